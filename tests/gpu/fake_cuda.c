@@ -631,9 +631,9 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
                              const LumeqImage *in, const LumeqImage *previous,
                              const LumeqImage *out, LumeqCudaFrame *frame,
-                             const LumeqCudaReport *report, cudaStream_t stream)
+                             const LumeqCudaReport *report, int behind_curve, cudaStream_t stream)
 {
-    (void)device;
+    (void)device, (void)behind_curve;
     CALL();
     static LumeqJob written;
     if (frame->counters.blocks_done != 1)
@@ -667,11 +667,12 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   const LumeqCudaReport *report, cudaStream_t stream)
+                                   const LumeqCudaReport *report, int behind_curve,
+                                   cudaStream_t stream)
 {
     char text[256];
     CALL();
-    if (report || device->early_launches ||
+    if (report || behind_curve || device->early_launches ||
         (job->write > 1 && lumeq_planes(&job->in) != job->write) || job->in.shift != job->out.shift)
         abort(); /* kernels write in the input's layout */
     work(stream);

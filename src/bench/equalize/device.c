@@ -143,11 +143,13 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     cudaError_t error =
         lumeq_cuda_find_curve(&bench->device, &bench->job, &in, &previous,
                               (LumeqCudaHistory){&before->curve, &before->tiles}, frame, stream);
-    if (!error)
-        error = lead(bench, stream, bench->write);
+    /* As the library has it. */
+    const cudaStream_t write = bench->alone ? stream : bench->write;
+    if (!error && write != stream)
+        error = lead(bench, stream, write);
     if (!error)
         error = lumeq_cuda_write(&bench->device, &bench->job, &in, &previous, &out, frame, NULL,
-                                 bench->write);
+                                 write == stream, write);
     return error ? error : come_back(bench, piece, stream);
 }
 

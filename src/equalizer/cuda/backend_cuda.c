@@ -466,10 +466,10 @@ static cudaError_t stage_begins(const CudaBackend *cuda, const Slot *slot, int s
 
 /* What has to be over before the frame: what the caller says, and on a stream of the caller's, or
  * behind one, the frame before, whose history this one goes on from. */
-static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const LumeqJob *job)
+static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const LumeqJob *job,
+                                   cudaStream_t stream)
 {
     const LumeqSync *sync = job->frame.sync;
-    const cudaStream_t stream = cuda->slots[index].streams[UPLOAD];
     const Slot *before = &cuda->slots[(index + SLOTS - 1) % SLOTS];
     cudaError_t error = cudaSuccess;
     if (cuda->named || cuda->was_named)
@@ -514,11 +514,23 @@ static cudaError_t upload_previous(CudaBackend *cuda, int index, const LumeqJob 
                  : lumeq_pictures_copy(&to, &job->previous, 1, cudaMemcpyHostToDevice, stream);
 }
 
+/* Whether there is anything to upload, or to be measured of it. */
+static int uploads(CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    return cuda->timed || job->restore || job->frame.in.memory == LUMEQ_MEMORY_HOST ||
+           misses_previous(cuda, index, &job->previous);
+}
+
+/* Where there is nothing, kernels follow each other with nothing between them, and start early. The
+ * last frame in this slot is done, and what the last but one has of it is ahead on their streams.
+ */
 static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
+    if (!uploads(cuda, index, job))
+        return wait_for_others(cuda, index, job, slot->streams[EQUALIZE]);
     const cudaStream_t stream = slot->streams[UPLOAD];
-    cudaError_t error = wait_for_others(cuda, index, job);
+    cudaError_t error = wait_for_others(cuda, index, job, stream);
     if (!error) /* the last but one looks at the frame before it, and its results, in this slot */
         error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].end[EQUALIZE], 0);
     if (!error)
@@ -531,7 +543,7 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
         error = upload_history(cuda, index, job->restore);
     if (!error)
         error = cudaEventRecord(slot->end[UPLOAD], stream);
-    return error;
+    return error ? error : cudaStreamWaitEvent(slot->streams[EQUALIZE], slot->end[UPLOAD], 0);
 }
 
 /* The curve, to the host. */
@@ -540,6 +552,13 @@ static LumeqCudaReport report_of(const CudaBackend *cuda, int index, const Lumeq
     return (LumeqCudaReport){&cuda->on_host->result[index].curve,
                              &cuda->on_device->frames[index].result.curve,
                              lumeq_result_size((uint32_t)job->curve.bins)};
+}
+
+/* What is next on `to` waits for the curve. */
+static cudaError_t lead(const Slot *slot, cudaStream_t from, cudaStream_t to)
+{
+    const cudaError_t error = cudaEventRecord(slot->curve, from);
+    return error ? error : cudaStreamWaitEvent(to, slot->curve, 0);
 }
 
 static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
@@ -555,20 +574,16 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
-    cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
-    if (!error)
-        error = stage_begins(cuda, slot, EQUALIZE, stream);
+    cudaError_t error = stage_begins(cuda, slot, EQUALIZE, stream);
     if (!error)
         error = lumeq_cuda_find_curve(device, job, in, &previous, before, frame, stream);
     cuda->history =
         (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
+    if (!error && write != stream)
+        error = lead(slot, stream, write);
     if (!error)
-        error = cudaEventRecord(slot->curve, stream);
-    if (!error)
-        error = cudaStreamWaitEvent(write, slot->curve, 0);
-    if (!error)
-        error =
-            lumeq_cuda_write(device, job, in, &previous, &pictures.written, frame, &report, write);
+        error = lumeq_cuda_write(device, job, in, &previous, &pictures.written, frame, &report,
+                                 write == stream, write);
     if (!error)
         error = lumeq_pictures_convert(&pictures, write);
     if (!error)
@@ -610,8 +625,11 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
     const LumeqSync *sync = job->frame.sync;
-    const cudaStream_t stream = slot->streams[DOWNLOAD];
-    cudaError_t error = cudaStreamWaitEvent(stream, slot->end[EQUALIZE], 0);
+    const int downloads = cuda->timed || job->clahe || job->frame.out.memory == LUMEQ_MEMORY_HOST;
+    const cudaStream_t stream = slot->streams[downloads ? DOWNLOAD : WRITE];
+    cudaError_t error = cudaSuccess;
+    if (downloads)
+        error = cudaStreamWaitEvent(stream, slot->end[EQUALIZE], 0);
     if (!error)
         error = stage_begins(cuda, slot, DOWNLOAD, stream);
     if (!error)
@@ -667,12 +685,17 @@ static int not_entered(CudaBackend *cuda, cudaError_t error, char *text, size_t 
                               : refuse(cuda, error, what, text, text_size);
 }
 
+/* A frame that is alone is written on the stream of its curve: what writes it starts early, and has
+ * fetched its samples when the curve is there. With others under way it would hold up their curves.
+ */
 static void choose_streams(CudaBackend *cuda, Slot *slot, const LumeqSync *sync)
 {
     cuda->named = sync ? (cudaStream_t)sync->stream : NULL;
     slot->device = cuda->named || cuda->sharing ? &cuda->in_turn : &cuda->device;
     for (int i = 0; i < STREAMS; i++)
         slot->streams[i] = cuda->named ? cuda->named : cuda->streams[i];
+    if (!cuda->in_flight)
+        slot->streams[WRITE] = slot->streams[EQUALIZE];
 }
 
 static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text_size)

@@ -2,27 +2,13 @@
 
 #include "equalizer/cuda/pictures.h"
 
-/* The report goes with it, where there is one. */
-static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                              const LumeqCudaReport *report, cudaStream_t stream)
-{
-    const LumeqCudaPlane in = lumeq_pictures_plane(&job->in, 0);
-    const LumeqCudaPlane out = lumeq_pictures_plane(&job->out, 0);
-    if (!job->clahe)
-        return lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, report,
-                                stream);
-    const cudaError_t error =
-        lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, stream);
-    return error || !report ? error : lumeq_cuda_report(report, stream);
-}
-
 static int may_be_lifted(const LumeqApplyJob *job)
 {
     return job->curve.lift && !job->clahe;
 }
 
 static cudaError_t lift_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                             cudaStream_t stream)
+                             const LumeqCudaReport *report, cudaStream_t stream)
 {
     LumeqCudaLift luma = {
         .in = lumeq_pictures_plane(&job->in, 0),
@@ -32,7 +18,23 @@ static cudaError_t lift_luma(const LumeqCudaDevice *device, const LumeqApplyJob 
     };
     for (int i = 0; i < job->previous_count; i++)
         luma.previous[i] = lumeq_pictures_plane(&job->previous[i], 0);
-    return lumeq_cuda_lift_luma(device, &luma, &job->table->lift, job->bars, &job->curve, stream);
+    return lumeq_cuda_lift_luma(device, &luma, job->table, job->bars, &job->curve, report, stream);
+}
+
+/* The report goes with it, where there is one. */
+static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                              const LumeqCudaReport *report, cudaStream_t stream)
+{
+    const LumeqCudaPlane in = lumeq_pictures_plane(&job->in, 0);
+    const LumeqCudaPlane out = lumeq_pictures_plane(&job->out, 0);
+    if (may_be_lifted(job))
+        return lift_luma(device, job, report, stream);
+    if (!job->clahe)
+        return lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, report,
+                                stream);
+    const cudaError_t error =
+        lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, stream);
+    return error || !report ? error : lumeq_cuda_report(report, stream);
 }
 
 static cudaError_t apply_chroma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
@@ -54,18 +56,18 @@ static cudaError_t apply_chroma(const LumeqCudaDevice *device, const LumeqApplyJ
         chroma.in[i] = lumeq_pictures_plane(&job->in, i + 1);
         chroma.out[i] = lumeq_pictures_plane(&job->out, i + 1);
     }
-    const cudaError_t error = lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, stream);
-    return error || !may_be_lifted(job) ? error
-                                        : lumeq_cuda_lift_chroma(device, &chroma, job->fields,
-                                                                 job->table, &job->curve, stream);
+    return may_be_lifted(job) ? lumeq_cuda_lift_chroma(device, &chroma, job->fields, job->table,
+                                                       &job->curve, stream)
+                              : lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, stream);
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   const LumeqCudaReport *report, cudaStream_t stream)
+                                   const LumeqCudaReport *report, int behind_curve,
+                                   cudaStream_t stream)
 {
-    cudaError_t error = apply_luma(device, job, report, stream);
-    if (!error && may_be_lifted(job))
-        error = lift_luma(device, job, stream);
+    LumeqCudaDevice luma = *device;
+    luma.early_launches = behind_curve && device->early_launches;
+    const cudaError_t error = apply_luma(&luma, job, report, stream);
     return error || job->write == 1 ? error : apply_chroma(device, job, stream);
 }
 
@@ -122,7 +124,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
                              const LumeqImage *in, const LumeqImage *previous,
                              const LumeqImage *out, LumeqCudaFrame *frame,
-                             const LumeqCudaReport *report, cudaStream_t stream)
+                             const LumeqCudaReport *report, int behind_curve, cudaStream_t stream)
 {
     const LumeqApplyJob apply = {
         .in = *in,
@@ -139,6 +141,6 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
         .tables = &frame->tables,
     };
     if (job->write)
-        return lumeq_cuda_apply_curve(device, &apply, report, stream);
+        return lumeq_cuda_apply_curve(device, &apply, report, behind_curve, stream);
     return report ? lumeq_cuda_report(report, stream) : cudaSuccess;
 }

@@ -37,17 +37,19 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 /* The output of a frame by its curve. All but the grid is on the device, the first planes of frames
  * before with it, and `out` is laid out like
  * `in`; `write` is how many of its planes are written. The report (NULL: none) is copied meanwhile.
- * Waits for nothing. */
+ * `behind_curve`: the kernel in front of it on the stream is that of the frame's curve; then luma
+ * starts early. Waits for nothing. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   const LumeqCudaReport *report, cudaStream_t stream);
+                                   const LumeqCudaReport *report, int behind_curve,
+                                   cudaStream_t stream);
 
 /* Where the job writes, `out` from `in`, what was found, and the frame before, if it has a plane;
  * and in any case the report (NULL: none), which here it does not hold up the next curve.
  * To be started after that on any stream: on another one the curve of the next frame may be found
- * meanwhile. Waits for nothing. */
+ * meanwhile; on the same one (`behind_curve`) it is done sooner. Waits for nothing. */
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
                              const LumeqImage *in, const LumeqImage *previous,
                              const LumeqImage *out, LumeqCudaFrame *frame,
-                             const LumeqCudaReport *report, cudaStream_t stream);
+                             const LumeqCudaReport *report, int behind_curve, cudaStream_t stream);
 
 #endif

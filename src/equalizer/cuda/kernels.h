@@ -122,9 +122,7 @@ typedef struct LumeqCudaReport {
 } LumeqCudaReport;
 
 /* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. Copies
- * the report, too; NULL: there is none. The two planes must not overlap. Of luma that is lifted,
- * with the parameters' `lift`, it does nothing: lumeq_cuda_lift_luma() is to follow. The same is so
- * of chroma. */
+ * the report, too; NULL: there is none. The two planes must not overlap. */
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
                              const BarsState *bars, const CurveParams *params,
@@ -137,11 +135,11 @@ typedef struct LumeqCudaLift {
     int previous_count, fields;
 } LumeqCudaLift;
 
-/* Filters luma and looks it up where the tables say that it is lifted; else it does nothing. Bars
- * as in lumeq_cuda_apply(). */
+/* The same of luma that may be lifted: filters it first where the table says that it is. */
 cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
-                                 const LiftTables *tables, const BarsState *bars,
-                                 const CurveParams *params, cudaStream_t stream);
+                                 const CurveTable *table, const BarsState *bars,
+                                 const CurveParams *params, const LumeqCudaReport *report,
+                                 cudaStream_t stream);
 
 /* Chroma and the luma over it. */
 typedef struct LumeqCudaChroma {
@@ -162,8 +160,8 @@ cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChro
                               const CurveTable *table, const CurveParams *params,
                               cudaStream_t stream);
 
-/* Filters it and scales it so where the tables say that it is lifted; else it does nothing. Without
- * tiles. `fields` as LumeqApplyJob's. */
+/* The same over luma that may be lifted: filters it first where the table says so. Without tiles.
+ * `fields` as LumeqApplyJob's. On the stream it follows lumeq_cuda_lift_luma(). */
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    cudaStream_t stream);

@@ -1,10 +1,10 @@
-/* Filters chroma over luma that is lifted, scales it by the gain of the luma under it, and copies
- * that of bars; does nothing where the frame's tables say so. As lift_luma.cu, with both components
- * of a pixel in a word. */
+/* Chroma over luma that may be lifted: filters it, scales it by the gain of the luma under it, and
+ * copies that of bars. Where the frame's tables say that nothing is to be filtered, it is scaled
+ * alone. As lift_luma.cu, with both components of a pixel in a word. */
 #include <stdint.h>
 
 #define THREADS 256
-#include "equalizer/cuda/chroma_parts.cuh"
+#include "equalizer/cuda/chroma_scale.cuh"
 #include "equalizer/cuda/lift_tile.cuh"
 
 /* Steps of a_trous. */
@@ -32,8 +32,9 @@ typedef struct ChromaWork {
     int aligned; /* groups are vectors, of a shape that the compiler knows */
     int fields, depth, shift;
     CurveLegal legal, legal_q6;
-    uint32_t frame; /* of the dither */
+    CurveParams params;
     const CurveTable *table;
+    int groups, blocks; /* of a row; that share them where nothing is filtered */
 } ChromaWork;
 
 /* What a block has in shared memory besides tiles. */
@@ -259,41 +260,69 @@ LIFT_FN void prepare(const ChromaWork &work, int sample_size, ChromaShared *shar
         shared->gain[i] = work.table->gain[i];
         shared->tolerance[i] = work.table->lift.chroma[i];
     }
-    lift_fill_dither(shared->dither, work.frame);
+    lift_fill_dither(shared->dither, work.params.frame);
     if (threadIdx.x == 0)
         find_pictures(work, sample_size, shared);
     __syncthreads();
 }
 
-/* The shape is known to the compiler where vectors are. The picture may begin anywhere: then there
- * are none. */
 template <typename Sample, int sub_x, int sub_y, int step>
-static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
-    lift_chroma(const __grid_constant__ ChromaWork given)
+LIFT_FN void scale_alone(const ChromaWork &work, ChromaShared *shared)
 {
-    extern __shared__ uint32_t memory[];
-    __shared__ ChromaShared shared;
-    lift_wait_for_kernel_before();
-    if (!__ldcg(&given.table->lift.chroma_on))
-        return;
-    prepare(given, sizeof(Sample), &shared);
+    const LumeqCudaChroma &c = work.chroma;
+    if (threadIdx.x == 0)
+        find_active(&shared->luma, c.bars);
+    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
+        shared->gain[i] = work.table->gain[i];
+    __syncthreads();
+    const ChromaRule rule = {shared->gain,
+                             work.legal,
+                             (1u << work.depth) - 1,
+                             &work.params,
+                             NULL,
+                             NULL,
+                             active_chroma(shared->luma, c.sub_x, c.sub_y)};
+    scale_plane<Sample, false, sub_x, sub_y, step>(rule, c, work.groups, work.blocks, work.aligned);
+}
+
+template <typename Sample, int sub_x, int sub_y, int step>
+LIFT_FN void filter(const ChromaWork &given, ChromaShared *shared, uint32_t *memory)
+{
+    prepare(given, sizeof(Sample), shared);
     ChromaWork work = given;
-    work.aligned = given.aligned && shared.active.left % GROUP == 0;
+    /* The picture may begin anywhere: then there are no vectors. */
+    work.aligned = given.aligned && shared->active.left % GROUP == 0;
     int i = (int)blockIdx.x;
-    for (int k = 0; k < shared.pictures; k++) {
-        const LumeqCudaChroma &c = shared.picture[k];
+    for (int k = 0; k < shared->pictures; k++) {
+        const LumeqCudaChroma &c = shared->picture[k];
         const int count = lift_tiles<Shape>(c.width, c.height);
         for (; i < count; i += (int)gridDim.x)
             filter_tile<Sample, sub_x, sub_y, step>(
-                work, shared, c, lift_place<Shape>(c.width, c.height, i), memory);
+                work, *shared, c, lift_place<Shape>(c.width, c.height, i), memory);
         i -= count;
     }
-    Active samples = shared.active;
+    Active samples = shared->active;
     samples.left *= given.chroma.step;
     samples.right *= given.chroma.step;
     for (int k = 0; k < given.chroma.planes; k++)
         lift_copy_bars<Sample>(given.chroma.out[k], given.chroma.in[k], samples,
                                given.chroma.width * given.chroma.step, given.chroma.height);
+}
+
+/* The shape is known to the compiler where vectors are. It may start before the luma in front of it
+ * is done, of which it needs nothing: the table was there when that began to write. But who waits
+ * for this kernel waits for both. */
+template <typename Sample, int sub_x, int sub_y, int step>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
+    lift_chroma(const __grid_constant__ ChromaWork work)
+{
+    extern __shared__ uint32_t memory[];
+    __shared__ ChromaShared shared;
+    if (__ldcg(&work.table->lift.chroma_on))
+        filter<Sample, sub_x, sub_y, step>(work, &shared, memory);
+    else
+        scale_alone<Sample, sub_x, sub_y, step>(work, &shared);
+    lift_wait_for_kernel_before();
 }
 
 typedef void ChromaKernel(const ChromaWork);
@@ -318,6 +347,13 @@ static ChromaKernel *choose(int shape, int depth, int *known)
 }
 
 #define MEMORY (TILES * Shape::size * sizeof(uint32_t))
+
+/* For which a multiprocessor has memory. */
+static int blocks_at_once(const LumeqCudaDevice *device)
+{
+    const int fit = device->shared_all / (int)(MEMORY + sizeof(ChromaShared));
+    return fit < 1 ? 1 : fit < BLOCKS_A_PROCESSOR ? fit : BLOCKS_A_PROCESSOR;
+}
 
 extern "C" cudaError_t lumeq_cuda_load_lift_chroma(void)
 {
@@ -349,17 +385,25 @@ extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
     work.shift = params->shift;
     work.legal = curve_legal(params->depth, params->black != 0);
     work.legal_q6 = curve_legal(14, params->black != 0);
-    work.frame = params->frame;
+    work.params = *params;
     work.table = table;
 
+    work.groups = (chroma->width + GROUP - 1) / GROUP;
+
+    /* Tiles are more than one for each block: those that are done sooner make room for more. What
+     * is shared evenly is for as many as there is room for at once. */
     const int64_t tiles = (int64_t)((chroma->width + Shape::width - 1) / Shape::width) *
                           ((chroma->height + Shape::height - 1) / Shape::height + 1);
+    const int64_t shares = ((int64_t)work.groups * chroma->height + THREADS - 1) / THREADS;
     const int64_t most = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
+    const int64_t at_once = (int64_t)device->processors * blocks_at_once(device);
+    work.blocks = (int)(shares < at_once ? shares : at_once);
+    const int64_t filtering = tiles < most ? tiles : most;
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = (unsigned)(tiles < most ? tiles : most);
+    config.gridDim = (unsigned)(filtering > work.blocks ? filtering : work.blocks);
     config.blockDim = THREADS;
     config.dynamicSmemBytes = MEMORY;
     config.stream = stream;

@@ -1,10 +1,13 @@
-/* Filters luma that is lifted and looks it up in the curve, and copies that of bars; does nothing
- * where the frame's tables say so. A block takes tile after tile through all passes. */
+/* Luma that may be lifted: filters it and looks it up in the curve, and copies that of bars. A
+ * block takes tile after tile through all passes. Where the frame's tables say that it is not
+ * lifted, it is looked up alone: which of the two, only the device knows. */
 #include <stdint.h>
 
 #define THREADS 768
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/lift_tile.cuh"
+#include "equalizer/cuda/lookup.cuh"
+#include "equalizer/cuda/report.cuh"
 #include "equalizer/samples.h"
 
 #define GROUP 4 /* samples that are loaded and stored as one vector */
@@ -34,9 +37,12 @@ typedef struct LumaWork {
     int aligned; /* groups are vectors */
     LiftCodes codes;
     uint32_t floor, ceiling; /* lift_floor(), lift_ceiling() */
-    uint32_t frame;          /* of the dither */
-    const LiftTables *tables;
+    const CurveTable *table;
+    const LiftTables *tables; /* of it */
     const BarsState *bars;
+    CurveParams params;
+    Chunks chunks; /* how it is looked up alone */
+    Report report;
 } LumaWork;
 
 /* A picture that is filtered by itself: the active one, or one of its fields. */
@@ -627,7 +633,7 @@ LIFT_FN LumaRule prepare(const LumaWork &work, int sample_size, LumaShared *shar
     }
     for (int i = (int)threadIdx.x; i < 64; i += THREADS)
         ((uint16_t *)shared->dither)[i] =
-            (uint16_t)((curve_dither((uint32_t)i % 8, (uint32_t)i / 8, work.frame) >>
+            (uint16_t)((curve_dither((uint32_t)i % 8, (uint32_t)i / 8, work.params.frame) >>
                         (work.codes.depth - 8))
                            << (VALUE_BITS - 8) |
                        VALUE_HALF);
@@ -662,16 +668,66 @@ LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const L
     }
 }
 
+/* What any of the tables takes. */
+typedef union LookupMemory {
+    Rounded8::Memory rounded;
+    Dithered8::Memory dithered;
+    Codes16::Memory codes;
+    Nodes::Memory nodes;
+} LookupMemory;
+
+template <typename Table>
+LIFT_FN void look_up_luma(const LumaWork &work, const Active &active, uint32_t *memory,
+                          LookupStart *start)
+{
+    const LumeqCudaPlane &out = work.luma.out;
+    look_up_plane<Table>((typename Table::Memory *)memory, work.chunks, out.data, (int)out.stride,
+                         work.table, work.params, active, start);
+}
+
+LIFT_FN void look_up(const LumaWork &work, const Active &active, uint32_t *memory,
+                     LookupStart *start, uint8_t)
+{
+    if (work.params.dither)
+        look_up_luma<Dithered8>(work, active, memory, start);
+    else
+        look_up_luma<Rounded8>(work, active, memory, start);
+}
+
+LIFT_FN void look_up(const LumaWork &work, const Active &active, uint32_t *memory,
+                     LookupStart *start, uint16_t)
+{
+    if (curve_has_nodes(&work.params))
+        look_up_luma<Nodes>(work, active, memory, start);
+    else
+        look_up_luma<Codes16>(work, active, memory, start);
+}
+
 /* Steps go by the height of the active picture. */
 template <typename Sample, int width, int height>
 static __global__ void __launch_bounds__(THREADS, 1)
     lift_luma(const __grid_constant__ LumaWork work)
 {
-    extern __shared__ uint32_t memory[];
+    extern __shared__ __align__(16) uint32_t memory[];
     __shared__ LumaShared shared;
+    const bool looks_up = (int)blockIdx.x < work.chunks.blocks;
+    LookupStart start;
+    if (looks_up)
+        look_up_start(work.chunks, &start);
     lift_wait_for_kernel_before();
-    if (!__ldcg(&work.tables->luma_on))
+    /* Chroma may start: the table is there. */
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+    if (blockIdx.x == 0)
+        make_report(work.report, (int)threadIdx.x, THREADS);
+    if (!__ldcg(&work.tables->luma_on)) {
+        if (threadIdx.x == 0)
+            find_active(&shared.active, work.bars);
+        if (looks_up)
+            look_up(work, shared.active, memory, &start, Sample());
         return;
+    }
     const LumaRule rule = prepare(work, sizeof(Sample), &shared);
     const int rows = shared.active.bottom - shared.active.top;
     if (rows >= 900)
@@ -713,9 +769,11 @@ template <typename Sample> static LumaKernel kernel_of_size(int size)
     }
 }
 
+/* Of a block's tiles, or its table. */
 static size_t memory_of(const LumaKernel *kernel, int previous)
 {
-    return kernel->tile * (previous > 1 ? TILES_OF_MORE : TILES);
+    const size_t tiles = kernel->tile * (previous > 1 ? TILES_OF_MORE : TILES);
+    return tiles > sizeof(LookupMemory) ? tiles : sizeof(LookupMemory);
 }
 
 /* `most`: of a block, in bytes. */
@@ -761,8 +819,8 @@ static int all_aligned(const LumeqCudaLift *luma, int depth)
 }
 
 /* Blocks: one a multiprocessor, or fewer where there are no tiles for them. */
-static unsigned blocks_of(const LumeqCudaDevice *device, const LumaKernel *kernel,
-                          const LumeqCudaLift *luma)
+static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *kernel,
+                            const LumeqCudaLift *luma)
 {
     const int64_t most = device->processors;
     const int64_t columns = (luma->in.width + kernel->width - 1) / kernel->width;
@@ -770,10 +828,18 @@ static unsigned blocks_of(const LumeqCudaDevice *device, const LumaKernel *kerne
     return (unsigned)(columns * rows < most ? columns * rows : most);
 }
 
+/* One multiprocessor less than there are: the next frame's curve is made on one. */
+static unsigned share_chunks(Chunks *chunks, const LumeqCudaDevice *device,
+                             const LumeqCudaLift *luma, int sample_size)
+{
+    const int most = device->processors > 1 ? device->processors - 1 : 1;
+    return chunks_share(chunks, &luma->in, &luma->out, sample_size, most);
+}
+
 extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
-                                            const LumeqCudaLift *luma, const LiftTables *tables,
+                                            const LumeqCudaLift *luma, const CurveTable *table,
                                             const BarsState *bars, const CurveParams *params,
-                                            cudaStream_t stream)
+                                            const LumeqCudaReport *report, cudaStream_t stream)
 {
     const LumaKernel kernel = choose(device, params->depth, luma->previous_count);
     LumaWork work = {};
@@ -782,15 +848,19 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     work.codes = {params->shift, params->depth};
     work.floor = lift_floor(params->black, params->depth);
     work.ceiling = lift_ceiling(params->white, params->depth);
-    work.frame = params->frame;
-    work.tables = tables;
+    work.table = table;
+    work.tables = &table->lift;
     work.bars = bars;
+    work.params = *params;
+    work.report = report_of(report);
+    const unsigned chunks = share_chunks(&work.chunks, device, luma, params->depth > 8 ? 2 : 1);
+    const unsigned tiles = tile_blocks(device, &kernel, luma);
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.dynamicSmemBytes = memory_of(&kernel, luma->previous_count);
-    config.gridDim = blocks_of(device, &kernel, luma);
+    config.gridDim = tiles > chunks ? tiles : chunks;
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
