@@ -21,7 +21,7 @@ OTHERS = ("mode,depth,threads,device,load_factor,multiple_of_copy,latency_us,gpu
           "histogram_curve_us,chroma_us,clahe_us,resident_us,host_total_us,frames_per_s,"
           "duplex_frames_per_s,share_of_duplex,linearity,checked,machine,date,command").split(",")
 STEPS = ("upload_us", "apply_us", "download_us", "gpu_total_us", "copy_us", "latency_us",
-         "resident_us", "host_total_us", "multiple_of_copy")
+         "host_total_us", "multiple_of_copy")
 
 
 def bench(*args, **more):
@@ -79,7 +79,7 @@ class Cpu(Case):
                          [(s, c, m) for s in sizes for c in contents for m in modes])
         for row in rows:
             self.positive(row, ("cpu_total_us", "frames_per_s"))
-            self.unmeasured(row, STEPS + ("histogram_us", "curve_us", "device", "linearity"))
+            self.unmeasured(row, STEPS + ("resident_us", "histogram_us", "curve_us", "device", "linearity"))
 
     def test_depths_and_threads(self):
         """Of the deeper ones one, with another seed another."""
@@ -171,9 +171,10 @@ class Gpu(Case):
         self.positive(row, STEPS)
         self.unmeasured(row, ("cpu_total_us", "threads"))
         if row["backend"] == "cuda":
-            self.positive(row, ("histogram_curve_us", "frames_per_s", "duplex_frames_per_s",
+            self.positive(row, ("histogram_curve_us", "resident_us", "frames_per_s", "duplex_frames_per_s",
                                 "share_of_duplex"))
         else:
+            self.unmeasured(row, ("resident_us",))
             self.positive(row, ("histogram_us", "curve_us"))
             self.assertEqual(row["mode"], "textbook")
 

@@ -507,7 +507,7 @@ static inline void scale_row(uint8_t *const to[2], const uint8_t *const from[2],
 }
 
 /* Without tiles. */
-static void scale_planes(const LumeqChromaRows *r, const CurveTable *table,
+static void scale_chroma(const LumeqChromaRows *r, const CurveTable *table,
                          const CurveParams *params)
 {
     ChromaRow row = chroma_rows(r, table, params, NULL, NULL);
@@ -537,7 +537,7 @@ static void chroma8(const LumeqChromaRows *rows, const CurveTable *table, const 
 {
     LumeqKernels c;
     if (chroma_has_blocks(rows) && !rows->grid) {
-        scale_planes(rows, table, params);
+        scale_chroma(rows, table, params);
         return;
     }
     lumeq_kernels_c(&c);
