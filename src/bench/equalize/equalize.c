@@ -209,8 +209,8 @@ static void print_columns(void)
         "64\n"
         "and 128 pictures a call that do not depend on each other. Here each frame goes on from "
         "the\n"
-        "one before; bars, noise and the rule of the lift are in it, but not with --modes "
-        "reference.\n" BENCH_ORIGIN_HELP);
+        "one before; bars, noise and the rule of the lift are in it: of these --modes reference\n"
+        "has the noise.\n" BENCH_ORIGIN_HELP);
 }
 
 static void set_defaults(EqualizeOptions *options)
