@@ -143,10 +143,16 @@ static inline int end_help(Session *s)
     return parts;
 }
 
-/* The help page is there at once, when there are fonts. */
+/* The help page is there at once, when there are fonts. The picture stands still for it: a film
+ * changes by itself as much as that. */
 static inline void wait_for_text(Session *s)
 {
     const int64_t end = session_now() + LIVENESS_US;
+    const int playing = !session_state(s).paused;
+    if (playing)
+        session_type(" ");
+    SESSION_UNTIL(s, state.paused);
+    session_turns(s, 3);
     const Grab before = grab(s);
     double changed = 0;
     session_type("?");
@@ -158,6 +164,9 @@ static inline void wait_for_text(Session *s)
     }
     CHECK(changed >= 0.3, "no help is to be seen");
     end_help(s);
+    if (playing)
+        session_type(" ");
+    SESSION_UNTIL(s, !playing || !state.paused);
     free(before.pixels);
 }
 

@@ -800,6 +800,7 @@ static void pages(void)
     SESSION_UNTIL(&s, state.statistics);
     session_type("?");
     SESSION_UNTIL(&s, state.help == 1);
+    session_turns(&s, 3); /* without the panel beside it the window has become narrower */
     const int parts = end_help(&s);
     CHECK(parts > 1 || !has_text, "%d part of the help in a small window", parts);
     session_type("i");
