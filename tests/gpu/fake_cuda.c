@@ -651,15 +651,15 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaCounters *counters, cudaStream_t stream)
+                               LumeqCudaTally *tally, cudaStream_t stream)
 {
     char text[256];
     void *pending;
     CALL();
-    if (device->early_launches || counters->blocks_done || job->counts.hist[0] ||
+    if (device->early_launches || tally->bin[0] || job->counts.hist[0] ||
         job->counts.cells[0])
         abort();
-    counters->blocks_done = 1; /* to be cleared by the next one */
+    tally->bin[0] = 1; /* to be cleared by the next one */
     work(stream);
     if (lumeq_backend_cpu.measure(cpu_backend(), job, &pending, text, sizeof(text)) < 0)
         abort();

@@ -196,32 +196,58 @@ static void in_a_row(void)
 
 /* ---- counts alone ------------------------------------------------------------------------- */
 
+#define UNTOUCHED 0x5A5A5A5Au /* a count before it is written */
+
+typedef struct CountsMemory {
+    LumeqCudaTally tallies[2];
+    uint32_t hist[LUMEQ_MAX_BINS + 1]; /* one more than there can be bins */
+} CountsMemory;
+
+/* Twice, queued at once: the second is counted while the first ends. */
+static void compare_counts(const DeviceRect *in, const CurveParams *params,
+                           const uint32_t *expected, const char *name)
+{
+    static CountsMemory memory;
+    static const LumeqCudaTally zero;
+    CountsMemory *on_device = NULL;
+    LumeqCudaCounts *const counts = params->depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
+    memset(&memory, 0, sizeof(memory));
+    for (int i = 0; i <= LUMEQ_MAX_BINS; i++)
+        memory.hist[i] = UNTOUCHED;
+    OK(cudaMalloc((void **)&on_device, sizeof(*on_device)));
+    OK(cudaMemcpy(on_device, &memory, sizeof(memory), cudaMemcpyHostToDevice));
+    for (int k = 0; k < 2; k++)
+        OK(counts(&device, &in->plane, 0, params->bins, on_device->hist, &on_device->tallies[k],
+                  0));
+    OK(cudaMemcpy(&memory, on_device, sizeof(memory), cudaMemcpyDeviceToHost));
+    OK(cudaFree(on_device));
+    CHECK(!memcmp(memory.hist, expected, (size_t)params->bins * sizeof(*expected)),
+          "%s: the counts differ", name);
+    for (int i = params->bins; i <= LUMEQ_MAX_BINS; i++)
+        CHECK(memory.hist[i] == UNTOUCHED, "%s: count %d is written", name, i);
+    for (int k = 0; k < 2; k++)
+        CHECK(!memcmp(&memory.tallies[k], &zero, sizeof(zero)), "%s: counts are left behind", name);
+}
+
 static void counts_alone(void)
 {
     if (!have_gpu())
         return;
     for (int i = 0; i < cases_of(40); i++) {
-        static uint32_t hist[LUMEQ_MAX_BINS], expected[LUMEQ_MAX_BINS];
+        static uint32_t expected[LUMEQ_MAX_BINS];
+        char name[100];
         CheckRandom random = check_random(3000000 + (uint64_t)i);
-        const int depth = (int[]){8, 10, 12}[i % 3], size = depth > 8 ? 2 : 1;
+        const int depth = (int[]){8, 10, 12, 9}[i % 4], size = depth > 8 ? 2 : 1;
         const CurveParams params = {.depth = depth, .bins = 1 << depth};
         const int width = 1 + check_below(&random, 2000), height = 1 + check_below(&random, 500);
         CheckRect src = check_rect(width * size, height, (width + i % 5) * size, 0, GUARD);
-        LumeqCudaCounters *counters = NULL;
-        fill(&src, i % CONTENTS, &random);
+        fill(&src, i / 4 % CONTENTS, &random);
         const DeviceRect in = to_device(&src, &params);
-        OK(cudaMalloc((void **)&counters, 3 * sizeof(*counters)));
-        OK(cudaMemset(counters, 0, 3 * sizeof(*counters)));
-        LumeqCudaCounts *const counts = depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-        for (int k = 0; k < 2; k++)
-            OK(counts(&device, &in.plane, 0, params.bins, counters[2].hist, &counters[k], 0));
-        OK(cudaMemcpy(hist, counters[2].hist, sizeof(hist), cudaMemcpyDeviceToHost));
         memset(expected, 0, sizeof(expected));
         (depth > 8 ? reference.histogram16 : reference.histogram8)(expected, src.pixels, src.stride,
                                                                    width, height, &params);
-        CHECK(!memcmp(hist, expected, (size_t)params.bins * sizeof(*hist)),
-              "%dx%d, depth %d: the counts differ", width, height, depth);
-        OK(cudaFree(counters));
+        snprintf(name, sizeof(name), "%dx%d, depth %d", width, height, depth);
+        compare_counts(&in, &params, expected, name);
         OK(cudaFree(in.memory));
         check_rect_free(&src);
     }

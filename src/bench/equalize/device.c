@@ -32,6 +32,7 @@
 typedef struct Memory {
     LumeqCudaFrame frames[FRAMES];
     LumeqState empty;
+    LumeqCudaTally tallies[FRAMES];
     uint32_t counts[LUMEQ_MAX_BINS];
 } Memory;
 
@@ -157,13 +158,13 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
 static cudaError_t count(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
-    LumeqCudaFrame *const frame = &bench->memory->frames[piece % FRAMES];
+    Memory *const m = bench->memory;
     const LumeqImage in = picture_of(bench, piece, 0);
     const LumeqCudaPlane luma = lumeq_pictures_plane(&in, 0);
     LumeqCudaCounts *const counts =
         bench->job.curve.depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
     const cudaError_t error = counts(&bench->device, &luma, 0, bench->job.curve.bins,
-                                     bench->memory->counts, &frame->counters, stream);
+                                     m->counts, &m->tallies[piece % FRAMES], stream);
     return error ? error : come_back(bench, piece, stream);
 }
 

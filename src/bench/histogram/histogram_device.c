@@ -14,7 +14,7 @@
 typedef struct Results {
     uint32_t counts[BENCH_MAX_PIECES][HISTOGRAM_MAX_BINS];
     uint32_t sums[BENCH_MAX_PIECES][HISTOGRAM_MAX_BINS];
-    LumeqCudaCounters counters[BENCH_MAX_PIECES]; /* lumeq's, zero between its runs */
+    LumeqCudaTally tallies[BENCH_MAX_PIECES]; /* lumeq's, zero between its runs */
 } Results;
 
 typedef struct Buffers {
@@ -368,7 +368,7 @@ static cudaError_t count_lumeq(const Gpu *gpu, const HistogramPlane *plane, int 
                                  (int)plane->width, (int)plane->height};
     LumeqCudaCounts *const counts =
         job->sample_size == 2 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-    return counts(&gpu->device, &luma, 0, job->bins, r->counts[piece], &r->counters[piece], stream);
+    return counts(&gpu->device, &luma, 0, job->bins, r->counts[piece], &r->tallies[piece], stream);
 }
 
 /* ---- all of them ---- */
@@ -458,7 +458,7 @@ static cudaError_t run_once(Gpu *gpu, HistogramOutcome *outcome, double *us)
     float ms = 0;
     cudaEvent_t begin = NULL, end = NULL;
     cudaError_t error =
-        cudaMemsetAsync(gpu->buffers.results, 0xff, offsetof(Results, counters), stream);
+        cudaMemsetAsync(gpu->buffers.results, 0xff, offsetof(Results, tallies), stream);
     if (!error)
         error = cudaEventCreate(&begin);
     if (!error)

@@ -20,9 +20,9 @@ extern "C" cudaError_t lumeq_cuda_load_counts8(void)
 }
 
 extern "C" cudaError_t lumeq_cuda_counts8(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                          int, int, uint32_t *hist, LumeqCudaCounters *counters,
+                                          int, int, uint32_t *hist, LumeqCudaTally *tally,
                                           cudaStream_t stream)
 {
     const Codes in_bins = {0, CURVE_BINS - 1};
-    return launch<uint8_t>(COUNTS, device, src, 0, stream, in_bins, hist, counters);
+    return launch<uint8_t>(COUNTS, device, src, 0, stream, in_bins, hist, tally);
 }

@@ -72,7 +72,7 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaCounters *counters, cudaStream_t stream)
+                               LumeqCudaTally *tally, cudaStream_t stream)
 {
     const CurveParams *p = &job->curve;
     const LumeqCounts *c = &job->counts;
@@ -81,7 +81,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
     LumeqCudaCounts *const counts = p->depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
     cudaError_t error =
-        counts(device, &counted, p->shift + p->fraction, p->bins, c->hist, counters, stream);
+        counts(device, &counted, p->shift + p->fraction, p->bins, c->hist, tally, stream);
     if (!error)
         error =
             lumeq_cuda_profile(&luma, &job->bars, c->lit[BARS_COLUMNS], c->lit[BARS_ROWS], stream);

@@ -32,7 +32,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
 /* All that is counted of a frame, whose luma and counts are on the device; these and the counters
  * are zeroed before. Waits for nothing. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaCounters *counters, cudaStream_t stream);
+                               LumeqCudaTally *tally, cudaStream_t stream);
 
 /* The output of a frame by its curve. All but the grid is on the device, the first planes of frames
  * before with it, and `out` is laid out like

@@ -100,11 +100,11 @@ static __device__ __forceinline__ void clear(uint32_t *tables, int words)
             fours[i + threadIdx.x] = make_uint4(0, 0, 0, 0);
 }
 
-/* Counts the block's share of a plane and adds it to the counters. */
+/* Counts the block's share of a plane in its tables. For all its threads, which have done so
+ * afterwards. */
 template <typename Sample, int bins, int tables>
 static __device__ __forceinline__ void count_plane(uint32_t *counts, const Chunks &chunks,
-                                                   const Codes &in_bins,
-                                                   LumeqCudaCounters *counters)
+                                                   const Codes &in_bins)
 {
     typedef Tables<bins, tables> T;
     /* Opaque: else it is worked out again for each sample. */
@@ -123,10 +123,7 @@ static __device__ __forceinline__ void count_plane(uint32_t *counts, const Chunk
         const Sample sample = *(const Sample *)(chunks.data + (int64_t)row * chunks.stride + x);
         count(counts, own | code_of<Sample>(sample, in_bins) * (uint32_t)T::scale);
     });
-
     __syncthreads();
-    if (threadIdx.x < CURVE_THREADS)
-        merge<bins, tables>(counts, counters);
 }
 
 /* The next kernel may start once all blocks are here: it fetches its samples, or counts them, then
@@ -183,10 +180,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     const Codes in_bins = {params.shift + params.fraction, (uint32_t)params.bins - 1};
     const int block = (int)blockIdx.x;
     let_next_kernel_start();
-    if (block < chunks.blocks)
-        count_plane<Sample, bins, tables>(memory.counts, chunks, in_bins, counters);
-    else
+    if (block < chunks.blocks) {
+        count_plane<Sample, bins, tables>(memory.counts, chunks, in_bins);
+        if (threadIdx.x < CURVE_THREADS)
+            merge<bins, tables>(memory.counts, counters);
+    } else {
         survey_count<Sample>(survey, block - chunks.blocks);
+    }
     if (!all_is_counted(counters))
         return;
     /* The last warp has nothing to do with the curve, if that is not for all. */
@@ -196,21 +196,71 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
         find_curve(params, counters->hist, before, result, table, survey, &memory.work);
 }
 
-/* The counts alone. */
-template <typename Sample, int bins, int tables>
-static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
-    counts(const Chunks chunks, const Codes in_bins, uint32_t *hist, LumeqCudaCounters *counters)
+/* ---- the counts alone ---- */
+
+/* Of more bins, most of which a block has nothing in, it adds what it has, and the last block
+ * reads them all. */
+#define TALLY_BINS 1024
+
+#define ADDED_BITS 16 /* of a tally's bin: how many blocks have added theirs */
+
+/* Where a bin is in the tally: 32 bytes are together, and they are as far apart as there is room.
+ * What lies close together is added to in one place, by one block after the other. */
+template <int bins>
+static __device__ __forceinline__ unsigned long long *tally_bin(LumeqCudaTally *tally, int bin)
 {
-    __shared__ __align__(16) uint32_t own[Tables<bins, tables>::words];
-    let_next_kernel_start();
-    count_plane<Sample, bins, tables>(own, chunks, in_bins, counters);
-    if (!all_is_counted(counters) || threadIdx.x >= CURVE_THREADS)
-        return;
+    return &tally->bin[bin / 4 * (4 * (LUMEQ_MAX_BINS / bins)) + bin % 4];
+}
+
+/* Adds the block's tables to the tally. Whose addition is a bin's last one has all of it: no block
+ * waits to hear that it is the last, and reads what the others have added. */
+template <int bins, int tables>
+static __device__ __forceinline__ void add_to_tally(const uint32_t *counts, int last,
+                                                    uint32_t *hist, LumeqCudaTally *tally)
+{
+    unsigned long long all[CURVE_TURNS];
+    CURVE_EACH (bin, last + 1) {
+        const unsigned long long sum = Tables<bins, tables>::sum(counts, bin);
+        const unsigned long long own = sum << ADDED_BITS | 1;
+        CURVE_OWN(all, bin) = own + atomicAdd(tally_bin<bins>(tally, bin), own);
+    }
+    CURVE_EACH (bin, last + 1) {
+        if ((CURVE_OWN(all, bin) & ((1 << ADDED_BITS) - 1)) == gridDim.x) {
+            curve_wait_for_kernel_before();
+            hist[bin] = (uint32_t)(CURVE_OWN(all, bin) >> ADDED_BITS);
+            *tally_bin<bins>(tally, bin) = 0;
+        }
+    }
+}
+
+/* The counts, from the counters, which it clears. */
+static __device__ __forceinline__ void take_counts(LumeqCudaCounters *counters, int last,
+                                                   uint32_t *hist)
+{
     curve_wait_for_kernel_before();
-    CURVE_EACH (i, (int)in_bins.last + 1) {
+    CURVE_EACH (i, last + 1) {
         hist[i] = __ldcg(&counters->hist[i]);
         counters->hist[i] = 0;
     }
+}
+
+template <typename Sample, int bins, int tables>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
+    counts(const Chunks chunks, const Codes in_bins, uint32_t *hist, LumeqCudaTally *tally)
+{
+    __shared__ __align__(16) uint32_t own[Tables<bins, tables>::words];
+    const int last = (int)in_bins.last;
+    let_next_kernel_start();
+    count_plane<Sample, bins, tables>(own, chunks, in_bins);
+    if (bins <= TALLY_BINS) {
+        if (threadIdx.x < CURVE_THREADS)
+            add_to_tally<bins, tables>(own, last, hist, tally);
+        return;
+    }
+    if (threadIdx.x < CURVE_THREADS)
+        merge<bins, tables>(own, &tally->counters);
+    if (all_is_counted(&tally->counters) && threadIdx.x < CURVE_THREADS)
+        take_counts(&tally->counters, last, hist);
 }
 
 /* To be called before the first launch: a kernel is loaded only then, or when it is asked about. */

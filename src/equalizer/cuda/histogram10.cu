@@ -27,8 +27,8 @@ HISTOGRAM_FUNCTION(extern "C", lumeq_cuda_histogram10, uint16_t, HISTOGRAM)
 
 extern "C" cudaError_t lumeq_cuda_counts10(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                            int shift, int bins, uint32_t *hist,
-                                           LumeqCudaCounters *counters, cudaStream_t stream)
+                                           LumeqCudaTally *tally, cudaStream_t stream)
 {
     const Codes in_bins = {shift, (uint32_t)bins - 1};
-    return launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, counters);
+    return launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, tally);
 }

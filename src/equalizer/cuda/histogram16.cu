@@ -40,10 +40,10 @@ extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
 
 extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                            int shift, int bins, uint32_t *hist,
-                                           LumeqCudaCounters *counters, cudaStream_t stream)
+                                           LumeqCudaTally *tally, cudaStream_t stream)
 {
     const Codes in_bins = {shift, (uint32_t)bins - 1};
     return bins > FEW_BINS
-               ? launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, counters)
-               : lumeq_cuda_counts10(device, src, shift, bins, hist, counters, stream);
+               ? launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, tally)
+               : lumeq_cuda_counts10(device, src, shift, bins, hist, tally, stream);
 }

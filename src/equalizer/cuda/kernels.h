@@ -91,12 +91,18 @@ typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const Lume
                                        LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram10, lumeq_cuda_histogram16;
 
+/* What the blocks that do nothing but count share; as LumeqCudaCounters. */
+typedef union LumeqCudaTally {
+    unsigned long long bin[LUMEQ_MAX_BINS]; /* what was added, and in the lower bits how often */
+    LumeqCudaCounters counters;             /* with many bins */
+} LumeqCudaTally;
+
 /* The counts alone, as many as there are bins: 256 of 8 bits, LUMEQ_MAX_BINS at most of deeper
  * samples. A bin is what is left of those above their lowest `shift` bits; what is beyond counts as
  * the last. */
 typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                     int shift, int bins, uint32_t *hist,
-                                    LumeqCudaCounters *counters, cudaStream_t stream);
+                                    LumeqCudaTally *tally, cudaStream_t stream);
 LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts10, lumeq_cuda_counts16;
 
 /* The profile alone: `columns` and `rows` have as many entries as the luma. */

@@ -828,11 +828,15 @@ static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *ker
     return (unsigned)(columns * rows < most ? columns * rows : most);
 }
 
-/* One multiprocessor less than there are: the next frame's curve is made on one. */
+/* What is looked up leaves some of the multiprocessors to the next frame, which is counted there
+ * and gets its curve: those that are left reach the memory's rate, too. */
+#define LEFT_FREE 11 /* one of so many */
+
 static unsigned share_chunks(Chunks *chunks, const LumeqCudaDevice *device,
                              const LumeqCudaLift *luma, int sample_size)
 {
-    const int most = device->processors > 1 ? device->processors - 1 : 1;
+    const int left = (device->processors + LEFT_FREE - 1) / LEFT_FREE;
+    const int most = device->processors > 1 ? device->processors - left : 1;
     return chunks_share(chunks, &luma->in, &luma->out, sample_size, most);
 }
 

@@ -310,7 +310,7 @@ static void copy_counts(const LumeqCounts *to, const LumeqCounts *from, const Me
 
 /* Where a measure's parts are in the device's memory. */
 typedef struct MeasurePlaces {
-    size_t counters, counts, pictures, previous;
+    size_t tally, counts, pictures, previous;
     size_t counts_size, size;
 } MeasurePlaces;
 
@@ -319,7 +319,7 @@ static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShap
     static const LumeqImage none;
     LumeqCounts counts;
     MeasurePlaces at = {.counts_size = lumeq_place_counts(&counts, shape, NULL)};
-    at.counters = part_of(&at.size, sizeof(LumeqCudaCounters));
+    at.tally = part_of(&at.size, sizeof(LumeqCudaTally));
     at.counts = part_of(&at.size, at.counts_size);
     at.pictures = part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &none, 0).size);
     if (job->previous.plane[0])
@@ -334,7 +334,7 @@ static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *ste
     static const LumeqImage none;
     const LumeqCudaPictures pictures =
         lumeq_pictures_place(step->device + at->pictures, &job->in, &none, 0);
-    LumeqCudaCounters *counters = (LumeqCudaCounters *)(void *)(step->device + at->counters);
+    LumeqCudaTally *tally = (LumeqCudaTally *)(void *)(step->device + at->tally);
     LumeqMeasureJob on_device = *job;
     on_device.in = pictures.in;
     if (job->previous.plane[0])
@@ -351,7 +351,7 @@ static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *ste
     if (!error && job->previous.plane[0])
         error = upload(steps, step, &on_device.previous, &job->previous, 1, stream);
     if (!error)
-        error = lumeq_cuda_measure(&steps->device, &on_device, counters, stream);
+        error = lumeq_cuda_measure(&steps->device, &on_device, tally, stream);
     if (!error)
         error = cudaMemcpyAsync(step->host, step->device + at->counts, at->counts_size,
                                 cudaMemcpyDeviceToHost, stream);
