@@ -641,6 +641,7 @@ CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_
     over.gain = (uint16_t)(p->chroma ? curve_gain(from, to, rule) : CURVE_GAIN_ONE);
     over.from = (uint16_t)(from > 0 ? from : 0);
     over.to = (uint16_t)(to > 0 ? to : 0);
+    over.free = 0;
     return over;
 }
 

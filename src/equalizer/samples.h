@@ -96,9 +96,9 @@ CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
 }
 
 /* What chroma over luma is scaled by, and that luma before and after: above black, in 256ths of
- * codes of 8 bits. */
+ * codes of 8 bits. `free` is curve_free(), where it has been asked for, else 0. */
 typedef struct __attribute__((aligned(8))) CurveGain {
-    uint16_t gain, from, to;
+    uint16_t gain, from, to, free;
 } CurveGain;
 
 /* Codes of chroma and luma: the least and the greatest chroma that is legal, and gray; the length
@@ -136,17 +136,38 @@ CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, 
     return (uint64_t)used * gain <= most ? gain : most / used;
 }
 
+/* So many codes from gray chroma takes all of the gain: what curve_within() divides by. */
+CURVE_ALONE uint16_t curve_free(CurveGain over, int depth, uint32_t range)
+{
+    const uint32_t to = over.to < range ? over.to : range;
+    uint32_t free = UINT16_MAX; /* in 256ths of codes of 8 bits, of which there are half as many */
+    if (over.gain <= CURVE_GAIN_ONE || over.from > range)
+        return UINT16_MAX;
+    for (int side = 0; side < 2; side++) {
+        const uint32_t room = 8 * (side ? range - over.from : over.from);
+        const uint32_t most = (side ? range - to : to) << 15;
+        const uint32_t reach = most / (15 * (uint32_t)over.gain);
+        if ((uint64_t)room * over.gain > most && reach < free)
+            free = reach;
+    }
+    return (uint16_t)(free == UINT16_MAX ? free : free >> (16 - depth));
+}
+
 /* The gain for two components of a pixel, which both take: their ratio is the hue. */
 CURVE_ALONE uint32_t curve_pixel_gain(CurveGain over, int32_t first, int32_t second, int depth,
                                       const CurveLegal *legal)
 {
+    first -= legal->middle;
+    second -= legal->middle;
+    const int32_t one = first < 0 ? -first : first, other = second < 0 ? -second : second;
+    if ((one > other ? one : other) <= over.free)
+        return over.gain;
     const int32_t unit = 65536 >> depth; /* 256ths of codes of 8 bits in a code */
     const uint32_t range = legal->range, to = over.to < range ? over.to : range;
     if (over.gain <= CURVE_GAIN_ONE || over.from > range)
         return over.gain;
-    const uint32_t gain =
-        curve_within(over.gain, (first - legal->middle) * unit, over.from, to, range);
-    return curve_within(gain, (second - legal->middle) * unit, over.from, to, range);
+    const uint32_t gain = curve_within(over.gain, first * unit, over.from, to, range);
+    return curve_within(gain, second * unit, over.from, to, range);
 }
 
 /* A chroma code scaled by a gain. It does not leave the legal codes, or go further beyond them;

@@ -38,6 +38,12 @@ static void planar_by_hand(const char *name, const LumeqKernels *kernels)
               out[i][1], out[i][2], out[i][3]);
 }
 
+static CurveGain gain_of(int gain, int from, int to)
+{
+    return (CurveGain){
+        .gain = (uint16_t)gain, .from = (uint16_t)from, .to = (uint16_t)to, .free = 0};
+}
+
 /*
  * P010, 4:2:2, one row: what lies below the codes is nothing. In the limited range 184 above black
  * goes to 190: white is no longer 35 but 29 away, which colour that far out follows by 3393 of
@@ -57,9 +63,9 @@ static void pairs_by_hand(const char *name, const LumeqKernels *kernels)
         const CurveParams p = params_of((Format){10, 6}, (LumeqRange)range);
         const int black = p.black / 4;
         CurveTable table;
-        table.gain[100] = (CurveGain){6144, (uint16_t)((100 - black) << 8), 100 << 8};
-        table.gain[150] = (CurveGain){7372, (uint16_t)((150 - black) << 8), 219 << 8};
-        table.gain[200] = (CurveGain){7372, (uint16_t)((200 - black) << 8), 190 << 8};
+        table.gain[100] = gain_of(6144, (100 - black) << 8, 100 << 8);
+        table.gain[150] = gain_of(7372, (150 - black) << 8, 219 << 8);
+        table.gain[200] = gain_of(7372, (200 - black) << 8, 190 << 8);
         uint16_t out[6];
         const LumeqChromaRows rows = {.dst = {out, out + 1},
                                       .src = {pairs, pairs + 1},
@@ -111,8 +117,8 @@ static void put_limit(const Planes *in, ChromaShape shape, CurveTable *table, co
     const int unit = 1 << (p->depth - 8), size = sample_size(p), white = p->black ? 219 : 255;
     const int black = p->black / unit, from = limits[number].from, to = limits[number].to;
     const int luma = black + (from < 0 ? white + from : from);
-    table->gain[luma] = (CurveGain){(uint16_t)limits[number].gain, (uint16_t)((luma - black) * 256),
-                                    (uint16_t)((to < 0 ? white + to : to) * 256)};
+    table->gain[luma] =
+        gain_of(limits[number].gain, (luma - black) * 256, (to < 0 ? white + to : to) * 256);
     set_sample(&in->rect[0], 0, 0, size, luma * unit << p->shift);
     for (int i = 0; i < 2; i++)
         set_sample(&in->rect[chroma_plane(shape, i)], chroma_column(shape, i, 0), 0, size,
@@ -240,8 +246,7 @@ static void limit_is_the_model(void)
         const int unit = 1 << (depth - 8), to = check_below(&random, 65536);
         const int from = check_below(&random, 65281);
         const int cb = check_below(&random, 256 * unit), cr = check_below(&random, 256 * unit);
-        const CurveGain over = {(uint16_t)(2000 + check_below(&random, 5373)), (uint16_t)from,
-                                (uint16_t)to};
+        const CurveGain over = gain_of(2000 + check_below(&random, 5373), from, to);
         const CurveLegal legal = curve_legal(depth, !full);
         const double wanted =
             model_limit(over.gain / 4096.0, (double)cb / unit - 128, (double)cr / unit - 128,
@@ -252,6 +257,37 @@ static void limit_is_the_model(void)
     }
     CHECK(!wrong, "%d gains are not what the model says", wrong);
     CHECK(limited > 1000000, "only %d gains are limited", limited);
+}
+
+/* What is told to be free takes the whole gain, and one code more does not, on one side at least.
+ */
+static void free_of_the_limit(void)
+{
+    CheckRandom random = check_random(4);
+    int wrong = 0, cautious = 0, ended = 0;
+    for (int n = 0; n < 1000000; n++) {
+        const int depth = 8 + check_below(&random, 9), middle = 1 << (depth - 1);
+        const CurveLegal legal = curve_legal(depth, check_below(&random, 2));
+        const int gain = 4000 + check_below(&random, 3373), from = check_below(&random, 65281);
+        CurveGain over = gain_of(gain, from, check_below(&random, 65536));
+        const int free = curve_free(over, depth, legal.range);
+        over.free = (uint16_t)free;
+        const int far = free < middle ? free : middle;
+        const int other = check_below(&random, 2 * far + 1) - far;
+        wrong += curve_pixel_gain(over, middle - far, middle + other, depth, &legal) != over.gain;
+        wrong += curve_pixel_gain(over, middle + other, middle + far - (far == middle), depth,
+                                  &legal) != over.gain;
+        over.free = 0;
+        wrong += curve_pixel_gain(over, middle - far, middle + other, depth, &legal) != over.gain;
+        if (free >= middle - 1)
+            continue;
+        ended++;
+        cautious += curve_pixel_gain(over, middle - free - 1, middle, depth, &legal) == over.gain &&
+                    curve_pixel_gain(over, middle + free + 1, middle, depth, &legal) == over.gain;
+    }
+    CHECK(!wrong, "%d colours that are told to be free are not", wrong);
+    CHECK(!cautious, "%d colours are free that are not told to be", cautious);
+    CHECK(ended > 300000, "only %d gains end", ended);
 }
 
 /* Red and blue of a colour in R'G'B', luma and so too the rest from 0 to 1. */
@@ -285,8 +321,7 @@ static void red_and_blue_stay_within(void)
         const int cr = (int)((red - luma) / (1 - m->red) / 2 * colours);
         const int from = (int)(luma * range), to = from + check_below(&random, range - from + 1);
         const CurveLegal legal = curve_legal(16, !full);
-        const CurveGain over = {(uint16_t)(4097 + check_below(&random, 3276)), (uint16_t)from,
-                                (uint16_t)to};
+        const CurveGain over = gain_of(4097 + check_below(&random, 3276), from, to);
         const uint32_t gain = curve_pixel_gain(over, 32768 + cb, 32768 + cr, 16, &legal);
         const double out_cb = (double)curve_chroma(32768 + cb, gain, CURVE_ROUND, &legal) - 32768;
         const double out_cr = (double)curve_chroma(32768 + cr, gain, CURVE_ROUND, &legal) - 32768;
@@ -306,8 +341,7 @@ static void hue_is_kept(void)
             for (int u = -112; u <= 112; u += 3)
                 for (int v = -112; v <= 112; v += 5) {
                     const int gain = 2048 + (from * 37 + to * 11) % 5325;
-                    const CurveGain over = {(uint16_t)gain, (uint16_t)(from * 256),
-                                            (uint16_t)(to * 256)};
+                    const CurveGain over = gain_of(gain, from * 256, to * 256);
                     const int taken = (int)curve_pixel_gain(over, 128 + u, 128 + v, 8, &legal);
                     const int cb = (int)scale(128 + u, taken, 128, 8, 1) - 128;
                     const int cr = (int)scale(128 + v, taken, 128, 8, 1) - 128;
@@ -326,6 +360,7 @@ static const CheckTest tests[] = {
     {"legal_codes_stay_legal", legal_codes_stay_legal},
     {"gains", gains},
     {"limit_is_the_model", limit_is_the_model},
+    {"free_of_the_limit", free_of_the_limit},
     {"red_and_blue_stay_within", red_and_blue_stay_within},
     {"hue_is_kept", hue_is_kept},
 };

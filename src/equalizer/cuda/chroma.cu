@@ -26,8 +26,7 @@ static __global__ void __launch_bounds__(THREADS)
     const LumeqCudaChroma &c = walk.chroma;
     if (threadIdx.x == 0)
         find_active(&active, c.bars);
-    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
-        gains[i] = table->gain[i];
+    load_gains(gains, table->gain, params.depth, walk.legal);
     __syncthreads();
 
     const ChromaRule rule = {gains,

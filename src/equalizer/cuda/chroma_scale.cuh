@@ -21,22 +21,39 @@ typedef struct ChromaRule {
     Active active; /* in pixels of chroma */
 } ChromaRule;
 
+/* The gains as a table has them, for all threads of a block: each with what is free of its limit,
+ * as most pixels are, which one look tells. */
+static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveGain *from,
+                                                  int depth, const CurveLegal &legal)
+{
+    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS) {
+        CurveGain gain = from[i];
+        gain.free = curve_free(gain, depth, legal.range);
+        gains[i] = gain;
+    }
+}
+
+/* Of 8 bits the compiler knows them. */
+template <typename Sample>
 static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
 {
+    if (sizeof(Sample) == 1)
+        return {0, UINT8_MAX};
     return {rule.params->shift, rule.last};
 }
 
 /* `x`, `y`: of the first luma sample under the pixel, `sum` that of all of them. */
-template <bool tiles>
+template <typename Sample, bool tiles>
 static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, uint32_t sum,
                                                       int area, int x, int y)
 {
     const uint32_t mean = mean_of(sum, area);
     return tiles ? tile_gain(rule.grid, rule.tables, x, y, mean)
-                 : rule.gain[mean >> (rule.params->depth - 8)];
+                 : rule.gain[sizeof(Sample) == 1 ? mean : mean >> (rule.params->depth - 8)];
 }
 
 /* A pixel of the active picture: both of its components. */
+template <typename Sample>
 static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *first,
                                              uint32_t *second, CurveGain over, int x, int y)
 {
@@ -44,23 +61,24 @@ static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *f
                              ? curve_dither((uint32_t)(x - rule.active.left),
                                             (uint32_t)(y - rule.active.top), rule.params->frame)
                              : CURVE_ROUND;
-    const int32_t a = (int32_t)code_of(codes_of(rule), *first);
-    const int32_t b = (int32_t)code_of(codes_of(rule), *second);
+    const ChromaCodes codes = codes_of<Sample>(rule);
+    const int32_t a = (int32_t)code_of(codes, *first), b = (int32_t)code_of(codes, *second);
     const uint32_t gain = curve_pixel_gain(over, a, b, rule.params->depth, &rule.legal);
-    *first = curve_chroma(a, gain, add, &rule.legal) << rule.params->shift;
-    *second = curve_chroma(b, gain, add, &rule.legal) << rule.params->shift;
+    *first = curve_chroma(a, gain, add, &rule.legal) << codes.shift;
+    *second = curve_chroma(b, gain, add, &rule.legal) << codes.shift;
 }
 
 /* Of any shape, sample by sample. */
 template <typename Sample, bool tiles>
 static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
 {
-    const CurveGain over = look_over<tiles>(rule, sum_luma<Sample>(codes_of(rule), c, x, y),
-                                            c.sub_x + c.sub_y, x << c.sub_x, y << c.sub_y);
+    const CurveGain over =
+        look_over<Sample, tiles>(rule, sum_luma<Sample>(codes_of<Sample>(rule), c, x, y),
+                                 c.sub_x + c.sub_y, x << c.sub_x, y << c.sub_y);
     uint32_t first = *component<Sample>(c.in, c, 0, x, y);
     uint32_t second = *component<Sample>(c.in, c, 1, x, y);
     if (is_active(rule.active, x, y))
-        scale(rule, &first, &second, over, x, y);
+        scale<Sample>(rule, &first, &second, over, x, y);
     *component<Sample>(c.out, c, 0, x, y) = (Sample)first;
     *component<Sample>(c.out, c, 1, x, y) = (Sample)second;
 }
@@ -72,10 +90,11 @@ static __device__ __forceinline__ void look_over_group(const ChromaRule &rule,
                                                        CurveGain over[GROUP])
 {
     uint32_t sum[GROUP];
-    sum_luma_group<Sample, sub_x, sub_y>(codes_of(rule), l, x, y, sum);
+    sum_luma_group<Sample, sub_x, sub_y>(codes_of<Sample>(rule), l, x, y, sum);
 #pragma unroll
     for (int i = 0; i < GROUP; i++)
-        over[i] = look_over<tiles>(rule, sum[i], sub_x + sub_y, (x + i) << sub_x, y << sub_y);
+        over[i] =
+            look_over<Sample, tiles>(rule, sum[i], sub_x + sub_y, (x + i) << sub_x, y << sub_y);
 }
 
 template <typename Sample, int step>
@@ -93,7 +112,7 @@ static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const
         Sample *const one = &samples[0].v[i * step];
         Sample *const other = step == 2 ? one + 1 : &samples[1].v[i];
         uint32_t first = *one, second = *other;
-        scale(rule, &first, &second, over[i], x + i, y);
+        scale<Sample>(rule, &first, &second, over[i], x + i, y);
         *one = (Sample)first;
         *other = (Sample)second;
     }

@@ -256,10 +256,9 @@ static __device__ void find_pictures(const ChromaWork &work, int sample_size, Ch
 
 LIFT_FN void prepare(const ChromaWork &work, int sample_size, ChromaShared *shared)
 {
-    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS) {
-        shared->gain[i] = work.table->gain[i];
+    load_gains(shared->gain, work.table->gain, 14, work.legal_q6);
+    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
         shared->tolerance[i] = work.table->lift.chroma[i];
-    }
     lift_fill_dither(shared->dither, work.params.frame);
     if (threadIdx.x == 0)
         find_pictures(work, sample_size, shared);
@@ -272,8 +271,7 @@ LIFT_FN void scale_alone(const ChromaWork &work, ChromaShared *shared)
     const LumeqCudaChroma &c = work.chroma;
     if (threadIdx.x == 0)
         find_active(&shared->luma, c.bars);
-    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
-        shared->gain[i] = work.table->gain[i];
+    load_gains(shared->gain, work.table->gain, work.depth, work.legal);
     __syncthreads();
     const ChromaRule rule = {shared->gain,
                              work.legal,
