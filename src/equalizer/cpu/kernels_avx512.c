@@ -139,11 +139,23 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
     }
 }
 
+/* AVX2's for samples of 8 bits look up in a few parts of a table, of bytes. */
+static LiftKernels lift_kernels(void)
+{
+    LiftKernels lift = lumeq_lift_avx512;
+    lift.prepare = lumeq_lift_avx2.prepare;
+    lift.whole_tolerance = lumeq_lift_avx2.whole_tolerance;
+    lift.finish8 = lumeq_lift_avx2.finish8;
+    lift.under8 = lumeq_lift_avx2.under8;
+    lift.scale8 = lumeq_lift_avx2.scale8;
+    return lift;
+}
+
 void lumeq_kernels_avx512(LumeqKernels *kernels)
 {
     kernels->histogram8 = lumeq_histogram8_avx512;
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
-    kernels->lift = lumeq_lift_avx512;
+    kernels->lift = lift_kernels();
 }

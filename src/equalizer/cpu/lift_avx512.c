@@ -1,9 +1,11 @@
 /* The filter of lifted pictures for AVX-512. */
 #include <immintrin.h>
+#include <string.h>
 
 #include "equalizer/cpu/lift_kernels.h"
 
 #define LIFT_LOOKS_UP
+#define LIFT_PASSES
 
 /* The halves of 256 entries; an instruction looks up in 64 of them. */
 typedef struct LiftTable {
@@ -59,6 +61,38 @@ static inline void lift_look_up_gains(uint32_t *gain, uint32_t *to, const CurveG
         const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(cells + i)));
         _mm512_storeu_si512(gain + i, _mm512_i32gather_epi32(at, first, 8));
         _mm512_storeu_si512(to + i, _mm512_i32gather_epi32(at, first + 1, 8));
+    }
+}
+
+/* ---- the mean with holes ------------------------------------------------------------------- */
+
+/* 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
+static inline __m512i pull(__m512i apart, __m512i q)
+{
+    const __m512i far = _mm512_abs_epi16(apart);
+    const __m512i near = _mm512_slli_epi16(_mm512_min_epu16(far, q), 2);
+    const __m512i moved = _mm512_subs_epu16(near, far);
+    const __m512i none = _mm512_setzero_si512();
+    return _mm512_mask_sub_epi16(moved, _mm512_movepi16_mask(apart), none, moved);
+}
+
+/* A block of which nothing is to be moved is copied. */
+static inline void pass_block(int16_t *to, const int16_t *before, const int16_t *here,
+                              const int16_t *after, const int16_t *quarter)
+{
+    const __m512i eighth = _mm512_set1_epi16(INT16_MAX / 8 + 1);
+    const __m512i q[2] = {_mm512_loadu_si512(quarter), _mm512_loadu_si512(quarter + 32)};
+    const __m512i any = _mm512_or_si512(q[0], q[1]);
+    if (!_mm512_test_epi16_mask(any, any)) {
+        memcpy(to, here, LIFT_BLOCK * sizeof(*to));
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        const __m512i f = _mm512_loadu_si512(here + 32 * i);
+        const __m512i one = _mm512_sub_epi16(_mm512_loadu_si512(before + 32 * i), f);
+        const __m512i two = _mm512_sub_epi16(_mm512_loadu_si512(after + 32 * i), f);
+        const __m512i moves = _mm512_add_epi16(pull(one, q[i]), pull(two, q[i]));
+        _mm512_storeu_si512(to + 32 * i, _mm512_add_epi16(f, _mm512_mulhrs_epi16(moves, eighth)));
     }
 }
 
