@@ -1,4 +1,4 @@
-/* Chroma of 8 bits, for AVX2: the means of the luma under it, and its gains as tables of bytes. */
+/* Chroma, for AVX2: the means of the luma under it, and its gains as tables of bytes. */
 #ifndef LUMEQ_GAIN_BYTES_H
 #define LUMEQ_GAIN_BYTES_H
 
@@ -34,6 +34,29 @@ static inline __m256i means_of_4(const uint8_t *a, const uint8_t *b)
         half[i] = _mm256_srli_epi16(_mm256_add_epi16(sum, two), 2);
     }
     return _mm256_permute4x64_epi64(_mm256_packus_epi16(half[0], half[1]), 0xd8);
+}
+
+/* Sums of two codes each. */
+static inline __m256i sums_of_2(const uint16_t *samples, int shift, __m256i last)
+{
+    const __m256i codes = _mm256_min_epu16(_mm256_srli_epi16(load_vector(samples), shift), last);
+    return _mm256_add_epi32(_mm256_blend_epi16(codes, _mm256_setzero_si256(), 0xaa),
+                            _mm256_srli_epi32(codes, 16));
+}
+
+/* The same of codes of `depth` bits, as of 8. */
+static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int shift, int depth)
+{
+    const __m256i last = _mm256_set1_epi16((short)((1u << depth) - 1)), two = _mm256_set1_epi32(2);
+    __m256i mean[4];
+    for (int i = 0; i < 4; i++) {
+        const __m256i sum = _mm256_add_epi32(sums_of_2(a + 16 * i, shift, last),
+                                             sums_of_2(b + 16 * i, shift, last));
+        mean[i] = _mm256_srli_epi32(_mm256_add_epi32(sum, two), depth - 6);
+    }
+    const __m256i packed = _mm256_packus_epi16(_mm256_packus_epi32(mean[0], mean[1]),
+                                               _mm256_packus_epi32(mean[2], mean[3]));
+    return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
 #endif

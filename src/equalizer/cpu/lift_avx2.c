@@ -119,9 +119,9 @@ static inline void pass_block(int16_t *to, const int16_t *before, const int16_t 
 
 static LiftPrepare prepare;
 static LiftWholeTolerance whole_tolerance;
-static LiftFinish finish8;
-static LiftUnderRow under8;
-static LiftScale scale8;
+static LiftFinish finish8, finish16;
+static LiftUnderRow under8, under16;
+static LiftScale scale8, scale16;
 
 #define LIFT_KERNELS lumeq_lift_avx2
 #include "equalizer/cpu/lift_loops.h"
@@ -268,22 +268,48 @@ static inline void find_values(__m256i value[VECTORS], const __m256i f[VECTORS],
     }
 }
 
-/* What all blocks are finished by. */
+/* What all blocks are finished by; shifts above 8 bits. */
 typedef struct Finish {
     const ByteTable *nodes;
     __m256i add, floor, ceiling;
+    int depth, in_shift, shift;
 } Finish;
 
-static inline void finish_block(uint8_t *to, const int16_t *from, const uint8_t *source,
-                                Window window, const Finish *finish)
+static Finish finish_of(const LiftRow *row, int y, int shift, int lanes)
 {
-    __m256i code[HALVES], f[VECTORS], value[VECTORS];
+    const CurveParams *const p = row->params;
+    const int floor = lift_floor(p->black, p->depth), ceiling = lift_ceiling(p->white, p->depth);
+    uint16_t dither[LIFT_BLOCK];
+    find_dither(dither, y, p);
+    return (Finish){
+        .nodes = lift_table(row, LIFT_NODES),
+        .add = _mm256_srli_epi16(load_vector(dither), p->depth - 8),
+        .floor = lanes == 8 ? _mm256_set1_epi8((char)floor) : _mm256_set1_epi16((short)floor),
+        .ceiling = lanes == 8 ? _mm256_set1_epi8((char)ceiling) : _mm256_set1_epi16((short)ceiling),
+        .depth = p->depth,
+        .in_shift = p->shift,
+        .shift = shift,
+    };
+}
+
+/* The codes of a block, as of `depth` bits. */
+static inline void find_codes(__m256i value[VECTORS], const int16_t *from, Window window,
+                              const Finish *finish, int depth)
+{
+    __m256i code[HALVES], f[VECTORS];
     codes_of(code, from);
     for (int i = 0; i < VECTORS; i++)
         f[i] = load_vector(from + 16 * i);
     find_values(value, f, finish->nodes, window, code);
     for (int i = 0; i < VECTORS; i++)
-        value[i] = _mm256_srli_epi16(_mm256_add_epi16(value[i], finish->add), 8);
+        value[i] = _mm256_srli_epi16(_mm256_add_epi16(value[i], finish->add), 16 - depth);
+}
+
+static inline void finish_block8(uint8_t *to, const int16_t *from, const uint8_t *source,
+                                 Window window, const Finish *finish)
+{
+    __m256i value[VECTORS];
+    find_codes(value, from, window, finish, 8);
     for (int i = 0; i < HALVES; i++) {
         const __m256i packed = _mm256_packus_epi16(value[2 * i], value[2 * i + 1]);
         const __m256i found = _mm256_permute4x64_epi64(packed, 0xd8);
@@ -294,64 +320,54 @@ static inline void finish_block(uint8_t *to, const int16_t *from, const uint8_t 
     }
 }
 
-static void finish8(void *dst, const int16_t *from, const void *source, int y, int shift,
-                    const LiftRow *row)
+static inline void finish_block16(uint16_t *to, const int16_t *from, const uint16_t *source,
+                                  Window window, const Finish *finish)
 {
-    uint16_t dither[LIFT_BLOCK];
-    (void)shift;
-    find_dither(dither, y, row->params);
-    const Finish finish = {
-        .nodes = lift_table(row, LIFT_NODES),
-        .add = load_vector(dither),
-        .floor = _mm256_set1_epi8((char)lift_floor(row->params->black, 8)),
-        .ceiling = _mm256_set1_epi8((char)lift_ceiling(row->params->white, 8)),
-    };
-    for (int x = 0; x < row->width;) {
-        Window windows[SOME_BLOCKS];
-        const int blocks = some_blocks(row->width, x);
-        find_windows(windows, from + x, blocks);
-        for (int i = 0; i < blocks; i++, x += LIFT_BLOCK) {
-            const int left = row->width - x;
-            uint8_t rest[LIFT_BLOCK] = {0}, *const to = (uint8_t *)dst + x;
-            const uint8_t *const before = (const uint8_t *)source + x;
-            if (left >= LIFT_BLOCK) {
-                finish_block(to, from + x, before, windows[i], &finish);
-            } else {
-                memcpy(rest, before, (size_t)left);
-                finish_block(rest, from + x, rest, windows[i], &finish);
-                memcpy(to, rest, (size_t)left);
-            }
-        }
+    __m256i value[VECTORS];
+    find_codes(value, from, window, finish, finish->depth);
+    for (int i = 0; i < VECTORS; i++) {
+        const __m256i before = _mm256_srli_epi16(load_vector(source + 16 * i), finish->in_shift);
+        const __m256i low = _mm256_min_epu16(before, finish->floor);
+        const __m256i high = _mm256_max_epu16(before, finish->ceiling);
+        const __m256i bound = _mm256_min_epu16(_mm256_max_epu16(value[i], low), high);
+        store_vector(to + 16 * i, _mm256_slli_epi16(bound, finish->shift));
     }
 }
 
+#define DEFINE_OWN_FINISH(bits)                                                                    \
+    static void finish##bits(void *dst, const int16_t *from, const void *source, int y, int shift, \
+                             const LiftRow *row)                                                   \
+    {                                                                                              \
+        const Finish finish = finish_of(row, y, shift, bits);                                      \
+        for (int x = 0; x < row->width;) {                                                         \
+            Window windows[SOME_BLOCKS];                                                           \
+            const int blocks = some_blocks(row->width, x);                                         \
+            find_windows(windows, from + x, blocks);                                               \
+            for (int i = 0; i < blocks; i++, x += LIFT_BLOCK) {                                    \
+                const int left = row->width - x;                                                   \
+                uint##bits##_t rest[LIFT_BLOCK] = {0}, *const to = (uint##bits##_t *)dst + x;      \
+                const uint##bits##_t *const before = (const uint##bits##_t *)source + x;           \
+                if (left >= LIFT_BLOCK) {                                                          \
+                    finish_block##bits(to, from + x, before, windows[i], &finish);                 \
+                } else {                                                                           \
+                    memcpy(rest, before, (size_t)left * sizeof(*rest));                            \
+                    finish_block##bits(rest, from + x, rest, windows[i], &finish);                 \
+                    memcpy(to, rest, (size_t)left * sizeof(*rest));                                \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+DEFINE_OWN_FINISH(8)
+DEFINE_OWN_FINISH(16)
+
 /* ---- chroma -------------------------------------------------------------------------------- */
 
-static uint8_t mean_over(const LiftUnder *u, int x)
+/* A quarter of chroma's tolerance, by a row's cells. */
+static void find_quarters(int16_t *quarter, const uint8_t *cells, const LiftRow *row)
 {
-    const int area = u->sub_x + u->sub_y, last = u->columns - 1;
-    unsigned sum = (1u << area) >> 1;
-    for (int v = 0; v < 1 << u->sub_y; v++)
-        for (int c = x << u->sub_x; c < (x + 1) << u->sub_x; c++)
-            sum += ((const uint8_t *)u->luma[v])[c < last ? c : last];
-    return (uint8_t)(sum >> area);
-}
-
-static void under8(int16_t *quarter, uint8_t *cells, const LiftUnder *u, const LiftRow *row)
-{
-    const uint8_t *const a = u->luma[0], *const b = u->luma[u->sub_y == 1];
     const Prepared *const prepared = row->prepared;
-    int x = 0;
-    if (u->sub_x == 0 && u->sub_y == 0)
-        memcpy(cells, a, (size_t)(x = row->width));
-    if (u->sub_x == 1 && u->sub_y <= 1)
-        for (; 2 * (x + 32) <= u->columns; x += 32)
-            store_vector(cells + x, means_of_4(a + 2 * x, b + 2 * x));
-    for (; x < row->width; x++)
-        cells[x] = mean_over(u, x);
-    for (; x % LIFT_BLOCK; x++)
-        cells[x] = cells[x - 1];
-    for (x = 0; x < row->width;) {
+    for (int x = 0; x < row->width;) {
         Window windows[SOME_BLOCKS];
         const int blocks = some_blocks(row->width, x);
         find_byte_windows(windows, cells + x, blocks);
@@ -363,6 +379,45 @@ static void under8(int16_t *quarter, uint8_t *cells, const LiftUnder *u, const L
         }
     }
 }
+
+#define DEFINE_OWN_UNDER(bits)                                                                     \
+    static void under##bits(int16_t *quarter, uint8_t *cells, const LiftUnder *u,                  \
+                            const LiftRow *row)                                                    \
+    {                                                                                              \
+        int x = own_cells##bits(cells, u, row);                                                    \
+        for (; x < row->width; x++)                                                                \
+            cells[x] = cell_over##bits(u, x, u->columns - 1, row->params);                         \
+        for (; x % LIFT_BLOCK; x++)                                                                \
+            cells[x] = cells[x - 1];                                                               \
+        find_quarters(quarter, cells, row);                                                        \
+    }
+
+/* The first cells of a row, as many as there are whole vectors. */
+static int own_cells8(uint8_t *cells, const LiftUnder *u, const LiftRow *row)
+{
+    const uint8_t *const a = u->luma[0], *const b = u->luma[u->sub_y == 1];
+    int x = 0;
+    if (u->sub_x == 0 && u->sub_y == 0)
+        memcpy(cells, a, (size_t)(x = row->width));
+    if (u->sub_x == 1 && u->sub_y <= 1)
+        for (; 2 * (x + 32) <= u->columns; x += 32)
+            store_vector(cells + x, means_of_4(a + 2 * x, b + 2 * x));
+    return x;
+}
+
+static int own_cells16(uint8_t *cells, const LiftUnder *u, const LiftRow *row)
+{
+    const uint16_t *const a = u->luma[0], *const b = u->luma[u->sub_y == 1];
+    const int shift = row->params->shift, depth = row->params->depth;
+    int x = 0;
+    if (u->sub_x == 1 && u->sub_y <= 1)
+        for (; 2 * (x + 32) <= u->columns; x += 32)
+            store_vector(cells + x, deep_means_of_4(a + 2 * x, b + 2 * x, shift, depth));
+    return x;
+}
+
+DEFINE_OWN_UNDER(8)
+DEFINE_OWN_UNDER(16)
 
 /* The gains of a block and whether something ends one of them. */
 static inline int look_up_block_gains(__m256i gain[VECTORS], const LiftChroma *chroma, int x,
@@ -401,61 +456,95 @@ static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chr
                                      0xd8);
 }
 
-/* Sixteen samples, in 16 bits: middle + ((from - 8192) gain + (add << 10) >> 18), within what is
- * legal. */
-static inline __m256i scale_16(const int16_t *from, const int16_t *source, __m256i gain,
-                               __m256i add, const CurveLegal *legal)
+/* What all blocks are scaled by. */
+typedef struct Scale {
+    CurveLegal legal;
+    __m256i add;
+    int depth, shift;
+} Scale;
+
+static Scale scale_of(const LiftChroma *chroma, const LiftRow *row)
 {
-    const __m256i one = _mm256_set1_epi16(1 << 10);
+    const CurveParams *const p = row->params;
+    uint16_t dither[LIFT_BLOCK];
+    find_dither(dither, chroma->y, p);
+    return (Scale){
+        .legal = curve_legal(p->depth, p->black != 0),
+        .add = _mm256_add_epi16(_mm256_srli_epi16(load_vector(dither), 1), _mm256_set1_epi16(64)),
+        .depth = p->depth,
+        .shift = chroma->shift,
+    };
+}
+
+/* Sixteen samples of `depth` bits: (from - 8192) gain + (add << 18 - depth) >> 26 - depth, within
+ * what is legal, all from the middle on. What does not fit 16 bits is not legal. */
+static inline __m256i scale_some(const int16_t *from, const int16_t *source, __m256i gain,
+                                 const Scale *scale, int depth)
+{
+    const CurveLegal *const legal = &scale->legal;
+    const __m256i one = _mm256_set1_epi16((short)(1 << (18 - depth)));
+    const __m256i middle = _mm256_set1_epi16((short)legal->middle);
     const __m256i off = _mm256_sub_epi16(load_vector(from), _mm256_set1_epi16(8192));
     const __m256i low =
-        _mm256_madd_epi16(_mm256_unpacklo_epi16(off, add), _mm256_unpacklo_epi16(gain, one));
+        _mm256_madd_epi16(_mm256_unpacklo_epi16(off, scale->add), _mm256_unpacklo_epi16(gain, one));
     const __m256i high =
-        _mm256_madd_epi16(_mm256_unpackhi_epi16(off, add), _mm256_unpackhi_epi16(gain, one));
-    const __m256i scaled = _mm256_add_epi16(
-        _mm256_packs_epi32(_mm256_srai_epi32(low, 18), _mm256_srai_epi32(high, 18)),
-        _mm256_set1_epi16((short)legal->middle));
-    const __m256i code = _mm256_srai_epi16(load_vector(source), 6);
-    const __m256i most = _mm256_max_epi16(code, _mm256_set1_epi16((short)legal->high));
-    const __m256i least = _mm256_min_epi16(code, _mm256_set1_epi16((short)legal->low));
-    return _mm256_max_epi16(_mm256_min_epi16(scaled, most), least);
+        _mm256_madd_epi16(_mm256_unpackhi_epi16(off, scale->add), _mm256_unpackhi_epi16(gain, one));
+    const __m256i scaled =
+        _mm256_packs_epi32(_mm256_srai_epi32(low, 26 - depth), _mm256_srai_epi32(high, 26 - depth));
+    const __m256i code = depth > 14 ? _mm256_slli_epi16(load_vector(source), depth - 14)
+                                    : _mm256_srli_epi16(load_vector(source), 14 - depth);
+    const __m256i was = _mm256_sub_epi16(code, middle);
+    const __m256i most =
+        _mm256_max_epi16(was, _mm256_set1_epi16((short)(legal->high - legal->middle)));
+    const __m256i least =
+        _mm256_min_epi16(was, _mm256_set1_epi16((short)(legal->low - legal->middle)));
+    return _mm256_add_epi16(_mm256_max_epi16(_mm256_min_epi16(scaled, most), least), middle);
 }
 
 /* One component of a block. */
-static inline void scale_block8_avx2(uint8_t *to, const int16_t *from, const int16_t *source,
-                                     const __m256i gain[VECTORS], __m256i add,
-                                     const CurveLegal *legal)
+static inline void scale_own_block8(uint8_t *to, const int16_t *from, const int16_t *source,
+                                    const __m256i gain[VECTORS], const Scale *scale)
 {
     for (int i = 0; i < HALVES; i++) {
         const __m256i packed = _mm256_packus_epi16(
-            scale_16(from + 32 * i, source + 32 * i, gain[2 * i], add, legal),
-            scale_16(from + 32 * i + 16, source + 32 * i + 16, gain[2 * i + 1], add, legal));
+            scale_some(from + 32 * i, source + 32 * i, gain[2 * i], scale, 8),
+            scale_some(from + 32 * i + 16, source + 32 * i + 16, gain[2 * i + 1], scale, 8));
         store_vector(to + 32 * i, _mm256_permute4x64_epi64(packed, 0xd8));
     }
 }
 
-static void scale8(const LiftChroma *chroma, const LiftRow *row)
+static inline void scale_own_block16(uint16_t *to, const int16_t *from, const int16_t *source,
+                                     const __m256i gain[VECTORS], const Scale *scale)
 {
-    const CurveLegal legal = curve_legal(8, row->params->black != 0);
-    uint16_t dither[LIFT_BLOCK];
-    find_dither(dither, chroma->y, row->params);
-    const __m256i add =
-        _mm256_add_epi16(_mm256_srli_epi16(load_vector(dither), 1), _mm256_set1_epi16(64));
-    for (int x = 0; x < row->width;) {
-        Window windows[SOME_BLOCKS];
-        const int blocks = some_blocks(row->width, x);
-        find_byte_windows(windows, chroma->cells + x, blocks);
-        for (int i = 0; i < blocks; i++, x += LIFT_BLOCK) {
-            const int left = row->width - x;
-            __m256i gain[VECTORS];
-            find_block_gains(gain, chroma, x, windows[i], row, legal.range);
-            for (int k = 0; k < 2; k++) {
-                uint8_t out[LIFT_BLOCK], *const dst = (uint8_t *)chroma->dst[k] + x;
-                scale_block8_avx2(left < LIFT_BLOCK ? out : dst, chroma->from[k] + x,
-                                  chroma->source[k] + x, gain, add, &legal);
-                if (left < LIFT_BLOCK)
-                    memcpy(dst, out, (size_t)left);
-            }
-        }
-    }
+    for (int i = 0; i < VECTORS; i++)
+        store_vector(to + 16 * i, _mm256_slli_epi16(scale_some(from + 16 * i, source + 16 * i,
+                                                               gain[i], scale, scale->depth),
+                                                    scale->shift));
 }
+
+#define DEFINE_OWN_SCALE(bits)                                                                     \
+    static void scale##bits(const LiftChroma *chroma, const LiftRow *row)                          \
+    {                                                                                              \
+        const Scale scale = scale_of(chroma, row);                                                 \
+        for (int x = 0; x < row->width;) {                                                         \
+            Window windows[SOME_BLOCKS];                                                           \
+            const int blocks = some_blocks(row->width, x);                                         \
+            find_byte_windows(windows, chroma->cells + x, blocks);                                 \
+            for (int i = 0; i < blocks; i++, x += LIFT_BLOCK) {                                    \
+                const int left = row->width - x;                                                   \
+                __m256i gain[VECTORS];                                                             \
+                find_block_gains(gain, chroma, x, windows[i], row, scale.legal.range);             \
+                for (int k = 0; k < 2; k++) {                                                      \
+                    uint##bits##_t out[LIFT_BLOCK];                                                \
+                    uint##bits##_t *const dst = (uint##bits##_t *)chroma->dst[k] + x;              \
+                    scale_own_block##bits(left < LIFT_BLOCK ? out : dst, chroma->from[k] + x,      \
+                                          chroma->source[k] + x, gain, &scale);                    \
+                    if (left < LIFT_BLOCK)                                                         \
+                        memcpy(dst, out, (size_t)left * sizeof(*out));                             \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+DEFINE_OWN_SCALE(8)
+DEFINE_OWN_SCALE(16)

@@ -4,7 +4,7 @@
  * defines LIFT_KERNELS, the name of the table, and what it has of its own:
  *   LIFT_LOOKS_UP  LiftTable, lift_table(), lift_look_up() and lift_look_up_gains()
  *   LIFT_PASSES    pass_block()
- *   LIFT_BYTES     the kernels of samples of 8 bits, but load8()
+ *   LIFT_BYTES     prepare(), whole_tolerance(), and what finishes rows and scales chroma
  *
  * Each step's result is cast to 16 bits, in which it fits: else the compiler takes 32.
  */
@@ -77,16 +77,35 @@ static inline void load_block8(int16_t *restrict to, const uint8_t *from, int st
         to[i] = (int16_t)(from[i * step] << 6);
 }
 
+/* Shifts as multiplications, which there are vectors of 16 bits for: those to the right by the
+ * upper half of a product. */
+static inline uint16_t upper_half(uint16_t a, uint16_t b)
+{
+    return (uint16_t)((uint32_t)a * b >> 16);
+}
+
+static inline void load_codes(int16_t *restrict to, const uint16_t *from, int step,
+                              const CurveParams *p, int shifted, int deep)
+{
+    const uint16_t last = (uint16_t)((1u << p->depth) - 1);
+    const uint16_t part = (uint16_t)(1u << (16 - p->shift));
+    const uint16_t q6 = (uint16_t)(deep ? 1u << (30 - p->depth) : 1u << (14 - p->depth));
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const uint16_t code = shifted ? upper_half(from[i * step], part) : from[i * step];
+        const uint16_t bound = code < last ? code : last;
+        to[i] = (int16_t)(deep ? upper_half(bound, q6) : (uint16_t)(bound * q6));
+    }
+}
+
 static inline void load_block16(int16_t *restrict to, const uint16_t *from, int step,
                                 const CurveParams *p)
 {
-    const int up = p->depth < 14 ? 14 - p->depth : 0;
-    const int down = p->depth > 14 ? p->depth - 14 : 0, shift = p->shift;
-    const uint16_t last = (uint16_t)((1u << p->depth) - 1);
-    for (int i = 0; i < LIFT_BLOCK; i++) {
-        const uint16_t code = (uint16_t)(from[i * step] >> shift);
-        to[i] = (int16_t)((code < last ? code : last) >> down << up);
-    }
+    if (p->depth > 14)
+        load_codes(to, from, step, p, p->shift != 0, 1);
+    else if (p->shift)
+        load_codes(to, from, step, p, 1, 0);
+    else
+        load_codes(to, from, step, p, 0, 0);
 }
 
 #define DEFINE_LOAD(bits)                                                                          \
@@ -320,12 +339,12 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
 
 #ifndef LIFT_BYTES
 DEFINE_FINISH(8)
-#endif
 DEFINE_FINISH(16)
+#endif
 
 /* ---- chroma -------------------------------------------------------------------------------- */
 
-#define DEFINE_UNDER(bits)                                                                         \
+#define DEFINE_CELL(bits)                                                                          \
     static inline uint32_t code_of##bits(const uint##bits##_t *from, int x, const CurveParams *p)  \
     {                                                                                              \
         const uint32_t code = (uint32_t)from[x] >> p->shift, last = (1u << p->depth) - 1;          \
@@ -341,7 +360,9 @@ DEFINE_FINISH(16)
             for (int c = x << u->sub_x; c < (x + 1) << u->sub_x; c++)                              \
                 sum += code_of##bits(u->luma[v], c < last ? c : last, p);                          \
         return (uint8_t)(sum >> area >> (p->depth - 8));                                           \
-    }                                                                                              \
+    }
+
+#define DEFINE_UNDER(bits)                                                                         \
     static inline void cells_over##bits(uint8_t *restrict cells, const uint##bits##_t *a,          \
                                         const uint##bits##_t *b, const CurveParams *p)             \
     {                                                                                              \
@@ -369,10 +390,12 @@ DEFINE_FINISH(16)
             quarter[i] = (int16_t)row->tables->chroma[cells[i]];                                   \
     }
 
+DEFINE_CELL(8)
+DEFINE_CELL(16)
 #ifndef LIFT_BYTES
 DEFINE_UNDER(8)
-#endif
 DEFINE_UNDER(16)
+#endif
 
 /* A block's gains, and what ends them: as CurveGain, `to` no more than the range. */
 typedef struct ScaleBlock {
@@ -478,8 +501,8 @@ static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const i
 
 #ifndef LIFT_BYTES
 DEFINE_SCALE(8)
-#endif
 DEFINE_SCALE(16)
+#endif
 
 const LiftKernels LIFT_KERNELS = {
 #ifdef LIFT_BYTES
