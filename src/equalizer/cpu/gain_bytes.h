@@ -59,4 +59,22 @@ static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int 
     return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
+/* Sixteen components, so far from gray as they become: off gain + add one >> down, within what is
+ * legal and what they were. What does not fit 16 bits is not legal. */
+static inline __m256i scale_within(__m256i off, __m256i was, __m256i gain, __m256i add, __m256i one,
+                                   int down, const CurveLegal *legal)
+{
+    const __m256i low =
+        _mm256_madd_epi16(_mm256_unpacklo_epi16(off, add), _mm256_unpacklo_epi16(gain, one));
+    const __m256i high =
+        _mm256_madd_epi16(_mm256_unpackhi_epi16(off, add), _mm256_unpackhi_epi16(gain, one));
+    const __m256i scaled =
+        _mm256_packs_epi32(_mm256_srai_epi32(low, down), _mm256_srai_epi32(high, down));
+    const __m256i most =
+        _mm256_max_epi16(was, _mm256_set1_epi16((short)(legal->high - legal->middle)));
+    const __m256i least =
+        _mm256_min_epi16(was, _mm256_set1_epi16((short)(legal->low - legal->middle)));
+    return _mm256_max_epi16(_mm256_min_epi16(scaled, most), least);
+}
+
 #endif

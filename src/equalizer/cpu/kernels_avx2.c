@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "equalizer/cpu/byte_range.h"
-#include "equalizer/cpu/chroma_blocks.h"
+#include "equalizer/cpu/byte_table.h"
 #include "equalizer/cpu/codes16.h"
-#include "equalizer/cpu/gain_bytes.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_blocks.h"
@@ -373,185 +372,6 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
     }
 }
 
-/* ---- chroma ------------------------------------------------------------------------------- */
-
-/* What holds for a row of planes of 8 bits without tiles. */
-typedef struct ByteRow {
-    const GainBytes *gains;
-    __m256i add; /* 16 numbers of 16 bits */
-} ByteRow;
-
-/* A block's codes of both components, in planes or in turns in one: each half's by eights, the
- * first and the third in the lower lane. */
-static inline void load_codes(__m256i code[2][HALVES], const uint8_t *const src[2], int step)
-{
-    const __m256i first = _mm256_set1_epi16(0xff);
-    for (int i = 0; i < HALVES; i++) {
-        if (step == 1) {
-            for (int k = 0; k < 2; k++)
-                code[k][i] = _mm256_permute4x64_epi64(load_vector(src[k] + 32 * i), 0xd8);
-            continue;
-        }
-        const __m256i a = load_vector(src[0] + 64 * i), b = load_vector(src[0] + 64 * i + 32);
-        code[0][i] = _mm256_packus_epi16(_mm256_and_si256(a, first), _mm256_and_si256(b, first));
-        code[1][i] = _mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
-    }
-}
-
-static inline void store_codes(uint8_t *const to[2], __m256i code[2][HALVES], int step)
-{
-    for (int i = 0; i < HALVES; i++) {
-        if (step == 1) {
-            for (int k = 0; k < 2; k++)
-                store_vector(to[k] + 32 * i, _mm256_permute4x64_epi64(code[k][i], 0xd8));
-            continue;
-        }
-        store_vector(to[0] + 64 * i, _mm256_unpacklo_epi8(code[0][i], code[1][i]));
-        store_vector(to[0] + 64 * i + 32, _mm256_unpackhi_epi8(code[0][i], code[1][i]));
-    }
-}
-
-/* The gains of a block's pixels in 16 bits, in the order of the codes; answers whether something
- * ends a gain. */
-static inline int look_up_gains(__m256i gain[2 * HALVES], __m256i code[2][HALVES],
-                                const uint8_t *mean, Window window, const GainBytes *gains)
-{
-    __m256i cell[HALVES], found[3][HALVES], beyond = _mm256_setzero_si256();
-    for (int i = 0; i < HALVES; i++)
-        cell[i] = _mm256_permute4x64_epi64(load_vector(mean + 32 * i), 0xd8);
-    look_up_bytes(found, gains->gain, 3, window, cell);
-    join_bytes(gain, found[0], found[1]);
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < HALVES; i++) {
-            const __m256i off = _mm256_xor_si256(code[k][i], _mm256_set1_epi8(-128));
-            const __m256i far = _mm256_subs_epu8(_mm256_abs_epi8(off), found[2][i]);
-            beyond = _mm256_or_si256(beyond, far);
-        }
-    return !_mm256_testz_si256(beyond, beyond);
-}
-
-/* As curve_chroma(). */
-static inline __m256i scale_codes(__m256i code, __m256i gain, __m256i add, const CurveLegal *legal)
-{
-    const __m256i middle = _mm256_set1_epi16((short)legal->middle), one = _mm256_set1_epi16(1);
-    const __m256i off = _mm256_sub_epi16(code, middle);
-    const __m256i low =
-        _mm256_madd_epi16(_mm256_unpacklo_epi16(off, add), _mm256_unpacklo_epi16(gain, one));
-    const __m256i high =
-        _mm256_madd_epi16(_mm256_unpackhi_epi16(off, add), _mm256_unpackhi_epi16(gain, one));
-    const __m256i moved =
-        _mm256_packs_epi32(_mm256_srai_epi32(low, 12), _mm256_srai_epi32(high, 12));
-    const __m256i most = _mm256_max_epi16(code, _mm256_set1_epi16((short)legal->high));
-    const __m256i least = _mm256_min_epi16(code, _mm256_set1_epi16((short)legal->low));
-    return _mm256_max_epi16(_mm256_min_epi16(_mm256_add_epi16(middle, moved), most), least);
-}
-
-static inline void scale_bytes(uint8_t *const to[2], const uint8_t *const from[2], int step,
-                               const uint8_t *mean, Window window, const ByteRow *bytes,
-                               const ChromaRow *row, int x)
-{
-    const __m256i zero = _mm256_setzero_si256();
-    __m256i gain[2 * HALVES], code[2][HALVES];
-    load_codes(code, from, step);
-    if (look_up_gains(gain, code, mean, window, bytes->gains)) {
-        uint16_t means[CHROMA_BLOCK];
-        ChromaCodes codes;
-        for (int i = 0; i < CHROMA_BLOCK; i++)
-            means[i] = mean[i];
-        chroma_load8(codes, from, step, row);
-        chroma_block(codes, means, row, x);
-        chroma_store8(to, codes, step, row);
-        return;
-    }
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < HALVES; i++) {
-            const __m256i low = scale_codes(_mm256_unpacklo_epi8(code[k][i], zero), gain[2 * i],
-                                            bytes->add, &row->legal);
-            const __m256i high = scale_codes(_mm256_unpackhi_epi8(code[k][i], zero),
-                                             gain[2 * i + 1], bytes->add, &row->legal);
-            code[k][i] = _mm256_packus_epi16(low, high);
-        }
-    store_codes(to, code, step);
-}
-
-static inline void find_means(uint8_t *mean, const uint8_t *a, const uint8_t *b, int sub_x,
-                              int blocks)
-{
-    for (int i = 0; i < blocks * CHROMA_BLOCK; i += 32)
-        store_vector(mean + i, sub_x ? means_of_4(a + 2 * i, b + 2 * i)
-                                     : _mm256_avg_epu8(load_vector(a + i), load_vector(b + i)));
-}
-
-static inline void scale_row(uint8_t *const to[2], const uint8_t *const from[2],
-                             const uint8_t *const luma[2], int step, const LumeqChromaRows *r,
-                             const ByteRow *bytes, const ChromaRow *row)
-{
-    const int width = (r->luma_width + r->sub_x) >> r->sub_x, whole = r->luma_width >> r->sub_x;
-    int x = 0;
-    while (x + CHROMA_BLOCK <= whole) {
-        uint8_t mean[SOME_BLOCKS * CHROMA_BLOCK];
-        Window windows[SOME_BLOCKS];
-        const int blocks = some_blocks(whole - CHROMA_BLOCK + 1, x);
-        find_means(mean, luma[0] + (x << r->sub_x), luma[1] + (x << r->sub_x), r->sub_x, blocks);
-        find_byte_windows(windows, mean, blocks);
-        for (int i = 0; i < blocks; i++, x += CHROMA_BLOCK)
-            scale_bytes((uint8_t *[2]){to[0] + x * step, to[1] + x * step},
-                        (const uint8_t *[2]){from[0] + x * step, from[1] + x * step}, step,
-                        mean + i * CHROMA_BLOCK, windows[i], bytes, row, x);
-    }
-    if (x < width)
-        chroma_last8((uint8_t *[2]){to[0] + x * step, to[1] + x * step},
-                     (const uint8_t *[2]){from[0] + x * step, from[1] + x * step},
-                     (const uint8_t *[2]){luma[0] + (x << r->sub_x), luma[1] + (x << r->sub_x)},
-                     r->luma_width - (x << r->sub_x), x, width - x, r, row);
-}
-
-/* Without tiles. */
-static void scale_chroma(const LumeqChromaRows *r, const CurveTable *table,
-                         const CurveParams *params)
-{
-    ChromaRow row = chroma_rows(r, table, params, NULL, NULL);
-    GainBytes gains;
-    ByteRow bytes = {.gains = &gains};
-    make_gain_bytes(&gains, table->gain, row.legal.range);
-    for (int y = 0; y < r->height; y++) {
-        const uint8_t *from[2], *luma[2];
-        uint8_t *to[2];
-        for (int i = 0; i < 2; i++) {
-            const int line = chroma_min((y << r->sub_y) + (i & r->sub_y), r->luma_height - 1);
-            luma[i] = (const uint8_t *)r->luma + line * r->luma_stride;
-            from[i] = (const uint8_t *)r->src[i] + y * r->src_stride[i];
-            to[i] = (uint8_t *)r->dst[i] + y * r->dst_stride[i];
-        }
-        chroma_add(&row, params, r->y + y);
-        bytes.add = _mm256_permute4x64_epi64(
-            _mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)), 0xd8);
-        if (r->step == 1)
-            scale_row(to, from, luma, 1, r, &bytes, &row);
-        else
-            scale_row(to, from, luma, 2, r, &bytes, &row);
-    }
-}
-
-static void chroma8(const LumeqChromaRows *rows, const CurveTable *table, const CurveParams *params)
-{
-    LumeqKernels c;
-    if (chroma_has_blocks(rows) && !rows->grid) {
-        scale_chroma(rows, table, params);
-        return;
-    }
-    lumeq_kernels_c(&c);
-    (chroma_has_blocks(rows) ? chroma8_in_blocks : c.chroma8)(rows, table, params);
-}
-
-static void chroma16(const LumeqChromaRows *rows, const CurveTable *table,
-                     const CurveParams *params)
-{
-    LumeqKernels c;
-    lumeq_kernels_c(&c);
-    (chroma_has_blocks(rows) ? chroma16_in_blocks : c.chroma16)(rows, table, params);
-}
-
 void lumeq_kernels_avx2(LumeqKernels *kernels)
 {
     kernels->histogram8 = lumeq_histogram8_avx2;
@@ -564,8 +384,8 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
     kernels->nodes16 = nodes16;
-    kernels->chroma8 = chroma8;
-    kernels->chroma16 = chroma16;
+    kernels->chroma8 = lumeq_chroma8_avx2;
+    kernels->chroma16 = lumeq_chroma16_avx2;
     kernels->tile_row8 = lumeq_tile_row8_avx2;
     kernels->tile_row16 = tile_row16;
     kernels->lift = lumeq_lift_avx2;

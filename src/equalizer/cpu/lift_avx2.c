@@ -476,29 +476,18 @@ static Scale scale_of(const LiftChroma *chroma, const LiftRow *row)
     };
 }
 
-/* Sixteen samples of `depth` bits: (from - 8192) gain + (add << 18 - depth) >> 26 - depth, within
- * what is legal, all from the middle on. What does not fit 16 bits is not legal. */
+/* Sixteen samples of `depth` bits. */
 static inline __m256i scale_some(const int16_t *from, const int16_t *source, __m256i gain,
                                  const Scale *scale, int depth)
 {
-    const CurveLegal *const legal = &scale->legal;
     const __m256i one = _mm256_set1_epi16((short)(1 << (18 - depth)));
-    const __m256i middle = _mm256_set1_epi16((short)legal->middle);
+    const __m256i middle = _mm256_set1_epi16((short)scale->legal.middle);
     const __m256i off = _mm256_sub_epi16(load_vector(from), _mm256_set1_epi16(8192));
-    const __m256i low =
-        _mm256_madd_epi16(_mm256_unpacklo_epi16(off, scale->add), _mm256_unpacklo_epi16(gain, one));
-    const __m256i high =
-        _mm256_madd_epi16(_mm256_unpackhi_epi16(off, scale->add), _mm256_unpackhi_epi16(gain, one));
-    const __m256i scaled =
-        _mm256_packs_epi32(_mm256_srai_epi32(low, 26 - depth), _mm256_srai_epi32(high, 26 - depth));
     const __m256i code = depth > 14 ? _mm256_slli_epi16(load_vector(source), depth - 14)
                                     : _mm256_srli_epi16(load_vector(source), 14 - depth);
-    const __m256i was = _mm256_sub_epi16(code, middle);
-    const __m256i most =
-        _mm256_max_epi16(was, _mm256_set1_epi16((short)(legal->high - legal->middle)));
-    const __m256i least =
-        _mm256_min_epi16(was, _mm256_set1_epi16((short)(legal->low - legal->middle)));
-    return _mm256_add_epi16(_mm256_max_epi16(_mm256_min_epi16(scaled, most), least), middle);
+    const __m256i scaled = scale_within(off, _mm256_sub_epi16(code, middle), gain, scale->add, one,
+                                        26 - depth, &scale->legal);
+    return _mm256_add_epi16(scaled, middle);
 }
 
 /* One component of a block. */

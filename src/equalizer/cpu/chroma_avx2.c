@@ -1,0 +1,313 @@
+/*
+ * Chroma for AVX2: gains by tables of bytes, in which a block's means of luma are looked up by
+ * shuffles. With tiles, and where a gain ends, in blocks that the compiler makes vectors of.
+ */
+#include <immintrin.h>
+#include <string.h>
+
+#include "equalizer/cpu/chroma_blocks.h"
+#include "equalizer/cpu/gain_bytes.h"
+#include "equalizer/cpu/kernels.h"
+
+#define VECTORS (CHROMA_BLOCK / 16) /* of 16 bits in a block */
+
+/* What holds for a row of planes without tiles. */
+typedef struct GainRow {
+    const GainBytes *gains;
+    __m256i add; /* 16 numbers of 16 bits */
+} GainRow;
+
+/* A block whose gains do not all hold. */
+#define DEFINE_SCALE_ENDED(bits)                                                                   \
+    static void scale_ended##bits(uint##bits##_t *const to[2],                                     \
+                                  const uint##bits##_t *const from[2], int step,                   \
+                                  const uint8_t *mean, const ChromaRow *row, int x)                \
+    {                                                                                              \
+        uint16_t means[CHROMA_BLOCK];                                                              \
+        ChromaCodes codes;                                                                         \
+        for (int i = 0; i < CHROMA_BLOCK; i++)                                                     \
+            means[i] = mean[i];                                                                    \
+        chroma_load##bits(codes, from, step, row);                                                 \
+        chroma_block(codes, means, row, x);                                                        \
+        chroma_store##bits(to, codes, step, row);                                                  \
+    }
+
+DEFINE_SCALE_ENDED(8)
+DEFINE_SCALE_ENDED(16)
+
+/* ---- 8 bits ------------------------------------------------------------------------------- */
+
+/* A block's codes of both components, in planes or in turns in one: each half's by eights, the
+ * first and the third in the lower lane. */
+static inline void load_codes8(__m256i code[2][HALVES], const uint8_t *const src[2], int step)
+{
+    const __m256i first = _mm256_set1_epi16(0xff);
+    for (int i = 0; i < HALVES; i++) {
+        if (step == 1) {
+            for (int k = 0; k < 2; k++)
+                code[k][i] = _mm256_permute4x64_epi64(load_vector(src[k] + 32 * i), 0xd8);
+            continue;
+        }
+        const __m256i a = load_vector(src[0] + 64 * i), b = load_vector(src[0] + 64 * i + 32);
+        code[0][i] = _mm256_packus_epi16(_mm256_and_si256(a, first), _mm256_and_si256(b, first));
+        code[1][i] = _mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
+    }
+}
+
+static inline void store_codes8(uint8_t *const to[2], __m256i code[2][HALVES], int step)
+{
+    for (int i = 0; i < HALVES; i++) {
+        if (step == 1) {
+            for (int k = 0; k < 2; k++)
+                store_vector(to[k] + 32 * i, _mm256_permute4x64_epi64(code[k][i], 0xd8));
+            continue;
+        }
+        store_vector(to[0] + 64 * i, _mm256_unpacklo_epi8(code[0][i], code[1][i]));
+        store_vector(to[0] + 64 * i + 32, _mm256_unpackhi_epi8(code[0][i], code[1][i]));
+    }
+}
+
+/* The gains of a block's pixels in 16 bits, in the order of the codes; answers whether something
+ * ends a gain. */
+static inline int look_up_gains8(__m256i gain[VECTORS], __m256i code[2][HALVES],
+                                 const uint8_t *mean, Window window, const GainBytes *gains)
+{
+    __m256i cell[HALVES], found[3][HALVES], beyond = _mm256_setzero_si256();
+    for (int i = 0; i < HALVES; i++)
+        cell[i] = _mm256_permute4x64_epi64(load_vector(mean + 32 * i), 0xd8);
+    look_up_bytes(found, gains->gain, 3, window, cell);
+    join_bytes(gain, found[0], found[1]);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < HALVES; i++) {
+            const __m256i off = _mm256_xor_si256(code[k][i], _mm256_set1_epi8(-128));
+            const __m256i far = _mm256_subs_epu8(_mm256_abs_epi8(off), found[2][i]);
+            beyond = _mm256_or_si256(beyond, far);
+        }
+    return !_mm256_testz_si256(beyond, beyond);
+}
+
+static inline __m256i scale_bytes(__m256i code, __m256i gain, const GainRow *gains,
+                                  const CurveLegal *legal)
+{
+    const __m256i middle = _mm256_set1_epi16((short)legal->middle), one = _mm256_set1_epi16(1);
+    const __m256i off = _mm256_sub_epi16(code, middle);
+    return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
+}
+
+static inline void scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step,
+                                const uint8_t *mean, Window window, const GainRow *gains,
+                                const ChromaRow *row, int x)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i gain[VECTORS], code[2][HALVES];
+    load_codes8(code, from, step);
+    if (look_up_gains8(gain, code, mean, window, gains->gains)) {
+        scale_ended8(to, from, step, mean, row, x);
+        return;
+    }
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < HALVES; i++)
+            code[k][i] = _mm256_packus_epi16(scale_bytes(_mm256_unpacklo_epi8(code[k][i], zero),
+                                                         gain[2 * i], gains, &row->legal),
+                                             scale_bytes(_mm256_unpackhi_epi8(code[k][i], zero),
+                                                         gain[2 * i + 1], gains, &row->legal));
+    store_codes8(to, code, step);
+}
+
+static inline void find_means8(uint8_t *mean, const uint8_t *a, const uint8_t *b, int sub_x,
+                               int blocks, const ChromaRow *row)
+{
+    (void)row;
+    for (int i = 0; i < blocks * CHROMA_BLOCK; i += 32)
+        store_vector(mean + i, sub_x ? means_of_4(a + 2 * i, b + 2 * i)
+                                     : _mm256_avg_epu8(load_vector(a + i), load_vector(b + i)));
+}
+
+/* ---- 9 to 16 bits ------------------------------------------------------------------------- */
+
+/* Of 16 bits: the second and the third quarter change places. */
+static inline __m256i swap_middle(__m256i vector)
+{
+    return _mm256_permute4x64_epi64(vector, 0xd8);
+}
+
+/* So far from gray as a block's codes of both components are, in planes or in turns in one. */
+static inline void load_offs(__m256i off[2][VECTORS], const uint16_t *const src[2], int step,
+                             const ChromaRow *row)
+{
+    const __m256i last = _mm256_set1_epi16((short)row->last), zero = _mm256_setzero_si256();
+    const __m256i middle = _mm256_set1_epi16((short)row->legal.middle);
+    for (int i = 0; i < VECTORS; i++) {
+        __m256i both[2];
+        if (step == 1) {
+            for (int k = 0; k < 2; k++)
+                both[k] = load_vector(src[k] + 16 * i);
+        } else {
+            const __m256i a = load_vector(src[0] + 32 * i), b = load_vector(src[0] + 32 * i + 16);
+            both[0] = swap_middle(_mm256_packus_epi32(_mm256_blend_epi16(a, zero, 0xaa),
+                                                      _mm256_blend_epi16(b, zero, 0xaa)));
+            both[1] = swap_middle(
+                _mm256_packus_epi32(_mm256_srli_epi32(a, 16), _mm256_srli_epi32(b, 16)));
+        }
+        for (int k = 0; k < 2; k++)
+            off[k][i] = _mm256_sub_epi16(
+                _mm256_min_epu16(_mm256_srli_epi16(both[k], row->shift), last), middle);
+    }
+}
+
+static inline void store_offs(uint16_t *const to[2], const __m256i off[2][VECTORS], int step,
+                              const ChromaRow *row)
+{
+    const __m256i middle = _mm256_set1_epi16((short)row->legal.middle);
+    for (int i = 0; i < VECTORS; i++) {
+        __m256i both[2];
+        for (int k = 0; k < 2; k++)
+            both[k] = _mm256_slli_epi16(_mm256_add_epi16(off[k][i], middle), row->shift);
+        if (step == 1) {
+            for (int k = 0; k < 2; k++)
+                store_vector(to[k] + 16 * i, both[k]);
+            continue;
+        }
+        const __m256i a = swap_middle(both[0]), b = swap_middle(both[1]);
+        store_vector(to[0] + 32 * i, _mm256_unpacklo_epi16(a, b));
+        store_vector(to[0] + 32 * i + 16, _mm256_unpackhi_epi16(a, b));
+    }
+}
+
+/* The gains of a block's pixels; answers whether something ends a gain. */
+static inline int look_up_gains16(__m256i gain[VECTORS], __m256i off[2][VECTORS],
+                                  const uint8_t *mean, Window window, const GainBytes *gains,
+                                  int depth)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i cell[HALVES], found[3][HALVES], none[HALVES] = {zero, zero}, most[VECTORS];
+    __m256i beyond = zero;
+    for (int i = 0; i < HALVES; i++)
+        cell[i] = swap_middle(load_vector(mean + 32 * i));
+    look_up_bytes(found, gains->gain, 3, window, cell);
+    join_bytes(gain, found[0], found[1]);
+    join_bytes(most, none, found[2]);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < VECTORS; i++) {
+            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off[k][i]), 16 - depth);
+            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
+        }
+    return !_mm256_testz_si256(beyond, beyond);
+}
+
+static inline void scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
+                                 const uint8_t *mean, Window window, const GainRow *gains,
+                                 const ChromaRow *row, int x)
+{
+    const __m256i one = _mm256_set1_epi16(1);
+    __m256i gain[VECTORS], off[2][VECTORS];
+    load_offs(off, from, step, row);
+    if (look_up_gains16(gain, off, mean, window, gains->gains, row->down + 8)) {
+        scale_ended16(to, from, step, mean, row, x);
+        return;
+    }
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < VECTORS; i++)
+            off[k][i] =
+                scale_within(off[k][i], off[k][i], gain[i], gains->add, one, 12, &row->legal);
+    store_offs(to, (const __m256i(*)[VECTORS])off, step, row);
+}
+
+/* Of 32 pixels, each under two samples. */
+static inline __m256i deep_means_of_2(const uint16_t *a, const uint16_t *b, const ChromaRow *row)
+{
+    const __m256i last = _mm256_set1_epi16((short)row->last);
+    __m256i mean[2];
+    for (int i = 0; i < 2; i++) {
+        const __m256i one = _mm256_srli_epi16(load_vector(a + 16 * i), row->shift);
+        const __m256i other = _mm256_srli_epi16(load_vector(b + 16 * i), row->shift);
+        mean[i] = _mm256_srli_epi16(
+            _mm256_avg_epu16(_mm256_min_epu16(one, last), _mm256_min_epu16(other, last)),
+            row->down);
+    }
+    return swap_middle(_mm256_packus_epi16(mean[0], mean[1]));
+}
+
+static inline void find_means16(uint8_t *mean, const uint16_t *a, const uint16_t *b, int sub_x,
+                                int blocks, const ChromaRow *row)
+{
+    for (int i = 0; i < blocks * CHROMA_BLOCK; i += 32)
+        store_vector(mean + i,
+                     sub_x ? deep_means_of_4(a + 2 * i, b + 2 * i, row->shift, row->down + 8)
+                           : deep_means_of_2(a + i, b + i, row));
+}
+
+/* ---- planes ------------------------------------------------------------------------------- */
+
+#define DEFINE_CHROMA(bits)                                                                        \
+    static inline void scale_row##bits(                                                            \
+        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
+        const uint##bits##_t *const luma[2], int step, const LumeqChromaRows *r,                   \
+        const GainRow *gains, const ChromaRow *row)                                                \
+    {                                                                                              \
+        const int sub_x = r->sub_x, width = (r->luma_width + sub_x) >> sub_x;                      \
+        const int whole = r->luma_width >> sub_x;                                                  \
+        int x = 0;                                                                                 \
+        while (x + CHROMA_BLOCK <= whole) {                                                        \
+            uint8_t mean[SOME_BLOCKS * CHROMA_BLOCK];                                              \
+            Window windows[SOME_BLOCKS];                                                           \
+            const int blocks = some_blocks(whole - CHROMA_BLOCK + 1, x);                           \
+            find_means##bits(mean, luma[0] + (x << sub_x), luma[1] + (x << sub_x), sub_x, blocks,  \
+                             row);                                                                 \
+            find_byte_windows(windows, mean, blocks);                                              \
+            for (int i = 0; i < blocks; i++, x += CHROMA_BLOCK) {                                  \
+                const int at = x * step;                                                           \
+                uint##bits##_t *const dst[2] = {to[0] + at, to[1] + at};                           \
+                const uint##bits##_t *const src[2] = {from[0] + at, from[1] + at};                 \
+                scale_block##bits(dst, src, step, mean + i * CHROMA_BLOCK, windows[i], gains, row, \
+                                  x);                                                              \
+            }                                                                                      \
+        }                                                                                          \
+        if (x < width)                                                                             \
+            chroma_last##bits(                                                                     \
+                (uint##bits##_t *[2]){to[0] + x * step, to[1] + x * step},                         \
+                (const uint##bits##_t *[2]){from[0] + x * step, from[1] + x * step},               \
+                (const uint##bits##_t *[2]){luma[0] + (x << sub_x), luma[1] + (x << sub_x)},       \
+                r->luma_width - (x << sub_x), x, width - x, r, row);                               \
+    }                                                                                              \
+    /* Without tiles. */                                                                           \
+    static void scale_chroma##bits(const LumeqChromaRows *r, const CurveTable *table,              \
+                                   const CurveParams *params)                                      \
+    {                                                                                              \
+        ChromaRow row = chroma_rows(r, table, params, NULL, NULL);                                 \
+        GainBytes bytes;                                                                           \
+        GainRow gains = {.gains = &bytes};                                                         \
+        make_gain_bytes(&bytes, table->gain, row.legal.range);                                     \
+        for (int y = 0; y < r->height; y++) {                                                      \
+            const uint##bits##_t *from[2], *luma[2];                                               \
+            uint##bits##_t *to[2];                                                                 \
+            for (int i = 0; i < 2; i++) {                                                          \
+                const int line = chroma_min((y << r->sub_y) + (i & r->sub_y), r->luma_height - 1); \
+                luma[i] = (const void *)((const uint8_t *)r->luma + line * r->luma_stride);        \
+                from[i] = (const void *)((const uint8_t *)r->src[i] + y * r->src_stride[i]);       \
+                to[i] = (void *)((uint8_t *)r->dst[i] + y * r->dst_stride[i]);                     \
+            }                                                                                      \
+            chroma_add(&row, params, r->y + y);                                                    \
+            gains.add = _mm256_permute4x64_epi64(                                                  \
+                _mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)), 0xd8);         \
+            if (r->step == 1)                                                                      \
+                scale_row##bits(to, from, luma, 1, r, &gains, &row);                               \
+            else                                                                                   \
+                scale_row##bits(to, from, luma, 2, r, &gains, &row);                               \
+        }                                                                                          \
+    }                                                                                              \
+    void lumeq_chroma##bits##_avx2(const LumeqChromaRows *rows, const CurveTable *table,           \
+                                   const CurveParams *params)                                      \
+    {                                                                                              \
+        LumeqKernels c;                                                                            \
+        if (chroma_has_blocks(rows) && !rows->grid) {                                              \
+            scale_chroma##bits(rows, table, params);                                               \
+            return;                                                                                \
+        }                                                                                          \
+        lumeq_kernels_c(&c);                                                                       \
+        (chroma_has_blocks(rows) ? chroma##bits##_in_blocks : c.chroma##bits)(rows, table,         \
+                                                                              params);             \
+    }
+
+DEFINE_CHROMA(8)
+DEFINE_CHROMA(16)
