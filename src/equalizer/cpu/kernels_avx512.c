@@ -139,7 +139,7 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
     }
 }
 
-/* AVX2's for samples of 8 bits look up in a few parts of a table, of bytes. */
+/* AVX2's look up in a few parts of tables of bytes. */
 static LiftKernels lift_kernels(void)
 {
     LiftKernels lift = lumeq_lift_avx512;
@@ -148,6 +148,9 @@ static LiftKernels lift_kernels(void)
     lift.finish8 = lumeq_lift_avx2.finish8;
     lift.under8 = lumeq_lift_avx2.under8;
     lift.scale8 = lumeq_lift_avx2.scale8;
+    lift.finish16 = lumeq_lift_avx2.finish16;
+    lift.under16 = lumeq_lift_avx2.under16;
+    lift.scale16 = lumeq_lift_avx2.scale16;
     return lift;
 }
 
