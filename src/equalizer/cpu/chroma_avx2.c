@@ -279,14 +279,10 @@ static inline void find_means16(uint8_t *mean, const uint16_t *a, const uint16_t
         GainRow gains = {.gains = &bytes};                                                         \
         make_gain_bytes(&bytes, table->gain, row.legal.range);                                     \
         for (int y = 0; y < r->height; y++) {                                                      \
-            const uint##bits##_t *from[2], *luma[2];                                               \
-            uint##bits##_t *to[2];                                                                 \
-            for (int i = 0; i < 2; i++) {                                                          \
-                const int line = chroma_min((y << r->sub_y) + (i & r->sub_y), r->luma_height - 1); \
-                luma[i] = (const void *)((const uint8_t *)r->luma + line * r->luma_stride);        \
-                from[i] = (const void *)((const uint8_t *)r->src[i] + y * r->src_stride[i]);       \
-                to[i] = (void *)((uint8_t *)r->dst[i] + y * r->dst_stride[i]);                     \
-            }                                                                                      \
+            const ChromaLines lines = chroma_lines(r, y);                                          \
+            uint##bits##_t *const to[2] = {lines.to[0], lines.to[1]};                              \
+            const uint##bits##_t *const from[2] = {lines.from[0], lines.from[1]};                  \
+            const uint##bits##_t *const luma[2] = {lines.luma[0], lines.luma[1]};                  \
             chroma_add(&row, params, r->y + y);                                                    \
             gains.add = _mm256_permute4x64_epi64(                                                  \
                 _mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)), 0xd8);         \

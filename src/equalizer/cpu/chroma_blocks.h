@@ -222,6 +222,24 @@ static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const C
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
+/* What is read and written for row `y`: both components, and two rows of luma, or one twice. */
+typedef struct ChromaLines {
+    void *to[2];
+    const void *from[2], *luma[2];
+} ChromaLines;
+
+static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
+{
+    ChromaLines lines;
+    for (int i = 0; i < 2; i++) {
+        const int line = chroma_min((y << r->sub_y) + (i & r->sub_y), r->luma_height - 1);
+        lines.to[i] = (uint8_t *)r->dst[i] + y * r->dst_stride[i];
+        lines.from[i] = (const uint8_t *)r->src[i] + y * r->src_stride[i];
+        lines.luma[i] = (const uint8_t *)r->luma + line * r->luma_stride;
+    }
+    return lines;
+}
+
 #define CHROMA_CODE_8(row, sample) ((void)(row), (sample))
 #define CHROMA_CODE_16(row, sample) chroma_min((int32_t)(sample) >> (row)->shift, (row)->last)
 
@@ -325,14 +343,10 @@ static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const C
         CurveGain same[CURVE_CELLS];                                                               \
         ChromaRow row = chroma_rows(r, table, params, &tiles, same);                               \
         for (int y = 0; y < r->height; y++) {                                                      \
-            const uint##bits##_t *from[2], *luma[2];                                               \
-            uint##bits##_t *to[2];                                                                 \
-            for (int i = 0; i < 2; i++) {                                                          \
-                const int line = chroma_min((y << r->sub_y) + (i & r->sub_y), r->luma_height - 1); \
-                luma[i] = (const void *)((const uint8_t *)r->luma + line * r->luma_stride);        \
-                from[i] = (const void *)((const uint8_t *)r->src[i] + y * r->src_stride[i]);       \
-                to[i] = (void *)((uint8_t *)r->dst[i] + y * r->dst_stride[i]);                     \
-            }                                                                                      \
+            const ChromaLines lines = chroma_lines(r, y);                                          \
+            uint##bits##_t *const to[2] = {lines.to[0], lines.to[1]};                              \
+            const uint##bits##_t *const from[2] = {lines.from[0], lines.from[1]};                  \
+            const uint##bits##_t *const luma[2] = {lines.luma[0], lines.luma[1]};                  \
             if (row.tiles)                                                                         \
                 tile_row_weigh(&tiles.row, r->grid, r->tables,                                     \
                                r->tables->inside.y + ((r->y + y) << r->sub_y));                    \
