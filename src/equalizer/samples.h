@@ -96,7 +96,8 @@ CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
 }
 
 /* What chroma over luma is scaled by, and that luma before and after: above black, in 256ths of
- * codes of 8 bits. `free` is curve_free(), where it has been asked for, else 0. */
+ * codes of 8 bits. `free` is curve_free() at the depth of the chroma that is scaled, where it has
+ * been asked for, else 0. */
 typedef struct __attribute__((aligned(8))) CurveGain {
     uint16_t gain, from, to, free;
 } CurveGain;
@@ -136,7 +137,8 @@ CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, 
     return (uint64_t)used * gain <= most ? gain : most / used;
 }
 
-/* So many codes from gray chroma takes all of the gain: what curve_within() divides by. */
+/* How far from gray, in codes of `depth` bits, both components may be for curve_within() not to end
+ * the gain; UINT16_MAX: anywhere. */
 CURVE_ALONE uint16_t curve_free(CurveGain over, int depth, uint32_t range)
 {
     const uint32_t to = over.to < range ? over.to : range;

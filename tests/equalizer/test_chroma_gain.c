@@ -62,7 +62,7 @@ static void pairs_by_hand(const char *name, const LumeqKernels *kernels)
     for (int range = 0; range < 2; range++) {
         const CurveParams p = params_of((Format){10, 6}, (LumeqRange)range);
         const int black = p.black / 4;
-        CurveTable table;
+        static CurveTable table;
         table.gain[100] = gain_of(6144, (100 - black) << 8, 100 << 8);
         table.gain[150] = gain_of(7372, (150 - black) << 8, 219 << 8);
         table.gain[200] = gain_of(7372, (200 - black) << 8, 190 << 8);

@@ -656,8 +656,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     char text[256];
     void *pending;
     CALL();
-    if (device->early_launches || tally->bin[0] || job->counts.hist[0] ||
-        job->counts.cells[0])
+    if (device->early_launches || tally->bin[0] || job->counts.hist[0] || job->counts.cells[0])
         abort();
     tally->bin[0] = 1; /* to be cleared by the next one */
     work(stream);

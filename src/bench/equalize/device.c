@@ -163,8 +163,8 @@ static cudaError_t count(void *data, int piece, cudaStream_t stream)
     const LumeqCudaPlane luma = lumeq_pictures_plane(&in, 0);
     LumeqCudaCounts *const counts =
         bench->job.curve.depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-    const cudaError_t error = counts(&bench->device, &luma, 0, bench->job.curve.bins,
-                                     m->counts, &m->tallies[piece % FRAMES], stream);
+    const cudaError_t error = counts(&bench->device, &luma, 0, bench->job.curve.bins, m->counts,
+                                     &m->tallies[piece % FRAMES], stream);
     return error ? error : come_back(bench, piece, stream);
 }
 

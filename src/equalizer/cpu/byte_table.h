@@ -58,6 +58,12 @@ static inline void store_vector(void *to, __m256i vector)
     _mm256_storeu_si256(to, vector);
 }
 
+/* The second and the third quarter change places: from the order in which packing leaves them. */
+static inline __m256i swap_middle(__m256i vector)
+{
+    return _mm256_permute4x64_epi64(vector, 0xd8);
+}
+
 /* The parts of a table that the codes of a block are in. */
 static inline Window block_window(const __m256i code[HALVES])
 {

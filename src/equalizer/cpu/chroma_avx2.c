@@ -45,7 +45,7 @@ static inline void load_codes8(__m256i code[2][HALVES], const uint8_t *const src
     for (int i = 0; i < HALVES; i++) {
         if (step == 1) {
             for (int k = 0; k < 2; k++)
-                code[k][i] = _mm256_permute4x64_epi64(load_vector(src[k] + 32 * i), 0xd8);
+                code[k][i] = swap_middle(load_vector(src[k] + 32 * i));
             continue;
         }
         const __m256i a = load_vector(src[0] + 64 * i), b = load_vector(src[0] + 64 * i + 32);
@@ -59,7 +59,7 @@ static inline void store_codes8(uint8_t *const to[2], __m256i code[2][HALVES], i
     for (int i = 0; i < HALVES; i++) {
         if (step == 1) {
             for (int k = 0; k < 2; k++)
-                store_vector(to[k] + 32 * i, _mm256_permute4x64_epi64(code[k][i], 0xd8));
+                store_vector(to[k] + 32 * i, swap_middle(code[k][i]));
             continue;
         }
         store_vector(to[0] + 64 * i, _mm256_unpacklo_epi8(code[0][i], code[1][i]));
@@ -74,7 +74,7 @@ static inline int look_up_gains8(__m256i gain[VECTORS], __m256i code[2][HALVES],
 {
     __m256i cell[HALVES], found[3][HALVES], beyond = _mm256_setzero_si256();
     for (int i = 0; i < HALVES; i++)
-        cell[i] = _mm256_permute4x64_epi64(load_vector(mean + 32 * i), 0xd8);
+        cell[i] = swap_middle(load_vector(mean + 32 * i));
     look_up_bytes(found, gains->gain, 3, window, cell);
     join_bytes(gain, found[0], found[1]);
     for (int k = 0; k < 2; k++)
@@ -124,12 +124,6 @@ static inline void find_means8(uint8_t *mean, const uint8_t *a, const uint8_t *b
 }
 
 /* ---- 9 to 16 bits ------------------------------------------------------------------------- */
-
-/* Of 16 bits: the second and the third quarter change places. */
-static inline __m256i swap_middle(__m256i vector)
-{
-    return _mm256_permute4x64_epi64(vector, 0xd8);
-}
 
 /* So far from gray as a block's codes of both components are, in planes or in turns in one. */
 static inline void load_offs(__m256i off[2][VECTORS], const uint16_t *const src[2], int step,
@@ -284,8 +278,8 @@ static inline void find_means16(uint8_t *mean, const uint16_t *a, const uint16_t
             const uint##bits##_t *const from[2] = {lines.from[0], lines.from[1]};                  \
             const uint##bits##_t *const luma[2] = {lines.luma[0], lines.luma[1]};                  \
             chroma_add(&row, params, r->y + y);                                                    \
-            gains.add = _mm256_permute4x64_epi64(                                                  \
-                _mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)), 0xd8);         \
+            gains.add =                                                                            \
+                swap_middle(_mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)));   \
             if (r->step == 1)                                                                      \
                 scale_row##bits(to, from, luma, 1, r, &gains, &row);                               \
             else                                                                                   \

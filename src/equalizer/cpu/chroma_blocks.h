@@ -170,7 +170,7 @@ static inline uint32_t chroma_quotient(ChromaLimit limit)
 }
 
 /* Ends the gains where one component would leave R'G'B'. Few blocks have such colours, and only
- * those divide. */
+ * those divide. Gains of up to CURVE_GAIN_MOST, with which the product fits. */
 static inline void chroma_end_gains(ChromaBlock *restrict block, const ChromaRow *row,
                                     const uint16_t *codes)
 {

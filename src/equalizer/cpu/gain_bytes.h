@@ -1,4 +1,4 @@
-/* Chroma, for AVX2: the means of the luma under it, and its gains as tables of bytes. */
+/* Chroma, for AVX2: the means of the luma under it, its gains as tables of bytes, and scaling. */
 #ifndef LUMEQ_GAIN_BYTES_H
 #define LUMEQ_GAIN_BYTES_H
 
@@ -33,7 +33,7 @@ static inline __m256i means_of_4(const uint8_t *a, const uint8_t *b)
                                              _mm256_maddubs_epi16(load_vector(b + 32 * i), ones));
         half[i] = _mm256_srli_epi16(_mm256_add_epi16(sum, two), 2);
     }
-    return _mm256_permute4x64_epi64(_mm256_packus_epi16(half[0], half[1]), 0xd8);
+    return swap_middle(_mm256_packus_epi16(half[0], half[1]));
 }
 
 /* Sums of two codes each. */
@@ -44,7 +44,7 @@ static inline __m256i sums_of_2(const uint16_t *samples, int shift, __m256i last
                             _mm256_srli_epi32(codes, 16));
 }
 
-/* The same of codes of `depth` bits, as of 8. */
+/* As means_of_4(), of codes of `depth` bits. */
 static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int shift, int depth)
 {
     const __m256i last = _mm256_set1_epi16((short)((1u << depth) - 1)), two = _mm256_set1_epi32(2);

@@ -139,7 +139,7 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
     }
 }
 
-/* AVX2's look up in a few parts of tables of bytes. */
+/* With what it borrows. */
 static LiftKernels lift_kernels(void)
 {
     LiftKernels lift = lumeq_lift_avx512;

@@ -312,7 +312,7 @@ static inline void finish_block8(uint8_t *to, const int16_t *from, const uint8_t
     find_codes(value, from, window, finish, 8);
     for (int i = 0; i < HALVES; i++) {
         const __m256i packed = _mm256_packus_epi16(value[2 * i], value[2 * i + 1]);
-        const __m256i found = _mm256_permute4x64_epi64(packed, 0xd8);
+        const __m256i found = swap_middle(packed);
         const __m256i before = load_vector(source + 32 * i);
         const __m256i low = _mm256_min_epu8(before, finish->floor);
         const __m256i high = _mm256_max_epu8(before, finish->ceiling);
@@ -426,7 +426,7 @@ static inline int look_up_block_gains(__m256i gain[VECTORS], const LiftChroma *c
     const __m256i zero = _mm256_setzero_si256(), middle = _mm256_set1_epi16(8192);
     __m256i code[HALVES], found[3][HALVES], none[HALVES] = {zero, zero}, most[VECTORS];
     for (int i = 0; i < HALVES; i++)
-        code[i] = _mm256_permute4x64_epi64(load_vector(chroma->cells + x + 32 * i), 0xd8);
+        code[i] = swap_middle(load_vector(chroma->cells + x + 32 * i));
     look_up_bytes(found, prepared->gains.gain, 3, window, code);
     join_bytes(gain, found[0], found[1]);
     join_bytes(most, none, found[2]);
@@ -450,10 +450,8 @@ static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chr
     for (int k = 0; k < 2; k++)
         end_gains(&block, range, chroma->from[k] + x);
     for (int i = 0; i < VECTORS; i++)
-        gain[i] =
-            _mm256_permute4x64_epi64(_mm256_packus_epi32(load_vector(block.gain + 16 * i),
-                                                         load_vector(block.gain + 16 * i + 8)),
-                                     0xd8);
+        gain[i] = swap_middle(_mm256_packus_epi32(load_vector(block.gain + 16 * i),
+                                                  load_vector(block.gain + 16 * i + 8)));
 }
 
 /* What all blocks are scaled by. */
@@ -498,7 +496,7 @@ static inline void scale_own_block8(uint8_t *to, const int16_t *from, const int1
         const __m256i packed = _mm256_packus_epi16(
             scale_some(from + 32 * i, source + 32 * i, gain[2 * i], scale, 8),
             scale_some(from + 32 * i + 16, source + 32 * i + 16, gain[2 * i + 1], scale, 8));
-        store_vector(to + 32 * i, _mm256_permute4x64_epi64(packed, 0xd8));
+        store_vector(to + 32 * i, swap_middle(packed));
     }
 }
 

@@ -6,6 +6,7 @@
 
 #define LIFT_LOOKS_UP
 #define LIFT_PASSES
+#define LIFT_BORROWS /* AVX2's, which look up in a few parts of tables of bytes */
 
 /* The halves of 256 entries; an instruction looks up in 64 of them. */
 typedef struct LiftTable {
@@ -50,17 +51,6 @@ static inline void lift_look_up(uint16_t *low, uint16_t *high, const LiftTable *
             _mm512_storeu_si512(low + i, look_up(table->low, code));
         if (high)
             _mm512_storeu_si512(high + i, look_up(table->high, code));
-    }
-}
-
-static inline void lift_look_up_gains(uint32_t *gain, uint32_t *to, const CurveGain *table,
-                                      const uint8_t *cells)
-{
-    const int *first = (const int *)(const void *)table;
-    for (int i = 0; i < LIFT_BLOCK; i += 16) {
-        const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(cells + i)));
-        _mm512_storeu_si512(gain + i, _mm512_i32gather_epi32(at, first, 8));
-        _mm512_storeu_si512(to + i, _mm512_i32gather_epi32(at, first + 1, 8));
     }
 }
 

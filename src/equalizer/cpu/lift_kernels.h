@@ -132,7 +132,8 @@ typedef struct LiftKernels {
     LiftScale *scale8, *scale16;
 } LiftKernels;
 
-/* The reference, and the same bits from other instruction sets. */
+/* The reference, and the same bits from other instruction sets; that of AVX-512 lacks what it has
+ * from AVX2's. */
 extern const LiftKernels lumeq_lift_c, lumeq_lift_avx2, lumeq_lift_avx512;
 
 #endif

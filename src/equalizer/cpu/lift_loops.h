@@ -4,7 +4,8 @@
  * defines LIFT_KERNELS, the name of the table, and what it has of its own:
  *   LIFT_LOOKS_UP  LiftTable, lift_table(), lift_look_up() and lift_look_up_gains()
  *   LIFT_PASSES    pass_block()
- *   LIFT_BYTES     prepare(), whole_tolerance(), and what finishes rows and scales chroma
+ *   LIFT_BYTES     prepare(), whole_tolerance(), and for each depth finish, under and scale
+ *   LIFT_BORROWS   none of these: another table's are taken, and are NULL here
  *
  * Each step's result is cast to 16 bits, in which it fits: else the compiler takes 32.
  */
@@ -77,8 +78,8 @@ static inline void load_block8(int16_t *restrict to, const uint8_t *from, int st
         to[i] = (int16_t)(from[i * step] << 6);
 }
 
-/* Shifts as multiplications, which there are vectors of 16 bits for: those to the right by the
- * upper half of a product. */
+/* Shifts as multiplications, those to the right by the upper half of a product: with a shift by a
+ * variable the compiler takes 32 bits. */
 static inline uint16_t upper_half(uint16_t a, uint16_t b)
 {
     return (uint16_t)((uint32_t)a * b >> 16);
@@ -337,7 +338,7 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
         }                                                                                          \
     }
 
-#ifndef LIFT_BYTES
+#if !defined(LIFT_BYTES) && !defined(LIFT_BORROWS)
 DEFINE_FINISH(8)
 DEFINE_FINISH(16)
 #endif
@@ -392,11 +393,12 @@ DEFINE_FINISH(16)
 
 DEFINE_CELL(8)
 DEFINE_CELL(16)
-#ifndef LIFT_BYTES
+#if !defined(LIFT_BYTES) && !defined(LIFT_BORROWS)
 DEFINE_UNDER(8)
 DEFINE_UNDER(16)
 #endif
 
+#ifndef LIFT_BORROWS
 /* A block's gains, and what ends them: as CurveGain, `to` no more than the range. */
 typedef struct ScaleBlock {
     uint32_t gain[LIFT_BLOCK], from[LIFT_BLOCK], to[LIFT_BLOCK];
@@ -503,6 +505,7 @@ static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const i
 DEFINE_SCALE(8)
 DEFINE_SCALE(16)
 #endif
+#endif
 
 const LiftKernels LIFT_KERNELS = {
 #ifdef LIFT_BYTES
@@ -517,12 +520,14 @@ const LiftKernels LIFT_KERNELS = {
     .tolerance = tolerance,
     .specks = specks,
     .pass = pass,
+#ifndef LIFT_BORROWS
     .finish8 = finish8,
     .finish16 = finish16,
     .under8 = under8,
     .under16 = under16,
     .scale8 = scale8,
     .scale16 = scale16,
+#endif
 };
 
 #endif

@@ -29,8 +29,8 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
                                   LumeqCudaHistory before, LumeqCudaFrame *frame,
                                   cudaStream_t stream);
 
-/* All that is counted of a frame, whose luma and counts are on the device; these and the counters
- * are zeroed before. Waits for nothing. */
+/* All that is counted of a frame, whose luma and counts are on the device; these and the tally are
+ * zeroed before. Waits for nothing. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                LumeqCudaTally *tally, cudaStream_t stream);
 

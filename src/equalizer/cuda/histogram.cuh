@@ -1,7 +1,7 @@
 /*
  * Histogram, survey and curve in one kernel. Some blocks count into tables of their own in shared
  * memory and add them to the common counters once, others count for the survey; the block that is
- * the last to be done looks at that and computes the curve.
+ * the last to be done looks at that and computes the curve. And counts alone.
  *
  * A .cu file includes survey_group.cuh, curve_group.cuh and chunks.cuh before it includes this
  * header.
@@ -75,8 +75,7 @@ static __device__ __forceinline__ void count_chunk(uint32_t *tables, uint32_t ow
 }
 
 /* Counts the chunk at `at` while the thread's next one is on its way. More of them on their way
- * gain a single picture 1 us at 4K and take each 0.4: the code becomes longer, and is fetched anew.
- */
+ * gain nothing. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ void count_one(uint32_t *tables, uint32_t own,
                                                  const Chunks &chunks, const Codes &bins,

@@ -43,7 +43,6 @@ extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const 
                                            LumeqCudaTally *tally, cudaStream_t stream)
 {
     const Codes in_bins = {shift, (uint32_t)bins - 1};
-    return bins > FEW_BINS
-               ? launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, tally)
-               : lumeq_cuda_counts10(device, src, shift, bins, hist, tally, stream);
+    return bins > FEW_BINS ? launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, tally)
+                           : lumeq_cuda_counts10(device, src, shift, bins, hist, tally, stream);
 }

@@ -91,18 +91,19 @@ typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const Lume
                                        LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram10, lumeq_cuda_histogram16;
 
-/* What the blocks that do nothing but count share; as LumeqCudaCounters. */
+/* What the blocks that do nothing but count share. Zeroed before the first; they leave it zero for
+ * others, which are queued once they have ended. */
 typedef union LumeqCudaTally {
-    unsigned long long bin[LUMEQ_MAX_BINS]; /* what was added, and in the lower bits how often */
-    LumeqCudaCounters counters;             /* with many bins */
+    unsigned long long bin[LUMEQ_MAX_BINS]; /* 16 bits of how often was added, and above what */
+    LumeqCudaCounters counters;             /* instead, with many bins */
 } LumeqCudaTally;
 
 /* The counts alone, as many as there are bins: 256 of 8 bits, LUMEQ_MAX_BINS at most of deeper
  * samples. A bin is what is left of those above their lowest `shift` bits; what is beyond counts as
  * the last. */
 typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                    int shift, int bins, uint32_t *hist,
-                                    LumeqCudaTally *tally, cudaStream_t stream);
+                                    int shift, int bins, uint32_t *hist, LumeqCudaTally *tally,
+                                    cudaStream_t stream);
 LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts10, lumeq_cuda_counts16;
 
 /* The profile alone: `columns` and `rows` have as many entries as the luma. */

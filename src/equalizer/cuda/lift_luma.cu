@@ -828,14 +828,14 @@ static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *ker
     return (unsigned)(columns * rows < most ? columns * rows : most);
 }
 
-/* What is looked up leaves some of the multiprocessors to the next frame, which is counted there
- * and gets its curve: those that are left reach the memory's rate, too. */
-#define LEFT_FREE 11 /* one of so many */
+/* What is looked up leaves one multiprocessor in so many to the next frame, which is counted there
+ * and gets its curve: the others reach the memory's rate, too. */
+#define LEFT_FREE_ONE_IN 11
 
 static unsigned share_chunks(Chunks *chunks, const LumeqCudaDevice *device,
                              const LumeqCudaLift *luma, int sample_size)
 {
-    const int left = (device->processors + LEFT_FREE - 1) / LEFT_FREE;
+    const int left = (device->processors + LEFT_FREE_ONE_IN - 1) / LEFT_FREE_ONE_IN;
     const int most = device->processors > 1 ? device->processors - left : 1;
     return chunks_share(chunks, &luma->in, &luma->out, sample_size, most);
 }
