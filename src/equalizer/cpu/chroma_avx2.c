@@ -3,37 +3,18 @@
  * shuffles. With tiles, and where a gain ends, in blocks that the compiler makes vectors of.
  */
 #include <immintrin.h>
-#include <string.h>
 
-#include "equalizer/cpu/chroma_blocks.h"
+#include "equalizer/cpu/chroma_planes.h"
 #include "equalizer/cpu/gain_bytes.h"
 #include "equalizer/cpu/kernels.h"
 
 #define VECTORS (CHROMA_BLOCK / 16) /* of 16 bits in a block */
 
-/* What holds for a row of planes without tiles. */
-typedef struct GainRow {
-    const GainBytes *gains;
+/* What holds for planes without tiles. */
+typedef struct ChromaGains {
+    GainBytes bytes;
     __m256i add; /* 16 numbers of 16 bits */
-} GainRow;
-
-/* A block whose gains do not all hold. */
-#define DEFINE_SCALE_ENDED(bits)                                                                   \
-    static void scale_ended##bits(uint##bits##_t *const to[2],                                     \
-                                  const uint##bits##_t *const from[2], int step,                   \
-                                  const uint8_t *mean, const ChromaRow *row, int x)                \
-    {                                                                                              \
-        uint16_t means[CHROMA_BLOCK];                                                              \
-        ChromaCodes codes;                                                                         \
-        for (int i = 0; i < CHROMA_BLOCK; i++)                                                     \
-            means[i] = mean[i];                                                                    \
-        chroma_load##bits(codes, from, step, row);                                                 \
-        chroma_block(codes, means, row, x);                                                        \
-        chroma_store##bits(to, codes, step, row);                                                  \
-    }
-
-DEFINE_SCALE_ENDED(8)
-DEFINE_SCALE_ENDED(16)
+} ChromaGains;
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
 
@@ -86,7 +67,7 @@ static inline int look_up_gains8(__m256i gain[VECTORS], __m256i code[2][HALVES],
     return !_mm256_testz_si256(beyond, beyond);
 }
 
-static inline __m256i scale_bytes(__m256i code, __m256i gain, const GainRow *gains,
+static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains *gains,
                                   const CurveLegal *legal)
 {
     const __m256i middle = _mm256_set1_epi16((short)legal->middle), one = _mm256_set1_epi16(1);
@@ -95,13 +76,13 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const GainRow *gai
 }
 
 static inline void scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step,
-                                const uint8_t *mean, Window window, const GainRow *gains,
+                                const uint8_t *mean, Window window, const ChromaGains *gains,
                                 const ChromaRow *row, int x)
 {
     const __m256i zero = _mm256_setzero_si256();
     __m256i gain[VECTORS], code[2][HALVES];
     load_codes8(code, from, step);
-    if (look_up_gains8(gain, code, mean, window, gains->gains)) {
+    if (look_up_gains8(gain, code, mean, window, &gains->bytes)) {
         scale_ended8(to, from, step, mean, row, x);
         return;
     }
@@ -190,13 +171,13 @@ static inline int look_up_gains16(__m256i gain[VECTORS], __m256i off[2][VECTORS]
 }
 
 static inline void scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
-                                 const uint8_t *mean, Window window, const GainRow *gains,
+                                 const uint8_t *mean, Window window, const ChromaGains *gains,
                                  const ChromaRow *row, int x)
 {
     const __m256i one = _mm256_set1_epi16(1);
     __m256i gain[VECTORS], off[2][VECTORS];
     load_offs(off, from, step, row);
-    if (look_up_gains16(gain, off, mean, window, gains->gains, row->down + 8)) {
+    if (look_up_gains16(gain, off, mean, window, &gains->bytes, row->down + 8)) {
         scale_ended16(to, from, step, mean, row, x);
         return;
     }
@@ -233,14 +214,24 @@ static inline void find_means16(uint8_t *mean, const uint16_t *a, const uint16_t
 
 /* ---- planes ------------------------------------------------------------------------------- */
 
-#define DEFINE_CHROMA(bits)                                                                        \
-    static inline void scale_row##bits(                                                            \
+static inline void start_gains(ChromaGains *gains, const CurveGain gain[CURVE_CELLS],
+                               uint32_t range)
+{
+    make_gain_bytes(&gains->bytes, gain, range);
+}
+
+static inline void start_row(ChromaGains *gains, const ChromaRow *row)
+{
+    gains->add = swap_middle(_mm256_packs_epi32(load_vector(row->add), load_vector(row->add + 8)));
+}
+
+#define DEFINE_SCALE_BLOCKS(bits)                                                                  \
+    static inline int scale_blocks##bits(                                                          \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
         const uint##bits##_t *const luma[2], int step, const LumeqChromaRows *r,                   \
-        const GainRow *gains, const ChromaRow *row)                                                \
+        const ChromaGains *gains, const ChromaRow *row)                                            \
     {                                                                                              \
-        const int sub_x = r->sub_x, width = (r->luma_width + sub_x) >> sub_x;                      \
-        const int whole = r->luma_width >> sub_x;                                                  \
+        const int sub_x = r->sub_x, whole = r->luma_width >> sub_x;                                \
         int x = 0;                                                                                 \
         while (x + CHROMA_BLOCK <= whole) {                                                        \
             uint8_t mean[SOME_BLOCKS * CHROMA_BLOCK];                                              \
@@ -257,47 +248,11 @@ static inline void find_means16(uint8_t *mean, const uint16_t *a, const uint16_t
                                   x);                                                              \
             }                                                                                      \
         }                                                                                          \
-        if (x < width)                                                                             \
-            chroma_last##bits(                                                                     \
-                (uint##bits##_t *[2]){to[0] + x * step, to[1] + x * step},                         \
-                (const uint##bits##_t *[2]){from[0] + x * step, from[1] + x * step},               \
-                (const uint##bits##_t *[2]){luma[0] + (x << sub_x), luma[1] + (x << sub_x)},       \
-                r->luma_width - (x << sub_x), x, width - x, r, row);                               \
-    }                                                                                              \
-    /* Without tiles. */                                                                           \
-    static void scale_chroma##bits(const LumeqChromaRows *r, const CurveTable *table,              \
-                                   const CurveParams *params)                                      \
-    {                                                                                              \
-        ChromaRow row = chroma_rows(r, table, params, NULL, NULL);                                 \
-        GainBytes bytes;                                                                           \
-        GainRow gains = {.gains = &bytes};                                                         \
-        make_gain_bytes(&bytes, table->gain, row.legal.range);                                     \
-        for (int y = 0; y < r->height; y++) {                                                      \
-            const ChromaLines lines = chroma_lines(r, y);                                          \
-            uint##bits##_t *const to[2] = {lines.to[0], lines.to[1]};                              \
-            const uint##bits##_t *const from[2] = {lines.from[0], lines.from[1]};                  \
-            const uint##bits##_t *const luma[2] = {lines.luma[0], lines.luma[1]};                  \
-            chroma_add(&row, params, r->y + y);                                                    \
-            gains.add =                                                                            \
-                swap_middle(_mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)));   \
-            if (r->step == 1)                                                                      \
-                scale_row##bits(to, from, luma, 1, r, &gains, &row);                               \
-            else                                                                                   \
-                scale_row##bits(to, from, luma, 2, r, &gains, &row);                               \
-        }                                                                                          \
-    }                                                                                              \
-    void lumeq_chroma##bits##_avx2(const LumeqChromaRows *rows, const CurveTable *table,           \
-                                   const CurveParams *params)                                      \
-    {                                                                                              \
-        LumeqKernels c;                                                                            \
-        if (chroma_has_blocks(rows) && !rows->grid) {                                              \
-            scale_chroma##bits(rows, table, params);                                               \
-            return;                                                                                \
-        }                                                                                          \
-        lumeq_kernels_c(&c);                                                                       \
-        (chroma_has_blocks(rows) ? chroma##bits##_in_blocks : c.chroma##bits)(rows, table,         \
-                                                                              params);             \
+        return x;                                                                                  \
     }
 
-DEFINE_CHROMA(8)
-DEFINE_CHROMA(16)
+DEFINE_SCALE_BLOCKS(8)
+DEFINE_SCALE_BLOCKS(16)
+
+DEFINE_CHROMA(8, lumeq_chroma8_avx2)
+DEFINE_CHROMA(16, lumeq_chroma16_avx2)

@@ -267,11 +267,10 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
     static inline void chroma_load##bits(ChromaCodes codes, const uint##bits##_t *const from[2],   \
                                          int step, const ChromaRow *row)                           \
     {                                                                                              \
-        const int second = from[0] < from[1];                                                      \
-        uint16_t *restrict even = codes[!second], *restrict odd = codes[second];                   \
+        uint16_t *restrict even = codes[0], *restrict odd = codes[1];                              \
         for (int i = 0; step == 2 && i < CHROMA_BLOCK; i++) {                                      \
-            even[i] = (uint16_t)CHROMA_CODE_##bits(row, from[!second][2 * i]);                     \
-            odd[i] = (uint16_t)CHROMA_CODE_##bits(row, from[!second][2 * i + 1]);                  \
+            even[i] = (uint16_t)CHROMA_CODE_##bits(row, from[0][2 * i]);                           \
+            odd[i] = (uint16_t)CHROMA_CODE_##bits(row, from[0][2 * i + 1]);                        \
         }                                                                                          \
         for (int part = 0; step == 1 && part < 2; part++)                                          \
             for (int i = 0; i < CHROMA_BLOCK; i++)                                                 \
@@ -280,12 +279,10 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
     static inline void chroma_store##bits(uint##bits##_t *const to[2], ChromaCodes codes,          \
                                           int step, const ChromaRow *row)                          \
     {                                                                                              \
-        const int second = to[0] < to[1];                                                          \
-        const uint16_t *even = codes[!second], *odd = codes[second];                               \
-        uint##bits##_t *restrict both = to[!second];                                               \
+        uint##bits##_t *restrict both = to[0];                                                     \
         for (int i = 0; step == 2 && i < CHROMA_BLOCK; i++) {                                      \
-            both[2 * i] = (uint##bits##_t)(even[i] << row->shift);                                 \
-            both[2 * i + 1] = (uint##bits##_t)(odd[i] << row->shift);                              \
+            both[2 * i] = (uint##bits##_t)(codes[0][i] << row->shift);                             \
+            both[2 * i + 1] = (uint##bits##_t)(codes[1][i] << row->shift);                         \
         }                                                                                          \
         for (int part = 0; step == 1 && part < 2; part++)                                          \
             for (int i = 0; i < CHROMA_BLOCK; i++)                                                 \

@@ -31,7 +31,7 @@ typedef void LumeqApplyKernel(void *dst, ptrdiff_t dst_stride, const void *src,
                               const CurveTable *table, const CurveParams *params);
 
 /* Rows of chroma under rows of luma. Of both components the first sample; where they lie in turns
- * in one plane, those are neighbours. */
+ * in one plane, those are neighbours, Cb before Cr. */
 typedef struct LumeqChromaRows {
     void *dst[2];
     const void *src[2], *luma;
@@ -82,7 +82,9 @@ void lumeq_kernels_avx512(LumeqKernels *kernels);
 LumeqHistogramKernel lumeq_histogram8_avx2, lumeq_histogram8_avx512, lumeq_histogram16_avx2;
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
 LumeqTileRowKernel lumeq_tile_row8_avx2;
+LumeqTileRowKernel lumeq_tile_row8_avx512, lumeq_tile_row16_avx512;
 LumeqChromaKernel lumeq_chroma8_avx2, lumeq_chroma16_avx2;
+LumeqChromaKernel lumeq_chroma8_avx512, lumeq_chroma16_avx512;
 
 /* As histogram16 of 256 bins at most: 1, or 0 where it is slow, and nothing counted. */
 int lumeq_count_few_cells_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width,

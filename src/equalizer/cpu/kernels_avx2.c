@@ -350,6 +350,19 @@ static inline void between_step(uint16_t out[DEEP_STEP], const uint16_t codes[DE
     }
 }
 
+/* As between_step(), where a bin is a code. */
+static inline void node_step(uint16_t out[DEEP_STEP], const uint16_t codes[DEEP_STEP],
+                             const CurveTable *table, const CurveParams *p,
+                             const uint32_t added[DEEP_STEP])
+{
+    const uint32_t last = (1u << p->depth) - 1;
+    uint32_t nodes[DEEP_STEP];
+    for (int i = 0; i < DEEP_STEP; i++)
+        nodes[i] = table->nodes[codes[i]];
+    for (int i = 0; i < DEEP_STEP; i++)
+        out[i] = (uint16_t)(curve_between(nodes[i], nodes[i], 0, 0, added[i], last) << p->shift);
+}
+
 static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
                     int width, int height, int first, const CurveTable *table,
                     const CurveParams *params)
@@ -366,7 +379,7 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
             const int count = width - x < DEEP_STEP ? width - x : DEEP_STEP;
             uint16_t codes[DEEP_STEP], out[DEEP_STEP];
             find_some_codes(codes, from + x, count, params->shift, last, find_codes);
-            between_step(out, codes, table, params, added);
+            (params->fraction ? between_step : node_step)(out, codes, table, params, added);
             memcpy(to + x, out, (size_t)count * sizeof(*to));
         }
     }

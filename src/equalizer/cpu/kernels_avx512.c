@@ -1,36 +1,11 @@
 /* Kernels for AVX-512 with VBMI; the histogram of 8 bits has a file of its own. */
 #include <immintrin.h>
 
+#include "equalizer/cpu/byte_table512.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
 /* ---- luma --------------------------------------------------------------------------------- */
-
-/* Of 256 bytes; an instruction looks up in 128. */
-typedef struct ByteTable {
-    __m512i part[4];
-} ByteTable;
-
-static inline ByteTable byte_table(const uint8_t *bytes)
-{
-    ByteTable table;
-    for (int i = 0; i < 4; i++)
-        table.part[i] = _mm512_loadu_si512(bytes + 64 * i);
-    return table;
-}
-
-static inline __m512i look_up(const ByteTable *table, __m512i index)
-{
-    const __m512i lower = _mm512_permutex2var_epi8(table->part[0], index, table->part[1]);
-    const __m512i upper = _mm512_permutex2var_epi8(table->part[2], index, table->part[3]);
-    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
-}
-
-/* Up to a vector's width: a mask of the samples there are. */
-static inline __mmask64 samples_left(int left)
-{
-    return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
-}
 
 /* So many bytes do not stay in a core's own cache: they are written past it, and no line is read
  * first only to be overwritten. */
@@ -63,7 +38,7 @@ static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 {
     (void)first;
     (void)params;
-    const ByteTable codes = byte_table(table->codes8);
+    const ByteTable512 codes = byte_table512(table->codes8);
     const int streamed = is_streamed(dst, dst_stride, width, height);
     for (int y = 0; y < height; y++) {
         const uint8_t *from = (const uint8_t *)src + y * src_stride;
@@ -74,7 +49,7 @@ static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
             if (!streamed)
                 fetch_ahead(to + x);
             const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
-            put(to + x, there, look_up(&codes, index), streamed);
+            put(to + x, there, look_up_byte(&codes, index), streamed);
         }
     }
     end_stream(streamed);
@@ -86,7 +61,7 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 {
     uint8_t bytes[2][256];
     split_nodes(bytes[0], bytes[1], table);
-    const ByteTable high = byte_table(bytes[0]), low = byte_table(bytes[1]);
+    const ByteTable512 high = byte_table512(bytes[0]), low = byte_table512(bytes[1]);
     const __m512i one = _mm512_set1_epi8(1);
     const int streamed = is_streamed(dst, dst_stride, width, height);
     for (int y = 0; y < height; y++) {
@@ -99,7 +74,7 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
             if (!streamed)
                 fetch_ahead(to + x);
             const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
-            const __m512i code = look_up(&high, index), part = look_up(&low, index);
+            const __m512i code = look_up_byte(&high, index), part = look_up_byte(&low, index);
             const __mmask64 carry = _mm512_cmplt_epu8_mask(_mm512_add_epi8(part, add), add);
             put(to + x, there, _mm512_mask_adds_epu8(code, carry, code, one), streamed);
         }
@@ -108,6 +83,13 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 }
 
 /* ---- more than 8 bits --------------------------------------------------------------------- */
+
+/* The codes of samples up to a vector's width. */
+static inline __m512i codes_of(const void *samples, __mmask32 there, __m128i shift, __m512i last)
+{
+    return _mm512_min_epu16(_mm512_srl_epi16(_mm512_maskz_loadu_epi16(there, samples), shift),
+                            last);
+}
 
 /* Gathers what is in 16 entries and, in the upper half of a lane, in the ones behind: the table has
  * room behind its last one. */
@@ -129,8 +111,7 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
         uint16_t *to = (void *)((uint8_t *)dst + y * dst_stride);
         for (int x = 0; x < width; x += 32) {
             const __mmask32 there = (__mmask32)samples_left(width - x);
-            const __m512i sample = _mm512_maskz_loadu_epi16(there, from + x);
-            const __m512i code = _mm512_min_epu16(_mm512_srl_epi16(sample, shift), last);
+            const __m512i code = codes_of(from + x, there, shift, last);
             const __m256i low = gather(table->codes16, _mm512_castsi512_si256(code));
             const __m256i high = gather(table->codes16, _mm512_extracti64x4_epi64(code, 1));
             const __m512i found = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
@@ -138,6 +119,52 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
         }
     }
 }
+
+/* As curve_between(), of lanes of 32 bits; `add` is shifted by the fraction. */
+static inline __m512i codes_between(const CurveTable *table, __m512i code, __m512i add,
+                                    const CurveParams *p)
+{
+    const __m128i fraction = _mm_cvtsi32_si128(p->fraction);
+    const __m512i bin = _mm512_srl_epi32(code, fraction);
+    const __m512i last = _mm512_set1_epi32((1 << p->depth) - 1);
+    __m512i value = _mm512_i32gather_epi32(bin, table->nodes, 4);
+    if (p->fraction) {
+        const __m512i next = _mm512_i32gather_epi32(bin, table->nodes + 1, 4);
+        const __m512i part = _mm512_and_si512(code, _mm512_set1_epi32((1 << p->fraction) - 1));
+        const __m512i way = _mm512_mullo_epi32(_mm512_sub_epi32(next, value), part);
+        value = _mm512_add_epi32(_mm512_sll_epi32(value, fraction), way);
+    }
+    const __m128i down = _mm_cvtsi32_si128(CURVE_NODE_BITS + p->fraction);
+    return _mm512_min_epu32(_mm512_srl_epi32(_mm512_add_epi32(value, add), down), last);
+}
+
+static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                    int width, int height, int first, const CurveTable *table,
+                    const CurveParams *params)
+{
+    const __m512i last = _mm512_set1_epi16((short)((1u << params->depth) - 1));
+    const __m128i shift = _mm_cvtsi32_si128(params->shift);
+    for (int y = 0; y < height; y++) {
+        const uint16_t *from = (const void *)((const uint8_t *)src + y * src_stride);
+        uint16_t *to = (void *)((uint8_t *)dst + y * dst_stride);
+        const __m512i eight =
+            _mm512_set1_epi64((int64_t)added_to_eight(params, first + y)); /* bytes */
+        const __m512i add = _mm512_sll_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(eight)),
+                                             _mm_cvtsi32_si128(params->fraction));
+        for (int x = 0; x < width; x += 32) {
+            const __mmask32 there = (__mmask32)samples_left(width - x);
+            const __m512i code = codes_of(from + x, there, shift, last);
+            const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(code));
+            const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(code, 1));
+            const __m256i a = _mm512_cvtepi32_epi16(codes_between(table, low, add, params));
+            const __m256i b = _mm512_cvtepi32_epi16(codes_between(table, high, add, params));
+            const __m512i found = _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+            _mm512_mask_storeu_epi16(to + x, there, _mm512_sll_epi16(found, shift));
+        }
+    }
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
 
 /* With what it borrows. */
 static LiftKernels lift_kernels(void)
@@ -160,5 +187,10 @@ void lumeq_kernels_avx512(LumeqKernels *kernels)
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
+    kernels->nodes16 = nodes16;
+    kernels->chroma8 = lumeq_chroma8_avx512;
+    kernels->chroma16 = lumeq_chroma16_avx512;
+    kernels->tile_row8 = lumeq_tile_row8_avx512;
+    kernels->tile_row16 = lumeq_tile_row16_avx512;
     kernels->lift = lift_kernels();
 }

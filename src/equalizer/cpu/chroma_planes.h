@@ -1,0 +1,72 @@
+/*
+ * Chroma without tiles by blocks that an instruction set has kernels of its own for. The file that
+ * includes this has a type ChromaGains of what holds for a frame, and of what is added in a row,
+ * and functions for it:
+ *
+ * - start_gains(): makes it of a table's gains;
+ * - start_row(): takes what a row adds;
+ * - scale_blocks8(), scale_blocks16(): the whole blocks of a row, with `step` a constant; answers
+ *   how many pixels they are.
+ */
+#ifndef LUMEQ_CHROMA_PLANES_H
+#define LUMEQ_CHROMA_PLANES_H
+
+#include "equalizer/cpu/chroma_blocks.h"
+
+/* A block some gain of which ends. */
+#define DEFINE_SCALE_ENDED(bits)                                                                   \
+    static void scale_ended##bits(uint##bits##_t *const to[2],                                     \
+                                  const uint##bits##_t *const from[2], int step,                   \
+                                  const uint8_t *mean, const ChromaRow *row, int x)                \
+    {                                                                                              \
+        uint16_t means[CHROMA_BLOCK];                                                              \
+        ChromaCodes codes;                                                                         \
+        for (int i = 0; i < CHROMA_BLOCK; i++)                                                     \
+            means[i] = mean[i];                                                                    \
+        chroma_load##bits(codes, from, step, row);                                                 \
+        chroma_block(codes, means, row, x);                                                        \
+        chroma_store##bits(to, codes, step, row);                                                  \
+    }
+
+DEFINE_SCALE_ENDED(8)
+DEFINE_SCALE_ENDED(16)
+
+/* Defines the kernel `name`, and what it needs. */
+#define DEFINE_CHROMA(bits, name)                                                                  \
+    static void scale_chroma##bits(const LumeqChromaRows *r, const CurveTable *table,              \
+                                   const CurveParams *params)                                      \
+    {                                                                                              \
+        const int sub_x = r->sub_x, width = (r->luma_width + sub_x) >> sub_x;                      \
+        ChromaRow row = chroma_rows(r, table, params, NULL, NULL);                                 \
+        ChromaGains gains;                                                                         \
+        start_gains(&gains, table->gain, row.legal.range);                                         \
+        for (int y = 0; y < r->height; y++) {                                                      \
+            const ChromaLines lines = chroma_lines(r, y);                                          \
+            uint##bits##_t *const to[2] = {lines.to[0], lines.to[1]};                              \
+            const uint##bits##_t *const from[2] = {lines.from[0], lines.from[1]};                  \
+            const uint##bits##_t *const luma[2] = {lines.luma[0], lines.luma[1]};                  \
+            chroma_add(&row, params, r->y + y);                                                    \
+            start_row(&gains, &row);                                                               \
+            const int x = r->step == 1 ? scale_blocks##bits(to, from, luma, 1, r, &gains, &row)    \
+                                       : scale_blocks##bits(to, from, luma, 2, r, &gains, &row);   \
+            if (x < width)                                                                         \
+                chroma_last##bits(                                                                 \
+                    (uint##bits##_t *[2]){to[0] + x * r->step, to[1] + x * r->step},               \
+                    (const uint##bits##_t *[2]){from[0] + x * r->step, from[1] + x * r->step},     \
+                    (const uint##bits##_t *[2]){luma[0] + (x << sub_x), luma[1] + (x << sub_x)},   \
+                    r->luma_width - (x << sub_x), x, width - x, r, &row);                          \
+        }                                                                                          \
+    }                                                                                              \
+    void name(const LumeqChromaRows *rows, const CurveTable *table, const CurveParams *params)     \
+    {                                                                                              \
+        LumeqKernels c;                                                                            \
+        if (chroma_has_blocks(rows) && !rows->grid) {                                              \
+            scale_chroma##bits(rows, table, params);                                               \
+            return;                                                                                \
+        }                                                                                          \
+        lumeq_kernels_c(&c);                                                                       \
+        (chroma_has_blocks(rows) ? chroma##bits##_in_blocks : c.chroma##bits)(rows, table,         \
+                                                                              params);             \
+    }
+
+#endif
