@@ -19,7 +19,7 @@
 
 typedef struct Shape {
     static constexpr int reach = FIRST + SECOND;
-    static constexpr int width = 124, height = 22, in_word = 1;
+    static constexpr int width = 96, height = 22, in_word = 1;
     static constexpr int halo_y = reach, halo_x = (reach + GROUP - 1) / GROUP * GROUP;
     static constexpr int words = width + 2 * halo_x, pitch = words | 1;
     static constexpr int rows = height + 2 * halo_y;
