@@ -39,6 +39,12 @@ template <typename Vector> static __device__ __forceinline__ Vector load_vector(
     return loaded.vector;
 }
 
+/* Strides are within +- 2^31. */
+static __device__ __forceinline__ uint8_t *plane_row(const LumeqCudaPlane &plane, int y)
+{
+    return plane.data + (int64_t)y * (int)plane.stride;
+}
+
 /* How codes lie in samples. */
 typedef struct ChromaCodes {
     int shift;
@@ -71,12 +77,11 @@ static __device__ __forceinline__ uint32_t sum_luma(ChromaCodes codes, const Lum
     return sum;
 }
 
-/* Adds the codes of a row of luma over a group, from a vector. */
+/* Adds the codes of a row of luma over a group. */
 template <typename Sample, int sub_x>
-static __device__ __forceinline__ void add_luma(ChromaCodes codes, const Sample *line, int x,
-                                                uint32_t sum[GROUP])
+static __device__ __forceinline__ void
+add_luma(ChromaCodes codes, const Run<Sample, (GROUP << sub_x)> &luma, uint32_t sum[GROUP])
 {
-    const auto luma = load_vector((const Run<Sample, GROUP << sub_x> *)line + x / GROUP);
 #pragma unroll
     for (int u = 0; u < GROUP << sub_x; u++)
         sum[u >> sub_x] += code_of(codes, luma.v[u]);
@@ -84,17 +89,17 @@ static __device__ __forceinline__ void add_luma(ChromaCodes codes, const Sample 
 
 /* Of 8 bits, two of each pixel. */
 template <>
-__device__ __forceinline__ void add_luma<uint8_t, 1>(ChromaCodes, const uint8_t *line, int x,
+__device__ __forceinline__ void add_luma<uint8_t, 1>(ChromaCodes, const Run<uint8_t, 8> &luma,
                                                      uint32_t sum[GROUP])
 {
-    const uint2 luma = __ldg((const uint2 *)line + x / GROUP);
-    sum[0] = __dp4a(luma.x, 0x00000101u, sum[0]);
-    sum[1] = __dp4a(luma.x, 0x01010000u, sum[1]);
-    sum[2] = __dp4a(luma.y, 0x00000101u, sum[2]);
-    sum[3] = __dp4a(luma.y, 0x01010000u, sum[3]);
+    const uint2 words = *(const uint2 *)luma.v;
+    sum[0] = __dp4a(words.x, 0x00000101u, sum[0]);
+    sum[1] = __dp4a(words.x, 0x01010000u, sum[1]);
+    sum[2] = __dp4a(words.y, 0x00000101u, sum[2]);
+    sum[3] = __dp4a(words.y, 0x01010000u, sum[3]);
 }
 
-/* The same of a whole group, from vectors. */
+/* The sums of a whole group, from vectors. */
 template <typename Sample, int sub_x, int sub_y>
 static __device__ __forceinline__ void sum_luma_group(ChromaCodes codes, const LumeqCudaPlane &l,
                                                       int x, int y, uint32_t sum[GROUP])
@@ -104,8 +109,9 @@ static __device__ __forceinline__ void sum_luma_group(ChromaCodes codes, const L
         sum[i] = 0;
 #pragma unroll
     for (int v = 0; v < 1 << sub_y; v++) {
+        typedef const Run<Sample, (GROUP << sub_x)> Luma;
         const int row = min((y << sub_y) + v, l.height - 1);
-        add_luma<Sample, sub_x>(codes, (const Sample *)(l.data + (int64_t)row * l.stride), x, sum);
+        add_luma<Sample, sub_x>(codes, load_vector((Luma *)plane_row(l, row) + x / GROUP), sum);
     }
 }
 
@@ -150,7 +156,7 @@ template <typename Sample, int step> struct ChromaGroup {
     static __device__ __forceinline__ Run<Sample, GROUP * step> &at(const LumeqCudaPlane &plane,
                                                                     int x, int y)
     {
-        uint8_t *const line = plane.data + (int64_t)y * plane.stride;
+        uint8_t *const line = plane_row(plane, y);
         return ((Run<Sample, GROUP * step> *)line)[x / GROUP];
     }
 };

@@ -29,6 +29,8 @@ static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveG
     for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS) {
         CurveGain gain = from[i];
         gain.free = curve_free(gain, depth, legal.range);
+        if (depth == 8) /* for scale_bytes() */
+            gain.free = (uint16_t)min((int)gain.free, UINT8_MAX);
         gains[i] = gain;
     }
 }
@@ -52,15 +54,19 @@ static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, ui
                  : rule.gain[sizeof(Sample) == 1 ? mean : mean >> (rule.params->depth - 8)];
 }
 
-/* A pixel of the active picture: both of its components. */
+/* To a pixel of the active picture, as in curve_chroma(). */
+static __device__ __forceinline__ uint32_t added(const ChromaRule &rule, int x, int y)
+{
+    return rule.params->dither ? curve_dither((uint32_t)(x - rule.active.left),
+                                              (uint32_t)(y - rule.active.top), rule.params->frame)
+                               : CURVE_ROUND;
+}
+
+/* Both components of a pixel. */
 template <typename Sample>
 static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *first,
-                                             uint32_t *second, CurveGain over, int x, int y)
+                                             uint32_t *second, CurveGain over, uint32_t add)
 {
-    const uint32_t add = rule.params->dither
-                             ? curve_dither((uint32_t)(x - rule.active.left),
-                                            (uint32_t)(y - rule.active.top), rule.params->frame)
-                             : CURVE_ROUND;
     const ChromaCodes codes = codes_of<Sample>(rule);
     const int32_t a = (int32_t)code_of(codes, *first), b = (int32_t)code_of(codes, *second);
     const uint32_t gain = curve_pixel_gain(over, a, b, rule.params->depth, &rule.legal);
@@ -78,53 +84,157 @@ static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma
     uint32_t first = *component<Sample>(c.in, c, 0, x, y);
     uint32_t second = *component<Sample>(c.in, c, 1, x, y);
     if (is_active(rule.active, x, y))
-        scale<Sample>(rule, &first, &second, over, x, y);
+        scale<Sample>(rule, &first, &second, over, added(rule, x, y));
     *component<Sample>(c.out, c, 0, x, y) = (Sample)first;
     *component<Sample>(c.out, c, 1, x, y) = (Sample)second;
 }
 
-/* Over a whole group, from vectors of luma. */
-template <typename Sample, int sub_x, int sub_y, bool tiles>
-static __device__ __forceinline__ void look_over_group(const ChromaRule &rule,
-                                                       const LumeqCudaPlane &l, int x, int y,
-                                                       CurveGain over[GROUP])
-{
-    uint32_t sum[GROUP];
-    sum_luma_group<Sample, sub_x, sub_y>(codes_of<Sample>(rule), l, x, y, sum);
-#pragma unroll
-    for (int i = 0; i < GROUP; i++)
-        over[i] =
-            look_over<Sample, tiles>(rule, sum[i], sub_x + sub_y, (x + i) << sub_x, y << sub_y);
-}
+/* What of the luma over a pixel and its neighbours was found, and what is added to them. */
+typedef struct GroupGains {
+    CurveGain over[GROUP];
+    uint32_t add[GROUP];
+} GroupGains;
 
-template <typename Sample, int step>
-static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const LumeqCudaChroma &c,
-                                                   int x, int y, const CurveGain over[GROUP])
+/* From the sums of the luma over a whole group; `x`, `y`: of its first pixel. */
+template <typename Sample, int sub_x, int sub_y, bool tiles>
+static __device__ __forceinline__ void find_gains(const ChromaRule &rule, const uint32_t sum[GROUP],
+                                                  int x, int y, GroupGains *gains)
 {
-    typedef Run<Sample, GROUP * step> Samples;
-    Samples samples[2];
-    const int planes = step == 2 ? 1 : 2;
-#pragma unroll
-    for (int i = 0; i < planes; i++)
-        samples[i] = ((const Samples *)(c.in[i].data + (int64_t)y * c.in[i].stride))[x / GROUP];
 #pragma unroll
     for (int i = 0; i < GROUP; i++) {
-        Sample *const one = &samples[0].v[i * step];
-        Sample *const other = step == 2 ? one + 1 : &samples[1].v[i];
-        uint32_t first = *one, second = *other;
-        scale<Sample>(rule, &first, &second, over[i], x + i, y);
-        *one = (Sample)first;
-        *other = (Sample)second;
+        gains->over[i] =
+            look_over<Sample, tiles>(rule, sum[i], sub_x + sub_y, (x + i) << sub_x, y << sub_y);
+        gains->add[i] = CURVE_ROUND;
     }
+    if (rule.params->dither) {
 #pragma unroll
-    for (int i = 0; i < planes; i++)
-        ((Samples *)(c.out[i].data + (int64_t)y * c.out[i].stride))[x / GROUP] = samples[i];
+        for (int i = 0; i < GROUP; i++)
+            gains->add[i] = added(rule, x + i, y);
+    }
 }
 
+/* Bytes 0 and 2 of a word, and 1 and 3, as its halves. */
+static __device__ __forceinline__ uint32_t even_bytes(uint32_t word)
+{
+    return word & 0x00ff00ff;
+}
+
+static __device__ __forceinline__ uint32_t odd_bytes(uint32_t word)
+{
+    return __byte_perm(word, 0, 0x4341);
+}
+
+/* Bytes 0 and 1 times the halves of `pair`, or 2 and 3. */
+static __device__ __forceinline__ int32_t multiply_low(uint32_t pair, uint32_t bytes, int32_t add)
+{
+    int32_t sum;
+    asm("dp2a.lo.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(pair), "r"(bytes), "r"(add));
+    return sum;
+}
+
+static __device__ __forceinline__ int32_t multiply_high(uint32_t pair, uint32_t bytes, int32_t add)
+{
+    int32_t sum;
+    asm("dp2a.hi.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(pair), "r"(bytes), "r"(add));
+    return sum;
+}
+
+/* The halves of either that are more than those of what they are compared with set their uppermost
+ * bit: `least` less each, or each less `most`, where that is 15 bits at most. */
+#define ALL_BUT_ONE 0x7fff7fffu
+
+/* Four pixels of 8 bits, one component's in a word: scaled as scale() does it, two samples of a
+ * word at a time. Answers whether no gain ends, and all of the result is legal: else it is not what
+ * was wanted. */
+static __device__ __forceinline__ bool scale_bytes(const GroupGains &gains, const CurveLegal &legal,
+                                                   uint32_t codes[2])
+{
+    const uint32_t gray = 0x80808080;
+    const uint32_t above = ALL_BUT_ONE - (uint32_t)legal.high * 0x10001u;
+    const uint32_t below = ALL_BUT_ONE + (uint32_t)legal.low * 0x10001u;
+    uint2 gain[GROUP]; /* and `from` in the upper half; `to`, and `free` in the upper half */
+    uint32_t far[2];
+    int32_t add[GROUP];
+#pragma unroll
+    for (int i = 0; i < GROUP; i++) {
+        gain[i] = *(const uint2 *)&gains.over[i];
+        add[i] = (int32_t)(gains.add[i] << 4) + (128 << 12);
+    }
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        far[k] = __vabsdiffu4(codes[k], gray);
+    const uint32_t even = __vmaxu2(even_bytes(far[0]), even_bytes(far[1]));
+    const uint32_t odd = __vmaxu2(odd_bytes(far[0]), odd_bytes(far[1]));
+    uint32_t beyond = (ALL_BUT_ONE + even - __byte_perm(gain[0].y, gain[2].y, 0x7632)) |
+                      (ALL_BUT_ONE + odd - __byte_perm(gain[1].y, gain[3].y, 0x7632));
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const uint32_t off = codes[k] ^ gray, some = even_bytes(off), others = odd_bytes(off);
+        const int32_t scaled[GROUP] = {multiply_low(gain[0].x, some, add[0]) >> 12,
+                                       multiply_low(gain[1].x, others, add[1]) >> 12,
+                                       multiply_high(gain[2].x, some, add[2]) >> 12,
+                                       multiply_high(gain[3].x, others, add[3]) >> 12};
+        const uint32_t a = __byte_perm((uint32_t)scaled[0], (uint32_t)scaled[2], 0x5410);
+        const uint32_t b = __byte_perm((uint32_t)scaled[1], (uint32_t)scaled[3], 0x5410);
+        beyond |= (above + a) | (below - a) | (above + b) | (below - b);
+        codes[k] = __byte_perm(a, b, 0x6240);
+    }
+    return !(beyond & 0x80008000u);
+}
 /* Whether all of a group, which is there, is active. */
 static __device__ __forceinline__ bool is_active_group(const Active &active, int x, int y)
 {
     return is_active_row(active, y) && x >= active.left && x + GROUP <= active.right;
+}
+
+/* Each pixel that is active by itself. `x`, `y`: of the first one. */
+template <typename Sample, int step>
+static __device__ __forceinline__ void scale_pixels(const ChromaRule &rule, const GroupGains &gains,
+                                                    int x, int y, ChromaGroup<Sample, step> *group)
+{
+#pragma unroll
+    for (int i = 0; i < GROUP; i++) {
+        if (!is_active(rule.active, x + i, y))
+            continue;
+        uint32_t first = *group->first(i), second = *group->second(i);
+        scale<Sample>(rule, &first, &second, gains.over[i], gains.add[i]);
+        *group->first(i) = (Sample)first;
+        *group->second(i) = (Sample)second;
+    }
+}
+
+template <int step>
+static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const GroupGains &gains,
+                                                   int x, int y, ChromaGroup<uint16_t, step> *group)
+{
+    scale_pixels(rule, gains, x, y, group);
+}
+
+static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const GroupGains &gains,
+                                                   int x, int y, ChromaGroup<uint8_t, 1> *group)
+{
+    uint32_t *const a = (uint32_t *)&group->samples[0], *const b = (uint32_t *)&group->samples[1];
+    uint32_t codes[2] = {*a, *b};
+    if (!is_active_group(rule.active, x, y) || !scale_bytes(gains, rule.legal, codes)) {
+        scale_pixels(rule, gains, x, y, group);
+        return;
+    }
+    *a = codes[0];
+    *b = codes[1];
+}
+
+static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const GroupGains &gains,
+                                                   int x, int y, ChromaGroup<uint8_t, 2> *group)
+{
+    uint2 *const both = (uint2 *)&group->samples[0];
+    uint32_t codes[2] = {__byte_perm(both->x, both->y, 0x6420),
+                         __byte_perm(both->x, both->y, 0x7531)};
+    if (!is_active_group(rule.active, x, y) || !scale_bytes(gains, rule.legal, codes)) {
+        scale_pixels(rule, gains, x, y, group);
+        return;
+    }
+    *both = make_uint2(__byte_perm(codes[0], codes[1], 0x5140),
+                       __byte_perm(codes[0], codes[1], 0x7362));
 }
 
 /* The share of the plane of a thread of the first `blocks` blocks, group by group, of which a row
@@ -141,10 +251,15 @@ static __device__ __forceinline__ void scale_plane(const ChromaRule &rule, const
     while (y < c.height) {
         const int x = column * GROUP;
         const bool whole = x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width;
-        if (aligned && whole && is_active_group(rule.active, x, y)) {
-            CurveGain over[GROUP];
-            look_over_group<Sample, sub_x, sub_y, tiles>(rule, c.luma, x, y, over);
-            scale_group<Sample, step>(rule, c, x, y, over);
+        if (aligned && whole) {
+            ChromaGroup<Sample, step> group;
+            GroupGains gains;
+            uint32_t sum[GROUP];
+            group.load(c.in, x, y);
+            sum_luma_group<Sample, sub_x, sub_y>(codes_of<Sample>(rule), c.luma, x, y, sum);
+            find_gains<Sample, sub_x, sub_y, tiles>(rule, sum, x, y, &gains);
+            scale_group(rule, gains, x, y, &group);
+            group.store(c.out, x, y);
         } else {
             for (int k = x; k < min(x + GROUP, c.width); k++)
                 scale_pixel<Sample, tiles>(rule, c, k, y);

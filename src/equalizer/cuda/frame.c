@@ -7,8 +7,7 @@ static int may_be_lifted(const LumeqApplyJob *job)
     return job->curve.lift && !job->clahe;
 }
 
-static cudaError_t lift_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                             const LumeqCudaReport *report, cudaStream_t stream)
+static LumeqCudaLift luma_of(const LumeqApplyJob *job)
 {
     LumeqCudaLift luma = {
         .in = lumeq_pictures_plane(&job->in, 0),
@@ -18,27 +17,10 @@ static cudaError_t lift_luma(const LumeqCudaDevice *device, const LumeqApplyJob 
     };
     for (int i = 0; i < job->previous_count; i++)
         luma.previous[i] = lumeq_pictures_plane(&job->previous[i], 0);
-    return lumeq_cuda_lift_luma(device, &luma, job->table, job->bars, &job->curve, report, stream);
+    return luma;
 }
 
-/* The report goes with it, where there is one. */
-static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                              const LumeqCudaReport *report, cudaStream_t stream)
-{
-    const LumeqCudaPlane in = lumeq_pictures_plane(&job->in, 0);
-    const LumeqCudaPlane out = lumeq_pictures_plane(&job->out, 0);
-    if (may_be_lifted(job))
-        return lift_luma(device, job, report, stream);
-    if (!job->clahe)
-        return lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, report,
-                                stream);
-    const cudaError_t error =
-        lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, stream);
-    return error || !report ? error : lumeq_cuda_report(report, stream);
-}
-
-static cudaError_t apply_chroma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                cudaStream_t stream)
+static LumeqCudaChroma chroma_of(const LumeqApplyJob *job)
 {
     LumeqCudaChroma chroma = {
         .luma = lumeq_pictures_plane(&job->in, 0),
@@ -56,19 +38,55 @@ static cudaError_t apply_chroma(const LumeqCudaDevice *device, const LumeqApplyJ
         chroma.in[i] = lumeq_pictures_plane(&job->in, i + 1);
         chroma.out[i] = lumeq_pictures_plane(&job->out, i + 1);
     }
-    return may_be_lifted(job) ? lumeq_cuda_lift_chroma(device, &chroma, job->fields, job->table,
-                                                       &job->curve, stream)
-                              : lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, stream);
+    return chroma;
+}
+
+/* The report goes with luma, where there is one. */
+static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                              const LumeqCudaReport *report, cudaStream_t stream)
+{
+    const LumeqCudaPlane in = lumeq_pictures_plane(&job->in, 0);
+    const LumeqCudaPlane out = lumeq_pictures_plane(&job->out, 0);
+    if (!job->clahe)
+        return lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, report,
+                                stream);
+    const cudaError_t error =
+        lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, stream);
+    return error || !report ? error : lumeq_cuda_report(report, stream);
+}
+
+/* `early`: luma may start before what is in front of it is done. */
+static cudaError_t lift(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                        const LumeqCudaReport *report, int early, cudaStream_t stream)
+{
+    LumeqCudaDevice for_luma = *device;
+    const LumeqCudaLift luma = luma_of(job);
+    LumeqCudaChroma chroma = {.planes = 0};
+    for_luma.early_launches = early;
+    if (job->write > 1) {
+        chroma = chroma_of(job);
+        chroma.with_luma = lumeq_cuda_with_luma(&luma, &chroma, job->curve.depth);
+    }
+    const cudaError_t error = lumeq_cuda_lift_luma(&for_luma, &luma, &chroma, job->table, job->bars,
+                                                   &job->curve, report, stream);
+    return error || job->write == 1 ? error
+                                    : lumeq_cuda_lift_chroma(device, &chroma, job->fields,
+                                                             job->table, &job->curve, stream);
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaReport *report, int behind_curve,
                                    cudaStream_t stream)
 {
-    LumeqCudaDevice luma = *device;
-    luma.early_launches = behind_curve && device->early_launches;
-    const cudaError_t error = apply_luma(&luma, job, report, stream);
-    return error || job->write == 1 ? error : apply_chroma(device, job, stream);
+    LumeqCudaDevice for_luma = *device;
+    for_luma.early_launches = behind_curve && device->early_launches;
+    if (may_be_lifted(job))
+        return lift(device, job, report, for_luma.early_launches, stream);
+    const LumeqCudaChroma chroma = chroma_of(job);
+    const cudaError_t error = apply_luma(&for_luma, job, report, stream);
+    return error || job->write == 1
+               ? error
+               : lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, stream);
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,

@@ -142,12 +142,6 @@ typedef struct LumeqCudaLift {
     int previous_count, fields;
 } LumeqCudaLift;
 
-/* The same of luma that may be lifted: filters it first where the table says that it is. */
-cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
-                                 const CurveTable *table, const BarsState *bars,
-                                 const CurveParams *params, const LumeqCudaReport *report,
-                                 cudaStream_t stream);
-
 /* Chroma and the luma over it. */
 typedef struct LumeqCudaChroma {
     LumeqCudaPlane luma;
@@ -159,7 +153,19 @@ typedef struct LumeqCudaChroma {
     const TileGrid *grid;         /* on the host: with mode CLAHE, else NULL */
     const TileTables *tables;     /* the grid's */
     const BarsState *bars;        /* what they have is copied; NULL: there are none */
+    int with_luma;                /* lumeq_cuda_with_luma() */
 } LumeqCudaChroma;
+
+/* Looks luma up that may be lifted: filters it first where the table says that it is. `chroma`:
+ * what lumeq_cuda_lift_chroma() is called for next, without planes if it is not. With `with_luma`
+ * it is scaled here, if the table says that nothing of the frame is filtered. */
+cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
+                                 const LumeqCudaChroma *chroma, const CurveTable *table,
+                                 const BarsState *bars, const CurveParams *params,
+                                 const LumeqCudaReport *report, cudaStream_t stream);
+
+/* Whether chroma lies so that it can be: 4:2:0, with vectors in all planes. */
+int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chroma, int depth);
 
 /* Scales it by the gain of the mean of the luma under each of its pixels: the table's, or what the
  * tiles make of that. */

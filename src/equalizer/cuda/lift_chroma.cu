@@ -318,7 +318,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     __shared__ ChromaShared shared;
     if (__ldcg(&work.table->lift.chroma_on))
         filter<Sample, sub_x, sub_y, step>(work, &shared, memory);
-    else
+    else if (!work.chroma.with_luma || __ldcg(&work.table->lift.luma_on))
         scale_alone<Sample, sub_x, sub_y, step>(work, &shared);
     lift_wait_for_kernel_before();
 }

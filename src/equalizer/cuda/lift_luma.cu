@@ -1,12 +1,12 @@
 /* Luma that may be lifted: filters it and looks it up in the curve, and copies that of bars. A
  * block takes tile after tile through all passes. Where the frame's tables say that it is not
- * lifted, it is looked up alone: which of the two, only the device knows. */
+ * lifted, it is looked up alone, or with its chroma: which of them, only the device knows. */
 #include <stdint.h>
 
 #define THREADS 768
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/lift_tile.cuh"
-#include "equalizer/cuda/lookup.cuh"
+#include "equalizer/cuda/lookup_both.cuh"
 #include "equalizer/cuda/report.cuh"
 #include "equalizer/samples.h"
 
@@ -42,6 +42,7 @@ typedef struct LumaWork {
     const BarsState *bars;
     CurveParams params;
     Chunks chunks; /* how it is looked up alone */
+    Both both;     /* and with chroma, if it has blocks */
     Report report;
 } LumaWork;
 
@@ -52,7 +53,12 @@ typedef struct LumaPicture {
 
 /* What a block has in shared memory besides tiles. */
 typedef struct LumaShared {
-    uint32_t node[LIFT_CODES], tolerance[LIFT_CODES];
+    union {
+        struct {
+            uint32_t node[LIFT_CODES], tolerance[LIFT_CODES];
+        };
+        CurveGain gain[CURVE_CELLS]; /* where nothing is filtered */
+    };
     ushort4 dither[8][2]; /* of 4 samples each: eight rows of two; and what rounds */
     Active active;
     int pictures;
@@ -676,31 +682,45 @@ typedef union LookupMemory {
     Nodes::Memory nodes;
 } LookupMemory;
 
+/* What a thread begins with, before there is a table: one of them. */
+typedef struct LumaStart {
+    LookupStart luma;
+    BothWalk both;
+} LumaStart;
+
 template <typename Table>
-LIFT_FN void look_up_luma(const LumaWork &work, const Active &active, uint32_t *memory,
-                          LookupStart *start)
+LIFT_FN void look_up_with(const LumaWork &work, LumaShared *shared, uint32_t *memory,
+                          LumaStart *start, bool both)
 {
+    typename Table::Memory *const lookup = (typename Table::Memory *)memory;
     const LumeqCudaPlane &out = work.luma.out;
-    look_up_plane<Table>((typename Table::Memory *)memory, work.chunks, out.data, (int)out.stride,
-                         work.table, work.params, active, start);
+    if (!both)
+        look_up_plane<Table>(lookup, work.chunks, out.data, (int)out.stride, work.table,
+                             work.params, shared->active, &start->luma);
+    else if (work.both.chroma.step == 2)
+        look_up_both<Table, 2>(lookup, work.both, out, work.table, work.params, shared->active,
+                               shared->gain, &start->both);
+    else
+        look_up_both<Table, 1>(lookup, work.both, out, work.table, work.params, shared->active,
+                               shared->gain, &start->both);
 }
 
-LIFT_FN void look_up(const LumaWork &work, const Active &active, uint32_t *memory,
-                     LookupStart *start, uint8_t)
+LIFT_FN void look_up(const LumaWork &work, LumaShared *shared, uint32_t *memory, LumaStart *start,
+                     bool both, uint8_t)
 {
     if (work.params.dither)
-        look_up_luma<Dithered8>(work, active, memory, start);
+        look_up_with<Dithered8>(work, shared, memory, start, both);
     else
-        look_up_luma<Rounded8>(work, active, memory, start);
+        look_up_with<Rounded8>(work, shared, memory, start, both);
 }
 
-LIFT_FN void look_up(const LumaWork &work, const Active &active, uint32_t *memory,
-                     LookupStart *start, uint16_t)
+LIFT_FN void look_up(const LumaWork &work, LumaShared *shared, uint32_t *memory, LumaStart *start,
+                     bool both, uint16_t)
 {
     if (curve_has_nodes(&work.params))
-        look_up_luma<Nodes>(work, active, memory, start);
+        look_up_with<Nodes>(work, shared, memory, start, both);
     else
-        look_up_luma<Codes16>(work, active, memory, start);
+        look_up_with<Codes16>(work, shared, memory, start, both);
 }
 
 /* Steps go by the height of the active picture. */
@@ -710,10 +730,15 @@ static __global__ void __launch_bounds__(THREADS, 1)
 {
     extern __shared__ __align__(16) uint32_t memory[];
     __shared__ LumaShared shared;
-    const bool looks_up = (int)blockIdx.x < work.chunks.blocks;
-    LookupStart start;
-    if (looks_up)
-        look_up_start(work.chunks, &start);
+    const bool may_be_both = work.both.blocks > 0;
+    const int blocks = may_be_both ? work.both.blocks : work.chunks.blocks;
+    LumaStart start;
+    if ((int)blockIdx.x < blocks) {
+        if (may_be_both)
+            both_start<Sample>(work.both, &start.both);
+        else
+            look_up_start(work.chunks, &start.luma);
+    }
     lift_wait_for_kernel_before();
     /* Chroma may start: the table is there. */
 #if __CUDA_ARCH__ >= 900
@@ -722,10 +747,13 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (blockIdx.x == 0)
         make_report(work.report, (int)threadIdx.x, THREADS);
     if (!__ldcg(&work.tables->luma_on)) {
+        const bool both = may_be_both && !__ldcg(&work.tables->chroma_on);
         if (threadIdx.x == 0)
             find_active(&shared.active, work.bars);
-        if (looks_up)
-            look_up(work, shared.active, memory, &start, Sample());
+        if (may_be_both && !both)
+            look_up_start(work.chunks, &start.luma);
+        if ((int)blockIdx.x < (both ? work.both.blocks : work.chunks.blocks))
+            look_up(work, &shared, memory, &start, both, Sample());
         return;
     }
     const LumaRule rule = prepare(work, sizeof(Sample), &shared);
@@ -832,16 +860,21 @@ static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *ker
  * and gets its curve: the others reach the memory's rate, too. */
 #define LEFT_FREE_ONE_IN 11
 
-static unsigned share_chunks(Chunks *chunks, const LumeqCudaDevice *device,
-                             const LumeqCudaLift *luma, int sample_size)
+static int lookup_blocks(const LumeqCudaDevice *device)
 {
     const int left = (device->processors + LEFT_FREE_ONE_IN - 1) / LEFT_FREE_ONE_IN;
-    const int most = device->processors > 1 ? device->processors - left : 1;
-    return chunks_share(chunks, &luma->in, &luma->out, sample_size, most);
+    return device->processors > 1 ? device->processors - left : 1;
+}
+
+extern "C" int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chroma,
+                                    int depth)
+{
+    return both_fit(chroma, &luma->out, depth);
 }
 
 extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
-                                            const LumeqCudaLift *luma, const CurveTable *table,
+                                            const LumeqCudaLift *luma,
+                                            const LumeqCudaChroma *chroma, const CurveTable *table,
                                             const BarsState *bars, const CurveParams *params,
                                             const LumeqCudaReport *report, cudaStream_t stream)
 {
@@ -857,14 +890,20 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     work.bars = bars;
     work.params = *params;
     work.report = report_of(report);
-    const unsigned chunks = share_chunks(&work.chunks, device, luma, params->depth > 8 ? 2 : 1);
+    const int most = lookup_blocks(device);
+    unsigned blocks =
+        chunks_share(&work.chunks, &luma->in, &luma->out, params->depth > 8 ? 2 : 1, most);
+    if (chroma->with_luma) {
+        both_share(&work.both, chroma, params, most);
+        blocks = blocks > (unsigned)work.both.blocks ? blocks : (unsigned)work.both.blocks;
+    }
     const unsigned tiles = tile_blocks(device, &kernel, luma);
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.dynamicSmemBytes = memory_of(&kernel, luma->previous_count);
-    config.gridDim = tiles > chunks ? tiles : chunks;
+    config.gridDim = tiles > blocks ? tiles : blocks;
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
