@@ -208,26 +208,30 @@ static void any_plain(Case *c, CheckRandom *random)
         t->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
 }
 
-/* Whether luma and chroma are lifted. */
-static void any_lift(Case *c, CheckRandom *random)
+/* Whether luma and chroma are lifted: one of four is not, or, of those that are `left` alone, all
+ * but one of eight. */
+static void any_lift(Case *c, int left, CheckRandom *random)
 {
     lift_any(&c->table, random);
-    if (!check_below(random, 4))
+    if (left ? check_below(random, 8) : !check_below(random, 4))
         c->table.lift.luma_on = 0;
-    if (!check_below(random, 4))
+    if (left ? check_below(random, 8) : !check_below(random, 4))
         c->table.lift.chroma_on = 0;
     c->job.fields = check_below(random, 3) == 0;
 }
 
-static Case *open_case(CheckRandom *random)
+/* What is `left` alone has chroma that may be scaled with luma: 4:2:0, in vectors. */
+static Case *open_case(int left, CheckRandom *random)
 {
     Case *c = calloc(1, sizeof(*c));
     const int kind = check_below(random, LIFT_KINDS), noise = check_below(random, 400);
     c->form = any_form(random);
-    const int aligned = check_below(random, 2);
+    if (left)
+        c->form.shape = (ChromaShape){1 + check_below(random, 2), 1, 1};
+    const int aligned = left || check_below(random, 2);
     c->in = open_frame(&c->form, aligned, random);
     draw_frame(&c->form, &c->in, kind, noise, 1 + check_below(random, 1000));
-    any_lift(c, random);
+    any_lift(c, left, random);
     c->bars.active = any_active(&c->form, random);
     c->bars.area =
         (uint32_t)(c->form.width * c->form.height - c->bars.active.width * c->bars.active.height);
@@ -294,11 +298,11 @@ static void apply_there(Case *c)
     OK(cudaFree(memory));
 }
 
-static void check_case(int number)
+static void check_case(int number, int left)
 {
     CheckRandom random = check_random((uint64_t)number);
     char text[256] = "", name[300];
-    Case *c = open_case(&random);
+    Case *c = open_case(left, &random);
     const LiftTables *lift = &c->table.lift;
     const LumeqRect *a = &c->bars.active;
     const LumeqApplyJob expected = job_on_host(c, 0), job = job_on_host(c, 1);
@@ -322,17 +326,27 @@ static void check_case(int number)
     close_case(c);
 }
 
-static void pictures(void)
+static void check_cases(int left)
 {
     const char *wanted = getenv("LUMEQ_TEST_CASES");
     const int cases = wanted ? atoi(wanted) : DEFAULT_CASES;
     if (!open_all())
         return;
     for (int i = 0; i < cases; i++)
-        check_case(i);
+        check_case(i, left);
     close_all();
 }
 
-static const CheckTest tests[] = {{"pictures", pictures}};
+static void pictures(void)
+{
+    check_cases(0);
+}
+
+static void left_alone(void)
+{
+    check_cases(1);
+}
+
+static const CheckTest tests[] = {{"pictures", pictures}, {"left_alone", left_alone}};
 
 CHECK_MAIN(tests)
