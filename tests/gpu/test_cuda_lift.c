@@ -208,8 +208,8 @@ static void any_plain(Case *c, CheckRandom *random)
         t->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
 }
 
-/* Whether luma and chroma are lifted: one of four is not, or, of those that are `left` alone, all
- * but one of eight. */
+/* Whether luma and chroma are lifted: three of four are, and one of eight where the case is to be
+ * `left` alone. */
 static void any_lift(Case *c, int left, CheckRandom *random)
 {
     lift_any(&c->table, random);

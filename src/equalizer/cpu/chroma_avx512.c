@@ -207,7 +207,8 @@ static inline void store_offs16(uint16_t *const to[2], const __m512i off[2][VECT
     }
 }
 
-/* off gain + add over 2^12; what does not fit 16 bits is not legal, and only as much beyond. */
+/* off gain + add over 2^12; what does not fit 16 bits is beyond what is legal, where within() ends
+ * it. */
 static inline __m512i scale16(__m512i off, __m512i gain, __m512i add)
 {
     const __m512i one = _mm512_set1_epi16(1);

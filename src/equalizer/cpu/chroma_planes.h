@@ -1,7 +1,7 @@
 /*
- * Chroma without tiles by blocks that an instruction set has kernels of its own for. The file that
- * includes this has a type ChromaGains of what holds for a frame, and of what is added in a row,
- * and functions for it:
+ * Chroma without tiles, block by block. Gains are at most CURVE_GAIN_MOST: what is lifted more is
+ * filtered, and does not come here. The file that includes this defines ChromaGains, the gains of a
+ * frame and what is added in a row, and:
  *
  * - start_gains(): makes it of a table's gains;
  * - start_row(): takes what a row adds;

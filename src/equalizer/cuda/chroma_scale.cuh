@@ -139,8 +139,9 @@ static __device__ __forceinline__ int32_t multiply_high(uint32_t pair, uint32_t 
     return sum;
 }
 
-/* The halves of either that are more than those of what they are compared with set their uppermost
- * bit: `least` less each, or each less `most`, where that is 15 bits at most. */
+/* Added to a word whose halves are 15 bits at most, less a limit of each, it sets the uppermost bit
+ * of a half above its limit. A half that is negative may carry into the other one; it is found by
+ * the other of two tests. */
 #define ALL_BUT_ONE 0x7fff7fffu
 
 /* Four pixels of 8 bits, one component's in a word: scaled as scale() does it, two samples of a
@@ -181,6 +182,7 @@ static __device__ __forceinline__ bool scale_bytes(const GroupGains &gains, cons
     }
     return !(beyond & 0x80008000u);
 }
+
 /* Whether all of a group, which is there, is active. */
 static __device__ __forceinline__ bool is_active_group(const Active &active, int x, int y)
 {

@@ -153,7 +153,8 @@ typedef struct LumeqCudaChroma {
     const TileGrid *grid;         /* on the host: with mode CLAHE, else NULL */
     const TileTables *tables;     /* the grid's */
     const BarsState *bars;        /* what they have is copied; NULL: there are none */
-    int with_luma;                /* lumeq_cuda_with_luma() */
+    int with_luma;                /* lumeq_cuda_lift_luma() scales what is not filtered: only if
+                                   * lumeq_cuda_with_luma() says that it can */
 } LumeqCudaChroma;
 
 /* Looks luma up that may be lifted: filters it first where the table says that it is. `chroma`:
@@ -164,7 +165,7 @@ cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaL
                                  const BarsState *bars, const CurveParams *params,
                                  const LumeqCudaReport *report, cudaStream_t stream);
 
-/* Whether chroma lies so that it can be: 4:2:0, with vectors in all planes. */
+/* Whether chroma can be scaled with luma: 4:2:0, with vectors in all planes. */
 int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chroma, int depth);
 
 /* Scales it by the gain of the mean of the luma under each of its pixels: the table's, or what the
@@ -173,7 +174,8 @@ cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChro
                               const CurveTable *table, const CurveParams *params,
                               cudaStream_t stream);
 
-/* The same over luma that may be lifted: filters it first where the table says so. Without tiles.
+/* The same over luma that may be lifted: filters it first where the table says so, and leaves alone
+ * what lumeq_cuda_lift_luma() has done. Without tiles.
  * `fields` as LumeqApplyJob's. On the stream it follows lumeq_cuda_lift_luma(). */
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,

@@ -1,6 +1,7 @@
 /* Chroma over luma that may be lifted: filters it, scales it by the gain of the luma under it, and
  * copies that of bars. Where the frame's tables say that nothing is to be filtered, it is scaled
- * alone. As lift_luma.cu, with both components of a pixel in a word. */
+ * alone, if luma's kernel has not done that. As lift_luma.cu, with both components of a pixel in a
+ * word. */
 #include <stdint.h>
 
 #define THREADS 256

@@ -682,7 +682,7 @@ typedef union LookupMemory {
     Nodes::Memory nodes;
 } LookupMemory;
 
-/* What a thread begins with, before there is a table: one of them. */
+/* What a thread begins with, before there is a table: only one of them is filled. */
 typedef struct LumaStart {
     LookupStart luma;
     BothWalk both;

@@ -15,7 +15,7 @@ typedef struct Both {
     LumeqCudaChroma chroma;
     CurveLegal legal;
     int columns, rows; /* units */
-    int blocks;        /* 0: that is not done */
+    int blocks;        /* 0: chroma is not scaled with luma */
 } Both;
 
 /* As it is in memory: of the chroma 8 bytes of each component, or 16 of both in turns. */
@@ -24,7 +24,7 @@ typedef struct Unit {
     uint32_t chroma[4];
 } Unit;
 
-/* A thread's way over them. */
+/* A thread's way over the units. */
 typedef struct BothWalk {
     int column, row;
     Unit unit; /* if it is whole */
@@ -216,7 +216,7 @@ look_up_both(typename Table::Memory *memory, const Both &both, const LumeqCudaPl
     }
 }
 
-/* `most`: blocks. */
+/* Shares the units among `most` blocks at most. */
 static inline void both_share(Both *both, const LumeqCudaChroma *chroma, const CurveParams *params,
                               int most)
 {
