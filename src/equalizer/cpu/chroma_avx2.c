@@ -3,9 +3,11 @@
  * shuffles. With tiles, and where a gain ends, in blocks that the compiler makes vectors of.
  */
 #include <immintrin.h>
+#include <string.h>
 
-#include "equalizer/cpu/chroma_planes.h"
 #include "equalizer/cpu/gain_bytes.h"
+#define BLOCKS_AT_ONCE SOME_BLOCKS
+#include "equalizer/cpu/chroma_planes.h"
 #include "equalizer/cpu/kernels.h"
 
 #define VECTORS (CHROMA_BLOCK / 16) /* of 16 bits in a block */
@@ -15,6 +17,16 @@ typedef struct ChromaGains {
     GainBytes bytes;
     __m256i add; /* 16 numbers of 16 bits */
 } ChromaGains;
+
+typedef struct ChromaMeans {
+    uint8_t mean[BLOCKS_AT_ONCE * CHROMA_BLOCK];
+    Window windows[BLOCKS_AT_ONCE];
+} ChromaMeans;
+
+static inline void mean_bytes(uint8_t *mean, const ChromaMeans *means, int block)
+{
+    memcpy(mean, means->mean + block * CHROMA_BLOCK, CHROMA_BLOCK);
+}
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
 
@@ -75,17 +87,17 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains 
     return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
 }
 
-static inline void scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step,
-                                const uint8_t *mean, Window window, const ChromaGains *gains,
-                                const ChromaRow *row, int x)
+static inline int scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step,
+                               const ChromaMeans *means, int block, const ChromaGains *gains,
+                               const ChromaRow *row)
 {
+    const uint8_t *const mean = means->mean + block * CHROMA_BLOCK;
+    const Window window = means->windows[block];
     const __m256i zero = _mm256_setzero_si256();
     __m256i gain[VECTORS], code[2][HALVES];
     load_codes8(code, from, step);
-    if (look_up_gains8(gain, code, mean, window, &gains->bytes)) {
-        scale_ended8(to, from, step, mean, row, x);
-        return;
-    }
+    if (look_up_gains8(gain, code, mean, window, &gains->bytes))
+        return 0;
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < HALVES; i++)
             code[k][i] = _mm256_packus_epi16(scale_bytes(_mm256_unpacklo_epi8(code[k][i], zero),
@@ -93,15 +105,18 @@ static inline void scale_block8(uint8_t *const to[2], const uint8_t *const from[
                                              scale_bytes(_mm256_unpackhi_epi8(code[k][i], zero),
                                                          gain[2 * i + 1], gains, &row->legal));
     store_codes8(to, code, step);
+    return 1;
 }
 
-static inline void find_means8(uint8_t *mean, const uint8_t *a, const uint8_t *b, int sub_x,
+static inline void find_means8(ChromaMeans *means, const uint8_t *a, const uint8_t *b, int sub_x,
                                int blocks, const ChromaRow *row)
 {
     (void)row;
     for (int i = 0; i < blocks * CHROMA_BLOCK; i += 32)
-        store_vector(mean + i, sub_x ? means_of_4(a + 2 * i, b + 2 * i)
-                                     : _mm256_avg_epu8(load_vector(a + i), load_vector(b + i)));
+        store_vector(means->mean + i,
+                     sub_x ? means_of_4(a + 2 * i, b + 2 * i)
+                           : _mm256_avg_epu8(load_vector(a + i), load_vector(b + i)));
+    find_byte_windows(means->windows, means->mean, blocks);
 }
 
 /* ---- 9 to 16 bits ------------------------------------------------------------------------- */
@@ -170,22 +185,23 @@ static inline int look_up_gains16(__m256i gain[VECTORS], __m256i off[2][VECTORS]
     return !_mm256_testz_si256(beyond, beyond);
 }
 
-static inline void scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
-                                 const uint8_t *mean, Window window, const ChromaGains *gains,
-                                 const ChromaRow *row, int x)
+static inline int scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
+                                const ChromaMeans *means, int block, const ChromaGains *gains,
+                                const ChromaRow *row)
 {
+    const uint8_t *const mean = means->mean + block * CHROMA_BLOCK;
+    const Window window = means->windows[block];
     const __m256i one = _mm256_set1_epi16(1);
     __m256i gain[VECTORS], off[2][VECTORS];
     load_offs(off, from, step, row);
-    if (look_up_gains16(gain, off, mean, window, &gains->bytes, row->down + 8)) {
-        scale_ended16(to, from, step, mean, row, x);
-        return;
-    }
+    if (look_up_gains16(gain, off, mean, window, &gains->bytes, row->down + 8))
+        return 0;
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < VECTORS; i++)
             off[k][i] =
                 scale_within(off[k][i], off[k][i], gain[i], gains->add, one, 12, &row->legal);
     store_offs(to, (const __m256i(*)[VECTORS])off, step, row);
+    return 1;
 }
 
 /* Of 32 pixels, each under two samples. */
@@ -203,13 +219,14 @@ static inline __m256i deep_means_of_2(const uint16_t *a, const uint16_t *b, cons
     return swap_middle(_mm256_packus_epi16(mean[0], mean[1]));
 }
 
-static inline void find_means16(uint8_t *mean, const uint16_t *a, const uint16_t *b, int sub_x,
+static inline void find_means16(ChromaMeans *means, const uint16_t *a, const uint16_t *b, int sub_x,
                                 int blocks, const ChromaRow *row)
 {
     for (int i = 0; i < blocks * CHROMA_BLOCK; i += 32)
-        store_vector(mean + i,
+        store_vector(means->mean + i,
                      sub_x ? deep_means_of_4(a + 2 * i, b + 2 * i, row->shift, row->down + 8)
                            : deep_means_of_2(a + i, b + i, row));
+    find_byte_windows(means->windows, means->mean, blocks);
 }
 
 /* ---- planes ------------------------------------------------------------------------------- */
@@ -224,35 +241,6 @@ static inline void start_row(ChromaGains *gains, const ChromaRow *row)
 {
     gains->add = swap_middle(_mm256_packs_epi32(load_vector(row->add), load_vector(row->add + 8)));
 }
-
-#define DEFINE_SCALE_BLOCKS(bits)                                                                  \
-    static inline int scale_blocks##bits(                                                          \
-        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
-        const uint##bits##_t *const luma[2], int step, const LumeqChromaRows *r,                   \
-        const ChromaGains *gains, const ChromaRow *row)                                            \
-    {                                                                                              \
-        const int sub_x = r->sub_x, whole = r->luma_width >> sub_x;                                \
-        int x = 0;                                                                                 \
-        while (x + CHROMA_BLOCK <= whole) {                                                        \
-            uint8_t mean[SOME_BLOCKS * CHROMA_BLOCK];                                              \
-            Window windows[SOME_BLOCKS];                                                           \
-            const int blocks = some_blocks(whole - CHROMA_BLOCK + 1, x);                           \
-            find_means##bits(mean, luma[0] + (x << sub_x), luma[1] + (x << sub_x), sub_x, blocks,  \
-                             row);                                                                 \
-            find_byte_windows(windows, mean, blocks);                                              \
-            for (int i = 0; i < blocks; i++, x += CHROMA_BLOCK) {                                  \
-                const int at = x * step;                                                           \
-                uint##bits##_t *const dst[2] = {to[0] + at, to[1] + at};                           \
-                const uint##bits##_t *const src[2] = {from[0] + at, from[1] + at};                 \
-                scale_block##bits(dst, src, step, mean + i * CHROMA_BLOCK, windows[i], gains, row, \
-                                  x);                                                              \
-            }                                                                                      \
-        }                                                                                          \
-        return x;                                                                                  \
-    }
-
-DEFINE_SCALE_BLOCKS(8)
-DEFINE_SCALE_BLOCKS(16)
 
 DEFINE_CHROMA(8, lumeq_chroma8_avx2)
 DEFINE_CHROMA(16, lumeq_chroma16_avx2)

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include "equalizer/cpu/byte_table512.h"
+#define BLOCKS_AT_ONCE 1
 #include "equalizer/cpu/chroma_planes.h"
 #include "equalizer/cpu/kernels.h"
 
@@ -20,6 +21,9 @@ typedef struct ChromaGains {
     ByteTable512 gain[2], free; /* by cell: the gain's bytes, and curve_free() */
     __m512i add;                /* 32 numbers of 16 bits */
 } ChromaGains;
+
+/* In the order of packing. */
+typedef __m512i ChromaMeans;
 
 static inline __m512i load(const void *from)
 {
@@ -109,12 +113,10 @@ static inline __m512i scale8(__m512i off, __m512i gain, __m512i add)
     return _mm512_mask_add_epi16(high, carry, high, _mm512_set1_epi16(1));
 }
 
-static inline __m512i find_means8(const uint8_t *a, const uint8_t *b, int sub_x,
-                                  const ChromaRow *row)
+static inline __m512i means8(const uint8_t *a, const uint8_t *b, int sub_x)
 {
     const __m512i ones = _mm512_set1_epi8(1), two = _mm512_set1_epi16(2);
     __m512i half[VECTORS];
-    (void)row;
     if (!sub_x)
         return by_eights(_mm512_avg_epu8(load(a), load(b)));
     for (int i = 0; i < VECTORS; i++) {
@@ -125,15 +127,16 @@ static inline __m512i find_means8(const uint8_t *a, const uint8_t *b, int sub_x,
     return _mm512_packus_epi16(half[0], half[1]);
 }
 
-/* Whether all gains hold; else nothing is written. */
 static inline int scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step,
-                               __m512i mean, const ChromaGains *gains, const ChromaRow *row)
+                               const ChromaMeans *means, int block, const ChromaGains *gains,
+                               const ChromaRow *row)
 {
+    (void)block;
     const __m512i add = _mm512_slli_epi16(gains->add, 4);
     __m512i gain[VECTORS], free[VECTORS], off[2][VECTORS];
     __mmask32 ends = 0;
     load_offs8(off, from, step);
-    look_up_gains(gain, free, mean, gains);
+    look_up_gains(gain, free, *means, gains);
     for (int i = 0; i < VECTORS; i++)
         ends |= _mm512_cmpgt_epu16_mask(
             _mm512_max_epu16(_mm512_abs_epi16(off[0][i]), _mm512_abs_epi16(off[1][i])), free[i]);
@@ -233,8 +236,7 @@ static inline __m512i deep_means_of_4(const uint16_t *a, const uint16_t *b, cons
     return _mm512_srl_epi32(sum, _mm_cvtsi32_si128(2 + row->down));
 }
 
-static inline __m512i find_means16(const uint16_t *a, const uint16_t *b, int sub_x,
-                                   const ChromaRow *row)
+static inline __m512i means16(const uint16_t *a, const uint16_t *b, int sub_x, const ChromaRow *row)
 {
     const __m512i last = _mm512_set1_epi16((short)row->last);
     const __m128i shift = _mm_cvtsi32_si128(row->shift), down = _mm_cvtsi32_si128(row->down);
@@ -255,13 +257,15 @@ static inline __m512i find_means16(const uint16_t *a, const uint16_t *b, int sub
 }
 
 static inline int scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
-                                __m512i mean, const ChromaGains *gains, const ChromaRow *row)
+                                const ChromaMeans *means, int block, const ChromaGains *gains,
+                                const ChromaRow *row)
 {
+    (void)block;
     const __m128i to_16_bits = _mm_cvtsi32_si128(16 - (row->down + 8));
     __m512i gain[VECTORS], free[VECTORS], off[2][VECTORS];
     __mmask32 ends = 0;
     load_offs16(off, from, step, row);
-    look_up_gains(gain, free, mean, gains);
+    look_up_gains(gain, free, *means, gains);
     for (int i = 0; i < VECTORS; i++) {
         const __m512i far =
             _mm512_max_epu16(_mm512_abs_epi16(off[0][i]), _mm512_abs_epi16(off[1][i]));
@@ -303,30 +307,26 @@ static inline void start_row(ChromaGains *gains, const ChromaRow *row)
     gains->add = load(add);
 }
 
-#define DEFINE_SCALE_BLOCKS(bits)                                                                  \
-    static inline int scale_blocks##bits(                                                          \
-        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
-        const uint##bits##_t *const luma[2], int step, const LumeqChromaRows *r,                   \
-        const ChromaGains *gains, const ChromaRow *row)                                            \
-    {                                                                                              \
-        const int sub_x = r->sub_x, whole = r->luma_width >> sub_x;                                \
-        int x = 0;                                                                                 \
-        for (; x + CHROMA_BLOCK <= whole; x += CHROMA_BLOCK) {                                     \
-            const int at = x * step, over = x << sub_x;                                            \
-            uint##bits##_t *const dst[2] = {to[0] + at, to[1] + at};                               \
-            const uint##bits##_t *const src[2] = {from[0] + at, from[1] + at};                     \
-            const __m512i mean = find_means##bits(luma[0] + over, luma[1] + over, sub_x, row);     \
-            if (scale_block##bits(dst, src, step, mean, gains, row))                               \
-                continue;                                                                          \
-            uint8_t means[CHROMA_BLOCK];                                                           \
-            store(means, in_order(mean));                                                          \
-            scale_ended##bits(dst, src, step, means, row, x);                                      \
-        }                                                                                          \
-        return x;                                                                                  \
-    }
+static inline void mean_bytes(uint8_t *mean, const ChromaMeans *means, int block)
+{
+    (void)block;
+    store(mean, in_order(*means));
+}
 
-DEFINE_SCALE_BLOCKS(8)
-DEFINE_SCALE_BLOCKS(16)
+static inline void find_means8(ChromaMeans *means, const uint8_t *a, const uint8_t *b, int sub_x,
+                               int blocks, const ChromaRow *row)
+{
+    (void)blocks;
+    (void)row;
+    *means = means8(a, b, sub_x);
+}
+
+static inline void find_means16(ChromaMeans *means, const uint16_t *a, const uint16_t *b, int sub_x,
+                                int blocks, const ChromaRow *row)
+{
+    (void)blocks;
+    *means = means16(a, b, sub_x, row);
+}
 
 DEFINE_CHROMA(8, lumeq_chroma8_avx512)
 DEFINE_CHROMA(16, lumeq_chroma16_avx512)

@@ -1,12 +1,15 @@
 /*
  * Chroma without tiles, block by block. Gains are at most CURVE_GAIN_MOST: what is lifted more is
- * filtered, and does not come here. The file that includes this defines ChromaGains, the gains of a
- * frame and what is added in a row, and:
+ * filtered, and does not come here. The file that includes this defines BLOCKS_AT_ONCE before it
+ * does, after that ChromaGains, the gains of a frame and what is added in a row, ChromaMeans, the
+ * means of the luma over so many blocks, and:
  *
- * - start_gains(): makes it of a table's gains;
+ * - start_gains(): makes ChromaGains of a table's gains;
  * - start_row(): takes what a row adds;
- * - scale_blocks8(), scale_blocks16(): the whole blocks of a row, with `step` a constant; answers
- *   how many pixels they are.
+ * - find_means8(), find_means16(): of the luma over some blocks, from two rows of it;
+ * - mean_bytes(): one block's in the order of its pixels;
+ * - scale_block8(), scale_block16(): answer whether all gains hold; else nothing is written. `step`
+ *   is a constant.
  */
 #ifndef LUMEQ_CHROMA_PLANES_H
 #define LUMEQ_CHROMA_PLANES_H
@@ -33,6 +36,30 @@ DEFINE_SCALE_ENDED(16)
 
 /* Defines the kernel `name`, and what it needs. */
 #define DEFINE_CHROMA(bits, name)                                                                  \
+    /* The whole blocks of a row; answers how many pixels they are. */                             \
+    static inline int scale_blocks##bits(                                                          \
+        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
+        const uint##bits##_t *const luma[2], int step, const LumeqChromaRows *r,                   \
+        const ChromaGains *gains, const ChromaRow *row)                                            \
+    {                                                                                              \
+        const int sub_x = r->sub_x, whole = (r->luma_width >> sub_x) / CHROMA_BLOCK;               \
+        int x = 0;                                                                                 \
+        for (int first = 0; first < whole; first += BLOCKS_AT_ONCE) {                              \
+            const int blocks = chroma_min(whole - first, BLOCKS_AT_ONCE), over = x << sub_x;       \
+            ChromaMeans means;                                                                     \
+            find_means##bits(&means, luma[0] + over, luma[1] + over, sub_x, blocks, row);          \
+            for (int i = 0; i < blocks; i++, x += CHROMA_BLOCK) {                                  \
+                uint##bits##_t *const dst[2] = {to[0] + x * step, to[1] + x * step};               \
+                const uint##bits##_t *const src[2] = {from[0] + x * step, from[1] + x * step};     \
+                uint8_t mean[CHROMA_BLOCK];                                                        \
+                if (scale_block##bits(dst, src, step, &means, i, gains, row))                      \
+                    continue;                                                                      \
+                mean_bytes(mean, &means, i);                                                       \
+                scale_ended##bits(dst, src, step, mean, row, x);                                   \
+            }                                                                                      \
+        }                                                                                          \
+        return x;                                                                                  \
+    }                                                                                              \
     static void scale_chroma##bits(const LumeqChromaRows *r, const CurveTable *table,              \
                                    const CurveParams *params)                                      \
     {                                                                                              \

@@ -2,8 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "equalizer/cpu/kernels.h"
-#include "equalizer/cpu/tile_rows.h"
+#include "equalizer/cpu/tile_row8.h"
 
 /*
  * Of 8 bits all values have 16 with their fractions. What is looked up of the tiles on both sides
@@ -12,11 +11,10 @@
  */
 #define HIGHEST 0x8000
 #define BLOCK 32 /* samples */
-#define PERIOD 8 /* of the dither; samples in a vector */
 
-typedef struct Nodes {
+typedef struct TileColumn {
     _Alignas(32) uint16_t of[TILE_CELLS]; /* without HIGHEST */
-} Nodes;
+} TileColumn;
 
 typedef struct NodePairs {
     _Alignas(32) uint32_t of[TILE_CELLS]; /* left, and right in the upper half */
@@ -47,7 +45,7 @@ static inline __m256i eight_nodes(const uint32_t *above, const uint32_t *below, 
 }
 
 /* As tile_row_weigh(), of one column of tiles. */
-static void weigh_column(Nodes *nodes, const uint32_t *above, const uint32_t *below,
+static void weigh_column(TileColumn *nodes, const uint32_t *above, const uint32_t *below,
                          uint32_t weight)
 {
     const __m256i weights = pair_weights(_mm256_set1_epi32((int)weight));
@@ -61,7 +59,7 @@ static void weigh_column(Nodes *nodes, const uint32_t *above, const uint32_t *be
     }
 }
 
-static void pair_nodes(NodePairs *pairs, const Nodes *left, const Nodes *right)
+static void pair_nodes(NodePairs *pairs, const TileColumn *left, const TileColumn *right)
 {
     for (int i = 0; i < TILE_CELLS; i += 16) {
         const __m256i a = _mm256_load_si256((const void *)(left->of + i));
@@ -118,51 +116,31 @@ static inline void tile_block(uint8_t *out, const uint8_t *in, const NodePairs *
     _mm256_storeu_si256((void *)out, _mm256_permutevar8x32_epi32(packed, order));
 }
 
-static Place place_of(const TilePiece *piece, const TileInside *in, const uint32_t *added)
+static Place place_of(const TilePiece *piece, const uint32_t *added)
 {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i step = _mm256_set1_epi32((int)piece->step);
-    return (Place){
-        .phase =
-            _mm256_add_epi32(_mm256_set1_epi32((int)piece->phase), _mm256_mullo_epi32(lanes, step)),
-        .step = _mm256_slli_epi32(step, 3),
-        .add = _mm256_loadu_si256((const void *)(added + ((piece->start - in->x) & (PERIOD - 1))))};
+    return (Place){.phase = _mm256_add_epi32(_mm256_set1_epi32((int)piece->phase),
+                                             _mm256_mullo_epi32(lanes, step)),
+                   .step = _mm256_slli_epi32(step, 3),
+                   .add = _mm256_loadu_si256((const void *)added)};
 }
 
 static void tile_samples(uint8_t *out, const uint8_t *in, const TilePiece *piece,
-                         const NodePairs *pairs, Place at)
+                         const TileColumn *left, const TileColumn *right, const uint32_t *added)
 {
+    Place at = place_of(piece, added);
+    NodePairs pairs;
     int x = piece->start;
+    pair_nodes(&pairs, left, right);
     for (; x + BLOCK <= piece->end; x += BLOCK)
-        tile_block(out + x, in + x, pairs, &at);
+        tile_block(out + x, in + x, &pairs, &at);
     if (x < piece->end) {
         uint8_t some[BLOCK] = {0}, done[BLOCK];
         memcpy(some, in + x, (size_t)(piece->end - x));
-        tile_block(done, some, pairs, &at);
+        tile_block(done, some, &pairs, &at);
         memcpy(out + x, done, (size_t)(piece->end - x));
     }
 }
 
-void lumeq_tile_row8_avx2(const TileGrid *grid, const TileTables *tables, void *dst,
-                          const void *src, int left, int right, int y)
-{
-    const TileInside *in = &tables->inside;
-    const int row = tile_piece(&grid->y, y), tiles = grid->x.tiles;
-    const int upper = tile_before(row, in->first_y, in->last_y);
-    const int lower = tile_behind(row, in->first_y, in->last_y);
-    Nodes nodes[LUMEQ_MAX_TILES];
-    uint32_t added[2 * PERIOD];
-    tile_added(added, 2 * PERIOD, &grid->curve, y - in->y);
-    for (int x = in->first_x; x <= in->last_x; x++)
-        weigh_column(&nodes[x], tables->nodes[upper * tiles + x], tables->nodes[lower * tiles + x],
-                     tile_weight(tile_phase(&grid->y, y)));
-    for (int i = 0; i <= tiles; i++) {
-        const TilePiece piece = tile_piece_at(grid, i, left, right);
-        NodePairs pairs;
-        if (piece.start >= piece.end)
-            continue;
-        pair_nodes(&pairs, &nodes[tile_before(i, in->first_x, in->last_x)],
-                   &nodes[tile_behind(i, in->first_x, in->last_x)]);
-        tile_samples(dst, src, &piece, &pairs, place_of(&piece, in, added));
-    }
-}
+DEFINE_TILE_ROW8(lumeq_tile_row8_avx2)

@@ -3,9 +3,8 @@
 #include <immintrin.h>
 
 #include "equalizer/cpu/byte_table512.h"
-#include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/tile_blocks.h"
-#include "equalizer/cpu/tile_rows.h"
+#include "equalizer/cpu/tile_row8.h"
 
 /*
  * Of 8 bits all values have 16 with their fractions: a column of tiles has a table of each byte.
@@ -15,11 +14,10 @@
 #define HIGHEST 0x8000
 #define BLOCK 64   /* samples */
 #define QUARTERS 4 /* of a block, in lanes of 32 bits */
-#define TURN 8     /* a period of the dither; samples that unpacking keeps together */
 
-typedef struct NodeBytes {
+typedef struct TileColumn {
     _Alignas(64) uint8_t low[TILE_CELLS], high[TILE_CELLS]; /* without HIGHEST */
-} NodeBytes;
+} TileColumn;
 
 /* tile_lerp() of pairs, for weights that pair_weights() gives. */
 static inline __m512i lerp_pairs(__m512i pairs, __m512i weights)
@@ -36,7 +34,7 @@ static inline __m512i pair_weights(__m512i weights)
 }
 
 /* As tile_row_weigh(), of one column of tiles. */
-static void weigh_column(NodeBytes *bytes, const uint32_t *above, const uint32_t *below,
+static void weigh_column(TileColumn *bytes, const uint32_t *above, const uint32_t *below,
                          uint32_t weight)
 {
     const __m512i weights = pair_weights(_mm512_set1_epi32((int)weight));
@@ -57,7 +55,7 @@ typedef struct PieceTables {
     ByteTable512 low[2], high[2];
 } PieceTables;
 
-static inline PieceTables piece_tables(const NodeBytes *left, const NodeBytes *right)
+static inline PieceTables piece_tables(const TileColumn *left, const TileColumn *right)
 {
     PieceTables tables;
     for (int i = 0; i < 2; i++) {
@@ -74,10 +72,9 @@ typedef struct Place {
     __m512i phase[QUARTERS], step, add[2];
 } Place;
 
-static Place place_of(const TilePiece *piece, const TileInside *in, const uint32_t *added)
+static Place place_of(const TilePiece *piece, const uint32_t *added)
 {
     const __m512i at = _mm512_setr_epi32(0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
-    const uint32_t *add = added + ((piece->start - in->x) & (TURN - 1));
     const __m512i ways = _mm512_mullo_epi32(at, _mm512_set1_epi32((int)piece->step));
     Place place = {.step = _mm512_set1_epi32((int)(BLOCK * piece->step))};
     for (int i = 0; i < QUARTERS; i++) {
@@ -85,7 +82,7 @@ static Place place_of(const TilePiece *piece, const TileInside *in, const uint32
         place.phase[i] = _mm512_add_epi32(_mm512_set1_epi32((int)first), ways);
     }
     for (int i = 0; i < 2; i++)
-        place.add[i] = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)(add + 4 * i)));
+        place.add[i] = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)(added + 4 * i)));
     return place;
 }
 
@@ -121,37 +118,18 @@ static inline __m512i block_codes(__m512i samples, const PieceTables *tables, Pl
 }
 
 static void tile_samples(uint8_t *out, const uint8_t *in, const TilePiece *piece,
-                         const PieceTables *tables, Place at)
+                         const TileColumn *left, const TileColumn *right, const uint32_t *added)
 {
+    const PieceTables tables = piece_tables(left, right);
+    Place at = place_of(piece, added);
     for (int x = piece->start; x < piece->end; x += BLOCK) {
         const __mmask64 there = samples_left(piece->end - x);
         const __m512i samples = _mm512_maskz_loadu_epi8(there, in + x);
-        _mm512_mask_storeu_epi8(out + x, there, block_codes(samples, tables, &at));
+        _mm512_mask_storeu_epi8(out + x, there, block_codes(samples, &tables, &at));
     }
 }
 
-void lumeq_tile_row8_avx512(const TileGrid *grid, const TileTables *tables, void *dst,
-                            const void *src, int left, int right, int y)
-{
-    const TileInside *in = &tables->inside;
-    const int row = tile_piece(&grid->y, y), tiles = grid->x.tiles;
-    const int upper = tile_before(row, in->first_y, in->last_y);
-    const int lower = tile_behind(row, in->first_y, in->last_y);
-    NodeBytes bytes[LUMEQ_MAX_TILES];
-    uint32_t added[2 * TURN];
-    tile_added(added, 2 * TURN, &grid->curve, y - in->y);
-    for (int x = in->first_x; x <= in->last_x; x++)
-        weigh_column(&bytes[x], tables->nodes[upper * tiles + x], tables->nodes[lower * tiles + x],
-                     tile_weight(tile_phase(&grid->y, y)));
-    for (int i = 0; i <= tiles; i++) {
-        const TilePiece piece = tile_piece_at(grid, i, left, right);
-        if (piece.start >= piece.end)
-            continue;
-        const PieceTables both = piece_tables(&bytes[tile_before(i, in->first_x, in->last_x)],
-                                              &bytes[tile_behind(i, in->first_x, in->last_x)]);
-        tile_samples(dst, src, &piece, &both, place_of(&piece, in, added));
-    }
-}
+DEFINE_TILE_ROW8(lumeq_tile_row8_avx512)
 
 void lumeq_tile_row16_avx512(const TileGrid *grid, const TileTables *tables, void *dst,
                              const void *src, int left, int right, int y)
