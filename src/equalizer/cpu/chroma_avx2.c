@@ -87,9 +87,9 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains 
     return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
 }
 
-static inline int scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step,
-                               const ChromaMeans *means, int block, const ChromaGains *gains,
-                               const ChromaRow *row)
+static inline __attribute__((always_inline)) int
+scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step, const ChromaMeans *means,
+             int block, const ChromaGains *gains, const ChromaRow *row)
 {
     const uint8_t *const mean = means->mean + block * CHROMA_BLOCK;
     const Window window = means->windows[block];
@@ -185,9 +185,9 @@ static inline int look_up_gains16(__m256i gain[VECTORS], __m256i off[2][VECTORS]
     return !_mm256_testz_si256(beyond, beyond);
 }
 
-static inline int scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
-                                const ChromaMeans *means, int block, const ChromaGains *gains,
-                                const ChromaRow *row)
+static inline __attribute__((always_inline)) int
+scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
+              const ChromaMeans *means, int block, const ChromaGains *gains, const ChromaRow *row)
 {
     const uint8_t *const mean = means->mean + block * CHROMA_BLOCK;
     const Window window = means->windows[block];

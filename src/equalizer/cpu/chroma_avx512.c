@@ -127,9 +127,9 @@ static inline __m512i means8(const uint8_t *a, const uint8_t *b, int sub_x)
     return _mm512_packus_epi16(half[0], half[1]);
 }
 
-static inline int scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step,
-                               const ChromaMeans *means, int block, const ChromaGains *gains,
-                               const ChromaRow *row)
+static inline __attribute__((always_inline)) int
+scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step, const ChromaMeans *means,
+             int block, const ChromaGains *gains, const ChromaRow *row)
 {
     (void)block;
     const __m512i add = _mm512_slli_epi16(gains->add, 4);
@@ -256,9 +256,9 @@ static inline __m512i means16(const uint16_t *a, const uint16_t *b, int sub_x, c
         _mm512_setr_epi32(0, 4, 2, 6, 8, 12, 10, 14, 1, 5, 3, 7, 9, 13, 11, 15), fours);
 }
 
-static inline int scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
-                                const ChromaMeans *means, int block, const ChromaGains *gains,
-                                const ChromaRow *row)
+static inline __attribute__((always_inline)) int
+scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
+              const ChromaMeans *means, int block, const ChromaGains *gains, const ChromaRow *row)
 {
     (void)block;
     const __m128i to_16_bits = _mm_cvtsi32_si128(16 - (row->down + 8));
