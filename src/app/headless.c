@@ -548,6 +548,10 @@ static int no_frames(Run *run, const char *damage)
     const int part = o->from_us > 0 || o->to_us >= 0;
     if (reader_explain(run->reader, &run->error) < 0)
         return EXIT_INPUT;
+    if (run->trial) {
+        run->trial->no_frames = 1;
+        run->trial->damaged = *damage != '\0';
+    }
     return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
                        run->source->name,
                        *damage ? ": "
@@ -848,7 +852,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;
     if (code == EXIT_INTERRUPTED && !run.trial)
         say_interrupted(&run);
-    else if (code != EXIT_INTERRUPTED && run.error.fault)
+    else if (code != EXIT_INTERRUPTED && run.error.fault && !run.trial)
         say_failed(&run);
     if (result) {
         result->frames = run.progress.frame;

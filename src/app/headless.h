@@ -45,8 +45,8 @@ typedef struct RunResult {
     double seconds;       /* of video */
     char why[1024];       /* what was said last, where the exit code is not EXIT_DONE */
     ProgressShare *share; /* set by the caller: is kept up meanwhile; or NULL */
-    Trial *trial; /* set by the caller: nothing is kept of the output, and neither its end nor its
-                     progress is told; or NULL */
+    Trial *trial; /* set by the caller: nothing is kept of the output, and neither its end, its
+                     progress nor why it failed is said; or NULL */
 } RunResult;
 
 /* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say;

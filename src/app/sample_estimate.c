@@ -5,6 +5,9 @@
 /* Of encoders that do not say after how many frames they make a key frame: as x264 and x265 do. */
 #define USUAL_KEY_INTERVAL 250
 
+/* Frames a second of a film whose packets have no duration. */
+#define USUAL_RATE 25.0
+
 /* All pieces together. */
 typedef struct Sums {
     double packets, keys, first, rest, seconds; /* as in Trial; packets without the first ones */
@@ -35,6 +38,8 @@ static Sums add_up(const Trial *trials, int count)
         s.header = fmax(s.header, (double)t->header);
         s.key_interval = t->key_interval;
     }
+    s.tried = s.tried > 0 ? s.tried : s.frames / USUAL_RATE;
+    s.seconds = s.seconds > 0 ? s.seconds : s.tried;
     return s;
 }
 

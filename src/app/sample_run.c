@@ -38,7 +38,8 @@ typedef struct Sample {
     int is_whole;         /* it is tried as a whole: it is no longer than its pieces */
     int stills;           /* wanted of the film */
     int pieces;
-    Trial *trials; /* of each piece */
+    Trial *trials; /* of each piece that has a picture ... */
+    int tried;     /* ... so many, then the one in hand */
     double begin;  /* of the piece in hand, in the film */
     int first;     /* of its stills; as many were added before */
     Progress progress;
@@ -136,7 +137,7 @@ static void note_step(void *sample)
 static void take_still(void *sample, const AVFrame *before, const AVFrame *after, double time)
 {
     Sample *s = sample;
-    const Trial *t = &s->trials[s->is_whole ? 0 : s->first];
+    const Trial *t = &s->trials[s->tried];
     const double length = s->is_whole ? s->seconds / s->stills : PIECE_SECONDS;
     const int taken = sample_sheet_count(s->sheet) - s->first;
     if (taken >= (s->is_whole ? s->stills : 1) || t->end - t->begin <= (taken + 0.5) * length)
@@ -154,12 +155,27 @@ static double piece_begin(const Sample *s, int i)
     return fmax(fmin((i + place) * share - PIECE_SECONDS * place, s->seconds - whole), 0);
 }
 
+/* A piece of a slide show, or of a film that was cut off, may have no picture: the others tell
+ * enough. */
+static int leave_out(Sample *s, int i, const char *why)
+{
+    Trial *trial = &s->trials[s->tried];
+    const int is_last = i == s->pieces - 1 && !s->tried;
+    const int code = is_last ? EXIT_INPUT : trial->damaged ? EXIT_DAMAGED : EXIT_DONE;
+    if (is_last)
+        say(SAY_ERRORS, "%s", why);
+    else
+        say(SAY_DETAILS, "piece %d is left out: %s", i + 1, why);
+    *trial = (Trial){0};
+    return code;
+}
+
 static int try_piece(Sample *s, int i)
 {
     Options options = *s->options;
-    Trial *trial = &s->trials[i];
+    Trial *trial = &s->trials[s->tried];
     RunResult result = {.trial = trial};
-    s->first = i;
+    s->first = sample_sheet_count(s->sheet);
     s->begin = s->from;
     if (!s->is_whole) {
         s->begin += piece_begin(s, i);
@@ -173,7 +189,11 @@ static int try_piece(Sample *s, int i)
     trial->opaque = s;
     trial_begin(trial);
     const int code = headless_run(&options, s->stop, &result);
-    if (i == 0 && !s->is_whole) { /* what the others are like is known */
+    if (trial->no_frames)
+        return leave_out(s, i, result.why);
+    if (code != EXIT_DONE && code != EXIT_DAMAGED && code != EXIT_INTERRUPTED)
+        say(SAY_ERRORS, "%s", result.why);
+    if (!s->tried++ && !s->is_whole) { /* what the others are like is known */
         s->progress.frames = trial->encoded.frames * s->pieces;
         say_set_verbosity(SAY_ERRORS); /* what is chosen has been said */
     }
@@ -237,8 +257,11 @@ static void say_how(const Sample *s, const SampleEstimate *e)
         say(SAY_NORMAL, "found by trying all of it, since it is no longer than a sample: %s%s",
             film, measuring);
     else
-        say(SAY_NORMAL, "found by trying %d pieces of %.0f s, spread over %s%s", s->pieces,
-            PIECE_SECONDS + BEHIND_SECONDS, film, measuring);
+        say(SAY_NORMAL, "found by trying %d piece%s of %.0f s, spread over %s%s", s->tried,
+            s->tried == 1 ? "" : "s", PIECE_SECONDS + BEHIND_SECONDS, film, measuring);
+    if (s->tried < s->pieces)
+        say(SAY_NORMAL, "%d of %d pieces had no picture and were left out", s->pieces - s->tried,
+            s->pieces);
 }
 
 static void say_estimate(const Sample *s, const SampleEstimate *e)
@@ -270,9 +293,13 @@ static int tell(Sample *s)
     const Options *o = s->options;
     const SampleFilm film = {.seconds = s->seconds, .bitrate = o->bitrate};
     const SampleEstimate e = s->is_whole ? sample_estimate_whole(s->trials)
-                                         : sample_estimate(&film, s->trials, s->pieces);
+                                         : sample_estimate(&film, s->trials, s->tried);
     say_estimate(s, &e);
     say_error(s, &e);
+    if (!s->error.fault && !sample_sheet_count(s->sheet)) {
+        say(SAY_NORMAL, "no sheet was written: no picture was found in the middle of a piece");
+        return 0;
+    }
     if (s->error.fault || sample_sheet_write(s->sheet, s->sheet_path, o->overwrite, &s->error) < 0)
         return s->error.fault;
     say(SAY_NORMAL, "before and after: %s; nothing else was written", media_quote(s->sheet_path));

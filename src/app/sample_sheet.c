@@ -93,26 +93,37 @@ static void label(const Canvas *canvas, Text *text, int x, int y, const char *wo
              word);
 }
 
-/* A pair, below the line with its time, from its place in the sheet on. */
-static void draw_pair(const Canvas *canvas, Text *text, const Pair *pair, int x, int y)
+/* A pair, below the line with its time. `cell`: its place, and the size of each of its pictures. */
+static void draw_pair(const Canvas *canvas, Text *text, const Pair *pair, Rect cell)
 {
     char time[32];
-    const int above = y + LINE_HEIGHT, below = above + pair->before.height + GAP / 2;
+    const int x = cell.x, above = cell.y + LINE_HEIGHT, below = above + cell.height + GAP / 2;
     osd_time((int64_t)(pair->position * 1e6), time, sizeof(time));
-    text_add(text, x, y + LINE_HEIGHT / 2, TEXT_LEFT, LETTERS, PANEL_BRIGHT, pair->before.width,
-             time);
+    text_add(text, x, cell.y + LINE_HEIGHT / 2, TEXT_LEFT, LETTERS, PANEL_BRIGHT, cell.width, time);
     lay(canvas, &pair->before, x, above);
     lay(canvas, &pair->after, x, below);
     label(canvas, text, x, above, "before");
     label(canvas, text, x, below, "after");
 }
 
+/* The picture size may change within a film. */
+static Rect largest_cell(const SampleSheet *s)
+{
+    Rect cell = {0};
+    for (int i = 0; i < s->count; i++) {
+        const SmallPicture *before = &s->pairs[i].before, *after = &s->pairs[i].after;
+        cell.width = FFMAX3(cell.width, before->width, after->width);
+        cell.height = FFMAX3(cell.height, before->height, after->height);
+    }
+    return cell;
+}
+
 int sample_sheet_write(const SampleSheet *s, const char *path, int overwrite, MediaError *error)
 {
-    const int width = s->pairs[0].before.width, height = s->pairs[0].before.height;
+    Rect cell = largest_cell(s);
     const int columns = s->count < COLUMNS ? s->count : COLUMNS;
     const int rows = (s->count + columns - 1) / columns;
-    const int across = width + GAP, down = LINE_HEIGHT + 2 * height + GAP / 2 + GAP;
+    const int across = cell.width + GAP, down = LINE_HEIGHT + 2 * cell.height + GAP / 2 + GAP;
     Canvas canvas = {.width = columns * across + GAP, .height = rows * down + GAP};
     canvas.stride = (ptrdiff_t)canvas.width * 4;
     canvas.pixels = malloc((size_t)canvas.stride * (size_t)canvas.height);
@@ -121,9 +132,11 @@ int sample_sheet_write(const SampleSheet *s, const char *path, int overwrite, Me
     Text *text;
     (void)text_open(&text);
     canvas_set(&canvas, (Rect){0, 0, canvas.width, canvas.height}, PANEL_BACKGROUND, 255);
-    for (int i = 0; i < s->count; i++)
-        draw_pair(&canvas, text, &s->pairs[i], GAP + i % columns * across,
-                  GAP + i / columns * down);
+    for (int i = 0; i < s->count; i++) {
+        cell.x = GAP + i % columns * across;
+        cell.y = GAP + i / columns * down;
+        draw_pair(&canvas, text, &s->pairs[i], cell);
+    }
     text_draw(text, &canvas);
     const int ret = picture_file_name(path, overwrite, canvas.pixels, canvas.stride, canvas.width,
                                       canvas.height, error);

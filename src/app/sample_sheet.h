@@ -18,8 +18,9 @@ int sample_sheet_add(SampleSheet *sheet, const AVFrame *before, const AVFrame *a
 /* Pairs that were added. */
 int sample_sheet_count(const SampleSheet *sheet);
 
-/* Draws it into a PNG of this name. `overwrite`: of a file that is there. Without a font there are
- * no times. MEDIA_OUTPUT, MEDIA_USAGE. */
+/* Draws it into a PNG of this name: at least one pair, in cells as large as the largest picture.
+ * `overwrite`: of a file that is there. Without a font there are no times. MEDIA_OUTPUT,
+ * MEDIA_USAGE. */
 int sample_sheet_write(const SampleSheet *sheet, const char *path, int overwrite,
                        MediaError *error);
 

@@ -41,6 +41,8 @@ typedef struct Trial {
     int64_t payload;         /* bytes of all packets of the video */
     int64_t header, written; /* bytes of the file: before the first frame; all of it */
     int key_interval;        /* see writer_key_interval() */
+    int no_frames;           /* not 0: the run failed because no frame could be decoded ... */
+    int damaged;             /* ... as the input is damaged */
 } Trial;
 
 void trial_begin(Trial *trial);

@@ -134,6 +134,54 @@ class Sample(Case):
                 real = os.path.getsize(os.path.join(self.folder, name))
                 self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)
 
+    def test_picture_size_changes(self):
+        """Each picture keeps its shape, in a cell that has room for all."""
+        for i, size in enumerate(("1920x16", "320x240")):
+            make(self.path("%d.ts" % i), *X264, "-f", "mpegts", size=size, rate=5, seconds=20)
+        with open(self.path("both.ts"), "wb") as both:
+            for i in range(2):
+                with open(self.path("%d.ts" % i), "rb") as f:
+                    both.write(f.read())
+        result = lumeq("both.ts", "-o", "out.mkv", "--sample=3", *ENCODERS["x264"], cwd=self.folder)
+        self.assertIn(result.code, (DONE, DAMAGED), result)
+        sheet = streams(self.path(SHEET))[0]
+        self.assertEqual((sheet["codec_name"], sheet["width"]), ("png", 3 * (480 + 8) + 8))
+
+    def test_no_picture_for_the_sheet(self):
+        """A film that was cut off after its first frames ends before a still is due."""
+        make(self.path("whole.mkv"), *X264, "-cluster_time_limit", "100", rate=10, seconds=2)
+        with open(self.path("whole.mkv"), "rb") as f, open(self.path("cut.mkv"), "wb") as cut:
+            data = f.read()
+            clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
+            cut.write(data[:clusters[4]])
+        result = lumeq("cut.mkv", "-o", "out.mkv", "--sample=1", *ENCODERS["x264"], cwd=self.folder)
+        self.assertIn(result.code, (DONE, DAMAGED), result)
+        self.assertIn("no sheet was written", result.err)
+        self.assertNotIn(SHEET, self.files())
+
+    def test_pieces_without_a_picture(self):
+        """They are left out: of a slide show nothing is wrong, and a film that was cut off is damaged. If no piece
+        has a picture, there is one sentence."""
+        make(self.path("slow.mkv"), *X264, rate="1/20", seconds=200)
+        make(self.path("whole.mp4"), *X264, "-movflags", "+faststart", rate=5, seconds=60)
+        with open(self.path("whole.mp4"), "rb") as f:
+            data = f.read()
+        index = data.index(b"mdat")
+        for name, bytes in (("half.mp4", data[:(len(data) + index) // 2]), ("none.mp4", data[:index + 100])):
+            with open(self.path(name), "wb") as cut:
+                cut.write(bytes)
+        for name, code in (("slow.mkv", DONE), ("half.mp4", DAMAGED)):
+            with self.subTest(name):
+                result = lumeq(name, "-o", "out.mkv", "-y", "--sample=4", *ENCODERS["x264"], cwd=self.folder)
+                self.assertEqual(result.code, code, result)
+                self.assertRegex(result.err, "[123] of 4 pieces had no picture and were left out")
+                told(result)
+                self.assertIn(SHEET, self.files())
+                os.unlink(self.path(SHEET))
+        result = lumeq("none.mp4", "-o", "out.mkv", "--sample=4", *ENCODERS["x264"], cwd=self.folder)
+        self.refused(result, INPUT, "no frame", "none.mp4")
+        self.assertNotIn(SHEET, self.files())
+
     def test_existing_files(self):
         short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
         for name in (SHEET, "out.mkv"):

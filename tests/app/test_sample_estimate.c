@@ -132,6 +132,17 @@ static void pieces_differ(void)
     is("seconds_error", e.seconds_error, 0);
 }
 
+/* A packet without a duration is of 25 frames a second. */
+static void no_durations(void)
+{
+    Trial trial = one_pass;
+    trial.seconds = 0;
+    trial.end = trial.begin;
+    const SampleEstimate e = sample_estimate(&(SampleFilm){.seconds = 100}, &trial, 1);
+    is("frames", e.frames, 100 * 40 / (60 / 25.0));
+    is("bytes", e.bytes, e.video + 200 + 600 * 100 / (60 / 25.0));
+}
+
 static void the_whole(void)
 {
     Trial trial = {
@@ -162,6 +173,7 @@ static const CheckTest tests[] = {
     {"cuts_bring_key_frames", cuts_bring_key_frames},
     {"two_pieces", two_pieces},
     {"pieces_differ", pieces_differ},
+    {"no_durations", no_durations},
     {"the_whole", the_whole},
 };
 
