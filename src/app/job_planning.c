@@ -194,7 +194,9 @@ static int make_folder(JobFilm *f)
 {
     if (f->options.overwrite)
         job_folder_remove(f->plan.folder);
-    return mkdir(f->plan.folder, 0777) == 0 || errno == EEXIST
+    struct stat old; /* parts are as private as the film that they replace */
+    const mode_t mode = stat(f->plan.output, &old) == 0 ? (old.st_mode & 0777) | S_IRWXU : 0777;
+    return mkdir(f->plan.folder, mode | (mode & 0444) >> 2) == 0 || errno == EEXIST
                ? 0
                : media_fail(&f->error, MEDIA_OUTPUT, "cannot make the folder %s: %s",
                             media_quote(f->plan.folder), strerror(errno));

@@ -231,7 +231,7 @@ void window_writing_cancel(WindowWriting *w)
     (void)child_process_end(&w->process);
     print_folder(w->output, folder, sizeof(folder));
     const size_t room = file_name_room(folder);
-    if (room >= TEMP_FILE_ROOM && temp_file_create(&leftover, w->output, room) >= 0)
+    if (room >= TEMP_FILE_ROOM && temp_file_create(&leftover, w->output, NULL, room) >= 0)
         temp_file_remove(&leftover);
     say(SAY_NORMAL, "%s was not finished, and is removed", media_quote(w->output));
     forget_output(w);

@@ -1,6 +1,7 @@
 """OUTPUT does not exist, or is what it was before, or is whole."""
 
 import os
+import signal
 import stat
 import subprocess
 import unittest
@@ -109,6 +110,73 @@ class Existing(Case):
         os.symlink("a.mkv", self.path("b.mkv"))
         self.refused(lumeq(simple(), "-o", self.path("a.mkv")), OUTPUT)
         self.assertEqual(self.files(), ["a.mkv", "b.mkv"])
+
+
+class Permissions(Case):
+    """A file that is replaced passes its permissions on."""
+
+    def old(self, name, mode):
+        path = self.write(name, b"precious")
+        os.chmod(path, mode)
+        return path
+
+    def modes(self):
+        return {name: oct(stat.S_IMODE(os.lstat(self.path(name)).st_mode)) for name in self.files()}
+
+    def test_stay(self):
+        """All but set-uid and set-gid stay."""
+        self.old("out.mkv", 0o000), self.old("s.csv", 0o600), self.old("r.html", 0o6777)
+        self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast", "--stats", self.path("s.csv"),
+                "--report", self.path("r.html"), "-y")
+        self.assertEqual(self.modes(), {"out.mkv": "0o0", "s.csv": "0o600", "r.html": "0o777"})
+        self.assertNotIn(8, [os.stat(self.path(name)).st_size for name in self.files()])
+
+    def test_of_pictures(self):
+        names = ["f%02d.png" % i for i in range(1, 4)]
+        for name, mode in zip(names, (0o600, 0o444, 0o4750)):
+            self.old(name, mode)
+        self.ok(simple(), "-o", self.path("f%02d.png"), "--sequence", "--frames", "3", "-y")
+        self.assertEqual(self.modes(), {"f01.png": "0o600", "f02.png": "0o444", "f03.png": "0o750"})
+        self.old("one.png", 0o640)
+        self.ok(simple(), "-o", self.path("one.png"), "-y")
+        self.assertEqual(self.modes()["one.png"], "0o640")
+
+    def test_of_a_job(self):
+        """Parts of a film are as private as the film."""
+        self.old("out.mkv", 0o640)
+        self.ok("plan", simple(), "-o", self.path("out.mkv"), "-y")
+        self.assertEqual(self.modes(), {"out.mkv": "0o640", "out.mkv.lumeq": "0o750"})
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file to somebody else")
+    def test_of_another_owner(self):
+        """The umask limits what another owner has allowed."""
+        for ids, umask, left in (((12345, 0), 0o022, "0o755"), ((0, 12345), 0o027, "0o750"), ((0, 0), 0o077, "0o777")):
+            with self.subTest(ids):
+                out = self.old("out.mkv", 0o777)
+                os.chown(out, *ids)
+                os.chmod(out, 0o6777)
+                self.ok(simple(), "-o", out, "--preset", "ultrafast", "-y", preexec_fn=lambda: os.umask(umask))
+                self.assertEqual(self.modes(), {"out.mkv": left})
+
+    def test_while_it_is_written(self):
+        """The file under the temporary name is as private from the start."""
+        old = [self.old(name, 0o600) for name in ("out.mkv", "s.csv", "r.html")]
+        process = start("-", "-o", old[0], "--preset", "ultrafast", "--stats", old[1], "--report", old[2], "-y",
+                        stdin=trickle(self))
+        self.assertTrue(wait_for(lambda: len(self.files()) >= 6), "nothing is written")
+        modes = self.modes()
+        process.send_signal(signal.SIGTERM)
+        finish(process)
+        self.assertEqual(set(modes.values()), {"0o600"}, modes)
+
+    def test_of_a_part(self):
+        """The part that an interrupted run leaves is as private as the old file."""
+        out = self.old("out.mkv", 0o600)
+        process = start("-", "-o", out, "--preset", "ultrafast", "-y", stdin=trickle(self))
+        self.assertTrue(wait_for(lambda: len(self.files()) >= 2), "nothing is written")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(finish(process).code, INTERRUPTED)
+        self.assertEqual(self.modes(), {"out.mkv": "0o600", "out.partial.mkv": "0o600"})
 
 
 class Unwritable(Case):

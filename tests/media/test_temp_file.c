@@ -109,7 +109,7 @@ static void test_names_that_are_taken(void)
               symlink(nowhere, link) == 0,
           "no files");
     next_number = 0x10;
-    if (CHECK(temp_file_create(&temp, path, 255) == 0, "no file")) {
+    if (CHECK(temp_file_create(&temp, path, NULL, 255) == 0, "no file")) {
         CHECK(strcmp(temp.name, whole) != 0 && strcmp(temp.name, link) != 0, "it is '%s'",
               temp.name);
         CHECK(next_number == 0x13, "%u names were tried", next_number - 0x10);

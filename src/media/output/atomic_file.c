@@ -1,7 +1,9 @@
 #include "media/output/atomic_file.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +16,11 @@
 #include "media/output/temp_file.h"
 
 #define BUFFER_BYTES ((size_t)256 << 10)
+#define NAME_TRIES 100
+
+/* ".NAME-PID-RANDOM.tmp" */
+#define NAME_END "-%08x-%08x" ATOMIC_FILE_ENDING
+#define NAME_END_BYTES (strlen("-01234567-01234567" ATOMIC_FILE_ENDING))
 
 static int fail(const AtomicFile *f, int reason, MediaError *error)
 {
@@ -21,22 +28,35 @@ static int fail(const AtomicFile *f, int reason, MediaError *error)
                       f->path ? media_quote(f->path) : "a file", strerror(reason));
 }
 
+/* 1: it is ours; 0: try another name; -1: see errno. */
+static int create(AtomicFile *f, const char *folder)
+{
+    f->name = av_asprintf("%s/.%s" NAME_END, folder, file_name_base(f->path), (unsigned)getpid(),
+                          av_get_random_seed());
+    errno = ENOMEM;
+    f->fd = f->name ? temp_file_open(f->name, f->path) : -1;
+    if (f->fd >= 0 && temp_file_lock(f->fd, f->name))
+        return 1;
+    const int reason = f->fd >= 0 ? EEXIST : errno;
+    if (f->fd >= 0)
+        (void)close(f->fd);
+    av_freep(&f->name); /* there is nothing to remove */
+    errno = reason;
+    return reason == EEXIST ? 0 : -1;
+}
+
 int atomic_file_open(AtomicFile *f, const char *path, MediaError *error)
 {
-    *f = (AtomicFile){.path = av_strdup(path)};
+    *f = (AtomicFile){.path = av_strdup(path), .buffer = av_malloc(BUFFER_BYTES)};
     char *folder = file_name_folder(path);
-    if (f->path && folder)
-        f->name = av_asprintf("%s/.%s-%08x-%08x" ATOMIC_FILE_ENDING, folder, file_name_base(path),
-                              (unsigned)getpid(), av_get_random_seed());
-    av_free(folder);
-    f->buffer = av_malloc(BUFFER_BYTES);
+    int ret = f->path && f->buffer && folder ? 0 : -1;
     errno = ENOMEM;
-    f->fd =
-        f->name && f->buffer ? open(f->name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666) : -1;
-    if (f->fd >= 0)
-        return 0;
+    for (int i = 0; ret == 0 && i < NAME_TRIES; i++)
+        ret = create(f, folder);
     const int reason = errno;
-    av_freep(&f->name); /* there is nothing to remove */
+    av_free(folder);
+    if (ret > 0)
+        return 0;
     (void)fail(f, reason, error);
     atomic_file_close(f);
     return error->fault;
@@ -74,6 +94,7 @@ int atomic_file_write(AtomicFile *f, const void *bytes, size_t size, MediaError 
 int atomic_file_commit(AtomicFile *f, MediaError *error)
 {
     int ret = flush(f, error);
+    temp_file_take_mode(f->fd, f->path);
     if (ret >= 0 && fsync(f->fd) < 0)
         ret = fail(f, errno, error);
     if (close(f->fd) < 0 && ret >= 0)
@@ -99,4 +120,27 @@ void atomic_file_close(AtomicFile *f)
     av_freep(&f->name);
     av_freep(&f->path);
     *f = (AtomicFile){0};
+}
+
+/* The process of this number may be writing it. In containers, one run often has the number of the
+ * one before. */
+static int is_running(const char *hexadecimal)
+{
+    const pid_t pid = (pid_t)strtol(hexadecimal, NULL, 16);
+    return pid > 0 && pid != getpid() && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+int atomic_file_is_leftover(const char *name, char base[NAME_MAX + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    const size_t length = strlen(name);
+    if (name[0] != '.' || length <= NAME_END_BYTES || length > NAME_MAX)
+        return 0;
+    const char *end = name + length - NAME_END_BYTES;
+    if (end[0] != '-' || strspn(end + 1, digits) != 8 || end[9] != '-' ||
+        strspn(end + 10, digits) != 8 || strcmp(end + 18, ATOMIC_FILE_ENDING) != 0)
+        return 0;
+    memcpy(base, name + 1, (size_t)(end - name) - 1);
+    base[end - name - 1] = '\0';
+    return !is_running(end + 1);
 }

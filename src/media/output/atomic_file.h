@@ -1,11 +1,12 @@
 /*
- * A file that is there whole or not at all, written without locks: under a name of its own, which
- * no other process has, then synced and renamed. Several may write one at a time, on several
- * machines: the last one stays. What a killed process leaves behind hinders nobody.
+ * A file that is there whole or not at all: written under a name of its own, which no other process
+ * has, then synced and renamed. Several may write one at a time, on several machines: the last one
+ * stays. What a killed process leaves behind hinders nobody.
  */
 #ifndef LUMEQ_MEDIA_ATOMIC_FILE_H
 #define LUMEQ_MEDIA_ATOMIC_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,9 @@ int atomic_file_commit(AtomicFile *file, MediaError *error);
 
 /* Removes what was not committed. */
 void atomic_file_close(AtomicFile *file);
+
+/* Returns 1 if this is the temporary name of `base` and no process here has its number. A process
+ * on another machine may still be writing it: temp_file_remove_leftover() sees that by the lock. */
+int atomic_file_is_leftover(const char *name, char base[NAME_MAX + 1]);
 
 #endif

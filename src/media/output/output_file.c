@@ -52,8 +52,8 @@ static int stopped(void *opaque)
     return !emptied;
 }
 
-static int check_existing(OutputFile *file, const char *path, int overwrite,
-                          const struct stat *input, const struct stat *there, MediaError *error)
+static int check_existing(const char *path, int overwrite, const struct stat *input,
+                          const struct stat *there, MediaError *error)
 {
     if (S_ISDIR(there->st_mode))
         return media_fail(error, MEDIA_USAGE, "the output %s is a directory", media_quote(path));
@@ -64,7 +64,6 @@ static int check_existing(OutputFile *file, const char *path, int overwrite,
     if (!overwrite)
         return media_fail(error, MEDIA_USAGE, "the output %s exists; -y overwrites it",
                           media_quote(path));
-    file->mode = there->st_mode & 07777;
     return 0;
 }
 
@@ -170,7 +169,7 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
     struct stat there;
     file->overwrite = overwrite;
     if (stat(file->path, &there) == 0) {
-        const int ret = check_existing(file, path, overwrite, input, &there, error);
+        const int ret = check_existing(path, overwrite, input, &there, error);
         if (ret < 0 || !S_ISREG(there.st_mode))
             return ret;
     } else if (errno == ENAMETOOLONG && strlen(file->path) >= PATH_MAX) {
@@ -235,11 +234,17 @@ static char *url_of(const OutputFile *file)
     return av_asprintf("file:%s", file->room ? file->temp.name : file->path);
 }
 
+/* NULL: it replaces no file. */
+static const char *replaced(const OutputFile *file)
+{
+    return file->overwrite ? file->path : NULL;
+}
+
 /* In the folder of the path. */
 static int create_temp(OutputFile *file)
 {
     return temp_file_create(&file->temp, file->temp_like ? file->temp_like : file->path,
-                            file->room);
+                            replaced(file), file->room);
 }
 
 int output_file_open(OutputFile *file, MediaError *error)
@@ -419,8 +424,7 @@ int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
     const int closed = close_io(file);
     if (!file->temp.name || (ret < 0 && kind != OUTPUT_PARTIAL))
         return ret < 0 ? ret : closed < 0 ? fail_write(file, closed, error) : 0;
-    if (file->mode) /* the permissions of the file that is replaced, as far as allowed */
-        (void)fchmod(file->temp.fd, file->mode);
+    temp_file_take_mode(file->temp.fd, replaced(file));
     const int synced = closed < 0 ? closed : fsync(file->temp.fd) < 0 ? AVERROR(errno) : 0;
     if (synced < 0) {
         (void)fail_write(file, synced, error);

@@ -25,7 +25,6 @@ typedef struct OutputFile {
     int fifo; /* a pipe with a name, open; 0: it is none */
     int overwrite;
     size_t room; /* of names in its folder; 0: written directly */
-    mode_t mode;
 } OutputFile;
 
 /* What a file is to be called at the end. */

@@ -103,8 +103,7 @@ static int is_unfinished(int fd, const char *name)
            (file.st_mode & S_IWUSR);
 }
 
-/* Without locks nobody knows whether it is being written: then it stays. */
-static void remove_leftover(const char *name)
+void temp_file_remove_leftover(const char *name)
 {
     struct stat there;
     if (lstat(name, &there) < 0 || !S_ISREG(there.st_mode))
@@ -133,11 +132,37 @@ static void remove_leftovers(const char *folder, const char *prefix)
                          ? av_asprintf("%s/%s", folder, entry->d_name)
                          : NULL;
         if (name)
-            remove_leftover(name);
+            temp_file_remove_leftover(name);
         av_free(name);
     }
     if (entries)
         closedir(entries);
+}
+
+/* ---- permissions ---- */
+
+static int is_replaced(const char *path, struct stat *old)
+{
+    return path && stat(path, old) == 0 && S_ISREG(old->st_mode);
+}
+
+/* The owner is the writer, who opens the file again by its name and so needs both bits. */
+int temp_file_open(const char *name, const char *replaces)
+{
+    struct stat old;
+    const mode_t mode =
+        is_replaced(replaces, &old) ? (old.st_mode & 0777) | S_IRUSR | S_IWUSR : 0666;
+    return open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
+}
+
+/* The mode that the file was created with respects the umask. */
+void temp_file_take_mode(int fd, const char *replaces)
+{
+    struct stat old, file;
+    if (!is_replaced(replaces, &old) || fstat(fd, &file) < 0)
+        return;
+    const int is_ours = old.st_uid == file.st_uid && old.st_gid == file.st_gid;
+    (void)fchmod(fd, old.st_mode & (is_ours ? 0777 : file.st_mode & 0777));
 }
 
 /* ---- one file ---- */
@@ -155,8 +180,7 @@ static char *prefix_of(const char *base, size_t room)
                        sum);
 }
 
-/* 0: another run has taken the new file for a leftover, before it was locked. */
-static int lock(int fd, const char *name)
+int temp_file_lock(int fd, const char *name)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return errno != EWOULDBLOCK; /* else there are no locks, for nobody */
@@ -165,13 +189,13 @@ static int lock(int fd, const char *name)
 }
 
 /* 1: it is ours; 0: try another name; -1: see errno. */
-static int create(TempFile *temp, const char *name, const char *path)
+static int create(TempFile *temp, const char *name, const char *path, const char *replaces)
 {
-    const int fd = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+    const int fd = temp_file_open(name, replaces);
     if (fd < 0)
         return errno == EEXIST ? 0 : -1;
     TempNote *note = note_down(fd, name, path);
-    if (note && lock(fd, name)) {
+    if (note && temp_file_lock(fd, name)) {
         *temp = (TempFile){.name = note->name, .fd = fd, .note = note};
         return 1;
     }
@@ -184,7 +208,7 @@ static int create(TempFile *temp, const char *name, const char *path)
     return note ? 0 : -1;
 }
 
-int temp_file_create(TempFile *temp, const char *path, size_t room)
+int temp_file_create(TempFile *temp, const char *path, const char *replaces, size_t room)
 {
     char *folder = file_name_folder(path);
     char *prefix = prefix_of(file_name_base(path), room);
@@ -194,7 +218,7 @@ int temp_file_create(TempFile *temp, const char *path, size_t room)
     errno = ENOMEM;
     for (int i = 0; ret == 0 && i < NAME_TRIES; i++) {
         char *name = av_asprintf("%s/%s%08x" ENDING, folder, prefix, av_get_random_seed());
-        ret = name ? create(temp, name, path) : -1;
+        ret = name ? create(temp, name, path, replaces) : -1;
         av_free(name);
     }
     const int reason = ret == 0 ? EEXIST : errno;

@@ -18,9 +18,9 @@ typedef struct TempFile {
     struct TempNote *note;
 } TempFile;
 
-/* Removes the leftovers, and creates a new one. `room` is at least TEMP_FILE_ROOM. -1: see errno.
- */
-int temp_file_create(TempFile *temp, const char *path, size_t room);
+/* Removes the leftovers, and creates a new one. `replaces`: see temp_file_open(). `room` is at
+ * least TEMP_FILE_ROOM. -1: see errno. */
+int temp_file_create(TempFile *temp, const char *path, const char *replaces, size_t room);
 
 /* Not 0: its name is still its own. */
 int temp_file_has_name(const TempFile *temp);
@@ -35,6 +35,25 @@ void temp_file_keep(TempFile *temp, int own);
 
 /* Closes and removes it, unless another file has its name by now. Nothing happens to {0}. */
 void temp_file_remove(TempFile *temp);
+
+/*
+ * Creates an empty file that will replace the regular file `replaces`, if that exists: meanwhile
+ * its group and others may do no more with it than with the old one. NULL: it replaces nothing. -1:
+ * see errno.
+ */
+int temp_file_open(const char *name, const char *replaces);
+
+/* Before it is renamed: gives it the permissions of the file that it replaces, without set-uid,
+ * set-gid and the sticky bit. If owner or group differ, the umask applies as well. */
+void temp_file_take_mode(int fd, const char *replaces);
+
+/* Locks a new file, if its file system can. Returns 0 if another run has removed it as a leftover.
+ */
+int temp_file_lock(int fd, const char *name);
+
+/* Removes an unfinished file of a killed run: this user owns it, and no process has locked it. On a
+ * file system without locks it stays. */
+void temp_file_remove_leftover(const char *name);
 
 /* Has the folder of this path know of a file's new name after a loss of power, as far as its file
  * system can. */
