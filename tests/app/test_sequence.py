@@ -124,6 +124,34 @@ class Sequence(Case):
         for name in self.files():
             self.assertTrue(self.read(name).endswith(b"IEND\xaeB`\x82"), name)
 
+    def test_killed(self):
+        """The next run removes the picture that was not finished, and nothing else."""
+        pattern = self.path("out%03d.png")
+        process = start(long_clip(), "-o", pattern, "--sequence", "--two-pass", "off")
+        unfinished = re.compile(r"\.out\d+\.png-[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
+        for _ in range(1000):  # there is no such file between two pictures
+            process.send_signal(signal.SIGSTOP)
+            left = [name for name in self.files() if unfinished.fullmatch(name)]
+            if left:
+                break
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.003)
+        self.assertTrue(left, "nothing is written")
+        name = ".out002.png-%08x-01234567.tmp"
+        foreign = [".out.png-%08x-01234567.tmp" % process.pid, ".out002.jpg-%08x-01234567.tmp" % process.pid,
+                   ".out002.png-%08x-0123456.tmp" % process.pid, name % os.getpid()]
+        for other in foreign:
+            self.write(other, b"mine")
+        os.symlink(self.write("precious", b"mine"), self.path(name % process.pid))
+        foreign.append(name % process.pid)
+        again = lambda: self.ok(simple(), "-o", pattern, "--sequence", "--frames", "1", "-y")
+        again()
+        self.assertTrue(set(left + foreign) <= set(self.files()), "removed while it is written")
+        process.kill()
+        process.wait()
+        again()
+        self.assertEqual([name for name in self.files() if name.endswith(".tmp")], sorted(foreign))
+
     def test_contradictions(self):
         source, output = simple(), self.path("o.mkv")
         for args, words in (

@@ -11,6 +11,7 @@
 
 #include "media/output/atomic_file.h"
 #include "media/output/file_name.h"
+#include "media/output/temp_file.h"
 #include "media/picture_pattern.h"
 
 /* The first name in the folder that the pattern gives, or NULL; valid until it is closed. */
@@ -81,6 +82,27 @@ int picture_sequence_check_inputs(const char *pattern, const PictureList *inputs
     return 0;
 }
 
+/* Pictures that a killed run has not finished. */
+static void remove_leftovers(const char *pattern)
+{
+    char base[NAME_MAX + 1];
+    char *path = file_name_folder(pattern);
+    DIR *folder = path ? opendir(path) : NULL;
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        char *name = atomic_file_is_leftover(entry->d_name, base) &&
+                             picture_pattern_number(pattern, base) >= 0
+                         ? av_asprintf("%s/%s", path, entry->d_name)
+                         : NULL;
+        if (name)
+            temp_file_remove_leftover(name);
+        av_free(name);
+    }
+    if (folder)
+        closedir(folder);
+    av_free(path);
+}
+
 static int write_file(const char *path, const AVPacket *packet, MediaError *error)
 {
     AtomicFile file;
@@ -96,6 +118,8 @@ static int write_file(const char *path, const AVPacket *packet, MediaError *erro
 
 int picture_sequence_write(PictureSequence *s, const AVPacket *packet, MediaError *error)
 {
+    if (!s->count)
+        remove_leftovers(s->pattern);
     char *path = picture_pattern_name(s->pattern, s->count + 1);
     const int ret =
         path ? write_file(path, packet, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
