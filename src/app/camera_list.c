@@ -1,6 +1,5 @@
 #include "app/camera_list.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "app/headless.h"
@@ -29,9 +28,9 @@ int camera_list_print(void)
         return failed_to_list(&error);
     for (int i = 0; i < count; i++) {
         const CameraDevice *d = &devices[i];
-        printf("%s: %s%s%s\n", d->path, *d->name ? d->name : "?", *d->bus ? ", " : "", d->bus);
+        say_answer("%s: %s%s%s", d->path, *d->name ? d->name : "?", *d->bus ? ", " : "", d->bus);
         if (*d->problem)
-            printf("   %s\n", d->problem);
+            say_answer("   %s", d->problem);
     }
     camera_free(&devices);
     if (!count)
@@ -45,12 +44,12 @@ static void print_mode(const CameraMode *mode, const CameraMode *before)
     if (!before || before->fourcc != mode->fourcc) {
         camera_fourcc_text(mode->fourcc, code);
         if (mode->format)
-            printf("%s (%s, %s)\n", mode->format, code, mode->description);
+            say_answer("%s (%s, %s)", mode->format, code, mode->description);
         else
-            printf("%s (%s): cannot be read\n", code, mode->description);
+            say_answer("%s (%s): cannot be read", code, mode->description);
     }
     camera_mode_text(mode, text, sizeof(text));
-    printf("   %s\n", text);
+    say_answer("   %s", text);
 }
 
 int camera_list_print_formats(const char *camera)
@@ -64,7 +63,7 @@ int camera_list_print_formats(const char *camera)
     const int count = camera_list_modes(*camera ? camera : NULL, &device, &modes, &error);
     if (count < 0)
         return failed(&error);
-    printf("%s%s%s\n", device.path, *device.name ? ", " : "", device.name);
+    say_answer("%s%s%s", device.path, *device.name ? ", " : "", device.name);
     for (int i = 0; i < count; i++)
         print_mode(&modes[i], i ? &modes[i - 1] : NULL);
     camera_free(&modes);

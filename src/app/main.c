@@ -46,15 +46,15 @@ static int print_gpus(void)
         return count == LUMEQ_ERR_UNAVAILABLE ? EXIT_DONE : EXIT_USAGE;
     }
     for (int i = 0; i < count && i < room; i++)
-        printf("%d: %s, %.0f GiB, %d multiprocessors, compute capability %d.%d\n", i, gpus[i].name,
-               (double)gpus[i].memory / (1 << 30), gpus[i].processors, gpus[i].major,
-               gpus[i].minor);
+        say_answer("%d: %s, %.0f GiB, %d multiprocessors, compute capability %d.%d", i,
+                   gpus[i].name, (double)gpus[i].memory / (1 << 30), gpus[i].processors,
+                   gpus[i].major, gpus[i].minor);
     return EXIT_DONE;
 }
 
 static void print_line(const char *line)
 {
-    puts(line);
+    say_answer("%s", line);
 }
 
 /* `name`: the option that takes what is listed. */

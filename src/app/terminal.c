@@ -10,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "media/printable.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Verbosity verbosity = SAY_NORMAL;
 static int colored;
@@ -19,6 +21,7 @@ static int over_bottom; /* another process has the line */
 
 #define ERASE_LINE "\r\033[K"
 #define USUAL_COLUMNS 80
+#define LINE_BYTES 1400
 
 /* How long a line of a signal handler waits for its reader. */
 #define PATIENCE_MS 500
@@ -62,14 +65,21 @@ static void print_name(Verbosity level)
         fprintf(stderr, "%slumeq:%s ", say_paint(paints[level]), say_paint(PAINT_OFF));
 }
 
+static void print_line(char *line, size_t size, const char *format, va_list args)
+{
+    char raw[LINE_BYTES];
+    vsnprintf(raw, sizeof(raw), format, args);
+    printable(line, size, raw);
+}
+
 void say(Verbosity level, const char *format, ...)
 {
     if (level > verbosity)
         return;
-    char line[1400];
+    char line[2 * LINE_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    print_line(line, sizeof(line), format, args);
     va_end(args);
     pthread_mutex_lock(&lock);
     fputs(bottom[0] || over_bottom ? ERASE_LINE : "", stderr);
@@ -77,6 +87,16 @@ void say(Verbosity level, const char *format, ...)
     fprintf(stderr, "%s\n%s", line, bottom);
     fflush(stderr);
     pthread_mutex_unlock(&lock);
+}
+
+void say_answer(const char *format, ...)
+{
+    char line[2 * LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    print_line(line, sizeof(line), format, args);
+    va_end(args);
+    puts(line);
 }
 
 void say_line(const char *line)

@@ -1,5 +1,6 @@
 /* Everything said to a person goes to standard error, line by line, beside the progress bar. Any
- * thread. */
+ * thread. Lines may contain text from others: control characters in them are escaped, newlines
+ * included. */
 #ifndef LUMEQ_APP_TERMINAL_H
 #define LUMEQ_APP_TERMINAL_H
 
@@ -35,6 +36,9 @@ const char *say_paint(SayPaint paint);
 
 /* A line when the verbosity is at least `level`; "lumeq: " is put before it. */
 void say(Verbosity level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A line on standard output. */
+void say_answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* For callbacks that hand over a whole line. */
 void say_line(const char *line);   /* SAY_WARNINGS */

@@ -15,6 +15,7 @@
 #include "app/terminal.h"
 #include "media/output/file_name.h"
 #include "media/output/temp_file.h"
+#include "media/printable.h"
 
 #define MOST_ARGUMENTS 128
 #define MOST_NUMBERS 1000
@@ -246,19 +247,34 @@ static int is_plain(const char *text)
     return *text && strspn(text, plain) == strlen(text);
 }
 
-/* As a shell takes it. */
+/* True if a terminal cannot show the first character of `text`, of `*length` bytes. */
+static int is_unfit(const char *text, int *length)
+{
+    char shown[PRINTABLE_BYTES];
+    *length = printable_character(text, shown);
+    return strncmp(text, shown, (size_t)*length) != 0;
+}
+
+/* As a shell takes it. Only $'' can hold characters that are unfit for a terminal. */
 static void print_argument(FILE *to, const char *text)
 {
+    int n, escapes = 0;
     if (is_plain(text)) {
         fputs(text, to);
         return;
     }
-    fputc('\'', to);
-    for (; *text; text++)
-        if (*text == '\'')
+    for (const char *c = text; *c; c += n)
+        escapes |= is_unfit(c, &n);
+    fputs(escapes ? "$'" : "'", to);
+    for (; *text; text += n) {
+        const int unfit = is_unfit(text, &n) || (escapes && (*text == '\'' || *text == '\\'));
+        for (int i = 0; unfit && i < n; i++)
+            fprintf(to, "\\%03o", (unsigned char)text[i]);
+        if (!unfit && *text == '\'')
             fputs("'\\''", to);
-        else
-            fputc(*text, to);
+        else if (!unfit)
+            fprintf(to, "%.*s", n, text);
+    }
     fputc('\'', to);
 }
 

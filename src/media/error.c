@@ -11,6 +11,7 @@
 #include <libavutil/mem.h>
 
 #include "media/input/url.h"
+#include "media/printable.h"
 
 #define MOST_TRIED (INT_MAX / 4) /* av_malloc() has a limit of its own */
 
@@ -57,38 +58,24 @@ const char *media_av_text(int averror)
     return text;
 }
 
-const char *media_quote(const char *name)
+void media_quote_to(char text[MEDIA_QUOTED], const char *name)
 {
-    static _Thread_local char texts[2][512];
-    static _Thread_local int turn;
-    char *text = texts[turn ^= 1];
-    const size_t room = sizeof(texts[0]) - 8; /* for the longest escape, the end mark and quote */
+    const size_t room = MEDIA_QUOTED - PRINTABLE_BYTES - 4; /* for the last character, "...'" */
     size_t n = 0, secret = 0, secret_length = url_secret(name, 0, &secret);
     text[n++] = '\'';
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
-        if (n >= room) {
-            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "...");
+    for (const char *c = name; *c;) {
+        const int hidden = secret_length && c == name + secret;
+        if (hidden || n >= room)
+            n += (size_t)snprintf(text + n, MEDIA_QUOTED - n, "...");
+        if (n >= room)
             break;
-        }
-        if (secret_length && c == (const unsigned char *)name + secret) {
-            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "...");
-            c += secret_length - 1;
-            secret_length = url_secret(name, secret + secret_length, &secret);
+        if (!hidden) {
+            c += printable_character(c, text + n);
+            n += strlen(text + n);
             continue;
         }
-        if (*c == '\n')
-            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "\\n");
-        else if (*c < 0x20 || *c == 0x7f)
-            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "\\x%02x", *c);
-        else
-            text[n++] = (char)*c;
+        c += secret_length;
+        secret_length = url_secret(name, secret + secret_length, &secret);
     }
-    text[n++] = '\'';
-    text[n] = '\0';
-    return text;
-}
-
-const char *media_quote_input(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "standard input" : media_quote(path);
+    snprintf(text + n, MEDIA_QUOTED - n, "'");
 }

@@ -3,6 +3,7 @@
 #define LUMEQ_MEDIA_ERROR_H
 
 #include <stddef.h>
+#include <string.h>
 
 /* Whose fault it was; the program's exit codes, negated. */
 enum {
@@ -35,12 +36,23 @@ void media_add(MediaError *error, const char *format, ...) __attribute__((format
 /* FFmpeg's text for an AVERROR, in memory of the calling thread that the next call overwrites. */
 const char *media_av_text(int averror);
 
-/* `name` in quotes and fit for a terminal: control characters are shown as \n, \x1b; of a URL, what
- * url_secret() finds is left out. In memory of the calling thread; two results are valid at a time.
- */
-const char *media_quote(const char *name);
+/* The size of a quoted name. */
+#define MEDIA_QUOTED 512
 
-/* The same of an input, whose "-" is "standard input". */
-const char *media_quote_input(const char *path);
+/* `name` in quotes; a long one is cut. Control characters and invalid UTF-8 are escaped, see
+ * printable.h; what url_secret() finds in a URL is replaced by dots. */
+void media_quote_to(char text[MEDIA_QUOTED], const char *name);
+
+static inline const char *media_quote_in(char text[MEDIA_QUOTED], const char *name)
+{
+    media_quote_to(text, name);
+    return text;
+}
+
+/* The same, in memory of the calling block: each use has its own, until the block ends. */
+#define media_quote(name) media_quote_in((char[MEDIA_QUOTED]){0}, name)
+
+/* The same for an input, whose "-" is "standard input". */
+#define media_quote_input(path) (strcmp(path, "-") == 0 ? "standard input" : media_quote(path))
 
 #endif

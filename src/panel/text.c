@@ -113,13 +113,22 @@ static int utf8_length(const unsigned char *s)
     return overlong || no_character ? 0 : length;
 }
 
+/* C1 controls, and marks that change the order of the text around them. `s` is valid UTF-8. */
+static int is_control(const unsigned char *s)
+{
+    const int c = s[0] < 0xE0 ? (s[0] & 0x1F) << 6 | (s[1] & 0x3F)
+                              : (s[0] & 0x0F) << 12 | (s[1] & 0x3F) << 6 | (s[2] & 0x3F);
+    return (c >= 0x80 && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
 /* One character of a line, such that libass takes it for nothing but itself. Answers how many bytes
  * of `s` it was; `out` has room for MAX_ESCAPED bytes. */
 static int escape_one(const unsigned char *s, char *out)
 {
     static const char backslash[] = "\\\xE2\x81\xA0"; /* a word joiner parts it from what follows */
     const int length = utf8_length(s);
-    if (length == 0)
+    if (length == 0 || ((length == 2 || length == 3) && is_control(s)))
         strcpy(out, "\xEF\xBF\xBD");
     else if (s[0] == '\n')
         sprintf(out, "%sn", backslash);

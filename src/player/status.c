@@ -7,6 +7,7 @@
 #include <SDL.h>
 
 #include "media/input/track_choice.h"
+#include "media/printable.h"
 #include "player/osd/osd_time.h"
 
 #define BAR_US 250000
@@ -66,11 +67,13 @@ void status_bar(const Situation *now, OsdBar *bar)
 /* What window managers take: UTF-8 on one line. */
 static void clean(char *text)
 {
-    char *utf8 = SDL_iconv_string("UTF-8", "UTF-8", text, strlen(text) + 1);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f || (!utf8 && (*c & 0x80)))
-            *c = '?';
-    SDL_free(utf8);
+    uint32_t c;
+    for (int n; *text; text += n) {
+        const int valid = n = utf8_read(text, &c);
+        n = valid ? valid : 1;
+        if (!valid || is_control_character(c))
+            memset(text, '?', (size_t)n);
+    }
 }
 
 static const char *base_name(const char *path)

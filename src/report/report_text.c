@@ -4,30 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "media/printable.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
-/* Bytes of the character that the text begins with; 0: they are no UTF-8. */
-static int utf8_length(const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    const int more = s[0] < 0x80   ? 0
-                     : s[0] < 0xC2 ? -1
-                     : s[0] < 0xE0 ? 1
-                     : s[0] < 0xF0 ? 2
-                     : s[0] < 0xF5 ? 3
-                                   : -1;
-    for (int i = 1; i <= more; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || /* long; surrogates */
-        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return more + 1;
-}
-
-static void print_html(OutputFile *file, char c)
+static void print_html(OutputFile *file, uint32_t c, const char *text, int n)
 {
     switch (c) {
     case '&': output_file_print(file, "&amp;"); break;
@@ -35,32 +17,31 @@ static void print_html(OutputFile *file, char c)
     case '>': output_file_print(file, "&gt;"); break;
     case '"': output_file_print(file, "&quot;"); break;
     default:
-        if ((unsigned char)c < 0x20 || c == 0x7F)
+        if (is_control_character(c))
             output_file_print(file, REPLACEMENT);
         else
-            output_file_print(file, "%c", c);
+            output_file_print(file, "%.*s", n, text);
     }
 }
 
-static void print_json(OutputFile *file, char c)
+static void print_json(OutputFile *file, uint32_t c, const char *text, int n)
 {
-    if (c == '"' || c == '\\')
-        output_file_print(file, "\\%c", c);
-    else if ((unsigned char)c < 0x20 || c == 0x7F)
+    if (is_control_character(c))
         output_file_print(file, "\\u%04x", (unsigned)c);
     else
-        output_file_print(file, "%c", c);
+        output_file_print(file, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", n, text);
 }
 
-static void print_text(OutputFile *file, const char *text, void (*print)(OutputFile *, char))
+static void print_text(OutputFile *file, const char *text,
+                       void (*print)(OutputFile *, uint32_t, const char *, int))
 {
-    while (*text) {
-        const int n = utf8_length(text);
-        if (n == 1)
-            print(file, *text);
+    uint32_t c;
+    for (int n; *text; text += n ? n : 1) {
+        n = utf8_read(text, &c);
+        if (n)
+            print(file, c, text, n);
         else
-            output_file_print(file, "%.*s", n ? n : 3, n ? text : REPLACEMENT);
-        text += n ? n : 1;
+            output_file_print(file, REPLACEMENT);
     }
 }
 

@@ -1,6 +1,7 @@
 """INPUT and OUTPUT are plain file names, whatever is in them."""
 
 import os
+import re
 import shutil
 import unittest
 
@@ -69,6 +70,44 @@ class Names(Case):
                 self.refused(result, INPUT, "No such file")
                 self.assertNotIn("\x1b", result.err)
                 self.assertNotIn("\r", result.err)
+
+    # Escape sequences, a line of its own, C1 controls as UTF-8 and as bytes, and characters that turn text around.
+    HOSTILE = ("\x1b]0;gone\x07\x1b[31m", "a\nlumeq: FORGED", "a\b\x7f", "\x9b31mC1",
+               "abc\u202etxt.exe\u2066\u200f\u061c")
+
+    def plain(self, result):
+        """Lines of the program's own, and nothing in them that a terminal obeys."""
+        self.assertRegex(result.err, r"\A(lumeq: [^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+                                     r"\ud800-\udfff]*\n)*\Z")
+        for line in result.lines:
+            self.assertFalse(line.startswith("lumeq: FORGED"), line)
+
+    def test_tags_are_escaped(self):
+        for text in self.HOSTILE:
+            with self.subTest(repr(text)):
+                meta = self.path("meta")
+                with open(meta, "w", encoding="utf-8", newline="") as f:
+                    escaped = re.sub(r"([=;#\\\n])", r"\\\1", text)
+                    f.write(";FFMETADATA1\ntitle=%s\nCOM.%s=x\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=%s\n"
+                            % ((escaped,) * 3))
+                source = self.path("in.mkv")
+                ffmpeg("-i", simple(), "-i", meta, "-map", "0", "-map_metadata", "1", "-map_chapters", "1",
+                       "-c", "copy", "-attach", __file__, "-metadata:s:t", "mimetype=text/plain", "-metadata:s:t",
+                       "filename=" + text, "-metadata:s:v", "title=" + text, source)
+                result = self.ok(source, "-v", "-y", "-o", self.path("out.avi"), "--preset", "ultrafast", "--frames", 2)
+                self.plain(result)
+                self.assertIn("the tag COM.", result.err)
+                self.assertIn("attachment", result.err)
+
+    def test_arguments_are_escaped(self):
+        for text in self.HOSTILE + ("a\rb", "bytes\udc9b31m"):
+            for args in (("--" + text,), ("--mode", text), ("in.mkv", "--vcodec", text), ("in.mkv", "--vopt", text),
+                         (simple(), "-o", "out." + text), (simple(), "--null", "--stats", "none/" + text),
+                         ("join", text)):
+                with self.subTest(repr(args)):
+                    result = lumeq(*(os.fsencode(a) for a in args), cwd=self.folder)
+                    self.assertNotEqual(result.code, DONE)
+                    self.plain(result)
 
     def test_long_names_in_messages(self):
         result = lumeq("x" * 5000, "--null")

@@ -253,6 +253,17 @@ class Signals(Case):
                     self.assertTrue(name != "s.csv" or self.read(name) == old)
                     os.unlink(self.path(name))
 
+    def test_every_file_is_named(self):
+        process = self.started("--stats", self.path("s.csv"), "--report", self.path("r.html"), "--vcodec", "rawvideo")
+        self.assertTrue(wait_for(lambda: any(".out" in f and os.path.getsize(self.path(f)) for f in self.hidden())))
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertTrue(result.err.endswith(
+            "what is done is in '%s'; the statistics are in '%s'; the report is in '%s'\n" % tuple(
+                self.path(f) for f in ("out.partial.mkv", "s.partial.csv", "r.partial.html"))), result.err)
+        self.assertEqual(self.files(), ["out.partial.mkv", "r.partial.html", "s.partial.csv"])
+
     def test_stats_alone_are_kept(self):
         process = start(long_clip(), "--null", "--stats", self.path("s.jsonl"), "--threads", 1)
         self.addCleanup(process.kill)

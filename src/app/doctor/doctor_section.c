@@ -3,21 +3,22 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Nothing that a driver is called gets at the terminal. */
-static void clean(char *text)
+#include "media/printable.h"
+
+/* Device and driver names come from others. */
+static void write(char *to, size_t size, const char *format, va_list args)
 {
-    for (; *text; text++)
-        if (((unsigned char)*text < 0x20 && *text != '\n') || *text == 0x7f)
-            *text = ' ';
+    char raw[sizeof(((Section *)0)->text)];
+    vsnprintf(raw, sizeof(raw), format, args);
+    printable(to, size, raw);
 }
 
 void section_set(Section *s, SectionVerdict verdict, const char *state, const char *text, ...)
 {
     va_list args;
     va_start(args, text);
-    vsnprintf(s->text, sizeof(s->text), text, args);
+    write(s->text, sizeof(s->text), text, args);
     va_end(args);
-    clean(s->text);
     s->verdict = verdict;
     snprintf(s->state, sizeof(s->state), "%s", state);
 }
@@ -26,9 +27,8 @@ void section_mend(Section *s, const char *text, ...)
 {
     va_list args;
     va_start(args, text);
-    vsnprintf(s->mend, sizeof(s->mend), text, args);
+    write(s->mend, sizeof(s->mend), text, args);
     va_end(args);
-    clean(s->mend);
 }
 
 void section_line(Section *s, const char *text, ...)
@@ -39,9 +39,8 @@ void section_line(Section *s, const char *text, ...)
         return;
     s->text[n++] = '\n';
     va_start(args, text);
-    vsnprintf(s->text + n, sizeof(s->text) - n, text, args);
+    write(s->text + n, sizeof(s->text) - n, text, args);
     va_end(args);
-    clean(s->text + n);
 }
 
 void section_set_sentence(Section *s, SectionVerdict verdict, const char *state,
@@ -58,37 +57,18 @@ void section_set_sentence(Section *s, SectionVerdict verdict, const char *state,
 
 /* ---- JSON ---- */
 
-/* The length of the character of UTF-8 at `at`, 0: it is none. */
-static int character(const unsigned char *at)
-{
-    const int n = *at < 0x80   ? 1
-                  : *at < 0xc2 ? 0
-                  : *at < 0xe0 ? 2
-                  : *at < 0xf0 ? 3
-                  : *at < 0xf5 ? 4
-                               : 0;
-    for (int i = 1; i < n; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return n;
-}
-
 void section_quote(FILE *to, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    uint32_t c;
     fputc('"', to);
-    while (*at) {
-        const int n = character(at);
+    for (int n; *text; text += n ? n : 1) {
+        n = utf8_read(text, &c);
         if (!n)
             fputs("\\ufffd", to);
-        else if (*at < 0x20 || *at == 0x7f)
-            fprintf(to, "\\u%04x", *at);
+        else if (is_control_character(c))
+            fprintf(to, "\\u%04x", c);
         else
-            fprintf(to, "%s%.*s", *at == '"' || *at == '\\' ? "\\" : "", n, (const char *)at);
-        at += n ? n : 1;
+            fprintf(to, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", n, text);
     }
     fputc('"', to);
 }

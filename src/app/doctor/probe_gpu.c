@@ -111,7 +111,8 @@ static void say_unusable(Section *s, const char *why)
     snprintf(lines, sizeof(lines), "%s", strchr(s->text, '\n') ? strchr(s->text, '\n') + 1 : "");
     section_set(s, SECTION_MEND, no_code ? "no-code" : "fails", "%s",
                 no_code ? "this build has no code for the GPU" : why);
-    section_line(s, "%s", lines);
+    const size_t n = strlen(s->text);
+    snprintf(s->text + n, sizeof(s->text) - n, "\n%s", lines);
     section_mend(s, "%s",
                  no_code ? "build it with -DCMAKE_CUDA_ARCHITECTURES=native (from 7.5 on)"
                          : "nvidia-smi shows whether the GPU works; restart the machine");
