@@ -24,6 +24,7 @@ KILLS = int(os.environ.get("JOB_KILLS", 2 if SHORT or SANITIZED else 12))
 
 # Pictures that refer to what is before the key frame, three of them in a row that are shown before it.
 OPEN = ("-c:v", "libx264", "-preset", "fast", "-bf", "3", "-x264-params", "keyint=20:min-keyint=20:scenecut=0:open-gop=1")
+ONE_THREAD = ("--threads", 1)  # several may decode damaged pictures differently in each run
 TIMES = ("decode_us", "upload_us", "equalize_us", "download_us", "sink_us")
 
 
@@ -215,36 +216,50 @@ class Equal(JobCase):
 
     def test_damaged(self):
         """The exit code is that of one run, and no part begins in the damage."""
-        self.check(damaged_film(), parts=8, code=DAMAGED)
+        self.check(damaged_film(), *ONE_THREAD, parts=8, code=DAMAGED)
 
     def test_damaged_whoever_decodes(self):
-        """What FFmpeg makes of it depends on its threads, and is told by them in any order."""
-        source = self.path("broken.mkv")
-        with open(clip("noisy.mkv", *OPEN, seconds=10, filters="noise=alls=8:allf=t"), "rb") as f:
+        """A part is decoded with the threads of the plan, since damaged pictures depend on them."""
+        source = film_damaged_twice()
+        one = frames(self.one_run(source, *ONE_THREAD, code=DAMAGED))
+        plan = self.plan(source, *ONE_THREAD, parts=4)
+        self.assertEqual(self.text(plan).count("\ndamage "), 1)
+        for part in range(self.parts(plan)):
+            self.ok("segment", plan, part, "-q", "--threads", 3)
+        self.assertEqual(frames(self.joined(plan, DAMAGED)), one)
+
+    def test_damaged_by_several_threads(self):
+        """Groups of pictures without damage decode as in the whole film."""
+        whole, source = clip("noisy.mkv", *OPEN, seconds=10, filters="noise=alls=8:allf=t"), self.path("broken.mkv")
+        with open(whole, "rb") as f:
             data = bytearray(f.read())
         for share in (0.3, 0.35, 0.4):
             at = int(share * len(data))
             data[at:at + 40] = bytes(255 - byte for byte in data[at:at + 40])
         with open(source, "wb") as f:
             f.write(data)
-        one = frames(self.one_run(source, code=DAMAGED))
-        plan = self.plan(source, parts=4)
+        plan = self.plan(source, "--mode", "off", parts=4)
         self.assertEqual(self.text(plan).count("\ndamage "), 1)
-        for part in range(self.parts(plan)):
-            self.ok("segment", plan, part, "-q", "--threads", 1)
-        self.assertEqual(frames(self.joined(plan, DAMAGED)), one)
+        self.segments(plan)
+        right = timed_frames(whole)[1:]
+        for out in (self.one_run(source, "--mode", "off", code=DAMAGED), self.joined(plan, DAMAGED)):
+            made = timed_frames(out)[1:]
+            self.assertEqual(len(made), len(right))
+            for seconds in ((0, 2), (6, 10)):
+                of_it = slice(25 * seconds[0], 25 * seconds[1])
+                self.assertEqual(made[of_it], right[of_it])
 
     def test_damage_is_told_as_of_one_run(self):
         """Whoever has measured it."""
         twice, early = (film_damaged_twice(), "packets unreadable"), (cut_off_film(), "early")
         for source, words in some((twice, early)):
-            one = lumeq(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y")
+            one = lumeq(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *ONE_THREAD)
             self.assertEqual(one.code, DAMAGED, str(one))
             self.assertIn(words, said_of_damage(one)[0])
             made = frames(self.path("one.mkv"))
             for measured in ((), ("--no-measure",)):
                 with self.subTest(os.path.basename(source) + " " + " ".join(measured)):
-                    plan = self.plan(source, "-y", *measured)
+                    plan = self.plan(source, "-y", *ONE_THREAD, *measured)
                     if measured:
                         for part in range(3):
                             self.ok("measure", plan, part, "-q")
