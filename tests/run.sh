@@ -114,8 +114,8 @@ places() {
     echo "$places"
 }
 
-# What hangs on time or threads may fail beside other tests, on a machine that is shared. It is run
-# once more, alone, and named at the end. What a sanitizer has found is found.
+# On a busy machine a test may fail only because of the others: rerun each failed test alone. Findings
+# of a sanitizer stand.
 run_alone() {
     local log=build/ci/$1/ctest.log timeout=$2 number name
     if grep -qE '(Address|Leak|Thread)Sanitizer|runtime error:' "$log"; then
@@ -124,7 +124,7 @@ run_alone() {
     cp "build/ci/$1/Testing/Temporary/LastTestsFailed.log" "$log.failed" 2>/dev/null || return 0
     while IFS=: read -r number name; do
         say "$1: $name (test $number) has failed beside others"
-        if "${launcher[@]}" ctest --test-dir "build/ci/$1" -R "^$name\$" -L '^(threads|waits)$' \
+        if "${launcher[@]}" ctest --test-dir "build/ci/$1" -R "^$name\$" \
             --output-on-failure --no-tests=error --timeout "$timeout" </dev/null; then
             alone+=("$1: $name")
             passed=$((passed + 1))
@@ -180,6 +180,8 @@ run_build() {
     fi
     run_tests "$1"
 }
+
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0 # the test of these functions, install/test_run.sh
 
 cd -- "$root"
 if [ "${builds[0]}" = hosts ]; then
