@@ -1,5 +1,7 @@
 #include "media/input/reader.h"
 
+#include <string.h>
+
 #include <libavutil/fifo.h>
 #include <libavutil/time.h>
 
@@ -35,6 +37,7 @@ struct Reader {
     AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
     AVFifo *ahead;    /* packets of the video, to be decoded before more are read */
     int64_t *begins;  /* by stream: the first time read in the part; AV_NOPTS_VALUE: none yet */
+    char *held;       /* by stream: a packet of it stays in `pending`, see move_packets() */
     AVPacket *pending[MAX_PENDING_PACKETS];
     int pending_count;
     size_t pending_bytes;
@@ -73,8 +76,10 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->packet = av_packet_alloc();
     r->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
     r->begins = av_malloc_array(source->stream_count, sizeof(*r->begins));
-    int ret =
-        r->packet && r->ahead && r->begins ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    r->held = av_mallocz(source->stream_count);
+    int ret = r->packet && r->ahead && r->begins && r->held
+                  ? 0
+                  : media_fail(error, MEDIA_INPUT, "out of memory");
     for (unsigned i = 0; ret >= 0 && i < source->stream_count; i++)
         r->begins[i] = AV_NOPTS_VALUE;
     if (ret >= 0)
@@ -315,17 +320,36 @@ static void shift_packet(const Reader *r, AVPacket *packet)
         packet->dts -= by;
 }
 
-/* Moves pending packets that start before `limit` (AV_NOPTS_VALUE: all) into the message; what
- * starts at or after the end of the part is dropped. */
+static int is_video(const Reader *r, const AVPacket *packet)
+{
+    return r->source->format->streams[packet->stream_index]->codecpar->codec_type ==
+           AVMEDIA_TYPE_VIDEO;
+}
+
+/* When a packet is due: video is decoded before it is shown. */
+static int64_t due_time(const Reader *r, const AVPacket *packet)
+{
+    if (!is_video(r, packet) || packet->dts == AV_NOPTS_VALUE)
+        return packet_time(r, packet);
+    return av_rescale_q(packet->dts, r->source->format->streams[packet->stream_index]->time_base,
+                        AV_TIME_BASE_Q);
+}
+
+/* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) into the message; those
+ * due at or after the end of the part are dropped. Video stays in decode order, even if some of its
+ * packets have no dts: none overtakes one that is held. */
 static void move_packets(Reader *r, Message *message, int64_t limit)
 {
     int left = 0;
+    memset(r->held, 0, r->source->stream_count);
     for (int i = 0; i < r->pending_count; i++) {
         AVPacket *packet = r->pending[i];
-        const int64_t time = packet_time(r, packet);
+        char *held = &r->held[packet->stream_index];
+        const int64_t time = due_time(r, packet);
         const int late = r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= r->end;
         const int due = limit == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time < limit;
-        if (!late && (!due || message->packet_count == MESSAGE_PACKETS)) {
+        if (!late && (!due || *held || message->packet_count == MESSAGE_PACKETS)) {
+            *held = (char)is_video(r, packet);
             r->pending[left++] = packet;
             continue;
         }
@@ -559,6 +583,7 @@ void reader_close(Reader **reader)
         av_packet_free(&ahead);
     av_fifo_freep2(&r->ahead);
     av_freep(&r->begins);
+    av_freep(&r->held);
     gpu_frame_free(&r->ready);
     av_packet_free(&r->packet);
     decoder_close(&r->decoder);

@@ -281,10 +281,21 @@ static int64_t start_in(const Segments *s, const Piece *piece, const AVStream *o
     return av_rescale_q(piece->start, s->video->time_base, out->time_base);
 }
 
-static int is_waited_for(const Segments *s, unsigned i)
+/* Video that is copied, which goes to the next piece with its next key frame. */
+static int is_copied_video(const Segments *s, const AVStream *out)
 {
-    const enum AVMediaType type = s->like->streams[i]->codecpar->codec_type;
-    return !s->moved[i] && (type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO);
+    return out != s->video && out->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+           !(out->disposition & AV_DISPOSITION_ATTACHED_PIC);
+}
+
+static int is_waited_for(const Segments *s, unsigned i, int64_t by_us)
+{
+    const AVStream *out = s->like->streams[i];
+    if (s->moved[i])
+        return 0;
+    return is_copied_video(s, out) ||
+           (by_us <= GRACE_US &&
+            (out == s->video || out->codecpar->codec_type == AVMEDIA_TYPE_AUDIO));
 }
 
 /* `by`: the packet that has come to the piece that is written now. */
@@ -292,18 +303,32 @@ static int follow(Segments *s, const AVStream *out, int64_t by, MediaError *erro
 {
     int waits = 0;
     s->moved[out->index] = 1;
+    const int64_t by_us = out == s->video ? av_rescale_q(by, out->time_base, AV_TIME_BASE_Q) : 0;
     for (unsigned i = 0; i < s->like->nb_streams; i++)
-        waits |= is_waited_for(s, i);
-    if (waits && out == s->video && av_rescale_q(by, out->time_base, AV_TIME_BASE_Q) > GRACE_US)
-        waits = 0;
+        waits |= is_waited_for(s, i, by_us);
     return waits ? 0 : complete(s, &s->before, error);
+}
+
+static int64_t packet_time(const AVPacket *packet)
+{
+    return packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+}
+
+static int is_of_before(const Segments *s, const AVPacket *packet, const AVStream *out)
+{
+    const int64_t time = packet_time(packet);
+    if (!s->before.begun || time == AV_NOPTS_VALUE)
+        return 0;
+    const int is_due = time >= start_in(s, &s->now, out);
+    if (is_copied_video(s, out))
+        return !s->moved[out->index] && !(is_due && (packet->flags & AV_PKT_FLAG_KEY));
+    return !is_due;
 }
 
 static int route(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
 {
-    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    const int is_before =
-        s->before.begun && time != AV_NOPTS_VALUE && time < start_in(s, &s->now, out);
+    const int64_t time = packet_time(packet);
+    const int is_before = is_of_before(s, packet, out);
     const Piece *piece = is_before ? &s->before : &s->now;
     const int64_t start = start_in(s, piece, out);
     if (packet->pts != AV_NOPTS_VALUE)
@@ -336,12 +361,25 @@ static int release(Segments *s, MediaError *error)
     return ret;
 }
 
+static int has_held(const Segments *s, int stream)
+{
+    for (int i = 0; i < s->held_count; i++)
+        if (s->held[i]->stream_index == stream)
+            return 1;
+    return 0;
+}
+
 /* Whether it may be of the next piece, which begins with a picture that is still to come. */
 static int is_early(const Segments *s, const AVPacket *packet, const AVStream *out)
 {
-    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    return out != s->video && time != AV_NOPTS_VALUE && s->held_count < MOST_HELD &&
-           av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= s->due;
+    const int64_t time = packet_time(packet);
+    const int is_due =
+        time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= s->due;
+    if (out == s->video || s->held_count == MOST_HELD)
+        return 0;
+    if (is_copied_video(s, out)) /* in decode order */
+        return (is_due && (packet->flags & AV_PKT_FLAG_KEY)) || has_held(s, out->index);
+    return is_due;
 }
 
 int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include <libavcodec/bsf.h>
 #include <libavutil/avstring.h>
 
 #include "media/codec_name.h"
@@ -15,6 +16,9 @@
 /* What is heard this much too early is noticed. */
 #define NOTICED_US 40000
 
+/* Frames that a video codec may show after others that it decodes later. */
+#define MAX_DELAY 16
+
 /* An input stream as the sink knows it: the input itself belongs to the thread that reads it. */
 typedef struct Track {
     AVStream *out;       /* NULL: left out */
@@ -22,9 +26,14 @@ typedef struct Track {
     AVRational own_base; /* of what the converter gives out */
     AudioTranscoder *audio;
     TextTranscoder *text;
-    AVPacket *picture; /* of a cover, to be written first */
-    int64_t last_dts;  /* in out's time base; AV_NOPTS_VALUE: none yet */
-    char *early;       /* its name, until it is said how early it begins; or NULL */
+    AVBSFContext *filter;         /* of copied packets, or NULL */
+    AVPacket *picture;            /* of a cover, to be written first */
+    int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE: none yet */
+    int64_t shown[MAX_DELAY + 1]; /* of video: pts that no packet has as its dts, see find_dts() */
+    char *early;                  /* its name, until it is said how early it begins; or NULL */
+    char *name;      /* of copied video of a part: it begins with a key frame; else NULL */
+    int64_t key_pts; /* of that key frame, in in_base; INT64_MAX: it has not come */
+    int was_cut;     /* packets before it were left out */
 } Track;
 
 struct Tracks {
@@ -37,6 +46,7 @@ struct Tracks {
     void *opaque;
     int64_t start, end; /* of the part, absolute; AV_NOPTS_VALUE: not given */
     int64_t too_early;  /* subtitles that were over before 0 */
+    int64_t lost;       /* packets that a filter could not read */
     int tags_left_out;  /* since there are too many */
 };
 
@@ -160,6 +170,47 @@ static int add_video(Tracks *t, const AVStream *in, AVStream **out, MediaError *
     return side_data_copy_lasting(*out, in) < 0 ? out_of_memory(error) : 0;
 }
 
+/* The bitstream filter for a copied track where FFmpeg's muxer has none of its own, or NULL. */
+static const char *filter_name(const AVOutputFormat *muxer, const AVCodecParameters *par)
+{
+    const int has_lengths = par->extradata_size > 0 && par->extradata[0] == 1;
+    if (par->codec_id == AV_CODEC_ID_H264 && has_lengths &&
+        av_match_name(muxer->name, "avi,mpeg,vob,dvd,svcd"))
+        return "h264_mp4toannexb";
+    if (par->codec_id == AV_CODEC_ID_MPEG4 && strcmp(muxer->name, "mpegts") == 0)
+        return "dump_extra";
+    return NULL;
+}
+
+static int open_filter(const Tracks *t, const AVStream *in, AVStream *out)
+{
+    AVBSFContext **filter = &t->tracks[in->index].filter;
+    const char *name = filter_name(t->to->oformat, in->codecpar);
+    const AVBitStreamFilter *kind = name ? av_bsf_get_by_name(name) : NULL;
+    int ret = kind ? av_bsf_alloc(kind, filter) : 0;
+    if (!*filter)
+        return ret;
+    ret = avcodec_parameters_copy((*filter)->par_in, in->codecpar);
+    (*filter)->time_base_in = in->time_base;
+    if (ret >= 0)
+        ret = av_bsf_init(*filter);
+    return ret >= 0 ? avcodec_parameters_copy(out->codecpar, (*filter)->par_out) : ret;
+}
+
+static int delays_one_frame(const AVStream *stream)
+{
+    const enum AVCodecID id = stream->codecpar->codec_id;
+    return id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO || id == AV_CODEC_ID_MPEG4;
+}
+
+/* AVI and MPEG's program streams leave out the pts of frames that are shown later than they are
+ * decoded. libavformat finds them for codecs in which one frame at most waits. */
+static void find_pts(const Source *source, const AVStream *in)
+{
+    if (delays_one_frame(in) && delays_one_frame(source->video))
+        source->format->flags |= AVFMT_FLAG_GENPTS;
+}
+
 static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaError *error)
 {
     AVStream *out;
@@ -167,7 +218,8 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     const int ret = add_stream(t, in, &out, error);
     if (ret < 0)
         return ret;
-    if (avcodec_parameters_copy(out->codecpar, in->codecpar) < 0 || side_data_copy_all(out, in) < 0)
+    if (avcodec_parameters_copy(out->codecpar, in->codecpar) < 0 || open_filter(t, in, out) < 0 ||
+        side_data_copy_all(out, in) < 0)
         return out_of_memory(error);
     /* A tag of another container may mean something else, or nothing, in this one. */
     out->codecpar->codec_tag = container_tag(t->to->oformat, in->codecpar);
@@ -175,10 +227,14 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     out->r_frame_rate = in->r_frame_rate;
     out->sample_aspect_ratio = in->sample_aspect_ratio;
     t->tracks[in->index].out = out;
-    if (in->codecpar->codec_type != AVMEDIA_TYPE_AUDIO || container_keeps_start(t->to->oformat))
-        return 0;
+    t->tracks[in->index].key_pts = INT64_MAX;
     describe(source, in, name, sizeof(name));
-    t->tracks[in->index].early = av_strdup(name);
+    if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO)
+        find_pts(source, in);
+    if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && t->start != AV_NOPTS_VALUE)
+        t->tracks[in->index].name = av_strdup(name);
+    if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_keeps_start(t->to->oformat))
+        t->tracks[in->index].early = av_strdup(name);
     return 0;
 }
 
@@ -497,11 +553,27 @@ int tracks_wants(const Tracks *t, int stream)
     return t->tracks[stream].out && !t->tracks[stream].picture;
 }
 
+/* The time that a packet is decoded at, by the pts of those before it: as many frames wait to be
+ * shown as the codec may delay. Demuxers leave out the first ones, since they learn the delay
+ * later. */
+static int64_t find_dts(Track *track, const AVPacket *packet)
+{
+    const int delay = av_clip(track->out->codecpar->video_delay, 0, MAX_DELAY);
+    int64_t *shown = track->shown;
+    if (packet->pts == AV_NOPTS_VALUE)
+        return packet->dts;
+    for (int i = 1; track->last_dts == AV_NOPTS_VALUE && i <= delay; i++)
+        shown[i] = packet->pts + (i - delay - 1) * packet->duration;
+    shown[0] = packet->pts;
+    for (int i = 0; i < delay && shown[i] > shown[i + 1]; i++)
+        FFSWAP(int64_t, shown[i], shown[i + 1]);
+    return packet->dts != AV_NOPTS_VALUE ? packet->dts : shown[0];
+}
+
 /* Muxers take no packet without a time, nor one that goes back: damaged files have both. */
 static void mend_times(Track *track, AVPacket *packet)
 {
-    if (packet->dts == AV_NOPTS_VALUE)
-        packet->dts = packet->pts;
+    packet->dts = find_dts(track, packet);
     if (track->last_dts != AV_NOPTS_VALUE &&
         (packet->dts == AV_NOPTS_VALUE || packet->dts <= track->last_dts))
         packet->dts = track->last_dts + 1;
@@ -523,9 +595,40 @@ static void note_early(const Tracks *t, Track *track, const AVPacket *packet, AV
     av_freep(&track->early);
 }
 
+/* Video of a part, before the first key frame: nothing there can be decoded, nor can what is shown
+ * before that key frame. */
+static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
+{
+    if (track->key_pts == INT64_MAX && (packet->flags & AV_PKT_FLAG_KEY)) {
+        track->key_pts = packet->pts;
+        if (track->was_cut && packet->pts != AV_NOPTS_VALUE)
+            note(t, "%s begins with its first key frame, at %.2f s", track->name,
+                 (double)packet->pts * av_q2d(track->in_base));
+    }
+    const int is_before = track->key_pts == INT64_MAX ||
+                          (packet->pts != AV_NOPTS_VALUE && packet->pts < track->key_pts);
+    track->was_cut |= is_before;
+    return is_before;
+}
+
+/* 0: the packet is damaged and cannot be written. */
+static int run_filter(Tracks *t, const Track *track, AVPacket *packet)
+{
+    int ret = av_bsf_send_packet(track->filter, packet);
+    if (ret >= 0)
+        ret = av_bsf_receive_packet(track->filter, packet);
+    t->lost += ret < 0;
+    return ret >= 0;
+}
+
 static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational base,
                         MediaError *error)
 {
+    if ((track->name && is_before_key(t, track, packet)) ||
+        (track->filter && !run_filter(t, track, packet))) {
+        av_packet_unref(packet);
+        return 0;
+    }
     if (track->early)
         note_early(t, track, packet, base);
     av_packet_rescale_ts(packet, base, track->out->time_base);
@@ -603,14 +706,23 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
 int tracks_finish(Tracks *t, MediaError *error)
 {
     int ret = 0;
-    for (int i = 0; i < t->count && ret >= 0; i++)
+    for (int i = 0; i < t->count && ret >= 0; i++) {
         if (t->tracks[i].audio)
             ret = convert_audio(t, &t->tracks[i], NULL, error);
+        if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
+            note(t, "nothing of %s is written: it has no key frame in the part to begin with",
+                 t->tracks[i].name);
+    }
     if (t->too_early)
         note(t, "%lld subtitle%s left out: %s over before the first picture or sound",
              (long long)t->too_early, t->too_early == 1 ? " is" : "s are",
              t->too_early == 1 ? "it is" : "they are");
     return ret;
+}
+
+int64_t tracks_lost_packets(const Tracks *t)
+{
+    return t->lost;
 }
 
 SoundLoss tracks_lost_sound(const Tracks *t)
@@ -635,7 +747,9 @@ void tracks_close(Tracks **tracks)
         audio_transcoder_close(&t->tracks[i].audio);
         text_transcoder_close(&t->tracks[i].text);
         av_packet_free(&t->tracks[i].picture);
+        av_bsf_free(&t->tracks[i].filter);
         av_freep(&t->tracks[i].early);
+        av_freep(&t->tracks[i].name);
     }
     av_packet_free(&t->packet);
     av_freep(&t->tracks);

@@ -47,6 +47,9 @@ int tracks_packet(Tracks *tracks, AVPacket *packet, MediaError *error);
 /* Writes what converters have left. MEDIA_OUTPUT. */
 int tracks_finish(Tracks *tracks, MediaError *error);
 
+/* Copied packets that were too damaged to be written. */
+int64_t tracks_lost_packets(const Tracks *tracks);
+
 /* Of all sound that is converted. */
 SoundLoss tracks_lost_sound(const Tracks *tracks);
 

@@ -650,7 +650,7 @@ int64_t writer_bytes(const Writer *w)
 
 int64_t writer_lost_packets(const Writer *w)
 {
-    return w->lost_packets;
+    return w->lost_packets + (w->tracks ? tracks_lost_packets(w->tracks) : 0);
 }
 
 SoundLoss writer_lost_sound(const Writer *w)
