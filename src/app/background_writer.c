@@ -240,7 +240,7 @@ int background_writer_start(BackgroundWriter *w, const Source *source, MediaErro
     if (queue_open(&w->queue, &options) < 0)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)
-        return media_fail(error, MEDIA_OUTPUT, "no thread can be started to record");
+        return media_fail(error, MEDIA_INPUT, "no thread can be started to record");
     w->running = 1;
     return 0;
 }

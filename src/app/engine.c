@@ -58,14 +58,20 @@ static LumeqConfig config_of(const Engine *engine, const Options *options)
     };
 }
 
+/* Why the library does not open: `ret`, and `why` in its words. */
+static int refused(const LumeqConfig *config, int ret, const char *why, MediaError *error)
+{
+    return media_fail(error, ret == LUMEQ_ERR_MEMORY ? MEDIA_INPUT : MEDIA_USAGE, "%s%s",
+                      config->backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", why);
+}
+
 static int open_equalizer(Engine *engine, const Options *options, MediaError *error)
 {
     const LumeqConfig config = config_of(engine, options);
     const LumeqParams params = options_params(options);
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
-        return media_fail(error, MEDIA_USAGE, "%s%s",
-                          config.backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", engine->where);
+        return refused(&config, ret, engine->where, error);
     engine->backend = lumeq_backend_name(engine->equalizer);
     engine->device = config.device;
     say(SAY_DETAILS, "equalizing on %s", engine->where);
@@ -208,10 +214,8 @@ int engine_open_context(Engine *engine, const Options *options, MediaError *erro
     char why[256];
     config.log = log_warning;
     config.log_user = engine;
-    if (lumeq_context_create(&engine->context, &config, why, sizeof(why)) < 0)
-        return media_fail(error, MEDIA_USAGE, "%s%s",
-                          config.backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", why);
-    return 0;
+    const int ret = lumeq_context_create(&engine->context, &config, why, sizeof(why));
+    return ret < 0 ? refused(&config, ret, why, error) : 0;
 }
 
 /* ---- the parameters ---- */

@@ -220,7 +220,7 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
     v->running = pthread_create(&v->thread, NULL, repeat_main, v) == 0;
     return v->running
                ? 0
-               : media_fail(error, MEDIA_OUTPUT, "no thread can be started for the virtual camera");
+               : media_fail(error, MEDIA_INPUT, "no thread can be started for the virtual camera");
 }
 
 /* ---- */

@@ -347,10 +347,12 @@ static int start(Pipeline *p, MediaError *error)
     if (!p->loop || !p->decoded || queue_open(&p->equalized, &queue) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     equalize_loop_write(p->loop, p->parts.memory, p->parts.chroma);
+    if (decode_stage_start(p->decoded, error) < 0) /* first: equalizing would wait for it */
+        return error->fault;
     p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
-    if (!p->running)
-        return media_fail(error, MEDIA_INPUT, "no thread can be started to equalize the video");
-    return decode_stage_start(p->decoded, error);
+    return p->running
+               ? 0
+               : media_fail(error, MEDIA_INPUT, "no thread can be started to equalize the video");
 }
 
 int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error)

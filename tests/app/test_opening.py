@@ -290,6 +290,25 @@ class Faults(Case):
         self.assertNotIn("damaged", result.err)
         return result
 
+    def test_no_thread(self):
+        """Whichever thread cannot be started, also one of FFmpeg's: one sentence, and the run ends."""
+        source = clip("threads.mkv", *X264, size="64x48", seconds=0.2)
+        for args, more in ((["--null"], ""), (["--null"], "+"), (["-o", self.path("out.mkv")], "")):
+            for n in range(1, 50):
+                with self.subTest(args=args, thread="%d%s" % (n, more)):
+                    result = self.faulty(source, *args, FAULT_THREAD="%d%s" % (n, more))
+                    hit = "fault: " in result.err
+                    result.lines = [line for line in result.lines if not line.startswith("fault: ")]
+                    if not hit:
+                        self.assertEqual(result.code, DONE, str(result))
+                    else:
+                        self.refused(result, INPUT)
+                        self.assertRegex(result.err, "thread|Resource temporarily unavailable")
+                        self.assertEqual(self.files(), [])
+                if not hit:
+                    break
+            self.assertGreater(n, 7)
+
     def test_reading_the_index(self):
         source = clip("disk.mp4", *X264, "-qp", "5", size="320x180")
         with open(source, "rb") as f:

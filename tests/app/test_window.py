@@ -13,6 +13,8 @@ from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, 
                     make, video, wait_for)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
+FAULTS = os.environ.get("FAULTS_LIBRARY")
+
 
 def is_blue(r, g, b):
     """The bars of the input's histogram."""
@@ -46,6 +48,25 @@ class Window(WindowCase):
         self.key("q")
         result = self.ends(process)
         self.assertEqual(result.err, "")
+
+    @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
+    def test_no_thread(self):
+        """Without one of its own threads it ends with a sentence, or goes on without what that would have done."""
+        source = make(self.path("in.mkv"), *X264, "-c:a", "aac", size="64x48", seconds=0.2, sound=0.2)
+        codes = []
+        for n in range(1, 30):
+            env = self.environment(LD_PRELOAD=FAULTS, FAULT_THREAD=str(n), FAULT_THREAD_OF="lumeq")
+            env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+            result = finish(self.play(source, "--threads", 2, env=env))
+            lines = [line for line in result.lines if not line.startswith("fault: ")]
+            codes.append(result.code)
+            self.assertIn(result.code, (DONE, INPUT), str(result))
+            self.assertEqual(len(lines), result.code == INPUT, str(result))
+            self.assertTrue(all("thread" in line for line in lines), str(result))
+            if lines == result.lines:
+                break
+        self.assertEqual(codes[-1], DONE)
+        self.assertGreaterEqual(codes.count(INPUT), 6, codes)
 
     def picture_is_seen(self):
         return self.share(self.grab(), WIDTH // 2 - 150, WIDTH // 2, lambda r, g, b: r > 30) > 0.2

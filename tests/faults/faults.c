@@ -2,9 +2,14 @@
  * Failures that a machine does not have when they are needed. Preloaded:
  *   FAULT_READ=NAME:OFFSET   what is read of files of this name fails from there on, as a bad disk
  *   FAULT_ALLOC=BYTES        there is no memory for so much at once, or more
+ *   FAULT_THREAD=N           the Nth thread cannot be started; N+: no later one either. It is said
+ *                            on standard error
+ *   FAULT_THREAD_OF=NAME     threads count that are started by code in files with this in the name
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +38,31 @@ void *realloc(void *memory, size_t size)
         return REAL(realloc)(memory, size);
     errno = ENOMEM;
     return NULL;
+}
+
+static int is_counted(void *caller)
+{
+    const char *name = getenv("FAULT_THREAD_OF");
+    Dl_info object;
+    return !name || (dladdr(caller, &object) && strstr(object.dli_fname, name));
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
+{
+    static atomic_int count;
+    static const char text[] = "fault: thread not started\n";
+    const char *fault = getenv("FAULT_THREAD");
+    char *end = NULL;
+    const long n = fault ? strtol(fault, &end, 10) : 0;
+    const int counts = fault && is_counted(__builtin_return_address(0));
+    const int number = atomic_fetch_add(&count, counts) + 1;
+    if (counts && (number == n || (number > n && *end == '+'))) {
+        (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+        errno = EAGAIN; /* which the C library does, too */
+        return EAGAIN;
+    }
+    return REAL(pthread_create)(thread, attributes, run, argument);
 }
 
 static int is_named(int fd, const char *name, size_t length)

@@ -74,7 +74,8 @@ static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t te
     cpu->team.workers = lumeq_workers_create(threads);
     cpu->locks = pthread_mutex_init(&cpu->lock, NULL) == 0;
     if (!cpu->counts || !cpu->profile || !cpu->team.workers || !cpu->locks) {
-        snprintf(text, text_size, "no memory for %d CPU threads", threads);
+        snprintf(text, text_size, "%d CPU threads cannot be started: out of memory or threads",
+                 threads);
         return LUMEQ_ERR_MEMORY;
     }
     snprintf(text, text_size, "the CPU, %d thread%s%s", threads, threads == 1 ? "" : "s",

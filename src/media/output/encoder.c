@@ -1,5 +1,6 @@
 #include "media/output/encoder.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
@@ -226,7 +227,11 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
 {
     const AVCodecContext *c = e->codec;
     codec_log_open(&e->log, e->codec);
+    errno = 0;
     const int ret = avcodec_open2(e->codec, codec, dict);
+    if (ret < 0 && (ret == AVERROR(EAGAIN) || errno == EAGAIN)) /* of pthread_create() */
+        return media_fail(error, MEDIA_INPUT, "no thread can be started for the encoder %s",
+                          codec->name);
     const AVDictionaryEntry *left = av_dict_get(*dict, "", NULL, AV_DICT_IGNORE_SUFFIX);
     if (ret >= 0 && left)
         return media_fail(error, MEDIA_USAGE, "--vopt %s: the encoder %s has no such option",
