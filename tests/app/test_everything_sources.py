@@ -132,6 +132,92 @@ class Changes(Case):
         self.assertAlmostEqual(len(samples) / 2 / 44100, 2, delta=0.15)
 
 
+class CutInTheMiddle(Case):
+    """Streams that begin anywhere start with the first complete picture, which is no damage."""
+    OPEN = ("-x264-params", "open-gop=1:bframes=3:b-adapt=0:scenecut=0")
+    REFRESHED = ("-x264-params", "keyint=25:intra-refresh=1")
+    X265 = ("-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "keyint=25:scenecut=0:log-level=none")
+
+    def cut(self, name, *options, packet=188, at=0.4, **more):
+        """A clip of 100 pictures, and its rest from a packet in the middle."""
+        whole = clip(name, *options, **{"seconds": 4, "sound": 4, **more})
+        with open(whole, "rb") as f:
+            data = f.read()
+        return whole, self.write(name, data[int(len(data) * at) // packet * packet:])
+
+    def complete(self, whole, source, *options, frames=None, code=DONE):
+        """The output, which has the last pictures of the whole clip."""
+        output = self.path("out.mkv")
+        result = lumeq(source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
+        self.assertEqual(result.code, code, str(result))
+        pictures, size = raw(output), 160 * 90 * 3 // 2
+        self.assertTrue(raw(whole).endswith(pictures), "pictures that are not in the whole clip")
+        count = len(pictures) // size
+        self.assertIn(count, frames or (25, 50, 75))
+        return output, count
+
+    def test_every_codec(self):
+        m2v = ("-c:v", "mpeg2video", "-g", 25, "-bf", 2, "-sc_threshold", 1000000000, "-c:a", "mp2")
+        cases = (("closed.ts", X264 + ("-g", 25, "-c:a", "aac")), ("open.ts", X264 + ("-g", 25) + self.OPEN),
+                 ("hevc.ts", self.X265), ("a.h264", X264 + ("-g", 25, "-an")), ("b.hevc", self.X265 + ("-an",)),
+                 ("m2.ts", m2v), ("m2.mpg", m2v), ("m2.vob", m2v), ("m2.m2v", m2v + ("-an",)))
+        for name, options in some(cases) + list(cases[:1]):
+            with self.subTest(name):
+                # Without the group before, the B pictures before an open group's key frame are missing.
+                left = range(21, 76) if name.startswith("m2") else None
+                self.complete(*self.cut(name, *options, packet=2048 if name[3:] in ("mpg", "vob") else 188),
+                              frames=left)
+
+    def test_recovery_points(self):
+        """Where pictures are refreshed part by part, as ffmpeg does, and where packets only say that they are."""
+        whole, source = self.cut("refreshed.ts", *X264, *self.REFRESHED)
+        self.complete(whole, source, frames=(len(frame_times(source)),))
+
+    def test_no_keyframe(self):
+        """Pictures come all the same, if not the first 600 of a long stream."""
+        for seconds, left in ((4, 0), (32, 600)):
+            with self.subTest(seconds=seconds):
+                whole = clip("refreshed.ts", *X264, *self.REFRESHED, "-bsf:v", "filter_units=remove_types=6",
+                             seconds=seconds, sound=seconds)
+                with open(whole, "rb") as f:
+                    data = f.read()
+                source = self.write("never.ts", data[len(data) // 10 // 188 * 188:])
+                result = lumeq(source, "--null", "--two-pass", "off")
+                self.assertEqual(result.code, DAMAGED, str(result))
+                sent = len(packets(source, "v:0"))
+                self.assertIn(" %d frames" % (sent - left), result.err)
+
+    def test_the_sound_stays_in_time(self):
+        whole, source = self.cut("closed.ts", *X264, "-g", 25, "-c:a", "aac")
+        output, count = self.complete(whole, source)
+        clean = frame_times(whole)[-count]
+        sound = [p[0] - clean for p in packets(source)]
+        copied = [p[0] - frame_times(output)[0] for p in packets(output)]
+        self.assertLess(len(sound) - len(copied), 2)  # the first one is incomplete
+        self.near(sound[-len(copied):], copied, 0.0015)
+
+    def test_the_same_start_everywhere(self):
+        whole, source = self.cut("open.ts", *X264, "-g", 25, *self.OPEN, "-c:a", "aac")
+        _, count = self.complete(whole, source)
+        self.complete(whole, source, "--jobs", 2, frames=(count,))
+        self.complete(whole, source, "--ss", 0.08, frames=(count,))
+        self.assertIn(" %d frames" % count, self.ok(source, "--null").err)
+        with open(source, "rb") as f:
+            self.assertIn(" %d frames" % count, self.ok("-", "--null", stdin=f.read()).err)
+
+    def test_damage_later_is_damage(self):
+        whole, source = self.cut("closed.ts", *X264, "-g", 25, "-c:a", "aac", at=0.1)
+        data = self.read(source)
+        at = len(data) * 3 // 4 // 188 * 188
+        source = self.write("lost.ts", data[:at] + data[at + 10 * 188:])
+        self.assertEqual(lumeq(source, "--null").code, DAMAGED)
+
+    def test_whole_streams_stay_whole(self):
+        for name, options in (("refreshed.ts", X264 + self.REFRESHED), ("open.ts", X264 + ("-g", 25) + self.OPEN)):
+            whole, _ = self.cut(name, *options)
+            self.complete(whole, whole, frames=(100,))
+
+
 class Shapes(Case):
     def test_one_frame_and_long_sound_converted(self):
         source = clip("one.mkv", *X264, "-c:a", "pcm_s24le", seconds=0.04, sound=30)

@@ -35,9 +35,8 @@ struct Decoder {
     int hurry;                              /* see decoder_hurry() */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
-    int joins; /* the next packet is the first of what may have been joined while it was sent */
-    int64_t joined;          /* the time of that; frames before it lack others. Or AV_NOPTS_VALUE */
-    int joined_anew;         /* by software that goes on: they are lost */
+    int joins;               /* maximum number of incomplete frames to drop, until a complete one */
+    int joined_anew;         /* software continues after a failed GPU: they count as lost */
     int64_t told, told_only; /* of broken pictures: times, and those not flagged yet */
     int64_t received, last_told; /* frames; the last one at which that was news */
     Converter converter;
@@ -226,8 +225,7 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->usual_duration = usual_duration(source);
     d->start = stream->start_time == AV_NOPTS_VALUE ? 0 : stream->start_time;
     d->options = *options;
-    d->last_pts = d->joined = AV_NOPTS_VALUE;
-    d->joins = source->network || source->reconnect;
+    d->last_pts = AV_NOPTS_VALUE;
     d->anew = -1;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     pthread_mutex_init(&d->recent_lock, NULL);
@@ -270,6 +268,12 @@ void decoder_deepen(Decoder *d, int depth)
 void decoder_deinterlace(Decoder *d, DeinterlaceMode mode)
 {
     atomic_store(&d->deinterlace, (int)mode);
+}
+
+void decoder_join(Decoder *d)
+{
+    d->joins = SOURCE_PACKETS_TO_KEY;
+    d->joined_anew = 0;
 }
 
 /* Many decoders tell it as damage. */
@@ -421,7 +425,7 @@ static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
         return 0;
     if (packet->flags & AV_PKT_FLAG_KEY) {
         d->awaits = 0;
-        d->joined = is_there ? AV_NOPTS_VALUE : packet->pts;
+        d->joins = is_there ? 0 : SOURCE_PACKETS_TO_KEY;
         d->joined_anew = 1;
         return 0;
     }
@@ -571,11 +575,8 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
-    if (packet && (d->joins || source_is_return(packet))) {
-        d->joined = packet->pts;
-        d->joined_anew = 0;
-    }
-    d->joins = 0;
+    if (source_is_joined(packet) || source_is_return(packet))
+        decoder_join(d);
     if (is_out_of_memory(d, ret))
         return AVERROR(ENOMEM);
     if (ret < 0 && ret != AVERROR_EOF)
@@ -692,17 +693,18 @@ static int bring_here(Decoder *d)
     return ret;
 }
 
-/* Of an open group of pictures, those that are shown before its keyframe need the group before,
- * too: where that was not sent, they are left out, and no damage. */
-static int lacks_others(Decoder *d)
+/* Frames that refer to packets before the joined stream are dropped and do not count as damage:
+ * those of an open group that are shown before its key frame, and those before a recovery point.
+ * Only FFmpeg's H.264 decoder outputs and flags them; other decoders drop them. */
+static int is_incomplete(Decoder *d)
 {
-    const int64_t pts = d->raw->best_effort_timestamp;
-    if (d->joined == AV_NOPTS_VALUE || pts == AV_NOPTS_VALUE)
+    if (!d->joins)
         return 0;
-    if (pts >= d->joined) {
-        d->joined = AV_NOPTS_VALUE;
+    if (!(d->raw->flags & AV_FRAME_FLAG_CORRUPT)) {
+        d->joins = 0;
         return 0;
     }
+    d->joins--;
     d->told = codec_log_broken(&d->log);
     (void)codec_log_take(&d->log);
     d->damage.lost_frames += d->joined_anew;
@@ -732,7 +734,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
             return ret;
         if (ret < 0)
             note_damage(d, &d->damage.decode_errors, ret);
-    } while (ret < 0 || lacks_others(d));
+    } while (ret < 0 || is_incomplete(d));
 
     if (gpu_frame_is(d->raw))
         gpu_frame_crop(d->raw);
@@ -885,7 +887,7 @@ void decoder_flush(Decoder *d)
     d->ended = 0;
     d->last_pts = AV_NOPTS_VALUE;
     d->coming_back = GOING_ON;
-    d->returned = d->told_end = 0;
+    d->returned = d->told_end = d->joins = 0;
     d->anew = -1;
     clear_recent(d);
 }

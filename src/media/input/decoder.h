@@ -40,6 +40,11 @@ void decoder_deepen(Decoder *decoder, int depth);
 /* For frames from now on; at first they are left as they are. Any thread. */
 void decoder_deinterlace(Decoder *decoder, DeinterlaceMode mode);
 
+/* The next packets may refer to others that were never sent: incomplete frames are dropped until
+ * the first complete one, and do not count as damage. A packet with source_is_joined() does the
+ * same. */
+void decoder_join(Decoder *decoder);
+
 /* Hands in a packet, NULL at the end. Damage is counted, not an error. 0; AVERROR(EAGAIN): take
  * the frames out first, then hand it in again; or AVERROR(ENOMEM). */
 int decoder_send(Decoder *decoder, const AVPacket *packet);

@@ -95,8 +95,10 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     }
     if (ret < 0)
         reader_close(&r);
-    else if (FFMAX(options->from_us, r->span.seek_us) > 0)
-        source_seek(source, FFMAX(options->from_us, r->span.seek_us));
+    else if (FFMAX(options->from_us, r->span.seek_us) > 0 &&
+             source_seek(source, FFMAX(options->from_us, r->span.seek_us)) &&
+             r->span.seek_us > options->from_us)
+        decoder_join(r->decoder);
     *reader = r;
     return ret;
 }

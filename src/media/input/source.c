@@ -7,6 +7,8 @@
 
 #include <libavutil/avstring.h>
 
+#include "media/packet_bytes.h"
+
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
 #define MAX_READ_FAILURES 64
 
@@ -19,9 +21,26 @@
 #define JUMP_AHEAD_US 10000000
 #define JUMP_BACK_US 100000
 
+/* Containers without an index, and bare streams. */
+#define CUT_ANYWHERE "mpegts,mpeg,h264,hevc,mpegvideo,m4v,vc1"
+
+/* Limit for the video packets before the first key frame, which are kept in case none follows. */
+#define MAX_HELD_BYTES (64 << 20)
+
+/* Marks a packet, by its address. */
+static char join_mark;
+
 /* As long as a line of subtitles is to be seen, and as much as is read meanwhile unnoticed. */
 #define LOOK_BACK_US 10000000
 #define LOOK_BACK_BYTES (16 << 20)
+
+static void drop_held(Source *s)
+{
+    AVPacket *held;
+    while (s->held && av_fifo_read(s->held, &held, 1) >= 0)
+        av_packet_free(&held);
+    s->held_bytes = 0;
+}
 
 static void forget_times(Source *s)
 {
@@ -29,6 +48,7 @@ static void forget_times(Source *s)
         s->clocks[i].last = AV_NOPTS_VALUE;
     s->jump = s->last_jump = 0;
     s->clock = s->latest = AV_NOPTS_VALUE;
+    drop_held(s);
 }
 
 int64_t source_start(const Source *s)
@@ -158,6 +178,17 @@ int64_t source_duration(const Source *s)
     return duration == AV_NOPTS_VALUE || duration < 0 ? 0 : duration;
 }
 
+void source_expect_key(Source *s)
+{
+    const int can_be_cut = av_match_name(s->format->iformat->name, CUT_ANYWHERE);
+    s->wants_key = s->network || can_be_cut ? SOURCE_PACKETS_TO_KEY : 0;
+}
+
+int source_is_joined(const AVPacket *packet)
+{
+    return packet && packet->opaque == &join_mark;
+}
+
 int source_can_seek(const Source *s)
 {
     return s->pictures.count || (s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
@@ -179,6 +210,7 @@ static int seek_track_start(Source *s, const AVStream *stream)
 static void go_to_start(Source *s)
 {
     const AVStream *first = NULL;
+    source_expect_key(s);
     int64_t lowest = INT64_MAX, earliest = INT64_MAX;
     for (unsigned i = 0; i < s->stream_count; i++) {
         const AVStream *stream = s->format->streams[i];
@@ -204,14 +236,14 @@ static int picture_at(const Source *s, int64_t position)
     return (int)av_clip64(number, 0, s->pictures.count - 1);
 }
 
-void source_seek(Source *s, int64_t position)
+int source_seek(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
     forget_times(s);
     if (s->pictures.count)
         s->next_picture = picture_at(s, position);
     if (!source_can_seek(s) || s->pictures.count)
-        return;
+        return 0;
     s->clock = target;
     /* Where there is no index, a seek lands anywhere near. */
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
@@ -219,10 +251,11 @@ void source_seek(Source *s, int64_t position)
             break;
         if (keyframe_fits(s, target)) {
             s->wants_key = seek_before(s, target - back) >= 0 ? INT_MAX : 0;
-            return;
+            return s->wants_key != 0;
         }
     }
     go_to_start(s);
+    return 0;
 }
 
 static int has_subtitles(const Source *s)
@@ -383,18 +416,66 @@ static void smooth_times(Source *s, AVPacket *packet)
     move(packet, by, stream);
 }
 
-/* Some packets were queued before it was known what is wanted of the file. */
-static int is_wanted(Source *s, const AVPacket *packet)
+static int take_held(Source *s, AVPacket *packet)
 {
-    if ((unsigned)packet->stream_index >= s->stream_count ||
-        s->format->streams[packet->stream_index]->discard == AVDISCARD_ALL)
-        return 0;
-    if (s->wants_key && packet->stream_index == s->video->index) {
-        const int is_key = packet->flags & AV_PKT_FLAG_KEY;
-        s->wants_key = is_key ? 0 : s->wants_key - 1;
-        return is_key;
-    }
-    return 1;
+    AVPacket *held;
+    if (!s->held || av_fifo_read(s->held, &held, 1) < 0)
+        return AVERROR_EOF;
+    s->held_bytes -= packet_bytes(held);
+    av_packet_move_ref(packet, held);
+    av_packet_free(&held);
+    return 0;
+}
+
+/* Without memory for it, the packet is dropped. */
+static void hold(Source *s, AVPacket *packet)
+{
+    AVPacket *held = av_packet_alloc();
+    if (!s->held)
+        s->held = av_fifo_alloc2(SOURCE_PACKETS_TO_KEY, sizeof(held), 0);
+    while (held && s->held_bytes > MAX_HELD_BYTES && take_held(s, held) == 0)
+        av_packet_unref(held);
+    if (held)
+        av_packet_move_ref(held, packet);
+    if (held && s->held && av_fifo_write(s->held, &held, 1) >= 0)
+        s->held_bytes += packet_bytes(held);
+    else
+        av_packet_free(&held);
+}
+
+/* 0: a packet of the video before its first key frame. */
+static int is_wanted_yet(Source *s, AVPacket *packet)
+{
+    if (!s->wants_key || packet->stream_index != s->video->index)
+        return 1;
+    const int is_key = packet->flags & AV_PKT_FLAG_KEY;
+    const int is_seek = s->wants_key > SOURCE_PACKETS_TO_KEY;
+    if (is_key && !is_seek)
+        packet->opaque = &join_mark;
+    else if (!is_seek)
+        hold(s, packet);
+    s->wants_key = is_key ? 0 : s->wants_key - 1;
+    if (!s->wants_key)
+        drop_held(s);
+    return is_key;
+}
+
+/* Some packets were queued before it was known what is wanted of the file. */
+static int is_wanted(Source *s, AVPacket *packet)
+{
+    return (unsigned)packet->stream_index < s->stream_count &&
+           s->format->streams[packet->stream_index]->discard != AVDISCARD_ALL &&
+           is_wanted_yet(s, packet);
+}
+
+static void hand_out(Source *s, AVPacket *packet)
+{
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    packet->dts = unwrap(s, packet->dts, stream);
+    packet->pts = unwrap(s, packet->pts, stream);
+    smooth_times(s, packet);
+    if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD))
+        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
 }
 
 /* 0: the packet is to be handed out; 1: go on reading. */
@@ -405,12 +486,7 @@ static int take_packet(Source *s, AVPacket *packet)
         av_packet_unref(packet);
         return 1;
     }
-    const AVStream *stream = s->format->streams[packet->stream_index];
-    packet->dts = unwrap(s, packet->dts, stream);
-    packet->pts = unwrap(s, packet->pts, stream);
-    smooth_times(s, packet);
-    if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD))
-        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+    hand_out(s, packet);
     return 0;
 }
 
@@ -474,14 +550,8 @@ int source_check_picture(const Source *s, const AVFrame *frame, int width, int h
                       height);
 }
 
-int source_read(Source *s, AVPacket *packet)
+static int read_packet(Source *s, AVPacket *packet)
 {
-    if (s->pictures.count)
-        return read_picture(s, packet);
-    if (s->camera)
-        return camera_read(s->camera, packet);
-    if (s->reconnect)
-        return source_reconnect_read(s->reconnect, packet);
     for (;;) {
         media_log_clear();
         source_watch_memory(s);
@@ -508,6 +578,21 @@ int source_read(Source *s, AVPacket *packet)
         if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
             return AVERROR_EOF;
     }
+}
+
+int source_read(Source *s, AVPacket *packet)
+{
+    if (s->pictures.count)
+        return read_picture(s, packet);
+    if (s->camera)
+        return camera_read(s->camera, packet);
+    if (s->reconnect)
+        return source_reconnect_read(s->reconnect, packet);
+    const int ret = read_packet(s, packet);
+    if (ret != AVERROR_EOF || take_held(s, packet) < 0)
+        return ret;
+    hand_out(s, packet);
+    return 0;
 }
 
 static int format_is(const Source *s, const char *name)
@@ -573,6 +658,8 @@ void source_close(Source **source)
     avio_context_free(&s->io);
     network_close(&s->network);
     picture_list_free(&s->pictures);
+    drop_held(s);
+    av_fifo_freep2(&s->held);
     av_freep(&s->clocks);
     av_freep(&s->name);
     if (s->fd >= 0)

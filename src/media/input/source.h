@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <libavformat/avformat.h>
+#include <libavutil/fifo.h>
 
 #include "media/camera/camera.h"
 #include "media/error.h"
@@ -45,8 +46,9 @@ typedef struct Damage {
 /* Counts a damage; what FFmpeg said of it is kept where it is the first. */
 void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror);
 
-/* What is joined while it is sent begins with a keyframe; where none comes for so many packets, as
- * with pictures that are refreshed part by part, it is taken as it is. */
+/* A stream that may have been joined or cut in the middle begins with a key frame. If the first
+ * packets of the video contain none, as in a stream that refreshes its pictures part by part, it
+ * begins with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
 /* Of a track, AV_TIME_BASE units. */
@@ -88,7 +90,9 @@ typedef struct Source {
     int64_t failed_at; /* ... and where the last one left off: it may come again */
     atomic_int shares; /* see source_share() */
     unsigned stream_count;
-    int wants_key;      /* video packets before the next keyframe are dropped, so many at most */
+    int wants_key; /* maximum number of video packets to drop before the next key frame */
+    AVFifo *held;  /* dropped packets, used if the input ends without a key frame; or NULL */
+    size_t held_bytes;
     TrackClock *clocks; /* by stream */
     int64_t jump;       /* added to all times since one has jumped, AV_TIME_BASE units */
     int64_t last_jump;  /* what was added before that */
@@ -165,6 +169,10 @@ int source_is_away(const Source *source);
  * back, the video with a key frame. */
 int source_is_return(const AVPacket *packet);
 
+/* Not 0: the key frame that a stream begins with, if packets before it may be missing. Frames that
+ * refer to those are incomplete. */
+int source_is_joined(const AVPacket *packet);
+
 /* Not 0: a picture, not a video: also in a container of videos, as GIF and AVIF are. */
 int source_is_still(const Source *source);
 
@@ -177,9 +185,9 @@ int source_can_seek(const Source *source);
 /*
  * Goes to where the video can be decoded from to show `position` (AV_TIME_BASE units, from
  * source_start()): a keyframe at or before it, its packet the first of the video that is read then.
- * An input that cannot do that stays at its start.
+ * An input that cannot do that stays at its start. Returns not 0 if it went to a keyframe.
  */
-void source_seek(Source *source, int64_t position);
+int source_seek(Source *source, int64_t position);
 
 /*
  * Shows `take` the packets of subtitles that lie before where source_seek() goes for `position`, up
@@ -214,6 +222,10 @@ Source *source_share(Source *source);
 void source_close(Source **source);
 
 /* ---- inside: for source.c and source_*.c alone ---------------------------------------------- */
+
+/* The next packets are the first of the input. If it is of a kind that can be joined or cut
+ * anywhere, those before the first key frame are dropped. */
+void source_expect_key(Source *source);
 
 /* Whether there was no memory for something since source_watch_memory(), by the same thread.
  * Demuxers go on without a packet that they had no memory for, or tell it as the end. */

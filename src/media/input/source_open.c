@@ -318,7 +318,6 @@ static int open_network(Source *s, const SourceOptions *options, MediaError *err
     else if (ret >= 0 && (ret = open_io(s, error)) >= 0)
         ret = open_format(s, options, error);
     s->network->patient = s->live && options->reconnect_s <= 0;
-    s->wants_key = SOURCE_PACKETS_TO_KEY;
     return ret;
 }
 
@@ -498,6 +497,8 @@ static int note_streams(Source *s, MediaError *error)
     for (unsigned i = 0; i < s->stream_count; i++)
         s->clocks[i].last = AV_NOPTS_VALUE;
     s->clock = s->latest = AV_NOPTS_VALUE;
+    if (!s->camera && !s->reconnect)
+        source_expect_key(s);
     return 0;
 }
 

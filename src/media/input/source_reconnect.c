@@ -287,7 +287,6 @@ static int come_back(Reconnect *r)
         ret = place_tracks(r, 1);
     if (ret < 0)
         return ret;
-    r->inner->wants_key = SOURCE_PACKETS_TO_KEY;
     r->begun = r->gives = 0;
     say(r, "%s is back after %.1f s", r->outer->name,
         (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
