@@ -13,6 +13,7 @@
 #include "app/terminal.h"
 #include "job/key_text.h"
 #include "media/output/atomic_file.h"
+#include "media/regular_file.h"
 
 #define HEADER "lumeq-state"
 #define FORMAT "1"
@@ -152,12 +153,11 @@ static const char *take_text(State *s, char *text)
 
 static void read_state(const char *path, State *s)
 {
-    struct stat about;
     const char *why = NULL;
     char *text = calloc(1, MOST_BYTES + 1);
-    FILE *file = fopen(path, "re");
+    FILE *file = regular_file_stream(path, 0);
     *s = (State){.volume = -1};
-    if (file && text && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode)) {
+    if (file && text) {
         (void)!fread(text, 1, MOST_BYTES, file);
         why = take_text(s, text);
     } else if (file || errno != ENOENT) {

@@ -1,12 +1,12 @@
 #include "app/stats.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/terminal.h"
 #include "media/output/output_file.h"
+#include "media/regular_file.h"
 #include "pipeline/equalizer_frame.h"
 #include "report/histogram_figures.h"
 
@@ -164,10 +164,10 @@ int stats_append(StatsFile *f, const char *path, MediaError *error)
     char *line = NULL;
     size_t room = 0;
     int titles = f && !f->json;
-    FILE *file = f && !f->failed ? fopen(path, "rbe") : NULL;
+    FILE *file = f && !f->failed ? regular_file_stream(path, O_NOFOLLOW) : NULL;
     if (f && !f->failed && !file)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
-                          strerror(errno));
+                          regular_file_why());
     while (file && !f->failed && getline(&line, &room, file) > 0) {
         if (!titles) {
             output_file_print(&f->file, "%s", line);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "media/checksum.h"
+#include "media/regular_file.h"
 
 #define COPY_BYTES ((size_t)64 << 10)
 
@@ -32,7 +33,7 @@ static int check_companion(const JobPlan *plan, int part, const char *what,
                      ? job_path(plan->folder, companion->name)
                      : NULL;
     uint8_t *bytes = malloc(COPY_BYTES);
-    FILE *file = path && bytes ? fopen(path, "rbe") : NULL;
+    FILE *file = path && bytes ? regular_file_stream(path, O_NOFOLLOW) : NULL;
     uint64_t size = 0;
     uint32_t sum = 0;
     for (size_t n; file && (n = fread(bytes, 1, COPY_BYTES, file)) > 0; size += n)

@@ -58,6 +58,8 @@ static int64_t choose_times(Times *t, const Source *source, const FilmListOption
 {
     const int64_t start = source_start(source);
     int64_t count = 0;
+    if (!t->count)
+        return 0; /* qsort() takes no NULL */
     qsort(t->pts, (size_t)t->count, sizeof(*t->pts), compare_times);
     for (int64_t i = 0; i < t->count; i++) {
         const int64_t us = av_rescale_q(t->pts[i], base, AV_TIME_BASE_Q) - start;

@@ -1,9 +1,9 @@
 #include "job/part_curves.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "media/regular_file.h"
 #include "pipeline/curve_planner.h"
 #include "pipeline/planned_curves.h"
 
@@ -147,10 +147,10 @@ int part_curves_open(PartCurves **curves, const JobPlan *plan, const JobPart *pa
         c->path = job_path(plan->folder, "curves");
     if (!c || !c->path)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    FILE *file = fopen(c->path, "rbe");
+    FILE *file = regular_file_stream(c->path, O_NOFOLLOW);
     if (!file)
         return media_fail(error, MEDIA_INPUT, "cannot read %s, the curves of the plan: %s",
-                          media_quote(c->path), strerror(errno));
+                          media_quote(c->path), regular_file_why());
     return block_reader_open(&c->block, file, c->path, part->position, part->size, part->sum,
                              error);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "job/key_text.h"
+#include "media/regular_file.h"
 
 #define TITLE "lumeq-measures"
 #define VERSION 3
@@ -155,12 +156,12 @@ int part_measures_read(PartMeasures *m, const JobPlan *plan, int part, MediaErro
     char text[MOST_TEXT], *at = text, *key, *value;
     uint32_t sum;
     char *path = job_part_path(plan->folder, "measured", part);
-    FILE *file = path ? fopen(path, "rbe") : NULL;
+    FILE *file = path ? regular_file_stream(path, O_NOFOLLOW) : NULL;
     int ret = path ? 0 : out_of_memory(error);
     if (path && !file)
         ret = errno == ENOENT ? -ENOENT
-                              : media_fail(error, MEDIA_INPUT, "cannot read %s: %s",
-                                           media_quote(path), strerror(errno));
+                              : media_fail(error, MEDIA_INPUT, "cannot read %s: %s" ANEW,
+                                           media_quote(path), regular_file_why(), part);
     if (file) {
         text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
         fclose(file);
@@ -180,12 +181,12 @@ int part_measures_read(PartMeasures *m, const JobPlan *plan, int part, MediaErro
 static int open_block(BlockReader **block, const PartMeasures *m, const char *path,
                       MediaError *error)
 {
-    FILE *in = path ? fopen(path, "rbe") : NULL;
+    FILE *in = path ? regular_file_stream(path, O_NOFOLLOW) : NULL;
     if (!path)
         return out_of_memory(error);
     return in ? block_reader_open(block, in, path, 0, m->size, m->sum, error)
               : media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
-                           strerror(errno));
+                           regular_file_why());
 }
 
 int part_measures_are_there(const JobPlan *plan, int part, MediaError *error)

@@ -1,6 +1,5 @@
 #include "report/report_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "media/compat.h"
 #include "media/output/output_file.h"
+#include "media/regular_file.h"
 #include "report/report_json.h"
 #include "report/report_log.h"
 #include "report/report_measure.h"
@@ -156,10 +156,10 @@ int report_append(Report *r, const char *path, MediaError *error)
     char *line = NULL;
     size_t room = 0;
     ReportPicture *picture = NULL; /* of the next frame */
-    FILE *file = fopen(path, "rbe");
+    FILE *file = regular_file_stream(path, O_NOFOLLOW);
     if (!file)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
-                          strerror(errno));
+                          regular_file_why());
     int kind = REPORT_LOG_FRAME;
     r->part_begins = r->frames;
     report_samples_clear(&r->first);

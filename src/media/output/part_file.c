@@ -12,6 +12,7 @@
 
 #include "media/checksum.h"
 #include "media/output/atomic_file.h"
+#include "media/regular_file.h"
 
 static const char magic[8] = "lumeqPRT";
 
@@ -284,14 +285,15 @@ int part_file_open(PartFile *f, const char *path, MediaError *error)
 {
     uint8_t head[HEAD], foot[FOOT];
     struct stat about;
-    *f = (PartFile){.fd = open(path, O_RDONLY | O_CLOEXEC), .path = av_strdup(path)};
+    *f = (PartFile){.path = av_strdup(path)};
+    f->fd = regular_file_open(path, O_NOFOLLOW);
     if (f->fd < 0 && errno == ENOENT)
         return AVERROR(ENOENT);
-    if (!f->path)
-        return out_of_memory(error);
     if (f->fd < 0 || fstat(f->fd, &about) < 0)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
-                          strerror(errno));
+                          regular_file_why());
+    if (!f->path)
+        return out_of_memory(error);
     if (about.st_size < HEAD + FOOT)
         return not_whole(f, "it is too short", error);
     const uint64_t end = (uint64_t)about.st_size - FOOT;
