@@ -356,20 +356,37 @@ int encoder_usual_quantizer(enum AVCodecID id)
 #define ROWS_OF_CORE 60
 #define THREADED_CORES 16
 
-/* Whether an option has one of these names, or names it within its value, as x264-params does. */
+/* x264 and x265 take '_' for '-'. */
+static int is_name(const char *text, const char *name, char end)
+{
+    while (*name && (*text == *name || (*text == '_' && *name == '-')))
+        text++, name++;
+    return !*name && *text == end;
+}
+
+static int is_among(const char *text, const char *const *names, char end)
+{
+    while (*names && !is_name(text, *names, end))
+        names++;
+    return *names != NULL;
+}
+
+/* Whether an option has one of these names, or names it within its value, as x264-params does:
+ * there, a name may have quotes, or spaces before it. */
 static int names_any(const char *option, const char *const *names)
 {
-    const size_t length = strcspn(option, "=");
-    for (; *names; names++) {
-        char within[32];
-        if (strlen(*names) == length && strncmp(option, *names, length) == 0)
-            return 1;
-        snprintf(within, sizeof(within), "%s=", *names);
-        for (const char *at = strpbrk(option + length, "=:"); at; at = strpbrk(at + 1, "=:"))
-            if (strncmp(at + 1, within, strlen(within)) == 0)
-                return 1;
-    }
-    return 0;
+    const char *value = strchr(option, '=');
+    AVDictionary *words = NULL;
+    const AVDictionaryEntry *word = NULL;
+    int found = is_among(option, names, '=');
+    for (const char *at = value; at && !found; at = strpbrk(at + 1, "=:"))
+        found = is_among(at + 1, names, '=');
+    if (value)
+        (void)av_dict_parse_string(&words, value + 1, "=", ":", 0);
+    while (!found && (word = av_dict_get(words, "", word, AV_DICT_IGNORE_SUFFIX)))
+        found = is_among(word->key, names, '\0');
+    av_dict_free(&words);
+    return found;
 }
 
 static const char *first_named(const EncoderOptions *o, const char *const *names)
@@ -438,9 +455,19 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
     static const char *const rates[] = {"b",           "bitrate",     "maxrate", "minrate",
                                         "bufsize",     "vbv-maxrate", "pass",    "vbv-bufsize",
                                         "passlogfile", "rc_max_rate", NULL};
+    static const char *const files[] = {"stats", "dump-yuv",      "log-file",      "csv",
+                                        "recon", "analysis-save", "analysis-file", NULL};
     static const char *const why = "a rate of bits is for a film as a whole, and parts do not know "
                                    "of each other; --crf gives all of them the same quality";
     const char *rate = first_named(o, rates), *open = first_opening(o);
+    const char *file = first_named(o, files);
+    for (const char *const *option = o->options; option && *option; option++)
+        if (strncmp(*option, "flags=", 6) == 0 && strstr(*option, "pass"))
+            rate = *option;
+    if (file)
+        return media_fail(error, MEDIA_USAGE,
+                          "--vopt %s writes a file of its own, and each part would write it again",
+                          media_quote(file));
     if (open)
         return media_fail(error, MEDIA_USAGE,
                           "--vopt %s: parts have closed groups of pictures, since each is encoded "
