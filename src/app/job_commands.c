@@ -108,10 +108,9 @@ static int look_at_output(JobFilm *f, const char *plan, int *code)
     int ret = 0;
     if (!output)
         return 0;
-    job_output_look(&f->before, output);
     if (access(plan, F_OK) < 0 && job_is_joined(output, NULL, NULL, code))
         ret = 1;
-    else if (access(plan, F_OK) < 0 && f->before.st_ino)
+    else if (access(plan, F_OK) < 0 && access(output, F_OK) == 0)
         ret = media_fail(&f->error, MEDIA_INPUT,
                          "there is no plan %s, and %s is there, which is left alone: where a job "
                          "made it, it was joined before, and nothing is left to do",

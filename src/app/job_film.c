@@ -65,8 +65,13 @@ static int parse(JobFilm *f, int argc, char **argv)
         return media_fail(&f->error, MEDIA_USAGE, "out of memory");
     f->argv[n++] = (char *)"lumeq";
     f->argv[n++] = (char *)"--no-config";
-    for (int i = 0; i < plan->argument_count; i++)
+    for (int i = 0; i < plan->argument_count; i++) {
+        if (!option_arguments_is_carried(plan->arguments[i]))
+            return media_fail(&f->error, MEDIA_INPUT,
+                              "the plan has the argument %s, and a plan may not have that option",
+                              media_quote(plan->arguments[i]));
         f->argv[n++] = plan->arguments[i];
+    }
     for (int i = 0; i < argc; i++)
         f->argv[n++] = argv[i];
     if (plan->rows) {
@@ -125,20 +130,21 @@ int job_film_open(JobFilm *f)
     const Options *o = &f->options;
     const LumeqParams params = options_params(o);
     f->options.hwdec = OPTIONS_HWDEC_NO; /* damage decides where parts are cut */
-    void *const opaque = f->writer_options.take_opaque;
-    int (*const take)(void *, const AVPacket *, MediaError *) = f->writer_options.take_encoded;
+    const WriterOptions before = f->writer_options;
     f->writer_options = engine_writer(o, f->stop);
-    f->writer_options.take_encoded = take;
-    f->writer_options.take_opaque = opaque;
-    if (take)
+    f->writer_options.take_encoded = before.take_encoded;
+    f->writer_options.take_opaque = before.take_opaque;
+    f->writer_options.whole = before.whole;
+    f->writer_options.whole_opaque = before.whole_opaque;
+    if (before.take_encoded)
         f->writer_options.overwrite = 1; /* it is not touched */
     f->writer_options.video.closed = 1;
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
     int ret = engine_create_writer(&f->writer, &f->writer_options, o, &f->error);
-    if (ret >= 0 && o->passes_asked_by) /* the plan's: what follows has been checked */
+    if (ret >= 0 && o->passes_asked_by) /* the plan's */
         ret = passes_choose(o, f->writer, &f->error);
-    if (ret >= 0 && o->passes_asked_by)
+    if (ret >= 0)
         ret = writer_check_parts(f->writer, &f->error);
     if (ret >= 0)
         ret = engine_open(&f->engine, o, equalizer_writes_chroma(&params), &f->error);

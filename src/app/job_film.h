@@ -2,8 +2,6 @@
 #ifndef LUMEQ_APP_JOB_FILM_H
 #define LUMEQ_APP_JOB_FILM_H
 
-#include <sys/stat.h>
-
 #include "app/engine.h"
 #include "app/options/options.h"
 #include "app/progress.h"
@@ -22,7 +20,8 @@ typedef struct JobFilm {
     LumeqParams params;
     Progress progress;
     MediaError error;
-    struct stat before; /* the output, before the plan was read; {0}: there was none */
+    JobFile seen;     /* the output when this run began */
+    char damage[512]; /* known loss of the input, at the join */
 
     /* Of a run that takes all steps. */
     int within;    /* the progress is that of all of them */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/headless.h"
@@ -16,6 +15,7 @@
 #include "app/terminal.h"
 #include "job/film_cuts.h"
 #include "job/film_list.h"
+#include "job/job_folder.h"
 #include "job/part_curves.h"
 #include "job/part_measures.h"
 #include "job/part_reader.h"
@@ -31,7 +31,6 @@
 
 /* Of a part, where nothing else is asked for. */
 #define USUAL_SECONDS 60.0
-#define MOST_PARTS 99999
 
 static int out_of_memory(JobFilm *f)
 {
@@ -108,6 +107,7 @@ static int begin_plan(JobFilm *f)
     plan->report = o->report ? absolute(o->report) : NULL;
     plan->folder = plan->output ? job_folder(plan->output) : NULL;
     plan->asked = asked_parts(o);
+    plan->before = job_file_look(o->output);
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
         (o->report && !plan->report) || !plan->folder || !plan->asked != !has_asked_parts(o) ||
         option_arguments(o, take_argument, plan) < 0)
@@ -193,13 +193,8 @@ static int take_plan_there(JobFilm *f)
 static int make_folder(JobFilm *f)
 {
     if (f->options.overwrite)
-        job_folder_remove(f->plan.folder);
-    struct stat old; /* parts are as private as the film that they replace */
-    const mode_t mode = stat(f->plan.output, &old) == 0 ? (old.st_mode & 0777) | S_IRWXU : 0777;
-    return mkdir(f->plan.folder, mode | (mode & 0444) >> 2) == 0 || errno == EEXIST
-               ? 0
-               : media_fail(&f->error, MEDIA_OUTPUT, "cannot make the folder %s: %s",
-                            media_quote(f->plan.folder), strerror(errno));
+        job_folder_clear(f->plan.folder);
+    return job_folder_make(f->plan.folder, f->plan.output, &f->error);
 }
 
 static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error)
@@ -277,7 +272,7 @@ static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
     if (o->parts > 0)
         return o->parts;
     const double parts = seconds / (o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS);
-    return FFMAX(FFMAX(least, 1), parts > MOST_PARTS ? MOST_PARTS : (int64_t)(parts + 0.5));
+    return FFMAX(FFMAX(least, 1), parts > JOB_MOST_PARTS ? JOB_MOST_PARTS : (int64_t)(parts + 0.5));
 }
 
 /* Of all frames: where the first and the last one begin, and where that ends, in the track's time
@@ -369,7 +364,7 @@ static int list_parts(JobFilm *f)
         .to_us = o->to_us,
         .frames = o->frames,
         .parts = f->within ? 0 : o->parts,
-        .most_parts = MOST_PARTS,
+        .most_parts = JOB_MOST_PARTS,
         .seconds = !f->within && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
         .at_a_time = f->measures,
     };
@@ -419,16 +414,26 @@ static int check_input(JobFilm *f)
                       "a plan is of a film in one file, and pictures are none");
 }
 
+/* From now on the plan itself says that the output is not this job's film yet. */
+static void has_plan_now(const JobFilm *f)
+{
+    char *path = job_path(f->plan.folder, JOB_BEGUN);
+    if (path)
+        (void)unlink(path);
+    free(path);
+}
+
 int job_step_plan(JobFilm *f)
 {
     f->options.passes_asked_by = "a film in parts";
     f->options.two_pass = OPTIONS_TWO_PASS_ON;
-    if (check_input(f) < 0)
+    if (check_input(f) < 0 || job_begin(&f->options, f->resume, &f->error) < 0)
         return f->error.fault;
     int ret = begin_plan(f);
     if (ret >= 0)
         ret = take_plan_there(f);
     if (ret > 0) {
+        has_plan_now(f);
         say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already: %d part%s",
             media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
         return 0;
@@ -445,6 +450,8 @@ int job_step_plan(JobFilm *f)
         ret = measure_and_plan(f);
     if (ret < 0)
         (void)rmdir(f->plan.folder); /* unless there is something in it */
+    else
+        has_plan_now(f);
     if (ret >= 0 && f->plan.ready)
         say_planned(f);
     else if (ret >= 0)

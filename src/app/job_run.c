@@ -283,13 +283,12 @@ static int join(JobRun *r, int *code)
 {
     JobFilm film = {.stop = r->stop, .within = 1};
     char *arguments[3];
-    film.before = r->film.before;
     int ret = job_film_read(&film, r->path, own_arguments(r, arguments), arguments);
     film.progress = r->film.progress;
     film.progress.style = PROGRESS_NONE;
     if (ret >= 0)
         ret = job_step_join(&film, code);
-    else if (job_is_joined_since(&film.before, r->options->output, r->film.plan.damage, code))
+    else if (job_is_joined_since(&r->film, r->film.plan.damage, code))
         ret = 0;
     if (film.error.fault)
         r->film.error = film.error;
@@ -342,11 +341,15 @@ int job_run(const Options *options, atomic_int *stop)
     JobRun r = {.options = options, .stop = stop};
     JobFilm *f = &r.film;
     int code = EXIT_DONE;
-    job_output_look(&f->before, options->output);
+    f->seen = job_file_look(options->output);
     if (options->resume &&
         (job_is_joined(options->output, options->stats, options->report, &code) ||
          job_is_done(options->input, options->output)))
         return code;
+    if (job_begin(options, options->resume, &f->error) < 0) {
+        say(SAY_ERRORS, "%s", f->error.text);
+        return -f->error.fault;
+    }
     r.jobs = FFMIN(job_run_at_a_time(options, options->jobs > 0 ? 0 : find_rows(&r)), MOST_SLOTS);
     r.measures = FFMIN(measures_at_a_time(options, r.jobs), MOST_SLOTS);
     int ret = make_plan(&r);
@@ -354,7 +357,7 @@ int job_run(const Options *options, atomic_int *stop)
         ret = do_parts(&r);
     if (ret < 0 && atomic_load(stop) == RUN_ON) {
         r.joined = f->plan.mark && /* there was a plan */
-                   job_is_joined_since(&f->before, options->output, f->plan.damage, &code);
+                   job_is_joined_since(f, f->plan.damage, &code);
     } else if (ret >= 0 && atomic_load(stop) == RUN_ON) {
         ret = join(&r, &code);
         r.joined = ret >= 0;

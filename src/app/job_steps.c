@@ -1,6 +1,7 @@
 #include "app/job_steps.h"
 
-#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,13 @@
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
+#include "job/job_folder.h"
 #include "job/part_curves.h"
 #include "job/part_reader.h"
 #include "media/checksum.h"
 #include "media/compat.h"
 #include "media/output/part_file.h"
+#include "media/regular_file.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/planned_curves.h"
 
@@ -35,55 +38,62 @@ static int interrupted(JobFilm *f)
     return media_fail(&f->error, MEDIA_INPUT, "interrupted");
 }
 
-/* What tells that the output is about to get its name, and what was lost of the input. */
-#define MARKER "joining"
+/* ---- which film is the output ---- */
 
-static void remove_one(const char *folder, const char *name)
+/* JOB_JOINING has a line for each film that is about to become the output, since two joins may run
+ * at once; then the known loss of the input. */
+#define FILM_LINE "film %" PRId64 " %" PRId64 " %" PRId64 "\n"
+#define FILM_SCAN "film %" SCNd64 " %" SCNd64 " %" SCNd64
+
+typedef struct Marker {
+    int is_own; /* it names the file that is the output now */
+    struct stat about;
+    char films[512], damage[512];
+} Marker;
+
+static void read_marker(Marker *m, const char *output)
 {
-    char *path = job_path(folder, name);
-    if (path)
-        (void)unlink(path);
+    MediaError ignored = {0};
+    const JobFile now = job_file_look(output);
+    char *folder = job_folder(output), *path = folder ? job_path(folder, JOB_JOINING) : NULL;
+    FILE *file = path && job_folder_check(folder, &ignored) == 0
+                     ? regular_file_stream(path, O_NOFOLLOW)
+                     : NULL;
+    JobFile film;
+    *m = (Marker){0};
+    while (file && fgets(m->damage, sizeof(m->damage), file) &&
+           sscanf(m->damage, FILM_SCAN, &film.inode, &film.size, &film.modified_ns) == 3) {
+        m->is_own |= now.inode && job_file_is_same(&film, &now);
+        const size_t used = strlen(m->films);
+        snprintf(m->films + used, sizeof(m->films) - used, "%s", m->damage);
+        m->damage[0] = '\0';
+    }
+    if (file && fstat(fileno(file), &m->about) < 0)
+        m->is_own = 0;
+    if (file)
+        fclose(file);
     free(path);
+    free(folder);
 }
 
-/* Whether a file in the folder is the job's; those that are being written begin with a dot. */
-static int is_of_job(const char *name)
+/* For the writer, when the film is whole and is about to get its name. */
+static int write_marker(void *film, const struct stat *whole, MediaError *error)
 {
-    static const char *const kinds[] = {"plan",      "curves", "part-",   "measured-",
-                                        "measures-", "rows-",  "report-", "lumeq-"};
-    name += name[0] == '.';
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
-            return 1;
-    return strncmp(name, MARKER, strlen(MARKER)) == 0 && strcmp(name, MARKER) != 0;
-}
-
-/* The plan goes first, and what tells that the output is whole goes last. What somebody else keeps
- * there stays. */
-void job_folder_remove(const char *folder)
-{
-    DIR *entries = opendir(folder);
-    const struct dirent *entry;
-    if (!entries)
-        return;
-    remove_one(folder, "plan");
-    while ((entry = readdir(entries)))
-        if (is_of_job(entry->d_name))
-            remove_one(folder, entry->d_name);
-    closedir(entries);
-    remove_one(folder, MARKER);
-    (void)rmdir(folder);
-}
-
-static int write_marker(JobFilm *f, const char *damage)
-{
+    const JobFilm *f = film;
+    char text[sizeof(((Marker *)0)->films) + sizeof(f->damage) + 128];
     AtomicFile file;
-    char *path = job_path(f->plan.folder, MARKER);
-    int ret = path ? atomic_file_open(&file, path, &f->error)
-                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    Marker before;
+    char *path = job_path(f->plan.folder, JOB_JOINING);
+    int ret = path ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    read_marker(&before, f->plan.output);
+    const JobFile id = job_file_of(whole);
+    const int length = snprintf(text, sizeof(text), FILM_LINE "%s%s", id.inode, id.size,
+                                id.modified_ns, before.films, f->damage);
+    if (ret >= 0)
+        ret = atomic_file_open(&file, path, error);
     if (ret >= 0) {
-        ret = atomic_file_write(&file, damage, strlen(damage), &f->error);
-        ret = ret < 0 ? ret : atomic_file_commit(&file, &f->error);
+        ret = atomic_file_write(&file, text, (size_t)length, error);
+        ret = ret < 0 ? ret : atomic_file_commit(&file, error);
         atomic_file_close(&file);
     }
     free(path);
@@ -104,60 +114,55 @@ static int is_named_since(const char *path, const struct stat *marker)
 
 int job_is_own(const char *output)
 {
-    struct stat marker;
-    char *folder = job_folder(output), *path = folder ? job_path(folder, MARKER) : NULL;
-    const int is = path && stat(path, &marker) == 0 && is_named_since(output, &marker);
+    Marker marker;
+    read_marker(&marker, output);
+    return marker.is_own;
+}
+
+static int has_file(const char *folder, const char *name)
+{
+    struct stat there;
+    char *path = job_path(folder, name);
+    const int has = !path || lstat(path, &there) == 0;
     free(path);
-    free(folder);
-    return is;
+    return has;
 }
 
 int job_is_joined(const char *output, const char *rows, const char *report, int *code)
 {
-    struct stat marker;
-    char damage[512] = "";
-    char *folder = job_folder(output), *path = folder ? job_path(folder, MARKER) : NULL;
-    FILE *file = path ? fopen(path, "rbe") : NULL;
-    const int is = file && fstat(fileno(file), &marker) == 0 && is_named_since(output, &marker) &&
-                   (!rows || is_named_since(rows, &marker)) &&
-                   (!report || is_named_since(report, &marker));
+    Marker marker;
+    char *folder = job_folder(output);
+    read_marker(&marker, output);
+    const int is = folder && marker.is_own && !has_file(folder, JOB_BEGUN) &&
+                   (!rows || is_named_since(rows, &marker.about)) &&
+                   (!report || is_named_since(report, &marker.about));
     if (is) {
-        damage[fread(damage, 1, sizeof(damage) - 1, file)] = '\0';
         job_folder_remove(folder);
         say(SAY_NORMAL, "%s is whole already", media_quote(output));
-        *code = headless_say_damage(damage, NULL);
+        *code = headless_say_damage(marker.damage, NULL);
     }
-    if (file)
-        fclose(file);
-    free(path);
     free(folder);
     return is;
 }
 
-void job_output_look(struct stat *before, const char *output)
+int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
 {
-    if (stat(output, before) < 0)
-        *before = (struct stat){0};
-}
-
-int job_is_joined_since(const struct stat *before, const char *output, const char *damage,
-                        int *code)
-{
-    struct stat now;
-    char *folder = job_folder(output), *plan = folder ? job_path(folder, "plan") : NULL;
+    const JobPlan *plan = &f->plan;
+    const JobFile now = job_file_look(plan->output);
+    char *folder = job_folder(plan->output), *path = folder ? job_path(folder, "plan") : NULL;
+    const int has_plan = !path || access(path, F_OK) == 0;
     const int is_new =
-        stat(output, &now) == 0 && (now.st_dev != before->st_dev || now.st_ino != before->st_ino ||
-                                    !is_later(before->st_ctim, now.st_ctim));
-    const int has_plan = !plan || access(plan, F_OK) == 0;
-    const int is = is_new && (!has_plan || job_is_own(output));
+        now.inode && !job_file_is_same(&now, &plan->before) && now.modified_ns >= plan->written_ns;
+    const int is =
+        has_plan ? !job_file_is_same(&now, &f->seen) && job_is_own(plan->output) : is_new;
     if (is) {
         say(SAY_NORMAL, "%s is whole: another run of this job has joined it meanwhile",
-            media_quote(output));
+            media_quote(plan->output));
         *code = headless_say_damage(damage ? damage : "", NULL);
     }
     if (is && !has_plan)
         job_folder_remove(folder);
-    free(plan);
+    free(path);
     free(folder);
     return is;
 }
@@ -165,9 +170,9 @@ int job_is_joined_since(const struct stat *before, const char *output, const cha
 int job_is_done(const char *input, const char *output)
 {
     struct stat in, out;
-    char *folder = job_folder(output), *plan = folder ? job_path(folder, "plan") : NULL;
-    const int is = plan && access(plan, F_OK) < 0 && stat(input, &in) == 0 &&
-                   stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
+    char *folder = job_folder(output);
+    const int is = folder && !has_file(folder, "plan") && !has_file(folder, JOB_BEGUN) &&
+                   stat(input, &in) == 0 && stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
                    (in.st_dev != out.st_dev || in.st_ino != out.st_ino) &&
                    is_later(out.st_mtim, in.st_mtim);
     if (is)
@@ -175,9 +180,42 @@ int job_is_done(const char *input, const char *output)
             "%s is done: it is there, and not older than its input; without --resume, -y makes it "
             "anew",
             media_quote(output));
-    free(plan);
     free(folder);
     return is;
+}
+
+/* True if the job is going to replace a file; outputs that are refused later do not count. */
+static int has_old_output(const Options *o)
+{
+    struct stat in, out;
+    return o->overwrite && stat(o->output, &out) == 0 && S_ISREG(out.st_mode) &&
+           stat(o->input, &in) == 0 && (in.st_dev != out.st_dev || in.st_ino != out.st_ino);
+}
+
+static int note_begun(const char *path, MediaError *error)
+{
+    const int fd = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    const int ret = fd >= 0 && fsync(fd) == 0
+                        ? 0
+                        : media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
+                                     strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return ret;
+}
+
+int job_begin(const Options *o, int resume, MediaError *error)
+{
+    char *folder = job_folder(o->output), *path = folder ? job_path(folder, JOB_BEGUN) : NULL;
+    int ret =
+        path ? job_folder_check(folder, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0 && has_old_output(o) && !(resume && has_file(folder, "plan"))) {
+        ret = job_folder_make(folder, o->output, error);
+        ret = ret < 0 ? ret : note_begun(path, error);
+    }
+    free(path);
+    free(folder);
+    return ret;
 }
 
 /* ---- a part ---- */
@@ -250,7 +288,7 @@ static int open_report(Segment *s)
 static int read_back(const char *path, PartCompanion *companion, MediaError *error)
 {
     uint8_t bytes[4096];
-    FILE *file = fopen(path, "rbe");
+    FILE *file = regular_file_stream(path, O_NOFOLLOW);
     for (size_t n; file && (n = fread(bytes, 1, sizeof(bytes), file)) > 0; companion->size += n)
         companion->sum = checksum(companion->sum, bytes, n);
     if (file)
@@ -424,7 +462,7 @@ static int write_segment(Segment *s)
 
 int job_step_segment(JobFilm *f, int part)
 {
-    Segment s = {.film = f, .part = f->plan.parts + part};
+    Segment s = {.film = f};
     s.label.plan = f->plan.mark;
     s.label.part = part;
     if (!f->plan.ready)
@@ -436,6 +474,7 @@ int job_step_segment(JobFilm *f, int part)
             "part %d is empty: the film has fewer parts, since it is not cut everywhere", part);
         return 0;
     }
+    s.part = &f->plan.parts[part];
     if (!f->options.overwrite && film_joiner_has(&f->plan, part)) {
         say(SAY_NORMAL, "part %d is there already", part);
         return 0;
@@ -589,18 +628,15 @@ static int join_report(Joining *j)
 static int finish_join(Joining *j, int *code)
 {
     JobFilm *f = j->film;
-    char damage[512] = "";
     if (f->plan.damage)
-        snprintf(damage, sizeof(damage), "%s", f->plan.damage);
+        snprintf(f->damage, sizeof(f->damage), "%s", f->plan.damage);
     else
-        (void)reader_damage(j->reader, damage, sizeof(damage));
+        (void)reader_damage(j->reader, f->damage, sizeof(f->damage));
     int ret = join_rows(j);
     if (ret >= 0)
         ret = join_report(j);
-    if (ret >= 0 && job_is_joined_since(&f->before, f->plan.output, damage, code))
+    if (ret >= 0 && job_is_joined_since(f, f->damage, code))
         return JOINED_MEANWHILE;
-    if (ret >= 0)
-        ret = write_marker(f, damage);
     if (ret >= 0)
         ret = writer_finish(f->writer, 0, &f->error);
     if (ret < 0)
@@ -614,7 +650,7 @@ static int finish_join(Joining *j, int *code)
         media_quote(f->plan.output), f->plan.frames, f->plan.frames == 1 ? "" : "s",
         f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined",
         seconds, (double)f->plan.frames / seconds);
-    *code = headless_say_damage(damage, f->writer);
+    *code = headless_say_damage(f->damage, f->writer);
     if (incomplete)
         *code = EXIT_OUTPUT;
     return 0;
@@ -626,27 +662,46 @@ static int is_outrun(const JobFilm *f, int *code)
 {
     const char *name = f->writer ? writer_name(f->writer) : NULL;
     if (is_stopped(f) || (name && strcmp(name, f->plan.output) == 0) ||
-        !job_is_joined_since(&f->before, f->plan.output, f->plan.damage, code))
+        !job_is_joined_since(f, f->plan.damage, code))
         return 0;
     if (name)
         (void)unlink(name);
     return 1;
 }
 
+/* An edited plan may name any file as its statistics or report, so these replace nothing. */
+static int check_beside(JobFilm *f, const char *option, const char *path)
+{
+    return path && access(path, F_OK) == 0
+               ? media_fail(&f->error, MEDIA_USAGE,
+                            "%s %s exists: -y of lumeq join is for the output alone; remove it "
+                            "first",
+                            option, media_quote(path))
+               : 0;
+}
+
 int job_step_join(JobFilm *f, int *code)
 {
     Joining j = {.film = f, .packet = av_packet_alloc()};
     *code = EXIT_DONE;
+    f->seen = job_file_look(f->plan.output);
     if (job_is_joined(f->plan.output, f->plan.rows, f->plan.report, code)) {
         av_packet_free(&j.packet);
         return 0;
     }
-    f->options.overwrite |= job_is_own(f->plan.output);
+    const int own = job_is_own(f->plan.output);
+    f->writer_options.whole = write_marker;
+    f->writer_options.whole_opaque = f;
     int ret = j.packet ? 0 : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
     if (ret >= 0 && !f->plan.ready)
         ret = media_fail(&f->error, MEDIA_USAGE,
                          "the plan is not finished: lumeq measure PLAN K and lumeq plan PLAN come "
                          "first, then lumeq segment PLAN K");
+    if (ret >= 0 && f->options.overwrite && !f->within && !own &&
+        (check_beside(f, "--stats", f->plan.rows) < 0 ||
+         check_beside(f, "--report", f->plan.report) < 0))
+        ret = f->error.fault;
+    f->options.overwrite |= own;
     if (ret >= 0)
         ret = film_joiner_open(&j.joiner, &f->plan, &f->error);
     if (ret >= 0)

@@ -25,20 +25,19 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
 /* Whether the job whose folder is there has made this output. */
 int job_is_own(const char *output);
 
-/* What is there of that name, before anything is known of a plan; {0}: nothing. */
-void job_output_look(struct stat *before, const char *output);
+/* Whether another run has joined the film since film->seen. Then the output is another file, and
+ * the folder names it; or the folder has lost its plan, and the output differs from the one at the
+ * start of the job and is newer than the plan. Says so, and removes the rest of the folder. *code:
+ * as above, by the known loss of the input (NULL: nothing). */
+int job_is_joined_since(const JobFilm *film, const char *damage, int *code);
 
-/* Whether another run has joined the film since then: the output is another file than it was, and
- * the job's folder says that it is the job's, or has no plan any more. Says so, and removes what
- * this run may have left there. *code: as above, by what was lost (NULL: nothing). */
-int job_is_joined_since(const struct stat *before, const char *output, const char *damage,
-                        int *code);
+/* Before anything else of a job: checks its folder. If the job is going to replace a file, the
+ * folder notes that: should the job end before it has a plan, nobody takes that file for its film.
+ * MEDIA_OUTPUT. */
+int job_begin(const Options *options, int resume, MediaError *error);
 
-/* Whether the output is whole, and nothing is left of a job: it has its name, and is not older than
- * the input. Says so. */
+/* Whether the output exists and is not older than the input, and no job for it is unfinished. Says
+ * so. */
 int job_is_done(const char *input, const char *output);
-
-/* Removes what is in a job's folder, and itself. */
-void job_folder_remove(const char *folder);
 
 #endif

@@ -11,13 +11,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "job/job_folder.h"
 #include "job/key_text.h"
 #include "media/checksum.h"
+#include "media/regular_file.h"
 
 /* What is looked at of the input's begin and end. */
 #define LOOK_BYTES ((int64_t)1 << 20)
 
 #define MOST_PLAN ((int64_t)256 << 20)
+
+/* Times of a plan in us, and in a track's time base: far from where a sum of two overflows. */
+#define MOST_US (INT64_C(1) << 60)
+#define MOST_PTS (INT64_C(1) << 62)
+
+#define MOST_COUNT (INT64_C(1) << 40) /* frames, and bytes of curves */
+#define MOST_THREADS 256              /* as --threads */
+#define DEEPER 10                     /* bits of --pix-fmt auto10 */
 
 #define TITLE "lumeq-plan"
 
@@ -46,6 +56,23 @@ char *job_folder(const char *output)
     return folder;
 }
 
+JobFile job_file_of(const struct stat *file)
+{
+    return (JobFile){(int64_t)file->st_ino, file->st_size,
+                     (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec};
+}
+
+JobFile job_file_look(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 ? job_file_of(&about) : (JobFile){0};
+}
+
+int job_file_is_same(const JobFile *a, const JobFile *b)
+{
+    return a->inode == b->inode && a->size == b->size && a->modified_ns == b->modified_ns;
+}
+
 /* ---- the input ---- */
 
 static int look_at(int fd, int64_t position, int64_t size, uint32_t *sum)
@@ -69,6 +96,11 @@ int job_input_look(JobInput *input, const char *path, MediaError *error)
     struct stat file;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int ret = fd >= 0 && fstat(fd, &file) == 0 ? 0 : -1;
+    if (ret == 0 && !S_ISREG(file.st_mode) && !S_ISBLK(file.st_mode)) {
+        close(fd);
+        return media_fail(error, MEDIA_INPUT, "%s is not a regular file, and a job needs one",
+                          media_quote(path));
+    }
     if (ret == 0) {
         const int64_t size = file.st_size < LOOK_BYTES ? file.st_size : LOOK_BYTES;
         *input = (JobInput){.size = file.st_size,
@@ -133,9 +165,10 @@ static void put_plan(KeyText *text, const JobPlan *plan)
     put_text(text, "output", plan->output);
     put_text(text, "stats", plan->rows);
     put_text(text, "report", plan->report);
+    key_text_add(text, "output-was", "%" PRId64 " %" PRId64 " %" PRId64, plan->before.inode,
+                 plan->before.size, plan->before.modified_ns);
     for (int i = 0; i < plan->argument_count; i++)
         key_text_add(text, "argument", "%s", plan->arguments[i]);
-    put_text(text, "settings", plan->settings);
     put_text(text, "asked", plan->asked);
     put_text(text, "encoder", plan->encoder);
     put_text(text, "encoder-version", plan->encoder_version);
@@ -168,6 +201,8 @@ int job_plan_write(JobPlan *plan, MediaError *error)
         ret = ret < 0 ? ret : atomic_file_commit(&file, error);
         atomic_file_close(&file);
     }
+    if (ret >= 0)
+        plan->written_ns = job_file_look(path).modified_ns;
     key_text_free(&text);
     free(path);
     return ret;
@@ -175,16 +210,16 @@ int job_plan_write(JobPlan *plan, MediaError *error)
 
 /* ---- reading ---- */
 
-/* NULL: see errno, which is 0 where it is no text. */
+/* NULL: see regular_file_why(). */
 static char *read_text(const char *path)
 {
     struct stat about = {0};
-    FILE *file = fopen(path, "rbe");
+    FILE *file = regular_file_stream(path, O_NOFOLLOW);
     if (!file)
         return NULL;
     char *text = NULL;
-    errno = 0;
-    if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= MOST_PLAN) {
+    errno = EFBIG;
+    if (fstat(fileno(file), &about) == 0 && about.st_size <= MOST_PLAN) {
         text = malloc((size_t)about.st_size + 1);
         const size_t n = text ? fread(text, 1, (size_t)about.st_size, file) : 0;
         if (text)
@@ -192,9 +227,10 @@ static char *read_text(const char *path)
         if (text && (n != (size_t)about.st_size || strlen(text) != n)) {
             free(text);
             text = NULL;
+            errno = EILSEQ;
         }
     }
-    const int reason = S_ISDIR(about.st_mode) ? EISDIR : errno;
+    const int reason = errno;
     fclose(file);
     errno = reason;
     return text;
@@ -225,15 +261,31 @@ int job_plan_add_argument(JobPlan *plan, const char *argument)
     return arguments[count - 2] ? 0 : -1;
 }
 
+static int is_within(int64_t number, int64_t least, int64_t most)
+{
+    return number >= least && number <= most;
+}
+
+static int has_limits(const JobPart *p)
+{
+    return is_within(p->first, 0, MOST_COUNT) && is_within(p->frames, 0, MOST_COUNT) &&
+           (p->begin_pts == INT64_MIN || is_within(p->begin_pts, -MOST_PTS, MOST_PTS)) &&
+           (p->end_pts == INT64_MAX || is_within(p->end_pts, -MOST_PTS, MOST_PTS)) &&
+           is_within(p->seek_us, -1, MOST_US) && is_within(p->before_pts, -MOST_PTS, MOST_PTS) &&
+           is_within(p->position, 0, MOST_COUNT) && is_within(p->size, 0, MOST_COUNT);
+}
+
 static int take_part(JobPlan *plan, const char *value)
 {
-    JobPart *p = job_plan_add_part(plan);
-    return p && sscanf(value,
-                       "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64
-                       " %" SCNx32 " %" SCNx32 " %" SCNd64 " %" SCNd64 " %" SCNx32,
-                       &p->first, &p->frames, &p->begin_pts, &p->end_pts, &p->seek_us,
-                       &p->before_pts, &p->before[0], &p->before[1], &p->position, &p->size,
-                       &p->sum) == 11
+    JobPart *p = plan->part_count < JOB_MOST_PARTS ? job_plan_add_part(plan) : NULL;
+    return p &&
+                   sscanf(value,
+                          "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64
+                          " %" SCNx32 " %" SCNx32 " %" SCNd64 " %" SCNd64 " %" SCNx32,
+                          &p->first, &p->frames, &p->begin_pts, &p->end_pts, &p->seek_us,
+                          &p->before_pts, &p->before[0], &p->before[1], &p->position, &p->size,
+                          &p->sum) == 11 &&
+                   has_limits(p)
                ? 0
                : -1;
 }
@@ -254,32 +306,38 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
         char **to;
     } texts[] = {{"program", &plan->program}, {"input", &plan->input},
                  {"output", &plan->output},   {"stats", &plan->rows},
-                 {"report", &plan->report},   {"settings", &plan->settings},
-                 {"asked", &plan->asked},     {"encoder", &plan->encoder},
-                 {"damage", &plan->damage},   {"encoder-version", &plan->encoder_version}};
+                 {"report", &plan->report},   {"asked", &plan->asked},
+                 {"encoder", &plan->encoder}, {"encoder-version", &plan->encoder_version},
+                 {"damage", &plan->damage}};
     const struct {
         const char *key;
-        int64_t *to;
-    } numbers[] = {{"zero", &plan->zero},
-                   {"length", &plan->length_us},
-                   {"frames", &plan->frames},
-                   {"film-end", &plan->film_end},
-                   {"wanted-parts", &plan->wanted_parts}};
+        int64_t *to, least, most;
+    } numbers[] = {{"zero", &plan->zero, -MOST_US, MOST_US},
+                   {"length", &plan->length_us, 0, MOST_US},
+                   {"frames", &plan->frames, 0, MOST_COUNT},
+                   {"film-end", &plan->film_end, INT64_MIN, MOST_US},
+                   {"wanted-parts", &plan->wanted_parts, 0, JOB_MOST_PARTS}};
     const struct {
         const char *key;
-        int *to;
-    } small[] = {{"encoder-threads", &plan->encoder_threads},
-                 {"decoder-threads", &plan->decoder_threads},
-                 {"depth", &plan->depth}};
+        int *to, least, most;
+    } small[] = {{"encoder-threads", &plan->encoder_threads, 0, MOST_THREADS},
+                 {"decoder-threads", &plan->decoder_threads, 0, MOST_THREADS},
+                 {"depth", &plan->depth, 0, DEEPER}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (strcmp(key, texts[i].key) == 0)
             return take_copy(texts[i].to, value);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (strcmp(key, numbers[i].key) == 0)
-            return sscanf(value, "%" SCNd64, numbers[i].to) == 1 ? 0 : -1;
+            return sscanf(value, "%" SCNd64, numbers[i].to) == 1 &&
+                           is_within(*numbers[i].to, numbers[i].least, numbers[i].most)
+                       ? 0
+                       : -1;
     for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
         if (strcmp(key, small[i].key) == 0)
-            return sscanf(value, "%d", small[i].to) == 1 ? 0 : -1;
+            return sscanf(value, "%d", small[i].to) == 1 &&
+                           is_within(*small[i].to, small[i].least, small[i].most)
+                       ? 0
+                       : -1;
     if (strcmp(key, "state") == 0) {
         plan->ready = strcmp(value, "ready") == 0;
         return plan->ready || strcmp(value, "listed") == 0 ? 0 : -1;
@@ -289,6 +347,11 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
                       &in->modified_ns, &in->head, &in->tail) == 4
                    ? 0
                    : -1;
+    if (strcmp(key, "output-was") == 0)
+        return sscanf(value, "%" SCNd64 " %" SCNd64 " %" SCNd64, &plan->before.inode,
+                      &plan->before.size, &plan->before.modified_ns) == 3
+                   ? 0
+                   : -1;
     if (strcmp(key, "argument") == 0)
         return job_plan_add_argument(plan, value);
     if (strcmp(key, "time-base") == 0)
@@ -296,6 +359,14 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
     if (strcmp(key, "part") == 0)
         return take_part(plan, value);
     return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 0 : -1;
+}
+
+static int has_all_frames(const JobPlan *plan)
+{
+    int64_t count = 0;
+    for (int i = 0; i < plan->part_count; i++)
+        count += plan->parts[i].frames;
+    return count == plan->frames;
 }
 
 static int not_a_plan(const char *path, const char *why, MediaError *error)
@@ -322,7 +393,8 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     while (!wrong && key_text_next(&at, &key, &value))
         wrong = take_line(plan, key, value) < 0;
     if (wrong || !plan->program || !plan->input || !plan->output || !plan->encoder ||
-        !plan->part_count || plan->time_base_num <= 0 || plan->time_base_den <= 0)
+        !plan->part_count || plan->time_base_num <= 0 || plan->time_base_den <= 0 ||
+        (plan->depth && plan->depth != DEEPER) || (plan->ready && !has_all_frames(plan)))
         return not_a_plan(path, "a line of it is wrong or missing", error);
     if (strcmp(plan->program, program) != 0)
         return media_fail(error, MEDIA_INPUT,
@@ -330,6 +402,25 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
                           "program and libraries",
                           media_quote(path), plan->program, program);
     return 0;
+}
+
+/* A plan writes no other output than the one beside its folder, which has that one's name. */
+static int check_place(const JobPlan *plan, const char *path, MediaError *error)
+{
+    struct stat here, named;
+    const int fd = job_folder_open(plan->folder, error);
+    char *folder = job_folder(plan->output);
+    const int is_here = fd >= 0 && folder && fstat(fd, &here) == 0 && lstat(folder, &named) == 0 &&
+                        here.st_dev == named.st_dev && here.st_ino == named.st_ino;
+    if (fd >= 0)
+        close(fd);
+    free(folder);
+    return is_here || error->fault
+               ? error->fault
+               : media_fail(error, MEDIA_INPUT,
+                            "the plan %s is for the output %s, and has to lie in the folder of "
+                            "that name and .lumeq: it was moved, copied or edited",
+                            media_quote(path), media_quote(plan->output));
 }
 
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error)
@@ -342,13 +433,15 @@ int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaErr
     char *text = read_text(path);
     if (!text && errno == ENOENT)
         return -ENOENT;
+    if (!text && errno == EILSEQ)
+        return not_a_plan(path, "it is no text", error);
     if (!text)
-        return errno ? media_fail(error, MEDIA_INPUT, "cannot read the plan %s: %s",
-                                  media_quote(path), strerror(errno))
-                     : not_a_plan(path, "it is no text", error);
+        return media_fail(error, MEDIA_INPUT, "cannot read the plan %s: %s", media_quote(path),
+                          regular_file_why());
+    plan->written_ns = job_file_look(path).modified_ns;
     const int ret = take_plan(plan, text, path, program, error);
     free(text);
-    return ret;
+    return ret < 0 ? ret : check_place(plan, path, error);
 }
 
 void job_plan_free(JobPlan *plan)
@@ -362,7 +455,6 @@ void job_plan_free(JobPlan *plan)
     free(plan->output);
     free(plan->rows);
     free(plan->report);
-    free(plan->settings);
     free(plan->asked);
     free(plan->encoder);
     free(plan->encoder_version);

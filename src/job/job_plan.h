@@ -6,11 +6,15 @@
 #define LUMEQ_JOB_JOB_PLAN_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "job/frame_block.h"
 #include "media/error.h"
 
-#define JOB_PLAN_VERSION 6
+#define JOB_PLAN_VERSION 7
+
+/* Names of parts have five digits. */
+#define JOB_MOST_PARTS 99999
 
 /* Frames before a part that are decoded with it: those that its first frame is filtered by, those
  * by which they are made of fields, and one to spare. */
@@ -21,6 +25,12 @@ typedef struct JobInput {
     int64_t size, modified_ns;
     uint32_t head, tail; /* checksums of its first and last MiB */
 } JobInput;
+
+/* Identity of a file; {0} if it does not exist. Without the device, whose number depends on the
+ * machine. */
+typedef struct JobFile {
+    int64_t inode, size, modified_ns;
+} JobFile;
 
 typedef struct JobPart {
     int64_t first, frames; /* number of the first, how many; 0 where it is not measured */
@@ -43,11 +53,12 @@ typedef struct JobPlan {
     char *program;        /* that planned it, and its libraries */
     char *input, *output; /* paths */
     char *rows, *report;  /* those of --stats and --report, or NULL */
+    JobFile before;       /* the output when the job began */
+    int64_t written_ns;   /* when the plan was, by its file */
     JobInput identity;
     char **arguments; /* the options, as they stand on a command line; NULL at the end */
     int argument_count;
-    char *settings; /* what the settings file said, or NULL */
-    char *asked;    /* how parts were asked for, as an option, or NULL */
+    char *asked; /* how parts were asked for, as an option, or NULL */
     char *encoder;
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
@@ -72,14 +83,20 @@ char *job_part_path(const char *folder, const char *what, int part);
 /* The folder of a job: OUTPUT.lumeq. NULL: out of memory. */
 char *job_folder(const char *output);
 
+JobFile job_file_of(const struct stat *file);
+JobFile job_file_look(const char *path);
+int job_file_is_same(const JobFile *a, const JobFile *b);
+
 /* MEDIA_INPUT. */
 int job_input_look(JobInput *input, const char *path, MediaError *error);
 
 /* MEDIA_INPUT where the file at `path` is not the one that was planned. */
 int job_input_check(const JobPlan *plan, MediaError *error);
 
-/* Fills in a zeroed plan from its text at `path`. `program` has to be what it was planned with.
- * -ENOENT: there is none. MEDIA_INPUT. The plan is to be freed in any case. */
+/* Fills in a zeroed plan from its text at `path`, which somebody may have edited: its numbers are
+ * within their limits afterwards, and the folder that it lies in is that of its output. `program`
+ * has to be what it was planned with. -ENOENT: there is none. MEDIA_INPUT, MEDIA_OUTPUT. The plan
+ * is to be freed in any case. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
 /* Writes it to its folder, and notes its mark. MEDIA_OUTPUT. */

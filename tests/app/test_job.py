@@ -572,7 +572,7 @@ class BadInput(JobCase):
 
         for new, *words in some(((text.replace("frames 100", "frames 101"), "damaged"),
                                  (text[:-30], "damaged"), ("", "something else"),
-                                 (text.replace("lumeq-plan 6", "lumeq-plan 1"), "another version"),
+                                 (text.replace("lumeq-plan 7", "lumeq-plan 1"), "another version"),
                                  (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                                  (rewritten("\nframes ", "\nframs "), "wrong or missing"))):
             with self.subTest(words[0]):
@@ -601,14 +601,161 @@ class BadInput(JobCase):
         self.assertIn("2 of 3 parts are there already", result.err)
         self.assertEqual(self.files(), ["in.mkv", "out.mkv"])
 
-    def test_what_others_keep_beside_it_stays(self):
-        kept, folder = self.path("kept"), self.path("else.mkv.lumeq")
-        os.mkdir(kept)
-        with open(os.path.join(kept, "diary.txt"), "w", encoding="utf-8") as f:
-            f.write("mine")
-        os.symlink(kept, folder)
-        self.ok(self.source, "-o", self.path("else.mkv"), "--vcodec", "ffv1", "--jobs", 1, "-q")
-        self.assertEqual(os.listdir(kept), ["diary.txt"])
+    def test_what_others_keep_in_the_folder_stays(self):
+        """Only regular files whose names are exactly those of a job are removed."""
+        mine = ["plan.txt", "planning", "plan-2024", "curves.svg", "part-1.doc", "part-000001", "part-00001.bak",
+                "measured-00001.csv", "measures-00001", "rows-00001.csv", "rows-00001-0123abcd-0123abcd.txt",
+                "report-2024.pdf", "report-00001-0123abcd-0123abcd.html", "report-0000x-0123abcd-0123abcd",
+                "lumeq-notes", "joining.txt", ".plan", ".plan-old.tmp", ".part-00001.lumeq-0123abcd"]
+        ours = [".plan-0123abcd-0123abcd.tmp", "part-00007", "part-00007.damaged", "measured-00007",
+                "measures-00007-0123abcd-0123abcd", "rows-00007-0123abcd-0123abcd.csv", "report-00007-0123abcd-0123abcd",
+                ".rows-00007-0123abcd-0123abcd.csv.lumeq-0123abcd.part"]
+        job = (self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "-q", "-y")
+        for name in mine + ours:
+            self.write("out.mkv.lumeq/" + name, b"text")
+        os.mkdir(os.path.join(self.job, "part-00002"))
+        os.symlink(self.write("diary.txt", b"mine"), os.path.join(self.job, "part-00003"))
+        kept = sorted(mine + ["part-00002", "part-00003"])
+        self.ok("plan", *job)
+        self.assertEqual(self.files(self.job), sorted(kept + ["curves", "plan"]))
+        self.ok(*job, "--jobs", 1)
+        self.assertEqual(self.files(self.job), kept)
+        self.assertEqual(self.read("diary.txt"), b"mine")
+
+    def refuses_folder(self, words, name="out.mkv"):
+        """Each command, and nothing in the folder has changed."""
+        plan, job = self.path(name + ".lumeq/plan"), (self.source, "-o", self.path(name), "--vcodec", "ffv1")
+        before = {path: os.stat(os.path.join(os.path.dirname(plan), path)) for path in os.listdir(os.path.dirname(plan))}
+        for args in (("plan", *job, "-y"), ("plan", *job), (*job, "--jobs", 2, "-y"), (*job, "--jobs", 2),
+                     (*job, "--resume"), (*job, "--resume", "-y"), ("join", plan), ("join", plan, "-y"),
+                     ("segment", plan, 0), ("segment", plan, 0, "-y"), ("measure", plan, 0), ("plan", plan)):
+            with self.subTest(args):
+                result = lumeq(*args)
+                self.assertIn(result.code, (INPUT, OUTPUT), str(result))
+                self.assertIn(words, result.err)
+                after = {path: os.stat(os.path.join(os.path.dirname(plan), path)) for path in os.listdir(os.path.dirname(plan))}
+                self.assertEqual(after, before)
+                self.assertFalse(os.path.exists(self.path(name)))
+
+    def test_a_folder_that_is_a_link(self):
+        self.segments(self.made)
+        os.rename(self.job, self.path("documents"))
+        os.symlink("documents", self.job)
+        self.refuses_folder("it is a symbolic link")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a folder away")
+    def test_a_folder_of_another_user(self):
+        self.segments(self.made)
+        os.chown(self.job, 12345, -1)
+        self.refuses_folder("it belongs to another user")
+
+    def test_a_folder_that_is_a_file(self):
+        self.write("else.mkv.lumeq", b"mine")
+        for more in (("-y",), ()):
+            result = lumeq(self.source, "-o", self.path("else.mkv"), "--vcodec", "ffv1", "--jobs", 1, *more)
+            self.refused(result, OUTPUT, "else.mkv.lumeq", "Not a directory")
+        self.assertEqual(self.read("else.mkv.lumeq"), b"mine")
+
+    def test_files_that_are_none(self):
+        """Links are not followed, and nobody waits for a FIFO or a device."""
+        self.segments(self.made)
+        target = self.write("diary.txt", b"mine")
+        for name, command in (("plan", ("join", self.made)), ("curves", ("segment", self.made, 0, "-y")),
+                              ("part-00001", ("join", self.made))):
+            path = os.path.join(self.job, name)
+            os.rename(path, self.path("kept"))
+            for make_it, words in ((os.mkfifo, "not a regular file"),
+                                   (lambda path: os.symlink("/dev/zero", path), "symbolic link"),
+                                   (lambda path: os.symlink(self.path("kept"), path), "symbolic link")):
+                make_it(path)
+                with self.subTest(name, words=words):
+                    result = lumeq(*command, limit=20)
+                    self.refused(result, INPUT, name, words)
+                os.unlink(path)
+            os.rename(self.path("kept"), path)
+        part = os.path.join(self.job, "part-00001")
+        os.unlink(part)
+        os.symlink(target, part)
+        self.ok("segment", self.made, 1, "-y", "-q")
+        self.assertFalse(os.path.islink(part))
+        self.assertEqual(self.read("diary.txt"), b"mine")
+        self.joined(self.made)
+        fifo = self.path("fifo.mkv")
+        os.mkfifo(fifo)
+        for way in (("plan", fifo), (fifo, "--jobs", 2)):
+            self.refused(lumeq(*way, "-o", self.path("x.mkv"), limit=20), INPUT, "fifo.mkv", "regular file")
+
+    def edited(self, old, new):
+        """The plan with this change, and a checksum that is right."""
+        text = self.text(self.made)
+        body = text[:text.rindex("end ")].replace(old, new, 1)
+        self.assertNotEqual(body, text[:text.rindex("end ")])
+        with open(self.made, "w", encoding="utf-8") as f:
+            f.write(body + "end %08x\n" % zlib.crc32(body.encode()))
+        return text
+
+    def test_a_plan_that_was_edited(self):
+        """It cannot have options that say where and how it runs, or write anything but its output."""
+        self.segments(self.made)
+        precious = self.write("precious.mkv", b"mine")
+        for line in ("--overwrite=yes", "-y", "--overwrite", "--network=yes", "--config=" + precious, "--output=" + precious,
+                     "--stats=" + precious, "--report=" + precious, "--null=yes", "--screenshot-dir=/", "--jobs=2",
+                     "--sequence=yes", "--help=full", "--camera=0", "--threads=100000", precious, "--", "--vcodec",
+                     "--nonsense=1", "--vcode=ffv1", "--=1", "="):
+            text = self.edited("\nargument --vcodec=ffv1\n", "\nargument --vcodec=ffv1\nargument %s\n" % line)
+            with self.subTest(line):
+                self.join_refused("the plan has the argument", line)
+            with open(self.made, "w", encoding="utf-8") as f:
+                f.write(text)
+        for line, words in (("--vopt=x264-params=dump-yuv=" + precious, "writes a file"),
+                            ("--vopt=x264-params=ref=1: dump_yuv=" + precious, "writes a file"),
+                            ("--vopt=stats=" + precious, "writes a file"), ("--vopt=b=1M", "rate"),
+                            ("--vopt=flags=+pass1", "rate")):
+            text = self.edited("\nargument --vcodec=ffv1\n", "\nargument --vcodec=libx264\nargument %s\n" % line)
+            with self.subTest(line):
+                self.refused(lumeq("segment", self.made, 0, "-y"), USAGE, words)
+            with open(self.made, "w", encoding="utf-8") as f:
+                f.write(text)
+        for old, new in (("out.mkv\n", "precious.mkv\n"), ("decoder-threads ", "decoder-threads 1000"),
+                         ("\nframes ", "\nframes 9999999999999"), ("\npart 0 ", "\npart -1 ")):
+            text = self.edited(old, new)
+            with self.subTest(new):
+                self.join_refused(code=INPUT)
+                self.refused(lumeq("segment", self.made, 0, "-y"), INPUT)
+            with open(self.made, "w", encoding="utf-8") as f:
+                f.write(text)
+        self.assertEqual(self.read("precious.mkv"), b"mine")
+        self.joined(self.made)
+
+    def test_an_edited_plan_replaces_no_statistics(self):
+        """-y of a join is for the output alone."""
+        precious = self.write("precious.csv", b"mine")
+        self.edited("\nargument ", "\nstats %s\nargument " % precious)
+        for part in range(3):
+            self.ok("segment", self.made, part, "-q", "-y")
+        self.refused(lumeq("join", self.made, "-y"), USAGE, "precious.csv", "exists")
+        self.assertEqual(self.read("precious.csv"), b"mine")
+        os.unlink(precious)
+        self.ok("join", self.made, "-y", "-q")
+        self.assertEqual(len(self.read("precious.csv").splitlines()), 101)
+
+    def test_a_folder_that_was_moved(self):
+        """Or copied: its film is not the output that is there."""
+        self.segments(self.made)
+        self.write("out.mkv", b"old")
+        shutil.copytree(self.job, self.path("copy.mkv.lumeq"))
+        os.rename(self.job, self.path("moved.mkv.lumeq"))
+        for name in ("copy.mkv", "moved.mkv"):
+            for more in ((), ("-y",)):
+                result = lumeq("join", self.path(name + ".lumeq/plan"), *more)
+                self.refused(result, INPUT, "out.mkv", "moved, copied or edited")
+            result = lumeq(self.source, "-o", self.path(name), "--vcodec", "ffv1", "--parts", 3, "--jobs", 1, "--resume")
+            self.refused(result, USAGE, "moved, copied or edited", "-y")
+            self.assertFalse(os.path.exists(self.path(name)))
+        self.assertEqual(self.read("out.mkv"), b"old")
+        os.rename(self.path("moved.mkv.lumeq"), self.job)
+        self.ok("join", self.made, "-y", "-q")
+        self.assertEqual(len(frames(self.path("out.mkv"))), 101)
 
     def test_cores_are_those_that_are_allotted(self):
         mine = min(os.sched_getaffinity(0))
@@ -736,6 +883,11 @@ class Run(JobCase):
             self.assertEqual(frames(self.path("out.mkv")), one)
             self.assertTrue(wait_for(lambda: self.files() == ["out.mkv"]), self.files())
             os.unlink(self.path("out.mkv"))
+
+    def film_line(self):
+        """What tells that a film is about to become the output: that which is there."""
+        about = os.stat(self.path("out.mkv"))
+        return b"film %d %d %d\n" % (about.st_ino, about.st_size, about.st_mtime_ns)
 
     def length(self):
         """Of a whole job, in seconds."""
@@ -944,8 +1096,7 @@ class Run(JobCase):
         for again, missing in ((("join", self.path("out.mkv.lumeq/plan")), rows), ((*film_, "--resume"), report)):
             os.unlink(missing)
             shutil.copytree(self.path("kept"), self.path("out.mkv.lumeq"))
-            with open(self.path("out.mkv.lumeq/joining"), "w", encoding="utf-8"):
-                pass
+            self.write("out.mkv.lumeq/joining", self.film_line())
             for path in {self.path("out.mkv"), rows, report} - {missing}:
                 os.rename(path, self.path("moved"))
                 os.rename(self.path("moved"), path)
@@ -960,13 +1111,47 @@ class Run(JobCase):
         os.makedirs(self.path("kept"))
         self.joined(plan)
         os.makedirs(os.path.dirname(plan))
-        with open(os.path.dirname(plan) + "/joining", "w", encoding="utf-8"):
-            pass
-        os.rename(self.path("out.mkv"), self.path("moved.mkv"))
-        os.rename(self.path("moved.mkv"), self.path("out.mkv"))
-        result = self.ok(film(), "-o", self.path("out.mkv"), "--resume")
+        self.write("out.mkv.lumeq/joining", self.film_line() + b"the input is damaged")
+        result = lumeq(film(), "-o", self.path("out.mkv"), "--resume")
+        self.assertEqual(result.code, DAMAGED, str(result))
         self.assertIn("whole already", result.err)
+        self.assertIn("the input is damaged", result.err)
         self.assertFalse(os.path.exists(os.path.dirname(plan)))
+
+    def test_another_film_in_its_place(self):
+        """A join was killed before the output had its name, and somebody else's film gets that."""
+        plan = self.plan(film())
+        self.segments(plan)
+        self.write("out.mkv.lumeq/joining", b"film 1 2 3\nfilm 4 5 6\n")
+        shutil.copy(simple(), self.path("out.mkv"))
+        before = self.read("out.mkv")
+        for args in (("join", plan), (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3, "--resume")):
+            self.refused(lumeq(*args), USAGE, "out.mkv", "exists")
+        self.assertEqual(self.read("out.mkv"), before)
+        self.ok("join", plan, "-y", "-q")
+        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+
+    @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
+    def test_a_job_that_fails_before_its_plan(self):
+        """The old film is not taken for that of the job."""
+        job = (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2)
+        for how in (("--vopt", "b=1M"), ("--vopt", "nonsense=1"), "kill"):
+            with self.subTest(how):
+                self.write("out.mkv", b"old film")
+                if how == "kill":
+                    with self.waits(".plan-") as env:
+                        process = start(*job, "-y", env=env)
+                        self.assertTrue(wait_for(lambda: self.has_begun(".plan-")))
+                        self.kill(process, 0)
+                else:
+                    self.assertEqual(lumeq(*job, "-y", *how).code, USAGE)
+                self.assertTrue(self.files() == ["out.mkv", "out.mkv.lumeq"], self.files())
+                self.refused(lumeq(*job, "--resume"), USAGE, "out.mkv", "exists", "-y")
+                self.assertEqual(self.read("out.mkv"), b"old film")
+                self.ok(*job, "--resume", "-y", "-q")
+                self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+                self.assertIn("is done", self.ok(*job, "--resume").err)
+                self.assertEqual(self.files(), ["out.mkv"])
 
 
 @unittest.skipUnless(PROGRAM, "FAKE_GPU_PROGRAM names no program with made-up GPUs")

@@ -15,7 +15,8 @@
 #define FRAMES 40
 #define MOST_BYTES 4100
 
-static char folder[] = "/tmp/lumeq-job-XXXXXX";
+static char parent[] = "/tmp/lumeq-job-XXXXXX";
+static char folder[sizeof(parent) + 16], output[sizeof(parent) + 4];
 
 static char *in_folder(const char *name)
 {
@@ -183,7 +184,8 @@ static void make_plan(JobPlan *plan)
                       .ready = 1,
                       .program = strdup("lumeq 1"),
                       .input = strdup("/a %41\nb\x01\xff.mkv"),
-                      .output = strdup("/out.mkv"),
+                      .output = strdup(output),
+                      .before = {1, 2, INT64_MAX},
                       .identity = {12, -34, 0xfedcba98, 1},
                       .encoder = strdup("ffv1"),
                       .encoder_threads = 3,
@@ -201,7 +203,7 @@ static void make_plan(JobPlan *plan)
           "no memory");
     for (int i = 0; i < 3; i++)
         *job_plan_add_part(plan) = (JobPart){.first = i,
-                                             .frames = 10 + i,
+                                             .frames = i ? 10 + i : INT64_C(5000000000) - 23,
                                              .begin_pts = i ? i : INT64_MIN,
                                              .end_pts = i < 2 ? i + 1 : INT64_MAX,
                                              .seek_us = i - 1,
@@ -214,7 +216,8 @@ static void make_plan(JobPlan *plan)
 
 static void check_plan(const JobPlan *a, const JobPlan *b)
 {
-    CHECK(!strcmp(a->input, b->input) && !strcmp(a->output, b->output) && !b->rows && !b->settings,
+    CHECK(!strcmp(a->input, b->input) && !strcmp(a->output, b->output) && !b->rows &&
+              job_file_is_same(&a->before, &b->before),
           "another file");
     CHECK(!memcmp(&a->identity, &b->identity, sizeof(a->identity)), "another identity");
     CHECK(a->zero == b->zero && a->time_base_den == b->time_base_den && a->frames == b->frames &&
@@ -253,6 +256,59 @@ static void test_plan(void)
     CHECK(job_plan_read(&again, path, "lumeq 2", &error) == MEDIA_INPUT, "another program's");
     job_plan_free(&again);
     job_plan_free(&plan);
+    free(path);
+}
+
+/* With a checksum that is right, as somebody who edits it would have it. */
+static void test_edited_plans(void)
+{
+    static const char *const lines[][2] = {
+        {"decoder-threads 5", "decoder-threads 100000"},
+        {"decoder-threads 5", "decoder-threads -1"},
+        {"encoder-threads 3", "encoder-threads 257"},
+        {"depth 0", "depth 9"},
+        {"zero -5", "zero -9223372036854775807"},
+        {"length 7", "length -1"},
+        {"frames 5000000000", "frames 5000000001"},
+        {"frames 5000000000", "frames -1"},
+        {"time-base 1/90000", "time-base 1/0"},
+        {"time-base 1/90000", "time-base -1/90000"},
+        {"wanted-parts 4", "wanted-parts 100000"},
+        {"part 1 11 ", "part 1 -11 "},
+        {"part 1 11 ", "part -1 11 "},
+        {"part 1 11 1 2 0", "part 1 11 1 2 9223372036854775807"},
+        {"part 1 11 1 2 0", "part 1 11 -9223372036854775807 2 0"},
+        {"part 1 11 1 2 0 -1", "part 1 11 1 2 0 9223372036854775807"},
+        {"1099511627776 5", "-1 5"},
+        {"1099511627776 5", "1099511627776 -5"},
+    };
+    char *path = in_folder("plan"), text[4096], edited[4200];
+    FILE *file = fopen(path, "rb");
+    const size_t size = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    char *const last = text + size - 13, end = *last; /* the last line */
+    *last = '\0';
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char *at = strstr(text, lines[i][0]);
+        JobPlan plan = {0};
+        MediaError error = {0};
+        if (!CHECK(at, "the plan has no %s", lines[i][0]))
+            continue;
+        const int length = snprintf(edited, sizeof(edited), "%.*s%s%s", (int)(at - text), text,
+                                    lines[i][1], at + strlen(lines[i][0]));
+        file = fopen(path, "wb");
+        fprintf(file, "%send %08x\n", edited, checksum(0, edited, (size_t)length));
+        fclose(file);
+        CHECK(job_plan_read(&plan, path, "lumeq 1", &error) == MEDIA_INPUT &&
+                  strstr(error.text, "wrong or missing"),
+              "%s: %s", lines[i][1], error.text);
+        job_plan_free(&plan);
+    }
+    *last = end;
+    file = fopen(path, "wb");
+    fwrite(text, 1, size, file);
+    fclose(file);
     free(path);
 }
 
@@ -480,6 +536,7 @@ static const CheckTest tests[] = {
     {"blocks", test_blocks},
     {"damaged_blocks", test_damaged_blocks},
     {"plan", test_plan},
+    {"edited_plans", test_edited_plans},
     {"damaged_plans", test_damaged_plans},
     {"parts", test_parts},
     {"damaged_parts", test_damaged_parts},
@@ -489,7 +546,11 @@ static const CheckTest tests[] = {
 
 int main(int argc, char **argv)
 {
-    if (!mkdtemp(folder))
+    if (!mkdtemp(parent))
+        return 1;
+    snprintf(output, sizeof(output), "%s/out", parent);
+    snprintf(folder, sizeof(folder), "%s.lumeq", output);
+    if (mkdir(folder, 0700) < 0)
         return 1;
     const int ret = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
     static const char *const names[] = {"block", "plan", "part"};
@@ -499,5 +560,6 @@ int main(int argc, char **argv)
         free(path);
     }
     (void)rmdir(folder);
+    (void)rmdir(parent);
     return ret;
 }

@@ -16,7 +16,8 @@ static const char *const may_differ[] = {"backend",      "device",    "hwdec", "
 /* Named by other means, or not of the film. */
 static const char *const left_out[] = {
     "output", "null", "stats", "report", "config", "no-config", "devices", "jobs", "resume",
-    "recursive", "parts", "sample", "no-measure", "part-seconds", "two-pass",
+    "recursive", "parts", "sample", "no-measure", "part-seconds", "two-pass", "sequence",
+    "sequence-rate",
     /* of the window, of cameras and of the network */
     "histogram", "osd-scale", "loop", "loop-all", "shuffle", "keep-open", "screenshot-dir",
     "remember", "speed", "fullscreen", "volume", "mute", "no-audio", "camera", "list-devices",
@@ -35,6 +36,22 @@ static int is_among(const char *const *names, const char *name, size_t n)
 int option_arguments_may_differ(const char *name, size_t n)
 {
     return is_among(may_differ, name, n);
+}
+
+static int is_carried(const Option *option)
+{
+    const char *name = option->name;
+    return name && option->type != OPTION_HELP && !is_among(may_differ, name, strlen(name)) &&
+           !is_among(left_out, name, strlen(name));
+}
+
+int option_arguments_is_carried(const char *argument)
+{
+    const size_t n = strcspn(argument, "=");
+    const Option *option = n > 2 && argument[n] && strncmp(argument, "--", 2) == 0
+                               ? option_find(argument + 2, n - 2)
+                               : NULL;
+    return option && is_carried(option);
 }
 
 /* Choice number `index` of "a|b|c". */
@@ -133,9 +150,7 @@ int option_arguments(const Options *o, int (*take)(void *opaque, const char *arg
         const Option *option = &option_table[i];
         const char *field = (const char *)o + option->offset;
         char text[256];
-        if (!option->name || option->type == OPTION_HELP ||
-            is_among(may_differ, option->name, strlen(option->name)) ||
-            is_among(left_out, option->name, strlen(option->name)))
+        if (!is_carried(option))
             continue;
         if (option->type == OPTION_LIST) {
             const char *const *list = (const char *const *)field;

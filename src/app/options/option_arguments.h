@@ -14,6 +14,9 @@ int option_arguments(const Options *options, int (*take)(void *opaque, const cha
  * that of Options. Not of what has none, or is a list. */
 const char *option_value_text(const Option *option, const void *field, char *text, size_t size);
 
+/* Whether option_arguments() may give this argument: a plan that was edited may have no others. */
+int option_arguments_is_carried(const char *argument);
+
 /* Whether an option may differ from step to step of a job: its name, `n` bytes. */
 int option_arguments_may_differ(const char *name, size_t n);
 

@@ -21,6 +21,10 @@ typedef struct OutputFile {
     char *path; /* symbolic links resolved */
     char *name; /* once committed, also where that failed: where what was written is; else NULL */
     const char *temp_like; /* the path that the temporary name is made of; NULL: its own */
+    /* Called before the file gets its own name, when it is whole and synced; a fault prevents the
+     * rename. Or NULL. */
+    int (*whole)(void *opaque, const struct stat *file, MediaError *error);
+    void *opaque;
     TempFile temp;
     int fifo; /* a pipe with a name, open; 0: it is none */
     int overwrite;
