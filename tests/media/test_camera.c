@@ -419,9 +419,8 @@ static void test_slow_return(void)
     live_view_close(&view);
 }
 
-/* While it is gone, and in whatever way it does not come back, it can be closed at once: in one
- * of the trials, as a busy machine takes its time. To wait for the next look for it takes longer.
- */
+/* Closing a camera that is gone does not wait for the next look for it, whatever is in its way: at
+ * least one of the trials is quick, even on a busy machine. */
 static void check_close(const char *words, int64_t after)
 {
     int64_t took = INT64_MAX;
