@@ -136,10 +136,8 @@ int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
         ret = convert(a, frame, converted);
     if (ret >= 0 && pads)
         ret = pad(a, converts ? converted : frame, to);
-    if (ret >= 0 && !converts && !pads)
-        ret = av_frame_ref(to, frame);
     if (ret >= 0)
-        ret = av_frame_copy_props(to, frame);
+        ret = converts || pads ? av_frame_copy_props(to, frame) : av_frame_ref(to, frame);
     to->color_range = a->range;
     if (converted != to)
         av_frame_free(&converted);

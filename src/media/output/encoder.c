@@ -13,10 +13,11 @@
 #include "media/log.h"
 #include "media/output/adapt.h"
 #include "media/output/encoder_choice.h"
+#include "media/output/user_data.h"
 #include "media/side_data.h"
 
 /* Frames an encoder may hold back; beyond that a packet's duration is left to the muxer. */
-#define DURATIONS 1024
+#define SENT_FRAMES 1024
 
 /* MPEG-4 part 2 writes the time base's denominator in 16 bits. */
 #define MPEG4_MAX_TICKS 65535
@@ -30,18 +31,22 @@
 /* Between two key frames of what is watched live. */
 #define LIVE_KEY_SECONDS 2
 
+typedef struct SentFrame {
+    int64_t pts, duration;
+    AVBufferRef *user_data; /* or NULL */
+} SentFrame;
+
 struct Encoder {
     AVCodecContext *codec;
     CodecLog log;
     Adapter *adapter;
     AVFrame *adapted;
-    struct {
-        int64_t pts, duration;
-    } durations[DURATIONS]; /* by frame number */
+    SentFrame sent[SENT_FRAMES]; /* by frame number */
     int64_t frames, last_pts;
     int wants_key; /* for the next frame */
     int uneven;    /* frames were not one tick after the other */
     const char *dropped;
+    int loses_user_data;
     int loses_alpha; /* which is an error where there is transparency */
     AVFrame *unfed;  /* see feed(); else NULL */
 };
@@ -432,10 +437,14 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
                 e->adapted->pts = e->last_pts + 1; /* a coarser time base made two of them one */
             e->uneven |= e->frames && e->adapted->pts != e->last_pts + 1;
             e->last_pts = e->adapted->pts;
-            const size_t slot = (size_t)(e->frames++ % DURATIONS);
-            e->durations[slot].pts = e->adapted->pts;
-            e->durations[slot].duration =
-                av_rescale_q(FRAME_DURATION(frame), from, e->codec->time_base);
+            SentFrame *sent = &e->sent[e->frames++ % SENT_FRAMES];
+            sent->pts = e->adapted->pts;
+            sent->duration = av_rescale_q(FRAME_DURATION(frame), from, e->codec->time_base);
+            av_buffer_unref(&sent->user_data);
+            ret = user_data_units(&sent->user_data, e->adapted, e->codec->codec_id);
+            av_frame_remove_side_data(e->adapted, AV_FRAME_DATA_SEI_UNREGISTERED);
+            e->loses_user_data |= ret == AVERROR(ENOSYS);
+            ret = ret == AVERROR(ENOSYS) ? 0 : ret;
         }
     }
     if (ret >= 0)
@@ -448,26 +457,38 @@ const char *encoder_dropped(const Encoder *e)
     return e->dropped;
 }
 
-static int64_t find_duration(const Encoder *e, int64_t pts)
+int encoder_loses_user_data(const Encoder *e)
 {
-    const int64_t oldest = e->frames > DURATIONS ? e->frames - DURATIONS : 0;
+    return e->loses_user_data;
+}
+
+static SentFrame *find_sent(Encoder *e, int64_t pts)
+{
+    const int64_t oldest = e->frames > SENT_FRAMES ? e->frames - SENT_FRAMES : 0;
     for (int64_t i = e->frames - 1; i >= oldest; i--)
-        if (e->durations[i % DURATIONS].pts == pts)
-            return e->durations[i % DURATIONS].duration;
-    return 0;
+        if (e->sent[i % SENT_FRAMES].pts == pts)
+            return &e->sent[i % SENT_FRAMES];
+    return NULL;
 }
 
 int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
 {
     if (is_lost(e))
         return fail_lost(e, error);
-    const int ret = avcodec_receive_packet(e->codec, packet);
+    int ret = avcodec_receive_packet(e->codec, packet);
     if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
         return ret;
+    SentFrame *sent = ret < 0 ? NULL : find_sent(e, packet->pts);
+    if (sent && sent->user_data) {
+        ret = user_data_insert(packet, sent->user_data, e->codec->codec_id);
+        e->loses_user_data |= ret == AVERROR(ENOSYS);
+        ret = ret == AVERROR(ENOSYS) ? 0 : ret;
+        av_buffer_unref(&sent->user_data);
+    }
     if (ret < 0)
         return fail(e, ret, error);
-    if (packet->duration <= 0)
-        packet->duration = find_duration(e, packet->pts);
+    if (packet->duration <= 0 && sent)
+        packet->duration = sent->duration;
     return 0;
 }
 
@@ -497,6 +518,8 @@ void encoder_close(Encoder **encoder)
         feed(e);
     adapter_close(&e->adapter);
     gpu_frame_free(&e->adapted);
+    for (size_t i = 0; i < SENT_FRAMES; i++)
+        av_buffer_unref(&e->sent[i].user_data);
     close_codec(e);
     av_freep(encoder);
 }

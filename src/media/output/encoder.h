@@ -41,6 +41,9 @@ int encoder_send(Encoder *encoder, const AVFrame *frame, MediaError *error);
 /* What was taken off frames because it is no longer true of them ("HDR10+"), or NULL. */
 const char *encoder_dropped(const Encoder *encoder);
 
+/* Returns 1 if frames had user data (SEI) and there is no place for it in the packets. */
+int encoder_loses_user_data(const Encoder *encoder);
+
 /* The next packet, in the encoder's time base, with its duration: 0, AVERROR(EAGAIN), AVERROR_EOF
  * or MEDIA_OUTPUT with `error` filled. */
 int encoder_receive(Encoder *encoder, AVPacket *packet, MediaError *error);

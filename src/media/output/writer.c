@@ -48,7 +48,8 @@ struct Writer {
     int header_written;
     int sent;         /* frames were encoded here */
     int dynamic_said; /* that dynamic HDR is dropped */
-    int64_t bytes;    /* once the file is closed */
+    int user_data_said;
+    int64_t bytes; /* once the file is closed */
     int64_t lost_packets;
     PacketSpool held;       /* packets that came before the first frame */
     Segments *segments;     /* NULL: one file */
@@ -550,6 +551,11 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
         w->dynamic_said = 1;
         note(w, "%s is left out: it describes the brightness of the picture as it was",
              encoder_dropped(w->encoder));
+    }
+    if (ret >= 0 && !w->user_data_said && encoder_loses_user_data(w->encoder)) {
+        w->user_data_said = 1;
+        note(w, "user data of the frames (SEI) is left out: %s does not hold it",
+             avcodec_get_name(w->codec->id));
     }
     return ret < 0 ? ret : write_encoded(w, error);
 }

@@ -1,0 +1,114 @@
+#include "media/output/user_data.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Start code, header of a NAL unit, type of the message; its end. Rec. ITU-T H.264 and H.265, 7.3.
+ */
+static const uint8_t begin_h264[] = {0, 0, 0, 1, 6, 5}, begin_hevc[] = {0, 0, 0, 1, 39 << 1, 1, 5};
+#define END 0x80
+
+/* What such data begins with: UUIDs of x264, x265, FFmpeg's encoders with VA-API and with Vulkan,
+ * and Apple's VideoToolbox (figures of each frame). */
+static const char *const signatures[] = {
+    "\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
+    "\x2c\xa2\xde\x09\xb5\x17\x47\xdb\xbb\x55\xa4\xfe\x7f\xc2\xfc\x4e"
+    "x265",
+    "\x59\x94\x8b\x28\x11\xec\x45\xaf\x96\x75\x19\xd4\x1f\xea\xa9\x4d",
+    "\x03\xfd\xf2\x0a\x5d\x4c\x05\x48\x20\x98\xca\x6b\x0c\x95\x30\x1c",
+    "\x47\x56\x4a\xdc\x5c\x4c\x43\x3f\x94\xef\xc5\x11\x3c\xd1\x43\xa8",
+};
+
+static int is_user_data(const AVFrameSideData *data)
+{
+    if (data->type != AV_FRAME_DATA_SEI_UNREGISTERED)
+        return 0;
+    for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++)
+        if (data->size >= strlen(signatures[i]) &&
+            memcmp(data->data, signatures[i], strlen(signatures[i])) == 0)
+            return 0;
+    return 1;
+}
+
+/* A byte with emulation prevention; returns the position after it. */
+static uint8_t *put(uint8_t *to, int *zeros, uint8_t byte)
+{
+    if (*zeros == 2 && byte <= 3) {
+        *to++ = 3;
+        *zeros = 0;
+    }
+    *zeros = byte ? 0 : *zeros + 1;
+    *to++ = byte;
+    return to;
+}
+
+static size_t most_bytes(const AVFrameSideData *data)
+{
+    return sizeof(begin_hevc) + (data->size + data->size / UINT8_MAX + 2) / 2 * 3 + 3;
+}
+
+/* A NAL unit with one message; returns the position after it. */
+static uint8_t *put_unit(uint8_t *to, const AVFrameSideData *data, int is_hevc)
+{
+    int zeros = 0;
+    size_t size = data->size;
+    const size_t begin = is_hevc ? sizeof(begin_hevc) : sizeof(begin_h264);
+    memcpy(to, is_hevc ? begin_hevc : begin_h264, begin);
+    to += begin;
+    for (; size >= UINT8_MAX; size -= UINT8_MAX)
+        to = put(to, &zeros, UINT8_MAX);
+    to = put(to, &zeros, (uint8_t)size);
+    for (size_t i = 0; i < data->size; i++)
+        to = put(to, &zeros, data->data[i]);
+    *to++ = END;
+    return to;
+}
+
+int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID codec)
+{
+    size_t most = 0;
+    *units = NULL;
+    for (int i = 0; i < frame->nb_side_data; i++)
+        most += is_user_data(frame->side_data[i]) ? most_bytes(frame->side_data[i]) : 0;
+    if (!most)
+        return 0;
+    if (codec != AV_CODEC_ID_H264 && codec != AV_CODEC_ID_HEVC)
+        return AVERROR(ENOSYS);
+    *units = av_buffer_alloc(most);
+    if (!*units)
+        return AVERROR(ENOMEM);
+    uint8_t *to = (*units)->data;
+    for (int i = 0; i < frame->nb_side_data; i++)
+        if (is_user_data(frame->side_data[i]))
+            to = put_unit(to, frame->side_data[i], codec == AV_CODEC_ID_HEVC);
+    (*units)->size = (size_t)(to - (*units)->data);
+    return 0;
+}
+
+static int is_slice(uint8_t header, enum AVCodecID codec)
+{
+    const int type = codec == AV_CODEC_ID_HEVC ? header >> 1 & 63 : header & 31;
+    return codec == AV_CODEC_ID_HEVC ? type < 32 : type >= 1 && type <= 5;
+}
+
+/* The position of the start code of the first slice; -1: none. */
+static int find_slice(const AVPacket *packet, enum AVCodecID codec)
+{
+    const uint8_t *b = packet->data;
+    for (int i = 0; i + 3 < packet->size; i++)
+        if (b[i] == 0 && b[i + 1] == 0 && b[i + 2] == 1 && is_slice(b[i + 3], codec))
+            return i && b[i - 1] == 0 ? i - 1 : i;
+    return -1;
+}
+
+int user_data_insert(AVPacket *packet, const AVBufferRef *units, enum AVCodecID codec)
+{
+    const int at = find_slice(packet, codec), size = packet->size;
+    if (at < 0)
+        return AVERROR(ENOSYS);
+    if (units->size > INT_MAX || av_grow_packet(packet, (int)units->size) < 0)
+        return AVERROR(ENOMEM);
+    memmove(packet->data + at + units->size, packet->data + at, (size_t)(size - at));
+    memcpy(packet->data + at, units->data, units->size);
+    return 0;
+}
