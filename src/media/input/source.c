@@ -384,6 +384,16 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
     return s->jump;
 }
 
+/* Data without a time, such as asynchronous KLV, belongs to the picture beside it in the stream.
+ * The demuxer and the parser each hold one back. */
+static void time_data(const Source *s, AVPacket *packet, const AVStream *stream)
+{
+    const TrackClock *video = &s->clocks[s->video->index];
+    if (stream->codecpar->codec_type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
+        packet->pts = packet->dts =
+            av_rescale_q(video->last + 2 * video->interval, AV_TIME_BASE_Q, stream->time_base);
+}
+
 /*
  * Files joined end to end, and broadcasts, begin to count anew: from there on all times are moved
  * so that they go on. A time is taken for such a jump when it is far from when the track's next
@@ -397,8 +407,10 @@ static void smooth_times(Source *s, AVPacket *packet)
     TrackClock *clock = &s->clocks[packet->stream_index];
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
-    if (time == AV_NOPTS_VALUE)
+    if (time == AV_NOPTS_VALUE) {
+        time_data(s, packet, stream);
         return;
+    }
     if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
         if (has_jumps)
             move(packet, jump_of_subtitle(s, time), stream);

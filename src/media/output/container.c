@@ -12,6 +12,9 @@
 #define TRIAL_WIDTH 320
 #define TRIAL_HEIGHT 240
 
+/* Type of a stream in a transport stream: PES packets with private data (ISO/IEC 13818-1). */
+#define TS_PRIVATE_DATA 6
+
 /* FFmpeg writes no other. */
 #define MXF_SOUND_RATE 48000
 
@@ -280,6 +283,13 @@ int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
            passes_trial(muxer, stream);
 }
 
+/* Data of a transport stream, which only its makers know, may go into another one. */
+static int is_private_data(const AVOutputFormat *muxer, const AVCodecParameters *par)
+{
+    return strcmp(muxer->name, "mpegts") == 0 && par->codec_id == AV_CODEC_ID_BIN_DATA &&
+           par->codec_tag == TS_PRIVATE_DATA;
+}
+
 const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream)
 {
     const AVCodecParameters *par = stream->codecpar;
@@ -289,7 +299,7 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
         return "the container holds no sound";
     if (muxer->audio_codec == AV_CODEC_ID_NONE) /* pictures, or the stream of one codec */
         return "the container holds the video alone";
-    if (!container_takes(muxer, par->codec_type, par->codec_id))
+    if (!container_takes(muxer, par->codec_type, par->codec_id) && !is_private_data(muxer, par))
         return "the container does not hold this codec";
     const int rate = container_sound_rate(muxer);
     const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && rate && par->sample_rate != rate;
