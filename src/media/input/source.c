@@ -7,6 +7,7 @@
 
 #include <libavutil/avstring.h>
 
+#include "media/input/mp4_boxes.h"
 #include "media/packet_bytes.h"
 
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
@@ -610,6 +611,13 @@ int source_read(Source *s, AVPacket *packet)
 static int format_is(const Source *s, const char *name)
 {
     return av_match_name(name, s->format->iformat->name);
+}
+
+void source_foreign(const Source *s, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (s->fd >= 0 && S_ISREG(s->file.st_mode) && format_is(s, "mov"))
+        mp4_boxes_foreign(s->fd, (int64_t)s->file.st_size, text, size);
 }
 
 int source_has_fragments(const Source *s)

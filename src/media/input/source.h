@@ -204,6 +204,9 @@ void source_look_back(Source *source, int64_t position,
  */
 int source_read(Source *source, AVPacket *packet);
 
+/* Lists what an mp4 has outside of its tracks, see mp4_boxes_foreign(). */
+void source_foreign(const Source *source, char *text, size_t size);
+
 /* Not 0: an mp4 in fragments, nothing of which says how many there are. */
 int source_has_fragments(const Source *source);
 

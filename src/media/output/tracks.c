@@ -469,6 +469,14 @@ static void note_tags(const Tracks *t)
              muxer->name);
 }
 
+static void note_foreign(const Tracks *t, const Source *source)
+{
+    char boxes[320];
+    source_foreign(source, boxes, sizeof(boxes));
+    if (boxes[0])
+        note(t, "data outside of the tracks (cameras store GPS there) is left out: %s", boxes);
+}
+
 /* With a count of frames, the part's end is only known roughly before it is reached. */
 static void find_part(Tracks *t, const Source *source)
 {
@@ -506,8 +514,10 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
     }
     if (ret >= 0)
         ret = copy_chapters(t, source, error);
-    if (ret >= 0)
+    if (ret >= 0) {
         note_tags(t);
+        note_foreign(t, source);
+    }
     return ret;
 }
 
