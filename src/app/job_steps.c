@@ -45,6 +45,10 @@ static int interrupted(JobFilm *f)
 #define FILM_LINE "film %" PRId64 " %" PRId64 " %" PRId64 "\n"
 #define FILM_SCAN "film %" SCNd64 " %" SCNd64 " %" SCNd64
 
+/* How long a join that failed waits for the end of another one, which may have been faster. */
+#define OTHER_JOIN_NS 50000000
+#define OTHER_JOIN_TRIES 60
+
 typedef struct Marker {
     int is_own; /* it names the file that is the output now */
     struct stat about;
@@ -145,16 +149,20 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
     return is;
 }
 
+static int is_new(const JobPlan *plan, const JobFile *now)
+{
+    return now->inode && !job_file_is_same(now, &plan->before) &&
+           now->modified_ns >= plan->written_ns;
+}
+
 int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
 {
     const JobPlan *plan = &f->plan;
-    const JobFile now = job_file_look(plan->output);
-    char *folder = job_folder(plan->output), *path = folder ? job_path(folder, "plan") : NULL;
-    const int has_plan = !path || access(path, F_OK) == 0;
-    const int is_new =
-        now.inode && !job_file_is_same(&now, &plan->before) && now.modified_ns >= plan->written_ns;
-    const int is =
-        has_plan ? !job_file_is_same(&now, &f->seen) && job_is_own(plan->output) : is_new;
+    char *folder = job_folder(plan->output);
+    const int has_plan = !folder || has_file(folder, "plan");
+    const JobFile now = job_file_look(plan->output); /* after that: a join removes the plan last */
+    const int is = is_new(plan, &now) &&
+                   (!has_plan || (!job_file_is_same(&now, &f->seen) && job_is_own(plan->output)));
     if (is) {
         say(SAY_NORMAL, "%s is whole: another run of this job has joined it meanwhile",
             media_quote(plan->output));
@@ -162,7 +170,6 @@ int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
     }
     if (is && !has_plan)
         job_folder_remove(folder);
-    free(path);
     free(folder);
     return is;
 }
@@ -656,11 +663,26 @@ static int finish_join(Joining *j, int *code)
     return 0;
 }
 
+/* The output has become another file, and a join is at work: it removes the plan when it is done.
+ */
+static void wait_for_other_join(const JobFilm *f)
+{
+    const JobPlan *plan = &f->plan;
+    for (int i = 0; i < OTHER_JOIN_TRIES && !is_stopped(f); i++) {
+        const JobFile now = job_file_look(plan->output);
+        if (!is_new(plan, &now) || !has_file(plan->folder, JOB_JOINING) ||
+            !has_file(plan->folder, "plan"))
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = OTHER_JOIN_NS}, NULL);
+    }
+}
+
 /* Where this one failed since another one was faster: the film of this one got another name at
  * most. */
 static int is_outrun(const JobFilm *f, int *code)
 {
     const char *name = f->writer ? writer_name(f->writer) : NULL;
+    wait_for_other_join(f);
     if (is_stopped(f) || (name && strcmp(name, f->plan.output) == 0) ||
         !job_is_joined_since(f, f->plan.damage, code))
         return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/job_limits.h"
 #include "job/range_coder.h"
 #include "media/checksum.h"
 
@@ -452,6 +453,8 @@ int block_reader_next(BlockReader *r, MeasuredFrame *frame, const void **bytes, 
     const size_t count = r->bad ? 0 : (size_t)length / 4;
     if (!r->bad) {
         *frame = take_frame(r);
+        r->bad |= !job_is_within(frame->pts, -JOB_MOST_PTS, JOB_MOST_PTS) ||
+                  !job_is_within(frame->duration, -JOB_MOST_PTS, JOB_MOST_PTS);
         for (size_t i = 4 * count; i < length; i++)
             r->bytes[i] = take_byte(r);
         take_words(r, count);

@@ -21,13 +21,8 @@
 
 #define MOST_PLAN ((int64_t)256 << 20)
 
-/* Times of a plan in us, and in a track's time base: far from where a sum of two overflows. */
-#define MOST_US (INT64_C(1) << 60)
-#define MOST_PTS (INT64_C(1) << 62)
-
-#define MOST_COUNT (INT64_C(1) << 40) /* frames, and bytes of curves */
-#define MOST_THREADS 256              /* as --threads */
-#define DEEPER 10                     /* bits of --pix-fmt auto10 */
+#define MOST_THREADS 256 /* as --threads */
+#define DEEPER 10        /* bits of --pix-fmt auto10 */
 
 #define TITLE "lumeq-plan"
 
@@ -261,18 +256,17 @@ int job_plan_add_argument(JobPlan *plan, const char *argument)
     return arguments[count - 2] ? 0 : -1;
 }
 
-static int is_within(int64_t number, int64_t least, int64_t most)
-{
-    return number >= least && number <= most;
-}
-
 static int has_limits(const JobPart *p)
 {
-    return is_within(p->first, 0, MOST_COUNT) && is_within(p->frames, 0, MOST_COUNT) &&
-           (p->begin_pts == INT64_MIN || is_within(p->begin_pts, -MOST_PTS, MOST_PTS)) &&
-           (p->end_pts == INT64_MAX || is_within(p->end_pts, -MOST_PTS, MOST_PTS)) &&
-           is_within(p->seek_us, -1, MOST_US) && is_within(p->before_pts, -MOST_PTS, MOST_PTS) &&
-           is_within(p->position, 0, MOST_COUNT) && is_within(p->size, 0, MOST_COUNT);
+    return job_is_within(p->first, 0, JOB_MOST_COUNT) &&
+           job_is_within(p->frames, 0, JOB_MOST_COUNT) &&
+           (p->begin_pts == INT64_MIN ||
+            job_is_within(p->begin_pts, -JOB_MOST_PTS, JOB_MOST_PTS)) &&
+           (p->end_pts == INT64_MAX || job_is_within(p->end_pts, -JOB_MOST_PTS, JOB_MOST_PTS)) &&
+           job_is_within(p->seek_us, -1, JOB_MOST_US) &&
+           job_is_within(p->before_pts, -JOB_MOST_PTS, JOB_MOST_PTS) &&
+           job_is_within(p->position, 0, JOB_MOST_COUNT) &&
+           job_is_within(p->size, 0, JOB_MOST_COUNT);
 }
 
 static int take_part(JobPlan *plan, const char *value)
@@ -312,10 +306,10 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
     const struct {
         const char *key;
         int64_t *to, least, most;
-    } numbers[] = {{"zero", &plan->zero, -MOST_US, MOST_US},
-                   {"length", &plan->length_us, 0, MOST_US},
-                   {"frames", &plan->frames, 0, MOST_COUNT},
-                   {"film-end", &plan->film_end, INT64_MIN, MOST_US},
+    } numbers[] = {{"zero", &plan->zero, -JOB_MOST_US, JOB_MOST_US},
+                   {"length", &plan->length_us, 0, JOB_MOST_US},
+                   {"frames", &plan->frames, 0, JOB_MOST_COUNT},
+                   {"film-end", &plan->film_end, INT64_MIN, JOB_MOST_US},
                    {"wanted-parts", &plan->wanted_parts, 0, JOB_MOST_PARTS}};
     const struct {
         const char *key;
@@ -329,13 +323,13 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (strcmp(key, numbers[i].key) == 0)
             return sscanf(value, "%" SCNd64, numbers[i].to) == 1 &&
-                           is_within(*numbers[i].to, numbers[i].least, numbers[i].most)
+                           job_is_within(*numbers[i].to, numbers[i].least, numbers[i].most)
                        ? 0
                        : -1;
     for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
         if (strcmp(key, small[i].key) == 0)
             return sscanf(value, "%d", small[i].to) == 1 &&
-                           is_within(*small[i].to, small[i].least, small[i].most)
+                           job_is_within(*small[i].to, small[i].least, small[i].most)
                        ? 0
                        : -1;
     if (strcmp(key, "state") == 0) {

@@ -9,12 +9,10 @@
 #include <sys/stat.h>
 
 #include "job/frame_block.h"
+#include "job/job_limits.h"
 #include "media/error.h"
 
 #define JOB_PLAN_VERSION 7
-
-/* Names of parts have five digits. */
-#define JOB_MOST_PARTS 99999
 
 /* Frames before a part that are decoded with it: those that its first frame is filtered by, those
  * by which they are made of fields, and one to spare. */

@@ -74,11 +74,21 @@ static void add_damage(KeyText *text, const DamageReport *d)
         key_text_add(text, "first-of-frames", "%s", d->frames.first);
 }
 
+static int is_end(int64_t us)
+{
+    return us == AV_NOPTS_VALUE || job_is_within(us, -JOB_MOST_US, JOB_MOST_US);
+}
+
 static int take_damage(DamageReport *d, const char *value)
 {
     return sscanf(value, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
                   &d->packets.read_errors, &d->packets.corrupt_packets, &d->frames.decode_errors,
-                  &d->frames.corrupt_frames, &d->part.video_end, &d->part.any_end) == 6;
+                  &d->frames.corrupt_frames, &d->part.video_end, &d->part.any_end) == 6 &&
+           job_is_within(d->packets.read_errors, 0, JOB_MOST_COUNT) &&
+           job_is_within(d->packets.corrupt_packets, 0, JOB_MOST_COUNT) &&
+           job_is_within(d->frames.decode_errors, 0, JOB_MOST_COUNT) &&
+           job_is_within(d->frames.corrupt_frames, 0, JOB_MOST_COUNT) &&
+           is_end(d->part.video_end) && is_end(d->part.any_end);
 }
 
 static int take_text(char *text, size_t size, const char *value)
@@ -139,7 +149,9 @@ static int take_line(PartMeasures *m, const JobPlan *plan, int part, const char 
                       "%" SCNd64 " %" SCNd64 " %" SCNx32 " %" SCNx32 " %" SCNx32 " %" SCNx32
                       " %" SCNx32,
                       &m->frames, &m->size, &m->sum, &m->before[0], &m->before[1], &m->last[0],
-                      &m->last[1]) == 7;
+                      &m->last[1]) == 7 &&
+               job_is_within(m->frames, 0, JOB_MOST_COUNT) &&
+               job_is_within(m->size, 0, JOB_MOST_COUNT);
     if (strcmp(key, "file") == 0)
         return !strchr(value, '/') && !m->name && (m->name = strdup(value));
     if (strcmp(key, "damage") == 0)

@@ -6,6 +6,9 @@
 
 #define HISTOGRAMS (2 * REPORT_HISTOGRAM)
 
+/* Of any number: what was edited overflows nowhere. */
+#define MOST_NUMBER (INT64_C(1) << 50)
+
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
 /* Hexadecimal digits of a code, and of all codes of a side. */
@@ -104,7 +107,7 @@ static int take(char **line, int64_t *number)
     *number = strtoll(word, &end, 10);
     if (strcmp(word, "-") == 0)
         *number = REPORT_UNKNOWN;
-    else if (*end)
+    else if (*end || *number < -MOST_NUMBER || *number > MOST_NUMBER)
         return -1;
     return 0;
 }

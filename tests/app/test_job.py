@@ -402,6 +402,13 @@ class Steps(JobCase):
                 self.assertIn("is so anew", self.ok("measure", plan, 1).err)
                 self.assertIn("measured already", self.ok("measure", plan, 1).err)
                 block = re.search(r"^file (.*)$", self.text(folder + "/measured-00001"), re.M)[1]
+        text = self.text(folder + "/measured-00001")
+        for old, new in ((r"measures \d+ ", "measures 99999999999999 "), (r"measures (\d+) ", r"measures -\1 "),
+                         (r"damage 0 ", "damage -1 "), (r"damage 0 ", "damage 9223372036854775807 ")):
+            body = re.sub(old, new, text[:text.rindex("end ")])
+            self.write("out.mkv.lumeq/measured-00001", (body + "end %08x\n" % zlib.crc32(body.encode())).encode())
+            self.refused(lumeq("plan", plan), INPUT, "measured-00001", "is damaged")
+        self.write("out.mkv.lumeq/measured-00001", text.encode())
         self.ok("plan", plan, "-q")
         self.segments(plan)
         self.assertEqual(frames(self.joined(plan)), self.film_frames())

@@ -176,6 +176,33 @@ static void test_damaged_blocks(void)
     free(path);
 }
 
+/* With times that overflow as soon as somebody adds to them. */
+static void test_blocks_out_of_range(void)
+{
+    static const MeasuredFrame frames[] = {{.pts = INT64_MAX},
+                                           {.pts = INT64_MIN},
+                                           {.duration = INT64_MAX},
+                                           {.pts = INT64_C(1) << 62},
+                                           {.duration = -(INT64_C(1) << 62)}};
+    char *path = in_folder("block");
+    for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+        BlockReader *reader;
+        MediaError error = {0};
+        MeasuredFrame frame;
+        const void *bytes;
+        size_t size;
+        uint32_t sum;
+        known[0] = (Known){.frame = frames[i]};
+        const int64_t length = write_block(path, 0, 1, &sum);
+        CHECK(block_reader_open(&reader, fopen(path, "rb"), path, 0, length, sum, &error) == 0,
+              "%s", error.text);
+        CHECK(block_reader_next(reader, &frame, &bytes, &size, &error) == MEDIA_INPUT,
+              "frame %zu is taken", i);
+        block_reader_close(&reader);
+    }
+    free(path);
+}
+
 /* ---- the plan ---- */
 
 static void make_plan(JobPlan *plan)
@@ -398,6 +425,35 @@ static void test_parts(void)
     free(path);
 }
 
+static void test_parts_out_of_range(void)
+{
+    static const int64_t times[][3] = {
+        {INT64_MAX, 0, 0}, {INT64_MIN, 0, 0}, {0, INT64_MAX, 0}, {0, 0, INT64_MAX}};
+    const PartLabel label = {.part = 3};
+    char *path = in_folder("part");
+    AVPacket *packet = av_packet_alloc();
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        PartWriter *writer;
+        PartFile part;
+        MediaError error = {0};
+        CHECK(part_writer_open(&writer, path, &error) == 0, "%s", error.text);
+        packet->pts = times[i][0];
+        packet->dts = times[i][1];
+        packet->duration = times[i][2];
+        packet->flags = AV_PKT_FLAG_KEY;
+        CHECK(part_writer_add(writer, packet, &error) == 0 &&
+                  part_writer_commit(writer, &label, (const uint8_t *)"x", 1, &error) == 0,
+              "%s", error.text);
+        part_writer_close(&writer);
+        CHECK(part_file_open(&part, path, &error) == MEDIA_INPUT &&
+                  strstr(error.text, "index is wrong"),
+              "packet %zu is taken: %s", i, error.text);
+        part_file_close(&part);
+    }
+    av_packet_free(&packet);
+    free(path);
+}
+
 /* Of two packets, of which the first has these flags and the second one is shown at `second`. */
 static int commits(int flags, int64_t second)
 {
@@ -535,11 +591,13 @@ static const CheckTest tests[] = {
     {"checksums", test_checksums},
     {"blocks", test_blocks},
     {"damaged_blocks", test_damaged_blocks},
+    {"blocks_out_of_range", test_blocks_out_of_range},
     {"plan", test_plan},
     {"edited_plans", test_edited_plans},
     {"damaged_plans", test_damaged_plans},
     {"parts", test_parts},
     {"damaged_parts", test_damaged_parts},
+    {"parts_out_of_range", test_parts_out_of_range},
     {"cuts", test_cuts},
     {"groups_are_closed", test_groups_are_closed},
 };

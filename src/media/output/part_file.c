@@ -26,6 +26,7 @@ static const char magic[8] = "lumeqPRT";
 /* More than a part ever has of either. */
 #define MOST_PACKETS (INT64_C(1) << 32)
 #define MOST_BYTES (1u << 30)
+#define MOST_TIME (INT64_C(1) << 60)
 
 struct PartWriter {
     AtomicFile file;
@@ -246,6 +247,13 @@ static void unpack_label(PartLabel *label, const uint8_t *foot)
     unpack_companion(&label->report, foot + 116);
 }
 
+static int has_limits(const PartPacket *p)
+{
+    return p->pts >= -MOST_TIME && p->pts <= MOST_TIME && p->duration >= -MOST_TIME &&
+           p->duration <= MOST_TIME &&
+           (p->dts == AV_NOPTS_VALUE || (p->dts >= -MOST_TIME && p->dts <= MOST_TIME));
+}
+
 /* The index and the extradata, which lie before the foot. */
 static int take_index(PartFile *f, const uint8_t *foot, uint64_t end, MediaError *error)
 {
@@ -267,7 +275,7 @@ static int take_index(PartFile *f, const uint8_t *foot, uint64_t end, MediaError
         f->packets[i] = unpack_entry(bytes + i * ENTRY);
         const PartPacket *p = &f->packets[i];
         if (p->size > MOST_BYTES || p->side_size > MOST_BYTES || p->position > index ||
-            (uint64_t)p->size + p->side_size > index - p->position)
+            (uint64_t)p->size + p->side_size > index - p->position || !has_limits(p))
             ret = not_whole(f, "its index is wrong", error);
     }
     if (ret >= 0 && !begins_closed(f->packets, (int64_t)count))
