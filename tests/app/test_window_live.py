@@ -332,6 +332,12 @@ class Window(WindowCase):
         self.assertAlmostEqual(float(first[2]), int(place[0][1]) / 1e6, delta=0.21)
         self.assertEqual(self.lines()[:3], lines[:3])
 
+    def test_a_fifo_is_not_waited_for(self):
+        os.makedirs(os.path.dirname(self.state_file()))
+        os.mkfifo(self.state_file())
+        process = self.play(self.short(), "-v", "--remember", "--keep-open", "no", env=self.state())
+        self.assertIn("what was remembered is left alone", self.ends(process).err)
+
     def test_the_command_line_wins(self):
         clip = self.minute()
         self.leave_at(clip, "3", "9", "Right", "Right")
