@@ -206,6 +206,37 @@ class Times(Case):
         self.assertAlmostEqual(float(video(source)["duration"]), float(video(output)["duration"]),
                                delta=0.001)
 
+    def still_at_the_end(self, name, *output):
+        """A second, a second, and then a minute."""
+        short, source = clip("short.mp4", *output, "-video_track_timescale", "1000", rate=1, seconds=3), self.path(name)
+        ffmpeg("-i", short, "-c", "copy", "-video_track_timescale", "1000", "-bsf:v",
+               r"setts=pts=PTS:dts=DTS:duration=if(eq(N\,2)\,60000\,1000)", source)
+        return source
+
+    def test_still_at_the_end(self):
+        """The third packet that is decoded lasts a minute; with B-frames, that is the second one shown."""
+        for frames in (0, 2):
+            source = self.still_at_the_end("still%d.mp4" % frames, "-c:v", "libx264", "-bf", frames)
+            for name, *options in some((("out.mp4",), ("out.mov",), ("out.mkv",), ("out.gif",),
+                                        ("out.mp4", "--vcodec", "mpeg4"))):
+                with self.subTest(frames=frames, output=name, options=options):
+                    result = self.ok(source, "-o", self.path(name), "-y", *options)
+                    self.assertIn("62.00 s of video", result.err)
+                    self.assertAlmostEqual(float(contents(self.path(name))["format"]["duration"]), 62, delta=0.01)
+                    self.near(frame_times(self.path(name)), [0, 1, 2], 0.01)
+
+    def test_last_delay_of_an_animation(self):
+        for name, option, delay in (("in.gif", "-final_delay", 300), ("in.apng", "-final_delay", 3)):
+            source = make(self.path(name), option, delay, rate=1, seconds=3)
+            for output in some(("out.gif", "out.apng", "out.mkv", "out.mp4")):
+                with self.subTest(name, output=output):
+                    output = self.converted(source, output, "-y")
+                    if output.endswith("apng"):  # whose demuxer knows no duration of the file
+                        last = contents(output)["packets"][-1]
+                        self.assertAlmostEqual(float(last["duration_time"]), 3, delta=0.01)
+                    else:
+                        self.assertAlmostEqual(float(contents(output)["format"]["duration"]), 5, delta=0.01)
+
     def test_no_timestamps(self):
         """A bare H.264 stream has none: frames get some that rise by the frame duration."""
         source = clip("bare.h264", "-c:v", "libx264", "-preset", "fast", "-bf", "2", "-f", "h264")

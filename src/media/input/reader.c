@@ -44,14 +44,16 @@ struct Reader {
     AVFrame *ready; /* decoded; its message is being filled */
     int returned;   /* the source has come back before it */
 
-    int input_ended;   /* no packet is left */
-    int frames_ended;  /* no frame is left */
-    int tail_ended;    /* nothing that belongs before the part's end can follow */
-    int64_t end;       /* of the part, absolute, once known */
-    int64_t begin_pts; /* of the span, until that frame has come; else INT64_MAX */
-    int64_t frames;    /* given out */
-    int64_t video_end; /* end of the last frame decoded, absolute */
-    int64_t any_end;   /* end of anything read, absolute */
+    int input_ended;      /* no packet is left */
+    int frames_ended;     /* no frame is left */
+    int tail_ended;       /* nothing that belongs before the part's end can follow */
+    int64_t end;          /* of the part, absolute, once known */
+    int64_t begin_pts;    /* of the span, until that frame has come; else INT64_MAX */
+    int64_t frames;       /* given out */
+    int64_t shown_last;   /* pts of the video packet shown last, ... */
+    int64_t decoded_last; /* ... and of the one decoded last, once it is known to be the last */
+    int64_t video_end;    /* end of the last frame decoded, absolute */
+    int64_t any_end;      /* end of anything read, absolute */
     double busy_us;
 };
 
@@ -72,7 +74,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->begin_pts = INT64_MAX;
     if (options->packets_only)
         r->options.frames = 1;
-    r->video_end = r->any_end = AV_NOPTS_VALUE;
+    r->video_end = r->any_end = r->shown_last = r->decoded_last = AV_NOPTS_VALUE;
     r->packet = av_packet_alloc();
     r->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
     r->begins = av_malloc_array(source->stream_count, sizeof(*r->begins));
@@ -190,6 +192,9 @@ static int keep_packet(Reader *r)
 /* Keeps the packet where the decoder is full. */
 static int send_packet(Reader *r)
 {
+    note_end(&r->shown_last, r->packet->pts);
+    if (source_is_last(r->source, r->packet))
+        r->decoded_last = r->packet->pts;
     const int ret = decoder_send(r->decoder, r->packet);
     if (ret == AVERROR(EAGAIN))
         return 0;
@@ -386,9 +391,20 @@ static void end_frames(Reader *r)
         r->tail_ended = 1;
 }
 
+/* Decoders do not tell how long the last frame is shown if others were decoded after it. */
+static void lengthen_last(const Reader *r, AVFrame *frame)
+{
+    if (r->decoded_last == AV_NOPTS_VALUE || frame->pts < r->shown_last)
+        return;
+    const int64_t end = source_video_end(r->source, r->shown_last - r->decoded_last);
+    if (end != AV_NOPTS_VALUE)
+        FRAME_DURATION(frame) = FFMAX(FRAME_DURATION(frame), end - frame->pts);
+}
+
 /* Takes a decoded frame, or answers 0 without one in r->ready when it is not in the part. */
 static int take_frame(Reader *r, AVFrame *frame)
 {
+    lengthen_last(r, frame);
     const int64_t time = frame_time(r, frame, 0);
     const int64_t end = frame_time(r, frame, FRAME_DURATION(frame));
     if ((r->to != AV_NOPTS_VALUE && time >= r->to) || frame->pts >= r->span.end_pts) {

@@ -213,6 +213,14 @@ int source_has_fragments(const Source *source);
 /* Frames the container says the video track shows, edit lists considered; 0 where it does not. */
 int64_t source_frame_count(const Source *source);
 
+/* True if the index says that no packet of the video follows this one; 0 if there is none. */
+int source_is_last(const Source *source, const AVPacket *packet);
+
+/* Where the video ends by that index, in its time base; AV_NOPTS_VALUE: unknown. Samples have their
+ * lengths in decode order, and FFmpeg's muxer counts the last one from its own pts: the frame that
+ * is shown last, `reordered` later, may end as much later. */
+int64_t source_video_end(const Source *source, int64_t reordered);
+
 /* Not 0: its video duration can be relied on (mp4, mov, mkv, webm, flv). */
 int source_declares_duration(const Source *source);
 

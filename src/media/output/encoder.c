@@ -43,6 +43,8 @@ struct Encoder {
     AVFrame *adapted;
     SentFrame sent[SENT_FRAMES]; /* by frame number */
     int64_t frames, last_pts;
+    int64_t packets;
+    int ended;     /* no frame follows */
     int wants_key; /* for the next frame */
     int uneven;    /* frames were not one tick after the other */
     const char *dropped;
@@ -423,6 +425,7 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     if (is_lost(e) || (frame && e->codec->hw_frames_ctx && !gpu_frame_is(frame)))
         return fail_lost(e, error);
     media_log_clear();
+    e->ended |= !frame;
     if (frame) {
         const AVRational from = frame->time_base;
         ret = adapter_run(e->adapter, frame, e->adapted);
@@ -487,8 +490,12 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
     }
     if (ret < 0)
         return fail(e, ret, error);
-    if (packet->duration <= 0 && sent)
+    if (sent && sent->duration > 0)
         packet->duration = sent->duration;
+    const int is_last = ++e->packets == e->frames && e->ended;
+    sent = is_last ? find_sent(e, e->last_pts) : NULL;
+    if (sent) /* muxers add up durations in decode order */
+        packet->duration = FFMAX(packet->duration, sent->duration);
     return 0;
 }
 

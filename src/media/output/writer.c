@@ -8,6 +8,7 @@
 
 #include <libavutil/avstring.h>
 #include <libavutil/display.h>
+#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/codec_name.h"
@@ -55,6 +56,7 @@ struct Writer {
     Segments *segments;     /* NULL: one file */
     int64_t next_pts;       /* of the picture that is written next, ... */
     AVRational next_base;   /* ... where there are pieces */
+    int64_t last_duration;  /* of the packet written last */
     int cut_here, cut_said; /* its packet is still to come; that it is no key frame */
 };
 
@@ -249,6 +251,7 @@ int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
     if (w->options->sequence)
         return picture_sequence_write(&w->pictures, packet, error);
     av_packet_rescale_ts(packet, writer_encoded_base(w), w->video->time_base);
+    w->last_duration = av_clip64(packet->duration, 0, INT32_MAX);
     return mux(w, packet, w->video, error);
 }
 
@@ -597,8 +600,22 @@ static int write_rest(Writer *w, MediaError *error)
     return ret >= 0 ? tracks_finish(w->tracks, error) : ret;
 }
 
+/* GIF and APNG have a delay after each frame, and their muxers do not look at that of the last. */
+static void set_final_delay(const Writer *w)
+{
+    const AVRational base = w->video->time_base;
+    AVRational delay;
+    av_reduce(&delay.num, &delay.den, w->last_duration * base.num, base.den, UINT16_MAX);
+    if (strcmp(w->muxer->name, "gif") == 0)
+        (void)av_opt_set_int(w->format->priv_data, "final_delay",
+                             FFMIN(w->last_duration, UINT16_MAX), 0);
+    if (strcmp(w->muxer->name, "apng") == 0)
+        (void)av_opt_set_q(w->format->priv_data, "final_delay", delay, 0);
+}
+
 static int write_trailer(Writer *w, MediaError *error)
 {
+    set_final_delay(w);
     media_log_clear();
     const int ret = av_write_trailer(w->format);
     w->header_written = 0;
