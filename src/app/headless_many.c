@@ -18,6 +18,7 @@
 #include "app/job_run.h"
 #include "app/terminal.h"
 #include "job/many_files.h"
+#include "media/activity.h"
 
 /* How long a signal may go unseen that comes just before the wait for a file. */
 #define LOOK_MS 100
@@ -245,6 +246,7 @@ static void wait_for(Many *m, int enough)
         for (int i = 0; i < m->running; i++)
             m->ends[i] = (struct pollfd){.fd = m->children[i].pipe, .events = POLLIN};
         const int some = poll(m->ends, (nfds_t)m->running, LOOK_MS);
+        activity_note(); /* each process has a watchdog of its own */
         for (int i = m->running - 1; i >= 0 && some > 0; i--) {
             if (!m->ends[i].revents)
                 continue;

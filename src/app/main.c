@@ -130,6 +130,7 @@ int main(int argc, char **argv)
     Options options;
     char text[1400];
     int code = EXIT_USAGE;
+    signals_install(NULL);
     if (job_is_command(argc, argv))
         return leave(job_command(argc, argv, &stop));
     const int ret = options_parse(&options, argc, argv, text, sizeof(text));

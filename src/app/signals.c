@@ -1,19 +1,25 @@
 #include "app/signals.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "app/run_end.h"
 #include "app/terminal.h"
+#include "media/activity.h"
 #include "media/output/temp_file.h"
 
 #define TOGETHER_NS 1000000000LL
+#define PATIENCE_S 5 /* while nothing moves */
+
+#define AGAIN "interrupted again: "
+#define STUCK "interrupted, and nothing has moved for 5 s: "
 
 static atomic_int *run_stop;
 static atomic_llong first_ns; /* when the first one came; 0: none yet */
 static atomic_int ending;     /* a thread ends the program: another one's exit would cut it short */
-static atomic_int deleted;
+static atomic_int deleted, stuck;
 
 static long long now_ns(void)
 {
@@ -25,7 +31,8 @@ static long long now_ns(void)
 static void say_deleted(const char *path)
 {
     atomic_store(&deleted, 1);
-    say_in_signal("interrupted again: what was written of ", path, " is deleted");
+    say_in_signal(atomic_load(&stuck) ? STUCK "what was written of " : AGAIN "what was written of ",
+                  path, " is deleted");
 }
 
 static void end_now(void)
@@ -34,19 +41,52 @@ static void end_now(void)
         return;
     temp_file_remove_all(say_deleted);
     if (!atomic_load(&deleted))
-        say_in_signal("interrupted again: ended at once", "", "");
+        say_in_signal(atomic_load(&stuck) ? STUCK : AGAIN, "", "ended at once");
     _exit(EXIT_INTERRUPTED);
 }
+
+/* ---- the watchdog ---- */
+
+static unsigned long moved_before; /* as of the last look */
+
+/* What stages have passed on, and what has been written to disks, by FFmpeg for instance. */
+static unsigned long moved(void)
+{
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_SELF, &usage); /* only a system call */
+    return activity_count() + (unsigned long)usage.ru_oublock;
+}
+
+static void on_alarm(int number)
+{
+    static int seconds;
+    const unsigned long now = moved();
+    (void)number;
+    seconds = now == moved_before ? seconds + 1 : 0;
+    moved_before = now;
+    if (seconds >= PATIENCE_S) {
+        atomic_store(&stuck, 1);
+        end_now();
+    }
+    (void)alarm(1);
+}
+
+/* ---- the signals ---- */
 
 static void on_signal(int number)
 {
     const long long now = now_ns();
     long long first = 0;
     int on = RUN_ON;
-    if (atomic_compare_exchange_strong(&first_ns, &first, now))
+    if (!run_stop)
+        _exit(EXIT_INTERRUPTED);
+    if (atomic_compare_exchange_strong(&first_ns, &first, now)) {
         atomic_compare_exchange_strong(run_stop, &on, RUN_INTERRUPTED);
-    else if (number != SIGHUP && now - first > TOGETHER_NS)
+        moved_before = moved();
+        (void)alarm(1);
+    } else if (number != SIGHUP && now - first > TOGETHER_NS) {
         end_now();
+    }
 }
 
 static void install(int number)
@@ -60,10 +100,16 @@ static void install(int number)
 void signals_install(atomic_int *stop)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction watch = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    sigfillset(&watch.sa_mask);
     run_stop = stop;
+    if (stop)
+        sigaction(SIGALRM, &watch, NULL);
     install(SIGINT);
     install(SIGTERM);
     install(SIGHUP);
+    if (!stop)
+        return;
     sigaction(SIGXFSZ, &ignore, NULL); /* a file too large is a write error, too */
     sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is one */
 }

@@ -136,8 +136,8 @@ void say_in_signal(const char *before, const char *name, const char *after)
 {
     char line[1024];
     struct pollfd reader = {.fd = STDERR_FILENO, .events = POLLOUT};
-    const char *parts[] = {atomic_load(&has_bottom) ? ERASE_LINE : "", "lumeq: ", before, name,
-                           after};
+    const char *parts[] = {colored ? "\033[0m" : "", atomic_load(&has_bottom) ? ERASE_LINE : "",
+                           "lumeq: ", before, name, after};
     size_t n = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         n = append(line, sizeof(line) - 1, n, parts[i]);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "job/child_process.h"
+#include "media/activity.h"
 
 #define TRIES 2
 
@@ -133,6 +134,7 @@ static void listen(Run *r, struct pollfd *ends)
         ends[i] = (struct pollfd){.fd = process->pid ? process->lines : -1, .events = POLLIN};
     }
     (void)poll(ends, (nfds_t)w->jobs, LOOK_MS);
+    activity_note(); /* each process has a watchdog of its own */
     for (int i = 0; i < w->jobs; i++)
         if (ends[i].fd >= 0 && ends[i].revents &&
             !child_process_read(&r->slots[i].process, take_line, &r->slots[i]))

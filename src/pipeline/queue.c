@@ -6,6 +6,8 @@
 
 #include <libavutil/error.h>
 
+#include "media/activity.h"
+
 struct Queue {
     QueueOptions options;
     pthread_mutex_t lock; /* all below */
@@ -138,6 +140,7 @@ int queue_take(Queue *q, void *item, QueueWait wait)
         memcpy(item, item_at(q, 0), q->options.item);
         remove_first(q);
         pthread_cond_broadcast(&q->changed);
+        activity_note();
     }
     pthread_mutex_unlock(&q->lock);
     return ret;

@@ -5,10 +5,12 @@
  * a line for each that frames came back from: its number, and how many. FAKE_GPU_REFUSES: none can
  * be used, for this reason. FAKE_GPU_GONE: the frame that would be rescued from a lost one as this
  * one, from 1 on, cannot be, however often. FAKE_GPU_LIMIT: bytes that surfaces of decoders may
- * have.
+ * have. FAKE_GPU_HANGS: no frame comes back for half a minute;
+ * this file is created when one has to wait.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -44,12 +46,24 @@ static void note_closed(int device, int frames)
     close(log);
 }
 
+static void *tell_hang(void *unused)
+{
+    if (gate_wait())
+        (void)close(open(getenv("FAKE_GPU_HANGS"), O_WRONLY | O_CREAT, 0600));
+    return unused;
+}
+
 __attribute__((constructor)) static void set_up(void)
 {
     const char *after = getenv("FAKE_GPU_LOST"), *only = getenv("FAKE_GPU_ONLY");
     const char *measures = getenv("FAKE_GPU_LOST_MEASURES"), *limit = getenv("FAKE_GPU_LIMIT");
     fake_gpu_closed = note_closed;
     fake_gpu_refuse(getenv("FAKE_GPU_REFUSES"));
+    if (getenv("FAKE_GPU_HANGS")) {
+        pthread_t thread;
+        gate_set(1);
+        (void)pthread_create(&thread, NULL, tell_hang, NULL);
+    }
     if (limit)
         fake_gpu_limit(atoll(limit));
     if (only)

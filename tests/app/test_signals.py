@@ -2,12 +2,15 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
 import unittest
 
 from common import *
+
+FAULTS, FAKE_GPU = os.environ.get("FAULTS_LIBRARY"), os.environ.get("FAKE_GPU_PROGRAM")
 
 
 class Signals(Case):
@@ -288,6 +291,82 @@ class Signals(Case):
         self.assertEqual(self.read(left), b"precious")
         self.assertEqual(self.files(), [left, "elsewhere", "s.partial.csv"])
         self.assertGreater(len(packets(self.path("elsewhere"), "v:0")), 0)
+
+    def hung(self, number, *args, program=LUMEQ, **faults):
+        """A run in a folder of its own, as soon as something in it hangs."""
+        folder, told = self.path("w%d" % number), self.path("hung%d" % number)
+        os.mkdir(folder)
+        env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_HUNG=told, **faults)
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
+        process = subprocess.Popen([program, *args], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        return process, folder, told
+
+    @unittest.skipIf(not FAULTS or not FAKE_GPU, "FAULTS_LIBRARY or FAKE_GPU_PROGRAM names nothing")
+    def test_hung_runs_end(self):
+        """Five seconds after a signal, in an encoder, a decoder or a GPU that never returns; so do a run's processes.
+        Nothing is left of what they were writing, and what was there before stays."""
+        packet, frame = "avcodec_receive_packet:%d", "avcodec_receive_frame:%d"
+        film, one = repeated("film.mkv", 10, *X264, size="64x48", rate=60), ("--two-pass", "off")
+        runs = [self.hung(0, film, "-o", "out.mkv", *one, FAULT_HANG=packet % 20),
+                self.hung(1, film, "-o", "out.mkv", *one, FAULT_HANG=frame % 20),
+                self.hung(2, film, simple(), "-o", "./", "--jobs", "2", *one, FAULT_HANG=packet % 0),
+                self.hung(3, film, "-o", "out.mkv", "--jobs", "2", FAULT_HANG=packet % 100),
+                self.hung(4, film, "-o", "out.mkv", *one, program=FAKE_GPU, FAKE_GPU_HANGS=self.path("hung4"))]
+        for process, folder, told in runs:
+            self.assertTrue(wait_for(lambda: os.path.exists(told)))
+            self.write(os.path.join(folder, "other.mkv"), b"precious")
+        time.sleep(1)  # the other process of two
+        for process, folder, _ in runs:
+            process.send_signal(SIGTERM)
+        for process, folder, _ in runs:
+            with self.subTest(os.path.basename(folder)):
+                result = finish(process)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertIn("interrupted", result.err)
+                if not folder.endswith("3"):  # where the parts' processes hang, and not the one that speaks
+                    self.assertIn("nothing has moved for 5 s", result.err)
+                self.assertFalse([f for f in self.files(folder) if f.endswith(".part")], str(result))
+                self.assertFalse(os.path.exists(os.path.join(folder, "out.mkv")))
+                self.assertEqual(self.read(os.path.join(folder, "other.mkv")), b"precious")
+
+    @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names nothing")
+    def test_slow_end_is_left_alone(self):
+        """The encoder has some twenty packets left, and takes its time for each."""
+        env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_SLOW="200")
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
+        process = start(long_clip(), "-o", self.path("out.mkv"), "--two-pass", "off", "--vcodec", "libx264", env=env)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.hidden))
+        time.sleep(1)
+        process.send_signal(SIGTERM)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(self.files(), ["out.partial.mkv"], str(result))
+        self.assertIn("what is done is in", result.err)
+
+    def test_before_it_begins(self):
+        """While it reads the settings."""
+        os.mkfifo(self.path("settings"))
+        process = start(simple(), "--null", "--config", self.path("settings"))
+        self.addCleanup(process.kill)
+        self.catches(process, SIGTERM)
+        process.send_signal(SIGTERM)
+        self.assertEqual(finish(process).code, INTERRUPTED)
+
+    def test_soon_after_the_start(self):
+        film = long_clip()
+        for args in (("--null",), ("-o", "out.mkv"), ("-o", "out.mkv", "--jobs", "2"), (simple(), "-o", "many/")):
+            for ms in share(range(0, 310, 10), 10):
+                with self.subTest(args=args, ms=ms):
+                    process = start(film, *args, cwd=self.folder)
+                    self.addCleanup(process.kill)
+                    self.catches(process, SIGTERM)
+                    time.sleep(ms / 1000)
+                    process.send_signal(SIGTERM)
+                    self.assertEqual(finish(process).code, INTERRUPTED)
+                    shutil.rmtree(self.path("out.mkv.lumeq"), ignore_errors=True)
 
     def test_ignored_signals_stay_ignored(self):
         """nohup and a shell's background jobs ignore SIGINT; that is respected."""

@@ -4,6 +4,7 @@ import csv
 import os
 import pty
 import re
+import signal
 import subprocess
 import time
 import unittest
@@ -67,6 +68,19 @@ class Window(WindowCase):
                 break
         self.assertEqual(codes[-1], DONE)
         self.assertGreaterEqual(codes.count(INPUT), 6, codes)
+
+    @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
+    def test_hung_driver(self):
+        """A driver that never returns: a signal ends the program all the same."""
+        hung = self.path("hung")
+        env = self.environment(LD_PRELOAD=FAULTS, FAULT_HANG="SDL_GL_SwapWindow:0", FAULT_HUNG=hung)
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        process = self.play(SMALL, env=env)
+        self.assertTrue(wait_for(lambda: os.path.exists(hung)))
+        process.send_signal(signal.SIGTERM)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(result.lines, ["lumeq: interrupted, and nothing has moved for 5 s: ended at once"])
 
     def picture_is_seen(self):
         return self.share(self.grab(), WIDTH // 2 - 150, WIDTH // 2, lambda r, g, b: r > 30) > 0.2

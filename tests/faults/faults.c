@@ -2,12 +2,16 @@
  * Failures that a machine does not have when they are needed. Preloaded:
  *   FAULT_READ=NAME:OFFSET   what is read of files of this name fails from there on, as a bad disk
  *   FAULT_ALLOC=BYTES        there is no memory for so much at once, or more
+ *   FAULT_HANG=NAME:N        after N calls this function never returns, one of the last below
+ *   FAULT_HUNG=FILE          is created then
+ *   FAULT_SLOW=MS            each packet that an encoder has left at its end takes this long
  *   FAULT_THREAD=N           the Nth thread cannot be started; N+: no later one either. It is said
  *                            on standard error
  *   FAULT_THREAD_OF=NAME     threads count that are started by code in files with this in the name
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -87,4 +91,55 @@ ssize_t read(int fd, void *buffer, size_t size)
             size = (size_t)left;
     }
     return REAL(read)(fd, buffer, size);
+}
+
+/* ---- libraries that hang; only what they have in common with their callers is known here ---- */
+
+static void hang_in(const char *name)
+{
+    static atomic_int calls;
+    const char *fault = getenv("FAULT_HANG"), *hung = getenv("FAULT_HUNG");
+    const size_t length = strlen(name);
+    if (!fault || strncmp(fault, name, length) != 0 || fault[length] != ':' ||
+        atomic_fetch_add(&calls, 1) < atoi(fault + length + 1))
+        return;
+    if (hung)
+        (void)close(open(hung, O_WRONLY | O_CREAT, 0600));
+    for (;;)
+        (void)pause();
+}
+
+int avcodec_receive_frame(void *codec, void *frame);
+int avcodec_send_frame(void *codec, const void *frame);
+int avcodec_receive_packet(void *codec, void *packet);
+void SDL_GL_SwapWindow(void *window);
+
+int avcodec_receive_frame(void *codec, void *frame)
+{
+    hang_in("avcodec_receive_frame");
+    return REAL(avcodec_receive_frame)(codec, frame);
+}
+
+static atomic_int draining;
+
+int avcodec_send_frame(void *codec, const void *frame)
+{
+    if (!frame)
+        atomic_store(&draining, 1);
+    return REAL(avcodec_send_frame)(codec, frame);
+}
+
+int avcodec_receive_packet(void *codec, void *packet)
+{
+    const char *slow = getenv("FAULT_SLOW");
+    hang_in("avcodec_receive_packet");
+    if (slow && atomic_load(&draining))
+        (void)usleep((useconds_t)atoi(slow) * 1000);
+    return REAL(avcodec_receive_packet)(codec, packet);
+}
+
+void SDL_GL_SwapWindow(void *window)
+{
+    hang_in("SDL_GL_SwapWindow");
+    REAL(SDL_GL_SwapWindow)(window);
 }

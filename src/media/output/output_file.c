@@ -425,7 +425,7 @@ int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
     if (!file->temp.name || (ret < 0 && kind != OUTPUT_PARTIAL))
         return ret < 0 ? ret : closed < 0 ? fail_write(file, closed, error) : 0;
     temp_file_take_mode(file->temp.fd, replaced(file));
-    const int synced = closed < 0 ? closed : fsync(file->temp.fd) < 0 ? AVERROR(errno) : 0;
+    const int synced = closed < 0 ? closed : temp_file_sync(file->temp.fd) < 0 ? AVERROR(errno) : 0;
     if (synced < 0) {
         (void)fail_write(file, synced, error);
         kind = OUTPUT_PARTIAL;

@@ -17,10 +17,12 @@
 #include <libavutil/mem.h>
 #include <libavutil/random_seed.h>
 
+#include "media/activity.h"
 #include "media/error.h"
 #include "media/output/file_name.h"
 
 #define NAME_TRIES 100
+#define SYNC_BYTES (8 << 20) /* which a slow USB stick takes in 2 seconds */
 
 /* ".NAME.lumeq-0123abcd.part"; of a NAME that is too long, its begin, "~" and its checksum. */
 #define MARK ".lumeq-"
@@ -263,6 +265,16 @@ void temp_file_remove(TempFile *temp)
     (void)remove_noted(temp->note);
     close(temp->fd);
     *temp = (TempFile){0};
+}
+
+int temp_file_sync(int fd)
+{
+    struct stat file;
+    const off_t size = fstat(fd, &file) == 0 ? file.st_size : 0;
+    const unsigned how = SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    for (off_t at = 0; at < size && sync_file_range(fd, at, SYNC_BYTES, how) == 0; at += SYNC_BYTES)
+        activity_note();
+    return fsync(fd);
 }
 
 void temp_file_sync_folder(const char *path)

@@ -55,6 +55,9 @@ int temp_file_lock(int fd, const char *name);
  * file system without locks it stays. */
 void temp_file_remove_leftover(const char *name);
 
+/* fsync(), with a note of activity for each piece that has reached the disk. */
+int temp_file_sync(int fd);
+
 /* Has the folder of this path know of a file's new name after a loss of power, as far as its file
  * system can. */
 void temp_file_sync_folder(const char *path);

@@ -11,6 +11,7 @@
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/activity.h"
 #include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/input/playable.h"
@@ -214,6 +215,7 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     packet->stream_index = out->index;
     packet->pos = -1;
     media_log_clear();
+    activity_note();
     if (w->segments && out == w->video)
         note_cut(w, packet);
     const int ret = w->segments ? segments_write(w->segments, packet, out, error)
