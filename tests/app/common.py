@@ -45,6 +45,7 @@ SLOWER = 5 if SANITIZED else 1
 SHORT = "CHECK_SHORT" in os.environ
 SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
 LIVENESS = 60 * SLOWER  # seconds; a run that takes longer hangs
+TRIALS = 10  # a busy machine may be late in all but one
 SOON = 10 * SLOWER  # seconds; what is said to end at once, on a busy machine
 FILM = 3 if SANITIZED else 1  # seconds, within which a camera's frames are recorded
 BAR_FRAMES = 40  # of trickle(): a bar is drawn several times

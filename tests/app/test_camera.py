@@ -514,7 +514,7 @@ class Window(CameraCase, WindowCase):
     def test_delay(self):
         """Two frames at most on a machine of two cores; five times that where others use it, too."""
         delays = []
-        for _ in range(3):  # others may be in the way for a while
+        for _ in range(TRIALS):
             process = self.preview("-v", modes="YUYV 1280x720@10;MJPG 1280x720@30")
             time.sleep(3)
             result = self.quits(process)
@@ -543,7 +543,7 @@ class Window(CameraCase, WindowCase):
 
     def test_low_latency_of_a_pipe(self):
         waits = []
-        for _ in range(3):  # a window that opens late has the end of the stream only
+        for _ in range(TRIALS):  # a window that opens late has the end of the stream only
             shown, dropped, frames = self.live_pipe("--low-latency", rate=["-re"])
             print("with --low-latency, frames were seen %.1f frames after decoding" % frames)
             self.assertGreater(shown, 0)
@@ -581,7 +581,7 @@ class Window(CameraCase, WindowCase):
         return sum(s > 0.4 for s in samples) / rate
 
     def test_sound_of_a_pipe_plays_out(self):
-        self.assertTrue(any(self.heard(0.15) > 0.14 for _ in range(3)))  # a loaded machine may be late once
+        self.assertTrue(any(self.heard(0.15) > 0.14 for _ in range(TRIALS)))
         self.assertLess(self.heard(5), 2)  # that much does not keep the window open
 
 

@@ -419,7 +419,7 @@ class Window(NetworkCase, WindowCase):
 
     def test_low_latency(self):
         waits = []
-        for _ in range(3):  # as in test_camera: a loaded machine may be late once
+        for _ in range(TRIALS):
             port = self.free_port()
             url = "udp://127.0.0.1:%d" % port
             process = self.play("--network", "--low-latency", "-v", url)

@@ -279,7 +279,7 @@ class Headless(OutputCase, Case):
     def test_delay(self):
         """Less than a frame on an idle machine; five times that where others use it, too."""
         delays = []
-        for _ in range(3):  # others may be in the way for a while
+        for _ in range(TRIALS):
             self.give("--camera", "--virtual-camera", "--null", "--frames", "60",
                       modes=SMALL if SANITIZED else "MJPG 1280x720@30")
             captured, times = self.captured(), self.times()
