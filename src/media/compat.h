@@ -93,6 +93,11 @@ static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t
     (void)codec;
     packet->opaque = (void *)(intptr_t)number;
 }
+static inline int64_t codec_current_number(const AVCodecContext *codec)
+{
+    (void)codec;
+    return 0;
+}
 #else
 #define CODEC_NUMBERS 0
 #define FRAME_NUMBER(frame) ((frame)->reordered_opaque)
@@ -104,6 +109,12 @@ static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t
 {
     (void)packet;
     codec->reordered_opaque = number;
+}
+/* The packet that one of a codec's threads works on, for that thread; 0: not known, as of libraries
+ * that have threads of their own. */
+static inline int64_t codec_current_number(const AVCodecContext *codec)
+{
+    return codec->codec && !codec->codec->wrapper_name ? codec->reordered_opaque : 0;
 }
 #endif
 

@@ -14,20 +14,14 @@
 #include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
+#include "media/compat.h"
+#include "media/damage_kinds.h"
 #include "media/input/url.h"
 
 #define LINE_SIZE 1024
 
 /* How libavutil begins to refuse a picture. The two numbers are said nowhere else. */
 #define REFUSED_SIZE "Picture size %ux%u "
-
-/* What its decoder of H.264 says of a slice that it had to give up. */
-#define BROKEN_PICTURE "error while decoding MB "
-
-/* How its demuxer of Matroska begins, and what it says of a file that ends within an element. All
- * else that it calls an error is of bytes that it passes over, which it tells in no other way. */
-#define MATROSKA "matroska,webm: "
-static const char *const cut_off[] = {"File ended prematurely", "Read error"};
 
 static struct {
     int level;
@@ -42,6 +36,8 @@ static _Thread_local struct {
     char line[LINE_SIZE]; /* pieces of a line until its newline */
     int level;
     const void *owner; /* of the codec that speaks, or NULL */
+    int64_t number;    /* of the packet that it works on; 0: not known */
+    int is_demuxer;    /* a demuxer speaks */
     LogNote note;
 } here;
 
@@ -101,23 +97,28 @@ static const char *in_words(const char *error)
     return is_size ? "the size of the picture is missing" : error;
 }
 
-/* Of a decoder of H.264. */
-static void count_broken(void)
+/* Under the lock. */
+static void drop_broken(CodecLog *log, int at)
 {
-    CodecLog *codec = log_state.codecs;
-    while (here.owner && codec && codec->owner != here.owner)
-        codec = codec->next;
-    if (here.owner && codec && strstr(here.line, BROKEN_PICTURE))
-        codec->broken++;
+    log->broken_count--;
+    memmove(log->broken + at, log->broken + at + 1,
+            (size_t)(log->broken_count - at) * sizeof(log->broken[0]));
 }
 
-static int is_skipped(void)
+/* An error about a packet. Without room the oldest is forgotten: its frame never came. */
+static void note_broken(void)
 {
-    int skipped =
-        here.level <= AV_LOG_ERROR && strncmp(here.line, MATROSKA, sizeof(MATROSKA) - 1) == 0;
-    for (size_t i = 0; i < sizeof(cut_off) / sizeof(cut_off[0]); i++)
-        skipped = skipped && !strstr(here.line, cut_off[i]);
-    return skipped;
+    CodecLog *codec = log_state.codecs;
+    while (codec && codec->owner != here.owner)
+        codec = codec->next;
+    if (!codec || here.number < 0)
+        return;
+    for (int i = 0; i < codec->broken_count; i++)
+        if (codec->broken[i] == here.number)
+            return;
+    if (codec->broken_count == CODEC_LOG_PACKETS)
+        drop_broken(codec, 0);
+    codec->broken[codec->broken_count++] = here.number;
 }
 
 static void take_line(void)
@@ -129,27 +130,36 @@ static void take_line(void)
     LogNote *note = find_note(here.owner);
     if (here.level <= AV_LOG_ERROR && !note->error[0])
         snprintf(note->error, sizeof(note->error), "%.255s", in_words(here.line));
-    note->skipped |= is_skipped();
-    count_broken();
+    const int is_damage = here.level <= AV_LOG_ERROR && !damage_is_harmless(here.line);
+    note->damage += is_damage && here.is_demuxer;
+    if (is_damage && here.owner)
+        note_broken();
     if (here.level <= log_state.level && log_state.print && here.line[0])
         log_state.print(here.line);
     pthread_mutex_unlock(&log_state.lock);
     here.line[0] = '\0';
 }
 
-/* A codec's threads speak as contexts of their own, which have its `opaque`; other contexts name
- * the one that they work for. */
-static const void *find_owner(const void *context)
+/* A codec's threads speak as contexts of their own, which have its `opaque`, and the number of the
+ * packet that they work on; other contexts name the one that they work for. */
+static void find_speaker(const void *context)
 {
+    here.owner = NULL;
+    here.number = 0;
+    here.is_demuxer = 0;
     while (context) {
         const AVClass *class = *(AVClass *const *)context;
-        if (class == avcodec_get_class())
-            return ((const AVCodecContext *)context)->opaque;
-        if (!class || !class->parent_log_context_offset)
-            return NULL;
+        if (class == avcodec_get_class()) {
+            here.owner = ((const AVCodecContext *)context)->opaque;
+            here.number = codec_current_number(context);
+            return;
+        }
+        here.is_demuxer =
+            class == avformat_get_class() && ((const AVFormatContext *)context)->iformat;
+        if (here.is_demuxer || !class || !class->parent_log_context_offset)
+            return;
         context = *(void *const *)((const char *)context + class->parent_log_context_offset);
     }
-    return NULL;
 }
 
 static void note_refused_size(const char *format, va_list args)
@@ -169,7 +179,7 @@ static void note_refused_size(const char *format, va_list args)
 static size_t begin_line(void *context, int level)
 {
     here.level = level;
-    here.owner = find_owner(context);
+    find_speaker(context);
     if (!context)
         return 0;
     const AVClass *class = *(AVClass *const *)context;
@@ -256,12 +266,29 @@ LogNote codec_log_take(CodecLog *log)
     return note.error[0] ? note : here.note;
 }
 
-int64_t codec_log_broken(const CodecLog *log)
+int codec_log_take_broken(CodecLog *log, int64_t number)
 {
+    int found = 0;
     pthread_mutex_lock(&log_state.lock);
-    const int64_t broken = log->broken;
+    for (int i = log->broken_count - 1; i >= 0; i--)
+        if (log->broken[i] == number || !log->broken[i]) {
+            drop_broken(log, i);
+            found = 1;
+        }
     pthread_mutex_unlock(&log_state.lock);
-    return broken;
+    return found;
+}
+
+int64_t codec_log_drop_broken(CodecLog *log)
+{
+    int64_t number = -1;
+    pthread_mutex_lock(&log_state.lock);
+    if (log->broken_count) {
+        number = log->broken[0];
+        drop_broken(log, 0);
+    }
+    pthread_mutex_unlock(&log_state.lock);
+    return number;
 }
 
 void codec_log_close(CodecLog *log)

@@ -19,7 +19,7 @@ void media_log_hide(const char *url);
 typedef struct LogNote {
     char error[256];                        /* the first line of an error, or "" */
     unsigned refused_width, refused_height; /* of a picture that is too large for it, or 0 */
-    int skipped; /* not 0: a demuxer went on behind bytes that make no sense to it */
+    int damage; /* errors of demuxers that tell of damage, see damage_kinds.c */
 } LogNote;
 
 /* Each thread remembers what it was told. Forgets that, to know afterwards what the next calls of
@@ -32,11 +32,15 @@ const LogNote *media_log_note(void);
 /* The error line of that note. */
 const char *media_log_error(void);
 
+/* Packets that a codec may have had errors with before their frames come. */
+#define CODEC_LOG_PACKETS 64
+
 /* A codec works in threads of its own, too: what is said about it, in whichever thread, is
  * remembered here until it is taken. */
 typedef struct CodecLog {
     LogNote note;
-    int64_t broken;    /* pictures, or slices of them, that were said to be */
+    int64_t broken[CODEC_LOG_PACKETS]; /* numbers of packets with errors, the oldest first */
+    int broken_count;
     const void *owner; /* the codec's opaque */
     struct CodecLog *next;
 } CodecLog;
@@ -48,9 +52,13 @@ void codec_log_open(CodecLog *log, AVCodecContext *codec);
 /* Takes what was said about the codec, or else to this thread. */
 LogNote codec_log_take(CodecLog *log);
 
-/* How many pictures, or slices of them, a decoder has said that it could not decode whole. FFmpeg
- * up to 6.0 flags not all of them, where several threads decode: which differs from run to run. */
-int64_t codec_log_broken(const CodecLog *log);
+/* Returns 1 if the codec has logged an error about the packet with this number (compat.h), or about
+ * one whose number is not known, and forgets it. Errors about packets with negative numbers are not
+ * kept. */
+int codec_log_take_broken(CodecLog *log, int64_t number);
+
+/* Forgets the oldest packet with an error, and returns its number; -1 if there is none. */
+int64_t codec_log_drop_broken(CodecLog *log);
 
 /* After the codec is closed. One that was never opened may be closed, too. */
 void codec_log_close(CodecLog *log);

@@ -259,7 +259,8 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     f->stream = source->video;
     f->source_start = source_start(source);
     f->packet = av_packet_alloc();
-    int ret = decoder_open(&f->decoder, source, &options->decoder, error);
+    f->options.decoder.hides_broken = 1;
+    int ret = decoder_open(&f->decoder, source, &f->options.decoder, error);
     if (ret >= 0)
         decoder_deinterlace(f->decoder, options->deinterlace);
     if (ret >= 0)

@@ -324,6 +324,91 @@ class Damaged(Case):
                 ours = len(raw(self.path("out.mkv"))) // size
                 self.assertGreaterEqual(ours, theirs - 1)
 
+    def overwritten(self, source, at, count=1):
+        """Some bytes of a file inverted."""
+        with open(source, "rb") as f:
+            data = bytearray(f.read())
+        data[at:at + count] = bytes(b ^ 0xff for b in data[at:at + count])
+        return self.write("broken" + os.path.splitext(source)[1], bytes(data))
+
+    def is_told_of(self, path):
+        """Whether FFmpeg says that the video is damaged."""
+        return subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-i", path, "-map", "0:v", "-f", "null", "-"],
+                              capture_output=True, check=False).stderr != b""
+
+    def test_whatever_ffmpeg_reports(self):
+        """Bytes in packets, in every kind of container and codec: exit code 5 wherever FFmpeg has something to say."""
+        cases = (("a.ogv", ("-c:v", "libtheora"), 4),
+                 ("a.mkv", ("-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "1"), 4),
+                 ("a.gif", ("-c:v", "gif"), 2),
+                 ("a.avi", ("-c:v", "mjpeg"), 2),
+                 ("a.wmv", ("-c:v", "wmv2"), 1),
+                 ("a.flv", ("-c:v", "flv"), 2),
+                 ("b.mkv", ("-c:v", "libx264", "-preset", "ultrafast"), 1),
+                 ("b.avi", ("-c:v", "mpeg4"), 1),
+                 ("a.mpg", ("-c:v", "mpeg2video"), 1),
+                 ("a.mov", ("-c:v", "prores_ks"), 1))
+        for name, encoder, least in cases:
+            source = clip(name, *encoder, size="96x64")
+            self.ok(source, "--null")
+            size, told = os.path.getsize(source), 0
+            for share in (0.3, 0.5, 0.7, 0.9):
+                path = self.overwritten(source, int(size * share), 1 if "ogv" in name else 24)
+                if self.is_told_of(path):
+                    told += 1
+                    with self.subTest(name, share=share):
+                        result = lumeq(path, "--null", "-q")
+                        self.assertEqual(result.code, DAMAGED, str(result))
+            self.assertGreaterEqual(told, least, name)
+
+    def test_one_broken_frame_is_counted_once(self):
+        source = clip("slices.mkv", "-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "1")
+        packets = contents(source)["packets"]
+        path = self.overwritten(source, int(packets[9]["pos"]) + int(packets[9]["size"]) // 2)
+        for threads in (1, 3):
+            result = lumeq(path, "--null", "-q", "--threads", threads)
+            self.assertEqual(result.code, DAMAGED, str(result))
+            self.assertIn("; 1 frame with errors in the picture (first: ffv1: slice CRC mismatch", result.err)
+        for part, code in ((("--ss", 0.4), DONE), (("--to", 0.32), DONE), (("--ss", 0.36, "--to", 0.4), DAMAGED)):
+            self.assertEqual(lumeq(path, "--null", "-q", *part).code, code, part)
+
+    def test_missing_references(self):
+        for name, dropped, encoder in (
+                ("refs.mkv", "eq(n\\,7)", ("-c:v", "libx264", "-bf", "2", "-refs", "4", "-g", "100")),
+                ("refs.mp4", "between(n\\,6\\,12)", ("-c:v", "libx265", "-x265-params", "log-level=none:keyint=100"))):
+            with self.subTest(name):
+                source, path = clip(name, *encoder, seconds=2), self.path(name)
+                ffmpeg("-i", source, "-c", "copy", "-bsf:v", "noise=drop=" + dropped, path)
+                self.assertTrue(self.is_told_of(path))
+                self.damaged(path, "errors in the picture")
+
+    @unittest.skipUnless(has_encoder("libaom-av1"), "FFmpeg has no libaom")
+    def test_av1_without_a_frame(self):
+        """A packet of a kind that the decoder skips."""
+        source = clip("one-each.mp4", "-c:v", "libaom-av1", "-cpu-used", "8", "-g", "5", size="64x48", seconds=0.6)
+        self.ok(source, "--null")
+        packet = contents(source)["packets"][7]
+        with open(source, "rb") as f:
+            data = bytearray(f.read())
+        at = int(packet["pos"])
+        self.assertEqual(data[at] >> 3 & 15, 6, "a frame is expected")
+        data[at] = data[at] & 0x87 | 9 << 3  # a reserved type, which is to be ignored
+        path = self.write("skipped.mp4", bytes(data))
+        self.damaged(path, "not decodable")
+        self.assertEqual(len(frame_times(self.path("out.mkv"))), len(contents(source)["packets"]) - 1)
+
+    def test_parts_of_open_groups(self):
+        """The frames before the key frame that a part begins with lack their references: no damage."""
+        for name, encoder in (("open.mkv", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
+                              ("open.ts", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
+                              ("open.mp4", ("-c:v", "libx265", "-x265-params", "log-level=none:open-gop=1:keyint=12")),
+                              ("fields.ts", ("-c:v", "libx264", "-g", "12", "-flags", "+ildct+ilme", "-x264-params",
+                                             "open-gop=1:bframes=2:tff=1"))):
+            source = clip(name, *encoder, size="160x96", seconds=2)
+            for part in ((), ("--ss", 0.48), ("--ss", 0.6), ("--ss", 1, "--to", 1.5)):
+                with self.subTest(name, part=part):
+                    self.ok(source, "--null", *part)
+
     def test_every_output_of_damaged_input(self):
         """Damaged sound goes through as it is; it must not fail the muxer."""
         path = self.flip(self.source(), "a.mp4", 501, 3)

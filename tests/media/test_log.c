@@ -15,13 +15,13 @@
 #define ROUNDS 2000
 #define STAGES 4
 
-/* ---- what a demuxer passes over ---- */
+/* ---- demuxers ---- */
 
-static void bytes_that_are_passed_over(void)
+static void demuxers_tell_of_damage(void)
 {
     static const struct {
         const char *demuxer, *line;
-        int level, skipped;
+        int level, damage;
     } said[] = {
         {"matroska", "Element at 0x1 ending at 0x9 exceeds containing master element", AV_LOG_ERROR,
          1},
@@ -29,7 +29,8 @@ static void bytes_that_are_passed_over(void)
          1},
         {"matroska", "File ended prematurely at pos. 7 (0x7)", AV_LOG_ERROR, 0},
         {"matroska", "Unknown entry", AV_LOG_WARNING, 0},
-        {"mpegts", "PES packet size mismatch", AV_LOG_ERROR, 0},
+        {"ogg", "CRC mismatch!", AV_LOG_ERROR, 1},
+        {"asf", "ff asf skip 7 (unknown stream)", AV_LOG_ERROR, 0},
     };
     media_log_install(0, NULL);
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
@@ -37,8 +38,7 @@ static void bytes_that_are_passed_over(void)
         format->iformat = av_find_input_format(said[i].demuxer);
         media_log_clear();
         av_log(format, said[i].level, "%s\n", said[i].line);
-        CHECK(media_log_note()->skipped == said[i].skipped, "%s: %s", said[i].demuxer,
-              said[i].line);
+        CHECK(media_log_note()->damage == said[i].damage, "%s: %s", said[i].demuxer, said[i].line);
         avformat_free_context(format);
     }
 }
@@ -122,12 +122,44 @@ static void codecs_keep_what_their_threads_say(void)
           note.refused_height);
     note = codec_log_take(&logs[1]);
     CHECK(!note.error[0], "taken once: '%s'", note.error);
-    CHECK(!codec_log_broken(&logs[0]) && codec_log_broken(&logs[1]) == 1, "not one broken picture");
+    CHECK(!codec_log_take_broken(&logs[0], 1), "the other one's packet");
+    CHECK(codec_log_take_broken(&logs[1], 1), "no packet is broken");
+    CHECK(!codec_log_take_broken(&logs[1], 1), "taken once");
     for (int i = 0; i < 2; i++) {
         avcodec_free_context(&codecs[i]);
         codec_log_close(&logs[i]);
     }
 }
+
+#if LIBAVCODEC_VERSION_MAJOR < 60
+static void broken_packets_have_numbers(void)
+{
+    AVCodecContext *codec = avcodec_alloc_context3(avcodec_find_decoder(AV_CODEC_ID_H264));
+    CodecLog log;
+    codec_log_open(&log, codec);
+    static const int64_t numbers[] = {4, 7, 7, -1, 9};
+    for (int i = 0; i < 5; i++) {
+        codec->reordered_opaque = numbers[i];
+        av_log(codec, AV_LOG_ERROR, "error while decoding MB 2 3\n");
+    }
+    codec->reordered_opaque = 8;
+    av_log(codec, AV_LOG_ERROR, "mmco: unref short failure\n"); /* harmless */
+    av_log(codec, AV_LOG_WARNING, "a warning\n");
+    CHECK(!codec_log_take_broken(&log, 8), "packet 8 is whole");
+    CHECK(codec_log_take_broken(&log, 7), "packet 7 is broken");
+    CHECK(!codec_log_take_broken(&log, 7), "taken once");
+    CHECK(codec_log_drop_broken(&log) == 4, "the oldest is dropped");
+    CHECK(codec_log_drop_broken(&log) == 9, "then the last");
+    CHECK(codec_log_drop_broken(&log) == -1, "packet -1 was kept");
+    for (int i = 1; i <= 3 * CODEC_LOG_PACKETS; i++) {
+        codec->reordered_opaque = i;
+        av_log(codec, AV_LOG_ERROR, "error while decoding MB 2 3\n");
+    }
+    CHECK(codec_log_take_broken(&log, 3 * CODEC_LOG_PACKETS), "the newest was not kept");
+    avcodec_free_context(&codec);
+    codec_log_close(&log);
+}
+#endif
 
 /* A lone context that nobody keeps a log for speaks to its thread. */
 static void other_contexts_speak_to_their_thread(void)
@@ -146,9 +178,12 @@ static void other_contexts_speak_to_their_thread(void)
 /* ---- */
 
 static const CheckTest tests[] = {
-    {"bytes_that_are_passed_over", bytes_that_are_passed_over},
+    {"demuxers_tell_of_damage", demuxers_tell_of_damage},
     {"stages_keep_their_own", stages_keep_their_own},
     {"codecs_keep_what_their_threads_say", codecs_keep_what_their_threads_say},
+#if LIBAVCODEC_VERSION_MAJOR < 60
+    {"broken_packets_have_numbers", broken_packets_have_numbers},
+#endif
     {"other_contexts_speak_to_their_thread", other_contexts_speak_to_their_thread},
 };
 

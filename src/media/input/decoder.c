@@ -21,6 +21,10 @@
 /* FFmpeg holds frames against the limit with their width aligned to 64, whose sides go to 65535. */
 #define MAX_ALIGNMENT_PIXELS (63 * 65535)
 
+/* Maximum number of broken frames in a row that live use drops. Some cameras send nothing else: it
+ * is better to show them than nothing. */
+#define MOST_HIDDEN 25
+
 struct Decoder {
     const Source *source; /* its name and limits, which do not change */
     AVCodecContext *codec;
@@ -35,10 +39,14 @@ struct Decoder {
     int hurry;                              /* see decoder_hurry() */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
-    int joins;               /* maximum number of incomplete frames to drop, until a complete one */
-    int joined_anew;         /* software continues after a failed GPU: they count as lost */
-    int64_t told, told_only; /* of broken pictures: times, and those not flagged yet */
-    int64_t received, last_told; /* frames; the last one at which that was news */
+    int joins;            /* maximum number of incomplete frames to drop, until a complete one */
+    int joined_anew;      /* software continues after a failed GPU: they count as lost */
+    int64_t sent, number; /* packets; the number of the packet that `raw` is from, 0: unknown */
+    int64_t failed;       /* packets counted as undecodable since the last frame */
+    int64_t forgotten;    /* up to this packet, only damage in frames still to come counts */
+    int hides_broken;     /* drops frames with errors */
+    int hidden;           /* number of frames dropped in a row */
+    int is_broken;        /* `raw` has errors */
     Converter converter;
 
     /* Of the first frame; all others are brought to it. */
@@ -226,6 +234,7 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->start = stream->start_time == AV_NOPTS_VALUE ? 0 : stream->start_time;
     d->options = *options;
     d->last_pts = AV_NOPTS_VALUE;
+    d->hides_broken = options->hides_broken || source->live || source->network || source->reconnect;
     d->anew = -1;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     pthread_mutex_init(&d->recent_lock, NULL);
@@ -301,20 +310,41 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
     }
 }
 
-/* The frame that has come. Those that are only told of may come later: each is counted once, as one
- * frame where several were told of since the last one came. */
-static void note_broken(Decoder *d, int is_flagged)
+static void forget_logged(Decoder *d)
 {
-    const int64_t told = codec_log_broken(&d->log);
-    const int is_told = told > d->told;
-    d->received++;
-    d->told = told;
-    if (is_told)
-        d->last_told = d->received;
-    if (is_told || (is_flagged && !d->told_only))
-        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
-    d->told_only += is_told;
-    d->told_only -= is_flagged && d->told_only;
+    (void)codec_log_take(&d->log);
+    while (codec_log_drop_broken(&d->log) >= 0)
+        ;
+}
+
+/* A packet that gives no frame. */
+static void note_undecodable(Decoder *d, int ret)
+{
+    note_damage(d, &d->damage.decode_errors, ret);
+    (void)codec_log_drop_broken(&d->log);
+    d->failed++;
+}
+
+/* AV1 has one frame for each packet, and its decoder may skip one without an error. */
+static void note_missing(Decoder *d, int64_t next)
+{
+    const int has_one_each = d->stream->codecpar->codec_id == AV_CODEC_ID_AV1 && !d->options.gpu;
+    for (int64_t i = d->number + 1 + d->failed; has_one_each && i < next; i++)
+        note_damage(d, &d->damage.decode_errors, AVERROR_INVALIDDATA);
+    d->number = next;
+    d->failed = 0;
+}
+
+/* At the end, packets with errors whose frames have not come: second fields, or frames that were
+ * skipped. */
+static void note_end(Decoder *d)
+{
+    int64_t number;
+    note_missing(d, d->sent + 1);
+    d->number = d->sent;
+    while ((number = codec_log_drop_broken(&d->log)) >= 0)
+        if (!number || number > d->forgotten)
+            note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
 }
 
 /* What is decoded from now on has nothing to do with what was before. 0; EAGAIN: that is still to
@@ -360,7 +390,7 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
 /* What the GPU's decoder has said of itself is none of what software meets. */
 static void forget_words(Decoder *d)
 {
-    (void)codec_log_take(&d->log);
+    forget_logged(d);
     media_log_clear();
     atomic_store(&d->no_memory, 0);
     errno = 0;
@@ -474,6 +504,8 @@ static int receive_raw(Decoder *d)
         int ret = lost ? leave_gpu(d) : 0;
         if (ret >= 0)
             ret = avcodec_receive_frame(d->codec, d->raw);
+        if (ret >= 0)
+            note_missing(d, FRAME_NUMBER(d->raw));
         if (gpu_has_failed(d, ret)) {
             gpu_frame_unref(d->raw);
             ret = leave_gpu(d);
@@ -498,9 +530,13 @@ static int send_packet(Decoder *d, const AVPacket *packet)
     AVPacket *kept = d->on_gpu && packet ? keep_packet(d, packet) : NULL;
     if (d->on_gpu && packet && !kept)
         return AVERROR(ENOMEM);
-    if (!kept && packet && d->options.gpu && !CODEC_NUMBERS)
-        codec_number(d->codec, NULL, 0);
+    const int is_counted =
+        packet && !CODEC_NUMBERS && !d->options.gpu && !(packet->flags & AV_PKT_FLAG_DISCARD);
+    if (!kept && packet && !CODEC_NUMBERS)
+        codec_number(d->codec, NULL, is_counted ? d->sent + 1 : d->options.gpu ? 0 : -1);
     const int ret = avcodec_send_packet(d->codec, kept ? kept : packet);
+    if (ret != AVERROR(EAGAIN))
+        d->sent += is_counted;
     if (ret == AVERROR(EAGAIN) && kept) {
         pthread_mutex_lock(&d->recent_lock);
         recent_packets_take_back(&d->recent);
@@ -580,7 +616,7 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     if (is_out_of_memory(d, ret))
         return AVERROR(ENOMEM);
     if (ret < 0 && ret != AVERROR_EOF)
-        note_damage(d, &d->damage.decode_errors, ret);
+        note_undecodable(d, ret);
     return 0;
 }
 
@@ -705,9 +741,25 @@ static int is_incomplete(Decoder *d)
         return 0;
     }
     d->joins--;
-    d->told = codec_log_broken(&d->log);
+    d->forgotten = d->sent;
+    (void)codec_log_take_broken(&d->log, d->number);
     (void)codec_log_take(&d->log);
     d->damage.lost_frames += d->joined_anew;
+    return 1;
+}
+
+/* Checks the frame for errors. Returns 1 if it was dropped because of them. */
+static int hides(Decoder *d)
+{
+    const int is_told = codec_log_take_broken(&d->log, d->number);
+    d->is_broken = is_told || d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
+    if (!d->is_broken)
+        d->hidden = 0;
+    if (!d->is_broken || !d->hides_broken || d->hidden >= MOST_HIDDEN)
+        return 0;
+    d->hidden++;
+    note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    gpu_frame_unref(d->raw);
     return 1;
 }
 
@@ -724,6 +776,8 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         ret = receive_raw(d);
         if (is_out_of_memory(d, ret))
             return media_fail(error, MEDIA_INPUT, "out of memory");
+        if (ret == AVERROR_EOF)
+            note_end(d);
         if (ret == AVERROR_EOF && d->coming_back == DRAINING) {
             avcodec_flush_buffers(d->codec);
             clear_recent(d);
@@ -733,15 +787,14 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return ret;
         if (ret < 0)
-            note_damage(d, &d->damage.decode_errors, ret);
-    } while (ret < 0 || is_incomplete(d));
+            note_undecodable(d, ret);
+    } while (ret < 0 || is_incomplete(d) || hides(d));
 
     if (gpu_frame_is(d->raw))
         gpu_frame_crop(d->raw);
     if ((int64_t)d->raw->width * d->raw->height > d->source->max_pixels)
         return source_refuse_size(d->source, (unsigned)d->raw->width, (unsigned)d->raw->height,
                                   error);
-    const int is_flagged = d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
     if (set_shape(d, d->raw) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     set_times(d, d->raw);
@@ -761,7 +814,8 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         d->last_duration = last_duration;
         return receive_stored(d, frame, error);
     }
-    note_broken(d, is_flagged);
+    if (d->is_broken)
+        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
     if (differs)
         ret = convert(d, frame, error);
     else
@@ -850,14 +904,12 @@ const Damage *decoder_damage(const Decoder *d)
     return &d->damage;
 }
 
-/* But for pictures that may come yet. */
 void decoder_forget_damage(Decoder *d)
 {
-    const int is_kept = d->last_told && d->received - d->last_told <= decoder_frame_threads(d);
-    Damage kept = {.corrupt_frames = 1};
-    if (is_kept)
-        av_strlcpy(kept.first, d->damage.first, sizeof(kept.first));
-    d->damage = is_kept ? kept : (Damage){0};
+    Damage last = {.corrupt_frames = 1};
+    av_strlcpy(last.first, d->damage.first, sizeof(last.first));
+    d->damage = d->is_broken ? last : (Damage){0};
+    d->forgotten = d->sent;
 }
 
 int decoder_frame_threads(const Decoder *d)
@@ -884,7 +936,9 @@ void decoder_flush(Decoder *d)
         avcodec_flush_buffers(d->codec);
     set_hurry(d->codec, d->hurry);
     stop_deinterlacing(d);
-    d->ended = 0;
+    forget_logged(d);
+    d->number = d->sent;
+    d->failed = d->ended = d->hidden = 0;
     d->last_pts = AV_NOPTS_VALUE;
     d->coming_back = GOING_ON;
     d->returned = d->told_end = d->joins = 0;

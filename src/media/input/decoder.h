@@ -14,6 +14,8 @@ typedef struct Decoder Decoder;
 typedef struct DecoderOptions {
     FrameMemory *memory; /* where luma goes; NULL = ordinary memory, without a GPU alone */
     int threads;         /* 0 = one for each core */
+    int hides_broken;    /* not 0: drop frames with errors, up to 25 in a row; always on for live
+                            sources and URLs */
     /* That decodes what it can (gpu_frame.h), or NULL. What it cannot decode, or fails at, is
      * decoded in software, from a key frame on, with the same frames; so is all once it is lost. */
     AVBufferRef *gpu;
@@ -57,7 +59,8 @@ int decoder_send(Decoder *decoder, const AVPacket *packet);
  */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 
-/* What damage it has met since it was opened, or told to forget it. */
+/* The damage found since opening. Forgetting keeps that of the last frame and of frames that are
+ * still to come. */
 const Damage *decoder_damage(const Decoder *decoder);
 void decoder_forget_damage(Decoder *decoder);
 

@@ -334,9 +334,9 @@ static void note_damage(Source *s, int64_t *count, int ret)
     damage_note(&s->damage, count, media_log_note(), ret);
 }
 
-void source_note_skipped(Source *s)
+void source_note_logged(Source *s, int before)
 {
-    if (media_log_note()->skipped)
+    if (media_log_note()->damage > before)
         note_damage(s, &s->damage.read_errors, AVERROR_INVALIDDATA);
 }
 
@@ -570,7 +570,7 @@ static int read_packet(Source *s, AVPacket *packet)
         source_watch_memory(s);
         int ret = read_frame(s, packet);
         if (ret == 0 || ret == AVERROR_EOF)
-            source_note_skipped(s);
+            source_note_logged(s, 0);
         if (source_lacks_memory(s)) {
             av_packet_unref(packet);
             ret = AVERROR(ENOMEM);

@@ -246,8 +246,8 @@ int source_lacks_memory(const Source *source);
 /* Keeps what allocators have left in errno, before a call that may change it. */
 void source_keep_errno(Source *source);
 
-/* What the demuxer has passed over since media_log_clear() is damage. */
-void source_note_skipped(Source *source);
+/* Notes damage if the demuxer has logged more than `before` errors since media_log_clear(). */
+void source_note_logged(Source *source, int before);
 
 /* Not 0: by its format, the file holds a picture and nothing else. */
 int source_is_one_picture(const Source *source);

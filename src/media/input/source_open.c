@@ -242,8 +242,18 @@ static int check_order(const Source *s, MediaError *error)
     return 0;
 }
 
+/* Errors about headers count in formats whose headers are built as packets are. In others most are
+ * about metadata. */
+static int count_harmless_errors(const Source *s)
+{
+    const char *name = s->format->iformat->name;
+    const int headers_count = av_match_name("matroska", name) || av_match_name("ogg", name);
+    return headers_count ? 0 : media_log_note()->damage;
+}
+
 static int find_streams(Source *s, MediaError *error)
 {
+    const int harmless = count_harmless_errors(s);
     if (s->network)
         network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
@@ -251,7 +261,7 @@ static int find_streams(Source *s, MediaError *error)
         return fail_to_open(s, ret, error);
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
-    source_note_skipped(s);
+    source_note_logged(s, harmless);
     return 0;
 }
 
