@@ -6,7 +6,7 @@
 
 #define HISTOGRAMS (2 * REPORT_HISTOGRAM)
 
-/* Of any number: what was edited overflows nowhere. */
+/* Limit of all numbers, so that an edited file makes no sum overflow. */
 #define MOST_NUMBER (INT64_C(1) << 50)
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)

@@ -431,6 +431,16 @@ class Steps(JobCase):
                     f.write(body + "end %08x\n" % zlib.crc32(body.encode()))
                 self.refused(lumeq("segment", plan, "0"), INPUT, words + "1", "here is " + words, "same encoder")
 
+    def test_packets_without_times(self):
+        """Their parts cannot be listed, but the film can be measured as a whole."""
+        source = self.path("raw.h264")
+        ffmpeg("-i", film(), "-c", "copy", "-an", "-f", "h264", source)
+        self.refused(lumeq("plan", source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--no-measure"), INPUT,
+                     "raw.h264", "no packet")
+        plan = self.plan(source, parts=2)
+        self.segments(plan)
+        self.assertEqual(len(frames(self.joined(plan))), 101)
+
     def test_no_more_is_read_than_the_part(self):
         plan = self.plan(clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64"), "--no-measure", parts=5)
         for part, least, most in ((0, 2, 5), (4, 10, 13)):
