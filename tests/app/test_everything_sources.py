@@ -218,6 +218,146 @@ class CutInTheMiddle(Case):
             self.complete(whole, whole, frames=(100,))
 
 
+def crc32_mpeg(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte << 24
+        for _ in range(8):
+            crc = crc << 1 ^ (0x104c11db7 if crc & 0x80000000 else 0)
+    return crc.to_bytes(4, "big")
+
+
+class Programs(Case):
+    """A multiplex of several: only the one of the video is read."""
+
+    def program(self, number, offset, size, *options, seconds=2, **more):
+        """A stream of one program, with PIDs of its own."""
+        return clip("program%d.ts" % number, *(X264 + ("-g", 25, "-c:a", "mp2")), *options,
+                    "-mpegts_start_pid", 0x100 * number, "-mpegts_pmt_start_pid", 0x1000 + number,
+                    "-mpegts_service_id", number, "-output_ts_offset", offset,
+                    **{"seconds": seconds, "sound": seconds, "size": size, **more})
+
+    def multiplex(self, *programs):
+        """Their packets alternately, behind tables that name all of them."""
+        streams = []
+        for path in programs:
+            with open(path, "rb") as f:
+                data = f.read()
+            streams.append([data[i:i + 188] for i in range(0, len(data), 188)])
+        section = b"\0\xb0" + bytes([9 + 4 * len(programs)]) + b"\0\1\xc1\0\0" + b"".join(
+            struct.pack(">HH", n + 1, 0xe000 | 0x1001 + n) for n in range(len(programs)))
+        pat = b"\0" + section + crc32_mpeg(section)
+        out = []
+        for i in range(max(map(len, streams))):
+            for packet in (s[i] for s in streams if i < len(s)):
+                if packet[1:3] == b"\x40\0":  # its own table
+                    packet = packet[:4] + pat.ljust(184, b"\xff")
+                out.append(packet)
+        for count, at in enumerate(i for i, p in enumerate(out) if p[1:3] == b"\x40\0"):
+            out[at] = out[at][:3] + bytes([0x10 | count & 15]) + out[at][4:]
+        return self.write("multiplex.ts", b"".join(out))
+
+    def test_two_clocks(self):
+        for offsets, where in share((((0, 40000), "later"), ((40000, 0), "earlier"), ((95440, 0), "at the wrap")), 3):
+            with self.subTest(where):
+                first = self.program(1, offsets[0], "160x90")
+                second = self.program(2, offsets[1], "64x48")
+                source = self.multiplex(first, second)
+                for options, alone in ((("--video-track", 0), first), (("--video-track", 1), second),
+                                       (("--video-track", 1, "--ss", 1), second), ((), first)):
+                    output = self.lossless(source, "--mode", "off", *options)
+                    self.assertEqual([s["codec_type"] for s in streams(output)], ["video", "audio"])
+                    part = options[2:]
+                    self.assertTrue(raw(alone).endswith(raw(output)))
+                    self.assertEqual(len(frame_times(output)), 25 if part else 50)
+                    self.assertLess(float(contents(output)["format"]["duration"]), 2.2)
+                    if not part:
+                        self.same_times(alone, output)
+
+    def test_jobs_and_reports(self):
+        source = self.multiplex(self.program(1, 40000, "64x48"), self.program(2, 0, "160x90"))
+        whole = raw(self.lossless(source, "--video-track", 0))
+        self.assertEqual(raw(self.lossless(source, "--video-track", 0, "--jobs", 2, name="jobs.mkv")), whole)
+        self.ok(source, "--null", "--stats", self.path("stats.csv"), "--report", self.path("report.html"))
+        with open(self.path("stats.csv"), encoding="utf-8") as f:
+            self.assertEqual(len(f.readlines()), 51)
+
+    def test_tracks_are_counted_in_the_program(self):
+        source = self.multiplex(self.program(1, 0, "64x48"), self.program(2, 40000, "160x90"))
+        output = self.lossless(source, "--audio-track", 0)
+        self.assertEqual([s["codec_type"] for s in streams(output)], ["video", "audio"])
+        self.refused(lumeq(source, "--null", "-o", self.path("x.mkv"), "--audio-track", 1, "-q"), USAGE)
+
+    def test_a_program_without_video(self):
+        radio = clip("radio.ts", "-map", "1:a", "-c:a", "mp2", "-mpegts_start_pid", 0x100, "-mpegts_pmt_start_pid",
+                     0x1001, "-mpegts_service_id", 1, "-output_ts_offset", 70000, seconds=2, sound=2)
+        output = self.lossless(self.multiplex(radio, self.program(2, 0, "160x90")))
+        self.assertEqual([s["codec_type"] for s in streams(output)], ["video", "audio"])
+        self.assertLess(float(contents(output)["format"]["duration"]), 2.2)
+
+    def test_a_stray_subtitle(self):
+        """Hours after all else it is damage, and makes the film no longer."""
+        texts = self.write("far.srt", b"1\n00:00:00,200 --> 00:00:00,600\nhere\n\n"
+                                      b"2\n10:00:00,000 --> 10:00:02,000\nfar\n\n")
+        source = self.path("far.mkv")
+        ffmpeg("-i", simple(), "-i", texts, "-map", "0", "-map", "1", "-c", "copy", "-c:s", "srt", source)
+        for options in ((), ("--jobs", 2)):
+            output = self.path("out.mkv")
+            result = lumeq(source, "-o", output, "-y", *QUICK, *options)
+            self.assertEqual(result.code, DAMAGED, str(result))
+            self.assertIn("a subtitle 10.0 hours after the end", result.err)
+            self.assertEqual(len(packets(output, "s:0")), 1)
+            self.assertLess(float(contents(output)["format"]["duration"]), 1.2)
+        self.assertIn("trying all of it", lumeq(source, "-o", self.path("sample.mkv"), "--sample").err)
+
+
+class BestTrack(Case):
+    """The film is neither a cover nor a still; it is the longest, then the default, then the largest."""
+
+    def tracks(self, name, *videos, options=()):
+        """A file of clips, each (size, seconds)."""
+        inputs = [clip("%s-%g.mkv" % (size, seconds), *X264, "-r", 25, size=size, seconds=seconds)
+                  for size, seconds in videos]
+        path = self.path(name)
+        ffmpeg(*sum((("-i", i) for i in inputs), ()),
+               *sum((("-map", "%d:v" % i) for i in range(len(inputs))), ()), "-c", "copy", *options, path)
+        return path
+
+    def chosen(self, source, number, why=None, stdin=None, *options):
+        result = self.ok("-" if stdin else source, "--null", *options, **({"stdin": stdin} if stdin else {}))
+        self.assertIn(" number %d (" % number, result.err)
+        if why:
+            self.assertIn(why, result.err)
+
+    def test_a_still_beside_the_film(self):
+        still, film = ("320x240", 0.04), ("160x90", 2)
+        for name, options in some((("a.mp4", ()), ("b.mkv", ()), ("c.ts", ()), ("d.mov", ()), ("e.nut", ()),
+                                   ("f.mkv", ("-live", 1)), ("g.mp4", ("-movflags", "frag_keyframe")))) + \
+                [("h.mpg", ("-c:v", "mpeg2video"))]:
+            with self.subTest(name):
+                source = self.tracks(name, still, film, options=options)
+                self.chosen(source, 1, "it is the longest")
+                if name not in ("a.mp4", "d.mov"):
+                    with open(source, "rb") as f:
+                        self.chosen(source, 1, stdin=f.read())
+
+    def test_films(self):
+        flagged = ("-disposition:v:0", "0", "-disposition:v:1", "default")
+        for name, videos, options, number, why in some((
+                ("a.mkv", (("160x90", 1.2), ("64x48", 2)), (), 1, "the longest"),
+                ("b.mkv", (("160x90", 2), ("64x48", 2.04)), flagged, 1, "the default"),
+                ("c.mkv", (("64x48", 2.04), ("160x90", 2)), (), 0, "the default"),
+                ("d.ts", (("64x48", 2.04), ("160x90", 2)), (), 1, "the largest"),
+                ("e.ts", (("64x48", 2), ("64x48", 2)), (), 0, "the first"))):
+            with self.subTest(name):
+                source = self.tracks(name, *videos, options=options)
+                self.chosen(source, number, why)
+                other = self.ok(source, "-o", self.path("out.mkv"), "-y", "--video-track", 1 - number)
+                self.assertNotIn("video tracks", other.err)
+                same = [raw(source, track="v:%d" % i) == raw(self.path("out.mkv"), track="v:%d" % i) for i in (0, 1)]
+                self.assertEqual(same.index(True), number, "the other one is copied")
+
+
 class Shapes(Case):
     def test_one_frame_and_long_sound_converted(self):
         source = clip("one.mkv", *X264, "-c:a", "pcm_s24le", seconds=0.04, sound=30)

@@ -70,9 +70,11 @@ int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
         }
         av_fifo_auto_grow_limit(d->queues[i].packets, MAX_BYTES);
     }
-    for (unsigned i = 0; i < source->stream_count; i++)
-        source->format->streams[i]->discard =
-            is_subtitle(source->format->streams[i]) ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+    for (unsigned i = 0; i < source->stream_count; i++) {
+        AVStream *stream = source->format->streams[i];
+        const int is_read = is_subtitle(stream) && !source_is_foreign(source, stream);
+        stream->discard = is_read ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+    }
     return 0;
 }
 

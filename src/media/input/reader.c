@@ -54,6 +54,8 @@ struct Reader {
     int64_t decoded_last; /* ... and of the one decoded last, once it is known to be the last */
     int64_t video_end;    /* end of the last frame decoded, absolute */
     int64_t any_end;      /* end of anything read, absolute */
+    int64_t av_end;       /* end of video and sound read, absolute */
+    int64_t subtitle;     /* start of the last subtitle, absolute */
     double busy_us;
 };
 
@@ -75,6 +77,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     if (options->packets_only)
         r->options.frames = 1;
     r->video_end = r->any_end = r->shown_last = r->decoded_last = AV_NOPTS_VALUE;
+    r->av_end = r->subtitle = AV_NOPTS_VALUE;
     r->packet = av_packet_alloc();
     r->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
     r->begins = av_malloc_array(source->stream_count, sizeof(*r->begins));
@@ -202,6 +205,21 @@ static int send_packet(Reader *r)
     return ret;
 }
 
+static int is_subtitle(const Reader *r, const AVPacket *packet)
+{
+    return r->source->format->streams[packet->stream_index]->codecpar->codec_type ==
+           AVMEDIA_TYPE_SUBTITLE;
+}
+
+/* The times of the packet in r->packet. */
+static void note_times(Reader *r)
+{
+    const int64_t time = packet_time(r, r->packet), end = packet_end(r, time);
+    note_end(&r->any_end, end);
+    note_end(is_subtitle(r, r->packet) ? &r->subtitle : &r->av_end,
+             is_subtitle(r, r->packet) ? time : end);
+}
+
 /* The next packet, in r->packet. */
 static int read_packet(Reader *r)
 {
@@ -213,7 +231,7 @@ static int read_packet(Reader *r)
     }
     const int ret = source_read(r->source, r->packet);
     if (ret >= 0)
-        note_end(&r->any_end, packet_end(r, packet_time(r, r->packet)));
+        note_times(r);
     return ret;
 }
 
@@ -290,7 +308,7 @@ static int look_ahead(Reader *r)
         if (ret < 0)
             break;
         time = packet_time(r, r->packet);
-        note_end(&r->any_end, packet_end(r, time));
+        note_times(r);
         bytes += packet_bytes(r->packet);
         ret = is_of_video(r) ? put_ahead(r) : keep_packet(r);
     }
@@ -369,6 +387,20 @@ static void move_packets(Reader *r, Message *message, int64_t limit)
         message->packets[message->packet_count++] = packet;
     }
     r->pending_count = left;
+}
+
+/* At the end of the input: a subtitle far after all else is damage, and not part of the film. */
+static void drop_stray(Reader *r)
+{
+    Damage *damage = &r->source->damage;
+    if (r->subtitle == AV_NOPTS_VALUE || r->av_end == AV_NOPTS_VALUE || r->end != AV_NOPTS_VALUE ||
+        r->subtitle - r->av_end <= SOURCE_STRAY_US)
+        return;
+    if (!damage->first[0])
+        snprintf(damage->first, sizeof(damage->first), "a subtitle %.1f hours after the end",
+                 (double)(r->subtitle - r->av_end) / AV_TIME_BASE / 3600);
+    damage->corrupt_packets++;
+    r->end = r->av_end + SOURCE_STRAY_US;
 }
 
 /* No packets of other tracks can follow. */
@@ -490,6 +522,8 @@ int reader_next(Reader *r, Message *message, MediaError *error)
             return media_fail(error, MEDIA_INPUT, "out of memory");
         find_zero(r);
     }
+    if (r->input_ended)
+        drop_stray(r);
     if (!r->ready) {
         move_packets(r, message, AV_NOPTS_VALUE);
         return message->packet_count ? 0 : AVERROR_EOF;

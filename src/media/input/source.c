@@ -35,11 +35,16 @@ static char join_mark;
 #define LOOK_BACK_US 10000000
 #define LOOK_BACK_BYTES (16 << 20)
 
+static void drop_packets(AVFifo *packets)
+{
+    AVPacket *packet;
+    while (packets && av_fifo_read(packets, &packet, 1) >= 0)
+        av_packet_free(&packet);
+}
+
 static void drop_held(Source *s)
 {
-    AVPacket *held;
-    while (s->held && av_fifo_read(s->held, &held, 1) >= 0)
-        av_packet_free(&held);
+    drop_packets(s->held);
     s->held_bytes = 0;
 }
 
@@ -50,6 +55,7 @@ static void forget_times(Source *s)
     s->jump = s->last_jump = 0;
     s->clock = s->latest = AV_NOPTS_VALUE;
     drop_held(s);
+    drop_packets(s->ahead);
 }
 
 int64_t source_start(const Source *s)
@@ -429,14 +435,13 @@ static void smooth_times(Source *s, AVPacket *packet)
     move(packet, by, stream);
 }
 
-static int take_held(Source *s, AVPacket *packet)
+static int take_first(AVFifo *packets, AVPacket *packet)
 {
-    AVPacket *held;
-    if (!s->held || av_fifo_read(s->held, &held, 1) < 0)
+    AVPacket *first;
+    if (!packets || av_fifo_read(packets, &first, 1) < 0)
         return AVERROR_EOF;
-    s->held_bytes -= packet_bytes(held);
-    av_packet_move_ref(packet, held);
-    av_packet_free(&held);
+    av_packet_move_ref(packet, first);
+    av_packet_free(&first);
     return 0;
 }
 
@@ -446,8 +451,10 @@ static void hold(Source *s, AVPacket *packet)
     AVPacket *held = av_packet_alloc();
     if (!s->held)
         s->held = av_fifo_alloc2(SOURCE_PACKETS_TO_KEY, sizeof(held), 0);
-    while (held && s->held_bytes > MAX_HELD_BYTES && take_held(s, held) == 0)
+    while (held && s->held_bytes > MAX_HELD_BYTES && take_first(s->held, held) == 0) {
+        s->held_bytes -= packet_bytes(held);
         av_packet_unref(held);
+    }
     if (held)
         av_packet_move_ref(held, packet);
     if (held && s->held && av_fifo_write(s->held, &held, 1) >= 0)
@@ -506,6 +513,8 @@ static int take_packet(Source *s, AVPacket *packet)
 /* Demuxers tell a connection that was lost as the end; AVERROR_EOF is the end. */
 static int read_frame(Source *s, AVPacket *packet)
 {
+    if (take_first(s->ahead, packet) == 0)
+        return 0;
     if (!s->network)
         return av_read_frame(s->format, packet);
     network_begin_wait(s->network);
@@ -602,7 +611,7 @@ int source_read(Source *s, AVPacket *packet)
     if (s->reconnect)
         return source_reconnect_read(s->reconnect, packet);
     const int ret = read_packet(s, packet);
-    if (ret != AVERROR_EOF || take_held(s, packet) < 0)
+    if (ret != AVERROR_EOF || take_first(s->held, packet) < 0)
         return ret;
     hand_out(s, packet);
     return 0;
@@ -701,7 +710,10 @@ void source_close(Source **source)
     network_close(&s->network);
     picture_list_free(&s->pictures);
     drop_held(s);
+    drop_packets(s->ahead);
     av_fifo_freep2(&s->held);
+    av_fifo_freep2(&s->ahead);
+    av_freep(&s->counted);
     av_freep(&s->clocks);
     av_freep(&s->name);
     if (s->fd >= 0)

@@ -51,6 +51,9 @@ void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averro
  * begins with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
+/* A subtitle that much after the end of video and sound is damage. AV_TIME_BASE units. */
+#define SOURCE_STRAY_US INT64_C(3600000000)
+
 /* Of a track, AV_TIME_BASE units. */
 typedef struct TrackClock {
     int64_t last;     /* of the packet that was handed out last; AV_NOPTS_VALUE: none yet */
@@ -93,6 +96,8 @@ typedef struct Source {
     int wants_key; /* maximum number of video packets to drop before the next key frame */
     AVFifo *held;  /* dropped packets, used if the input ends without a key frame; or NULL */
     size_t held_bytes;
+    AVFifo *ahead;      /* packets that are read already, see video_count_packets(); or NULL */
+    int *counted;       /* by stream: video packets among them; or NULL */
     TrackClock *clocks; /* by stream */
     int64_t jump;       /* added to all times since one has jumped, AV_TIME_BASE units */
     int64_t last_jump;  /* what was added before that */
@@ -135,7 +140,10 @@ int source_refuse_size(const Source *source, unsigned width, unsigned height, Me
 /* Not 0: a cover, or a preview of a chapter; no video. */
 int source_is_picture(const AVStream *stream);
 
-/* Its number among the tracks of its kind, from 0. */
+/* Not 0: a track of other programs than the video's, which is not read. */
+int source_is_foreign(const Source *source, const AVStream *stream);
+
+/* Its number among the tracks of its kind, from 0, without foreign ones of sound and subtitles. */
 int source_track_number(const Source *source, const AVStream *stream);
 
 /* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here.

@@ -13,6 +13,7 @@
 #include <libavutil/time.h>
 
 #include "media/codec_name.h"
+#include "media/input/video_choice.h"
 #include "media/log.h"
 #include "media/side_data.h"
 
@@ -340,6 +341,8 @@ static int open_one_file(Source *s, const SourceOptions *options, MediaError *er
         ret = open_io(s, error);
     if (ret >= 0)
         ret = open_format(s, options, error);
+    if (ret >= 0 && !options->video_track && video_count_packets(s) < 0)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
     return ret;
 }
 
@@ -390,68 +393,43 @@ int source_is_picture(const AVStream *stream)
             (AV_DISPOSITION_ATTACHED_PIC | AV_DISPOSITION_TIMED_THUMBNAILS)) != 0;
 }
 
-static int is_video(const AVStream *stream)
-{
-    return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !source_is_picture(stream);
-}
-
 int source_track_number(const Source *s, const AVStream *stream)
 {
     int number = 0;
     for (int i = 0; i < stream->index; i++) {
         const AVStream *other = s->format->streams[i];
-        number += other->codecpar->codec_type == stream->codecpar->codec_type &&
-                  source_is_picture(other) == source_is_picture(stream);
+        const enum AVMediaType type = other->codecpar->codec_type;
+        number += type == stream->codecpar->codec_type &&
+                  source_is_picture(other) == source_is_picture(stream) &&
+                  (type == AVMEDIA_TYPE_VIDEO || !source_is_foreign(s, other));
     }
     return number;
 }
 
-static int64_t track_rank(const AVStream *stream)
-{
-    const int64_t area = (int64_t)stream->codecpar->width * stream->codecpar->height;
-    return area + ((stream->disposition & AV_DISPOSITION_DEFAULT) ? INT64_C(1) << 40 : 0);
-}
-
-/* The one that was asked for, or the best. `*count`: how many there are. */
-static AVStream *find_video(const Source *s, int wanted, int *count, int *pictures)
-{
-    AVStream *best = NULL;
-    *count = *pictures = 0;
-    for (unsigned i = 0; i < s->format->nb_streams; i++) {
-        AVStream *stream = s->format->streams[i];
-        *pictures += source_is_picture(stream);
-        if (!is_video(stream))
-            continue;
-        ++*count;
-        if (wanted ? *count == wanted : !best || track_rank(stream) > track_rank(best))
-            best = stream;
-    }
-    return best;
-}
-
 static int pick_video(Source *s, const SourceOptions *options, MediaError *error)
 {
-    int count, pictures;
-    s->video = find_video(s, options->video_track, &count, &pictures);
+    const VideoChoice choice = video_choose(s, options->video_track - 1);
+    const int count = choice.count;
+    s->video = choice.video;
     if (!count && s->read_error)
         return source_fail_to_read(s, error);
     s->no_video = !count;
     if (!count)
         return media_fail(error, MEDIA_INPUT, "%s has no video%s", s->name,
-                          pictures ? " (a cover picture is not a video)" : "");
+                          choice.pictures ? " (a cover picture is not a video)" : "");
     if (!s->video)
         return media_fail(error, MEDIA_USAGE,
                           "--video-track %d: %s has %d video tracks, counted from 0",
                           options->video_track - 1, s->name, count);
     if (count > 1 && !options->video_track && options->note) {
         const AVCodecParameters *par = s->video->codecpar;
-        char line[160], size[32] = ""; /* which is not always known yet */
+        char line[200], size[32] = ""; /* which is not always known yet */
         if (par->width > 0 && par->height > 0)
             snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
         snprintf(line, sizeof(line),
-                 "of %d video tracks, number %d (%s%s) is equalized; --video-track takes "
+                 "of %d video tracks, number %d (%s%s) is equalized, as %s; --video-track takes "
                  "another",
-                 count, source_track_number(s, s->video), codec_name(par), size);
+                 count, source_track_number(s, s->video), codec_name(par), size, choice.why);
         options->note(line);
     }
     return 0;
@@ -498,7 +476,7 @@ static int check_size(const Source *s, MediaError *error)
     return 0;
 }
 
-static int note_streams(Source *s, MediaError *error)
+static int note_streams(Source *s, const SourceOptions *options, MediaError *error)
 {
     s->stream_count = s->format->nb_streams;
     s->clocks = av_calloc(s->stream_count, sizeof(*s->clocks));
@@ -509,6 +487,8 @@ static int note_streams(Source *s, MediaError *error)
     s->clock = s->latest = AV_NOPTS_VALUE;
     if (!s->camera && !s->reconnect)
         source_expect_key(s);
+    if (video_keep_program(s) && options->note)
+        options->note("the tracks of other programs than the video's are left out");
     return 0;
 }
 
@@ -519,7 +499,7 @@ static int pick_and_check_video(Source *s, const SourceOptions *options, MediaEr
         ret = check_size(s, error);
     if (ret >= 0)
         ret = check_dolby_vision(s, options, error);
-    return ret < 0 ? ret : note_streams(s, error);
+    return ret < 0 ? ret : note_streams(s, options, error);
 }
 
 /* ---- opening, by a thread of its own ---- */
@@ -742,7 +722,7 @@ static int open_returning(Source **source, const SourceOptions *options, MediaEr
     int ret = s ? source_reconnect_open(&s->reconnect, options, s, error)
                 : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0)
-        ret = note_streams(s, error);
+        ret = note_streams(s, options, error);
     if (ret < 0)
         source_close(source);
     return ret;

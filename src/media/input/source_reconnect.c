@@ -158,7 +158,8 @@ static int copy_stream(AVFormatContext *to, AVStream *from)
     return 0;
 }
 
-/* The tracks stay when their connection goes: all but covers, which are no packets. */
+/* The tracks stay when their connection goes, except covers, which are no packets, and the tracks
+ * of other programs. */
 static int describe(Source *outer, const Source *inner)
 {
     AVFormatContext *from = inner->format;
@@ -169,7 +170,7 @@ static int describe(Source *outer, const Source *inner)
     to->ctx_flags = from->ctx_flags;
     to->start_time = from->start_time;
     for (unsigned i = 0; i < from->nb_streams; i++) {
-        if (source_is_picture(from->streams[i]))
+        if (source_is_picture(from->streams[i]) || source_is_foreign(inner, from->streams[i]))
             continue;
         if (copy_stream(to, from->streams[i]) < 0)
             return AVERROR(ENOMEM);
@@ -214,7 +215,8 @@ static int place_tracks(Reconnect *r, int fresh)
         int place = -1;
         if (stream == r->inner->video)
             place = r->outer->video->index;
-        else if (!source_is_picture(stream) && type >= 0 && type < AVMEDIA_TYPE_NB)
+        else if (!source_is_picture(stream) && !source_is_foreign(r->inner, stream) && type >= 0 &&
+                 type < AVMEDIA_TYPE_NB)
             place = find_place(r->outer, type, counts[type]++);
         if (place >= 0 && !goes_on(r->outer->format->streams[place]->codecpar, stream->codecpar))
             place = -1;

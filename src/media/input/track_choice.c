@@ -12,7 +12,8 @@ int track_count(const Source *source, enum AVMediaType type)
 {
     int count = 0;
     for (unsigned i = 0; i < source->stream_count; i++)
-        count += source->format->streams[i]->codecpar->codec_type == type;
+        count += source->format->streams[i]->codecpar->codec_type == type &&
+                 !source_is_foreign(source, source->format->streams[i]);
     return count;
 }
 
@@ -20,7 +21,8 @@ const AVStream *track_find(const Source *source, enum AVMediaType type, int numb
 {
     for (unsigned i = 0; i < source->stream_count; i++) {
         const AVStream *stream = source->format->streams[i];
-        if (stream->codecpar->codec_type == type && number-- == 0)
+        if (stream->codecpar->codec_type == type && !source_is_foreign(source, stream) &&
+            number-- == 0)
             return stream;
     }
     return NULL;
@@ -29,7 +31,8 @@ const AVStream *track_find(const Source *source, enum AVMediaType type, int numb
 const AVStream *track_best(const Source *source, enum AVMediaType type)
 {
     const int index = av_find_best_stream(source->format, type, -1, source->video->index, NULL, 0);
-    if (index >= 0 && (unsigned)index < source->stream_count)
+    if (index >= 0 && (unsigned)index < source->stream_count &&
+        !source_is_foreign(source, source->format->streams[index]))
         return source->format->streams[index];
     return track_find(source, type, 0);
 }

@@ -7,6 +7,7 @@
 #include <libavutil/avstring.h>
 
 #include "media/codec_name.h"
+#include "media/input/track_choice.h"
 #include "media/log.h"
 #include "media/output/container.h"
 #include "media/output/encoder_choice.h"
@@ -126,6 +127,8 @@ static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
 {
     const TrackOptions *o = t->options;
     const int number = source_track_number(source, in);
+    if (source_is_foreign(source, in))
+        return 0;
     switch (in->codecpar->codec_type) {
     case AVMEDIA_TYPE_AUDIO:
         return !is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
@@ -423,9 +426,7 @@ static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *
 static int check_choice(const Source *source, enum AVMediaType type, int wanted, const char *option,
                         MediaError *error)
 {
-    int count = 0;
-    for (unsigned i = 0; i < source->format->nb_streams; i++)
-        count += source->format->streams[i]->codecpar->codec_type == type;
+    const int count = track_count(source, type);
     if (!wanted || wanted <= count)
         return 0;
     return media_fail(error, MEDIA_USAGE, "%s %d: the input has %d such tracks, counted from 0",
