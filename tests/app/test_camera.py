@@ -12,7 +12,7 @@ import time
 import unittest
 
 from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
-                    USAGE, Case, Result, environment, ffmpeg, frame_times, lumeq, packets, raw,
+                    TRIALS, USAGE, Case, Result, environment, ffmpeg, frame_times, lumeq, packets, raw,
                     streams, tool, video, wait_for, warm)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 

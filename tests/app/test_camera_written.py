@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from common import (DONE, FILM, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, SLOWER, USAGE, Case, frame_times,
+from common import (DONE, FILM, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, SLOWER, TRIALS, USAGE, Case, frame_times,
                     packets, wait_for, warm)
 from test_camera import FAKE, RATE, CameraCase, camera_environment
 from window import MISSING, WindowCase

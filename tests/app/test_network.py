@@ -15,7 +15,7 @@ import time
 import unittest
 
 from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SLOWER, SMALL,
-                    SOON, USAGE, X264, Case, clip, finish, frame_times, lumeq, packets, simple, start, streams,
+                    SOON, TRIALS, USAGE, X264, Case, clip, finish, frame_times, lumeq, packets, simple, start, streams,
                     wait_for)
 from window import MISSING, WindowCase
 

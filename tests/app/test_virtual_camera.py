@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from common import (DONE, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, USAGE, Case, ffmpeg, some, make, raw,
+from common import (DONE, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, TRIALS, USAGE, Case, ffmpeg, some, make, raw,
                     wait_for)
 from test_camera import BITS, FAKE, IS_CROWDED, RATE, SMALL, CameraCase, camera_environment, numbers
 from test_upright import turned_by
