@@ -141,7 +141,8 @@ static int open_stats(Run *run)
     if (o->output && same_file(o->stats, o->output))
         return media_fail(&run->error, MEDIA_USAGE, "--stats %s is the output",
                           media_quote(o->stats));
-    return stats_open(&run->stats, o->stats, o->overwrite, &run->source->file, &run->error);
+    return stats_open(&run->stats, o->stats, o->overwrite, &run->source->file, run->stop,
+                      &run->error);
 }
 
 static int open_report(Run *run)
@@ -152,7 +153,7 @@ static int open_report(Run *run)
         if (others[i] && same_file(o->report, others[i]))
             return media_fail(&run->error, MEDIA_USAGE, "--report %s is the output%s",
                               media_quote(o->report), i ? " of --stats" : "");
-    return run_report_open(&run->report, o, &run->source->file, &run->error);
+    return run_report_open(&run->report, o, &run->source->file, run->stop, &run->error);
 }
 
 /* Decoded frames are looked at here, too, not by the equalizer alone. */

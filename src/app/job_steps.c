@@ -277,7 +277,7 @@ static int open_rows(Segment *s)
     if (!ending)
         return 0;
     s->rows = name_companion(s, &s->label.rows, "rows", ending);
-    return s->rows ? stats_open(&s->stats, s->rows, 0, NULL, &f->error)
+    return s->rows ? stats_open(&s->stats, s->rows, 0, NULL, NULL, &f->error)
                    : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
 }
 
@@ -735,9 +735,10 @@ int job_step_join(JobFilm *f, int *code)
     if (ret >= 0 && f->plan.depth)
         reader_deepen(j.reader, f->plan.depth);
     if (ret >= 0 && f->plan.rows)
-        ret = stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file, &f->error);
+        ret = stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file, f->stop,
+                         &f->error);
     if (ret >= 0)
-        ret = run_report_open(&j.report, &f->options, &f->source->file, &f->error);
+        ret = run_report_open(&j.report, &f->options, &f->source->file, f->stop, &f->error);
     if (ret >= 0) {
         f->progress.frames = f->plan.frames;
         job_film_begin(f);

@@ -293,7 +293,9 @@ static void lose_display(void *opaque)
 static int open_rows(Play *p, const Source *source, MediaError *error)
 {
     const Options *o = p->options;
-    return o->stats ? stats_open(&p->rows, o->stats, o->overwrite, &source->file, error) : 0;
+    return o->stats
+               ? stats_open(&p->rows, o->stats, o->overwrite, &source->file, source->stop, error)
+               : 0;
 }
 
 /* At the start, not when the picture that was worth one has gone. */

@@ -17,16 +17,16 @@ struct RunReport {
 
 /* As report_open(), or as report_open_part(). */
 static int open_report(RunReport **report, const Options *options, const char *part,
-                       const struct stat *input, MediaError *error)
+                       const struct stat *input, const atomic_int *stop, MediaError *error)
 {
     MediaError why = {0};
     RunReport *r = *report = calloc(1, sizeof(*r));
     if (!r)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     r->options = options;
-    const int ret = part
-                        ? report_open_part(&r->report, part, &why)
-                        : report_open(&r->report, options->report, options->overwrite, input, &why);
+    const int ret =
+        part ? report_open_part(&r->report, part, &why)
+             : report_open(&r->report, options->report, options->overwrite, input, stop, &why);
     if (ret >= 0)
         return 0;
     run_report_close(report);
@@ -34,17 +34,17 @@ static int open_report(RunReport **report, const Options *options, const char *p
 }
 
 int run_report_open(RunReport **report, const Options *options, const struct stat *input,
-                    MediaError *error)
+                    const atomic_int *stop, MediaError *error)
 {
     *report = NULL;
-    return options->report ? open_report(report, options, NULL, input, error) : 0;
+    return options->report ? open_report(report, options, NULL, input, stop, error) : 0;
 }
 
 int run_report_open_part(RunReport **report, const Options *options, const char *path,
                          MediaError *error)
 {
     *report = NULL;
-    return options->report ? open_report(report, options, path, NULL, error) : 0;
+    return options->report ? open_report(report, options, path, NULL, NULL, error) : 0;
 }
 
 static void find_words(const Item *item, const LumeqParams *params, char *words, size_t size)

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_APP_RUN_REPORT_H
 #define LUMEQ_APP_RUN_REPORT_H
 
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "app/options/options.h"
@@ -14,7 +15,7 @@ typedef struct RunReport RunReport;
 /* Opens what the options ask for, if anything; else *report becomes NULL, which is allowed in all
  * that follow. They must outlive it. As report_open(). */
 int run_report_open(RunReport **report, const Options *options, const struct stat *input,
-                    MediaError *error);
+                    const atomic_int *stop, MediaError *error);
 
 /* The same of a part of the film, at a path that must outlive it: what run_report_append() reads.
  */

@@ -43,7 +43,7 @@ static int fail(const char *path, const MediaError *why, MediaError *error)
 }
 
 int stats_open(StatsFile **file, const char *path, int overwrite, const struct stat *input,
-               MediaError *error)
+               const atomic_int *stop, MediaError *error)
 {
     MediaError why = {0};
     *file = NULL;
@@ -51,6 +51,7 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
     if (!f)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     f->path = path;
+    f->file.stop = stop;
     int ret = output_file_check(&f->file, path, overwrite, input, &why);
     if (ret >= 0)
         ret = output_file_open(&f->file, &why);

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_APP_STATS_H
 #define LUMEQ_APP_STATS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -24,11 +25,12 @@ typedef struct StatsRow {
 int stats_known_name(const char *path);
 
 /*
- * Opens it under a temporary name. `input`: what the input is, or NULL. The path must outlive it.
+ * Opens it under a temporary name. `input`: what the input is, or NULL. `stop`: not 0 ends waiting
+ * for the reader of a pipe; or NULL. The path must outlive it.
  * MEDIA_USAGE when the file exists and `overwrite` is 0, or is the input; MEDIA_OUTPUT.
  */
 int stats_open(StatsFile **file, const char *path, int overwrite, const struct stat *input,
-               MediaError *error);
+               const atomic_int *stop, MediaError *error);
 
 /* What cannot be written ends the statistics, and not the run: it is said once, there is no file,
  * and stats_commit() fails. NULL is allowed in all that follow. */

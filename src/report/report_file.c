@@ -46,12 +46,13 @@ static int out_of_memory(MediaError *error)
 }
 
 static int open_report(Report **report, Kind kind, const char *path, int overwrite,
-                       const struct stat *input, MediaError *error)
+                       const struct stat *input, const atomic_int *stop, MediaError *error)
 {
     Report *r = *report = calloc(1, sizeof(*r));
     if (!r)
         return out_of_memory(error);
     r->kind = kind;
+    r->file.stop = stop;
     r->measure = report_measure_open();
     int ret = r->measure && report_summary_open(&r->summary) >= 0 ? 0 : out_of_memory(error);
     if (ret >= 0)
@@ -64,14 +65,15 @@ static int open_report(Report **report, Kind kind, const char *path, int overwri
 }
 
 int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
-                MediaError *error)
+                const atomic_int *stop, MediaError *error)
 {
-    return open_report(report, ends_in(path, ".json") ? JSON : PAGE, path, overwrite, input, error);
+    return open_report(report, ends_in(path, ".json") ? JSON : PAGE, path, overwrite, input, stop,
+                       error);
 }
 
 int report_open_part(Report **report, const char *path, MediaError *error)
 {
-    return open_report(report, PART, path, 0, NULL, error);
+    return open_report(report, PART, path, 0, NULL, NULL, error);
 }
 
 /* ---- frames ---- */

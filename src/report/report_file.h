@@ -3,6 +3,7 @@
 #ifndef LUMEQ_REPORT_FILE_H
 #define LUMEQ_REPORT_FILE_H
 
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "lumeq/lumeq.h"
@@ -16,12 +17,13 @@ typedef struct Report Report;
 int report_known_name(const char *path);
 
 /*
- * Opens it under a temporary name. `input`: what the input is, or NULL. The path must outlive it.
+ * Opens it under a temporary name. `input`: what the input is, or NULL. `stop`: not 0 ends waiting
+ * for the reader of a pipe; or NULL. The path must outlive it.
  * MEDIA_USAGE when the file exists and `overwrite` is 0, or is the input; MEDIA_OUTPUT. One thread
  * at a time.
  */
 int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
-                MediaError *error);
+                const atomic_int *stop, MediaError *error);
 
 /* The same of a part. */
 int report_open_part(Report **report, const char *path, MediaError *error);

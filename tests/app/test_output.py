@@ -307,6 +307,16 @@ class Special(Case):
         self.assertTrue(stat.S_ISFIFO(os.stat(fifo).st_mode))
         self.assertEqual(self.files(), ["copy.mkv", "pipe.mkv"])
 
+    def test_fifo_without_reader(self):
+        """A signal ends the wait for one."""
+        os.mkfifo(self.path("p.mkv")), os.mkfifo(self.path("p.csv")), os.mkfifo(self.path("p.html"))
+        for args in (("-o", "p.mkv"), ("--null", "--stats", "p.csv"), ("--null", "--report", "p.html")):
+            process = start(simple(), *args, cwd=self.folder)
+            self.catches(process, signal.SIGTERM)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(finish(process, SOON).code, INTERRUPTED, args)
+        self.assertEqual(self.files(), ["p.csv", "p.html", "p.mkv"])
+
     def test_dev_null(self):
         self.ok(simple(), "-o", "/dev/null", "--format", "mkv", "--preset", "ultrafast")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))

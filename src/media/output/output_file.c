@@ -266,7 +266,7 @@ int output_file_open(OutputFile *file, MediaError *error)
     }
     if (ret < 0)
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(file->path),
-                          media_av_text(ret));
+                          ret == AVERROR_EXIT ? "no program reads this pipe" : media_av_text(ret));
     return 0;
 }
 
