@@ -55,7 +55,7 @@ struct Reader {
     int64_t video_end;    /* end of the last frame decoded, absolute */
     int64_t any_end;      /* end of anything read, absolute */
     int64_t av_end;       /* end of video and sound read, absolute */
-    int64_t subtitle;     /* start of the last subtitle, absolute */
+    int64_t subtitle;     /* start of the last one far after all read before, absolute */
     double busy_us;
 };
 
@@ -215,9 +215,12 @@ static int is_subtitle(const Reader *r, const AVPacket *packet)
 static void note_times(Reader *r)
 {
     const int64_t time = packet_time(r, r->packet), end = packet_end(r, time);
+    if (!is_subtitle(r, r->packet))
+        note_end(&r->av_end, end);
+    else if (time != AV_NOPTS_VALUE && r->any_end != AV_NOPTS_VALUE &&
+             time - r->any_end > SOURCE_STRAY_US)
+        note_end(&r->subtitle, time);
     note_end(&r->any_end, end);
-    note_end(is_subtitle(r, r->packet) ? &r->subtitle : &r->av_end,
-             is_subtitle(r, r->packet) ? time : end);
 }
 
 /* The next packet, in r->packet. */
@@ -389,7 +392,8 @@ static void move_packets(Reader *r, Message *message, int64_t limit)
     r->pending_count = left;
 }
 
-/* At the end of the input: a subtitle far after all else is damage, and not part of the film. */
+/* At the end of the input: a subtitle far after everything else is damage and not part of the film.
+ */
 static void drop_stray(Reader *r)
 {
     Damage *damage = &r->source->damage;

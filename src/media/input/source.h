@@ -51,7 +51,7 @@ void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averro
  * begins with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
-/* A subtitle that much after the end of video and sound is damage. AV_TIME_BASE units. */
+/* A subtitle this long after everything else is damage. AV_TIME_BASE units. */
 #define SOURCE_STRAY_US INT64_C(3600000000)
 
 /* Of a track, AV_TIME_BASE units. */
