@@ -521,7 +521,7 @@ class Window(CameraCase, WindowCase):
             found = re.search(r"it took ([\d.]+) ms, for 95 % of the frames at most (\d+) ms", result.err)
             print("capture to screen: mean %s ms, 95 %% within %s ms" % found.groups())
             delays.append(float(found.group(1)))
-            if delays[-1] < 5 * 2000 / RATE:
+            if delays[-1] < 5 * 2000 / RATE or SANITIZED or IS_CROWDED:
                 break
         if SANITIZED or IS_CROWDED:  # every frame is decoded and drawn many times slower
             print("a sanitizer's build, or a crowded machine: the delay has no limit")
@@ -549,7 +549,7 @@ class Window(CameraCase, WindowCase):
             self.assertGreater(shown, 0)
             self.assertLessEqual(shown + dropped, 90)
             waits.append(frames)
-            if frames < 10:
+            if frames < 10 or SANITIZED or IS_CROWDED:
                 break
         if SANITIZED or IS_CROWDED:
             print("a sanitizer's build, or a crowded machine: the delay has no limit")
