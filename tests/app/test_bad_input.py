@@ -290,6 +290,26 @@ class Damaged(Case):
         self.ok(clip("slow.mkv", *X264, "-fps_mode", "passthrough", rate=1, seconds=4,
                      filters="settb=1/1000,setpts=N*60000"), "--null")
 
+    def test_durations_that_overflow(self):
+        """A block of Matroska that lasts 2^63 - 1 ticks, and others as absurd, are of unknown duration."""
+        source = clip("blocks.mkv", "-c:v", "rawvideo", "-live", "1", size="16x16", seconds=0.12)
+        with open(source, "rb") as f:
+            data = f.read()
+        cluster, block = data.index(b"\x1f\x43\xb6\x75") + 4, data.rindex(b"\xa3\x41")
+        self.assertEqual(data[cluster] >> 4, 4)  # a length of 2 bytes, which becomes unknown
+        data = data[:cluster] + b"\x7f\xff" + data[cluster + 2:]
+        for duration in (2 ** 63 - 1, 2 ** 62, 2 ** 56):
+            size = int.from_bytes(data[block + 1:block + 3], "big") & 0x3fff
+            simple = data[block + 3:block + 3 + size]
+            group = b"\xa1" + (size | 0x4000).to_bytes(2, "big") + simple
+            group += b"\x9b\x88" + duration.to_bytes(8, "big")
+            with self.subTest(duration):
+                path = self.write("absurd.mkv", data[:block] + b"\xa0" + (len(group) | 0x4000).to_bytes(2, "big") + group)
+                packets = contents(path)["packets"]
+                self.assertEqual((len(packets), int(packets[-1]["duration"])), (3, duration))
+                result = self.ok(path, "--null")
+                self.assertRegex(result.err, "3 frames, 0.1[0-9] s of video")
+
     def flip(self, source, name, step, first):
         """A byte flipped every so often in the middle of a file."""
         with open(source, "rb") as f:

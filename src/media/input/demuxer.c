@@ -185,7 +185,7 @@ static int keep(Demuxer *d, AVPacket *packet)
             drop_old(d, queue, packet);
         if (av_fifo_write(queue->packets, &packet, 1) < 0)
             return AVERROR(ENOMEM);
-        queue->duration += packet->duration;
+        queue->duration = av_sat_add64(queue->duration, packet->duration);
         d->bytes += packet_bytes(packet);
         pthread_cond_broadcast(&d->changed);
         return 0;

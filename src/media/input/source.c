@@ -63,6 +63,26 @@ int64_t source_start(const Source *s)
     return s->format->start_time == AV_NOPTS_VALUE ? 0 : s->format->start_time;
 }
 
+/* Times beyond this are nonsense, and sums of them might overflow: a hundred years, which is enough
+ * for clocks that count from 1970. */
+#define MAX_TIME_US (INT64_C(36600) * 86400 * AV_TIME_BASE)
+
+int64_t source_sane_time(int64_t time, AVRational base)
+{
+    const int64_t us = av_rescale_q(time, base, AV_TIME_BASE_Q);
+    const int is_sane = us >= -MAX_TIME_US && us <= MAX_TIME_US && time > -(INT64_C(1) << 60) &&
+                        time < INT64_C(1) << 60;
+    return is_sane ? time : AV_NOPTS_VALUE;
+}
+
+/* Every packet that is read passes here. A duration of 0 is unknown. */
+static void check_times(AVPacket *packet, const AVStream *stream)
+{
+    packet->pts = source_sane_time(packet->pts, stream->time_base);
+    packet->dts = source_sane_time(packet->dts, stream->time_base);
+    packet->duration = FFMAX(source_sane_time(packet->duration, stream->time_base), 0);
+}
+
 static int64_t packet_time(const Source *s, int64_t time, int stream)
 {
     if (time == AV_NOPTS_VALUE)
@@ -286,10 +306,11 @@ static int64_t look_back_length(const Source *s)
 static int look_at(Source *s, AVPacket *packet, int64_t target,
                    void (*take)(void *opaque, const AVPacket *packet), void *opaque)
 {
-    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     if ((unsigned)packet->stream_index >= s->stream_count)
         return 1;
     const AVStream *stream = s->format->streams[packet->stream_index];
+    check_times(packet, stream);
+    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, unwrap(s, stamp, stream), packet->stream_index);
     if (stream == s->video)
         return time == AV_NOPTS_VALUE || time < target;
@@ -491,6 +512,7 @@ static int is_wanted(Source *s, AVPacket *packet)
 static void hand_out(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
+    check_times(packet, stream);
     packet->dts = unwrap(s, packet->dts, stream);
     packet->pts = unwrap(s, packet->pts, stream);
     smooth_times(s, packet);

@@ -254,6 +254,9 @@ int source_lacks_memory(const Source *source);
 /* Keeps what allocators have left in errno, before a call that may change it. */
 void source_keep_errno(Source *source);
 
+/* Returns `time`, or AV_NOPTS_VALUE if it is more than a hundred years from 0. */
+int64_t source_sane_time(int64_t time, AVRational base);
+
 /* Notes damage if the demuxer has logged more than `before` errors since media_log_clear(). */
 void source_note_logged(Source *source, int before);
 

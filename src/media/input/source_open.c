@@ -252,6 +252,18 @@ static int count_harmless_errors(const Source *s)
     return headers_count ? 0 : media_log_note()->damage;
 }
 
+/* What the container declares; the times of packets are checked as they come. */
+static void check_times(AVFormatContext *format)
+{
+    format->start_time = source_sane_time(format->start_time, AV_TIME_BASE_Q);
+    format->duration = source_sane_time(format->duration, AV_TIME_BASE_Q);
+    for (unsigned i = 0; i < format->nb_streams; i++) {
+        AVStream *stream = format->streams[i];
+        stream->start_time = source_sane_time(stream->start_time, stream->time_base);
+        stream->duration = source_sane_time(stream->duration, stream->time_base);
+    }
+}
+
 static int find_streams(Source *s, MediaError *error)
 {
     const int harmless = count_harmless_errors(s);
@@ -263,6 +275,7 @@ static int find_streams(Source *s, MediaError *error)
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
     source_note_logged(s, harmless);
+    check_times(s->format);
     return 0;
 }
 
