@@ -114,6 +114,23 @@ static void avoid_delay(AVCodecContext *codec, const AVCodecParameters *par)
         codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
 }
 
+/* Decoders leave parts of damaged frames unwritten. Buffers are reused in an order that depends on
+ * timing, so without this each run would show other remains there. New buffers of FFmpeg's hold
+ * zeros, too. Takes 0.2 ms for a frame of 1080p. Decoders that conceal errors, or give no frame
+ * then, do not need it. */
+static void clear(const AVCodecContext *codec, AVFrame *frame)
+{
+    switch (codec->codec_id) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_VP8:
+    case AV_CODEC_ID_VP9:
+    case AV_CODEC_ID_AV1: return;
+    default: break;
+    }
+    for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++)
+        memset(frame->buf[i]->data, 0, frame->buf[i]->size);
+}
+
 static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
 {
     Decoder *d = codec->opaque;
@@ -122,6 +139,8 @@ static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
                            : avcodec_default_get_buffer2(codec, frame, flags);
     if (ret == AVERROR(ENOMEM))
         atomic_store(&d->no_memory, 1);
+    if (ret >= 0 && !d->on_gpu)
+        clear(codec, frame);
     return ret;
 }
 
