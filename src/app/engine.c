@@ -370,6 +370,19 @@ static double first_pause(void)
     return seconds > 0 ? seconds : RECONNECT_PAUSE_S;
 }
 
+/* Up to which position a film is written; 0: none is, or that is not known. */
+static int64_t film_end(const Options *o)
+{
+    const AVOutputFormat *muxer = NULL;
+    MediaError none = {0};
+    if (!options_headless(o) || !o->output || o->frames >= 0)
+        return 0;
+    const char *format = !o->format && strcmp(o->output, "-") == 0 ? "yuv4mpegpipe" : o->format;
+    const int is_film =
+        container_find(&muxer, format, o->output, &none) >= 0 && !container_is_picture(muxer);
+    return !is_film ? 0 : o->to_us >= 0 ? o->to_us : INT64_MAX;
+}
+
 static SourceOptions source_options(const Options *options, const char *path,
                                     const atomic_int *stop)
 {
@@ -387,6 +400,7 @@ static SourceOptions source_options(const Options *options, const char *path,
             !network && option_inputs_is_pictures(options, path) ? options->sequence_rate : 0,
         .allow_playlists = options->allow_playlists,
         .force_dolby_vision = options->force_dovi,
+        .find_largest_us = film_end(options),
         .note = say_line,
     };
 }

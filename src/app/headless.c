@@ -181,6 +181,7 @@ static int open_input(Run *run)
 {
     const Options *o = run->options;
     run->reader_options = engine_reader(o, run->writer);
+    run->reader_options.count_bars = run->engine.encodes; /* such frames are whole */
     int ret = engine_open_source(&run->source, o, o->input, run->stop, &run->error);
     if (ret >= 0)
         run->reader_options.decoder = engine_decoder(&run->engine, o, run->source);
@@ -561,6 +562,12 @@ static int no_frames(Run *run, const char *damage)
                        damage);
 }
 
+static void say_changes(const Run *run)
+{
+    if (reader_changes(run->reader))
+        say(SAY_WARNINGS, "%s", reader_changes(run->reader));
+}
+
 static void say_details(const Run *run)
 {
     char memory[128], pumping[128];
@@ -760,6 +767,7 @@ static int finish(Run *run)
     progress_end(&run->progress, incomplete ? "failed" : "done");
     say_missed(run);
     say_unused(run);
+    say_changes(run);
     say_details(run);
     say_summary(run);
     const int code = headless_say_damage(damage, run->writer);

@@ -191,9 +191,10 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
         FFSWAP(AVFrame *, *first, message.frame);
         message_clear(&message);
     }
-    if (*first)
+    if (*first) {
         *zero = reader_zero(reader);
-    else if (!f->error.fault && reader && reader_explain(reader, &f->error) >= 0)
+        f->reader.shape = reader_shape(reader);
+    } else if (!f->error.fault && reader && reader_explain(reader, &f->error) >= 0)
         (void)media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", source->name);
     reader_close(&reader);
     source_close(&source);

@@ -477,6 +477,16 @@ static void note_part_measured(void *opaque, double end)
         atomic_compare_exchange_strong(p->film->stop, &on, RUN_OVER);
 }
 
+/* Frames of all parts are converted to the first one of the film. */
+static int find_shape(JobFilm *f)
+{
+    AVFrame *first = NULL;
+    int64_t zero;
+    const int ret = f->reader.shape.width ? 0 : job_film_first(f, &first, &zero);
+    av_frame_free(&first);
+    return ret;
+}
+
 /* 0: what is in `measures` is of the part, or `tries` further back. */
 static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measures)
 {
@@ -497,6 +507,9 @@ static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measure
     pass.reader.span = &span;
     int ret = measure_file_open(&file, measures_folder(plan), &f->error);
     pass.file = file;
+    if (ret >= 0)
+        ret = find_shape(f);
+    pass.reader.shape = f->reader.shape;
     if (ret >= 0)
         ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)

@@ -223,6 +223,7 @@ static int make_parts(JobRun *r, const char *step)
         .is_forgiven = is_forgiven,
         .done = note_done,
         .opaque = r,
+        .note = say_line,
         .stop = r->stop,
     };
     f->progress.frames = f->plan.frames;

@@ -435,6 +435,8 @@ static int run_pipeline(Segment *s)
     if (ret != AVERROR_EOF)
         atomic_compare_exchange_strong(f->stop, &on, RUN_OVER);
     pipeline_join(&pipeline, &f->error);
+    if (!f->error.fault && reader_changes(s->place.open_reader))
+        say(SAY_ERRORS, "%s", reader_changes(s->place.open_reader)); /* also to --jobs */
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
     if (!f->error.fault && s->label.frames != s->part->frames)

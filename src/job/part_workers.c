@@ -32,7 +32,7 @@ typedef struct Run {
     int again_count, next;
     int running;
     int64_t frames; /* of those that are done */
-    int stopped;
+    int stopped, said;
     MediaError *error;
 } Run;
 
@@ -86,6 +86,8 @@ static void end_worker(Run *r, Worker *worker)
     r->running--;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         r->frames += worker->frames;
+        if (worker->last[0] && !r->said++)
+            r->workers->note(worker->last);
         return;
     }
     const int failed = !r->stopped && !r->error->fault;

@@ -26,7 +26,8 @@ typedef struct PartWorkers {
     /* So many frames are done of the parts of this run; often. */
     void (*done)(void *opaque, int64_t frames);
     void *opaque;
-    const atomic_int *stop; /* not 0: they are told to end */
+    void (*note)(const char *line); /* takes the first line that a process which succeeded said */
+    const atomic_int *stop;         /* not 0: they are told to end */
 } PartWorkers;
 
 /* Until all are made, one cannot be, or it is told to stop, which is no error. The workers' exit

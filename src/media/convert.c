@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
+#include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
@@ -210,10 +211,12 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     wanted.from.height = from->height;
     wanted.from.format = from->format;
     wanted.from.full = is_full(from);
+    wanted.from.matrix = sws_matrix(from->colorspace);
     wanted.to.width = to->width;
     wanted.to.height = to->height;
     wanted.to.format = to->format;
     wanted.to.full = is_full(to);
+    wanted.to.matrix = sws_matrix(to->colorspace);
     if (!c->sws || memcmp(&c->from, &wanted.from, sizeof(c->from)) != 0 ||
         memcmp(&c->to, &wanted.to, sizeof(c->to)) != 0) {
         convert_close(c);
@@ -222,8 +225,8 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
         if (ret < 0)
             return ret;
     }
-    const int *in = sws_getCoefficients(sws_matrix(from->colorspace));
-    const int *out = sws_getCoefficients(sws_matrix(to->colorspace));
+    const int *in = sws_getCoefficients(c->from.matrix);
+    const int *out = sws_getCoefficients(c->to.matrix);
     /* Fails only for pairs of formats that have no matrix, such as gray to gray. */
     (void)sws_setColorspaceDetails(c->sws, in, is_full(from), out, is_full(to), 0, 1 << 16,
                                    1 << 16);
@@ -268,11 +271,17 @@ static void deepen(const AVFrame *from, const AVFrame *to)
 
 /* -------------------------------------------------------------------------------------------- */
 
-int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
+static enum AVColorSpace matrix_for(const AVFrame *from, const AVFrame *to)
 {
     if (convert_is_rgb(from->format) && !convert_is_rgb(to->format) &&
         (to->colorspace == AVCOL_SPC_RGB || to->colorspace == AVCOL_SPC_UNSPECIFIED))
-        to->colorspace = to->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+        return to->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    return to->colorspace;
+}
+
+int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
+{
+    to->colorspace = matrix_for(from, to);
     int ret = av_frame_get_buffer(to, 0);
     if (ret < 0)
         return ret;
@@ -286,6 +295,74 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
     ret = sws_scale(converter->sws, (const uint8_t *const *)from->data, from->linesize, 0,
                     from->height, to->data, to->linesize);
     return ret < 0 ? ret : 0;
+}
+
+int convert_has_margins(const AVFrame *frame)
+{
+    return frame->crop_left || frame->crop_right || frame->crop_top || frame->crop_bottom;
+}
+
+/* Black, with the picture inside its margins. */
+static int frame_with_margins(const AVFrame *picture, AVFrame *to)
+{
+    const ptrdiff_t strides[4] = {to->linesize[0], to->linesize[1], to->linesize[2],
+                                  to->linesize[3]};
+    int ret =
+        av_image_fill_black(to->data, strides, to->format, to->color_range, to->width, to->height);
+    AVFrame *inside = av_frame_clone(to);
+    if (!inside)
+        return AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = av_frame_apply_cropping(inside, AV_FRAME_CROP_UNALIGNED);
+    if (ret >= 0)
+        ret = av_frame_copy(inside, picture);
+    av_frame_free(&inside);
+    return ret;
+}
+
+int convert_fit(Converter *converter, const AVFrame *from, AVFrame *to)
+{
+    if (!convert_has_margins(to))
+        return convert_frame(converter, from, to);
+    AVFrame *picture = av_frame_alloc();
+    if (!picture)
+        return AVERROR(ENOMEM);
+    picture->format = to->format;
+    picture->width = to->width - (int)(to->crop_left + to->crop_right);
+    picture->height = to->height - (int)(to->crop_top + to->crop_bottom);
+    picture->color_range = to->color_range;
+    picture->colorspace = matrix_for(from, to);
+    int ret = convert_frame(converter, from, picture);
+    to->colorspace = picture->colorspace;
+    if (ret >= 0)
+        ret = av_frame_get_buffer(to, 0);
+    if (ret >= 0)
+        ret = frame_with_margins(picture, to);
+    av_frame_free(&picture);
+    return ret;
+}
+
+static void free_original(void *opaque, uint8_t *data)
+{
+    AVFrame *original = (AVFrame *)(void *)data;
+    (void)opaque;
+    av_frame_free(&original);
+}
+
+int convert_attach(AVFrame *frame, const AVFrame *original)
+{
+    AVFrame *kept = av_frame_clone(original);
+    if (kept)
+        frame->opaque_ref = av_buffer_create((uint8_t *)kept, sizeof(*kept), free_original, NULL,
+                                             AV_BUFFER_FLAG_READONLY);
+    if (!frame->opaque_ref)
+        av_frame_free(&kept);
+    return kept ? 0 : AVERROR(ENOMEM);
+}
+
+const AVFrame *convert_original(const AVFrame *frame)
+{
+    return frame->opaque_ref ? (const AVFrame *)(const void *)frame->opaque_ref->data : NULL;
 }
 
 void convert_close(Converter *converter)

@@ -45,7 +45,7 @@ enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full);
 typedef struct Converter {
     struct SwsContext *sws;
     struct {
-        int width, height, format, full;
+        int width, height, format, full, matrix;
     } from, to; /* what it was made for */
 } Converter;
 
@@ -56,6 +56,20 @@ typedef struct Converter {
  * AVERROR.
  */
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
+
+/* True if crop_* of a frame are not all 0: then they are the sizes of black bars around its
+ * picture. */
+int convert_has_margins(const AVFrame *frame);
+
+/* As convert_frame(), but with black bars as large as to->crop_*. */
+int convert_fit(Converter *converter, const AVFrame *from, AVFrame *to);
+
+/* Keeps the frame as it was with what it was converted to; copies of `frame` have it as well. 0 or
+ * AVERROR(ENOMEM). */
+int convert_attach(AVFrame *frame, const AVFrame *original);
+
+/* Returns that frame, owned by `frame`, or NULL. */
+const AVFrame *convert_original(const AVFrame *frame);
 
 void convert_close(Converter *converter);
 

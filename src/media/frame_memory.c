@@ -227,6 +227,20 @@ static int replace_plane(AVFrame *frame, int plane, AVBufferRef *buffer, int str
     return 0;
 }
 
+static int plane_row(const AVFrame *frame, int plane, int width)
+{
+    return av_image_get_linesize(frame->format, width, plane);
+}
+
+/* The planes that were replaced get the margins of `in`. */
+static void copy_margins(AVFrame *out, const AVFrame *in)
+{
+    for (int i = 0; i < colour_planes(out, 1) && convert_has_margins(in); i++)
+        if (out->data[i] != in->data[i])
+            av_image_copy_plane(out->data[i], out->linesize[i], in->data[i], in->linesize[i],
+                                plane_row(in, i, in->width), plane_height(in, i));
+}
+
 int frame_memory_set_aside(FrameMemory *m, AVFrame *frame, int plane, const uint8_t *data,
                            ptrdiff_t stride)
 {
@@ -240,8 +254,16 @@ int frame_memory_set_aside(FrameMemory *m, AVFrame *frame, int plane, const uint
     if (ret < 0) {
         av_buffer_unref(&held);
     } else {
-        av_image_copy_plane(copy->data, aligned, data, (int)stride, row, rows);
+        const int width = frame->width - (int)(frame->crop_left + frame->crop_right);
+        const int cut = (int)(frame->crop_top + frame->crop_bottom);
+        const int chroma_y = plane ? convert_layout(frame->format).chroma_y : 0;
+        if (convert_has_margins(frame))
+            av_image_copy_plane(copy->data, aligned, frame->data[plane], frame->linesize[plane],
+                                row, rows);
         ret = replace_plane(frame, plane, copy, aligned);
+        if (ret >= 0)
+            av_image_copy_plane(gpu_frame_picture(frame, plane), aligned, data, (int)stride,
+                                plane_row(frame, plane, width), rows - (cut >> chroma_y));
     }
     if (ret < 0)
         av_buffer_unref(&copy);
@@ -348,6 +370,8 @@ AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
     AVFrame *out = gpu_frame_is(in) ? like_in_software(in) : av_frame_clone(in);
     if (out && give_planes(m, out, colour_planes(out, chroma || gpu_frame_is(in))) < 0)
         av_frame_free(&out);
+    if (out && !gpu_frame_is(in))
+        copy_margins(out, in);
     return out;
 }
 

@@ -237,6 +237,16 @@ int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, 
     return ret;
 }
 
+uint8_t *gpu_frame_picture(const AVFrame *frame, int plane)
+{
+    const SampleLayout layout = gpu_frame_layout(frame);
+    const size_t bytes = layout.depth + layout.shift > 8 ? 2 : 1;
+    const size_t samples = plane && layout.planes == 2 ? 2 : 1; /* Cb and Cr */
+    const size_t x = frame->crop_left >> (plane ? layout.chroma_x : 0);
+    const size_t y = frame->crop_top >> (plane ? layout.chroma_y : 0);
+    return frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane] + x * bytes * samples;
+}
+
 /* ---- cropping ------------------------------------------------------------------------------ */
 
 /* The power of two that a number, not 0, is a multiple of. */

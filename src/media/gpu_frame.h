@@ -25,6 +25,9 @@ enum AVPixelFormat gpu_frame_format(const AVFrame *frame);
 /* How the samples of a direct frame lie, wherever it is. */
 SampleLayout gpu_frame_layout(const AVFrame *frame);
 
+/* The first sample of a plane of a direct frame that is not in a black margin (crop_*). */
+uint8_t *gpu_frame_picture(const AVFrame *frame, int plane);
+
 /* How the samples of a frame on a GPU lie there: NV12 and so on. */
 enum AVPixelFormat gpu_frame_stored(const AVFrame *frame);
 

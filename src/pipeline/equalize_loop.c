@@ -226,6 +226,8 @@ static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
         return failed(l, ret, error);
     if (l->memory && !frame.out.plane[0])
         return submit_anew(l, error);
+    if (task->stats)
+        equalizer_place(task->stats, task->in);
     ret = equalizer_take_output(l->memory, *task->out, &frame, error);
     *item = pop(l);
     if (ret < 0)

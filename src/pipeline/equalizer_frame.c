@@ -23,13 +23,13 @@ int equalizer_writes_chroma(const LumeqParams *params)
     return equalizer_writes(params) && !params->reference && params->chroma == LUMEQ_CHROMA_SCALE;
 }
 
-/* `chroma`: not 0: its chroma planes, too. */
+/* Black margins are no part of it. `chroma`: not 0: its chroma planes, too. */
 static LumeqImage image_of(const AVFrame *frame, int chroma)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
     LumeqImage image = {
-        .width = frame->width,
-        .height = frame->height,
+        .width = frame->width - (int)(frame->crop_left + frame->crop_right),
+        .height = frame->height - (int)(frame->crop_top + frame->crop_bottom),
         .chroma_x = layout.chroma_x,
         .chroma_y = layout.chroma_y,
         .depth = layout.depth,
@@ -38,7 +38,7 @@ static LumeqImage image_of(const AVFrame *frame, int chroma)
         .memory = gpu_frame_is(frame) ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST,
     };
     for (int i = 0; i < (chroma ? layout.planes : 1); i++) {
-        image.plane[i] = frame->data[i];
+        image.plane[i] = gpu_frame_picture(frame, i);
         image.stride[i] = frame->linesize[i];
     }
     return image;
@@ -62,6 +62,8 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
 static int is_alike(const AVFrame *before, const AVFrame *in)
 {
     return before->width == in->width && before->height == in->height &&
+           before->crop_left == in->crop_left && before->crop_right == in->crop_right &&
+           before->crop_top == in->crop_top && before->crop_bottom == in->crop_bottom &&
            gpu_frame_format(before) == gpu_frame_format(in) &&
            before->color_range == in->color_range;
 }
@@ -122,10 +124,16 @@ int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *f
                           MediaError *error)
 {
     for (int i = 0; i < 3 && frame->out.plane[i]; i++)
-        if (frame->out.plane[i] != out->data[i] &&
+        if (frame->out.plane[i] != gpu_frame_picture(out, i) &&
             frame_memory_set_aside(memory, out, i, frame->out.plane[i], frame->out.stride[i]) < 0)
             return out_of_memory(out, error);
     return 0;
+}
+
+void equalizer_place(LumeqFrameStats *stats, const AVFrame *frame)
+{
+    stats->active.x += (int)frame->crop_left;
+    stats->active.y += (int)frame->crop_top;
 }
 
 int equalizer_depth(const AVFrame *frame)

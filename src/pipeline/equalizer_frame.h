@@ -24,7 +24,7 @@ int equalizer_writes(const LumeqParams *params);
 int equalizer_writes_chroma(const LumeqParams *params);
 
 /* A frame for lumeq_submit(), `out` NULL: only measured. Chroma takes part where that of `out` is
- * its own. Frames are direct (media/convert.h). */
+ * its own. Frames are direct (media/convert.h); black bars in their margins are left out. */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
 /* What a call that reads the frame waits for: with `after`, where it was decoded on a GPU. Else the
@@ -49,6 +49,9 @@ AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, Me
  * lumeq_backend_name(). MEDIA_INPUT (out of memory). */
 int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
                           MediaError *error);
+
+/* Moves what the equalizer says of places in a picture to where that is in its frame. */
+void equalizer_place(LumeqFrameStats *stats, const AVFrame *frame);
 
 /* Bits of a code of its luma. */
 int equalizer_depth(const AVFrame *frame);

@@ -102,6 +102,7 @@ static int apply(PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
         return PLANNED_LOST;
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
+    equalizer_place(stats, in);
     stats->equalize_us = out ? took : 0;
     return 1;
 }

@@ -9,6 +9,7 @@
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/checksum.h"
 #include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/convert.h"
@@ -49,11 +50,11 @@ struct Decoder {
     int is_broken;        /* `raw` has errors */
     Converter converter;
 
-    /* Of the first frame; all others are brought to it. */
-    int width, height;
-    enum AVPixelFormat format;
-    enum AVColorRange range;
-    enum AVColorSpace space;
+    VideoShape shape;          /* of the first frame */
+    enum AVPixelFormat format; /* that, and as deep as asked for; AV_PIX_FMT_NONE: no frame yet */
+    int bars, marks_bars;      /* see decoder_add_bars() */
+    VideoChanges changes;
+    uint32_t headers; /* checksum of H.264's last sequence parameters; 0: none */
 
     atomic_int deinterlace;     /* DeinterlaceMode */
     Deinterlacer *deinterlacer; /* NULL: nothing is interlaced so far */
@@ -78,7 +79,7 @@ struct Decoder {
     pthread_mutex_t recent_lock; /* of which packets there are */
     FrameRescue *rescue;         /* of another thread; NULL: none so far */
 
-    int full_rgb, depth;
+    int full_rgb, attach_rgb, depth;
     int64_t last_pts, last_duration;
     char conversion[96];
 };
@@ -255,6 +256,7 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->last_pts = AV_NOPTS_VALUE;
     d->hides_broken = options->hides_broken || source->live || source->network || source->reconnect;
     d->anew = -1;
+    d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     pthread_mutex_init(&d->recent_lock, NULL);
     /* Alpha beside the packets is for that decoder alone. */
@@ -286,6 +288,27 @@ int decoder_is_on_gpu(const Decoder *d)
 void decoder_keep_full_rgb(Decoder *d)
 {
     d->full_rgb = 1;
+}
+
+void decoder_add_bars(Decoder *d, int marked)
+{
+    d->bars = 1;
+    d->marks_bars = marked;
+}
+
+VideoShape decoder_shape(const Decoder *d)
+{
+    return d->shape;
+}
+
+void decoder_set_shape(Decoder *d, const VideoShape *shape)
+{
+    d->shape = *shape;
+}
+
+void decoder_attach_rgb(Decoder *d)
+{
+    d->attach_rgb = 1;
 }
 
 void decoder_deepen(Decoder *d, int depth)
@@ -377,7 +400,6 @@ static int come_back(Decoder *d)
     if (d->coming_back == DRAINING)
         return AVERROR(EAGAIN);
     d->coming_back = GOING_ON;
-    d->returned = 1;
     return 0;
 }
 
@@ -613,14 +635,80 @@ int decoder_rescue(Decoder *d, AVFrame *frame)
     return d->rescue ? frame_rescue(d->rescue, frame) : AVERROR(ENOMEM);
 }
 
+/* ---- headers that change ------------------------------------------------------------------- */
+
+enum { H264_IDR = 5, H264_SLICE = 1, H264_SPS = 7 };
+
+/* Checksum of the sequence parameters before the first slice of a stream with start codes (Annex B
+ * of H.264); 0: no sequence parameters, or no IDR picture. */
+static uint32_t sequence_checksum(const uint8_t *data, int size)
+{
+    uint32_t sum = 0;
+    for (int i = 0, sps = 0; i + 3 < size; i++) {
+        const int starts = !data[i] && !data[i + 1] && data[i + 2] == 1;
+        const int type = data[i + 3] & 31;
+        if (starts && (type == H264_IDR || type == H264_SLICE))
+            return type == H264_IDR ? sum : 0;
+        sps = starts ? type == H264_SPS : sps;
+        if (sps)
+            sum = checksum(sum, &data[i], 1);
+    }
+    return 0;
+}
+
+/* FFmpeg's H.264 decoder goes on with the full range of earlier sequence parameters if the next
+ * ones don't say their range, which is then limited. */
+static int loses_full_range(Decoder *d, const AVPacket *packet)
+{
+    const AVCodecParameters *par = d->parameters;
+    const int is_plain = !par->extradata_size || par->extradata[0] == 0;
+    if (!packet || par->codec_id != AV_CODEC_ID_H264 || !is_plain ||
+        !(packet->flags & AV_PKT_FLAG_KEY))
+        return 0;
+    const uint32_t sum = sequence_checksum(packet->data, packet->size), before = d->headers;
+    const int full =
+        d->shape.range == AVCOL_RANGE_JPEG || d->codec->color_range == AVCOL_RANGE_JPEG;
+    if (!full || !before || !sum || sum == before) {
+        d->headers = sum ? sum : before;
+        return 0;
+    }
+    if (d->coming_back == DRAINED) /* its packet is sent now */
+        d->headers = sum;
+    return 1;
+}
+
+/* Opens another decoder, which knows no colours from before; on a GPU, one in software. */
+static int renew_codec(Decoder *d)
+{
+    AVCodecContext *before = d->codec;
+    d->parameters->color_range = AVCOL_RANGE_UNSPECIFIED;
+    d->parameters->color_space = AVCOL_SPC_UNSPECIFIED;
+    d->parameters->color_primaries = AVCOL_PRI_UNSPECIFIED;
+    d->parameters->color_trc = AVCOL_TRC_UNSPECIFIED;
+    if (d->on_gpu)
+        return leave_gpu(d);
+    if (open_codec(d, find_decoder(d->stream)) < 0) {
+        avcodec_free_context(&d->codec);
+        d->codec = before;
+        return AVERROR(ENOMEM);
+    }
+    avcodec_free_context(&before);
+    set_hurry(d->codec, d->hurry);
+    return 0;
+}
+
 /* ---- packets in ---------------------------------------------------------------------------- */
 
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
     if (d->anew >= 0) /* what came before is to be decoded first */
         return AVERROR(EAGAIN);
-    if (source_is_return(packet) && come_back(d) < 0)
+    const int renews = loses_full_range(d, packet);
+    if ((renews || source_is_return(packet)) && come_back(d) < 0)
         return AVERROR(EAGAIN);
+    if (renews && renew_codec(d) < 0)
+        return AVERROR(ENOMEM);
+    d->returned |= source_is_return(packet);
     if (source_is_return(packet) && !packet->size)
         return 0;
     media_log_clear();
@@ -656,10 +744,15 @@ static void set_times(Decoder *d, AVFrame *frame)
     frame->time_base = d->stream->time_base;
 }
 
-/* What the container says of the shape of pixels comes first, as in other players. */
-static int set_shape(const Decoder *d, AVFrame *frame)
+/* The container's pixel aspect ratio holds before the codec's, as in other players, but not where
+ * that has changed. */
+static int set_shape(Decoder *d, AVFrame *frame)
 {
-    frame->sample_aspect_ratio = av_guess_sample_aspect_ratio(NULL, d->stream, frame);
+    const AVRational coded = frame->sample_aspect_ratio;
+    if (!d->shape.width)
+        d->shape.coded = coded;
+    if (coded.num <= 0 || d->shape.coded.num <= 0 || av_cmp_q(coded, d->shape.coded) == 0)
+        frame->sample_aspect_ratio = av_guess_sample_aspect_ratio(NULL, d->stream, frame);
     return side_data_orient(frame, d->stream);
 }
 
@@ -675,27 +768,48 @@ static void set_range(AVFrame *frame)
         frame->color_range = desc && desc->nb_components < 3 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
 }
 
-/* Of two formats, one is taken: RGB becomes limited YUV, what players expect of it. */
+/* RGB becomes limited YUV, which players expect. */
 static void take_first(Decoder *d, const AVFrame *frame)
 {
-    d->width = frame->width;
-    d->height = frame->height;
-    d->format = convert_deeper(convert_nearest_direct(gpu_frame_format(frame)), d->depth);
-    d->range = frame->color_range;
-    d->space = frame->colorspace;
-    if (convert_is_rgb(frame->format))
-        d->range = d->full_rgb ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    const Source *source = d->source;
+    VideoShape *s = &d->shape;
+    if (!s->width) {
+        *s = (VideoShape){
+            .width = frame->width,
+            .height = frame->height,
+            .format = convert_nearest_direct(gpu_frame_format(frame)),
+            .range = frame->color_range,
+            .space = frame->colorspace,
+            .primaries = frame->color_primaries,
+            .transfer = frame->color_trc,
+            .aspect = frame->sample_aspect_ratio,
+            .coded = s->coded,
+        };
+        if ((int64_t)source->largest_width * source->largest_height >
+            (int64_t)s->width * s->height) {
+            s->width = source->largest_width;
+            s->height = source->largest_height;
+        }
+        if (convert_is_rgb(frame->format))
+            s->range = d->full_rgb ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    }
+    d->format = convert_deeper(s->format, d->depth);
 }
 
 static void describe_conversion(Decoder *d, const AVFrame *from)
 {
     const char *format = av_get_pix_fmt_name(from->format);
     const char *to = av_get_pix_fmt_name(d->format);
-    if (from->width == d->width && from->height == d->height)
+    if (from->width == d->shape.width && from->height == d->shape.height)
         snprintf(d->conversion, sizeof(d->conversion), "%s to %s", format, to);
     else
         snprintf(d->conversion, sizeof(d->conversion), "%s %dx%d to %s %dx%d", format, from->width,
-                 from->height, to, d->width, d->height);
+                 from->height, to, d->shape.width, d->shape.height);
+}
+
+static int is_of_size(const Decoder *d, const AVFrame *frame)
+{
+    return frame->width == d->shape.width && frame->height == d->shape.height;
 }
 
 static int convert(Decoder *d, AVFrame *frame, MediaError *error)
@@ -705,14 +819,20 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
         describe_conversion(d, from);
     int ret = av_frame_copy_props(frame, from);
     frame->format = d->format;
-    frame->width = d->width;
-    frame->height = d->height;
-    frame->color_range = d->range;
-    frame->colorspace = d->space;
+    frame->color_range = d->shape.range;
+    if (from->colorspace == AVCOL_SPC_UNSPECIFIED && !convert_is_rgb(from->format))
+        from->colorspace = d->shape.space;
+    if (d->shape.space != AVCOL_SPC_UNSPECIFIED)
+        frame->colorspace = d->shape.space;
+    video_shape_place(&d->shape, from, d->bars, frame);
     if (ret >= 0)
-        ret = convert_frame(&d->converter, from, frame);
-    if (ret >= 0)
-        d->space = frame->colorspace;
+        ret = convert_fit(&d->converter, from, frame);
+    if (!d->marks_bars)
+        frame->crop_left = frame->crop_right = frame->crop_top = frame->crop_bottom = 0;
+    if (ret >= 0 && convert_is_rgb(from->format))
+        d->shape.space = frame->colorspace;
+    if (ret >= 0 && d->attach_rgb && convert_is_rgb(from->format) && is_of_size(d, from))
+        ret = convert_attach(frame, from);
     av_frame_unref(from);
     if (ret < 0) {
         av_frame_unref(frame);
@@ -782,6 +902,15 @@ static int hides(Decoder *d)
     return 1;
 }
 
+static int is_different(const Decoder *d, const AVFrame *frame)
+{
+    const VideoShape *s = &d->shape;
+    return !is_of_size(d, frame) || gpu_frame_format(frame) != d->format ||
+           frame->color_range != s->range ||
+           !video_shape_same_matrix(frame->colorspace, s->space) ||
+           (d->bars && !video_shape_fills(s, frame));
+}
+
 /* The next frame as it is stored. */
 static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 {
@@ -818,12 +947,14 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     set_times(d, d->raw);
     set_range(d->raw);
-    if (!d->width)
+    if (d->format == AV_PIX_FMT_NONE)
         take_first(d, d->raw);
-    if (source_check_picture(d->source, d->raw, d->width, d->height, error) < 0)
+    if (source_check_picture(d->source, d->raw, d->shape.width, d->shape.height, error) < 0)
         return error->fault;
-    const int differs = d->raw->width != d->width || d->raw->height != d->height ||
-                        gpu_frame_format(d->raw) != d->format || d->raw->color_range != d->range;
+    const int differs = is_different(d, d->raw);
+    if (d->bars)
+        video_shape_tell(&d->shape, d->raw,
+                         (double)(d->raw->pts - d->start) * av_q2d(d->raw->time_base), &d->changes);
     if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)))
         ret = bring_here(d);
     if (ret == AVERROR(ENOMEM))
@@ -871,6 +1002,7 @@ static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
     }
     if (!d->deinterlacer)
         return 0;
+    av_buffer_unref(&frame->opaque_ref); /* it keeps its fields */
     const int ret = deinterlacer_send(d->deinterlacer, frame);
     return ret < 0 ? cannot_deinterlace(ret, frame, error) : AVERROR(EAGAIN);
 }
@@ -946,6 +1078,11 @@ void decoder_hurry(Decoder *d, int hurry)
 const char *decoder_conversion(const Decoder *d)
 {
     return d->conversion[0] ? d->conversion : NULL;
+}
+
+const char *decoder_changes(const Decoder *d)
+{
+    return d->changes.kinds ? d->changes.text : NULL;
 }
 
 void decoder_flush(Decoder *d)

@@ -8,6 +8,7 @@
 #include "media/gpu_frame.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
+#include "media/input/video_shape.h"
 
 typedef struct Decoder Decoder;
 
@@ -35,6 +36,17 @@ int decoder_is_on_gpu(const Decoder *decoder);
 
 /* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
 void decoder_keep_full_rgb(Decoder *decoder);
+
+/* Frames of another shape than the first get black bars. With `marked` crop_* has their sizes, and
+ * they don't count. Without this call they are scaled to its size, with a pixel aspect ratio that
+ * makes up for it. Before the first frame. */
+void decoder_add_bars(Decoder *decoder, int marked);
+
+/* The shape that frames are converted to; width 0 before the first one. */
+VideoShape decoder_shape(const Decoder *decoder);
+
+/* Sets it, for a decoder that begins in the middle. Before the first frame. */
+void decoder_set_shape(Decoder *decoder, const VideoShape *shape);
 
 /* Frames get at least so many bits. Before the first one. */
 void decoder_deepen(Decoder *decoder, int depth);
@@ -72,6 +84,13 @@ void decoder_hurry(Decoder *decoder, int hurry);
 
 /* What frames were converted from and to, for a person ("rgb24 to yuv444p"), or NULL. */
 const char *decoder_conversion(const Decoder *decoder);
+
+/* RGB frames come with what they were converted from (convert_original()). Before the first frame.
+ */
+void decoder_attach_rgb(Decoder *decoder);
+
+/* Says what changes in the video after its first frame, and what becomes of it; NULL: nothing. */
+const char *decoder_changes(const Decoder *decoder);
 
 /* Puts into the place of a frame that it has left on a GPU, which was lost since, the same on the
  * host, and makes no use of that GPU from now on. Frames in their order, and each any number of

@@ -89,10 +89,15 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
         r->begins[i] = AV_NOPTS_VALUE;
     if (ret >= 0)
         ret = decoder_open(&r->decoder, source, &options->decoder, error);
-    if (ret >= 0)
+    if (ret >= 0) {
         decoder_deinterlace(r->decoder, options->deinterlace);
+        decoder_add_bars(r->decoder, !options->count_bars);
+        decoder_set_shape(r->decoder, &options->shape);
+    }
     if (ret >= 0 && options->full_rgb)
         decoder_keep_full_rgb(r->decoder);
+    if (ret >= 0 && options->attach_rgb)
+        decoder_attach_rgb(r->decoder);
     if (ret >= 0 && options->span) {
         r->span = *options->span;
         r->begin_pts = r->span.begin_pts == INT64_MIN ? INT64_MAX : r->span.begin_pts;
@@ -593,6 +598,16 @@ int reader_is_on_gpu(const Reader *r)
 const char *reader_conversion(const Reader *r)
 {
     return decoder_conversion(r->decoder);
+}
+
+const char *reader_changes(const Reader *r)
+{
+    return decoder_changes(r->decoder);
+}
+
+VideoShape reader_shape(const Reader *r)
+{
+    return decoder_shape(r->decoder);
 }
 
 int reader_explain(const Reader *r, MediaError *error)

@@ -33,9 +33,12 @@ typedef struct ReaderOptions {
     int64_t frames;         /* at most; -1 = all */
     ReaderRange range;      /* what the stream's luma range is taken for */
     DeinterlaceMode deinterlace;
-    int full_rgb; /* not 0: RGB becomes full-range YUV, to become RGB again later */
-    int copy;     /* not 0: packets of other streams are wanted */
+    int full_rgb;   /* not 0: RGB becomes full-range YUV, to become RGB again later */
+    int attach_rgb; /* see decoder_attach_rgb() */
+    int count_bars; /* not 0: black bars that are added are a part of the picture */
+    int copy;       /* not 0: packets of other streams are wanted */
     DecoderOptions decoder;
+    VideoShape shape;       /* of the film's first frame; width 0: the first one is read here */
     const ReaderSpan *span; /* or NULL */
     /* Not 0: the first frame alone is decoded, and packets come as if all were; the part ends
      * at `film_end`, absolute, AV_TIME_BASE units, AV_NOPTS_VALUE: where it would anyway. */
@@ -75,6 +78,8 @@ int reader_rescue(Reader *reader, AVFrame *frame);
 /* See decoder.h. Once the reader's thread has ended, or from it. */
 int reader_is_on_gpu(const Reader *reader);
 const char *reader_conversion(const Reader *reader);
+const char *reader_changes(const Reader *reader);
+VideoShape reader_shape(const Reader *reader);
 
 /* The sentence about what is known to be lost of the input, or 0 when nothing is. After the end. */
 int reader_damage(const Reader *reader, char *text, size_t size);

@@ -30,8 +30,9 @@ typedef struct SourceOptions {
     const CameraOptions *camera; /* not NULL: a camera, and `path` is not looked at */
     int low_latency;             /* not 0: the newest is what counts; of cameras it always is */
     int force_dolby_vision;      /* not 0: profile 5 is taken, though its first plane is not luma */
-    int *no_video;               /* gets 1 where it can be read and is no video; or NULL */
-    int *answered;               /* gets 1 where there was something to be read; or NULL */
+    int64_t find_largest_us; /* of source_open(): finds Source.largest_width up to this position */
+    int *no_video;           /* gets 1 where it can be read and is no video; or NULL */
+    int *answered;           /* gets 1 where there was something to be read; or NULL */
     void (*note)(const char *line); /* takes one line about what was chosen; or NULL */
 } SourceOptions;
 
@@ -74,6 +75,7 @@ typedef struct Source {
     int next_picture;
 
     int64_t max_pixels;
+    int largest_width, largest_height;      /* of the pictures, where it is known, else 0 */
     unsigned refused_width, refused_height; /* that FFmpeg found too large at opening, or 0 */
     int no_video;                           /* it can be read, and has none */
     int fd;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/intreadwrite.h>
 #include <libavutil/time.h>
 
 #include "media/codec_name.h"
@@ -741,6 +742,94 @@ static int open_returning(Source **source, const SourceOptions *options, MediaEr
     return ret;
 }
 
+/* ---- the largest picture ---- */
+
+/* Bytes that are read for it at most. */
+#define LOOK_BYTES (INT64_C(512) << 20)
+
+/* Calls grow on the way: their codecs change the size with any key frame. */
+static int may_grow(const Source *s)
+{
+    const enum AVCodecID id = s->video->codecpar->codec_id;
+    return (id == AV_CODEC_ID_VP8 || id == AV_CODEC_ID_VP9) && S_ISREG(s->file.st_mode);
+}
+
+/* RFC 6386, 9.1 */
+static void take_vp8_size(const AVPacket *packet, int *width, int *height)
+{
+    const uint8_t *data = packet->data;
+    if (packet->size < 10 || (data[0] & 1) || AV_RB24(data + 3) != 0x9d012a)
+        return;
+    *width = AV_RL16(data + 6) & 0x3fff;
+    *height = AV_RL16(data + 8) & 0x3fff;
+}
+
+/* The next bits of a packet from a place on, which moves; 0 beyond the end. */
+static unsigned take_bits(const AVPacket *packet, int *at, int count)
+{
+    unsigned bits = 0;
+    for (; count > 0; count--, ++*at)
+        bits =
+            bits << 1 | (*at / 8 < packet->size ? packet->data[*at / 8] >> (7 - *at % 8) & 1u : 0);
+    return bits;
+}
+
+/* The uncompressed header of a key frame: VP9's specification, 6.2 */
+static void take_vp9_size(const AVPacket *packet, int *width, int *height)
+{
+    enum { SYNC = 0x498342, RGB = 7 };
+    int at = 2;
+    const unsigned low = take_bits(packet, &at, 1), profile = low | take_bits(packet, &at, 1) << 1;
+    at += profile == 3;
+    const unsigned is_other = take_bits(packet, &at, 2); /* shown before, or no key frame */
+    at += 2;
+    if (is_other || take_bits(packet, &at, 24) != SYNC)
+        return;
+    at += profile >= 2;
+    const int rgb = take_bits(packet, &at, 3) == RGB;
+    at += !rgb + (profile & 1 ? (rgb ? 1 : 3) : 0);
+    *width = (int)take_bits(packet, &at, 16) + 1;
+    *height = (int)take_bits(packet, &at, 16) + 1;
+}
+
+static void note_size(Source *s, const AVPacket *packet)
+{
+    int width = 0, height = 0;
+    if (s->video->codecpar->codec_id == AV_CODEC_ID_VP8)
+        take_vp8_size(packet, &width, &height);
+    else
+        take_vp9_size(packet, &width, &height);
+    const int64_t pixels = (int64_t)width * height;
+    if (pixels > (int64_t)s->largest_width * s->largest_height && pixels <= s->max_pixels) {
+        s->largest_width = width;
+        s->largest_height = height;
+    }
+}
+
+/* Opens the film once more and reads the headers of its key frames. Its errors come up again when
+ * it is decoded. */
+static void find_largest(Source *s, const SourceOptions *options)
+{
+    MediaError none = {0};
+    Source *again = create_source(options);
+    AVPacket *packet = av_packet_alloc();
+    const AVRational base = s->video->time_base;
+    int ret = again && packet ? open_one_file(again, options, &none) : AVERROR(ENOMEM);
+    while (ret >= 0 && again->bytes_read < LOOK_BYTES) {
+        ret = av_read_frame(again->format, packet);
+        const int ours = ret >= 0 && packet->stream_index == s->video->index;
+        if (ours && packet->pts != AV_NOPTS_VALUE &&
+            av_rescale_q(packet->pts, base, AV_TIME_BASE_Q) - source_start(s) >=
+                options->find_largest_us)
+            ret = AVERROR_EOF;
+        else if (ours)
+            note_size(s, packet);
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    source_close(&again);
+}
+
 int source_open(Source **source, const SourceOptions *options, MediaError *error)
 {
     SourceOpening *opening;
@@ -755,5 +844,7 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
     do
         ret = source_opening_take(&opening, LOOK_MS, source, error);
     while (ret == AVERROR(EAGAIN));
+    if (ret >= 0 && options->find_largest_us > 0 && may_grow(*source))
+        find_largest(*source, options);
     return ret;
 }

@@ -139,6 +139,7 @@ int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
     if (ret >= 0)
         ret = converts || pads ? av_frame_copy_props(to, frame) : av_frame_ref(to, frame);
     to->color_range = a->range;
+    to->crop_left = to->crop_right = to->crop_top = to->crop_bottom = 0; /* bars are shown */
     if (converted != to)
         av_frame_free(&converted);
     return ret;
