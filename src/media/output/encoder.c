@@ -49,8 +49,10 @@ struct Encoder {
     int uneven;    /* frames were not one tick after the other */
     const char *dropped;
     int loses_user_data;
-    int loses_alpha; /* which is an error where there is transparency */
-    AVFrame *unfed;  /* see feed(); else NULL */
+    int top_first;      /* of the last frame with fields */
+    const char *fields; /* see encoder_fields() */
+    int loses_alpha;    /* which is an error where there is transparency */
+    AVFrame *unfed;     /* see feed(); else NULL */
 };
 
 /* The --vopt settings; FFmpeg checks their values. */
@@ -191,6 +193,11 @@ static enum AVFieldOrder field_order(const AVFrame *first, const EncoderTrack *t
     return FRAME_IS_TOP_FIRST(first) ? AV_FIELD_TT : AV_FIELD_BB;
 }
 
+static int has_fields(enum AVFieldOrder order)
+{
+    return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
+}
+
 /* Fields stay fields: encoders that know them code them so, and the container says it. */
 static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track)
 {
@@ -198,7 +205,7 @@ static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTra
                                              AV_CODEC_ID_MPEG4, AV_CODEC_ID_PRORES,
                                              AV_CODEC_ID_DNXHD, AV_CODEC_ID_NONE};
     c->field_order = field_order(first, track);
-    if (c->field_order == AV_FIELD_UNKNOWN || c->field_order == AV_FIELD_PROGRESSIVE)
+    if (!has_fields(c->field_order))
         return;
     /* x264 wants whole pairs of macroblock rows' halves. */
     if (c->codec_id == AV_CODEC_ID_H264 && c->height % 4)
@@ -374,6 +381,9 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         encoder_close(&e);
         return error->fault;
     }
+    e->top_first = FRAME_IS_INTERLACED(first) ? FRAME_IS_TOP_FIRST(first)
+                                              : e->codec->field_order == AV_FIELD_TT ||
+                                                    e->codec->field_order == AV_FIELD_BT;
     if (strcmp(codec->name, "libsvtav1") == 0)
         e->unfed = av_frame_clone(first);
     *encoder = e;
@@ -414,6 +424,24 @@ void encoder_ask_key(Encoder *e)
     e->wants_key = 1;
 }
 
+/* An encoder is opened for fields or for whole frames. A whole frame among fields keeps their
+ * order: x264 would change it for the frames in its lookahead as well. */
+static void match_fields(Encoder *e, AVFrame *frame)
+{
+    const int coded = has_fields(e->codec->field_order);
+    const int fields = FRAME_IS_INTERLACED(frame), top_first = FRAME_IS_TOP_FIRST(frame);
+    if (coded && !fields) {
+        e->fields = "flags all frames alike: the progressive ones are flagged as interlaced";
+        if (e->codec->flags & AV_CODEC_FLAG_INTERLACED_DCT)
+            frame_set_fields(frame, 1, e->top_first);
+    } else if (!coded && fields) {
+        e->fields = "was opened for progressive video: the interlaced frames lose their flag";
+    } else if (coded && top_first != e->top_first) {
+        e->fields = "may flag some frames with the other field order, which changes on the way";
+        e->top_first = top_first;
+    }
+}
+
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
 {
     AVFrame *unfed = e->unfed;
@@ -430,6 +458,7 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
         const AVRational from = frame->time_base;
         ret = adapter_run(e->adapter, frame, e->adapted);
         if (ret >= 0) {
+            match_fields(e, e->adapted);
             const char *dropped = side_data_drop_dynamic(e->adapted);
             e->dropped = e->dropped ? e->dropped : dropped;
             /* The encoder chooses its own. */
@@ -453,6 +482,11 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     if (ret >= 0)
         ret = avcodec_send_frame(e->codec, frame ? e->adapted : NULL);
     return ret < 0 ? fail(e, ret, error) : 0;
+}
+
+const char *encoder_fields(const Encoder *e)
+{
+    return e->fields;
 }
 
 const char *encoder_dropped(const Encoder *e)

@@ -38,6 +38,9 @@ void encoder_ask_key(Encoder *encoder);
 /* Hands in a frame, NULL at the end; takes no reference. MEDIA_OUTPUT. */
 int encoder_send(Encoder *encoder, const AVFrame *frame, MediaError *error);
 
+/* Says which flags of fields the frames lose ("flags all frames alike: ..."), or NULL. */
+const char *encoder_fields(const Encoder *encoder);
+
 /* What was taken off frames because it is no longer true of them ("HDR10+"), or NULL. */
 const char *encoder_dropped(const Encoder *encoder);
 

@@ -50,7 +50,7 @@ struct Writer {
     int header_written;
     int sent;         /* frames were encoded here */
     int dynamic_said; /* that dynamic HDR is dropped */
-    int user_data_said;
+    int user_data_said, fields_said;
     int64_t bytes; /* once the file is closed */
     int64_t lost_packets;
     PacketSpool held;       /* packets that came before the first frame */
@@ -552,6 +552,9 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     w->sent = 1;
     if (ret >= 0)
         ret = encoder_send(w->encoder, frame, error);
+    if (ret >= 0 && encoder_fields(w->encoder) && !w->fields_said++)
+        note(w, "from %.3f s on, %s %s", (double)frame->pts * av_q2d(frame->time_base),
+             w->codec->name, encoder_fields(w->encoder));
     if (ret >= 0 && !w->dynamic_said && encoder_dropped(w->encoder)) {
         w->dynamic_said = 1;
         note(w, "%s is left out: it describes the brightness of the picture as it was",
