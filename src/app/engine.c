@@ -14,6 +14,7 @@
 #include "media/log.h"
 #include "media/output/container.h"
 #include "media/picture_pattern.h"
+#include "pipeline/equalizer_frame.h"
 
 /* Of a rate such as 29.97, which is 30000/1001. */
 #define MOST_RATE_PARTS 1001000
@@ -556,6 +557,14 @@ static DeinterlaceMode deinterlace_mode(const Options *o)
                                                                  : DEINTERLACE_OFF;
 }
 
+/* Frames are written as they are. */
+static int changes_nothing(const Options *o)
+{
+    const LumeqParams params = options_params(o);
+    return !equalizer_writes(&params) && !o->overlay && !o->compare &&
+           o->range == (int)READER_RANGE_AUTO;
+}
+
 ReaderOptions engine_reader(const Options *o, const Writer *writer)
 {
     const int picture = writer && writer_is_picture(writer);
@@ -566,6 +575,7 @@ ReaderOptions engine_reader(const Options *o, const Writer *writer)
         .range = (ReaderRange)o->range,
         .deinterlace = deinterlace_mode(o),
         .full_rgb = writer && writer_is_full_range(writer),
+        .attach_rgb = writer && changes_nothing(o),
         .copy = writer != NULL,
     };
 }

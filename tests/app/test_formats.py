@@ -125,6 +125,28 @@ class Formats(Case):
                          ["lumeq: frames are converted from yuv444p to yuv420p for libx264",
                           "lumeq: frames were converted from rgb24 to yuv444p for the equalizer"])
 
+    def test_rgb_stays_as_it_is(self):
+        """--mode off changes no sample of RGB, if the encoder loses none."""
+        noise = "testsrc2=size=35x27:rate=25,format=rgba64le,noise=alls=30"
+        ffv1 = [(FFV1, "s.mkv", f, "o.mkv", "ffv1") for f in ("bgr0", "bgra", "gbrp10le", "gbrp16le", "gbrap12le")]
+        others = [(("-c:v", "png"), "s.mov", "rgb24", "o.mkv", "ffv1"), (("-c:v", "png"), "s.mov", "pal8", "o.mkv", "ffv1"),
+                  (("-c:v", "utvideo"), "s.avi", "gbrp", "o.mkv", "ffv1"), (FFV1, "s.mkv", "bgr0", "o.avi", "utvideo"),
+                  (("-c:v", "png", "-frames:v", 1), "s.png", "rgb24", "o.png", "png"),
+                  (("-c:v", "png", "-frames:v", 1), "s.png", "rgb48be", "o.png", "png"),
+                  (("-c:v", "png", "-frames:v", 1), "s.png", "pal8", "o.png", "png")]
+        for output, source, pix_fmt, name, encoder in ffv1 + others:
+            with self.subTest(pix_fmt, encoder=encoder, source=source):
+                path = clip(source, *output, "-pix_fmt", pix_fmt, source=noise, seconds=0.12)
+                exact = "rgba" if pix_fmt in ("pal8", "bgra") else "gbrap16le" if "gbrap" in pix_fmt else "gbrp16le"
+                written = self.converted(path, name, "--mode", "off", "--vcodec", encoder, "-y")
+                self.assertEqual(raw(written, exact), raw(path, exact))
+
+    def test_rgb_that_an_encoder_does_not_hold(self):
+        source = clip("s.mov", "-c:v", "png", "-pix_fmt", "rgb24", seconds=0.12)
+        self.assertEqual(video(self.converted(source, "o.mkv", "--mode", "off"))["pix_fmt"], "yuv444p")
+        self.assertEqual(video(self.lossless(source))["pix_fmt"], "yuv444p")
+        self.assertEqual(video(self.lossless(source, "--mode", "off", "--pix-fmt", "yuv420p"))["pix_fmt"], "yuv420p")
+
     def test_standard_input(self):
         for name in some(("h264.mkv", "mpeg2.ts", "raw.y4m")):
             with self.subTest(name), open(self.source(name), "rb") as f:

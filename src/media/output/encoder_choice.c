@@ -276,6 +276,26 @@ static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
     return has_chroma(from) ? nearest_to_colours(from, makeable) : nearest_to_gray(makeable);
 }
 
+/* The RGB format that loses least; AV_PIX_FMT_NONE: there is no such format. *loss as FFmpeg has
+ * it. */
+static enum AVPixelFormat nearest_rgb(enum AVPixelFormat from, const enum AVPixelFormat *list,
+                                      int *loss)
+{
+    enum AVPixelFormat rgb[MAX_FORMATS];
+    int count = 0;
+    if (is_one_of(from, list)) {
+        *loss = 0;
+        return from;
+    }
+    for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++)
+        if (convert_can_make(*list) && convert_is_rgb(*list) && *list != AV_PIX_FMT_PAL8)
+            rgb[count++] = *list;
+    rgb[count] = AV_PIX_FMT_NONE;
+    *loss = 0;
+    return count ? avcodec_find_best_pix_fmt_of_list(rgb, from, format_has_alpha(from), loss)
+                 : AV_PIX_FMT_NONE;
+}
+
 int format_has_alpha(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -292,6 +312,9 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, cons
         if (*format == AV_PIX_FMT_NONE || (list && !is_one_of(*format, list)))
             return media_fail(error, MEDIA_USAGE, "--pix-fmt %s: the encoder %s does not take it",
                               media_quote(asked), codec->name);
+    } else if (list && convert_is_rgb(from)) {
+        int loss;
+        *format = nearest_rgb(from, list, &loss);
     } else if (list && (!is_one_of(from, list) || (prefers_rgb(codec) && has_chroma(from)))) {
         *format = nearest(from, codec, list);
     }
@@ -329,6 +352,21 @@ int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
     return is_set_to(options->options, "lossless=1") || is_set_to(options->options, "qp=0") ||
            is_set_to(options->options, "x265-params=lossless=1") ||
            (options->crf == 0 && strncmp(codec->name, "libx264", 7) == 0);
+}
+
+int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from)
+{
+    const enum AVPixelFormat *list = formats_of(codec);
+    const enum AVPixelFormat asked[] = {
+        options->pixel_format ? av_get_pix_fmt(options->pixel_format) : AV_PIX_FMT_NONE,
+        AV_PIX_FMT_NONE};
+    int yuv = 0, loss = 0;
+    for (int i = 0; list && list[i] != AV_PIX_FMT_NONE; i++)
+        yuv |= has_chroma(list[i]);
+    if (!list || !convert_is_rgb(from) || (yuv && !encoder_is_lossless(codec, options)))
+        return 0;
+    return nearest_rgb(from, options->pixel_format ? asked : list, &loss) != AV_PIX_FMT_NONE &&
+           !loss;
 }
 
 int encoder_usual_quantizer(enum AVCodecID id)

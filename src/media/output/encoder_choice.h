@@ -40,6 +40,9 @@ int encoder_has_option(const AVCodec *codec, const char *name);
 int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, const char *asked,
                           enum AVPixelFormat from, MediaError *error);
 
+/* True if the encoder loses nothing of RGB frames (`from`) that it gets as they are. */
+int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from);
+
 /* Whether it takes frames in ordinary memory, of a format that they can be converted to. */
 int encoder_takes_frames(const AVCodec *codec);
 

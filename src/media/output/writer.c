@@ -39,6 +39,8 @@ struct Writer {
     Encoder *encoder;
     Turner *turner; /* NULL: frames are written as they are stored */
     AVFrame *turned;
+    AVFrame *original; /* see take_original(); NULL: not yet */
+    int keeps_rgb;
     PictureTurn turn; /* of the first frame */
     int turn_said;    /* that it is another one later */
     AVStream *video;
@@ -487,6 +489,32 @@ const char *writer_encoder(const Writer *w)
     return w->codec ? w->codec->name : NULL;
 }
 
+/* RGB from before it was converted, with the properties of the frame. */
+static int take_original(Writer *w, const AVFrame **frame, MediaError *error)
+{
+    const AVFrame *original = convert_original(*frame);
+    if (!original)
+        return 0;
+    if (!w->original)
+        w->original = av_frame_alloc();
+    AVFrame *to = w->original;
+    if (!to)
+        return out_of_memory(error);
+    av_frame_unref(to);
+    int ret = av_frame_ref(to, original);
+    while (ret >= 0 && to->nb_side_data) /* those of the frame are the same, and more */
+        av_frame_remove_side_data(to, to->side_data[0]->type);
+    if (ret >= 0)
+        ret = av_frame_copy_props(to, *frame);
+    if (ret < 0)
+        return out_of_memory(error);
+    av_buffer_unref(&to->opaque_ref);
+    to->color_range = AVCOL_RANGE_JPEG;
+    to->colorspace = AVCOL_SPC_RGB;
+    *frame = to;
+    return 0;
+}
+
 /* Turns the frame, if it is to be, and opens the encoder for the first one. */
 static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
 {
@@ -500,6 +528,12 @@ static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
                               media_av_text(ret));
         *frame = w->turned;
     }
+    const AVFrame *original = convert_original(*frame);
+    if (!w->encoder)
+        w->keeps_rgb = original && !w->turner &&
+                       encoder_keeps_rgb(w->codec, &w->options->video, original->format);
+    if (ret >= 0 && w->keeps_rgb)
+        ret = take_original(w, frame, error);
     return ret >= 0 && !w->encoder ? start(w, *frame, error) : ret;
 }
 
@@ -714,6 +748,7 @@ void writer_close(Writer **writer)
     segments_close(&w->segments);
     turner_close(&w->turner);
     av_frame_free(&w->turned);
+    av_frame_free(&w->original);
     if (w->format)
         w->format->pb = NULL;
     avformat_free_context(w->format);
