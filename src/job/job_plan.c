@@ -398,8 +398,9 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     return 0;
 }
 
-/* A plan writes no other output than the one beside its folder, which has that one's name. */
-static int check_place(const JobPlan *plan, const char *path, MediaError *error)
+/* A plan writes only the output beside its folder, which has the name of that output. The folder is
+ * called by that name from now on: "." could not be removed. */
+static int check_place(JobPlan *plan, const char *path, MediaError *error)
 {
     struct stat here, named;
     const int fd = job_folder_open(plan->folder, error);
@@ -408,7 +409,12 @@ static int check_place(const JobPlan *plan, const char *path, MediaError *error)
                         here.st_dev == named.st_dev && here.st_ino == named.st_ino;
     if (fd >= 0)
         close(fd);
-    free(folder);
+    if (is_here) {
+        free(plan->folder);
+        plan->folder = folder;
+    } else {
+        free(folder);
+    }
     return is_here || error->fault
                ? error->fault
                : media_fail(error, MEDIA_INPUT,

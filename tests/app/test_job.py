@@ -463,6 +463,14 @@ class Steps(JobCase):
         self.refused(finish(start("segment", plan, "-q", env=env)), USAGE, "SLURM_ARRAY_TASK_ID")
         self.joined(plan)
 
+    def test_in_the_folder_itself(self):
+        """Which is then removed like any other."""
+        plan = self.plan(film(), parts=1)
+        folder = os.path.dirname(plan)
+        for step in (("segment", "plan", 0), ("join", "plan")):
+            self.ok(*step, "-q", cwd=folder)
+        self.assertEqual(self.files(), ["out.mkv"])
+
     def test_each_step_may_be_taken_again(self):
         plan = self.plan(film())
         text = self.text(plan)
