@@ -345,7 +345,7 @@ int job_run(const Options *options, atomic_int *stop)
     f->seen = job_file_look(options->output);
     if (options->resume &&
         (job_is_joined(options->output, options->stats, options->report, &code) ||
-         job_is_done(options->input, options->output)))
+         job_is_done(options)))
         return code;
     if (job_begin(options, options->resume, &f->error) < 0) {
         say(SAY_ERRORS, "%s", f->error.text);

@@ -174,14 +174,16 @@ int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
     return is;
 }
 
-int job_is_done(const char *input, const char *output)
+int job_is_done(const Options *o)
 {
+    const char *output = o->output;
     struct stat in, out;
     char *folder = job_folder(output);
-    const int is = folder && !has_file(folder, "plan") && !has_file(folder, JOB_BEGUN) &&
-                   stat(input, &in) == 0 && stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
-                   (in.st_dev != out.st_dev || in.st_ino != out.st_ino) &&
-                   is_later(out.st_mtim, in.st_mtim);
+    const int is =
+        folder && !has_file(folder, "plan") && !has_file(folder, JOB_BEGUN) &&
+        stat(o->input, &in) == 0 && stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
+        (in.st_dev != out.st_dev || in.st_ino != out.st_ino) && is_later(out.st_mtim, in.st_mtim) &&
+        (!o->stats || access(o->stats, F_OK) == 0) && (!o->report || access(o->report, F_OK) == 0);
     if (is)
         say(SAY_NORMAL,
             "%s is done: it is there, and not older than its input; without --resume, -y makes it "

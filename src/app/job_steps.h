@@ -36,8 +36,8 @@ int job_is_joined_since(const JobFilm *film, const char *damage, int *code);
  * MEDIA_OUTPUT. */
 int job_begin(const Options *options, int resume, MediaError *error);
 
-/* Whether the output exists and is not older than the input, and no job for it is unfinished. Says
- * so. */
-int job_is_done(const char *input, const char *output);
+/* Whether the output exists, with its statistics and its report, and is not older than the input,
+ * and no job for it is unfinished. Says so. */
+int job_is_done(const Options *options);
 
 #endif

@@ -1102,6 +1102,8 @@ class Run(JobCase):
             result = finish(self.job("--resume", *more, source=source, parts=1))
             self.assertEqual(result.code, DONE, str(result))
             self.assertIn("out.mkv' is done", result.err)
+        for missing in (("--stats", self.path("s.csv")), ("--report", self.path("r.html"))):
+            self.refused(finish(self.job("--resume", "-q", *missing, source=source, parts=1)), USAGE, "exists")
         self.assertEqual(os.stat(self.path("out.mkv")), state)
         os.utime(source, ns=(0, state.st_mtime_ns + 1))
         self.refused(finish(self.job("--resume", "-q", source=source, parts=1)), USAGE, "exists")
