@@ -88,7 +88,7 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
         ret = lumeq_backend_cuda.list_gpus(found, MOST_GPUS, text, ERROR_SIZE);
     const size_t each = count > 0 && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
     for (int i = 0; i < ret && i < count && i < MOST_GPUS; i++) {
-        uint8_t *to = (uint8_t *)gpus + (size_t)i * each;
+        LumeqGpu *to = (LumeqGpu *)(void *)((uint8_t *)gpus + (size_t)i * each);
         memcpy(to, &each, sizeof(each));
         (void)lumeq_give_struct(to, &found[i], sizeof(found[i]));
     }

@@ -14,15 +14,41 @@
 /* Time constant of what a lift is decided on, nanoseconds. */
 #define LIFT_TIME INT64_C(3000000000)
 
+/* A member of more than 4 bytes. */
+typedef struct LumeqMember {
+    uint16_t begin, size;
+} LumeqMember;
+
+/* For each public struct, the last one of size 0. */
+extern const LumeqMember lumeq_members_config[], lumeq_members_params[], lumeq_members_sync[],
+    lumeq_members_frame[], lumeq_members_stats[], lumeq_members_gpu[], lumeq_members_memory_use[],
+    lumeq_members_moment[];
+
+#define LUMEQ_MEMBERS(to)                                                                          \
+    _Generic(*(to), LumeqConfig                                                                    \
+             : lumeq_members_config, LumeqParams                                                   \
+             : lumeq_members_params, LumeqSync                                                     \
+             : lumeq_members_sync, LumeqFrame                                                      \
+             : lumeq_members_frame, LumeqFrameStats                                                \
+             : lumeq_members_stats, LumeqGpu                                                       \
+             : lumeq_members_gpu, LumeqMemoryUse                                                   \
+             : lumeq_members_memory_use, LumeqMoment                                               \
+             : lumeq_members_moment)
+
 /*
  * Copies a struct that begins with its size into one of this version, `to_size` bytes: what the
- * caller's lacks becomes 0. ARGUMENT where it has more, and that is not 0: a later version's.
+ * caller's lacks becomes 0. ARGUMENT if it ends inside a member, or if it has more, and that is not
+ * 0: a later version's.
  */
-int lumeq_take_struct(void *to, size_t to_size, const void *from);
+#define lumeq_take_struct(to, to_size, from)                                                       \
+    lumeq_take_members(to, to_size, from, LUMEQ_MEMBERS(to))
+int lumeq_take_members(void *to, size_t to_size, const void *from, const LumeqMember *members);
 
 /* The other way: as many bytes as the caller's struct has room for, whose size it keeps. ARGUMENT
- * where that cannot be a size. */
-int lumeq_give_struct(void *to, const void *from, size_t from_size);
+ * if that cannot be a size. */
+#define lumeq_give_struct(to, from, from_size)                                                     \
+    lumeq_give_members(to, from, from_size, LUMEQ_MEMBERS(to))
+int lumeq_give_members(void *to, const void *from, size_t from_size, const LumeqMember *members);
 
 /* Where the times of a stream stand. Zero: at its beginning. */
 typedef struct LumeqClock {

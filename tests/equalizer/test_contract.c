@@ -191,12 +191,13 @@ static void null_for_nothing(void)
 /* Larger than any struct of this version. */
 #define FUTURE 512
 
-/* Calls `takes` with the struct at each size that is wrong, and each that is right. `least`: the
- * struct of a version before works, too, with as little. */
-static void try_sizes(const char *name, const void *of, size_t size,
+/* Calls `takes` with the struct at each size that is wrong, and each that is right. `wide`: the
+ * offset of a member of 8 bytes. */
+static void try_sizes(const char *name, const void *of, size_t size, size_t wide,
                       int (*takes)(Bench *bench, void *from), Bench *b)
 {
-    static const size_t wrong[] = {1, 7, 65537, (size_t)1 << 40, SIZE_MAX};
+    const size_t wrong[] = {1,        7,        wide + 1, wide + 4,        wide + 7,
+                            size - 1, size + 1, 65537,    (size_t)1 << 40, SIZE_MAX};
     _Alignas(max_align_t) uint8_t memory[FUTURE] = {0};
     for (int i = 0; i < COUNT(wrong); i++) {
         memcpy(memory, of, size);
@@ -305,13 +306,16 @@ static void sizes(void)
         return;
     const LumeqFrame frame = frame_of(&b);
     const LumeqFrameStats stats = {0};
-    try_sizes("LumeqConfig", &on_cpu, sizeof(on_cpu), take_config, &b);
-    try_sizes("LumeqParams", &b.params, sizeof(b.params), take_params, &b);
-    try_sizes("LumeqFrame", &frame, sizeof(frame), take_frame, &b);
-    try_sizes("LumeqFrameStats", &stats, sizeof(stats), give_stats, &b);
-    try_sizes("LumeqMoment", &first_moment, sizeof(first_moment), take_moment, &b);
+    try_sizes("LumeqConfig", &on_cpu, sizeof(on_cpu), offsetof(LumeqConfig, log), take_config, &b);
+    try_sizes("LumeqParams", &b.params, sizeof(b.params), offsetof(LumeqParams, clip), take_params,
+              &b);
+    try_sizes("LumeqFrame", &frame, sizeof(frame), offsetof(LumeqFrame, number), take_frame, &b);
+    try_sizes("LumeqFrameStats", &stats, sizeof(stats), offsetof(LumeqFrameStats, hist_out),
+              give_stats, &b);
+    try_sizes("LumeqMoment", &first_moment, sizeof(first_moment), offsetof(LumeqMoment, time),
+              take_moment, &b);
     /* What is only written may hold anything. */
-    static const size_t wrong[] = {1, 7, 65537, SIZE_MAX};
+    static const size_t wrong[] = {1, 7, 12, 65537, SIZE_MAX};
     for (int i = 0; i < COUNT(wrong); i++) {
         LumeqFrame got = {.size = wrong[i]};
         CHECK(give_frame(&b, &got) == LUMEQ_ERR_ARGUMENT, "a frame of %zu bytes", wrong[i]);
@@ -332,7 +336,7 @@ static void short_structs(void)
     CHECK(params.strength == 0.8 && params.size == offsetof(LumeqParams, clip), "not filled");
     for (size_t i = offsetof(LumeqParams, clip); i < sizeof(params); i++)
         CHECK(((uint8_t *)&params)[i] == 0xEE, "byte %zu is written", i);
-    static const size_t wrong[] = {1, 7, 65537, SIZE_MAX};
+    static const size_t wrong[] = {1, 7, offsetof(LumeqParams, clip) + 4, 65537, SIZE_MAX};
     for (int i = 0; i < COUNT(wrong); i++) {
         LumeqParams untouched, same;
         memset(&untouched, 0xEE, sizeof(untouched));
