@@ -32,9 +32,10 @@
  * struct, or to 0, which stands for the size in version 0.9. Members that the caller's struct does
  * not have are taken to be 0, and 0 is the default of every member that is added later. A struct
  * from a later version is accepted as long as everything that this version does not know is 0; any
- * other size, and one that ends inside a member, is an ARGUMENT error. In structs that the library fills, it writes the members that
- * both sides know, and never `size`. A zeroed struct is valid, with the exception of LumeqParams
- * (see lumeq_params_default()). LumeqImage and LumeqRect never change.
+ * other size, and one that ends inside a member, is an ARGUMENT error. In structs that the library
+ * fills, it writes the members that both sides know, and never `size`. A zeroed struct is valid,
+ * with the exception of LumeqParams (see lumeq_params_default()). LumeqImage and LumeqRect never
+ * change.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H

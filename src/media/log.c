@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
@@ -22,6 +23,9 @@
 
 /* How libavutil begins to refuse a picture. The two numbers are said nowhere else. */
 #define REFUSED_SIZE "Picture size %ux%u "
+
+/* Libavformat reports it as a lack of memory otherwise. A number follows. */
+#define TOO_MANY_STREAMS "exceeds max_streams parameter ("
 
 static struct {
     int level;
@@ -61,6 +65,29 @@ static void hide(char *line, size_t size, const char *secret)
                               : snprintf(at, room, "%c...%s", *secret, rest);
         if (used < 4 || (size_t)used >= room)
             return;
+    }
+}
+
+/* The same for the secrets of every URL in the line, such as one that a server redirects to. */
+static void hide_urls(char *line, size_t size)
+{
+    char rest[LINE_SIZE];
+    for (char *url = line; (url = strstr(url, "://")); url += 3) {
+        char *begin = url;
+        while (begin > line && (av_isdigit(begin[-1]) || strchr("+.-", begin[-1]) ||
+                                (av_tolower(begin[-1]) >= 'a' && av_tolower(begin[-1]) <= 'z')))
+            begin--;
+        for (size_t from = 0, at, n;; from = at + 3) {
+            char *end = begin + strcspn(begin, " ");
+            const char after = *end;
+            *end = '\0';
+            n = url_secret(begin, from, &at);
+            *end = after;
+            if (!n)
+                break;
+            snprintf(rest, sizeof(rest), "%s", begin + at + n);
+            snprintf(begin + at, size - (size_t)(begin + at - line), "...%s", rest);
+        }
     }
 }
 
@@ -127,9 +154,13 @@ static void take_line(void)
     pthread_mutex_lock(&log_state.lock);
     for (int i = 0; i < 2; i++)
         hide(here.line, sizeof(here.line), log_state.secrets[i]);
+    hide_urls(here.line, sizeof(here.line));
     LogNote *note = find_note(here.owner);
     if (here.level <= AV_LOG_ERROR && !note->error[0])
         snprintf(note->error, sizeof(note->error), "%.255s", in_words(here.line));
+    const char *streams = strstr(here.line, TOO_MANY_STREAMS);
+    if (streams)
+        note->most_streams = atoi(streams + strlen(TOO_MANY_STREAMS));
     const int is_damage = here.level <= AV_LOG_ERROR && !damage_is_harmless(here.line);
     note->damage += is_damage && here.is_demuxer;
     if (is_damage && here.owner)
@@ -195,7 +226,7 @@ static void take_piece(void *context, int level, const char *format, va_list arg
     char text[LINE_SIZE];
     va_list copy;
     va_copy(copy, args);
-    vsnprintf(text, sizeof(text), format, copy);
+    const int length = vsnprintf(text, sizeof(text), format, copy);
     va_end(copy);
 
     size_t used = strlen(here.line);
@@ -209,7 +240,7 @@ static void take_piece(void *context, int level, const char *format, va_list arg
     if (newline)
         *newline = '\0';
     snprintf(here.line + used, sizeof(here.line) - used, "%s", text);
-    if (newline)
+    if (newline || length >= (int)sizeof(text)) /* a long line is cut, and its end with it */
         take_line();
 }
 

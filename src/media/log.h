@@ -19,6 +19,7 @@ void media_log_hide(const char *url);
 typedef struct LogNote {
     char error[256];                        /* the first line of an error, or "" */
     unsigned refused_width, refused_height; /* of a picture that is too large for it, or 0 */
+    int most_streams;                       /* that a file may have, if it has more; else 0 */
     int damage; /* errors of demuxers that tell of damage, see damage_kinds.c */
 } LogNote;
 

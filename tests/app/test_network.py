@@ -359,6 +359,18 @@ class Headless(NetworkCase):
         self.assertIn(result.code, (0, DAMAGED), str(result))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 90)
 
+    def test_redirect_keeps_its_secrets(self):
+        def talk(connection):
+            connection.sendall(b"RTSP/1.0 302 Moved\r\nCSeq: 1\r\nLocation: %s\r\n\r\n" % there.encode())
+            connection.recv(4096)
+        port = self.listen(lambda connection: connection.close())
+        there = "rtsp://user:hunter2@127.0.0.1:%d/live?token=secret" % port
+        for more in ((), ("-v",)):
+            result = lumeq("--network", "--null", *more, "rtsp://127.0.0.1:%d/live" % self.listen(talk))
+            self.assertEqual(result.code, INPUT, str(result))
+            self.assertNotRegex(result.err, "hunter2|secret")
+            self.assertEqual("Redirecting to rtsp://...@127.0.0.1" in result.err, more == ("-v",), str(result))
+
     def test_rtsp_in_real_time(self):
         """Looking for tracks may take longer than a server may be silent."""
         path = clip("slow.ts", *X264, "-g", "100", seconds=8)

@@ -43,6 +43,39 @@ static void demuxers_tell_of_damage(void)
     }
 }
 
+/* ---- secrets ---- */
+
+static char printed[2048];
+
+static void print(const char *line)
+{
+    snprintf(printed, sizeof(printed), "%s", line);
+}
+
+static void secrets_of_urls_are_hidden(void)
+{
+    static const char *const lines[][2] = {
+        {"Redirecting to rtsp://user:pass@host/film?token=secret",
+         "Redirecting to rtsp://...@host/film?..."},
+        {"Opening 'http://u:p@host/a' for reading", "Opening 'http://...@host/a' for reading"},
+        {"http://h/a?b and https://u@h:1/c#d, too", "http://h/a?... and https://...@h:1/c#... too"},
+        {"a=x://u:p@h/,b=y://v:q@i/", "a=x://...@h/,b=y://...@i/"},
+        {"tcp://host:80 :// ?x user@host", "tcp://host:80 :// ?x user@host"},
+    };
+    char line[1200];
+    media_log_install(1, print);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        av_log(NULL, AV_LOG_INFO, "%s\n", lines[i][0]);
+        CHECK(strcmp(printed, lines[i][1]) == 0, "'%s' instead of '%s'", printed, lines[i][1]);
+    }
+    for (int n = 980; n < 1030; n++) { /* about as long as a line may be */
+        snprintf(line, sizeof(line), "%0*d http://u@h http://u@h", n, 0);
+        av_log(NULL, AV_LOG_INFO, "%s\n", line);
+        CHECK(!strstr(printed, "u@"), "at %d: '%s'", n, printed + n);
+    }
+    media_log_install(0, NULL);
+}
+
 /* ---- stages at the same time ---- */
 
 typedef struct Stage {
@@ -179,6 +212,7 @@ static void other_contexts_speak_to_their_thread(void)
 
 static const CheckTest tests[] = {
     {"demuxers_tell_of_damage", demuxers_tell_of_damage},
+    {"secrets_of_urls_are_hidden", secrets_of_urls_are_hidden},
     {"stages_keep_their_own", stages_keep_their_own},
     {"codecs_keep_what_their_threads_say", codecs_keep_what_their_threads_say},
 #if LIBAVCODEC_VERSION_MAJOR < 60

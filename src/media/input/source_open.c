@@ -212,6 +212,9 @@ static int fail_to_open(const Source *s, int ret, MediaError *error)
                           s->network->options.silence_s);
     if (s->read_error)
         return source_fail_to_read(s, error);
+    if (note->most_streams)
+        return media_fail(error, MEDIA_INPUT, "%s has more than %d streams, which FFmpeg refuses",
+                          s->name, note->most_streams);
     if (no_memory)
         return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", s->name);
     if (note->refused_width)
