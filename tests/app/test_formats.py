@@ -247,6 +247,30 @@ class Times(Case):
                     self.assertAlmostEqual(float(contents(self.path(name))["format"]["duration"]), 62, delta=0.01)
                     self.near(frame_times(self.path(name)), [0, 1, 2], 0.01)
 
+    def test_avi_has_no_b_frames(self):
+        source = clip("b.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3", "-c:a", "aac", sound=1)
+        result = self.ok(source, "-o", self.path("out.avi"))
+        self.assertNotIn("constant", result.err)
+        self.near(frame_times(self.path("out.avi")), [i / 25 for i in range(25)], 0.001)
+        self.assertEqual(video(self.path("out.avi"))["avg_frame_rate"], "25/1")
+
+    def test_avi_has_a_constant_rate(self):
+        """Ten frames at 25 a second, then a gap, then two frames too many."""
+        source = self.path("uneven.mkv")
+        times = [40 * i for i in range(10)] + [1000, 1040, 1052, 1064, 1080]
+        grays = [40 + 12 * i for i in range(15)]
+        expression = "+".join("eq(N,%d)*%d" % (i, t) for i, t in enumerate(times))
+        ffmpeg("-f", "lavfi", "-i", "color=black:s=64x64:r=25:d=0.6,format=gray,geq='40+12*N',format=yuv420p",
+               "-vf", "settb=1/1000,setpts='%s'" % expression, "-fps_mode", "passthrough", *FFV1, source)
+        result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off")
+        self.assertIn("avi has a constant frame rate: of 25.000 frames a second, 15 repeat the one before, and 2 of the "
+                      "input are left out", result.err)
+        shown = [luma[0] for luma in Picture(self.path("out.avi")).luma]
+        limited = [luma[0] for luma in Picture(source).luma]
+        self.assertEqual(len(set(limited)), len(grays))
+        self.assertEqual(shown, limited[:10] + 15 * limited[9:10] + [limited[i] for i in (10, 11, 13)])
+        self.near(frame_times(self.path("out.avi")), [i / 25 for i in range(28)], 0.001)
+
     def test_last_delay_of_an_animation(self):
         for name, option, delay in (("in.gif", "-final_delay", 300), ("in.apng", "-final_delay", 3)):
             source = make(self.path(name), option, delay, rate=1, seconds=3)

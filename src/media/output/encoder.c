@@ -226,6 +226,8 @@ static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack
     }
     if (c->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME) /* y4m counts frames and has no timestamps */
         c->time_base = track->frame_rate.num ? av_inv_q(track->frame_rate) : (AVRational){1, 25};
+    if (track->constant_rate)
+        c->max_b_frames = 0;
     if (c->codec_id == AV_CODEC_ID_MPEG4 && c->time_base.den > MPEG4_MAX_TICKS)
         c->time_base = (AVRational){1, MPEG4_MAX_TICKS};
 }

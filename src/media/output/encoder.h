@@ -12,7 +12,8 @@
 typedef struct EncoderTrack {
     AVRational time_base, frame_rate; /* the rate {0, 0} where not known */
     enum AVFieldOrder field_order;
-    int no_alpha; /* not 0: the container loses the alpha this encoder writes */
+    int no_alpha;      /* not 0: the container loses the alpha this encoder writes */
+    int constant_rate; /* not 0: the container counts frames, and shows them as they are decoded */
 } EncoderTrack;
 
 typedef struct Encoder Encoder;

@@ -176,6 +176,7 @@ static int copy_format(Piece *piece, const AVFormatContext *like)
         return AVERROR(ENOMEM);
     piece->format->strict_std_compliance = like->strict_std_compliance;
     piece->format->flags = like->flags;
+    piece->format->avoid_negative_ts = like->avoid_negative_ts;
     piece->format->max_interleave_delta = like->max_interleave_delta;
     for (unsigned i = 0; i < like->nb_streams; i++)
         if (copy_stream(piece->format, like->streams[i]) < 0)

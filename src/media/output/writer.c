@@ -30,6 +30,14 @@
 /* Where nothing is to be held back, so long a track is waited for. */
 #define LATENCY_US 100000
 
+/* Frames a second of what AVI holds, at most: the rate of a video without a steady one may be that
+ * of its clock. */
+#define MAX_CONSTANT_RATE 120
+#define USUAL_CONSTANT_RATE 60
+
+/* Longer gaps, in frames, are left to the muxer. */
+#define MAX_REPEATS 6000
+
 struct Writer {
     const WriterOptions *options;
     const AVOutputFormat *muxer;
@@ -55,11 +63,13 @@ struct Writer {
     int user_data_said, fields_said;
     int64_t bytes; /* once the file is closed */
     int64_t lost_packets;
-    PacketSpool held;       /* packets that came before the first frame */
-    Segments *segments;     /* NULL: one file */
-    int64_t next_pts;       /* of the picture that is written next, ... */
-    AVRational next_base;   /* ... where there are pieces */
-    int64_t last_duration;  /* of the packet written last */
+    PacketSpool held;      /* packets that came before the first frame */
+    Segments *segments;    /* NULL: one file */
+    int64_t next_pts;      /* of the picture that is written next, ... */
+    AVRational next_base;  /* ... where there are pieces */
+    int64_t last_duration; /* of the packet written last */
+    AVFrame *shown;        /* at a constant rate: a copy of the last frame */
+    int64_t first_pts, first_place, shown_end, next_place, repeated, dropped;
     int cut_here, cut_said; /* its packet is still to come; that it is no key frame */
 };
 
@@ -159,6 +169,14 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     return side_data_copy_all(w->video, in) < 0 ? out_of_memory(error) : 0;
 }
 
+/* The rate of a container whose frames have no times. */
+static AVRational constant_rate(AVRational rate)
+{
+    if (rate.num <= 0 || rate.den <= 0)
+        return (AVRational){25, 1};
+    return av_q2d(rate) > MAX_CONSTANT_RATE ? (AVRational){USUAL_CONSTANT_RATE, 1} : rate;
+}
+
 int writer_map(Writer *w, const Source *source, MediaError *error)
 {
     AVStream *in = source->video;
@@ -180,6 +198,15 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
             w->options->video.deinterlaced ? AV_FIELD_PROGRESSIVE : in->codecpar->field_order,
         .no_alpha = w->codec && is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
     };
+    w->track.constant_rate = strcmp(w->muxer->name, "avi") == 0;
+    if (w->track.constant_rate) {
+        w->track.frame_rate = constant_rate(w->track.frame_rate);
+        w->track.time_base = av_inv_q(w->track.frame_rate);
+        w->format->avoid_negative_ts = 0; /* priming samples would move the picture by a frame */
+        w->shown = av_frame_alloc();
+        if (!w->shown)
+            return out_of_memory(error);
+    }
     const int ret =
         tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
     return ret >= 0 && w->options->copy_video ? map_copy(w, in, error) : ret;
@@ -254,6 +281,11 @@ int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
 {
     if (w->options->sequence)
         return picture_sequence_write(&w->pictures, packet, error);
+    if (w->track
+            .constant_rate) { /* parts may begin with the place that the one before ended with */
+        packet->pts = packet->dts = FFMAX(packet->dts, w->next_place);
+        w->next_place = packet->dts + 1;
+    }
     av_packet_rescale_ts(packet, writer_encoded_base(w), w->video->time_base);
     w->last_duration = av_clip64(packet->duration, 0, INT32_MAX);
     return mux(w, packet, w->video, error);
@@ -481,7 +513,8 @@ int writer_is_fine(const Writer *w, enum AVPixelFormat from)
 
 int writer_takes_gpu_frames(const Writer *w)
 {
-    return w->codec && !w->options->video.pixel_format && encoder_is_on_gpu(w->codec);
+    return w->codec && !w->track.constant_rate && !w->options->video.pixel_format &&
+           encoder_is_on_gpu(w->codec);
 }
 
 const char *writer_encoder(const Writer *w)
@@ -547,9 +580,62 @@ int writer_check_parts(const Writer *w, MediaError *error)
     return encoder_check_parts(w->codec, &w->options->video, error);
 }
 
+/* At a constant rate frames have places instead of times, and the first one may be up to three
+ * quarters of a frame late: places are then even if times are not quite. */
+static int64_t place_at(Writer *w, int64_t pts, AVRational base)
+{
+    const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
+    if (!w->sent) {
+        w->first_pts = pts;
+        w->first_place = (av_rescale_q(pts, base, quarter) + 1) >> 2;
+    }
+    return w->first_place + av_rescale_q(pts - w->first_pts, base, to);
+}
+
+/* Keeps a copy that has a place: memory of frames is for those on their way. */
+static int keep_shown(Writer *w, const AVFrame *frame, int64_t place, MediaError *error)
+{
+    AVFrame *to = w->shown;
+    av_frame_unref(to);
+    to->format = frame->format;
+    to->width = frame->width;
+    to->height = frame->height;
+    if (av_frame_get_buffer(to, 0) < 0 || av_frame_copy(to, frame) < 0 ||
+        av_frame_copy_props(to, frame) < 0)
+        return out_of_memory(error);
+    w->shown_end = place_at(w, frame->pts + FRAME_DURATION(frame), frame->time_base);
+    to->pts = place;
+    to->time_base = w->track.time_base;
+    FRAME_DURATION(to) = 1;
+    return 0;
+}
+
+/* Repeats the last frame up to a place. */
+static int fill_to(Writer *w, int64_t place, MediaError *error)
+{
+    AVFrame *shown = w->shown;
+    int ret = 0;
+    if (place - shown->pts > MAX_REPEATS)
+        return 0;
+    while (shown->nb_side_data) /* captions are for one frame */
+        av_frame_remove_side_data(shown, shown->side_data[0]->type);
+    while (ret >= 0 && shown->pts + 1 < place) {
+        shown->pts++;
+        w->repeated++;
+        ret = encoder_send(w->encoder, shown, error);
+        if (ret >= 0)
+            ret = write_encoded(w, error);
+    }
+    return ret;
+}
+
 int writer_end_frames(Writer *w, MediaError *error)
 {
-    const int ret = w->encoder && w->sent ? encoder_send(w->encoder, NULL, error) : 0;
+    int ret = 0;
+    if (w->shown && w->sent)
+        ret = fill_to(w, w->shown_end, error);
+    if (ret >= 0 && w->encoder && w->sent)
+        ret = encoder_send(w->encoder, NULL, error);
     return ret >= 0 && w->sent ? write_encoded(w, error) : ret;
 }
 
@@ -578,14 +664,30 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
              picture_pattern_is(w->options->path) ? "; --sequence writes a picture of each" : "");
         return AVERROR_EOF;
     }
-    int ret = w->encoder ? cut(w, frame->pts, frame->time_base, error) : 0;
+    int64_t pts = frame->pts;
+    AVRational base = frame->time_base;
+    int ret = 0;
+    if (w->shown) {
+        pts = place_at(w, pts, base);
+        base = w->track.time_base;
+        if (w->sent)
+            ret = fill_to(w, pts, error);
+        if (w->sent && pts <= w->shown->pts) {
+            w->dropped++;
+            return ret;
+        }
+    }
+    if (ret >= 0 && w->encoder)
+        ret = cut(w, pts, base, error);
     if (!w->encoder)
-        begin_at(w, frame->pts, frame->time_base);
+        begin_at(w, pts, base);
     if (ret >= 0)
         ret = prepare(w, &frame, error);
+    if (ret >= 0 && w->shown)
+        ret = keep_shown(w, frame, pts, error);
     w->sent = 1;
     if (ret >= 0)
-        ret = encoder_send(w->encoder, frame, error);
+        ret = encoder_send(w->encoder, w->shown ? w->shown : frame, error);
     if (ret >= 0 && encoder_fields(w->encoder) && !w->fields_said++)
         note(w, "from %.3f s on, %s %s", (double)frame->pts * av_q2d(frame->time_base),
              w->codec->name, encoder_fields(w->encoder));
@@ -694,6 +796,12 @@ int writer_finish(Writer *w, int partial, MediaError *error)
         return ret;
     if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
         note(w, "%s has no timestamps: frames that were not evenly spaced are now", w->muxer->name);
+    if (w->repeated || w->dropped)
+        note(w,
+             "%s has a constant frame rate: of %.3f frames a second, %lld repeat the one before, "
+             "and %lld of the input are left out",
+             w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->repeated,
+             (long long)w->dropped);
     w->bytes = written(w->file.io);
     if (w->options->count_only) {
         byte_counter_close(&w->file.io);
@@ -749,6 +857,7 @@ void writer_close(Writer **writer)
     turner_close(&w->turner);
     av_frame_free(&w->turned);
     av_frame_free(&w->original);
+    av_frame_free(&w->shown);
     if (w->format)
         w->format->pb = NULL;
     avformat_free_context(w->format);
