@@ -369,6 +369,53 @@ class Tracks(Case):
         self.assertEqual(len(frame_times(output)), 25)
 
 
+    def test_program_streams_keep_fields_and_colours(self):
+        source = clip("fields.ts", "-c:v", "mpeg2video", "-flags", "+ildct+ilme", "-top", "1", "-color_primaries",
+                      "bt470bg", "-colorspace", "bt470bg", "-color_trc", "gamma28", "-c:a", "mp2", filters="setfield=tff",
+                      sound=1)
+        keys = ("codec_name", "field_order", "color_primaries", "color_space", "color_transfer")
+        for name in ("out.mpg", "out.vob"):
+            with self.subTest(name):
+                output = self.converted(source, name)
+                self.assertEqual([video(output).get(k) for k in keys], [video(source).get(k) for k in keys])
+                self.assertEqual(payloads(output), payloads(source))
+                self.assertEqual(self.read(name)[4] >> 6, 1)  # a pack header of MPEG-2
+
+    def test_mxf_of_a_file_that_begins_with_sound(self):
+        source = self.path("sound-first.mkv")
+        ffmpeg("-i", clip("pcm.mkv", *FFV1, "-c:a", "pcm_s16le", "-ar", "48000", sound=1), "-map", "0:a", "-map", "0:v",
+               "-c", "copy", source)
+        output = self.converted(source, "out.mxf")
+        self.assertEqual([s["codec_type"] for s in streams(output)], ["video", "audio"])
+        self.assertEqual(len(frame_times(output)), 25)
+
+    def test_cover_that_is_no_picture(self):
+        garbage = self.write("bad.jpg", b"not a picture")
+        source = self.path("bad-cover.mkv")
+        ffmpeg("-i", simple(), "-c", "copy", "-attach", garbage, "-metadata:s:2", "mimetype=image/jpeg",
+               "-metadata:s:2", "filename=cover.jpg", source)
+        self.assertEqual(len(streams(source, "video")), 2)  # FFmpeg takes it for a cover without a size
+        result = self.ok(source, "-o", self.path("out.mp4"))
+        self.assertIn("cover picture (mjpeg) is left out: the container does not take it", result.err)
+        self.assertEqual([s["codec_name"] for s in streams(self.path("out.mp4"))], ["h264", "aac"])
+
+    def test_sound_of_discs_stays_as_it_is(self):
+        def samples(path):
+            return ffmpeg("-i", path, "-map", "0:a", "-f", "s32le", "-")
+
+        for codec, name, *options in (("pcm_dvd", "in.vob"), ("pcm_bluray", "in.m2ts", "-mpegts_m2ts_mode", "1")):
+            for form, plain in (("s16", "pcm_s16le"), ("s32", "pcm_s24le")):
+                source = self.path(form + name)
+                ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x64:d=0.4", "-f", "lavfi", "-i",
+                       "sine=r=48000:d=0.4,aformat=s32,volume=0.7", "-ac", "2", "-c:v", "mpeg2video", "-c:a", codec,
+                       "-sample_fmt", form, *options, source)
+                for output in some(("out.mkv", "out.mov", "out.avi")):
+                    with self.subTest(codec, form=form, output=output):
+                        output = self.converted(source, output, "-y")
+                        self.assertEqual(streams(output, "audio")[0]["codec_name"], plain)
+                        self.assertEqual(samples(output), samples(source))
+
+
 class Interleaving(Case):
     """Tracks that are far apart in time or number: everything arrives and nothing hangs."""
 

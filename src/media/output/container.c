@@ -49,6 +49,10 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
                           "no container is known by the name of %s; end it in .mp4, .mkv, .webm, "
                           ".mov or .y4m, or name one with --format",
                           media_quote(path));
+    /* FFmpeg takes .mpg for MPEG-1, which has neither fields nor tags of colour. */
+    if (strcmp((*muxer)->name, "mpeg") == 0 && (!name || strcmp(name, "mpeg") != 0) &&
+        av_guess_format("vob", NULL, NULL))
+        *muxer = av_guess_format("vob", NULL, NULL);
     /* It would open files of its own, by a pattern; the other one writes the same bytes. */
     if (strcmp((*muxer)->name, "image2") == 0)
         *muxer = av_guess_format("image2pipe", NULL, NULL);
@@ -180,6 +184,7 @@ typedef struct Trial {
     const AVCodecParameters *par;
     AVRational time_base, frame_rate;
     const int32_t *matrix; /* how it is turned, or NULL */
+    int disposition;
     int early; /* not 0: all that the header says comes first, where there is a choice */
 } Trial;
 
@@ -193,6 +198,7 @@ static int write_trial(AVFormatContext *format, const Trial *trial)
     stream->codecpar->codec_tag = container_tag(format->oformat, trial->par);
     stream->time_base = trial->time_base;
     stream->avg_frame_rate = trial->frame_rate;
+    stream->disposition = trial->disposition;
     format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
     format->flags |= AVFMT_FLAG_BITEXACT; /* no random numbers */
     int ret = trial->early ? av_dict_set(&options, "movflags", "empty_moov", 0) : 0;
@@ -224,7 +230,8 @@ static int passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
 {
     const Trial trial = {.par = stream->codecpar,
                          .time_base = stream->time_base,
-                         .frame_rate = stream->avg_frame_rate};
+                         .frame_rate = stream->avg_frame_rate,
+                         .disposition = stream->disposition & AV_DISPOSITION_ATTACHED_PIC};
     uint8_t *header;
     const int ret = try_header(muxer, &trial, &header);
     av_free(header);
@@ -272,6 +279,11 @@ int container_keeps_start(const AVOutputFormat *muxer)
            !av_match_name(muxer->name, "avi,dv,gxf,ismv,rm,swf,avm2");
 }
 
+int container_wants_video_first(const AVOutputFormat *muxer)
+{
+    return is_mxf(muxer) || strcmp(muxer->name, "gxf") == 0;
+}
+
 int container_sound_rate(const AVOutputFormat *muxer)
 {
     return is_mxf(muxer) ? MXF_SOUND_RATE : 0;
@@ -288,6 +300,11 @@ static int is_private_data(const AVOutputFormat *muxer, const AVCodecParameters 
 {
     return strcmp(muxer->name, "mpegts") == 0 && par->codec_id == AV_CODEC_ID_BIN_DATA &&
            par->codec_tag == TS_PRIVATE_DATA;
+}
+
+int container_takes_cover(const AVOutputFormat *muxer, const AVStream *cover)
+{
+    return passes_trial(muxer, cover);
 }
 
 const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream)

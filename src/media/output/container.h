@@ -30,12 +30,18 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
 /* Whether it takes a stream like this one, which it may not be able to tell of its codec alone. */
 int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream);
 
+/* True if a container with covers takes this one. */
+int container_takes_cover(const AVOutputFormat *muxer, const AVStream *cover);
+
 /* Whether it keeps how the pictures of a stream are turned, by a display matrix. Asked of the
  * linked FFmpeg. */
 int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9]);
 
 /* Whether it keeps when a track begins; else sound is heard from the beginning of the file. */
 int container_keeps_start(const AVOutputFormat *muxer);
+
+/* True if the video has to be the first track. */
+int container_wants_video_first(const AVOutputFormat *muxer);
 
 /* The only rate that it takes of sound; 0: any. */
 int container_sound_rate(const AVOutputFormat *muxer);

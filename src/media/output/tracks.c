@@ -282,6 +282,11 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
         leave_out(t, source, in, "the container holds no such cover", "");
         return 0;
     }
+    if (in->codecpar->width <= 0 || in->codecpar->height <= 0 ||
+        !container_takes_cover(muxer, in)) {
+        leave_out(t, source, in, "the container does not take it", "");
+        return 0;
+    }
     const int ret = add_copy(t, source, in, error);
     if (ret < 0)
         return ret;
@@ -318,6 +323,16 @@ static int is_late(const Tracks *t, const Source *source, const AVStream *in)
     return 0;
 }
 
+/* The samples of discs, as they are, in the order that containers know. */
+static enum AVCodecID plain_pcm(const AVOutputFormat *muxer, const AVCodecParameters *par)
+{
+    const int is_deep = par->format != AV_SAMPLE_FMT_S16 || par->bits_per_coded_sample > 16;
+    const enum AVCodecID id = is_deep ? AV_CODEC_ID_PCM_S24LE : AV_CODEC_ID_PCM_S16LE;
+    const int is_disc =
+        par->codec_id == AV_CODEC_ID_PCM_DVD || par->codec_id == AV_CODEC_ID_PCM_BLURAY;
+    return is_disc && container_takes(muxer, AVMEDIA_TYPE_AUDIO, id) ? id : AV_CODEC_ID_NONE;
+}
+
 /* The encoder a track is to be converted with, or NULL. `refusal`: it cannot be copied; `late`: it
  * should not be. */
 static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const char *refusal,
@@ -329,9 +344,10 @@ static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const c
         return avcodec_find_encoder_by_name(t->options->acodec);
     if ((!refusal && !late) || container_is_picture(muxer))
         return NULL;
-    return same && !(same->capabilities & AV_CODEC_CAP_EXPERIMENTAL)
-               ? same
-               : avcodec_find_encoder(muxer->audio_codec);
+    if (same && !(same->capabilities & AV_CODEC_CAP_EXPERIMENTAL))
+        return same;
+    const enum AVCodecID pcm = plain_pcm(muxer, in->codecpar);
+    return avcodec_find_encoder(pcm != AV_CODEC_ID_NONE ? pcm : muxer->audio_codec);
 }
 
 static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
@@ -506,12 +522,17 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
         ret = check_choice(source, AVMEDIA_TYPE_SUBTITLE, o->sub_track, "--sub-track", error);
     if (ret >= 0 && !o->no_metadata)
         ret = copy_tags(t, &t->to->metadata, source->format->metadata, error);
+    const int video_first = container_wants_video_first(t->to->oformat);
+    if (ret >= 0 && video_first)
+        ret = add_video(t, source->video, video, error);
     for (int i = 0; i < t->count && ret >= 0; i++) {
         AVStream *in = source->format->streams[i];
         t->tracks[i].in_base = in->time_base;
         t->tracks[i].last_dts = AV_NOPTS_VALUE;
-        ret =
-            in == source->video ? add_video(t, in, video, error) : add_track(t, source, in, error);
+        if (in != source->video)
+            ret = add_track(t, source, in, error);
+        else if (!video_first)
+            ret = add_video(t, in, video, error);
     }
     if (ret >= 0)
         ret = copy_chapters(t, source, error);
