@@ -341,6 +341,12 @@ class BestTrack(Case):
                     with open(source, "rb") as f:
                         self.chosen(source, 1, stdin=f.read())
 
+    def test_a_still_beside_a_short_film(self):
+        """The still lasts longer than the four frames."""
+        source = self.tracks("short.mp4", ("320x240", 0.04), ("160x90", 0.16), options=(
+            "-bsf:v:0", "setts=duration=10/TB"))
+        self.chosen(source, 1, "it is the longest")
+
     def test_films(self):
         flagged = ("-disposition:v:0", "0", "-disposition:v:1", "default")
         for name, videos, options, number, why in some((

@@ -100,8 +100,9 @@ static double frames_of(const Source *s, const AVStream *stream)
 
 static int moves(const Source *s, const AVStream *stream, double most_frames)
 {
+    const double frames = frames_of(s, stream);
     return !(stream->disposition & (AV_DISPOSITION_STILL_IMAGE | AV_DISPOSITION_DEPENDENT)) &&
-           frames_of(s, stream) * STILLS_FACTOR >= most_frames;
+           frames * STILLS_FACTOR >= most_frames && (frames >= 1.5 || most_frames < 1.5);
 }
 
 /* Positive: the first one is better. `why`: what decided. */
