@@ -476,6 +476,28 @@ class Damaged(Case):
         result = lumeq(path, "--null")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
 
+    def test_transport_streams_end_to_end(self):
+        """Only the packet counter restarts: nothing is missing, unless packets are."""
+        encoder = ("-c:v", "libx264", "-g", "25", "-bf", "2", "-c:a", "aac")
+        first, second = clip("one.ts", *encoder, seconds=2, sound=2), clip("two.ts", *encoder, seconds=3, sound=3)
+        later = self.path("later.ts")
+        ffmpeg("-i", second, "-c", "copy", "-output_ts_offset", "2", later)
+        def whole(path):
+            with open(path, "rb") as f:
+                return f.read()
+        for name, parts in (("restart", (first, second)), ("same", (first, first, first)), ("later", (first, later))):
+            data = b"".join(map(whole, parts))
+            for more in ((), ("--ss", 1)):
+                with self.subTest(name, more=more):
+                    self.ok(self.write("joined.ts", data), "--null", *more)
+            self.assertEqual(lumeq("-", "--null", "-q", stdin=data).code, DONE)
+        data = whole(first) + whole(second)
+        for at in (len(data) // 5, len(data) // 2, len(data) * 4 // 5):
+            at = at // 188 * 188
+            with self.subTest(lost=at):
+                path = self.write("lost.ts", data[:at] + data[at + 20 * 188:])
+                self.assertEqual(lumeq(path, "--null", "-q").code, DAMAGED)
+
     def test_standard_input_that_ends_early(self):
         with open(clip("flip.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=3, sound=3), "rb") as f:
             data = f.read()

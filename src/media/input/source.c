@@ -31,6 +31,9 @@
 /* Marks a packet, by its address. */
 static char join_mark;
 
+/* A restart of a transport stream shows this many packets after one that is marked as corrupt. */
+#define PACKETS_TO_RESTART 2
+
 /* As long as a line of subtitles is to be seen, and as much as is read meanwhile unnoticed. */
 #define LOOK_BACK_US 10000000
 #define LOOK_BACK_BYTES (16 << 20)
@@ -51,7 +54,7 @@ static void drop_held(Source *s)
 static void forget_times(Source *s)
 {
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->clocks[i].last = AV_NOPTS_VALUE;
+        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
     s->jump = s->last_jump = 0;
     s->clock = s->latest = AV_NOPTS_VALUE;
     drop_held(s);
@@ -423,6 +426,24 @@ static void time_data(const Source *s, AVPacket *packet, const AVStream *stream)
 }
 
 /*
+ * Where one transport stream follows another, its packet counter restarts, and the last packet but
+ * one is marked as corrupt (the parser holds one back). Nothing is missing if times restart, too,
+ * or if a key frame of the video follows when it is due: then the decoder sees whether all is
+ * whole.
+ */
+static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, int64_t moved,
+                          int64_t by)
+{
+    const int is_key = next->stream_index == s->video->index && (next->flags & AV_PKT_FLAG_KEY);
+    const int is_due =
+        moved - clock->last - clock->interval < clock->interval * 3 / 4; /* or early */
+    const int restarts = by > clock->moved_by || (is_key && is_due);
+    clock->corrupt = restarts ? 0 : clock->corrupt - 1;
+    if (!restarts && !clock->corrupt)
+        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+}
+
+/*
  * Files joined end to end, and broadcasts, begin to count anew: from there on all times are moved
  * so that they go on. A time is taken for such a jump when it is far from when the track's next
  * packet is due.
@@ -448,6 +469,9 @@ static void smooth_times(Source *s, AVPacket *packet)
     if (!has_jumps)
         return;
     const int64_t by = find_jump(s, clock, time), moved = time + by;
+    if (clock->corrupt)
+        judge_corrupt(s, packet, clock, moved, by);
+    clock->moved_by = by;
     const int64_t since = clock->last == AV_NOPTS_VALUE ? 0 : FFMAX(moved - clock->last, 0);
     clock->duration = av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
     clock->interval = clock->duration ? clock->duration : since;
@@ -516,8 +540,24 @@ static void hand_out(Source *s, AVPacket *packet)
     packet->dts = unwrap(s, packet->dts, stream);
     packet->pts = unwrap(s, packet->pts, stream);
     smooth_times(s, packet);
-    if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD))
+    if (!(packet->flags & AV_PKT_FLAG_CORRUPT) || (packet->flags & AV_PKT_FLAG_DISCARD))
+        return;
+    TrackClock *clock = &s->clocks[packet->stream_index];
+    const int may_restart =
+        strcmp(s->format->iformat->name, "mpegts") == 0 && clock->last != AV_NOPTS_VALUE;
+    if (!may_restart || clock->corrupt)
         note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+    clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
+}
+
+/* At the end no other packet shows that nothing is missing. */
+static void note_corrupt_ends(Source *s)
+{
+    for (unsigned i = 0; i < s->stream_count; i++) {
+        if (s->clocks[i].corrupt)
+            note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+        s->clocks[i].corrupt = 0;
+    }
 }
 
 /* 0: the packet is to be handed out; 1: go on reading. */
@@ -633,6 +673,8 @@ int source_read(Source *s, AVPacket *packet)
     if (s->reconnect)
         return source_reconnect_read(s->reconnect, packet);
     const int ret = read_packet(s, packet);
+    if (ret == AVERROR_EOF)
+        note_corrupt_ends(s);
     if (ret != AVERROR_EOF || take_first(s->held, packet) < 0)
         return ret;
     hand_out(s, packet);

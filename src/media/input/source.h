@@ -60,6 +60,8 @@ typedef struct TrackClock {
     int64_t last;     /* of the packet that was handed out last; AV_NOPTS_VALUE: none yet */
     int64_t duration; /* of that packet, 0 = unknown */
     int64_t interval; /* the next one is due then, after it; 0 = unknown */
+    int64_t moved_by; /* what was added to its time */
+    int corrupt;      /* packets until a packet marked as corrupt counts; 0: none was */
 } TrackClock;
 
 /* Fields are to be read only. */
