@@ -476,6 +476,25 @@ class Damaged(Case):
         result = lumeq(path, "--null")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
 
+    def test_a_fragment_is_missing(self):
+        """The sequence numbers of fragments jump, and so do the times."""
+        source = clip("fragments.mp4", *X264, "-g", "10", "-c:a", "aac", "-movflags",
+                      "frag_keyframe+empty_moov+default_base_moof", seconds=3, sound=3)
+        with open(source, "rb") as f:
+            data = f.read()
+        at = [m.start() - 4 for m in re.finditer(b"moof", data)]
+        path = self.write("lacks.mp4", data[:at[3]] + data[at[4]:])
+        self.ok(source, "--null")
+        self.damaged(path, "1 packet unreadable")
+        self.assertEqual(len(frame_times(self.path("out.mkv"))), 65)
+        for part, code in ((("--ss", 2), DONE), (("--to", 1), DONE), (("--ss", 0.5, "--to", 2), DAMAGED)):
+            self.assertEqual(lumeq(path, "--null", "-q", *part).code, code, part)
+        for step, code in ((2, DONE), (1, DONE)):  # numbers that do not rise one by one, or times that go on
+            renumbered = bytearray(data)
+            for i, start in enumerate(at):
+                renumbered[start + 20:start + 24] = (i * step + (step == 1 and i > 4)).to_bytes(4, "big")
+            self.assertEqual(lumeq(self.write("other.mp4", bytes(renumbered)), "--null", "-q").code, code, step)
+
     def test_transport_streams_end_to_end(self):
         """Only the packet counter restarts: nothing is missing, unless packets are."""
         encoder = ("-c:v", "libx264", "-g", "25", "-bf", "2", "-c:a", "aac")

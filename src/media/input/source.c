@@ -54,7 +54,7 @@ static void drop_held(Source *s)
 static void forget_times(Source *s)
 {
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
+        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE, .end = AV_NOPTS_VALUE};
     s->jump = s->last_jump = 0;
     s->clock = s->latest = AV_NOPTS_VALUE;
     drop_held(s);
@@ -533,10 +533,28 @@ static int is_wanted(Source *s, AVPacket *packet)
            is_wanted_yet(s, packet);
 }
 
+/* A fragment is missing between two packets if numbers and times both jump there: some writers do
+ * not number their fragments one by one. */
+static void note_gap(Source *s, const AVPacket *packet)
+{
+    TrackClock *clock = &s->clocks[packet->stream_index];
+    const int64_t time = packet_time(s, packet->dts, packet->stream_index);
+    const int64_t duration = packet_time(s, packet->duration, packet->stream_index);
+    for (int i = 0; i < s->gap_count && clock->end != AV_NOPTS_VALUE; i++)
+        if (clock->pos < s->gaps[i] && s->gaps[i] < packet->pos &&
+            time - clock->end > duration / 2) {
+            note_damage(s, &s->damage.read_errors, AVERROR_INVALIDDATA);
+            s->gaps[i] = -1; /* counts once */
+        }
+    clock->pos = packet->pos;
+    clock->end = time == AV_NOPTS_VALUE ? time : time + duration;
+}
+
 static void hand_out(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
     check_times(packet, stream);
+    note_gap(s, packet);
     packet->dts = unwrap(s, packet->dts, stream);
     packet->pts = unwrap(s, packet->pts, stream);
     smooth_times(s, packet);
@@ -779,6 +797,7 @@ void source_close(Source **source)
     av_fifo_freep2(&s->ahead);
     av_freep(&s->counted);
     av_freep(&s->clocks);
+    av_freep(&s->gaps);
     av_freep(&s->name);
     if (s->fd >= 0)
         close(s->fd);

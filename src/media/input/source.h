@@ -60,6 +60,7 @@ typedef struct TrackClock {
     int64_t last;     /* of the packet that was handed out last; AV_NOPTS_VALUE: none yet */
     int64_t duration; /* of that packet, 0 = unknown */
     int64_t interval; /* the next one is due then, after it; 0 = unknown */
+    int64_t pos, end; /* of that packet, and where it ends before anything is added */
     int64_t moved_by; /* what was added to its time */
     int corrupt;      /* packets until a packet marked as corrupt counts; 0: none was */
 } TrackClock;
@@ -103,10 +104,12 @@ typedef struct Source {
     AVFifo *ahead;      /* packets that are read already, see video_count_packets(); or NULL */
     int *counted;       /* by stream: video packets among them; or NULL */
     TrackClock *clocks; /* by stream */
-    int64_t jump;       /* added to all times since one has jumped, AV_TIME_BASE units */
-    int64_t last_jump;  /* what was added before that */
-    int64_t clock;      /* of the last packet of sound or video, before that is added */
-    int64_t latest;     /* of the packets that were handed out */
+    int64_t *gaps;      /* positions of mp4 fragments before which others are missing */
+    int gap_count;
+    int64_t jump;      /* added to all times since one has jumped, AV_TIME_BASE units */
+    int64_t last_jump; /* what was added before that */
+    int64_t clock;     /* of the last packet of sound or video, before that is added */
+    int64_t latest;    /* of the packets that were handed out */
 } Source;
 
 /*

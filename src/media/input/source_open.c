@@ -14,6 +14,7 @@
 #include <libavutil/time.h>
 
 #include "media/codec_name.h"
+#include "media/input/fragments.h"
 #include "media/input/video_choice.h"
 #include "media/log.h"
 #include "media/side_data.h"
@@ -500,7 +501,9 @@ static int note_streams(Source *s, const SourceOptions *options, MediaError *err
     if (!s->clocks)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->clocks[i].last = AV_NOPTS_VALUE;
+        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE, .end = AV_NOPTS_VALUE};
+    if (S_ISREG(s->file.st_mode) && s->fd >= 0 && source_has_fragments(s))
+        s->gap_count = fragments_find_gaps(s->fd, s->file.st_size, &s->gaps);
     s->clock = s->latest = AV_NOPTS_VALUE;
     if (!s->camera && !s->reconnect)
         source_expect_key(s);
