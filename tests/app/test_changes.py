@@ -152,6 +152,15 @@ class Shape(Case):
                 output = self.converted(source, "out.png", *OFF, "-y")
                 self.assertEqual((video(output)["width"], video(output)["height"]), (80, 48))
 
+    def test_call_on_standard_input(self):
+        """A file there is read from one position only: looking for the largest picture would move it."""
+        source = clip("call.webm", "-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", 8, "-b:v", "9M",
+                      source="testsrc2=size=320x180:rate=25,noise=alls=40:allf=t", seconds=1)
+        self.assertGreater(os.path.getsize(source), 300000)
+        with open(source, "rb") as f:
+            self.ok("-", "-o", self.path("out.mkv"), *OFF, "--vcodec", "ffv1", stdin=f)
+        self.assertEqual(raw(self.path("out.mkv")), raw(source))
+
 
 class Fields(Case):
     def halves(self):

@@ -753,11 +753,13 @@ static int open_returning(Source **source, const SourceOptions *options, MediaEr
 /* Bytes that are read for it at most. */
 #define LOOK_BYTES (INT64_C(512) << 20)
 
-/* Calls grow on the way: their codecs change the size with any key frame. */
-static int may_grow(const Source *s)
+/* Calls grow on the way: their codecs change the size with any key frame. Standard input is not
+ * opened twice, even if it is a file: both would move the same position. */
+static int may_grow(const Source *s, const char *path)
 {
     const enum AVCodecID id = s->video->codecpar->codec_id;
-    return (id == AV_CODEC_ID_VP8 || id == AV_CODEC_ID_VP9) && S_ISREG(s->file.st_mode);
+    return (id == AV_CODEC_ID_VP8 || id == AV_CODEC_ID_VP9) && S_ISREG(s->file.st_mode) &&
+           strcmp(path, "-") != 0;
 }
 
 /* RFC 6386, 9.1 */
@@ -850,7 +852,7 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
     do
         ret = source_opening_take(&opening, LOOK_MS, source, error);
     while (ret == AVERROR(EAGAIN));
-    if (ret >= 0 && options->find_largest_us > 0 && may_grow(*source))
+    if (ret >= 0 && options->find_largest_us > 0 && may_grow(*source, options->path))
         find_largest(*source, options);
     return ret;
 }
