@@ -12,6 +12,7 @@
  * | av_read_frame() fails before the end                       | read_errors     | source.c    |
  * | sequence numbers and times of mp4 fragments jump ahead      | read_errors     | source.c    |
  * | AV_PKT_FLAG_CORRUPT                                         | corrupt_packets | source.c    |
+ * | the CRC of an AC-3, E-AC-3 or FLAC frame that is copied     | corrupt_packets | source.c    |
  * | avcodec_send_packet() or avcodec_receive_frame() fails     | decode_errors   | decoder.c   |
  * | a packet of AV1 that gives no frame                        | decode_errors   | decoder.c   |
  * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                  | corrupt_frames  | decoder.c   |

@@ -208,6 +208,19 @@ class Damaged(Case):
             self.assertIn("could not be copied", result.lines[-1])
             self.assertEqual(len(frame_times(self.path(name))), 50)
 
+    def test_sound_with_a_wrong_checksum(self):
+        """Sound that is copied is not decoded: the codec's own checksums tell."""
+        for codec in ("ac3", "eac3", "flac"):
+            with self.subTest(codec):
+                whole = clip(codec + ".mkv", *X264, "-c:a", codec, seconds=2, sound=2)
+                self.assertEqual(lumeq(whole, "--null").code, 0)
+                packet = probe(whole, "-show_entries", "packet=pos,size", "-select_streams", "a")["packets"][5]
+                at, size = int(packet["pos"]), int(packet["size"])
+                with open(whole, "rb") as f:
+                    data = bytearray(f.read())
+                data[at + size // 2] ^= 0x10
+                self.damaged(self.write("broken.mkv", bytes(data)), "1 packet")
+
     def test_the_last_line_says_what_is_lost(self):
         result = self.damaged(self.cut(0.5))
         self.assertIn("of 100 frames", result.lines[-1], str(result))

@@ -8,6 +8,7 @@
 #include <libavutil/avstring.h>
 
 #include "media/input/mp4_boxes.h"
+#include "media/input/sound_check.h"
 #include "media/packet_bytes.h"
 
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
@@ -558,7 +559,11 @@ static void hand_out(Source *s, AVPacket *packet)
     packet->dts = unwrap(s, packet->dts, stream);
     packet->pts = unwrap(s, packet->pts, stream);
     smooth_times(s, packet);
-    if (!(packet->flags & AV_PKT_FLAG_CORRUPT) || (packet->flags & AV_PKT_FLAG_DISCARD))
+    if (packet->flags & AV_PKT_FLAG_DISCARD)
+        return;
+    if (sound_is_damaged(stream->codecpar->codec_id, packet))
+        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+    if (!(packet->flags & AV_PKT_FLAG_CORRUPT))
         return;
     TrackClock *clock = &s->clocks[packet->stream_index];
     const int may_restart =
