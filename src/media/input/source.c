@@ -521,7 +521,7 @@ static int is_wanted_yet(Source *s, AVPacket *packet)
     else if (!is_seek)
         hold(s, packet);
     s->wants_key = is_key ? 0 : s->wants_key - 1;
-    if (!s->wants_key)
+    if (!s->wants_key && (is_key || s->network))
         drop_held(s);
     return is_key;
 }
@@ -598,6 +598,9 @@ static int take_packet(Source *s, AVPacket *packet)
 /* Demuxers tell a connection that was lost as the end; AVERROR_EOF is the end. */
 static int read_frame(Source *s, AVPacket *packet)
 {
+    /* A file without a key frame loses nothing. */
+    if (!s->wants_key && take_first(s->held, packet) == 0)
+        return 0;
     if (take_first(s->ahead, packet) == 0)
         return 0;
     if (!s->network)

@@ -99,7 +99,7 @@ typedef struct Source {
     atomic_int shares; /* see source_share() */
     unsigned stream_count;
     int wants_key; /* maximum number of video packets to drop before the next key frame */
-    AVFifo *held;  /* dropped packets, used if the input ends without a key frame; or NULL */
+    AVFifo *held;  /* dropped packets, used if a file has no key frame; or NULL */
     size_t held_bytes;
     AVFifo *ahead;      /* packets that are read already, see video_count_packets(); or NULL */
     int *counted;       /* by stream: video packets among them; or NULL */
