@@ -180,8 +180,8 @@ int job_is_done(const Options *o)
     struct stat in, out;
     char *folder = job_folder(output);
     const int is =
-        folder && !has_file(folder, "plan") && !has_file(folder, JOB_BEGUN) &&
-        stat(o->input, &in) == 0 && stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
+        folder && !job_folder_has_job(folder) && stat(o->input, &in) == 0 &&
+        stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
         (in.st_dev != out.st_dev || in.st_ino != out.st_ino) && is_later(out.st_mtim, in.st_mtim) &&
         (!o->stats || access(o->stats, F_OK) == 0) && (!o->report || access(o->report, F_OK) == 0);
     if (is)
@@ -193,12 +193,13 @@ int job_is_done(const Options *o)
     return is;
 }
 
-/* True if the job is going to replace a file; outputs that are refused later do not count. */
+/* True if the job is going to replace a file; outputs that are refused later do not count. An input
+ * that is missing may come back, with the disk that it is on. */
 static int has_old_output(const Options *o)
 {
     struct stat in, out;
     return o->overwrite && stat(o->output, &out) == 0 && S_ISREG(out.st_mode) &&
-           stat(o->input, &in) == 0 && (in.st_dev != out.st_dev || in.st_ino != out.st_ino);
+           (stat(o->input, &in) < 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino);
 }
 
 static int note_begun(const char *path, MediaError *error)

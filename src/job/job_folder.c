@@ -122,6 +122,22 @@ static void clear(int fd)
         close(copy);
 }
 
+int job_folder_has_job(const char *folder)
+{
+    MediaError ignored = {0};
+    const struct dirent *entry;
+    const int fd = job_folder_open(folder, &ignored);
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+    int has = fd < 0 && fd != -ENOENT;
+    while (!has && entries && (entry = readdir(entries)))
+        has = strcmp(entry->d_name, JOB_BEGUN) == 0 || is_of_job(entry->d_name);
+    if (entries)
+        closedir(entries);
+    else if (fd >= 0)
+        close(fd);
+    return has;
+}
+
 void job_folder_clear(const char *folder)
 {
     MediaError ignored = {0};

@@ -21,6 +21,9 @@ int job_folder_check(const char *folder, MediaError *error);
  * MEDIA_OUTPUT. */
 int job_folder_make(const char *folder, const char *output, MediaError *error);
 
+/* 1: a job has left files in it, or it may not be used; 0: there is nothing of a job. */
+int job_folder_has_job(const char *folder);
+
 /* Removes the files of a job, the plan first: regular files with exactly the names that a job
  * gives. All other files stay, and so does JOB_BEGUN. */
 void job_folder_clear(const char *folder);

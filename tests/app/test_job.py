@@ -1180,6 +1180,34 @@ class Run(JobCase):
                 self.assertIn("is done", self.ok(*job, "--resume").err)
                 self.assertEqual(self.files(), ["out.mkv"])
 
+    def test_a_job_whose_input_was_missing(self):
+        """It comes back, as that on a disk that was not mounted, and the old film is newer."""
+        source = self.path("in.mp4")
+        shutil.copy(film(), source)
+        os.utime(source, ns=(0, 0))
+        job = (source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2)
+        self.write("out.mkv", b"old film")
+        os.rename(source, self.path("away"))
+        self.refused(lumeq(*job, "-y"), INPUT, "in.mp4")
+        os.rename(self.path("away"), source)
+        self.refused(lumeq(*job, "--resume"), USAGE, "out.mkv", "exists", "-y")
+        self.ok(*job, "--resume", "-y", "-q")
+        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+
+    def test_a_job_that_lost_its_plan(self):
+        """Its parts say that it never ended; a folder that is left with other files does not."""
+        job = (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
+        plan = self.plan(film())
+        self.segments(plan)
+        os.unlink(plan)
+        self.write("out.mkv", b"another film")
+        self.refused(lumeq(*job, "--resume"), USAGE, "out.mkv", "exists", "-y")
+        self.write("out.mkv.lumeq/letter", b"")
+        self.ok(*job, "--resume", "-y", "-q")
+        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.assertEqual(self.files(self.path("out.mkv.lumeq")), ["letter"])
+        self.assertIn("is done", self.ok(*job, "--resume").err)
+
 
 @unittest.skipUnless(PROGRAM, "FAKE_GPU_PROGRAM names no program with made-up GPUs")
 class Devices(JobCase):
