@@ -103,7 +103,7 @@ class Names(Case):
         for text in self.HOSTILE + ("a\rb", "bytes\udc9b31m"):
             for args in (("--" + text,), ("--mode", text), ("in.mkv", "--vcodec", text), ("in.mkv", "--vopt", text),
                          (simple(), "-o", "out." + text), (simple(), "--null", "--stats", "none/" + text),
-                         ("join", text)):
+                         ("join", text), (simple(), "-o", "out.mkv", "--vopt", "tune=" + text)):
                 with self.subTest(repr(args)):
                     result = lumeq(*(os.fsencode(a) for a in args), cwd=self.folder)
                     self.assertNotEqual(result.code, DONE)

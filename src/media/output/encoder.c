@@ -14,6 +14,7 @@
 #include "media/output/adapt.h"
 #include "media/output/encoder_choice.h"
 #include "media/output/user_data.h"
+#include "media/printable.h"
 #include "media/side_data.h"
 
 /* Frames an encoder may hold back; beyond that a packet's duration is left to the muxer. */
@@ -55,12 +56,27 @@ struct Encoder {
     AVFrame *unfed;     /* see feed(); else NULL */
 };
 
-/* The --vopt settings; FFmpeg checks their values. */
+static int has_control_character(const char *text)
+{
+    for (uint32_t c; *text;) {
+        const int n = utf8_read(text, &c);
+        if (n ? is_control_character(c) : (unsigned char)*text < 0xa0)
+            return 1;
+        text += n ? n : 1;
+    }
+    return 0;
+}
+
+/* The --vopt settings; FFmpeg checks their values. libx264 prints one that is wrong as it is, past
+ * any callback, and a plan of somebody else's may have it. */
 static int add_options(AVDictionary **dict, const char *const *options, MediaError *error)
 {
     for (; options && *options; options++)
         if (av_dict_parse_string(dict, *options, "=", "", 0) < 0)
             return media_fail(error, MEDIA_USAGE, "--vopt %s: expected key=value",
+                              media_quote(*options));
+        else if (has_control_character(*options))
+            return media_fail(error, MEDIA_USAGE, "--vopt %s has a control character",
                               media_quote(*options));
     return 0;
 }
