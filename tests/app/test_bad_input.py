@@ -502,6 +502,8 @@ class Damaged(Case):
         self.assertEqual(len(frame_times(self.path("out.mkv"))), 65)
         for part, code in ((("--ss", 2), DONE), (("--to", 1), DONE), (("--ss", 0.5, "--to", 2), DAMAGED)):
             self.assertEqual(lumeq(path, "--null", "-q", *part).code, code, part)
+        few = self.write("few.mp4", data[:at[1]] + data[at[2]:at[4]])  # numbers 1, 3 and 4
+        self.assertEqual(lumeq(few, "--null", "-q").code, DAMAGED)
         for step, code in ((2, DONE), (1, DONE)):  # numbers that do not rise one by one, or times that go on
             renumbered = bytearray(data)
             for i, start in enumerate(at):

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <libavutil/common.h>
 #include <libavutil/intreadwrite.h>
 #include <libavutil/mem.h>
 
@@ -39,5 +40,5 @@ int fragments_find_gaps(int fd, int64_t file_size, int64_t **gaps)
         }
         last = number;
     }
-    return count < steps ? count : 0; /* else they are not numbered one by one */
+    return count <= FFMAX(steps, 1) ? count : 0; /* else they are not numbered one by one */
 }
