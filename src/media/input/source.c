@@ -682,7 +682,8 @@ static int read_packet(Source *s, AVPacket *packet)
             continue;
         if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
             return ret;
-        note_read_error(s, ret);
+        if (ret != AVERROR_EXIT) /* reported late: a seek interrupted the read before it */
+            note_read_error(s, ret);
         if (s->network && s->network->lost)
             return AVERROR_EOF;
         if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
