@@ -49,7 +49,7 @@ static void end_now(void)
 
 static unsigned long moved_before; /* as of the last look */
 
-/* What stages have passed on, and what has been written to disks, by FFmpeg for instance. */
+/* Counts items that stages pass on and blocks that reach disks, written by FFmpeg for instance. */
 static unsigned long moved(void)
 {
     struct rusage usage = {0};

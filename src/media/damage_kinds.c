@@ -5,7 +5,7 @@
 #include <libavutil/macros.h>
 
 /*
- * What counts as damage. What libav returns comes first; its log tells the rest.
+ * Kinds of damage. The values that libav returns come first; its log tells the rest.
  *
  * | what                                                       | counted as      | in          |
  * |------------------------------------------------------------|-----------------|-------------|

@@ -1,4 +1,4 @@
-/* What counts as damage of an input: the table is in damage_kinds.c. */
+/* Kinds of damage of an input: the table is in damage_kinds.c. */
 #ifndef LUMEQ_MEDIA_DAMAGE_KINDS_H
 #define LUMEQ_MEDIA_DAMAGE_KINDS_H
 

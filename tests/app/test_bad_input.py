@@ -422,7 +422,7 @@ class Damaged(Case):
             self.assertEqual(lumeq(path, "--null", "-q", *part).code, code, part)
 
     def test_the_same_output_each_run(self):
-        """What a decoder leaves unwritten in a damaged frame does not depend on which buffer was free."""
+        """Unwritten parts of a damaged frame do not depend on which buffer was free."""
         for name, encoder in (("holes.avi", ("-c:v", "mjpeg")), ("holes.mkv", ("-c:v", "ffv1", "-level", "3", "-g", "1"))):
             source = clip(name, *encoder, size="96x64")
             with open(source, "rb") as f:

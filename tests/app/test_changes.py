@@ -38,7 +38,7 @@ def rows(luma, width):
 
 
 def disc_size(luma, width):
-    """Columns and rows of what is bright."""
+    """Columns and rows of bright pixels."""
     lines = rows(luma, width)
     columns = [x for x in range(width) if any(line[x] > 150 for line in lines)]
     return len(columns), sum(any(v > 150 for v in line) for line in lines)

@@ -1,4 +1,4 @@
-"""What cameras store beside the pictures (place, speed, sensors) is kept, or one line says that it is not."""
+"""Data that cameras store beside the pictures (place, speed, sensors) is kept, or one line says that it is not."""
 
 import os
 import re

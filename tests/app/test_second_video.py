@@ -21,7 +21,7 @@ def md5(path, track="0:v:1"):
 
 
 def frame_md5s(path, track="0:v:1"):
-    """Of the frames as they are shown."""
+    """The frames in presentation order."""
     lines = ffmpeg("-i", path, "-map", track, "-fps_mode", "passthrough", "-f", "framemd5", "-").decode().splitlines()
     return [line.split(",")[-1].strip() for line in lines if not line.startswith("#")]
 

@@ -1,4 +1,4 @@
-/* What cameras add to an MP4 or QuickTime file outside of its tracks: place and speed, mostly. */
+/* Data that cameras add to an MP4 or QuickTime file outside of its tracks, such as GPS. */
 #ifndef LUMEQ_MEDIA_MP4_BOXES_H
 #define LUMEQ_MEDIA_MP4_BOXES_H
 

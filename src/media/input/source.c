@@ -427,10 +427,9 @@ static void time_data(const Source *s, AVPacket *packet, const AVStream *stream)
 }
 
 /*
- * Where one transport stream follows another, its packet counter restarts, and the last packet but
- * one is marked as corrupt (the parser holds one back). Nothing is missing if times restart, too,
- * or if a key frame of the video follows when it is due: then the decoder sees whether all is
- * whole.
+ * If one transport stream follows another, its packet counter restarts, and the last packet but one
+ * is marked as corrupt (the parser holds one back). Nothing is missing if times restart as well, or
+ * if a key frame of the video follows on time: then the decoder sees whether all is whole.
  */
 static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, int64_t moved,
                           int64_t by)

@@ -257,7 +257,7 @@ static int count_harmless_errors(const Source *s)
     return headers_count ? 0 : media_log_note()->damage;
 }
 
-/* What the container declares; the times of packets are checked as they come. */
+/* The declared times; those of packets are checked as they come. */
 static void check_times(AVFormatContext *format)
 {
     format->start_time = source_sane_time(format->start_time, AV_TIME_BASE_Q);

@@ -1,4 +1,4 @@
-/* Which of several video tracks is the film, and the program that it belongs to. */
+/* Chooses the film among several video tracks, and the program that it belongs to. */
 #ifndef LUMEQ_MEDIA_VIDEO_CHOICE_H
 #define LUMEQ_MEDIA_VIDEO_CHOICE_H
 

@@ -449,7 +449,7 @@ static void match_fields(Encoder *e, AVFrame *frame)
     const int coded = has_fields(e->codec->field_order);
     const int fields = FRAME_IS_INTERLACED(frame), top_first = FRAME_IS_TOP_FIRST(frame);
     if (coded && !fields) {
-        e->fields = "flags all frames alike: the progressive ones are flagged as interlaced";
+        e->fields = "flags all frames alike: it cannot say which ones are progressive";
         if (e->codec->flags & AV_CODEC_FLAG_INTERLACED_DCT)
             frame_set_fields(frame, 1, e->top_first);
     } else if (!coded && fields) {

@@ -8,7 +8,7 @@
 static const uint8_t begin_h264[] = {0, 0, 0, 1, 6, 5}, begin_hevc[] = {0, 0, 0, 1, 39 << 1, 1, 5};
 #define END 0x80
 
-/* What such data begins with: UUIDs of x264, x265, FFmpeg's encoders with VA-API and with Vulkan,
+/* The first bytes of such data: UUIDs of x264, x265, FFmpeg's encoders with VA-API and with Vulkan,
  * and Apple's VideoToolbox (figures of each frame). */
 static const char *const signatures[] = {
     "\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
