@@ -236,7 +236,7 @@ class Driver(DoctorCase):
     def test_it_cannot_work(self):
         found = self.examine(preload=DRIVER, FAKE_DRIVER="no-memory init=100", code=USAGE)["processor"]
         self.assertEqual((found["state"], found["kernels"]), ("fails", None))
-        self.assertIn("no memory", found["text"])
+        self.assertIn("out of memory", found["text"])
 
 
 @unittest.skipIf(not CAMERA, "FAKE_CAMERA_LIBRARY names no fake camera")

@@ -441,7 +441,7 @@ class Converted(Case):
         """What the last line says is silence, in seconds."""
         result = lumeq(source, "-o", self.path(name), "-y", "--acodec", codec, *QUICK)
         self.assertEqual(result.code, DAMAGED, str(result))
-        said = re.search(r"damaged: ([0-9.]+) s of sound could not be decoded and became silence$",
+        said = re.search(r"damaged[:;].*?([0-9.]+) s of sound could not be decoded and became silence$",
                          result.lines[-1])
         self.assertTrue(said, str(result))
         return float(said[1])

@@ -348,15 +348,6 @@ class Signals(Case):
         self.assertEqual(self.files(), ["out.partial.mkv"], str(result))
         self.assertIn("what is done is in", result.err)
 
-    def test_before_it_begins(self):
-        """While it reads the settings."""
-        os.mkfifo(self.path("settings"))
-        process = start(simple(), "--null", "--config", self.path("settings"))
-        self.addCleanup(process.kill)
-        self.catches(process, SIGTERM)
-        process.send_signal(SIGTERM)
-        self.assertEqual(finish(process).code, INTERRUPTED)
-
     def test_soon_after_the_start(self):
         film = long_clip()
         for args in (("--null",), ("-o", "out.mkv"), ("-o", "out.mkv", "--jobs", "2"), (simple(), "-o", "many/")):
