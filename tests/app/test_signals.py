@@ -301,6 +301,7 @@ class Signals(Case):
         os.mkdir(folder)
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_HUNG=told, **faults)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
+        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # those that hang
         process = subprocess.Popen([program, *args], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
