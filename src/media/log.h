@@ -58,6 +58,9 @@ LogNote codec_log_take(CodecLog *log);
  * kept. */
 int codec_log_take_broken(CodecLog *log, int64_t number);
 
+/* The same, but keeps errors about packets whose numbers are not known. */
+int codec_log_forget_broken(CodecLog *log, int64_t number);
+
 /* Forgets the oldest packet with an error, and returns its number; -1 if there is none. */
 int64_t codec_log_drop_broken(CodecLog *log);
 

@@ -48,6 +48,7 @@ static struct {
     int in_a_row;    /* not 0: those that are held are the newest at each time */
     int lost_at_end; /* the GPU is, as is found out then */
     int spoils;      /* not 0: this packet is nothing that can be decoded */
+    int starts_well; /* not 0: the first third of that packet stays */
     int seek_to;     /* not 0: before this packet it forgets what was before, as after a seek */
     int hurry, calm; /* from which packet on it is in a hurry, and no more */
     int large;       /* packets take so many bytes more */
@@ -160,8 +161,10 @@ static void change(AVPacket *packet, int number)
     if (how.no_times)
         packet->pts = packet->dts = AV_NOPTS_VALUE;
     if (how.spoils && number == how.spoils &&
-        CHECK(av_packet_make_writable(packet) == 0, "no memory"))
-        memset(packet->data, 0xff, (size_t)packet->size);
+        CHECK(av_packet_make_writable(packet) == 0, "no memory")) {
+        const int whole = how.starts_well ? packet->size / 3 : 0;
+        memset(packet->data + whole, 0xff, (size_t)(packet->size - whole));
+    }
     if (how.large)
         CHECK(av_packet_new_side_data(packet, AV_PKT_DATA_WEBVTT_SETTINGS, (size_t)how.large),
               "out of memory");
@@ -548,6 +551,33 @@ static void damage_is_counted_once(void)
     memset(&how, 0, sizeof(how));
 }
 
+/* Packets damaged after the change to software, and packets whose frames the GPU has already given,
+ * where only software finds the damage. */
+static void damage_after_the_change_is_counted_once(void)
+{
+    static const char *const after[] = {"12", "38"};
+    static Seen expected, seen;
+    how.starts_well = 1;
+    int damaged = 0, found = 0;
+    for (how.spoils = 29; how.spoils < 34; how.spoils++) {
+        decode(&(DecoderOptions){.threads = 1}, &expected);
+        damaged += expected.corrupt > 0;
+        for (int i = 0; i < 2; i++) {
+            set_decoder(after[i]);
+            decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
+            CHECK(!seen.at_the_end && seen.count == expected.count, "%d frames, not %d", seen.count,
+                  expected.count);
+            CHECK(i ? seen.corrupt <= expected.corrupt : seen.corrupt == expected.corrupt,
+                  "packet %d: %lld frames are damaged, not %lld", how.spoils,
+                  (long long)seen.corrupt, (long long)expected.corrupt);
+            found += i && seen.corrupt;
+        }
+    }
+    CHECK(damaged == 5 && found, "software finds damage in %d packets, and in %d of the GPU's",
+          damaged, found);
+    memset(&how, 0, sizeof(how));
+}
+
 /* One by one, packets are found to be damaged as they are handed in. */
 static void packets_that_are_damaged(void)
 {
@@ -792,6 +822,7 @@ static const CheckTest tests[] = {
     {"too_little_memory", too_little_memory},
     {"memory_that_is_not_used", memory_that_is_not_used},
     {"damage_is_counted_once", damage_is_counted_once},
+    {"damage_after_the_change_is_counted_once", damage_after_the_change_is_counted_once},
     {"packets_that_are_damaged", packets_that_are_damaged},
     {"damage_is_told_by_software", damage_is_told_by_software},
     {"lost_before_it_is_known", lost_before_it_is_known},

@@ -524,7 +524,7 @@ static int send_anew(Decoder *d)
                                                      : AVERROR(EAGAIN);
 }
 
-/* The frame has come before, from the GPU. */
+/* The frame has come before, from the GPU. Errors that were counted then are not counted again. */
 static int is_known(Decoder *d)
 {
     const int64_t number = recent_packets_number(&d->recent, d->raw->pts, FRAME_NUMBER(d->raw));
@@ -533,6 +533,8 @@ static int is_known(Decoder *d)
         recent_packets_mark(&d->recent, number, 1);
     if (d->on_gpu || !recent_packets_came(&d->recent, number))
         return 0;
+    if (recent_packets_counted(&d->recent, d->number))
+        (void)codec_log_forget_broken(&d->log, d->number);
     av_frame_unref(d->raw);
     return 1;
 }
@@ -572,9 +574,9 @@ static int send_packet(Decoder *d, const AVPacket *packet)
     if (d->on_gpu && packet && !kept)
         return AVERROR(ENOMEM);
     const int is_counted =
-        packet && !CODEC_NUMBERS && !d->options.gpu && !(packet->flags & AV_PKT_FLAG_DISCARD);
+        packet && !CODEC_NUMBERS && (kept || !(packet->flags & AV_PKT_FLAG_DISCARD));
     if (!kept && packet && !CODEC_NUMBERS)
-        codec_number(d->codec, NULL, is_counted ? d->sent + 1 : d->options.gpu ? 0 : -1);
+        codec_number(d->codec, NULL, is_counted ? d->sent + 1 : -1);
     const int ret = avcodec_send_packet(d->codec, kept ? kept : packet);
     if (ret != AVERROR(EAGAIN))
         d->sent += is_counted;
@@ -883,6 +885,7 @@ static int is_incomplete(Decoder *d)
     d->forgotten = d->sent;
     (void)codec_log_take_broken(&d->log, d->number);
     (void)codec_log_take(&d->log);
+    recent_packets_count(&d->recent, d->number);
     d->damage.lost_frames += d->joined_anew;
     return 1;
 }
@@ -892,7 +895,9 @@ static int hides(Decoder *d)
 {
     const int is_told = codec_log_take_broken(&d->log, d->number);
     d->is_broken = is_told || d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
-    if (!d->is_broken)
+    if (d->is_broken)
+        recent_packets_count(&d->recent, d->number);
+    else
         d->hidden = 0;
     if (!d->is_broken || !d->hides_broken || d->hidden >= MOST_HIDDEN)
         return 0;

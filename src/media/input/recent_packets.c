@@ -88,7 +88,7 @@ AVPacket *recent_packets_add(RecentPackets *r, const AVPacket *packet, int hurri
     AVPacket *kept = make_room(r) < 0 ? NULL : av_packet_clone(packet);
     if (!kept)
         return NULL;
-    r->packets[r->count++] = (RecentPacket){kept, kept->pts, 0, hurried != 0};
+    r->packets[r->count++] = (RecentPacket){kept, kept->pts, 0, 0, hurried != 0};
     r->bytes += packet_bytes(kept);
     return kept;
 }
@@ -121,7 +121,7 @@ static int64_t find_pts(const RecentPackets *r, int from, int to, int64_t pts)
 int64_t recent_packets_number(const RecentPackets *r, int64_t pts, int64_t number)
 {
     const int at = is_here(r, number) ? (int)(number - r->before - 1) : 0;
-    if (!number || pts == AV_NOPTS_VALUE)
+    if (!number || number > r->before + r->count || pts == AV_NOPTS_VALUE)
         return number;
     const int64_t later = find_pts(r, at, r->count, pts);
     return later ? later : find_pts(r, 0, at, pts);
@@ -136,6 +136,17 @@ void recent_packets_mark(RecentPackets *r, int64_t number, int came)
 int recent_packets_came(const RecentPackets *r, int64_t number)
 {
     return is_here(r, number) && r->packets[number - r->before - 1].came;
+}
+
+void recent_packets_count(RecentPackets *r, int64_t number)
+{
+    if (is_here(r, number))
+        r->packets[number - r->before - 1].counted = 1;
+}
+
+int recent_packets_counted(const RecentPackets *r, int64_t number)
+{
+    return is_here(r, number) && r->packets[number - r->before - 1].counted;
 }
 
 const uint8_t *recent_packets_headers(const RecentPackets *r, size_t *size)

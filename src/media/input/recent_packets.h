@@ -12,6 +12,7 @@ typedef struct RecentPacket {
     AVPacket *packet; /* NULL: it was dropped */
     int64_t pts;
     uint8_t came;    /* not 0: its frame has */
+    uint8_t counted; /* not 0: its errors were counted */
     uint8_t hurried; /* not 0: it was decoded in a hurry, which may have left its frame out */
 } RecentPacket;
 
@@ -39,12 +40,17 @@ void recent_packets_take_back(RecentPackets *recent);
 
 /* The number of the packet that shows a frame with this pts, which a decoder has numbered so: some
  * number frames that were decoded before they are shown by the packet that they were decoded from.
- * 0: none does, or it has no number. */
+ * 0: none does, or it has no number. The numbers of later packets than these are returned
+ * unchanged. */
 int64_t recent_packets_number(const RecentPackets *recent, int64_t pts, int64_t number);
 
 /* The frame of this packet has come, or has not. Numbers that are not here are no matter. */
 void recent_packets_mark(RecentPackets *recent, int64_t number, int came);
 int recent_packets_came(const RecentPackets *recent, int64_t number);
+
+/* Records that this packet's errors were counted, and tells whether they were. */
+void recent_packets_count(RecentPackets *recent, int64_t number);
+int recent_packets_counted(const RecentPackets *recent, int64_t number);
 
 /* The headers (extradata) that hold for the first packet that is here; NULL: those of the stream.
  */
