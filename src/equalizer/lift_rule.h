@@ -26,22 +26,50 @@
 
 /* What it may be until then in the first frames of all, in codes, and how many these are: the first
  * one has none before it, and the second is decided by what the first one has told. */
-#define LIFT_NOISE_POSSIBLE 6
+#define LIFT_NOISE_POSSIBLE 4
 #define LIFT_AWAITED 2
 
 /* Measurements of noise that are averaged before it is followed at its own pace. */
 #define LIFT_NOISE_SEEN 255
 
-#define LIFT_MOST (8 * CURVE_ONE) /* LiftChoice.lift */
+#define LIFT_MOST (12 * CURVE_ONE) /* LiftChoice.lift */
 
-/* How much further than light tones dark ones are lifted at most. */
-#define LIFT_DARK_MORE CURVE_ONE
+/* How much further than light tones dark ones are lifted at most. Up to 3 the curve rises
+ * everywhere. */
+#define LIFT_DARK_MORE (3 * CURVE_ONE)
 
+#define LIFT_GLOOM 12      /* codes above black: those below are dark */
 #define LIFT_SHARE_BITS 30 /* of LiftState.share */
 
 #define LIFT_CLIP_ROUNDS 4 /* as those of the curve that is not lifted */
 
 #define LIFT_PERCENT(percent) (CURVE_ONE * (percent) / 100)
+
+/* The mean that a dark picture gets, shares of the range: where it is mostly void, and more by so
+ * much where it is not. Void is what lies within the noise of black, or in one narrow peak of dark
+ * codes: more light only turns it gray. */
+#define LIFT_AIM_VOID LIFT_PERCENT(17)
+#define LIFT_AIM_MORE LIFT_PERCENT(21)
+#define LIFT_VOID_FROM LIFT_PERCENT(45)
+#define LIFT_VOID_TO LIFT_PERCENT(65)
+#define LIFT_VOID_CODES 4 /* above black; and LIFT_VOID_NOISE times the noise */
+#define LIFT_VOID_NOISE 2
+
+/* Where the lightest tones of a dark picture go. */
+#define LIFT_LIGHT LIFT_PERCENT(70)
+
+/* A picture is dark if the mean of its darker three quarters is below the first, and not from the
+ * second on: a caption, a lamp or the sky makes no picture light. */
+#define LIFT_DARK_FROM LIFT_PERCENT(16)
+#define LIFT_DARK_TO LIFT_PERCENT(30)
+
+/* It is hazy where its darkest percent has at least the second share of the median's light, and not
+ * below the first. It gets contrast as a dull one does, and where its mean is above the third, which
+ * clear pictures have, it goes there. */
+#define LIFT_HAZE_FROM LIFT_PERCENT(18)
+#define LIFT_HAZE_TO LIFT_PERCENT(30)
+#define LIFT_HAZE_MEAN LIFT_PERCENT(48)
+#define LIFT_HAZE_NEED LIFT_PERCENT(54) /* share of the equalization, at least */
 
 /* A code. A group's thread has its own, by number of the turn. */
 typedef struct LiftCode {
@@ -55,8 +83,10 @@ typedef struct LiftCode {
 typedef struct LiftPicture {
     uint32_t total, last; /* sum of the counts; the code of white, from black on */
     uint32_t inverse;     /* of it: 2^32 / last, rounded up */
-    uint32_t mean, peak;  /* peak: the most of three neighbours that are not dark */
-    /* Codes below which so much of it lies; floor: 0.5 %. */
+    uint32_t mean, darker; /* of all; of its darker three quarters */
+    uint32_t peak, gloom;  /* the most in three neighbouring codes that are not dark, that are */
+    uint32_t voids;        /* the share that is void, Q16 */
+    /* Codes below which so much of it lies; floor: 1 %. */
     uint32_t floor, p10, middle, p90, p99, p995;
     uint32_t noise, slope; /* 64ths of a code, at most; the steepest slope that it allows, Q16 */
     uint32_t page;         /* it is a page or a screen, which is left alone */
@@ -64,7 +94,6 @@ typedef struct LiftPicture {
     uint32_t aim;          /* the mean that is wanted of a dark picture */
     uint32_t kept;         /* the lift of its light tones; that of dark ones is no less */
     uint32_t haze;
-    uint32_t pulled; /* the place that the floor goes to */
 } LiftPicture;
 
 /* What the rule goes by besides the histogram. */
@@ -94,6 +123,12 @@ CURVE_FN uint32_t lift_ramp(int32_t x, int32_t from, int32_t to)
 CURVE_FN uint32_t lift_times(uint32_t a, uint32_t b)
 {
     return (uint32_t)(((uint64_t)a * b + CURVE_ONE / 2) >> 16);
+}
+
+/* So much of the way from one place to another. */
+CURVE_FN uint32_t lift_between(uint32_t from, uint32_t to, uint32_t part)
+{
+    return lift_times(from, CURVE_ONE - part) + lift_times(to, part);
 }
 
 CURVE_FN uint32_t lift_least(uint32_t a, uint32_t b)
@@ -128,7 +163,7 @@ CURVE_FN uint64_t lift_sum(uint64_t value, uint32_t *scratch)
 
 /* Scales the counts, which are in `code`, and sums them up in w->cum. Black bars that were not
  * found count for next to nothing. Answers the sum; 0: there are none. `share`: how many
- * are black for each that is not, Q16, at most 1. */
+ * are black for each that is not, Q16, at most 256. */
 CURVE_FN uint32_t lift_scale(LiftCode *code, uint32_t *share, CurveWork *w)
 {
     uint32_t sums[2] = {0, 0};
@@ -137,7 +172,8 @@ CURVE_FN uint32_t lift_scale(LiftCode *code, uint32_t *share, CurveWork *w)
     curve_sum2(sums, w->sums[0]);
     const uint32_t black = sums[0] && sums[1] > sums[0] >> 8 ? sums[0] >> 8 : sums[1];
     const uint32_t sum = sums[0] + black;
-    *share = sums[1] < sums[0] ? curve_quotient((uint64_t)sums[1] << 16, sums[0]) : CURVE_ONE;
+    *share = sums[1] >> 8 < sums[0] ? curve_divide((uint64_t)sums[1] << 16, sums[0])
+                                    : CURVE_ONE << 8;
     if (!sum)
         return 0;
     int up = 0, down = 0;
@@ -171,23 +207,32 @@ CURVE_FN uint32_t lift_place(const LiftPicture *v, uint32_t i)
  */
 CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
 {
-    uint64_t sum = 0;
-    uint32_t below[2] = {0, 0}, peak = 0;
+    uint64_t sum = 0, darker = 0;
+    uint32_t below[2] = {0, 0}, peak = 0, gloom = 0;
+    const uint32_t three_quarters = v->total - v->total / 4;
     CURVE_EACH (i, CURVE_CELLS) {
         if (i <= (int)v->last) {
-            const uint32_t cdf = w->cum[i];
-            sum += (uint64_t)CURVE_OWN(code, i).count * lift_place(v, (uint32_t)i);
-            below[0] += lift_below(cdf, v->total, 5) | lift_below(cdf, v->total, 100) << 10 |
+            const uint32_t cdf = w->cum[i], count = CURVE_OWN(code, i).count;
+            const uint32_t room = three_quarters - lift_least(cdf - count, three_quarters);
+            sum += (uint64_t)count * lift_place(v, (uint32_t)i);
+            darker += (uint64_t)lift_least(count, room) * lift_place(v, (uint32_t)i);
+            below[0] += lift_below(cdf, v->total, 10) | lift_below(cdf, v->total, 100) << 10 |
                         lift_below(cdf, v->total, 900) << 20;
             below[1] += lift_below(cdf, v->total, 990) | lift_below(cdf, v->total, 995) << 10 |
                         lift_below(cdf, v->total, 500) << 20;
-            if (i >= 12 && i <= (int)v->last - 2)
-                peak = lift_most(peak, w->hist[i] + w->hist[i + 1] + w->hist[i + 2]);
+            if (i <= (int)v->last - 2) {
+                const uint32_t three = w->hist[i] + w->hist[i + 1] + w->hist[i + 2];
+                peak = lift_most(peak, i >= LIFT_GLOOM ? three : 0);
+                gloom = lift_most(gloom, i < LIFT_GLOOM ? three : 0);
+            }
         }
     }
     sum = lift_sum(sum, w->sums[1]);
     curve_sum2(below, w->sums[0]);
-    v->peak = curve_max(peak, w->sums[1]);
+    darker = lift_sum(darker, w->sums[1]);
+    v->peak = curve_max(peak, w->sums[0]);
+    v->gloom = curve_max(gloom, w->sums[1]);
+    v->darker = lift_most(LIFT_PERCENT(1) * 2 / 5, curve_quotient(darker, three_quarters));
     v->mean = lift_most(LIFT_PERCENT(1) * 2 / 5, curve_quotient(sum, v->total));
     v->floor = below[0] & 1023;
     v->p10 = below[0] >> 10 & 1023;
@@ -195,17 +240,6 @@ CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
     v->p99 = below[1] & 1023;
     v->p995 = below[1] >> 10 & 1023;
     v->middle = below[1] >> 20;
-}
-
-/* Where a code is after the black point has moved. */
-CURVE_FN uint32_t lift_pulled(const LiftPicture *v, uint32_t i)
-{
-    if (i < v->floor)
-        return curve_quotient(i * v->pulled, v->floor);
-    if (v->floor < v->last)
-        return v->pulled +
-               curve_quotient((i - v->floor) * (CURVE_ONE - v->pulled), v->last - v->floor);
-    return CURVE_ONE;
 }
 
 CURVE_FN uint32_t lift_raised(uint32_t place, uint32_t lift)
@@ -218,8 +252,8 @@ CURVE_FN uint32_t lift_raised(uint32_t place, uint32_t lift)
  * that 1 % of the picture is above. */
 CURVE_FN uint32_t lift_lifted(const LiftPicture *v, uint32_t lift, uint32_t i)
 {
-    const uint32_t pulled = lift_pulled(v, i), place = lift_raised(pulled, v->kept);
-    const uint32_t whole = lift_raised(pulled, lift);
+    const uint32_t at = i < v->last ? lift_place(v, i) : CURVE_ONE;
+    const uint32_t place = lift_raised(at, v->kept), whole = lift_raised(at, lift);
     if (i >= v->p99 || whole <= place)
         return place;
     return place + curve_quotient((whole - place) * (v->p99 - i), v->p99);
@@ -255,38 +289,47 @@ CURVE_FN uint32_t lift_span(const LiftPicture *v)
     return lift_root(square);
 }
 
-/* How dark the picture is, and how far it is lifted. */
-CURVE_FN LiftChoice lift_choose(LiftPicture *v, const LiftWanted *wanted)
+/* Whether it is a page or a screen: much of it is one colour, and either there are others far away,
+ * or it is next to all of it. Fog and asphalt are narrow, but not as even. */
+CURVE_FN uint32_t lift_page(const LiftPicture *v)
 {
-    /* In the middle of what is right without noise and with much of it. */
-    const int32_t most_light = wanted->awaited ? 6 * 256 : 7 * 256;
-    const int32_t light = (int32_t)lift_least(v->slope >> 8, (uint32_t)most_light);
-    LiftChoice c = {CURVE_ONE - lift_ramp((int32_t)v->mean, LIFT_PERCENT(12), LIFT_PERCENT(25)), 0,
-                    0, 0};
-    v->page = lift_ramp((int32_t)curve_quotient((uint64_t)v->peak << 16, v->total),
-                        LIFT_PERCENT(35), LIFT_PERCENT(55));
-    /* A picture that is dark and narrow has few codes to be in. */
+    const int32_t even = (int32_t)curve_quotient((uint64_t)v->peak << 16, v->total);
+    const uint32_t wide = lift_ramp((int32_t)(v->p995 - v->floor), 48, 80);
+    const uint32_t all = lift_ramp(even, LIFT_PERCENT(70), LIFT_PERCENT(85));
+    return lift_times(lift_ramp(even, LIFT_PERCENT(35), LIFT_PERCENT(55)), lift_most(wide, all));
+}
+
+/* The share of the picture that is void: `hidden` black samples for each that is not. */
+CURVE_FN uint32_t lift_voids(const LiftPicture *v, uint32_t noise, uint32_t hidden,
+                             const CurveWork *w)
+{
+    const uint32_t codes = LIFT_VOID_CODES + (LIFT_VOID_NOISE * noise + 32) / 64;
+    const uint32_t dark = lift_most(w->cum[lift_least(codes, v->last)], v->gloom);
+    const uint32_t share = curve_quotient((uint64_t)dark << 16, v->total);
+    return curve_quotient((uint64_t)(hidden + share) << 16, CURVE_ONE + hidden);
+}
+
+/* How dark the picture is, and how far it is lifted. */
+CURVE_FN LiftChoice lift_choose(LiftPicture *v)
+{
+    LiftChoice c = {
+        CURVE_ONE - lift_ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO), 0, 0, 0};
     const uint32_t picture = lift_ramp((int32_t)lift_span(v), 64 * 4, 64 * 12);
-    const uint32_t wide = lift_ramp((int32_t)(v->p995 - v->floor), 32, 64);
-    v->page = lift_times(v->page, lift_most(wide, CURVE_ONE - lift_times(c.dark, picture)));
+    v->page = lift_page(v);
     v->quality = lift_times(picture, CURVE_ONE - v->page);
-    v->aim =
-        LIFT_PERCENT(17) + lift_times(LIFT_PERCENT(15) / 4, lift_ramp(light, 5 * 256, 7 * 256));
+    const uint32_t calm = lift_ramp((int32_t)(v->slope >> 8), 4 * 256, 8 * 256);
+    const uint32_t seen = CURVE_ONE - lift_ramp((int32_t)v->voids, LIFT_VOID_FROM, LIFT_VOID_TO);
+    v->aim = LIFT_AIM_VOID + lift_times(LIFT_AIM_MORE, lift_times(calm, seen));
     const uint32_t share = lift_times(c.dark, v->quality);
     uint32_t most = lift_least(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
     most = lift_least(most, lift_reach(v->mean, v->aim));
-    const uint32_t kept = lift_reach(lift_place(v, lift_most(v->p99, 1)), LIFT_PERCENT(60));
+    const uint32_t kept = lift_reach(lift_place(v, lift_most(v->p99, 1)), LIFT_LIGHT);
     v->kept = lift_times(share, lift_least(most, kept));
     c.lift = lift_times(share, kept < LIFT_MOST ? lift_least(most, kept + LIFT_DARK_MORE) : most);
 
-    const uint32_t apart = lift_place(v, v->p90) - lift_place(v, v->p10);
-    const uint32_t open = lift_ramp((int32_t)apart, LIFT_PERCENT(27), LIFT_PERCENT(42));
-    const uint32_t raised = lift_ramp((int32_t)lift_place(v, lift_most(v->floor, 1)),
-                                      LIFT_PERCENT(6), LIFT_PERCENT(14));
-    const uint32_t bright = lift_ramp((int32_t)v->mean, LIFT_PERCENT(59), LIFT_PERCENT(65));
-    v->haze = lift_times(lift_times(bright, raised), lift_times(open, v->quality));
-    v->pulled =
-        lift_times(CURVE_ONE - lift_times(LIFT_PERCENT(45), v->haze), lift_place(v, v->floor));
+    const uint32_t veil = curve_quotient(v->floor << 16, lift_most(v->middle, 1));
+    v->haze = lift_times(lift_ramp((int32_t)veil, LIFT_HAZE_FROM, LIFT_HAZE_TO),
+                         lift_times(CURVE_ONE - c.dark, v->quality));
     return c;
 }
 
@@ -398,29 +441,32 @@ CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, 
                             uint32_t equalized)
 {
     uint32_t need = lift_times(CURVE_ONE - wide, v->quality);
-    need = lift_most(need, lift_times(LIFT_PERCENT(10), CURVE_ONE - v->page));
-    need = lift_most(need, lift_times(LIFT_PERCENT(35), v->haze));
+    need = lift_most(need, lift_times(LIFT_PERCENT(5), CURVE_ONE - v->page));
+    need = lift_most(need, lift_times(LIFT_HAZE_NEED, v->haze));
     const uint32_t moved = equalized > mean ? equalized - mean : mean - equalized;
     const uint32_t least = LIFT_PERCENT(1) / 2;
-    const uint32_t rest = least + lift_times(CURVE_ONE - wide, LIFT_PERCENT(5) - least);
+    const uint32_t rest = least + lift_times(lift_most(CURVE_ONE - wide, v->haze), LIFT_PERCENT(5) - least);
     const uint32_t missing = mean < v->aim ? v->aim - mean : 0;
     const uint32_t most = lift_times(c->dark, missing) + lift_times(CURVE_ONE - c->dark, rest);
     const uint32_t moves = lift_times(need, moved);
+    uint32_t back = 0;
     c->need = need;
-    if (moves <= most)
-        return 0;
-    const uint32_t dull = lift_times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
-    const uint32_t back = equalized > mean ? lift_times(dull, moves - most) : 0;
-    c->need = lift_least(need, curve_divide((most + back) << 16, moved));
-    c->lowered = lift_reach(mean + most, mean + most + back);
+    if (moves > most) {
+        const uint32_t dull = lift_times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
+        back = equalized > mean ? lift_times(dull, moves - most) : 0;
+        c->need = lift_least(need, curve_divide((most + back) << 16, moved));
+    }
+    const uint32_t now = lift_between(mean, equalized, c->need);
+    const uint32_t clear = LIFT_HAZE_MEAN + back;
+    back += now > clear ? lift_times(v->haze, now - clear) : 0;
+    c->lowered = lift_reach(now - back, now);
     return back;
 }
 
 /* Where a code ends. */
 CURVE_FN uint32_t lift_last(const LiftChoice *c, const LiftCode *code)
 {
-    const uint32_t place = lift_least(
-        lift_times(code->place, CURVE_ONE - c->need) + lift_times(code->limit, c->need), CURVE_ONE);
+    const uint32_t place = lift_least(lift_between(code->place, code->limit, c->need), CURVE_ONE);
     return curve_quotient((uint64_t)place << 16,
                           CURVE_ONE + lift_times(c->lowered, CURVE_ONE - place));
 }
@@ -481,7 +527,8 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
                                        lift_ramp((int32_t)hidden, CURVE_ONE / 2, CURVE_ONE)));
     if (v.total) {
         lift_look(&v, code, w);
-        c = lift_choose(&v, &wanted);
+        v.voids = lift_voids(&v, wanted.noise, hidden, w);
+        c = lift_choose(&v);
         lift_raise(&v, code, c.lift, light, w);
         const uint32_t mean = lift_mean(&v, code, 0, w);
         const uint32_t apart = w->hist[v.p90] - w->hist[v.p10];
@@ -494,7 +541,7 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
         const uint32_t equalized = lift_mean(&v, code, 1, w);
         const uint32_t back = lift_need(&c, &v, wide, mean, equalized);
         if (c.lowered)
-            lift_lower(&c, &v, code, mean + lift_times(c.need, equalized - mean), back, w);
+            lift_lower(&c, &v, code, lift_between(mean, equalized, c.need), back, w);
     }
     CURVE_EACH (i, CURVE_CELLS) {
         const LiftCode *own = &CURVE_OWN(code, i);

@@ -54,7 +54,8 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     known yet, but about to be. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
     0..255 and once more the last."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
-    pinned = min((h[0] << 16) // max(sum(h[1:]), 1), ONE)   # black for each that is not
+    rest = sum(h[1:])
+    hidden = (h[0] << 16) // rest if rest > h[0] >> 8 else ONE << 8     # black for each that is not
     h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # bars
     if not any(h):
         return np.append(np.arange(256), 255) * 256, 0, {}
@@ -65,32 +66,37 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     code = lambda mille: next(i for i in range(last + 1) if int(cdf[i]) * 1000 >= mille * total)
     x = [i * ONE // last for i in range(last + 1)]
     mean_of = lambda v: sum(c * b for c, b in zip(h, v)) // total
-    m, floor, p10, p90, p99 = max(share(1) * 2 // 5, mean_of(x)), *map(code, (5, 100, 900, 990))
-    peak = max(sum(h[i:i + 3]) for i in range(12, last - 1))
-    page = ramp((peak << 16) // total, share(35), share(55))
-    D = ONE - ramp(m, share(12), share(25))
+    m, floor, p10, p90, p99 = max(share(1) * 2 // 5, mean_of(x)), *map(code, (10, 100, 900, 990))
+    quarters = total - total // 4
+    room = [max(quarters - int(c) + k, 0) for c, k in zip(cdf, h)]
+    darker = max(share(1) * 2 // 5,
+                 sum(min(k, r) * b for k, r, b in zip(h, room, x)) // quarters)
+    three = [sum(h[i:i + 3]) for i in range(last - 1)]
+    even = (max(three[12:]) << 16) // total     # the most in three neighbours that are not dark
+    page = times(ramp(even, share(35), share(55)),
+                 max(ramp(code(995) - floor, 48, 80), ramp(even, share(70), share(85))))
+    void = (max(int(cdf[min(4 + (2 * n + 32) // 64, last)]), *three[:12]) << 16) // total
+    void = (hidden + void << 16) // (ONE + hidden)
+    D = ONE - ramp(darker, share(16), share(30))
     span = 64 * (code(995) - floor)
-    likely = max(n, 6 * 64) if awaited else n
-    likely += times(likely, times(share(70), ramp(pinned, ONE // 2, ONE)))   # black hides half of it
+    likely = max(n, 4 * 64) if awaited else n
+    likely += times(likely, times(share(70), ramp(hidden, ONE // 2, ONE)))   # black hides half of it
     half = min(6 * likely, 5 * likely // 2 + 224)   # all but 1 % of noise is as wide, twice; none below black
     alone = math.isqrt(max(span ** 2 - (half + min(half, 64 * code(500))) ** 2, 0))
     picture = ramp(alone, 64 * 4, 64 * 12)
-    page = times(page, max(ramp(span, 64 * 32, 64 * 64), ONE - times(D, picture)))  # dark: few codes
     Q = times(picture, ONE - page)
     out = 685 + ((26 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
     G = min(13 * ONE, (out << 16) // max(n, 1))
-    light = min(G >> 8, (6 if awaited else 7) * 256)
-    aim = share(17) + times(share(15) // 4, ramp(light, 5 * 256, 7 * 256))
-    free = min(8 * ONE, reach(m, aim), max(0, G - ONE))
-    kept = min(free, reach(x[max(1, p99)], share(60)))
-    a, k = times(times(D, Q), min(free, kept + ONE)), times(times(D, Q), kept)
+    seen = ONE - ramp(void, share(45), share(65))
+    aim = share(17) + times(share(21), times(ramp(G >> 8, 4 * 256, 8 * 256), seen))
+    free = min(12 * ONE, reach(m, aim), max(0, G - ONE))
+    kept = reach(x[max(1, p99)], share(70))
+    a = times(times(D, Q), min(free, kept + 3 * ONE) if kept < 12 * ONE else free)
+    k = times(times(D, Q), min(free, kept))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
-    Hz = times(times(ramp(m, share(59), share(65)), ramp(x[max(1, floor)], share(6), share(14))),
-               times(width(x), Q))
-    pulled = times(ONE - times(share(45), Hz), x[floor])
-    y = [i * pulled // floor if i < floor else
-         pulled + (i - floor) * (ONE - pulled) // (last - floor) if floor < last else ONE
-         for i in range(last + 1)]
+    veil = (floor << 16) // max(code(500), 1)
+    Hz = times(ramp(veil, share(18), share(30)), times(ONE - D, Q))
+    y = x[:last] + [ONE]
     lifted = lambda v, a: (ONE + a) * v // (ONE + (a * v >> 16))
     y = [lifted(v, k) + max(lifted(v, a) - lifted(v, k), 0) * max(p99 - i, 0) // max(p99, 1)
          for i, v in enumerate(y)]
@@ -98,22 +104,25 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     if clip is None:
         clip = min(max((G << 16) // (ONE + a), share(130)), 5 * ONE // 2 + D // 2)
     wide = min(width(y), ramp(mean, share(12), share(25)))
-    need = max(times(ONE - wide, Q), times(share(10), ONE - page), times(share(35), Hz))
+    need = max(times(ONE - wide, Q), times(share(5), ONE - page), times(share(54), Hz))
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
-    moved, low, back = abs(risen), 0, 0
-    rest = share(1) // 2 + times(ONE - wide, share(5) - share(1) // 2)
+    moved, back = abs(risen), 0
+    rest = share(1) // 2 + times(max(ONE - wide, Hz), share(5) - share(1) // 2)
     most = times(D, max(aim - mean, 0)) + times(ONE - D, rest)
     if times(need, moved) > most:
         dull = times(ONE - wide, ONE - D // 2)
         back = times(dull, times(need, moved) - most) if risen > 0 else 0
         need = min(need, (most + back << 16) // moved)
-        low = reach(mean + most, mean + most + back)
-    curve = [min(times(v, ONE - need) + times(b, need), ONE) for v, b in zip(y, both)]
+    between = lambda v, b: times(v, ONE - need) + times(b, need)
+    now = between(mean, mean + risen)
+    back += times(Hz, max(now - share(48) - back, 0))
+    low = reach(now - back, now)
+    curve = [min(between(v, b), ONE) for v, b in zip(y, both)]
     lower = lambda low: [(v << 16) // (ONE + times(low, ONE - v)) for v in curve]
     if low:
-        fell = max(mean + times(need, risen) - mean_of(lower(low)), 1)
-        low = min(low * back // fell, 8 * ONE)
+        fell = max(now - mean_of(lower(low)), 1)
+        low = min(low * back // fell, 12 * ONE)
     curve = lower(low)
     curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # not newly black
     nodes = np.append(np.arange(256), 255) * 256
