@@ -445,6 +445,9 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
     LiftState s;
     const uint32_t noise = old && !old->ignored ? before->noise : NOISE_UNKNOWN;
     lift_follow_noise(&s, old, noise, p->slow, pace.cut || pace.alone, p->first);
+    const int young = s.young && old && !before->fades;
+    if (young)
+        pace.slow = lift_most(pace.slow, LIFT_YOUNG_PACE);
     if (counted)
         lift_count(p, counted, code, w);
     CURVE_EACH (i, CURVE_CELLS) {
@@ -463,7 +466,9 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
     /* The first that is known of the noise changes more than what comes after. What is darker for
      * it is so at once; light comes up calmly. */
     const int noisier = old && s.known && !old->known && s.noise > old->noise;
-    const uint32_t alpha = noisier && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
+    uint32_t alpha = noisier && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
+    if (young && choice.lift < old->more)
+        alpha = lift_most(alpha, LIFT_YOUNG_PACE);
     CURVE_EACH (i, p->bins) {
         const uint32_t target =
             pace.alone ? CURVE_OWN(now, i).curve : lift_target(p, w->hist, (uint32_t)i);
@@ -483,6 +488,7 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         result->lift.ignored = pace.cut || pace.alone;
         result->lift.known = s.known;
         result->lift.awaited = s.awaited;
+        result->lift.young = s.young;
         result->lift.noise = s.noise;
         result->lift.seen = s.seen;
         result->lift.counted = counted || goes_on;
@@ -614,6 +620,7 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
         result->lift.ignored = 1;
         result->lift.known = before ? before->lift.known : 0;
         result->lift.awaited = before ? before->lift.awaited : 0;
+        result->lift.young = before ? before->lift.young : 0;
         result->lift.noise = before ? before->lift.noise : 0;
         result->lift.seen = before ? before->lift.seen : 0;
         result->lift.counted = before ? before->lift.counted : 0;

@@ -86,6 +86,7 @@ typedef struct LiftState {
     uint32_t ignored;    /* the frame's own noise, by which the next is decided: of another scene */
     uint32_t known;      /* noise has been measured */
     uint32_t awaited; /* frames that it is waited for: LIFT_AWAITED with the first of all, .. 0 */
+    uint32_t young;   /* frames for which the scene is still followed fast */
     uint32_t noise;   /* smoothed: codes of 8 bits, Q16 */
     uint32_t seen;    /* how often it was measured in this scene, LIFT_NOISE_SEEN at most */
     uint32_t counted; /* there are shares */

@@ -191,7 +191,7 @@ int lumeq_history_get(LumeqHistory *h, LumeqCurve **curve)
 static void put_lift(ByteWriter *w, const CurveResult *c)
 {
     const LiftState *s = &c->lift;
-    const uint32_t known = s->known | s->awaited << 1;
+    const uint32_t known = s->known | s->awaited << 1 | s->young << 3;
     const uint32_t fields[] = {s->on, s->dark, s->more, known, s->noise, s->seen, s->counted};
     lumeq_put32(w, s->on);
     if (!s->on)
@@ -211,9 +211,11 @@ static void take_lift(ByteReader *r, CurveResult *c)
         return;
     s->dark = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
     s->more = (uint32_t)lumeq_take_range(r, 0, LIFT_MOST);
-    const uint32_t known = (uint32_t)lumeq_take_range(r, 0, 1 | LIFT_AWAITED << 1);
+    const uint32_t known = (uint32_t)lumeq_take_range(r, 0, LIFT_YOUNG << 3 | 7);
     s->known = known & 1;
-    s->awaited = known >> 1;
+    s->awaited = known >> 1 & 3;
+    s->young = known >> 3;
+    r->bad |= s->awaited > LIFT_AWAITED;
     s->noise = (uint32_t)lumeq_take_range(r, 0, 256 << 16);
     s->seen = (uint32_t)lumeq_take_range(r, 0, LIFT_NOISE_SEEN);
     s->counted = (uint32_t)lumeq_take_range(r, 0, 1);

@@ -29,6 +29,11 @@
 #define LIFT_NOISE_POSSIBLE 4
 #define LIFT_AWAITED 2
 
+/* Where a scene gets lighter in its first frames, the lift is taken back at this pace at least: a
+ * film that begins with a fade would keep the curve of its dark first frame for seconds. */
+#define LIFT_YOUNG 30
+#define LIFT_YOUNG_PACE (CURVE_ONE / 4)
+
 /* Measurements of noise that are averaged before it is followed at its own pace. */
 #define LIFT_NOISE_SEEN 255
 
@@ -36,9 +41,10 @@
 
 /* How much further than light tones dark ones are lifted at most. Up to 3 the curve rises
  * everywhere. */
-#define LIFT_DARK_MORE (3 * CURVE_ONE)
+#define LIFT_DARK_MORE (2 * CURVE_ONE)
 
-#define LIFT_GLOOM 12      /* codes above black: those below are dark */
+#define LIFT_PAGE 12       /* codes above black: what is darker is no page */
+#define LIFT_GLOOM 32      /* codes above black: what is darker may be a night sky */
 #define LIFT_SHARE_BITS 30 /* of LiftState.share */
 
 #define LIFT_CLIP_ROUNDS 4 /* as those of the curve that is not lifted */
@@ -60,8 +66,8 @@
 
 /* A picture is dark if the mean of its darker three quarters is below the first, and not from the
  * second on: a caption, a lamp or the sky makes no picture light. */
-#define LIFT_DARK_FROM LIFT_PERCENT(16)
-#define LIFT_DARK_TO LIFT_PERCENT(30)
+#define LIFT_DARK_FROM LIFT_PERCENT(18)
+#define LIFT_DARK_TO LIFT_PERCENT(32)
 
 /* It is hazy where its darkest percent has at least the second share of the median's light, and not
  * below the first. It gets contrast as a dull one does, and where its mean is above the third, which
@@ -84,7 +90,7 @@ typedef struct LiftPicture {
     uint32_t total, last; /* sum of the counts; the code of white, from black on */
     uint32_t inverse;     /* of it: 2^32 / last, rounded up */
     uint32_t mean, darker; /* of all; of its darker three quarters */
-    uint32_t peak, gloom;  /* the most in three neighbouring codes that are not dark, that are */
+    uint32_t peak, gloom;  /* the most in three neighbouring codes: of a page, of a night sky */
     uint32_t voids;        /* the share that is void, Q16 */
     /* Codes below which so much of it lies; floor: 1 %. */
     uint32_t floor, p10, middle, p90, p99, p995;
@@ -222,7 +228,7 @@ CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
                         lift_below(cdf, v->total, 500) << 20;
             if (i <= (int)v->last - 2) {
                 const uint32_t three = w->hist[i] + w->hist[i + 1] + w->hist[i + 2];
-                peak = lift_most(peak, i >= LIFT_GLOOM ? three : 0);
+                peak = lift_most(peak, i >= LIFT_PAGE ? three : 0);
                 gloom = lift_most(gloom, i < LIFT_GLOOM ? three : 0);
             }
         }
@@ -441,6 +447,10 @@ CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, 
                             uint32_t equalized)
 {
     uint32_t need = lift_times(CURVE_ONE - wide, v->quality);
+    /* Lamps, the moon and a stage would become lighter than they are. */
+    const int32_t light = (int32_t)lift_place(v, v->p99);
+    need = lift_times(need, CURVE_ONE - lift_times(c->dark, lift_ramp(light, LIFT_PERCENT(60),
+                                                                      LIFT_PERCENT(80))));
     need = lift_most(need, lift_times(LIFT_PERCENT(5), CURVE_ONE - v->page));
     need = lift_most(need, lift_times(LIFT_HAZE_NEED, v->haze));
     const uint32_t moved = equalized > mean ? equalized - mean : mean - equalized;
@@ -604,6 +614,7 @@ CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t 
     s->awaited = first ? LIFT_AWAITED : before && before->awaited ? before->awaited - 1 : 0;
     s->noise = before ? before->noise : LIFT_NOISE_USUAL;
     s->seen = before ? before->seen : 0;
+    s->young = before && before->young ? before->young - 1 : 0;
     if (now != NOISE_UNKNOWN) {
         const uint32_t mean = curve_quotient(CURVE_ONE, s->seen + 1);
         s->noise = curve_lerp(s->noise, now << 8, lift_most(part, mean));
@@ -613,6 +624,8 @@ CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t 
     }
     if (cut)
         s->seen = 0;
+    if (cut || !before)
+        s->young = LIFT_YOUNG;
 }
 
 #endif

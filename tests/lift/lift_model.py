@@ -75,9 +75,9 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     even = (max(three[12:]) << 16) // total     # the most in three neighbours that are not dark
     page = times(ramp(even, share(35), share(55)),
                  max(ramp(code(995) - floor, 48, 80), ramp(even, share(70), share(85))))
-    void = (max(int(cdf[min(4 + (2 * n + 32) // 64, last)]), *three[:12]) << 16) // total
+    void = (max(int(cdf[min(4 + (2 * n + 32) // 64, last)]), *three[:32]) << 16) // total
     void = (hidden + void << 16) // (ONE + hidden)
-    D = ONE - ramp(darker, share(16), share(30))
+    D = ONE - ramp(darker, share(18), share(32))
     span = 64 * (code(995) - floor)
     likely = max(n, 4 * 64) if awaited else n
     likely += times(likely, times(share(70), ramp(hidden, ONE // 2, ONE)))   # black hides half of it
@@ -91,7 +91,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     aim = share(17) + times(share(21), times(ramp(G >> 8, 4 * 256, 8 * 256), seen))
     free = min(12 * ONE, reach(m, aim), max(0, G - ONE))
     kept = reach(x[max(1, p99)], share(70))
-    a = times(times(D, Q), min(free, kept + 3 * ONE) if kept < 12 * ONE else free)
+    a = times(times(D, Q), min(free, kept + 2 * ONE) if kept < 12 * ONE else free)
     k = times(times(D, Q), min(free, kept))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
     veil = (floor << 16) // max(code(500), 1)
@@ -104,7 +104,8 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     if clip is None:
         clip = min(max((G << 16) // (ONE + a), share(130)), 5 * ONE // 2 + D // 2)
     wide = min(width(y), ramp(mean, share(12), share(25)))
-    need = max(times(ONE - wide, Q), times(share(5), ONE - page), times(share(54), Hz))
+    lamps = times(D, ramp(x[p99], share(60), share(80)))
+    need = max(times(times(ONE - wide, Q), ONE - lamps), times(share(5), ONE - page), times(share(54), Hz))
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
     moved, back = abs(risen), 0
