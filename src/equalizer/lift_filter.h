@@ -96,19 +96,22 @@ LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, i
 /* Entry of chroma over luma that has this gain, Q12. */
 LIFT_ALONE uint32_t lift_chroma(uint32_t gain)
 {
-    const int32_t tolerance = lift_clamp(3 * (2 * (int32_t)gain - 9830) / 128, 0, 128);
+    const int32_t tolerance = lift_clamp(3 * (2 * (int32_t)gain - 9830) / 128, 0, 256);
     return (uint32_t)(tolerance * 3 >> 3);
 }
 
-/* How chroma is scaled, by the noise: up to 2.4 times, over luma from a code above black on and
- * wholly from 8 on; where the noise is a code and more, as what is not lifted. */
+/* How chroma is scaled: as luma is, so that colours stay as saturated as they were, up to 6 times,
+ * or 3 times where the noise is a code and more. Over luma from a code above black on and wholly
+ * from 8 on; with such noise as what is not lifted. */
 LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
     const CurveGainRule rule = {
         256 + (CURVE_GAIN_DARK - 1) * 4 * part,
         8 * 256 + (CURVE_GAIN_LIGHT - 8) * 4 * part,
-        (uint32_t)(one + one * 7 / 5 - one * 3 / 5 * part / 64),
+        one,
+        6 * one,
+        (uint32_t)(6 * one - 3 * one * part / 64),
     };
     return rule;
 }

@@ -71,10 +71,11 @@
 
 /* It is hazy where its darkest percent has at least the second share of the median's light, and not
  * below the first. It gets contrast as a dull one does, and where its mean is above the third, which
- * clear pictures have, it goes there. */
+ * clear pictures have, it goes there, but snow does not turn gray. */
 #define LIFT_HAZE_FROM LIFT_PERCENT(18)
 #define LIFT_HAZE_TO LIFT_PERCENT(30)
 #define LIFT_HAZE_MEAN LIFT_PERCENT(48)
+#define LIFT_HAZE_DARKER LIFT_PERCENT(25)
 #define LIFT_HAZE_NEED LIFT_PERCENT(54) /* share of the equalization, at least */
 
 /* A code. A group's thread has its own, by number of the turn. */
@@ -468,7 +469,7 @@ CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, 
     }
     const uint32_t now = lift_between(mean, equalized, c->need);
     const uint32_t clear = LIFT_HAZE_MEAN + back;
-    back += now > clear ? lift_times(v->haze, now - clear) : 0;
+    back += now > clear ? lift_times(v->haze, lift_least(now - clear, LIFT_HAZE_DARKER)) : 0;
     c->lowered = lift_reach(now - back, now);
     return back;
 }

@@ -33,6 +33,7 @@
 /* By what chroma's gain follows from luma's. */
 typedef struct CurveGainRule {
     int32_t dark, light; /* luma as above, in 256ths of codes */
+    int32_t share, far;  /* of what luma gains; the ratio that is looked at is at most `far` */
     uint32_t most;
 } CurveGainRule;
 
@@ -72,23 +73,24 @@ CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, 
 /* That of pictures that are not lifted. */
 CURVE_ALONE CurveGainRule curve_gain_rule(void)
 {
-    const CurveGainRule rule = {CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8, CURVE_GAIN_MOST};
+    const CurveGainRule rule = {CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8, CURVE_GAIN_SHARE,
+                                4 * CURVE_GAIN_ONE, CURVE_GAIN_MOST};
     return rule;
 }
 
 /*
  * The gain of chroma over luma that goes from `in` to `out`, both above black and in 256ths of
- * codes of 8 bits. The same gain for all of R'G'B' would keep hue and saturation; it takes most of
- * that.
+ * codes of 8 bits. The same gain for all of R'G'B' would keep hue and saturation; it takes a share
+ * of that.
  */
 CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
 {
     if (in <= rule.dark)
         return CURVE_GAIN_ONE;
-    const int32_t one = (int32_t)CURVE_GAIN_ONE, far = 4 * one;
+    const int32_t one = (int32_t)CURVE_GAIN_ONE;
     const int32_t ratio = out > 0 ? (int32_t)(((uint32_t)out << 12) / (uint32_t)in) : 0;
-    const int32_t more = (ratio < far ? ratio : far) - one;
-    int32_t taken = more * (int32_t)(more > 0 ? CURVE_GAIN_SHARE : CURVE_LOSS_SHARE) / one;
+    const int32_t more = (ratio < rule.far ? ratio : rule.far) - one;
+    int32_t taken = more * (more > 0 ? rule.share : (int32_t)CURVE_LOSS_SHARE) / one;
     if (in < rule.light)
         taken = taken * (in - rule.dark) / (rule.light - rule.dark);
     const uint32_t gain = (uint32_t)(one + taken);

@@ -231,7 +231,7 @@ BACKEND_TEST(no_bands)
     enum { CODES = 100 };
     for (int dither = 0; dither < 2; dither++) {
         LumeqParams params = DEFAULT_PARAMS;
-        params.adaptive = 0;
+        params.adaptive = params.lift = 0;
         params.dither = dither;
         params.bars = LUMEQ_BARS_IGNORE;
         Film *f = film_open(id, formats[0], &params, CODES * SIDE, 8 * SIDE);

@@ -584,7 +584,8 @@ static void test_denoise(void)
     }
     CHECK(lift[0] > lift[1] && lift[1] > lift[2] && lift[2] > 1, "lifted %.2f, %.2f, %.2f times",
           lift[0], lift[1], lift[2]);
-    CHECK(noise[0] / lift[0] < noise[1] / lift[1] && noise[1] / lift[1] < noise[2] / lift[2],
+    CHECK(noise[0] / lift[0] < 1.05 * noise[1] / lift[1] &&
+              noise[1] / lift[1] < noise[2] / lift[2],
           "noise by the lift: %.0f, %.0f, %.0f", noise[0] / lift[0], noise[1] / lift[1],
           noise[2] / lift[2]);
 }
@@ -656,10 +657,9 @@ static void test_colour(void)
 {
     const CurveGainRule clean = lift_gain_rule(0), noisy = lift_gain_rule(64);
     const CurveGainRule some = lift_gain_rule(32), plain = curve_gain_rule();
-    CHECK(clean.dark == 256 && clean.light == 8 * 256 && clean.most == 4096 * 12 / 5,
+    CHECK(clean.dark == 256 && clean.light == 8 * 256 && clean.most == 6 * 4096,
           "clean: %d to %d, %u", clean.dark, clean.light, clean.most);
-    CHECK(noisy.dark == plain.dark && noisy.light == plain.light && noisy.most < plain.most + 3 &&
-              noisy.most > plain.most - 3,
+    CHECK(noisy.dark == plain.dark && noisy.light == plain.light && noisy.most == 3 * 4096,
           "noisy: %d to %d, %u", noisy.dark, noisy.light, noisy.most);
     CHECK(some.dark == 256 * 7 / 2 && some.light == 256 * 20, "between: %d to %d", some.dark,
           some.light);
@@ -671,8 +671,8 @@ static void test_colour(void)
         CHECK(gain <= last, "noise %d: gain %u after %u", noise, gain, last);
         last = gain;
     }
-    CHECK(last == curve_gain(8 * 256, 24 * 256, plain) && last < 4096 * 6 / 5 &&
-              curve_gain(8 * 256, 24 * 256, clean) == clean.most &&
+    CHECK(last < 4096 * 6 / 5 && curve_gain(8 * 256, 24 * 256, clean) == 3 * 4096 &&
+              curve_gain(8 * 256, 80 * 256, clean) == clean.most &&
               curve_gain(256, 3 * 256, clean) == 4096,
           "noisy: %u, clean: %u", last, curve_gain(8 * 256, 24 * 256, clean));
 }

@@ -15,7 +15,7 @@
 static const LumeqParams defaults = DEFAULT_PARAMS;
 
 /* Of the curves of these pictures, none of which is to be lifted much. */
-#define STEEPEST 2.6
+#define STEEPEST 5
 
 /* ---- scenes ------------------------------------------------------------------------------- */
 
@@ -149,8 +149,8 @@ static const Scene dull[] = {
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Each with the lift and without; what is lifted may be taken for haze with a bright sky, which is
- * made darker. */
+/* Each with the lift and without. With it a bright picture in which nothing is dark is taken for
+ * hazy, and made darker. */
 BACKEND_TEST(good_pictures_stay)
 {
     for (int n = 0; n < 2 * COUNT(good); n++) {
@@ -164,7 +164,7 @@ BACKEND_TEST(good_pictures_stay)
                      moved = f.stats.told.mean_out - f.stats.told.mean_in;
         CHECK(deviation > 45 && f.stats.told.mean_in >= 90 && f.stats.told.mean_in <= 150,
               "scene %d: mean %.1f, deviation %.1f", i, f.stats.told.mean_in, deviation);
-        CHECK(moved < 6 && moved > (params.lift ? -12 : -6),
+        CHECK(moved < 6 && moved > (params.lift ? -28 : -6),
               "scene %d: mean %.1f, deviation %.1f: moved by %.2f", i, f.stats.told.mean_in,
               deviation, moved);
         film_close(&f);
@@ -320,7 +320,7 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
     Film f = film_open(id);
     uint32_t curve[256];
     flash.mean += lighter;
-    film_run(&f, scene, 10);
+    film_run(&f, scene, 40);
     const double before = f.stats.told.mean_out;
     memcpy(curve, f.stats.curve, sizeof(curve));
     film_run(&f, &flash, 1);

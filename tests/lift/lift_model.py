@@ -117,7 +117,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
         need = min(need, (most + back << 16) // moved)
     between = lambda v, b: times(v, ONE - need) + times(b, need)
     now = between(mean, mean + risen)
-    back += times(Hz, max(now - share(48) - back, 0))
+    back += times(Hz, min(max(now - share(48) - back, 0), share(25)))
     low = reach(now - back, now)
     curve = [min(between(v, b), ONE) for v, b in zip(y, both)]
     lower = lambda low: [(v << 16) // (ONE + times(low, ONE - v)) for v in curve]
@@ -162,7 +162,7 @@ def tables(nodes, D, n, past, denoise=ONE):
     tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
     start, end = (np.arange(256) - BLACK) * 256, nodes[:256] - BLACK * 256
     gain = np.array([curve_gain(int(a), int(b), n) for a, b in zip(start, end)])
-    ctol = np.clip((2 * gain - 8192 * 6 // 5) * 3 // 128, 0, 128) * 3 // 8
+    ctol = np.clip((2 * gain - 8192 * 6 // 5) * 3 // 128, 0, 256) * 3 // 8
     start, end = np.maximum(start, 0), np.maximum(end, 0)
     return dict(nodes=nodes, noisy=f > 0, past=past, tol=tol, still=lifted * 4 * near(f) // 64,
                 near=near(n), speck=4 * f, edge=8 * 64 + 4 * f - 32,
@@ -173,11 +173,11 @@ def curve_gain(start, end, n):
     from 1 to 6 codes above black on, and wholly from 8 to 32."""
     part = min(n, 64)
     dark, light = 256 + 20 * part, 8 * 256 + 96 * part
-    most = GAIN_ONE + GAIN_ONE * 7 // 5 - GAIN_ONE * 3 // 5 * part // 64
+    most = 6 * GAIN_ONE - 3 * GAIN_ONE * part // 64
     if start <= dark:
         return GAIN_ONE
-    more = min((end << 12) // start if end > 0 else 0, 4 * GAIN_ONE) - GAIN_ONE
-    taken = more * (3 if more > 0 else 1) / 4
+    more = min((end << 12) // start if end > 0 else 0, 6 * GAIN_ONE) - GAIN_ONE
+    taken = more if more > 0 else more / 4
     if start < light:
         taken = int(taken) * (start - dark) / (light - dark)
     return min(GAIN_ONE + int(taken), most)
