@@ -31,6 +31,7 @@ beside() {
 clip=${3:-$here/lumeq-sample.mkv}
 equalized default "$clip"
 equalized fog "$clip" --profile fog
+equalized night "$clip" --profile night
 equalized full "$clip" --strength 1
 equalized twice "$work/default.mkv"
 
@@ -39,13 +40,13 @@ still fog-default "$work/default.mkv" 2.0
 still fog-profile "$work/fog.mkv" 2.0
 still dark-before "$clip" 5.8
 still dark-default "$work/default.mkv" 5.8
-still dark-full "$work/full.mkv" 5.8
+still dark-night "$work/night.mkv" 5.8
 still flat-before "$clip" 9.32
 still flat-default "$work/default.mkv" 9.32
 still flat-full "$work/full.mkv" 9.32
 still fine-after "$work/twice.mkv" 5.8
 
 beside fog.jpg fog-before fog-default fog-profile
-beside dark.jpg dark-before dark-default dark-full
+beside dark.jpg dark-before dark-default dark-night
 beside flat.jpg flat-before flat-default flat-full
 beside fine.jpg dark-default fine-after

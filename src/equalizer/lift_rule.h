@@ -70,8 +70,8 @@
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
 /* It is hazy where its darkest percent has at least the second share of the median's light, and not
- * below the first. It gets contrast as a dull one does, and where its mean is above the third, which
- * clear pictures have, it goes there, but snow does not turn gray. */
+ * below the first. It gets contrast as a dull one does, and where its mean is above the third,
+ * which clear pictures have, it goes there, but snow does not turn gray. */
 #define LIFT_HAZE_FROM LIFT_PERCENT(18)
 #define LIFT_HAZE_TO LIFT_PERCENT(30)
 #define LIFT_HAZE_MEAN LIFT_PERCENT(48)
@@ -88,8 +88,8 @@ typedef struct LiftCode {
 
 /* What holds for all of a picture. */
 typedef struct LiftPicture {
-    uint32_t total, last; /* sum of the counts; the code of white, from black on */
-    uint32_t inverse;     /* of it: 2^32 / last, rounded up */
+    uint32_t total, last;  /* sum of the counts; the code of white, from black on */
+    uint32_t inverse;      /* of it: 2^32 / last, rounded up */
     uint32_t mean, darker; /* of all; of its darker three quarters */
     uint32_t peak, gloom;  /* the most in three neighbouring codes: of a page, of a night sky */
     uint32_t voids;        /* the share that is void, Q16 */
@@ -179,8 +179,8 @@ CURVE_FN uint32_t lift_scale(LiftCode *code, uint32_t *share, CurveWork *w)
     curve_sum2(sums, w->sums[0]);
     const uint32_t black = sums[0] && sums[1] > sums[0] >> 8 ? sums[0] >> 8 : sums[1];
     const uint32_t sum = sums[0] + black;
-    *share = sums[1] >> 8 < sums[0] ? curve_divide((uint64_t)sums[1] << 16, sums[0])
-                                    : CURVE_ONE << 8;
+    *share =
+        sums[1] >> 8 < sums[0] ? curve_divide((uint64_t)sums[1] << 16, sums[0]) : CURVE_ONE << 8;
     if (!sum)
         return 0;
     int up = 0, down = 0;
@@ -319,8 +319,8 @@ CURVE_FN uint32_t lift_voids(const LiftPicture *v, uint32_t noise, uint32_t hidd
 /* How dark the picture is, and how far it is lifted. */
 CURVE_FN LiftChoice lift_choose(LiftPicture *v)
 {
-    LiftChoice c = {
-        CURVE_ONE - lift_ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO), 0, 0, 0};
+    LiftChoice c = {CURVE_ONE - lift_ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO), 0, 0,
+                    0};
     const uint32_t picture = lift_ramp((int32_t)lift_span(v), 64 * 4, 64 * 12);
     v->page = lift_page(v);
     v->quality = lift_times(picture, CURVE_ONE - v->page);
@@ -456,7 +456,8 @@ CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, 
     need = lift_most(need, lift_times(LIFT_HAZE_NEED, v->haze));
     const uint32_t moved = equalized > mean ? equalized - mean : mean - equalized;
     const uint32_t least = LIFT_PERCENT(1) / 2;
-    const uint32_t rest = least + lift_times(lift_most(CURVE_ONE - wide, v->haze), LIFT_PERCENT(5) - least);
+    const uint32_t rest =
+        least + lift_times(lift_most(CURVE_ONE - wide, v->haze), LIFT_PERCENT(5) - least);
     const uint32_t missing = mean < v->aim ? v->aim - mean : 0;
     const uint32_t most = lift_times(c->dark, missing) + lift_times(CURVE_ONE - c->dark, rest);
     const uint32_t moves = lift_times(need, moved);
