@@ -467,7 +467,7 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
      * it is so at once; light comes up calmly. */
     const int noisier = old && s.known && !old->known && s.noise > old->noise;
     uint32_t alpha = noisier && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
-    if (young && choice.lift < old->more)
+    if (young && choice.lift + choice.lift / 4 < old->more)
         alpha = lift_most(alpha, LIFT_YOUNG_PACE);
     CURVE_EACH (i, p->bins) {
         const uint32_t target =
