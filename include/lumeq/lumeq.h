@@ -145,6 +145,10 @@ typedef enum LumeqMode {
     /* One straight line: the codes below which 0.5 % and 99.5 % of the picture lie become black and
      * white. */
     LUMEQ_MODE_STRETCH = 3,
+    /* Tiles as in mode CLAHE, but each has the curve that takes its haze away: the veil of light
+     * that even its darkest 2 % have. Where there is none, nothing changes. `clip` limits the
+     * slope, `adaptive` is ignored. Best with 16x16 tiles. */
+    LUMEQ_MODE_HAZE = 4,
 } LumeqMode;
 
 typedef enum LumeqChroma {
@@ -168,7 +172,7 @@ typedef struct LumeqParams {
     /* Not 0: the textbook arithmetic of OpenCV, bit for bit: equalizeHist in mode GLOBAL, CLAHE in
      * mode CLAHE, with `clip` as its limit. Each frame on its own, over codes 0..255; range,
      * strength, smooth, scene_cut, chroma, dither and bars are ignored, and no history is kept.
-     * For 8 bits only, and not in mode STRETCH; anything else is an ARGUMENT error. */
+     * For 8 bits only, and not in modes STRETCH and HAZE; anything else is an ARGUMENT error. */
     int reference;
     double strength; /* 0 (unchanged) .. 1 (fully equalized); see also `lift` */
     /* Not 0: the full `strength` is for pictures that need it, dull or dark ones; the better a
@@ -182,7 +186,7 @@ typedef struct LumeqParams {
     double clip;
     double smooth;        /* time constant of the curve in seconds, 0 (none)..LUMEQ_MAX_SMOOTH */
     int scene_cut;        /* not 0: after a cut the new picture's curve is used at once */
-    int tiles_x, tiles_y; /* of mode CLAHE: 1..LUMEQ_MAX_TILES each, 0 stands for 8 */
+    int tiles_x, tiles_y; /* of modes CLAHE and HAZE: 1..LUMEQ_MAX_TILES each, 0 stands for 8 */
     LumeqChroma chroma;   /* for images with chroma planes */
     int dither; /* not 0: fractions of codes become a fine fixed pattern, which changes from frame
                  * to frame, instead of being rounded; what is lifted and filtered always has it */
@@ -196,7 +200,7 @@ typedef struct LumeqParams {
      * the middle half of its columns and rows. What lies beyond the picture does not count; where
      * nothing is left, all of it does. That is no error, as frames may change their size on the
      * way. LumeqFrameStats' histograms and means are those of the part, without its bars. With the
-     * reference, and for the tiles of mode CLAHE, it has no effect. */
+     * reference, and for tiles, it has no effect. */
     LumeqRect meter;
     /* Not 0, in mode GLOBAL without reference: the picture decides. What is dark is lifted first,
      * as far as its noise allows, haze is darkened, and of the equalization as much is taken as
@@ -370,7 +374,7 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
  * Where a bin counts several codes, `curve` is that of the first of them; the codes between lie on
  * a straight line to the next bin's, the last bin's line leading to 2^depth. hist_out then takes
  * the codes within a bin of hist_in to be equally frequent, and the means are those of the bins'
- * middles. In mode CLAHE, `curve` is the mean of the tiles' curves, and hist_out counts what each
+ * middles. In modes CLAHE and HAZE, `curve` is the mean of the tiles' curves, and hist_out counts what each
  * tile's own curve makes of it. Dither may move a sample to the code next to the one that hist_out
  * counts it at, and a filter (`filtered`) further: it counts what the curve alone makes of them.
  */

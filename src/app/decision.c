@@ -112,7 +112,8 @@ static void ordered_text(const Decision *d, char *text, size_t size)
 {
     static const char *const what[] = {[LUMEQ_MODE_GLOBAL] = "equalized",
                                        [LUMEQ_MODE_CLAHE] = "equalized in tiles",
-                                       [LUMEQ_MODE_STRETCH] = "stretched"};
+                                       [LUMEQ_MODE_STRETCH] = "stretched",
+                                       [LUMEQ_MODE_HAZE] = "haze taken away"};
     snprintf(text, size, "%s by %.0f %%", what[d->mode], d->strength * 100);
 }
 

@@ -268,7 +268,8 @@ static const char *never_lifted(const LumeqParams *params, const Options *o, con
 {
     static const char *const modes[] = {[LUMEQ_MODE_OFF] = "--mode off",
                                         [LUMEQ_MODE_CLAHE] = "--mode clahe",
-                                        [LUMEQ_MODE_STRETCH] = "--mode stretch"};
+                                        [LUMEQ_MODE_STRETCH] = "--mode stretch",
+                                        [LUMEQ_MODE_HAZE] = "--mode haze"};
     if (o->reference)
         return "--reference";
     if (params->mode != LUMEQ_MODE_GLOBAL)

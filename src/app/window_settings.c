@@ -126,6 +126,17 @@ static int is_beyond_textbook(const Options *o, PlayerSetting setting)
     }
 }
 
+static int in_tiles(const Options *o)
+{
+    return o->mode == LUMEQ_MODE_CLAHE || o->mode == LUMEQ_MODE_HAZE;
+}
+
+/* These have no textbook. */
+static int beyond_textbook(LumeqMode mode)
+{
+    return mode == LUMEQ_MODE_STRETCH || mode == LUMEQ_MODE_HAZE;
+}
+
 /* Why it changes nothing now, or NULL. */
 static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
 {
@@ -145,12 +156,12 @@ static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
     if (o->mode == LUMEQ_MODE_OFF)
         return "in mode off";
     switch (setting) {
-    case PLAYER_TILES: return o->mode == LUMEQ_MODE_CLAHE ? NULL : "but in mode clahe";
+    case PLAYER_TILES: return in_tiles(o) ? NULL : "but in modes clahe and haze";
     case PLAYER_CLIP:
         return o->mode == LUMEQ_MODE_STRETCH                 ? "in mode stretch"
                : o->reference && o->mode != LUMEQ_MODE_CLAHE ? "with --reference"
                                                              : NULL;
-    case PLAYER_METER: return o->mode == LUMEQ_MODE_CLAHE ? "in mode clahe" : NULL;
+    case PLAYER_METER: return in_tiles(o) ? "with tiles" : NULL;
     case PLAYER_DENOISE: return lifts ? NULL : "where nothing is lifted";
     default: return NULL;
     }
@@ -248,13 +259,13 @@ static int turned(int value, int step, int count)
 static LumeqMode stepped_mode(const Options *o, int step)
 {
     static const LumeqMode order[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, LUMEQ_MODE_STRETCH,
-                                      LUMEQ_MODE_OFF};
+                                      LUMEQ_MODE_HAZE, LUMEQ_MODE_OFF};
     const int count = sizeof(order) / sizeof(order[0]);
     int at = 0;
     while (order[at] != o->mode)
         at++;
     at = turned(at, step, count);
-    if (order[at] == LUMEQ_MODE_STRETCH && o->reference)
+    while (o->reference && beyond_textbook(order[at]))
         at = turned(at, step > 0 ? 1 : -1, count);
     return order[at];
 }
@@ -280,12 +291,11 @@ static void set_profile(WindowSettings *s, int number)
         option_set_profile(&s->now);
 }
 
-/* The textbook has no line. */
 static void step_profile(WindowSettings *s, int step)
 {
     const int count = profile_count() + 1;
     set_profile(s, turned(s->now.profile, step, count));
-    if (s->now.reference && s->now.mode == LUMEQ_MODE_STRETCH)
+    while (s->now.reference && beyond_textbook(s->now.mode))
         set_profile(s, turned(s->now.profile, step > 0 ? 1 : -1, count));
 }
 

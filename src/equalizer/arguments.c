@@ -27,10 +27,12 @@ static int in_range(double value, double low, double high)
 
 static int check_params(const LumeqParams *params, Text why)
 {
-    if (params->mode < LUMEQ_MODE_GLOBAL || params->mode > LUMEQ_MODE_STRETCH)
+    if (params->mode < LUMEQ_MODE_GLOBAL || params->mode > LUMEQ_MODE_HAZE)
         return refuse(why, "unknown mode %d", (int)params->mode);
-    if (params->reference && params->mode == LUMEQ_MODE_STRETCH)
-        return refuse(why, "mode stretch has no reference; global and clahe have one");
+    if (params->reference &&
+        (params->mode == LUMEQ_MODE_STRETCH || params->mode == LUMEQ_MODE_HAZE))
+        return refuse(why, "mode %s has no reference; global and clahe have one",
+                      params->mode == LUMEQ_MODE_HAZE ? "haze" : "stretch");
     if (!in_range(params->strength, 0, 1))
         return refuse(why, "strength %g is not within 0..1", params->strength);
     if (params->clip != 0 && params->clip != LUMEQ_CLIP_AUTO &&

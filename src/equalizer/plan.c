@@ -71,7 +71,7 @@ static int reserve(LumeqPlan *plan)
 static PlanFrame *copy_measure(const LumeqPlan *plan, const LumeqMeasure *m)
 {
     MeasureShape shape = m->shape;
-    if (plan->params.mode != LUMEQ_MODE_CLAHE)
+    if (!lumeq_has_tiles(&plan->params))
         shape.tiles_x = shape.tiles_y = shape.reference = 0;
     PlanFrame *f = lumeq_plan_frame_new(&shape);
     if (!f)

@@ -207,7 +207,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.clip = to_q16(literal_clip(params));
     curve.alpha = lumeq_decay(clock->step, llrint(params->smooth * 1e9));
     curve.strength = on ? to_q16(params->strength) : 0;
-    curve.adaptive = params->adaptive != 0;
+    curve.adaptive = params->adaptive && params->mode != LUMEQ_MODE_HAZE;
     curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
     curve.scene_cut = params->scene_cut != 0;
     curve.reference = reference;
@@ -242,13 +242,19 @@ BarsParams lumeq_bars_params(const LumeqParams *params, const LumeqImage *image,
     };
 }
 
+int lumeq_has_tiles(const LumeqParams *params)
+{
+    return params->mode == LUMEQ_MODE_CLAHE || params->mode == LUMEQ_MODE_HAZE;
+}
+
 int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqImage *image,
                        const CurveParams *curve)
 {
     const int x = params->tiles_x, y = params->tiles_y;
-    if (params->mode != LUMEQ_MODE_CLAHE)
+    if (!lumeq_has_tiles(params))
         return 0;
     lumeq_tile_grid(grid, image->width, image->height, x ? x : USUAL_TILES, y ? y : USUAL_TILES,
                     curve, literal_clip(params));
+    grid->haze = params->mode == LUMEQ_MODE_HAZE;
     return 1;
 }

@@ -72,6 +72,9 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
                                const LumeqClock *clock);
 BarsParams lumeq_bars_params(const LumeqParams *params, const LumeqImage *image, int64_t step);
 
+/* Whether the mode divides the picture into tiles. */
+int lumeq_has_tiles(const LumeqParams *params);
+
 /* Whether there are tiles, and their grid. */
 int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqImage *image,
                        const CurveParams *curve);

@@ -35,6 +35,7 @@ typedef struct TileAxis {
 typedef struct TileGrid {
     TileAxis x, y;
     CurveParams curve; /* of the frame, with 256 bins */
+    int32_t haze;      /* the curves are tile_haze()'s */
     uint32_t limit;    /* reference: the most that may be in a cell */
 } TileGrid;
 
@@ -315,6 +316,148 @@ CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
     return cell < TILE_CELLS ? cell : TILE_CELLS - 1;
 }
 
+/*
+ * Mode HAZE. Light that haze scatters lies over all of a tile alike, as a veil: what even its
+ * darkest samples have. Contrast is what is left of it: t of what it would be. The curve is the
+ * line that takes the veil away and leaves the bright end of the whole picture, the haze's own
+ * light, where it is; then it gives back some of the mean, since it always darkens. Where a tile
+ * has something black there is no veil, and nothing is done.
+ */
+#define HAZE_DARKEST 50                      /* the veil: below it lies one sample in so many */
+#define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* its light: such a share of the picture is darker */
+#define HAZE_TAKEN (CURVE_ONE * 88 / 100)    /* of the veil: all of it looks hard and unreal */
+#define HAZE_STEEPEST (16 * CURVE_ONE)       /* slope where there is no limit */
+#define HAZE_KEPT (CURVE_ONE / 5)            /* of what the mean loses */
+#define HAZE_MOST_LIFT (6 * CURVE_ONE)       /* what black may be lighter by for it */
+
+/* A tile's line: all in 256ths of cells above black, the others Q16. */
+typedef struct TileHaze {
+    uint32_t range;
+    uint32_t light;
+    uint32_t left; /* t */
+    uint32_t lift; /* a of (1 + a) x / (1 + a x) */
+} TileHaze;
+
+/* Where in a cell that goes from `from` to `to` a value between lies. */
+CURVE_FN uint32_t tile_place(int cell, uint32_t value, uint32_t from, uint32_t to)
+{
+    const uint32_t part = to > from ? curve_quotient((uint64_t)(value - from) << 8, to - from) : 0;
+    return ((uint32_t)cell << 8) + part;
+}
+
+CURVE_FN uint32_t tile_above(uint32_t place, uint32_t black)
+{
+    return place > black ? place - black : 0;
+}
+
+/* How much of the frame is not above a cell, Q16. */
+CURVE_FN uint32_t tile_frame_cdf(const CurveResult *frame, int cell)
+{
+    const int width = (int)frame->bins / TILE_CELLS;
+    return cell < 0 ? 0 : frame->bin[(cell + 1) * width - 1].cdf;
+}
+
+CURVE_FN uint32_t tile_without_veil(const TileHaze *h, uint32_t at)
+{
+    const uint32_t apart = at < h->light ? h->light - at : at - h->light;
+    const uint32_t far = curve_divide((uint64_t)apart << 16, h->left);
+    if (at < h->light)
+        return far < h->light ? h->light - far : 0;
+    return far < h->range - h->light ? h->light + far : h->range;
+}
+
+CURVE_FN uint32_t tile_lifted(const TileHaze *h, uint32_t at)
+{
+    const uint32_t share = curve_quotient((uint64_t)at << 16, h->range);
+    const uint32_t divisor = CURVE_ONE + (uint32_t)((uint64_t)h->lift * share >> 16);
+    const uint32_t lifted = curve_divide((uint64_t)at * (CURVE_ONE + h->lift), divisor);
+    return lifted < h->range ? lifted : h->range;
+}
+
+/* What takes tones of the mean `low` to those of the mean `high`, both Q16 of the range. */
+CURVE_FN uint32_t tile_mean_lift(uint32_t low, uint32_t high)
+{
+    const uint32_t divisor = (uint32_t)((uint64_t)low * (CURVE_ONE - high) >> 16);
+    if (high <= low)
+        return 0;
+    if ((uint64_t)(high - low) << 16 >= (uint64_t)HAZE_MOST_LIFT * divisor)
+        return HAZE_MOST_LIFT;
+    return curve_divide((uint64_t)(high - low) << 32, divisor) >> 16;
+}
+
+/* From the counts in w->hist and their sums in w->cum. */
+CURVE_FN TileHaze tile_find_haze(const CurveParams *p, const CurveResult *frame, uint32_t counted,
+                                 CurveWork *w)
+{
+    const uint32_t black = (uint32_t)curve_black(p) << 8, veiled = counted / HAZE_DARKEST;
+    const uint32_t clip = p->clip && p->clip < HAZE_STEEPEST ? p->clip : HAZE_STEEPEST;
+    const uint32_t least = curve_divide((uint64_t)CURVE_ONE << 16, clip);
+    TileHaze h = {(uint32_t)(p->white - p->black) << 8 >> p->fraction, 0, CURVE_ONE, 0};
+    uint32_t sums[2] = {0, 0};
+    CURVE_EACH (i, TILE_CELLS) {
+        sums[0] += w->cum[i] <= veiled;
+        sums[1] += tile_frame_cdf(frame, i) < HAZE_BRIGHT;
+    }
+    curve_sum2(sums, w->sums[0]);
+    const int dark = (int)sums[0], bright = sums[1] < TILE_CELLS ? (int)sums[1] : TILE_CELLS - 1;
+    const uint32_t light = tile_place(bright, HAZE_BRIGHT, tile_frame_cdf(frame, bright - 1),
+                                      tile_frame_cdf(frame, bright));
+    uint32_t veil = tile_above(tile_place(dark, veiled, w->cum[dark] - w->hist[dark], w->cum[dark]),
+                               black);
+    h.light = tile_above(light, black);
+    h.light = h.light < h.range ? h.light : h.range;
+    veil = veil < h.light ? veil : h.light;
+    if (h.light)
+        h.left = CURVE_ONE - curve_divide((uint64_t)veil * HAZE_TAKEN, h.light);
+    h.left = h.left > least ? h.left : least;
+    return h;
+}
+
+/* What gives the tile back some of its mean. */
+CURVE_FN uint32_t tile_find_lift(const CurveParams *p, const TileHaze *h, uint32_t counted,
+                                 CurveWork *w)
+{
+    const uint32_t black = (uint32_t)curve_black(p) << 8;
+    uint32_t sums[2] = {0, 0}; /* shares of cells in 2^16ths */
+    CURVE_EACH (i, TILE_CELLS) {
+        const uint32_t at = tile_above((uint32_t)i << 8, black);
+        const uint64_t share = curve_quotient((uint64_t)w->hist[i] << 16, counted);
+        sums[0] += (uint32_t)(share * at >> 8);
+        sums[1] += (uint32_t)(share * tile_without_veil(h, at < h->range ? at : h->range) >> 8);
+    }
+    curve_sum2(sums, w->sums[1]);
+    const uint32_t before = curve_quotient((uint64_t)sums[0] << 8, h->range);
+    const uint32_t after = curve_quotient((uint64_t)sums[1] << 8, h->range);
+    const uint32_t wanted = before > after ? curve_lerp(after, before, HAZE_KEPT) : after;
+    return tile_mean_lift(after, wanted < CURVE_ONE ? wanted : CURVE_ONE - 1);
+}
+
+/* In place of curve_target(). */
+CURVE_FN void tile_haze(const TileGrid *grid, const CurveResult *frame, uint32_t counted,
+                        uint32_t flat, uint32_t alpha, const CurveBin *was, CurveBin *now,
+                        CurveWork *w)
+{
+    const CurveParams *p = &grid->curve;
+    const uint32_t black = (uint32_t)curve_black(p) << 8;
+    TileHaze h = {1, 1, CURVE_ONE, 0};
+    if (!flat) {
+        h = tile_find_haze(p, frame, counted, w);
+        h.lift = tile_find_lift(p, &h, counted, w);
+    }
+    CURVE_EACH (i, TILE_CELLS) {
+        uint32_t target = CURVE_OWN(now, i).curve;
+        if (!flat) {
+            const uint32_t at = tile_above((uint32_t)i << 8, black);
+            const uint32_t to = tile_lifted(&h, tile_without_veil(&h, at < h.range ? at : h.range));
+            target = light_is_on(&p->light)
+                         ? light_code(p, to, h.range)
+                         : ((uint32_t)p->black << 16) + (to << (8 + p->fraction));
+        }
+        CURVE_OWN(now, i) = curve_towards(p, i, target, alpha, frame->strength, CURVE_OWN(was, i),
+                                          CURVE_OWN(now, i));
+    }
+}
+
 /* From the tile's counts, which are in `now`. What the frame's curve takes of its target and the
  * strength holds for each tile as well. */
 CURVE_FN void tile_video(const TileGrid *grid, int tile, const CurveResult *frame, int has_history,
@@ -325,10 +468,15 @@ CURVE_FN void tile_video(const TileGrid *grid, int tile, const CurveResult *fram
     curve_light(p, now);
     curve_leave_out(p, tile_bars(grid, &frame->bars, tile), now, w);
     const uint32_t counted = curve_count(p, now, w, &flat);
+    const uint32_t alpha = has_history ? frame->alpha : CURVE_ONE;
+    flat |= frame->blank;
+    if (grid->haze) {
+        tile_haze(grid, frame, counted, flat || !counted, alpha, was, now, w);
+        return;
+    }
     if (!flat)
         curve_shape(p, counted, UINT32_MAX / curve_range(p) + 1, w);
-    curve_target(p, counted, flat || frame->blank, has_history ? frame->alpha : CURVE_ONE,
-                 frame->strength, was, now, w);
+    curve_target(p, counted, flat, alpha, frame->strength, was, now, w);
 }
 
 /*

@@ -20,7 +20,7 @@ struct PlannedCurves {
 int planned_counts(const LumeqParams *params, const LumeqCurve *curve)
 {
     LumeqFrameStats stats = {.size = sizeof(stats)};
-    return params->mode != LUMEQ_MODE_CLAHE && lumeq_curve_stats(curve, &stats) == 0 &&
+    return params->mode != LUMEQ_MODE_CLAHE && params->mode != LUMEQ_MODE_HAZE && lumeq_curve_stats(curve, &stats) == 0 &&
            stats.bins > KEPT_BINS;
 }
 

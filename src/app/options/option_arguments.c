@@ -92,6 +92,7 @@ const char *option_value_text(const Option *option, const void *field, char *tex
             [LUMEQ_MODE_OFF] = "off",
             [LUMEQ_MODE_CLAHE] = "clahe",
             [LUMEQ_MODE_STRETCH] = "stretch",
+            [LUMEQ_MODE_HAZE] = "haze",
         };
         return names[number];
     }

@@ -45,6 +45,11 @@ static int reference_and_stretch(const Options *o)
     return o->reference && o->mode == LUMEQ_MODE_STRETCH;
 }
 
+static int reference_and_haze(const Options *o)
+{
+    return o->reference && o->mode == LUMEQ_MODE_HAZE;
+}
+
 static int crf_and_bitrate(const Options *o)
 {
     return o->crf >= 0 && o->bitrate >= 0;
@@ -104,6 +109,7 @@ static const Rivals rivals[] = {
     {"output", "null", output_and_null, "-o and --null"},
     {"reference", "mode", reference_and_off, "--reference and --mode off"},
     {"reference", "mode", reference_and_stretch, "--reference and --mode stretch"},
+    {"reference", "mode", reference_and_haze, "--reference and --mode haze"},
     {"reference", "meter", reference_and_meter, "--reference and --meter"},
     {"reference", "brightness", reference_and_brightness, "--reference and --brightness"},
     {"reference", "gamma", reference_and_gamma, "--reference and --gamma"},

@@ -14,8 +14,8 @@ typedef struct Profile {
 
 static const Profile profiles[] = {
     {"fog",
-     "fog, haze, smoke: local contrast back, near and far, and some of the grain with it",
-     {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "4.5"}, {"tiles", "4x4"}}},
+     "fog, haze, smoke: their veil taken away, near and far, and some of the grain brought out",
+     {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
     {"medical-gray",
      "X-ray, ultrasound and the like: mild local contrast, each frame nearly on its own",
      {{"mode", "clahe"},
@@ -34,6 +34,9 @@ static const Profile profiles[] = {
     {"surveillance",
      "fixed cameras: every part of the picture is made readable, slowly and calmly",
      {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "2.8"}, {"tiles", "4x3"}, {"smooth", "2"}}},
+    {"water",
+     "under water: the veil of the water taken away, as fog is",
+     {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
 };
 
 #define PROFILES ((int)(sizeof(profiles) / sizeof(profiles[0])))

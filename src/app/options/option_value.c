@@ -132,7 +132,7 @@ static int set_choice(const Setting *s)
 static int set_mode(const Setting *s)
 {
     static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, LUMEQ_MODE_STRETCH,
-                                      LUMEQ_MODE_OFF};
+                                      LUMEQ_MODE_HAZE, LUMEQ_MODE_OFF};
     const int index = read_choice(s);
     if (index >= 0)
         *(LumeqMode *)s->field = modes[index];
