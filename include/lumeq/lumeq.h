@@ -374,9 +374,10 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
  * Where a bin counts several codes, `curve` is that of the first of them; the codes between lie on
  * a straight line to the next bin's, the last bin's line leading to 2^depth. hist_out then takes
  * the codes within a bin of hist_in to be equally frequent, and the means are those of the bins'
- * middles. In modes CLAHE and HAZE, `curve` is the mean of the tiles' curves, and hist_out counts what each
- * tile's own curve makes of it. Dither may move a sample to the code next to the one that hist_out
- * counts it at, and a filter (`filtered`) further: it counts what the curve alone makes of them.
+ * middles. In modes CLAHE and HAZE, `curve` is the mean of the tiles' curves, and hist_out counts
+ * what each tile's own curve makes of it. Dither may move a sample to the code next to the one that
+ * hist_out counts it at, and a filter (`filtered`) further: it counts what the curve alone makes of
+ * them.
  */
 typedef struct LumeqFrameStats {
     size_t size;

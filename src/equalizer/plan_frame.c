@@ -168,6 +168,7 @@ static void frame_target(LumeqPlan *plan, const PlanFrame *f, const CurveParams 
 static void tile_targets(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid)
 {
     CurveResult *frame = &plan->result;
+    frame->bins = (uint32_t)f->shape.bins;
     frame->bars.active = f->active;
     frame->bars.area = f->area;
     frame->blank = (uint32_t)f->blank;

@@ -323,12 +323,14 @@ CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
  * light, where it is; then it gives back some of the mean, since it always darkens. Where a tile
  * has something black there is no veil, and nothing is done.
  */
-#define HAZE_DARKEST 50                      /* the veil: below it lies one sample in so many */
-#define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* its light: such a share of the picture is darker */
-#define HAZE_TAKEN (CURVE_ONE * 88 / 100)    /* of the veil: all of it looks hard and unreal */
-#define HAZE_STEEPEST (16 * CURVE_ONE)       /* slope where there is no limit */
-#define HAZE_KEPT (CURVE_ONE / 5)            /* of what the mean loses */
-#define HAZE_MOST_LIFT (6 * CURVE_ONE)       /* what black may be lighter by for it */
+#define HAZE_DARKEST 50 /* the veil: below it lies one sample in so many */
+#define HAZE_BRIGHT                                                                                \
+    (CURVE_ONE * 995 / 1000)              /* its light: such a share of the picture is darker      \
+                                           */
+#define HAZE_TAKEN (CURVE_ONE * 88 / 100) /* of the veil: all of it looks hard and unreal */
+#define HAZE_STEEPEST (16 * CURVE_ONE)    /* slope where there is no limit */
+#define HAZE_KEPT (CURVE_ONE / 4)         /* of what the mean loses */
+#define HAZE_MOST_LIFT (6 * CURVE_ONE)    /* what black may be lighter by for it */
 
 /* A tile's line: all in 256ths of cells above black, the others Q16. */
 typedef struct TileHaze {
@@ -402,8 +404,8 @@ CURVE_FN TileHaze tile_find_haze(const CurveParams *p, const CurveResult *frame,
     const int dark = (int)sums[0], bright = sums[1] < TILE_CELLS ? (int)sums[1] : TILE_CELLS - 1;
     const uint32_t light = tile_place(bright, HAZE_BRIGHT, tile_frame_cdf(frame, bright - 1),
                                       tile_frame_cdf(frame, bright));
-    uint32_t veil = tile_above(tile_place(dark, veiled, w->cum[dark] - w->hist[dark], w->cum[dark]),
-                               black);
+    uint32_t veil =
+        tile_above(tile_place(dark, veiled, w->cum[dark] - w->hist[dark], w->cum[dark]), black);
     h.light = tile_above(light, black);
     h.light = h.light < h.range ? h.light : h.range;
     veil = veil < h.light ? veil : h.light;

@@ -20,8 +20,8 @@ struct PlannedCurves {
 int planned_counts(const LumeqParams *params, const LumeqCurve *curve)
 {
     LumeqFrameStats stats = {.size = sizeof(stats)};
-    return params->mode != LUMEQ_MODE_CLAHE && params->mode != LUMEQ_MODE_HAZE && lumeq_curve_stats(curve, &stats) == 0 &&
-           stats.bins > KEPT_BINS;
+    return params->mode != LUMEQ_MODE_CLAHE && params->mode != LUMEQ_MODE_HAZE &&
+           lumeq_curve_stats(curve, &stats) == 0 && stats.bins > KEPT_BINS;
 }
 
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error)

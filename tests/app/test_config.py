@@ -140,7 +140,7 @@ class Config(WithEnvironment):
 
     def test_values(self):
         for text, *words in (("strength = 2", "strength '2'", "0 to 1"), ("clip = 0.5", "clip '0.5'", "0 or", "1"),
-                             ("mode = globl", "mode 'globl'", "global|clahe|stretch|off", "did you mean global?"),
+                             ("mode = globl", "mode 'globl'", "global|clahe|stretch|haze|off", "did you mean global?"),
                              ("strength =", "strength ''", "number"), ("vcodec =", "vcodec needs a value"),
                              ("reference = 1", "reference '1'", "yes or no"),
                              ("reference = ", "reference ''", "yes or no"),

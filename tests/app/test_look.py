@@ -29,7 +29,7 @@ class Look(Case):
     def test_profiles_are_sets_of_options(self):
         profiles = self.profiles()
         self.assertEqual(sorted(profiles),
-                         ["fog", "medical-gray", "night", "screen", "surveillance"])
+                         ["fog", "medical-gray", "night", "screen", "surveillance", "water"])
         plain = self.frames()
         for name, settings in profiles.items():
             with self.subTest(name):
@@ -38,7 +38,7 @@ class Look(Case):
                 self.assertNotEqual(looks, plain)
 
     def test_options_win_over_the_profile(self):
-        wanted = self.frames("--mode", "clahe", "--strength", "0.2", "--clip", "4.5", "--tiles", "4x4")
+        wanted = self.frames("--mode", "haze", "--strength", "0.2", "--clip", "4", "--tiles", "16x16")
         for args in (("--profile", "fog", "--strength", "0.2"),
                      ("--strength=0.2", "--profile=fog")):
             self.assertEqual(self.frames(*args), wanted)
@@ -153,8 +153,8 @@ class Look(Case):
         self.assertNotEqual(self.frames("--mode", "clahe", "--gamma", 1.5), self.frames("--mode", "clahe"))
 
     def test_modes_differ(self):
-        looks = [self.frames("--mode", mode) for mode in ("global", "clahe", "stretch", "off")]
-        self.assertEqual(len(set(looks)), 4)
+        looks = [self.frames("--mode", mode) for mode in ("global", "clahe", "stretch", "haze", "off")]
+        self.assertEqual(len(set(looks)), 5)
         self.assertNotEqual(self.frames("--mode", "clahe", "--tiles", "2x3"), looks[1])
 
     # ---- chroma ----
@@ -287,7 +287,7 @@ class Look(Case):
                 self.assertIn("--strength", told[0])
                 self.assertEqual(video(self.path("a.mkv"))["color_transfer"], transfer)
                 foggy = self.ok(source, "--null", "--profile", "fog")
-                self.assertIn("half strength, 0.45", foggy.err)
+                self.assertIn("half strength, 0.5", foggy.err)
                 for args in (("--strength", 0.5), ("--mode", "off"),
                              ("--profile", "fog", "--strength", 0.5)):
                     self.assertNotIn("HDR", self.ok(source, "--null", *args).err)

@@ -105,6 +105,40 @@ static void picture_by_hand(void)
     check_rect_free(&out);
 }
 
+/* The left tile has a veil of 100. Of the picture 99.5 % are below 200.99, and so 0.88 * 100 /
+ * 200.99 is taken: the line goes from there with a slope of 1.779, 100 becomes 21.35 and 200
+ * 199.23. A quarter of what that takes of the mean is given back by a lift of 0.1703. The right
+ * tile has black: nothing is done. */
+static void haze_by_hand(void)
+{
+    static const uint8_t codes[] = {100, 200, 0, 200};
+    static TileResult result;
+    static CurveResult frame;
+    const ClaheSettings settings = {clahe_curve(8, 0, 1), 2, 1, 0};
+    CheckRect in = check_rect(4, 1, 4, 0, 0);
+    memcpy(in.pixels, codes, sizeof(codes));
+    TileGrid grid = clahe_grid(&settings, &in);
+    grid.haze = 1;
+    frame = *clahe_frame(CURVE_ONE, CURVE_ONE);
+    frame.bins = 256;
+    for (int i = 0; i < 256; i++)
+        frame.bin[i].cdf = (i < 100 ? 1 : i < 200 ? 2 : 4) * (CURVE_ONE / 4);
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
+    const double low = result.smooth[0][100] / 65536.0, high = result.smooth[0][200] / 65536.0;
+    CHECK(fabs(low - 24.64) < 0.05 && fabs(high - 205.78) < 0.05, "100 and 200 become %g and %g",
+          low, high);
+    for (int i = 0; i < 256; i++)
+        CHECK(result.smooth[1][i] == (uint32_t)i << 16, "without a veil %d becomes %g", i,
+              result.smooth[1][i] / 65536.0);
+
+    /* The clip limits the slope. */
+    grid.curve.clip = CURVE_ONE * 5 / 4;
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
+    CHECK(result.smooth[0][100] > 60u << 16 && result.smooth[0][100] < 90u << 16,
+          "with a slope of 1.25 at most 100 becomes %g", result.smooth[0][100] / 65536.0);
+    check_rect_free(&in);
+}
+
 /* ---- what holds for any picture ----------------------------------------------------------- */
 
 static CurveParams draw_curve(int depth, CheckRandom *random)
@@ -399,6 +433,7 @@ static const CheckTest tests[] = {
     {"opencv", opencv},
     {"axis_by_hand", axis_by_hand},
     {"picture_by_hand", picture_by_hand},
+    {"haze_by_hand", haze_by_hand},
     {"one_tile", one_tile},
     {"unchanged", unchanged},
     {"odd_samples", odd_samples},

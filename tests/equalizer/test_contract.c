@@ -382,7 +382,7 @@ static void params_out_of_range(void)
         PARAM(field, -DBL_MAX);                                                                    \
     } while (0)
     PARAM(mode, (LumeqMode)-1);
-    PARAM(mode, (LumeqMode)4);
+    PARAM(mode, (LumeqMode)5);
     PARAM(mode, (LumeqMode)INT32_MAX);
     NUMBER(strength, 0.0, 1.0);
     NUMBER(clip, 0.0, LUMEQ_MAX_CLIP);

@@ -89,7 +89,7 @@ static void check_step(const Step *step, const Pictures *p, const FrameStats *st
     const CheckRect *out = step->measure ? NULL : &p->out[0];
     const int depth = step->depth, all = params->reference || step->range == LUMEQ_RANGE_FULL;
     const int used[2] = {all ? 0 : 16 << (depth - 8), all ? (1 << depth) - 1 : 235 << (depth - 8)};
-    if (params->mode == LUMEQ_MODE_CLAHE)
+    if (params->mode == LUMEQ_MODE_CLAHE || params->mode == LUMEQ_MODE_HAZE)
         check_clahe_stats(stats, &p->in[0], out, depth, step->shift, used);
     else
         check_stats_at(stats, &p->in[0], out, depth, step->shift,
@@ -199,14 +199,16 @@ static double any_real(CheckRandom *random, double low, double high)
 
 static LumeqParams any_params(CheckRandom *random)
 {
-    static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL,
-                                      LUMEQ_MODE_CLAHE,  LUMEQ_MODE_CLAHE,  LUMEQ_MODE_CLAHE,
-                                      LUMEQ_MODE_OFF,    LUMEQ_MODE_STRETCH};
-    const LumeqMode mode = modes[check_below(random, 8)];
+    static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL,  LUMEQ_MODE_GLOBAL,
+                                      LUMEQ_MODE_CLAHE,  LUMEQ_MODE_CLAHE,   LUMEQ_MODE_CLAHE,
+                                      LUMEQ_MODE_OFF,    LUMEQ_MODE_STRETCH, LUMEQ_MODE_HAZE,
+                                      LUMEQ_MODE_HAZE};
+    const LumeqMode mode = modes[check_below(random, 10)];
     const int usual = check_below(random, 2); /* so that the tiles' history is used */
     return (LumeqParams){
         .mode = mode,
-        .reference = mode != LUMEQ_MODE_STRETCH && !check_below(random, 8),
+        .reference =
+            mode != LUMEQ_MODE_STRETCH && mode != LUMEQ_MODE_HAZE && !check_below(random, 8),
         .strength = check_below(random, 3) ? any_real(random, 0, 1) : 1,
         .adaptive = check_below(random, 2),
         .clip = check_below(random, 4) ? any_real(random, 1, 10) : 0,
@@ -554,7 +556,7 @@ BACKEND_TEST(set_params_refuses)
         params = (LumeqParams){.smooth = wrong[2][i]};
         refuse_params(eq, params, i);
     }
-    refuse_params(eq, (LumeqParams){.mode = (LumeqMode)4}, 7);
+    refuse_params(eq, (LumeqParams){.mode = (LumeqMode)5}, 7);
     refuse_params(eq, (LumeqParams){.mode = (LumeqMode)-1}, 8);
     refuse_params(eq, (LumeqParams){.mode = LUMEQ_MODE_STRETCH, .reference = 1}, 9);
     refuse_params(eq, (LumeqParams){.tiles_x = -1}, 10);

@@ -513,6 +513,11 @@ static void clahe(void)
     each_mode(LUMEQ_MODE_CLAHE, 0);
 }
 
+static void haze(void)
+{
+    each_mode(LUMEQ_MODE_HAZE, 0);
+}
+
 static void stretch(void)
 {
     each_mode(LUMEQ_MODE_STRETCH, 0);
@@ -600,8 +605,13 @@ static void planned(void)
 }
 
 static const CheckTest tests[] = {
-    {"global", global},   {"clahe", clahe},         {"stretch", stretch},
-    {"off", off},         {"reference", reference}, {"clahe_reference", clahe_reference},
+    {"global", global},
+    {"clahe", clahe},
+    {"stretch", stretch},
+    {"haze", haze},
+    {"off", off},
+    {"reference", reference},
+    {"clahe_reference", clahe_reference},
     {"planned", planned},
 };
 

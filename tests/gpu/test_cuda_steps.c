@@ -523,7 +523,7 @@ static void play_live(int mode, int depth, int single)
 
 static void live(void)
 {
-    for (int mode = 0; mode < 4; mode++)
+    for (int mode = 0; mode < 5; mode++)
         for (int depth = 8; depth <= 16; depth += mode == LUMEQ_MODE_CLAHE ? 2 : 4)
             play_live(mode, depth, depth / 4 % 3);
 }

@@ -88,10 +88,8 @@ const char *option_value_text(const Option *option, const void *field, char *tex
     case OPTION_CHOICE: print_choice(text, size, option->choices, number); return text;
     case OPTION_MODE: {
         static const char *const names[] = {
-            [LUMEQ_MODE_GLOBAL] = "global",
-            [LUMEQ_MODE_OFF] = "off",
-            [LUMEQ_MODE_CLAHE] = "clahe",
-            [LUMEQ_MODE_STRETCH] = "stretch",
+            [LUMEQ_MODE_GLOBAL] = "global", [LUMEQ_MODE_OFF] = "off",
+            [LUMEQ_MODE_CLAHE] = "clahe",   [LUMEQ_MODE_STRETCH] = "stretch",
             [LUMEQ_MODE_HAZE] = "haze",
         };
         return names[number];

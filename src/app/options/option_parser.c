@@ -247,12 +247,12 @@ static int put_over_file(Parser *p, int argc, char **argv)
     }
     if (take_arguments(p, argc, argv) < 0)
         return -1;
-    if (given.profile && reference_and_stretch(o)) {
+    if (given.profile && (reference_and_stretch(o) || reference_and_haze(o))) {
         if (option_is_given(p->given, "reference"))
             return refuse(&p->refusal,
                           "--reference and --profile %s contradict each other: that is "
-                          "mode stretch, which has no reference",
-                          profile_name(given.profile));
+                          "mode %s, which has no reference",
+                          profile_name(given.profile), reference_and_haze(o) ? "haze" : "stretch");
         reset(o, "reference");
     }
     let_command_line_win(p);
