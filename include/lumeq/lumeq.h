@@ -164,6 +164,12 @@ typedef enum LumeqBars {
     LUMEQ_BARS_IGNORE = 1, /* bars are treated as part of the picture */
 } LumeqBars;
 
+typedef enum LumeqLimit {
+    LUMEQ_LIMIT_NONE = 0,
+    LUMEQ_LIMIT_DARKEN = 1,  /* no code becomes lighter than it was */
+    LUMEQ_LIMIT_LIGHTEN = 2, /* no code becomes darker than it was */
+} LumeqLimit;
+
 /* What may change from frame to frame. Start from lumeq_params_default(): zeros have a meaning of
  * their own. */
 typedef struct LumeqParams {
@@ -226,6 +232,9 @@ typedef struct LumeqParams {
      * nothing but noise, as with a covered lens, is left alone, and others are lifted a little
      * less. 0, for single pictures: they are lifted as if they had little noise. */
     int await_noise;
+    /* Bounds every curve by the identity, `brightness` and `gamma` included. With DARKEN noise is
+     * not filtered, as `denoise` 0. Without effect on the reference. */
+    LumeqLimit limit;
 } LumeqParams;
 
 #define LUMEQ_CLIP_AUTO (-1.0)

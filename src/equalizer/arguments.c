@@ -50,6 +50,8 @@ static int check_params(const LumeqParams *params, Text why)
         return refuse(why, "unknown treatment %d of chroma", (int)params->chroma);
     if (params->bars != LUMEQ_BARS_AUTO && params->bars != LUMEQ_BARS_IGNORE)
         return refuse(why, "unknown treatment %d of bars", (int)params->bars);
+    if (params->limit < LUMEQ_LIMIT_NONE || params->limit > LUMEQ_LIMIT_LIGHTEN)
+        return refuse(why, "unknown limit %d", (int)params->limit);
     const LumeqRect *m = &params->meter;
     const int named = m->width == m->height && (m->width == 0 || m->width == -1);
     if (m->x < 0 || m->y < 0 || (!named && (m->width < 1 || m->height < 1)))

@@ -294,6 +294,18 @@ CURVE_FN void curve_light(const CurveParams *p, CurveBin *now)
         CURVE_OWN(now, i).curve = light_bin(p, i);
 }
 
+/* A bin's curve, bounded by the identity where it may only darken or only lighten. The history is
+ * not bounded, so that another limit holds at once. */
+CURVE_ALONE uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
+{
+    const uint32_t same = (uint32_t)i << (16 + p->fraction);
+    if (p->limit == LUMEQ_LIMIT_DARKEN)
+        return curve < same ? curve : same;
+    if (p->limit == LUMEQ_LIMIT_LIGHTEN)
+        return curve > same ? curve : same;
+    return curve;
+}
+
 /* A bin's curve on its way to the target: smoothed, and weakened by the strength. `now` has what
  * curve_light() makes of it. */
 CURVE_FN CurveBin curve_towards(const CurveParams *p, int i, uint32_t target, uint32_t alpha,
@@ -303,7 +315,7 @@ CURVE_FN CurveBin curve_towards(const CurveParams *p, int i, uint32_t target, ui
     now.smooth = in_range ? target : now.curve;
     if (alpha < CURVE_ONE && in_range)
         now.smooth = curve_lerp(was.smooth, target, alpha);
-    now.curve = curve_lerp(now.curve, now.smooth, strength);
+    now.curve = curve_limited(p, i, curve_lerp(now.curve, now.smooth, strength));
     return now;
 }
 

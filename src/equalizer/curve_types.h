@@ -57,6 +57,7 @@ typedef struct CurveParams {
     uint32_t strength;    /* Q16 */
     int32_t adaptive;     /* the strength is for pictures that need it */
     int32_t stretch;      /* the target is a straight line */
+    int32_t limit;        /* a LumeqLimit: the curve is only darker, or only lighter */
     int32_t lift;         /* the target is what lift_decide() makes of the picture */
     CurveLight light;
     uint32_t slow;    /* Q16 share of this frame in what it decides on */

@@ -284,14 +284,12 @@ static void finish_curve(const CurveParams *p, const uint32_t *smoothed, uint32_
     for (int i = 0; i < n.count; i++) {
         now[i].smooth = smoothed[i];
         work[i] = curve_lerp(light_bin(p, i), smoothed[i], strength);
-        now[i].curve = work[i];
     }
-    if (even == CURVE_ONE)
-        return;
     uint32_t evened[LUMEQ_MAX_BINS];
-    even_curve(&n, even, work, evened);
+    if (even != CURVE_ONE)
+        even_curve(&n, even, work, evened);
     for (int i = 0; i < n.count; i++)
-        now[i].curve = evened[i];
+        now[i].curve = curve_limited(p, i, even != CURVE_ONE ? evened[i] : work[i]);
 }
 
 static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even)

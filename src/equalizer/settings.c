@@ -210,6 +210,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.adaptive = params->adaptive && params->mode != LUMEQ_MODE_HAZE;
     curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
     curve.scene_cut = params->scene_cut != 0;
+    curve.limit = (int32_t)params->limit;
     curve.reference = reference;
     curve.chroma = curved && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = curved && params->dither;
@@ -222,6 +223,9 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
         curve.denoise = params->denoise == LUMEQ_DENOISE_AUTO ? CURVE_ONE : to_q16(params->denoise);
         if (params->clip == LUMEQ_CLIP_AUTO)
             curve.clip = CURVE_CLIP_AUTO;
+        /* A filter makes what is darker than its surroundings lighter. */
+        if (params->limit == LUMEQ_LIMIT_DARKEN)
+            curve.denoise = 0;
     }
     if (curve.alpha < 1)
         curve.alpha = 1; /* a curve that can never move is not what a long time constant means */

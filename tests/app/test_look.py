@@ -61,7 +61,7 @@ class Look(Case):
                                       ("--tiles", "8x17", "1 to 16"), ("--tiles", "8x8x8", "8x8"),
                                       ("--tiles", "-1x4", "1 to 16"), ("--strength", "much", "auto", "0 to 1"),
                                       ("--chroma", "off", "scale|keep"), ("--dither", "yes", "auto|on|off"),
-                                      ("--bars", "off", "auto|ignore"),
+                                      ("--bars", "off", "auto|ignore"), ("--limit", "up", "none|darken|lighten"),
                                       ("--brightness", "1.1", "-1 to 1"), ("--brightness", "auto", "-1 to 1"),
                                       ("--gamma", "0", "0.1 to 10"), ("--gamma", "10.5", "0.1 to 10"),
                                       ("--meter", "middle", "left,top,width,height", "centre"),
@@ -75,7 +75,8 @@ class Look(Case):
         self.refused(lumeq(simple(), "--null", "--reference", "--denoise", "1"), USAGE, "contradict")
         self.refused(lumeq(simple(), "--null", "--reference", "--brightness", "-0.5"), USAGE, "contradict")
         self.refused(lumeq(simple(), "--null", "--reference", "--gamma", "2"), USAGE, "contradict")
-        self.ok(simple(), "--null", "--reference", "--brightness", "0", "--gamma", "1")
+        self.refused(lumeq(simple(), "--null", "--reference", "--limit", "darken"), USAGE, "contradict")
+        self.ok(simple(), "--null", "--reference", "--brightness", "0", "--gamma", "1", "--limit", "none")
         self.refused(lumeq(simple(), "--null", "--reference", "--profile", "screen"), USAGE,
                      "--reference", "screen", "contradict")
         self.ok(simple(), "--null", "--profile", "screen", "--config",
@@ -89,6 +90,28 @@ class Look(Case):
         # Dull as the clip is, it needs all of what auto has to give.
         self.assertEqual(self.frames("--strength", 0), self.frames("--mode", "off"))
         self.assertNotEqual(self.frames("--strength", 1), auto)
+
+    def test_limit(self):
+        """Luma is bounded by the source's, whatever makes the curve, and unlimited it is not."""
+        noise = "geq=lum='%s+%s*X/256+mod(X*7+Y*13+N*5\\,9)':cb=128:cr=128"
+        for name, light in ("bright", (150, 60)), ("dark", (20, 40)):
+            source = clip("limit-%s.mkv" % name, *FFV1, seconds=0.3,
+                          source="color=black:size=256x64:rate=10,format=yuv420p," + noise % light)
+            before = raw(source, "gray")
+            for args in (), ("--strength", 1), ("--mode", "clahe", "--strength", 1), ("--mode", "stretch"), \
+                        ("--gamma", 0.7), ("--gamma", 1.5):
+                for passes in "on", "off":
+                    with self.subTest("%s %s %s" % (name, args, passes)):
+                        common = ("--two-pass", passes, "--dither", "off", *args)
+                        self.frames(*common, "--limit", "darken", source=source)
+                        after = raw(self.path("out.nut"), "gray")
+                        self.assertLessEqual(max(b - a for a, b in zip(before, after)), 1)
+                        if args == ("--strength", 1) or args == ("--gamma", 0.7):
+                            self.assertNotEqual(after, before)
+                        if args:
+                            self.frames(*common, "--limit", "lighten", "--denoise", "off", source=source)
+                            after = raw(self.path("out.nut"), "gray")
+                            self.assertLessEqual(max(a - b for a, b in zip(before, after)), 1)
 
     def test_denoise(self):
         """Only noisy video that is lifted knows it."""

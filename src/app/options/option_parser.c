@@ -80,6 +80,11 @@ static int reference_and_gamma(const Options *o)
     return o->reference && o->gamma != 1;
 }
 
+static int reference_and_limit(const Options *o)
+{
+    return o->reference && o->limit != LUMEQ_LIMIT_NONE;
+}
+
 static int reference_and_deflicker(const Options *o)
 {
     return o->reference && o->deflicker > 0;
@@ -113,6 +118,7 @@ static const Rivals rivals[] = {
     {"reference", "meter", reference_and_meter, "--reference and --meter"},
     {"reference", "brightness", reference_and_brightness, "--reference and --brightness"},
     {"reference", "gamma", reference_and_gamma, "--reference and --gamma"},
+    {"reference", "limit", reference_and_limit, "--reference and --limit"},
     {"reference", "deflicker", reference_and_deflicker, "--reference and --deflicker"},
     {"reference", "denoise", reference_and_denoise, "--reference and --denoise"},
     {"deflicker", "two-pass", deflicker_in_one_pass, "--deflicker and --two-pass off"},

@@ -62,6 +62,8 @@ const Option option_table[] = {
      "-1 .. 1: lighten or darken the tones before they are equalized; black and white stay [0]"},
     {"gamma", 0, OPTION_NUMBER, 0, FIELD(gamma), LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA, "X",
      "0.1 .. 10: the same by x^(1/X): more than 1 is lighter [1]"},
+    {"limit", 0, OPTION_CHOICE, 0, FIELD(limit), 0, 0, "none|darken|lighten",
+     "let the picture only become darker, or only lighter [none]"},
     {"smooth", 0, OPTION_NUMBER, COMMON, FIELD(smooth), 0, LUMEQ_MAX_SMOOTH, "SECONDS",
      "time constant of the curve; 0 = each frame on its own [0.5]"},
     {"scene-cut", 0, OPTION_CHOICE, 0, FIELD(scene_cut), 0, 0, "off|on",

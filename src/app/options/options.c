@@ -103,5 +103,6 @@ LumeqParams options_params(const Options *o)
         .denoise = o->denoise,
         .brightness = o->brightness,
         .gamma = o->gamma,
+        .limit = o->limit,
     };
 }

@@ -77,6 +77,7 @@ typedef struct Options {
     LumeqMode mode;
     LumeqChroma chroma;
     LumeqBars bars;
+    LumeqLimit limit;
     int reference, scene_cut, range, dither; /* indices of their choices */
     int deinterlace;                         /* the same */
     double strength;                         /* -1: as much as each picture needs */
