@@ -104,6 +104,27 @@ static void none(void)
     CHECK(!light_is_on(&p.light), "the reference knows none of it");
 }
 
+/* A node is never on the other side of its own code, and is what it was on this one. */
+static void limits(void)
+{
+    for (int depth = 8; depth <= 16; depth += 4) {
+        LumeqParams params = lit(LUMEQ_MODE_GLOBAL, 0, 1);
+        for (int limit = LUMEQ_LIMIT_NONE; limit <= LUMEQ_LIMIT_LIGHTEN; limit++) {
+            params.limit = (LumeqLimit)limit;
+            const CurveParams p = curve_of(&params, depth, 1);
+            for (int i = 0; i < p.bins; i++) {
+                const uint32_t same = (uint32_t)i << (16 + p.fraction), less = same / 2;
+                const uint32_t more = same + CURVE_ONE / 2;
+                CHECK(curve_limited(&p, i, less) == (limit == LUMEQ_LIMIT_LIGHTEN ? same : less),
+                      "limit %d, bin %d: down", limit, i);
+                CHECK(curve_limited(&p, i, more) == (limit == LUMEQ_LIMIT_DARKEN ? same : more),
+                      "limit %d, bin %d: up", limit, i);
+            }
+            CHECK(limit != LUMEQ_LIMIT_DARKEN || !p.denoise, "what only darkens is not filtered");
+        }
+    }
+}
+
 /* What a negative brightness makes darker, the positive one makes as light as it was. */
 static void back(void)
 {
@@ -403,6 +424,7 @@ static const CheckTest tests[] = {
     {"map", map},       {"none", none},       {"back", back},
     {"alone", alone},   {"literal", literal}, {"stretched", stretched},
     {"lifted", lifted}, {"at_once", at_once}, {"other_settings_at_once", other_settings_at_once},
+    {"limits", limits},
 };
 
 CHECK_MAIN(tests)
