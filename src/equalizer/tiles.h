@@ -341,7 +341,7 @@ typedef struct TileHaze {
 } TileHaze;
 
 /* Where in a cell that goes from `from` to `to` a value between lies. */
-CURVE_FN uint32_t tile_place(int cell, uint32_t value, uint32_t from, uint32_t to)
+CURVE_FN uint32_t tile_cell_place(int cell, uint32_t value, uint32_t from, uint32_t to)
 {
     const uint32_t part = to > from ? curve_quotient((uint64_t)(value - from) << 8, to - from) : 0;
     return ((uint32_t)cell << 8) + part;
@@ -402,10 +402,10 @@ CURVE_FN TileHaze tile_find_haze(const CurveParams *p, const CurveResult *frame,
     }
     curve_sum2(sums, w->sums[0]);
     const int dark = (int)sums[0], bright = sums[1] < TILE_CELLS ? (int)sums[1] : TILE_CELLS - 1;
-    const uint32_t light = tile_place(bright, HAZE_BRIGHT, tile_frame_cdf(frame, bright - 1),
-                                      tile_frame_cdf(frame, bright));
-    uint32_t veil =
-        tile_above(tile_place(dark, veiled, w->cum[dark] - w->hist[dark], w->cum[dark]), black);
+    const uint32_t light = tile_cell_place(bright, HAZE_BRIGHT, tile_frame_cdf(frame, bright - 1),
+                                           tile_frame_cdf(frame, bright));
+    uint32_t veil = tile_above(
+        tile_cell_place(dark, veiled, w->cum[dark] - w->hist[dark], w->cum[dark]), black);
     h.light = tile_above(light, black);
     h.light = h.light < h.range ? h.light : h.range;
     veil = veil < h.light ? veil : h.light;

@@ -47,7 +47,7 @@ const Option option_table[] = {
 
     HEADING("What is done to the picture"),
     {"mode", 0, OPTION_MODE, COMMON, FIELD(mode), 0, 0, "global|clahe|stretch|haze|off",
-     "one curve, one a tile, a line, haze taken away by tiles, or none [global]"},
+     "one curve, one a tile, a line, dehaze [global]"},
     {"profile", 0, OPTION_PROFILE, COMMON, FIELD(profile), 0, 0, "NAME|help",
      "settings for a kind of video; help lists them [none]"},
     {"strength", 0, OPTION_AUTO_NUMBER, COMMON, FIELD(strength), 0, 1, "auto|X",
