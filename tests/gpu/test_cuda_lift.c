@@ -208,6 +208,15 @@ static void any_plain(Case *c, CheckRandom *random)
         t->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
 }
 
+/* Without its filter. Chroma that is scaled more than this is always filtered. */
+static void leave_chroma(CurveTable *table)
+{
+    table->lift.chroma_on = 0;
+    for (int i = 0; i < CURVE_CELLS; i++)
+        if (table->gain[i].gain > CURVE_GAIN_MOST)
+            table->gain[i].gain = CURVE_GAIN_MOST;
+}
+
 /* Whether luma and chroma are lifted: three of four are, and one of eight where the case is to be
  * `left` alone. */
 static void any_lift(Case *c, int left, CheckRandom *random)
@@ -216,7 +225,7 @@ static void any_lift(Case *c, int left, CheckRandom *random)
     if (left ? check_below(random, 8) : !check_below(random, 4))
         c->table.lift.luma_on = 0;
     if (left ? check_below(random, 8) : !check_below(random, 4))
-        c->table.lift.chroma_on = 0;
+        leave_chroma(&c->table);
     c->job.fields = check_below(random, 3) == 0;
 }
 
