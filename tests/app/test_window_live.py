@@ -67,7 +67,7 @@ class Window(WindowCase):
         options = [sorted(command[4:]) for command in commands]
         self.assertEqual(options[:2], [["--reference=yes", "--vcodec=ffv1"], ["--mode=off", "--vcodec=ffv1"]])
         self.assertIn("--reference=yes", options[2])
-        self.assertIn("--profile=medical-gray", options[2])
+        self.assertIn("--profile=night", options[2])
         for command in commands:
             self.ok(*command[1:], "-y", "--no-config", "--two-pass", "on", "--backend", "cpu")
 

@@ -549,7 +549,7 @@ static void settings_by_keys(void)
         {"Profile: fog", "Profile: none", 1},
         {"Strength: ", CHECK_SLOWER > 1 ? "Strength: 0.80" : "Strength: auto", 1},
         {"Clip limit: 3.38", "Clip limit: auto", 0},
-        {"Tiles: 9x9; no effect but in mode clahe", "Tiles: 8x8", 0},
+        {"Tiles: 9x9; no effect but in modes clahe and haze", "Tiles: 8x8", 0},
         {"Chroma: keep", "Chroma: scale", 1},
         {"Smoothing: 0.6 s", "Smoothing: 0.5 s", 0},
         {"Black bars: ignore", "Black bars: auto", 0},
