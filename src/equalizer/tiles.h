@@ -376,17 +376,6 @@ CURVE_FN uint32_t tile_lifted(const TileHaze *h, uint32_t at)
     return lifted < h->range ? lifted : h->range;
 }
 
-/* What takes tones of the mean `low` to those of the mean `high`, both Q16 of the range. */
-CURVE_FN uint32_t tile_mean_lift(uint32_t low, uint32_t high)
-{
-    const uint32_t divisor = (uint32_t)((uint64_t)low * (CURVE_ONE - high) >> 16);
-    if (high <= low)
-        return 0;
-    if ((uint64_t)(high - low) << 16 >= (uint64_t)HAZE_MOST_LIFT * divisor)
-        return HAZE_MOST_LIFT;
-    return curve_divide((uint64_t)(high - low) << 32, divisor) >> 16;
-}
-
 /* From the counts in w->hist and their sums in w->cum. */
 CURVE_FN TileHaze tile_find_haze(const CurveParams *p, const CurveResult *frame, uint32_t counted,
                                  CurveWork *w)
@@ -431,7 +420,9 @@ CURVE_FN uint32_t tile_find_lift(const CurveParams *p, const TileHaze *h, uint32
     const uint32_t before = curve_quotient((uint64_t)sums[0] << 8, h->range);
     const uint32_t after = curve_quotient((uint64_t)sums[1] << 8, h->range);
     const uint32_t wanted = before > after ? curve_lerp(after, before, HAZE_KEPT) : after;
-    return tile_mean_lift(after, wanted < CURVE_ONE ? wanted : CURVE_ONE - 1);
+    /* At least a 256th of the range, so that the quotient fits 32 bits. */
+    const uint32_t lift = lift_reach(lift_most(after, CURVE_ONE / 256), wanted);
+    return lift_least(lift, HAZE_MOST_LIFT);
 }
 
 /* In place of curve_target(). */
