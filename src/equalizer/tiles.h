@@ -317,20 +317,19 @@ CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
 }
 
 /*
- * Mode HAZE. Light that haze scatters lies over all of a tile alike, as a veil: what even its
- * darkest samples have. Contrast is what is left of it: t of what it would be. The curve is the
- * line that takes the veil away and leaves the bright end of the whole picture, the haze's own
- * light, where it is; then it gives back some of the mean, since it always darkens. Where a tile
- * has something black there is no veil, and nothing is done.
+ * Mode HAZE. Haze adds the same light to all of a tile: a veil, which is about what the tile's
+ * darkest samples have. It leaves a share t of the contrast. The curve is a line that subtracts the
+ * veil and keeps the bright end of the whole picture, the light of the haze itself, in its place.
+ * The line darkens the tile, so a lift then gives some of the mean back. If a tile has something
+ * black there is no veil, and its curve is the identity.
  */
-#define HAZE_DARKEST 50 /* the veil: below it lies one sample in so many */
-#define HAZE_BRIGHT                                                                                \
-    (CURVE_ONE * 995 / 1000)              /* its light: such a share of the picture is darker      \
-                                           */
-#define HAZE_TAKEN (CURVE_ONE * 88 / 100) /* of the veil: all of it looks hard and unreal */
-#define HAZE_STEEPEST (16 * CURVE_ONE)    /* slope where there is no limit */
-#define HAZE_KEPT (CURVE_ONE / 4)         /* of what the mean loses */
-#define HAZE_MOST_LIFT (6 * CURVE_ONE)    /* what black may be lighter by for it */
+#define HAZE_DARKEST 50                      /* one sample in 50 is darker than the veil */
+#define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* share of the picture below the haze's own light */
+#define HAZE_TAKEN LIFT_PERCENT(88)          /* of the veil: all of it looks hard and unreal */
+#define HAZE_STEEPEST (16 * CURVE_ONE)       /* slope without a clip limit */
+#define HAZE_KEPT (CURVE_ONE / 4)            /* of the mean that is lost */
+#define HAZE_DARK LIFT_PERCENT(20)           /* tiles up to this mean lose nothing */
+#define HAZE_MOST_LIFT (6 * CURVE_ONE)
 
 /* A tile's line: all in 256ths of cells above black, the others Q16. */
 typedef struct TileHaze {
@@ -340,7 +339,7 @@ typedef struct TileHaze {
     uint32_t lift; /* a of (1 + a) x / (1 + a x) */
 } TileHaze;
 
-/* Where in a cell that goes from `from` to `to` a value between lies. */
+/* The place, in 256ths of cells, of a value inside a cell that goes from `from` to `to`. */
 CURVE_FN uint32_t tile_cell_place(int cell, uint32_t value, uint32_t from, uint32_t to)
 {
     const uint32_t part = to > from ? curve_quotient((uint64_t)(value - from) << 8, to - from) : 0;
@@ -352,7 +351,7 @@ CURVE_FN uint32_t tile_above(uint32_t place, uint32_t black)
     return place > black ? place - black : 0;
 }
 
-/* How much of the frame is not above a cell, Q16. */
+/* The share of the frame at or below a cell, Q16. */
 CURVE_FN uint32_t tile_frame_cdf(const CurveResult *frame, int cell)
 {
     const int width = (int)frame->bins / TILE_CELLS;
@@ -404,7 +403,7 @@ CURVE_FN TileHaze tile_find_haze(const CurveParams *p, const CurveResult *frame,
     return h;
 }
 
-/* What gives the tile back some of its mean. */
+/* The lift that gives the tile some of its mean back. */
 CURVE_FN uint32_t tile_find_lift(const CurveParams *p, const TileHaze *h, uint32_t counted,
                                  CurveWork *w)
 {
@@ -419,7 +418,8 @@ CURVE_FN uint32_t tile_find_lift(const CurveParams *p, const TileHaze *h, uint32
     curve_sum2(sums, w->sums[1]);
     const uint32_t before = curve_quotient((uint64_t)sums[0] << 8, h->range);
     const uint32_t after = curve_quotient((uint64_t)sums[1] << 8, h->range);
-    const uint32_t wanted = before > after ? curve_lerp(after, before, HAZE_KEPT) : after;
+    const uint32_t some = before > after ? curve_lerp(after, before, HAZE_KEPT) : after;
+    const uint32_t wanted = lift_most(some, lift_least(before, HAZE_DARK));
     /* At least a 256th of the range, so that the quotient fits 32 bits. */
     const uint32_t lift = lift_reach(lift_most(after, CURVE_ONE / 256), wanted);
     return lift_least(lift, HAZE_MOST_LIFT);
