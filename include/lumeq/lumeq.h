@@ -145,8 +145,8 @@ typedef enum LumeqMode {
     /* One straight line: the codes below which 0.5 % and 99.5 % of the picture lie become black and
      * white. */
     LUMEQ_MODE_STRETCH = 3,
-    /* Tiles as in mode CLAHE, but each has the curve that takes its haze away: the veil of light
-     * that even its darkest 2 % have. Where there is none, nothing changes. `clip` limits the
+    /* Tiles as in mode CLAHE, but each tile's curve removes haze: it subtracts the light that the
+     * tile's darkest 2 % have. A tile with something black stays as it is. `clip` limits the
      * slope, `adaptive` is ignored. Best with 16x16 tiles. */
     LUMEQ_MODE_HAZE = 4,
 } LumeqMode;
@@ -232,8 +232,9 @@ typedef struct LumeqParams {
      * nothing but noise, as with a covered lens, is left alone, and others are lifted a little
      * less. 0, for single pictures: they are lifted as if they had little noise. */
     int await_noise;
-    /* Bounds every curve by the identity, `brightness` and `gamma` included. With DARKEN noise is
-     * not filtered, as `denoise` 0. Without effect on the reference. */
+    /* Bounds every curve by the identity, `brightness` and `gamma` included. DARKEN does not filter
+     * noise, as if `denoise` were 0; with LIGHTEN the filter may darken single samples. The
+     * reference ignores it. */
     LumeqLimit limit;
 } LumeqParams;
 

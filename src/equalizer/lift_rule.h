@@ -29,8 +29,8 @@
 #define LIFT_NOISE_POSSIBLE 4
 #define LIFT_AWAITED 2
 
-/* Where a scene gets lighter in its first frames, the lift is taken back at this pace at least: a
- * film that begins with a fade would keep the curve of its dark first frame for seconds. */
+/* The least pace at which a scene that gets lighter in its first frames loses its lift. Without it
+ * a film that begins with a fade keeps the curve of its dark first frame for seconds. */
 #define LIFT_YOUNG 30
 #define LIFT_YOUNG_PACE (CURVE_ONE / 4)
 
@@ -43,8 +43,8 @@
  * everywhere. */
 #define LIFT_DARK_MORE (2 * CURVE_ONE)
 
-#define LIFT_PAGE 12       /* codes above black: what is darker is no page */
-#define LIFT_GLOOM 32      /* codes above black: what is darker may be a night sky */
+#define LIFT_PAGE 12       /* codes above black: a page is lighter */
+#define LIFT_GLOOM 32      /* codes above black: a night sky is darker */
 #define LIFT_SHARE_BITS 30 /* of LiftState.share */
 
 #define LIFT_CLIP_ROUNDS 4 /* as those of the curve that is not lifted */
