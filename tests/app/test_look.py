@@ -98,6 +98,10 @@ class Look(Case):
             source = clip("limit-%s.mkv" % name, *FFV1, seconds=0.3,
                           source="color=black:size=256x64:rate=10,format=yuv420p," + noise % light)
             before = raw(source, "gray")
+            self.frames("--two-pass", "off", "--dither", "off", "--strength", 1, source=source)
+            moves = [a - b for a, b in zip(raw(self.path("out.nut"), "gray"), before)]
+            self.assertGreater(max(moves), 1)
+            self.assertLess(min(moves), -1)
             for args in (), ("--strength", 1), ("--mode", "clahe", "--strength", 1), ("--mode", "stretch"), \
                         ("--gamma", 0.7), ("--gamma", 1.5):
                 for passes in "on", "off":
