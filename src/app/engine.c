@@ -274,6 +274,8 @@ static const char *never_lifted(const LumeqParams *params, const Options *o, con
         return "--reference";
     if (params->mode != LUMEQ_MODE_GLOBAL)
         return modes[params->mode];
+    if (params->limit == LUMEQ_LIMIT_DARKEN)
+        return "--limit darken";
     return params->lift ? NULL : o->strength >= 0 ? "a number for --strength" : hdr;
 }
 

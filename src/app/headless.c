@@ -600,7 +600,7 @@ static void say_details(const Run *run)
 static void say_unused(const Run *run)
 {
     if (run->options->denoise != LUMEQ_DENOISE_AUTO && run->params.mode == LUMEQ_MODE_GLOBAL &&
-        run->params.lift && !run->filtered)
+        run->params.lift && run->params.limit != LUMEQ_LIMIT_DARKEN && !run->filtered)
         say(SAY_WARNINGS, "--denoise had no effect: nothing was lifted");
 }
 

@@ -139,6 +139,8 @@ class Look(Case):
                             (("--mode", "off", "--gamma", 2), "with --mode off nothing is lifted"),
                             (("--mode", "clahe"), "with --mode clahe nothing is lifted"),
                             (("--profile", "screen"), "with --mode stretch nothing is lifted"),
+                            (("--profile", "fog"), "with --mode haze nothing is lifted"),
+                            (("--limit", "darken"), "with --limit darken nothing is lifted"),
                             (("--strength", 0.5), "with a number for --strength nothing is lifted"),
                             ((), "had no effect: nothing was lifted")):
             for value in "off", 0.5:
