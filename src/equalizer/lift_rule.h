@@ -51,9 +51,9 @@
 
 #define LIFT_PERCENT(percent) (CURVE_ONE * (percent) / 100)
 
-/* The mean that a dark picture gets, shares of the range: where it is mostly void, and more by so
- * much where it is not. Void is what lies within the noise of black, or in one narrow peak of dark
- * codes: more light only turns it gray. */
+/* The mean that a dark picture gets, as a share of the range: AIM_VOID if it is mostly void, and
+ * AIM_MORE on top if it is not. Samples within the noise of black, or in one narrow peak of dark
+ * codes, count as void: more light only turns them gray. */
 #define LIFT_AIM_VOID LIFT_PERCENT(17)
 #define LIFT_AIM_MORE LIFT_PERCENT(21)
 #define LIFT_VOID_FROM LIFT_PERCENT(45)
@@ -61,17 +61,17 @@
 #define LIFT_VOID_CODES 4 /* above black; and LIFT_VOID_NOISE times the noise */
 #define LIFT_VOID_NOISE 2
 
-/* Where the lightest tones of a dark picture go. */
+/* The lightest tones of a dark picture stay below this place. */
 #define LIFT_LIGHT LIFT_PERCENT(70)
 
-/* A picture is dark if the mean of its darker three quarters is below the first, and not from the
- * second on: a caption, a lamp or the sky makes no picture light. */
+/* A picture is dark if the mean of its darker three quarters is below the first share of the range,
+ * and not dark above the second. Captions, lamps and the sky do not count. */
 #define LIFT_DARK_FROM LIFT_PERCENT(18)
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
-/* It is hazy where its darkest percent has at least the second share of the median's light, and not
- * below the first. It gets contrast as a dull one does, and where its mean is above the third,
- * which clear pictures have, it goes there, but snow does not turn gray. */
+/* A picture is hazy if its darkest percent has the second share of the median's light or more, and
+ * not hazy below the first. It gets contrast as a dull one does. A mean above HAZE_MEAN, which
+ * clear pictures have, goes down to that, by HAZE_DARKER at most. */
 #define LIFT_HAZE_FROM LIFT_PERCENT(18)
 #define LIFT_HAZE_TO LIFT_PERCENT(30)
 #define LIFT_HAZE_MEAN LIFT_PERCENT(48)
@@ -93,7 +93,7 @@ typedef struct LiftPicture {
     uint32_t mean, darker; /* of all; of its darker three quarters */
     uint32_t peak, gloom;  /* the most in three neighbouring codes: of a page, of a night sky */
     uint32_t voids;        /* the share that is void, Q16 */
-    /* Codes below which so much of it lies; floor: 1 %. */
+    /* Percentiles, as codes; floor: 1 %, middle: 50 %. */
     uint32_t floor, p10, middle, p90, p99, p995;
     uint32_t noise, slope; /* 64ths of a code, at most; the steepest slope that it allows, Q16 */
     uint32_t page;         /* it is a page or a screen, which is left alone */
