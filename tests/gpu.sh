@@ -146,7 +146,7 @@ whole_program() {
     check "the clip, --strength 1 --clip 0 --smooth 2" \
         same_bits "$clip" --strength 1 --clip 0 --smooth 2
     check "the clip, --mode off" same_bits "$clip" --mode off
-    for mode in clahe stretch; do
+    for mode in clahe stretch haze; do
         check "the clip, --mode $mode" same_bits "$clip" --mode "$mode"
     done
     check "the clip, --mode clahe --tiles 5x3 --dither off --chroma keep" \
@@ -159,7 +159,7 @@ whole_program() {
     check "noise, 1x1" same_bits "$work/dot.y4m"
     check "noise, 4K gray" same_bits "$work/uhd.y4m"
     noise 642 361 6 422p12 $((2 * (642 * 361 * 2))) >"$work/deep422.y4m"
-    for mode in global clahe; do
+    for mode in global clahe haze; do
         check "noise, 10 bits, --mode $mode" same_bits "$work/deep.y4m" --mode "$mode"
         check "noise, 12 bits, --mode $mode" same_bits "$work/deep422.y4m" --mode "$mode"
     done
@@ -171,9 +171,14 @@ whole_program() {
         same_bits "$work/dark.y4m" --denoise 0.5 --chroma keep
     check "dark and noisy, --meter centre --brightness 0.2 --gamma 1.3" \
         same_bits "$work/dark.y4m" --meter centre --brightness 0.2 --gamma 1.3
-    for mode in clahe stretch; do
+    for mode in clahe stretch haze; do
         check "dark and noisy, --mode $mode" same_bits "$work/dark.y4m" --mode "$mode"
     done
+    for limit in darken lighten; do
+        check "dark and noisy, --limit $limit" same_bits "$work/dark.y4m" --limit "$limit"
+        check "dark and noisy, --mode clahe --limit $limit" same_bits "$work/dark.y4m" --mode clahe --limit "$limit"
+    done
+    check "dark and noisy, --profile night" same_bits "$work/dark.y4m" --profile night
     check "--list-gpus" lists_gpus
     check "--doctor: this build has code for the GPU" doctor_finds_gpu
     check "a GPU that is not there is refused" no_such_gpu "$clip"
