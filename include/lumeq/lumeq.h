@@ -199,7 +199,8 @@ typedef struct LumeqParams {
     LumeqBars bars;
     /* 0 (none) .. 1: how much of the flicker of the source (timelapse, old film) is evened out,
      * over half a second before and after each frame. Needs a history that looks ahead; elsewhere
-     * it is an ARGUMENT error. */
+     * it is an ARGUMENT error. With `lift` such a history evens out what the curve would amplify,
+     * with 0 too. */
     double deflicker;
     /* The part of the picture that its curve is made for, as a camera's metering does it: samples
      * outside are not counted, and equalized all the same. Width and height 0: all of it; both -1:

@@ -7,6 +7,7 @@
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 
+/* Deflicker evens light out over so many nanoseconds before and after a frame. */
 #define FLICKER_RADIUS 500000000
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -25,6 +26,8 @@ LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead)
     plan->radius = smaller(2 * llrint(params->smooth * 1e9), lookahead / 4);
     if (params->deflicker > 0 && !plan->reference)
         plan->flicker = smaller(FLICKER_RADIUS, lookahead / 2);
+    else if (params->lift && params->mode == LUMEQ_MODE_GLOBAL && !plan->reference)
+        plan->flicker = lookahead / 3; /* auto-exposure takes seconds */
     plan->reach = plan->radius > plan->flicker ? plan->radius : plan->flicker;
     plan->plateau_of = -1;
     return plan;

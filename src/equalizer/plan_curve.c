@@ -158,37 +158,65 @@ static void fade_curve(const Nodes *n, uint32_t factor, const uint32_t *plateau,
     }
 }
 
-/* How much lighter the frames around are than frame i, on average, Q16. */
+/* The light of the next frame, Q24, whose light is to the last one's as `to` is to `from`. */
+static uint64_t next_light(uint64_t light, uint32_t from, uint32_t to)
+{
+    const uint64_t most = UINT64_C(16) << 24, next = light * to / from;
+    return next < most ? next : most;
+}
+
+/* How much lighter the frames around are than frame i, on average, Q16. Flashes do not count. */
 static uint32_t light_around(const LumeqPlan *plan, size_t i)
 {
     const Window w = window_of(plan, i, plan->flicker);
     const uint64_t one = UINT64_C(1) << 24;
-    uint64_t sum = one, light = one;
+    uint64_t sum = one, light = one, count = 1;
     for (size_t k = i + 1; k <= w.to; k++) {
-        light = light * plan_frame(plan, k)->gain >> 16;
-        light = light > 16 * one ? 16 * one : light;
-        sum += light;
+        light = next_light(light, CURVE_ONE, plan_frame(plan, k)->gain);
+        sum += plan_frame(plan, k)->flash ? 0 : light;
+        count += !plan_frame(plan, k)->flash;
     }
     light = one;
     for (size_t k = i; k > w.from; k--) {
         const uint32_t gain = plan_frame(plan, k)->gain;
-        light = (light << 16) / (gain ? gain : CURVE_ONE);
-        light = light > 16 * one ? 16 * one : light;
-        sum += light;
+        light = next_light(light, gain ? gain : CURVE_ONE, CURVE_ONE);
+        sum += plan_frame(plan, k - 1)->flash ? 0 : light;
+        count += !plan_frame(plan, k - 1)->flash;
     }
-    return (uint32_t)(sum / (w.to - w.from + 1) >> 8);
+    return (uint32_t)(sum / count >> 8);
+}
+
+/* The mean slope of the curve over the picture, Q16: it amplifies changes of the light as much. */
+static uint32_t mean_slope(const PlanFrame *f, const CurveParams *p, const uint32_t *curve)
+{
+    const int width = curve_width(p), black = p->black >> (p->depth - 8);
+    uint64_t sum = 0;
+    for (int i = black; (i + 1) * width < p->bins; i++)
+        sum += (uint64_t)f->share[i - black] *
+               ((curve[(i + 1) * width] - curve[i * width]) >> (p->depth - 8));
+    return (uint32_t)(sum >> LIFT_SHARE_BITS);
+}
+
+/* How much of the changes of the light is evened out, Q16: what deflicker asks for, and at least as
+ * much as a lifted curve would amplify them. */
+static uint32_t evening_share(const LumeqPlan *plan, const PlanFrame *f, const CurveParams *p)
+{
+    const uint32_t asked = (uint32_t)lrint(plan->params.deflicker * CURVE_ONE);
+    const uint32_t slope =
+        p->lift && f->counted && !f->flash ? mean_slope(f, p, plan->last.bin) : 0;
+    const uint32_t calm =
+        slope > CURVE_ONE ? CURVE_ONE - curve_divide((uint64_t)CURVE_ONE << 16, slope) : 0;
+    return asked > calm ? asked : calm;
 }
 
 /* What the codes above black are multiplied by, Q16. */
-static uint32_t evening_of(const LumeqPlan *plan, size_t i)
+static uint32_t evening_of(const LumeqPlan *plan, size_t i, const CurveParams *p)
 {
     if (!plan->flicker || plan_frame(plan, i)->fade)
         return CURVE_ONE;
-    const uint32_t light = light_around(plan, i);
-    const uint32_t bounded = light < EVEN_LEAST  ? EVEN_LEAST
-                             : light > EVEN_MOST ? EVEN_MOST
-                                                 : light;
-    return curve_lerp(CURVE_ONE, bounded, (uint32_t)lrint(plan->params.deflicker * CURVE_ONE));
+    const uint32_t share = evening_share(plan, plan_frame(plan, i), p);
+    const uint32_t even = curve_lerp(CURVE_ONE, light_around(plan, i), share);
+    return even < EVEN_LEAST ? EVEN_LEAST : even > EVEN_MOST ? EVEN_MOST : even;
 }
 
 /* D(x) - black of x above black: `even` times it up to the knee, which is where x or the result is
@@ -355,8 +383,8 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     uint32_t was[LUMEQ_MAX_BINS];
     memcpy(was, plan->last.bin, (size_t)p->bins * sizeof(was[0]));
     const int goes_on = plan->last_depth == f->shape.depth && !f->hard;
-    const uint32_t even = evening_of(plan, i);
     shape_curve(plan, i, p, grid);
+    const uint32_t even = evening_of(plan, i, p);
     fill_result(plan, &plan->result, f, p);
     take_bars(&plan->result, f);
     for (int bin = 0; bin < p->bins; bin++)

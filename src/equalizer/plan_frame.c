@@ -44,7 +44,7 @@ CurveParams lumeq_plan_params(const LumeqPlan *plan, const PlanFrame *frame)
     const LumeqClock clock = {.number = frame->number, .started = 1};
     CurveParams params = lumeq_curve_params(&plan->params, &image, &clock);
     /* What is evened out is a curve as well, in mode OFF too. */
-    if (plan->flicker && plan->params.mode == LUMEQ_MODE_OFF) {
+    if (plan->params.deflicker > 0 && plan->params.mode == LUMEQ_MODE_OFF) {
         params.chroma = plan->params.chroma == LUMEQ_CHROMA_SCALE;
         params.dither = plan->params.dither != 0;
     }

@@ -193,7 +193,7 @@ static void decide_cut(LumeqPlan *plan, size_t i)
         for (size_t k = i; k < i + (size_t)frames; k++)
             plan_frame(plan, k)->flash = 1;
         f->cut = !frames && !is_return(plan, i) &&
-                 !(plan->flicker && is_light(f, plan_frame(plan, i - 1)));
+                 !(plan->params.deflicker > 0 && is_light(f, plan_frame(plan, i - 1)));
     }
     plan->cuts = f->sequence + 1;
 }
