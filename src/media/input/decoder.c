@@ -49,6 +49,7 @@ struct Decoder {
     int hidden;           /* number of frames dropped in a row */
     int is_broken;        /* `raw` has errors */
     Converter converter;
+    CodeStretch *stretch; /* NULL: no frame was deep gray so far */
 
     VideoShape shape;          /* of the first frame */
     enum AVPixelFormat format; /* that, and as deep as asked for; AV_PIX_FMT_NONE: no frame yet */
@@ -844,11 +845,28 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
     return 0;
 }
 
+/* Gray that was deep before decoder_deepen(). */
+static int stretches(const Decoder *d)
+{
+    return d->options.codes.mode != CODE_RANGE_FULL && code_range_suits(d->shape.format);
+}
+
+static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
+{
+    if (!stretches(d))
+        return 0;
+    if (!d->stretch)
+        d->stretch = code_stretch_create(&d->options.codes);
+    return d->stretch && code_stretch_frame(d->stretch, frame) >= 0
+               ? 0
+               : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
 /* What is done to the frame on the GPU is done to it on the host. */
 static int is_wanted_here(Decoder *d)
 {
     const int mode = atomic_load(&d->deinterlace);
-    return !d->leaves || d->deinterlacer || mode == DEINTERLACE_ON ||
+    return !d->leaves || d->deinterlacer || stretches(d) || mode == DEINTERLACE_ON ||
            (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
 }
 
@@ -975,7 +993,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         ret = convert(d, frame, error);
     else
         av_frame_move_ref(frame, d->raw);
-    return ret;
+    return ret < 0 ? ret : stretch(d, frame, error);
 }
 
 /* ---- fields -------------------------------------------------------------------------------- */
@@ -1085,6 +1103,11 @@ const char *decoder_conversion(const Decoder *d)
     return d->conversion[0] ? d->conversion : NULL;
 }
 
+const char *decoder_codes(const Decoder *d)
+{
+    return d->stretch ? code_stretch_text(d->stretch) : NULL;
+}
+
 const char *decoder_changes(const Decoder *d)
 {
     return d->changes.kinds ? d->changes.text : NULL;
@@ -1101,6 +1124,8 @@ void decoder_flush(Decoder *d)
     d->number = d->sent;
     d->failed = d->ended = d->hidden = 0;
     d->last_pts = AV_NOPTS_VALUE;
+    if (d->stretch)
+        code_stretch_reset(d->stretch);
     d->coming_back = GOING_ON;
     d->returned = d->told_end = d->joins = 0;
     d->anew = -1;
@@ -1120,6 +1145,7 @@ void decoder_close(Decoder **decoder)
     if (!d)
         return;
     convert_close(&d->converter);
+    code_stretch_free(&d->stretch);
     deinterlacer_close(&d->deinterlacer);
     gpu_frame_free(&d->raw);
     free_on_gpu(d, &d->left);

@@ -6,6 +6,7 @@
 
 #include "media/frame_memory.h"
 #include "media/gpu_frame.h"
+#include "media/input/code_range.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
 #include "media/input/video_shape.h"
@@ -24,6 +25,7 @@ typedef struct DecoderOptions {
     /* Of its memory. Where there is no room for those frames, they come to the host; where there is
      * none for the surfaces that decoding takes, software decodes. */
     GpuBudget budget;
+    CodeRange codes; /* whether and how deep gray frames are stretched */
 } DecoderOptions;
 
 /* The source and the memory must outlive the decoder; once it is open, another thread may read the
@@ -84,6 +86,9 @@ void decoder_hurry(Decoder *decoder, int hurry);
 
 /* What frames were converted from and to, for a person ("rgb24 to yuv444p"), or NULL. */
 const char *decoder_conversion(const Decoder *decoder);
+
+/* Says which codes the picture uses if they were stretched, or NULL. */
+const char *decoder_codes(const Decoder *decoder);
 
 /* RGB frames come with what they were converted from (convert_original()). Before the first frame.
  */

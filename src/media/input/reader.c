@@ -600,6 +600,11 @@ const char *reader_conversion(const Reader *r)
     return decoder_conversion(r->decoder);
 }
 
+const char *reader_codes(const Reader *r)
+{
+    return decoder_codes(r->decoder);
+}
+
 const char *reader_changes(const Reader *r)
 {
     return decoder_changes(r->decoder);

@@ -78,6 +78,7 @@ int reader_rescue(Reader *reader, AVFrame *frame);
 /* See decoder.h. Once the reader's thread has ended, or from it. */
 int reader_is_on_gpu(const Reader *reader);
 const char *reader_conversion(const Reader *reader);
+const char *reader_codes(const Reader *reader);
 const char *reader_changes(const Reader *reader);
 VideoShape reader_shape(const Reader *reader);
 

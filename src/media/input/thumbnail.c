@@ -81,13 +81,26 @@ static int scale(Thumbnails *t, int width, int height, Thumbnail *thumbnail)
                               thumbnail);
 }
 
+static int decode_at(Thumbnails *t, int64_t position, MediaError *error)
+{
+    decoder_flush(t->decoder);
+    source_seek(t->source, position);
+    return decode_key(t, error);
+}
+
+int thumbnails_decode(Thumbnails *t, int64_t position, AVFrame **frame, MediaError *error)
+{
+    const int ret = decode_at(t, position, error);
+    *frame = ret >= 0 ? av_frame_clone(t->frame) : NULL;
+    av_frame_unref(t->frame);
+    return ret < 0 || *frame ? ret : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
 int thumbnails_make(Thumbnails *t, int64_t position, int width, int height, Thumbnail *thumbnail,
                     MediaError *error)
 {
     *thumbnail = (Thumbnail){0};
-    decoder_flush(t->decoder);
-    source_seek(t->source, position);
-    int ret = decode_key(t, error);
+    int ret = decode_at(t, position, error);
     if (ret >= 0 && scale(t, width, height, thumbnail) < 0)
         ret = media_fail(error, MEDIA_INPUT, "no picture can be made of it");
     av_frame_unref(t->frame);

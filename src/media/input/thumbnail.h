@@ -20,6 +20,9 @@ typedef SmallPicture Thumbnail;
 int thumbnails_make(Thumbnails *thumbnails, int64_t position, int width, int height,
                     Thumbnail *thumbnail, MediaError *error);
 
+/* The frame itself, which the caller frees. MEDIA_INPUT, *frame is NULL then. */
+int thumbnails_decode(Thumbnails *thumbnails, int64_t position, AVFrame **frame, MediaError *error);
+
 /* NULL is allowed inside. */
 void thumbnails_close(Thumbnails **thumbnails);
 

@@ -1,0 +1,305 @@
+#include "media/input/code_range.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/mathematics.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/convert.h"
+
+#define CODES 65536
+
+/* Percent of the codes below which a picture is a sliver, and below which a stream stays one. */
+#define SLIVER 8
+#define SLIVER_HELD 16
+
+/* Least codes of a picture, in standard deviations of its noise: noise alone has about 6. */
+#define NOISE_FACTOR 10
+
+/* Samples left out at each end: 1 of so many. Dead pixels are fewer. */
+#define OUTLIERS 1000
+
+/* Second differences of normal noise have a median magnitude of 1.652 standard deviations. */
+#define MEDIAN_NUM 1652
+#define MEDIAN_DEN 1000
+
+/* Samples measured of a frame, at most; beyond that rows are skipped. */
+#define ENOUGH_SAMPLES (1 << 20)
+
+/* The margin at each end of the output, a part of all codes: codes outside of the window are
+ * squeezed into it instead of being clipped. Most of it is for those up to the window's length
+ * away, such as a hot spot too small to count. */
+#define MARGIN 16
+#define NEAR(margin) ((margin)*3 / 4)
+
+/* Time constant with which the window of a stream follows the picture, and the longest step. */
+#define FOLLOW_US INT64_C(2000000)
+#define MAX_STEP_US INT64_C(1000000)
+
+/* The window of a stream is kept in fractions of codes: small steps add up. */
+#define FRACTION 4096
+
+int code_range_suits(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    return desc && desc->nb_components == 1 && desc->comp[0].depth > 8 && convert_is_direct(format);
+}
+
+/* ---- measuring ---- */
+
+typedef struct Counts {
+    uint32_t codes[CODES];
+    uint32_t differences[CODES]; /* magnitudes of second differences; the last one: and more */
+    int64_t samples, difference_count;
+} Counts;
+
+static void count_row(Counts *counts, const uint16_t *row, int width)
+{
+    for (int x = 0; x < width; x++)
+        counts->codes[row[x]]++;
+    for (int x = 1; x + 1 < width; x++) {
+        const int d = abs(row[x - 1] - 2 * row[x] + row[x + 1]);
+        counts->differences[FFMIN(d, CODES - 1)]++;
+    }
+    counts->samples += width;
+    counts->difference_count += FFMAX(width - 2, 0);
+}
+
+/* The first code with more than `skip` samples up to it. */
+static int code_above(const uint32_t *counts, int64_t skip)
+{
+    int64_t sum = 0;
+    int code = 0;
+    for (; code < CODES - 1; code++) {
+        sum += counts[code];
+        if (sum > skip)
+            break;
+    }
+    return code;
+}
+
+static void find_use(const Counts *counts, CodeUse *use)
+{
+    const int64_t skip = counts->samples / OUTLIERS;
+    const int median = code_above(counts->differences, counts->difference_count / 2);
+    const int noise = (median * MEDIAN_DEN + MEDIAN_NUM / 2) / MEDIAN_NUM;
+    use->window.low = code_above(counts->codes, skip);
+    use->window.high = code_above(counts->codes, counts->samples - skip - 1);
+    use->noise = FFMAX(noise, 1);
+    use->has_content = use->window.high - use->window.low > NOISE_FACTOR * use->noise;
+}
+
+int code_range_measure(const AVFrame *frame, CodeUse *use)
+{
+    Counts *counts = calloc(1, sizeof(*counts));
+    if (!counts)
+        return AVERROR(ENOMEM);
+    const int64_t samples = (int64_t)frame->width * frame->height;
+    const int step = (int)FFMAX(samples / ENOUGH_SAMPLES, 1);
+    for (int y = 0; y < frame->height; y += step)
+        count_row(
+            counts,
+            (const uint16_t *)(const void *)(frame->data[0] + (ptrdiff_t)y * frame->linesize[0]),
+            frame->width);
+    find_use(counts, use);
+    free(counts);
+    return 0;
+}
+
+/* ---- the rule ---- */
+
+/* Black and white. */
+static CodeWindow levels_of(const CodeRange *range, const AVFrame *frame)
+{
+    const int is_known = range->levels != AVCOL_RANGE_UNSPECIFIED;
+    const enum AVColorRange levels = is_known ? range->levels : frame->color_range;
+    const int depth = convert_layout(frame->format).depth;
+    return levels == AVCOL_RANGE_MPEG ? (CodeWindow){16 << (depth - 8), 235 << (depth - 8)}
+                                      : (CodeWindow){0, (1 << depth) - 1};
+}
+
+static int is_sliver(const CodeRange *range, CodeWindow window, CodeWindow levels, int percent)
+{
+    return range->mode == CODE_RANGE_USED ||
+           (window.high - window.low) * 100 < percent * (levels.high - levels.low);
+}
+
+void code_window_text(CodeWindow window, CodeWindow all, char *text, size_t size)
+{
+    snprintf(text, size, "uses codes %d to %d of %d: stretched", window.low, window.high, all.high);
+}
+
+/* ---- a file ---- */
+
+void code_range_add(CodeRange *range, const AVFrame *frame, const CodeUse *use)
+{
+    CodeWindow *sum = &range->window;
+    range->all = levels_of(range, frame);
+    if (!use->has_content)
+        return;
+    sum->low = sum->high ? FFMIN(sum->low, use->window.low) : use->window.low;
+    sum->high = FFMAX(sum->high, use->window.high);
+}
+
+void code_range_decide(CodeRange *range)
+{
+    range->is_measured = 1;
+    if (!is_sliver(range, range->window, range->all, SLIVER))
+        range->window = (CodeWindow){0};
+}
+
+/* ---- a stream ---- */
+
+struct CodeStretch {
+    CodeRange range;
+    int64_t low, high; /* of the window of a stream, in 1 / FRACTION codes */
+    int follows;       /* that is set; else the next picture's holds at once */
+    int is_on;         /* the stream is a sliver, not all codes */
+    int64_t last_us;
+    CodeWindow shown, levels; /* what `table` was made for; shown.high 0: it was not */
+    uint16_t table[CODES];
+    CodeWindow told;
+    char text[64];
+};
+
+static void step(int64_t *at, int code, int64_t us)
+{
+    *at += ((int64_t)code * FRACTION - *at) * us / (FOLLOW_US + us);
+}
+
+/* A picture without content, as with a capped lens, leaves the window as it is. */
+static int follow(CodeStretch *s, const AVFrame *frame, CodeWindow levels)
+{
+    CodeUse use;
+    const int64_t now = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
+    const int64_t us = av_clip64(now - s->last_us, 0, MAX_STEP_US);
+    const int ret = code_range_measure(frame, &use);
+    s->last_us = now;
+    if (ret < 0 || !use.has_content)
+        return ret;
+    s->is_on = is_sliver(&s->range, use.window, levels, s->is_on ? SLIVER_HELD : SLIVER);
+    const CodeWindow to = s->is_on ? use.window : levels;
+    if (s->follows) {
+        step(&s->low, to.low, us);
+        step(&s->high, to.high, us);
+    } else {
+        s->low = (int64_t)to.low * FRACTION;
+        s->high = (int64_t)to.high * FRACTION;
+    }
+    s->follows = 1;
+    s->range.window.low = (int)(s->low / FRACTION);
+    s->range.window.high = (int)((s->high + FRACTION - 1) / FRACTION);
+    return 0;
+}
+
+/* ---- the line ---- */
+
+/* From `code` of a window to the same place in another one. */
+static int place(int code, CodeWindow from, CodeWindow to)
+{
+    const int64_t length = FFMAX(from.high - from.low, 1);
+    return to.low + (int)(((int64_t)(code - from.low) * (to.high - to.low) + length / 2) / length);
+}
+
+/* Lines between these points: the window nearly fills all codes, and the darker and the lighter
+ * codes share the margins. */
+static void make_table(CodeStretch *s, CodeWindow window, CodeWindow levels)
+{
+    const int margin = (levels.high - levels.low) / MARGIN, length = window.high - window.low;
+    const int low = FFMIN(window.low, levels.low + margin);
+    const int high = FFMAX(window.high, levels.high - margin);
+    const int below = FFMAX(window.low - length, levels.low);
+    const int above = FFMIN(window.high + length, levels.high);
+    const int from[] = {levels.low, below, window.low, window.high, above, levels.high};
+    const int to[] = {levels.low,
+                      below > levels.low ? low - NEAR(low - levels.low) : levels.low,
+                      low,
+                      high,
+                      above < levels.high ? high + NEAR(levels.high - high) : levels.high,
+                      levels.high};
+    for (int code = 0; code < CODES; code++)
+        s->table[code] = (uint16_t)code;
+    for (int i = 0; i < 5; i++)
+        for (int code = from[i]; code <= from[i + 1]; code++)
+            s->table[code] = (uint16_t)place(code, (CodeWindow){from[i], from[i + 1]},
+                                             (CodeWindow){to[i], to[i + 1]});
+    s->shown = window;
+    s->levels = levels;
+}
+
+static int is_same(CodeWindow a, CodeWindow b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+static int write_frame(const CodeStretch *s, AVFrame *frame)
+{
+    AVFrame *out = av_frame_alloc();
+    int ret = out ? av_frame_copy_props(out, frame) : AVERROR(ENOMEM);
+    if (ret >= 0) {
+        out->format = frame->format;
+        out->width = frame->width;
+        out->height = frame->height;
+        ret = av_frame_get_buffer(out, 0);
+    }
+    for (int y = 0; y < frame->height && ret >= 0; y++) {
+        const uint16_t *from =
+            (const uint16_t *)(const void *)(frame->data[0] + (ptrdiff_t)y * frame->linesize[0]);
+        uint16_t *to = (uint16_t *)(void *)(out->data[0] + (ptrdiff_t)y * out->linesize[0]);
+        for (int x = 0; x < frame->width; x++)
+            to[x] = s->table[from[x]];
+    }
+    if (ret >= 0) {
+        av_frame_unref(frame);
+        av_frame_move_ref(frame, out);
+    }
+    av_frame_free(&out);
+    return ret;
+}
+
+CodeStretch *code_stretch_create(const CodeRange *range)
+{
+    CodeStretch *s = calloc(1, sizeof(*s));
+    if (s)
+        s->range = *range;
+    return s;
+}
+
+int code_stretch_frame(CodeStretch *s, AVFrame *frame)
+{
+    if (s->range.mode == CODE_RANGE_FULL || !code_range_suits(frame->format))
+        return 0;
+    const CodeWindow levels = levels_of(&s->range, frame);
+    const int ret = s->range.is_measured ? 0 : follow(s, frame, levels);
+    const CodeWindow window = {FFMAX(s->range.window.low, levels.low),
+                               FFMIN(s->range.window.high, levels.high)};
+    if (ret < 0 || window.high <= window.low || is_same(window, levels))
+        return ret;
+    if (!is_same(window, s->shown) || !is_same(levels, s->levels))
+        make_table(s, window, levels);
+    s->told = window;
+    return write_frame(s, frame);
+}
+
+void code_stretch_reset(CodeStretch *s)
+{
+    s->follows = s->is_on = 0;
+    if (!s->range.is_measured)
+        s->range.window = (CodeWindow){0};
+}
+
+const char *code_stretch_text(CodeStretch *s)
+{
+    if (!s->told.high)
+        return NULL;
+    code_window_text(s->told, s->levels, s->text, sizeof(s->text));
+    return s->text;
+}
+
+void code_stretch_free(CodeStretch **stretch)
+{
+    free(*stretch);
+    *stretch = NULL;
+}

@@ -1,0 +1,18 @@
+/* The codes that a deep gray file uses, found once for all that reads it. */
+#ifndef LUMEQ_MEDIA_CODE_SURVEY_H
+#define LUMEQ_MEDIA_CODE_SURVEY_H
+
+#include "media/input/code_range.h"
+#include "media/input/source.h"
+
+/* True if the source is a file that may have to be stretched. */
+int code_survey_suits(const CodeRange *range, const Source *source);
+
+/*
+ * Sets range->window by frames spread over [from_us, to_us) of such a file; to_us -1: its end.
+ * Takes the source over and closes it. MEDIA_INPUT; frames that cannot be decoded are left out.
+ */
+int code_survey(CodeRange *range, Source *source, int64_t from_us, int64_t to_us,
+                MediaError *error);
+
+#endif

@@ -1,0 +1,223 @@
+/* Which codes deep gray pictures use, and how they are stretched. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/frame.h>
+
+#include "check.h"
+#include "media/input/code_range.h"
+
+#define WIDTH 100
+#define HEIGHT 10
+
+static uint16_t *sample(AVFrame *frame, int x, int y)
+{
+    return (uint16_t *)(void *)(frame->data[0] + (ptrdiff_t)y * frame->linesize[0]) + x;
+}
+
+/* Each row rises from `low` by `rise` a sample. */
+static AVFrame *ramp(enum AVPixelFormat format, int low, int rise)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        exit(1);
+    frame->format = format;
+    frame->width = WIDTH;
+    frame->height = HEIGHT;
+    frame->color_range = AVCOL_RANGE_JPEG;
+    frame->time_base = (AVRational){1, 10};
+    if (av_frame_get_buffer(frame, 0) < 0)
+        exit(1);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            *sample(frame, x, y) = (uint16_t)(low + rise * x);
+    return frame;
+}
+
+/* Uniform between low and low + 20: a standard deviation of 6. */
+static AVFrame *noise(int low)
+{
+    AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, low, 0);
+    uint32_t seed = 1;
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        seed = seed * 1664525 + 1013904223;
+        *sample(frame, i % WIDTH, i / WIDTH) += (uint16_t)((seed >> 16) % 21);
+    }
+    return frame;
+}
+
+static CodeUse measure(AVFrame *frame)
+{
+    CodeUse use = {0};
+    CHECK(code_range_measure(frame, &use) >= 0, "no memory");
+    return use;
+}
+
+static void formats(void)
+{
+    static const struct {
+        enum AVPixelFormat format;
+        int suits;
+    } cases[] = {{AV_PIX_FMT_GRAY10LE, 1}, {AV_PIX_FMT_GRAY12LE, 1},   {AV_PIX_FMT_GRAY14LE, 1},
+                 {AV_PIX_FMT_GRAY16LE, 1}, {AV_PIX_FMT_GRAY16BE, 0},   {AV_PIX_FMT_GRAY8, 0},
+                 {AV_PIX_FMT_YA16LE, 0},   {AV_PIX_FMT_YUV420P10LE, 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        CHECK(code_range_suits(cases[i].format) == cases[i].suits, "format %d", (int)i);
+}
+
+/* 1,000 samples, so that one at each end is left out. */
+static void what_is_used(void)
+{
+    AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, 1000, 10);
+    *sample(frame, 50, 5) = 0;
+    *sample(frame, 60, 5) = 65535;
+    CodeUse use = measure(frame);
+    CHECK(use.window.low == 1000 && use.window.high == 1990, "%d to %d", use.window.low,
+          use.window.high);
+    CHECK(use.noise == 1 && use.has_content, "noise %d", use.noise);
+    av_frame_free(&frame);
+
+    frame = noise(9000);
+    use = measure(frame);
+    CHECK(use.window.low == 9000 && use.window.high == 9020, "%d to %d", use.window.low,
+          use.window.high);
+    CHECK(use.noise >= 5 && use.noise <= 7 && !use.has_content, "noise %d", use.noise);
+    av_frame_free(&frame);
+
+    frame = ramp(AV_PIX_FMT_GRAY16LE, 9000, 0);
+    use = measure(frame);
+    CHECK(!use.has_content, "one code only");
+    av_frame_free(&frame);
+}
+
+/* 8 % of 65,535 are 5,242.8 codes; of limited range, of 4,096 to 60,160, 4,485.1. */
+static void the_limit(void)
+{
+    static const struct {
+        CodeRangeMode mode;
+        enum AVColorRange levels;
+        int high, stretched;
+    } cases[] = {
+        {CODE_RANGE_AUTO, AVCOL_RANGE_UNSPECIFIED, 10000 + 5242, 1},
+        {CODE_RANGE_AUTO, AVCOL_RANGE_UNSPECIFIED, 10000 + 5243, 0},
+        {CODE_RANGE_AUTO, AVCOL_RANGE_MPEG, 10000 + 4485, 1},
+        {CODE_RANGE_AUTO, AVCOL_RANGE_MPEG, 10000 + 4486, 0},
+        {CODE_RANGE_USED, AVCOL_RANGE_UNSPECIFIED, 10000 + 40000, 1},
+    };
+    AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, 0, 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const CodeUse low = {{10000, 10100}, 1, 1}, high = {{11000, cases[i].high}, 1, 1};
+        const CodeUse capped = {{500, 520}, 6, 0};
+        CodeRange range = {.mode = cases[i].mode, .levels = cases[i].levels};
+        code_range_add(&range, frame, &high);
+        code_range_add(&range, frame, &capped);
+        code_range_add(&range, frame, &low);
+        code_range_decide(&range);
+        const CodeWindow wanted = {cases[i].stretched ? 10000 : 0,
+                                   cases[i].stretched ? cases[i].high : 0};
+        CHECK(range.window.low == wanted.low && range.window.high == wanted.high &&
+                  range.is_measured,
+              "%d: %d to %d", (int)i, range.window.low, range.window.high);
+    }
+    av_frame_free(&frame);
+}
+
+/* Margins are a 16th of all codes, and no wider than the codes in them. Three quarters of them are
+ * for the codes up to the window's length away: 250 of the 1,000 codes below 1,000 are for those
+ * below 10. */
+static void the_line(void)
+{
+    static const struct {
+        enum AVPixelFormat format;
+        CodeWindow window;
+        enum AVColorRange levels;
+        int codes[5], wanted[5];
+    } cases[] = {
+        {AV_PIX_FMT_GRAY16LE,
+         {30000, 30120},
+         AVCOL_RANGE_JPEG,
+         {0, 15000, 30000, 30060, 30240},
+         {0, 514, 4095, 32768, 64511}},
+        {AV_PIX_FMT_GRAY16LE,
+         {1000, 1990},
+         AVCOL_RANGE_JPEG,
+         {500, 1000, 1495, 1990, 65535},
+         {621, 1000, 31220, 61440, 65535}},
+        {AV_PIX_FMT_GRAY10LE,
+         {400, 440},
+         AVCOL_RANGE_JPEG,
+         {0, 400, 420, 440, 1023},
+         {0, 63, 512, 960, 1023}},
+        {AV_PIX_FMT_GRAY10LE, /* 64 to 940 */
+         {400, 440},
+         AVCOL_RANGE_MPEG,
+         {10, 64, 400, 440, 1000},
+         {10, 64, 118, 886, 1000}},
+        {AV_PIX_FMT_GRAY12LE,
+         {0, 4095},
+         AVCOL_RANGE_JPEG,
+         {0, 100, 2000, 4000, 4095},
+         {0, 100, 2000, 4000, 4095}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const CodeRange range = {
+            .mode = CODE_RANGE_AUTO, .is_measured = 1, .window = cases[i].window};
+        CodeStretch *stretch = code_stretch_create(&range);
+        AVFrame *frame = ramp(cases[i].format, 0, 0);
+        frame->color_range = cases[i].levels;
+        for (int x = 0; x < 5; x++)
+            *sample(frame, x, 0) = (uint16_t)cases[i].codes[x];
+        CHECK(stretch && code_stretch_frame(stretch, frame) >= 0, "no memory");
+        for (int x = 0; x < 5; x++)
+            CHECK(*sample(frame, x, 0) == cases[i].wanted[x], "%d: %d becomes %d, not %d", (int)i,
+                  cases[i].codes[x], *sample(frame, x, 0), cases[i].wanted[x]);
+        av_frame_free(&frame);
+        code_stretch_free(&stretch);
+    }
+}
+
+static void check_next(CodeStretch *stretch, AVFrame *frame, int pts, const char *wanted)
+{
+    frame->pts = pts;
+    CHECK(code_stretch_frame(stretch, frame) >= 0, "no memory");
+    const char *text = code_stretch_text(stretch);
+    CHECK(wanted ? text && strcmp(text, wanted) == 0 : !text, "at %d: %s, not %s", pts,
+          text ? text : "nothing", wanted ? wanted : "nothing");
+    av_frame_free(&frame);
+}
+
+/* In a second a third of the way. The ramp of 990 codes is a sliver, that of 9,900 (15 %) is held,
+ * that of 19,800 is not. */
+static void a_stream(void)
+{
+    const CodeRange range = {.mode = CODE_RANGE_AUTO};
+    CodeStretch *stretch = code_stretch_create(&range);
+    check_next(stretch, noise(9000), 0, NULL);
+    check_next(stretch, ramp(AV_PIX_FMT_GRAY16LE, 10000, 10), 10,
+               "uses codes 10000 to 10990 of 65535: stretched");
+    check_next(stretch, noise(9000), 20, "uses codes 10000 to 10990 of 65535: stretched");
+    check_next(stretch, ramp(AV_PIX_FMT_GRAY16LE, 13000, 10), 30,
+               "uses codes 11000 to 11990 of 65535: stretched");
+    check_next(stretch, ramp(AV_PIX_FMT_GRAY16LE, 11000, 100), 30,
+               "uses codes 11000 to 11990 of 65535: stretched");
+    check_next(stretch, ramp(AV_PIX_FMT_GRAY16LE, 11000, 100), 40,
+               "uses codes 11000 to 14960 of 65535: stretched");
+    check_next(stretch, ramp(AV_PIX_FMT_GRAY16LE, 11000, 200), 50,
+               "uses codes 7333 to 31819 of 65535: stretched");
+    code_stretch_reset(stretch);
+    check_next(stretch, ramp(AV_PIX_FMT_GRAY16LE, 20000, 10), 0,
+               "uses codes 20000 to 20990 of 65535: stretched");
+    code_stretch_free(&stretch);
+
+    stretch = code_stretch_create(&range);
+    check_next(stretch, ramp(AV_PIX_FMT_GRAY16LE, 11000, 100), 0, NULL);
+    code_stretch_free(&stretch);
+}
+
+static const CheckTest tests[] = {{"formats", formats},
+                                  {"what_is_used", what_is_used},
+                                  {"the_limit", the_limit},
+                                  {"the_line", the_line},
+                                  {"a_stream", a_stream}};
+
+CHECK_MAIN(tests)
