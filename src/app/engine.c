@@ -11,6 +11,7 @@
 #include "app/terminal.h"
 #include "media/convert.h"
 #include "media/gpu_frame.h"
+#include "media/input/code_survey.h"
 #include "media/log.h"
 #include "media/output/container.h"
 #include "media/picture_pattern.h"
@@ -195,6 +196,7 @@ DecoderOptions engine_decoder(Engine *engine, const Options *o, const Source *so
         .gpu = on_gpu ? engine->gpu : NULL,
         .gpu_frames = GPU_FRAMES,
         .budget = engine_budget(engine),
+        .codes = engine_codes(o, source),
     };
 }
 
@@ -332,6 +334,45 @@ int engine_look(LumeqParams *params, const Options *o, const Source *source, con
     const enum AVPixelFormat from = convert_nearest_direct(source->video->codecpar->format);
     const int fine = o->virtual_camera || (writer && writer_is_fine(writer, from));
     return engine_params(params, o, source, fine, error);
+}
+
+/* ---- the codes of deep gray video ---- */
+
+/* --strength 0 and --limit refer to the tones of the source. */
+static int leaves_codes(const Options *o, const Source *source)
+{
+    const LumeqParams params = options_params(o);
+    const int is_hdr = source && hdr_name(source->video->codecpar);
+    if (o->code_range == OPTIONS_CODE_RANGE_FULL || o->mode == LUMEQ_MODE_OFF ||
+        !equalizer_writes(&params))
+        return 1;
+    return o->code_range == OPTIONS_CODE_RANGE_AUTO &&
+           (o->strength == 0 || o->limit != LUMEQ_LIMIT_NONE || is_hdr);
+}
+
+CodeRange engine_codes(const Options *o, const Source *source)
+{
+    static const enum AVColorRange levels[] = {
+        [READER_RANGE_AUTO] = AVCOL_RANGE_UNSPECIFIED,
+        [READER_RANGE_LIMITED] = AVCOL_RANGE_MPEG,
+        [READER_RANGE_FULL] = AVCOL_RANGE_JPEG,
+    };
+    return (CodeRange){
+        .mode = leaves_codes(o, source)                    ? CODE_RANGE_FULL
+                : o->code_range == OPTIONS_CODE_RANGE_USED ? CODE_RANGE_USED
+                                                           : CODE_RANGE_AUTO,
+        .levels = levels[o->range],
+    };
+}
+
+int engine_survey_codes(CodeRange *codes, const Options *o, const Source *source,
+                        const atomic_int *stop, MediaError *error)
+{
+    Source *again = NULL;
+    if (strcmp(o->input, "-") == 0 || !code_survey_suits(codes, source))
+        return 0;
+    const int ret = engine_open_again(&again, o, o->input, stop, error);
+    return ret < 0 ? ret : code_survey(codes, again, o->from_us, o->to_us, error);
 }
 
 /* ---- the source and the encoder ---- */

@@ -46,6 +46,13 @@ void engine_encode_on_gpu(Engine *engine);
  * decoder. */
 DecoderOptions engine_decoder(Engine *engine, const Options *options, const Source *source);
 
+/* Whether deep gray frames are stretched, as the options say. source NULL: any. */
+CodeRange engine_codes(const Options *options, const Source *source);
+
+/* Finds the codes that a file uses, once for all that reads it. MEDIA_INPUT. */
+int engine_survey_codes(CodeRange *codes, const Options *options, const Source *source,
+                        const atomic_int *stop, MediaError *error);
+
 /* Who counts a decoder's memory of the GPU. Says, once, where there is no room for it. */
 GpuBudget engine_budget(Engine *engine);
 

@@ -185,6 +185,9 @@ static int open_input(Run *run)
     int ret = engine_open_source(&run->source, o, o->input, run->stop, &run->error);
     if (ret >= 0)
         run->reader_options.decoder = engine_decoder(&run->engine, o, run->source);
+    if (ret >= 0)
+        ret = engine_survey_codes(&run->reader_options.decoder.codes, o, run->source, run->stop,
+                                  &run->error);
     if (ret >= 0 && run->writer)
         ret = writer_map(run->writer, run->source, &run->error);
     if (ret >= 0)
@@ -568,6 +571,12 @@ static void say_changes(const Run *run)
         say(SAY_WARNINGS, "%s", reader_changes(run->reader));
 }
 
+static void say_codes(const Run *run)
+{
+    if (reader_codes(run->reader))
+        say(SAY_NORMAL, "%s %s", run->source->name, reader_codes(run->reader));
+}
+
 static void say_details(const Run *run)
 {
     char memory[128], pumping[128];
@@ -768,6 +777,7 @@ static int finish(Run *run)
     say_missed(run);
     say_unused(run);
     say_changes(run);
+    say_codes(run);
     say_details(run);
     say_summary(run);
     const int code = headless_say_damage(damage, run->writer);

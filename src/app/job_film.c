@@ -125,6 +125,33 @@ static int look(JobFilm *f)
     return ret;
 }
 
+static void say_codes(const JobFilm *f, const CodeRange *codes)
+{
+    char text[64];
+    if (!codes->window.high)
+        return;
+    code_window_text(codes->window, codes->all, text, sizeof(text));
+    say(SAY_NORMAL, "%s %s", f->source->name, text);
+}
+
+/* The codes are found when the film is planned. */
+static int find_codes(JobFilm *f)
+{
+    CodeRange *codes = &f->reader.decoder.codes;
+    *codes = engine_codes(&f->options, f->source);
+    if (!f->plan.part_count) {
+        const int ret = engine_survey_codes(codes, &f->options, f->source, f->stop, &f->error);
+        if (ret < 0)
+            return ret;
+        f->plan.codes[0] = codes->window.low;
+        f->plan.codes[1] = codes->window.high;
+        say_codes(f, codes);
+    }
+    codes->is_measured = 1;
+    codes->window = (CodeWindow){f->plan.codes[0], f->plan.codes[1]};
+    return 0;
+}
+
 int job_film_open(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -160,6 +187,8 @@ int job_film_open(JobFilm *f)
                          media_quote(o->input));
     if (ret >= 0)
         ret = writer_map(f->writer, f->source, &f->error);
+    if (ret >= 0)
+        ret = find_codes(f);
     return ret < 0 ? ret : look(f);
 }
 

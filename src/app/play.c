@@ -424,6 +424,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
     const PlayerEqualizer equalizer = {
         .opaque = p,
         .gpu_budget = engine_budget(&p->engine),
+        .codes = engine_codes(p->options, NULL),
         .stage = {.equalizer = p->engine.equalizer,
                   .gpu = p->engine.gpu,
                   .params = p->params,

@@ -22,7 +22,8 @@
 #define MOST_PLAN ((int64_t)256 << 20)
 
 #define MOST_THREADS 256 /* as --threads */
-#define DEEPER 10        /* bits of --pix-fmt auto10 */
+#define MOST_CODE 65535
+#define DEEPER 10 /* bits of --pix-fmt auto10 */
 
 #define TITLE "lumeq-plan"
 
@@ -170,6 +171,7 @@ static void put_plan(KeyText *text, const JobPlan *plan)
     key_text_add(text, "encoder-threads", "%d", plan->encoder_threads);
     key_text_add(text, "decoder-threads", "%d", plan->decoder_threads);
     key_text_add(text, "depth", "%d", plan->depth);
+    key_text_add(text, "codes", "%d %d", plan->codes[0], plan->codes[1]);
     key_text_add(text, "zero", "%" PRId64, plan->zero);
     key_text_add(text, "time-base", "%d/%d", plan->time_base_num, plan->time_base_den);
     key_text_add(text, "frames", "%" PRId64, plan->frames);
@@ -284,6 +286,15 @@ static int take_part(JobPlan *plan, const char *value)
                : -1;
 }
 
+static int take_codes(JobPlan *plan, const char *value)
+{
+    int *codes = plan->codes;
+    return sscanf(value, "%d %d", &codes[0], &codes[1]) == 2 &&
+                   job_is_within(codes[0], 0, codes[1]) && job_is_within(codes[1], 0, MOST_CODE)
+               ? 0
+               : -1;
+}
+
 static int take_copy(char **to, const char *value)
 {
     free(*to);
@@ -350,6 +361,8 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
         return job_plan_add_argument(plan, value);
     if (strcmp(key, "time-base") == 0)
         return sscanf(value, "%d/%d", &plan->time_base_num, &plan->time_base_den) == 2 ? 0 : -1;
+    if (strcmp(key, "codes") == 0)
+        return take_codes(plan, value);
     if (strcmp(key, "part") == 0)
         return take_part(plan, value);
     return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 0 : -1;

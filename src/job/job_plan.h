@@ -12,7 +12,7 @@
 #include "job/job_limits.h"
 #include "media/error.h"
 
-#define JOB_PLAN_VERSION 7
+#define JOB_PLAN_VERSION 8
 
 /* Frames before a part that are decoded with it: those that its first frame is filtered by, those
  * by which they are made of fields, and one to spare. */
@@ -62,6 +62,7 @@ typedef struct JobPlan {
     int encoder_threads;
     int decoder_threads; /* what damaged pictures become may depend on them */
     int depth;           /* that frames of 8 bits are brought to; 0: they are not */
+    int codes[2];        /* the CodeWindow that the film is stretched from; 0 0: it is not */
     int64_t zero;        /* see reader_zero() */
     int time_base_num, time_base_den;
     int64_t frames;

@@ -46,6 +46,7 @@ typedef struct PlayerSettings {
 typedef struct PlayerEqualizer {
     void *opaque;
     GpuBudget gpu_budget;       /* of the memory of the GPU that decodes */
+    CodeRange codes;            /* whether and how deep gray video is stretched */
     EqualizeStageOptions stage; /* but for the wake, which is the player's */
     int device;                 /* the CUDA device that equalizes, -1: none */
 

@@ -597,7 +597,7 @@ class BadInput(JobCase):
 
         for new, *words in some(((text.replace("frames 100", "frames 101"), "damaged"),
                                  (text[:-30], "damaged"), ("", "something else"),
-                                 (text.replace("lumeq-plan 7", "lumeq-plan 1"), "another version"),
+                                 (text.replace("lumeq-plan 8", "lumeq-plan 1"), "another version"),
                                  (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                                  (rewritten("\nframes ", "\nframs "), "wrong or missing"))):
             with self.subTest(words[0]):

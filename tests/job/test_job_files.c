@@ -217,6 +217,7 @@ static void make_plan(JobPlan *plan)
                       .encoder = strdup("ffv1"),
                       .encoder_threads = 3,
                       .decoder_threads = 5,
+                      .codes = {7600, 8365},
                       .zero = -5,
                       .time_base_num = 1,
                       .time_base_den = 90000,
@@ -250,7 +251,8 @@ static void check_plan(const JobPlan *a, const JobPlan *b)
     CHECK(a->zero == b->zero && a->time_base_den == b->time_base_den && a->frames == b->frames &&
               a->film_end == b->film_end && a->encoder_threads == b->encoder_threads &&
               a->decoder_threads == b->decoder_threads && a->length_us == b->length_us &&
-              a->wanted_parts == b->wanted_parts,
+              a->wanted_parts == b->wanted_parts && a->codes[0] == b->codes[0] &&
+              a->codes[1] == b->codes[1],
           "another number");
     CHECK(a->ready == b->ready && a->mark == b->mark && !strcmp(a->damage, b->damage),
           "another state");
@@ -294,6 +296,9 @@ static void test_edited_plans(void)
         {"decoder-threads 5", "decoder-threads -1"},
         {"encoder-threads 3", "encoder-threads 257"},
         {"depth 0", "depth 9"},
+        {"codes 7600 8365", "codes 7600 65536"},
+        {"codes 7600 8365", "codes 8366 8365"},
+        {"codes 7600 8365", "codes -1 8365"},
         {"zero -5", "zero -9223372036854775807"},
         {"length 7", "length -1"},
         {"frames 5000000000", "frames 5000000001"},

@@ -44,6 +44,12 @@ typedef enum OptionsDeinterlace {
     OPTIONS_DEINTERLACE_OFF,
 } OptionsDeinterlace;
 
+typedef enum OptionsCodeRange {
+    OPTIONS_CODE_RANGE_AUTO,
+    OPTIONS_CODE_RANGE_USED,
+    OPTIONS_CODE_RANGE_FULL,
+} OptionsCodeRange;
+
 typedef enum OptionsKeepOpen {
     OPTIONS_KEEP_OPEN_AUTO,
     OPTIONS_KEEP_OPEN_YES,
@@ -79,7 +85,7 @@ typedef struct Options {
     LumeqBars bars;
     LumeqLimit limit;
     int reference, scene_cut, range, dither; /* indices of their choices */
-    int deinterlace;                         /* the same */
+    int deinterlace, code_range;             /* the same: an OptionsCodeRange */
     double strength;                         /* -1: as much as each picture needs */
     double clip;                             /* LUMEQ_CLIP_AUTO: as high as the noise allows */
     double denoise;                          /* as in LumeqParams */
