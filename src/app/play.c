@@ -398,6 +398,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .histogram = (PlayerHistogram)o->histogram,
         .log_scale = o->hist_scale,
         .deinterlace = settings.deinterlace,
+        .codes = settings.codes,
         .keep_open = o->keep_open == OPTIONS_KEEP_OPEN_YES || (is_auto && is_by_hand()),
         .keep_dropped = o->keep_open == OPTIONS_KEEP_OPEN_YES || is_auto,
         .screenshot_dir = o->screenshot_dir,
@@ -424,7 +425,6 @@ static int open_player(Play *p, Source *source, MediaError *error)
     const PlayerEqualizer equalizer = {
         .opaque = p,
         .gpu_budget = engine_budget(&p->engine),
-        .codes = engine_codes(p->options, NULL),
         .stage = {.equalizer = p->engine.equalizer,
                   .gpu = p->engine.gpu,
                   .params = p->params,

@@ -395,7 +395,8 @@ PlayerSettings window_settings_all(const WindowSettings *s)
     static const DeinterlaceMode deinterlace[] = {DEINTERLACE_AUTO, DEINTERLACE_ON,
                                                   DEINTERLACE_OFF};
     PlayerSettings all = {.range = ranges[s->now.range],
-                          .deinterlace = deinterlace[s->now.deinterlace]};
+                          .deinterlace = deinterlace[s->now.deinterlace],
+                          .codes = engine_codes(&s->now, NULL).mode};
     engine_params_for(&all.params, &s->now, s->input, 1);
     return all;
 }

@@ -341,6 +341,11 @@ void video_feed_stop(VideoFeed *f)
     decoder_flush(f->decoder);
 }
 
+void video_feed_set_codes(VideoFeed *f, CodeRangeMode mode)
+{
+    decoder_set_codes(f->decoder, mode);
+}
+
 void video_feed_set_range(VideoFeed *f, int range)
 {
     atomic_store(&f->range, range);

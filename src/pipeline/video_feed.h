@@ -68,6 +68,7 @@ void video_feed_hurry(VideoFeed *feed, int hurry);
 
 /* For frames that are decoded from now on. Any thread. */
 void video_feed_deinterlace(VideoFeed *feed, DeinterlaceMode mode);
+void video_feed_set_codes(VideoFeed *feed, CodeRangeMode mode);
 
 /* As decoder_rescue(), of a frame that has come since the last start. */
 int video_feed_rescue(VideoFeed *feed, AVFrame *frame);

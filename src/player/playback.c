@@ -584,6 +584,11 @@ void playback_deinterlace(Playback *p, DeinterlaceMode mode)
     video_feed_deinterlace(p->feed, mode);
 }
 
+void playback_set_codes(Playback *p, CodeRangeMode mode)
+{
+    video_feed_set_codes(p->feed, mode);
+}
+
 void playback_set_range(Playback *p, int range)
 {
     video_feed_set_range(p->feed, range);

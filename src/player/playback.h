@@ -133,6 +133,7 @@ void playback_hurry(Playback *p, int hurry);
 /* For frames from its next start on. */
 void playback_deinterlace(Playback *p, DeinterlaceMode mode);
 void playback_set_range(Playback *p, int range);
+void playback_set_codes(Playback *p, CodeRangeMode mode);
 
 /* `shown`: the position of the frame on the screen, where sound goes on. */
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);

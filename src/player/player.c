@@ -8,6 +8,7 @@
 
 #include <SDL.h>
 
+#include "media/convert.h"
 #include "player/commands.h"
 #include "player/file_dialog.h"
 #include "player/library_log.h"
@@ -144,7 +145,7 @@ static PlaybackOptions playback_options(Player *p, int first)
                               .gpu = p->equalizer.stage.gpu,
                               .gpu_frames = GPU_FRAMES,
                               .budget = p->equalizer.gpu_budget,
-                              .codes = p->equalizer.codes},
+                              .codes = {.mode = p->wanted.codes, .levels = p->wanted.range}},
                   .range = p->wanted.range,
                   .deinterlace = p->wanted.deinterlace,
                   .end = part && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
@@ -320,6 +321,7 @@ int player_open(Player **player, const PlayerOptions *options, const PlayerEqual
         .volume = options->volume,
         .deinterlace = options->deinterlace,
         .range = options->range,
+        .codes = options->codes,
         .from = -1,
         .to = -1,
     };
@@ -617,17 +619,24 @@ static void step(Player *p, const Command *command)
         step_back(p);
 }
 
+static int is_deep_gray(const Player *p)
+{
+    return code_range_suits(convert_nearest_direct(played(p)->source->video->codecpar->format));
+}
+
 /* Frames that are there already are decoded again where their fields or codes are to be taken for
  * something else. */
 static void want(Player *p, const Wanted *wanted)
 {
-    const int decodes_anew =
-        wanted->deinterlace != p->wanted.deinterlace || wanted->range != p->wanted.range;
+    const int stretches_anew = wanted->codes != p->wanted.codes && is_deep_gray(p);
+    const int decodes_anew = wanted->deinterlace != p->wanted.deinterlace ||
+                             wanted->range != p->wanted.range || stretches_anew;
     const int began_to_repeat = wanted->to >= 0 && p->wanted.to < 0;
     p->wanted = *wanted;
     playback_set_volume(p->playback, wanted->volume, wanted->muted);
     playback_deinterlace(p->playback, wanted->deinterlace);
     playback_set_range(p->playback, wanted->range);
+    playback_set_codes(p->playback, wanted->codes);
     if (began_to_repeat)
         (void)go_to(p, (FeedStart){.position = wanted->from});
     else if (decodes_anew && playback_can_seek(p->playback))
@@ -681,6 +690,7 @@ static int change_setting(Player *p, const Intent *intent, const Command *comman
     set_params(p, &settings.params, text, command->at);
     wanted.range = settings.range;
     wanted.deinterlace = settings.deinterlace;
+    wanted.codes = settings.codes;
     want(p, &wanted);
     return set_look(p, &intent->look, error);
 }

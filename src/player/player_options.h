@@ -4,6 +4,7 @@
 
 #include "media/error.h"
 #include "media/gpu_frame.h"
+#include "media/input/code_range.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
 #include "panel/panel.h"
@@ -38,15 +39,15 @@ typedef enum PlayerSetting {
 /* All that settings come to. */
 typedef struct PlayerSettings {
     LumeqParams params;
-    int range; /* as in PlayerOptions, and so is the next */
+    int range; /* as in PlayerOptions, and so are the next two */
     DeinterlaceMode deinterlace;
+    CodeRangeMode codes;
 } PlayerSettings;
 
 /* What is done to frames, and what its caller has to do with it. */
 typedef struct PlayerEqualizer {
     void *opaque;
     GpuBudget gpu_budget;       /* of the memory of the GPU that decodes */
-    CodeRange codes;            /* whether and how deep gray video is stretched */
     EqualizeStageOptions stage; /* but for the wake, which is the player's */
     int device;                 /* the CUDA device that equalizes, -1: none */
 
@@ -116,6 +117,7 @@ typedef struct PlayerOptions {
     PanelScope scope; /* what is shown there */
     int log_scale;
     DeinterlaceMode deinterlace;
+    CodeRangeMode codes;         /* whether deep gray video is stretched */
     int keep_open, keep_dropped; /* not 0: at the end the last picture stays, paused: of this input,
                                     of one that is dropped. What is live is over at its end. */
     const char *screenshot_dir;  /* borrowed; NULL: beside the input */

@@ -9,6 +9,7 @@
 typedef struct Wanted {
     int loop, muted, volume;
     DeinterlaceMode deinterlace;
+    CodeRangeMode codes;
     int range;        /* as in PlayerOptions */
     int64_t from, to; /* what is repeated; -1: no such end */
 } Wanted;

@@ -9,6 +9,7 @@ import subprocess
 import time
 import unittest
 
+import test_code_range as code_range
 import test_upright as upright
 from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, X264, ffmpeg, finish,
                     make, video, wait_for)
@@ -49,6 +50,20 @@ class Window(WindowCase):
         self.key("q")
         result = self.ends(process)
         self.assertEqual(result.err, "")
+
+    def test_thermal_video_is_stretched(self):
+        process = self.play(code_range.thermal(code_range.WARM), "--loop", "--histogram", "off", "--fullscreen")
+        self.window(process)
+        is_bright = lambda r, g, b: r > 180
+        bright = lambda: self.share(self.grab(), 0, WIDTH, is_bright)
+        self.assertTrue(wait_for(lambda: bright() > 0.1), "it is flat")
+        self.key("e")
+        time.sleep(2.5)  # until the message has gone
+        self.assertTrue(wait_for(lambda: bright() < 0.01), "it is stretched while the equalizer is off")
+        self.key("e")
+        self.assertTrue(wait_for(lambda: bright() > 0.1), "it is flat again")
+        self.key("q")
+        self.ends(process)
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
     def test_no_thread(self):

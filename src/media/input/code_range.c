@@ -283,6 +283,11 @@ int code_stretch_frame(CodeStretch *s, AVFrame *frame)
     return write_frame(s, frame);
 }
 
+void code_stretch_set_mode(CodeStretch *s, CodeRangeMode mode)
+{
+    s->range.mode = mode;
+}
+
 void code_stretch_reset(CodeStretch *s)
 {
     s->follows = s->is_on = 0;

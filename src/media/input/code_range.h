@@ -58,6 +58,9 @@ CodeStretch *code_stretch_create(const CodeRange *range);
  * frame is as it was. */
 int code_stretch_frame(CodeStretch *stretch, AVFrame *frame);
 
+/* For frames from now on, if they are measured as they come. */
+void code_stretch_set_mode(CodeStretch *stretch, CodeRangeMode mode);
+
 /* After a seek: the next frame's window holds at once. */
 void code_stretch_reset(CodeStretch *stretch);
 

@@ -58,6 +58,7 @@ struct Decoder {
     uint32_t headers; /* checksum of H.264's last sequence parameters; 0: none */
 
     atomic_int deinterlace;     /* DeinterlaceMode */
+    atomic_int codes;           /* CodeRangeMode */
     Deinterlacer *deinterlacer; /* NULL: nothing is interlaced so far */
     int deinterlaces_all;       /* it was opened for all frames */
     int leaving;                /* it is told the end, of the video or of its work */
@@ -259,6 +260,7 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->anew = -1;
     d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
+    atomic_init(&d->codes, (int)options->codes.mode);
     pthread_mutex_init(&d->recent_lock, NULL);
     /* Alpha beside the packets is for that decoder alone. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
@@ -315,6 +317,11 @@ void decoder_attach_rgb(Decoder *d)
 void decoder_deepen(Decoder *d, int depth)
 {
     d->depth = depth;
+}
+
+void decoder_set_codes(Decoder *d, CodeRangeMode mode)
+{
+    atomic_store(&d->codes, (int)mode);
 }
 
 void decoder_deinterlace(Decoder *d, DeinterlaceMode mode)
@@ -848,7 +855,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
 /* Gray that was deep before decoder_deepen(). */
 static int stretches(const Decoder *d)
 {
-    return d->options.codes.mode != CODE_RANGE_FULL && code_range_suits(d->shape.format);
+    return atomic_load(&d->codes) != CODE_RANGE_FULL && code_range_suits(d->shape.format);
 }
 
 static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
@@ -857,6 +864,8 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
         return 0;
     if (!d->stretch)
         d->stretch = code_stretch_create(&d->options.codes);
+    if (d->stretch)
+        code_stretch_set_mode(d->stretch, (CodeRangeMode)atomic_load(&d->codes));
     return d->stretch && code_stretch_frame(d->stretch, frame) >= 0
                ? 0
                : media_fail(error, MEDIA_INPUT, "out of memory");

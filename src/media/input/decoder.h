@@ -56,6 +56,9 @@ void decoder_deepen(Decoder *decoder, int depth);
 /* For frames from now on; at first they are left as they are. Any thread. */
 void decoder_deinterlace(Decoder *decoder, DeinterlaceMode mode);
 
+/* Sets the mode of DecoderOptions.codes, for frames from now on. Any thread. */
+void decoder_set_codes(Decoder *decoder, CodeRangeMode mode);
+
 /* The next packets may refer to others that were never sent: incomplete frames are dropped until
  * the first complete one, and do not count as damage. A packet with source_is_joined() does the
  * same. */
