@@ -29,7 +29,7 @@ class Look(Case):
     def test_profiles_are_sets_of_options(self):
         profiles = self.profiles()
         self.assertEqual(sorted(profiles),
-                         ["fog", "medical-gray", "night", "screen", "surveillance", "water"])
+                         ["fog", "medical-gray", "night", "screen", "surveillance", "thermal", "water"])
         plain = self.frames()
         for name, settings in profiles.items():
             with self.subTest(name):
