@@ -59,7 +59,8 @@ def frame_means(codes):
 class CodeRange(Case):
     def written(self, source, *options, name="out.mkv", **more):
         """The output's path, and whether it says that it has stretched."""
-        result = self.ok(source, "-o", self.path(name), "--vcodec", "ffv1", "-y", *options, **more)
+        codec = () if name.endswith(".png") else ("--vcodec", "ffv1")
+        result = self.ok(source, "-o", self.path(name), *codec, "-y", *options, **more)
         return self.path(name), "stretched" in result.err
 
     def piped(self, path, *options, name="piped.mkv"):
@@ -119,6 +120,29 @@ class Slivers(CodeRange):
                     self.assertTrue(said)
                     self.assertEqual(video(path)["pix_fmt"], pix_fmt)
                     self.assertGreater(deviation(luma(path)), ENOUGH)
+
+    def test_one_key_frame_that_shows_nothing(self):
+        source = self.path("late.mkv")
+        ffmpeg("-i", thermal(CAPPED), "-i", thermal(WARM), "-filter_complex", "[0][1]concat", *FFV1, "-g", 300, source)
+        path, said = self.written(source)
+        self.assertTrue(said)
+        self.assertGreater(deviation(luma(path)[FRAMES * PIXELS:]), ENOUGH)
+
+    def test_a_part_has_its_own_codes(self):
+        source = self.path("two.mkv")
+        ffmpeg("-i", thermal(NARROW), "-i", thermal(WARM), "-filter_complex", "[0][1]concat", *FFV1, source)
+        self.assertFalse(self.written(source)[1])
+        path, said = self.written(source, "--ss", 1)
+        self.assertTrue(said)
+        self.assertGreater(deviation(luma(path)), ENOUGH)
+
+    def test_pictures(self):
+        source = self.path("frame%03d.png")
+        ffmpeg("-i", thermal(WARM), source)
+        self.check_stretched(self.written("--sequence", source))
+        path, said = self.written(self.path("frame001.png"), name="out.png")
+        self.assertTrue(said)
+        self.assertGreater(deviation(luma(path)), ENOUGH)
 
     def test_parts_are_one_run(self):
         source = thermal(SHALLOW)

@@ -128,7 +128,10 @@ static int is_sliver(const CodeRange *range, CodeWindow window, CodeWindow level
 
 void code_window_text(CodeWindow window, CodeWindow all, char *text, size_t size)
 {
-    snprintf(text, size, "uses codes %d to %d of %d: stretched", window.low, window.high, all.high);
+    int most = UINT8_MAX;
+    while (most < all.high)
+        most = 2 * most + 1;
+    snprintf(text, size, "uses codes %d to %d of %d: stretched", window.low, window.high, most);
 }
 
 /* ---- a file ---- */

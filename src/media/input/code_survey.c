@@ -3,9 +3,14 @@
 #include "media/convert.h"
 #include "media/input/thumbnail.h"
 
-/* Frames that are measured, and how far apart they are if the duration is unknown. */
+/* Key frames that are measured, and how far apart they are if the duration is unknown. */
 #define FRAMES 24
 #define STEP_US INT64_C(1000000)
+
+/* If there are fewer key frames, these are measured, too: every so many of the first ones. */
+#define FEW_KEYS 8
+#define FOLLOWED 500
+#define EVERY 10
 
 int code_survey_suits(const CodeRange *range, const Source *source)
 {
@@ -14,36 +19,73 @@ int code_survey_suits(const CodeRange *range, const Source *source)
            code_range_suits(convert_nearest_direct(source->video->codecpar->format));
 }
 
-static int add_frame(CodeRange *range, Thumbnails *thumbnails, int64_t position, MediaError *error)
+typedef struct Survey {
+    CodeRange *range;
+    int64_t begin, end; /* absolute, AV_TIME_BASE units */
+    int64_t last;       /* pts of the last measured key frame */
+    int keys;           /* different ones in the part */
+    int followed;       /* frames of thumbnails_follow() in the part */
+} Survey;
+
+static int add(Survey *s, const AVFrame *frame)
+{
+    CodeUse use;
+    const int ret = code_range_suits(frame->format) ? code_range_measure(frame, &use) : 1;
+    if (ret == 0)
+        code_range_add(s->range, frame, &use);
+    return ret < 0 ? ret : 0;
+}
+
+/* A key frame may be before the part. */
+static int is_inside(const Survey *s, const AVFrame *frame)
+{
+    const int64_t time = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
+    return time >= s->begin && time < s->end;
+}
+
+static int add_key(Survey *s, Thumbnails *thumbnails, int64_t position)
 {
     MediaError none = {0};
-    CodeUse use;
     AVFrame *frame = NULL;
     if (thumbnails_decode(thumbnails, position, &frame, &none) < 0)
         return 0;
-    int ret = 0;
-    if (code_range_suits(frame->format)) {
-        ret = code_range_measure(frame, &use);
-        if (ret >= 0)
-            code_range_add(range, frame, &use);
-    }
+    const int is_new = is_inside(s, frame) && (!s->keys || frame->pts != s->last);
+    if (is_new)
+        s->last = frame->pts;
+    s->keys += is_new;
+    const int ret = is_new ? add(s, frame) : 0;
     av_frame_free(&frame);
-    return ret < 0 ? media_fail(error, MEDIA_INPUT, "out of memory") : 0;
+    return ret;
+}
+
+static int add_followed(void *survey, const AVFrame *frame)
+{
+    Survey *s = survey;
+    if (!is_inside(s, frame))
+        return 0;
+    return s->followed++ % EVERY == 0 ? add(s, frame) : 0;
 }
 
 int code_survey(CodeRange *range, Source *source, int64_t from_us, int64_t to_us, MediaError *error)
 {
     const int64_t begin = FFMAX(from_us, 0), duration = source_duration(source);
+    const int64_t start = source_start(source);
     const int64_t end = to_us >= 0     ? to_us
                         : duration > 0 ? FFMAX(duration, begin)
                                        : begin + FRAMES * STEP_US;
+    Survey s = {.range = range, .begin = start + begin, .end = start + end};
     Thumbnails *thumbnails = NULL;
     int ret = thumbnails_open(&thumbnails, source, error);
+    if (ret < 0)
+        return ret;
     for (int i = 0; i < FRAMES && ret >= 0; i++)
-        ret =
-            add_frame(range, thumbnails, begin + (end - begin) * (2 * i + 1) / (2 * FRAMES), error);
+        ret = add_key(&s, thumbnails, begin + (end - begin) * (2 * i + 1) / (2 * FRAMES));
+    MediaError none = {0};
+    if (ret >= 0 && s.keys < FEW_KEYS)
+        ret = thumbnails_follow(thumbnails, begin, FOLLOWED, add_followed, &s, &none);
     thumbnails_close(&thumbnails);
-    if (ret >= 0)
-        code_range_decide(range);
-    return ret;
+    if (ret == AVERROR(ENOMEM))
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    code_range_decide(range);
+    return 0;
 }

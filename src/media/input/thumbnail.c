@@ -65,6 +65,38 @@ static int decode_key(Thumbnails *t, MediaError *error)
     return ret < 0 ? media_fail(error, MEDIA_INPUT, "no picture can be decoded there") : 0;
 }
 
+/* The next packet of the video, or the end, for the decoder. */
+static int send_next(Thumbnails *t)
+{
+    int ret;
+    while ((ret = source_read(t->source, t->packet)) >= 0 &&
+           t->packet->stream_index != t->source->video->index)
+        av_packet_unref(t->packet);
+    ret = decoder_send(t->decoder, ret >= 0 ? t->packet : NULL);
+    av_packet_unref(t->packet);
+    return ret;
+}
+
+int thumbnails_follow(Thumbnails *t, int64_t position, int count,
+                      int (*take)(void *opaque, const AVFrame *frame), void *opaque,
+                      MediaError *error)
+{
+    int ret = 0;
+    decoder_flush(t->decoder);
+    source_seek(t->source, position);
+    for (int i = 0; i < count && ret >= 0;) {
+        ret = decoder_receive(t->decoder, t->frame, error);
+        if (ret == AVERROR(EAGAIN)) {
+            ret = send_next(t);
+        } else if (ret >= 0) {
+            i++;
+            ret = take(opaque, t->frame);
+            av_frame_unref(t->frame);
+        }
+    }
+    return ret == AVERROR_EOF ? 0 : ret;
+}
+
 static PictureTurn turn_of(const Thumbnails *t)
 {
     const AVFrameSideData *own = av_frame_get_side_data(t->frame, AV_FRAME_DATA_DISPLAYMATRIX);

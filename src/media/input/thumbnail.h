@@ -23,6 +23,12 @@ int thumbnails_make(Thumbnails *thumbnails, int64_t position, int width, int hei
 /* The frame itself, which the caller frees. MEDIA_INPUT, *frame is NULL then. */
 int thumbnails_decode(Thumbnails *thumbnails, int64_t position, AVFrame **frame, MediaError *error);
 
+/* Gives up to `count` frames in order to `take`, from that key frame on, until it answers something
+ * else than 0. MEDIA_INPUT, or its answer. */
+int thumbnails_follow(Thumbnails *thumbnails, int64_t position, int count,
+                      int (*take)(void *opaque, const AVFrame *frame), void *opaque,
+                      MediaError *error);
+
 /* NULL is allowed inside. */
 void thumbnails_close(Thumbnails **thumbnails);
 
