@@ -61,7 +61,7 @@ class Window(WindowCase):
         process = self.play(clip, "--loop", "--vcodec", "ffv1", "--reference")
         self.window(process)
         self.key("B", "g", "1", "5", "W", "e", "W", "e")
-        self.key("Tab", "Down", "Left", "Left", "Tab", "W")  # past a profile that is a line
+        self.key("Tab", "Down", "Left", "Left", "Left", "Tab", "W")  # past a profile that is a line
         self.key("q")
         commands = [shlex.split(line) for line in self.ends(process).out.decode().splitlines()]
         options = [sorted(command[4:]) for command in commands]

@@ -26,7 +26,7 @@
 #define MEDIAN_DEN 1000
 
 /* Samples measured of a frame, at most; beyond that rows are skipped. */
-#define ENOUGH_SAMPLES (1 << 20)
+#define ENOUGH_SAMPLES (1 << 18)
 
 /* The margin at each end of the output, a part of all codes: codes outside of the window are
  * squeezed into it instead of being clipped. Most of it is for those up to the window's length
@@ -97,7 +97,7 @@ int code_range_measure(const AVFrame *frame, CodeUse *use)
     if (!counts)
         return AVERROR(ENOMEM);
     const int64_t samples = (int64_t)frame->width * frame->height;
-    const int step = (int)FFMAX(samples / ENOUGH_SAMPLES, 1);
+    const int step = (int)(samples / ENOUGH_SAMPLES) + 1;
     for (int y = 0; y < frame->height; y += step)
         count_row(
             counts,
