@@ -85,8 +85,8 @@ const Option option_table[] = {
     {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
      "override the stream's luma range [auto]"},
     {"code-range", 0, OPTION_CHOICE, 0, FIELD(code_range), 0, 0, "auto|used|full",
-     "used: stretch the codes that deep gray video uses before all else; auto: if they are few, as "
-     "of thermal cameras; full: leave them [auto]"},
+     "stretch gray video of more than 8 bits first; auto: if it uses few codes, as of thermal "
+     "cameras; used: however many it uses; full: never [auto]"},
     {"deinterlace", 0, OPTION_CHOICE, 0, FIELD(deinterlace), 0, 0, "auto|on|off",
      "make whole frames of interlaced ones; on: of all frames; auto: of those that say so in the "
      "window, while files keep their fields [auto]"},

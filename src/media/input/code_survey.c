@@ -7,7 +7,7 @@
 #define FRAMES 24
 #define STEP_US INT64_C(1000000)
 
-/* If there are fewer key frames, every 10th of the first 500 frames is measured, too. */
+/* Files with fewer key frames: measure every 10th of the first 500 frames. */
 #define FEW_KEYS 8
 #define FOLLOWED 500
 #define EVERY 10
