@@ -9,6 +9,8 @@
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
+#include "media/compat.h"
+
 #define HD_LINES 720
 
 /* Bits that a sample of this component takes in memory: its own and what is unused below. */
@@ -182,26 +184,78 @@ static int set_number(struct SwsContext *sws, const char *name, int64_t value)
     return av_opt_set_int(sws, name, value, 0);
 }
 
+/* Tells swscale where the samples of chroma lie, in 1/256 of the distance of two samples of luma.
+ * `field`: 0 or 1. The rows of 4:2:0 are a quarter and three quarters between those of a field. */
+static int set_chroma(struct SwsContext *sws, const char *x_name, const char *y_name, int format,
+                      int location, int fields, int field)
+{
+    static const int positions[][2] = {
+        [AVCHROMA_LOC_UNSPECIFIED] = {0, 128}, [AVCHROMA_LOC_LEFT] = {0, 128},
+        [AVCHROMA_LOC_CENTER] = {128, 128},    [AVCHROMA_LOC_TOPLEFT] = {0, 0},
+        [AVCHROMA_LOC_TOP] = {128, 0},         [AVCHROMA_LOC_BOTTOMLEFT] = {0, 256},
+        [AVCHROMA_LOC_BOTTOM] = {128, 256},
+    };
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    const int *position = positions[(size_t)location < FF_ARRAY_ELEMS(positions) ? location : 0];
+    const int y = fields == 2 && position[1] == 128 ? 64 + 128 * field : position[1];
+    return (desc->log2_chroma_w ? set_number(sws, x_name, position[0]) : 0) |
+           (desc->log2_chroma_h ? set_number(sws, y_name, y) : 0);
+}
+
+/* Rows of one field, or of the frame. */
+static int field_height(int height, int fields, int field)
+{
+    return (height + fields - 1 - field) / fields;
+}
+
 /* The ranges must be known before it is initialized: they decide which way it takes. */
-static int open_sws(Converter *c)
+static int open_sws(Converter *c, int field)
 {
     struct SwsContext *sws = sws_alloc_context();
     const int flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
+    const int fields = c->from.fields;
     if (!sws)
         return AVERROR(ENOMEM);
-    int ret = set_number(sws, "srcw", c->from.width) | set_number(sws, "srch", c->from.height) |
+    int ret = set_number(sws, "srcw", c->from.width) |
+              set_number(sws, "srch", field_height(c->from.height, fields, field)) |
               set_number(sws, "src_format", c->from.format) |
               set_number(sws, "src_range", c->from.full) | set_number(sws, "dstw", c->to.width) |
-              set_number(sws, "dsth", c->to.height) | set_number(sws, "dst_format", c->to.format) |
+              set_number(sws, "dsth", field_height(c->to.height, fields, field)) |
+              set_number(sws, "dst_format", c->to.format) |
               set_number(sws, "dst_range", c->to.full) | set_number(sws, "sws_flags", flags);
+    if (c->to.chroma >= 0)
+        ret |= set_chroma(sws, "src_h_chr_pos", "src_v_chr_pos", c->from.format, c->from.chroma,
+                          fields, field) |
+               set_chroma(sws, "dst_h_chr_pos", "dst_v_chr_pos", c->to.format, c->to.chroma, fields,
+                          field);
     if (ret == 0)
         ret = sws_init_context(sws, NULL, NULL);
     if (ret < 0) {
         sws_freeContext(sws);
         return ret;
     }
-    c->sws = sws;
+    c->sws[field] = sws;
     return 0;
+}
+
+/* True if samples of chroma have to be made of several, or the other way round. */
+static int resamples_chroma(const AVFrame *from, const AVFrame *to)
+{
+    const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
+    const AVPixFmtDescriptor *b = av_pix_fmt_desc_get(to->format);
+    return a->nb_components >= 3 && b->nb_components >= 3 && !convert_is_rgb(from->format) &&
+           !convert_is_rgb(to->format) && from->width == to->width && from->height == to->height &&
+           (a->log2_chroma_w != b->log2_chroma_w || a->log2_chroma_h != b->log2_chroma_h);
+}
+
+/* True if fields are converted by themselves. swscale reads as many rows of chroma of one as of the
+ * other, so both have to be there. */
+static int has_fields(const AVFrame *from, const AVFrame *to)
+{
+    const int from_rows = av_pix_fmt_desc_get(from->format)->log2_chroma_h;
+    const int to_rows = av_pix_fmt_desc_get(to->format)->log2_chroma_h;
+    return FRAME_IS_INTERLACED(from) && resamples_chroma(from, to) && from_rows != to_rows &&
+           (!from_rows || from->height % 4 == 0);
 }
 
 static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
@@ -217,20 +271,47 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     wanted.to.format = to->format;
     wanted.to.full = is_full(to);
     wanted.to.matrix = sws_matrix(to->colorspace);
-    if (!c->sws || memcmp(&c->from, &wanted.from, sizeof(c->from)) != 0 ||
+    wanted.from.chroma = wanted.to.chroma = -1;
+    wanted.from.fields = wanted.to.fields = has_fields(from, to) ? 2 : 1;
+    if (resamples_chroma(from, to)) {
+        wanted.from.chroma = from->chroma_location;
+        wanted.to.chroma = to->chroma_location;
+    }
+    if (!c->sws[0] || memcmp(&c->from, &wanted.from, sizeof(c->from)) != 0 ||
         memcmp(&c->to, &wanted.to, sizeof(c->to)) != 0) {
         convert_close(c);
         *c = wanted;
-        const int ret = open_sws(c);
-        if (ret < 0)
-            return ret;
+        for (int i = 0; i < c->from.fields; i++) {
+            const int ret = open_sws(c, i);
+            if (ret < 0) {
+                convert_close(c);
+                return ret;
+            }
+        }
     }
     const int *in = sws_getCoefficients(c->from.matrix);
     const int *out = sws_getCoefficients(c->to.matrix);
     /* Fails only for pairs of formats that have no matrix, such as gray to gray. */
-    (void)sws_setColorspaceDetails(c->sws, in, is_full(from), out, is_full(to), 0, 1 << 16,
-                                   1 << 16);
+    for (int i = 0; i < c->from.fields; i++)
+        (void)sws_setColorspaceDetails(c->sws[i], in, is_full(from), out, is_full(to), 0, 1 << 16,
+                                       1 << 16);
     return 0;
+}
+
+static int scale(const Converter *c, const AVFrame *from, const AVFrame *to, int field)
+{
+    const int fields = c->from.fields;
+    const uint8_t *in[4];
+    uint8_t *out[4];
+    int in_stride[4], out_stride[4];
+    for (int i = 0; i < 4; i++) {
+        in[i] = from->data[i] ? from->data[i] + (ptrdiff_t)field * from->linesize[i] : NULL;
+        out[i] = to->data[i] ? to->data[i] + (ptrdiff_t)field * to->linesize[i] : NULL;
+        in_stride[i] = from->linesize[i] * fields;
+        out_stride[i] = to->linesize[i] * fields;
+    }
+    return sws_scale(c->sws[field], in, in_stride, 0, field_height(from->height, fields, field),
+                     out, out_stride);
 }
 
 /* ---- more bits ----------------------------------------------------------------------------- */
@@ -282,7 +363,10 @@ static enum AVColorSpace matrix_for(const AVFrame *from, const AVFrame *to)
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
 {
     to->colorspace = matrix_for(from, to);
+    const int height = to->height;
+    to->height = FFALIGN(height, 4); /* both fields of 4:2:0 have as many rows of chroma */
     int ret = av_frame_get_buffer(to, 0);
+    to->height = height;
     if (ret < 0)
         return ret;
     if (only_deepens(from, to)) {
@@ -292,8 +376,8 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
     ret = prepare(converter, from, to);
     if (ret < 0)
         return ret;
-    ret = sws_scale(converter->sws, (const uint8_t *const *)from->data, from->linesize, 0,
-                    from->height, to->data, to->linesize);
+    for (int i = 0; i < converter->from.fields && ret >= 0; i++)
+        ret = scale(converter, from, to, i);
     return ret < 0 ? ret : 0;
 }
 
@@ -367,6 +451,8 @@ const AVFrame *convert_original(const AVFrame *frame)
 
 void convert_close(Converter *converter)
 {
-    sws_freeContext(converter->sws);
-    converter->sws = NULL;
+    for (int i = 0; i < 2; i++) {
+        sws_freeContext(converter->sws[i]);
+        converter->sws[i] = NULL;
+    }
 }

@@ -43,17 +43,18 @@ enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full);
 
 /* {0} is a valid one. Not thread-safe. */
 typedef struct Converter {
-    struct SwsContext *sws;
+    struct SwsContext *sws[2]; /* of the frame, or of each field */
     struct {
-        int width, height, format, full, matrix;
+        int width, height, format, full, matrix, chroma, fields;
     } from, to; /* what it was made for */
 } Converter;
 
 /*
  * `from`, scaled and converted into `to`, whose format, width, height and color_range are set and
  * which has no buffers yet. Its properties (time, side data) are left alone; the matrix of RGB
- * input becomes BT.709 from 720 lines on, else BT.601, and is noted in to->colorspace. 0 or
- * AVERROR.
+ * input becomes BT.709 from 720 lines on, else BT.601, and is noted in to->colorspace. Between YUV
+ * formats of one size, chroma is where chroma_location of both frames says, or else left, and rows
+ * of chroma are made of each field by itself. 0 or AVERROR.
  */
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
 

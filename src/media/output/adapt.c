@@ -121,6 +121,7 @@ static int convert(Adapter *a, const AVFrame *frame, AVFrame *to)
     to->height = frame->height;
     to->color_range = a->range;
     to->colorspace = changes_matrix(a, frame) ? a->space : frame->colorspace;
+    to->chroma_location = frame->chroma_location;
     return convert_frame(&a->converter, frame, to);
 }
 
