@@ -521,12 +521,15 @@ int engine_is_paced(const Options *o, const Source *source)
 
 EncoderOptions engine_encoder(const Options *options)
 {
+    const int keeps_format = options->pixel_format && strcmp(options->pixel_format, "source") == 0;
     return (EncoderOptions){.codec = options->vcodec,
                             .crf = options->crf,
                             .preset = options->preset,
                             .bitrate = options->bitrate,
-                            .pixel_format =
-                                output_depth_is_auto(options) ? NULL : options->pixel_format,
+                            .pixel_format = output_depth_is_auto(options) || keeps_format
+                                                ? NULL
+                                                : options->pixel_format,
+                            .keep_format = keeps_format,
                             .options = options->encoder_options,
                             .threads = (int)options->threads,
                             .deinterlaced = options->deinterlace == OPTIONS_DEINTERLACE_ON,

@@ -292,6 +292,19 @@ static int find_end(JobFilm *f, MeasureFile *measures, int64_t *begin, int64_t *
     return ret;
 }
 
+/* Notes the encoder of the deeper output, which may be another one than that for the source. */
+static int try_deeper_encoder(JobFilm *f)
+{
+    writer_close(&f->writer);
+    free(f->plan.encoder_version);
+    f->plan.encoder_version = NULL;
+    f->writer_options.tracks.note = NULL; /* all was said of the first one */
+    int ret = engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error);
+    if (ret >= 0)
+        ret = writer_map(f->writer, f->source, &f->error);
+    return ret < 0 ? ret : try_encoder(f);
+}
+
 /* --pix-fmt auto10, as in one run: see headless.c. */
 static int choose_depth(JobFilm *f, MeasureFile *measures)
 {
@@ -305,7 +318,7 @@ static int choose_depth(JobFilm *f, MeasureFile *measures)
     if (ret >= 0)
         f->plan.depth = output_depth_choose(&f->options, &f->params, f->writer, f->source, seen);
     job_film_deepen(f);
-    return ret;
+    return ret >= 0 && f->plan.depth ? try_deeper_encoder(f) : ret;
 }
 
 /* A plan of what was measured. */

@@ -143,7 +143,8 @@ class Formats(Case):
 
     def test_rgb_that_an_encoder_does_not_hold(self):
         source = clip("s.mov", "-c:v", "png", "-pix_fmt", "rgb24", seconds=0.12)
-        self.assertEqual(video(self.converted(source, "o.mkv", "--mode", "off"))["pix_fmt"], "yuv444p")
+        self.assertEqual(video(self.converted(source, "o.mkv", "--mode", "off"))["pix_fmt"], "yuv420p")
+        self.assertEqual(video(self.converted(source, "p.mkv", "--mode", "off", "--pix-fmt", "source"))["pix_fmt"], "yuv444p")
         self.assertEqual(video(self.lossless(source))["pix_fmt"], "yuv444p")
         self.assertEqual(video(self.lossless(source, "--mode", "off", "--pix-fmt", "yuv420p"))["pix_fmt"], "yuv420p")
 

@@ -26,7 +26,7 @@ def large_clip():
                 source="color=0x404040:size=240x136:rate=25,format=rgb24,noise=alls=100:allf=t+u")
 
 
-QUICK = ("--preset", "ultrafast", "--crf", "45")
+QUICK = ("--preset", "ultrafast", "--crf", "45", "--pix-fmt", "source")
 
 
 class TwoPass(Case):

@@ -29,7 +29,7 @@ static void every_encoder(void)
         }
         for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
             enum AVPixelFormat to = AV_PIX_FMT_NONE;
-            CHECK(encoder_choose_format(&to, codec, NULL, from[i], &error) == 0, "%s: %s",
+            CHECK(encoder_choose_format(&to, codec, &options, from[i], &error) == 0, "%s: %s",
                   codec->name, error.text);
             CHECK(av_pix_fmt_desc_get(to), "%s of %s", codec->name, av_get_pix_fmt_name(from[i]));
         }

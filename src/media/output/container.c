@@ -93,6 +93,11 @@ int container_is_picture(const AVOutputFormat *muxer)
     return strcmp(muxer->name, "image2pipe") == 0;
 }
 
+int container_is_mp4(const AVOutputFormat *muxer)
+{
+    return av_match_name(muxer->name, "mp4,mov,ipod");
+}
+
 enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *path)
 {
     const AVOutputFormat *pictures = av_guess_format("image2", NULL, NULL);

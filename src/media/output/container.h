@@ -21,6 +21,9 @@ int container_promises_video(const char *path);
 /* Not 0: it holds one single picture, and nothing else. */
 int container_is_picture(const AVOutputFormat *muxer);
 
+/* True for MP4, QuickTime and Apple's m4v. */
+int container_is_mp4(const AVOutputFormat *muxer);
+
 /* The codec of a single picture by the name of its file; AV_CODEC_ID_NONE for other containers. */
 enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *path);
 

@@ -138,6 +138,8 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
         ret = av_dict_set(dict, "cpu-used", "8", flags);
     if (strcmp(codec->name, "libx264") == 0 && !rated)
         ret = av_dict_set(dict, "crf", "18", flags);
+    if (strcmp(codec->name, "libx265") == 0 && !rated)
+        ret = av_dict_set(dict, "crf", "20", flags);
     if (strcmp(codec->name, "libx265") == 0) /* it prints by itself, past FFmpeg's log */
         ret = av_dict_set(dict, "x265-params", "log-level=none", flags);
     if (strcmp(codec->name, "libvpx-vp9") == 0) {
@@ -310,8 +312,7 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     e->codec = avcodec_alloc_context3(codec);
     if (!e->codec)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    int ret = encoder_choose_format(&e->codec->pix_fmt, codec, options->pixel_format, first->format,
-                                    error);
+    int ret = encoder_choose_format(&e->codec->pix_fmt, codec, options, first->format, error);
     if (ret >= 0)
         ret = set_options(&dict, e->codec, codec, options, error);
     if (ret >= 0 && gpu_frame_is(first)) {

@@ -15,6 +15,9 @@
 /* Longer than any encoder's list of pixel formats. */
 #define MAX_FORMATS 128
 
+/* Bits of the deepest video that phones, TVs and browsers decode: HEVC Main 10. */
+#define COMMON_DEPTH 10
+
 static const AVCodec *usual_encoder(const AVOutputFormat *format, const char *path)
 {
     static const struct {
@@ -129,6 +132,28 @@ static int is_one_of(enum AVPixelFormat format, const enum AVPixelFormat *list)
         if (*list == format)
             return 1;
     return 0;
+}
+
+void encoder_suit(const AVCodec **codec, EncoderOptions *options, const AVOutputFormat *format,
+                  enum AVPixelFormat from)
+{
+    const AVCodec *h264 = avcodec_find_encoder_by_name("libx264");
+    const AVCodec *hevc = avcodec_find_encoder_by_name("libx265");
+    const enum AVPixelFormat asked =
+        options->pixel_format ? av_get_pix_fmt(options->pixel_format) : from;
+    options->eight_bits = 0;
+    if (options->codec || !h264 || (*codec != h264 && *codec != hevc) ||
+        (!container_is_mp4(format) && strcmp(format->name, "matroska") != 0))
+        return;
+    *codec = h264;
+    if (convert_depth(asked) <= 8 || encoder_is_lossless(h264, options))
+        return;
+    if (hevc && avformat_query_codec(format, AV_CODEC_ID_HEVC, FF_COMPLIANCE_NORMAL) == 1 &&
+        (!options->pixel_format || is_one_of(asked, codec_pixel_formats(hevc)) ||
+         !is_one_of(asked, codec_pixel_formats(h264))))
+        *codec = hevc;
+    else
+        options->eight_bits = !options->pixel_format && !options->keep_format;
 }
 
 static const enum AVPixelFormat *formats_of(const AVCodec *codec)
@@ -302,11 +327,45 @@ int format_has_alpha(enum AVPixelFormat format)
     return desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
 
-int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, const char *asked,
-                          enum AVPixelFormat from, MediaError *error)
+/* True for 4:2:0 that is no yuvj format: those differ from the others in name only. */
+static int is_420(enum AVPixelFormat format)
 {
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    int full = 0;
+    (void)convert_without_j(format, &full);
+    return has_chroma(format) && desc->log2_chroma_w == 1 && desc->log2_chroma_h == 1 && !full;
+}
+
+/* Returns those of the encoder's formats that phones, TVs and browsers decode, in `common`, or
+ * `list` if that is not wanted or there are none. Formats of GPU memory stay. */
+static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMATS],
+                                             const AVCodec *codec, const EncoderOptions *options,
+                                             const enum AVPixelFormat *list)
+{
+    const int most = options->eight_bits ? 8 : COMMON_DEPTH;
+    int count = 0, any = 0;
+    if (!list || (codec->id != AV_CODEC_ID_H264 && codec->id != AV_CODEC_ID_HEVC) ||
+        options->keep_format || encoder_is_lossless(codec, options))
+        return list;
+    for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++) {
+        const int is_common = is_420(*list) && convert_depth(*list) <= most;
+        if (is_common || (av_pix_fmt_desc_get(*list)->flags & AV_PIX_FMT_FLAG_HWACCEL))
+            common[count++] = *list;
+        any |= is_common;
+    }
+    common[count] = AV_PIX_FMT_NONE;
+    return any ? common : formats_of(codec);
+}
+
+int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
+                          const EncoderOptions *options, enum AVPixelFormat from, MediaError *error)
+{
+    const char *asked = options->pixel_format;
+    enum AVPixelFormat common[MAX_FORMATS];
     const enum AVPixelFormat *list = formats_of(codec);
     *format = from;
+    if (!asked)
+        list = keep_common(common, codec, options, list);
     if (asked) {
         *format = av_get_pix_fmt(asked);
         if (*format == AV_PIX_FMT_NONE || (list && !is_one_of(*format, list)))
@@ -341,6 +400,28 @@ static int is_set_to(const char *const *options, const char *setting)
     return 0;
 }
 
+/* True if a value of words, as x264-params has them, has one of these. */
+static int has_word(const char *value, const char *const *words)
+{
+    for (size_t n; *value; value += n + (value[n] == ':')) {
+        n = strcspn(value, ":");
+        for (const char *const *word = words; *word; word++)
+            if (strlen(*word) == n && strncmp(value, *word, n) == 0)
+                return 1;
+    }
+    return 0;
+}
+
+/* x265 is not lossless with a quantizer of 0. */
+static int sets_x265_lossless(const char *const *options)
+{
+    static const char *const words[] = {"lossless", "lossless=1", "lossless=true", NULL};
+    for (; options && *options; options++)
+        if (strncmp(*options, "x265-params=", 12) == 0 && has_word(*options + 12, words))
+            return 1;
+    return 0;
+}
+
 int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
 {
     const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
@@ -349,9 +430,10 @@ int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
         return 1;
     if (desc && (desc->props & kinds) == AV_CODEC_PROP_LOSSLESS)
         return 1;
-    return is_set_to(options->options, "lossless=1") || is_set_to(options->options, "qp=0") ||
-           is_set_to(options->options, "x265-params=lossless=1") ||
-           (options->crf == 0 && strncmp(codec->name, "libx264", 7) == 0);
+    const int is_x264 = strncmp(codec->name, "libx264", 7) == 0;
+    return is_set_to(options->options, "lossless=1") ||
+           (is_x264 && (options->crf == 0 || is_set_to(options->options, "qp=0"))) ||
+           sets_x265_lossless(options->options);
 }
 
 int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from)
@@ -435,20 +517,13 @@ static const char *first_named(const EncoderOptions *o, const char *const *names
     return NULL;
 }
 
-/* Whether words of a value, as x264-params has them, open groups of pictures: let them refer to
- * what is before their key frame. */
+/* Settings that let pictures refer to what is before their key frame. */
 static int opens_groups(const char *value)
 {
-    static const char *const words[] = {"open-gop",  "open-gop=1",      "open-gop=true",
-                                        "open_gop",  "open_gop=1",      "open_gop=true",
-                                        "opengop=1", "irefresh-type=1", "enable-fwd-kf=1"};
-    for (size_t n; *value; value += n + (value[n] == ':')) {
-        n = strcspn(value, ":");
-        for (size_t i = 0; i < FF_ARRAY_ELEMS(words); i++)
-            if (strlen(words[i]) == n && strncmp(value, words[i], n) == 0)
-                return 1;
-    }
-    return 0;
+    static const char *const words[] = {
+        "open-gop",      "open-gop=1", "open-gop=true",   "open_gop",        "open_gop=1",
+        "open_gop=true", "opengop=1",  "irefresh-type=1", "enable-fwd-kf=1", NULL};
+    return has_word(value, words);
 }
 
 static const char *first_opening(const EncoderOptions *o)

@@ -16,6 +16,8 @@ typedef struct EncoderOptions {
     const char *preset;
     int64_t bitrate; /* bits a second */
     const char *pixel_format;
+    int keep_format; /* not 0: the encoder gets the format nearest to that of the frames */
+    int eight_bits;  /* not 0: H.264 gets 8 bits at most; see encoder_suit() */
     const char *const *options; /* "key=value", NULL at the end; or NULL */
     int threads;
     int deinterlaced; /* not 0: frames have no fields, whatever their track says */
@@ -32,13 +34,26 @@ typedef struct EncoderOptions {
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  const char *path, MediaError *error);
 
+/*
+ * Chooses between the usual encoders of mp4, mov and mkv, once the format of the frames is known:
+ * libx264 for output of 8 bits, libx265 for more, and libx264 with `eight_bits` where there is no
+ * libx265 or the container does not hold HEVC. Changes nothing if an encoder was asked for, or the
+ * usual one of the container is another.
+ */
+void encoder_suit(const AVCodec **codec, EncoderOptions *options, const AVOutputFormat *format,
+                  enum AVPixelFormat from);
+
 /* Whether the encoder has an option of its own of this name. */
 int encoder_has_option(const AVCodec *codec, const char *name);
 
-/* The format asked for (NULL: none was), or the nearest to `from` that the encoder takes.
- * MEDIA_USAGE. */
-int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, const char *asked,
-                          enum AVPixelFormat from, MediaError *error);
+/*
+ * The format asked for, or the nearest to `from` that the encoder takes. Lossy H.264 and HEVC get
+ * 4:2:0, and HEVC 10 bits at most, since phones, TVs and browsers decode nothing else; keep_format
+ * and lossless settings prevent that. MEDIA_USAGE.
+ */
+int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
+                          const EncoderOptions *options, enum AVPixelFormat from,
+                          MediaError *error);
 
 /* True if the encoder loses nothing of RGB frames (`from`) that it gets as they are. */
 int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from);

@@ -22,8 +22,9 @@ const AVCodec *encoder_trial_next(void **at, int hardware)
 
 int encoder_trial_open(const AVCodec *codec, MediaError *error)
 {
+    const EncoderOptions usual = {.crf = -1, .bitrate = -1};
     enum AVPixelFormat format;
-    const int ret = encoder_choose_format(&format, codec, NULL, AV_PIX_FMT_YUV420P, error);
+    const int ret = encoder_choose_format(&format, codec, &usual, AV_PIX_FMT_YUV420P, error);
     AVCodecContext *context = ret < 0 ? NULL : avcodec_alloc_context3(codec);
     if (!context)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");

@@ -42,6 +42,7 @@ struct Writer {
     const WriterOptions *options;
     const AVOutputFormat *muxer;
     const AVCodec *codec;
+    EncoderOptions encoding; /* the options', completed by encoder_suit() */
     OutputFile file;
     AVFormatContext *format;
     Encoder *encoder;
@@ -107,6 +108,7 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     if (!w)
         return out_of_memory(error);
     w->options = options;
+    w->encoding = options->video;
     w->file.stop = options->stop;
     w->file.whole = options->whole;
     w->file.opaque = options->whole_opaque;
@@ -194,8 +196,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     w->track = (EncoderTrack){
         .time_base = in->time_base,
         .frame_rate = av_guess_frame_rate(source->format, in, NULL),
-        .field_order =
-            w->options->video.deinterlaced ? AV_FIELD_PROGRESSIVE : in->codecpar->field_order,
+        .field_order = w->encoding.deinterlaced ? AV_FIELD_PROGRESSIVE : in->codecpar->field_order,
         .no_alpha = w->codec && is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
     };
     w->track.constant_rate = strcmp(w->muxer->name, "avi") == 0;
@@ -207,6 +208,9 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         if (!w->shown)
             return out_of_memory(error);
     }
+    if (w->codec)
+        encoder_suit(&w->codec, &w->encoding, w->muxer,
+                     convert_nearest_direct(in->codecpar->format));
     const int ret =
         tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
     return ret >= 0 && w->options->copy_video ? map_copy(w, in, error) : ret;
@@ -378,16 +382,37 @@ static int write_header(Writer *w, MediaError *error)
     return ret < 0 ? ret : release(w, error);
 }
 
+/* Says how frames are adapted; if that is done for players, it also says why and how to prevent
+ * it. */
+static void note_adaptation(const Writer *w, const AVFrame *first)
+{
+    const char *adaptation = encoder_adaptation(w->encoder);
+    const char *why = "";
+    EncoderOptions kept = w->encoding;
+    enum AVPixelFormat nearest;
+    MediaError none = {0};
+    kept.keep_format = 1;
+    if (!adaptation)
+        return;
+    if (w->encoding.eight_bits)
+        why =
+            ", with dither, since this FFmpeg cannot write it as HEVC; --pix-fmt source keeps the "
+            "format";
+    else if (encoder_choose_format(&nearest, w->codec, &kept, first->format, &none) >= 0 &&
+             nearest != encoder_context(w->encoder)->pix_fmt)
+        why = ", which more players show; --pix-fmt source keeps the format";
+    note(w, "frames are %s for %s%s", adaptation, w->codec->name, why);
+}
+
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
-    int ret = encoder_open(&w->encoder, w->codec, &w->options->video, first, &w->track,
-                           global_header, error);
+    encoder_suit(&w->codec, &w->encoding, w->muxer, first->format);
+    int ret =
+        encoder_open(&w->encoder, w->codec, &w->encoding, first, &w->track, global_header, error);
     if (ret < 0)
         return ret;
-    const char *adaptation = encoder_adaptation(w->encoder);
-    if (adaptation)
-        note(w, "frames are %s for %s", adaptation, w->codec->name);
+    note_adaptation(w, first);
     if (codec_frame_rates(w->codec))
         note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
              av_q2d(encoder_context(w->encoder)->framerate));
@@ -431,8 +456,8 @@ static enum AVFieldOrder turned_order(enum AVFieldOrder order, PictureTurn turn,
 static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaError *error)
 {
     w->turned = av_frame_alloc();
-    const int ret = w->turned ? turner_open(&w->turner, first, turn, w->options->video.threads)
-                              : AVERROR(ENOMEM);
+    const int ret =
+        w->turned ? turner_open(&w->turner, first, turn, w->encoding.threads) : AVERROR(ENOMEM);
     if (ret < 0)
         return media_fail(error, MEDIA_OUTPUT, "frames cannot be turned upright: %s",
                           media_av_text(ret));
@@ -497,23 +522,23 @@ int writer_is_full_range(const Writer *w)
 int writer_depth(const Writer *w, enum AVPixelFormat from)
 {
     MediaError none = {0}; /* what is not possible is told when the encoder is opened */
+    const AVCodec *codec = w->codec;
+    EncoderOptions video = w->encoding;
     enum AVPixelFormat to;
-    return w->codec && from != AV_PIX_FMT_NONE &&
-                   encoder_choose_format(&to, w->codec, w->options->video.pixel_format, from,
-                                         &none) >= 0
-               ? convert_depth(to)
-               : 0;
+    if (!codec || from == AV_PIX_FMT_NONE)
+        return 0;
+    encoder_suit(&codec, &video, w->muxer, from);
+    return encoder_choose_format(&to, codec, &video, from, &none) >= 0 ? convert_depth(to) : 0;
 }
 
 int writer_is_fine(const Writer *w, enum AVPixelFormat from)
 {
-    return w->codec &&
-           (encoder_is_lossless(w->codec, &w->options->video) || writer_depth(w, from) > 8);
+    return w->codec && (encoder_is_lossless(w->codec, &w->encoding) || writer_depth(w, from) > 8);
 }
 
 int writer_takes_gpu_frames(const Writer *w)
 {
-    return w->codec && !w->track.constant_rate && !w->options->video.pixel_format &&
+    return w->codec && !w->track.constant_rate && !w->encoding.pixel_format &&
            encoder_is_on_gpu(w->codec);
 }
 
@@ -563,8 +588,8 @@ static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
     }
     const AVFrame *original = convert_original(*frame);
     if (!w->encoder)
-        w->keeps_rgb = original && !w->turner &&
-                       encoder_keeps_rgb(w->codec, &w->options->video, original->format);
+        w->keeps_rgb =
+            original && !w->turner && encoder_keeps_rgb(w->codec, &w->encoding, original->format);
     if (ret >= 0 && w->keeps_rgb)
         ret = take_original(w, frame, error);
     return ret >= 0 && !w->encoder ? start(w, *frame, error) : ret;
@@ -577,7 +602,7 @@ int writer_open_encoder(Writer *w, const AVFrame *first, MediaError *error)
 
 int writer_check_parts(const Writer *w, MediaError *error)
 {
-    return encoder_check_parts(w->codec, &w->options->video, error);
+    return encoder_check_parts(w->codec, &w->encoding, error);
 }
 
 /* At a constant rate frames have places instead of times, and the first one may be up to three

@@ -58,7 +58,8 @@ int writer_is_full_range(const Writer *writer);
 /* Bits of the samples that frames in this format are written with; 0: not known. */
 int writer_depth(const Writer *writer, enum AVPixelFormat from);
 
-/* Its name, or NULL where the video is copied. */
+/* The encoder's name, or NULL if the video is copied. Without --vcodec, it is final when the first
+ * frame is there. */
 const char *writer_encoder(const Writer *writer);
 
 /* Not 0: of frames in this format, every sample is written as it is, or more finely than in 8 bits.
