@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libavutil/avstring.h>
 #include <libavutil/display.h>
@@ -317,19 +318,40 @@ static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
     const AVCodecContext *c = encoder_context(w->encoder);
     if (side_data_keep(w->video, c) < 0 || side_data_from_frame(w->video, first) < 0)
         return out_of_memory(error);
+    if (c->codec_id == AV_CODEC_ID_HEVC && container_is_mp4(w->muxer))
+        w->video->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1'); /* Apple plays no hev1 */
     w->video->time_base = c->time_base;
     w->video->avg_frame_rate = c->framerate;
     w->video->sample_aspect_ratio = c->sample_aspect_ratio;
     return 0;
 }
 
-/* What muxers do only when they are told to. */
-static int set_muxer_options(const Writer *w, AVDictionary **options)
+/* Moves the index of mp4 and mov to the front, so that a browser can start to play before it has
+ * all of the file. The muxer reads the file again for that, and the temporary name may have changed
+ * by then. Pieces are not moved: a camera's disk has enough to do. */
+static int set_faststart(Writer *w, AVDictionary **options)
 {
-    if (tags_want_keys(w->format)) {
-        const int ret = tags_name_for_quicktime(&w->format->metadata);
-        return ret < 0 ? ret : av_dict_set(options, "movflags", "+use_metadata_tags", 0);
-    }
+    char path[32];
+    if (!container_is_mp4(w->muxer) || w->segments || w->options->count_only || !w->file.temp.name)
+        return 0;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", w->file.temp.fd);
+    if (access(path, R_OK) < 0)
+        return 0;
+    av_free(w->format->url);
+    w->format->url = av_asprintf("file:%s", path);
+    return w->format->url ? av_dict_set(options, "movflags", "+faststart", AV_DICT_APPEND)
+                          : AVERROR(ENOMEM);
+}
+
+/* What muxers do only when they are told to. */
+static int set_muxer_options(Writer *w, AVDictionary **options)
+{
+    int ret = set_faststart(w, options);
+    if (ret >= 0 && tags_want_keys(w->format) &&
+        (ret = tags_name_for_quicktime(&w->format->metadata)) >= 0)
+        ret = av_dict_set(options, "movflags", "+use_metadata_tags", AV_DICT_APPEND);
+    if (ret < 0)
+        return ret;
     if (w->options->low_latency && strcmp(w->muxer->name, "mpegts") == 0)
         return av_dict_set(options, "pes_payload_size", "0", 0); /* sound does not pile up */
     if (strcmp(w->muxer->name, "apng") == 0)
@@ -779,9 +801,11 @@ static void set_final_delay(const Writer *w)
         (void)av_opt_set_q(w->format->priv_data, "final_delay", delay, 0);
 }
 
-static int write_trailer(Writer *w, MediaError *error)
+static int write_trailer(Writer *w, int partial, MediaError *error)
 {
     set_final_delay(w);
+    if (partial && container_is_mp4(w->muxer)) /* somebody waits for the end of the run */
+        (void)av_opt_set(w->format->priv_data, "movflags", "-faststart", 0);
     media_log_clear();
     const int ret = av_write_trailer(w->format);
     w->header_written = 0;
@@ -814,7 +838,7 @@ int writer_finish(Writer *w, int partial, MediaError *error)
         return ret < 0 ? ret : segments_finish(w->segments, error);
     }
     if (ret >= 0 || partial)
-        ret = write_trailer(w, error);
+        ret = write_trailer(w, partial, error);
     if (ret >= 0)
         ret = output_file_flush(&w->file, error);
     if (ret < 0 && (!partial || !is_worth_keeping(w, error)))
