@@ -49,6 +49,8 @@ struct Tracks {
     int64_t too_early;  /* subtitles that were over before 0 */
     int64_t lost;       /* packets that a filter could not read */
     int tags_left_out;  /* since there are too many */
+    int unusual_count;  /* copied tracks of sound that many players lack */
+    char unusual[256];  /* their names */
 };
 
 static void note(const Tracks *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -214,6 +216,14 @@ static void find_pts(const Source *source, const AVStream *in)
         source->format->flags |= AVFMT_FLAG_GENPTS;
 }
 
+/* True if phones and browsers do not play this sound in mp4 and mov. */
+static int is_unusual(enum AVCodecID id)
+{
+    const AVCodecDescriptor *desc = avcodec_descriptor_get(id);
+    return (desc && strncmp(desc->name, "pcm_", 4) == 0) || id == AV_CODEC_ID_FLAC ||
+           id == AV_CODEC_ID_VORBIS || id == AV_CODEC_ID_DTS || id == AV_CODEC_ID_TRUEHD;
+}
+
 static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaError *error)
 {
     AVStream *out;
@@ -238,6 +248,9 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
         t->tracks[in->index].name = av_strdup(name);
     if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_keeps_start(t->to->oformat))
         t->tracks[in->index].early = av_strdup(name);
+    if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && container_is_mp4(t->to->oformat) &&
+        is_unusual(in->codecpar->codec_id))
+        av_strlcatf(t->unusual, sizeof(t->unusual), "%s%s", t->unusual_count++ ? ", " : "", name);
     return 0;
 }
 
@@ -558,6 +571,10 @@ int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to
     find_part(t, source);
     const int ret =
         t->tracks && t->packet ? map_all(t, source, video, error) : out_of_memory(error);
+    if (ret >= 0 && t->unusual_count)
+        note(t, "%s %s copied: phones and browsers may not play %s in %s; --acodec aac converts it",
+             t->unusual, t->unusual_count == 1 ? "is" : "are",
+             t->unusual_count == 1 ? "it" : "them", to->oformat->name);
     if (ret < 0)
         tracks_close(&t);
     *tracks = t;
