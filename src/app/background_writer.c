@@ -354,8 +354,10 @@ static void describe(const BackgroundWriter *w, char *line, size_t size)
     const char *name = writer_name(w->writer);
     if (s->dropped)
         snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)s->dropped);
-    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s", media_quote(name ? name : w->path),
-             (long long)s->frames, s->frames == 1 ? "" : "s", (double)s->length_us * 1e-6, dropped);
+    const char *video = writer_video(w->writer);
+    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s%s%s",
+             media_quote(name ? name : w->path), (long long)s->frames, s->frames == 1 ? "" : "s",
+             (double)s->length_us * 1e-6, dropped, *video ? "; " : "", video);
 }
 
 int background_writer_close(BackgroundWriter **writer, char *line, size_t size, MediaError *error)

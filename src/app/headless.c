@@ -618,15 +618,16 @@ static void say_summary(const Run *run)
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output;
     const int64_t pieces = run->writer ? writer_segments(run->writer) : 0;
+    const char *video = run->writer ? writer_video(run->writer) : "";
     char count[64] = "";
     if (pieces)
         snprintf(count, sizeof(count), "%lld piece%s, ", (long long)pieces, pieces == 1 ? "" : "s");
-    say(SAY_NORMAL, "%s%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx)%s on %s",
+    say(SAY_NORMAL, "%s%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx)%s on %s%s%s",
         output ? media_quote(output) : "", output ? ": " : "", count,
         (long long)run->progress.frame, run->progress.frame == 1 ? "" : "s", run->progress.time,
         seconds, (double)run->progress.frame / seconds, run->progress.time / seconds,
         run->planned ? " in two passes" : "",
-        engine_where(&run->engine, engine_is_lost(&run->engine)));
+        engine_where(&run->engine, engine_is_lost(&run->engine)), *video ? "; " : "", video);
 }
 
 static void add_loss(char *text, size_t size, int64_t count, const char *what)

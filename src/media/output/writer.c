@@ -25,6 +25,7 @@
 #include "media/output/segments.h"
 #include "media/output/tags.h"
 #include "media/output/turner.h"
+#include "media/output/video_about.h"
 #include "media/picture_pattern.h"
 #include "media/side_data.h"
 
@@ -61,6 +62,7 @@ struct Writer {
     PictureSequence pictures; /* with options->sequence, instead of the file */
     int header_written;
     int sent;         /* frames were encoded here */
+    char about[96];   /* see writer_video() */
     int dynamic_said; /* that dynamic HDR is dropped */
     int user_data_said, fields_said;
     int64_t bytes; /* once the file is closed */
@@ -284,6 +286,8 @@ static int write_encoded(Writer *w, MediaError *error)
 
 int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
 {
+    if (!w->about[0])
+        video_about(encoder_context(w->encoder), packet, w->about, sizeof(w->about));
     if (w->options->sequence)
         return picture_sequence_write(&w->pictures, packet, error);
     if (w->track
@@ -889,6 +893,11 @@ const char *writer_name(const Writer *w)
     if (w->options->sequence)
         return w->pictures.count ? w->pictures.pattern : NULL;
     return w->segments ? segments_name(w->segments) : w->file.name;
+}
+
+const char *writer_video(const Writer *w)
+{
+    return w->about;
 }
 
 int64_t writer_segments(const Writer *w)

@@ -113,6 +113,13 @@ int writer_video_packet(Writer *writer, AVPacket *packet, MediaError *error);
  */
 int writer_finish(Writer *writer, int partial, MediaError *error);
 
+/* Frames that the encoder has not given out yet. */
+int64_t writer_held(const Writer *writer);
+
+/* What the encoder has made ("HEVC Main 10, yuv420p10le"), once there is a packet; else "". Valid
+ * until the writer is closed. */
+const char *writer_video(const Writer *writer);
+
 /* Bytes written so far; -1 before the first. */
 int64_t writer_bytes(const Writer *writer);
 

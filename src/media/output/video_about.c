@@ -1,0 +1,72 @@
+#include "media/output/video_about.h"
+
+#include <stdio.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/pixdesc.h>
+
+/* Types of the NAL units with sequence parameter sets: ITU-T H.264, table 7-1, H.265, table 7-1. */
+#define H264_SPS 7
+#define HEVC_SPS 33
+
+/* Flags after the profile in those of H.264. */
+#define CONSTRAINT_SET1 0x40
+#define CONSTRAINT_SET3 0x10
+
+/* Bytes up to and with the profile, from the NAL unit's header on. */
+#define SPS_BYTES 4
+
+static int h264_profile(const uint8_t *sps)
+{
+    const int profile = sps[1];
+    if (profile == FF_PROFILE_H264_BASELINE && (sps[2] & CONSTRAINT_SET1))
+        return FF_PROFILE_H264_CONSTRAINED_BASELINE;
+    if (profile >= FF_PROFILE_H264_HIGH && (sps[2] & CONSTRAINT_SET3))
+        return profile | FF_PROFILE_H264_INTRA;
+    return profile;
+}
+
+/* The profile by the first sequence parameter set, after a start code. */
+static int find_profile(enum AVCodecID id, const uint8_t *bytes, size_t size)
+{
+    const int h264 = id == AV_CODEC_ID_H264, hevc = id == AV_CODEC_ID_HEVC;
+    for (size_t i = 3; (h264 || hevc) && i + SPS_BYTES <= size; i++) {
+        const uint8_t *unit = bytes + i;
+        if (unit[-3] || unit[-2] || unit[-1] != 1)
+            continue;
+        if (h264 && (unit[0] & 0x1f) == H264_SPS)
+            return h264_profile(unit);
+        if (hevc && (unit[0] >> 1 & 0x3f) == HEVC_SPS)
+            return unit[3] & 0x1f;
+    }
+    return FF_PROFILE_UNKNOWN;
+}
+
+static void print_codec(char *text, size_t size, enum AVCodecID id)
+{
+    const int is_raw = id == AV_CODEC_ID_WRAPPED_AVFRAME || id == AV_CODEC_ID_RAWVIDEO;
+    snprintf(text, size, "%s",
+             id == AV_CODEC_ID_H264 ? "H.264"
+             : is_raw               ? "uncompressed"
+                                    : avcodec_get_name(id));
+    if (is_raw)
+        return;
+    for (char *c = text; *c; c++)
+        *c = (char)av_toupper(*c);
+}
+
+void video_about(const AVCodecContext *c, const AVPacket *first, char *text, size_t size)
+{
+    const size_t extradata = c->extradata ? (size_t)c->extradata_size : 0;
+    const char *format =
+        av_get_pix_fmt_name(c->sw_pix_fmt != AV_PIX_FMT_NONE ? c->sw_pix_fmt : c->pix_fmt);
+    char codec[32];
+    int profile = find_profile(c->codec_id, c->extradata, extradata);
+    if (profile == FF_PROFILE_UNKNOWN)
+        profile = find_profile(c->codec_id, first->data, (size_t)first->size);
+    const char *name =
+        avcodec_profile_name(c->codec_id, profile != FF_PROFILE_UNKNOWN ? profile : c->profile);
+    print_codec(codec, sizeof(codec), c->codec_id);
+    snprintf(text, size, "%s%s%s, %s", codec, name ? " " : "", name ? name : "",
+             format ? format : "?");
+}
