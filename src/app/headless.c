@@ -96,6 +96,13 @@ static int note_packet(void *opaque, const AVPacket *packet, MediaError *error)
     return 0;
 }
 
+static void note_encoded(void *opaque)
+{
+    Run *run = opaque;
+    run->progress.held = writer_held(run->writer);
+    progress_update(&run->progress);
+}
+
 /* Everything about the output that can be refused is, before the input is opened. */
 static int check_output(Run *run)
 {
@@ -103,6 +110,8 @@ static int check_output(Run *run)
     if (!o->output)
         return 0;
     run->writer_options = engine_writer(o, run->stop);
+    run->writer_options.encoded = note_encoded;
+    run->writer_options.encoded_opaque = run;
     if (run->trial) {
         run->writer_options.count_only = 1;
         run->writer_options.overwrite = 1; /* it is not touched */
@@ -346,6 +355,7 @@ static int sink_frame(Run *run, Item *item, double begin)
     run->progress.frame++;
     run->progress.time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
+    run->progress.held = run->writer ? writer_held(run->writer) : 0;
     progress_update(&run->progress);
     return 0;
 }

@@ -251,6 +251,8 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
     Segment *s = opaque;
     if (!s->packets++ && job_film_check_encoder(s->film, packet) < 0)
         return error->fault;
+    s->film->progress.held = writer_held(s->film->writer);
+    progress_update(&s->film->progress);
     return part_writer_add(s->writer, packet, error);
 }
 
@@ -406,6 +408,7 @@ static int sink(Segment *s, Item *item)
     f->progress.frame = s->label.frames;
     f->progress.time += FRAME_DURATION(frame) * av_q2d(frame->time_base);
     f->progress.bytes = part_writer_bytes(s->writer);
+    f->progress.held = writer_held(f->writer);
     progress_update(&f->progress);
     return 0;
 }

@@ -44,6 +44,17 @@ void progress_second_pass(Progress *p)
     p->began = now();
 }
 
+/* Frames that came out of the encoder. */
+static int64_t frames_done(const Progress *p)
+{
+    return p->frame > p->held ? p->frame - p->held : 0;
+}
+
+static double time_done(const Progress *p)
+{
+    return p->frame > 0 ? p->time * (double)frames_done(p) / (double)p->frame : p->time;
+}
+
 /* Of the pass, 0..1, or NAN where the length is not known. */
 static double fraction(const Progress *p)
 {
@@ -51,9 +62,9 @@ static double fraction(const Progress *p)
     if (p->files)
         done = p->files_share;
     else if (p->frames > 0)
-        done = (double)p->frame / (double)p->frames;
+        done = (double)frames_done(p) / (double)p->frames;
     else if (p->duration > 0)
-        done = p->time / p->duration;
+        done = time_done(p) / p->duration;
     return done > 1 ? 1 : done;
 }
 
@@ -71,12 +82,12 @@ static double elapsed(const Progress *p)
 
 static double fps(const Progress *p)
 {
-    return elapsed(p) > 0 ? (double)p->frame / elapsed(p) : NAN;
+    return elapsed(p) > 0 ? (double)frames_done(p) / elapsed(p) : NAN;
 }
 
 static double speed(const Progress *p)
 {
-    return elapsed(p) > 0 ? p->time / elapsed(p) : NAN;
+    return elapsed(p) > 0 ? time_done(p) / elapsed(p) : NAN;
 }
 
 static double eta(const Progress *p)
@@ -111,23 +122,26 @@ static void show_bar(const Progress *p)
 {
     char bar[BAR_WIDTH * 4 + PAINT_BYTES] = "", line[256], time[32], left[32] = "?";
     char what[64];
-    snprintf(what, sizeof(what), "%s", p->measuring ? "measuring " : "");
+    snprintf(what, sizeof(what), "%s",
+             p->passes < 2  ? ""
+             : p->measuring ? "pass 1 of 2: "
+                            : "pass 2 of 2: ");
     if (p->files)
         snprintf(what, sizeof(what), "%d/%d files ", p->files_done, p->files);
     const double done = fraction(p);
     const int columns = say_columns(STDERR_FILENO);
-    print_clock(time, sizeof(time), p->time);
+    print_clock(time, sizeof(time), time_done(p));
     if (!isnan(eta(p)))
         print_clock(left, sizeof(left), eta(p));
     const int room = columns - TEXT_COLUMNS - (int)strlen(what);
     if (!isnan(done) && room >= MIN_BAR_WIDTH)
         print_bar(bar, done, room < BAR_WIDTH ? room : BAR_WIDTH);
     if (isnan(done))
-        snprintf(line, sizeof(line), "%sframe %lld  %s  %.0f fps  %.2fx", what, (long long)p->frame,
-                 time, fps(p), speed(p));
+        snprintf(line, sizeof(line), "%sframe %lld  %s  %.0f fps  %.2fx", what,
+                 (long long)frames_done(p), time, fps(p), speed(p));
     else
         snprintf(line, sizeof(line), "%s%3.0f%% %s  frame %lld  %s  %.0f fps  %.2fx  ETA %s", what,
-                 floor(done * 100), bar, (long long)p->frame, time, fps(p), speed(p), left);
+                 floor(done * 100), bar, (long long)frames_done(p), time, fps(p), speed(p), left);
     if (!bar[0] && (int)strlen(line) >= columns)
         line[columns - 1] = '\0'; /* a line that wraps cannot be replaced */
     say_bottom(line);
@@ -148,9 +162,9 @@ static void show_json(const Progress *p, const char *state)
     const int first = p->measuring;
     flockfile(stderr);
     fputc('{', stderr);
-    print_number("frame", first ? 0 : (double)p->frame, 0, ",");
+    print_number("frame", first ? 0 : (double)frames_done(p), 0, ",");
     print_number("frames", p->frames > 0 ? (double)p->frames : NAN, 0, ",");
-    print_number("time", first ? 0 : p->time, 3, ",");
+    print_number("time", first ? 0 : time_done(p), 3, ",");
     print_number("duration", p->duration > 0 ? p->duration : NAN, 3, ",");
     print_number("percent", overall(p) * 100, 2, ",");
     print_number("fps", first ? NAN : fps(p), 2, ",");
@@ -168,8 +182,8 @@ static void show_json(const Progress *p, const char *state)
 static void share(const Progress *p)
 {
     const double done = overall(p);
-    atomic_store(&p->share->frames, p->measuring ? 0 : p->frame);
-    atomic_store(&p->share->time_us, p->measuring ? 0 : (long long)(p->time * 1e6));
+    atomic_store(&p->share->frames, p->measuring ? 0 : frames_done(p));
+    atomic_store(&p->share->time_us, p->measuring ? 0 : (long long)(time_done(p) * 1e6));
     atomic_store(&p->share->done, isnan(done) ? 0 : (int)(done * PROGRESS_WHOLE));
 }
 

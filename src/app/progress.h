@@ -27,8 +27,9 @@ typedef struct Progress {
     int passes;      /* over all of it: 1 or 2 */
 
     /* Kept up by the run. */
-    int64_t frame; /* done */
-    double time;   /* seconds of video done */
+    int64_t frame; /* done, but for those that the encoder holds */
+    int64_t held;
+    double time;   /* seconds of video that `frame` frames are */
     int64_t bytes; /* written, -1 = unknown */
 
     /* Of several files at a time; 0: it is of one. */

@@ -34,6 +34,21 @@ class Json(Case):
         self.assertGreater(last["fps"], 0)
         self.assertGreater(last["speed"], 0)
 
+    @unittest.skipUnless(has_encoder("libx265"), "no libx265")
+    def test_frames_in_the_encoder_are_not_done(self):
+        """An encoder that takes all frames before it gives one out is seen at work."""
+        source = clip("delay.mkv", *FFV1, "-pix_fmt", "yuv420p", size="192x108", seconds=2.4)
+        result = self.ok(source, "-o", self.path("out.mkv"), "--progress", "json", "--vcodec", "libx265", "--preset",
+                         "slow", "--vopt", "x265-params=log-level=none:rc-lookahead=200:bframes=8:pools=none:frame-threads=1")
+        rows = self.lines(result)
+        between = [row for row in rows if row["state"] == "running" and 0 < row["frame"] < 60]
+        self.assertGreater(len(between), 0, str(result))
+        for row in between:
+            self.assertAlmostEqual(row["time"], row["frame"] / 25, delta=0.001)
+            self.assertAlmostEqual(row["percent"], 50 + 50 * row["frame"] / 60, delta=0.01)
+            self.assertGreater(row["eta"], 0)
+        self.assertEqual([rows[-1][k] for k in ("frame", "percent", "eta")], [60, 100, 0])
+
     def test_unknown_is_null(self):
         with open(clip("raw.y4m", "-c:v", "wrapped_avframe", "-pix_fmt", "yuv420p"), "rb") as f:
             result = self.ok("-", "--null", "--progress", "json", stdin=f.read())
@@ -91,6 +106,13 @@ class Json(Case):
 
 
 class Bar(Case):
+    def test_passes_are_named(self):
+        shown = super().on_terminal(long_clip(), "-o", self.path("out.mkv"), "--frames", 900, "--vcodec", "mpeg4", code=DONE)
+        self.assertRegex(shown, r"pass 1 of 2: +\d+%.*pass 2 of 2: +\d+%")
+        shown = super().on_terminal(long_clip(), "--null", "--frames", 900, code=DONE)
+        self.assertNotIn("pass", shown)
+        self.assertIn("%", shown)
+
     def on_terminal(self, *args, columns=120, signal_after=None, term="xterm"):
         """Runs it on a trickle with a terminal as standard error; answers (exit code, what was shown)."""
         master, slave = open_terminal(columns)

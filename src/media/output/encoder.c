@@ -419,6 +419,11 @@ const char *encoder_adaptation(const Encoder *e)
     return adapter_description(e->adapter);
 }
 
+int64_t encoder_held(const Encoder *e)
+{
+    return FFMAX(e->frames - e->packets, 0);
+}
+
 int encoder_was_uneven(const Encoder *e)
 {
     return e->uneven;

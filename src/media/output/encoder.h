@@ -52,6 +52,9 @@ int encoder_loses_user_data(const Encoder *encoder);
  * or MEDIA_OUTPUT with `error` filled. */
 int encoder_receive(Encoder *encoder, AVPacket *packet, MediaError *error);
 
+/* Frames that were sent and have not come out as packets. */
+int64_t encoder_held(const Encoder *encoder);
+
 /* Not 0: the times of the frames sent so far cannot be told by counting them. */
 int encoder_was_uneven(const Encoder *encoder);
 

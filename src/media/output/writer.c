@@ -281,6 +281,8 @@ static int write_encoded(Writer *w, MediaError *error)
         av_packet_unref(w->packet);
         if (ret < 0)
             return ret;
+        if (w->options->encoded)
+            w->options->encoded(w->options->encoded_opaque);
     }
 }
 
@@ -862,6 +864,11 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     }
     const OutputName whole = w->options->any_name ? OUTPUT_FREE : OUTPUT_OWN_NAME;
     return output_file_commit(&w->file, partial ? OUTPUT_PARTIAL : whole, error);
+}
+
+int64_t writer_held(const Writer *w)
+{
+    return w->encoder ? encoder_held(w->encoder) : 0;
 }
 
 int64_t writer_bytes(const Writer *w)

@@ -25,6 +25,8 @@ typedef struct WriterOptions {
      * Without count_only, that is all that becomes of them, and no file is written. */
     int (*take_encoded)(void *opaque, const AVPacket *packet, MediaError *error);
     void *take_opaque;
+    void (*encoded)(void *opaque); /* called after each packet of the encoder; or NULL */
+    void *encoded_opaque;
     int (*whole)(void *opaque, const struct stat *file, MediaError *error); /* as in OutputFile */
     void *whole_opaque;
     EncoderOptions video;
