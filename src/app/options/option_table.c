@@ -118,16 +118,17 @@ const Option option_table[] = {
     {"format", 0, OPTION_TEXT, 0, FIELD(format), 0, 0, "NAME|help",
      "container; help lists them [by OUTPUT's name]"},
     {"vcodec", 0, OPTION_TEXT, COMMON, FIELD(vcodec), 0, 0, "NAME|help",
-     "video encoder; help lists them [the container's usual one; mp4, mkv: libx264]"},
+     "video encoder; help lists them [the container's usual one; mp4, mkv: libx264, 10 bits "
+     "libx265]"},
     {"crf", 0, OPTION_NUMBER, COMMON, FIELD(crf), 0, 63, "X",
-     "constant quality, lower is better [libx264: 18]"},
+     "constant quality, lower is better [18; HEVC: 20]"},
     {"preset", 0, OPTION_TEXT, 0, FIELD(preset), 0, 0, "NAME",
-     "speed of the encoder [libx264: medium]"},
+     "speed of the encoder [libx264, libx265: medium]"},
     {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), MIN_BITRATE, 1e12, "N[K|M]",
      "bits a second, instead of --crf; from 10K on"},
-    {"pix-fmt", 0, OPTION_TEXT, 0, FIELD(pixel_format), 0, 0, "NAME",
-     "pixel format; auto10: 10 bits where video is lifted or has them, if the encoder takes them "
-     "[the source's]"},
+    {"pix-fmt", 0, OPTION_TEXT, 0, FIELD(pixel_format), 0, 0, "NAME|source|auto10",
+     "pixel format; source: the source's; auto10: 10 bits where video is lifted or has them, if "
+     "the encoder takes them [what most players take: 4:2:0; lossless: the source's]"},
     {"vopt", 0, OPTION_LIST, 0, FIELD(encoder_options), 0, 0, "KEY=VALUE",
      "any option of the video encoder; may be given several times"},
 
