@@ -298,7 +298,7 @@ static int try_deeper_encoder(JobFilm *f)
     writer_close(&f->writer);
     free(f->plan.encoder_version);
     f->plan.encoder_version = NULL;
-    f->writer_options.tracks.note = NULL; /* all was said of the first one */
+    f->writer_options.tracks.note = NULL; /* the first one has said all */
     int ret = engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error);
     if (ret >= 0)
         ret = writer_map(f->writer, f->source, &f->error);

@@ -78,7 +78,7 @@ class Names(ManyCase):
     def test_folder(self):
         """Its videos, by trying; the rest is counted, and said once."""
         self.folder_of_all()
-        result = self.many("in", "-o", "out/", "--format", "mkv", "--frames", "1")
+        result = self.many("in", "-o", "out/", "--format", "mkv", "--frames", "1", "--pix-fmt", "source")
         self.assertEqual(result.code, DONE, str(result))
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv"])
         self.assertEqual(len(result.lines), 5, str(result))

@@ -336,8 +336,8 @@ static int is_420(enum AVPixelFormat format)
     return has_chroma(format) && desc->log2_chroma_w == 1 && desc->log2_chroma_h == 1 && !full;
 }
 
-/* Returns those of the encoder's formats that phones, TVs and browsers decode, in `common`, or
- * `list` if that is not wanted or there are none. Formats of GPU memory stay. */
+/* Returns the formats in `list` that phones, TVs and browsers decode, in `common`, or `list` itself
+ * if it has no such format or the options say otherwise. Formats of GPU memory stay. */
 static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMATS],
                                              const AVCodec *codec, const EncoderOptions *options,
                                              const enum AVPixelFormat *list)
@@ -517,7 +517,7 @@ static const char *first_named(const EncoderOptions *o, const char *const *names
     return NULL;
 }
 
-/* Settings that let pictures refer to what is before their key frame. */
+/* True if settings let pictures refer to those before their key frame. */
 static int opens_groups(const char *value)
 {
     static const char *const words[] = {

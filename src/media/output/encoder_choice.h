@@ -37,8 +37,8 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
 /*
  * Chooses between the usual encoders of mp4, mov and mkv, once the format of the frames is known:
  * libx264 for output of 8 bits, libx265 for more, and libx264 with `eight_bits` where there is no
- * libx265 or the container does not hold HEVC. Changes nothing if an encoder was asked for, or the
- * usual one of the container is another.
+ * libx265 or the container does not hold HEVC. Changes nothing if options name an encoder, or the
+ * container has another usual one.
  */
 void encoder_suit(const AVCodec **codec, EncoderOptions *options, const AVOutputFormat *format,
                   enum AVPixelFormat from);

@@ -1,4 +1,4 @@
-/* What an encoder has made, for a person. */
+/* A description of encoded video, for the summary of a run. */
 #ifndef LUMEQ_MEDIA_VIDEO_ABOUT_H
 #define LUMEQ_MEDIA_VIDEO_ABOUT_H
 

@@ -118,7 +118,7 @@ int writer_finish(Writer *writer, int partial, MediaError *error);
 /* Frames that the encoder has not given out yet. */
 int64_t writer_held(const Writer *writer);
 
-/* What the encoder has made ("HEVC Main 10, yuv420p10le"), once there is a packet; else "". Valid
+/* Description of the encoded video ("HEVC Main 10, yuv420p10le"), "" before its first packet. Valid
  * until the writer is closed. */
 const char *writer_video(const Writer *writer);
 
