@@ -436,7 +436,7 @@ class Window(CameraCase, WindowCase):
         process = self.preview("-o", "x.mkv")
         time.sleep(1.5 * FILM)
         result = self.quits(process)
-        count = int(re.search(r"recorded 'x.mkv': (\d+) frame", result.err).group(1))
+        count = int(re.search(r"recorded 'x.mkv': (\d+) frame.*; H.264 .*, yuv420p$", result.err, re.M).group(1))
         self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
 
     def test_records_raw(self):
