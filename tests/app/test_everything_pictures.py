@@ -117,7 +117,7 @@ class SideData(Case):
         self.ok(source, "--null", "--force-dolby-vision")
 
     def test_captions(self):
-        """ATSC A53 captions in the frames arrive in what x264 writes."""
+        """ATSC A53 captions in the frames arrive in what x264 and x265 write."""
         bare = self.path("bare.h264")
         make(bare, *X264, "-bf", 0, "-x264-params", "slices=1:threads=1", "-f", "h264", seconds=0.4)
         text = bytes([0xfc, 0x94, 0x2c, 0xfc, 0xc8, 0xe5])
@@ -129,6 +129,9 @@ class SideData(Case):
         self.assertEqual(self.captions(source), 10)
         self.assertEqual(self.captions(self.converted(source, "out.mkv", *QUICK)), 10)
         self.assertEqual(self.captions(self.converted(source, "out.mp4", *QUICK)), 10)
+        if has_encoder("libx265"):
+            self.assertEqual(self.captions(self.converted(source, "deep.mp4", "--pix-fmt", "yuv420p10le", *QUICK)), 10)
+            self.assertEqual(self.read("deep.mp4").count(b"GA94\3\x42\0" + text + b"\xff"), 10)
 
     def captions(self, path):
         frames = probe(path, "-select_streams", "v:0", "-show_frames")["frames"]

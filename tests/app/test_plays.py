@@ -127,6 +127,15 @@ class Encoder(Case):
             with self.subTest(args=args):
                 self.assertEqual(self.written(source, name, *args)[0][2], "yuv444p")
 
+    def test_fields(self):
+        """The container keeps their order, but HEVC does not mark them, which is said."""
+        source = deep("yuv422p10le", "fields.mkv", "-field_order", "tt", filters="setfield=tff")
+        got, result = self.written(source, "out.mkv", *QUICK)
+        self.assertEqual((got, video(self.path("out.mkv"))["field_order"]), (HEVC, "tt"))
+        self.assertEqual(sum("--deinterlace on" in line for line in result.lines), 1, str(result))
+        for args in ("--vcodec", "libx264"), ("--deinterlace", "on"):
+            self.assertNotIn("combs", self.written(source, "out.mkv", *args, *QUICK)[1].err)
+
     def test_every_way_to_run(self):
         """The encoder is chosen by the depth that frames really get, however they are written."""
         for source, args in ((deep(), ()), (dark(), ("--pix-fmt", "auto10"))):

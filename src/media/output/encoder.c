@@ -466,6 +466,12 @@ static void match_fields(Encoder *e, AVFrame *frame)
     }
 }
 
+/* FFmpeg 5.1 hands x265 no closed captions. */
+static int lacks_captions(const AVCodec *codec)
+{
+    return strcmp(codec->name, "libx265") == 0 && !encoder_has_option(codec, "a53cc");
+}
+
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
 {
     AVFrame *unfed = e->unfed;
@@ -497,7 +503,8 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
             sent->pts = e->adapted->pts;
             sent->duration = av_rescale_q(FRAME_DURATION(frame), from, e->codec->time_base);
             av_buffer_unref(&sent->user_data);
-            ret = user_data_units(&sent->user_data, e->adapted, e->codec->codec_id);
+            ret = user_data_units(&sent->user_data, e->adapted, e->codec->codec_id,
+                                  lacks_captions(e->codec->codec));
             av_frame_remove_side_data(e->adapted, AV_FRAME_DATA_SEI_UNREGISTERED);
             e->loses_user_data |= ret == AVERROR(ENOSYS);
             ret = ret == AVERROR(ENOSYS) ? 0 : ret;

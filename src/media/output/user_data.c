@@ -3,10 +3,19 @@
 #include <limits.h>
 #include <string.h>
 
-/* Start code, header of a NAL unit, type of the message; its end. Rec. ITU-T H.264 and H.265, 7.3.
- */
-static const uint8_t begin_h264[] = {0, 0, 0, 1, 6, 5}, begin_hevc[] = {0, 0, 0, 1, 39 << 1, 1, 5};
+/* Start code and header of a NAL unit; types of the messages; its end. Rec. ITU-T H.264 and H.265,
+ * 7.3 and annex D. */
+static const uint8_t begin_h264[] = {0, 0, 0, 1, 6}, begin_hevc[] = {0, 0, 0, 1, 39 << 1, 1};
+#define REGISTERED 4
+#define UNREGISTERED 5
 #define END 0x80
+
+/* What is around closed captions, whose number follows the first part: ATSC A/53 part 4, 6.2.3. */
+static const uint8_t captions_begin[] = {0xb5, 0, 0x31, 'G', 'A', '9', '4', 3};
+#define CAPTIONS_FLAG 0x40
+#define CAPTION_BYTES 3
+#define MOST_CAPTIONS 31
+#define CAPTIONS_END 0xff
 
 /* The first bytes of such data: UUIDs of x264, x265, FFmpeg's encoders with VA-API and with Vulkan,
  * and Apple's VideoToolbox (figures of each frame). */
@@ -42,34 +51,51 @@ static uint8_t *put(uint8_t *to, int *zeros, uint8_t byte)
     return to;
 }
 
-static size_t most_bytes(const AVFrameSideData *data)
+static size_t most_bytes(size_t size)
 {
-    return sizeof(begin_hevc) + (data->size + data->size / UINT8_MAX + 2) / 2 * 3 + 3;
+    return sizeof(begin_hevc) + 1 + (size + size / UINT8_MAX + 2) / 2 * 3 + 3;
 }
 
 /* A NAL unit with one message; returns the position after it. */
-static uint8_t *put_unit(uint8_t *to, const AVFrameSideData *data, int is_hevc)
+static uint8_t *put_unit(uint8_t *to, uint8_t type, const uint8_t *data, size_t size, int is_hevc)
 {
     int zeros = 0;
-    size_t size = data->size;
+    size_t rest = size;
     const size_t begin = is_hevc ? sizeof(begin_hevc) : sizeof(begin_h264);
     memcpy(to, is_hevc ? begin_hevc : begin_h264, begin);
     to += begin;
-    for (; size >= UINT8_MAX; size -= UINT8_MAX)
+    *to++ = type;
+    for (; rest >= UINT8_MAX; rest -= UINT8_MAX)
         to = put(to, &zeros, UINT8_MAX);
-    to = put(to, &zeros, (uint8_t)size);
-    for (size_t i = 0; i < data->size; i++)
-        to = put(to, &zeros, data->data[i]);
+    to = put(to, &zeros, (uint8_t)rest);
+    for (size_t i = 0; i < size; i++)
+        to = put(to, &zeros, data[i]);
     *to++ = END;
     return to;
 }
 
-int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID codec)
+static uint8_t *put_captions(uint8_t *to, const AVFrameSideData *captions, int is_hevc)
 {
-    size_t most = 0;
+    uint8_t data[sizeof(captions_begin) + 2 + MOST_CAPTIONS * CAPTION_BYTES + 1];
+    const size_t count = FFMIN(captions->size / CAPTION_BYTES, MOST_CAPTIONS);
+    uint8_t *at = data + sizeof(captions_begin);
+    memcpy(data, captions_begin, sizeof(captions_begin));
+    *at++ = (uint8_t)(CAPTIONS_FLAG | count);
+    *at++ = 0;
+    memcpy(at, captions->data, count * CAPTION_BYTES);
+    at += count * CAPTION_BYTES;
+    *at++ = CAPTIONS_END;
+    return put_unit(to, REGISTERED, data, (size_t)(at - data), is_hevc);
+}
+
+int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID codec, int captions)
+{
+    const AVFrameSideData *cc =
+        captions ? av_frame_get_side_data(frame, AV_FRAME_DATA_A53_CC) : NULL;
+    size_t most = cc ? most_bytes(sizeof(captions_begin) + 3 + MOST_CAPTIONS * CAPTION_BYTES) : 0;
     *units = NULL;
     for (int i = 0; i < frame->nb_side_data; i++)
-        most += is_user_data(frame->side_data[i]) ? most_bytes(frame->side_data[i]) : 0;
+        most += is_user_data(frame->side_data[i]) ? most_bytes(frame->side_data[i]->size) : 0;
     if (!most)
         return 0;
     if (codec != AV_CODEC_ID_H264 && codec != AV_CODEC_ID_HEVC)
@@ -77,10 +103,14 @@ int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID co
     *units = av_buffer_alloc(most);
     if (!*units)
         return AVERROR(ENOMEM);
+    const int is_hevc = codec == AV_CODEC_ID_HEVC;
     uint8_t *to = (*units)->data;
+    if (cc)
+        to = put_captions(to, cc, is_hevc);
     for (int i = 0; i < frame->nb_side_data; i++)
         if (is_user_data(frame->side_data[i]))
-            to = put_unit(to, frame->side_data[i], codec == AV_CODEC_ID_HEVC);
+            to = put_unit(to, UNREGISTERED, frame->side_data[i]->data, frame->side_data[i]->size,
+                          is_hevc);
     (*units)->size = (size_t)(to - (*units)->data);
     return 0;
 }

@@ -6,9 +6,10 @@
 
 #include <libavcodec/avcodec.h>
 
-/* The frame's user data as NAL units of this codec, without the signature of its old encoder; NULL
- * if it has none. Returns 0, AVERROR(ENOSYS) if the codec has no user data, or AVERROR(ENOMEM). */
-int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID codec);
+/* The frame's user data as NAL units of this codec, without the signature of its old encoder, and
+ * its closed captions if `captions` is not 0; NULL if it has neither. Returns 0, AVERROR(ENOSYS) if
+ * the codec has no user data, or AVERROR(ENOMEM). */
+int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID codec, int captions);
 
 /* Inserts them before the first slice. Returns 0, AVERROR(ENOSYS) if the packet has no start codes,
  * or AVERROR(ENOMEM). */

@@ -441,6 +441,12 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     if (ret < 0)
         return ret;
     note_adaptation(w, first);
+    const AVCodecContext *c = encoder_context(w->encoder);
+    if (c->codec_id == AV_CODEC_ID_HEVC && c->field_order > AV_FIELD_PROGRESSIVE)
+        note(w,
+             "%s does not mark fields, so players may show this interlaced video with combs; "
+             "--deinterlace on makes whole frames, and --vcodec libx264 keeps the fields",
+             w->codec->name);
     if (codec_frame_rates(w->codec))
         note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
              av_q2d(encoder_context(w->encoder)->framerate));
