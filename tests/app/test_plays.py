@@ -128,7 +128,7 @@ class Encoder(Case):
                 self.assertEqual(self.written(source, name, *args)[0][2], "yuv444p")
 
     def test_fields(self):
-        """The container keeps their order, but HEVC does not mark them, which is said."""
+        """The container keeps their order. HEVC does not mark them, and a line says so."""
         source = deep("yuv422p10le", "fields.mkv", "-field_order", "tt", filters="setfield=tff")
         got, result = self.written(source, "out.mkv", *QUICK)
         self.assertEqual((got, video(self.path("out.mkv"))["field_order"]), (HEVC, "tt"))

@@ -10,7 +10,7 @@ static const uint8_t begin_h264[] = {0, 0, 0, 1, 6}, begin_hevc[] = {0, 0, 0, 1,
 #define UNREGISTERED 5
 #define END 0x80
 
-/* What is around closed captions, whose number follows the first part: ATSC A/53 part 4, 6.2.3. */
+/* Bytes around closed captions (ATSC A/53 part 4, 6.2.3). Their number follows the first part. */
 static const uint8_t captions_begin[] = {0xb5, 0, 0x31, 'G', 'A', '9', '4', 3};
 #define CAPTIONS_FLAG 0x40
 #define CAPTION_BYTES 3
