@@ -320,15 +320,28 @@ static void finish_curve(const CurveParams *p, const uint32_t *smoothed, uint32_
         now[i].curve = curve_limited(p, i, even != CURVE_ONE ? evened[i] : work[i]);
 }
 
+/* A tile's curve before strength. With mode HAZE it has some of the frame's own one, as without
+ * lookahead. */
+static void shape_tile(const LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, int tile,
+                       uint32_t *to)
+{
+    const uint32_t *calm = plan->last.tile[tile];
+    const uint32_t *own =
+        grid->haze && !f->fade ? f->target + f->shape.bins + (size_t)tile * TILE_CELLS : calm;
+    for (int i = 0; i < TILE_CELLS; i++)
+        to[i] = curve_lerp(calm[i], own[i], HAZE_OWN);
+}
+
 static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even)
 {
     CurveBin now[TILE_CELLS];
+    uint32_t shaped[TILE_CELLS];
     for (int tile = 0; tile < tile_count(grid); tile++) {
         for (int i = 0; i < TILE_CELLS; i++)
             now[i].hist = f->tiles[tile][i];
+        shape_tile(plan, f, grid, tile, shaped);
         curve_leave_out(&grid->curve, tile_bars(grid, &plan->result.bars, tile), now, &plan->work);
-        finish_curve(&grid->curve, plan->last.tile[tile], plan->result.strength, even, plan->values,
-                     now);
+        finish_curve(&grid->curve, shaped, plan->result.strength, even, plan->values, now);
         for (int i = 0; i < TILE_CELLS; i++) {
             plan->clahe.hist[tile][i] = now[i].hist;
             plan->clahe.tables.nodes[tile][i] = tile_node(now[i].curve);

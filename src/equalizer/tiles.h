@@ -322,14 +322,19 @@ CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
  * veil and keeps the bright end of the whole picture, the light of the haze itself, in its place.
  * The line darkens the tile, so a lift then gives some of the mean back. If a tile has something
  * black there is no veil, and its curve is the identity.
+ *
+ * The line is steep. With a smoothed curve alone, changes of the source's light would become as
+ * much larger, twice as large under water. The frame's own curve has less light where the source
+ * has more of it, so a frame uses some of both.
  */
 #define HAZE_DARKEST 50                      /* one sample in 50 is darker than the veil */
 #define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* share of the picture below the haze's own light */
 #define HAZE_TAKEN LIFT_PERCENT(88)          /* of the veil: all of it looks hard and unreal */
 #define HAZE_STEEPEST (16 * CURVE_ONE)       /* slope without a clip limit */
 #define HAZE_KEPT (CURVE_ONE / 4)            /* of the mean that is lost */
-#define HAZE_DARK LIFT_PERCENT(20)           /* tiles up to this mean lose nothing */
+#define HAZE_DARK LIFT_PERCENT(28)           /* tiles up to this mean lose nothing */
 #define HAZE_MOST_LIFT (6 * CURVE_ONE)
+#define HAZE_OWN LIFT_PERCENT(65) /* of the frame's own curve; else the smoothed one */
 
 /* A tile's line: all in 256ths of cells above black, the others Q16. */
 typedef struct TileHaze {
@@ -425,7 +430,7 @@ CURVE_FN uint32_t tile_find_lift(const CurveParams *p, const TileHaze *h, uint32
     return lift_least(lift, HAZE_MOST_LIFT);
 }
 
-/* In place of curve_target(). */
+/* In place of curve_target(). The history has the smoothed curve. */
 CURVE_FN void tile_haze(const TileGrid *grid, const CurveResult *frame, uint32_t counted,
                         uint32_t flat, uint32_t alpha, const CurveBin *was, CurveBin *now,
                         CurveWork *w)
@@ -446,8 +451,12 @@ CURVE_FN void tile_haze(const TileGrid *grid, const CurveResult *frame, uint32_t
                          ? light_code(p, to, h.range)
                          : ((uint32_t)p->black << 16) + (to << (8 + p->fraction));
         }
-        CURVE_OWN(now, i) = curve_towards(p, i, target, alpha, frame->strength, CURVE_OWN(was, i),
-                                          CURVE_OWN(now, i));
+        const CurveBin own = curve_towards(p, i, target, CURVE_ONE, frame->strength,
+                                           CURVE_OWN(was, i), CURVE_OWN(now, i));
+        CurveBin calm = curve_towards(p, i, target, alpha, frame->strength, CURVE_OWN(was, i),
+                                      CURVE_OWN(now, i));
+        calm.curve = curve_lerp(calm.curve, own.curve, HAZE_OWN);
+        CURVE_OWN(now, i) = calm;
     }
 }
 

@@ -186,6 +186,22 @@ class Look(Case):
         self.assertEqual(len(set(looks)), 5)
         self.assertNotEqual(self.frames("--mode", "clahe", "--tiles", "2x3"), looks[1])
 
+    def test_light_that_wavers_in_haze(self):
+        """A hazy texture whose light goes up and down by three codes."""
+        lum = "120+24*sin(X/5)*cos(Y/7)+20*X/W+3*sin(N*1.3)"
+        source = clip("wavers.mkv", *FFV1, seconds=2, source="color=gray:size=320x192,format=gray,geq=lum='%s',"
+                      "format=yuv420p" % lum)
+
+        def changes(path):
+            data, size = raw(path), 320 * 192
+            means = [sum(data[i:i + size]) / size for i in range(0, len(data), size * 3 // 2)]
+            return sum(abs(b - a) for a, b in zip(means, means[1:]))
+
+        for passes in "on", "off":
+            with self.subTest(passes):
+                output = self.lossless(source, "--profile", "fog", "--two-pass", passes)
+                self.assertLess(changes(output), 1.7 * changes(source))
+
     # ---- chroma ----
 
     def test_chroma(self):

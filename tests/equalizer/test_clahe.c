@@ -150,6 +150,37 @@ static void haze_by_hand(void)
     check_rect_free(&in);
 }
 
+/* More light in the next frame: most of its own curve is used at once, the history is calm. */
+static void haze_follows_light(void)
+{
+    static TileResult before, alone, result;
+    static CurveResult frame;
+    const ClaheSettings settings = {clahe_curve(8, 0, 1), 1, 1, 0};
+    CheckRect in = check_rect(2, 1, 2, 0, 0);
+    TileGrid grid = clahe_grid(&settings, &in);
+    grid.haze = 1;
+    frame = *clahe_frame(CURVE_ONE, CURVE_ONE);
+    frame.bins = 256;
+    for (int i = 0; i < 256; i++)
+        frame.bin[i].cdf = i < 220 ? CURVE_ONE / 2 : CURVE_ONE;
+    in.pixels[0] = 100;
+    in.pixels[1] = 200;
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &before, &work);
+    in.pixels[0] = 110;
+    in.pixels[1] = 210;
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &alone, &work);
+    frame.alpha = CURVE_ONE / 8;
+    clahe_tiles(&grid, &in, &frame, &before, &result, &work);
+    const double was = before.smooth[0][150] / 65536.0, own = alone.smooth[0][150] / 65536.0;
+    const double calm = result.smooth[0][150] / 65536.0;
+    const double used = work.tables.nodes[0][150] / 256.0;
+    CHECK(was - own > 4, "code 150 becomes %g, then %g", was, own);
+    CHECK(fabs(calm - (was + (own - was) / 8)) < 0.01, "the history has %g", calm);
+    CHECK(fabs(used - (calm + 0.65 * (own - calm))) < 0.02, "%g is used, of %g and %g", used, calm,
+          own);
+    check_rect_free(&in);
+}
+
 /* ---- what holds for any picture ----------------------------------------------------------- */
 
 static CurveParams draw_curve(int depth, CheckRandom *random)
@@ -445,6 +476,7 @@ static const CheckTest tests[] = {
     {"axis_by_hand", axis_by_hand},
     {"picture_by_hand", picture_by_hand},
     {"haze_by_hand", haze_by_hand},
+    {"haze_follows_light", haze_follows_light},
     {"one_tile", one_tile},
     {"unchanged", unchanged},
     {"odd_samples", odd_samples},
