@@ -93,6 +93,10 @@ LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, i
     return quarter | still << 16;
 }
 
+/* The share of luma's gain above 1 that chroma takes, Q12. Photographs of one place with less and
+ * with more light have 0.8 times as much colour for their light where they are lighter (LOL). */
+#define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
+
 /* Entry of chroma over luma that has this gain, Q12. */
 LIFT_ALONE uint32_t lift_chroma(uint32_t gain)
 {
@@ -100,8 +104,8 @@ LIFT_ALONE uint32_t lift_chroma(uint32_t gain)
     return (uint32_t)(tolerance * 3 >> 3);
 }
 
-/* How chroma is scaled: as luma is, so that colours stay as saturated as they were, up to 6 times,
- * or 3 times where the noise is a code and more. Over luma from a code above black on and wholly
+/* How chroma is scaled: by LIFT_COLOUR of the gain of luma, 5 times at most, or 3 times where the
+ * noise is a code and more. Over luma from a code above black on and wholly
  * from 8 on; with such noise as what is not lifted. */
 LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
 {
@@ -109,7 +113,7 @@ LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
     const CurveGainRule rule = {
         256 + (CURVE_GAIN_DARK - 1) * 4 * part,
         8 * 256 + (CURVE_GAIN_LIGHT - 8) * 4 * part,
-        one,
+        LIFT_COLOUR,
         6 * one,
         (uint32_t)(6 * one - 3 * one * part / 64),
     };

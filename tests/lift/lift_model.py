@@ -136,6 +136,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
 TOL_MOST, STEPS = 3 * 64, {900: (12, 4, 1), 600: (8, 3, 1), 0: (4, 2, 1)}
 CHROMA_STEPS = 4, 1
 GAIN_ONE = 4096                     # Q12
+COLOUR = 4096 * 85 // 100           # the share of luma's gain above 1 that chroma takes
 LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
 
 def tables(nodes, D, n, past, denoise=ONE):
@@ -177,7 +178,7 @@ def curve_gain(start, end, n):
     if start <= dark:
         return GAIN_ONE
     more = min((end << 12) // start if end > 0 else 0, 6 * GAIN_ONE) - GAIN_ONE
-    taken = more if more > 0 else more / 4
+    taken = more * COLOUR // GAIN_ONE if more > 0 else more / 4
     if start < light:
         taken = int(taken) * (start - dark) / (light - dark)
     return min(GAIN_ONE + int(taken), most)
