@@ -1,6 +1,7 @@
 /* Temporary files, when a signal handler removes them while another thread is at work on them. */
 #include "media/output/output_file.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,27 @@ static void test_names_that_are_taken(void)
     CHECK(rmdir(folder) == 0, "something is left");
 }
 
+/* A recording in pieces makes files for days. */
+static void test_memory_stays(void)
+{
+    char folder[] = "/tmp/lumeq-test-XXXXXX", path[64];
+    size_t before = 0;
+    if (!CHECK(mkdtemp(folder) != NULL, "no folder"))
+        return;
+    snprintf(path, sizeof(path), "%s/a.mkv", folder);
+    for (int i = 0; i < 2000; i++) {
+        TempFile temp = {0};
+        if (i == 100)
+            before = mallinfo2().uordblks;
+        if (!CHECK(temp_file_create(&temp, path, NULL, 255) == 0, "no file"))
+            break;
+        temp_file_remove(&temp);
+    }
+    const size_t after = mallinfo2().uordblks; /* 0 with a sanitizer */
+    CHECK(after < before + 20000, "%zu bytes became %zu", before, after);
+    CHECK(rmdir(folder) == 0, "something is left");
+}
+
 /* A name is cut between characters. */
 static void test_cut_names(void)
 {
@@ -141,6 +163,7 @@ static const CheckTest tests[] = {
     {"closed_in_the_middle", test_closed_in_the_middle},
     {"only_what_is_being_written", test_only_what_is_being_written},
     {"names_that_are_taken", test_names_that_are_taken},
+    {"memory_stays", test_memory_stays},
     {"cut_names", test_cut_names},
 };
 CHECK_MAIN(tests)

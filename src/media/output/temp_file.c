@@ -31,40 +31,64 @@
 
 /* ---- those of this process, for a signal handler ---- */
 
-/* A note is never freed: the handler may be reading it in another thread. */
+typedef enum NoteState {
+    NOTE_FREE,  /* to be used again */
+    NOTE_LIVE,  /* the file is there; only its owner and the handler may take the note */
+    NOTE_TAKEN, /* by one thread, which may change or free its text */
+} NoteState;
+
+/* Notes are used again, and never freed: the handler may be reading one in another thread, and
+ * keeps those that it has taken. */
 typedef struct TempNote {
     struct TempNote *next;
-    atomic_int live; /* taken back by who removes or keeps the file */
+    atomic_int state;
     dev_t device;
     ino_t inode;
-    const char *path; /* that it is written for, quoted */
-    char name[];
+    const char *path; /* that it is written for, quoted; behind the name */
+    char *name;
 } TempNote;
 
 static _Atomic(TempNote *) notes;
 
-static TempNote *note_down(int fd, const char *name, const char *path)
+static int take_note(TempNote *note, NoteState from)
 {
-    const char *quoted = media_quote(path);
-    const size_t size = strlen(name) + 1, quoted_size = strlen(quoted) + 1;
-    struct stat file;
-    TempNote *note = fstat(fd, &file) == 0 ? malloc(sizeof(*note) + size + quoted_size) : NULL;
-    if (!note)
-        return NULL;
-    memcpy(note->name, name, size);
-    note->path = memcpy(note->name + size, quoted, quoted_size);
-    note->device = file.st_dev;
-    note->inode = file.st_ino;
-    atomic_init(&note->live, 1);
+    int expected = from;
+    return atomic_compare_exchange_strong(&note->state, &expected, NOTE_TAKEN);
+}
+
+/* A free note, or a new one; taken. NULL: out of memory. */
+static TempNote *find_note(void)
+{
+    TempNote *note = atomic_load(&notes);
+    while (note && !take_note(note, NOTE_FREE))
+        note = note->next;
+    if (note || !(note = calloc(1, sizeof(*note))))
+        return note;
+    atomic_init(&note->state, NOTE_TAKEN);
     note->next = atomic_load(&notes);
     while (!atomic_compare_exchange_weak(&notes, &note->next, note)) {
     }
     return note;
 }
 
-static int take_back(TempNote *note)
+static TempNote *note_down(int fd, const char *name, const char *path)
 {
-    return atomic_exchange(&note->live, 0);
+    const char *quoted = media_quote(path);
+    const size_t size = strlen(name) + 1, quoted_size = strlen(quoted) + 1;
+    struct stat file;
+    char *text = fstat(fd, &file) == 0 ? malloc(size + quoted_size) : NULL;
+    TempNote *note = text ? find_note() : NULL;
+    if (!note) {
+        free(text);
+        return NULL;
+    }
+    free(note->name);
+    note->name = memcpy(text, name, size);
+    note->path = memcpy(text + size, quoted, quoted_size);
+    note->device = file.st_dev;
+    note->inode = file.st_ino;
+    atomic_store(&note->state, NOTE_LIVE);
+    return note;
 }
 
 static int is_there(const TempNote *note)
@@ -74,16 +98,21 @@ static int is_there(const TempNote *note)
            there.st_ino == note->inode;
 }
 
-/* Answers whether there is one less. */
-static int remove_noted(TempNote *note)
+/* The owner's last word on its note: removes the file, too, or not. A note that the handler has
+ * taken stays the handler's. */
+static void give_back(TempNote *note, int removes)
 {
-    return take_back(note) && is_there(note) && unlink(note->name) == 0;
+    if (!take_note(note, NOTE_LIVE))
+        return;
+    if (removes && is_there(note))
+        (void)unlink(note->name);
+    atomic_store(&note->state, NOTE_FREE);
 }
 
 void temp_file_remove_all(void (*removed)(const char *path))
 {
     for (TempNote *note = atomic_load(&notes); note; note = note->next)
-        if (remove_noted(note) && removed)
+        if (take_note(note, NOTE_LIVE) && is_there(note) && unlink(note->name) == 0 && removed)
             removed(note->path);
 }
 
@@ -204,7 +233,7 @@ static int create(TempFile *temp, const char *name, const char *path, const char
     if (!note)
         unlink(name);
     else
-        (void)take_back(note);
+        give_back(note, 0);
     close(fd);
     errno = ENOMEM;
     return note ? 0 : -1;
@@ -251,7 +280,7 @@ char *temp_file_where(const TempFile *temp)
 void temp_file_keep(TempFile *temp, int own)
 {
     struct stat file;
-    (void)take_back(temp->note);
+    give_back(temp->note, 0);
     if (own && fstat(temp->fd, &file) == 0)
         (void)fchmod(temp->fd, file.st_mode & 0555);
     close(temp->fd);
@@ -262,7 +291,7 @@ void temp_file_remove(TempFile *temp)
 {
     if (!temp->name)
         return;
-    (void)remove_noted(temp->note);
+    give_back(temp->note, 1);
     close(temp->fd);
     *temp = (TempFile){0};
 }

@@ -13,7 +13,7 @@
 
 /* {0}: none. */
 typedef struct TempFile {
-    const char *name; /* valid as long as the program runs */
+    const char *name; /* valid until it is kept or removed */
     int fd;           /* of the file, locked where the file system can; not for writing */
     struct TempNote *note;
 } TempFile;
