@@ -96,6 +96,19 @@ class Segments(Case):
         for length in lengths[:2]:
             self.assertAlmostEqual(length, 2, delta=0.1)
 
+    def test_sound_far_ahead(self):
+        """Of a slide show: a decoder holds frames back, and hundreds of packets wait for the next piece's picture."""
+        source = clip("slides.mkv", *X264, "-bf", "3", "-c:a", "pcm_s16le", rate="1/5", seconds=120, sound=120)
+        found = self.write_pieces(source, seconds=40)
+        self.assertEqual(len(found), 3)
+        sound = []
+        for path in found:
+            times = [p[0] for p in packets(path, "a:0")]
+            self.assertEqual(times, sorted(times), path)
+            self.assertAlmostEqual(times[-1], 40, delta=0.1, msg=path)
+            sound += payloads(path)
+        self.assertEqual(sound, payloads(source))
+
     def test_rows_of_all(self):
         self.write_pieces(film(), "--preset", "ultrafast")
         self.clear()

@@ -18,8 +18,9 @@
 /* When the picture is so far into the next piece, no sound of the one before is waited for. */
 #define GRACE_US 1000000
 
-/* Packets of sound that wait for the picture that a piece begins with: they are hardly ahead. */
-#define MOST_HELD 256
+/* Memory for packets that wait for the picture a piece begins with. An encoder that holds frames
+ * back needs little of it; a camera that is gone while its microphone goes on would need it all. */
+#define MOST_HELD_BYTES (32 << 20)
 
 typedef struct Piece {
     OutputFile file;
@@ -40,8 +41,11 @@ struct Segments {
     int64_t due;          /* when the next one does, AV_TIME_BASE units */
     int64_t count, bytes; /* of those that are complete */
     char *name;
-    AVPacket *held[MOST_HELD];
+    AVPacket **held;
+    unsigned held_room; /* bytes, for av_fast_realloc() */
     int held_count;
+    size_t held_bytes;
+    int holds_no_more; /* until the next piece begins: there are too many */
 };
 
 /* ---- names ---- */
@@ -359,7 +363,24 @@ static int release(Segments *s, MediaError *error)
         av_packet_free(&packet);
     }
     s->held_count = 0;
+    s->held_bytes = 0;
     return ret;
+}
+
+static int hold(Segments *s, AVPacket *packet, MediaError *error)
+{
+    AVPacket **held =
+        av_fast_realloc(s->held, &s->held_room, ((size_t)s->held_count + 1) * sizeof(*held));
+    if (!held)
+        return out_of_memory(error);
+    s->held = held;
+    AVPacket *own = s->held[s->held_count] = av_packet_alloc();
+    if (!own)
+        return out_of_memory(error);
+    s->held_count++;
+    s->held_bytes += sizeof(*own) + (size_t)packet->size;
+    av_packet_move_ref(own, packet);
+    return 0;
 }
 
 static int has_held(const Segments *s, int stream)
@@ -376,7 +397,7 @@ static int is_early(const Segments *s, const AVPacket *packet, const AVStream *o
     const int64_t time = packet_time(packet);
     const int is_due =
         time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= s->due;
-    if (out == s->video || s->held_count == MOST_HELD)
+    if (out == s->video || s->holds_no_more)
         return 0;
     if (is_copied_video(s, out)) /* in decode order */
         return (is_due && (packet->flags & AV_PKT_FLAG_KEY)) || has_held(s, out->index);
@@ -387,12 +408,9 @@ int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaErro
 {
     if (!is_early(s, packet, out))
         return route(s, packet, out, error);
-    AVPacket *held = s->held[s->held_count] = av_packet_alloc();
-    if (!held)
-        return out_of_memory(error);
-    av_packet_move_ref(held, packet);
-    s->held_count++;
-    return 0;
+    const int ret = hold(s, packet, error);
+    s->holds_no_more = s->held_bytes > MOST_HELD_BYTES;
+    return ret >= 0 && s->holds_no_more ? release(s, error) : ret;
 }
 
 int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
@@ -405,6 +423,7 @@ int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
         s->due += (int64_t)(s->options->seconds * AV_TIME_BASE);
     s->before = s->now;
     s->now = (Piece){0};
+    s->holds_no_more = 0;
     memset(s->moved, 0, s->like->nb_streams);
     ret = begin(s, &s->now, pts, base, error);
     return ret < 0 ? ret : release(s, error);
@@ -440,6 +459,7 @@ void segments_close(Segments **segments)
         return;
     for (int i = 0; i < s->held_count; i++)
         av_packet_free(&s->held[i]);
+    av_freep(&s->held);
     drop(&s->before);
     drop(&s->now);
     av_dict_free(&s->muxer);
