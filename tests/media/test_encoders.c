@@ -88,10 +88,56 @@ static void names_of_codecs(void)
     }
 }
 
+/* libavutil's (--wrap), which has no memory for the setting of this name. */
+static const char *no_room_for;
+int __real_av_dict_set(AVDictionary **dict, const char *key, const char *value, int flags);
+int __wrap_av_dict_set(AVDictionary **dict, const char *key, const char *value, int flags);
+
+int __wrap_av_dict_set(AVDictionary **dict, const char *key, const char *value, int flags)
+{
+    if (no_room_for && strcmp(no_room_for, key) == 0)
+        return AVERROR(ENOMEM);
+    return __real_av_dict_set(dict, key, value, flags);
+}
+
+/* Whichever default cannot be set, it is an error. */
+static void defaults_without_memory(void)
+{
+    static const struct {
+        const char *codec, *setting;
+    } cases[] = {{"libx264", "preset"},      {"libx264", "crf"},         {"libx265", "preset"},
+                 {"libx265", "x265-params"}, {"libvpx-vp9", "deadline"}, {"libvpx-vp9", "crf"},
+                 {"libvpx-vp9", "cpu-used"}, {"libvpx-vp9", "row-mt"}};
+    AVFrame *frame = av_frame_alloc();
+    if (!CHECK(frame != NULL, "no frame"))
+        return;
+    frame->format = AV_PIX_FMT_YUV420P;
+    frame->width = frame->height = 64;
+    frame->time_base = (AVRational){1, 25};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const AVCodec *codec = avcodec_find_encoder_by_name(cases[i].codec);
+        const EncoderTrack track = {.time_base = {1, 25}, .frame_rate = {25, 1}};
+        EncoderOptions options = usual;
+        Encoder *encoder = NULL;
+        MediaError error = {0};
+        options.live = 1;
+        if (!codec)
+            continue;
+        no_room_for = cases[i].setting;
+        const int ret = encoder_open(&encoder, codec, &options, frame, &track, 0, &error);
+        no_room_for = NULL;
+        CHECK(ret == MEDIA_OUTPUT && strcmp(error.text, "out of memory") == 0, "%s, %s: %d '%s'",
+              cases[i].codec, cases[i].setting, ret, error.text);
+        encoder_close(&encoder);
+    }
+    av_frame_free(&frame);
+}
+
 static const CheckTest tests[] = {
     {"every_encoder", every_encoder},
     {"gpu_memory_only", gpu_memory_only},
     {"names_of_codecs", names_of_codecs},
+    {"defaults_without_memory", defaults_without_memory},
 };
 
 CHECK_MAIN(tests)

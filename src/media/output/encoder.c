@@ -130,26 +130,25 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
     const int flags = AV_DICT_DONT_OVERWRITE;
     const int quantizer = encoder_usual_quantizer(codec->id);
     int ret = quantizer && !rated ? set_quantizer(dict, quantizer) : 0;
-    if (options->live &&
-        (strcmp(codec->name, "libx264") == 0 || strcmp(codec->name, "libx265") == 0))
+    const int is_x264 = strcmp(codec->name, "libx264") == 0;
+    const int is_x265 = strcmp(codec->name, "libx265") == 0;
+    const int is_vp9 = strcmp(codec->name, "libvpx-vp9") == 0;
+    if (ret >= 0 && options->live && (is_x264 || is_x265))
         ret = av_dict_set(dict, "preset", "veryfast", flags);
-    if (options->live && strcmp(codec->name, "libvpx-vp9") == 0 &&
-        (ret = av_dict_set(dict, "deadline", "realtime", flags)) >= 0)
-        ret = av_dict_set(dict, "cpu-used", "8", flags);
-    if (strcmp(codec->name, "libx264") == 0 && !rated)
+    if (ret >= 0 && options->live && is_vp9)
+        ret = av_dict_set(dict, "deadline", "realtime", flags);
+    if (ret >= 0 && is_x264 && !rated)
         ret = av_dict_set(dict, "crf", "18", flags);
-    if (strcmp(codec->name, "libx265") == 0 && !rated)
+    if (ret >= 0 && is_x265 && !rated)
         ret = av_dict_set(dict, "crf", "20", flags);
-    if (strcmp(codec->name, "libx265") == 0) /* it prints by itself, past FFmpeg's log */
+    if (ret >= 0 && is_x265) /* it prints by itself, past FFmpeg's log */
         ret = av_dict_set(dict, "x265-params", "log-level=none", flags);
-    if (strcmp(codec->name, "libvpx-vp9") == 0) {
-        if (!rated)
-            ret = av_dict_set(dict, "crf", "24", flags);
-        if (ret >= 0)
-            ret = av_dict_set(dict, "row-mt", "1", flags);
-        if (ret >= 0)
-            ret = av_dict_set(dict, "cpu-used", "4", flags);
-    }
+    if (ret >= 0 && is_vp9 && !rated)
+        ret = av_dict_set(dict, "crf", "24", flags);
+    if (ret >= 0 && is_vp9)
+        ret = av_dict_set(dict, "row-mt", "1", flags);
+    if (ret >= 0 && is_vp9)
+        ret = av_dict_set(dict, "cpu-used", options->live ? "8" : "4", flags);
     return ret;
 }
 
