@@ -525,6 +525,13 @@ static void more_of_a_good_picture(void)
     unlink(path);
 }
 
+/* Messages cover the middle of a small window. */
+static void enlarge(Session *s)
+{
+    SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
+    session_turns(s, 4);
+}
+
 static void hide_panel(Session *s)
 {
     for (int i = 0; i < 5 && session_state(s).histogram != PLAYER_HISTOGRAM_OFF; i++) {
@@ -534,13 +541,13 @@ static void hide_panel(Session *s)
     SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
 }
 
-/* Left of the line is the picture as with the equalizer off, right of it the equalized one. In a
- * large window, as messages would cover the middle of a small one. */
+/* Left of the line is the picture as with the equalizer off, right of it the equalized one. */
 static void compares(void)
 {
     Session s;
-    if (open_file_at(&s, LUMEQ_SAMPLE, 1 * SECOND))
+    if (open_at(&s, 1 * SECOND))
         return;
+    enlarge(&s);
     hide_panel(&s);
     session_turns(&s, 4);
     const Grab on = grab(&s);
@@ -589,13 +596,13 @@ static void drag_split(Session *s, const Grab *window, double from, double to)
 static void the_panel_over_a_split(void)
 {
     Session s;
-    const char *const arguments[] = {LUMEQ_SAMPLE, "--no-config", "--ss",    "1", "--compare",
-                                     "split",      "--histogram", "overlay", NULL};
+    const char *const arguments[] = {clip(),  "--no-config", "--ss",    "1", "--compare",
+                                     "split", "--histogram", "overlay", NULL};
     if (session_open(&s, arguments) < 0)
         return;
     session_type("p");
     SESSION_UNTIL(&s, state.paused && state.shown > 0 && !state.seeking);
-    session_turns(&s, 4);
+    enlarge(&s);
     const Grab there = grab(&s);
     drag_split(&s, &there, 0.5, 0.03);
     const Grab away = grab(&s);
