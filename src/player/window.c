@@ -381,11 +381,6 @@ void window_to_pixels(const Window *window, int x, int y, int *pixel_x, int *pix
     *pixel_y = (int)(y * density);
 }
 
-unsigned window_id(const Window *window)
-{
-    return SDL_GetWindowID(window->window);
-}
-
 void window_swap(Window *window)
 {
     SDL_GL_SwapWindow(window->window);

@@ -57,9 +57,6 @@ double window_density(const Window *window);
 /* A position from a mouse event, in pixels. */
 void window_to_pixels(const Window *window, int x, int y, int *pixel_x, int *pixel_y);
 
-/* SDL's number of the window, which its events carry. */
-unsigned window_id(const Window *window);
-
 /* Shows what was drawn; waits for the screen's refresh. */
 void window_swap(Window *window);
 
