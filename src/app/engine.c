@@ -297,7 +297,7 @@ EngineInput engine_input(const Source *source)
 /* The strength is halved. */
 static int is_spared(const Options *o)
 {
-    const int asked = o->strength >= 0 && o->strength != o->profile_strength;
+    const int asked = o->strength >= 0 && !o->is_profile_strength;
     return !asked && o->mode != LUMEQ_MODE_OFF && !o->reference;
 }
 

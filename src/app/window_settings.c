@@ -1,6 +1,7 @@
 #include "app/window_settings.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,8 @@ static void *field_of(Options *o, const Option *option)
 static void copy_field(Options *to, const Options *from, const Option *option)
 {
     memcpy(field_of(to, option), (const char *)from + option->offset, option_size(option));
+    if (option->offset == offsetof(Options, strength))
+        to->is_profile_strength = from->is_profile_strength;
 }
 
 /* ---- in words ---- */
@@ -286,7 +289,6 @@ static void set_profile(WindowSettings *s, int number)
             copy_field(&s->now, number == s->usual.profile ? &s->usual : without,
                        option_find(p->option, strlen(p->option)));
     s->now.profile = number;
-    s->now.profile_strength = number == s->usual.profile ? s->usual.profile_strength : -1;
     if (number != s->usual.profile)
         option_set_profile(&s->now);
 }
@@ -316,7 +318,10 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
     switch (setting) {
     case PLAYER_MODE: o->mode = stepped_mode(o, step); break;
     case PLAYER_PROFILE: step_profile(s, step); break;
-    case PLAYER_STRENGTH: o->strength = stepped_strength(s, step, seen); break;
+    case PLAYER_STRENGTH:
+        o->strength = stepped_strength(s, step, seen);
+        o->is_profile_strength = 0;
+        break;
     case PLAYER_CLIP: o->clip = stepped_clip(o->clip, step); break;
     case PLAYER_TILES: step_tiles(&o->tiles, step); break;
     case PLAYER_CHROMA: o->chroma = (LumeqChroma)turned((int)o->chroma, step, 2); break;

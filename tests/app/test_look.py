@@ -334,7 +334,8 @@ class Look(Case):
                 foggy = self.ok(source, "--null", "--profile", "fog")
                 self.assertIn("half strength, 0.5", foggy.err)
                 for args in (("--strength", 0.5), ("--mode", "off"),
-                             ("--profile", "fog", "--strength", 0.5)):
+                             ("--profile", "fog", "--strength", 0.5),
+                             ("--profile", "fog", "--strength", 1)):
                     self.assertNotIn("HDR", self.ok(source, "--null", *args).err)
 
     def test_reference_is_for_8_bits(self):

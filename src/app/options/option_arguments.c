@@ -1,6 +1,7 @@
 #include "app/options/option_arguments.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,15 @@ static int take_one(const Option *option, const char *value,
     return n < 0 || (size_t)n >= sizeof(argument) ? -1 : take(opaque, argument);
 }
 
+/* A strength that was asked for is named even if it is the profile's, which HDR video halves. */
+static int differs(const Option *option, const Options *o, const Options *base)
+{
+    return !is_same(option, (const char *)o + option->offset,
+                    (const char *)base + option->offset) ||
+           (option->offset == offsetof(Options, strength) &&
+            o->is_profile_strength != base->is_profile_strength);
+}
+
 int option_arguments(const Options *o, int (*take)(void *opaque, const char *argument),
                      void *opaque)
 {
@@ -155,7 +165,7 @@ int option_arguments(const Options *o, int (*take)(void *opaque, const char *arg
             const char *const *list = (const char *const *)field;
             for (; ret >= 0 && *list; list++)
                 ret = take_one(option, *list, take, opaque);
-        } else if (!is_same(option, field, (const char *)&base + option->offset)) {
+        } else if (differs(option, o, &base)) {
             ret = take_one(option, option_value_text(option, field, text, sizeof(text)), take,
                            opaque);
         }

@@ -291,7 +291,6 @@ size_t option_size(const Option *option)
     case OPTION_MODE:
     case OPTION_PROFILE: return sizeof(int);
     case OPTION_NUMBER:
-    case OPTION_ZERO_NUMBER:
     case OPTION_AUTO_NUMBER:
     case OPTION_ANY_NUMBER:
     case OPTION_OFF_NUMBER: return sizeof(double);

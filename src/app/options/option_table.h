@@ -14,7 +14,6 @@ typedef enum OptionType {
     OPTION_MODE,        /* LumeqMode, by its name in choices */
     OPTION_PROFILE,     /* int, number of a profile from 1, or PROFILE_HELP */
     OPTION_NUMBER,      /* double within min..max */
-    OPTION_ZERO_NUMBER, /* the same, or 0 */
     OPTION_AUTO_NUMBER, /* the same, or -1 for auto */
     OPTION_ANY_NUMBER,  /* the same, or 0, or -1 for auto */
     OPTION_OFF_NUMBER,  /* the same, or -1 for auto, or 0 for off */

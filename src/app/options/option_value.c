@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +164,6 @@ static int set_help(const Setting *s)
 static const char *beside_number(OptionType type)
 {
     switch (type) {
-    case OPTION_ZERO_NUMBER: return "0 or ";
     case OPTION_AUTO_NUMBER: return "auto or ";
     case OPTION_ANY_NUMBER: return "auto, 0 or ";
     case OPTION_OFF_NUMBER: return "auto, off or ";
@@ -174,8 +174,8 @@ static const char *beside_number(OptionType type)
 static int set_number(const Setting *s)
 {
     const Option *o = s->option;
-    const int zero = o->type == OPTION_ZERO_NUMBER || o->type == OPTION_ANY_NUMBER;
-    const int any = o->type != OPTION_NUMBER && o->type != OPTION_ZERO_NUMBER;
+    const int zero = o->type == OPTION_ANY_NUMBER;
+    const int any = o->type != OPTION_NUMBER;
     const int off = o->type == OPTION_OFF_NUMBER && strcmp(s->value, "off") == 0;
     double number;
     if (off || (any && strcmp(s->value, "auto") == 0)) {
@@ -331,29 +331,20 @@ static int set_list(const Setting *s)
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
     static int (*const setters[])(const Setting *) = {
-        [OPTION_FLAG] = set_flag,
-        [OPTION_HELP] = set_help,
-        [OPTION_CHOICE] = set_choice,
-        [OPTION_NUMBER] = set_number,
-        [OPTION_TIME] = set_time,
-        [OPTION_ZERO_NUMBER] = set_number,
-        [OPTION_RATE] = set_rate,
-        [OPTION_INTEGER] = set_integer,
-        [OPTION_TEXT] = set_text,
-        [OPTION_TRACK] = set_integer,
-        [OPTION_LIST] = set_list,
-        [OPTION_AUTO_NUMBER] = set_number,
-        [OPTION_MODE] = set_mode,
-        [OPTION_TILES] = set_tiles,
-        [OPTION_PROFILE] = set_profile,
-        [OPTION_SIZE] = set_size,
-        [OPTION_MAY_TEXT] = set_may_text,
-        [OPTION_PART] = set_part,
-        [OPTION_ANY_NUMBER] = set_number,
-        [OPTION_OFF_NUMBER] = set_number,
-        [OPTION_MAY_INTEGER] = set_may_integer,
+        [OPTION_FLAG] = set_flag,          [OPTION_HELP] = set_help,
+        [OPTION_CHOICE] = set_choice,      [OPTION_NUMBER] = set_number,
+        [OPTION_TIME] = set_time,          [OPTION_RATE] = set_rate,
+        [OPTION_INTEGER] = set_integer,    [OPTION_TEXT] = set_text,
+        [OPTION_TRACK] = set_integer,      [OPTION_LIST] = set_list,
+        [OPTION_AUTO_NUMBER] = set_number, [OPTION_MODE] = set_mode,
+        [OPTION_TILES] = set_tiles,        [OPTION_PROFILE] = set_profile,
+        [OPTION_SIZE] = set_size,          [OPTION_MAY_TEXT] = set_may_text,
+        [OPTION_PART] = set_part,          [OPTION_ANY_NUMBER] = set_number,
+        [OPTION_OFF_NUMBER] = set_number,  [OPTION_MAY_INTEGER] = set_may_integer,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
+    if (option->offset == offsetof(Options, strength))
+        options->is_profile_strength = 0;
     return setters[option->type](&setting);
 }
 
@@ -363,7 +354,10 @@ void option_set_profile(Options *options)
     const Refusal refusal = {unused, sizeof(unused), ""};
     if (options->profile < 1)
         return;
-    for (const ProfileSetting *s = profile_settings(options->profile); s->option; s++)
-        (void)option_set(option_find(s->option, strlen(s->option)), options, s->value, &refusal);
-    options->profile_strength = options->strength;
+    for (const ProfileSetting *s = profile_settings(options->profile); s->option; s++) {
+        const Option *option = option_find(s->option, strlen(s->option));
+        (void)option_set(option, options, s->value, &refusal);
+        if (option->offset == offsetof(Options, strength))
+            options->is_profile_strength = 1;
+    }
 }

@@ -11,7 +11,6 @@ Options options_default(void)
         .mode = params.mode,
         .scene_cut = params.scene_cut,
         .strength = -1,
-        .profile_strength = -1,
         .clip = params.clip,
         .denoise = params.denoise,
         .gamma = params.gamma,

@@ -79,7 +79,7 @@ typedef struct Options {
     double segment_time; /* of each piece, 0: all is one */
 
     int profile;             /* number of the profile, from 1; 0: none */
-    double profile_strength; /* what it set the strength to, or -1 */
+    int is_profile_strength; /* a profile set the strength, and nothing set it since */
     LumeqMode mode;
     LumeqChroma chroma;
     LumeqBars bars;
