@@ -64,6 +64,7 @@ typedef struct Run {
     Timeline timeline;
     Pumping pumping;
     Decisions decisions;
+    int is_of_many;    /* files */
     double noise_gain; /* the greatest there was */
     double noise;      /* the sum over frames that tell of it, and how many these are */
     int64_t noise_told;
@@ -534,8 +535,7 @@ static int process(Run *run)
         .memory = equalizer_writes(&run->params) || needs_pictures(run) ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
         .source = looks_at_source(run),
-        .arrays = run->stats || run->report || run->overlay ||
-                  run->options->verbose, /* -v says what was decided */
+        .arrays = 1, /* the summary says what was decided */
         .lost = &run->lost,
         .note = say_line,
     };
@@ -592,7 +592,6 @@ static void say_details(const Run *run)
     char memory[128], pumping[128];
     const char *conversion = reader_conversion(run->reader);
     timeline_print(&run->timeline, say_detail);
-    decisions_print(&run->decisions, say_detail);
     if (run->planned && pumping_print(&run->pumping, pumping, sizeof(pumping)))
         say(run->params.deflicker > 0 ? SAY_NORMAL : SAY_DETAILS, "%s", pumping);
     if (run->noise_told)
@@ -613,6 +612,16 @@ static void say_details(const Run *run)
         say(SAY_DETAILS, "frames were converted from %s for the equalizer", conversion);
     if (frame_memory_report(run->engine.memory, memory, sizeof(memory)))
         say(SAY_DETAILS, "%s", memory);
+}
+
+/* What was done to the picture. Of several files, the line names its own. */
+static void say_picture(const Run *run)
+{
+    char text[512];
+    decisions_text(&run->decisions, text, sizeof(text));
+    if (text[0])
+        say(SAY_NORMAL, "%s%s%s", run->is_of_many ? media_quote(run->options->output) : "",
+            run->is_of_many ? ": " : "", text);
 }
 
 /* Of options that waited for something that did not come. */
@@ -790,6 +799,7 @@ static int finish(Run *run)
     say_changes(run);
     say_codes(run);
     say_details(run);
+    say_picture(run);
     say_summary(run);
     const int code = headless_say_damage(damage, run->writer);
     snprintf(run->damage, sizeof(run->damage), "%s", damage);
@@ -877,6 +887,7 @@ static void say_interrupted(const Run *run)
 int headless_run(const Options *options, atomic_int *stop, RunResult *result)
 {
     Run run = {.options = options, .stop = stop, .trial = result ? result->trial : NULL};
+    run.is_of_many = result && !result->trial;
     int code = run_all(&run, result ? result->share : NULL);
     if (run.error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;

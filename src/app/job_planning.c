@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/decision.h"
 #include "app/headless.h"
 #include "app/job_steps.h"
 #include "app/options/option_arguments.h"
@@ -20,8 +21,10 @@
 #include "job/part_measures.h"
 #include "job/part_reader.h"
 #include "job/part_workers.h"
+#include "media/convert.h"
 #include "panel/panel.h"
 #include "pipeline/curve_planner.h"
+#include "pipeline/equalizer_frame.h"
 #include "pipeline/first_pass.h"
 
 /* More threads make an encoder's pictures worse, and no faster. */
@@ -321,6 +324,45 @@ static int choose_depth(JobFilm *f, MeasureFile *measures)
     return ret >= 0 && f->plan.depth ? try_deeper_encoder(f) : ret;
 }
 
+/* Decisions about all frames of a film. */
+typedef struct Judging {
+    const JobFilm *film;
+    Decisions decisions;
+    StatsArrays arrays;
+} Judging;
+
+static void judge(void *opaque, const MeasuredFrame *frame, const LumeqCurve *curve)
+{
+    Judging *j = opaque;
+    LumeqFrameStats stats = equalizer_ask_stats(&j->arrays);
+    const enum AVPixelFormat format =
+        convert_deeper((enum AVPixelFormat)frame->format, j->film->plan.depth);
+    if (lumeq_curve_stats(curve, &stats) < 0)
+        return;
+    const Decision decision = decision_find(&stats, &j->film->params, convert_depth(format),
+                                            frame->range == AVCOL_RANGE_JPEG);
+    decisions_add(&j->decisions, &decision);
+}
+
+/* The curves of the plan, and what they do in words. */
+static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmCuts *cuts)
+{
+    char text[512];
+    Judging *j = calloc(1, sizeof(*j));
+    if (!j)
+        return out_of_memory(f);
+    j->film = f;
+    int ret = part_curves_plan(&f->plan, measures, &f->params, cuts, source_start(f->source),
+                               job_film_has_histograms(f), (CurveWatcher){judge, j}, &f->error);
+    decisions_text(&j->decisions, text, sizeof(text));
+    free(j);
+    free(f->plan.picture);
+    f->plan.picture = *text ? strdup(text) : NULL;
+    if (ret >= 0 && *text && !f->plan.picture)
+        ret = out_of_memory(f);
+    return ret;
+}
+
 /* A plan of what was measured. */
 static int finish_plan(JobFilm *f, MeasureFile *measures)
 {
@@ -344,8 +386,7 @@ static int finish_plan(JobFilm *f, MeasureFile *measures)
         ret = film_cuts_make(&cuts, measures, plan->wanted_parts,
                              f->options.overlay ? &stretches : NULL, &f->error);
     if (ret >= 0)
-        ret = part_curves_plan(plan, measures, &f->params, &cuts, source_start(f->source),
-                               job_film_has_histograms(f), &f->error);
+        ret = plan_curves(f, measures, &cuts);
     film_cuts_free(&cuts);
     plan->length_us = av_rescale_q(end - begin, base, AV_TIME_BASE_Q);
     if (ret >= 0 && limit >= 0)

@@ -661,6 +661,8 @@ static int finish_join(Joining *j, int *code)
     job_film_end(f, incomplete ? "failed" : "done");
     const double seconds = progress_elapsed(&f->progress);
     f->progress.bytes = writer_bytes(f->writer);
+    if (f->plan.picture)
+        say(SAY_NORMAL, "%s", f->plan.picture);
     say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, %s in %.2f s (%.0f fps); %s",
         media_quote(f->plan.output), f->plan.frames, f->plan.frames == 1 ? "" : "s",
         f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined",

@@ -178,6 +178,7 @@ static void put_plan(KeyText *text, const JobPlan *plan)
     key_text_add(text, "length", "%" PRId64, plan->length_us);
     key_text_add(text, "film-end", "%" PRId64, plan->film_end);
     put_text(text, "damage", plan->damage);
+    put_text(text, "picture", plan->picture);
     key_text_add(text, "wanted-parts", "%" PRId64, plan->wanted_parts);
     for (int i = 0; i < plan->part_count; i++)
         put_part(text, &plan->parts[i]);
@@ -313,7 +314,7 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
                  {"output", &plan->output},   {"stats", &plan->rows},
                  {"report", &plan->report},   {"asked", &plan->asked},
                  {"encoder", &plan->encoder}, {"encoder-version", &plan->encoder_version},
-                 {"damage", &plan->damage}};
+                 {"damage", &plan->damage},   {"picture", &plan->picture}};
     const struct {
         const char *key;
         int64_t *to, least, most;
@@ -472,6 +473,7 @@ void job_plan_free(JobPlan *plan)
     free(plan->encoder);
     free(plan->encoder_version);
     free(plan->damage);
+    free(plan->picture);
     free(plan->parts);
     *plan = (JobPlan){0};
 }

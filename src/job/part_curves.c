@@ -19,6 +19,7 @@ typedef struct Planning {
     int64_t number;
     const LumeqParams *params;
     int histograms; /* are wanted */
+    CurveWatcher watcher;
 } Planning;
 
 static int put_curve(Planning *p, const MeasuredFrame *frame, const LumeqCurve *curve,
@@ -83,6 +84,8 @@ static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
                 begin_part(p, part, &frame);
             p->last[p->number % (JOB_LEAD + 1)] = frame;
             ret = put_curve(p, &frame, curve, error);
+            if (p->watcher.see)
+                p->watcher.see(p->watcher.opaque, &frame, curve);
             lumeq_curve_unref(&curve);
         } else if (ret == 0) {
             ret = media_fail(error, MEDIA_INPUT, "a frame has no curve");
@@ -114,9 +117,14 @@ static int plan_all(Planning *p, const FilmCuts *cuts, MediaError *error)
 }
 
 int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params,
-                     const FilmCuts *cuts, int64_t start, int histograms, MediaError *error)
+                     const FilmCuts *cuts, int64_t start, int histograms, CurveWatcher watcher,
+                     MediaError *error)
 {
-    Planning p = {.plan = plan, .start = start, .params = params, .histograms = histograms};
+    Planning p = {.plan = plan,
+                  .start = start,
+                  .params = params,
+                  .histograms = histograms,
+                  .watcher = watcher};
     char *path = job_path(plan->folder, "curves");
     int ret = path ? curve_planner_open(&p.planner, file, params, plan->depth, error)
                    : media_fail(error, MEDIA_OUTPUT, "out of memory");

@@ -6,13 +6,20 @@
 #include "job/job_plan.h"
 #include "lumeq/lumeq.h"
 
+/* Sees each curve of a plan, with the frame that it is of. {NULL}: nobody does. */
+typedef struct CurveWatcher {
+    void (*see)(void *opaque, const MeasuredFrame *frame, const LumeqCurve *curve);
+    void *opaque;
+} CurveWatcher;
+
 /*
  * Plans the film: writes the file of curves, and fills in frames and parts of the plan, whose zero
  * and time base are known. `start`: source_start() of the film. `histograms`: are
  * wanted of the frames, too. MEDIA_INPUT, MEDIA_OUTPUT.
  */
 int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params,
-                     const FilmCuts *cuts, int64_t start, int histograms, MediaError *error);
+                     const FilmCuts *cuts, int64_t start, int histograms, CurveWatcher watcher,
+                     MediaError *error);
 
 typedef struct PartCurves PartCurves;
 

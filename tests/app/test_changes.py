@@ -195,7 +195,7 @@ class Fields(Case):
     def test_nothing_is_said_without_a_change(self):
         for source in self.halves():
             result = self.ok(source, "-o", self.path("a.mp4"), *OFF, "-y")
-            self.assertEqual(len(result.lines), 1, str(result))
+            self.assertEqual(len(result.lines), 2, str(result))
 
 
 if __name__ == "__main__":

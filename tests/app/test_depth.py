@@ -239,7 +239,7 @@ class Outputs(Case):
                 options = () if name in ("out.y4m", "out.webm") else QUICK
                 result = self.ok(self.h264(), "-o", self.path(name), *options)
                 self.assertEqual(video(self.path(name))["pix_fmt"], "yuv420p10le")
-                self.assertEqual(len(result.lines), 1, str(result))
+                self.assertEqual(len(result.lines), 2, str(result))
 
     def test_y4m(self):
         for pix_fmt in some(("yuv420p9le", "yuv422p10le", "yuv444p12le", "yuv420p14le", "yuv444p16le",

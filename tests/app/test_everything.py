@@ -101,7 +101,7 @@ class ToMatroska(Case):
         source = everything()
         result = self.ok(source, "-o", self.path("out.mkv"), *QUICK)
         output = self.path("out.mkv")
-        self.assertEqual(len(result.lines), 1, str(result))
+        self.assertEqual(len(result.lines), 2, str(result))
         self.assertEqual(kinds(source), kinds(output))
         for track in ("a:0", "a:1", "s:0"):
             self.assertEqual(payloads(source, track), payloads(output, track))

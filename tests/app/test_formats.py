@@ -82,7 +82,7 @@ class Formats(Case):
     def test_webm_converts_what_it_cannot_hold(self):
         result = self.ok(simple(), "-o", self.path("out.webm"), "--frames", 3)
         self.assertIn("audio track 0 (aac) is converted to opus", result.err)
-        self.assertEqual(len(result.lines), 2, str(result))
+        self.assertEqual(len(result.lines), 3, str(result))
         self.assertEqual(streams(self.path("out.webm"), "audio")[0]["codec_name"], "opus")
 
     def test_quality_defaults(self):

@@ -1,5 +1,7 @@
 """What is done to the picture by options: profiles, modes, strength, chroma, dither, bars, HDR."""
 
+import re
+import shutil
 import unittest
 
 from common import *
@@ -152,15 +154,57 @@ class Look(Case):
         for args in (source, "--denoise", "auto", "--mode", "off"), (source,), (dark, "--denoise", "off"):
             self.assertNotIn("--denoise", self.ok(*args, "--null").err)
 
-    def test_details_say_what_was_decided(self):
-        dark = clip("dark-ramp.mkv", *FFV1, seconds=0.2, source=RAMP.replace("80+X/8", "16+X/6"))
-        for source, args, words in ((dark, (), r"dark: lifted x[1-7]\.\d"), (simple(), (), "equalized by"),
-                                    (dark, ("--strength", 0.3), "equalized by 30 %"),
-                                    (dark, ("--mode", "off"), "lumeq: off$")):
-            for output in (("--null",), ("-o", self.path("a.mkv"), "-y")):
-                with self.subTest(args=args, output=output):
-                    self.assertRegex("\n".join(self.ok(source, *output, "-v", *args).lines), "(?m)" + words)
-        self.assertNotIn("lifted", self.ok(dark, "--null").err)
+    def test_summary_says_what_was_done(self):
+        """In one line, the same in one pass, in two, and in parts; nothing with -q."""
+        noise = "color=0x101010:s=160x90:r=25,noise=alls=12:allf=t"
+        dark = clip("dark-ramp.mkv", *FFV1, source=RAMP.replace("80+X/8", "16+X/6"))
+        page = clip("page.mkv", *FFV1, source="color=white:s=256x64:r=25,drawgrid=w=20:h=20:t=2:c=black")
+        both = self.path("both.mkv")
+        with open(self.path("list"), "w") as f:
+            f.writelines("file '%s'\n" % path for path in (dark, page, page))
+        ffmpeg("-f", "concat", "-safe", 0, "-i", self.path("list"), "-c", "copy", both)
+        for source, words in ((dark, r"dark: lifted [1-7]\.\dx"),
+                              (page, "page or screen recording: left alone"),
+                              (clip("black.mkv", *FFV1, source="color=black:s=160x90:r=25"), "black: left alone"),
+                              (clip("capped.mkv", *FFV1, seconds=3, source=noise), "noise only: left alone"),
+                              (simple(), "low contrast: contrast raised"),
+                              (clip("good.mkv", *FFV1, source="testsrc2=s=160x90:r=25"),
+                               r"well exposed: hardly changed \(--strength 1 or --profile fog does more\)"),
+                              (both, r"page or screen recording \(67 % of the frames\): left alone; "
+                                     r"dark \(33 % of the frames\): lifted [1-7]\.\dx")):
+            for args in ("--null",), ("--two-pass", "off"), ("--two-pass", "on"), ("--jobs", 2, "--parts", 2):
+                with self.subTest(source, args=args):
+                    output = () if "--null" in args else ("-o", self.path("a.mkv"), "-y", "--vcodec", "ffv1")
+                    result = self.ok(source, *output, *args)
+                    self.assertRegex(result.lines[-2], "^lumeq: " + words)
+        self.assertEqual(self.ok(dark, "--null", "-q").err, "")
+        self.ok(dark, "-o", self.path("a.png"), "-y")
+        self.assertRegex(self.ok(self.path("a.png"), "-o", self.path("b.png"), "-y").lines[-2], "lumeq: [a-z ]+: ")
+
+    def test_summary_of_what_was_asked_for(self):
+        dark = clip("dark-ramp.mkv", *FFV1, source=RAMP.replace("80+X/8", "16+X/6"))
+        for args, words in ((("--mode", "off"), "not equalized (--mode off)"),
+                            (("--mode", "off", "--gamma", 1.2), "not equalized (--mode off): only brightness and gamma changed"),
+                            (("--strength", 0.3), "--strength 0.3: contrast raised"),
+                            (("--strength", 0), "--strength 0: hardly changed"),
+                            (("--mode", "clahe", "--strength", 1), "--mode clahe: contrast raised in tiles, strength 1"),
+                            (("--mode", "stretch", "--strength", 1), "--mode stretch: contrast raised, strength 1"),
+                            (("--profile", "fog"), "--mode haze: haze removed, strength 1"),
+                            (("--reference",), "equalized as OpenCV does it (--reference)")):
+            with self.subTest(args=args):
+                self.assertEqual(self.ok(dark, "--null", *args).lines[-2], "lumeq: " + words)
+        self.assertTrue(self.ok(dark, "--null", "--limit", "darken").lines[-2].startswith("lumeq: --limit darken: "))
+
+    def test_summary_of_many(self):
+        """Each line names its file."""
+        names = [self.path(name) for name in ("a.mkv", "b.mkv")]
+        for name in names:
+            shutil.copy(simple(), name)
+        for args in (), ("--jobs", 2):
+            result = self.ok(*names, "-o", self.folder + "/out/", "-y", *args)
+            for name in "a", "b":
+                told = [line for line in result.lines if re.match(r"lumeq: '.*/%s\.mkv': [a-z ]+: " % name, line)]
+                self.assertEqual(len(told), 1, result)
 
     def test_light_by_hand(self):
         source = Picture(simple())
@@ -326,7 +370,7 @@ class Look(Case):
             with self.subTest(name):
                 source = lossless_hdr(transfer)
                 result = self.ok(source, "-o", self.path("a.mkv"), "-y", "--vcodec", "ffv1")
-                told = [line for line in result.lines if "HDR" in line]
+                told = [line for line in result.lines if "this is HDR" in line]
                 self.assertEqual(len(told), 1, result)
                 self.assertIn(name, told[0])
                 self.assertIn("--strength", told[0])
@@ -336,7 +380,7 @@ class Look(Case):
                 for args in (("--strength", 0.5), ("--mode", "off"),
                              ("--profile", "fog", "--strength", 0.5),
                              ("--profile", "fog", "--strength", 1)):
-                    self.assertNotIn("HDR", self.ok(source, "--null", *args).err)
+                    self.assertNotIn("this is HDR", self.ok(source, "--null", *args).err)
 
     def test_reference_is_for_8_bits(self):
         deep = clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le", seconds=0.2)

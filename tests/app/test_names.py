@@ -29,7 +29,7 @@ class Names(Case):
                         result = lumeq(source, b"-o", output, "--preset", "ultrafast", "--frames", 1,
                                        cwd=folder)
                         self.assertEqual(result.code, DONE, str(result))
-                        self.assertEqual(len(result.lines), 1, str(result))
+                        self.assertEqual(len(result.lines), 2, str(result))
                         self.assertNotIn("\x1b", result.err)
                     self.assertEqual(sorted(os.listdir(folder)),
                                      sorted([name, b"out-" + name, b"o2" + name]))

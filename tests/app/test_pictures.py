@@ -263,7 +263,7 @@ class Conversions(Case):
         error = sum(abs(x - y) for x, y in zip(a[::7], b[::7])) / len(a[::7])
         self.assertLess(error, within, "%s: colours are off by %.1f on average" % (pix_fmt, error))
         quiet = self.ok(source, "--null")
-        self.assertEqual(len(quiet.lines), 1, str(quiet))
+        self.assertEqual(len(quiet.lines), 2, str(quiet))
 
     def test_rgb(self):
         self.check("bgr0", *FFV1, said="bgr0")

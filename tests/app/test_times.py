@@ -82,7 +82,7 @@ class BeginsAtZero(Case):
         for apart, part in ((0, ()), (-0.3, ()), (0.3, ("--ss", "0.5"))):
             source = late("%g.mkv" % apart, 10, apart=apart)
             result = self.ok(source, "-o", self.path("out.avi"), "-y", *QUICK, *part)
-            self.assertEqual(len(result.lines), 1, str(result))
+            self.assertEqual(len(result.lines), 2, str(result))
             sound = payloads(source)
             self.assertEqual(payloads(self.path("out.avi")), sound[-len(payloads(self.path("out.avi"))):])
 

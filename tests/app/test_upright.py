@@ -221,7 +221,7 @@ class Turned(Case):
     def test_senseless_matrix(self):
         source = with_matrix(self.source(None), 0, ONE, 0, ONE)
         result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off")
-        self.assertEqual(len(result.lines), 1, str(result))
+        self.assertEqual(len(result.lines), 2, str(result))
         self.assertEqual(stored(source), stored(self.path("out.avi")))
 
     # ---- the shape of pixels ----
