@@ -25,6 +25,18 @@ static int is_all(Rect rect, int level, int tolerance)
     return 1;
 }
 
+/* Shows the frame with this display matrix. */
+static void turn_frame(AVFrame *frame, const int32_t matrix[9])
+{
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    AVFrameSideData *data =
+        av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
+    if (!data)
+        abort();
+    memcpy(data->data, matrix, 9 * sizeof(int32_t));
+    show(VIEW_OUTPUT, frame);
+}
+
 /* ---- places ---- */
 
 static void aspect_ratio(void)
@@ -220,7 +232,7 @@ static void finds_a_part(void)
     at = view_find(view, &scene, (Rect){640, 360, 640, 360});
     CHECK(is_rect(at, 960, 540, 320, 180), "zoomed: %d,%d %dx%d", at.x, at.y, at.width, at.height);
     av_display_rotation_set(matrix, 90); /* its top is at the right */
-    view_set_rotation(view, matrix);
+    turn_frame(frame, matrix);
     scene = whole_scene(360, 640);
     at = view_find(view, &scene, (Rect){360 - 10, 0, 10, 20}); /* the stored upper left corner */
     CHECK(is_rect(at, 0, 0, 40, 20), "turned: %d,%d %dx%d", at.x, at.y, at.width, at.height);
@@ -239,7 +251,6 @@ static void shows_samples(void)
         for (int y = 0; y < 36; y++)
             frame->data[0][y * frame->linesize[0] + x] = 180;
     ViewScene scene = whole_scene(640, 360);
-    view_set_quality(view, VIEW_QUALITY_FAST);
     show(VIEW_OUTPUT, frame);
     scene.zoom = view_zoom(view, &scene, 2, 0, 0, &pixels);
     if (draw(&scene))
@@ -307,7 +318,7 @@ static void check_quarters(const int quarter[4], int mirrored, const char *name)
     }
 }
 
-static void stream_turns(void)
+static void turns_and_mirrors(void)
 {
     if (!open_view())
         return;
@@ -318,7 +329,7 @@ static void stream_turns(void)
             int32_t matrix[9];
             int width, height;
             display_matrix(&turns[i], matrix);
-            view_set_rotation(view, matrix);
+            turn_frame(frame, matrix);
             view_set_mirror(view, mirrored);
             view_picture_size(view, VIEW_OUTPUT, &width, &height);
             CHECK(width == (turns[i].a ? 48 : 32) && height == (turns[i].a ? 32 : 48),
@@ -329,7 +340,7 @@ static void stream_turns(void)
     view_close(&view);
 }
 
-/* The frame's own matrix counts more than the stream's; a bad one is none. */
+/* A bad matrix is none. */
 static void frame_turns(void)
 {
     if (!open_view())
@@ -339,9 +350,6 @@ static void frame_turns(void)
         av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
     if (!data)
         abort();
-    int32_t stream[9];
-    display_matrix(&turns[3], stream);
-    view_set_rotation(view, stream);
     for (int i = 0; i < TURNS; i++) {
         display_matrix(&turns[i], (int32_t *)data->data);
         show(VIEW_OUTPUT, frame);
@@ -376,7 +384,7 @@ static void turned_pixels(void)
         int32_t matrix[9];
         int wrong = 0;
         display_matrix(t, matrix);
-        view_set_rotation(view, matrix);
+        turn_frame(frame, matrix);
         const ViewScene scene = whole_scene(t->a ? 48 : 32, t->a ? 32 : 48);
         draw(&scene);
         for (int y = 0; y < 32; y++)
@@ -563,9 +571,29 @@ static void layer_content(void)
 
 /* ---- scaling ---- */
 
+/* As on a CPU that does the work of a GPU, or on a GPU. */
+enum { FAST, BEST };
+static int opens_as = -1; /* -1: as it is */
+
+int __real_gl_is_software(const char *renderer);
+int __wrap_gl_is_software(const char *renderer);
+
+int __wrap_gl_is_software(const char *renderer)
+{
+    return opens_as < 0 ? __real_gl_is_software(renderer) : opens_as == FAST;
+}
+
+static void open_as(int quality)
+{
+    opens_as = quality;
+    view_close(&view);
+    CHECK(view_open(&view, fixture_why, sizeof(fixture_why)) == 0, "%s", fixture_why);
+    opens_as = -1;
+}
+
 static const char *quality_name(int quality)
 {
-    return quality == VIEW_QUALITY_FAST ? "fast" : "best";
+    return quality == FAST ? "fast" : "best";
 }
 
 static void flat_stays_flat(void)
@@ -578,9 +606,9 @@ static void flat_stays_flat(void)
     fill_component(frame, 1, 90);
     fill_component(frame, 2, 170);
     frame->sample_aspect_ratio = (AVRational){1, 1};
-    show(VIEW_OUTPUT, frame);
-    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++) {
-        view_set_quality(view, quality);
+    for (int quality = FAST; quality <= BEST; quality++) {
+        open_as(quality);
+        show(VIEW_OUTPUT, frame);
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
             const ViewScene scene = whole_scene(sizes[i][0], sizes[i][1]);
             if (!draw(&scene))
@@ -611,10 +639,10 @@ static void fine_pattern_made_smaller(void)
     for (int y = 0; y < 256; y++)
         for (int x = 0; x < 256; x++)
             put_code(frame, 0, x, y, (x + y) % 2 ? 235 : 16);
-    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++)
+    for (int quality = FAST; quality <= BEST; quality++)
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
             const int side = cases[i].side;
-            view_set_quality(view, quality);
+            open_as(quality);
             if (!draw_frame(frame, side, side))
                 continue;
             int low = 255, high = 0;
@@ -623,7 +651,7 @@ static void fine_pattern_made_smaller(void)
                     low = pixel_at(x, y)[1] < low ? pixel_at(x, y)[1] : low;
                     high = pixel_at(x, y)[1] > high ? pixel_at(x, y)[1] : high;
                 }
-            const int may = quality == VIEW_QUALITY_FAST ? cases[i].fast : cases[i].best;
+            const int may = quality == FAST ? cases[i].fast : cases[i].best;
             CHECK(low >= 127 - may && high <= 128 + may, "%s, %d x %d: %d to %d",
                   quality_name(quality), side, side, low, high);
         }
@@ -640,14 +668,14 @@ static void edge_made_larger(void)
         for (int x = 16; x < 32; x++)
             put_code(frame, 0, x, y, 190);
     const int low = shown_level(60), high = shown_level(190), may = (high - low) / 10;
-    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++) {
-        view_set_quality(view, quality);
+    for (int quality = FAST; quality <= BEST; quality++) {
+        open_as(quality);
         if (!draw_frame(frame, 320, 320))
             continue;
         int falls = 0, outside = 0, blurred = 0;
         for (int x = 1; x < 320; x++) {
             const int level = pixel_at(x, 160)[1], before = pixel_at(x - 1, 160)[1];
-            falls += level < before - (quality == VIEW_QUALITY_BEST ? may : 0);
+            falls += level < before - (quality == BEST ? may : 0);
             outside += level < low - may || level > high + may;
             blurred += level > low + may && level < high - may;
         }
@@ -672,12 +700,12 @@ static void same_size_is_exact(void)
         for (int y = 0; y < 55; y++)
             for (int x = 0; x < 99; x++)
                 put_code(frame, comp, x, y, 60 + check_below(&random, 120));
-    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++) {
-        view_set_quality(view, quality);
+    for (int quality = FAST; quality <= BEST; quality++) {
+        open_as(quality);
         for (int i = 0; i < 5; i++) {
             if (!draw_frame(frame, others[i][0], others[i][1]) || others[i][0] != 99)
                 continue;
-            if (quality == VIEW_QUALITY_FAST && i == 0)
+            if (quality == FAST && i == 0)
                 memcpy(first, drawn, sizeof(first));
             CHECK(!memcmp(first, drawn, sizeof(first)), "%s, draw %d differs",
                   quality_name(quality), i);
@@ -702,7 +730,7 @@ static void picture_alone(void)
     CHECK(view_render_picture(view, VIEW_OUTPUT, &(Canvas){pixels, 16, 4, 4}, fixture_why,
                               sizeof(fixture_why)) < 0,
           "a picture out of nothing");
-    view_set_rotation(view, matrix);
+    turn_frame(frame, matrix);
     show(VIEW_OUTPUT, frame);
     view_picture_size(view, VIEW_OUTPUT, &width, &height);
     CHECK(width == 32 && height == 96, "%d x %d", width, height);
@@ -736,8 +764,8 @@ static void sizes(void)
 
     frame = gray_frame(limit, 8, 150);
     const ViewScene scene = whole_scene(128, 72);
-    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++) {
-        view_set_quality(view, quality);
+    for (int quality = FAST; quality <= BEST; quality++) {
+        open_as(quality);
         if (show(VIEW_OUTPUT, frame) && draw(&scene))
             CHECK(is_all(view_layout(view, &scene).picture[VIEW_OUTPUT], shown_level(150), 1),
                   "the widest frame");
@@ -1043,7 +1071,7 @@ int main(int argc, char **argv)
         {"shows_a_part", shows_a_part},
         {"shows_samples", shows_samples},
         {"finds_a_part", finds_a_part},
-        {"stream_turns", stream_turns},
+        {"turns_and_mirrors", turns_and_mirrors},
         {"frame_turns", frame_turns},
         {"turned_pixels", turned_pixels},
         {"split", split},

@@ -44,13 +44,11 @@ struct View {
     char renderer[256];
     int software;
     int max_size;
-    ViewQuality quality;
     GLuint vertices;        /* an empty vertex array: core contexts want one */
     GLuint nearest, linear; /* samplers */
     Programs programs;
     Planes planes;
     ViewPicture picture[VIEW_SIDES];
-    PictureTurn turn; /* of the stream */
     int mirrored;
     Layer layer[VIEW_LAYERS], handle;
     Scratch upright, across; /* the picture as RGB, and scaled in one direction */
@@ -63,7 +61,7 @@ struct View {
 static PictureTurn turn_of(const View *view, ViewSide side)
 {
     const PictureFormat *format = &view->picture[side].format;
-    PictureTurn turn = format->has_turn ? format->turn : view->turn;
+    PictureTurn turn = format->has_turn ? format->turn : picture_upright();
     if (view->mirrored) {
         turn.xx = -turn.xx;
         turn.xy = -turn.xy;
@@ -462,29 +460,23 @@ static int reduced(int length, int to)
     return whole > 1 ? (length + whole / 2) / whole : length;
 }
 
-/* Draws the picture of one side into `place`, as far as that lies in `clip`. What is larger than
- * that, zoomed, is drawn at once: passes would be made for all that is not seen, too. */
+/* Draws the picture of one side into `place`, as far as that lies in `clip`. `best`: scaled with a
+ * bicubic (Catmull-Rom), widened when made smaller; else in one pass, linearly, from averages when
+ * made smaller. What is larger than `clip`, zoomed, is drawn at once: passes would be made for all
+ * that is not seen, too. */
 static int draw_picture(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
-                        ViewQuality quality, char *why, size_t size)
+                        int best, char *why, size_t size)
 {
     int width, height;
     upright_size(v, side, &width, &height);
     width = reduced(width, place.width);
     height = reduced(height, place.height);
     const int is_zoomed = place.width > target->width || place.height > target->height;
-    if (quality == VIEW_QUALITY_BEST && !is_zoomed &&
-        (width != place.width || height != place.height) &&
+    if (best && !is_zoomed && (width != place.width || height != place.height) &&
         make_scratches(v, width, height, place.width))
         return draw_in_passes(v, side, target, place, clip, why, size);
     target_use(&v->gl, target, clip);
     return draw_planes(v, side, target, place, why, size);
-}
-
-static ViewQuality quality_of(const View *v)
-{
-    if (v->quality == VIEW_QUALITY_AUTO)
-        return v->software ? VIEW_QUALITY_FAST : VIEW_QUALITY_BEST;
-    return v->quality;
 }
 
 /* ---- the split ---- */
@@ -588,7 +580,7 @@ static int draw_pictures(View *v, const ViewScene *scene, const Target *target, 
         const Rect seen = places.picture[side];
         const Rect clip = split ? side_of_split(side, seen, column) : seen;
         if (clip.width > 0 && clip.height > 0 &&
-            draw_picture(v, side, target, places.whole[side], clip, quality_of(v), why, size) < 0)
+            draw_picture(v, side, target, places.whole[side], clip, !v->software, why, size) < 0)
             return -1;
     }
     return split ? draw_line(v, scene, target, places.picture[VIEW_OUTPUT], column, why, size) : 0;
@@ -659,7 +651,7 @@ int view_render_picture(View *v, ViewSide side, const Canvas *canvas, char *why,
         return -1;
     const Target target = scratch_target(&v->memory);
     const Rect all = {0, 0, canvas->width, canvas->height};
-    if (draw_picture(v, side, &target, all, all, VIEW_QUALITY_BEST, why, size) < 0)
+    if (draw_picture(v, side, &target, all, all, 1, why, size) < 0)
         return -1;
     return target_read(&v->gl, &target, canvas, why, size);
 }
@@ -719,7 +711,6 @@ int view_open(View **view, char *why, size_t size)
         return -1;
     }
     v->programs.gl = v->planes.gl = &v->gl;
-    v->turn = picture_upright();
     ask_driver(v);
     v->planes.direct = v->software;
     if (prepare(v, why, size) < 0) {
@@ -738,11 +729,6 @@ const char *view_renderer(const View *view)
 int view_max_size(const View *view)
 {
     return view->max_size;
-}
-
-void view_set_quality(View *view, ViewQuality quality)
-{
-    view->quality = quality;
 }
 
 void view_set_uploader(View *view, const ViewUploader *uploader)
@@ -770,11 +756,6 @@ int view_set_frame(View *view, ViewSide side, const AVFrame *frame, char *why, s
     if (!view->picture[side].shown)
         planes_unset(&view->planes, side);
     return ret;
-}
-
-void view_set_rotation(View *view, const int32_t matrix[9])
-{
-    view->turn = matrix ? picture_turn(matrix) : picture_upright();
 }
 
 void view_set_mirror(View *view, int mirrored)

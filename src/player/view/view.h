@@ -40,12 +40,6 @@ typedef enum ViewLayer {
     VIEW_LAYERS,
 } ViewLayer;
 
-typedef enum ViewQuality {
-    VIEW_QUALITY_AUTO = 0, /* fast where a CPU does the work of a GPU, else best */
-    VIEW_QUALITY_FAST,     /* one pass: scaled linearly, from averages when made smaller */
-    VIEW_QUALITY_BEST,     /* scaled with a bicubic (Catmull-Rom), widened when made smaller */
-} ViewQuality;
-
 /* Where pictures lie; without a frame of that side, or not shown: {0}. */
 typedef struct ViewPlaces {
     Rect picture[VIEW_SIDES]; /* as much of them as is to be seen */
@@ -83,8 +77,6 @@ const char *view_renderer(const View *view);
 /* Longest side of a frame, a layer or a scene that can be shown. */
 int view_max_size(const View *view);
 
-void view_set_quality(View *view, ViewQuality quality);
-
 /* For the frames to come. Copied; NULL: none. It is used until the next is set, or view_close. */
 void view_set_uploader(View *view, const ViewUploader *uploader);
 
@@ -96,10 +88,6 @@ void view_set_uploader(View *view, const ViewUploader *uploader);
  * view_max_size; the side has no picture then. NULL removes the picture.
  */
 int view_set_frame(View *view, ViewSide side, const AVFrame *frame, char *why, size_t size);
-
-/* How the stream says its pictures are turned: a display matrix as FFmpeg has it, NULL: not. A
- * frame's own display matrix is preferred. */
-void view_set_rotation(View *view, const int32_t matrix[9]);
 
 /* Not 0: left and right are exchanged, as they are shown. */
 void view_set_mirror(View *view, int mirrored);
