@@ -381,6 +381,10 @@ class Look(Case):
                              ("--profile", "fog", "--strength", 0.5),
                              ("--profile", "fog", "--strength", 1)):
                     self.assertNotIn("this is HDR", self.ok(source, "--null", *args).err)
+                asked = ("--profile", "fog", "--strength", 1)  # what the profile says, too
+                parts = self.ok(source, "-o", self.path("p.mkv"), "-y", "--vcodec", "ffv1", *asked, "--jobs", 2, "--parts", 2)
+                self.assertNotIn("this is HDR", parts.err)
+                self.assertEqual(raw(self.path("p.mkv")), raw(self.lossless(source, "--two-pass", "on", *asked)))
 
     def test_reference_is_for_8_bits(self):
         deep = clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le", seconds=0.2)
