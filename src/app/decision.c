@@ -92,7 +92,7 @@ static double mean_change(const LumeqFrameStats *s, int depth)
     return count > 0 ? sum / count * CODES / (1 << depth) : -1;
 }
 
-/* Noise of less than a code is not seen, and what was filtered of it is not either. */
+/* Filtering noise of less than a code makes no visible difference. */
 static int is_denoised(const LumeqFrameStats *s)
 {
     return s->filtered && s->previous > 0 && s->noise * s->lift >= NOISE_SEEN;
@@ -124,8 +124,8 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, 
     return d;
 }
 
-/* What was asked for, where that and not the picture decided. HDR video is what else has an
- * adaptive strength. */
+/* The option that decided instead of the picture. Only HDR video has an adaptive strength without
+ * one. */
 static void order(const Decision *d, char *text, size_t size)
 {
     static const char *const modes[] = {[LUMEQ_MODE_CLAHE] = "--mode clahe",
@@ -199,7 +199,7 @@ static int is_for_equalizing(const Decision *d)
     }
 }
 
-/* What was done about it; "" where situation() says it all. */
+/* The change to such a picture; "" if situation() says it all. */
 static void action(const Decision *d, char *text, size_t size)
 {
     text[0] = '\0';

@@ -535,7 +535,7 @@ static int process(Run *run)
         .memory = equalizer_writes(&run->params) || needs_pictures(run) ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
         .source = looks_at_source(run),
-        .arrays = 1, /* the summary says what was decided */
+        .arrays = 1, /* for the line about the picture */
         .lost = &run->lost,
         .note = say_line,
     };
@@ -614,7 +614,7 @@ static void say_details(const Run *run)
         say(SAY_DETAILS, "%s", memory);
 }
 
-/* What was done to the picture. Of several files, the line names its own. */
+/* One line about the change to the picture. With several files it names its own. */
 static void say_picture(const Run *run)
 {
     char text[512];

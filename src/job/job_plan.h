@@ -69,7 +69,7 @@ typedef struct JobPlan {
     int64_t length_us; /* of all of them */
     int64_t film_end;  /* as ReaderOptions.film_end */
     char *damage;      /* what is known to be lost of the input, or NULL */
-    char *picture;     /* what is done to the picture, in words, or NULL */
+    char *picture;     /* the line about the change to the picture, or NULL */
     JobPart *parts;
     int part_count;
     int64_t

@@ -97,7 +97,7 @@ class Segments(Case):
             self.assertAlmostEqual(length, 2, delta=0.1)
 
     def test_sound_far_ahead(self):
-        """Of a slide show: a decoder holds frames back, and hundreds of packets wait for the next piece's picture."""
+        """In a slide show a decoder holds frames back, and hundreds of packets wait for the next piece's picture."""
         source = clip("slides.mkv", *X264, "-bf", "3", "-c:a", "pcm_s16le", rate="1/5", seconds=120, sound=120)
         found = self.write_pieces(source, seconds=40)
         self.assertEqual(len(found), 3)

@@ -340,7 +340,7 @@ static void turns_and_mirrors(void)
     view_close(&view);
 }
 
-/* A bad matrix is none. */
+/* Bad matrices are ignored. */
 static void frame_turns(void)
 {
     if (!open_view())

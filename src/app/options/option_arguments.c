@@ -138,7 +138,7 @@ static int take_one(const Option *option, const char *value,
     return n < 0 || (size_t)n >= sizeof(argument) ? -1 : take(opaque, argument);
 }
 
-/* A strength that was asked for is named even if it is the profile's, which HDR video halves. */
+/* HDR video halves the strength of a profile, but not the same number after --strength. */
 static int differs(const Option *option, const Options *o, const Options *base)
 {
     return !is_same(option, (const char *)o + option->offset,

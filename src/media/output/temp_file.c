@@ -98,7 +98,7 @@ static int is_there(const TempNote *note)
            there.st_ino == note->inode;
 }
 
-/* The owner's last word on its note: removes the file, too, or not. A note that the handler has
+/* The owner is done with its note, and may remove the file. A note that the handler has
  * taken stays the handler's. */
 static void give_back(TempNote *note, int removes)
 {
