@@ -369,7 +369,8 @@ int engine_survey_codes(CodeRange *codes, const Options *o, const Source *source
                         const atomic_int *stop, MediaError *error)
 {
     Source *again = NULL;
-    if (strcmp(o->input, "-") == 0 || !code_survey_suits(codes, source))
+    const int is_file = o->input && strcmp(o->input, "-") != 0; /* NULL: a camera */
+    if (!is_file || !code_survey_suits(codes, source))
         return 0;
     const int ret = engine_open_again(&again, o, o->input, stop, error);
     return ret < 0 ? ret : code_survey(codes, again, o->from_us, o->to_us, error);
