@@ -54,6 +54,7 @@ missing_packages() {
         has_module "$module" || say "$module-dev"
     done
     has_module sdl2 || say libsdl2-dev
+    has_module zlib || say zlib1g-dev
     has_font || say fonts-dejavu-core
     local tool
     for tool in "$@"; do

@@ -23,6 +23,7 @@
 #include "job/part_reader.h"
 #include "media/checksum.h"
 #include "media/compat.h"
+#include "media/output/atomic_file.h"
 #include "media/output/part_file.h"
 #include "media/regular_file.h"
 #include "pipeline/pipeline.h"

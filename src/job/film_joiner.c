@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "media/checksum.h"
+#include "media/compat.h"
 #include "media/regular_file.h"
 
 #define COPY_BYTES ((size_t)64 << 10)

@@ -1,7 +1,7 @@
 /*
- * What is known of the frames of a part, one after the other: which each is, and bytes about it
- * (a packed curve, or a packed measure), as the difference from those of the frame before. A block
- * begins anew, so that each can be read without the others. README.md has its bytes.
+ * The records of a part's frames: which frame each is, and its packed curve or measure. A block is
+ * one zlib stream of the differences between records, and is read without other blocks. README.md
+ * has the format.
  */
 #ifndef LUMEQ_JOB_FRAME_BLOCK_H
 #define LUMEQ_JOB_FRAME_BLOCK_H
@@ -13,29 +13,29 @@
 
 typedef struct BlockWriter BlockWriter;
 
-/* Appends to the file, which outlives it. NULL: out of memory. */
-BlockWriter *block_writer_create(AtomicFile *file);
-
-/* Ends the block before, if there is one. */
-void block_writer_begin(BlockWriter *writer);
+/* Begins a block at the end of the file, which has to outlive the writer. NULL: out of memory. */
+BlockWriter *block_writer_open(AtomicFile *file);
 
 /* MEDIA_OUTPUT. */
 int block_writer_add(BlockWriter *writer, const MeasuredFrame *frame, const void *bytes,
                      size_t size, MediaError *error);
 
-/* The checksum of the block so far. */
-uint32_t block_writer_sum(const BlockWriter *writer);
+/* Writes the end of the block. `sum`: the checksum of the block as it is in the file.
+ * MEDIA_OUTPUT. */
+int block_writer_finish(BlockWriter *writer, uint32_t *sum, MediaError *error);
 
-void block_writer_free(BlockWriter **writer);
+void block_writer_close(BlockWriter **writer);
 
 typedef struct BlockReader BlockReader;
 
-/* Reads a block of so many frames from the file, which becomes its own and is at `position`, after
- * it has seen that its checksum is right. `name`: of the file, outlives it. MEDIA_INPUT. */
+/* Opens the block of `size` bytes at `position` after its checksum was verified. Takes over the
+ * file, also on failure. `name`: the file's, for messages; has to outlive the reader.
+ * MEDIA_INPUT. */
 int block_reader_open(BlockReader **reader, FILE *file, const char *name, int64_t position,
                       int64_t size, uint32_t sum, MediaError *error);
 
-/* 1, with the bytes in memory of the reader's until the next call; 0 at the end; MEDIA_INPUT. */
+/* Returns 1 and the next record, whose bytes the reader owns until the next call; 0 at the end;
+ * MEDIA_INPUT. */
 int block_reader_next(BlockReader *reader, MeasuredFrame *frame, const void **bytes, size_t *size,
                       MediaError *error);
 

@@ -14,6 +14,7 @@
 #include "job/job_folder.h"
 #include "job/key_text.h"
 #include "media/checksum.h"
+#include "media/output/atomic_file.h"
 #include "media/regular_file.h"
 
 /* What is looked at of the input's begin and end. */

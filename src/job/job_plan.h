@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "job/frame_block.h"
 #include "job/job_limits.h"
 #include "media/error.h"
 

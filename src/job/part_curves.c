@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/frame_block.h"
 #include "media/regular_file.h"
 #include "pipeline/curve_planner.h"
 #include "pipeline/planned_curves.h"
@@ -58,7 +59,6 @@ static void begin_part(Planning *p, JobPart *part, const MeasuredFrame *frame)
                       .end_pts = INT64_MAX,
                       .seek_us = -1,
                       .position = p->file.written};
-    block_writer_begin(p->block);
     if (!p->number)
         return;
     part[-1].end_pts = part->begin_pts = frame->pts;
@@ -75,7 +75,11 @@ static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
     const AVRational base = {plan->time_base_num, plan->time_base_den};
     const int64_t shift = av_rescale_q(plan->zero, AV_TIME_BASE_Q, base);
     const int64_t first = p->number;
-    for (int ret; p->number < end; p->number++) {
+    int ret;
+    p->block = block_writer_open(&p->file);
+    if (!p->block)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    for (; p->number < end; p->number++) {
         MeasuredFrame frame;
         LumeqCurve *curve = NULL;
         ret = curve_planner_next(p->planner, shift, base, &frame, &curve, error);
@@ -93,10 +97,11 @@ static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
         if (ret < 0)
             return ret;
     }
+    ret = block_writer_finish(p->block, &part->sum, error);
+    block_writer_close(&p->block);
     part->frames = end - first;
     part->size = p->file.written - part->position;
-    part->sum = block_writer_sum(p->block);
-    return 0;
+    return ret;
 }
 
 static int plan_all(Planning *p, const FilmCuts *cuts, MediaError *error)
@@ -106,8 +111,7 @@ static int plan_all(Planning *p, const FilmCuts *cuts, MediaError *error)
     free(plan->parts);
     plan->part_count = 0;
     plan->parts = calloc((size_t)cuts->count, sizeof(*plan->parts));
-    p->block = block_writer_create(&p->file);
-    if (!plan->parts || !p->block)
+    if (!plan->parts)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     for (; ret >= 0 && plan->part_count < cuts->count; plan->part_count++)
         ret =
@@ -133,7 +137,7 @@ int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params
     if (ret >= 0)
         ret = plan_all(&p, cuts, error);
     atomic_file_close(&p.file);
-    block_writer_free(&p.block);
+    block_writer_close(&p.block);
     curve_planner_close(&p.planner);
     free(p.bytes);
     free(path);

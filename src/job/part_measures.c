@@ -7,11 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "job/frame_block.h"
 #include "job/key_text.h"
 #include "media/regular_file.h"
 
 #define TITLE "lumeq-measures"
-#define VERSION 3
+#define VERSION 4
 #define MOST_TEXT 8192
 
 /* What helps where what was measured of a part cannot be used. */
@@ -26,7 +27,7 @@ static int write_block(PartMeasures *m, const JobPlan *plan, MeasureFile *file, 
 {
     AtomicFile out = {0};
     char *path = job_path(plan->folder, m->name);
-    BlockWriter *block = block_writer_create(&out);
+    BlockWriter *block = block_writer_open(&out);
     MeasureCursor cursor = {0};
     MeasuredFrame frame;
     LumeqMeasure *measure = NULL;
@@ -49,13 +50,13 @@ static int write_block(PartMeasures *m, const JobPlan *plan, MeasureFile *file, 
         m->last[0] = frame.mark;
         m->frames++;
     }
-    if (ret >= 0) {
-        m->size = out.written;
-        m->sum = block_writer_sum(block);
+    if (ret >= 0)
+        ret = block_writer_finish(block, &m->sum, error);
+    m->size = out.written;
+    if (ret >= 0)
         ret = atomic_file_commit(&out, error);
-    }
     atomic_file_close(&out);
-    block_writer_free(&block);
+    block_writer_close(&block);
     lumeq_measure_free(&measure);
     free(bytes);
     free(path);

@@ -5,6 +5,7 @@
 #include "job/job_plan.h"
 #include "lumeq/lumeq.h"
 #include "media/input/damage.h"
+#include "pipeline/measure_file.h"
 
 typedef struct PartMeasures {
     char *name; /* of the file that has them, in the plan's folder */

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include "check.h"
 #include "job/film_cuts.h"
 #include "job/frame_block.h"
@@ -94,15 +96,14 @@ static int64_t write_block(const char *path, int from, int to, uint32_t *sum)
     AtomicFile file;
     MediaError error = {0};
     CHECK(atomic_file_open(&file, path, &error) == 0, "%s", error.text);
-    BlockWriter *writer = block_writer_create(&file);
-    block_writer_begin(writer);
+    BlockWriter *writer = block_writer_open(&file);
     for (int i = from; i < to; i++)
         CHECK(block_writer_add(writer, &known[i].frame, known[i].bytes, known[i].size, &error) == 0,
               "%s", error.text);
-    *sum = block_writer_sum(writer);
+    CHECK(block_writer_finish(writer, sum, &error) == 0, "%s", error.text);
     const int64_t size = file.written;
     CHECK(atomic_file_commit(&file, &error) == 0, "%s", error.text);
-    block_writer_free(&writer);
+    block_writer_close(&writer);
     return size;
 }
 
@@ -134,7 +135,8 @@ static void test_blocks(void)
     free(path);
 }
 
-/* With a checksum that is right, as whoever damages it on purpose would have it. */
+/* Damage is found by the checksum. If the checksum is made right again, zlib's finds it, except
+ * where the stream says the same in another way. */
 static void test_damaged_blocks(void)
 {
     CheckRandom random = check_random(2);
@@ -165,14 +167,102 @@ static void test_damaged_blocks(void)
               "byte %d may be another one", at);
 
         error = (MediaError){0};
-        if (block_reader_open(&reader, fopen(path, "rb"), path, 0, left,
-                              checksum(0, whole, (size_t)left), &error) == 0)
-            while (block_reader_next(reader, &frame, &bytes, &size, &error) > 0)
-                ;
+        int ret = block_reader_open(&reader, fopen(path, "rb"), path, 0, left,
+                                    checksum(0, whole, (size_t)left), &error);
+        int same = 1, n = 0;
+        while (ret >= 0 && (ret = block_reader_next(reader, &frame, &bytes, &size, &error)) > 0) {
+            same &= n < FRAMES && size == known[n].size && !memcmp(bytes, known[n].bytes, size);
+            n++;
+        }
+        CHECK(ret == MEDIA_INPUT ? error.text[0] != '\0' : same && n == FRAMES,
+              "byte %d makes other frames", at);
         block_reader_close(&reader);
         whole[at] = was;
     }
     free(whole);
+    free(path);
+}
+
+/* Blocks whose checksum and zlib stream are right, but which hold no records. */
+static void test_crafted_blocks(void)
+{
+    static const struct {
+        uint32_t size;         /* as the record says */
+        size_t follow, behind; /* bytes after its head, and after the stream */
+    } blocks[] = {
+        {UINT32_MAX, 0, 0},
+        {UINT32_MAX, 1 << 20, 0},
+        {(4 << 20) + 1, 5 << 20, 0},
+        {4 << 20, 1000, 0},
+        {8, 7, 0},
+        {8, 9, 0},
+        {8, 8, 1},
+    };
+    char *path = in_folder("block");
+    uint8_t *const plain = calloc(1, 48 + (5 << 20)), packed[1 << 14] = {0};
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        uLongf length = sizeof(packed) - 1;
+        BlockReader *reader;
+        MediaError error = {0};
+        MeasuredFrame frame;
+        const void *bytes;
+        size_t size;
+        int ret;
+        memcpy(plain,
+               (uint8_t[]){(uint8_t)blocks[i].size, (uint8_t)(blocks[i].size >> 8),
+                           (uint8_t)(blocks[i].size >> 16), (uint8_t)(blocks[i].size >> 24)},
+               4);
+        CHECK(compress(packed, &length, plain, 48 + blocks[i].follow) == Z_OK, "it is too long");
+        length += blocks[i].behind;
+        FILE *file = fopen(path, "wb");
+        fwrite(packed, 1, length, file);
+        fclose(file);
+        CHECK(block_reader_open(&reader, fopen(path, "rb"), path, 0, (int64_t)length,
+                                checksum(0, packed, length), &error) == 0,
+              "%s", error.text);
+        while ((ret = block_reader_next(reader, &frame, &bytes, &size, &error)) > 0)
+            ;
+        CHECK(ret == MEDIA_INPUT && strstr(error.text, "does not hold"), "block %zu is taken: %s",
+              i, error.text);
+        block_reader_close(&reader);
+    }
+    free(plain);
+    free(path);
+}
+
+/* A block is read without the one before it, and up to its own end. */
+static void test_blocks_of_one_file(void)
+{
+    char *path = in_folder("block");
+    AtomicFile file;
+    BlockReader *reader;
+    MediaError error = {0};
+    MeasuredFrame frame;
+    const void *bytes;
+    size_t size;
+    int64_t ends[3];
+    uint32_t sums[3];
+    CHECK(atomic_file_open(&file, path, &error) == 0, "%s", error.text);
+    for (int i = 0; i < 3; i++) {
+        BlockWriter *writer = block_writer_open(&file);
+        for (int k = 2 * i; k < 2 * i + 2; k++)
+            CHECK(block_writer_add(writer, &known[k].frame, known[k].bytes, known[k].size,
+                                   &error) == 0,
+                  "%s", error.text);
+        CHECK(block_writer_finish(writer, &sums[i], &error) == 0, "%s", error.text);
+        block_writer_close(&writer);
+        ends[i] = file.written;
+    }
+    CHECK(atomic_file_commit(&file, &error) == 0, "%s", error.text);
+    CHECK(block_reader_open(&reader, fopen(path, "rb"), path, ends[0], ends[1] - ends[0], sums[1],
+                            &error) == 0,
+          "%s", error.text);
+    for (int k = 2; k < 4; k++)
+        CHECK(block_reader_next(reader, &frame, &bytes, &size, &error) == 1 &&
+                  size == known[k].size && memcmp(bytes, known[k].bytes, size) == 0,
+              "frame %d is another one: %s", k, error.text);
+    CHECK(block_reader_next(reader, &frame, &bytes, &size, &error) == 0, "%s", error.text);
+    block_reader_close(&reader);
     free(path);
 }
 
@@ -596,6 +686,8 @@ static const CheckTest tests[] = {
     {"checksums", test_checksums},
     {"blocks", test_blocks},
     {"damaged_blocks", test_damaged_blocks},
+    {"crafted_blocks", test_crafted_blocks},
+    {"blocks_of_one_file", test_blocks_of_one_file},
     {"blocks_out_of_range", test_blocks_out_of_range},
     {"plan", test_plan},
     {"edited_plans", test_edited_plans},
