@@ -153,7 +153,8 @@ typedef enum LumeqMode {
 
 typedef enum LumeqChroma {
     /* Saturation follows luma: chroma is scaled by the gain of the luma that it covers, within
-     * bounds. */
+     * bounds. Luma over saturated colours rises less than elsewhere, so that these keep their
+     * chroma. */
     LUMEQ_CHROMA_SCALE = 0,
     LUMEQ_CHROMA_KEEP = 1, /* copied unchanged */
 } LumeqChroma;

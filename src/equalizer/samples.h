@@ -25,6 +25,9 @@
 #define CURVE_LOSS_SHARE (CURVE_GAIN_ONE / 4)
 #define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
 
+/* What a colour at the edge of R'G'B' keeps at least. */
+#define CURVE_GAIN_KEPT (CURVE_GAIN_ONE * 7 / 8)
+
 /* Luma above black, in codes of 8 bits, up to which chroma is left alone, and from which it takes
  * its whole share: what is darker is mostly noise. */
 #define CURVE_GAIN_DARK 6
@@ -127,7 +130,8 @@ CURVE_ALONE CurveLegal curve_legal(int depth, int limited)
  * Where luma is raised, the gain ends where a component, so far from gray, would drive B' or R' out
  * of range; it may then be below 1. B' is 15/8 of Cb from luma (1.77 to 1.88, by the matrix), and
  * R' less of Cr: a colour that is further out than that already is taken for one at the edge, and
- * stays there. `from` and `to`: luma before and after.
+ * stays there. Most of the colour is kept, see curve_bounded(). `from` and `to`: luma before and
+ * after.
  */
 CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
                                   uint32_t range)
@@ -136,7 +140,48 @@ CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, 
     const uint32_t room = 8 * (chroma > 0 ? range - from : from);
     const uint32_t most = (chroma > 0 ? range - to : to) << 15; /* times CURVE_GAIN_ONE */
     const uint32_t used = reach < room ? reach : room;
-    return (uint64_t)used * gain <= most ? gain : most / used;
+    if ((uint64_t)used * gain <= most)
+        return gain;
+    const uint32_t end = most / used;
+    return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
+}
+
+/*
+ * For that, luma over a colour rises less: at most as far as what is kept of the colour stays in
+ * range, and ever less from half of the colour before that. So a blue that gets lighter stays blue.
+ * `from` and `to`: luma before and after; `far`: the greater component, if it is above gray. All
+ * are above black, or gray, and in 256ths of codes of 8 bits.
+ */
+CURVE_ALONE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uint32_t range)
+{
+    const uint32_t reach = 15 * far / 8, kept = reach - reach / 8, soft = reach / 2;
+    if (to <= from || from >= range || to + kept + soft <= range)
+        return to;
+    const uint32_t room = range - from > kept ? range - from - kept : 0;
+    const uint32_t width = soft < room ? soft : room;
+    /* In 16ths of codes of 8 bits a square is exact in float32, for those who divide that way. */
+    const uint32_t part = width / 16, beyond = (to - from - (room - width)) / 16 + part;
+    const uint32_t bounded = from + room - (beyond ? 16 * (part * part / beyond) : 0);
+    return bounded < to ? bounded : to;
+}
+
+/* The same of a sample, in codes of `depth` bits; `chroma`: the greater component. */
+CURVE_ALONE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chroma, int depth,
+                                        uint32_t black, uint32_t range)
+{
+    const uint32_t gray = 1u << (depth - 1);
+    const int up = 16 - depth;
+    if (chroma <= gray || out <= in || in << up <= black)
+        return out;
+    const uint32_t bounded =
+        curve_bounded((in << up) - black, (out << up) - black, (chroma - gray) << up, range);
+    return (black + bounded + (1u << up >> 1)) >> up;
+}
+
+/* Whether luma of a cell rises by two codes or more: by less no colour is lost. */
+CURVE_ALONE int curve_is_raised(CurveGain over)
+{
+    return over.to >= over.from + 2 * 256;
 }
 
 /* How far from gray, in codes of `depth` bits, both components may be for curve_within() not to end

@@ -17,7 +17,7 @@ static inline double model_gain(double in, double out)
 /* As much of a gain above 1 as keeps 15/8 of either component, Cb and Cr around gray, between black
  * and white, when luma goes from `from` to `to`, both above black; `to` counts as black or white
  * where it is beyond. What was further than black and white before is taken for as far as these.
- * Over luma from beyond white there is no limit. */
+ * Seven eighths of a colour are kept. Over luma from beyond white there is no limit. */
 static inline double model_limit(double gain, double cb, double cr, double from, double to,
                                  double range)
 {
@@ -32,7 +32,7 @@ static inline double model_limit(double gain, double cb, double cr, double from,
         const double after = chroma[i] > 0 ? range - to : to;
         const double reach = fmin(fabs(chroma[i]) * 15 / 8, before);
         if (reach * gain > after)
-            least = fmin(least, after / reach);
+            least = fmin(least, fmax(after / reach, 0.875));
     }
     return least;
 }

@@ -534,15 +534,17 @@ BACKEND_TEST(kept)
     }
 }
 
-/* Of gray pictures, of those whose chroma is not asked for, and of others the luma is the same. */
+/* Of gray pictures, of those whose chroma is not asked for or kept, the luma is the same. */
 BACKEND_TEST(luma_does_not_depend_on_chroma)
 {
+    LumeqParams keep = full_strength;
+    keep.chroma = LUMEQ_CHROMA_KEEP;
     for (int n = 0; n < FORMATS; n++) {
         uint64_t hashes[3] = {0};
         for (int way = 0; way < 3; way++) {
             const ChromaShape shape = {way == 0 ? 0 : 2, 1, 1};
-            Film *f =
-                film_open(id, &full_strength, shape, formats[n], LUMEQ_RANGE_LIMITED, 95, 63, NULL);
+            Film *f = film_open(id, way == 2 ? &keep : &full_strength, shape, formats[n],
+                                LUMEQ_RANGE_LIMITED, 95, 63, NULL);
             film_fill(f, 5);
             if (way == 1)
                 f->shape.planes = 0;
@@ -554,6 +556,55 @@ BACKEND_TEST(luma_does_not_depend_on_chroma)
     }
 }
 
+#define BOUND_WIDTH 195
+#define BOUND_HEIGHT 63
+
+/* A film after its one frame. */
+static void bound_film(LumeqBackendId id, const LumeqParams *params, ChromaShape shape,
+                       Format format, LumeqRange range, Film **film)
+{
+    *film = film_open(id, params, shape, format, range, BOUND_WIDTH, BOUND_HEIGHT, NULL);
+    film_fill(*film, 3);
+    film_run(*film, 0);
+}
+
+/* Where chroma is scaled, luma is what curve_bounded_code() makes of it. */
+BACKEND_TEST(luma_is_bounded_by_chroma)
+{
+    static int kept[BOUND_HEIGHT][BOUND_WIDTH];
+    LumeqParams keep = full_strength;
+    keep.chroma = LUMEQ_CHROMA_KEEP;
+    for (int n = 0; n < FORMATS * 4; n++) {
+        const ChromaShape shape = {1 + n % 2, n % 3, n / 2 % 2};
+        const LumeqRange range = (LumeqRange)(n / 2 % 2);
+        const CurveParams p = params_of(formats[n / 4], range);
+        const uint32_t black = (uint32_t)p.black << (16 - p.depth);
+        const uint32_t length = curve_legal(p.depth, p.black != 0).range;
+        const int size = sample_size(&p);
+        int wrong = 0, bounded = 0;
+        Film *f;
+        bound_film(id, &keep, shape, formats[n / 4], range, &f);
+        for (int y = 0; y < BOUND_HEIGHT; y++)
+            for (int x = 0; x < BOUND_WIDTH; x++)
+                kept[y][x] = code_at(&f->out.rect[0], x * size, y, p.depth, p.shift);
+        film_close(f);
+        bound_film(id, &full_strength, shape, formats[n / 4], range, &f);
+        for (int y = 0; y < BOUND_HEIGHT; y++)
+            for (int x = 0; x < BOUND_WIDTH; x++) {
+                const Pixel pixel = pixel_at(&f->in, shape, x >> shape.x, y >> shape.y, &p);
+                const uint32_t most = (uint32_t)fmax(pixel.code[0], pixel.code[1]);
+                const int in = code_at(&f->in.rect[0], x * size, y, p.depth, p.shift);
+                const int out = code_at(&f->out.rect[0], x * size, y, p.depth, p.shift);
+                wrong += (uint32_t)out != curve_bounded_code((uint32_t)in, (uint32_t)kept[y][x],
+                                                             most, p.depth, black, length);
+                bounded += out != kept[y][x];
+            }
+        film_close(f);
+        CHECK(!wrong, "case %d, depth %d: %d samples", n, p.depth, wrong);
+        CHECK(bounded > 200, "case %d, depth %d: only %d samples", n, p.depth, bounded);
+    }
+}
+
 static const CheckTest tests[] = {
     {"plain_loops", plain_loops},
     {"tiles", tiles},
@@ -562,6 +613,7 @@ static const CheckTest tests[] = {
     {"layouts", layouts},
     {"kept", kept},
     {"luma_does_not_depend_on_chroma", luma_does_not_depend_on_chroma},
+    {"luma_is_bounded_by_chroma", luma_is_bounded_by_chroma},
 };
 
 CHECK_MAIN(tests)

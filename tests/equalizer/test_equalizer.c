@@ -83,10 +83,16 @@ static LumeqFrame step_open(const Step *step, Pictures *p)
     return frame;
 }
 
+/* Luma over saturated colours may be less light than the curve says. */
+static int is_bounded(const Step *step)
+{
+    return planes_out(step) > 1 && step->params.chroma == LUMEQ_CHROMA_SCALE;
+}
+
 static void check_step(const Step *step, const Pictures *p, const FrameStats *stats)
 {
     const LumeqParams *params = &step->params;
-    const CheckRect *out = step->measure ? NULL : &p->out[0];
+    const CheckRect *out = step->measure || is_bounded(step) ? NULL : &p->out[0];
     const int depth = step->depth, all = params->reference || step->range == LUMEQ_RANGE_FULL;
     const int used[2] = {all ? 0 : 16 << (depth - 8), all ? (1 << depth) - 1 : 235 << (depth - 8)};
     if (params->mode == LUMEQ_MODE_CLAHE || params->mode == LUMEQ_MODE_HAZE)

@@ -323,7 +323,8 @@ static void apply_frame(Crew *crew, int n, uint64_t random)
         crew->curves[n] = curve_as_bytes(crew->curves[n]);
     check_output(crew, n, random, f->layout, f->shift);
     check_output(crew, n, random >> 8, f->other_layout, f->out_shift);
-    if (f->layout != LAYOUT_GRAY)
+    /* Where chroma is scaled, luma over it may be bounded. */
+    if (f->layout != LAYOUT_GRAY && f->params.chroma == LUMEQ_CHROMA_KEEP)
         check_output(crew, n, random >> 16, LAYOUT_GRAY, f->shift);
 }
 

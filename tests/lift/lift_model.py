@@ -269,11 +269,11 @@ def mean_luma(y, sub_x, sub_y):
     return sums + (1 << area >> 1) >> area
 
 def within(gain, d, start, end):
-    """lumeq's: where the gain ends, so that B' and R' stay in range; d: Q6."""
+    """lumeq's: where the gain ends, so that B' and R' stay in range; d: Q6. At least 7/8."""
     full = LAST << 8
     used = np.minimum(60 * np.abs(d), 8 * np.where(d > 0, full - start, start))
     most = np.where(d > 0, full - end, end) << 15
-    return np.where(used * gain <= most, gain, most // np.maximum(used, 1))
+    return np.where(used * gain <= most, gain, np.maximum(most // np.maximum(used, 1), GAIN_ONE * 7 // 8))
 
 def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
     """Both planes of chroma over the source's luma y, filtered and scaled: codes."""

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "equalizer/cpu/bands.h"
+#include "equalizer/cpu/bound_cpu.h"
 #include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/lift_cpu.h"
 
@@ -328,6 +329,14 @@ static int apply_fields(const Apply *whole)
     return ret;
 }
 
+static void bound_band(void *priv, int band)
+{
+    const Apply *a = priv;
+    lumeq_bound_luma(&a->team->kernels, &a->in, &a->out, &a->job->curve,
+                     lumeq_band_start(a->in.height, band, a->bands),
+                     lumeq_band_start(a->in.height, band + 1, a->bands));
+}
+
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
 {
     LumeqRect bars[LUMEQ_BARS];
@@ -346,6 +355,10 @@ int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
     const int lifted = whole.lift_luma || whole.lift_chroma;
     int ret =
         lifted && job->fields && whole.in.height > 1 ? apply_fields(&whole) : apply_picture(&whole);
+    if (ret == 0 && lumeq_bounds_luma(job)) {
+        whole.bands = lumeq_count_bands(team, &whole.in);
+        lumeq_workers_run(team->workers, bound_band, &whole, whole.bands);
+    }
     for (int i = 0; i < count && ret == 0; i++)
         copy_part(job, bars[i]);
     return ret;

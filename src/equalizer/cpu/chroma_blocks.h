@@ -160,13 +160,14 @@ static inline ChromaLimit chroma_limit(const ChromaBlock *block, const ChromaRow
     return (ChromaLimit){reach < room ? reach : room, (chroma > 0 ? range - to : to) << 15};
 }
 
-/* most / used, rounded down: both are exact in float32, and the quotient, below 2^16 where it
- * counts, is at most rounded up to the next integer. */
+/* most / used, rounded down, but what is kept at least: both are exact in float32, and the
+ * quotient, below 2^16 where it counts, is at most rounded up to the next integer. */
 static inline uint32_t chroma_quotient(ChromaLimit limit)
 {
     const float used = (float)chroma_max((int32_t)limit.used, 1);
     const uint32_t q = (uint32_t)(int32_t)((float)(int32_t)limit.most / used);
-    return q - (q * limit.used > limit.most);
+    const uint32_t end = q - (q * limit.used > limit.most);
+    return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
 /* Ends the gains where one component would leave R'G'B'. Few blocks have such colours, and only

@@ -238,6 +238,8 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .nodes16 = nodes16,
                               .chroma8 = chroma8,
                               .chroma16 = chroma16,
+                              .bound8 = lumeq_bound8,
+                              .bound16 = lumeq_bound16,
                               .tile_row8 = lumeq_tile_row8,
                               .tile_row16 = lumeq_tile_row16,
                               .lift = lumeq_lift_c};

@@ -50,6 +50,18 @@ typedef struct LumeqChromaRows {
 typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *table,
                                const CurveParams *params);
 
+/* A row of luma that is written, and what it comes from. */
+typedef struct LumeqBoundRow {
+    const void *in, *chroma[2];
+    void *out;
+    int step, sub_x; /* of chroma, as in LumeqChromaRows */
+    int depth, in_shift, out_shift;
+    uint32_t black, range; /* in 256ths of codes of 8 bits */
+} LumeqBoundRow;
+
+/* Bounds `width` samples by curve_bounded_code(). */
+typedef void LumeqBoundKernel(const LumeqBoundRow *row, int width);
+
 /* Writes number `y` of the frame's rows with mode CLAHE, not the reference's, which begins at `src`
  * and at `dst`: the samples from `left` to before `right`. The two do not overlap. */
 typedef void LumeqTileRowKernel(const TileGrid *grid, const TileTables *tables, void *dst,
@@ -63,6 +75,7 @@ typedef struct LumeqKernels {
     LumeqApplyKernel *apply8, *apply16; /* depth 8, and 9 to 12 */
     LumeqApplyKernel *nodes8, *nodes16; /* curve_has_nodes(): depth 8, and above */
     LumeqChromaKernel *chroma8, *chroma16;
+    LumeqBoundKernel *bound8, *bound16;
     LumeqTileRowKernel *tile_row8, *tile_row16;
     LiftKernels lift;
 } LumeqKernels;
@@ -80,6 +93,7 @@ void lumeq_kernels_avx2(LumeqKernels *kernels);
 void lumeq_kernels_avx512(LumeqKernels *kernels);
 
 LumeqHistogramKernel lumeq_histogram8_avx2, lumeq_histogram8_avx512, lumeq_histogram16_avx2;
+LumeqBoundKernel lumeq_bound8, lumeq_bound16;         /* the reference */
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
 LumeqTileRowKernel lumeq_tile_row8_avx2;
 LumeqTileRowKernel lumeq_tile_row8_avx512, lumeq_tile_row16_avx512;

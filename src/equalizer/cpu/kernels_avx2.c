@@ -2,6 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "equalizer/cpu/bound_loops.h"
 #include "equalizer/cpu/byte_range.h"
 #include "equalizer/cpu/byte_table.h"
 #include "equalizer/cpu/codes16.h"
@@ -399,6 +400,8 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->nodes16 = nodes16;
     kernels->chroma8 = lumeq_chroma8_avx2;
     kernels->chroma16 = lumeq_chroma16_avx2;
+    kernels->bound8 = bound8;
+    kernels->bound16 = bound16;
     kernels->tile_row8 = lumeq_tile_row8_avx2;
     kernels->tile_row16 = tile_row16;
     kernels->lift = lumeq_lift_avx2;

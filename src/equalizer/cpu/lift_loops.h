@@ -432,13 +432,14 @@ static inline ScaleLimit find_limit(const ScaleBlock *block, uint32_t range, int
     return (ScaleLimit){reach < room ? reach : room, (off > 0 ? range - to : to) << 13};
 }
 
-/* most / used, rounded down: both are exact in float32, and the quotient, below 2^16 where it
- * counts, is at most rounded up to the next integer. */
+/* most / used, rounded down, but what is kept at least: both are exact in float32, and the
+ * quotient, below 2^16 where it counts, is at most rounded up to the next integer. */
 static inline uint32_t find_quotient(ScaleLimit limit)
 {
     const float used = (float)(int32_t)(limit.used | (limit.used == 0));
     const uint32_t q = (uint32_t)(int32_t)((float)(int32_t)limit.most / used);
-    return q - (q * limit.used > limit.most);
+    const uint32_t end = q - (q * limit.used > limit.most);
+    return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
 /* Few blocks have colours that would leave R'G'B', and only those divide. */

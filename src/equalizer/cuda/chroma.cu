@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #define THREADS 256
+#include "equalizer/cuda/bound.cuh"
 #include "equalizer/cuda/chroma_scale.cuh"
 
 /* Blocks that a multiprocessor holds. */
@@ -38,6 +39,8 @@ static __global__ void __launch_bounds__(THREADS)
                              active_chroma(active, c.sub_x, c.sub_y)};
     scale_plane<Sample, tiles, sub_x, sub_y, step>(rule, c, walk.groups, (int)gridDim.x,
                                                    walk.aligned);
+    if (c.luma_out.data && params.chroma && !params.reference && (tiles || is_raised(table->gain)))
+        bound_plane<Sample>(c, params);
 }
 
 typedef void ChromaKernel(const ChromaWalk, const CurveTable *, const CurveParams);

@@ -24,6 +24,7 @@ static LumeqCudaChroma chroma_of(const LumeqApplyJob *job)
 {
     LumeqCudaChroma chroma = {
         .luma = lumeq_pictures_plane(&job->in, 0),
+        .luma_out = lumeq_pictures_plane(&job->out, 0),
         .planes = job->write - 1,
         .step = lumeq_step(&job->in, 1),
         .width = lumeq_width(&job->in, 1),

@@ -145,6 +145,7 @@ typedef struct LumeqCudaLift {
 /* Chroma and the luma over it. */
 typedef struct LumeqCudaChroma {
     LumeqCudaPlane luma;
+    LumeqCudaPlane luma_out;      /* bounded over saturated colours when it is there */
     LumeqCudaPlane in[2], out[2]; /* of them data and stride are looked at */
     int planes;                   /* 1 or 2 */
     int step;                     /* samples of a pixel that lie in turns: 1 or 2 */

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #define THREADS 256
+#include "equalizer/cuda/bound.cuh"
 #include "equalizer/cuda/chroma_scale.cuh"
 #include "equalizer/cuda/lift_tile.cuh"
 
@@ -322,6 +323,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     else if (!work.chroma.with_luma || __ldcg(&work.table->lift.luma_on))
         scale_alone<Sample, sub_x, sub_y, step>(work, &shared);
     lift_wait_for_kernel_before();
+    if (work.chroma.luma_out.data && work.params.chroma && is_raised(work.table->gain))
+        bound_plane<Sample>(work.chroma, work.params);
 }
 
 typedef void ChromaKernel(const ChromaWork);

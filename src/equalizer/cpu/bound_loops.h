@@ -1,0 +1,120 @@
+/*
+ * Bounds luma over saturated colours, in blocks of which the compiler makes vectors. Few samples
+ * are bounded, so each block is looked through first.
+ */
+#ifndef LUMEQ_BOUND_LOOPS_H
+#define LUMEQ_BOUND_LOOPS_H
+
+#include <string.h>
+
+#include "equalizer/cpu/kernels.h"
+
+#define BOUND_BLOCK 64
+
+/* All in 256ths of codes of 8 bits: luma above black, and how far the greater component of chroma
+ * is above gray. */
+typedef struct BoundBlock {
+    int32_t from[BOUND_BLOCK], to[BOUND_BLOCK], far[BOUND_BLOCK];
+} BoundBlock;
+
+/* As curve_bounded(), of a sample that is not below black. The quotient is below 2^13, and what is
+ * divided below 2^24: float32 rounds up to the next integer at most. */
+static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t range)
+{
+    const int32_t reach = 15 * far >> 3, kept = reach - (reach >> 3), soft = reach >> 1;
+    const int32_t left = range - from - kept, room = left > 0 ? left : 0;
+    const int32_t width = soft < room ? soft : room, part = width >> 4;
+    const int32_t sum = ((to - from - (room - width)) >> 4) + part, beyond = sum > 1 ? sum : 1;
+    const int32_t square = part * part;
+    const int32_t q = (int32_t)((float)square / (float)beyond);
+    const int32_t bounded = from + room - 16 * (q - (q * beyond > square));
+    const int32_t least = bounded < to ? bounded : to;
+    const int32_t taken = -(int32_t)((far > 0) & (from > 0) & (to > from) & (from < range) &
+                                     (to + kept + soft > range));
+    return (least & taken) | (to & ~taken);
+}
+
+/* Whether some sample may be bounded: curve_bounded() takes less than three times the colour. */
+static inline int bound_any(const BoundBlock *block, int32_t range)
+{
+    int32_t any = 0;
+    for (int i = 0; i < BOUND_BLOCK; i++)
+        any |= -(int32_t)((block->far[i] > 0) & (block->to[i] + 3 * block->far[i] > range));
+    return any;
+}
+
+/* The same of a block of 8 bits with half as many columns of chroma, from bytes. */
+static inline int bound_any_bytes(const LumeqBoundRow *row, const uint8_t *restrict out, int x)
+{
+    const uint8_t *restrict first = (const uint8_t *)row->chroma[0] + x / 2;
+    const uint8_t *restrict second = (const uint8_t *)row->chroma[1] + x / 2;
+    const int16_t white = (int16_t)((row->black + row->range) >> 8);
+    uint8_t far[BOUND_BLOCK / 2], light[BOUND_BLOCK / 2];
+    int16_t any = 0;
+    for (int i = 0; i < BOUND_BLOCK / 2; i++) {
+        far[i] = first[i] > second[i] ? first[i] : second[i];
+        light[i] = out[2 * i] > out[2 * i + 1] ? out[2 * i] : out[2 * i + 1];
+    }
+    for (int i = 0; i < BOUND_BLOCK / 2; i++) {
+        const int16_t above = (int16_t)(far[i] - 128), left = (int16_t)(white - light[i]);
+        const int16_t beyond = (int16_t)(21 * above - 8 * left);
+        any |= (int16_t)(-(above > 0) & -(beyond > 0));
+    }
+    return any;
+}
+
+#define DEFINE_BOUND(bits)                                                                         \
+    static inline void bound_load##bits(BoundBlock *restrict block, const LumeqBoundRow *row,      \
+                                        const uint##bits##_t *restrict in,                         \
+                                        const uint##bits##_t *restrict out, int x, int count)      \
+    {                                                                                              \
+        const uint##bits##_t *first = row->chroma[0], *second = row->chroma[1];                    \
+        const int up = 16 - row->depth, step = row->step, black = (int)row->black;                 \
+        const int32_t gray = 1 << (row->depth - 1);                                                \
+        for (int i = 0; i < count; i++) {                                                          \
+            block->from[i] = (in[i] >> row->in_shift << up) - black;                               \
+            block->to[i] = (out[i] >> row->out_shift << up) - black;                               \
+        }                                                                                          \
+        if (row->sub_x == 1 && step == 1 && count == BOUND_BLOCK) {                                \
+            for (int i = 0; i < BOUND_BLOCK / 2; i++) {                                            \
+                const int32_t a = first[x / 2 + i], b = second[x / 2 + i];                         \
+                const int32_t far = (((a > b ? a : b) >> row->in_shift) - gray) << up;             \
+                block->far[2 * i] = block->far[2 * i + 1] = far;                                   \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int i = 0; i < count; i++) {                                                          \
+            const int32_t at = ((x + i) >> row->sub_x) * step, a = first[at], b = second[at];      \
+            block->far[i] = (((a > b ? a : b) >> row->in_shift) - gray) << up;                     \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void bound##bits(const LumeqBoundRow *row, int width)                                   \
+    {                                                                                              \
+        const int32_t range = (int32_t)row->range;                                                 \
+        const int up = 16 - row->depth, black = (int)row->black, half = 1 << up >> 1;              \
+        for (int x = 0; x < width; x += BOUND_BLOCK) {                                             \
+            const int count = width - x < BOUND_BLOCK ? width - x : BOUND_BLOCK;                   \
+            const uint##bits##_t *in = (const uint##bits##_t *)row->in + x;                        \
+            uint##bits##_t *out = (uint##bits##_t *)row->out + x;                                  \
+            if (bits == 8 && row->sub_x == 1 && row->step == 1 && count == BOUND_BLOCK &&          \
+                !bound_any_bytes(row, (const uint8_t *)row->out + x, x))                           \
+                continue;                                                                          \
+            uint##bits##_t bounded[BOUND_BLOCK];                                                   \
+            BoundBlock block = {{0}, {0}, {0}};                                                    \
+            bound_load##bits(&block, row, in, out, x, count);                                      \
+            if (!bound_any(&block, range))                                                         \
+                continue;                                                                          \
+            for (int i = 0; i < BOUND_BLOCK; i++) {                                                \
+                const int32_t to = bound_one(block.from[i], block.to[i],                           \
+                                             block.far[i] > 0 ? block.far[i] : 0, range);          \
+                bounded[i] = (uint##bits##_t)((black + to + half) >> up << row->out_shift);        \
+            }                                                                                      \
+            memcpy(out, bounded, (size_t)count * sizeof(*out));                                    \
+        }                                                                                          \
+    }
+
+DEFINE_BOUND(8)
+DEFINE_BOUND(16)
+
+#endif
