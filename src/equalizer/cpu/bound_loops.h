@@ -70,7 +70,7 @@ static inline int bound_any_bytes(const LumeqBoundRow *row, const uint8_t *restr
     {                                                                                              \
         const uint##bits##_t *first = row->chroma[0], *second = row->chroma[1];                    \
         const int up = 16 - row->depth, step = row->step, black = (int)row->black;                 \
-        const int32_t gray = 1 << (row->depth - 1);                                                \
+        const int32_t gray = 1 << (row->depth - 1), unit = 1 << up;                                \
         for (int i = 0; i < count; i++) {                                                          \
             block->from[i] = (in[i] >> row->in_shift << up) - black;                               \
             block->to[i] = (out[i] >> row->out_shift << up) - black;                               \
@@ -78,14 +78,14 @@ static inline int bound_any_bytes(const LumeqBoundRow *row, const uint8_t *restr
         if (row->sub_x == 1 && step == 1 && count == BOUND_BLOCK) {                                \
             for (int i = 0; i < BOUND_BLOCK / 2; i++) {                                            \
                 const int32_t a = first[x / 2 + i], b = second[x / 2 + i];                         \
-                const int32_t far = (((a > b ? a : b) >> row->in_shift) - gray) << up;             \
+                const int32_t far = (((a > b ? a : b) >> row->in_shift) - gray) * unit;            \
                 block->far[2 * i] = block->far[2 * i + 1] = far;                                   \
             }                                                                                      \
             return;                                                                                \
         }                                                                                          \
         for (int i = 0; i < count; i++) {                                                          \
             const int32_t at = ((x + i) >> row->sub_x) * step, a = first[at], b = second[at];      \
-            block->far[i] = (((a > b ? a : b) >> row->in_shift) - gray) << up;                     \
+            block->far[i] = (((a > b ? a : b) >> row->in_shift) - gray) * unit;                    \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
