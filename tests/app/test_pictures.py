@@ -149,7 +149,7 @@ class VideoMode(Case):
                            strength=strength, clip=clip_limit)
 
     def test_no_clip_limit_reaches_white(self):
-        output = Picture(self.lossless(self.dull(), *self.SINGLE, "--strength", 1, "--clip", 0))
+        output = Picture(self.lossless(self.dull(), *self.SINGLE, "--strength", 1, "--clip", 0, "--chroma", "keep"))
         self.assertEqual({max(y) for y in output.luma}, {235})
 
     def test_smoothing_follows_the_timestamps(self):

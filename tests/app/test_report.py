@@ -155,8 +155,8 @@ class Figures(Base):
         self.same_as_stats(self.report(), self.rows(), 10)
 
     def test_those_of_the_pictures(self):
-        """Of raw frames; what is lifted is filtered, and the figures of tones are those of the curve alone."""
-        options = ("--strength", "0.8", "--dither", "off", "--two-pass", "off")
+        """Of raw frames, where the output's luma is the curve's: not filtered, nor bounded over saturated colours."""
+        options = ("--strength", "0.8", "--chroma", "keep", "--dither", "off", "--two-pass", "off")
         output = self.lossless(cut_film(), "--report", self.path("r.json"), *options)
         report, pictures = self.report(), (Picture(cut_film()), Picture(output))
         parts = [[blocks(luma, p.width, p.height) for luma in p.luma] for p in pictures]
