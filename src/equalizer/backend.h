@@ -259,6 +259,12 @@ typedef struct LumeqBackend {
     void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */
 } LumeqBackend;
 
+/* A backend that is open. */
+typedef struct LumeqWork {
+    const LumeqBackend *backend;
+    void *priv; /* NULL: none */
+} LumeqWork;
+
 extern const LumeqBackend lumeq_backend_cpu;
 extern const LumeqBackend lumeq_backend_cuda; /* a stub that says so in builds without CUDA */
 

@@ -171,7 +171,7 @@ static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *par
     job.counts = m->counts;
     char *text = lumeq_error_text();
     m->pending = NULL;
-    m->context = c;
+    m->work = &c->first;
     int ret = c->first.backend->measure(c->first.priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
     const int on_host =
         in->memory == LUMEQ_MEMORY_HOST && (!previous || previous->memory == LUMEQ_MEMORY_HOST);
@@ -216,22 +216,6 @@ int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqPara
     lumeq_measure_free(measure);
     *measure = made;
     return 0;
-}
-
-int lumeq_measure_finish(LumeqMeasure *m, int wait)
-{
-    if (!m)
-        return lumeq_refuse("there is no measure");
-    if (!m->pending)
-        return m->valid ? 0 : lumeq_refuse("nothing has been measured");
-    const LumeqWork *work = &m->context->first;
-    const int ret = work->backend->measure_finish(work->priv, m->pending, &m->counts, wait,
-                                                  lumeq_error_text(), LUMEQ_ERROR_SIZE);
-    if (ret == LUMEQ_ERR_AGAIN)
-        return ret;
-    m->pending = NULL;
-    m->valid = ret == 0;
-    return ret;
 }
 
 int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage *in,

@@ -8,12 +8,6 @@
 #include "equalizer/last_error.h"
 #include "lumeq/lumeq.h"
 
-/* A backend that is open. */
-typedef struct LumeqWork {
-    const LumeqBackend *backend;
-    void *priv; /* NULL: none */
-} LumeqWork;
-
 /* Opens the backend that the configuration wants; `text` says which it is and why. On failure
  * nothing is open. */
 int lumeq_open_backend(LumeqWork *work, const LumeqBackend *backend, const LumeqConfig *config,

@@ -317,3 +317,18 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
     *measure = made;
     return 0;
 }
+
+int lumeq_measure_finish(LumeqMeasure *m, int wait)
+{
+    if (!m)
+        return lumeq_refuse("there is no measure");
+    if (!m->pending)
+        return m->valid ? 0 : lumeq_refuse("nothing has been measured");
+    const int ret = m->work->backend->measure_finish(m->work->priv, m->pending, &m->counts, wait,
+                                                     lumeq_error_text(), LUMEQ_ERROR_SIZE);
+    if (ret == LUMEQ_ERR_AGAIN)
+        return ret;
+    m->pending = NULL;
+    m->valid = ret == 0;
+    return ret;
+}

@@ -15,7 +15,7 @@ struct LumeqMeasure {
     void *memory;
     size_t room; /* of it, bytes */
     /* Set while a GPU fills the counts: whose work it is. */
-    LumeqContext *context;
+    const LumeqWork *work;
     void *pending;
     int valid; /* the counts are those of a frame */
 };

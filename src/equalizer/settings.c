@@ -262,3 +262,24 @@ int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqIma
     grid->haze = params->mode == LUMEQ_MODE_HAZE;
     return 1;
 }
+
+void lumeq_params_default(LumeqParams *params)
+{
+    static const LumeqParams defaults = {
+        .mode = LUMEQ_MODE_GLOBAL,
+        .strength = 0.8,
+        .adaptive = 1,
+        .clip = LUMEQ_CLIP_AUTO,
+        .smooth = 0.5,
+        .scene_cut = 1,
+        .tiles_x = 8,
+        .tiles_y = 8,
+        .chroma = LUMEQ_CHROMA_SCALE,
+        .bars = LUMEQ_BARS_AUTO,
+        .lift = 1,
+        .denoise = LUMEQ_DENOISE_AUTO,
+        .gamma = 1,
+    };
+    if (params)
+        (void)lumeq_give_struct(params, &defaults, sizeof(defaults));
+}

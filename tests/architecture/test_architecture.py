@@ -283,6 +283,14 @@ class Calls(unittest.TestCase):
                  call[0].split("/")[2] != call[2].split("/")[2]]
         self.fail_at(found)
 
+    def test_files_do_not_call_in_circles(self):
+        """Files that share a header may call each other without including each other."""
+        graph = collections.defaultdict(set)
+        for source, _, other in self.between():
+            if unit(source) != unit(other):
+                graph[unit(source)].add(unit(other))
+        self.fail_at([" and ".join(sorted(c)) for c in circles(graph)])
+
     def test_rooms_do_not_call_in_circles(self):
         graph = collections.defaultdict(set)
         for source, _, other in self.between():

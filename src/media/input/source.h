@@ -247,7 +247,8 @@ Source *source_share(Source *source);
 
 void source_close(Source **source);
 
-/* ---- inside: for source.c and source_*.c alone ---------------------------------------------- */
+/* ---- inside: for source.c and source_*.c alone, of which source.c uses source_reconnect.c, that
+ * source_open.c, and all of them source_packets.c ---------------------------------------------- */
 
 /* The next packets are the first of the input. If it is of a kind that can be joined or cut
  * anywhere, those before the first key frame are dropped. */
@@ -286,6 +287,21 @@ int source_reconnect_is_away(const Reconnect *reconnect);
 
 /* The `format` and `video` of the outer source go with it. */
 void source_reconnect_close(Reconnect **reconnect);
+
+/* A source with nothing open yet; NULL: there is no memory. */
+Source *source_create(const SourceOptions *options);
+int source_set_name(Source *source, const char *path); /* 0 or AVERROR(ENOMEM) */
+
+/* Chooses and checks the video of what is open, and notes the streams. As source_open(). */
+int source_take_video(Source *source, const SourceOptions *options, MediaError *error);
+int source_note_streams(Source *source, const SourceOptions *options, MediaError *error);
+
+/* Reads ahead for SourceOptions.find_largest_us, where pictures may get larger. */
+void source_find_largest(Source *source, const SourceOptions *options);
+
+/* source_read() and source_close() of a file or one connection. */
+int source_read_own(Source *source, AVPacket *packet);
+void source_free(Source **source);
 
 /* source_is_stopped() for those who want a callback. */
 int source_stop_callback(const void *source);

@@ -1,4 +1,5 @@
-/* How a source is opened: its bytes, its container, and the track that is equalized. */
+/* How a file or one connection is opened: its bytes, its container, and the track that is
+ * equalized. */
 #include "media/input/source.h"
 
 #include <errno.h>
@@ -405,12 +406,6 @@ static int open_any_format(Source *s, const SourceOptions *options, MediaError *
 
 /* ---- the track that is equalized, and whether it can be ---- */
 
-int source_is_picture(const AVStream *stream)
-{
-    return (stream->disposition &
-            (AV_DISPOSITION_ATTACHED_PIC | AV_DISPOSITION_TIMED_THUMBNAILS)) != 0;
-}
-
 int source_track_number(const Source *s, const AVStream *stream)
 {
     int number = 0;
@@ -494,7 +489,7 @@ static int check_size(const Source *s, MediaError *error)
     return 0;
 }
 
-static int note_streams(Source *s, const SourceOptions *options, MediaError *error)
+int source_note_streams(Source *s, const SourceOptions *options, MediaError *error)
 {
     s->stream_count = s->format->nb_streams;
     s->clocks = av_calloc(s->stream_count, sizeof(*s->clocks));
@@ -512,14 +507,14 @@ static int note_streams(Source *s, const SourceOptions *options, MediaError *err
     return 0;
 }
 
-static int pick_and_check_video(Source *s, const SourceOptions *options, MediaError *error)
+int source_take_video(Source *s, const SourceOptions *options, MediaError *error)
 {
     int ret = pick_video(s, options, error);
     if (ret >= 0)
         ret = check_size(s, error);
     if (ret >= 0)
         ret = check_dolby_vision(s, options, error);
-    return ret < 0 ? ret : note_streams(s, options, error);
+    return ret < 0 ? ret : source_note_streams(s, options, error);
 }
 
 /* ---- opening, by a thread of its own ---- */
@@ -530,8 +525,7 @@ static int pick_and_check_video(Source *s, const SourceOptions *options, MediaEr
  * done, if the program is still there.
  */
 
-/* Time between two looks at the stop flag, and for a thread that was told to stop to do so. */
-#define LOOK_MS 50
+/* For a thread that was told to stop to do so. */
 #define GRACE_MS 200
 
 struct SourceOpening {
@@ -555,7 +549,7 @@ int source_is_left_opening(void)
 
 static void free_opening(SourceOpening *o)
 {
-    source_close(&o->source);
+    source_free(&o->source);
     pthread_cond_destroy(&o->changed);
     pthread_mutex_destroy(&o->lock);
     av_free(o->path);
@@ -578,16 +572,16 @@ static void *opening_main(void *arg)
     return NULL;
 }
 
-static int set_name(Source *s, const char *path)
+int source_set_name(Source *s, const char *path)
 {
     s->name = av_strdup(media_quote_input(path));
     return s->name ? 0 : AVERROR(ENOMEM);
 }
 
-static Source *create_source(const SourceOptions *options)
+Source *source_create(const SourceOptions *options)
 {
     Source *s = av_mallocz(sizeof(*s));
-    if (!s || (!options->camera && set_name(s, options->path) < 0)) {
+    if (!s || (!options->camera && source_set_name(s, options->path) < 0)) {
         av_free(s);
         return NULL;
     }
@@ -616,7 +610,7 @@ int source_opening_start(SourceOpening **opening, const SourceOptions *options, 
     init_wait(o);
     o->options = *options;
     o->options.path = o->path = av_strdup(options->path);
-    o->source = create_source(options);
+    o->source = source_create(options);
     o->begin = av_gettime_relative();
     const int ret = o->path && o->source ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0 && pthread_create(&o->thread, NULL, opening_main, o) == 0)
@@ -694,7 +688,7 @@ static int take_result(SourceOpening **opening, Source **source, MediaError *err
     if (ret < 0)
         (void)media_fail(error, ret, "%s", o->error.text);
     else
-        ret = pick_and_check_video(o->source, &o->options, error);
+        ret = source_take_video(o->source, &o->options, error);
     if (o->options.no_video)
         *o->options.no_video = o->source->no_video;
     if (o->options.answered)
@@ -716,36 +710,6 @@ int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, M
     const int done = o->done;
     pthread_mutex_unlock(&o->lock);
     return done ? take_result(opening, source, error) : give_up(opening, wait_ms > 0, error);
-}
-
-static int open_camera(Source **source, const SourceOptions *options, MediaError *error)
-{
-    Source *s = *source = create_source(options);
-    int ret = s ? camera_open(&s->camera, options->camera, source_stop_callback, s, error)
-                : media_fail(error, MEDIA_INPUT, "out of memory");
-    if (ret >= 0) {
-        s->format = camera_format(s->camera);
-        const char *path = camera_setting(s->camera)->path;
-        if (stat(path, &s->file) < 0)
-            s->file = (struct stat){0}; /* it is gone already */
-        ret = set_name(s, path) < 0 ? media_fail(error, MEDIA_INPUT, "out of memory")
-                                    : pick_and_check_video(s, options, error);
-    }
-    if (ret < 0)
-        source_close(source);
-    return ret;
-}
-
-static int open_returning(Source **source, const SourceOptions *options, MediaError *error)
-{
-    Source *s = *source = create_source(options);
-    int ret = s ? source_reconnect_open(&s->reconnect, options, s, error)
-                : media_fail(error, MEDIA_INPUT, "out of memory");
-    if (ret >= 0)
-        ret = note_streams(s, options, error);
-    if (ret < 0)
-        source_close(source);
-    return ret;
 }
 
 /* ---- the largest picture ---- */
@@ -816,10 +780,12 @@ static void note_size(Source *s, const AVPacket *packet)
 
 /* Opens the film once more and reads the headers of its key frames. Its errors come up again when
  * it is decoded. */
-static void find_largest(Source *s, const SourceOptions *options)
+void source_find_largest(Source *s, const SourceOptions *options)
 {
     MediaError none = {0};
-    Source *again = create_source(options);
+    if (options->find_largest_us <= 0 || !may_grow(s, options->path))
+        return;
+    Source *again = source_create(options);
     AVPacket *packet = av_packet_alloc();
     const AVRational base = s->video->time_base;
     int ret = again && packet ? open_one_file(again, options, &none) : AVERROR(ENOMEM);
@@ -835,24 +801,5 @@ static void find_largest(Source *s, const SourceOptions *options)
         av_packet_unref(packet);
     }
     av_packet_free(&packet);
-    source_close(&again);
-}
-
-int source_open(Source **source, const SourceOptions *options, MediaError *error)
-{
-    SourceOpening *opening;
-    *source = NULL;
-    if (options->camera)
-        return open_camera(source, options, error);
-    if (options->network && options->reconnect_s > 0)
-        return open_returning(source, options, error);
-    int ret = source_opening_start(&opening, options, error);
-    if (ret < 0)
-        return ret;
-    do
-        ret = source_opening_take(&opening, LOOK_MS, source, error);
-    while (ret == AVERROR(EAGAIN));
-    if (ret >= 0 && options->find_largest_us > 0 && may_grow(*source, options->path))
-        find_largest(*source, options);
-    return ret;
+    source_free(&again);
 }

@@ -263,7 +263,7 @@ static int lose(Reconnect *r, AVPacket *packet)
     atomic_store(&r->away, 1);
     r->lost_at = av_gettime_relative();
     say(r, "%s is gone: %s; waiting for it", r->outer->name, why);
-    source_close(&r->inner);
+    source_free(&r->inner);
     if (av_new_packet(packet, 0) < 0)
         return AVERROR(ENOMEM);
     packet->stream_index = r->outer->video->index;
@@ -372,7 +372,7 @@ int source_reconnect_read(Reconnect *r, AVPacket *packet)
     while (ret == 0) {
         if (!r->inner && (ret = come_back(r)) < 0)
             break;
-        ret = source_read(r->inner, packet);
+        ret = source_read_own(r->inner, packet);
         if (ret == 0 && (ret = take(r, packet)) != 0)
             break;
         av_packet_unref(packet);
@@ -416,7 +416,7 @@ void source_reconnect_close(Reconnect **reconnect)
     Reconnect *r = *reconnect;
     if (!r)
         return;
-    source_close(&r->inner);
+    source_free(&r->inner);
     avformat_free_context(r->outer->format);
     r->outer->format = NULL;
     r->outer->video = NULL;

@@ -1,0 +1,822 @@
+/* An input that is read by itself: its packets, with times that go on, and what it says. */
+#include "media/input/source.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libavutil/avstring.h>
+
+#include "media/input/mp4_boxes.h"
+#include "media/input/sound_check.h"
+#include "media/packet_bytes.h"
+
+/* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
+#define MAX_READ_FAILURES 64
+
+/* How far a seek is repeated ahead of where the one before it found no keyframe, doubled each time,
+ * and how many packets are looked at for one. */
+#define SEEK_STEP_US 2000000
+#define MAX_PACKETS_TO_KEY 20000
+
+/* A time this far from what is due is a jump. */
+#define JUMP_AHEAD_US 10000000
+#define JUMP_BACK_US 100000
+
+/* Containers without an index, and bare streams. */
+#define CUT_ANYWHERE "mpegts,mpeg,h264,hevc,mpegvideo,m4v,vc1"
+
+/* Limit for the video packets before the first key frame, which are kept in case none follows. */
+#define MAX_HELD_BYTES (64 << 20)
+
+/* Marks a packet, by its address. */
+static char join_mark;
+
+/* A restart of a transport stream shows this many packets after one that is marked as corrupt. */
+#define PACKETS_TO_RESTART 2
+
+/* As long as a line of subtitles is to be seen, and as much as is read meanwhile unnoticed. */
+#define LOOK_BACK_US 10000000
+#define LOOK_BACK_BYTES (16 << 20)
+
+static void drop_packets(AVFifo *packets)
+{
+    AVPacket *packet;
+    while (packets && av_fifo_read(packets, &packet, 1) >= 0)
+        av_packet_free(&packet);
+}
+
+static void drop_held(Source *s)
+{
+    drop_packets(s->held);
+    s->held_bytes = 0;
+}
+
+static void forget_times(Source *s)
+{
+    for (unsigned i = 0; i < s->stream_count; i++)
+        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE, .end = AV_NOPTS_VALUE};
+    s->jump = s->last_jump = 0;
+    s->clock = s->latest = AV_NOPTS_VALUE;
+    drop_held(s);
+    drop_packets(s->ahead);
+}
+
+int64_t source_start(const Source *s)
+{
+    return s->format->start_time == AV_NOPTS_VALUE ? 0 : s->format->start_time;
+}
+
+/* Times beyond this are nonsense, and sums of them might overflow: a hundred years, which is enough
+ * for clocks that count from 1970. */
+#define MAX_TIME_US (INT64_C(36600) * 86400 * AV_TIME_BASE)
+
+int64_t source_sane_time(int64_t time, AVRational base)
+{
+    const int64_t us = av_rescale_q(time, base, AV_TIME_BASE_Q);
+    const int is_sane = us >= -MAX_TIME_US && us <= MAX_TIME_US && time > -(INT64_C(1) << 60) &&
+                        time < INT64_C(1) << 60;
+    return is_sane ? time : AV_NOPTS_VALUE;
+}
+
+/* Every packet that is read passes here. A duration of 0 is unknown. */
+static void check_times(AVPacket *packet, const AVStream *stream)
+{
+    packet->pts = source_sane_time(packet->pts, stream->time_base);
+    packet->dts = source_sane_time(packet->dts, stream->time_base);
+    packet->duration = FFMAX(source_sane_time(packet->duration, stream->time_base), 0);
+}
+
+static int64_t packet_time(const Source *s, int64_t time, int stream)
+{
+    if (time == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    return av_rescale_q(time, s->format->streams[stream]->time_base, AV_TIME_BASE_Q);
+}
+
+/*
+ * A clock of few bits begins anew when it is full (after 26.5 hours in transport streams), and
+ * libavformat sees that once at most. Of the times that one may stand for, it is the nearest to
+ * what was read last.
+ */
+static int64_t unwrap(const Source *s, int64_t time, const AVStream *stream)
+{
+    if (time == AV_NOPTS_VALUE || s->clock == AV_NOPTS_VALUE || stream->pts_wrap_bits >= 63)
+        return time;
+    const int64_t period = INT64_C(1) << stream->pts_wrap_bits;
+    const int64_t behind = av_rescale_q(s->clock, AV_TIME_BASE_Q, stream->time_base) - time;
+    return time + (behind + (behind < 0 ? -period : period) / 2) / period * period;
+}
+
+int source_is_picture(const AVStream *stream)
+{
+    return (stream->disposition &
+            (AV_DISPOSITION_ATTACHED_PIC | AV_DISPOSITION_TIMED_THUMBNAILS)) != 0;
+}
+
+int64_t source_track_start(const Source *s, const AVStream *stream)
+{
+    const AVCodecParameters *par = stream->codecpar;
+    if (stream->discard == AVDISCARD_ALL || source_is_picture(stream) ||
+        (par->codec_type != AVMEDIA_TYPE_VIDEO && par->codec_type != AVMEDIA_TYPE_AUDIO))
+        return AV_NOPTS_VALUE;
+    int64_t time = packet_time(s, unwrap(s, stream->start_time, stream), stream->index);
+    if (time == AV_NOPTS_VALUE || time >= 0)
+        return time;
+    if (par->initial_padding > 0 && par->sample_rate > 0) /* samples that the decoder drops */
+        time += av_rescale(par->initial_padding, AV_TIME_BASE, par->sample_rate);
+    /* What an edit list puts before 0 is hidden. */
+    return time < 0 && av_match_name("mov", s->format->iformat->name) ? 0 : time;
+}
+
+/* Whether the next keyframe of the video from here on is one to decode `target` from. */
+static int keyframe_fits(Source *s, int64_t target)
+{
+    int fits = 0;
+    AVPacket *packet = av_packet_alloc();
+    for (int i = 0; packet && i < MAX_PACKETS_TO_KEY && !source_is_stopped(s) &&
+                    av_read_frame(s->format, packet) >= 0;
+         i++) {
+        const int key =
+            packet->stream_index == s->video->index && (packet->flags & AV_PKT_FLAG_KEY);
+        const int64_t time = key ? packet_time(s, packet->pts, packet->stream_index) : 0;
+        av_packet_unref(packet);
+        if (!key)
+            continue;
+        fits = time != AV_NOPTS_VALUE && time <= target;
+        break;
+    }
+    av_packet_free(&packet);
+    return fits;
+}
+
+static int seek_before(Source *s, int64_t target)
+{
+    return avformat_seek_file(s->format, -1, INT64_MIN, target, target, 0);
+}
+
+void source_halt(Source *s, int halted)
+{
+    atomic_store(&s->halted, halted);
+}
+
+int source_is_stopped(const Source *s)
+{
+    return atomic_load(&s->halted) || atomic_load(s->stop) ||
+           (s->within && source_is_stopped(s->within));
+}
+
+int source_stop_callback(const void *source)
+{
+    return source_is_stopped(source);
+}
+
+void source_watch_memory(Source *s)
+{
+    s->no_memory = errno = 0;
+    s->bytes_read = 0;
+}
+
+void source_keep_errno(Source *s)
+{
+    s->no_memory |= errno == ENOMEM;
+}
+
+int source_lacks_memory(const Source *s)
+{
+    if (s->no_memory)
+        errno = ENOMEM;
+    return media_lacks_memory(s->bytes_read);
+}
+
+int source_is_one_picture(const Source *s)
+{
+    const size_t length = strlen(s->format->iformat->name), end = strlen("_pipe");
+    return length > end && strcmp(s->format->iformat->name + length - end, "_pipe") == 0;
+}
+
+int source_is_still(const Source *s)
+{
+    if (s->pictures.count)
+        return s->pictures.count == 1;
+    return source_is_one_picture(s) || (s->format->nb_streams == 1 && s->video->nb_frames == 1);
+}
+
+int64_t source_duration(const Source *s)
+{
+    int64_t duration = s->format->duration;
+    if (duration != AV_NOPTS_VALUE && source_duration_is_end(s))
+        duration -= source_start(s);
+    return duration == AV_NOPTS_VALUE || duration < 0 ? 0 : duration;
+}
+
+void source_expect_key(Source *s)
+{
+    const int can_be_cut = av_match_name(s->format->iformat->name, CUT_ANYWHERE);
+    s->wants_key = s->network || can_be_cut ? SOURCE_PACKETS_TO_KEY : 0;
+}
+
+int source_is_joined(const AVPacket *packet)
+{
+    return packet && packet->opaque == &join_mark;
+}
+
+int source_can_seek(const Source *s)
+{
+    return s->pictures.count || (s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
+                                 !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS));
+}
+
+/* A seek may go by when packets are decoded, which is before their time; some demuxers refuse a
+ * time that is before the first. */
+static int seek_track_start(Source *s, const AVStream *stream)
+{
+    const int64_t start = stream->start_time;
+    const int64_t margin = av_rescale_q(SEEK_STEP_US, AV_TIME_BASE_Q, stream->time_base);
+    const int ret = av_seek_frame(s->format, stream->index, start - margin, AVSEEK_FLAG_BACKWARD);
+    return ret < 0 ? av_seek_frame(s->format, stream->index, start, AVSEEK_FLAG_BACKWARD) : ret;
+}
+
+/* By the track that comes first in the file, else in time: what it has before the others would be
+ * passed over. */
+static void go_to_start(Source *s)
+{
+    const AVStream *first = NULL;
+    source_expect_key(s);
+    int64_t lowest = INT64_MAX, earliest = INT64_MAX;
+    for (unsigned i = 0; i < s->stream_count; i++) {
+        const AVStream *stream = s->format->streams[i];
+        const int64_t start = source_track_start(s, stream);
+        if (start == AV_NOPTS_VALUE || seek_track_start(s, stream) < 0)
+            continue;
+        const int64_t at = avio_tell(s->io);
+        if (at < lowest || (at == lowest && start < earliest)) {
+            first = stream;
+            lowest = at;
+            earliest = start;
+        }
+    }
+    if ((!first || seek_track_start(s, first) < 0) &&
+        av_seek_frame(s->format, -1, source_start(s), AVSEEK_FLAG_BACKWARD) < 0)
+        (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
+}
+
+static int picture_at(const Source *s, int64_t position)
+{
+    const int64_t number = av_rescale_q_rnd(position, AV_TIME_BASE_Q, s->video->time_base,
+                                            AV_ROUND_DOWN | AV_ROUND_PASS_MINMAX);
+    return (int)av_clip64(number, 0, s->pictures.count - 1);
+}
+
+int source_seek(Source *s, int64_t position)
+{
+    const int64_t target = source_start(s) + position;
+    forget_times(s);
+    if (s->pictures.count)
+        s->next_picture = picture_at(s, position);
+    if (!source_can_seek(s) || s->pictures.count)
+        return 0;
+    s->clock = target;
+    /* Where there is no index, a seek lands anywhere near. */
+    for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
+        if (seek_before(s, target - back) < 0 || source_is_stopped(s))
+            break;
+        if (keyframe_fits(s, target)) {
+            s->wants_key = seek_before(s, target - back) >= 0 ? INT_MAX : 0;
+            return s->wants_key != 0;
+        }
+    }
+    go_to_start(s);
+    return 0;
+}
+
+static int has_subtitles(const Source *s)
+{
+    for (unsigned i = 0; i < s->stream_count; i++)
+        if (s->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE &&
+            s->format->streams[i]->discard != AVDISCARD_ALL)
+            return 1;
+    return 0;
+}
+
+static int64_t look_back_length(const Source *s)
+{
+    const int64_t rate = s->format->bit_rate;
+    const int64_t length =
+        rate > 0 ? av_rescale(LOOK_BACK_BYTES, 8 * AV_TIME_BASE, rate) : INT64_MAX;
+    return FFMIN(length, LOOK_BACK_US);
+}
+
+/* 0: what follows is not before `target` any more. */
+static int look_at(Source *s, AVPacket *packet, int64_t target,
+                   void (*take)(void *opaque, const AVPacket *packet), void *opaque)
+{
+    if ((unsigned)packet->stream_index >= s->stream_count)
+        return 1;
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    check_times(packet, stream);
+    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    const int64_t time = packet_time(s, unwrap(s, stamp, stream), packet->stream_index);
+    if (stream == s->video)
+        return time == AV_NOPTS_VALUE || time < target;
+    if (stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || stream->discard == AVDISCARD_ALL)
+        return 1;
+    packet->dts = unwrap(s, packet->dts, stream);
+    packet->pts = unwrap(s, packet->pts, stream);
+    take(opaque, packet);
+    return 1;
+}
+
+void source_look_back(Source *s, int64_t position,
+                      void (*take)(void *opaque, const AVPacket *packet), void *opaque)
+{
+    const int64_t target = source_start(s) + position, from = position - look_back_length(s);
+    AVPacket *packet;
+    if (position <= 0 || s->pictures.count || !S_ISREG(s->file.st_mode) || !source_can_seek(s) ||
+        !has_subtitles(s) || !(packet = av_packet_alloc()))
+        return;
+    forget_times(s);
+    if (from <= 0 || seek_before(s, source_start(s) + from) < 0)
+        go_to_start(s);
+    s->clock = target;
+    for (int64_t bytes = 0, on = 1; on && bytes < 2 * LOOK_BACK_BYTES && !source_is_stopped(s);) {
+        if (av_read_frame(s->format, packet) < 0)
+            break;
+        bytes += packet->size;
+        on = look_at(s, packet, target, take, opaque);
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+}
+
+void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror)
+{
+    ++*count;
+    if (!damage->first[0])
+        av_strlcpy(damage->first, note->error[0] ? note->error : media_av_text(averror),
+                   sizeof(damage->first));
+    if (!damage->width) {
+        damage->width = note->refused_width;
+        damage->height = note->refused_height;
+    }
+}
+
+static void note_damage(Source *s, int64_t *count, int ret)
+{
+    damage_note(&s->damage, count, media_log_note(), ret);
+}
+
+void source_note_logged(Source *s, int before)
+{
+    if (media_log_note()->damage > before)
+        note_damage(s, &s->damage.read_errors, AVERROR_INVALIDDATA);
+}
+
+static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
+{
+    const int64_t by = av_rescale_q(by_us, AV_TIME_BASE_Q, stream->time_base);
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts += by;
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts += by;
+}
+
+/* Since one of the times has jumped, what is nearer to those of the other tracks holds. */
+static int64_t jump_of_subtitle(const Source *s, int64_t time)
+{
+    const int64_t now = s->latest == AV_NOPTS_VALUE ? time : s->latest;
+    return FFABS(time + s->jump - now) <= FFABS(time + s->last_jump - now) ? s->jump : s->last_jump;
+}
+
+/* Where no other track is that far ahead: or else it is a gap. */
+static int jumps_ahead(const Source *s, const TrackClock *clock, int64_t time)
+{
+    return clock->interval &&
+           time - FFMAX(clock->last + clock->interval, s->latest) > JUMP_AHEAD_US;
+}
+
+static int jumps_back(const TrackClock *clock, int64_t time)
+{
+    return clock->last + clock->duration - time > JUMP_BACK_US;
+}
+
+/* What has to be added to a packet that belongs at `time`. */
+static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
+{
+    const int64_t due = clock->last + clock->interval;
+    if (clock->last == AV_NOPTS_VALUE)
+        return s->jump;
+    /* What the other track had in the file before the jump comes after it. */
+    if (FFABS(time + s->last_jump - due) < JUMP_BACK_US &&
+        FFABS(time + s->jump - due) > JUMP_BACK_US)
+        return s->last_jump;
+    if (jumps_ahead(s, clock, time + s->jump) || jumps_back(clock, time + s->jump)) {
+        s->last_jump = s->jump;
+        s->jump = due - time;
+    }
+    return s->jump;
+}
+
+/* Data without a time, such as asynchronous KLV, belongs to the picture beside it in the stream.
+ * The demuxer and the parser each hold one back. */
+static void time_data(const Source *s, AVPacket *packet, const AVStream *stream)
+{
+    const TrackClock *video = &s->clocks[s->video->index];
+    if (stream->codecpar->codec_type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
+        packet->pts = packet->dts =
+            av_rescale_q(video->last + 2 * video->interval, AV_TIME_BASE_Q, stream->time_base);
+}
+
+/*
+ * If one transport stream follows another, its packet counter restarts, and the last packet but one
+ * is marked as corrupt (the parser holds one back). Nothing is missing if times restart as well, or
+ * if a key frame of the video follows on time: then the decoder sees whether all is whole.
+ */
+static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, int64_t moved,
+                          int64_t by)
+{
+    const int is_key = next->stream_index == s->video->index && (next->flags & AV_PKT_FLAG_KEY);
+    const int is_due =
+        moved - clock->last - clock->interval < clock->interval * 3 / 4; /* or early */
+    const int restarts = by > clock->moved_by || (is_key && is_due);
+    clock->corrupt = restarts ? 0 : clock->corrupt - 1;
+    if (!restarts && !clock->corrupt)
+        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+}
+
+/*
+ * Files joined end to end, and broadcasts, begin to count anew: from there on all times are moved
+ * so that they go on. A time is taken for such a jump when it is far from when the track's next
+ * packet is due.
+ */
+static void smooth_times(Source *s, AVPacket *packet)
+{
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    const enum AVMediaType type = stream->codecpar->codec_type;
+    const int has_jumps = (s->format->iformat->flags & AVFMT_TS_DISCONT) != 0;
+    TrackClock *clock = &s->clocks[packet->stream_index];
+    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    const int64_t time = packet_time(s, stamp, packet->stream_index);
+    if (time == AV_NOPTS_VALUE) {
+        time_data(s, packet, stream);
+        return;
+    }
+    if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
+        if (has_jumps)
+            move(packet, jump_of_subtitle(s, time), stream);
+        return;
+    }
+    s->clock = time;
+    if (!has_jumps)
+        return;
+    const int64_t by = find_jump(s, clock, time), moved = time + by;
+    if (clock->corrupt)
+        judge_corrupt(s, packet, clock, moved, by);
+    clock->moved_by = by;
+    const int64_t since = clock->last == AV_NOPTS_VALUE ? 0 : FFMAX(moved - clock->last, 0);
+    clock->duration = av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
+    clock->interval = clock->duration ? clock->duration : since;
+    clock->last = moved;
+    s->latest = FFMAX(s->latest, moved);
+    move(packet, by, stream);
+}
+
+static int take_first(AVFifo *packets, AVPacket *packet)
+{
+    AVPacket *first;
+    if (!packets || av_fifo_read(packets, &first, 1) < 0)
+        return AVERROR_EOF;
+    av_packet_move_ref(packet, first);
+    av_packet_free(&first);
+    return 0;
+}
+
+/* Without memory for it, the packet is dropped. */
+static void hold(Source *s, AVPacket *packet)
+{
+    AVPacket *held = av_packet_alloc();
+    if (!s->held)
+        s->held = av_fifo_alloc2(SOURCE_PACKETS_TO_KEY, sizeof(held), 0);
+    while (held && s->held_bytes > MAX_HELD_BYTES && take_first(s->held, held) == 0) {
+        s->held_bytes -= packet_bytes(held);
+        av_packet_unref(held);
+    }
+    if (held)
+        av_packet_move_ref(held, packet);
+    if (held && s->held && av_fifo_write(s->held, &held, 1) >= 0)
+        s->held_bytes += packet_bytes(held);
+    else
+        av_packet_free(&held);
+}
+
+/* 0: a packet of the video before its first key frame. */
+static int is_wanted_yet(Source *s, AVPacket *packet)
+{
+    if (!s->wants_key || packet->stream_index != s->video->index)
+        return 1;
+    const int is_key = packet->flags & AV_PKT_FLAG_KEY;
+    const int is_seek = s->wants_key > SOURCE_PACKETS_TO_KEY;
+    if (is_key && !is_seek)
+        packet->opaque = &join_mark;
+    else if (!is_seek)
+        hold(s, packet);
+    s->wants_key = is_key ? 0 : s->wants_key - 1;
+    if (!s->wants_key && (is_key || s->network))
+        drop_held(s);
+    return is_key;
+}
+
+/* Some packets were queued before it was known what is wanted of the file. */
+static int is_wanted(Source *s, AVPacket *packet)
+{
+    return (unsigned)packet->stream_index < s->stream_count &&
+           s->format->streams[packet->stream_index]->discard != AVDISCARD_ALL &&
+           is_wanted_yet(s, packet);
+}
+
+/* A fragment is missing between two packets if numbers and times both jump there: some writers do
+ * not number their fragments one by one. */
+static void note_gap(Source *s, const AVPacket *packet)
+{
+    TrackClock *clock = &s->clocks[packet->stream_index];
+    const int64_t time = packet_time(s, packet->dts, packet->stream_index);
+    const int64_t duration = packet_time(s, packet->duration, packet->stream_index);
+    for (int i = 0; i < s->gap_count && clock->end != AV_NOPTS_VALUE; i++)
+        if (clock->pos < s->gaps[i] && s->gaps[i] < packet->pos &&
+            time - clock->end > duration / 2) {
+            note_damage(s, &s->damage.read_errors, AVERROR_INVALIDDATA);
+            s->gaps[i] = -1; /* counts once */
+        }
+    clock->pos = packet->pos;
+    clock->end = time == AV_NOPTS_VALUE ? time : time + duration;
+}
+
+static void hand_out(Source *s, AVPacket *packet)
+{
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    check_times(packet, stream);
+    note_gap(s, packet);
+    packet->dts = unwrap(s, packet->dts, stream);
+    packet->pts = unwrap(s, packet->pts, stream);
+    smooth_times(s, packet);
+    if (packet->flags & AV_PKT_FLAG_DISCARD)
+        return;
+    if (sound_is_damaged(stream->codecpar->codec_id, packet))
+        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+    if (!(packet->flags & AV_PKT_FLAG_CORRUPT))
+        return;
+    TrackClock *clock = &s->clocks[packet->stream_index];
+    const int may_restart =
+        strcmp(s->format->iformat->name, "mpegts") == 0 && clock->last != AV_NOPTS_VALUE;
+    if (!may_restart || clock->corrupt)
+        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+    clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
+}
+
+/* At the end no other packet shows that nothing is missing. */
+static void note_corrupt_ends(Source *s)
+{
+    for (unsigned i = 0; i < s->stream_count; i++) {
+        if (s->clocks[i].corrupt)
+            note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+        s->clocks[i].corrupt = 0;
+    }
+}
+
+/* 0: the packet is to be handed out; 1: go on reading. */
+static int take_packet(Source *s, AVPacket *packet)
+{
+    s->failures = 0;
+    if (!is_wanted(s, packet)) {
+        av_packet_unref(packet);
+        return 1;
+    }
+    hand_out(s, packet);
+    return 0;
+}
+
+/* Demuxers tell a connection that was lost as the end; AVERROR_EOF is the end. */
+static int read_frame(Source *s, AVPacket *packet)
+{
+    /* A file without a key frame loses nothing. */
+    if (!s->wants_key && take_first(s->held, packet) == 0)
+        return 0;
+    if (take_first(s->ahead, packet) == 0)
+        return 0;
+    if (!s->network)
+        return av_read_frame(s->format, packet);
+    network_begin_wait(s->network);
+    int ret = av_read_frame(s->format, packet);
+    if (!s->io)
+        ret = network_end_wait(s->network, ret);
+    return ret == AVERROR_EOF && s->network->lost ? s->network->lost : ret;
+}
+
+static void note_read_error(Source *s, int ret)
+{
+    const int64_t at = s->io ? avio_tell(s->io) : 0;
+    if (!s->failures || at != s->failed_at)
+        note_damage(s, &s->damage.read_errors, ret);
+    s->failed_at = at;
+}
+
+/* The next one that can be read: what has gone since is damage. */
+static int read_picture(Source *s, AVPacket *packet)
+{
+    while (s->next_picture < s->pictures.count && !source_is_stopped(s)) {
+        const int number = s->next_picture++;
+        media_log_clear();
+        const int ret = picture_list_read(&s->pictures, number, packet);
+        if (ret == AVERROR(ENOMEM))
+            return ret;
+        if (ret < 0) {
+            note_damage(s, &s->damage.read_errors, ret);
+            continue;
+        }
+        packet->pts = packet->dts = number;
+        packet->duration = 1;
+        packet->flags |= AV_PKT_FLAG_KEY;
+        packet->stream_index = s->video->index;
+        return 0;
+    }
+    return source_is_stopped(s) ? AVERROR_EXIT : AVERROR_EOF;
+}
+
+AVRational source_frame_rate(const Source *s)
+{
+    return av_guess_frame_rate(s->format, s->video, NULL);
+}
+
+int source_check_picture(const Source *s, const AVFrame *frame, int width, int height,
+                         MediaError *error)
+{
+    if (!s->pictures.count || (frame->width == width && frame->height == height))
+        return 0;
+    const int number = (int)av_clip64(frame->pts, 0, s->pictures.count - 1);
+    return media_fail(error, MEDIA_INPUT,
+                      "%s has %dx%d pixels, and those before it %dx%d: pictures of one video have "
+                      "one size",
+                      media_quote(s->pictures.paths[number]), frame->width, frame->height, width,
+                      height);
+}
+
+static int read_packet(Source *s, AVPacket *packet)
+{
+    for (;;) {
+        media_log_clear();
+        source_watch_memory(s);
+        int ret = read_frame(s, packet);
+        if (ret == 0 || ret == AVERROR_EOF)
+            source_note_logged(s, 0);
+        if (source_lacks_memory(s)) {
+            av_packet_unref(packet);
+            ret = AVERROR(ENOMEM);
+        }
+        if (ret == 0 && take_packet(s, packet) == 0)
+            return 0;
+        if (source_is_stopped(s)) {
+            av_packet_unref(packet);
+            return AVERROR_EXIT;
+        }
+        if (ret == 0 || ret == AVERROR(EAGAIN))
+            continue;
+        if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
+            return ret;
+        if (ret != AVERROR_EXIT) /* reported late: a seek interrupted the read before it */
+            note_read_error(s, ret);
+        if (s->network && s->network->lost)
+            return AVERROR_EOF;
+        if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
+            return AVERROR_EOF;
+    }
+}
+
+int source_read_own(Source *s, AVPacket *packet)
+{
+    if (s->pictures.count)
+        return read_picture(s, packet);
+    const int ret = read_packet(s, packet);
+    if (ret == AVERROR_EOF)
+        note_corrupt_ends(s);
+    if (ret != AVERROR_EOF || take_first(s->held, packet) < 0)
+        return ret;
+    hand_out(s, packet);
+    return 0;
+}
+
+static int format_is(const Source *s, const char *name)
+{
+    return av_match_name(name, s->format->iformat->name);
+}
+
+void source_foreign(const Source *s, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (s->fd >= 0 && S_ISREG(s->file.st_mode) && format_is(s, "mov"))
+        mp4_boxes_foreign(s->fd, (int64_t)s->file.st_size, text, size);
+}
+
+int source_has_fragments(const Source *s)
+{
+    for (unsigned i = 0; i < s->format->nb_streams && format_is(s, "mov"); i++) {
+        AVStream *stream = s->format->streams[i];
+        if (avformat_index_get_entries_count(stream) > stream->nb_frames)
+            return 1; /* than its head names */
+    }
+    return 0;
+}
+
+int64_t source_frame_count(const Source *s)
+{
+    if (s->pictures.count)
+        return s->pictures.count;
+    if (!format_is(s, "mov"))
+        return 0;
+    const int entries = avformat_index_get_entries_count(s->video);
+    int64_t shown = 0;
+    for (int i = 0; i < entries; i++) {
+        const AVIndexEntry *entry = avformat_index_get_entry(s->video, i);
+        shown += !(entry->flags & AVINDEX_DISCARD_FRAME);
+    }
+    return shown;
+}
+
+int source_is_last(const Source *s, const AVPacket *packet)
+{
+    if (s->pictures.count || s->camera || !format_is(s, "mov") || source_has_fragments(s))
+        return 0;
+    const int count = avformat_index_get_entries_count(s->video);
+    const AVIndexEntry *last = count ? avformat_index_get_entry(s->video, count - 1) : NULL;
+    return last && packet->dts == last->timestamp;
+}
+
+int64_t source_video_end(const Source *s, int64_t reordered)
+{
+    const AVStream *video = s->video;
+    const AVRational rate = video->avg_frame_rate;
+    if (video->duration <= 0 || video->start_time == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    const int64_t end = video->start_time + video->duration;
+    if (rate.num <= 0 || rate.den <= 0 || source_frame_count(s) != video->nb_frames)
+        return end;
+    const int64_t length = av_rescale_q(video->nb_frames, av_inv_q(rate), video->time_base);
+    return FFMAX(end, FFMIN(end + reordered, video->start_time + length));
+}
+
+int source_declares_duration(const Source *s)
+{
+    return format_is(s, "mov") || format_is(s, "matroska") || format_is(s, "flv");
+}
+
+int source_duration_is_end(const Source *s)
+{
+    return format_is(s, "matroska") || format_is(s, "flv");
+}
+
+void source_free(Source **source)
+{
+    Source *s = *source;
+    *source = NULL;
+    if (!s)
+        return;
+    avformat_close_input(&s->format);
+    if (s->io)
+        av_freep(&s->io->buffer);
+    avio_context_free(&s->io);
+    network_close(&s->network);
+    picture_list_free(&s->pictures);
+    drop_held(s);
+    drop_packets(s->ahead);
+    av_fifo_freep2(&s->held);
+    av_fifo_freep2(&s->ahead);
+    av_freep(&s->counted);
+    av_freep(&s->clocks);
+    av_freep(&s->gaps);
+    av_freep(&s->name);
+    if (s->fd >= 0)
+        close(s->fd);
+    av_free(s);
+}
+
+static int is_other(const struct stat *before, const struct stat *now)
+{
+    return before->st_dev != now->st_dev || before->st_ino != now->st_ino ||
+           before->st_size != now->st_size || before->st_mtim.tv_sec != now->st_mtim.tv_sec ||
+           before->st_mtim.tv_nsec != now->st_mtim.tv_nsec;
+}
+
+int source_is_changed(const Source *s, const char *path, MediaError *error)
+{
+    struct stat now;
+    const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);
+    if (s->pictures.count) /* of which the first is open */
+        path = s->pictures.paths[0];
+    if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
+        return media_fail(
+            error, MEDIA_INPUT,
+            "%s was changed while it was read: both passes have to see the same file; "
+            "--two-pass off reads it once",
+            s->name);
+    return 0;
+}
