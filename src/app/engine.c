@@ -67,20 +67,17 @@ static int refused(const LumeqConfig *config, int ret, const char *why, MediaErr
                       config->backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", why);
 }
 
-static int open_equalizer(Engine *engine, const Options *options, MediaError *error)
+static int open_equalizer(Engine *engine, const Options *options, const LumeqParams *params,
+                          MediaError *error)
 {
     const LumeqConfig config = config_of(engine, options);
-    const LumeqParams params = options_params(options);
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
         return refused(&config, ret, engine->where, error);
     engine->backend = lumeq_backend_name(engine->equalizer);
     engine->device = config.device;
     say(SAY_DETAILS, "equalizing on %s", engine->where);
-    ret = lumeq_set_params(engine->equalizer, &params);
-    if (ret < 0)
-        return media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(engine->equalizer));
-    return 0;
+    return engine_set_params(engine, params, error);
 }
 
 /* Frames that are decoded and not given back: those that wait, those in flight and those before
@@ -141,14 +138,17 @@ void engine_encode_on_gpu(Engine *engine)
 
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error)
 {
-    int ret = open_equalizer(engine, options, error);
+    /* The input is not known yet. */
+    const LumeqParams params = options_params(options, (OptionsInput){.still = 1});
+    int ret = open_equalizer(engine, options, &params, error);
     if (ret >= 0)
         ret = make_ready_to_decode(engine, options, error);
     if (ret < 0)
         return ret;
     /* Frames are decoded into memory that a GPU can copy from; the CPU takes any. */
     const FrameAllocator allocator = {alloc_host, free_host, engine->equalizer,
-                                      all_planes || engine->decodes};
+                                      all_planes || engine->decodes ||
+                                          equalizer_writes_chroma(&params)};
     const int gpu = strcmp(engine->backend, "cpu") != 0;
     engine->memory = frame_memory_create(gpu ? &allocator : NULL);
     return engine->memory ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
@@ -223,9 +223,6 @@ int engine_open_context(Engine *engine, const Options *options, MediaError *erro
 
 /* ---- the parameters ---- */
 
-/* The codes of HDR are further apart than they look: what is right for others is too much. */
-#define HDR_SHARE 0.5
-
 static const char *hdr_name(const AVCodecParameters *video)
 {
     switch (video->color_trc) {
@@ -288,37 +285,21 @@ static void note_denoise(const LumeqParams *params, const Options *o, const char
         say(SAY_WARNINGS, "--denoise has no effect: with %s nothing is lifted", why);
 }
 
-EngineInput engine_input(const Source *source)
+OptionsInput engine_input(const Options *o, const Source *source, const Writer *writer)
 {
-    return (EngineInput){.hdr = hdr_name(source->video->codecpar) != NULL,
-                         .still = source_is_still(source) && !source->live};
+    const enum AVPixelFormat from = convert_nearest_direct(source->video->codecpar->format);
+    return (OptionsInput){.hdr = hdr_name(source->video->codecpar) != NULL,
+                          .still = source_is_still(source) && !source->live,
+                          .fine = o->virtual_camera || !options_headless(o) ||
+                                  (writer && writer_is_fine(writer, from))};
 }
 
-/* The strength is halved. */
-static int is_spared(const Options *o)
-{
-    const int asked = o->strength >= 0 && !o->is_profile_strength;
-    return !asked && o->mode != LUMEQ_MODE_OFF && !o->reference;
-}
-
-void engine_params_for(LumeqParams *params, const Options *o, EngineInput input, int fine)
-{
-    *params = options_params(o);
-    params->await_noise = !input.still;
-    if (o->dither == OPTIONS_DITHER_AUTO)
-        params->dither = fine;
-    if (!input.hdr || !is_spared(o))
-        return;
-    params->lift = 0;
-    params->strength *= HDR_SHARE;
-}
-
-int engine_params(LumeqParams *params, const Options *o, const Source *source, int fine,
+int engine_params(LumeqParams *params, const Options *o, OptionsInput input, const Source *source,
                   MediaError *error)
 {
     const char *hdr = hdr_name(source->video->codecpar);
-    engine_params_for(params, o, engine_input(source), fine);
-    if (hdr && is_spared(o))
+    *params = options_params(o, input);
+    if (hdr && options_spare_hdr(o))
         say(SAY_WARNINGS,
             "this is HDR video (%s): it is equalized at half strength, %.2g at most; "
             "--strength sets another",
@@ -328,12 +309,13 @@ int engine_params(LumeqParams *params, const Options *o, const Source *source, i
     return ret < 0 ? ret : check_meter(o, source, error);
 }
 
-int engine_look(LumeqParams *params, const Options *o, const Source *source, const Writer *writer,
-                MediaError *error)
+int engine_set_params(Engine *engine, const LumeqParams *params, MediaError *error)
 {
-    const enum AVPixelFormat from = convert_nearest_direct(source->video->codecpar->format);
-    const int fine = o->virtual_camera || (writer && writer_is_fine(writer, from));
-    return engine_params(params, o, source, fine, error);
+    LumeqParams live = *params;
+    live.deflicker = 0;
+    if (lumeq_set_params(engine->equalizer, &live) < 0)
+        return media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(engine->equalizer));
+    return 0;
 }
 
 /* ---- the codes of deep gray video ---- */
@@ -341,7 +323,7 @@ int engine_look(LumeqParams *params, const Options *o, const Source *source, con
 /* --strength 0 and --limit refer to the tones of the source. */
 static int leaves_codes(const Options *o, const Source *source)
 {
-    const LumeqParams params = options_params(o);
+    const LumeqParams params = options_params(o, (OptionsInput){0});
     const int is_hdr = source && hdr_name(source->video->codecpar);
     if (o->code_range == OPTIONS_CODE_RANGE_FULL || o->mode == LUMEQ_MODE_OFF ||
         !equalizer_writes(&params))
@@ -608,7 +590,7 @@ static DeinterlaceMode deinterlace_mode(const Options *o)
 /* Frames are written as they are. */
 static int changes_nothing(const Options *o)
 {
-    const LumeqParams params = options_params(o);
+    const LumeqParams params = options_params(o, (OptionsInput){0});
     return !equalizer_writes(&params) && !o->overlay && !o->compare &&
            o->range == (int)READER_RANGE_AUTO;
 }

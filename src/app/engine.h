@@ -34,8 +34,9 @@ typedef struct Engine {
  * LumeqConfig.cpu_without: 0 where the variable is not set, all where it is 0. */
 unsigned engine_cpu_without(void);
 
-/* `all_planes`: chroma is decoded into memory that the GPU copies from, too. Where the options say
- * so, and it can, the GPU that equalizes is made ready to decode. MEDIA_USAGE, MEDIA_INPUT. */
+/* `all_planes`: chroma is decoded into memory that the GPU copies from even where the options do
+ * not write it. Where the options say so, and it can, the GPU that equalizes is made ready to
+ * decode. MEDIA_USAGE, MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
 /* Frames are made where an encoder on the GPU takes them, if that is what equalizes. Before the
@@ -112,26 +113,18 @@ int engine_needs_gpu(const Options *options);
 /* Not 0: the CPU has taken over. When no other thread uses the equalizer. */
 int engine_is_lost(const Engine *engine);
 
-/* What of an input the equalizer's parameters depend on. */
-typedef struct EngineInput {
-    int hdr;   /* its codes are those of HDR */
-    int still; /* it is one picture */
-} EngineInput;
+/* What the parameters depend on. Writer NULL: nothing is written; what a window shows is fine. One
+ * pass. */
+OptionsInput engine_input(const Options *options, const Source *source, const Writer *writer);
 
-EngineInput engine_input(const Source *source);
+/* options_params(), which says what is chosen because of the input. MEDIA_USAGE where the options
+ * do not suit it. */
+int engine_params(LumeqParams *params, const Options *options, OptionsInput input,
+                  const Source *source, MediaError *error);
 
-/* What the options make of the equalizer's parameters for such an input, without a word. */
-void engine_params_for(LumeqParams *params, const Options *options, EngineInput input, int fine);
-
-/* What options and input together make of the equalizer's parameters. `fine`: the output shows
- * fractions of codes: --dither auto is on. Says what is chosen because of the input. MEDIA_USAGE
- * where the options do not suit it. */
-int engine_params(LumeqParams *params, const Options *options, const Source *source, int fine,
-                  MediaError *error);
-
-/* The same as the writer needs it, NULL: none is. */
-int engine_look(LumeqParams *params, const Options *options, const Source *source,
-                const Writer *writer, MediaError *error);
+/* For frames that are equalized one after the other, which know no deflicker. MEDIA_USAGE. When no
+ * other thread uses the equalizer. */
+int engine_set_params(Engine *engine, const LumeqParams *params, MediaError *error);
 
 /* After the last frame is gone. */
 void engine_close(Engine *engine);

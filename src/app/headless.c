@@ -45,7 +45,8 @@ typedef struct Run {
     Source *source;
     ReaderOptions reader_options;
     Reader *reader;
-    LumeqParams params;
+    OptionsInput input;
+    LumeqParams params; /* what the options make of it */
     int passes;
     int depth;             /* that frames of 8 bits are brought to; 0: they are not */
     MeasureFile *measures; /* of the first of two passes */
@@ -208,23 +209,13 @@ static int open_input(Run *run)
     return ret;
 }
 
-/* Deflicker is for curves that look ahead. */
-static int set_params(Run *run)
-{
-    LumeqParams params = run->params;
-    params.deflicker = 0;
-    if (lumeq_set_params(run->engine.equalizer, &params) < 0)
-        return media_fail(&run->error, MEDIA_USAGE, "%s", lumeq_last_error(run->engine.equalizer));
-    return 0;
-}
-
 /* The equalizer's parameters, now that the input is known. */
 static int set_look(Run *run)
 {
-    const int ret = engine_look(&run->params, run->options, run->source, run->writer, &run->error);
-    if (ret >= 0 && run->passes > 1)
-        run->params.deflicker = run->options->deflicker;
-    return ret < 0 ? ret : set_params(run);
+    run->input = engine_input(run->options, run->source, run->writer);
+    run->input.ahead = run->passes > 1;
+    const int ret = engine_params(&run->params, run->options, run->input, run->source, &run->error);
+    return ret < 0 ? ret : engine_set_params(&run->engine, &run->params, &run->error);
 }
 
 /* --pix-fmt auto10, once what can be known is known: frames may get more bits. */
@@ -235,9 +226,9 @@ static int choose_depth(Run *run, FramesSeen seen)
     if (!run->depth)
         return 0;
     reader_deepen(run->reader, run->depth);
-    if (o->dither == OPTIONS_DITHER_AUTO)
-        run->params.dither = 1;
-    return set_params(run);
+    run->input.fine = 1;
+    run->params = options_params(o, run->input);
+    return engine_set_params(&run->engine, &run->params, &run->error);
 }
 
 static int open_overlay(Run *run)
@@ -597,7 +588,7 @@ static void say_details(const Run *run)
     if (run->noise_told)
         say(SAY_DETAILS, "noise of %.2f codes of 8 bits in dark areas that stand still",
             run->noise / (double)run->noise_told);
-    if (options_params(run->options).mode != LUMEQ_MODE_OFF)
+    if (run->params.mode != LUMEQ_MODE_OFF)
         say(SAY_DETAILS,
             "differences in dark areas grew by %.1f times at most, noise by no more than that",
             run->noise_gain);
@@ -809,7 +800,6 @@ static int finish(Run *run)
 
 static int run_all(Run *run, ProgressShare *share)
 {
-    const LumeqParams params = options_params(run->options);
     int ret = check_output(run);
     if (ret >= 0)
         ret = virtual_camera_open(&run->virtual, run->options, run->stop, &run->error);
@@ -818,8 +808,7 @@ static int run_all(Run *run, ProgressShare *share)
     run->engine.real_time = run->options->camera || run->options->virtual_camera;
     run->engine.no_stage_times = !run->options->stats && !run->options->verbose;
     if (ret >= 0)
-        ret =
-            engine_open(&run->engine, run->options, equalizer_writes_chroma(&params), &run->error);
+        ret = engine_open(&run->engine, run->options, 0, &run->error);
     if (ret >= 0 && may_encode_on_gpu(run))
         engine_encode_on_gpu(&run->engine);
     if (ret >= 0 && run->passes > 1)

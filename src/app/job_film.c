@@ -111,16 +111,17 @@ int job_film_read(JobFilm *f, const char *path, int argc, char **argv)
 
 void job_film_deepen(JobFilm *f)
 {
-    if (f->plan.depth && f->options.dither == OPTIONS_DITHER_AUTO)
-        f->params.dither = 1;
+    f->input.fine |= f->plan.depth > 0;
+    f->params = options_params(&f->options, f->input);
 }
 
 static int look(JobFilm *f)
 {
-    const int ret = engine_look(&f->params, &f->options, f->source, f->writer, &f->error);
-    if (ret >= 0 && lumeq_set_params(f->engine.equalizer, &f->params) < 0)
-        return media_fail(&f->error, MEDIA_USAGE, "%s", lumeq_last_error(f->engine.equalizer));
-    f->params.deflicker = f->options.deflicker;
+    f->input = engine_input(&f->options, f->source, f->writer);
+    f->input.ahead = 1;
+    int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
+    if (ret >= 0)
+        ret = engine_set_params(&f->engine, &f->params, &f->error);
     job_film_deepen(f);
     return ret;
 }
@@ -155,7 +156,6 @@ static int find_codes(JobFilm *f)
 int job_film_open(JobFilm *f)
 {
     const Options *o = &f->options;
-    const LumeqParams params = options_params(o);
     f->options.hwdec = OPTIONS_HWDEC_NO; /* damage decides where parts are cut */
     const WriterOptions before = f->writer_options;
     f->writer_options = engine_writer(o, f->stop);
@@ -174,7 +174,7 @@ int job_film_open(JobFilm *f)
     if (ret >= 0)
         ret = writer_check_parts(f->writer, &f->error);
     if (ret >= 0)
-        ret = engine_open(&f->engine, o, equalizer_writes_chroma(&params), &f->error);
+        ret = engine_open(&f->engine, o, 0, &f->error);
     if (ret >= 0)
         ret = engine_open_context(&f->engine, o, &f->error);
     f->reader = engine_reader(o, f->writer);

@@ -17,7 +17,8 @@ typedef struct JobFilm {
     Writer *writer;
     Source *source; /* NULL where it was handed on */
     ReaderOptions reader;
-    LumeqParams params;
+    OptionsInput input;
+    LumeqParams params; /* what the options make of it */
     Progress progress;
     MediaError error;
     JobFile seen;     /* the output when this run began */

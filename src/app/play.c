@@ -31,8 +31,8 @@ struct Play {
     atomic_int *stop;
     Engine engine;
     WindowSettings settings;
-    LumeqParams params;     /* what they come to */
-    EngineInput next_input; /* of an input that was opened, but not taken yet */
+    LumeqParams params;      /* what they come to */
+    OptionsInput next_input; /* of an input that was opened, but not taken yet */
     StatsFile *rows;
     int64_t row;
     int64_t begin; /* when it was opened */
@@ -243,11 +243,11 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
     if (ret == AVERROR(EAGAIN))
         return ret;
     LumeqParams usual; /* what was set by hand goes over it */
-    if (ret >= 0)
-        ret = engine_params(&usual, p->options, *source, 1, error);
+    if (ret >= 0) {
+        p->next_input = engine_input(p->options, *source, NULL);
+        ret = engine_params(&usual, p->options, p->next_input, *source, error);
+    }
     p->next_live = ret >= 0 && (*source)->live;
-    if (ret >= 0)
-        p->next_input = engine_input(*source);
     if (ret < 0)
         source_close(source);
     return ret;
@@ -452,7 +452,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
 static void take_settings(Play *p, const Source *source)
 {
     atomic_store(&p->live, source->live);
-    window_settings_next(&p->settings, engine_input(source));
+    window_settings_next(&p->settings, engine_input(p->options, source, NULL));
     p->params = window_settings_all(&p->settings).params;
 }
 
@@ -499,10 +499,11 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
         atomic_store(&p->live, source->live);
     if (ret >= 0)
         ret = window_recording_start(&p->recording, source, error);
-    if (ret >= 0)
-        ret = engine_params(&p->params, options, source, 1, error);
-    if (ret >= 0)
-        window_settings_open(&p->settings, options, engine_input(source));
+    if (ret >= 0) {
+        const OptionsInput input = engine_input(options, source, NULL);
+        ret = engine_params(&p->params, options, input, source, error);
+        window_settings_open(&p->settings, options, input);
+    }
     if (ret >= 0)
         recall(p);
     if (ret >= 0)
@@ -510,8 +511,8 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     p->engine.real_time = 1;
     if (ret >= 0)
         ret = engine_open(&p->engine, options, 1, error);
-    if (ret >= 0 && lumeq_set_params(p->engine.equalizer, &p->params) < 0)
-        ret = media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(p->engine.equalizer));
+    if (ret >= 0)
+        ret = engine_set_params(&p->engine, &p->params, error);
     if (ret >= 0)
         ret = open_playable(p, &source, error);
     if (ret < 0) {

@@ -1,7 +1,6 @@
 #include "app/window_settings.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,13 +41,13 @@ static const Row rows[PLAYER_SETTINGS] = {
     [PLAYER_DEINTERLACE] = {"deinterlace", "Deinterlace"},
 };
 
-void window_settings_open(WindowSettings *s, const Options *options, EngineInput input)
+void window_settings_open(WindowSettings *s, const Options *options, OptionsInput input)
 {
     *s = (WindowSettings){.usual = *options, .now = *options, .input = input};
     s->on = options->mode == LUMEQ_MODE_OFF ? LUMEQ_MODE_GLOBAL : options->mode;
 }
 
-void window_settings_next(WindowSettings *s, EngineInput input)
+void window_settings_next(WindowSettings *s, OptionsInput input)
 {
     s->input = input;
     s->now.meter = s->usual.meter;
@@ -62,18 +61,6 @@ const char *window_settings_option(PlayerSetting setting)
 static const Option *option_of(PlayerSetting setting)
 {
     return option_find(rows[setting].option, strlen(rows[setting].option));
-}
-
-static void *field_of(Options *o, const Option *option)
-{
-    return (char *)o + option->offset;
-}
-
-static void copy_field(Options *to, const Options *from, const Option *option)
-{
-    memcpy(field_of(to, option), (const char *)from + option->offset, option_size(option));
-    if (option->offset == offsetof(Options, strength))
-        to->is_profile_strength = from->is_profile_strength;
 }
 
 /* ---- in words ---- */
@@ -286,8 +273,8 @@ static void set_profile(WindowSettings *s, int number)
     const Options *without = s->usual.profile ? &none : &s->usual;
     for (int i = 1; i <= profile_count(); i++)
         for (const ProfileSetting *p = profile_settings(i); p->option; p++)
-            copy_field(&s->now, number == s->usual.profile ? &s->usual : without,
-                       option_find(p->option, strlen(p->option)));
+            option_copy(option_find(p->option, strlen(p->option)), &s->now,
+                        number == s->usual.profile ? &s->usual : without);
     s->now.profile = number;
     if (number != s->usual.profile)
         option_set_profile(&s->now);
@@ -306,7 +293,7 @@ static void put_back(WindowSettings *s, PlayerSetting setting)
     if (setting == PLAYER_PROFILE)
         set_profile(s, s->usual.profile);
     else
-        copy_field(&s->now, &s->usual, option_of(setting));
+        option_copy(option_of(setting), &s->now, &s->usual);
 }
 
 static void change_by(WindowSettings *s, PlayerSetting setting, int step,
@@ -364,7 +351,7 @@ void window_settings_put(WindowSettings *s, PlayerSetting setting, const char *v
         if (setting == PLAYER_PROFILE)
             set_profile(s, wanted.profile);
         else
-            copy_field(&s->now, &wanted, option_of(setting));
+            option_copy(option_of(setting), &s->now, &wanted);
     }
     if (s->now.mode != LUMEQ_MODE_OFF)
         s->on = s->now.mode;
@@ -399,9 +386,8 @@ PlayerSettings window_settings_all(const WindowSettings *s)
     static const int ranges[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG};
     static const DeinterlaceMode deinterlace[] = {DEINTERLACE_AUTO, DEINTERLACE_ON,
                                                   DEINTERLACE_OFF};
-    PlayerSettings all = {.range = ranges[s->now.range],
-                          .deinterlace = deinterlace[s->now.deinterlace],
-                          .codes = engine_codes(&s->now, NULL).mode};
-    engine_params_for(&all.params, &s->now, s->input, 1);
-    return all;
+    return (PlayerSettings){.params = options_params(&s->now, s->input),
+                            .range = ranges[s->now.range],
+                            .deinterlace = deinterlace[s->now.deinterlace],
+                            .codes = engine_codes(&s->now, NULL).mode};
 }

@@ -10,13 +10,13 @@
 typedef struct WindowSettings {
     Options usual, now;
     LumeqMode on; /* that the equalizer's key goes back to */
-    EngineInput input;
+    OptionsInput input;
 } WindowSettings;
 
-void window_settings_open(WindowSettings *settings, const Options *options, EngineInput input);
+void window_settings_open(WindowSettings *settings, const Options *options, OptionsInput input);
 
 /* Another input is played: settings stay, but for the part of the picture that is metered. */
-void window_settings_next(WindowSettings *settings, EngineInput input);
+void window_settings_next(WindowSettings *settings, OptionsInput input);
 
 /* The option behind a setting of the panel. */
 const char *window_settings_option(PlayerSetting setting);

@@ -294,7 +294,8 @@ static void prepare(const char *program)
     must(engine_open(&film.engine, &film.options, 1, &error), error.text);
     must(engine_open_context(&film.engine, &film.options, &error), error.text);
     must(engine_open_source(&source, &film.options, LUMEQ_CLIP, &never, &error), error.text);
-    must(engine_params(&film.params, &film.options, source, 1, &error), error.text);
+    must(engine_params(&film.params, &film.options, (OptionsInput){.fine = 1}, source, &error),
+         error.text);
     source_close(&source);
 
     int used = snprintf(command, sizeof(command), "'%s'", program);

@@ -519,7 +519,7 @@ static OsdSettingsPlaces settings_places(OsdSettings *rows)
     const int top = 2 * margin + (int)ceil((1.25 + 2 * 0.4 + 0.5) * message);
     const Rect limit = {margin, top, g.width - 2 * margin, g.height - margin - top};
     OsdSettingsPlaces at = {0};
-    window_settings_open(&settings, &session.options, (EngineInput){0});
+    window_settings_open(&settings, &session.options, (OptionsInput){.fine = 1});
     window_settings_list(&settings, rows);
     if (CHECK(text_open(&text) == 0, "no text")) {
         at = osd_settings_places(rows, limit, (int)fmax(shorter / 44.0, 14), text);

@@ -135,8 +135,7 @@ static void reset(Options *options, const char *name)
 {
     const Options usual = options_default();
     const Option *option = option_find(name, strlen(name));
-    memcpy((char *)options + option->offset, (const char *)&usual + option->offset,
-           option_size(option));
+    option_copy(option, options, &usual);
 }
 
 /* What the file says gives way to what the command line says against it. */
@@ -220,7 +219,6 @@ static int take_option(Parser *p, int argc, char **argv, int i)
 static int take_arguments(Parser *p, int argc, char **argv)
 {
     int only_names = 0;
-    p->names = (OptionNames){.all = p->names.all};
     for (int i = 1; i < argc;) {
         int taken = 1;
         if (!only_names && strcmp(argv[i], "--") == 0)
@@ -236,8 +234,29 @@ static int take_arguments(Parser *p, int argc, char **argv)
     return 0;
 }
 
-/* The arguments once more: over the profile that they name, over what the file says. */
-static int put_over_file(Parser *p, int argc, char **argv)
+/* What the command line gave, `from`, goes over what is there. Lists are added to. */
+static int put_over(const Parser *p, const Options *from)
+{
+    Options *o = p->options;
+    o->input = from->input;
+    for (int i = 0; i < option_count; i++) {
+        const Option *option = &option_table[i];
+        const char *const *list = (const void *)((const char *)from + option->offset);
+        if (!p->given[i])
+            continue;
+        if (option->type != OPTION_LIST)
+            option_copy(option, o, from);
+        else
+            for (; *list; list++)
+                if (option_set(option, o, *list, &p->refusal) < 0)
+                    return -1;
+    }
+    return 0;
+}
+
+/* The settings file first, over it the profile that the command line names, then the rest of that.
+ */
+static int put_over_file(Parser *p)
 {
     Options *o = p->options;
     const Options given = *o;
@@ -251,7 +270,7 @@ static int put_over_file(Parser *p, int argc, char **argv)
         o->profile = given.profile;
         option_set_profile(o);
     }
-    if (take_arguments(p, argc, argv) < 0)
+    if (put_over(p, &given) < 0)
         return -1;
     if (given.profile && (reference_and_stretch(o) || reference_and_haze(o))) {
         if (option_is_given(p->given, "reference"))
@@ -370,7 +389,7 @@ static int parse(Parser *p, int argc, char **argv)
         return options->help ? 0 : option_inputs_check_lists(options, &p->refusal);
     if (option_names_check(&p->names, options, &p->refusal) < 0 || refuse_rivals(p, NULL) < 0)
         return -1;
-    if (put_over_file(p, argc, argv) < 0)
+    if (put_over_file(p) < 0)
         return -1;
     simplify(options);
     /* What is settled for the window is not to be found in files later. */

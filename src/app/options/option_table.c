@@ -308,3 +308,10 @@ size_t option_size(const Option *option)
     }
     return 0;
 }
+
+void option_copy(const Option *option, Options *to, const Options *from)
+{
+    memcpy((char *)to + option->offset, (const char *)from + option->offset, option_size(option));
+    if (option->offset == offsetof(Options, strength))
+        to->is_profile_strength = from->is_profile_strength;
+}

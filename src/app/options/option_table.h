@@ -66,4 +66,7 @@ const Option *option_nearest(const char *name, size_t n);
 /* Bytes of the option's field. */
 size_t option_size(const Option *option);
 
+/* The field of the one becomes that of the other; texts are not copied. */
+void option_copy(const Option *option, Options *to, const Options *from);
+
 #endif

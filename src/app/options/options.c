@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The codes of HDR are further apart than they look: what is right for others is too much. */
+#define HDR_SHARE 0.5
+
 Options options_default(void)
 {
     LumeqParams params = {.size = sizeof(params)};
@@ -79,29 +82,39 @@ void options_free(Options *options)
     *options = options_default();
 }
 
-LumeqParams options_params(const Options *o)
+int options_spare_hdr(const Options *o)
 {
+    const int asked = o->strength >= 0 && !o->is_profile_strength;
+    return !asked && o->mode != LUMEQ_MODE_OFF && !o->reference;
+}
+
+LumeqParams options_params(const Options *o, OptionsInput input)
+{
+    const int is_auto = o->strength < 0, is_spared = input.hdr && options_spare_hdr(o);
     LumeqParams usual = {.size = sizeof(usual)};
     lumeq_params_default(&usual);
     return (LumeqParams){
         .size = sizeof(LumeqParams),
         .mode = o->mode,
         .reference = o->reference,
-        .strength = o->strength < 0 ? usual.strength : o->strength,
-        .adaptive = o->strength < 0,
+        .strength = (is_auto ? usual.strength : o->strength) * (is_spared ? HDR_SHARE : 1),
+        .adaptive = is_auto,
         .clip = o->clip,
         .smooth = o->smooth,
         .scene_cut = o->scene_cut,
         .tiles_x = o->tiles.x,
         .tiles_y = o->tiles.y,
         .chroma = o->chroma,
-        .dither = o->dither == OPTIONS_DITHER_ON,
+        .dither =
+            o->dither == OPTIONS_DITHER_ON || (o->dither == OPTIONS_DITHER_AUTO && input.fine),
         .bars = o->bars,
         .meter = o->meter,
-        .lift = o->strength < 0,
+        .lift = is_auto && !is_spared,
         .denoise = o->denoise,
         .brightness = o->brightness,
         .gamma = o->gamma,
         .limit = o->limit,
+        .await_noise = !input.still,
+        .deflicker = input.ahead ? o->deflicker : 0,
     };
 }

@@ -183,9 +183,19 @@ int options_ask(const Options *options);
 /* The option of which "help" is the value, which then lists what it may be, or NULL. */
 const char *options_list(const Options *options);
 
-/* What they ask of the equalizer, the input aside: engine_params() takes that into account, too.
- * Without deflicker, which is for two passes alone. */
-LumeqParams options_params(const Options *options);
+/* What the equalizer's parameters depend on beside the options. */
+typedef struct OptionsInput {
+    int hdr;   /* the codes of the input are those of HDR */
+    int still; /* it is one picture */
+    int fine;  /* the output shows fractions of codes: --dither auto is on */
+    int ahead; /* the curves look ahead, as --deflicker needs */
+} OptionsInput;
+
+/* Not 0: HDR gets half the strength, and is not lifted: no other strength was asked for. */
+int options_spare_hdr(const Options *options);
+
+/* The one place where options become parameters of the equalizer. */
+LumeqParams options_params(const Options *options, OptionsInput input);
 
 /* Prints to standard output, as wide as the terminal is. */
 void options_print_help(OptionsHelp help);

@@ -209,9 +209,8 @@ static int open_engine(Session *s)
         return 0;
     if (s->job->plain && setenv("LUMEQ_CPU_MASK", "0", 1) != 0)
         return media_fail(&s->error, MEDIA_INPUT, "out of memory");
-    s->params = options_params(o);
     s->gpu_memory = s->job->gpu ? bench_gpu_memory((int)o->device) : -1;
-    const int ret = engine_open(&s->engine, o, equalizer_writes_chroma(&s->params), &s->error);
+    const int ret = engine_open(&s->engine, o, 0, &s->error);
     snprintf(s->result->where, sizeof(s->result->where), "%s", s->engine.where);
     return ret;
 }
@@ -235,10 +234,10 @@ static int set_look(Session *s)
 {
     if (!s->job->equalize)
         return 0;
-    const int ret = engine_params(&s->params, s->job->options, s->source, 0, &s->error);
-    if (ret >= 0 && lumeq_set_params(s->engine.equalizer, &s->params) < 0)
-        return media_fail(&s->error, MEDIA_USAGE, "%s", lumeq_last_error(s->engine.equalizer));
-    return ret;
+    OptionsInput input = engine_input(s->job->options, s->source, NULL);
+    input.fine = 0;
+    const int ret = engine_params(&s->params, s->job->options, input, s->source, &s->error);
+    return ret < 0 ? ret : engine_set_params(&s->engine, &s->params, &s->error);
 }
 
 static int session_open(Session *s, const PipelineJob *job, PipelineResult *result)
