@@ -7,9 +7,9 @@
 
 #include "app/comparison.h"
 #include "app/headless.h"
+#include "app/options/option_inputs.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_table.h"
-#include "app/passes.h"
 #include "app/terminal.h"
 #include "media/log.h"
 #include "media/output/encoder_version.h"
@@ -153,6 +153,26 @@ static int find_codes(JobFilm *f)
     return 0;
 }
 
+/* Parts are read and written in any order. */
+static int check_files(JobFilm *f)
+{
+    const Options *o = &f->options;
+    struct stat file;
+    const char *why = NULL;
+    if (option_inputs_is_url(o))
+        why = "what comes from the network is read once";
+    else if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode))
+        why = "the input is none";
+    else if (writer_is_direct(f->writer))
+        why = "the output is none";
+    else if (writer_is_picture(f->writer))
+        why = "the output is a single picture";
+    return why ? media_fail(
+                     &f->error, MEDIA_USAGE,
+                     "a film in parts needs an input and an output that are regular files: %s", why)
+               : 0;
+}
+
 int job_film_open(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -169,8 +189,8 @@ int job_film_open(JobFilm *f)
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
     int ret = engine_create_writer(&f->writer, &f->writer_options, o, &f->error);
-    if (ret >= 0 && o->passes_asked_by) /* the plan's */
-        ret = passes_choose(o, f->writer, &f->error);
+    if (ret >= 0 && o->lookahead_for) /* the plan's */
+        ret = check_files(f);
     if (ret >= 0)
         ret = writer_check_parts(f->writer, &f->error);
     if (ret >= 0)

@@ -10,6 +10,7 @@
 #include "app/decision.h"
 #include "app/headless.h"
 #include "app/job_steps.h"
+#include "app/lookahead_choice.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_inputs.h"
 #include "app/output_depth.h"
@@ -21,6 +22,7 @@
 #include "job/part_measures.h"
 #include "job/part_reader.h"
 #include "job/part_workers.h"
+#include "media/compat.h"
 #include "media/convert.h"
 #include "panel/panel.h"
 #include "pipeline/curve_planner.h"
@@ -222,12 +224,27 @@ static int try_encoder(JobFilm *f)
     return ret < 0 || f->plan.encoder ? ret : out_of_memory(f);
 }
 
-static void note_measured(void *progress, double end)
+typedef struct Measuring {
+    JobFilm *film;
+    int part; /* -1: all of the film */
+    MeasureFile *file;
+} Measuring;
+
+/* See FirstPass.take. A lost GPU ends a part that has to be measured on one. */
+static int keep_measure(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
+                        LumeqMeasure **measure, MediaError *error)
 {
-    Progress *p = progress;
+    const Measuring *m = opaque;
+    Progress *p = &m->film->progress;
+    int on = RUN_ON;
+    if (measure_file_add(m->file, which, *measure, error) < 0)
+        return error->fault;
     p->frame++;
-    p->time = end;
+    p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     progress_update(p);
+    if (m->part >= 0 && job_film_check_gpu(m->film, m->part) < 0)
+        atomic_compare_exchange_strong(m->film->stop, &on, RUN_OVER);
+    return 0;
 }
 
 static int interrupted(JobFilm *f)
@@ -244,17 +261,19 @@ static const char *measures_folder(const JobPlan *plan)
 static int measure_film(JobFilm *f, MeasureFile *measures)
 {
     JobPlan *plan = &f->plan;
+    Measuring measuring = {f, -1, measures};
     FirstPass pass = {.reader = f->reader,
                       .context = f->engine.context,
                       .params = &f->params,
-                      .file = measures,
                       .from_pts = INT64_MIN,
-                      .done = note_measured,
-                      .opaque = &f->progress};
+                      .take = keep_measure,
+                      .opaque = &measuring};
     pass.reader.copy = 0;
     int ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
         ret = first_pass_run(&pass, &f->error);
+    if (ret >= 0)
+        ret = measure_file_flush(measures, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
         ret = interrupted(f);
     if (ret >= 0 && pass.damaged) {
@@ -352,8 +371,9 @@ static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmCuts *cuts)
     if (!j)
         return out_of_memory(f);
     j->film = f;
-    int ret = part_curves_plan(&f->plan, measures, &f->params, cuts, source_start(f->source),
-                               job_film_has_histograms(f), (CurveWatcher){judge, j}, &f->error);
+    int ret = part_curves_plan(&f->plan, measures, &f->params, lookahead_of_parts(&f->options),
+                               cuts, source_start(f->source), job_film_has_histograms(f),
+                               (CurveWatcher){judge, j}, &f->error);
     decisions_text(&j->decisions, text, sizeof(text));
     free(j);
     free(f->plan.picture);
@@ -479,8 +499,8 @@ static void has_plan_now(const JobFilm *f)
 
 int job_step_plan(JobFilm *f)
 {
-    f->options.passes_asked_by = "a film in parts";
-    f->options.two_pass = OPTIONS_TWO_PASS_ON;
+    f->options.lookahead_for = "a film in parts";
+    f->options.lookahead = (double)lookahead_of_parts(&f->options) * 1e-9;
     if (check_input(f) < 0 || job_begin(&f->options, f->resume, &f->error) < 0)
         return f->error.fault;
     int ret = begin_plan(f);
@@ -516,21 +536,6 @@ int job_step_plan(JobFilm *f)
 
 /* ---- measured in parts ---- */
 
-typedef struct PartPass {
-    JobFilm *film;
-    int part;
-} PartPass;
-
-/* A GPU that is lost ends it, where it has to be one. */
-static void note_part_measured(void *opaque, double end)
-{
-    const PartPass *p = opaque;
-    int on = RUN_ON;
-    note_measured(&p->film->progress, end);
-    if (job_film_check_gpu(p->film, p->part) < 0)
-        atomic_compare_exchange_strong(p->film->stop, &on, RUN_OVER);
-}
-
 /* Frames of all parts are converted to the first one of the film. */
 static int find_shape(JobFilm *f)
 {
@@ -549,18 +554,18 @@ static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measure
     const ReaderSpan span = {part_seek_again(part, tries), plan->zero, part->begin_pts,
                              part->end_pts};
     MeasureFile *file = NULL;
-    PartPass noted = {f, number};
+    Measuring measuring = {f, number, NULL};
     FirstPass pass = {.reader = f->reader,
                       .context = f->engine.context,
                       .params = &f->params,
                       .from_pts = part->begin_pts,
-                      .done = note_part_measured,
-                      .opaque = &noted};
+                      .take = keep_measure,
+                      .opaque = &measuring};
     pass.reader.copy = 0;
     pass.reader.frames = -1; /* its end says as much */
     pass.reader.span = &span;
     int ret = measure_file_open(&file, measures_folder(plan), &f->error);
-    pass.file = file;
+    measuring.file = file;
     if (ret >= 0)
         ret = find_shape(f);
     pass.reader.shape = f->reader.shape;
@@ -568,6 +573,8 @@ static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measure
         ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
         ret = first_pass_run(&pass, &f->error);
+    if (ret >= 0)
+        ret = measure_file_flush(file, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
         ret = interrupted(f);
     memcpy(measures->before, pass.before, sizeof(pass.before));

@@ -132,7 +132,7 @@ static int add_file(Arguments *a, const char *before, const char *path)
 
 static int add_all(Arguments *a, const Options *o, const char *path, const char *output)
 {
-    static const char *const fixed[] = {"--two-pass=on", "--no-config", "--quiet",
+    static const char *const fixed[] = {"--lookahead=10", "--no-config", "--quiet",
                                         "--progress=json"};
     int ret = add(a, "lumeq");
     ret = ret < 0 ? ret : add_file(a, "", path);
