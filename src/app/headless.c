@@ -5,38 +5,32 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "app/comparison.h"
-#include "app/decision.h"
+#include "app/drawing.h"
 #include "app/engine.h"
+#include "app/losses.h"
 #include "app/lookahead_choice.h"
 #include "app/output_depth.h"
-#include "app/overlay.h"
 #include "app/pace.h"
 #include "app/progress.h"
-#include "app/pumping.h"
+#include "app/run_figures.h"
 #include "app/run_report.h"
 #include "app/stats.h"
 #include "app/terminal.h"
-#include "app/timeline.h"
 #include "app/virtual_camera.h"
 #include "media/compat.h"
 #include "media/gpu_frame.h"
 #include "media/input/shared_pipe.h"
 #include "media/output/writer.h"
 #include "pipeline/lookahead.h"
-#include "pipeline/pipeline.h"
 #include "pipeline/planned_curves.h"
+#include "run/run.h"
 
 /* What a pipe that is read by two decoders should keep in memory, and how far curves look ahead in
  * it at least, in nanoseconds. */
 #define PIPE_BYTES (64.0 * (1 << 20))
 #define LEAST_LOOKAHEAD INT64_C(200000000)
-
-/* A camera's frame that is older than this when it is written waited for the encoder. */
-#define BEHIND_US 200000
 
 typedef struct Run {
     const Options *options;
@@ -56,48 +50,19 @@ typedef struct Run {
     PlannedCurves *planned;
     StatsFile *stats;
     RunReport *report;
-    FrameOverlay *overlay;
-    Comparison *comparison;
+    Drawing drawing;
     VirtualCamera *virtual;
     int paced;
     Pace pace;
     Progress progress;
     Trial *trial; /* NULL: it is none */
-    Timeline timeline;
-    Pumping pumping;
-    Decisions decisions;
-    int is_of_many;    /* files */
-    double noise_gain; /* the greatest there was */
-    double noise;      /* the sum over frames that tell of it, and how many these are */
-    int64_t noise_told;
-    int64_t filtered; /* frames that the filter was for */
+    RunFigures figures;
+    int is_of_many;   /* files */
     int64_t lost;     /* frames that were lost with a GPU */
     Missed missed;    /* of a camera */
     char damage[768]; /* what is known to be lost, or "" */
     MediaError error;
 } Run;
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int note_packet(void *opaque, const AVPacket *packet, MediaError *error)
-{
-    const Run *run = opaque;
-    (void)error;
-    const double base = av_q2d(writer_encoded_base(run->writer));
-    const TrialPacket encoded = {
-        .time = (double)packet->pts * base,
-        .duration = (double)packet->duration * base,
-        .size = packet->size,
-        .is_key = packet->flags & AV_PKT_FLAG_KEY,
-    };
-    trial_packet(run->trial, encoded);
-    return 0;
-}
 
 static void note_encoded(void *opaque)
 {
@@ -115,13 +80,12 @@ static int check_output(Run *run)
     run->writer_options = engine_writer(o, run->stop);
     run->writer_options.encoded = note_encoded;
     run->writer_options.encoded_opaque = run;
-    if (run->trial) {
-        run->writer_options.count_only = 1;
-        run->writer_options.overwrite = 1; /* it is not touched */
-        run->writer_options.take_encoded = note_packet;
-        run->writer_options.take_opaque = run;
-    }
-    return engine_create_writer(&run->writer, &run->writer_options, o, &run->error);
+    if (run->trial)
+        trial_options(run->trial, &run->writer_options);
+    const int ret = engine_create_writer(&run->writer, &run->writer_options, o, &run->error);
+    if (run->trial)
+        run->trial->writer = run->writer;
+    return ret;
 }
 
 static int same_place(const char *a, const char *b)
@@ -178,7 +142,7 @@ static int looks_at_source(const Run *run)
 static int needs_pictures(const Run *run)
 {
     return run->reader_options.decoder.gpu &&
-           (run->writer || run->virtual || run->overlay || looks_at_source(run));
+           (run->writer || run->virtual || run->options->overlay || looks_at_source(run));
 }
 
 /* Nobody but the encoder looks at them. */
@@ -254,134 +218,10 @@ static int choose_depth(Run *run, FramesSeen seen)
     return engine_set_params(&run->engine, &run->params, &run->error);
 }
 
-static int open_overlay(Run *run)
-{
-    const Options *o = run->options;
-    if (!o->overlay)
-        return 0;
-    return overlay_open(&run->overlay, overlay_look(o), &run->error);
-}
-
-static int sink_packets(Run *run, Message *message)
-{
-    int ret = 0;
-    for (int i = 0; i < message->packet_count && ret >= 0; i++)
-        ret = writer_packet(run->writer, message->packets[i], &run->error);
-    return ret;
-}
-
-/* The driver's count is of what is read, which is ahead of what comes out; gaps in that, after
- * frames that come out late, say the same. */
-void headless_count_missed(Missed *missed, const Source *source, int64_t time_us)
-{
-    const AVRational rate = camera_setting(source->camera)->rate;
-    const int64_t apart = rate.num > 0 ? av_rescale(AV_TIME_BASE, rate.den, rate.num) : 0;
-    if (missed->behind && apart > 0)
-        missed->frames += FFMAX((time_us - missed->last_us + apart / 2) / apart - 1, 0);
-    missed->last_us = time_us;
-    missed->behind = now_us() - (double)camera_captured_at(source->camera, time_us) > BEHIND_US;
-}
-
-void headless_say_missed(const Missed *missed, const char *why)
-{
-    if (missed->frames)
-        say(SAY_WARNINGS, "%lld frame%s of the camera came while others waited to be %s",
-            (long long)missed->frames, missed->frames == 1 ? "" : "s", why);
-}
-
-void headless_say_lost(const Source *source)
-{
-    const int64_t lost = source->camera ? camera_status(source->camera).missed : 0;
-    if (lost)
-        say(SAY_DETAILS, "%lld frame%s lost in the camera, by its driver's count", (long long)lost,
-            lost == 1 ? " was" : "s were");
-}
-
 ProgressStyle headless_progress(const Options *options)
 {
     const ProgressStyle style = (ProgressStyle)options->progress;
     return options->quiet && style == PROGRESS_AUTO ? PROGRESS_NONE : style;
-}
-
-/* What is live at once, other pictures when it is their time. */
-static void give_to_camera(Run *run, const AVFrame *frame, int64_t time_us)
-{
-    const Camera *camera = run->source->camera;
-    if (!run->source->live)
-        virtual_camera_wait(run->virtual, time_us);
-    virtual_camera_frame(run->virtual, frame,
-                         camera ? camera_captured_at(camera, time_us + reader_zero(run->reader))
-                                : AV_NOPTS_VALUE);
-}
-
-/* The file has its header before the first frame is encoded. */
-static int try_frame(Run *run, const AVFrame *frame)
-{
-    int ret = 0;
-    if (run->progress.frame == 0) {
-        ret = writer_open_encoder(run->writer, frame, &run->error);
-        run->trial->header = writer_bytes(run->writer);
-    }
-    if (ret >= 0)
-        ret = writer_frame(run->writer, frame, &run->error);
-    trial_encoded(run->trial);
-    return ret;
-}
-
-static int sink_frame(Run *run, Item *item, double begin)
-{
-    AVFrame *frame = item->message.output;
-    const int64_t time_us = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
-    if (run->source->camera)
-        headless_count_missed(&run->missed, run->source, time_us + reader_zero(run->reader));
-    if (run->writer && run->progress.frame == 0)
-        writer_begin(run->writer, reader_zero(run->reader));
-    char words[128] = "";
-    if (item->arrays) {
-        const Decision decision = decision_find(&item->stats, &run->params, equalizer_depth(frame),
-                                                frame->color_range == AVCOL_RANGE_JPEG);
-        decision_text(&decision, NULL, words, sizeof(words));
-        decisions_add(&run->decisions, &decision);
-    }
-    if (run->trial)
-        trial_frame(run->trial, item->message.frame, frame);
-    run_report_frame(run->report, item, run->progress.frame, &run->params);
-    overlay_count(run->overlay, frame);
-    int ret = comparison_make(run->comparison, item->message.frame, frame, &run->error);
-    if (ret >= 0 && run->overlay)
-        ret = overlay_draw(run->overlay, frame, &item->stats, words, &run->error);
-    if (run->paced)
-        pace_wait(&run->pace, time_us, run->stop);
-    if (ret >= 0 && run->virtual)
-        give_to_camera(run, frame, time_us);
-    if (ret >= 0 && run->writer)
-        ret = run->trial ? try_frame(run, frame) : writer_frame(run->writer, frame, &run->error);
-    if (ret < 0)
-        return ret;
-    stats_write_item(run->stats, item, run->progress.frame, now_us() - begin);
-    run->filtered += item->stats.filtered;
-    run->noise_gain = FFMAX(run->noise_gain, item->stats.noise_gain);
-    if (item->stats.noise >= 0) {
-        run->noise += item->stats.noise;
-        run->noise_told++;
-    }
-    pumping_add(&run->pumping, &item->stats, equalizer_depth(frame));
-    timeline_add(&run->timeline, run->progress.frame, &item->stats);
-    run->progress.frame++;
-    run->progress.time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
-    run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
-    run->progress.held = run->writer ? writer_held(run->writer) : 0;
-    progress_update(&run->progress);
-    return 0;
-}
-
-static int sink(Run *run, Item *item)
-{
-    const double begin = now_us();
-    int ret = sink_packets(run, &item->message);
-    if (ret >= 0 && item->message.frame)
-        ret = sink_frame(run, item, begin);
-    return ret;
 }
 
 /* What the writer does not want of the input is not read ahead either: both see the same packets.
@@ -441,10 +281,55 @@ static int look_ahead(Run *run)
     return ret < 0 ? ret : planned_open(&run->planned, &planned, &run->error);
 }
 
+/* ---- the sinks ---- */
+
+static int count_missed(void *opaque, SinkFrame *f)
+{
+    Run *run = opaque;
+    if (run->source->camera)
+        losses_count_missed(&run->missed, run->source, f->time_us + f->zero_us);
+    return 0;
+}
+
+static int keep_pace(void *opaque, SinkFrame *f)
+{
+    Run *run = opaque;
+    if (run->paced)
+        pace_wait(&run->pace, f->time_us, run->stop);
+    return 0;
+}
+
+static int show_progress(void *opaque, SinkFrame *f)
+{
+    Run *run = opaque;
+    Progress *p = &run->progress;
+    const AVFrame *frame = f->item->message.output;
+    p->frame++;
+    p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
+    p->bytes = run->writer ? writer_bytes(run->writer) : -1;
+    p->held = run->writer ? writer_held(run->writer) : 0;
+    progress_update(p);
+    return 0;
+}
+
+static void add_sinks(Run *run, Sinks *s)
+{
+    run->figures.params = &run->params;
+    sinks_add(s, (Sink){.self = run, .frame = count_missed});
+    sinks_add(s, figures_sink(&run->figures));
+    sinks_add(s, trial_sink(run->trial));
+    sinks_add(s, run_report_sink(run->report));
+    sinks_add(s, drawing_sink(&run->drawing));
+    sinks_add(s, (Sink){.self = run, .frame = keep_pace});
+    sinks_add(s, virtual_camera_sink(run->virtual));
+    sinks_add(s, run->trial ? trial_writer_sink(run->trial) : writer_sink(run->writer));
+    sinks_add(s, stats_sink(run->stats));
+    sinks_add(s, (Sink){.self = run, .frame = show_progress});
+}
+
 /* Runs the stages to the end of the input, the first error or a signal. */
 static int process(Run *run)
 {
-    Pipeline *pipeline;
     const FramesSeen none = {0};
     if (!run->planned && choose_depth(run, none) < 0)
         return run->error.fault;
@@ -460,22 +345,9 @@ static int process(Run *run)
         .lost = &run->lost,
         .note = say_line,
     };
-    int ret = pipeline_start(&pipeline, &parts, &run->error);
-    while (ret >= 0 && atomic_load(run->stop) == RUN_ON) {
-        Item *item = NULL;
-        ret = pipeline_receive(pipeline, &item);
-        if (ret >= 0)
-            ret = sink(run, item);
-        item_free(&item);
-    }
-    if (ret == AVERROR_EOF && !run->source->camera) /* the last picture has its time, too */
-        virtual_camera_wait(run->virtual, (int64_t)(run->progress.time * AV_TIME_BASE));
-    virtual_camera_check(run->virtual, &run->error);
-    int on = RUN_ON;
-    if (ret != AVERROR_EOF)
-        atomic_compare_exchange_strong(run->stop, &on, RUN_OVER);
-    pipeline_join(&pipeline, &run->error);
-    return run->error.fault;
+    RunLoop loop = {.stop = run->stop, .reader = run->reader};
+    add_sinks(run, &loop.sinks);
+    return run_pipeline(&loop, &parts, &run->error);
 }
 
 static int no_frames(Run *run, const char *damage)
@@ -512,16 +384,16 @@ static void say_details(const Run *run)
 {
     char memory[128], pumping[128];
     const char *conversion = reader_conversion(run->reader);
-    timeline_print(&run->timeline, say_detail);
-    if (run->lookahead && pumping_print(&run->pumping, pumping, sizeof(pumping)))
+    timeline_print(&run->figures.timeline, say_detail);
+    if (run->lookahead && figures_pumping(&run->figures, pumping, sizeof(pumping)))
         say(run->params.deflicker > 0 ? SAY_NORMAL : SAY_DETAILS, "%s", pumping);
-    if (run->noise_told)
+    if (run->figures.noise_count)
         say(SAY_DETAILS, "noise of %.2f codes of 8 bits in dark areas that stand still",
-            run->noise / (double)run->noise_told);
+            run->figures.noise / (double)run->figures.noise_count);
     if (run->params.mode != LUMEQ_MODE_OFF)
         say(SAY_DETAILS,
             "differences in dark areas grew by %.1f times at most, noise by no more than that",
-            run->noise_gain);
+            run->figures.noise_gain);
     if (run->engine.decodes)
         say(SAY_DETAILS, "decoded %s",
             reader_is_on_gpu(run->reader)      ? "on the GPU"
@@ -539,7 +411,7 @@ static void say_details(const Run *run)
 static void say_picture(const Run *run)
 {
     char text[512];
-    decisions_text(&run->decisions, text, sizeof(text));
+    decisions_text(&run->figures.decisions, text, sizeof(text));
     if (text[0])
         say(SAY_NORMAL, "%s%s%s", run->is_of_many ? media_quote(run->options->output) : "",
             run->is_of_many ? ": " : "", text);
@@ -549,7 +421,7 @@ static void say_picture(const Run *run)
 static void say_unused(const Run *run)
 {
     if (run->options->denoise != LUMEQ_DENOISE_AUTO && run->params.mode == LUMEQ_MODE_GLOBAL &&
-        run->params.lift && run->params.limit != LUMEQ_LIMIT_DARKEN && !run->filtered)
+        run->params.lift && run->params.limit != LUMEQ_LIMIT_DARKEN && !run->figures.filtered)
         say(SAY_WARNINGS, "--denoise had no effect: nothing was lifted");
 }
 
@@ -570,73 +442,30 @@ static void say_summary(const Run *run)
         engine_where(&run->engine, engine_is_lost(&run->engine)), *video ? "; " : "", video);
 }
 
-static void add_loss(char *text, size_t size, int64_t count, const char *what)
-{
-    const size_t length = strlen(text);
-    if (count)
-        snprintf(text + length, size - length, "%s%lld packet%s of %s",
-                 length ? "; " : "the input is damaged: ", (long long)count, count == 1 ? "" : "s",
-                 what);
-}
-
-static void add_sound_loss(char *text, size_t size, const SoundLoss *loss)
-{
-    const double seconds = (double)loss->silence / AV_TIME_BASE;
-    size_t length = strlen(text);
-    if (loss->silence)
-        snprintf(text + length, size - length,
-                 "%s%.*f s of sound could not be decoded and became silence",
-                 length ? "; " : "the input is damaged: ", seconds < 0.1 ? 3 : 2, seconds);
-    length = strlen(text);
-    if (loss->errors)
-        snprintf(text + length, size - length, "%s%lld error%s in the sound left no gap",
-                 length ? "; " : "the input is damaged: ", (long long)loss->errors,
-                 loss->errors == 1 ? "" : "s");
-}
-
-static void add_track_loss(char *text, size_t size, const Writer *writer)
-{
-    if (!writer)
-        return;
-    const SoundLoss loss = writer_lost_sound(writer);
-    add_sound_loss(text, size, &loss);
-    add_loss(text, size, writer_lost_packets(writer), "other tracks could not be copied");
-}
-
-int headless_say_damage(const char *damage, const Writer *writer)
-{
-    char text[768];
-    snprintf(text, sizeof(text), "%s", damage);
-    add_track_loss(text, sizeof(text), writer);
-    if (*text)
-        say(SAY_ERRORS, "%s", text);
-    return *text ? EXIT_DAMAGED : EXIT_DONE;
-}
-
-int headless_camera_gone(const Source *source, int64_t frames, const Options *o, char *text,
-                         size_t size)
-{
-    char of[32] = "";
-    if (!source->camera || (o->frames >= 0 && frames >= o->frames))
-        return 0;
-    const CameraStatus status = camera_status(source->camera);
-    if (status.state != CAMERA_GONE)
-        return 0;
-    if (o->frames >= 0)
-        snprintf(of, sizeof(of), " of %lld", (long long)o->frames);
-    snprintf(text, size, "the camera was gone after %lld%s frame%s: %s", (long long)frames, of,
-             frames == 1 && !*of ? "" : "s", status.why);
-    return 1;
-}
-
 static void say_missed(const Run *run)
 {
-    headless_say_missed(
-        &run->missed, run->writer
+    losses_say_missed(&run->missed,
+                      run->writer
                           ? "encoded, and are dropped; a faster --preset or a smaller --video-size "
                             "keeps up"
                           : "equalized, and are dropped; a smaller --video-size keeps up");
-    headless_say_lost(run->source);
+    losses_say_lost(run->source);
+}
+
+/* All files are complete before the first one gets its name. Returns a fault if the output did not
+ * get its own name, or 1 if the statistics or the report are missing. */
+static int finish_files(Run *run, int partial)
+{
+    int ret = 0;
+    stats_flush(run->stats);
+    run_report_write(run->report, partial);
+    if (run->writer)
+        ret = writer_finish(run->writer, partial, &run->error);
+    if (ret < 0 && !partial && !writer_name(run->writer))
+        return ret;
+    int incomplete = stats_commit(run->stats, partial) < 0;
+    incomplete |= run_report_commit(run->report, partial) < 0;
+    return ret < 0 ? ret : incomplete;
 }
 
 /* What an interrupted run has done so far stays, also where writing fails now, or did before. */
@@ -644,12 +473,7 @@ static int keep_part(Run *run)
 {
     if (run->error.fault != MEDIA_OUTPUT)
         run->error = (MediaError){0}; /* what failed, failed of the signal */
-    stats_flush(run->stats);
-    run_report_write(run->report, 1);
-    if (run->writer)
-        (void)writer_finish(run->writer, 1, &run->error);
-    (void)stats_commit(run->stats, 1);
-    (void)run_report_commit(run->report, 1);
+    (void)finish_files(run, 1);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, "interrupted");
     say_missed(run);
@@ -682,9 +506,8 @@ static int finish_trial(Run *run, const char *damage)
 {
     if (writer_finish(run->writer, 0, &run->error) < 0)
         return EXIT_OUTPUT;
-    trial_end(run->trial, writer_bytes(run->writer));
-    run->trial->key_interval = writer_key_interval(run->writer);
-    return headless_say_damage(damage, run->writer);
+    trial_end(run->trial);
+    return losses_say_damage(damage, run->writer);
 }
 
 /* What could not be decoded once more. */
@@ -700,8 +523,7 @@ static void add_gpu_loss(const Run *run, char *text, size_t size)
 static int finish(Run *run)
 {
     char damage[512] = "";
-    if (!headless_camera_gone(run->source, run->progress.frame, run->options, damage,
-                              sizeof(damage)))
+    if (!losses_camera_gone(run->source, run->progress.frame, run->options, damage, sizeof(damage)))
         (void)reader_damage(run->reader, damage, sizeof(damage));
     add_gpu_loss(run, damage, sizeof(damage));
     if (run->progress.frame == 0)
@@ -710,15 +532,8 @@ static int finish(Run *run)
         return EXIT_INPUT;
     if (run->trial)
         return finish_trial(run, damage);
-    /* All files are whole before one gets its name. */
-    stats_flush(run->stats);
-    run_report_write(run->report, 0);
-    const int misnamed = run->writer && writer_finish(run->writer, 0, &run->error) < 0;
-    if (misnamed && !writer_name(run->writer))
-        return EXIT_OUTPUT;
-    int incomplete = stats_commit(run->stats, 0) < 0;
-    incomplete |= run_report_commit(run->report, 0) < 0;
-    if (misnamed)
+    const int incomplete = finish_files(run, 0);
+    if (incomplete < 0)
         return EXIT_OUTPUT;
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, incomplete ? "failed" : "done");
@@ -729,9 +544,9 @@ static int finish(Run *run)
     say_details(run);
     say_picture(run);
     say_summary(run);
-    const int code = headless_say_damage(damage, run->writer);
+    const int code = losses_say_damage(damage, run->writer);
     snprintf(run->damage, sizeof(run->damage), "%s", damage);
-    add_track_loss(run->damage, sizeof(run->damage), run->writer);
+    losses_add_tracks(run->damage, sizeof(run->damage), run->writer);
     return incomplete ? EXIT_OUTPUT : code;
 }
 
@@ -759,9 +574,7 @@ static int run_all(Run *run, ProgressShare *share)
     if (ret >= 0)
         ret = open_report(run);
     if (ret >= 0)
-        ret = open_overlay(run);
-    if (ret >= 0)
-        ret = comparison_open(&run->comparison, run->options, &run->error);
+        ret = drawing_open(&run->drawing, run->options, &run->error);
     if (ret < 0)
         return -ret;
     run->progress.style = run->trial ? PROGRESS_NONE : headless_progress(run->options);
@@ -822,8 +635,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     writer_close(&run.writer);
     stats_close(&run.stats);
     run_report_close(&run.report);
-    overlay_close(&run.overlay);
-    comparison_close(&run.comparison);
+    drawing_close(&run.drawing);
     planned_close(&run.planned);
     lookahead_close(&run.lookahead);
     reader_close(&run.reader);

@@ -8,36 +8,9 @@
 #include "app/progress.h"
 #include "app/run_end.h"
 #include "app/trial.h"
-#include "media/input/source.h"
-#include "media/output/writer.h"
-
-/* Not 0, with a sentence: the source is a camera that went before all `frames` were there. */
-int headless_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
-                         size_t size);
-
-/* Frames that a camera had no room for, as those before were not written yet; {0} at first. */
-typedef struct Missed {
-    int64_t frames;
-    int64_t last_us; /* the camera's time of the frame before */
-    int behind;      /* that one came out late */
-} Missed;
-
-/* After each frame, with its time in AV_TIME_BASE units. The source is a camera. */
-void headless_count_missed(Missed *missed, const Source *source, int64_t time_us);
-
-/* Warns of them where there are some; `why` ends the sentence: what they waited for. */
-void headless_say_missed(const Missed *missed, const char *why);
-
-/* Tells who asks for details how many frames were lost in the camera, where there is one and some
- * were: also those that it was kept waiting with. */
-void headless_say_lost(const Source *source);
 
 /* How progress is shown: --quiet leaves what nobody asked for out. */
 ProgressStyle headless_progress(const Options *options);
-
-/* The last line, where something is known to be lost: EXIT_DAMAGED with it, else EXIT_DONE.
- * `damage`: of the video, or ""; writer NULL: nothing is written. */
-int headless_say_damage(const char *damage, const Writer *writer);
 
 /* What came of a run, for who sums up many. */
 typedef struct RunResult {

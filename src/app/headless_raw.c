@@ -3,6 +3,7 @@
 #include "app/background_writer.h"
 #include "app/engine.h"
 #include "app/headless.h"
+#include "app/losses.h"
 #include "app/progress.h"
 #include "app/terminal.h"
 
@@ -37,7 +38,7 @@ static int64_t pass_packets(Source *source, BackgroundWriter *writer, const Opti
            source_read(source, packet) >= 0) {
         if (packet->stream_index == source->video->index) {
             count += background_writer_packet_wait(writer, packet);
-            headless_count_missed(
+            losses_count_missed(
                 &missed, source,
                 av_rescale_q(packet->pts, source->video->time_base, AV_TIME_BASE_Q));
         }
@@ -47,8 +48,8 @@ static int64_t pass_packets(Source *source, BackgroundWriter *writer, const Opti
         progress_update(progress);
     }
     av_packet_free(&packet);
-    headless_say_missed(&missed, "written, and are dropped");
-    headless_say_lost(source);
+    losses_say_missed(&missed, "written, and are dropped");
+    losses_say_lost(source);
     return count;
 }
 
@@ -68,7 +69,7 @@ static int finish(Source *source, BackgroundWriter **writer, int64_t count, cons
         *line ? line : "nothing was recorded");
     if (interrupted)
         return EXIT_INTERRUPTED;
-    if (!headless_camera_gone(source, count, options, gone, sizeof(gone)))
+    if (!losses_camera_gone(source, count, options, gone, sizeof(gone)))
         return EXIT_DONE;
     say(SAY_ERRORS, "%s", gone);
     return EXIT_DAMAGED;

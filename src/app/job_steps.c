@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/comparison.h"
-#include "app/decision.h"
-#include "app/headless.h"
-#include "app/overlay.h"
+#include "app/drawing.h"
+#include "app/losses.h"
+#include "app/run_end.h"
+#include "app/run_figures.h"
 #include "app/run_report.h"
 #include "app/stats.h"
 #include "app/terminal.h"
@@ -26,8 +26,8 @@
 #include "media/output/atomic_file.h"
 #include "media/output/part_file.h"
 #include "media/regular_file.h"
-#include "pipeline/pipeline.h"
 #include "pipeline/planned_curves.h"
+#include "run/run.h"
 
 static int is_stopped(const JobFilm *f)
 {
@@ -144,7 +144,7 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
     if (is) {
         job_folder_remove(folder);
         say(SAY_NORMAL, "%s is whole already", media_quote(output));
-        *code = headless_say_damage(marker.damage, NULL);
+        *code = losses_say_damage(marker.damage, NULL);
     }
     free(folder);
     return is;
@@ -167,7 +167,7 @@ int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
     if (is) {
         say(SAY_NORMAL, "%s is whole: another run of this job has joined it meanwhile",
             media_quote(plan->output));
-        *code = headless_say_damage(damage ? damage : "", NULL);
+        *code = losses_say_damage(damage ? damage : "", NULL);
     }
     if (is && !has_plan)
         job_folder_remove(folder);
@@ -243,8 +243,8 @@ typedef struct Segment {
     StatsFile *stats;
     RunReport *report;
     char *rows, *report_path; /* their paths */
-    FrameOverlay *overlay;
-    Comparison *comparison;
+    RunFigures figures;
+    Drawing drawing;
 } Segment;
 
 static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
@@ -255,13 +255,6 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
     s->film->progress.held = writer_held(s->film->writer);
     progress_update(&s->film->progress);
     return part_writer_add(s->writer, packet, error);
-}
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
 /* What comes with a part has a name of its own: two that make one part do not meet. NULL: out of
@@ -375,49 +368,42 @@ static int open_segment(Segment *s)
         ret = open_rows(s);
     if (ret >= 0)
         ret = open_report(s);
-    if (ret >= 0 && f->options.overlay)
-        ret = overlay_open(&s->overlay, overlay_look(&f->options), &f->error);
     if (ret >= 0)
-        ret = comparison_open(&s->comparison, &f->options, &f->error);
+        ret = drawing_open(&s->drawing, &f->options, &f->error);
     av_frame_free(&first);
     free(path);
     return ret;
 }
 
-static int sink(Segment *s, Item *item)
+static int end_frame(void *segment, SinkFrame *frame)
 {
-    JobFilm *f = s->film;
-    AVFrame *frame = item->message.output;
-    const double begin = now_us();
-    if (!frame)
-        return 0;
-    run_report_frame(s->report, item, s->part->first + s->label.frames, &f->params);
-    overlay_count(s->overlay, frame);
-    int ret = comparison_make(s->comparison, item->message.frame, frame, &f->error);
-    if (ret >= 0 && s->overlay) {
-        char words[128];
-        const Decision decision = decision_find(&item->stats, &f->params, equalizer_depth(frame),
-                                                frame->color_range == AVCOL_RANGE_JPEG);
-        decision_text(&decision, NULL, words, sizeof(words));
-        ret = overlay_draw(s->overlay, frame, &item->stats, words, &f->error);
-    }
-    if (ret >= 0)
-        ret = writer_frame(f->writer, frame, &f->error);
-    if (ret < 0)
-        return ret;
-    stats_write_item(s->stats, item, s->part->first + s->label.frames++, now_us() - begin);
-    f->progress.frame = s->label.frames;
-    f->progress.time += FRAME_DURATION(frame) * av_q2d(frame->time_base);
-    f->progress.bytes = part_writer_bytes(s->writer);
-    f->progress.held = writer_held(f->writer);
-    progress_update(&f->progress);
-    return 0;
+    Segment *s = segment;
+    Progress *p = &s->film->progress;
+    const AVFrame *output = frame->item->message.output;
+    p->frame = ++s->label.frames;
+    p->time += FRAME_DURATION(output) * av_q2d(output->time_base);
+    p->bytes = part_writer_bytes(s->writer);
+    p->held = writer_held(s->film->writer);
+    progress_update(p);
+    return job_film_check_gpu(s->film, s->label.part);
 }
 
-static int run_pipeline(Segment *s)
+static void add_sinks(Segment *s, Sinks *sinks)
+{
+    s->figures.params = &s->film->params;
+    if (s->report || s->drawing.overlay)
+        sinks_add(sinks, figures_sink(&s->figures));
+    sinks_add(sinks, run_report_sink(s->report));
+    sinks_add(sinks, drawing_sink(&s->drawing));
+    sinks_add(sinks, writer_sink(s->film->writer));
+    sinks_add(sinks, stats_sink(s->stats));
+    sinks_add(sinks, (Sink){.self = s, .frame = end_frame});
+}
+
+static int write_frames(Segment *s)
 {
     JobFilm *f = s->film;
-    Pipeline *pipeline;
+    RunLoop loop = {.stop = f->stop, .reader = s->place.open_reader, .number = s->part->first};
     const PipelineParts parts = {
         .reader = s->place.open_reader,
         .equalizer = f->engine.equalizer,
@@ -425,23 +411,11 @@ static int run_pipeline(Segment *s)
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&f->params),
-        .arrays = s->stats || s->report || s->overlay,
+        .arrays = s->stats || s->report || s->drawing.overlay,
         .note = say_line,
     };
-    int ret = pipeline_start(&pipeline, &parts, &f->error);
-    while (ret >= 0 && !is_stopped(f)) {
-        Item *item = NULL;
-        ret = pipeline_receive(pipeline, &item);
-        if (ret >= 0)
-            ret = sink(s, item);
-        if (ret >= 0)
-            ret = job_film_check_gpu(f, s->label.part);
-        item_free(&item);
-    }
-    int on = RUN_ON;
-    if (ret != AVERROR_EOF)
-        atomic_compare_exchange_strong(f->stop, &on, RUN_OVER);
-    pipeline_join(&pipeline, &f->error);
+    add_sinks(s, &loop.sinks);
+    (void)run_pipeline(&loop, &parts, &f->error);
     if (!f->error.fault && reader_changes(s->place.open_reader))
         say(SAY_ERRORS, "%s", reader_changes(s->place.open_reader)); /* also to --jobs */
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
@@ -462,7 +436,7 @@ static int write_segment(Segment *s)
     if (ret >= 0) {
         f->progress.frames = s->part->frames;
         job_film_begin(f);
-        ret = run_pipeline(s);
+        ret = write_frames(s);
     }
     if (ret >= 0)
         ret = writer_end_frames(f->writer, &f->error);
@@ -515,8 +489,7 @@ int job_step_segment(JobFilm *f, int part)
         (void)unlink(s.report_path);
     free(s.rows);
     free(s.report_path);
-    overlay_close(&s.overlay);
-    comparison_close(&s.comparison);
+    drawing_close(&s.drawing);
     planned_close(&s.planned);
     part_curves_close(&s.curves);
     part_reader_close(&s.place);
@@ -558,51 +531,47 @@ static int write_video(Joining *j, int64_t until)
 }
 
 /* The first frame tells what the film is like: the encoder is opened as for each of the parts. */
-static int begin_film(Joining *j, const AVFrame *first)
+static int begin_film(void *joining, SinkFrame *frame)
 {
+    Joining *j = joining;
     JobFilm *f = j->film;
     int size = 0;
+    if (!frame->is_first)
+        return 0;
     j->began = 1;
-    writer_begin(f->writer, reader_zero(j->reader));
-    const int ret = job_film_open_encoder(f, first);
+    writer_begin(f->writer, frame->zero_us);
+    const int ret = job_film_open_encoder(f, frame->item->message.output);
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);
     return film_joiner_check(j->joiner, extradata, size, &f->error);
 }
 
-static int write_packet(Joining *j, AVPacket *packet)
+static int write_packet(void *joining, AVPacket *packet, MediaError *error)
 {
-    JobFilm *f = j->film;
+    Joining *j = joining;
+    const JobFilm *f = j->film;
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const AVRational base = f->source->format->streams[packet->stream_index]->time_base;
     int ret = 0;
     if (j->began && stamp != AV_NOPTS_VALUE)
         ret = write_video(j, av_rescale_q(stamp, base, AV_TIME_BASE_Q));
-    return ret < 0 ? ret : writer_packet(f->writer, packet, &f->error);
+    return ret < 0 ? ret : writer_packet(f->writer, packet, error);
 }
 
 static int join_all(Joining *j)
 {
     JobFilm *f = j->film;
-    int ret = 0;
-    while (ret >= 0 && !is_stopped(f)) {
-        Message message = {0};
-        ret = reader_next(j->reader, &message, &f->error);
-        for (int i = 0; ret >= 0 && i < message.packet_count; i++)
-            ret = write_packet(j, message.packets[i]);
-        if (ret >= 0 && message.frame && !j->began)
-            ret = begin_film(j, message.frame);
-        message_clear(&message);
-    }
-    if (f->error.fault)
+    RunLoop loop = {.stop = f->stop, .reader = j->reader};
+    sinks_add(&loop.sinks, (Sink){.self = j, .packet = write_packet, .frame = begin_film});
+    if (run_reader(&loop, j->reader, &f->error) < 0)
         return f->error.fault;
     if (atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
     if (!j->began)
         return media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded",
                           f->source->name);
-    ret = write_video(j, INT64_MAX);
+    const int ret = write_video(j, INT64_MAX);
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
@@ -668,7 +637,7 @@ static int finish_join(Joining *j, int *code)
         media_quote(f->plan.output), f->plan.frames, f->plan.frames == 1 ? "" : "s",
         f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined",
         seconds, (double)f->plan.frames / seconds, writer_video(f->writer));
-    *code = headless_say_damage(f->damage, f->writer);
+    *code = losses_say_damage(f->damage, f->writer);
     if (incomplete)
         *code = EXIT_OUTPUT;
     return 0;

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_APP_RUN_END_H
 #define LUMEQ_APP_RUN_END_H
 
+#include "run/stop.h"
+
 /* The program's exit codes; README.md beside this says what each means. */
 enum {
     EXIT_DONE = 0,
@@ -11,8 +13,5 @@ enum {
     EXIT_INTERRUPTED = 4,
     EXIT_DAMAGED = 5,
 };
-
-/* Values of the stop flag, which every stage looks at. */
-enum { RUN_ON, RUN_INTERRUPTED, RUN_OVER };
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/decision.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_inputs.h"
 #include "app/terminal.h"
@@ -47,21 +46,17 @@ int run_report_open_part(RunReport **report, const Options *options, const char 
     return options->report ? open_report(report, options, path, NULL, NULL, error) : 0;
 }
 
-static void find_words(const Item *item, const LumeqParams *params, char *words, size_t size)
+static int take_frame(void *self, SinkFrame *f)
 {
-    const AVFrame *frame = item->message.output;
-    const Decision decision = decision_find(&item->stats, params, equalizer_depth(frame),
-                                            frame->color_range == AVCOL_RANGE_JPEG);
-    decision_text(&decision, NULL, words, size);
+    const RunReport *r = self;
+    const Message *m = &f->item->message;
+    report_frame(r->report, m->frame, m->output, &f->item->stats, f->number, f->words);
+    return 0;
 }
 
-void run_report_frame(RunReport *r, const Item *item, int64_t number, const LumeqParams *params)
+Sink run_report_sink(RunReport *r)
 {
-    char words[128];
-    if (!r)
-        return;
-    find_words(item, params, words, sizeof(words));
-    report_frame(r->report, item->message.frame, item->message.output, &item->stats, number, words);
+    return (Sink){.self = r, .frame = take_frame};
 }
 
 int run_report_append(RunReport *r, const char *path, MediaError *error)

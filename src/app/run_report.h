@@ -8,7 +8,7 @@
 #include "app/options/options.h"
 #include "lumeq/lumeq.h"
 #include "media/error.h"
-#include "pipeline/pipeline.h"
+#include "run/sink.h"
 
 typedef struct RunReport RunReport;
 
@@ -22,9 +22,8 @@ int run_report_open(RunReport **report, const Options *options, const struct sta
 int run_report_open_part(RunReport **report, const Options *options, const char *path,
                          MediaError *error);
 
-/* A frame that a pipeline has equalized, before anything is drawn into it. */
-void run_report_frame(RunReport *report, const Item *item, int64_t number,
-                      const LumeqParams *params);
+/* Takes frames before anything is drawn into them. */
+Sink run_report_sink(RunReport *report);
 
 /* The frames of a part of the film, by the path of what it has left. MEDIA_INPUT. */
 int run_report_append(RunReport *report, const char *path, MediaError *error);

@@ -9,6 +9,7 @@
 #include "media/regular_file.h"
 #include "pipeline/equalizer_frame.h"
 #include "report/histogram_figures.h"
+#include "run/run.h"
 
 struct StatsFile {
     const char *path;
@@ -145,19 +146,25 @@ void stats_write(StatsFile *f, const StatsRow *row)
         flush(f, "; the run goes on without statistics");
 }
 
-void stats_write_item(StatsFile *file, const Item *item, int64_t frame, double sink_us)
+static int write_frame(void *file, SinkFrame *f)
 {
-    const AVFrame *out = item->message.output;
+    const AVFrame *out = f->item->message.output;
     const StatsRow row = {
-        .frame = frame,
+        .frame = f->number,
         .pts = out->pts,
         .time = out->pts * av_q2d(out->time_base),
-        .stats = &item->stats,
+        .stats = &f->item->stats,
         .depth = equalizer_depth(out),
-        .decode_us = item->message.decode_us,
-        .sink_us = sink_us,
+        .decode_us = f->item->message.decode_us,
+        .sink_us = run_now_us() - f->begin_us,
     };
     stats_write(file, &row);
+    return 0;
+}
+
+Sink stats_sink(StatsFile *file)
+{
+    return (Sink){.self = file, .frame = write_frame};
 }
 
 int stats_append(StatsFile *f, const char *path, MediaError *error)

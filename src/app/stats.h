@@ -8,7 +8,7 @@
 
 #include "lumeq/lumeq.h"
 #include "media/error.h"
-#include "pipeline/pipeline.h"
+#include "run/sink.h"
 
 typedef struct StatsFile StatsFile;
 
@@ -36,8 +36,8 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
  * and stats_commit() fails. NULL is allowed in all that follow. */
 void stats_write(StatsFile *file, const StatsRow *row);
 
-/* The row of a frame that a pipeline has equalized. */
-void stats_write_item(StatsFile *file, const Item *item, int64_t frame, double sink_us);
+/* Writes a row for each frame. After the sinks whose time it tells. */
+Sink stats_sink(StatsFile *file);
 
 /* Adds the rows of another such file, as a part of a film has them. MEDIA_INPUT. */
 int stats_append(StatsFile *file, const char *path, MediaError *error);

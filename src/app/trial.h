@@ -3,15 +3,7 @@
 #ifndef LUMEQ_APP_TRIAL_H
 #define LUMEQ_APP_TRIAL_H
 
-#include <stdint.h>
-
-typedef struct AVFrame AVFrame;
-
-/* What an encoder gave out; times in seconds of the video. */
-typedef struct TrialPacket {
-    double time, duration;
-    int size, is_key;
-} TrialPacket;
+#include "run/sink.h"
 
 /* Frames of one pass, and when they were done: seconds on the monotonic clock. */
 typedef struct TrialPass {
@@ -30,6 +22,8 @@ typedef struct Trial {
     void (*step)(void *opaque);
     void *opaque;
 
+    Writer *writer; /* set by the run, which owns it */
+
     /* Afterwards. */
     double began, ended; /* all of it */
     TrialPass measured;  /* the first of two passes; 0 frames: there was one */
@@ -46,17 +40,21 @@ typedef struct Trial {
 } Trial;
 
 void trial_begin(Trial *trial);
-void trial_end(Trial *trial, int64_t written);
+
+/* After the output is complete. */
+void trial_end(Trial *trial);
+
+/* Makes the writer count what it would write. */
+void trial_options(Trial *trial, WriterOptions *options);
 
 /* A frame was measured. */
 void trial_measured(Trial *trial);
 
-/* A frame is about to be encoded; it was handed to the encoder. */
-void trial_frame(Trial *trial, const AVFrame *before, const AVFrame *after);
-void trial_encoded(Trial *trial);
+/* Takes frames before anything is drawn into them. NULL: no sink. */
+Sink trial_sink(Trial *trial);
 
-/* The encoder gave out a packet. */
-void trial_packet(Trial *trial, TrialPacket packet);
+/* Takes the place of writer_sink(). */
+Sink trial_writer_sink(Trial *trial);
 
 /* Seconds that a frame takes in the first of two passes, and where it is encoded; how long these
  * take to begin is not counted. 0: there was no such pass. */

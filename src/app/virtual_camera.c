@@ -9,6 +9,7 @@
 #include "app/run_end.h"
 #include "app/terminal.h"
 #include "media/camera/camera_output.h"
+#include "media/compat.h"
 #include "media/output/turner.h"
 #include "player/camera_watch.h"
 #include "player/clock.h"
@@ -31,10 +32,12 @@
 struct VirtualCamera {
     CameraOutput *output;
     atomic_int *stop;
+    const Source *source;
     Camera *watched; /* or NULL */
     int64_t interval;
     AVRational rate;
-    Pace pace; /* of a file */
+    Pace pace;      /* of a file */
+    int64_t end_us; /* of the last frame */
     pthread_t thread;
     int running;
     atomic_int mirrored;
@@ -211,6 +214,7 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
                           "%s is the camera and the virtual camera: --camera=DEV names another "
                           "camera, --list-devices shows which there are",
                           media_quote(path));
+    v->source = source;
     v->rate = source->camera ? camera_setting(source->camera)->rate : source->video->avg_frame_rate;
     v->interval = v->rate.num > 0 && v->rate.den > 0
                       ? av_rescale(AV_TIME_BASE, v->rate.den, v->rate.num)
@@ -225,10 +229,30 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
 
 /* ---- */
 
-void virtual_camera_wait(VirtualCamera *v, int64_t time_us)
+static int show_frame(void *self, SinkFrame *f)
 {
-    if (v)
-        pace_wait(&v->pace, time_us, v->stop);
+    VirtualCamera *v = self;
+    const AVFrame *frame = f->item->message.output;
+    const Camera *camera = v->source->camera;
+    v->end_us = av_rescale_q(frame->pts + FRAME_DURATION(frame), frame->time_base, AV_TIME_BASE_Q);
+    if (!v->source->live)
+        pace_wait(&v->pace, f->time_us, v->stop);
+    virtual_camera_frame(
+        v, frame, camera ? camera_captured_at(camera, f->time_us + f->zero_us) : AV_NOPTS_VALUE);
+    return 0;
+}
+
+static void end_frames(void *self, int at_end_of_input, MediaError *error)
+{
+    VirtualCamera *v = self;
+    if (at_end_of_input && !v->source->camera)
+        pace_wait(&v->pace, v->end_us, v->stop);
+    virtual_camera_check(v, error);
+}
+
+Sink virtual_camera_sink(VirtualCamera *v)
+{
+    return (Sink){.self = v, .frame = show_frame, .end = end_frames};
 }
 
 void virtual_camera_mirror(VirtualCamera *v, int mirrored)

@@ -15,6 +15,7 @@
 #include "app/options/options.h"
 #include "media/error.h"
 #include "media/input/source.h"
+#include "run/sink.h"
 
 typedef struct VirtualCamera VirtualCamera;
 
@@ -32,9 +33,9 @@ int virtual_camera_start(VirtualCamera *camera, const Source *source, int watch,
  * a camera took it, in the clock of av_gettime_relative(), or AV_NOPTS_VALUE. Any thread. */
 void virtual_camera_frame(VirtualCamera *camera, const AVFrame *frame, int64_t captured_at);
 
-/* Waits until `time_us` of an input that is no camera is now, or until the run is to end: pictures
- * of a file are given in real time. One that falls behind goes on from there. */
-void virtual_camera_wait(VirtualCamera *camera, int64_t time_us);
+/* Shows the frames of a run once it is started: live ones at once, others in real time, the last
+ * one until its end. Fails as virtual_camera_check(). */
+Sink virtual_camera_sink(VirtualCamera *camera);
 
 /* Whether the pictures from now on are mirrored. Any thread. */
 void virtual_camera_mirror(VirtualCamera *camera, int mirrored);

@@ -14,16 +14,17 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 # Who may include whom, and call whom. "equalizer-api" is the public header and what it declares;
 # media and the panel know nothing of the equalizer.
 MAY_INCLUDE = {
-    "app": {"app", "job", "report", "player", "pipeline", "media", "panel", "equalizer-api"},
-    "player": {"player", "pipeline", "media", "panel"},
-    "job": {"job", "pipeline", "media", "panel", "equalizer-api"},
+    "app": {"app", "job", "report", "player", "run", "pipeline", "media", "panel", "equalizer-api"},
+    "player": {"player", "run", "pipeline", "media", "panel"},
+    "job": {"job", "run", "pipeline", "media", "panel", "equalizer-api"},
     "pipeline": {"pipeline", "media", "panel", "equalizer-api"},
+    "run": {"run", "pipeline", "media", "panel", "equalizer-api"},
     "report": {"report", "media", "equalizer-api"},
     "media": {"media"},
     "panel": {"panel"},
     "equalizer": {"equalizer", "equalizer-api"},
     "manual": {"manual", "app", "bench", "equalizer-api"},
-    "bench": {"bench", "app", "pipeline", "equalizer", "equalizer-api", "media"},
+    "bench": {"bench", "app", "run", "pipeline", "equalizer", "equalizer-api", "media"},
 }
 
 # What is data of libavutil may be used by the pipeline, too.

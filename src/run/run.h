@@ -1,0 +1,38 @@
+/* The loop of a run: takes frames and packets from the stages, and gives them to the sinks. */
+#ifndef LUMEQ_RUN_RUN_H
+#define LUMEQ_RUN_RUN_H
+
+#include <stdatomic.h>
+
+#include "run/sink.h"
+#include "run/stop.h"
+
+typedef struct RunLoop {
+    /* Set by the caller. */
+    Sinks sinks;
+    atomic_int *stop;     /* ends the loop; becomes RUN_OVER if something fails */
+    const Reader *reader; /* tells which time becomes 0; NULL: 0 does */
+    int64_t number;       /* of the next frame; counts up */
+
+    int64_t frames; /* that all sinks have taken */
+} RunLoop;
+
+/* Gets the next item, which the loop frees: 0, AVERROR_EOF at the end, or another negative number.
+ * Waits. */
+typedef int RunNext(void *opaque, Item **item, MediaError *error);
+
+/* Runs until the end of the input, the first failure or a stop. Returns what ended it, or 0 for a
+ * stop. */
+int run_items(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
+
+/* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */
+int run_pipeline(RunLoop *run, const PipelineParts *parts, MediaError *error);
+
+/* Reads and decodes in the caller's thread; decoded frames go to the sinks as they are. As
+ * run_pipeline(). */
+int run_reader(RunLoop *run, Reader *reader, MediaError *error);
+
+/* Monotonic clock, in microseconds. */
+double run_now_us(void);
+
+#endif
