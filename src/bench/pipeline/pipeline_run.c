@@ -20,7 +20,7 @@
 #include "media/convert.h"
 #include "media/input/reader.h"
 #include "media/output/writer.h"
-#include "pipeline/pipeline.h"
+#include "run/run.h"
 
 typedef struct Span {
     double begin, end; /* us */
@@ -270,8 +270,13 @@ static int out_of_memory(Session *s)
     return media_fail(&s->error, MEDIA_INPUT, "out of memory");
 }
 
-static int sink(Session *s, const AVFrame *frame)
+static int take_frame(void *session, SinkFrame *f)
 {
+    Session *s = session;
+    const AVFrame *frame = f->item->message.output;
+    s->busy.decode_us += f->item->message.decode_us;
+    if (add_busy(&s->busy, &f->item->stats) < 0)
+        return out_of_memory(s);
     const double begin = bench_now_us();
     const int ret = s->writer ? writer_frame(s->writer, frame, &s->error) : 0;
     s->busy.sink_us += bench_now_us() - begin;
@@ -281,20 +286,11 @@ static int sink(Session *s, const AVFrame *frame)
     return ret;
 }
 
-static int take_item(Session *s, Item *item)
-{
-    if (!item->message.frame)
-        return 0;
-    s->busy.decode_us += item->message.decode_us;
-    if (add_busy(&s->busy, &item->stats) < 0)
-        return out_of_memory(s);
-    return sink(s, item->message.output);
-}
-
-/* As the program does it: a thread that decodes, one that equalizes, and this one. */
+/* As the program does it: a thread that decodes, one that equalizes, and this one. Without the
+ * equalizer one thread does all, so that the time for a part of it can be subtracted. */
 static int run_stages(Session *s)
 {
-    Pipeline *pipeline;
+    RunLoop loop = {.stop = &s->stop};
     const PipelineParts parts = {
         .reader = s->reader,
         .equalizer = s->engine.equalizer,
@@ -302,34 +298,9 @@ static int run_stages(Session *s)
         .chroma = equalizer_writes_chroma(&s->params),
         .note = say_line,
     };
-    int ret = pipeline_start(&pipeline, &parts, &s->error);
-    while (ret >= 0) {
-        Item *item = NULL;
-        ret = pipeline_receive(pipeline, &item);
-        if (ret >= 0)
-            ret = take_item(s, item);
-        item_free(&item);
-    }
-    if (ret != AVERROR_EOF)
-        atomic_store(&s->stop, 1);
-    pipeline_join(&pipeline, &s->error);
-    return s->error.fault;
-}
-
-/* One after the other, so that the time for a part of it can be subtracted. */
-static int run_in_turns(Session *s)
-{
-    int ret;
-    do {
-        Message message = {0};
-        ret = reader_next(s->reader, &message, &s->error);
-        if (ret >= 0 && message.frame) {
-            s->busy.decode_us += message.decode_us;
-            ret = sink(s, message.frame);
-        }
-        message_clear(&message);
-    } while (ret >= 0);
-    return s->error.fault;
+    sinks_add(&loop.sinks, (Sink){.self = s, .frame = take_frame});
+    return s->job->equalize && !s->job->pass ? run_pipeline(&loop, &parts, &s->error)
+                                             : run_reader(&loop, s->reader, &s->error);
 }
 
 static int finish_writer(Session *s)
@@ -380,7 +351,7 @@ int pipeline_run(const void *job, PipelineResult *result)
     int ret = session_open(&s, job, result);
     pipeline_meter_begin(&meter);
     if (ret >= 0)
-        ret = s.job->equalize && !s.job->pass ? run_stages(&s) : run_in_turns(&s);
+        ret = run_stages(&s);
     if (ret >= 0)
         ret = finish_writer(&s);
     pipeline_meter_end(&meter, result);
