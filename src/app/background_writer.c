@@ -7,16 +7,14 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "app/drawing.h"
 #include "app/engine.h"
 #include "app/output_depth.h"
-#include "app/overlay.h"
 #include "app/terminal.h"
 #include "media/compat.h"
-#include "media/message.h"
 #include "media/output/writer.h"
-#include "media/packet_bytes.h"
-#include "pipeline/equalizer_frame.h"
 #include "pipeline/queue.h"
+#include "run/run.h"
 
 /* Two seconds at 30 frames, to ride out a disk that stops for a moment, in no more memory than this
  * (a 4K frame has 12 MB). */
@@ -29,24 +27,15 @@
 /* Recordings of one second. */
 #define MOST_NAMES 100
 
-/* What is to be written next: one of the two. */
-typedef struct Entry {
-    AVFrame *frame;
-    AVPacket *packet;
-    LumeqFrameStats stats;
-    StatsArrays *arrays; /* those of `stats` */
-} Entry;
-
 struct BackgroundWriter {
+    const Options *options;
     const char *path; /* the options', or `name` */
     char name[64];
     WriterOptions writer_options;
     Writer *writer;
     const Source *source;
-    FrameOverlay *overlay;
-    int with_overlay;
-    OverlayLook look;
-    Queue *queue; /* of Entry * */
+    Drawing drawing;
+    Queue *queue; /* of Item *: a frame or a packet */
     pthread_t thread;
     int running;
     atomic_int partial;
@@ -61,14 +50,9 @@ struct BackgroundWriter {
     BackgroundWriterState state; /* under the lock */
 };
 
-static void entry_free(void *message)
+static void free_queued(void *item)
 {
-    Entry **entry = message;
-    av_frame_free(&(*entry)->frame);
-    av_packet_free(&(*entry)->packet);
-    free((*entry)->arrays);
-    free(*entry);
-    *entry = NULL;
+    item_free(item);
 }
 
 /* ---- opening ---- */
@@ -100,9 +84,7 @@ static int create(BackgroundWriter **writer, const Options *options, const char 
     pthread_mutex_init(&w->lock, NULL);
     w->state.bytes = -1;
     w->first = AV_NOPTS_VALUE;
-    w->with_overlay = options->overlay;
-    w->look = overlay_look(options);
-    w->look.over = PANEL_OVER_ONE; /* what the window compares is not written */
+    w->options = options;
     snprintf(w->name, sizeof(w->name), "%s", name ? name : "");
     w->path = name ? w->name : options->output;
     w->writer_options = writer_options(options, w->path, name != NULL, stop);
@@ -161,28 +143,6 @@ static int64_t shift_of(BackgroundWriter *w, int64_t time)
     return w->first;
 }
 
-static int write_frame(BackgroundWriter *w, Entry *entry, int64_t *end)
-{
-    AVFrame *frame = entry->frame;
-    frame->pts -= shift_of(w, frame->pts);
-    *end = frame->pts + FRAME_DURATION(frame);
-    overlay_count(w->overlay, frame);
-    /* What was decided depends on the window's settings, which change. */
-    const int ret =
-        w->overlay ? overlay_draw(w->overlay, frame, &entry->stats, NULL, &w->error) : 0;
-    return ret < 0 ? ret : writer_frame(w->writer, frame, &w->error);
-}
-
-static int write_packet(BackgroundWriter *w, AVPacket *packet, int64_t *end)
-{
-    const int64_t first = shift_of(w, packet->pts);
-    packet->pts -= first;
-    if (packet->dts != AV_NOPTS_VALUE)
-        packet->dts -= first;
-    *end = packet->pts + packet->duration;
-    return writer_video_packet(w->writer, packet, &w->error);
-}
-
 static void note_written(BackgroundWriter *w, int64_t end)
 {
     const int64_t us = av_rescale_q(end, w->source->video->time_base, AV_TIME_BASE_Q);
@@ -193,30 +153,63 @@ static void note_written(BackgroundWriter *w, int64_t end)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* AVERROR_EOF at the end, also of a picture, which has its one frame. */
-static int write_next(BackgroundWriter *w)
+static int write_packet(void *writer, AVPacket *packet, MediaError *error)
 {
-    Entry *entry;
-    int64_t end;
-    int ret = queue_take(w->queue, &entry, QUEUE_WAIT);
-    if (ret < 0)
-        return ret;
-    ret = entry->frame ? write_frame(w, entry, &end) : write_packet(w, entry->packet, &end);
-    entry_free(&entry);
+    BackgroundWriter *w = writer;
+    const int64_t first = shift_of(w, packet->pts);
+    packet->pts -= first;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts -= first;
+    const int64_t end = packet->pts + packet->duration;
+    const int ret = writer_video_packet(w->writer, packet, error);
     if (ret >= 0)
         note_written(w, end);
     return ret;
 }
 
+static int shift_frame(void *writer, SinkFrame *f)
+{
+    AVFrame *frame = f->item->message.output;
+    frame->pts -= shift_of(writer, frame->pts);
+    return 0;
+}
+
+static int write_frame(void *writer, SinkFrame *f)
+{
+    BackgroundWriter *w = writer;
+    const AVFrame *frame = f->item->message.output;
+    const int ret = writer_frame(w->writer, frame, f->error);
+    if (ret >= 0)
+        note_written(w, frame->pts + FRAME_DURATION(frame));
+    return ret;
+}
+
+static int take_item(void *writer, Item **item, MediaError *error)
+{
+    const BackgroundWriter *w = writer;
+    (void)error;
+    return queue_take(w->queue, item, QUEUE_WAIT);
+}
+
+/* Returns AVERROR_EOF at the end, also of a picture, which has its one frame. */
+static int write_all(BackgroundWriter *w)
+{
+    RunLoop loop = {.stop = NULL};
+    Options options = *w->options;
+    options.compare = 0; /* the window's comparison is not written */
+    if (drawing_open(&w->drawing, &options, &w->error) < 0)
+        return w->error.fault;
+    sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
+    sinks_add(&loop.sinks, drawing_sink(&w->drawing));
+    sinks_add(&loop.sinks, (Sink){.self = w, .frame = write_frame});
+    return run_items(&loop, take_item, w, &w->error);
+}
+
 static void *recorder_main(void *arg)
 {
     BackgroundWriter *w = arg;
-    int ret = 0;
     (void)setpriority(PRIO_PROCESS, 0, NICE);
-    if (w->with_overlay)
-        ret = overlay_open(&w->overlay, w->look, &w->error);
-    while (ret >= 0)
-        ret = write_next(w);
+    const int ret = write_all(w);
     queue_stop(w->queue);
     const int partial = atomic_load(&w->partial);
     if (ret == AVERROR_EOF || partial)
@@ -236,7 +229,7 @@ int background_writer_start(BackgroundWriter *w, const Source *source, MediaErro
     if (ret < 0)
         return ret;
     const QueueOptions options = {
-        .item = sizeof(Entry *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = entry_free};
+        .item = sizeof(Item *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
     if (queue_open(&w->queue, &options) < 0)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)
@@ -254,47 +247,41 @@ static void note_dropped(BackgroundWriter *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Takes the entry over. Answers whether it will be written. */
-static int put(BackgroundWriter *w, Entry *entry, QueueWait wait)
+/* Takes the item over; NULL: out of memory. Returns true if it will be written. */
+static int put(BackgroundWriter *w, Item *item, QueueWait wait)
 {
-    if (entry && (entry->frame || entry->packet)) {
-        const int64_t bytes = entry->frame ? message_frame_bytes(entry->frame, NULL)
-                                           : (int64_t)packet_bytes(entry->packet);
-        if (queue_put(w->queue, &entry, bytes, wait) >= 0)
-            return 1;
-    }
-    if (entry)
-        entry_free(&entry);
+    if (item && queue_put(w->queue, &item, message_bytes(&item->message), wait) >= 0)
+        return 1;
+    item_free(&item);
     note_dropped(w);
     return 0;
 }
 
-static int keep_stats(Entry *entry, const LumeqFrameStats *stats)
+static int keep_stats(Item *item, const LumeqFrameStats *stats)
 {
     const size_t size = (size_t)stats->bins * sizeof(uint32_t);
-    entry->arrays = malloc(sizeof(*entry->arrays));
-    if (!entry->arrays)
+    item->arrays = malloc(sizeof(*item->arrays));
+    if (!item->arrays)
         return -1;
-    memcpy(entry->arrays->hist_in, stats->hist_in, size);
-    memcpy(entry->arrays->hist_out, stats->hist_out, size);
-    memcpy(entry->arrays->curve, stats->curve, size);
-    entry->stats = *stats;
-    entry->stats.hist_in = entry->arrays->hist_in;
-    entry->stats.hist_out = entry->arrays->hist_out;
-    entry->stats.curve = entry->arrays->curve;
+    memcpy(item->arrays->hist_in, stats->hist_in, size);
+    memcpy(item->arrays->hist_out, stats->hist_out, size);
+    memcpy(item->arrays->curve, stats->curve, size);
+    item->stats = *stats;
+    item->stats.hist_in = item->arrays->hist_in;
+    item->stats.hist_out = item->arrays->hist_out;
+    item->stats.curve = item->arrays->curve;
     return 0;
 }
 
 void background_writer_frame(BackgroundWriter *w, const AVFrame *frame,
                              const LumeqFrameStats *stats)
 {
-    Entry *entry = calloc(1, sizeof(*entry));
-    if (entry) {
-        entry->frame = av_frame_clone(frame);
-        if (w->with_overlay && keep_stats(entry, stats) < 0)
-            av_frame_free(&entry->frame);
-    }
-    (void)put(w, entry, QUEUE_TRY);
+    Item *item = calloc(1, sizeof(*item));
+    if (item)
+        item->message.output = av_frame_clone(frame);
+    if (item && (!item->message.output || (w->options->overlay && keep_stats(item, stats) < 0)))
+        item_free(&item);
+    (void)put(w, item, QUEUE_TRY);
 }
 
 static int put_packet(BackgroundWriter *w, const AVPacket *packet, QueueWait wait)
@@ -304,10 +291,14 @@ static int put_packet(BackgroundWriter *w, const AVPacket *packet, QueueWait wai
             note_dropped(w);
         return 0;
     }
-    Entry *entry = calloc(1, sizeof(*entry));
-    if (entry)
-        entry->packet = av_packet_clone(packet);
-    w->follows = put(w, entry, wait);
+    Item *item = calloc(1, sizeof(*item));
+    if (item)
+        item->message.packets[0] = av_packet_clone(packet);
+    if (item && item->message.packets[0])
+        item->message.packet_count = 1;
+    else
+        item_free(&item);
+    w->follows = put(w, item, wait);
     w->begun = 1;
     return w->follows;
 }
@@ -373,7 +364,7 @@ int background_writer_close(BackgroundWriter **writer, char *line, size_t size, 
         describe(w, line, size);
     const int ret = w->error.fault ? media_fail(error, w->error.fault, "%s", w->error.text) : 0;
     writer_close(&w->writer);
-    overlay_close(&w->overlay);
+    drawing_close(&w->drawing);
     queue_close(&w->queue);
     pthread_mutex_destroy(&w->lock);
     free(w);

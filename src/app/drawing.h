@@ -1,4 +1,4 @@
-/* What is drawn into the frames that are written: before and after, and the histogram panel. */
+/* Drawing into written frames: before and after, and the histogram panel. */
 #ifndef LUMEQ_APP_DRAWING_H
 #define LUMEQ_APP_DRAWING_H
 

@@ -12,8 +12,8 @@
 
 /* ---- frames of a camera ---- */
 
-/* The driver's count is of what is read, which is ahead of what comes out; gaps in that, after
- * frames that come out late, say the same. */
+/* The driver counts frames as they are read, which is ahead of the frames that are written. So a
+ * gap after a frame that was written late counts instead. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us)
 {
     const AVRational rate = camera_setting(source->camera)->rate;

@@ -1,4 +1,4 @@
-/* What a run has lost: damage of the input, and frames of a camera. */
+/* Losses of a run: damage of the input, and frames of a camera. */
 #ifndef LUMEQ_APP_LOSSES_H
 #define LUMEQ_APP_LOSSES_H
 
@@ -33,7 +33,7 @@ int losses_camera_gone(const Source *source, int64_t frames, const Options *opti
  * the video, or ""; writer NULL: nothing is written. */
 int losses_say_damage(const char *damage, const Writer *writer);
 
-/* Adds the losses of other tracks to a text about the video. Writer NULL: there are none. */
+/* Adds the losses of other tracks to a text about the video. Writer NULL: adds nothing. */
 void losses_add_tracks(char *text, size_t size, const Writer *writer);
 
 #endif

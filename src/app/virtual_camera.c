@@ -242,10 +242,10 @@ static int show_frame(void *self, SinkFrame *f)
     return 0;
 }
 
-static void end_frames(void *self, int at_end_of_input, MediaError *error)
+static void end_frames(void *self, int complete, MediaError *error)
 {
     VirtualCamera *v = self;
-    if (at_end_of_input && !v->source->camera)
+    if (complete && !v->source->camera)
         pace_wait(&v->pace, v->end_us, v->stop);
     virtual_camera_check(v, error);
 }

@@ -56,7 +56,7 @@ static int give(RunLoop *run, Item *item, MediaError *error)
 int run_items(RunLoop *run, RunNext *next, void *opaque, MediaError *error)
 {
     int ret = 0;
-    while (ret >= 0 && atomic_load(run->stop) == RUN_ON) {
+    while (ret >= 0 && (!run->stop || atomic_load(run->stop) == RUN_ON)) {
         Item *item = NULL;
         ret = next(opaque, &item, error);
         if (ret >= 0)
@@ -69,7 +69,7 @@ int run_items(RunLoop *run, RunNext *next, void *opaque, MediaError *error)
     return ret;
 }
 
-/* pipeline_join() knows what has failed. */
+/* pipeline_join() reports failures. */
 static int receive(void *pipeline, Item **item, MediaError *error)
 {
     (void)error;

@@ -10,7 +10,7 @@
 typedef struct RunLoop {
     /* Set by the caller. */
     Sinks sinks;
-    atomic_int *stop;     /* ends the loop; becomes RUN_OVER if something fails */
+    atomic_int *stop; /* ends the loop; run_pipeline() makes it RUN_OVER at a failure; or NULL */
     const Reader *reader; /* tells which time becomes 0; NULL: 0 does */
     int64_t number;       /* of the next frame; counts up */
 

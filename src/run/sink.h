@@ -34,8 +34,9 @@ typedef struct Sink {
      * references, so at most one sink of a run has this. */
     int (*packet)(void *self, AVPacket *packet, MediaError *error);
     int (*frame)(void *self, SinkFrame *frame);
-    /* No more calls follow, whether the input has ended or something has failed. */
-    void (*end)(void *self, int at_end_of_input, MediaError *error);
+    /* No more calls follow. `complete`: the run has come to its end, and was neither stopped nor
+     * failed. */
+    void (*end)(void *self, int complete, MediaError *error);
 } Sink;
 
 #define SINKS_MOST 16
