@@ -34,7 +34,7 @@ struct BackgroundWriter {
     WriterOptions writer_options;
     Writer *writer;
     const Source *source;
-    Drawing drawing;
+    Drawing *drawing;
     Queue *queue; /* of Item *: a frame or a packet */
     pthread_t thread;
     int running;
@@ -200,7 +200,7 @@ static int write_all(BackgroundWriter *w)
     if (drawing_open(&w->drawing, &options, &w->error) < 0)
         return w->error.fault;
     sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
-    sinks_add(&loop.sinks, drawing_sink(&w->drawing));
+    sinks_add(&loop.sinks, drawing_sink(w->drawing));
     sinks_add(&loop.sinks, (Sink){.self = w, .frame = write_frame});
     return run_items(&loop, take_item, w, &w->error);
 }

@@ -50,7 +50,7 @@ typedef struct Run {
     PlannedCurves *planned;
     StatsFile *stats;
     RunReport *report;
-    Drawing drawing;
+    Drawing *drawing;
     VirtualCamera *virtual;
     int paced;
     Pace pace;
@@ -319,7 +319,7 @@ static void add_sinks(Run *run, Sinks *s)
     sinks_add(s, figures_sink(&run->figures));
     sinks_add(s, trial_sink(run->trial));
     sinks_add(s, run_report_sink(run->report));
-    sinks_add(s, drawing_sink(&run->drawing));
+    sinks_add(s, drawing_sink(run->drawing));
     sinks_add(s, (Sink){.self = run, .frame = keep_pace});
     sinks_add(s, virtual_camera_sink(run->virtual));
     sinks_add(s, run->trial ? trial_writer_sink(run->trial) : writer_sink(run->writer));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/comparison.h"
+#include "app/drawing.h"
 #include "app/headless.h"
 #include "app/options/option_inputs.h"
 #include "app/options/option_arguments.h"
@@ -253,19 +253,21 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
 /* `encode`: and gives it this frame, alone. */
 static int open_encoder(JobFilm *f, const AVFrame *first, int encode)
 {
-    Comparison *comparison = NULL;
+    Options options = f->options;
+    Drawing *drawing = NULL;
     AVFrame *frame = av_frame_clone(first);
-    int ret = frame ? comparison_open(&comparison, &f->options, &f->error)
+    options.overlay = 0; /* changes no size */
+    int ret = frame ? drawing_open(&drawing, &options, &f->error)
                     : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
     if (ret >= 0)
-        ret = comparison_make(comparison, first, frame, &f->error);
+        ret = drawing_compare(drawing, first, frame, &f->error);
     if (ret >= 0)
         ret = writer_open_encoder(f->writer, frame, &f->error);
     if (ret >= 0 && encode)
         ret = writer_frame(f->writer, frame, &f->error);
     if (ret >= 0 && encode)
         ret = writer_end_frames(f->writer, &f->error);
-    comparison_close(&comparison);
+    drawing_close(&drawing);
     av_frame_free(&frame);
     return ret;
 }

@@ -244,7 +244,7 @@ typedef struct Segment {
     RunReport *report;
     char *rows, *report_path; /* their paths */
     RunFigures figures;
-    Drawing drawing;
+    Drawing *drawing;
 } Segment;
 
 static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
@@ -391,10 +391,10 @@ static int end_frame(void *segment, SinkFrame *frame)
 static void add_sinks(Segment *s, Sinks *sinks)
 {
     s->figures.params = &s->film->params;
-    if (s->report || s->drawing.overlay)
+    if (s->report || s->film->options.overlay)
         sinks_add(sinks, figures_sink(&s->figures));
     sinks_add(sinks, run_report_sink(s->report));
-    sinks_add(sinks, drawing_sink(&s->drawing));
+    sinks_add(sinks, drawing_sink(s->drawing));
     sinks_add(sinks, writer_sink(s->film->writer));
     sinks_add(sinks, stats_sink(s->stats));
     sinks_add(sinks, (Sink){.self = s, .frame = end_frame});
@@ -411,7 +411,7 @@ static int write_frames(Segment *s)
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&f->params),
-        .arrays = s->stats || s->report || s->drawing.overlay,
+        .arrays = s->stats || s->report || s->film->options.overlay,
         .note = say_line,
     };
     add_sinks(s, &loop.sinks);
