@@ -368,32 +368,11 @@ static int no_frames(Run *run, const char *damage)
                        damage);
 }
 
-static void say_changes(const Run *run)
-{
-    if (reader_changes(run->reader))
-        say(SAY_WARNINGS, "%s", reader_changes(run->reader));
-}
-
-static void say_codes(const Run *run)
-{
-    if (reader_codes(run->reader))
-        say(SAY_NORMAL, "%s %s", run->source->name, reader_codes(run->reader));
-}
-
 static void say_details(const Run *run)
 {
-    char memory[128], pumping[128];
+    char memory[128];
     const char *conversion = reader_conversion(run->reader);
-    timeline_print(&run->figures.timeline, say_detail);
-    if (run->lookahead && figures_pumping(&run->figures, pumping, sizeof(pumping)))
-        say(run->params.deflicker > 0 ? SAY_NORMAL : SAY_DETAILS, "%s", pumping);
-    if (run->figures.noise_count)
-        say(SAY_DETAILS, "noise of %.2f codes of 8 bits in dark areas that stand still",
-            run->figures.noise / (double)run->figures.noise_count);
-    if (run->params.mode != LUMEQ_MODE_OFF)
-        say(SAY_DETAILS,
-            "differences in dark areas grew by %.1f times at most, noise by no more than that",
-            run->figures.noise_gain);
+    figures_say_details(&run->figures, run->lookahead != NULL);
     if (run->engine.decodes)
         say(SAY_DETAILS, "decoded %s",
             reader_is_on_gpu(run->reader)      ? "on the GPU"
@@ -539,8 +518,10 @@ static int finish(Run *run)
     progress_end(&run->progress, incomplete ? "failed" : "done");
     say_missed(run);
     say_unused(run);
-    say_changes(run);
-    say_codes(run);
+    if (reader_changes(run->reader))
+        say(SAY_WARNINGS, "%s", reader_changes(run->reader));
+    if (reader_codes(run->reader))
+        say(SAY_NORMAL, "%s %s", run->source->name, reader_codes(run->reader));
     say_details(run);
     say_picture(run);
     say_summary(run);

@@ -3,8 +3,22 @@
 #define LUMEQ_APP_RUN_FIGURES_H
 
 #include "app/decision.h"
-#include "app/timeline.h"
 #include "run/sink.h"
+
+/* Frames in a row that are looked at together. */
+#define TIMELINE_FRAMES 8
+
+typedef struct TimelineFrame {
+    int64_t number;
+    double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES];
+} TimelineFrame;
+
+/* The frames whose stages overlapped most on the GPU. */
+typedef struct Timeline {
+    TimelineFrame last[TIMELINE_FRAMES], best[TIMELINE_FRAMES]; /* oldest first */
+    int count;
+    double overlap; /* of `best`: stages at work at a time, on average */
+} Timeline;
 
 /* Mean absolute difference of brightness (MABD) between neighbouring frames, without cuts: how much
  * the light pumps. In codes of 8 bits. */
@@ -31,7 +45,7 @@ typedef struct RunFigures {
 /* Also sets the words of frames that have histograms: comes before the sinks that show them. */
 Sink figures_sink(RunFigures *figures);
 
-/* The sentence about pumping, or 0 with fewer than two frames. */
-int figures_pumping(const RunFigures *figures, char *text, size_t size);
+/* Says them to users who ask for details. `planned`: the curves knew what comes. */
+void figures_say_details(const RunFigures *figures, int planned);
 
 #endif

@@ -1,14 +1,11 @@
 #include "app/trial.h"
 
-#include <time.h>
-
 #include "media/compat.h"
+#include "run/run.h"
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return run_now_us() * 1e-6;
 }
 
 void trial_begin(Trial *t)
