@@ -409,10 +409,9 @@ static int compare(Bench *b, PipelineJob job, const char *what, int first)
     if (result.frames == b->video.frames && result.sum == b->video.sum)
         return 0;
     fprintf(stderr,
-            "lumeq-bench pipeline: MISMATCH: %s: %lld frames of sum %016llx; expected %lld of "
-            "%016llx\n",
-            what, (long long)result.frames, (unsigned long long)result.sum,
-            (long long)b->video.frames, (unsigned long long)b->video.sum);
+            "lumeq-bench pipeline: MISMATCH: %s: %lld frames of sum %08x; expected %lld of "
+            "%08x\n",
+            what, (long long)result.frames, result.sum, (long long)b->video.frames, b->video.sum);
     return -1;
 }
 

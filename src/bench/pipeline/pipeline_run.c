@@ -17,6 +17,7 @@
 #include "bench/pcie.h"
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
+#include "media/checksum.h"
 #include "media/convert.h"
 #include "media/input/reader.h"
 #include "media/output/writer.h"
@@ -135,26 +136,14 @@ static int64_t planes_size(const AVFrame *frame, int chroma)
     return size;
 }
 
-/* FNV-1a, by Fowler, Noll and Vo, over eight bytes at a time. */
-static uint64_t sum_row(const uint8_t *row, size_t size, uint64_t sum)
-{
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, row + i, size - i < 8 ? size - i : 8);
-        sum = (sum ^ word) * 0x100000001b3u;
-        sum ^= sum >> 32;
-    }
-    return sum;
-}
-
-/* `sum` and the samples of all its planes but alpha become another number. */
-static uint64_t sum_planes(const AVFrame *frame, uint64_t sum)
+/* Adds the samples of all planes but alpha to a checksum. */
+static uint32_t sum_planes(const AVFrame *frame, uint32_t sum)
 {
     const int planes = convert_layout(frame->format).planes;
     for (int i = 0; i < planes; i++) {
         const Plane plane = plane_of(frame, i);
         for (int y = 0; y < plane.height; y++)
-            sum = sum_row(plane.data + y * plane.stride, plane.row, sum);
+            sum = checksum(sum, plane.data + y * plane.stride, plane.row);
     }
     return sum;
 }

@@ -36,7 +36,7 @@ typedef struct PipelineResult {
     double memory_mib, gpu_memory_mib; /* the most there was; on the GPU beside the context */
     double gpu_busy;                   /* at least one stage of it */
     double decode_busy, upload_busy, equalize_busy, download_busy, sink_busy;
-    uint64_t sum; /* over the samples of all frames */
+    uint32_t sum; /* over the samples of all frames */
 
     int width, height, depth; /* of the first frame */
     int64_t frame_bytes;      /* of its planes that the GPU gets */
