@@ -9,12 +9,12 @@
 #include "app/doctor/doctor.h"
 #include "app/headless.h"
 #include "app/headless_many.h"
-#include "app/headless_raw.h"
 #include "app/job_commands.h"
 #include "app/job_run.h"
 #include "app/options/option_profile.h"
 #include "app/options/options.h"
 #include "app/play.h"
+#include "app/recording.h"
 #include "app/sample_run.h"
 #include "app/signals.h"
 #include "app/terminal.h"
@@ -113,7 +113,7 @@ static int run(const Options *options)
     if (options->jobs != 0 || options->resume)
         return job_run(options, &stop);
     const int raw = options->camera && options->output && options->record_raw;
-    return raw ? headless_raw_run(options, &stop) : headless_run(options, &stop, NULL);
+    return raw ? recording_raw_run(options, &stop) : headless_run(options, &stop, NULL);
 }
 
 /* A thread may go on with a file that was given up: it is not to lose what it uses. */

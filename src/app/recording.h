@@ -1,12 +1,15 @@
-/* The recording beside the window: it begins and ends by the options, by a key, and with the
- * camera, and says so. For one thread, unless said otherwise. */
-#ifndef LUMEQ_APP_WINDOW_RECORDING_H
-#define LUMEQ_APP_WINDOW_RECORDING_H
+/* Recordings: beside the window, by the options, by a key, and until the camera goes; and of a
+ * camera's packets without a window. For one thread, unless said otherwise. */
+#ifndef LUMEQ_APP_RECORDING_H
+#define LUMEQ_APP_RECORDING_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-#include "app/background_writer.h"
+#include "app/options/options.h"
 #include "player/player.h"
+
+typedef struct Recorder Recorder;
 
 /* {0} is a closed one. */
 typedef struct WindowRecording {
@@ -14,24 +17,26 @@ typedef struct WindowRecording {
     const atomic_int *stop;
     const Source *source; /* of the writer */
     int open;
-    pthread_mutex_t lock;     /* of what follows, for threads that bring frames and packets */
-    BackgroundWriter *writer; /* NULL: nothing is recorded, or being completed */
-    int ending;               /* it is being completed */
-    int failed;               /* a fault: something could not be recorded */
+    pthread_mutex_t lock; /* of what follows, for threads that bring frames and packets */
+    Recorder *writer;     /* NULL: nothing is recorded, or being completed */
+    int ending;           /* it is being completed */
+    int failed;           /* a fault: something could not be recorded */
 } WindowRecording;
 
-/* Checks the OUTPUT of the options, where there is one. As background_writer_create(). */
+/* Checks the OUTPUT of the options, if there is one, and its encoder; touches no file. The options
+ * must outlive it. MEDIA_USAGE, MEDIA_OUTPUT. */
 int window_recording_open(WindowRecording *recording, const Options *options,
                           const atomic_int *stop, MediaError *error);
 
-/* Begins to record that OUTPUT, where there is one. The source must be there until
- * window_recording_end(). As background_writer_start(). */
+/* Begins to record that OUTPUT, if there is one, with time 0 at the first frame. The source must be
+ * there until window_recording_end(). MEDIA_USAGE, MEDIA_OUTPUT. */
 int window_recording_start(WindowRecording *recording, const Source *source, MediaError *error);
 
 /* Not 0: it takes equalized frames. Any thread. */
 int window_recording_takes_frames(WindowRecording *recording);
 
-/* As background_writer_frame(), from any thread. Nothing happens while nothing is recorded. */
+/* An equalized frame, or one of its source's packets, untouched: whichever the options ask for;
+ * neither is kept. Any thread. Does nothing while nothing is recorded. */
 void window_recording_frame(WindowRecording *recording, const AVFrame *frame,
                             const LumeqFrameStats *stats);
 void window_recording_packet(void *recording, const AVPacket *packet);
@@ -51,5 +56,8 @@ int window_recording_end(WindowRecording *recording, int partial);
 
 /* When no other thread can bring packets any more. */
 void window_recording_close(WindowRecording *recording);
+
+/* Writes what a camera sends, untouched. As headless_run(). */
+int recording_raw_run(const Options *options, atomic_int *stop);
 
 #endif

@@ -1,0 +1,632 @@
+#include "app/recording.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "app/drawing.h"
+#include "app/engine.h"
+#include "app/headless.h"
+#include "app/losses.h"
+#include "app/output_depth.h"
+#include "app/progress.h"
+#include "app/terminal.h"
+#include "media/camera/camera.h"
+#include "media/compat.h"
+#include "media/output/writer.h"
+#include "pipeline/queue.h"
+#include "run/run.h"
+
+/* Two seconds at 30 frames, to ride out a disk that stops for a moment, in no more memory than this
+ * (a 4K frame has 12 MB). */
+#define QUEUE_LENGTH 60
+#define QUEUE_BYTES (192 << 20)
+
+/* Niceness of this thread and of the encoder's threads that it starts: the preview comes first. */
+#define NICE 5
+
+/* Recordings of one second. */
+#define MOST_NAMES 100
+
+typedef struct RecorderState {
+    int64_t frames, dropped; /* written, left out */
+    int64_t length_us;       /* so far */
+    int64_t bytes;           /* of the file, -1: unknown */
+    int done;                /* the thread has ended: closing does not wait */
+} RecorderState;
+
+/* A file that a thread of its own encodes and writes, so that nobody waits for the encoder. It
+ * drops and counts frames that it cannot take in time. */
+struct Recorder {
+    const Options *options;
+    const char *path; /* the options', or `name` */
+    char name[64];
+    WriterOptions writer_options;
+    Writer *writer;
+    const Source *source;
+    Drawing *drawing;
+    Queue *queue; /* of Item *: a frame or a packet */
+    pthread_t thread;
+    int running;
+    atomic_int partial;
+    /* Of packets, for the thread that brings them: one came; the next one can be decoded. */
+    int begun, follows;
+    /* The thread's while it runs. */
+    int64_t first; /* time of the first one, AV_NOPTS_VALUE: none yet */
+    MediaError error;
+
+    pthread_mutex_t lock;
+    RecorderState state; /* under the lock */
+};
+
+static void free_queued(void *item)
+{
+    item_free(item);
+}
+
+/* ---- end ---- */
+
+/* No more follow. The file is completed beside, as NAME.partial.EXT if it is `partial`. */
+static void end_recorder(Recorder *w, int partial)
+{
+    atomic_store(&w->partial, partial);
+    if (w->running)
+        queue_end(w->queue, AVERROR_EOF);
+}
+
+static RecorderState state_of(Recorder *w)
+{
+    pthread_mutex_lock(&w->lock);
+    const RecorderState state = w->state;
+    pthread_mutex_unlock(&w->lock);
+    return state;
+}
+
+/* Once no more follow: waits until the file is complete. */
+static void wait_recorder(Recorder *w)
+{
+    if (w->running)
+        pthread_join(w->thread, NULL);
+    w->running = 0;
+}
+
+static void describe_file(const Recorder *w, char *line, size_t size)
+{
+    char dropped[64] = "";
+    const RecorderState *s = &w->state;
+    const char *name = writer_name(w->writer);
+    if (s->dropped)
+        snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)s->dropped);
+    const char *video = writer_video(w->writer);
+    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s%s%s",
+             media_quote(name ? name : w->path), (long long)s->frames, s->frames == 1 ? "" : "s",
+             (double)s->length_us * 1e-6, dropped, *video ? "; " : "", video);
+}
+
+/* Waits until the file is complete, and frees all. `line` describes the file, "" without one.
+ * MEDIA_OUTPUT, MEDIA_USAGE; NULL is allowed inside. */
+static int close_recorder(Recorder **writer, char *line, size_t size, MediaError *error)
+{
+    Recorder *w = *writer;
+    if (line)
+        *line = '\0';
+    if (!w)
+        return 0;
+    end_recorder(w, atomic_load(&w->partial));
+    wait_recorder(w);
+    if (line && w->state.frames && !w->error.fault)
+        describe_file(w, line, size);
+    const int ret = w->error.fault ? media_fail(error, w->error.fault, "%s", w->error.text) : 0;
+    writer_close(&w->writer);
+    drawing_close(&w->drawing);
+    queue_close(&w->queue);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+    *writer = NULL;
+    return ret;
+}
+
+/* ---- begin ---- */
+
+static WriterOptions writer_options(const Options *o, const char *path, int named,
+                                    const atomic_int *stop)
+{
+    return (WriterOptions){
+        .path = path,
+        .format = named ? NULL : o->format,
+        .overwrite = !named && o->overwrite,
+        .any_name = named,
+        .stop = stop,
+        .segments = named ? (SegmentOptions){0} : engine_segments(o),
+        .copy_video = o->record_raw,
+        .video = engine_encoder(o),
+        .tracks = {.no_metadata = o->no_metadata, .note = say_line},
+    };
+}
+
+/* "lumeq-20260131-120000.mkv", "lumeq-20260131-120000-2.mkv" */
+static void name_of_now(char *name, size_t size, int number)
+{
+    char when[32] = "", which[16] = "";
+    const time_t now = time(NULL);
+    struct tm local;
+    if (localtime_r(&now, &local))
+        strftime(when, sizeof(when), "-%Y%m%d-%H%M%S", &local);
+    if (number > 1)
+        snprintf(which, sizeof(which), "-%d", number);
+    snprintf(name, size, "lumeq%s%s.mkv", when, which);
+}
+
+/* The first one that is free. */
+static void find_name(char *name, size_t size)
+{
+    struct stat there;
+    for (int i = 1; i <= MOST_NAMES; i++) {
+        name_of_now(name, size, i);
+        if (lstat(name, &there) < 0)
+            break;
+    }
+}
+
+/* Checks the output and its encoder, and touches no file. `named`: a new file in the current folder
+ * with the time in its name, else the options' OUTPUT. MEDIA_USAGE, MEDIA_OUTPUT. */
+static int create_recorder(Recorder **writer, const Options *options, int named,
+                           const atomic_int *stop, MediaError *error)
+{
+    Recorder *w = calloc(1, sizeof(*w));
+    *writer = w;
+    if (!w)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    pthread_mutex_init(&w->lock, NULL);
+    w->state.bytes = -1;
+    w->first = AV_NOPTS_VALUE;
+    w->options = options;
+    if (named)
+        find_name(w->name, sizeof(w->name));
+    w->path = named ? w->name : options->output;
+    w->writer_options = writer_options(options, w->path, named, stop);
+    if (output_depth_is_auto(options))
+        say(SAY_DETAILS, "--pix-fmt auto10: what is recorded beside the window keeps its depth");
+    const int ret = writer_create(&w->writer, &w->writer_options, NULL, error);
+    if (ret < 0)
+        close_recorder(writer, NULL, 0, &(MediaError){0});
+    return ret;
+}
+
+/* ---- the thread ---- */
+
+/* Times begin at 0 with the first frame or packet. */
+static int64_t shift_of(Recorder *w, int64_t time)
+{
+    if (w->first == AV_NOPTS_VALUE)
+        w->first = time;
+    return w->first;
+}
+
+static void note_written(Recorder *w, int64_t end)
+{
+    const int64_t us = av_rescale_q(end, w->source->video->time_base, AV_TIME_BASE_Q);
+    pthread_mutex_lock(&w->lock);
+    w->state.frames++;
+    w->state.length_us = us;
+    w->state.bytes = writer_bytes(w->writer);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static int write_packet(void *writer, AVPacket *packet, MediaError *error)
+{
+    Recorder *w = writer;
+    const int64_t first = shift_of(w, packet->pts);
+    packet->pts -= first;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts -= first;
+    const int64_t end = packet->pts + packet->duration;
+    const int ret = writer_video_packet(w->writer, packet, error);
+    if (ret >= 0)
+        note_written(w, end);
+    return ret;
+}
+
+static int shift_frame(void *writer, SinkFrame *f)
+{
+    AVFrame *frame = f->item->message.output;
+    frame->pts -= shift_of(writer, frame->pts);
+    return 0;
+}
+
+static int write_frame(void *writer, SinkFrame *f)
+{
+    Recorder *w = writer;
+    const AVFrame *frame = f->item->message.output;
+    const int ret = writer_frame(w->writer, frame, f->error);
+    if (ret >= 0)
+        note_written(w, frame->pts + FRAME_DURATION(frame));
+    return ret;
+}
+
+static int take_item(void *writer, Item **item, MediaError *error)
+{
+    const Recorder *w = writer;
+    (void)error;
+    return queue_take(w->queue, item, QUEUE_WAIT);
+}
+
+/* Returns AVERROR_EOF at the end, also of a picture, which has its one frame. */
+static int write_all(Recorder *w)
+{
+    RunLoop loop = {.stop = NULL};
+    Options options = *w->options;
+    options.compare = 0; /* the window's comparison is not written */
+    if (drawing_open(&w->drawing, &options, &w->error) < 0)
+        return w->error.fault;
+    sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
+    sinks_add(&loop.sinks, drawing_sink(w->drawing));
+    sinks_add(&loop.sinks, (Sink){.self = w, .frame = write_frame});
+    return run_items(&loop, take_item, w, &w->error);
+}
+
+static void *recorder_main(void *arg)
+{
+    Recorder *w = arg;
+    (void)setpriority(PRIO_PROCESS, 0, NICE);
+    const int ret = write_all(w);
+    queue_stop(w->queue);
+    const int partial = atomic_load(&w->partial);
+    if (ret == AVERROR_EOF || partial)
+        (void)writer_finish(w->writer, partial, &w->error);
+    pthread_mutex_lock(&w->lock);
+    w->state.bytes = writer_bytes(w->writer);
+    w->state.done = 1;
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* Begins, with time 0 at the first frame. The source must outlive it. MEDIA_USAGE, MEDIA_OUTPUT. */
+static int start_recorder(Recorder *w, const Source *source, MediaError *error)
+{
+    w->source = source;
+    const int ret = writer_map(w->writer, source, error);
+    if (ret < 0)
+        return ret;
+    const QueueOptions options = {
+        .item = sizeof(Item *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
+    if (queue_open(&w->queue, &options) < 0)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)
+        return media_fail(error, MEDIA_INPUT, "no thread can be started to record");
+    w->running = 1;
+    return 0;
+}
+
+/* ---- frames and packets ---- */
+
+static void note_dropped(Recorder *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->state.dropped += !w->state.done;
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Takes the item over; NULL: out of memory. Returns true if it will be written. */
+static int put(Recorder *w, Item *item, QueueWait wait)
+{
+    if (item && queue_put(w->queue, &item, message_bytes(&item->message), wait) >= 0)
+        return 1;
+    item_free(&item);
+    note_dropped(w);
+    return 0;
+}
+
+static int keep_stats(Item *item, const LumeqFrameStats *stats)
+{
+    const size_t size = (size_t)stats->bins * sizeof(uint32_t);
+    item->arrays = malloc(sizeof(*item->arrays));
+    if (!item->arrays)
+        return -1;
+    memcpy(item->arrays->hist_in, stats->hist_in, size);
+    memcpy(item->arrays->hist_out, stats->hist_out, size);
+    memcpy(item->arrays->curve, stats->curve, size);
+    item->stats = *stats;
+    item->stats.hist_in = item->arrays->hist_in;
+    item->stats.hist_out = item->arrays->hist_out;
+    item->stats.curve = item->arrays->curve;
+    return 0;
+}
+
+static void put_frame(Recorder *w, const AVFrame *frame, const LumeqFrameStats *stats)
+{
+    Item *item = calloc(1, sizeof(*item));
+    if (item)
+        item->message.output = av_frame_clone(frame);
+    if (item && (!item->message.output || (w->options->overlay && keep_stats(item, stats) < 0)))
+        item_free(&item);
+    (void)put(w, item, QUEUE_TRY);
+}
+
+/* A packet of the source, untouched. Returns true if it will be written. */
+static int put_packet(Recorder *w, const AVPacket *packet, QueueWait wait)
+{
+    if (!w->follows && !(packet->flags & AV_PKT_FLAG_KEY)) {
+        if (w->begun)
+            note_dropped(w);
+        return 0;
+    }
+    Item *item = calloc(1, sizeof(*item));
+    if (item)
+        item->message.packets[0] = av_packet_clone(packet);
+    if (item && item->message.packets[0])
+        item->message.packet_count = 1;
+    else
+        item_free(&item);
+    w->follows = put(w, item, wait);
+    w->begun = 1;
+    return w->follows;
+}
+
+/* ---- beside the window ---- */
+
+int window_recording_open(WindowRecording *r, const Options *options, const atomic_int *stop,
+                          MediaError *error)
+{
+    *r = (WindowRecording){.options = options, .stop = stop, .open = 1};
+    pthread_mutex_init(&r->lock, NULL);
+    return options->output ? create_recorder(&r->writer, options, 0, stop, error) : 0;
+}
+
+int window_recording_start(WindowRecording *r, const Source *source, MediaError *error)
+{
+    r->source = source;
+    return r->writer ? start_recorder(r->writer, source, error) : 0;
+}
+
+/* Under the lock. */
+static int takes(const WindowRecording *r, int packets)
+{
+    return r->writer && !r->ending && !r->options->record_raw == !packets;
+}
+
+int window_recording_takes_frames(WindowRecording *r)
+{
+    pthread_mutex_lock(&r->lock);
+    const int answer = takes(r, 0);
+    pthread_mutex_unlock(&r->lock);
+    return answer;
+}
+
+void window_recording_frame(WindowRecording *r, const AVFrame *frame, const LumeqFrameStats *stats)
+{
+    pthread_mutex_lock(&r->lock);
+    if (takes(r, 0))
+        put_frame(r->writer, frame, stats);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void window_recording_packet(void *opaque, const AVPacket *packet)
+{
+    WindowRecording *r = opaque;
+    pthread_mutex_lock(&r->lock);
+    if (takes(r, 1))
+        (void)put_packet(r->writer, packet, QUEUE_TRY);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void set_writer(WindowRecording *r, Recorder *writer)
+{
+    pthread_mutex_lock(&r->lock);
+    r->writer = writer;
+    r->ending = 0;
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void begin_end(WindowRecording *r, int partial)
+{
+    pthread_mutex_lock(&r->lock);
+    r->ending = 1;
+    pthread_mutex_unlock(&r->lock);
+    end_recorder(r->writer, partial);
+}
+
+/* Waits for the writer, and says how it ended, also in `text`. */
+static void finish_window(WindowRecording *r, char *text, size_t size)
+{
+    MediaError error = {0};
+    Recorder *writer = r->writer;
+    set_writer(r, NULL);
+    r->source = NULL;
+    const int ret = close_recorder(&writer, text, size, &error);
+    if (ret < 0) {
+        snprintf(text, size, "recording failed: %s", error.text);
+        r->failed = r->failed ? r->failed : error.fault;
+    }
+    if (*text)
+        say(ret < 0 ? SAY_ERRORS : SAY_NORMAL, "%s", text);
+}
+
+static void begin(WindowRecording *r, const Source *source, char *text, size_t size)
+{
+    MediaError error = {0};
+    Recorder *writer = NULL;
+    int ret = create_recorder(&writer, r->options, 1, r->stop, &error);
+    if (ret >= 0)
+        ret = start_recorder(writer, source, &error);
+    if (ret < 0) {
+        close_recorder(&writer, NULL, 0, &(MediaError){0});
+        snprintf(text, size, "No recording: %s", error.text);
+        return;
+    }
+    snprintf(text, size, "Recording %s", writer->path);
+    r->source = source;
+    set_writer(r, writer);
+}
+
+static int is_gone(const Source *source)
+{
+    return source->camera && camera_status(source->camera).state == CAMERA_GONE;
+}
+
+void window_recording_toggle(WindowRecording *r, const Source *source, char *text, size_t size)
+{
+    if (r->writer && !r->ending) {
+        begin_end(r, 0);
+        snprintf(text, size, "The recording is being completed");
+    } else if (r->ending) {
+        snprintf(text, size, "The last recording is still being completed");
+    } else if (is_gone(source)) {
+        snprintf(text, size, "No recording: the camera is gone");
+    } else {
+        begin(r, source, text, size);
+    }
+}
+
+/* "REC 0:12", "REC 1:02:03, 3 dropped" */
+static void describe_state(const RecorderState *state, char *line, size_t size)
+{
+    char hours[16] = "", dropped[40] = "";
+    const int seconds = (int)(state->length_us / 1000000);
+    if (seconds >= 3600)
+        snprintf(hours, sizeof(hours), "%d:", seconds / 3600);
+    if (state->dropped)
+        snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)state->dropped);
+    snprintf(line, size, *hours ? "REC %s%02d:%02d%s" : "REC %s%d:%02d%s", hours, seconds / 60 % 60,
+             seconds % 60, dropped);
+}
+
+void window_recording_follow(WindowRecording *r, PlayerRecording *to)
+{
+    if (!r->writer)
+        return;
+    const RecorderState state = state_of(r->writer);
+    if (state.done) {
+        finish_window(r, to->message, sizeof(to->message));
+        to->message[0] = (char)toupper((unsigned char)to->message[0]);
+        return;
+    }
+    if (!r->ending && is_gone(r->source))
+        begin_end(r, 0);
+    to->on = !r->ending;
+    to->frames = state.frames;
+    to->dropped = state.dropped;
+    describe_state(&state, to->line, sizeof(to->line));
+}
+
+int window_recording_let_go(WindowRecording *r)
+{
+    if (r->writer && !r->ending)
+        begin_end(r, 0);
+    return !r->writer;
+}
+
+int window_recording_end(WindowRecording *r, int partial)
+{
+    char text[1200];
+    if (!r->writer)
+        return r->failed;
+    if (!r->ending)
+        begin_end(r, partial);
+    finish_window(r, text, sizeof(text));
+    return r->failed;
+}
+
+void window_recording_close(WindowRecording *r)
+{
+    if (!r->open)
+        return;
+    close_recorder(&r->writer, NULL, 0, &(MediaError){0});
+    pthread_mutex_destroy(&r->lock);
+    *r = (WindowRecording){0};
+}
+
+/* ---- a camera's packets, without a window ---- */
+
+typedef struct Raw {
+    const Options *options;
+    Source *source;
+    Recorder *writer;
+    Progress progress;
+    Missed missed;
+    int64_t count; /* of packets that will be written */
+    MediaError error;
+} Raw;
+
+/* Returns true if the writer has ended. */
+static int follow_writer(Raw *r)
+{
+    const RecorderState state = state_of(r->writer);
+    r->progress.frame = state.frames;
+    r->progress.time = (double)state.length_us * 1e-6;
+    r->progress.bytes = state.bytes;
+    return state.done;
+}
+
+/* Up to --frames packets. */
+static void pass_packets(Raw *r)
+{
+    const int64_t most = r->options->frames >= 0 ? r->options->frames : INT64_MAX;
+    const AVStream *video = r->source->video;
+    AVPacket *packet = av_packet_alloc();
+    int done = !packet;
+    if (!packet)
+        media_fail(&r->error, MEDIA_INPUT, "out of memory");
+    while (!done && r->count < most && source_read(r->source, packet) >= 0) {
+        if (packet->stream_index == video->index) {
+            r->count += put_packet(r->writer, packet, QUEUE_WAIT);
+            losses_count_missed(&r->missed, r->source,
+                                av_rescale_q(packet->pts, video->time_base, AV_TIME_BASE_Q));
+        }
+        av_packet_unref(packet);
+        done = follow_writer(r);
+        progress_update(&r->progress);
+    }
+    av_packet_free(&packet);
+    losses_say_missed(&r->missed, "written, and are dropped");
+    losses_say_lost(r->source);
+}
+
+/* Returns the exit code. */
+static int finish_raw(Raw *r, int interrupted)
+{
+    char line[1200], gone[256];
+    end_recorder(r->writer, interrupted);
+    wait_recorder(r->writer);
+    (void)follow_writer(r);
+    const int ret = close_recorder(&r->writer, line, sizeof(line), &r->error);
+    progress_end(&r->progress, interrupted ? "interrupted" : ret < 0 ? "failed" : "done");
+    if (ret < 0)
+        return -r->error.fault;
+    say(interrupted ? SAY_ERRORS : SAY_NORMAL, "%s%s", interrupted ? "interrupted: " : "",
+        *line ? line : "nothing was recorded");
+    if (interrupted)
+        return EXIT_INTERRUPTED;
+    if (!losses_camera_gone(r->source, r->count, r->options, gone, sizeof(gone)))
+        return EXIT_DONE;
+    say(SAY_ERRORS, "%s", gone);
+    return EXIT_DAMAGED;
+}
+
+int recording_raw_run(const Options *options, atomic_int *stop)
+{
+    Raw r = {.options = options};
+    int code = EXIT_DONE;
+    int ret = create_recorder(&r.writer, options, 0, stop, &r.error);
+    if (ret >= 0)
+        ret = engine_open_source(&r.source, options, NULL, stop, &r.error);
+    if (ret >= 0)
+        ret = start_recorder(r.writer, r.source, &r.error);
+    if (ret >= 0) {
+        r.progress.style = headless_progress(options);
+        r.progress.frames = options->frames >= 0 ? options->frames : 0;
+        progress_start(&r.progress);
+        pass_packets(&r);
+        code = finish_raw(&r, atomic_load(stop) == RUN_INTERRUPTED);
+    }
+    if (r.error.fault) {
+        code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -r.error.fault;
+        say(SAY_ERRORS, "%s", r.error.text);
+    }
+    close_recorder(&r.writer, NULL, 0, &(MediaError){0});
+    source_close(&r.source);
+    return code;
+}
