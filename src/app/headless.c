@@ -9,8 +9,8 @@
 
 #include "app/drawing.h"
 #include "app/engine.h"
-#include "app/losses.h"
 #include "app/lookahead_choice.h"
+#include "app/losses.h"
 #include "app/output_depth.h"
 #include "app/pace.h"
 #include "app/progress.h"

@@ -52,7 +52,7 @@ struct Recorder {
     pthread_t thread;
     int running;
     atomic_int partial;
-    /* Of packets, for the thread that brings them: one came; the next one can be decoded. */
+    /* For the thread that brings packets: one came; the next one can be decoded. */
     int begun, follows;
     /* The thread's while it runs. */
     int64_t first; /* time of the first one, AV_NOPTS_VALUE: none yet */
@@ -147,28 +147,18 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
     };
 }
 
-/* "lumeq-20260131-120000.mkv", "lumeq-20260131-120000-2.mkv" */
-static void name_of_now(char *name, size_t size, int number)
-{
-    char when[32] = "", which[16] = "";
-    const time_t now = time(NULL);
-    struct tm local;
-    if (localtime_r(&now, &local))
-        strftime(when, sizeof(when), "-%Y%m%d-%H%M%S", &local);
-    if (number > 1)
-        snprintf(which, sizeof(which), "-%d", number);
-    snprintf(name, size, "lumeq%s%s.mkv", when, which);
-}
-
-/* The first one that is free. */
+/* "lumeq-20260131-120000.mkv", or with "-2" and so on: the first name that is free. */
 static void find_name(char *name, size_t size)
 {
+    char when[32] = "";
+    const time_t now = time(NULL);
+    struct tm local;
     struct stat there;
-    for (int i = 1; i <= MOST_NAMES; i++) {
-        name_of_now(name, size, i);
-        if (lstat(name, &there) < 0)
-            break;
-    }
+    if (localtime_r(&now, &local))
+        strftime(when, sizeof(when), "-%Y%m%d-%H%M%S", &local);
+    snprintf(name, size, "lumeq%s.mkv", when);
+    for (int i = 2; i <= MOST_NAMES && lstat(name, &there) == 0; i++)
+        snprintf(name, size, "lumeq%s-%d.mkv", when, i);
 }
 
 /* Checks the output and its encoder, and touches no file. `named`: a new file in the current folder

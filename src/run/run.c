@@ -10,27 +10,10 @@ double run_now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static int give_packet(const Sinks *sinks, AVPacket *packet, MediaError *error)
-{
-    int ret = 0;
-    for (int i = 0; i < sinks->count && ret >= 0; i++)
-        if (sinks->all[i].packet)
-            ret = sinks->all[i].packet(sinks->all[i].self, packet, error);
-    return ret;
-}
-
-static int give_frame(const Sinks *sinks, SinkFrame *frame)
-{
-    int ret = 0;
-    for (int i = 0; i < sinks->count && ret >= 0; i++)
-        if (sinks->all[i].frame)
-            ret = sinks->all[i].frame(sinks->all[i].self, frame);
-    return ret;
-}
-
 static int give(RunLoop *run, Item *item, MediaError *error)
 {
-    const AVFrame *output = item->message.output;
+    const Sinks *sinks = &run->sinks;
+    const Message *m = &item->message;
     SinkFrame frame = {
         .item = item,
         .number = run->number,
@@ -39,18 +22,22 @@ static int give(RunLoop *run, Item *item, MediaError *error)
         .error = error,
     };
     int ret = 0;
-    for (int i = 0; i < item->message.packet_count && ret >= 0; i++)
-        ret = give_packet(&run->sinks, item->message.packets[i], error);
-    if (ret < 0 || !output)
+    for (int p = 0; p < m->packet_count; p++)
+        for (int i = 0; i < sinks->count && ret >= 0; i++)
+            if (sinks->all[i].packet)
+                ret = sinks->all[i].packet(sinks->all[i].self, m->packets[p], error);
+    if (ret < 0 || !m->output)
         return ret;
-    frame.time_us = av_rescale_q(output->pts, output->time_base, AV_TIME_BASE_Q);
+    frame.time_us = av_rescale_q(m->output->pts, m->output->time_base, AV_TIME_BASE_Q);
     frame.zero_us = run->reader ? reader_zero(run->reader) : 0;
-    ret = give_frame(&run->sinks, &frame);
-    if (ret < 0)
-        return ret;
-    run->number++;
-    run->frames++;
-    return 0;
+    for (int i = 0; i < sinks->count && ret >= 0; i++)
+        if (sinks->all[i].frame)
+            ret = sinks->all[i].frame(sinks->all[i].self, &frame);
+    if (ret >= 0) {
+        run->number++;
+        run->frames++;
+    }
+    return ret < 0 ? ret : 0;
 }
 
 int run_items(RunLoop *run, RunNext *next, void *opaque, MediaError *error)
