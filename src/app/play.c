@@ -51,6 +51,11 @@ struct Play {
 
 /* ---- one frame ---- */
 
+static void take_packet(void *opaque, const AVPacket *packet)
+{
+    window_recording_packet(&((Play *)opaque)->recording, packet);
+}
+
 static int is_recorded(void *opaque)
 {
     Play *p = opaque;
@@ -67,7 +72,7 @@ static void record(void *opaque, const AVFrame *frame, const LumeqFrameStats *st
     window_recording_frame(&p->recording, frame, stats);
 }
 
-static const char *where(void *opaque, int lost)
+static const char *engine(void *opaque, int lost)
 {
     return engine_where(&((Play *)opaque)->engine, lost);
 }
@@ -132,16 +137,6 @@ static void toggle_recording(void *opaque, const Source *source, char *text, siz
     window_recording_toggle(&((Play *)opaque)->recording, source, text, size);
 }
 
-static void follow_recording(void *opaque, PlayerRecording *to)
-{
-    window_recording_follow(&((Play *)opaque)->recording, to);
-}
-
-static void take_packet(void *opaque, const AVPacket *packet)
-{
-    window_recording_packet(&((Play *)opaque)->recording, packet);
-}
-
 /* ---- what is seen, as a file ---- */
 
 static void write_file(void *opaque, const char *path, const Source *source, char *text,
@@ -149,11 +144,6 @@ static void write_file(void *opaque, const char *path, const Source *source, cha
 {
     Play *p = opaque;
     window_writing_start(&p->writing, &p->settings.now, path, source, text, size);
-}
-
-static void follow_writing(void *opaque, PlayerWriting *to)
-{
-    window_writing_follow(&((Play *)opaque)->writing, to);
 }
 
 static char *print_command(void *opaque, const char *path, const Source *source, char *text,
@@ -364,6 +354,33 @@ static int open_source(Play *p, Source **source, MediaError *error)
     return ret;
 }
 
+static PlayerHost host_of(Play *p)
+{
+    return (PlayerHost){
+        .opaque = p,
+        .list_files = list_files,
+        .start_opening = start_opening,
+        .take_opened = take_opened,
+        .replace = replace_source,
+        .open_again = open_again,
+        .where_left = where_left,
+        .note_left = note_left,
+        .change_setting = change,
+        .list_settings = list_settings,
+        .meter = set_meter,
+        .engine = engine,
+        .decided = decided,
+        .shown = shown,
+        .record = toggle_recording,
+        .packet = take_packet,
+        .write = write_file,
+        .print_command = print_command,
+        .lost = lose_display,
+        .note = say_line,
+        .detail = say_detail,
+    };
+}
+
 static int open_player(Play *p, Source *source, MediaError *error)
 {
     const Options *o = p->options;
@@ -404,27 +421,6 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .screenshot_dir = o->screenshot_dir,
         .files = &p->files,
         .greeting = p->skipped[0] ? p->skipped : NULL,
-        .list = list_files,
-        .open = start_opening,
-        .opened = take_opened,
-        .replace = replace_source,
-        .open_again = open_again,
-        .record = toggle_recording,
-        .recording = follow_recording,
-        .packet = take_packet,
-        .where = where_left,
-        .left = note_left,
-        .write = write_file,
-        .writing = follow_writing,
-        .command = print_command,
-        .lost = lose_display,
-        .opaque = p,
-        .note = say_line,
-        .detail = say_detail,
-    };
-    const PlayerEqualizer equalizer = {
-        .opaque = p,
-        .gpu_budget = engine_budget(&p->engine),
         .stage = {.equalizer = p->engine.equalizer,
                   .gpu = p->engine.gpu,
                   .params = p->params,
@@ -434,19 +430,15 @@ static int open_player(Play *p, Source *source, MediaError *error)
                   .take = record,
                   .opaque = p,
                   .note = say_line},
+        .gpu_budget = engine_budget(&p->engine),
         .device = strcmp(p->engine.backend, "cuda") == 0 ? (int)o->device : -1,
-        .change = change,
-        .list = list_settings,
-        .meter = set_meter,
-        .where = where,
-        .decided = decided,
-        .shown = shown,
+        .host = host_of(p),
     };
     char name[PATH_MAX];
     snprintf(name, sizeof(name), "%s", input_path(p) ? input_path(p) : "camera");
     if (option_inputs_is_url(o))
         url_file_name(o->input, name, sizeof(name));
-    return player_open(&p->player, &options, &equalizer, source, name, error);
+    return player_open(&p->player, &options, source, name, error);
 }
 
 static void take_settings(Play *p, const Source *source)
@@ -532,6 +524,11 @@ int play_turn(Play *p, MediaError *error)
 {
     if (p->virtual)
         virtual_camera_mirror(p->virtual, player_state(p->player).mirrored);
+    PlayerRecording recording = {0};
+    PlayerWriting writing;
+    window_recording_follow(&p->recording, &recording);
+    window_writing_follow(&p->writing, &writing);
+    player_tell(p->player, &recording, &writing);
     return player_turn(p->player, error);
 }
 

@@ -41,7 +41,7 @@ void window_recording_frame(WindowRecording *recording, const AVFrame *frame,
                             const LumeqFrameStats *stats);
 void window_recording_packet(void *recording, const AVPacket *packet);
 
-/* See PlayerOptions.record and .recording. */
+/* See PlayerHost.record, and player_tell(). */
 void window_recording_toggle(WindowRecording *recording, const Source *source, char *text,
                              size_t size);
 void window_recording_follow(WindowRecording *recording, PlayerRecording *to);

@@ -30,7 +30,7 @@ int window_settings_get(const WindowSettings *settings, PlayerSetting setting, c
 void window_settings_put(WindowSettings *settings, PlayerSetting setting, const char *value,
                          const Refusal *refusal);
 
-/* See PlayerEqualizer. */
+/* See PlayerHost. */
 void window_settings_change(WindowSettings *settings, PlayerSetting setting, int step,
                             const LumeqFrameStats *shown, char *text, size_t size);
 void window_settings_meter(WindowSettings *settings, LumeqRect part, char *text, size_t size);

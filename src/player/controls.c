@@ -6,6 +6,8 @@
 
 #include <SDL.h>
 
+#include "player/actions.h"
+
 /* Without being moved for this long, the cursor hides. */
 #define CURSOR_US 1000000
 
@@ -21,102 +23,87 @@ typedef struct Binding {
 #define WITH_ALT (1 << 28)
 
 typedef struct Row {
-    const char *keys, *what; /* for the help */
-    CommandKind kind;
+    const char *keys, *what; /* for the help; NULL: another row's line has them, too */
+    Action *act;             /* NULL: the mouse's, here to be read */
+    int which;
     int repeats; /* holding the key down does it again */
     Binding bindings[2];
 } Row;
 
-/* Those of COMMAND_KINDS are there to be read. */
+/* clang-format off */
+#define TEXT(text, arg) {text, 0, arg}
+#define KEY(name, arg) {NULL, SDLK_##name, arg}
+#define CTRL(name, arg) {NULL, SDLK_##name | WITH_CTRL, arg}
+#define ALT(name, arg) {NULL, SDLK_##name | WITH_ALT, arg}
+/* clang-format on */
+#define TOGGLE(member) act_toggle, offsetof(Look, member)
+
+/* Every key: its line of the help, and what it does. */
 static const Row rows[] = {
-    {"Space  p", "pause, play", COMMAND_PAUSE, 0, {{" ", 0, 0}, {"p", 0, 0}}},
-    {"←  →", "5 s back, on", COMMAND_SEEK, 1, {{NULL, SDLK_LEFT, -5}, {NULL, SDLK_RIGHT, 5}}},
-    {"↓  ↑", "1 min back, on", COMMAND_SEEK, 1, {{NULL, SDLK_DOWN, -60}, {NULL, SDLK_UP, 60}}},
-    {",  .", "one frame back, on", COMMAND_STEP, 1, {{",", 0, 1}, {".", 0, 0}}},
-    {"[  ]", "slower, faster", COMMAND_SPEED, 1, {{"[", 0, -1}, {"]", 0, 1}}},
-    {"Backspace", "usual speed", COMMAND_SPEED, 0, {{NULL, SDLK_BACKSPACE, 0}}},
-    {"Home  End",
-     "the beginning, the end",
-     COMMAND_EDGE,
-     0,
-     {{NULL, SDLK_HOME, 0}, {NULL, SDLK_END, 1}}},
-    {"PgUp  PgDn",
-     "chapter on, back",
-     COMMAND_CHAPTER,
-     1,
-     {{NULL, SDLK_PAGEUP, 1}, {NULL, SDLK_PAGEDOWN, -1}}},
-    {"<  >", "file before, next file", COMMAND_FILE, 0, {{"<", 0, -1}, {">", 0, 1}}},
-    {"media keys",
-     "files; pause",
-     COMMAND_FILE,
-     0,
-     {{NULL, SDLK_AUDIOPREV, -1}, {NULL, SDLK_AUDIONEXT, 1}}},
-    {NULL, NULL, COMMAND_PAUSE, 0, {{NULL, SDLK_AUDIOPLAY, 0}, {NULL, SDLK_AUDIOSTOP, 0}}},
-    {"o", "where it is", COMMAND_POSITION, 0, {{"o", 0, 0}}},
-    {"l  L", "loop; repeat a part", COMMAND_LOOP, 0, {{"l", 0, 0}}},
-    {NULL, NULL, COMMAND_REPEAT, 0, {{"L", 0, 0}}},
-    {"9  0", "volume", COMMAND_VOLUME, 1, {{"9", 0, -1}, {"0", 0, 1}}},
-    {"m", "mute", COMMAND_MUTE, 0, {{"m", 0, 0}}},
-    {"#", "next sound track", COMMAND_NEXT_SOUND, 0, {{"#", 0, 0}}},
-    {"j  v", "next subtitles; show them", COMMAND_NEXT_SUBTITLES, 0, {{"j", 0, 0}}},
-    {NULL, NULL, COMMAND_SUBTITLES, 0, {{"v", 0, 0}}},
-    {"e", "equalizer on, off", COMMAND_EQUALIZER, 0, {{"e", 0, 0}}},
-    {"1  2", "strength", COMMAND_STRENGTH, 1, {{"1", 0, -1}, {"2", 0, 1}}},
-    {"3  4", "clip limit", COMMAND_CLIP, 1, {{"3", 0, -1}, {"4", 0, 1}}},
-    {"5  6", "smoothing", COMMAND_SMOOTH, 1, {{"5", 0, -1}, {"6", 0, 1}}},
-    {"b  B", "darker, brighter", COMMAND_BRIGHTNESS, 1, {{"b", 0, -1}, {"B", 0, 1}}},
-    {"g  G", "gamma", COMMAND_GAMMA, 1, {{"g", 0, -1}, {"G", 0, 1}}},
-    {"r", "reset settings", COMMAND_RESET, 0, {{"r", 0, 0}}},
-    {"Tab", "settings: keys, mouse", COMMAND_SETTINGS, 0, {{NULL, SDLK_TAB, 0}}},
-    {"c", "compare: split, side, off", COMMAND_COMPARE, 0, {{"c", 0, 0}}},
-    {"Ctrl+←  →",
-     "move its line",
-     COMMAND_SPLIT_BY,
-     1,
-     {{NULL, SDLK_LEFT | WITH_CTRL, -1}, {NULL, SDLK_RIGHT | WITH_CTRL, 1}}},
-    {"z  z Enter", "meter: draw; what is seen", COMMAND_METER, 0, {{"z", 0, 1}}},
-    {NULL, NULL, COMMAND_METER, 0, {{NULL, SDLK_RETURN, 3}, {NULL, SDLK_KP_ENTER, 3}}},
-    {"-  +", "zoom", COMMAND_ZOOM_BY, 1, {{"-", 0, -1}, {"+", 0, 1}}},
-    {"Alt+arrows",
-     "move what is zoomed",
-     COMMAND_PAN_ACROSS,
-     1,
-     {{NULL, SDLK_LEFT | WITH_ALT, -1}, {NULL, SDLK_RIGHT | WITH_ALT, 1}}},
-    {NULL,
-     NULL,
-     COMMAND_PAN_DOWN,
-     1,
-     {{NULL, SDLK_UP | WITH_ALT, -1}, {NULL, SDLK_DOWN | WITH_ALT, 1}}},
-    {"x", "the source, while held", COMMAND_SOURCE, 0, {{"x", 0, 1}}},
-    {"h  H", "next panel; its scale", COMMAND_HISTOGRAM, 0, {{"h", 0, 0}}},
-    {NULL, NULL, COMMAND_SCALE, 0, {{"H", 0, 0}}},
-    {"P", "panel over, beside", COMMAND_PLACE, 0, {{"P", 0, 0}}},
-    {"R", "record", COMMAND_RECORD, 0, {{"R", 0, 0}}},
-    {"w  W", "write it; its command", COMMAND_WRITE, 0, {{"w", 0, 0}}},
-    {NULL, NULL, COMMAND_SCRIPT, 0, {{"W", 0, 0}}},
-    {"D", "deinterlace", COMMAND_DEINTERLACE, 0, {{"D", 0, 0}}},
-    {"M", "mirror", COMMAND_MIRROR, 0, {{"M", 0, 0}}},
-    {"f  2 clicks", "fullscreen", COMMAND_FULLSCREEN, 0, {{"f", 0, 0}}},
-    {"s", "screenshot", COMMAND_SCREENSHOT, 0, {{"s", 0, 0}}},
-    {"i", "statistics", COMMAND_STATISTICS, 0, {{"i", 0, 0}}},
-    {"?", "this help, its next page", COMMAND_HELP, 0, {{"?", 0, 0}}},
-    {"wheel", "volume; Ctrl: zoom", COMMAND_KINDS, 0, {{0}}},
-    {"drag", "seek; move line, picture", COMMAND_KINDS, 0, {{0}}},
-    {"right  middle", "pause; whole picture", COMMAND_KINDS, 0, {{0}}},
-    {"Ctrl+O", "open a file", COMMAND_DIALOG, 0, {{NULL, SDLK_o | WITH_CTRL, 0}}},
-    {"q  Esc", "quit", COMMAND_QUIT, 0, {{"q", 0, 0}}},
-    {NULL, NULL, COMMAND_ESCAPE, 0, {{NULL, SDLK_ESCAPE, 0}}},
+    {"Space  p", "pause, play", act_pause, 0, 0, {TEXT(" ", 0), TEXT("p", 0)}},
+    {"←  →", "5 s back, on", act_seek, 0, 1, {KEY(LEFT, -5), KEY(RIGHT, 5)}},
+    {"↓  ↑", "1 min back, on", act_seek, 0, 1, {KEY(DOWN, -60), KEY(UP, 60)}},
+    {",  .", "one frame back, on", act_step, 0, 1, {TEXT(",", 1), TEXT(".", 0)}},
+    {"[  ]", "slower, faster", act_speed, 0, 1, {TEXT("[", -1), TEXT("]", 1)}},
+    {"Backspace", "usual speed", act_speed, 0, 0, {KEY(BACKSPACE, 0)}},
+    {"Home  End", "the beginning, the end", act_edge, 0, 0, {KEY(HOME, 0), KEY(END, 1)}},
+    {"PgUp  PgDn", "chapter on, back", act_chapter, 0, 1, {KEY(PAGEUP, 1), KEY(PAGEDOWN, -1)}},
+    {"<  >", "file before, next file", act_file, 0, 0, {TEXT("<", -1), TEXT(">", 1)}},
+    {"media keys", "files; pause", act_file, 0, 0, {KEY(AUDIOPREV, -1), KEY(AUDIONEXT, 1)}},
+    {NULL, NULL, act_pause, 0, 0, {KEY(AUDIOPLAY, 0), KEY(AUDIOSTOP, 0)}},
+    {"o", "where it is", act_position, 0, 0, {TEXT("o", 0)}},
+    {"l  L", "loop; repeat a part", act_loop, 0, 0, {TEXT("l", 0)}},
+    {NULL, NULL, act_repeat, 0, 0, {TEXT("L", 0)}},
+    {"9  0", "volume", act_volume, 0, 1, {TEXT("9", -1), TEXT("0", 1)}},
+    {"m", "mute", act_mute, 0, 0, {TEXT("m", 0)}},
+    {"#", "next sound track", act_next_sound, 0, 0, {TEXT("#", 0)}},
+    {"j  v", "next subtitles; show them", act_next_subtitles, 0, 0, {TEXT("j", 0)}},
+    {NULL, NULL, TOGGLE(subtitles_on), 0, {TEXT("v", 0)}},
+    {"e", "equalizer on, off", act_setting, PLAYER_ON_OFF, 0, {TEXT("e", 0)}},
+    {"1  2", "strength", act_setting, PLAYER_STRENGTH, 1, {TEXT("1", -1), TEXT("2", 1)}},
+    {"3  4", "clip limit", act_setting, PLAYER_CLIP, 1, {TEXT("3", -1), TEXT("4", 1)}},
+    {"5  6", "smoothing", act_setting, PLAYER_SMOOTH, 1, {TEXT("5", -1), TEXT("6", 1)}},
+    {"b  B", "darker, brighter", act_setting, PLAYER_BRIGHTNESS, 1, {TEXT("b", -1), TEXT("B", 1)}},
+    {"g  G", "gamma", act_setting, PLAYER_GAMMA, 1, {TEXT("g", -1), TEXT("G", 1)}},
+    {"r", "reset settings", act_setting, PLAYER_RESET, 0, {TEXT("r", 0)}},
+    {"Tab", "settings: keys, mouse", TOGGLE(settings), 0, {KEY(TAB, 0)}},
+    {"c", "compare: split, side, off", act_compare, 0, 0, {TEXT("c", 0)}},
+    {"Ctrl+←  →", "move its line", act_split_by, 0, 1, {CTRL(LEFT, -1), CTRL(RIGHT, 1)}},
+    {"z  z Enter", "meter: draw; what is seen", act_meter, 0, 0, {TEXT("z", 1)}},
+    {NULL, NULL, act_meter, 0, 0, {KEY(RETURN, 3), KEY(KP_ENTER, 3)}},
+    {"-  +", "zoom", act_zoom_by, 0, 1, {TEXT("-", -1), TEXT("+", 1)}},
+    {"Alt+arrows", "move what is zoomed", act_pan_by, 0, 1, {ALT(LEFT, -1), ALT(RIGHT, 1)}},
+    {NULL, NULL, act_pan_by, 1, 1, {ALT(UP, -1), ALT(DOWN, 1)}},
+    {"x", "the source, while held", act_source, 0, 0, {TEXT("x", 1)}},
+    {"h  H", "next panel; its scale", act_panel, 0, 0, {TEXT("h", 0)}},
+    {NULL, NULL, TOGGLE(log_scale), 0, {TEXT("H", 0)}},
+    {"P", "panel over, beside", act_panel_place, 0, 0, {TEXT("P", 0)}},
+    {"R", "record", act_record, 0, 0, {TEXT("R", 0)}},
+    {"w  W", "write it; its command", act_write, 0, 0, {TEXT("w", 0)}},
+    {NULL, NULL, act_print_command, 0, 0, {TEXT("W", 0)}},
+    {"D", "deinterlace", act_setting, PLAYER_DEINTERLACE, 0, {TEXT("D", 1)}},
+    {"M", "mirror", TOGGLE(mirrored), 0, {TEXT("M", 0)}},
+    {"f  2 clicks", "fullscreen", act_fullscreen, 0, 0, {TEXT("f", 0)}},
+    {"s", "screenshot", act_screenshot, 0, 0, {TEXT("s", 0)}},
+    {"i", "statistics", TOGGLE(statistics), 0, {TEXT("i", 0)}},
+    {"?", "this help, its next page", act_help, 0, 0, {TEXT("?", 0)}},
+    {"wheel", "volume; Ctrl: zoom", NULL, 0, 0, {{0}}},
+    {"drag", "seek; move line, picture", NULL, 0, 0, {{0}}},
+    {"right  middle", "pause; whole picture", NULL, 0, 0, {{0}}},
+    {"Ctrl+O", "open a file", act_dialog, 0, 0, {CTRL(o, 0)}},
+    {"q  Esc", "quit", act_quit, 0, 0, {TEXT("q", 0)}},
+    {NULL, NULL, act_escape, 0, 0, {KEY(ESCAPE, 0)}},
 };
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
 /* While the panel of settings is there, before those. */
 static const Row panel_rows[] = {
-    {NULL, NULL, COMMAND_SETTINGS_ROW, 1, {{NULL, SDLK_UP, -1}, {NULL, SDLK_DOWN, 1}}},
-    {NULL, NULL, COMMAND_SETTING, 1, {{NULL, SDLK_LEFT, -1}, {NULL, SDLK_RIGHT, 1}}},
-    {NULL, NULL, COMMAND_SETTING, 0, {{NULL, SDLK_DELETE, 0}, {NULL, SDLK_BACKSPACE, 0}}},
-    {NULL, NULL, COMMAND_SETTING, 0, {{"0", 0, 0}}},
-    {NULL, NULL, COMMAND_SETTINGS, 0, {{NULL, SDLK_ESCAPE, 0}}},
+    {NULL, NULL, act_setting_row, 0, 1, {KEY(UP, -1), KEY(DOWN, 1)}},
+    {NULL, NULL, act_setting_chosen, 0, 1, {KEY(LEFT, -1), KEY(RIGHT, 1)}},
+    {NULL, NULL, act_setting_chosen, 0, 0, {KEY(DELETE, 0), KEY(BACKSPACE, 0)}},
+    {NULL, NULL, act_setting_chosen, 0, 0, {TEXT("0", 0)}},
+    {NULL, NULL, TOGGLE(settings), 0, {KEY(ESCAPE, 0)}},
 };
 
 #define PANEL_ROWS ((int)(sizeof(panel_rows) / sizeof(panel_rows[0])))
@@ -153,7 +140,8 @@ static int take_key(const Controls *c, const char *text, SDL_Keycode code, Comma
         row = find_key(rows, ROWS, text, code, &arg);
     if (!row || (c->repeated && !row->repeats))
         return 0;
-    command->kind = row->kind;
+    command->act = row->act;
+    command->which = row->which;
     command->arg = arg;
     command->repeated = c->repeated;
     return 1;
@@ -163,7 +151,7 @@ static int take_key(const Controls *c, const char *text, SDL_Keycode code, Comma
 static int take_text(Controls *c, const char *text, Command *command)
 {
     const int taken = take_key(c, text, 0, command);
-    if (taken && command->kind == COMMAND_METER) {
+    if (taken && command->act == act_meter) {
         command->arg = c->metering ? 2 : 1;
         c->metering = !c->metering;
     }
@@ -183,9 +171,9 @@ static ControlsTarget target_at(const Controls *c, int x, int y)
     return c->target ? c->target(c->opaque, x, y) : CONTROLS_PICTURE;
 }
 
-static int give(Command *command, CommandKind kind, int arg, int x, int y)
+static int give(Command *command, Action *act, int arg, int x, int y)
 {
-    command->kind = kind;
+    command->act = act;
     command->arg = arg;
     command->x = x;
     command->y = y;
@@ -196,13 +184,13 @@ static int give(Command *command, CommandKind kind, int arg, int x, int y)
 static int drag_to(const Controls *c, int x, int y, Command *command)
 {
     switch (c->held) {
-    case CONTROLS_SPLIT: return give(command, COMMAND_SPLIT, 0, x, y);
-    case CONTROLS_TRACK: return give(command, COMMAND_SEEK_TO, c->dragging, x, y);
-    case CONTROLS_VOLUME: return give(command, COMMAND_VOLUME_TO, 0, x, y);
+    case CONTROLS_SPLIT: return give(command, act_split, 0, x, y);
+    case CONTROLS_TRACK: return give(command, act_seek_to, c->dragging, x, y);
+    case CONTROLS_VOLUME: return give(command, act_volume_to, 0, x, y);
     case CONTROLS_PART:
-        command->from.x = c->from_x;
-        command->from.y = c->from_y;
-        return give(command, c->dragging ? COMMAND_MARK : COMMAND_METER, 0, x, y);
+        command->from_x = c->from_x;
+        command->from_y = c->from_y;
+        return give(command, c->dragging ? act_mark : act_meter, 0, x, y);
     default: return 0;
     }
 }
@@ -223,9 +211,9 @@ static int take_left(Controls *c, const SDL_MouseButtonEvent *button, Command *c
         return 0;
     }
     if (c->held == CONTROLS_SETTINGS)
-        return give(command, COMMAND_SETTING_AT, 0, button->x, button->y);
+        return give(command, act_setting_at, 0, button->x, button->y);
     if (c->held == CONTROLS_BUTTON)
-        return give(command, COMMAND_PAUSE, 0, button->x, button->y);
+        return give(command, act_pause, 0, button->x, button->y);
     c->twice = button->clicks == 2 && (c->held == CONTROLS_PICTURE || c->held == CONTROLS_SPLIT);
     return drag_to(c, button->x, button->y, command);
 }
@@ -237,9 +225,9 @@ static int take_button(Controls *c, const SDL_MouseButtonEvent *button, Command 
     if (button->state != SDL_PRESSED)
         return 0;
     if (button->button == SDL_BUTTON_RIGHT)
-        return give(command, COMMAND_PAUSE, 0, button->x, button->y);
+        return give(command, act_pause, 0, button->x, button->y);
     if (button->button == SDL_BUTTON_MIDDLE)
-        return give(command, COMMAND_ZOOM, 0, button->x, button->y);
+        return give(command, act_zoom, 0, button->x, button->y);
     return 0;
 }
 
@@ -251,9 +239,9 @@ static int take_motion(Controls *c, const SDL_MouseMotionEvent *motion, int64_t 
     c->y = motion->y;
     c->at = target_at(c, motion->x, motion->y);
     if (!c->dragging)
-        return give(command, COMMAND_POINT, 0, motion->x, motion->y);
+        return give(command, act_point, 0, motion->x, motion->y);
     if (c->held == CONTROLS_PICTURE)
-        return give(command, COMMAND_PAN, 0, motion->xrel, motion->yrel);
+        return give(command, act_pan, 0, motion->xrel, motion->yrel);
     return drag_to(c, motion->x, motion->y, command);
 }
 
@@ -264,10 +252,9 @@ static int take_wheel(const Controls *c, const SDL_MouseWheelEvent *wheel, Comma
     if (!steps)
         return 0;
     if (c->settings && c->at == CONTROLS_SETTINGS)
-        return give(command, COMMAND_SETTING_TURN, steps, c->x, c->y);
+        return give(command, act_setting_turn, steps, c->x, c->y);
     (void)SDL_GetMouseState(&x, &y);
-    return give(command, SDL_GetModState() & KMOD_CTRL ? COMMAND_ZOOM : COMMAND_VOLUME, steps, x,
-                y);
+    return give(command, SDL_GetModState() & KMOD_CTRL ? act_zoom : act_volume, steps, x, y);
 }
 
 /* ---- events ---- */
@@ -281,7 +268,7 @@ static int take_press(Controls *c, const SDL_KeyboardEvent *key, Command *comman
     c->repeated = key->repeat;
     const int taken = ((ctrl || alt) && take_key(c, NULL, code | ctrl | alt, command)) ||
                       take_key(c, NULL, code, command);
-    if (!taken || command->kind != COMMAND_METER)
+    if (!taken || command->act != act_meter)
         return taken;
     const int was_asked = c->metering;
     c->metering = 0;
@@ -292,7 +279,7 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
 {
     switch (event->type) {
     case SDL_QUIT:
-        command->kind = COMMAND_CLOSE;
+        command->act = act_quit;
         command->arg = !c->closed;
         return 1;
     case SDL_WINDOWEVENT:
@@ -301,12 +288,11 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
             c->at = CONTROLS_PICTURE;
             c->x = c->y = -1;
         }
-        command->kind = COMMAND_REDRAW;
         return 1;
     case SDL_DROPBEGIN: c->dropping = 1; return 0;
     case SDL_DROPCOMPLETE: c->dropping = 0; return 0;
     case SDL_DROPFILE:
-        command->kind = COMMAND_OPEN;
+        command->act = act_open;
         command->arg = c->dropping == 2;
         c->dropping = c->dropping ? 2 : 0;
         snprintf(command->path, sizeof(command->path), "%s", event->drop.file);
@@ -314,8 +300,7 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
         return 1;
     case SDL_KEYDOWN: return take_press(c, &event->key, command);
     case SDL_TEXTINPUT: return take_text(c, event->text.text, command);
-    case SDL_KEYUP:
-        return event->key.keysym.sym == SDLK_x && give(command, COMMAND_SOURCE, 0, 0, 0);
+    case SDL_KEYUP: return event->key.keysym.sym == SDLK_x && give(command, act_source, 0, 0, 0);
     case SDL_MOUSEMOTION: return take_motion(c, &event->motion, now, command);
     case SDL_MOUSEWHEEL: return take_wheel(c, &event->wheel, command);
     case SDL_MOUSEBUTTONDOWN:
@@ -335,7 +320,7 @@ int controls_next(Controls *c, int64_t now, Command *command)
     command->path[0] = '\0';
     if (c->twice) {
         c->twice = 0;
-        command->kind = COMMAND_FULLSCREEN;
+        command->act = act_fullscreen;
         return 1;
     }
     while (SDL_PollEvent(&event))

@@ -13,11 +13,14 @@ typedef struct Player Player;
 
 /*
  * Opens the window and starts to play. The source, which `path` names, is the player's on success.
- * `options` and `equalizer` are copied. MEDIA_USAGE (no window to be had, no such track),
- * MEDIA_INPUT; *player is then NULL.
+ * The options are copied. MEDIA_USAGE (no window to be had, no such track), MEDIA_INPUT; *player is
+ * then NULL.
  */
-int player_open(Player **player, const PlayerOptions *options, const PlayerEqualizer *equalizer,
-                Source *source, const char *path, MediaError *error);
+int player_open(Player **player, const PlayerOptions *options, Source *source, const char *path,
+                MediaError *error);
+
+/* Before each turn: what is recorded and written beside the playing, for the window. */
+void player_tell(Player *player, const PlayerRecording *recording, const PlayerWriting *writing);
 
 /* One turn of the loop: takes what has happened and shows what is due. Waits for a tenth of a
  * second at most. 0: go on; 1: the player was closed or has come to its end; or MEDIA_INPUT. */

@@ -1,4 +1,4 @@
-/* What the player is told by its caller, and whom it asks. */
+/* What the player is given: its options, and the program around it. */
 #ifndef LUMEQ_PLAYER_PLAYER_OPTIONS_H
 #define LUMEQ_PLAYER_PLAYER_OPTIONS_H
 
@@ -44,34 +44,6 @@ typedef struct PlayerSettings {
     CodeRangeMode codes;
 } PlayerSettings;
 
-/* What is done to frames, and what its caller has to do with it. */
-typedef struct PlayerEqualizer {
-    void *opaque;
-    GpuBudget gpu_budget;       /* of the memory of the GPU that decodes */
-    EqualizeStageOptions stage; /* but for the wake, which is the player's */
-    int device;                 /* the CUDA device that equalizes, -1: none */
-
-    /* Changes a setting by `step` of its usual steps, or PLAYER_STEP_BACK, fills in all of them,
-     * and says in `text` what it is now. `shown`: of the frame that is seen, or NULL. */
-    void (*change)(void *opaque, PlayerSetting setting, int step, const LumeqFrameStats *shown,
-                   PlayerSettings *settings, char *text, size_t size);
-
-    /* Fills in the panel's rows, one for each setting. */
-    void (*list)(void *opaque, OsdSettings *rows);
-
-    /* From now on this part of the picture counts, in its samples; without a width: all of it. */
-    void (*meter)(void *opaque, LumeqRect part, LumeqParams *params, char *text, size_t size);
-
-    /* What computes, for a person. `lost`: the GPU was. */
-    const char *(*where)(void *opaque, int lost);
-
-    /* What was decided about a frame, for a person. */
-    void (*decided)(void *opaque, const EqualizedFrame *frame, char *text, size_t size);
-
-    /* A frame was shown: once for each, in order. `us` is the time for uploading and drawing it. */
-    void (*shown)(void *opaque, const EqualizedFrame *frame, double us);
-} PlayerEqualizer;
-
 typedef enum PlayerCompare {
     PLAYER_COMPARE_OFF,
     PLAYER_COMPARE_SPLIT,
@@ -103,6 +75,68 @@ typedef struct PlayerWriting {
     char message[1400]; /* what has become of it, once; "" */
 } PlayerWriting;
 
+/*
+ * The program around the player: all that the player asks of it. Every member is there. They are
+ * called from the player's functions, on their thread, unless said otherwise; they do not call the
+ * player, and do not wait. `path` names the file that is played, `source` is that file and borrowed
+ * for the call. A `text` is for the window: one sentence for a person.
+ */
+typedef struct PlayerHost {
+    void *opaque; /* the first argument of all */
+
+    /* Adds what was dropped on the window, a file or those of a folder, to the list: 0, or -1
+     * without memory. */
+    int (*list_files)(void *opaque, const char *path, FileList *files);
+    /* Begins to open another file, and gives up one that is being opened. */
+    int (*start_opening)(void *opaque, const char *path, MediaError *error);
+    /* Then, once a turn: 0 with the source, AVERROR(EAGAIN): not yet, or why it cannot be opened.
+     * Nothing else may change yet: it is not known whether it can be played. */
+    int (*take_opened)(void *opaque, Source **source, MediaError *error);
+    /* It can: it is about to take the place of the source before, which is still there. Answers 0
+     * with the settings that it is equalized with, or AVERROR(EAGAIN): the one before is still
+     * needed, and this one is offered again in the next turn. */
+    int (*replace)(void *opaque, LumeqParams *params);
+    /* Opens a file that is played once more, for pictures of it. Any thread; may wait. */
+    int (*open_again)(void *opaque, const char *path, Source **source, MediaError *error);
+    /* Where a file was left the last time, or -1; where it is left now, `ended`: at its end. */
+    int64_t (*where_left)(void *opaque, const char *path, const Source *source);
+    void (*note_left)(void *opaque, const char *path, const Source *source, int64_t position,
+                      int ended);
+
+    /* Changes a setting by `step` of its usual steps, or PLAYER_STEP_BACK, fills in all of them,
+     * and says in `text` what it is now. `shown`: of the frame that is seen, or NULL. */
+    void (*change_setting)(void *opaque, PlayerSetting setting, int step,
+                           const LumeqFrameStats *shown, PlayerSettings *settings, char *text,
+                           size_t size);
+    /* Fills in the panel's rows, one for each setting. */
+    void (*list_settings)(void *opaque, OsdSettings *rows);
+    /* From now on this part of the picture counts, in its samples; without a width: all of it. */
+    void (*meter)(void *opaque, LumeqRect part, LumeqParams *params, char *text, size_t size);
+    /* What computes, and what was decided about a frame. `lost`: the GPU was. */
+    const char *(*engine)(void *opaque, int lost);
+    void (*decided)(void *opaque, const EqualizedFrame *frame, char *text, size_t size);
+    /* A frame was shown: once for each, in order. `us` is the time for uploading and drawing it. */
+    void (*shown)(void *opaque, const EqualizedFrame *frame, double us);
+
+    /* Begins to record a camera, or ends it, and says so. */
+    void (*record)(void *opaque, const Source *source, char *text, size_t size);
+    /* Takes each packet of the video as it is read, on the thread that reads. */
+    void (*packet)(void *opaque, const AVPacket *packet);
+    /* Begins to write what is seen of the file into another one, or says why not, else "". */
+    void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
+    /* Prints the command that does the same, and answers it, to be freed with free(); NULL: `text`
+     * says why not. */
+    char *(*print_command)(void *opaque, const char *path, const Source *source, char *text,
+                           size_t size);
+    /* The display is gone, in the middle of any function of the player: has to end the program
+     * without calling another one. */
+    void (*lost)(void *opaque);
+
+    /* Any thread. One line that everybody should see; one for those who ask for details. */
+    void (*note)(const char *line);
+    void (*detail)(const char *line);
+} PlayerHost;
+
 typedef struct PlayerOptions {
     int64_t from_us, to_us, frames; /* the part that is played; -1 = its start, its end, all */
     int range;                      /* AVCOL_RANGE_* to override, or AVCOL_RANGE_UNSPECIFIED */
@@ -126,43 +160,12 @@ typedef struct PlayerOptions {
     FileList *files; /* what is played one after the other, `at` the source's: emptied on taking,
                         unless that fails; NULL: the source alone */
     const char *greeting; /* the first message; or NULL */
-    /* Adds what was dropped on the window, a file or those of a folder, to the list: 0, or -1
-     * without memory. NULL: as it is. */
-    int (*list)(void *opaque, const char *path, FileList *files);
-    /* Begins to open another file, and gives up one that is being opened. Or NULL. */
-    int (*open)(void *opaque, const char *path, MediaError *error);
-    /* Then, once a turn: 0 with the source, AVERROR(EAGAIN): not yet, or why it cannot be opened.
-     * Nothing else may change yet: it is not known whether it can be played. */
-    int (*opened)(void *opaque, Source **source, MediaError *error);
-    /* It can: it is about to take the place of the source before, which is still there. Answers 0
-     * with the settings that it is equalized with, or AVERROR(EAGAIN): the one before is still
-     * needed, and this one to be held out once more in the next turn. */
-    int (*replace)(void *opaque, LumeqParams *params);
-    /* Opens a file that is played once more, for pictures of it; from any thread. Or NULL. */
-    int (*open_again)(void *opaque, const char *path, Source **source, MediaError *error);
-    /* Where a file was left the last time, or -1; where it is left now, `ended`: at its end. Or
-     * NULL. */
-    int64_t (*where)(void *opaque, const char *path, const Source *source);
-    void (*left)(void *opaque, const char *path, const Source *source, int64_t position, int ended);
-    /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
-     * Or NULL. */
-    void (*record)(void *opaque, const Source *source, char *text, size_t size);
-    void (*recording)(void *opaque, PlayerRecording *recording);
-    /* Begins to write what is seen of the file at `path` into another one, or says in `text` why
-     * not, else ""; what it does then, once a turn. Or NULL. */
-    void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
-    void (*writing)(void *opaque, PlayerWriting *writing);
-    /* Prints the command that does the same, and answers it, to be freed with free(); NULL: `text`
-     * says why not. Or NULL. */
-    char *(*command)(void *opaque, const char *path, const Source *source, char *text, size_t size);
-    /* Is shown each packet of the video as it is read, by the thread that reads. Or NULL. */
-    void (*packet)(void *opaque, const AVPacket *packet);
-    /* The display is gone, in the middle of any function of the player: has to end the program
-     * without calling another one. */
-    void (*lost)(void *opaque);
-    void *opaque;
-    void (*note)(const char *line);   /* takes one line that everybody should see */
-    void (*detail)(const char *line); /* ... that only those who ask for details should */
+
+    EqualizeStageOptions stage; /* but for the wake, which is the player's */
+    GpuBudget gpu_budget;       /* of the memory of the GPU that decodes */
+    int device;                 /* the CUDA device that equalizes, -1: none */
+
+    PlayerHost host;
 } PlayerOptions;
 
 #endif

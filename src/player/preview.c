@@ -11,7 +11,7 @@ typedef struct Request {
 } Request;
 
 struct Preview {
-    const PlayerOptions *options;
+    const PlayerHost *host;
     void (*wake)(void *opaque);
     void *opaque;
     pthread_t thread;
@@ -62,7 +62,7 @@ static Thumbnails *open_file(Preview *p, const char *path)
     MediaError error = {0};
     Source *source = NULL;
     Thumbnails *thumbnails = NULL;
-    if (p->options->open_again(p->options->opaque, path, &source, &error) < 0 ||
+    if (p->host->open_again(p->host->opaque, path, &source, &error) < 0 ||
         thumbnails_open(&thumbnails, source, &error) < 0)
         return NULL;
     return thumbnails;
@@ -98,12 +98,12 @@ static void *preview_main(void *arg)
 
 /* ---- the loop ---- */
 
-Preview *preview_create(const PlayerOptions *options, void (*wake)(void *opaque), void *opaque)
+Preview *preview_create(const PlayerHost *host, void (*wake)(void *opaque), void *opaque)
 {
     Preview *p = calloc(1, sizeof(*p));
     if (!p)
         return NULL;
-    p->options = options;
+    p->host = host;
     p->wake = wake;
     p->opaque = opaque;
     p->wanted.position = AV_NOPTS_VALUE;
@@ -126,7 +126,7 @@ void preview_of(Preview *p, const char *path)
 
 void preview_ask(Preview *p, int64_t position, int width, int height)
 {
-    if (!p->options->open_again || !p->path[0])
+    if (!p->path[0])
         return;
     if (!p->running)
         p->running = pthread_create(&p->thread, NULL, preview_main, p) == 0;

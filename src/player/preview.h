@@ -10,7 +10,7 @@
 typedef struct Preview Preview;
 
 /* Nothing is opened yet. `wake`: there is a new picture; from the thread. NULL: no memory. */
-Preview *preview_create(const PlayerOptions *options, void (*wake)(void *opaque), void *opaque);
+Preview *preview_create(const PlayerHost *host, void (*wake)(void *opaque), void *opaque);
 
 /* Pictures are to be of this file from now on, NULL: of none. */
 void preview_of(Preview *preview, const char *path);

@@ -316,9 +316,8 @@ int screen_setting_at(const Screen *s, int x, int y, int *acts, int *step)
     return osd_settings_at(&s->settings, &places, px, py, acts, step);
 }
 
-double screen_split_at(const Screen *s, int x, int y)
+double screen_split_at(const Screen *s, int x)
 {
-    (void)y;
     const Rect picture = split_picture(s);
     return picture.width > 0 ? share_of(picture, column_of(s, x)) : s->state.look.split;
 }
@@ -569,7 +568,7 @@ static void finish_text(Screen *s)
     osd_show_labels(s->osd, clock_now() + OSD_LABELS_US);
     s->dirty = 1;
     if (!s->text)
-        s->options.player->detail("no font was found: the window shows no text");
+        s->options.player->host.detail("no font was found: the window shows no text");
 }
 
 void screen_follow(Screen *s)
@@ -591,8 +590,8 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
     WindowOptions options = {
         .title = "lumeq",
         .fullscreen = s->options.player->fullscreen,
-        .lost = s->options.player->lost,
-        .opaque = s->options.player->opaque,
+        .lost = s->options.player->host.lost,
+        .opaque = s->options.player->host.opaque,
     };
     track_display_size(source, &options.width, &options.height);
     if (options.width <= 0 || options.height <= 0) {
@@ -618,15 +617,15 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
 static void open_cuda(Screen *s)
 {
     char why[256], line[320];
-    if (s->options.device < 0)
+    if (s->options.player->device < 0)
         return;
-    if (view_cuda_open(&s->cuda, s->options.device, why, sizeof(why)) >= 0) {
+    if (view_cuda_open(&s->cuda, s->options.player->device, why, sizeof(why)) >= 0) {
         view_set_uploader(s->view, view_cuda_uploader(s->cuda));
         snprintf(line, sizeof(line), "equalized luma stays on the GPU");
     } else {
         snprintf(line, sizeof(line), "frames are shown through host memory: %s", why);
     }
-    s->options.player->detail(line);
+    s->options.player->host.detail(line);
 }
 
 static int open_all(Screen *s, const Source *source, MediaError *error)
@@ -704,7 +703,7 @@ static int shows_input(const Screen *s)
 static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
 {
     AVFrame *host;
-    int ret = frame_memory_download(s->options.memory, &host, frame);
+    int ret = frame_memory_download(s->options.player->stage.memory, &host, frame);
     if (ret == AVERROR(ENOMEM))
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret < 0) {
@@ -734,7 +733,7 @@ static int upload_both(Screen *s, const EqualizedFrame *f, MediaError *error)
 static int can_stay_on_device(Screen *s)
 {
     if (s->cuda && view_cuda_failure(s->cuda)) {
-        s->options.player->detail(view_cuda_failure(s->cuda));
+        s->options.player->host.detail(view_cuda_failure(s->cuda));
         view_set_uploader(s->view, NULL);
         view_cuda_close(&s->cuda);
     }
@@ -792,7 +791,7 @@ static int show_compare(Screen *s, const EqualizedFrame *frame, MediaError *erro
 static void show_help(Screen *s, int part)
 {
     OsdRow rows[OSD_MAX_ROWS];
-    osd_set_rows(s->osd, OSD_HELP, rows, part ? controls_help(rows, OSD_MAX_ROWS) : 0);
+    osd_set_rows(s->osd, OSD_HELP, rows, part ? s->options.help(rows, OSD_MAX_ROWS) : 0);
     osd_set_help_part(s->osd, part - 1);
 }
 
@@ -861,7 +860,7 @@ static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double
     const int64_t begin = clock_now();
     if (view_set_layer(s->view, layer, there ? &overlay->canvas : NULL, overlay->x, overlay->y,
                        opacity, why, sizeof(why)) < 0)
-        s->options.player->detail(why);
+        s->options.player->host.detail(why);
     s->state.drawing += clock_now() - begin;
     s->dirty = 1;
 }

@@ -5,7 +5,8 @@
 #ifndef LUMEQ_PLAYER_SCREEN_H
 #define LUMEQ_PLAYER_SCREEN_H
 
-#include "player/controls.h"
+#include "player/command.h"
+#include "player/osd/osd.h"
 #include "player/player_options.h"
 #include "player/subtitles/subtitle_thread.h"
 #include "player/view/view.h"
@@ -38,10 +39,9 @@ typedef struct ScreenState {
 } ScreenState;
 
 typedef struct ScreenOptions {
-    const PlayerOptions *player; /* outlives it */
-    int device;                  /* as in PlayerEqualizer */
-    FrameMemory *memory;         /* that frames on the GPU are brought to; outlives it */
-    void (*wake)(void *opaque);  /* there is something for screen_follow(); any thread */
+    const PlayerOptions *player;         /* outlives it */
+    int (*help)(OsdRow *rows, int room); /* as controls_help() */
+    void (*wake)(void *opaque);          /* there is something for screen_follow(); any thread */
     void *opaque;
 } ScreenOptions;
 
@@ -72,7 +72,7 @@ int screen_takes_device(const Screen *screen);
 ControlsTarget screen_target(const Screen *screen, int x, int y);
 
 /* Where the line of a split is, when it is dragged to here. */
-double screen_split_at(const Screen *screen, int x, int y);
+double screen_split_at(const Screen *screen, int x);
 
 /* The share of the bar's track, or of its volume, that is left of there. */
 double screen_track_at(const Screen *screen, int x);

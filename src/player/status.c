@@ -41,23 +41,23 @@ void status_pointed(const Source *source, int64_t position, char *text, size_t s
     snprintf(text, size, "%s%s%s", at, title[0] ? "  " : "", title);
 }
 
-void status_bar(const Situation *now, OsdBar *bar)
+void status_bar(const Player *p, OsdBar *bar)
 {
-    const PlaybackState *b = now->played;
-    const int can_seek = playback_can_seek(now->playback);
+    const PlaybackState *b = played(p);
+    const int can_seek = playback_can_seek(p->playback);
     const int64_t part = b->paused || b->pending ? 1 : BAR_US;
     memset(bar, 0, sizeof(*bar)); /* it is compared byte by byte */
-    bar->position = FFMAX(now->position, 0) / part * part;
-    bar->duration = can_seek ? playback_duration(now->playback) : 0;
-    if (now->files->count > 1 && now->files->at >= 0) {
-        bar->file = now->files->at + 1;
-        bar->files = now->files->count;
+    bar->position = FFMAX(player_position(p), 0) / part * part;
+    bar->duration = can_seek ? playback_duration(p->playback) : 0;
+    if (p->files.count > 1 && p->files.at >= 0) {
+        bar->file = p->files.at + 1;
+        bar->files = p->files.count;
     }
-    bar->from = now->wanted->from;
-    bar->to = now->wanted->to;
+    bar->from = p->wanted.from;
+    bar->to = p->wanted.to;
     bar->paused = b->paused;
-    bar->volume = now->wanted->volume;
-    bar->muted = now->wanted->muted;
+    bar->volume = p->wanted.volume;
+    bar->muted = p->wanted.muted;
     bar->most = b->sound ? PLAYER_MAX_VOLUME : 0;
     const int chapters = source_chapters(b->source);
     for (int i = 0; can_seek && i < chapters && i < OSD_BAR_MARKS; i++)
@@ -131,97 +131,97 @@ static void add(StatusRows *r, const char *name, const char *format, ...)
     r->rows[r->count++] = (OsdRow){name, value};
 }
 
-static void add_input(const Situation *s, StatusRows *r)
+static void add_input(const Player *p, StatusRows *r)
 {
-    const AVStream *video = s->played->source->video;
+    const AVStream *video = played(p)->source->video;
     const double rate = av_q2d(video->avg_frame_rate);
-    const int is_gone = s->camera->gone || source_is_away(s->played->source);
+    const int is_gone = p->camera.gone || source_is_away(played(p)->source);
     char text[128];
-    if (s->files->count > 1)
-        add(r, "file", "%d/%d", s->files->at + 1, s->files->count);
-    track_describe_video(s->played->source, s->shown->frame->decoded.frame, text, sizeof(text));
+    if (p->files.count > 1)
+        add(r, "file", "%d/%d", p->files.at + 1, p->files.count);
+    track_describe_video(played(p)->source, p->shown->frame->decoded.frame, text, sizeof(text));
     add(r, "video", "%s", text);
-    if (s->played->paused || is_gone)
+    if (played(p)->paused || is_gone)
         add(r, "frame rate", "%s; %.2f a second", is_gone ? "none now" : "paused", rate);
     else if (rate > 0)
-        add(r, "frame rate", "%.2f of %.2f a second", s->shown->measured.rate,
-            rate * s->played->speed);
+        add(r, "frame rate", "%.2f of %.2f a second", p->shown->measured.rate,
+            rate * played(p)->speed);
     else
-        add(r, "frame rate", "%.2f a second", s->shown->measured.rate);
+        add(r, "frame rate", "%.2f a second", p->shown->measured.rate);
 }
 
-static void add_frames(const Situation *s, StatusRows *r)
+static void add_frames(const Player *p, StatusRows *r)
 {
-    if (s->played->source->camera)
+    if (played(p)->source->camera)
         add(r, "frames", "%lld shown, %lld dropped, %lld lost in the camera",
-            (long long)s->shown->count, (long long)playback_dropped(s->playback),
-            (long long)s->camera->lost);
-    else if (s->played->source->live)
-        add(r, "frames", "%lld shown, %lld dropped", (long long)s->shown->count,
-            (long long)playback_dropped(s->playback));
+            (long long)p->shown->count, (long long)playback_dropped(p->playback),
+            (long long)p->camera.lost);
+    else if (played(p)->source->live)
+        add(r, "frames", "%lld shown, %lld dropped", (long long)p->shown->count,
+            (long long)playback_dropped(p->playback));
     else
-        add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)s->shown->count,
-            (long long)playback_dropped(s->playback), (long long)playback_late(s->playback));
-    if (playback_counts(s->playback).has_sound && s->shown->measured.offset != AV_NOPTS_VALUE)
-        add(r, "A/V offset", "%+.0f ms", (double)s->shown->measured.offset * 1e-3);
+        add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->shown->count,
+            (long long)playback_dropped(p->playback), (long long)playback_late(p->playback));
+    if (playback_counts(p->playback).has_sound && p->shown->measured.offset != AV_NOPTS_VALUE)
+        add(r, "A/V offset", "%+.0f ms", (double)p->shown->measured.offset * 1e-3);
 }
 
-static void add_live(const Situation *s, StatusRows *r)
+static void add_live(const Player *p, StatusRows *r)
 {
     char text[256];
-    const Camera *camera = s->played->source->camera;
+    const Camera *camera = played(p)->source->camera;
     if (camera) {
         camera_setting_text(camera, text, sizeof(text));
-        add(r, "camera", "%s%s", text, s->camera->gone ? " (gone)" : "");
+        add(r, "camera", "%s%s", text, p->camera.gone ? " (gone)" : "");
     }
-    if (source_is_away(s->played->source))
+    if (source_is_away(played(p)->source))
         add(r, "connection", "lost, waiting for it");
-    if (s->shown->measured.delay.count)
+    if (p->shown->measured.delay.count)
         add(r, "delay", "%.0f ms from the capture to the screen, 95 %% within %.0f, at most %.0f",
-            delay_mean(&s->shown->measured.delay), delay_share(&s->shown->measured.delay, 0.95),
-            (double)s->shown->measured.delay.most * 1e-3);
-    if (s->recording->on)
-        add(r, "recording", "%lld frames, %lld dropped", (long long)s->recording->frames,
-            (long long)s->recording->dropped);
+            delay_mean(&p->shown->measured.delay), delay_share(&p->shown->measured.delay, 0.95),
+            (double)p->shown->measured.delay.most * 1e-3);
+    if (p->recording.on)
+        add(r, "recording", "%lld frames, %lld dropped", (long long)p->recording.frames,
+            (long long)p->recording.dropped);
 }
 
-static void add_stages(const Situation *s, StatusRows *r)
+static void add_stages(const Player *p, StatusRows *r)
 {
-    const Timings *t = &s->shown->measured.timings;
+    const Timings *t = &p->shown->measured.timings;
     add(r, "decode", "%.2f ms", t->decode * 1e-3);
-    if (s->equalizer->device >= 0) {
+    if (p->options.device >= 0) {
         add(r, "upload", "%.2f ms", t->upload * 1e-3);
         add(r, "GPU", "%.3f ms", t->equalize * 1e-3);
         add(r, "download", "%.2f ms%s", t->download * 1e-3,
-            screen_takes_device(s->screen) ? " (the picture stays on the GPU)" : "");
+            screen_takes_device(p->screen) ? " (the picture stays on the GPU)" : "");
     } else {
         add(r, "equalize", "%.2f ms", t->equalize * 1e-3);
     }
     add(r, "draw", "%.2f ms, panel and text %.2f ms", t->view * 1e-3, t->layers * 1e-3);
 }
 
-static void add_latency(const Situation *s, StatusRows *r)
+static void add_latency(const Player *p, StatusRows *r)
 {
-    const double frame = (double)s->shown->duration / s->played->speed;
+    const double frame = (double)p->shown->duration / played(p)->speed;
     if (frame > 0)
         add(r, "to the screen", "%.0f ms after decoding, %.1f frames",
-            s->shown->measured.timings.latency * 1e-3, s->shown->measured.timings.latency / frame);
+            p->shown->measured.timings.latency * 1e-3, p->shown->measured.timings.latency / frame);
 }
 
-static void add_queues(const Situation *s, StatusRows *r)
+static void add_queues(const Player *p, StatusRows *r)
 {
-    const PlaybackCounts c = playback_counts(s->playback);
+    const PlaybackCounts c = playback_counts(p->playback);
     add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", c.decoded, c.room,
-        s->equalized + s->played->ahead, c.video, c.sound);
+        equalize_stage_waiting(p->stage) + played(p)->ahead, c.video, c.sound);
     if (c.has_sound)
-        add(r, "sound", "volume %d %%%s, ran dry %lld times", s->wanted->volume,
-            s->wanted->muted ? " (muted)" : "", (long long)c.ran_dry);
+        add(r, "sound", "volume %d %%%s, ran dry %lld times", p->wanted.volume,
+            p->wanted.muted ? " (muted)" : "", (long long)c.ran_dry);
 }
 
-static void add_decision(const Situation *s, StatusRows *r)
+static void add_decision(const Player *p, StatusRows *r)
 {
     char text[128];
-    s->equalizer->decided(s->equalizer->opaque, s->shown->frame, text, sizeof(text));
+    p->host->decided(p->host->opaque, p->shown->frame, text, sizeof(text));
     add(r, "picture", "%s", text);
 }
 
@@ -235,19 +235,19 @@ static void add_strength(const LumeqFrameStats *stats, StatusRows *r)
             stats->strength, stats->noise_gain, stats->noise);
 }
 
-void status_rows(const Situation *s, StatusRows *r)
+void status_rows(const Player *p, StatusRows *r)
 {
     r->count = 0;
-    if (!s->shown->frame)
+    if (!p->shown->frame)
         return;
-    add_input(s, r);
-    add_frames(s, r);
-    add_live(s, r);
-    add(r, "equalizer", "%s", s->equalizer->where(s->equalizer->opaque, s->lost));
-    add_decision(s, r);
-    add_strength(&s->shown->frame->stats, r);
-    add_stages(s, r);
-    add_latency(s, r);
-    add_queues(s, r);
-    add(r, "window", "%s", screen_state(s->screen)->renderer);
+    add_input(p, r);
+    add_frames(p, r);
+    add_live(p, r);
+    add(r, "equalizer", "%s", p->host->engine(p->host->opaque, equalize_stage_is_lost(p->stage)));
+    add_decision(p, r);
+    add_strength(&p->shown->frame->stats, r);
+    add_stages(p, r);
+    add_latency(p, r);
+    add_queues(p, r);
+    add(r, "window", "%s", screen_state(p->screen)->renderer);
 }

@@ -2,7 +2,7 @@
 #ifndef LUMEQ_PLAYER_STATUS_H
 #define LUMEQ_PLAYER_STATUS_H
 
-#include "player/situation.h"
+#include "player/player_inside.h"
 
 /* The statistics. */
 #define STATUS_ROWS 20
@@ -12,7 +12,7 @@ typedef struct StatusRows {
     char values[STATUS_ROWS][160]; /* that rows point to */
 } StatusRows;
 
-void status_rows(const Situation *now, StatusRows *rows);
+void status_rows(const Player *p, StatusRows *rows);
 
 /* "1:02 / 5:00"; a duration of 0 is not known. */
 void status_position(int64_t position, int64_t duration, char *text, size_t size);
@@ -25,7 +25,7 @@ void status_pointed(const Source *source, int64_t position, char *text, size_t s
 
 /* What the bar shows. Positions of what is played are those of full quarters of a second, so that
  * it is not drawn for every frame. */
-void status_bar(const Situation *now, OsdBar *bar);
+void status_bar(const Player *p, OsdBar *bar);
 
 /* "2/5: name" */
 void status_file(const FileList *files, int at, char *text, size_t size);

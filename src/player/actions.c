@@ -1,0 +1,633 @@
+#include "player/actions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <SDL.h>
+
+#include "media/convert.h"
+#include "media/input/track_choice.h"
+#include "player/playlist.h"
+#include "player/status.h"
+
+#define SECOND INT64_C(1000000)
+#define SPEED_RATIO 1.1
+#define VOLUME_STEP 5
+
+/* Steps of keys across the picture, and from one side to the other of a split. */
+#define PAN_STEPS 10
+
+/* A part this small, in units of the window, is a click. */
+#define LEAST_PART 4
+
+/* How long the position is seen that was asked for. */
+#define POSITION_US 1000000
+
+/* Each of them may take a while. */
+#define MAX_STEPS_BACK 10
+
+/* After a key that changes the picture, the window's message waits this long for that picture:
+ * drawn alone, it would hold the picture up by one refresh of the screen. */
+#define ANSWER_US 40000
+
+/* ---- time ---- */
+
+void player_go(Player *p, FeedStart start)
+{
+    p->steps = 0;
+    subtitle_thread_reset(p->subtitles);
+    playback_start(p->playback, &start);
+}
+
+/* Returns 0, and says so, if the input cannot be searched. */
+static int go_to(Player *p, FeedStart start)
+{
+    if (!playback_can_seek(p->playback)) {
+        screen_say(p->screen, played(p)->source->live ? "A live picture has no past to go to"
+                                                      : "This input cannot be searched");
+        return 0;
+    }
+    p->ended = 0;
+    player_go(p, start);
+    return 1;
+}
+
+void player_pause(Player *p, int paused)
+{
+    playback_pause(p->playback, paused, p->shown->position, clock_now());
+}
+
+void act_pause(Player *p)
+{
+    const int pauses = !p->ended && !played(p)->paused;
+    if (p->ended && !go_to(p, (FeedStart){.position = SDL_max(p->options.from_us, 0)}))
+        return;
+    p->steps = p->steps_back = 0;
+    player_pause(p, pauses);
+    screen_say(p->screen, pauses ? "Paused" : "Playing");
+}
+
+/* Returns the position within the part that is played, or -1 if there is no seeking. */
+static int64_t seek_to(Player *p, int64_t to)
+{
+    const int64_t duration = playback_duration(p->playback), end = p->options.to_us;
+    if (duration > 0 && to > duration)
+        to = duration;
+    if (end >= 0 && to >= end)
+        to = end - 1;
+    to = SDL_max(to, 0);
+    return go_to(p, (FeedStart){.position = to, .preview = 1}) ? to : -1;
+}
+
+void act_seek(Player *p)
+{
+    char text[80];
+    const int64_t duration = playback_duration(p->playback);
+    const int64_t to = seek_to(p, player_position(p) + p->command.arg * SECOND);
+    if (to < 0)
+        return;
+    status_position(to, duration, text, sizeof(text));
+    screen_message(p->screen, text, duration > 0 ? (double)to / (double)duration : -1);
+}
+
+void act_seek_to(Player *p)
+{
+    const int64_t duration = playback_duration(p->playback);
+    if (duration <= 0)
+        return;
+    (void)seek_to(p, (int64_t)(screen_track_at(p->screen, p->command.x) * (double)duration));
+    act_point(p);
+}
+
+void act_edge(Player *p)
+{
+    const int end = p->command.arg;
+    if (seek_to(p, end ? playback_duration(p->playback) : 0) >= 0)
+        screen_say(p->screen, end ? "The end" : "The beginning");
+}
+
+/* Back goes to the beginning of this chapter first, unless that was just now. A chapter may begin
+ * within the frame that is shown. */
+void act_chapter(Player *p)
+{
+    const int step = p->command.arg;
+    const Source *source = played(p)->source;
+    const int64_t at =
+        player_position(p) + SDL_max(p->shown->duration - 1, 0) - (step < 0 ? SECOND : 0);
+    const int count = source_chapters(source);
+    int n = 0; /* chapters that begin up to there */
+    while (n < count && source_chapter(source, n) <= at)
+        n++;
+    const int to = step < 0 ? n - 1 : n;
+    if (!count) {
+        screen_say(p->screen, "There are no chapters");
+    } else if (to < 0 || to >= count) {
+        screen_say(p->screen, step < 0 ? "The first chapter" : "The last chapter");
+    } else if (seek_to(p, source_chapter(source, to)) >= 0) {
+        const char *title = source_chapter_title(source, to);
+        screen_say(p->screen, "Chapter %d of %d%s%s", to + 1, count, title[0] ? ": " : "", title);
+    }
+}
+
+void player_say_frame(Player *p)
+{
+    char text[64];
+    status_frame(p->shown->position, text, sizeof(text));
+    screen_say(p->screen, "%s", text);
+}
+
+void player_step_back(Player *p)
+{
+    (void)go_to(p, (FeedStart){.position = player_position(p), .before = 1});
+}
+
+void act_step(Player *p)
+{
+    const PlaybackState *b = played(p);
+    if (!b->paused)
+        player_pause(p, 1);
+    if (!p->shown->frame)
+        return;
+    if (!p->command.arg)
+        p->steps++;
+    else if (b->pending && b->start.before) /* when that frame is there */
+        p->steps_back = p->command.repeated ? 1 : SDL_min(p->steps_back + 1, MAX_STEPS_BACK);
+    else
+        player_step_back(p);
+}
+
+void act_speed(Player *p)
+{
+    const int step = p->command.arg;
+    double speed = played(p)->speed;
+    if (played(p)->source->live) {
+        screen_say(p->screen, "A live picture has its own speed");
+        return;
+    }
+    speed = step > 0 ? speed * SPEED_RATIO : speed / SPEED_RATIO;
+    if (!step || (speed > 0.96 && speed < 1.04)) /* 1 after as many steps up as down */
+        speed = 1;
+    speed = SDL_clamp(speed, PLAYER_MIN_SPEED, PLAYER_MAX_SPEED);
+    playback_set_speed(p->playback, speed, clock_now());
+    screen_say(p->screen, "Speed: %.2f", speed);
+}
+
+void act_loop(Player *p)
+{
+    if (played(p)->source->live) {
+        screen_say(p->screen, "A live picture has no end to begin again from");
+        return;
+    }
+    p->wanted.loop = !p->wanted.loop;
+    screen_say(p->screen, "Loop: %s", p->wanted.loop ? "on" : "off");
+}
+
+void act_repeat(Player *p)
+{
+    char at[32];
+    Wanted *w = &p->wanted;
+    const int64_t position = player_position(p);
+    if (!playback_can_seek(p->playback)) {
+        screen_say(p->screen, "This input cannot be searched");
+        return;
+    }
+    status_frame(position, at, sizeof(at));
+    if (w->from < 0) {
+        w->from = position;
+        screen_say(p->screen, "Repeat from %s; L again: to there", at);
+    } else if (w->to < 0 && position > w->from) {
+        w->to = position;
+        (void)go_to(p, (FeedStart){.position = w->from});
+        screen_say(p->screen, "Repeat to %s", at);
+    } else {
+        w->from = w->to = -1;
+        screen_say(p->screen, "Repeat: off");
+    }
+}
+
+void act_position(Player *p)
+{
+    screen_show_bar(p->screen, clock_now() + POSITION_US);
+}
+
+/* ---- sound and tracks ---- */
+
+static void set_volume(Player *p, int volume, int muted)
+{
+    p->wanted.volume = SDL_clamp(volume, 0, PLAYER_MAX_VOLUME);
+    p->wanted.muted = muted;
+    playback_set_volume(p->playback, p->wanted.volume, muted);
+    screen_say(p->screen, "Volume: %d %%%s", p->wanted.volume, muted ? " (muted)" : "");
+}
+
+void act_volume(Player *p)
+{
+    set_volume(p, p->wanted.volume + p->command.arg * VOLUME_STEP, p->wanted.muted);
+}
+
+void act_volume_to(Player *p)
+{
+    const double share = screen_volume_at(p->screen, p->command.x);
+    set_volume(p, (int)(share * PLAYER_MAX_VOLUME + 0.5), 0);
+}
+
+void act_mute(Player *p)
+{
+    set_volume(p, p->wanted.volume, !p->wanted.muted);
+}
+
+/* The track after `before` among its kind, NULL after the last one. */
+static const AVStream *next_track(const Player *p, enum AVMediaType type, const AVStream *before)
+{
+    const Source *source = played(p)->source;
+    return track_find(source, type, before ? source_track_number(source, before) + 1 : 0);
+}
+
+static void say_track(Player *p, const char *kind, const AVStream *track, int had_one)
+{
+    char text[256] = "none";
+    if (track)
+        track_describe(played(p)->source, track, text, sizeof(text));
+    screen_say(p->screen, "%s: %s", kind, had_one || track ? text : "there is none");
+}
+
+void act_next_sound(Player *p)
+{
+    const AVStream *before = played(p)->sound;
+    const AVStream *track = next_track(p, AVMEDIA_TYPE_AUDIO, before);
+    const int can_change = playback_can_seek(p->playback);
+    if ((before || track) && can_change)
+        playback_select_audio(p->playback, track, player_position(p));
+    if ((before || track) && !can_change)
+        screen_say(p->screen, "The sound of this input cannot be changed");
+    else
+        say_track(p, "Sound", track, before != NULL);
+}
+
+/* What is to be seen of the frame may have been lost with a GPU: then it is equalized again. */
+static void set_look(Player *p, Look look)
+{
+    if (screen_set_look(p->screen, &look, p->shown->frame, &p->failed) <= 0)
+        return;
+    playback_forget_ahead(p->playback);
+    equalize_stage_redo(p->stage);
+}
+
+void act_next_subtitles(Player *p)
+{
+    Look look = p->seen->look;
+    const AVStream *before = played(p)->subtitle;
+    const AVStream *track = next_track(p, AVMEDIA_TYPE_SUBTITLE, before);
+    playback_select_subtitles(p->playback, track);
+    subtitle_thread_select(p->subtitles, played(p)->source, track);
+    p->kept = 0;
+    p->kept_end = playback_subtitles(p->playback)->count;
+    look.subtitles_on = 1;
+    set_look(p, look);
+    say_track(p, "Subtitles", track, before != NULL);
+}
+
+/* ---- settings ---- */
+
+/* Of the frames to come, of those that wait and of the one that is shown. */
+static void set_params(Player *p, const LumeqParams *params, const char *text)
+{
+    screen_say(p->screen, "%s", text);
+    playback_forget_ahead(p->playback);
+    equalize_stage_set(p->stage, params);
+    if (p->shown->frame && !p->asked_at) {
+        p->asked_at = p->command.at;
+        p->answer_until = clock_now() + ANSWER_US;
+    }
+}
+
+/* Range, codes and fields are the decoder's matter: frames that are there are decoded again. */
+static void set_decoding(Player *p, const PlayerSettings *settings)
+{
+    Wanted *w = &p->wanted;
+    const int is_deep_gray =
+        code_range_suits(convert_nearest_direct(played(p)->source->video->codecpar->format));
+    const int decodes_anew = settings->deinterlace != w->deinterlace ||
+                             settings->range != w->range ||
+                             (settings->codes != w->codes && is_deep_gray);
+    w->range = settings->range;
+    w->deinterlace = settings->deinterlace;
+    w->codes = settings->codes;
+    playback_deinterlace(p->playback, w->deinterlace);
+    playback_set_range(p->playback, w->range);
+    playback_set_codes(p->playback, w->codes);
+    if (decodes_anew && playback_can_seek(p->playback))
+        player_go(p, (FeedStart){.position = player_position(p)}); /* at its end it stays there */
+}
+
+static void change_setting(Player *p, PlayerSetting setting, int step)
+{
+    char text[128];
+    PlayerSettings settings;
+    const LumeqFrameStats *shown = p->shown->frame ? &p->shown->frame->stats : NULL;
+    p->host->change_setting(p->host->opaque, setting, step, shown, &settings, text, sizeof(text));
+    set_params(p, &settings.params, text);
+    set_decoding(p, &settings);
+}
+
+void act_setting(Player *p)
+{
+    change_setting(p, (PlayerSetting)p->command.which, p->command.arg);
+}
+
+void act_setting_row(Player *p)
+{
+    Look look = p->seen->look;
+    look.chosen = (look.chosen + p->command.arg + PLAYER_SETTINGS) % PLAYER_SETTINGS;
+    set_look(p, look);
+}
+
+void act_setting_chosen(Player *p)
+{
+    change_setting(p, (PlayerSetting)p->seen->look.chosen, p->command.arg);
+}
+
+/* Chooses the row at x, y. Returns 0 if there is none. */
+static int choose_row(Player *p, int *acts, int *step)
+{
+    Look look = p->seen->look;
+    const int row = screen_setting_at(p->screen, p->command.x, p->command.y, acts, step);
+    if (row < 0)
+        return 0;
+    look.chosen = row;
+    set_look(p, look);
+    return 1;
+}
+
+void act_setting_at(Player *p)
+{
+    int acts, step;
+    if (choose_row(p, &acts, &step) && acts)
+        change_setting(p, (PlayerSetting)p->seen->look.chosen, step);
+}
+
+void act_setting_turn(Player *p)
+{
+    int acts, step;
+    if (choose_row(p, &acts, &step))
+        act_setting_chosen(p);
+}
+
+static Rect drawn_part(const Command *c)
+{
+    return (Rect){SDL_min(c->x, c->from_x), SDL_min(c->y, c->from_y), abs(c->x - c->from_x),
+                  abs(c->y - c->from_y)};
+}
+
+void act_meter(Player *p)
+{
+    char text[128];
+    LumeqParams params;
+    Look look = p->seen->look;
+    Rect part = {0}; /* without a width, all of the picture counts */
+    const Rect drawn = drawn_part(&p->command);
+    if (p->command.arg == 1) {
+        screen_say(p->screen, "Draw the part that counts; Enter: what is seen; z again: all of it");
+        return;
+    }
+    if (p->command.arg == 0 && drawn.width >= LEAST_PART && drawn.height >= LEAST_PART)
+        part = screen_find(p->screen, drawn);
+    else if (p->command.arg == 3)
+        part = screen_find(p->screen, screen_seen(p->screen));
+    p->host->meter(p->host->opaque, (LumeqRect){part.x, part.y, part.width, part.height}, &params,
+                   text, sizeof(text));
+    set_params(p, &params, text);
+    look.mark = (Rect){0};
+    set_look(p, look);
+}
+
+/* ---- what is seen ---- */
+
+void act_toggle(Player *p)
+{
+    Look look = p->seen->look;
+    int *member = (int *)((char *)&look + p->command.which);
+    *member = !*member;
+    set_look(p, look);
+}
+
+void act_compare(Player *p)
+{
+    Look look = p->seen->look;
+    look.compare = (PlayerCompare)((look.compare + 1) % 3);
+    set_look(p, look);
+}
+
+/* Histograms beside the picture, then over it; there the scopes, one after the other; then none. A
+ * scope that stands beside is followed there. */
+void act_panel(Player *p)
+{
+    Look look = p->seen->look;
+    const int last = screen_has_room_for_all(p->screen) ? PANEL_ALL : PANEL_VECTORSCOPE;
+    if (look.histogram == PLAYER_HISTOGRAM_OFF) {
+        look.histogram = PLAYER_HISTOGRAM_PANEL;
+        look.scope = PANEL_HISTOGRAM;
+    } else if (look.histogram == PLAYER_HISTOGRAM_PANEL && look.scope == PANEL_HISTOGRAM) {
+        look.histogram = PLAYER_HISTOGRAM_OVERLAY;
+    } else if ((int)look.scope < last) {
+        look.scope++;
+    } else {
+        look.histogram = PLAYER_HISTOGRAM_OFF;
+    }
+    set_look(p, look);
+}
+
+void act_panel_place(Player *p)
+{
+    Look look = p->seen->look;
+    const int is_beside = look.histogram == PLAYER_HISTOGRAM_PANEL;
+    look.histogram = is_beside ? PLAYER_HISTOGRAM_OVERLAY : PLAYER_HISTOGRAM_PANEL;
+    set_look(p, look);
+}
+
+void act_help(Player *p)
+{
+    Look look = p->seen->look;
+    look.help = look.help < screen_help_parts(p->screen) ? look.help + 1 : 0;
+    set_look(p, look);
+}
+
+void act_source(Player *p)
+{
+    Look look = p->seen->look;
+    look.source = p->command.arg;
+    set_look(p, look);
+}
+
+void act_split(Player *p)
+{
+    Look look = p->seen->look;
+    look.split = screen_split_at(p->screen, p->command.x);
+    set_look(p, look);
+}
+
+void act_split_by(Player *p)
+{
+    Look look = p->seen->look;
+    look.split = SDL_clamp(look.split + (double)p->command.arg / PAN_STEPS, 0.0, 1.0);
+    set_look(p, look);
+}
+
+void act_zoom(Player *p)
+{
+    double pixels;
+    Look look = p->seen->look;
+    const Command *c = &p->command;
+    look.zoom = screen_zoom_at(p->screen, c->arg, c->x, c->y, &pixels);
+    set_look(p, look);
+    if (look.zoom.by > 1)
+        screen_say(p->screen, "Zoom: %.0f %%", pixels * 100);
+    else
+        screen_say(p->screen, "Zoom: the whole picture");
+}
+
+void act_zoom_by(Player *p)
+{
+    const Rect seen = screen_seen(p->screen);
+    p->command.x = seen.x + seen.width / 2;
+    p->command.y = seen.y + seen.height / 2;
+    act_zoom(p);
+}
+
+void act_pan(Player *p)
+{
+    Look look = p->seen->look;
+    look.zoom = screen_pan_by(p->screen, p->command.x, p->command.y);
+    set_look(p, look);
+}
+
+void act_pan_by(Player *p)
+{
+    const Rect seen = screen_seen(p->screen);
+    const int down = p->command.which, steps = -p->command.arg;
+    p->command.x = down ? 0 : steps * (seen.width / PAN_STEPS);
+    p->command.y = down ? steps * (seen.height / PAN_STEPS) : 0;
+    act_pan(p);
+}
+
+void act_mark(Player *p)
+{
+    Look look = p->seen->look;
+    look.mark = drawn_part(&p->command);
+    set_look(p, look);
+}
+
+void player_say_pointed(Player *p)
+{
+    char line[256];
+    const Pointed *at = &p->pointed;
+    status_pointed(played(p)->source, at->position, line, sizeof(line));
+    screen_point(p->screen, at->x, at->position >= 0 ? line : NULL,
+                 at->picture.width > 0 ? &at->picture : NULL);
+}
+
+/* What would be there is shown above the bar's track. */
+void act_point(Player *p)
+{
+    int width, height;
+    const int x = p->command.x, y = p->command.y;
+    const int64_t duration = playback_duration(p->playback), before = p->pointed.position;
+    const int is_held = p->controls.dragging && p->controls.held == CONTROLS_TRACK;
+    const int is_there = is_held || screen_target(p->screen, x, y) == CONTROLS_TRACK;
+    p->pointed.x = x;
+    p->pointed.position =
+        is_there ? (int64_t)(screen_track_at(p->screen, x) * (double)duration) : -1;
+    if (is_there || before >= 0)
+        player_say_pointed(p);
+    screen_preview_size(p->screen, &width, &height);
+    if (is_there && width > 0 && height > 0)
+        preview_ask(p->preview, p->pointed.position, width, height);
+}
+
+void act_fullscreen(Player *p)
+{
+    screen_toggle_fullscreen(p->screen);
+}
+
+/* ---- files ---- */
+
+void act_screenshot(Player *p)
+{
+    screen_shoot(p->screen, p->path, p->shown->position);
+}
+
+void act_record(Player *p)
+{
+    char text[512] = "Only a camera is recorded";
+    if (played(p)->source->camera)
+        p->host->record(p->host->opaque, played(p)->source, text, sizeof(text));
+    screen_say(p->screen, "%s", text);
+}
+
+void act_write(Player *p)
+{
+    char text[512];
+    p->host->write(p->host->opaque, p->path, played(p)->source, text, sizeof(text));
+    if (text[0])
+        screen_say(p->screen, "%s", text);
+}
+
+void act_print_command(Player *p)
+{
+    char text[512];
+    char *command =
+        p->host->print_command(p->host->opaque, p->path, played(p)->source, text, sizeof(text));
+    const int copied = command && SDL_SetClipboardText(command) == 0;
+    if (command)
+        snprintf(text, sizeof(text), "Printed%s: %s", copied ? " and copied" : "", command);
+    screen_say(p->screen, "%s", text);
+    free(command);
+}
+
+void act_open(Player *p)
+{
+    playlist_drop(p, p->command.path, p->command.arg);
+}
+
+void act_file(Player *p)
+{
+    char text[512];
+    const int is_near = p->next.path[0] && !p->next.waits && !p->dropped.count;
+    const int at = file_list_find(&p->files, is_near ? p->next.at : p->files.at, p->command.arg);
+    if (p->files.count < 2 || at == p->files.at) {
+        screen_say(p->screen, "There is no other file");
+    } else if (at < 0) {
+        screen_say(p->screen, p->command.arg > 0 ? "The last file" : "The first file");
+    } else {
+        playlist_change(p, at, p->command.arg);
+        status_file(&p->files, at, text, sizeof(text));
+        screen_say(p->screen, "%s", text);
+    }
+}
+
+void act_dialog(Player *p)
+{
+    if (file_dialog_show(p->dialog) < 0)
+        screen_say(p->screen, "zenity or kdialog would let you choose: drop a file on the window");
+}
+
+/* What is being written is given up only by a user who knows of it. */
+void act_quit(Player *p)
+{
+    const int by_itself = p->command.arg;
+    if (p->writing.on && !by_itself && !p->told_of_writing) {
+        p->told_of_writing = 1;
+        screen_say(p->screen, "It is still being written; quit again to give it up");
+        return;
+    }
+    screen_quit(p->screen, by_itself);
+    p->over = 1;
+}
+
+void act_escape(Player *p)
+{
+    if (screen_is_fullscreen(p->screen))
+        screen_toggle_fullscreen(p->screen);
+    else
+        act_quit(p);
+}

@@ -1,0 +1,316 @@
+#include "player/playlist.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <SDL.h>
+
+#include "player/status.h"
+
+/* Frames that are decoded on a GPU and not given back: those that wait, those that are equalized
+ * ahead or may be anew, those before them, and the one that is shown. */
+#define GPU_FRAMES 16
+
+/* How long the first frame of a file that was dropped is waited for. One that takes longer is given
+ * the benefit of the doubt. */
+#define FIRST_FRAME_US 3000000
+
+#define SECOND 1000000
+
+/* From any thread: ends the wait of a turn. */
+void player_wake(void *opaque)
+{
+    SDL_Event event = {.type = ((const Player *)opaque)->wake_event};
+    (void)SDL_PushEvent(&event);
+}
+
+/* From the threads of any feed. */
+static void wake_for_decoded(void *opaque)
+{
+    equalize_stage_wake(((const Player *)opaque)->stage);
+    player_wake(opaque);
+}
+
+/* ---- opening ---- */
+
+/* The part that was asked for is one of each file, but not of those that were dropped. */
+static int has_part(const Player *p)
+{
+    return !p->dropped.count;
+}
+
+/* Tracks that were asked for are the first file's; that there are to be none holds for all. */
+static PlaybackOptions playback_options(Player *p, int first)
+{
+    const int part = has_part(p);
+    return (PlaybackOptions){
+        .video = {.decoder = {.memory = p->options.stage.memory,
+                              .threads = p->options.threads,
+                              .gpu = p->options.stage.gpu,
+                              .gpu_frames = GPU_FRAMES,
+                              .budget = p->options.gpu_budget,
+                              .codes = {.mode = p->wanted.codes, .levels = p->wanted.range}},
+                  .range = p->wanted.range,
+                  .deinterlace = p->wanted.deinterlace,
+                  .end = part && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
+                  .frames = part ? p->options.frames : -1,
+                  .wake = wake_for_decoded,
+                  .opaque = p},
+        .audio_track = first ? p->options.audio_track : FFMIN(p->options.audio_track, 0),
+        .sub_track = first ? p->options.sub_track : FFMIN(p->options.sub_track, 0),
+        .no_audio = p->options.no_audio,
+        .sound_later = !first,
+        .speed = first ? p->options.speed : played(p)->speed,
+        .packet = first ? p->host->packet : NULL,
+        .opaque = p->host->opaque,
+    };
+}
+
+int playlist_is_part(const Player *p)
+{
+    return p->options.from_us >= 0 || p->options.to_us >= 0 || p->options.frames >= 0;
+}
+
+static int64_t position_left(const Player *p, const char *path, const Source *source)
+{
+    const int64_t left = p->host->where_left(p->host->opaque, path, source);
+    char at[32];
+    if (left <= 0)
+        return AV_NOPTS_VALUE;
+    status_position(left, 0, at, sizeof(at));
+    screen_say(p->screen, "Where it was left: %s; Home begins it anew", at);
+    return left;
+}
+
+static int open_playback(Player *p, Playback **next, Source *source, const char *path,
+                         MediaError *error)
+{
+    const int first = !p->playback;
+    const PlaybackOptions options = playback_options(p, first);
+    FeedStart start = {.position = AV_NOPTS_VALUE};
+    if (has_part(p) && p->options.from_us > 0)
+        start.position = p->options.from_us;
+    else if (!source->live && !(first && playlist_is_part(p)))
+        start.position = position_left(p, path, source);
+    *next = playback_open(source, &options, &start);
+    return *next ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+/* What is read once only has no other pictures to look at. */
+static void preview_file(Player *p)
+{
+    const Source *source = played(p)->source;
+    const int is_file = S_ISREG(source->file.st_mode) && strcmp(p->path, "-") != 0;
+    p->pointed.picture = (Canvas){0};
+    preview_of(p->preview, is_file && playback_can_seek(p->playback) ? p->path : NULL);
+}
+
+/* Its position is told each second. */
+void playlist_set_title(Player *p)
+{
+    char title[PATH_MAX + 96];
+    const int64_t position = p->titled * SECOND, duration = playback_duration(p->playback);
+    status_title(played(p)->source, p->path, &p->files, position, duration, title, sizeof(title));
+    screen_set_title(p->screen, title);
+}
+
+static void show_playback(Player *p, const char *path)
+{
+    snprintf(p->path, sizeof(p->path), "%s", path);
+    playback_equalize(p->playback, p->stage);
+    playback_set_volume(p->playback, p->wanted.volume, p->wanted.muted);
+    subtitle_thread_select(p->subtitles, played(p)->source, played(p)->subtitle);
+    p->kept = p->kept_end = 0;
+    p->titled = 0;
+    playlist_set_title(p);
+    preview_file(p);
+}
+
+int playlist_open(Player *p, Source *source, const char *path, MediaError *error)
+{
+    int ret = open_playback(p, &p->playback, source, path, error);
+    if (ret >= 0)
+        ret = playback_wait(p->playback, error);
+    if (ret < 0)
+        playback_give_back(&p->playback);
+    else
+        show_playback(p, path);
+    return ret;
+}
+
+/* ---- files ---- */
+
+/* It is told where it is. */
+void playlist_leave(const Player *p)
+{
+    if (p->shown && p->shown->count)
+        p->host->note_left(p->host->opaque, p->path, played(p)->source, player_position(p),
+                           p->ended);
+}
+
+static FileList *next_list(Player *p)
+{
+    return p->dropped.count ? &p->dropped : &p->files;
+}
+
+static void drop_next(Player *p)
+{
+    playback_finish(p->playback, &p->next.playback);
+    p->next.path[0] = '\0';
+}
+
+/* Those that were dropped are the files now. */
+static void take_dropped(Player *p)
+{
+    const int round = p->files.round;
+    file_list_clear(&p->files);
+    p->files = p->dropped;
+    p->dropped = (FileList){.at = -1, .round = round};
+    p->options.from_us = p->options.to_us = p->options.frames = -1; /* of those before */
+    p->options.keep_open = p->options.keep_dropped;
+}
+
+static int replace_playback(Player *p)
+{
+    LumeqParams params;
+    const int ret = p->host->replace(p->host->opaque, &params);
+    if (ret < 0)
+        return ret;
+    playlist_leave(p);
+    showing_drop(p->showing);
+    equalize_stage_set(p->stage, &params);
+    playback_set_speed(p->next.playback, played(p)->speed, clock_now());
+    playback_finish(p->next.playback, &p->playback);
+    p->playback = p->next.playback;
+    p->next.playback = NULL;
+    p->steps = p->steps_back = 0;
+    if (p->dropped.count)
+        take_dropped(p);
+    p->files.at = p->next.at;
+    p->wanted.from = p->wanted.to = -1;
+    p->ended = 0;
+    p->broken = (MediaError){0};
+    show_playback(p, p->next.path);
+    return 0;
+}
+
+static int take_next(Player *p, MediaError *error)
+{
+    int ret = playback_follow(p->next.playback, error);
+    if (ret == AVERROR(EAGAIN))
+        return ret;
+    if (ret >= 0)
+        ret = playback_look(p->next.playback, error);
+    if (ret == AVERROR_EOF)
+        ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
+    else if (ret == AVERROR(EAGAIN))
+        ret = clock_now() - p->next.since < FIRST_FRAME_US ? ret : 0;
+    if (ret >= 0)
+        ret = p->next.waits ? AVERROR(EAGAIN) : replace_playback(p);
+    return ret;
+}
+
+/* AVERROR(EAGAIN): it is being opened, or tried. What cannot be played changes nothing, either. */
+static int follow_file(Player *p, MediaError *error)
+{
+    MediaError why = {0};
+    Source *source = NULL;
+    int ret = p->next.playback ? 0 : p->host->take_opened(p->host->opaque, &source, error);
+    if (ret < 0)
+        return ret;
+    if (source) {
+        p->next.since = clock_now();
+        ret = open_playback(p, &p->next.playback, source, p->next.path, &why);
+    }
+    if (ret < 0)
+        source_close(&source);
+    else
+        ret = take_next(p, &why);
+    if (ret < 0 && ret != AVERROR(EAGAIN))
+        media_fail(error, why.fault, "cannot play %s: %s", media_quote(p->next.path), why.text);
+    return ret;
+}
+
+/* What is said of it stays for a program, too, where a list goes on. */
+void playlist_say_failed(Player *p, const char *why)
+{
+    screen_say(p->screen, "%s", why);
+    if (next_list(p)->count > 1)
+        p->host->note(why);
+}
+
+static int begin_to_open(Player *p, int at, MediaError *error)
+{
+    const char *path = next_list(p)->entries[at].path;
+    snprintf(p->next.path, sizeof(p->next.path), "%s", path);
+    return p->host->start_opening(p->host->opaque, path, error);
+}
+
+/* Begins to open a file of the list. What cannot be is said on the screen and passed over, in the
+ * direction of `step`; what is shown goes on. */
+void playlist_start(Player *p, int at, int step, int waits)
+{
+    FileList *list = next_list(p);
+    drop_next(p);
+    while (at >= 0 && at != list->at) {
+        MediaError why = {0};
+        p->next.at = at;
+        p->next.step = step;
+        p->next.waits = waits;
+        if (begin_to_open(p, at, &why) >= 0)
+            return;
+        playlist_say_failed(p, why.text);
+        list->entries[at].failed = 1;
+        at = file_list_find(list, at, step);
+    }
+    p->next.path[0] = '\0';
+    file_list_clear(&p->dropped);
+}
+
+void playlist_follow(Player *p)
+{
+    MediaError error = {0};
+    FileList *list = next_list(p);
+    const Next tried = p->next;
+    const int ret = follow_file(p, &error);
+    if (ret == AVERROR(EAGAIN))
+        return;
+    drop_next(p);
+    if (ret >= 0)
+        return;
+    playlist_say_failed(p, error.text);
+    list->entries[tried.at].failed = 1;
+    playlist_start(p, file_list_find(list, tried.at, tried.step), tried.step, tried.waits);
+}
+
+/* One that is opened already takes its turn. */
+void playlist_change(Player *p, int at, int step)
+{
+    file_list_clear(&p->dropped);
+    if (p->next.path[0] && p->next.playback && p->next.at == at && p->next.waits)
+        p->next.waits = 0;
+    else
+        playlist_start(p, at, step, 0);
+}
+
+/* What is dropped at once is one list, in the place of the one before. */
+void playlist_drop(Player *p, const char *path, int adds)
+{
+    if (!adds)
+        file_list_clear(&p->dropped);
+    FileList *list = adds ? next_list(p) : &p->dropped;
+    if (p->host->list_files(p->host->opaque, path, list) < 0)
+        screen_say(p->screen, "out of memory");
+    if (adds || !p->dropped.count)
+        return;
+    playlist_start(p, 0, 1, 0);
+    if (p->dropped.count)
+        p->dropped.at = 0; /* what is added comes behind it */
+}
+
+/* The one after what is shown, or -1. */
+int playlist_following(const Player *p)
+{
+    const int at = file_list_find(&p->files, p->files.at, 1);
+    return at == p->files.at ? -1 : at;
+}
