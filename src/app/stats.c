@@ -8,7 +8,7 @@
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
 #include "pipeline/equalizer_frame.h"
-#include "report/histogram_figures.h"
+#include "report/report_figures.h"
 #include "run/run.h"
 
 struct StatsFile {

@@ -13,7 +13,6 @@
 #include "media/output/turner.h"
 #include "player/camera_watch.h"
 #include "player/clock.h"
-#include "player/delay.h"
 
 /* Of an input that does not say its rate. */
 #define USUAL_RATE 30

@@ -120,19 +120,14 @@ static void stop_threads(Playback *p, Audio *audio)
         video_feed_stop(p->feed);
 }
 
-/* Where the demuxer has to go for it: nowhere at the start, which a pipe is at, too. */
-static int64_t where_to(const FeedStart *start)
-{
-    if (start->position == AV_NOPTS_VALUE)
-        return AV_NOPTS_VALUE;
-    return FFMAX(start->position - (start->before ? 1 : 0), 0);
-}
-
 static int start_pictures(Playback *p)
 {
     PlaybackWork *w = &p->work;
     demuxer_select(p->demuxer, DEMUX_AUDIO, w->sound);
-    const int ret = demuxer_start(p->demuxer, where_to(&w->start), &w->error);
+    int64_t to = w->start.position; /* nowhere at the start, where a pipe is, too */
+    if (to != AV_NOPTS_VALUE)
+        to = FFMAX(to - (w->start.before ? 1 : 0), 0);
+    const int ret = demuxer_start(p->demuxer, to, &w->error);
     return ret < 0 ? ret : video_feed_start(p->feed, &w->start, &w->error);
 }
 
@@ -330,7 +325,7 @@ void playback_select_audio(Playback *p, const AVStream *stream, int64_t position
     playback_start(p, &here);
 }
 
-void playback_stop(Playback *p)
+static void stop(Playback *p)
 {
     end_work(p);
     detach(p);
@@ -507,14 +502,6 @@ SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *w
     return action;
 }
 
-/* Frames may have been stepped through. */
-static void go_on(Playback *p, int64_t shown, int64_t now)
-{
-    if (p->audio && shown != p->stopped_at)
-        audio_skip(p->audio, shown);
-    clock_set(&p->clock, now, shown, sound_follows(p, now));
-}
-
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
 {
     if (paused == p->is.paused)
@@ -522,10 +509,13 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
     p->is.paused = paused;
     if (p->is.pending)
         return; /* it begins when the frame is there */
-    if (paused)
+    if (paused) {
         p->stopped_at = shown;
-    else
-        go_on(p, shown, now);
+    } else {
+        if (p->audio && shown != p->stopped_at) /* frames were stepped through */
+            audio_skip(p->audio, shown);
+        clock_set(&p->clock, now, shown, sound_follows(p, now));
+    }
     run(p, now);
 }
 
@@ -617,7 +607,7 @@ PlaybackCounts playback_counts(const Playback *p)
 
 int playback_damage(Playback *p, int to_end, char *text, size_t size)
 {
-    playback_stop(p);
+    stop(p);
     const int64_t sound = p->audio ? audio_damage(p->audio) : 0;
     const int64_t end = video_feed_end(p->feed);
     const DamageReport report = {
@@ -649,7 +639,7 @@ void playback_close(Playback **playback)
     Playback *p = *playback;
     if (!p)
         return;
-    playback_stop(p);
+    stop(p);
     close_finished(p->finished);
     audio_close(&p->audio);
     video_feed_close(&p->feed);

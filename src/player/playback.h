@@ -4,8 +4,8 @@
 
 #include "media/subtitles/packet_store.h"
 #include "pipeline/equalize_stage.h"
+#include "player/clock.h"
 #include "player/sound/audio.h"
-#include "player/sync.h"
 
 typedef struct PlaybackOptions {
     VideoFeedOptions video;
@@ -157,11 +157,8 @@ int playback_read_subtitle(Playback *p, AVPacket *packet);
 /* 1, once: why there is no sound. */
 int playback_take_trouble(Playback *p, char *text, size_t size);
 
-/* Waits until all threads have ended; nothing starts them again. */
-void playback_stop(Playback *p);
-
-/* Stops it. 1: the input is known to be damaged, and `text` says how. `to_end`: it was played to
- * there, not only to the end of a part. */
+/* Waits until all threads have ended, which nothing starts again. 1: the input is known to be
+ * damaged, and `text` says how. `to_end`: it was played to there, not only to the end of a part. */
 int playback_damage(Playback *p, int to_end, char *text, size_t size);
 
 /* 0 where it has none to seek in: a pipe. */

@@ -153,13 +153,6 @@ static int follow_user(Player *p, int64_t now, MediaError *error)
     return p->failed.fault;
 }
 
-/* Until a picture of where the mouse points has come, the one before stays. */
-static void follow_preview(Player *p)
-{
-    if (preview_take(p->preview, &p->pointed.picture) && p->pointed.position >= 0)
-        player_say_pointed(p);
-}
-
 /* ---- what is shown ---- */
 
 static void arrive(Player *p)
@@ -213,12 +206,6 @@ static int comes_again(const Player *p)
     return (p->wanted.loop || repeats(p)) && playback_can_seek(p->playback) && !played(p)->pending;
 }
 
-/* The only one of a list that begins again. */
-static int is_alone(const Player *p)
-{
-    return p->files.round && playback_can_seek(p->playback) && !played(p)->pending;
-}
-
 static void end_or_go_on(Player *p)
 {
     const PlaybackState *b = played(p);
@@ -234,7 +221,7 @@ static void end_or_go_on(Player *p)
         p->next.waits = 0;
     else if (at >= 0)
         playlist_start(p, at, 1, 0);
-    else if (is_alone(p))
+    else if (p->files.round && playback_can_seek(p->playback) && !b->pending) /* the only one */
         begin_again(p);
     else
         end(p);
@@ -272,16 +259,11 @@ static void repeat(Player *p)
     }
 }
 
-/* All of it has been read, and it had no picture. */
-static int is_empty(const Player *p)
-{
-    return !p->shown->frame && !played(p)->source->live && !playlist_is_part(p);
-}
-
 static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     const int event = showing_run(p->showing, p->playback, p->steps > 0, now, wait, error);
-    if (event == SHOWING_ENDED && is_empty(p))
+    if (event == SHOWING_ENDED && !p->shown->frame && !played(p)->source->live &&
+        !playlist_is_part(p))
         return media_fail(error, MEDIA_INPUT, "no frame of %s could be decoded",
                           media_quote(p->path));
     if (event == SHOWING_ARRIVED)
@@ -297,25 +279,12 @@ static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
     return FFMIN(event, 0);
 }
 
-static void write_statistics(Player *p, int64_t now)
-{
-    StatusRows rows;
-    status_rows(p, &rows);
-    screen_set_statistics(p->screen, rows.rows, rows.count, now);
-}
-
 static int64_t time_of_subtitles(Player *p, int64_t now)
 {
     const PlaybackState *b = played(p);
     if (b->paused || b->pending || !p->shown->frame || !p->seen->look.subtitles_on)
         return p->shown->position;
     return FFMAX(p->shown->position, playback_time(p->playback, now) - SUBTITLES_BEHIND_US);
-}
-
-static int64_t next_of_subtitles(const Player *p)
-{
-    const PlaybackState *b = played(p);
-    return b->ahead && !b->pending ? playback_next(p->playback)->decoded.position : AV_NOPTS_VALUE;
 }
 
 /* Of several keys that are answered at once, the first has waited longest. */
@@ -325,19 +294,6 @@ static void note_response(Player *p, int64_t now)
         return;
     delay_note(&p->response, now - p->asked_at);
     p->asked_at = 0;
-}
-
-static int64_t held_until(const Player *p)
-{
-    return p->asked_at && equalize_stage_is_behind(p->stage) ? p->answer_until : 0;
-}
-
-static void show_settings(Player *p)
-{
-    OsdSettings rows = {0};
-    if (p->seen->look.settings)
-        p->host->list_settings(p->host->opaque, &rows);
-    screen_set_settings(p->screen, &rows);
 }
 
 /* The bar, and the title. */
@@ -352,33 +308,36 @@ static void tell_position(Player *p)
     screen_set_bar(p->screen, &p->bar);
 }
 
-static const char *notice(const Player *p)
-{
-    if (source_is_away(played(p)->source))
-        return "connection lost, waiting";
-    return p->writing.on ? p->writing.line : p->camera.notice;
-}
-
 static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     char words[128] = "";
+    OsdSettings settings = {0};
     if (p->shown->frame)
         p->host->decided(p->host->opaque, p->shown->frame, words, sizeof(words));
     const ScreenContent content = {
         .frame = p->shown->frame,
         .words = words,
         .fresh = showing_is_due(p->showing, now),
-        .held_until = held_until(p),
+        .held_until = p->asked_at && equalize_stage_is_behind(p->stage) ? p->answer_until : 0,
         .subtitles = p->subtitles,
         .position = time_of_subtitles(p, now),
-        .next_position = next_of_subtitles(p),
-        .notice = notice(p),
+        .next_position = played(p)->ahead && !played(p)->pending
+                             ? playback_next(p->playback)->decoded.position
+                             : AV_NOPTS_VALUE,
+        .notice = source_is_away(played(p)->source) ? "connection lost, waiting"
+                  : p->writing.on                   ? p->writing.line
+                                                    : p->camera.notice,
         .recording = p->recording.on ? p->recording.line : NULL,
     };
-    if (screen_wants_statistics(p->screen, now))
-        write_statistics(p, now);
+    if (screen_wants_statistics(p->screen, now)) {
+        StatusRows rows;
+        status_rows(p, &rows);
+        screen_set_statistics(p->screen, rows.rows, rows.count, now);
+    }
+    if (p->seen->look.settings)
+        p->host->list_settings(p->host->opaque, &settings);
+    screen_set_settings(p->screen, &settings);
     tell_position(p);
-    show_settings(p);
     const int ret = screen_update(p->screen, &content, now, wait, error);
     if (ret <= 0)
         return ret;
@@ -496,7 +455,9 @@ static int turn(Player *p, int64_t *wait, MediaError *error)
     const int64_t now = clock_now();
     int ret = follow_user(p, now, error);
     screen_follow(p->screen);
-    follow_preview(p);
+    /* Until a picture of where the mouse points has come, the one before stays. */
+    if (preview_take(p->preview, &p->pointed.picture) && p->pointed.position >= 0)
+        player_say_pointed(p);
     if (ret >= 0)
         ret = play(p, now, wait, error);
     return ret < 0 ? ret : draw(p, now, wait, error);

@@ -239,13 +239,6 @@ void playlist_say_failed(Player *p, const char *why)
         p->host->note(why);
 }
 
-static int begin_to_open(Player *p, int at, MediaError *error)
-{
-    const char *path = next_list(p)->entries[at].path;
-    snprintf(p->next.path, sizeof(p->next.path), "%s", path);
-    return p->host->start_opening(p->host->opaque, path, error);
-}
-
 /* Begins to open a file of the list. What cannot be is said on the screen and passed over, in the
  * direction of `step`; what is shown goes on. */
 void playlist_start(Player *p, int at, int step, int waits)
@@ -257,7 +250,8 @@ void playlist_start(Player *p, int at, int step, int waits)
         p->next.at = at;
         p->next.step = step;
         p->next.waits = waits;
-        if (begin_to_open(p, at, &why) >= 0)
+        snprintf(p->next.path, sizeof(p->next.path), "%s", list->entries[at].path);
+        if (p->host->start_opening(p->host->opaque, list->entries[at].path, &why) >= 0)
             return;
         playlist_say_failed(p, why.text);
         list->entries[at].failed = 1;

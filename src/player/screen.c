@@ -269,12 +269,6 @@ static double share_of(Rect rect, int x)
     return rect.width > 0 ? av_clipd((double)(x - rect.x) / rect.width, 0, 1) : 0;
 }
 
-static Rect split_picture(const Screen *s)
-{
-    const ViewScene scene = scene_of(s);
-    return view_layout(s->view, &scene).picture[VIEW_OUTPUT];
-}
-
 static int is_near_split(const Screen *s, int x, int y)
 {
     const ViewScene scene = scene_of(s);
@@ -318,7 +312,8 @@ int screen_setting_at(const Screen *s, int x, int y, int *acts, int *step)
 
 double screen_split_at(const Screen *s, int x)
 {
-    const Rect picture = split_picture(s);
+    const ViewScene scene = scene_of(s);
+    const Rect picture = view_layout(s->view, &scene).picture[VIEW_OUTPUT];
     return picture.width > 0 ? share_of(picture, column_of(s, x)) : s->state.look.split;
 }
 
@@ -723,12 +718,6 @@ static int upload_input(Screen *s, const EqualizedFrame *f, MediaError *error)
                                         : upload(s, VIEW_INPUT, frame, error);
 }
 
-static int upload_both(Screen *s, const EqualizedFrame *f, MediaError *error)
-{
-    const int ret = upload(s, VIEW_OUTPUT, f->out, error);
-    return ret < 0 || !shows_input(s) ? ret : upload_input(s, f, error);
-}
-
 /* Where CUDA can bring planes to OpenGL; once that has failed, never again. */
 static int can_stay_on_device(Screen *s)
 {
@@ -750,7 +739,9 @@ int screen_put(Screen *s, const EqualizedFrame *frame, int lost, MediaError *err
     const int can_stay = can_stay_on_device(s);
     if (frame->on_device && !can_stay)
         return 1;
-    const int ret = upload_both(s, frame, &failed);
+    int ret = upload(s, VIEW_OUTPUT, frame->out, &failed);
+    if (ret >= 0 && shows_input(s))
+        ret = upload_input(s, frame, &failed);
     if (ret < 0 && frame->on_device && !can_stay_on_device(s))
         return 1;
     if (ret < 0)
@@ -788,19 +779,6 @@ static int show_compare(Screen *s, const EqualizedFrame *frame, MediaError *erro
     return upload_input(s, frame, error);
 }
 
-static void show_help(Screen *s, int part)
-{
-    OsdRow rows[OSD_MAX_ROWS];
-    osd_set_rows(s->osd, OSD_HELP, rows, part ? s->options.help(rows, OSD_MAX_ROWS) : 0);
-    osd_set_help_part(s->osd, part - 1);
-}
-
-static void show_statistics(Screen *s, int shown)
-{
-    osd_set_rows(s->osd, OSD_STATISTICS, NULL, 0);
-    s->statistics_at = shown ? 0 : INT64_MAX;
-}
-
 int screen_set_look(Screen *s, const Look *look, const EqualizedFrame *frame, MediaError *error)
 {
     const Look before = s->state.look;
@@ -815,10 +793,15 @@ int screen_set_look(Screen *s, const Look *look, const EqualizedFrame *frame, Me
         view_set_mirror(s->view, look->mirrored);
         screen_say(s, "Mirror: %s", look->mirrored ? "on" : "off");
     }
-    if (look->statistics != before.statistics)
-        show_statistics(s, look->statistics);
-    if (look->help != before.help)
-        show_help(s, look->help);
+    if (look->statistics != before.statistics) {
+        osd_set_rows(s->osd, OSD_STATISTICS, NULL, 0);
+        s->statistics_at = look->statistics ? 0 : INT64_MAX;
+    }
+    if (look->help != before.help) {
+        OsdRow rows[OSD_MAX_ROWS];
+        osd_set_rows(s->osd, OSD_HELP, rows, look->help ? s->options.help(rows, OSD_MAX_ROWS) : 0);
+        osd_set_help_part(s->osd, look->help - 1);
+    }
     if (look->source != before.source) {
         screen_say(s, "%s", look->source ? "The source" : "Equalized");
         return upload_input(s, frame, error);

@@ -6,7 +6,7 @@
 #ifndef LUMEQ_PLAYER_SHOWING_H
 #define LUMEQ_PLAYER_SHOWING_H
 
-#include "player/delay.h"
+#include "player/clock.h"
 #include "player/playback.h"
 #include "player/screen.h"
 

@@ -200,14 +200,6 @@ static void add_stages(const Player *p, StatusRows *r)
     add(r, "draw", "%.2f ms, panel and text %.2f ms", t->view * 1e-3, t->layers * 1e-3);
 }
 
-static void add_latency(const Player *p, StatusRows *r)
-{
-    const double frame = (double)p->shown->duration / played(p)->speed;
-    if (frame > 0)
-        add(r, "to the screen", "%.0f ms after decoding, %.1f frames",
-            p->shown->measured.timings.latency * 1e-3, p->shown->measured.timings.latency / frame);
-}
-
 static void add_queues(const Player *p, StatusRows *r)
 {
     const PlaybackCounts c = playback_counts(p->playback);
@@ -216,13 +208,6 @@ static void add_queues(const Player *p, StatusRows *r)
     if (c.has_sound)
         add(r, "sound", "volume %d %%%s, ran dry %lld times", p->wanted.volume,
             p->wanted.muted ? " (muted)" : "", (long long)c.ran_dry);
-}
-
-static void add_decision(const Player *p, StatusRows *r)
-{
-    char text[128];
-    p->host->decided(p->host->opaque, p->shown->frame, text, sizeof(text));
-    add(r, "picture", "%s", text);
 }
 
 static void add_strength(const LumeqFrameStats *stats, StatusRows *r)
@@ -237,6 +222,9 @@ static void add_strength(const LumeqFrameStats *stats, StatusRows *r)
 
 void status_rows(const Player *p, StatusRows *r)
 {
+    char text[128];
+    const double frame = (double)p->shown->duration / played(p)->speed;
+    const double latency = p->shown->measured.timings.latency;
     r->count = 0;
     if (!p->shown->frame)
         return;
@@ -244,10 +232,13 @@ void status_rows(const Player *p, StatusRows *r)
     add_frames(p, r);
     add_live(p, r);
     add(r, "equalizer", "%s", p->host->engine(p->host->opaque, equalize_stage_is_lost(p->stage)));
-    add_decision(p, r);
+    p->host->decided(p->host->opaque, p->shown->frame, text, sizeof(text));
+    add(r, "picture", "%s", text);
     add_strength(&p->shown->frame->stats, r);
     add_stages(p, r);
-    add_latency(p, r);
+    if (frame > 0)
+        add(r, "to the screen", "%.0f ms after decoding, %.1f frames", latency * 1e-3,
+            latency / frame);
     add_queues(p, r);
     add(r, "window", "%s", screen_state(p->screen)->renderer);
 }

@@ -8,7 +8,6 @@
 
 #include "player/view/gl.h"
 #include "player/why.h"
-#include "player/window_manager.h"
 
 /* Where nothing says how large the window should be. */
 #define USUAL_WIDTH 1280
@@ -107,6 +106,65 @@ void window_quit(const Window *window, int by_itself)
         window->lost(window->opaque);
 }
 
+/* ---- whether X11 has a window manager ---- */
+
+/* Of Xlib, whose headers need not be there to build; SDL loads the library by this name, too. */
+typedef struct Xlib {
+    void *library;
+    void *(*open)(const char *name);
+    unsigned long (*root)(void *display);
+    unsigned long (*atom)(void *display, const char *name, int only_if_there);
+    int (*property)(void *display, unsigned long window, unsigned long name, long offset,
+                    long length, int remove, unsigned long wanted, unsigned long *type, int *format,
+                    unsigned long *count, unsigned long *behind, unsigned char **value);
+    int (*release)(void *data);
+    int (*close)(void *display);
+} Xlib;
+
+/* A function pointer is copied, as C does not convert them. */
+static int find(const Xlib *x, const char *name, void *function)
+{
+    void *found = SDL_LoadFunction(x->library, name);
+    memcpy(function, &found, sizeof(found));
+    return found != NULL;
+}
+
+static int load_xlib(Xlib *x)
+{
+    x->library = SDL_LoadObject("libX11.so.6");
+    return x->library && find(x, "XOpenDisplay", &x->open) &&
+           find(x, "XDefaultRootWindow", &x->root) && find(x, "XInternAtom", &x->atom) &&
+           find(x, "XGetWindowProperty", &x->property) && find(x, "XFree", &x->release) &&
+           find(x, "XCloseDisplay", &x->close);
+}
+
+/* The root window names a window of the manager's. */
+static int names_manager(const Xlib *x, void *display)
+{
+    const unsigned long name = x->atom(display, "_NET_SUPPORTING_WM_CHECK", 1);
+    unsigned long type = 0, count = 0, behind = 0;
+    unsigned char *value = NULL;
+    int format = 0;
+    if (!name || x->property(display, x->root(display), name, 0, 1, 0, 0, &type, &format, &count,
+                             &behind, &value) != 0)
+        return 0;
+    if (value)
+        x->release(value);
+    return type != 0;
+}
+
+static int has_window_manager(void)
+{
+    Xlib x = {0};
+    void *display = load_xlib(&x) ? x.open(NULL) : NULL;
+    const int there = display && names_manager(&x, display);
+    if (display)
+        x.close(display);
+    if (x.library)
+        SDL_UnloadObject(x.library);
+    return there;
+}
+
 /* ---- opening ---- */
 
 /* What is not known has no limit. */
@@ -183,7 +241,7 @@ static int display_of(const Window *window)
 /* SDL asks the window manager of X11 to make a window cover the screen, and takes it for done. */
 static int lacks_manager(void)
 {
-    return has_driver("x11") && !window_manager_is_there();
+    return has_driver("x11") && !has_window_manager();
 }
 
 /* What a window manager would do; or back to where it was. */
@@ -248,13 +306,6 @@ static int fail_version(Window *w, const WindowOptions *options, char *why, size
                     renderer ? (const char *)renderer : "an unknown driver", said);
 }
 
-/* Late frames are better torn than late by a whole refresh, where the driver can do that. */
-static void wait_for_refresh(void)
-{
-    if (SDL_GL_SetSwapInterval(-1) < 0)
-        SDL_GL_SetSwapInterval(1);
-}
-
 /* SDL falls back to drivers that show nothing; whoever wants one of them says so. */
 static int is_seen(void)
 {
@@ -283,7 +334,9 @@ static int open_all(Window *w, const WindowOptions *options, char *why, size_t s
         return fail_version(w, options, why, size);
     watch_display(w, options);
     SDL_SetWindowMinimumSize(w->window, MIN_WIDTH, MIN_HEIGHT);
-    wait_for_refresh();
+    /* Late frames are better torn than late by a whole refresh, if the driver can do that. */
+    if (SDL_GL_SetSwapInterval(-1) < 0)
+        SDL_GL_SetSwapInterval(1);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "report/report_figures.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
     [REPORT_MEAN] = {"mean", "Brightness", "", 20,
@@ -82,4 +83,77 @@ double report_value(int64_t value)
 int64_t report_fixed(double value)
 {
     return llrint(value * REPORT_ONE);
+}
+
+static double total(const uint32_t *hist, int bins)
+{
+    double count = 0;
+    for (int i = 0; i < bins; i++)
+        count += hist[i];
+    return count;
+}
+
+double histogram_deviation(const uint32_t *hist, int bins)
+{
+    double sum = 0, squares = 0;
+    const double count = total(hist, bins);
+    for (int i = 0; i < bins; i++) {
+        sum += (double)hist[i] * i;
+        squares += (double)hist[i] * i * i;
+    }
+    const double mean = sum / count, variance = squares / count - mean * mean;
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+double histogram_entropy(const uint32_t *hist, int bins)
+{
+    const double count = total(hist, bins);
+    double entropy = 0;
+    for (int i = 0; i < bins; i++)
+        if (hist[i])
+            entropy -= hist[i] / count * log2(hist[i] / count);
+    return entropy;
+}
+
+double histogram_share(const uint32_t *hist, int bins, int from, int to)
+{
+    const double count = total(hist, bins);
+    double sum = 0;
+    for (int i = from; i <= to; i++)
+        sum += hist[i];
+    return count > 0 ? sum / count : 0;
+}
+
+void report_picture_free(ReportPicture *picture)
+{
+    if (!picture)
+        return;
+    free(picture->jpeg[0]);
+    free(picture->jpeg[1]);
+    free(picture->words);
+    free(picture);
+}
+
+int picture_choice_wants(const PictureChoice *c, int64_t number, int cut)
+{
+    return cut || !c->step || number % c->step == 0;
+}
+
+int picture_choice_take(PictureChoice *c, int64_t number, int cut)
+{
+    if (!picture_choice_wants(c, number, cut))
+        return 0;
+    if (cut || !c->step)
+        *c = (PictureChoice){.step = 1};
+    c->number[c->count++] = number;
+    const int thin = c->count > CHOICE_MOST;
+    while (c->count > CHOICE_MOST) {
+        int left = 0;
+        c->step *= 2;
+        for (int i = 0; i < c->count; i++)
+            if (c->number[i] % c->step == 0)
+                c->number[left++] = c->number[i];
+        c->count = left;
+    }
+    return thin;
 }

@@ -8,10 +8,9 @@
 #include "media/compat.h"
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
-#include "report/report_json.h"
 #include "report/report_log.h"
 #include "report/report_measure.h"
-#include "report/report_page.h"
+#include "report/report_output.h"
 #include "report/report_summary.h"
 
 typedef enum Kind { PAGE, JSON, PART } Kind;

@@ -1,4 +1,4 @@
-#include "report/report_json.h"
+#include "report/report_output.h"
 
 #include <inttypes.h>
 

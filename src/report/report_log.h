@@ -6,7 +6,6 @@
 
 #include "media/output/output_file.h"
 #include "report/report_figures.h"
-#include "report/report_picture.h"
 #include "report/report_samples.h"
 
 /* The picture and the samples, if any, come before their frame, but for the samples of the last

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "media/small_picture.h"
-#include "report/histogram_figures.h"
+#include "report/report_figures.h"
 
 /* Statistics and pictures count in bins and codes of a depth, a report in codes of 8 bits. */
 #define CODES 256

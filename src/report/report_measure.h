@@ -5,7 +5,6 @@
 #include "lumeq/lumeq.h"
 #include "media/convert.h"
 #include "report/report_figures.h"
-#include "report/report_picture.h"
 #include "report/report_samples.h"
 
 typedef struct ReportMeasure ReportMeasure;

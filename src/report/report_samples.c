@@ -1,6 +1,170 @@
 #include "report/report_samples.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
+
+/* In codes of 8 bits: less above black is black, and cannot show noise. */
+#define ABOVE_BLACK 1.5
+
+/* A block stands still if its mean moves by no more than so many of its samples' differences, and
+ * so many codes: as src/equalizer/noise.h has it. */
+#define STILL_SHARE 0.35
+#define STILL_CODES 0.15
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Number `i` of `count` blocks that are spread over `length` from `start`. */
+static int place(int start, int length, int i, int count)
+{
+    return count > 1 ? start + (int)((int64_t)i * (length - BLOCK_SIDE) / (count - 1)) : start;
+}
+
+static void take_block(uint16_t *to, const AVFrame *frame, SampleLayout layout, int x, int y)
+{
+    for (int row = 0; row < BLOCK_SIDE; row++, to += BLOCK_SIDE) {
+        const uint8_t *line = frame->data[0] + (ptrdiff_t)(y + row) * frame->linesize[0];
+        for (int i = 0; i < BLOCK_SIDE; i++) {
+            const uint8_t *at = line + (ptrdiff_t)(x + i) * (layout.depth > 8 ? 2 : 1);
+            to[i] = (uint16_t)(layout.depth > 8 ? (at[0] | at[1] << 8) >> layout.shift : at[0]);
+        }
+    }
+}
+
+void block_samples_take(BlockSamples *s, const AVFrame *frame, LumeqRect active)
+{
+    const SampleLayout layout = convert_layout((enum AVPixelFormat)frame->format);
+    const int columns = smaller(active.width / BLOCK_SIDE, BLOCK_COLUMNS);
+    const int rows = smaller(active.height / BLOCK_SIDE, BLOCK_ROWS);
+    s->count = columns * rows;
+    s->depth = layout.depth;
+    s->active = active;
+    for (int i = 0; i < s->count; i++)
+        take_block(s->code[i], frame, layout, place(active.x, active.width, i % columns, columns),
+                   place(active.y, active.height, i / columns, rows));
+}
+
+/* What a sum of codes counts in codes of 8 bits. */
+static double scale(int depth)
+{
+    return ldexp(1, 8 - depth);
+}
+
+/* Of integers, of which there are SAMPLES. */
+static double deviation(int64_t sum, int64_t squares)
+{
+    return sqrt((double)(squares * SAMPLES - sum * sum)) / SAMPLES;
+}
+
+double block_samples_contrast(const BlockSamples *s)
+{
+    double all = 0;
+    for (int i = 0; i < s->count; i++) {
+        int64_t sum = 0, squares = 0;
+        for (int k = 0; k < SAMPLES; k++) {
+            sum += s->code[i][k];
+            squares += (int64_t)s->code[i][k] * s->code[i][k];
+        }
+        all += deviation(sum, squares);
+    }
+    return s->count ? all / s->count * scale(s->depth) : (double)NAN;
+}
+
+/* ---- noise ---- */
+
+/* Of a block: how it differs from the one before, in codes of 8 bits. */
+typedef struct Difference {
+    double mean, apart, noise;
+} Difference;
+
+static Difference differ(const uint16_t *now, const uint16_t *then, int depth)
+{
+    int64_t sum = 0, apart = 0, squares = 0;
+    for (int k = 0; k < SAMPLES; k++) {
+        const int64_t d = (int64_t)now[k] - then[k];
+        sum += d;
+        apart += d < 0 ? -d : d;
+        squares += d * d;
+    }
+    return (Difference){
+        .mean = (double)sum / SAMPLES * scale(depth),
+        .apart = (double)apart / SAMPLES * scale(depth),
+        .noise = deviation(sum, squares) / sqrt(2) * scale(depth), /* both frames have some */
+    };
+}
+
+static double level(const uint16_t *code, int depth)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < SAMPLES; k++)
+        sum += code[k];
+    return (double)sum / SAMPLES * scale(depth);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A share of the values lies below it; sorts them. */
+static double quantile(double *values, int count, int numerator, int denominator)
+{
+    qsort(values, (size_t)count, sizeof(*values), compare);
+    return values[(int64_t)(count - 1) * numerator / denominator];
+}
+
+/* The level up to which the darker half lies of what is not black; less than `least`: all is. */
+static double dark_up_to(const BlockSamples *s, double least)
+{
+    double levels[BLOCKS_MOST];
+    int count = 0;
+    for (int i = 0; i < s->count; i++) {
+        const double here = level(s->code[i], s->depth);
+        if (here >= least)
+            levels[count++] = here;
+    }
+    return count ? quantile(levels, count, 1, 2) : least - 1;
+}
+
+static int same_kind(const BlockSamples *a, const BlockSamples *b)
+{
+    return a->count && a->count == b->count && a->depth == b->depth &&
+           memcmp(&a->active, &b->active, sizeof(a->active)) == 0;
+}
+
+int block_samples_noise(const BlockPair *now, const BlockPair *then, double black, double noise[2])
+{
+    const BlockSamples *source = now->before;
+    double before[BLOCKS_MOST], after[BLOCKS_MOST];
+    int dark = 0, count = 0;
+    if (!same_kind(source, then->before) || !same_kind(now->after, then->after) ||
+        memcmp(source->code, then->before->code, sizeof(source->code[0]) * (size_t)source->count) ==
+            0)
+        return -1;
+    const double least = black + ABOVE_BLACK, most = dark_up_to(source, least);
+    for (int i = 0; i < source->count; i++) {
+        const double here = level(source->code[i], source->depth);
+        const Difference d = differ(source->code[i], then->before->code[i], source->depth);
+        if (here < least || here > most)
+            continue;
+        dark++;
+        if (fabs(d.mean) > STILL_SHARE * d.apart + STILL_CODES)
+            continue;
+        before[count] = d.noise;
+        after[count++] = differ(now->after->code[i], then->after->code[i], now->after->depth).noise;
+    }
+    if (count < BLOCK_STILL || 4 * count < dark)
+        return -1;
+    noise[0] = quantile(before, count, 1, 4);
+    noise[1] = quantile(after, count, 1, 4);
+    return 0;
+}
 
 #define LIMITED_BLACK 16
 

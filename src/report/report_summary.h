@@ -4,7 +4,6 @@
 #define LUMEQ_REPORT_SUMMARY_H
 
 #include "report/report_figures.h"
-#include "report/report_picture.h"
 
 /* Points of plots: when there would be more, two neighbours become one. */
 #define REPORT_POINTS 2000

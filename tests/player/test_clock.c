@@ -1,7 +1,7 @@
 /* The clock and the decision about a frame: cases counted by hand. */
 #include "check.h"
 
-#include "player/sync.h"
+#include "player/clock.h"
 
 #define S 1000000LL
 

@@ -9,7 +9,7 @@
 #include "check.h"
 
 #include "player/sound/audio_queue.h"
-#include "player/sync.h"
+#include "player/clock.h"
 
 #include <math.h>
 

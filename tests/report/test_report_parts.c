@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "report/block_samples.h"
+#include "report/report_samples.h"
 #include "report/report_log.h"
 #include "report/report_summary.h"
 #include "report/report_text.h"

@@ -90,16 +90,11 @@ int osd_open(Osd **osd)
     return *osd ? 0 : -1;
 }
 
-static void invalidate(Osd *o)
-{
-    for (int i = 0; i < OSD_PARTS; i++)
-        o->parts[i].valid = 0;
-}
-
 void osd_set_text(Osd *o, Text *text)
 {
     o->text = text;
-    invalidate(o);
+    for (int i = 0; i < OSD_PARTS; i++)
+        o->parts[i].valid = 0;
 }
 
 void osd_message(Osd *o, int64_t now_us, const char *line, double share)
@@ -376,12 +371,6 @@ OsdBarPlaces osd_bar_at(const Osd *o, const OsdPlace *place)
     return osd_bar_places(&o->bar, place->bar, margin(place), bar_size(place));
 }
 
-static Overlay draw_bar_part(const Osd *o, const OsdPlace *place)
-{
-    const OsdBarPlaces places = osd_bar_at(o, place);
-    return osd_bar_draw(&o->bar, &places, bar_size(place), o->text);
-}
-
 /* Within the bar's width. A line that is longer than the picture is cut off. */
 static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
 {
@@ -533,6 +522,7 @@ void osd_set_help_part(Osd *o, int part)
 
 static Overlay draw_part(const Osd *o, OsdPart part, const OsdPlace *place)
 {
+    const OsdBarPlaces bar = osd_bar_at(o, place);
     switch (part) {
     case OSD_MESSAGE: return draw_message(o, place);
     case OSD_RECORDING: return draw_recording(o, place);
@@ -540,7 +530,7 @@ static Overlay draw_part(const Osd *o, OsdPart part, const OsdPlace *place)
     case OSD_SETTINGS: return osd_settings_draw(&o->settings, &o->settings_at, o->text);
     case OSD_BEFORE:
     case OSD_AFTER: return draw_label(o, part, place);
-    case OSD_BAR: return draw_bar_part(o, place);
+    case OSD_BAR: return osd_bar_draw(&o->bar, &bar, bar_size(place), o->text);
     case OSD_POINTED: return draw_pointed(o, place);
     default: return draw_help(o, place);
     }

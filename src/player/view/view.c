@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "player/view/view_colour.h"
-#include "player/view/view_layers.h"
+#include "player/view/view_target.h"
 #include "player/view/view_planes.h"
 #include "player/view/view_shaders.h"
-#include "player/view/view_target.h"
 #include "player/why.h"
 
 /* Between two pictures: this part of the area's longer side, at least so many pixels. */

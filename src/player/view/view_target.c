@@ -89,3 +89,118 @@ int target_read(const Gl *gl, const Target *target, const Canvas *canvas, char *
     free(pixels);
     return gl_check(gl, "reading back a picture", why, size);
 }
+
+static uint8_t alpha_at(const Canvas *canvas, int x, int y)
+{
+    return canvas->pixels[y * canvas->stride + (ptrdiff_t)x * 4 + 3];
+}
+
+/* The first or last column of a row with something in it, from `x` on; `end` when there is none. */
+static int find_column(const Canvas *canvas, int y, int x, int end)
+{
+    const int step = end > x ? 1 : -1;
+    while (x != end && !alpha_at(canvas, x, y))
+        x += step;
+    return x;
+}
+
+/* Captions fill little of the window: what is empty is neither copied nor blended. */
+static Rect visible_part(const Canvas *canvas)
+{
+    int left = canvas->width, right = 0, top = -1, bottom = 0;
+    for (int y = 0; y < canvas->height; y++) {
+        const int first = find_column(canvas, y, 0, canvas->width);
+        if (first == canvas->width)
+            continue;
+        const int last = find_column(canvas, y, canvas->width - 1, first);
+        left = first < left ? first : left;
+        right = last + 1 > right ? last + 1 : right;
+        top = top < 0 ? y : top;
+        bottom = y + 1;
+    }
+    return top < 0 ? (Rect){0} : (Rect){left, top, right - left, bottom - top};
+}
+
+static int is_opaque(const Canvas *canvas, Rect part)
+{
+    for (int y = part.y; y < part.y + part.height; y++) {
+        uint8_t all = 255; /* without a way out of a row: compilers make vectors of it */
+        for (int x = part.x; x < part.x + part.width; x++)
+            all &= alpha_at(canvas, x, y);
+        if (all != 255)
+            return 0;
+    }
+    return 1;
+}
+
+static void make_texture(const Gl *gl, Layer *layer)
+{
+    const Rect part = layer->visible;
+    if (!layer->texture)
+        gl->GenTextures(1, &layer->texture);
+    gl->BindTexture(GL_TEXTURE_2D, layer->texture);
+    if (layer->width == part.width && layer->height == part.height)
+        return;
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+    gl->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, part.width, part.height, 0, GL_RGBA,
+                   GL_UNSIGNED_BYTE, NULL);
+    layer->width = part.width;
+    layer->height = part.height;
+}
+
+static void fill_texture(const Gl *gl, const Rect part, const Canvas *canvas)
+{
+    const uint8_t *first = canvas->pixels + part.y * canvas->stride + (ptrdiff_t)part.x * 4;
+    gl->PixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    if (canvas->stride > 0 && canvas->stride % 4 == 0) {
+        gl->PixelStorei(GL_UNPACK_ROW_LENGTH, (GLint)(canvas->stride / 4));
+        gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, part.width, part.height, GL_RGBA,
+                          GL_UNSIGNED_BYTE, first);
+        gl->PixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+        return;
+    }
+    for (int y = 0; y < part.height; y++)
+        gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, y, part.width, 1, GL_RGBA, GL_UNSIGNED_BYTE,
+                          first + y * canvas->stride);
+}
+
+int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, char *why, size_t size)
+{
+    layer->visible = canvas ? visible_part(canvas) : (Rect){0};
+    if (layer->visible.width == 0)
+        return 0;
+    layer->opaque = is_opaque(canvas, layer->visible);
+    make_texture(gl, layer);
+    fill_texture(gl, layer->visible, canvas);
+    const int ret = gl_check(gl, "the upload of a layer", why, size);
+    if (ret < 0)
+        layer_free(gl, layer);
+    return ret;
+}
+
+void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target)
+{
+    static const float upright[4] = {1, 0, 0, 1};
+    const Rect part = layer->visible;
+    if (part.width == 0 || layer->opacity <= 0)
+        return;
+    float place[4];
+    target_place(target, (Rect){layer->x + part.x, layer->y + part.y, part.width, part.height},
+                 place);
+    gl->BindTexture(GL_TEXTURE_2D, layer->texture);
+    gl->Uniform4f(program->at.place, place[0], place[1], place[2], place[3]);
+    gl->UniformMatrix2fv(program->at.turn, 1, GL_FALSE, upright);
+    gl->Uniform1f(program->at.opacity, (float)layer->opacity);
+    if (layer->opaque && layer->opacity >= 1)
+        gl->Disable(GL_BLEND);
+    else
+        gl->Enable(GL_BLEND);
+    gl->DrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+void layer_free(const Gl *gl, Layer *layer)
+{
+    if (layer->texture)
+        gl->DeleteTextures(1, &layer->texture);
+    *layer = (Layer){0};
+}
