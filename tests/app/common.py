@@ -159,6 +159,11 @@ def ffmpeg(*args, **more):
     return tool("ffmpeg", "-v", "error", "-nostdin", "-y", *args, **more)
 
 
+def read_bytes(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
 def has_encoder(name):
     listing = tool("ffmpeg", "-v", "error", "-hide_banner", "-encoders").decode()
     return re.search(r"^ \S+ %s " % re.escape(name), listing, re.M) is not None
@@ -453,8 +458,7 @@ class Case(unittest.TestCase):
         return self.path(name)
 
     def read(self, name):
-        with open(self.path(name), "rb") as f:
-            return f.read()
+        return read_bytes(self.path(name))
 
     def finished(self, process, code=DONE):
         """A run that says what it says into the file "said"; answers its result."""
@@ -476,10 +480,19 @@ class Case(unittest.TestCase):
         self.assertEqual(process.wait(LIVENESS), USAGE if code is None else code, shown)
         return shown.decode()
 
-    def ok(self, *args, **more):
-        """A run that must be done; answers the result."""
+    def exits(self, code, *args, **more):
+        """A run to this exit code; answers the result."""
         result = lumeq(*args, **more)
-        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(result.code, code, str(result))
+        return result
+
+    def ok(self, *args, **more):
+        return self.exits(DONE, *args, **more)
+
+    def ends(self, process, code=DONE, limit=LIVENESS):
+        """The same for a run that was started."""
+        result = finish(process, limit)
+        self.assertEqual(result.code, code, str(result))
         return result
 
     def converted(self, source, name, *options):
@@ -500,6 +513,16 @@ class Case(unittest.TestCase):
         for word in words:
             self.assertIn(word, line)
         self.assertEqual(result.out, b"")
+
+    def start(self, *args, **more):
+        """A run that is killed after the test, if it has not ended; ends() waits for it."""
+        process = start(*args, **more)
+        self.addCleanup(process.kill)
+        return process
+
+    def interrupt(self, process):
+        process.send_signal(SIGINT)
+        return self.ends(process, INTERRUPTED)
 
     def near(self, a, b, within, text=""):
         self.assertEqual(len(a), len(b), text)

@@ -12,8 +12,7 @@ import time
 import unittest
 
 from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
-                    TRIALS, USAGE, Case, Result, environment, ffmpeg, frame_times, lumeq, packets, raw,
-                    streams, tool, video, wait_for, warm)
+                    TRIALS, USAGE, Case, Result, environment, ffmpeg, frame_times, lumeq, packets, raw, video, wait_for, warm)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAKE = os.environ.get("FAKE_CAMERA_LIBRARY", "")
@@ -583,7 +582,3 @@ class Window(CameraCase, WindowCase):
     def test_sound_of_a_pipe_plays_out(self):
         self.assertTrue(any(self.heard(0.15) > 0.14 for _ in range(TRIALS)))
         self.assertLess(self.heard(5), 2)  # that much does not keep the window open
-
-
-if __name__ == "__main__":
-    unittest.main()

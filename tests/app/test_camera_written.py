@@ -196,7 +196,3 @@ class Window(PipeCase, WindowCase):
                     self.assertGreater(count, 1)
                     if not interrupted:
                         self.assertIn("recorded '-': %d frames" % count, result.err)
-
-
-if __name__ == "__main__":
-    unittest.main()

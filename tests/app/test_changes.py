@@ -196,7 +196,3 @@ class Fields(Case):
         for source in self.halves():
             result = self.ok(source, "-o", self.path("a.mp4"), *OFF, "-y")
             self.assertEqual(len(result.lines), 2, str(result))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -134,7 +134,3 @@ class Cluster(Case):
         scripts = [os.path.join(SCRIPTS, s) for s in os.listdir(SCRIPTS) if s.endswith(".sh")]
         p = subprocess.run(["shellcheck", "-x"] + scripts, stdout=subprocess.PIPE, timeout=LIVENESS, check=False)
         self.assertEqual(p.returncode, 0, p.stdout.decode())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -187,7 +187,3 @@ class LeftAlone(CodeRange):
         source = self.path("film.mkv")
         ffmpeg("-i", thermal(WARM), "-vf", "format=yuv420p10le", *FFV1, source)
         self.assertFalse(self.written(source)[1])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -86,7 +86,3 @@ class Colours(Case):
             self.skipTest("this ffmpeg writes no rotation that way")
         output = self.converted(source, "out.mp4", "--preset", "ultrafast")
         self.assertEqual(side(source), side(output))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -265,7 +265,3 @@ class Color(WithEnvironment):
     def test_json_has_none(self):
         result = self.ok(simple(), "--null", "--progress", "json", "--color", "always", "-q")
         self.assertNotIn("\x1b", result.err)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -144,7 +144,3 @@ class InTheWindow(WindowCase):
         self.assertTrue(wait_for(lambda: combs(self.shot()) <= without + 1), "the combs stay")
         self.key("q")
         self.ends(process)
-
-
-if __name__ == "__main__":
-    unittest.main()

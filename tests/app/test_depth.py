@@ -289,8 +289,7 @@ class Outputs(Case):
         clear = "testsrc2=size=64x48:rate=25,format=yuva420p,lut=c3=%d,format=yuva420p10le"
         def make_one(name, alpha):
             return make(self.path(name), *FFV1, source=clear % alpha, seconds=0.08)
-        result = lumeq(make_one("clear.mkv", 254), "-o", self.path("out.mp4"), *QUICK)
-        self.assertEqual(result.code, USAGE, str(result))
+        result = self.exits(USAGE, make_one("clear.mkv", 254), "-o", self.path("out.mp4"), *QUICK)
         self.converted(make_one("opaque.mkv", 255), "out.mp4", *QUICK)
 
     def test_reference_is_refused(self):
@@ -480,7 +479,3 @@ class Auto10(Case):
         self.assertEqual(max(luma(self.path("out.mkv"), "gray10le", 64, 64)), 1020)
         self.ok(source, "-o", self.path("out.mkv"), "-y", "--vcodec", "ffv1", "--mode", "off", "--pix-fmt", "gray10le")
         self.assertEqual(max(luma(self.path("out.mkv"), "gray10le", 64, 64)), 1023)
-
-
-if __name__ == "__main__":
-    unittest.main()

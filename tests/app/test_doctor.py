@@ -284,7 +284,3 @@ class Display(DoctorCase, WindowCase):
                 found = self.examine(env=self.environment(), SDL_OPENGL_LIBRARY=DRIVER, FAKE_OPENGL=how,
                                      LUMEQ_DOCTOR_SECONDS=str(seconds))
                 self.assertEqual((found["display"]["state"], found["processor"]["state"]), (state, "ok"))
-
-
-if __name__ == "__main__":
-    unittest.main()

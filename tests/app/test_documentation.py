@@ -250,7 +250,3 @@ class Texts(unittest.TestCase):
                 self.assertEqual(p.returncode, 0, "%s\n%s" % (page, p.stderr.decode()))
                 ran += 1
         self.assertGreater(ran, 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -206,8 +206,7 @@ class Alpha(Case):
         for name, options in (("a.mp4", ()), ("b.mp4", ("--vcodec", "libvpx-vp9")), ("c.y4m", ()),
                               ("d.gif", ())):
             with self.subTest(name):
-                result = lumeq(self.source(), "-o", self.path(name), *options)
-                self.assertEqual(result.code, USAGE, str(result))
+                result = self.exits(USAGE, self.source(), "-o", self.path(name), *options)
                 self.assertIn("--pix-fmt", result.lines[-1])
                 self.assertIn("ffv1", result.lines[-1])
                 self.assertEqual(self.files(), [])
@@ -224,8 +223,7 @@ class Alpha(Case):
         source = clip("later.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.4,
                       filters="format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':"
                               "a='if(gt(N,5),128,255)'")
-        result = lumeq(source, "-o", self.path("a.mp4"), *QUICK)
-        self.assertEqual(result.code, USAGE, str(result))
+        result = self.exits(USAGE, source, "-o", self.path("a.mp4"), *QUICK)
         self.assertEqual(self.files(), [])
 
 
@@ -324,7 +322,3 @@ class Pictures(Case):
     def test_animated_webp(self):
         output = self.converted(clip("a.gif", "-c:v", "gif", rate=10), "out.webp")
         self.assertEqual(self.read("out.webp").count(b"ANMF"), 10)
-
-
-if __name__ == "__main__":
-    unittest.main()

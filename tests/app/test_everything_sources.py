@@ -53,8 +53,7 @@ class Times(Case):
 
     def test_edit_list_that_ends_early(self):
         """The sound behind its end is in the file, and hidden."""
-        with open(clip("two.mp4", *X264, "-c:a", "aac", seconds=2, sound=2), "rb") as f:
-            data = bytearray(f.read())
+        data = bytearray(read_bytes(clip("two.mp4", *X264, "-c:a", "aac", seconds=2, sound=2)))
         lasts = data.rindex(b"elst") + 12  # of the sound: one entry, in milliseconds
         self.assertAlmostEqual(int.from_bytes(data[lasts:lasts + 4], "big"), 2000, delta=50)
         data[lasts:lasts + 4] = (1000).to_bytes(4, "big")
@@ -141,15 +140,13 @@ class CutInTheMiddle(Case):
     def cut(self, name, *options, packet=188, at=0.4, **more):
         """A clip of 100 pictures, and its rest from a packet in the middle."""
         whole = clip(name, *options, **{"seconds": 4, "sound": 4, **more})
-        with open(whole, "rb") as f:
-            data = f.read()
+        data = read_bytes(whole)
         return whole, self.write(name, data[int(len(data) * at) // packet * packet:])
 
     def complete(self, whole, source, *options, frames=None, code=DONE):
         """The output, which has the last pictures of the whole clip."""
         output = self.path("out.mkv")
-        result = lumeq(source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
-        self.assertEqual(result.code, code, str(result))
+        result = self.exits(code, source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
         pictures, size = raw(output), 160 * 90 * 3 // 2
         self.assertTrue(raw(whole).endswith(pictures), "pictures that are not in the whole clip")
         count = len(pictures) // size
@@ -179,11 +176,9 @@ class CutInTheMiddle(Case):
             with self.subTest(seconds=seconds):
                 whole = clip("refreshed.ts", *X264, *self.REFRESHED, "-bsf:v", "filter_units=remove_types=6",
                              seconds=seconds, sound=seconds)
-                with open(whole, "rb") as f:
-                    data = f.read()
+                data = read_bytes(whole)
                 source = self.write("never.ts", data[len(data) // 10 // 188 * 188:])
-                result = lumeq(source, "--null", "--two-pass", "off")
-                self.assertEqual(result.code, DAMAGED, str(result))
+                result = self.exits(DAMAGED, source, "--null", "--two-pass", "off")
                 sent = len(packets(source, "v:0"))
                 self.assertIn(" %d frames" % sent, result.err)
 
@@ -241,8 +236,7 @@ class Programs(Case):
         """Their packets alternately, behind tables that name all of them."""
         streams = []
         for path in programs:
-            with open(path, "rb") as f:
-                data = f.read()
+            data = read_bytes(path)
             streams.append([data[i:i + 188] for i in range(0, len(data), 188)])
         section = b"\0\xb0" + bytes([9 + 4 * len(programs)]) + b"\0\1\xc1\0\0" + b"".join(
             struct.pack(">HH", n + 1, 0xe000 | 0x1001 + n) for n in range(len(programs)))
@@ -303,8 +297,7 @@ class Programs(Case):
         ffmpeg("-i", simple(), "-i", texts, "-map", "0", "-map", "1", "-c", "copy", "-c:s", "srt", source)
         for options in ((), ("--jobs", 2)):
             output = self.path("out.mkv")
-            result = lumeq(source, "-o", output, "-y", *QUICK, *options)
-            self.assertEqual(result.code, DAMAGED, str(result))
+            result = self.exits(DAMAGED, source, "-o", output, "-y", *QUICK, *options)
             self.assertIn("a subtitle 10.0 hours after the end", result.err)
             self.assertEqual(len(packets(output, "s:0")), 1)
             self.assertLess(float(contents(output)["format"]["duration"]), 1.2)
@@ -397,11 +390,6 @@ class Shapes(Case):
                 options = more if name == "d.webm" else X264 + ("-c:a", "aac") + more
                 source = clip(name, *options, sound=1)
                 with open(source, "rb") as f:
-                    piped = lumeq("-", "-o", self.path("out.mkv"), "-y", "-q", *QUICK, stdin=f.read())
-                self.assertEqual(piped.code, DONE, str(piped))
+                    piped = self.ok("-", "-o", self.path("out.mkv"), "-y", "-q", *QUICK, stdin=f.read())
                 self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
                 self.assertEqual(len(payloads(source)), len(payloads(self.path("out.mkv"))))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -37,9 +37,8 @@ class FaultyDisk(Case):
         when = self.path("now")
         out = self.path(name)
         codec = "mpeg4" if name.endswith("mp4") else "ffv1"
-        process = start(noise() if begun else long_clip(), "-o", out, *ONE_PASS, "--vcodec", codec, *args,
+        process = self.start(noise() if begun else long_clip(), "-o", out, *ONE_PASS, "--vcodec", codec, *args,
                         env=self.environment(faults, FAULTY_DISK_WHEN=when))
-        self.addCleanup(process.kill)
         folder = os.path.dirname(out)
         self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) >= begun
                                              for f in self.files(folder) if f.endswith(".part"))))
@@ -114,9 +113,8 @@ class FaultyDisk(Case):
                 self.assertEqual(self.files(), ["out.mkv"])
                 os.unlink(out)
 
-                process = start("-", "-o", out, "-q", *ONE_PASS, stdin=subprocess.PIPE,
+                process = self.start("-", "-o", out, "-q", *ONE_PASS, stdin=subprocess.PIPE,
                                 env=self.environment(faults))
-                self.addCleanup(process.kill)
                 with open(clip("piped.mkv", *X264), "rb") as f:
                     process.stdin.write(f.read())
                 process.stdin.flush()
@@ -178,26 +176,20 @@ class FaultyDisk(Case):
 
     def test_interrupted_and_the_folder_was_renamed(self):
         os.mkdir(self.path("d"))
-        process = start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
         self.assertTrue(wait_for(lambda: self.writes_into(process, "d")))
         os.rename(self.path("d"), self.path("e"))
-        process.send_signal(SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         left = self.files(self.path("e"))
         self.assertEqual(len(left), 1)
         self.assertIn("'%s'" % self.path("e/" + left[0]), result.err)
 
     def test_interrupted_and_the_folder_was_removed(self):
         os.mkdir(self.path("d"))
-        process = start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
         self.assertTrue(wait_for(lambda: self.writes_into(process, "d")))
         shutil.rmtree(self.path("d"))
-        process.send_signal(SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         self.assertIn("the file was deleted", result.err)
         self.assertNotIn("what is done is in", result.err)
 
@@ -207,9 +199,8 @@ class FaultyDisk(Case):
         """A run that writes, and cannot end before release(): syncing its file takes that long."""
         env = self.environment("sleep", FAULTY_DISK_WHEN=self.write("now", b""))
         env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # ended at once, it waits for no thread
-        process = start(long_clip(), "-o", self.path("out.mkv"), *ONE_PASS, "--vcodec", "ffv1", *args, env=env,
+        process = self.start(long_clip(), "-o", self.path("out.mkv"), *ONE_PASS, "--vcodec", "ffv1", *args, env=env,
                         **more)
-        self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: [f for f in self.files() if f.startswith(".out.mkv")]))
         return process
 
@@ -255,8 +246,7 @@ class FaultyDisk(Case):
             with self.subTest(more):
                 process = self.ending(*more)
                 self.assertGreater(self.pressed(process), 1)
-                result = finish(process)
-                self.assertEqual(result.code, INTERRUPTED, str(result))
+                result = self.ends(process, INTERRUPTED)
                 self.assertEqual(sorted(result.lines), [
                     "lumeq: interrupted again: what was written of '%s' is deleted" % self.path(name)
                     for name in ("out.mkv", "s.csv")[:1 + len(more) // 2]])
@@ -272,8 +262,7 @@ class FaultyDisk(Case):
                 if text:
                     self.write(left, text)
                 self.pressed(process)
-                result = finish(process)
-                self.assertEqual(result.code, INTERRUPTED, str(result))
+                result = self.ends(process, INTERRUPTED)
                 self.assertEqual(result.err, "lumeq: interrupted again: ended at once\n")
                 self.assertEqual(self.files(), [left, "now"] if text else ["now"])
 
@@ -322,6 +311,3 @@ class FaultyDisk(Case):
 
 if not LIBRARY:
     raise unittest.SkipTest("FAULTY_DISK_LIBRARY names no library")
-
-if __name__ == "__main__":
-    unittest.main()

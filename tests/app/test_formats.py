@@ -49,8 +49,7 @@ class Formats(Case):
                                  ("out.ts", "h264"), ("out.avi", "h264"), ("out.flv", "h264"),
                                  ("out.m4v", "h264"), ("out.3gp", "h264"))):
             with self.subTest(name):
-                result = lumeq(source, "-o", self.path(name), "--preset", "ultrafast")
-                self.assertEqual(result.code, DONE, str(result))
+                result = self.ok(source, "-o", self.path(name), "--preset", "ultrafast")
                 self.assertEqual(video(self.path(name))["codec_name"], codec)
                 self.assertEqual(len(frame_times(self.path(name))), 25)
                 self.assertEqual(len(payloads(source)), len(payloads(self.path(name))))
@@ -87,8 +86,7 @@ class Formats(Case):
 
     def test_quality_defaults(self):
         output = self.converted(simple(), "out.mp4")
-        with open(output, "rb") as f:
-            settings = f.read()
+        settings = read_bytes(output)
         self.assertIn(b"crf=18.0", settings)
 
     def test_y4m_to_standard_output(self):
@@ -118,9 +116,8 @@ class Formats(Case):
 
     def test_what_is_converted_is_said(self):
         """Each conversion once, and where it is: before the equalizer, and for the encoder."""
-        result = lumeq(clip("rgb.mkv", "-c:v", "png", "-pix_fmt", "rgb24"), "-o", self.path("o.mkv"), "-v",
-                       "--pix-fmt", "yuv420p")
-        self.assertEqual(result.code, DONE, result)
+        result = self.ok(clip("rgb.mkv", "-c:v", "png", "-pix_fmt", "rgb24"), "-o", self.path("o.mkv"), "-v",
+                         "--pix-fmt", "yuv420p")
         self.assertEqual(sorted(line for line in result.lines if "converted" in line),
                          ["lumeq: frames are converted from yuv444p to yuv420p for libx264",
                           "lumeq: frames were converted from rgb24 to yuv444p for the equalizer"])
@@ -157,8 +154,7 @@ class Formats(Case):
     def test_mp4_through_a_pipe(self):
         """moov at the front can be read from a pipe."""
         source = clip("front.mp4", *X264, "-movflags", "+faststart")
-        with open(source, "rb") as f:
-            data = f.read()
+        data = read_bytes(source)
         self.ok("-", "--null", stdin=data)
 
     def test_null_writes_nothing(self):
@@ -301,8 +297,7 @@ class Times(Case):
     def test_timestamps_that_go_back(self):
         """Files joined end to end: every frame arrives, in time that rises."""
         part = clip("part.ts", *X264)
-        with open(part, "rb") as f:
-            data = f.read()
+        data = read_bytes(part)
         source = self.write("joined.ts", data + data)
         result = lumeq(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
@@ -314,8 +309,7 @@ class Times(Case):
 
     def test_timestamps_that_go_back_with_sound(self):
         part = clip("part-sound.ts", *X264, "-c:a", "mp2", sound=1)
-        with open(part, "rb") as f:
-            data = f.read()
+        data = read_bytes(part)
         source = self.write("joined.ts", data + data)
         result = lumeq(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
@@ -458,7 +452,3 @@ class Interleaving(Case):
                       sound=8)
         self.assertGreater(len(packets(source)), 3000)
         self.check(source)
-
-
-if __name__ == "__main__":
-    unittest.main()

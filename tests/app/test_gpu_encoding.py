@@ -125,7 +125,3 @@ class Encoding(Case):
             self.assertNotIn("is given back", result.err)
         with open(out, encoding="ascii") as f:
             self.assertEqual(f.read(), "as it was")
-
-
-if __name__ == "__main__":
-    unittest.main()

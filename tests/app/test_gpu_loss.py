@@ -419,7 +419,3 @@ class OtherFilms(Case):
 
     def test_av1(self):
         self.check("film.mkv", "-c:v", "libsvtav1", "-preset", 10)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1289,7 +1289,3 @@ def read_or_nothing(name):
             return f.read()
     except OSError:
         return ""
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -436,7 +436,3 @@ class Look(Case):
     def test_noise_is_told(self):
         result = self.ok(simple(), "--null", "-v")
         self.assertRegex(result.err, r"differences in dark areas grew by \d\.\d times at most, noise by no more than that")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -483,7 +483,3 @@ class Course(Lookahead):
         for row in rows:
             self.assertAlmostEqual(row["frame"] / 200, row["percent"] / 100, delta=0.01)
         self.assertEqual((rows[-1]["frame"], rows[-1]["percent"], rows[-1]["state"]), (200, 100, "done"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -216,8 +216,7 @@ class Failures(ManyCase):
 
     def test_damaged(self):
         """It is done, and told."""
-        with open(clip("index-first.mp4", *X264, "-movflags", "+faststart", seconds=4), "rb") as f:
-            data = f.read()
+        data = read_bytes(clip("index-first.mp4", *X264, "-movflags", "+faststart", seconds=4))
         self.write("a.mp4", data[:len(data) // 2])
         self.put("b.mkv")
         result = self.many("a.mp4", "b.mkv", "-o", "out/")
@@ -249,13 +248,11 @@ class AtATime(ManyCase):
     def test_so_many_run(self):
         for i in range(5):
             self.put("%d.mkv" % i, long_clip())
-        process = start("0.mkv", "1.mkv", "2.mkv", "3.mkv", "4.mkv", "-o", "out/", "--jobs", 3, "--two-pass", "off",
+        process = self.start("0.mkv", "1.mkv", "2.mkv", "3.mkv", "4.mkv", "-o", "out/", "--jobs", 3, "--two-pass", "off",
                         "--vcodec", "ffv1", cwd=self.folder)
-        self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: len(self.hidden()) == 3), self.hidden())
         process.send_signal(SIGTERM)
-        result = finish(process, SOON)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.ends(process, INTERRUPTED, SOON)
         self.assertEqual(self.below("out"), ["0.partial.mkv", "1.partial.mkv", "2.partial.mkv"])
         self.assertIn("5 files: 3 interrupted, 2 not begun", result.err)
 
@@ -343,8 +340,7 @@ class Signals(ManyCase):
         self.put("a.mkv")
         self.put("b.mkv", long_clip())
         self.put("c.mkv")
-        process = start("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder)
-        self.addCleanup(process.kill)
+        process = self.start("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder)
         self.assertTrue(wait_for(lambda: any(f.endswith(".part") and ".b." in f for f in self.hidden())), "it never begins")
         with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as f:
             child, = f.read().split()
@@ -359,8 +355,7 @@ class Signals(ManyCase):
             with self.subTest(number.name):
                 process, _ = self.started()
                 process.send_signal(number)
-                result = finish(process, SOON)
-                self.assertEqual(result.code, INTERRUPTED, str(result))
+                result = self.ends(process, INTERRUPTED, SOON)
                 self.assertEqual(self.hidden(), ["a.mkv", "b.partial.mkv"])
                 self.assertIn("what is done is in 'out/b.partial.mkv'", result.err)
                 self.assertIn("3 files: 1 done, 1 interrupted, 1 not begun", result.err)
@@ -375,21 +370,18 @@ class Signals(ManyCase):
         """Every process gets the signal: it is one."""
         self.put("a.mkv", long_clip())
         self.put("b.mkv")
-        process = start("a.mkv", "b.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder,
+        process = self.start("a.mkv", "b.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder,
                         start_new_session=True)
-        self.addCleanup(process.kill)
         self.assertTrue(wait_for(self.hidden), "it never begins")
         os.killpg(process.pid, SIGINT)
-        result = finish(process, SOON)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.ends(process, INTERRUPTED, SOON)
         self.assertEqual(self.hidden(), ["a.partial.mkv"])
 
     def test_killed_process_of_one_file(self):
         """As by a crash: the others are done."""
         process, child = self.started()
         os.kill(child, signal.SIGKILL)
-        result = finish(process)
-        self.assertEqual(result.code, INPUT, str(result))
+        result = self.ends(process, INPUT)
         self.assertIn("failed: 'b.mkv' could not be processed: that ended by signal 9", result.lines[-1])
         self.assertIn("3 files: 2 done, 1 failed", result.err)
         self.assertEqual([f for f in self.hidden() if not f.endswith(".part")], ["a.mkv", "c.mkv"])
@@ -400,7 +392,3 @@ class Signals(ManyCase):
         process.kill()
         self.assertTrue(wait_for(lambda: self.hidden() == ["a.mkv", "b.partial.mkv"]), self.hidden())
         finish(process)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -184,8 +184,7 @@ PIECES = [bytes.fromhex("060e2b34020b01010e01030101000000") + bytes([4, 2, 2, i,
 
 class Klv(Case):
     def source(self, descriptor, timed):
-        with open(clip("plain.ts", *X264, "-muxdelay", 0, "-muxpreload", 0, size="64x48", seconds=1.8), "rb") as f:
-            ts = f.read()
+        ts = read_bytes(clip("plain.ts", *X264, "-muxdelay", 0, "-muxpreload", 0, size="64x48", seconds=1.8))
         units = [pes(piece, 18000 * i if timed else None) for i, piece in enumerate(PIECES)]
         return self.write("klv.ts", with_data(ts, descriptor, units, 5))
 
@@ -230,8 +229,7 @@ class Boxes(Case):
         return [l for l in result.lines if "left out" in l]
 
     def test_named(self):
-        with open(clip("plain.mp4", *X264, size="64x48", seconds=0.2), "rb") as f:
-            plain = f.read()
+        plain = read_bytes(clip("plain.mp4", *X264, size="64x48", seconds=0.2))
         at = plain.rindex(b"moov") - 4  # the last box
         with_index = plain[:at] + box(b"moov", plain[at + 8:] + box(b"gps ", b"\x01" * 40))
         nmea = b"$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A\r\n"
@@ -253,12 +251,7 @@ class Boxes(Case):
     def test_ordinary_files(self):
         for name, options in (("a.mp4", ()), ("b.mp4", ("-movflags", "+faststart")), ("c.mov", ()),
                               ("d.mp4", ("-movflags", "frag_keyframe+empty_moov")), ("e.m4v", ())):
-            with open(clip(name, *X264, "-c:a", "aac", *options, size="64x48", seconds=0.2, sound=0.2), "rb") as f:
-                data = f.read()
+            data = read_bytes(clip(name, *X264, "-c:a", "aac", *options, size="64x48", seconds=0.2, sound=0.2))
             self.assertEqual(self.said(data), [], name)
         self.assertEqual(self.said(data + bytes(5000)), [], "zeros")
         self.assertEqual(self.said(data + box(b"free", bytes(500)) + box(b"uuid", bytes(30)) + b"end"), [], "free space")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -26,9 +26,8 @@ class Names(Case):
                     shutil.copy(os.fsencode(simple()), folder + b"/" + name)
                     for source, output in ((name, b"out-" + name), (folder + b"/" + name,
                                                                     folder + b"/" + b"o2" + name)):
-                        result = lumeq(source, b"-o", output, "--preset", "ultrafast", "--frames", 1,
-                                       cwd=folder)
-                        self.assertEqual(result.code, DONE, str(result))
+                        result = self.ok(source, b"-o", output, "--preset", "ultrafast", "--frames", 1,
+                                         cwd=folder)
                         self.assertEqual(len(result.lines), 2, str(result))
                         self.assertNotIn("\x1b", result.err)
                     self.assertEqual(sorted(os.listdir(folder)),
@@ -129,7 +128,3 @@ class Names(Case):
         """A file is read alone: one that points to another is not a way to that one."""
         text = "ffconcat version 1.0\nfile '%s'\n" % simple()
         self.refused(lumeq(self.write("a.mp4", text.encode()), "--null"), INPUT)
-
-
-if __name__ == "__main__":
-    unittest.main()

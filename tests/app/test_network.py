@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SLOWER, SMALL,
+from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SLOWER, SMALL,
                     SOON, TRIALS, USAGE, X264, Case, clip, finish, frame_times, lumeq, packets, simple, start, streams,
                     wait_for)
 from window import MISSING, WindowCase
@@ -224,9 +224,8 @@ class Headless(NetworkCase):
         self.refused(lumeq(base + "/x", "--null"), USAGE, "http://...@127.0.0.1")
         self.refused(lumeq("--network", "http://a:b@h/x", "http://c:dd@h/y", "--null"), USAGE, "http://...@h/x",
                      "http://...@h/y")
-        result = lumeq(*IMPATIENT, "srt://127.0.0.1:%d?mode=caller&passphrase=Pa55wordPa55word" % self.free_port(),
-                       "--null", "-v")
-        self.assertEqual(result.code, INPUT, str(result))
+        result = self.exits(INPUT, *IMPATIENT, "srt://127.0.0.1:%d?mode=caller&passphrase=Pa55wordPa55word" % self.free_port(),
+                            "--null", "-v")
         self.assertNotIn("Pa55word", result.err)
 
     def test_nothing_there(self):
@@ -255,8 +254,7 @@ class Headless(NetworkCase):
     def test_cut_in_the_middle(self):
         path = clip("cut.mkv", *X264, "-g", "10", seconds=4)
         url = self.serve_file(path, cut=os.path.getsize(path) * 2 // 3)
-        result = lumeq("--network", url, "-o", self.path("o.mkv"))
-        self.assertEqual(result.code, DAMAGED, str(result))
+        result = self.exits(DAMAGED, "--network", url, "-o", self.path("o.mkv"))
         self.assertIn("damaged", result.lines[-1])
         count = len(frame_times(self.path("o.mkv")))
         self.assertTrue(40 < count < 100, count)
@@ -288,8 +286,7 @@ class Headless(NetworkCase):
         head = b"HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data)
         port = self.silent_server(head + data[:len(data) * 2 // 3])
         begin = time.monotonic()
-        result = lumeq(*IMPATIENT, "http://127.0.0.1:%d/x.mkv" % port, "-o", self.path("o.mkv"))
-        self.assertEqual(result.code, DAMAGED, str(result))
+        result = self.exits(DAMAGED, *IMPATIENT, "http://127.0.0.1:%d/x.mkv" % port, "-o", self.path("o.mkv"))
         self.assertLess(time.monotonic() - begin, SILENCE + 2 * SOON)
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 40)
 
@@ -299,9 +296,7 @@ class Headless(NetworkCase):
         process = start("--no-config", "--network", "http://127.0.0.1:%d/x.mkv" % port, "--null")
         self.assertTrue(asked.wait(LIVENESS))
         begin = time.monotonic()
-        process.send_signal(SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         self.assertLess(time.monotonic() - begin, SOON)
 
     def send(self, url, *args, seconds=4):
@@ -366,8 +361,7 @@ class Headless(NetworkCase):
         port = self.listen(lambda connection: connection.close())
         there = "rtsp://user:hunter2@127.0.0.1:%d/live?token=secret" % port
         for more in ((), ("-v",)):
-            result = lumeq("--network", "--null", *more, "rtsp://127.0.0.1:%d/live" % self.listen(talk))
-            self.assertEqual(result.code, INPUT, str(result))
+            result = self.exits(INPUT, "--network", "--null", *more, "rtsp://127.0.0.1:%d/live" % self.listen(talk))
             self.assertNotRegex(result.err, "hunter2|secret")
             self.assertEqual("Redirecting to rtsp://...@127.0.0.1" in result.err, more == ("-v",), str(result))
 
@@ -377,8 +371,7 @@ class Headless(NetworkCase):
         with open(path, "rb") as f:
             data = f.read()
         url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # from between two keyframes on
-        result = lumeq("--network", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.ok("--network", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 20)
 
     def test_joined_in_the_middle(self):
@@ -391,8 +384,7 @@ class Headless(NetworkCase):
                     data = f.read()
                 self.write(name + ".ts", data[len(data) * 2 // 5 // 188 * 188:])
                 output = self.path(name + ".mkv")
-                result = lumeq("--network", self.serve(self.folder) + "/" + name + ".ts", "-o", output)
-                self.assertEqual(result.code, DONE, str(result))
+                result = self.ok("--network", self.serve(self.folder) + "/" + name + ".ts", "-o", output)
                 self.assertEqual(len(frame_times(output)) % 25, 0, len(frame_times(output)))
                 self.assertGreater(len(frame_times(output)), 20)
 
@@ -498,7 +490,3 @@ class Window(NetworkCase, WindowCase):
         self.assertEqual(self.files(), shots())
         for name in shots():
             self.assertRegex(name, r"^shot-0\.00\.0\d\.\d+\.png$")
-
-
-if __name__ == "__main__":
-    unittest.main()

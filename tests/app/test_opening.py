@@ -21,8 +21,7 @@ def element(name, data):
 def with_tags(path, count):
     """The Matroska file with so many tags: FFmpeg compares each with all before it, and looks at
     nothing else meanwhile."""
-    with open(path, "rb") as f:
-        data = f.read()
+    data = read_bytes(path)
     tags = b"".join(element("67c8", element("45a3", b"K%07d" % i) + element("4487", b"v")) for i in range(count))
     segment = data.index(bytes.fromhex("18538067"))
     return (data[:segment + 4] + b"\x01" + b"\xff" * 7 +
@@ -80,8 +79,7 @@ class Stuck(Case):
                     self.addCleanup(process.kill)
                     self.assertTrue(wait_for(lambda: self.is_read(process)), "it is not read")
                     process.send_signal(number)
-                    result = finish(process, SOON)
-                    self.assertEqual(result.code, INTERRUPTED, str(result))
+                    result = self.ends(process, INTERRUPTED, SOON)
                     self.assertEqual(len(result.lines), 1, str(result))
                     self.assertEqual(self.files(), ["tags.mkv"])
 
@@ -96,8 +94,7 @@ class Stuck(Case):
     def test_a_pipe_may_take_its_time(self):
         """The limit is one of files: who writes into a pipe may have to be waited for."""
         os.mkfifo(self.path("in.mkv"))
-        process = start(self.path("in.mkv"), "--null", "--open-timeout", 1)
-        self.addCleanup(process.kill)
+        process = self.start(self.path("in.mkv"), "--null", "--open-timeout", 1)
         time.sleep(1.5)
         self.assertIsNone(process.poll())
         with open(clip("few.mkv", *X264), "rb") as source, open(self.path("in.mkv"), "wb") as pipe:
@@ -232,8 +229,7 @@ class Large(Case):
     def test_in_the_middle_what_ffmpeg_decodes(self):
         """No limit can be raised for that, so it is damage."""
         small = contents_of(self.pictures((64, 48)))
-        result = lumeq(self.write("a.mjpeg", 2 * small + jpg(65535, 65535) + small), "--null")
-        self.assertEqual(result.code, DAMAGED, str(result))
+        result = self.exits(DAMAGED, self.write("a.mjpeg", 2 * small + jpg(65535, 65535) + small), "--null")
         self.assertIn("3 frames", result.err)
 
     def test_tall_psd(self):
@@ -256,8 +252,7 @@ class Order(Case):
     """An mp4 through a pipe."""
 
     def piped(self, path, *args):
-        with open(path, "rb") as f:
-            data = f.read()
+        data = read_bytes(path)
         return lumeq("-", "--null", *args, stdin=data)
 
     def test_the_index_at_the_end(self):
@@ -270,8 +265,7 @@ class Order(Case):
         for name, flags in (("front.mp4", "+faststart"), ("pieces.mp4", "+frag_keyframe+empty_moov")):
             result = self.piped(clip(name, *X264, "-qp", "1", "-movflags", flags, **noise))
             self.assertEqual(result.code, DONE, str(result))
-        with open(at_end, "rb") as f:
-            data = f.read()
+        data = read_bytes(at_end)
         self.refused(lumeq("-", "--null", stdin=data[:len(data) // 2]), INPUT, "moov atom not found")
 
 
@@ -365,7 +359,3 @@ class Faults(Case):
                     self.assertEqual(self.files(self.path("out")), [])
         # The packet fits; the decoder's copy, which is larger by a 16th, does not, and it calls that damage.
         self.refused(self.fails(*args, FAULT_ALLOC="2150000"), INPUT, "out of memory")
-
-
-if __name__ == "__main__":
-    unittest.main()

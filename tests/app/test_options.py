@@ -217,8 +217,7 @@ class Options(Case):
         self.refuse(SMALL, "--null", "--backend", "cpu", "--hwdec", "nvdec", words=("--hwdec nvdec", "done by the CPU"))
         self.refuse(SMALL, "-o", "out.mkv", "--jobs", "2", "--hwdec", "nvdec", words=("--hwdec nvdec", "in software"))
         for how in "auto", "no":
-            result = lumeq(SMALL, "--null", "--frames", 1, "--backend", "cpu", "--hwdec", how, "-v")
-            self.assertEqual(result.code, DONE, str(result))
+            result = self.ok(SMALL, "--null", "--frames", 1, "--backend", "cpu", "--hwdec", how, "-v")
             self.assertNotIn("decod", str(result.lines))
 
     def test_sound_and_subtitles(self):
@@ -305,7 +304,3 @@ class Options(Case):
             result = lumeq("--help", stdout=full)
         self.assertEqual(result.code, OUTPUT)
         self.refused(result, OUTPUT, "No space left")
-
-
-if __name__ == "__main__":
-    unittest.main()

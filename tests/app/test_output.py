@@ -59,8 +59,7 @@ class Existing(Case):
         self.refused(lumeq(simple(), "-o", self.folder, "--format", "mkv"), USAGE, "directory")
 
     def test_output_is_input(self):
-        with open(simple(), "rb") as f:
-            data = f.read()
+        data = read_bytes(simple())
         source = self.write("in.mp4", data)
         os.symlink("in.mp4", self.path("link.mp4"))
         os.link(source, self.path("hard.mp4"))
@@ -74,8 +73,7 @@ class Existing(Case):
                     self.assertEqual(self.read("in.mp4"), data)
 
     def test_output_is_standard_input(self):
-        with open(simple(), "rb") as f:
-            data = f.read()
+        data = read_bytes(simple())
         source = self.write("in.mkv", data)
         with open(source, "rb") as f:
             self.refused(lumeq("-", "-o", source, "-y", stdin=f), USAGE, "input")
@@ -241,8 +239,7 @@ class Unwritable(Case):
             self.refused(lumeq(simple(), "-o", "-", "-q", stdout=full), OUTPUT, "No space left")
 
     def test_standard_output_closed(self):
-        result = lumeq(simple(), "-o", "-", "-q", stdout=None, preexec_fn=lambda: os.close(1))
-        self.assertEqual(result.code, OUTPUT, str(result))
+        result = self.exits(OUTPUT, simple(), "-o", "-", "-q", stdout=None, preexec_fn=lambda: os.close(1))
 
     def test_disk_full(self):
         disk = self.path("disk")
@@ -300,8 +297,7 @@ class Special(Case):
         fifo = self.path("pipe.mkv")
         os.mkfifo(fifo)
         process = start(simple(), "-o", fifo, "--preset", "ultrafast")
-        with open(fifo, "rb") as f:
-            data = f.read()
+        data = read_bytes(fifo)
         self.assertEqual(finish(process).code, DONE)
         self.assertEqual(len(frame_times(self.write("copy.mkv", data))), 25)
         self.assertTrue(stat.S_ISFIFO(os.stat(fifo).st_mode))
@@ -340,7 +336,3 @@ class Special(Case):
         for process in runs:
             self.assertEqual(finish(process).code, DONE)
         self.assertEqual(self.files(), ["0.mkv", "1.mkv", "2.mkv", "3.mkv"])
-
-
-if __name__ == "__main__":
-    unittest.main()

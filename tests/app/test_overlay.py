@@ -259,7 +259,3 @@ class Overlay(Case):
             self.check_place(self.ramp())
             result = self.ok(self.ramp(), "--null", "--overlay")
         self.assertEqual(len([line for line in result.lines if "no font" in line]), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

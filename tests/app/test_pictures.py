@@ -338,7 +338,3 @@ class MidStream(Case):
         self.assertEqual(result.code, DONE, str(result))
         last = Picture(output).luma[-1]
         self.assertEqual((min(last), max(last)), (16, 235))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -121,7 +121,3 @@ class Piped(NetworkCase):
         usual = self.converted(simple(), "a.mkv", "--two-pass", "off")
         other = self.converted(simple(), "b.mkv", "--two-pass", "off", "--config", self.path("config"))
         self.assertEqual(packets(usual, "v:0"), packets(other, "v:0"))
-
-
-if __name__ == "__main__":
-    unittest.main()

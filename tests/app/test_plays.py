@@ -22,8 +22,7 @@ def kind(path):
 def boxes(path):
     """Names of the outermost boxes of an mp4."""
     found, at = [], 0
-    with open(path, "rb") as f:
-        data = f.read()
+    data = read_bytes(path)
     while at + 8 <= len(data):
         size, name = struct.unpack(">I4s", data[at:at + 8])
         found.append(name.decode("latin-1"))
@@ -258,24 +257,19 @@ class Container(Case):
         self.assertEqual(video(self.path("out.mov"))["nb_frames"], "25")
 
     def test_an_interrupted_run_is_not_rewritten(self):
-        process = start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--vcodec", "mpeg4")
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--vcodec", "mpeg4")
         self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) > 100000 for f in self.files())))
-        process.send_signal(signal.SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         names = boxes(self.path("out.partial.mp4"))
         self.assertLess(names.index("mdat"), names.index("moov"))
         self.assertGreater(len(frame_times(self.path("out.partial.mp4"))), 0)
 
     def test_a_renamed_temporary_file(self):
         """The file is read again at the end, wherever it is by then."""
-        process = start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--vcodec", "mpeg4", "--frames", 900)
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--vcodec", "mpeg4", "--frames", 900)
         self.assertTrue(wait_for(lambda: any(f.endswith(".part") for f in self.files())))
         os.rename(self.path(self.files()[0]), self.path("elsewhere.mp4"))
-        result = finish(process)
-        self.assertEqual(result.code, OUTPUT, str(result))
+        result = self.ends(process, OUTPUT)
         names = boxes(self.path("elsewhere.mp4"))
         self.assertLess(names.index("moov"), names.index("mdat"))
 
@@ -303,7 +297,3 @@ class Container(Case):
         lines = [line for line in result.lines if "may not play" in line]
         self.assertEqual(len(lines), 1, str(result))
         self.assertIn("audio track 0 (flac), audio track 1 (flac) are copied", lines[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

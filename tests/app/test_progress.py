@@ -72,11 +72,9 @@ class Json(Case):
 
     def test_damaged_is_done(self):
         source = Store.path("cut.mp4")
-        with open(clip("front.mp4", *X264, "-movflags", "+faststart", seconds=3), "rb") as f:
-            data = f.read()
+        data = read_bytes(clip("front.mp4", *X264, "-movflags", "+faststart", seconds=3))
         self.write("cut.mp4", data[:len(data) // 2])
-        result = lumeq(self.path("cut.mp4"), "--null", "--progress", "json")
-        self.assertEqual(result.code, DAMAGED, str(result))
+        result = self.exits(DAMAGED, self.path("cut.mp4"), "--null", "--progress", "json")
         self.assertEqual(self.lines(result)[-1]["state"], "done")
 
     def test_failed(self):
@@ -86,8 +84,7 @@ class Json(Case):
 
     def test_interrupted_and_at_most_twice_a_second(self):
         source, begin = trickle(self), time.monotonic()
-        process = start("-", "-o", self.path("out.mkv"), "--progress", "json", stdin=source)
-        self.addCleanup(process.kill)
+        process = self.start("-", "-o", self.path("out.mkv"), "--progress", "json", stdin=source)
         rows, at = [], []
         while len(rows) < 5:
             line = process.stderr.readline()
@@ -191,7 +188,3 @@ class Bar(Case):
 
     def test_quiet_says_nothing(self):
         self.assertEqual(self.ok(simple(), "--null", "-q").err, "")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -322,7 +322,3 @@ class Window(ReconnectCase, WindowCase):
         self.key("q")
         self.finished(process)
         self.assertLess(time.monotonic() - begin, SOON)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -39,19 +39,15 @@ def told(result):
 
 class Sample(Case):
     def sample(self, *args, code=DONE):
-        result = lumeq(*args, "--sample", "--backend", "cpu", cwd=self.folder)
-        self.assertEqual(result.code, code, result)
-        return result
+        return self.exits(code, *args, "--sample", "--backend", "cpu", cwd=self.folder)
 
     def predict(self, name, encoder, *more):
         """What is told, beside what it comes to."""
         options = (film(name), "-o", "out.mkv", *ENCODERS[encoder], *more)
-        result = lumeq(*options, "--backend", "cpu", "--sample", "4", cwd=self.folder)
-        self.assertEqual(result.code, DONE, result)
+        result = self.ok(*options, "--backend", "cpu", "--sample", "4", cwd=self.folder)
         self.assertEqual(self.files(), [SHEET], result)
         self.assertIn("4 pieces of 6 s", result.err)
-        whole = lumeq(*options, "--backend", "cpu", cwd=self.folder)
-        self.assertEqual(whole.code, DONE, whole)
+        whole = self.ok(*options, "--backend", "cpu", cwd=self.folder)
         path = os.path.join(self.folder, "out.mkv")
         return told(result), os.path.getsize(path), path
 
@@ -82,8 +78,7 @@ class Sample(Case):
         for options, words in (((grain,), r"the pieces differ much: time may be off by \d+ %, size by ([2-9]\d) %; "
                                           r"--sample 6 tells more closely"),
                                ((film("moving.mkv"),), None)):
-            result = lumeq(*options, "-o", "out.mkv", "-y", "--sample", "3", *ENCODERS["x264"], cwd=self.folder)
-            self.assertEqual(result.code, DONE, result)
+            result = self.ok(*options, "-o", "out.mkv", "-y", "--sample", "3", *ENCODERS["x264"], cwd=self.folder)
             if words:
                 self.assertRegex(result.err, words)
             else:
@@ -91,9 +86,8 @@ class Sample(Case):
 
     def test_the_sheet(self):
         """Each column: a picture of the film above the same one as it is written."""
-        result = lumeq(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",
-                       *ENCODERS["x264"], cwd=self.folder)
-        self.assertEqual(result.code, DONE, result)
+        result = self.ok(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",
+                         *ENCODERS["x264"], cwd=self.folder)
         sheet = streams(os.path.join(self.folder, SHEET))[0]
         self.assertEqual((sheet["codec_name"], sheet["width"], sheet["height"]),
                          ("png", 3 * (480 + 8) + 8, 32 + 2 * 320 + 4 + 8 + 8))
@@ -115,9 +109,8 @@ class Sample(Case):
                 result = self.sample(short, "-o", "out.mkv", "-y", *ENCODERS["x264"], *options)
                 self.assertIn("trying all of it", result.err)
                 self.assertEqual(self.files(), [SHEET])
-                whole = lumeq(short, "-o", "out.mkv", "--backend", "cpu", *ENCODERS["x264"], *options,
-                              cwd=self.folder)
-                self.assertEqual(whole.code, DONE, whole)
+                whole = self.ok(short, "-o", "out.mkv", "--backend", "cpu", *ENCODERS["x264"], *options,
+                                cwd=self.folder)
                 real = os.path.getsize(os.path.join(self.folder, "out.mkv"))
                 self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)  # three digits are told
                 os.unlink(os.path.join(self.folder, "out.mkv"))
@@ -129,8 +122,7 @@ class Sample(Case):
             with self.subTest(name):
                 codec = ("--vcodec", "libvpx", "--threads", "1") if name.endswith("webm") else ENCODERS["x264"]
                 result = self.sample(short, "-o", name, *codec)
-                whole = lumeq(short, "-o", name, "--backend", "cpu", *codec, cwd=self.folder)
-                self.assertEqual(whole.code, DONE, whole)
+                whole = self.ok(short, "-o", name, "--backend", "cpu", *codec, cwd=self.folder)
                 real = os.path.getsize(os.path.join(self.folder, name))
                 self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)
 
@@ -164,16 +156,14 @@ class Sample(Case):
         has a picture, there is one sentence."""
         make(self.path("slow.mkv"), *X264, rate="1/20", seconds=200)
         make(self.path("whole.mp4"), *X264, "-movflags", "+faststart", rate=5, seconds=60)
-        with open(self.path("whole.mp4"), "rb") as f:
-            data = f.read()
+        data = read_bytes(self.path("whole.mp4"))
         index = data.index(b"mdat")
         for name, bytes in (("half.mp4", data[:(len(data) + index) // 2]), ("none.mp4", data[:index + 100])):
             with open(self.path(name), "wb") as cut:
                 cut.write(bytes)
         for name, code in (("slow.mkv", DONE), ("half.mp4", DAMAGED)):
             with self.subTest(name):
-                result = lumeq(name, "-o", "out.mkv", "-y", "--sample=4", *ENCODERS["x264"], cwd=self.folder)
-                self.assertEqual(result.code, code, result)
+                result = self.exits(code, name, "-o", "out.mkv", "-y", "--sample=4", *ENCODERS["x264"], cwd=self.folder)
                 self.assertRegex(result.err, "[123] of 4 pieces had no picture and were left out")
                 told(result)
                 self.assertIn(SHEET, self.files())
@@ -209,9 +199,7 @@ class Sample(Case):
         process = start(long_clip(), "-o", "out.mkv", "--sample", "--progress", "json", "--backend", "cpu",
                         cwd=self.folder)
         process.stderr.readline()
-        process.send_signal(signal.SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, result)
+        result = self.interrupt(process)
         self.assertIn("interrupted; nothing was written", result.err)
         self.assertEqual(self.files(), [])
 
@@ -247,7 +235,3 @@ class Sample(Case):
         result = lumeq(path, "-o", os.path.join(self.folder, "out.mkv"), "--sample")
         self.refused(result, INPUT, "how long it is")
         self.assertEqual(self.files(), ["raw.h264"])
-
-
-if __name__ == "__main__":
-    unittest.main()

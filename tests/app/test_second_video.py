@@ -180,7 +180,3 @@ class SecondVideo(Case):
         pieces = sorted(glob.glob(self.path("piece-*.mkv")))
         self.assertEqual([len(frame_md5s(piece)) for piece in pieces], [25, 25])
         self.assertEqual(sum((frame_md5s(piece) for piece in pieces), []), frame_md5s(source))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,7 @@ import re
 import time
 import unittest
 
-from common import (INTERRUPTED, LIVENESS, SIGINT, USAGE, X264, Case, clip, ffmpeg, finish, frame_times, some, has_encoder,
+from common import (INTERRUPTED, LIVENESS, SIGINT, USAGE, X264, Case, clip, ffmpeg, frame_times, some, has_encoder,
                     lumeq, packets, payloads, probe, simple, start, streams, trickle, wait_for)
 
 PATTERN = "cam-%Y%m%d-%H%M%S"
@@ -127,9 +127,7 @@ class Segments(Case):
         """By the clock; the last piece ends with the run, and is whole."""
         process = self.live("--low-latency")
         self.assertTrue(wait_for(lambda: len(self.pieces()) >= 2), self.files())
-        process.send_signal(SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         found = self.pieces()
         self.assertGreaterEqual(len(found), 3)
         self.assertEqual(len(self.files()), len(found), self.files())
@@ -188,7 +186,3 @@ class Segments(Case):
 def probe_hashes(path):
     return [line.split(b",")[-1].strip() for line in ffmpeg("-i", path, "-map", "0:v", "-f", "framemd5", "-").splitlines()
             if not line.startswith(b"#")]
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -87,8 +87,7 @@ class Sequence(Case):
         """As a damaged frame of any file: all others are there."""
         source = self.pictures()
         self.write("in/f0010.png", self.read("in/f0010.png")[:60])
-        result = lumeq(source, "--sequence", "-o", self.path("o.mkv"), "--vcodec", "ffv1")
-        self.assertEqual(result.code, DAMAGED, str(result))
+        result = self.exits(DAMAGED, source, "--sequence", "-o", self.path("o.mkv"), "--vcodec", "ffv1")
         self.assertGreaterEqual(len(frame_times(self.path("o.mkv"))), 11)
 
     def test_writes(self):
@@ -115,9 +114,7 @@ class Sequence(Case):
         """What has been written stays, each picture whole."""
         process = start(long_clip(), "-o", self.path("out%d.png"), "--sequence", "--two-pass", "off")
         self.assertTrue(wait_for(lambda: os.path.exists(self.path("out20.png"))), "nothing is written")
-        process.send_signal(signal.SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         self.assertIn("out%d.png", result.lines[-1])
         count = len(self.files())
         self.assertEqual(self.files(), sorted("out%d.png" % i for i in range(1, count + 1)))
@@ -167,7 +164,3 @@ class Sequence(Case):
                 self.refused(lumeq(*args), USAGE, *words)
         self.assertEqual(self.files(), ["in"])
         self.refused(lumeq(source, "-o", self.path("none/o%d.png"), "--sequence"), OUTPUT, "none/o%d.png")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -19,9 +19,8 @@ class Signals(Case):
 
     def started(self, *args, name="out.mkv", **more):
         """A run that has begun to write: there will be at least one frame."""
-        process = start(long_clip(), "-o", self.path(name), "--two-pass", "off", "--format", "matroska", "--vcodec", "ffv1",
+        process = self.start(long_clip(), "-o", self.path(name), "--two-pass", "off", "--format", "matroska", "--vcodec", "ffv1",
                         *args, **more)
-        self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: [f for f in self.hidden() if ".csv" not in f]), "it does not begin")
         return process
 
@@ -46,13 +45,10 @@ class Signals(Case):
                 os.unlink(self.path("out.partial.mkv"))
 
     def test_partial_mp4_is_playable(self):
-        process = start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--preset", "ultrafast")
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--preset", "ultrafast")
         self.assertTrue(wait_for(lambda: self.hidden()))
         time.sleep(0.3)
-        process.send_signal(SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         self.assertEqual(self.files(), ["out.partial.mp4"])
         self.assertGreater(len(frame_times(self.path("out.partial.mp4"))), 0)
 
@@ -85,9 +81,7 @@ class Signals(Case):
             with self.subTest(name):
                 name, partial = os.fsdecode(name), os.fsdecode(partial)
                 process = self.started(name=name)
-                process.send_signal(SIGINT)
-                result = finish(process)
-                self.assertEqual(result.code, INTERRUPTED, str(result))
+                result = self.interrupt(process)
                 self.assertEqual(self.files(), [partial])
                 if partial.isprintable():
                     self.assertIn("'%s'" % self.path(partial), result.err)
@@ -144,8 +138,7 @@ class Signals(Case):
         process.send_signal(SIGINT)
         process.send_signal(SIGTERM)
         process.send_signal(signal.SIGCONT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.ends(process, INTERRUPTED)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("what is done is in '%s'" % self.path("out.partial.mkv"), result.err)
         self.assertEqual(self.files(), ["out.partial.mkv"])
@@ -157,8 +150,7 @@ class Signals(Case):
                 if sent is None:
                     with open(clip("front.mkv", *X264), "rb") as f:
                         sent = f.read()[:20000]
-                process = start("-", "-o", self.path("out.mkv"), stdin=subprocess.PIPE)
-                self.addCleanup(process.kill)
+                process = self.start("-", "-o", self.path("out.mkv"), stdin=subprocess.PIPE)
                 process.stdin.write(sent)
                 process.stdin.flush()
                 self.catches(process, SIGINT)
@@ -176,8 +168,7 @@ class Signals(Case):
 
     def test_input_fifo_without_a_writer(self):
         os.mkfifo(self.path("in.mkv"))
-        process = start(self.path("in.mkv"), "--null")
-        self.addCleanup(process.kill)
+        process = self.start(self.path("in.mkv"), "--null")
         self.catches(process, SIGTERM)
         time.sleep(0.4)
         process.send_signal(SIGTERM)
@@ -187,8 +178,7 @@ class Signals(Case):
         """Whether the signal comes before the pipe is opened, or while a reader is waited for."""
         os.mkfifo(self.path("out.mkv"))
         for after in (0, 0.05, 0.1, 0.2, 0.6):
-            process = start(simple(), "-o", self.path("out.mkv"))
-            self.addCleanup(process.kill)
+            process = self.start(simple(), "-o", self.path("out.mkv"))
             self.catches(process, SIGTERM)
             time.sleep(after)
             process.send_signal(SIGTERM)
@@ -196,8 +186,7 @@ class Signals(Case):
 
     def test_standard_output_that_nobody_reads(self):
         read, write = os.pipe()
-        process = start(long_clip(), "-o", "-", stdout=write)
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "-o", "-", stdout=write)
         os.close(write)
         self.catches(process, SIGINT)
         time.sleep(0.8)
@@ -207,8 +196,7 @@ class Signals(Case):
         self.assertEqual(result.code, INTERRUPTED, str(result))
 
     def test_null(self):
-        process = start(long_clip(), "--null", "--threads", 1)
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "--null", "--threads", 1)
         self.catches(process, SIGINT)
         time.sleep(0.5)
         process.send_signal(SIGINT)
@@ -223,9 +211,8 @@ class Signals(Case):
                       seconds=18, source="color=gray:size=1280x720:rate=60")
         took = []
         while len(took) < TRIALS and (not took or took[-1] >= 0.5 * SLOWER):
-            process = start(source, "-o", self.path("out.mkv"), "--ss", "17.9", "--threads", 1, "--stats",
+            process = self.start(source, "-o", self.path("out.mkv"), "--ss", "17.9", "--threads", 1, "--stats",
                             self.path("s.csv"))
-            self.addCleanup(process.kill)
             self.catches(process, SIGINT)
             time.sleep(0.4)
             if process.poll() is not None:
@@ -245,9 +232,7 @@ class Signals(Case):
                 if old:
                     self.write("s.csv", old)
                 process = self.started("--stats", self.path("s.csv"), *(("-y",) if old else ()))
-                process.send_signal(SIGINT)
-                result = finish(process)
-                self.assertEqual(result.code, INTERRUPTED, str(result))
+                result = self.interrupt(process)
                 self.assertRegex(result.err, r"\Alumeq: interrupted after \d+ frames?; what is done is in '%s'; "
                                  "the statistics are in '%s'\n\\Z" % tuple(
                                      re.escape(self.path(f)) for f in ("out.partial.mkv", "s.partial.csv")))
@@ -261,17 +246,14 @@ class Signals(Case):
     def test_every_file_is_named(self):
         process = self.started("--stats", self.path("s.csv"), "--report", self.path("r.html"), "--vcodec", "rawvideo")
         self.assertTrue(wait_for(lambda: any(".out" in f and os.path.getsize(self.path(f)) for f in self.hidden())))
-        process.send_signal(SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         self.assertTrue(result.err.endswith(
             "what is done is in '%s'; the statistics are in '%s'; the report is in '%s'\n" % tuple(
                 self.path(f) for f in ("out.partial.mkv", "s.partial.csv", "r.partial.html"))), result.err)
         self.assertEqual(self.files(), ["out.partial.mkv", "r.partial.html", "s.partial.csv"])
 
     def test_stats_alone_are_kept(self):
-        process = start(long_clip(), "--null", "--stats", self.path("s.jsonl"), "--threads", 1)
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "--null", "--stats", self.path("s.jsonl"), "--threads", 1)
         self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) for f in self.hidden())))
         process.send_signal(SIGINT)
         result = finish(process)
@@ -286,9 +268,7 @@ class Signals(Case):
         self.assertTrue(wait_for(lambda: os.path.getsize(self.path(left)))) # it has been taken into possession
         os.rename(self.path(left), self.path("elsewhere"))
         self.write(left, b"precious")
-        process.send_signal(SIGINT)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.interrupt(process)
         self.assertIn("which is not in its place any more; what was written is in '%s'"
                       % self.path("elsewhere"), result.err)
         self.assertEqual(self.read(left), b"precious")
@@ -326,8 +306,7 @@ class Signals(Case):
             process.send_signal(SIGTERM)
         for process, folder, _ in runs:
             with self.subTest(os.path.basename(folder)):
-                result = finish(process)
-                self.assertEqual(result.code, INTERRUPTED, str(result))
+                result = self.ends(process, INTERRUPTED)
                 self.assertIn("interrupted", result.err)
                 if not folder.endswith("3"):  # where the parts' processes hang, and not the one that speaks
                     self.assertIn("nothing has moved for 5 s", result.err)
@@ -340,13 +319,11 @@ class Signals(Case):
         """The encoder has some twenty packets left, and takes its time for each."""
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_SLOW="200")
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
-        process = start(long_clip(), "-o", self.path("out.mkv"), "--two-pass", "off", "--vcodec", "libx264", env=env)
-        self.addCleanup(process.kill)
+        process = self.start(long_clip(), "-o", self.path("out.mkv"), "--two-pass", "off", "--vcodec", "libx264", env=env)
         self.assertTrue(wait_for(self.hidden))
         time.sleep(1)
         process.send_signal(SIGTERM)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.ends(process, INTERRUPTED)
         self.assertEqual(self.files(), ["out.partial.mkv"], str(result))
         self.assertIn("what is done is in", result.err)
 
@@ -355,8 +332,7 @@ class Signals(Case):
         for args in (("--null",), ("-o", "out.mkv"), ("-o", "out.mkv", "--jobs", "2"), (simple(), "-o", "many/")):
             for ms in share(range(0, 310, 10), 10):
                 with self.subTest(args=args, ms=ms):
-                    process = start(film, *args, cwd=self.folder)
-                    self.addCleanup(process.kill)
+                    process = self.start(film, *args, cwd=self.folder)
                     self.catches(process, SIGTERM)
                     time.sleep(ms / 1000)
                     process.send_signal(SIGTERM)
@@ -365,13 +341,8 @@ class Signals(Case):
 
     def test_ignored_signals_stay_ignored(self):
         """nohup and a shell's background jobs ignore SIGINT; that is respected."""
-        process = start("-", "--null", "--frames", BAR_FRAMES, stdin=trickle(self),
+        process = self.start("-", "--null", "--frames", BAR_FRAMES, stdin=trickle(self),
                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-        self.addCleanup(process.kill)
         time.sleep(0.3)
         process.send_signal(SIGINT)
         self.assertEqual(finish(process).code, DONE)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -124,7 +124,3 @@ class Stats(Case):
         self.refused(lumeq(self.source(), "-o", "/dev/full", "--format", "mkv", "--stats",
                            self.path("s.csv")), OUTPUT)
         self.assertEqual(self.files(), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

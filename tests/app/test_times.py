@@ -254,7 +254,3 @@ class Wraps(Case):
         output = self.converted(source, "out.mkv", *QUICK)
         self.near([p[0] - begin(source) for p in packets(source)],
                   [p[0] - begin(output) for p in packets(output)], 0.0015)
-
-
-if __name__ == "__main__":
-    unittest.main()

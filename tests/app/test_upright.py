@@ -17,8 +17,7 @@ CORNERS = ("color=red:size=%dx%d:rate=25,drawbox=iw/2:0:iw:ih/2:green:fill,"
 
 def with_matrix(path, a, b, c, d):
     """The mp4 or mov with this matrix in its first track's header: (x, y) goes to (ax + cy, bx + dy)."""
-    with open(path, "rb") as f:
-        data = bytearray(f.read())
+    data = bytearray(read_bytes(path))
     at = data.index(b"tkhd") + 44
     data[at:at + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)
     with open(path, "wb") as f:
@@ -92,8 +91,7 @@ def exif(number):
 def photo(path, number, size=(64, 48), pix_fmt="yuvj420p"):
     plain = clip("plain.jpg", "-c:v", "mjpeg", "-q:v", 2, "-pix_fmt", pix_fmt, "-frames:v", 1,
                  source=CORNERS % size)
-    with open(plain, "rb") as f:
-        data = f.read()
+    data = read_bytes(plain)
     tags = b"Exif\0\0" + exif(number)
     with open(path, "wb") as f:
         f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(tags) + 2) + tags + data[2:])
@@ -317,7 +315,3 @@ class Photos(Case):
         output = self.converted(source, "out.png", "--mode", "off")
         self.assertEqual(video(output)["pix_fmt"], "rgb48be")
         self.assertEqual(colours(output), upright(TURNS[5]))
-
-
-if __name__ == "__main__":
-    unittest.main()

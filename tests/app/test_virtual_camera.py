@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from common import (DONE, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, TRIALS, USAGE, Case, ffmpeg, some, make, raw,
+from common import (DONE, INTERRUPTED, LIVENESS, OUTPUT, SANITIZED, TRIALS, USAGE, Case, ffmpeg, some, make, raw,
                     wait_for)
 from test_camera import BITS, FAKE, IS_CROWDED, RATE, SMALL, CameraCase, camera_environment, numbers
 from test_upright import turned_by
@@ -433,7 +433,3 @@ class Window(OutputCase, WindowCase):
                 env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
                 process = self.start("--camera", "--virtual-camera", "-q", env=env)
                 self.refused(self.finished(process, OUTPUT), OUTPUT, DEVICE, words)
-
-
-if __name__ == "__main__":
-    unittest.main()

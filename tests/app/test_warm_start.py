@@ -142,7 +142,3 @@ class Shares(unittest.TestCase):
                 for name in ("asan", "tsan")]
         self.assertEqual(sorted(both), [[False, True], [True, False]])
         self.assertEqual(self.drawn(lambda: common.is_for_another_seed("test_x.X.test_y"), 2), [False, False])
-
-
-if __name__ == "__main__":
-    unittest.main()

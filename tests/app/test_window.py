@@ -93,8 +93,7 @@ class Window(WindowCase):
         process = self.play(SMALL, env=env)
         self.assertTrue(wait_for(lambda: os.path.exists(hung)))
         process.send_signal(signal.SIGTERM)
-        result = finish(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
+        result = self.ends(process, INTERRUPTED)
         self.assertEqual(result.lines, ["lumeq: interrupted, and nothing has moved for 5 s: ended at once"])
 
     def picture_is_seen(self):
@@ -388,7 +387,3 @@ class Window(WindowCase):
             clip = make(self.path("small.mkv"), "-c:v", "ffv1", size=size, seconds=0.4)
             with self.subTest(size):
                 self.ends(self.play(clip))
-
-
-if __name__ == "__main__":
-    unittest.main()

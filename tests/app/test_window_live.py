@@ -95,8 +95,7 @@ class Window(WindowCase):
 
     def test_a_signal_ends_both(self):
         process = self.writes_long()
-        process.send_signal(signal.SIGINT)
-        self.ends(process, INTERRUPTED)
+        self.interrupt(process)
         self.assertEqual(self.files(), ["long.mkv"])
 
     def test_its_end_does_not_end_that(self):
@@ -398,7 +397,3 @@ class Window(WindowCase):
         self.write("state", b"")
         self.leave_at(self.minute(), "9")
         self.assertRegex(self.result.err, "--remember: .*Not a directory")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -128,11 +128,6 @@ class WindowCase(Case):
                 total += 1
         return count / total
 
-    def ends(self, process, code=DONE):
-        result = finish(process)
-        self.assertEqual(result.code, code, str(result))
-        return result
-
     def changed(self, before, left, right):
         after = self.grab()
         return sum(a[left * 3:right * 3] != b[left * 3:right * 3] for a, b in zip(before, after)) / len(before)

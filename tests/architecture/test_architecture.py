@@ -350,7 +350,3 @@ class Files(unittest.TestCase):
     def test_files_end_with_one_newline(self):
         found = [n for n in sources() if not read(n).endswith("\n") or read(n).endswith("\n\n")]
         self.assertEqual(found, [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -80,7 +80,3 @@ class Pages(unittest.TestCase):
                 for name in re.findall(r"`([\w./]+\.(?:c|h|cu|cuh|py|sh|vert|frag|glsl|cmake))`", read(page)):
                     where = [os.path.normpath(os.path.join(room, name)), name]
                     self.assertTrue(any(is_there(w) for w in where), "%s: %s" % (page, name))
-
-
-if __name__ == "__main__":
-    unittest.main()

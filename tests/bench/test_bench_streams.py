@@ -108,7 +108,3 @@ class MadeUpGpu(unittest.TestCase):
         rows, said = self.rows("--live", "2", "--rate", "2", "--seconds", "1", FAKE_GPU_LIMIT="1000")
         self.assertEqual([row["decoded_on"] for row in rows[:-1]], ["CPU"] * 2)
         self.assertIn("room", said)
-
-
-if __name__ == "__main__":
-    unittest.main()
