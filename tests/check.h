@@ -1,6 +1,7 @@
 /*
- * A small harness for tests in C: CHECK() counts and goes on, CHECK_MAIN() runs named tests and
- * answers 0 (all passed), 1 (something failed) or CHECK_SKIPPED (every test was skipped).
+ * A small harness for tests in C: TEST(name) { ... } is a test, CHECK() counts and goes on,
+ * TEST_MAIN runs the tests of the file in its order and answers 0 (all passed), 1 (something
+ * failed) or CHECK_SKIPPED (every test was skipped).
  *
  * Arguments of the program: names of tests to run (all without), --seed N to repeat a run
  * (without: $CHECK_SEED, else the time), and --seconds N for tests that go on as long as they are
@@ -28,17 +29,42 @@
 #endif
 #define CHECK_MAX_PRINTED 20 /* failures of one test that are printed, not only counted */
 
+#define CHECK_MAX_TESTS 100
+
 typedef struct CheckTest {
     const char *name;
     void (*run)(void);
 } CheckTest;
 
 static struct {
-    atomic_int passed, failed; /* of the test that runs; any of its threads may count */
-    char skipped[256];         /* why it was, "" if not */
-    uint64_t seed;             /* of the whole run */
-    int seconds;               /* for each test that never ends by itself */
+    atomic_int passed, failed;        /* of the test that runs; any of its threads may count */
+    char skipped[256];                /* why it was, "" if not */
+    uint64_t seed;                    /* of the whole run */
+    int seconds;                      /* for each test that never ends by itself */
+    CheckTest tests[CHECK_MAX_TESTS]; /* of the file, by their lines */
+    int lines[CHECK_MAX_TESTS], count;
 } check_state;
+
+static inline void check_add(const char *name, void (*run)(void), int line)
+{
+    int at = check_state.count++;
+    if (at == CHECK_MAX_TESTS)
+        abort();
+    for (; at && check_state.lines[at - 1] > line; at--) {
+        check_state.tests[at] = check_state.tests[at - 1];
+        check_state.lines[at] = check_state.lines[at - 1];
+    }
+    check_state.tests[at] = (CheckTest){name, run};
+    check_state.lines[at] = line;
+}
+
+#define TEST(name)                                                                                 \
+    static void test_##name(void);                                                                 \
+    __attribute__((constructor)) static void add_test_##name(void)                                 \
+    {                                                                                              \
+        check_add(#name, test_##name, __LINE__);                                                   \
+    }                                                                                              \
+    static void test_##name(void)
 
 __attribute__((format(printf, 5, 6))) static inline int
 check_that(int ok, const char *file, int line, const char *condition, const char *format, ...)
@@ -61,6 +87,9 @@ check_that(int ok, const char *file, int line, const char *condition, const char
 /* CHECK(condition, format, ...): answers whether the condition holds, so that a test can give up.
  */
 #define CHECK(condition, ...) check_that(!!(condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
+
+/* In front of a variable: free(&variable) when its block ends, also where a test gives up. */
+#define FREED_BY(free) __attribute__((cleanup(free)))
 
 /* The test that runs cannot run here; it returns right after. */
 __attribute__((format(printf, 1, 2))) static inline void check_skip(const char *format, ...)
@@ -164,6 +193,29 @@ static inline int check_main(const CheckTest *tests, int count, int argc, char *
     return failed || !ran ? 1 : skipped == ran ? CHECK_SKIPPED : 0;
 }
 
+/* A test that does nothing, and is skipped, where the condition does not hold. */
+#define TEST_IF(name, condition)                                                                   \
+    static void name##_if(void);                                                                   \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        if (condition)                                                                             \
+            name##_if();                                                                           \
+    }                                                                                              \
+    static void name##_if(void)
+
+/* Runs all that is a TEST(). */
+static inline int check_file(int argc, char **argv)
+{
+    return check_main(check_state.tests, check_state.count, argc, argv);
+}
+
+#define TEST_MAIN                                                                                  \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        return check_file(argc, argv);                                                             \
+    }
+
+/* The same for a table of tests. */
 #define CHECK_MAIN(tests)                                                                          \
     int main(int argc, char **argv)                                                                \
     {                                                                                              \

@@ -48,7 +48,7 @@ static void touch(const char *name)
     CHECK(fd >= 0 && close(fd) == 0, "%s cannot be made", name);
 }
 
-static void several_names(void)
+TEST(several_names)
 {
     static const char *const there[] = {"in.mp4", "b.mp4", "c.mp4", "my two words.mp4",
                                         "it's here.mp4"};
@@ -97,7 +97,7 @@ static void several_names(void)
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "the folder stays");
 }
 
-static void habits(void)
+TEST(habits)
 {
     static const Line lines[] = {
         {{"-i", "in.mp4", "-o", "out.mp4"}, "-i is not needed: INPUT is named alone"},
@@ -142,7 +142,7 @@ static void habits(void)
     CHECK_LINES(lines);
 }
 
-static void bits_a_second(void)
+TEST(bits_a_second)
 {
     static const Line lines[] = {
         {{"in.mp4", "--null", "--bitrate", "2000"},
@@ -160,7 +160,7 @@ static void bits_a_second(void)
     CHECK_LINES(lines);
 }
 
-static void plain_words(void)
+TEST(plain_words)
 {
     static const Line lines[] = {
         {{"http://example.org/a.mkv", "--null"}, "is a URL, not a file: --network allows it"},
@@ -261,7 +261,7 @@ static void check_in_parts(const Option *option, int is_plan)
     options_free(&options);
 }
 
-static void options_in_parts(void)
+TEST(options_in_parts)
 {
     for (int i = 0; i < option_count; i++) {
         const Option *o = &option_table[i];
@@ -303,7 +303,7 @@ static void check_auto(int count, const char *encoder, int rows, int threads, in
 }
 
 /* --jobs auto: parts where an encoder does not fill the cores. */
-static void jobs_auto(void)
+TEST(jobs_auto)
 {
     static const struct {
         int cores;
@@ -321,10 +321,4 @@ static void jobs_auto(void)
         check_auto(all[i].cores, all[i].encoder, all[i].rows, all[i].threads, all[i].expected);
 }
 
-static const CheckTest tests[] = {
-    {"several_names", several_names},       {"habits", habits},
-    {"bits_a_second", bits_a_second},       {"plain_words", plain_words},
-    {"options_in_parts", options_in_parts}, {"jobs_auto", jobs_auto},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

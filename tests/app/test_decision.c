@@ -70,7 +70,7 @@ static Decision find(const Case *c, const LumeqParams *params, int depth, int fu
     return decision_find(&stats, params, depth, full_range);
 }
 
-static void pictures(void)
+TEST(pictures)
 {
     static const int depths[] = {8, 10, 12, 16};
     const LumeqParams params = usual();
@@ -85,7 +85,7 @@ static void pictures(void)
             }
 }
 
-static void orders(void)
+TEST(orders)
 {
     const Case c = {16, 52, 0, 0, 0, 1, 0.8, 0.2, ""};
     const struct {
@@ -128,7 +128,7 @@ static void orders(void)
 }
 
 /* Whatever the strength is, a curve that changes nothing is not said to raise the contrast. */
-static void curves(void)
+TEST(curves)
 {
     static uint32_t hist[1024], curve[1024];
     static const struct {
@@ -177,7 +177,7 @@ static void is_told(const Decisions *all, const char *text)
 }
 
 /* Means of each kind, the most frequent first, what is rare left out. */
-static void videos(void)
+TEST(videos)
 {
     const Decision dark[] = {
         {.kind = DECISION_LIFTED, .dark = 1, .lift = 2, .noise = 2, .denoised = 1, .change = 20},
@@ -204,14 +204,7 @@ static void videos(void)
     is_told(&all, "well exposed: hardly changed (--strength 1 or --profile fog does more)");
 }
 
-static const CheckTest tests[] = {
-    {"pictures", pictures},
-    {"orders", orders},
-    {"curves", curves},
-    {"videos", videos},
-};
-
 int main(int argc, char **argv)
 {
-    return check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    return check_file(argc, argv);
 }

@@ -118,7 +118,7 @@ static void compare(const Items *a, const Items *b)
             break;
 }
 
-static void late_writes_are_not_seen(void)
+TEST(late_writes_are_not_seen)
 {
     static Items on_cpu, on_gpu;
     fake_gpu_lose_after(LOST_AFTER);
@@ -145,7 +145,7 @@ static int make_clip(const char *path)
 }
 
 /* Frames that a GPU still has go before packets that come after them. */
-static void packets_keep_their_place(void)
+TEST(packets_keep_their_place)
 {
     static Items on_cpu, on_gpu;
     char path[] = "/tmp/lumeq-packets-XXXXXX";
@@ -165,9 +165,4 @@ static void packets_keep_their_place(void)
     fake_gpu_free();
 }
 
-static const CheckTest tests[] = {
-    {"late_writes_are_not_seen", late_writes_are_not_seen},
-    {"packets_keep_their_place", packets_keep_their_place},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -8,7 +8,7 @@ static Options options_of(int hwdec, int headless, int cores)
     return options;
 }
 
-static void by_itself(void)
+TEST(by_itself)
 {
     static const struct {
         enum AVCodecID codec;
@@ -26,7 +26,7 @@ static void by_itself(void)
         }
 }
 
-static void as_asked(void)
+TEST(as_asked)
 {
     for (int i = 0; i < 4; i++) {
         const Options nvdec = options_of(OPTIONS_HWDEC_NVDEC, i & 1, i & 2 ? 16 : 1);
@@ -36,9 +36,7 @@ static void as_asked(void)
     }
 }
 
-static const CheckTest tests[] = {{"by_itself", by_itself}, {"as_asked", as_asked}};
-
 int main(int argc, char **argv)
 {
-    return check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    return check_file(argc, argv);
 }

@@ -30,7 +30,7 @@ static const Trial one_pass = {
 
 /* 100 s are 1000 frames. Pieces longer than an interval have key frames as the film has: 4900 bytes
  * in 40 frames. Of sound there are 600 bytes in 6 s. */
-static void one_piece(void)
+TEST(one_piece)
 {
     const SampleEstimate e = sample_estimate(&(SampleFilm){.seconds = 100}, &one_pass, 1);
     is("frames", e.frames, 1000);
@@ -43,7 +43,7 @@ static void one_piece(void)
 }
 
 /* A key frame each 250 frames, also where the encoder does not say: 900 bytes more each time. */
-static void rare_key_frames(void)
+TEST(rare_key_frames)
 {
     for (int interval = 0; interval <= 250; interval += 250) {
         Trial trial = one_pass;
@@ -56,7 +56,7 @@ static void rare_key_frames(void)
 
 /* Every second packet is a key frame because of a cut, and one is due after 4 in any case: that
  * is 8 of 15 instead of 1 of 2. */
-static void cuts_bring_key_frames(void)
+TEST(cuts_bring_key_frames)
 {
     Trial trial = one_pass;
     trial.packets = 2;
@@ -71,7 +71,7 @@ static void cuts_bring_key_frames(void)
 }
 
 /* Of two passes each; the longer piece takes twice as long a frame. A rate is asked for. */
-static void two_pieces(void)
+TEST(two_pieces)
 {
     const Trial pieces[] = {
         {.began = 0,
@@ -113,7 +113,7 @@ static void two_pieces(void)
 
 /* What a frame takes in two pieces is 100 and 300 bytes, 0.1 s and 0.3 s: the deviation is that of
  * their difference, over the root of 2, and the error of the mean over the root of 2 again. */
-static void pieces_differ(void)
+TEST(pieces_differ)
 {
     Trial pieces[] = {one_pass, one_pass, one_pass};
     SampleFilm film = {.seconds = 100};
@@ -133,7 +133,7 @@ static void pieces_differ(void)
 }
 
 /* A packet without a duration is of 25 frames a second. */
-static void no_durations(void)
+TEST(no_durations)
 {
     Trial trial = one_pass;
     trial.seconds = 0;
@@ -143,7 +143,7 @@ static void no_durations(void)
     is("bytes", e.bytes, e.video + 200 + 600 * 100 / (60 / 25.0));
 }
 
-static void the_whole(void)
+TEST(the_whole)
 {
     Trial trial = {
         .began = 1,
@@ -167,14 +167,4 @@ static void the_whole(void)
     is("begin", one.begin, 8);
 }
 
-static const CheckTest tests[] = {
-    {"one_piece", one_piece},
-    {"rare_key_frames", rare_key_frames},
-    {"cuts_bring_key_frames", cuts_bring_key_frames},
-    {"two_pieces", two_pieces},
-    {"pieces_differ", pieces_differ},
-    {"no_durations", no_durations},
-    {"the_whole", the_whole},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -25,19 +25,17 @@ static AVFrame *make_frame(int width, int height)
 }
 
 /* A wide strip is 480x4, a picture of 4:3 is 480x360, one on its side 270x360. */
-static void cells_are_as_large_as_the_largest_picture(void)
+TEST(cells_are_as_large_as_the_largest_picture)
 {
     static const int sizes[][2] = {{1920, 16}, {320, 240}, {1080, 1440}};
     char path[] = "/tmp/sample-sheet-XXXXXX";
     uint8_t head[24] = {0};
     MediaError error = {0};
-    SampleSheet *sheet = sample_sheet_create(3);
+    FREED_BY(sample_sheet_free) SampleSheet *sheet = sample_sheet_create(3);
     for (int i = 0; i < 3; i++) {
-        AVFrame *before = make_frame(sizes[i][0], sizes[i][1]);
-        AVFrame *after = make_frame(sizes[2 - i][0], sizes[2 - i][1]);
+        FREED_BY(av_frame_free) AVFrame *before = make_frame(sizes[i][0], sizes[i][1]);
+        FREED_BY(av_frame_free) AVFrame *after = make_frame(sizes[2 - i][0], sizes[2 - i][1]);
         CHECK(sample_sheet_add(sheet, before, after, i, &error) == 0, "%s", error.text);
-        av_frame_free(&before);
-        av_frame_free(&after);
     }
     close(mkstemp(path));
     CHECK(sample_sheet_write(sheet, path, 1, &error) == 0, "%s", error.text);
@@ -49,11 +47,6 @@ static void cells_are_as_large_as_the_largest_picture(void)
     if (file)
         fclose(file);
     unlink(path);
-    sample_sheet_free(&sheet);
 }
 
-static const CheckTest tests[] = {
-    {"cells_are_as_large_as_the_largest_picture", cells_are_as_large_as_the_largest_picture},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

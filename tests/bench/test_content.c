@@ -42,7 +42,7 @@ static LumeqFrameStats made_of(const char *content, int width, int height, int d
     return stats;
 }
 
-static void contents(void)
+TEST(contents)
 {
     static const int of[][3] = {{160, 90, 8}, {640, 360, 10}, {1280, 720, 8}, {1920, 1080, 8}};
     for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
@@ -58,6 +58,4 @@ static void contents(void)
     }
 }
 
-static const CheckTest tests[] = {{"contents", contents}};
-
-CHECK_MAIN(tests)
+TEST_MAIN

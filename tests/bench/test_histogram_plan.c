@@ -41,7 +41,7 @@ static void check_plan(HistogramKind kind, const HistogramJob *job)
           plan.blocks, plan.threads, got);
 }
 
-static void elements_a_thread(void)
+TEST(elements_a_thread)
 {
     for (int kind = HISTOGRAM_GLOBAL; kind < HISTOGRAM_CUB; kind++) /* those with a plan */
         for (int size = 1; size <= 4; size *= 2)
@@ -54,7 +54,7 @@ static void elements_a_thread(void)
                                                                     .load_factor = factor});
 }
 
-static void none_of_what_is_skipped(void)
+TEST(none_of_what_is_skipped)
 {
     HistogramPlan plan;
     const HistogramJob job = {
@@ -63,8 +63,4 @@ static void none_of_what_is_skipped(void)
     CHECK(histogram_load_factor(&plan) == 0, "%u elements", histogram_load_factor(&plan));
 }
 
-static const CheckTest tests[] = {
-    {"elements_a_thread", elements_a_thread},
-    {"none_of_what_is_skipped", none_of_what_is_skipped},
-};
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -64,7 +64,7 @@ static inline void for_each_backend(void (*test)(LumeqBackendId id))
 /* Defines the test `name`, whose body is run with each backend as `id`. */
 #define BACKEND_TEST(name)                                                                         \
     static void name##_on(LumeqBackendId id);                                                      \
-    static void name(void)                                                                         \
+    TEST(name)                                                                                     \
     {                                                                                              \
         for_each_backend(name##_on);                                                               \
     }                                                                                              \

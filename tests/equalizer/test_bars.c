@@ -237,7 +237,7 @@ static Film of_kind(Film f, int kind)
     return with_bars(f, w * k[0] / 1000, w * k[1] / 1000, h * k[2] / 1000, h * k[3] / 1000);
 }
 
-static void first_frame(void)
+TEST(first_frame)
 {
     static const int sizes[][2] = {{640, 360},   {641, 361},   {853, 479}, {1280, 720},
                                    {1920, 1080}, {2048, 1152}, {608, 1080}};
@@ -255,7 +255,7 @@ static void first_frame(void)
         }
 }
 
-static void sample_formats(void)
+TEST(sample_formats)
 {
     static const int formats[][2] = {{8, 0}, {9, 0}, {10, 0}, {10, 6}, {12, 4}, {16, 0}};
     for (int i = 0; i < 6 * 2 * 2 * 4; i++)
@@ -275,7 +275,7 @@ static void sample_formats(void)
 }
 
 /* What lies below the code is not looked at: 24 * 4 is black, the next code is not. */
-static void bits_below_the_code(void)
+TEST(bits_below_the_code)
 {
     for (int code = 96; code <= 97; code++) {
         uint16_t samples[64 * 64];
@@ -293,7 +293,7 @@ static void bits_below_the_code(void)
     }
 }
 
-static void tiny_pictures(void)
+TEST(tiny_pictures)
 {
     for (int i = 0; i < 8 * 8 * CONTENTS * 2; i++) {
         Film f = film(i % 8 + 1, i / 8 % 8 + 1, (Content)(i / 64 % CONTENTS));
@@ -306,7 +306,7 @@ static void tiny_pictures(void)
     }
 }
 
-static void too_small_or_too_large(void)
+TEST(too_small_or_too_large)
 {
     static const int bars[][4] = {
         {0, 0, 3, 3}, {4, 4, 0, 0}, {0, 0, 125, 125}, {220, 220, 0, 0}, {4, 4, 3, 3}};
@@ -318,7 +318,7 @@ static void too_small_or_too_large(void)
     }
 }
 
-static void text_in_bars(void)
+TEST(text_in_bars)
 {
     for (int i = 0; i < 3 * 2 * 2; i++) {
         const int first = i / 4;
@@ -336,7 +336,7 @@ static void text_in_bars(void)
     }
 }
 
-static void bars_in_mid_film(void)
+TEST(bars_in_mid_film)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34), full = film(WIDTH, HEIGHT, LIT);
     Film narrow = with_bars(full, 60, 60, 0, 0), both = with_bars(full, 60, 60, 30, 30);
@@ -356,7 +356,7 @@ static void bars_in_mid_film(void)
     check_frames(&state, &wide, &wide, 50, "less of them");
 }
 
-static void short_bars_are_not_believed(void)
+TEST(short_bars_are_not_believed)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34), full = film(WIDTH, HEIGHT, LIT);
     BarsState state = {0};
@@ -366,7 +366,7 @@ static void short_bars_are_not_believed(void)
     }
 }
 
-static void black_and_dark_frames(void)
+TEST(black_and_dark_frames)
 {
     static const Content dark[] = {BLACK, DARK, LAMP, STARS, CREDITS, VIGNETTE};
     for (int kind = 0; kind < 9; kind++)
@@ -387,7 +387,7 @@ static void black_and_dark_frames(void)
 }
 
 /* All bars have noise in them. */
-static void noise_and_fades(void)
+TEST(noise_and_fades)
 {
     for (int kind = 0; kind < 9; kind++) {
         if (!check_drawn(kind))
@@ -404,7 +404,7 @@ static void noise_and_fades(void)
 }
 
 /* Frames that tell nothing are not yet the first one. */
-static void black_first(void)
+TEST(black_first)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, BLACK), 0, 0, 34, 34);
     const Film none = film(WIDTH, HEIGHT, LIT), bars = f;
@@ -414,7 +414,7 @@ static void black_first(void)
     check_frames(&state, &f, &bars, 25, "the picture after it");
 }
 
-static void dark_pictures_have_no_bars(void)
+TEST(dark_pictures_have_no_bars)
 {
     for (int content = DARK; content < CONTENTS; content++) {
         if (!check_drawn(content))
@@ -430,7 +430,7 @@ static void dark_pictures_have_no_bars(void)
     }
 }
 
-static void one_bar_takes_longer(void)
+TEST(one_bar_takes_longer)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 0, 45);
     const Film none = film(WIDTH, HEIGHT, LIT);
@@ -444,7 +444,7 @@ static void one_bar_takes_longer(void)
 }
 
 /* A wide film opens to the whole frame in a scene too dark to light half of any row there. */
-static void opened_in_the_dark(void)
+TEST(opened_in_the_dark)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
     Film dark = film(WIDTH, HEIGHT, SCREEN);
@@ -453,7 +453,7 @@ static void opened_in_the_dark(void)
     check_frames(&state, &dark, &dark, 50, "dark");
 }
 
-static void formats_start_anew(void)
+TEST(formats_start_anew)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
     const Film none = film(WIDTH, HEIGHT, LIT);
@@ -471,7 +471,7 @@ static void formats_start_anew(void)
     }
 }
 
-static void steps_of_any_length(void)
+TEST(steps_of_any_length)
 {
     static const int64_t steps[] = {0, 1, 1000000000, INT64_MAX};
     CheckRandom random = check_random(1);
@@ -493,7 +493,7 @@ static void steps_of_any_length(void)
 }
 
 /* Prints what a frame of 4K costs; 200 ms is what no machine, sanitizer or load should exceed. */
-static void cost(void)
+TEST(cost)
 {
     static const int bars[][2] = {{480, 140}, {0, 0}};
     for (int i = 0; i < 2 * 2; i++) {
@@ -501,6 +501,7 @@ static void cost(void)
         const Content what = top ? LIT : BLACK;
         Film f = with_bars(film(3840, 2160, what), side, side, top, top);
         f.depth = deep ? 10 : 8;
+        FREED_BY(check_rect_free)
         CheckRect rect = check_rect(3840 * (1 + deep), 2160, 3840 * (1 + deep), 0, 0);
         paint(&f, &rect);
         const LumeqImage image = image_of(&f, &rect);
@@ -512,28 +513,7 @@ static void cost(void)
         printf("%s, bars %d and %d, %d bits: %.1f us\n", what == LIT ? "lit" : "black", side, top,
                f.depth, us);
         CHECK(us < 200000, "%g us", us);
-        check_rect_free(&rect);
     }
 }
 
-static const CheckTest tests[] = {
-    {"first_frame", first_frame},
-    {"sample_formats", sample_formats},
-    {"bits_below_the_code", bits_below_the_code},
-    {"tiny_pictures", tiny_pictures},
-    {"too_small_or_too_large", too_small_or_too_large},
-    {"text_in_bars", text_in_bars},
-    {"bars_in_mid_film", bars_in_mid_film},
-    {"short_bars_are_not_believed", short_bars_are_not_believed},
-    {"black_and_dark_frames", black_and_dark_frames},
-    {"noise_and_fades", noise_and_fades},
-    {"black_first", black_first},
-    {"dark_pictures_have_no_bars", dark_pictures_have_no_bars},
-    {"one_bar_takes_longer", one_bar_takes_longer},
-    {"opened_in_the_dark", opened_in_the_dark},
-    {"formats_start_anew", formats_start_anew},
-    {"steps_of_any_length", steps_of_any_length},
-    {"cost", cost},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -227,7 +227,7 @@ static int call_bytes(World *w)
     return ret;
 }
 
-static void random_calls(void)
+TEST(random_calls)
 {
     World *w = calloc(1, sizeof(*w));
     if (!CHECK(w != NULL, "no memory"))
@@ -362,7 +362,7 @@ static void run_workers(Worker *workers, int count)
     }
 }
 
-static void two_equalizers(void)
+TEST(two_equalizers)
 {
     Worker workers[2] = {{.seed = 1}, {.seed = 2, .mode = LUMEQ_MODE_CLAHE}};
     run_workers(workers, 2);
@@ -386,12 +386,12 @@ static void contexts(int count)
         lumeq_context_destroy(&made[i]);
 }
 
-static void one_context(void)
+TEST(one_context)
 {
     contexts(1);
 }
 
-static void two_contexts(void)
+TEST(two_contexts)
 {
     contexts(2);
 }
@@ -422,13 +422,13 @@ static void *read_shared(void *arg)
     return NULL;
 }
 
-static void shared_curve(void)
+TEST(shared_curve)
 {
     const LumeqMoment moment = {.number = 3};
-    LumeqImage in = picture(0, 77);
-    LumeqContext *context = NULL;
+    FREED_BY(layout_free) LumeqImage in = picture(0, 77);
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
     LumeqHistory *history = NULL;
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     LumeqCurve *curve = NULL;
     Reader readers[THREADS];
     CHECK(lumeq_context_create(&context, &(LumeqConfig){.backend = LUMEQ_BACKEND_CPU}, NULL, 0) ==
@@ -450,15 +450,6 @@ static void shared_curve(void)
         pthread_join(readers[i].thread, NULL);
         CHECK(readers[i].hash == readers[0].hash, "thread %d sees another curve", i);
     }
-    lumeq_measure_free(&measure);
-    lumeq_context_destroy(&context);
-    layout_free(&in);
 }
 
-static const CheckTest tests[] = {
-    {"two_equalizers", two_equalizers}, {"one_context", one_context},
-    {"two_contexts", two_contexts},     {"shared_curve", shared_curve},
-    {"random_calls", random_calls},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -135,13 +135,13 @@ static void check_size(const char *name, const LumeqKernels *kernels, int number
     CurveParams p = params_of(formats[number / 18 % FORMATS], (LumeqRange)check_below(random, 2));
     p.dither = check_below(random, 2);
     p.frame = (uint32_t)check_below(random, 1000);
+    FREED_BY(close_planes)
     Planes in = open_planes(shape, width, height, sample_size(&p), 0, random);
+    FREED_BY(close_planes)
     Planes out = open_planes(shape, width, height, sample_size(&p), GUARD, random);
     fill_any(&in, 3, random);
     any_gains(&table, random);
     check_planes(name, kernels, &in, &out, shape, &table, &p, random);
-    close_planes(&in);
-    close_planes(&out);
 }
 
 #define SHAPES_AND_FORMATS (18 * FORMATS)
@@ -163,7 +163,7 @@ static void kernels_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-static void plain_loops(void)
+TEST(plain_loops)
 {
     for_each_variant(kernels_variant);
 }
@@ -273,7 +273,9 @@ static void check_tiles(const char *name, const LumeqKernels *kernels, int numbe
     const Format format = formats[number / 18 % FORMATS];
     CurveParams p = params_of(format, (LumeqRange)check_below(random, 2));
     p.chroma = 1;
+    FREED_BY(close_planes)
     Planes in = open_planes(shape, WIDTH, HEIGHT, sample_size(&p), 0, random);
+    FREED_BY(close_planes)
     Planes out = open_planes(shape, WIDTH, HEIGHT, sample_size(&p), GUARD, random);
     fill_dull(&in, shape, format, (uint64_t)number);
     lumeq_tile_grid(&grid, WIDTH, HEIGHT, 1 + number % 5, 1 + number / 5 % 4, &p, 0);
@@ -293,8 +295,6 @@ static void check_tiles(const char *name, const LumeqKernels *kernels, int numbe
           "%s: %d samples are wrong, %d moved, %dx%d tiles, %d plane(s) over %dx%d, depth %d+%d",
           name, scaled.wrong, scaled.moved, grid.x.tiles, grid.y.tiles, shape.planes, 1 << shape.x,
           1 << shape.y, p.depth, p.shift);
-    close_planes(&in);
-    close_planes(&out);
 }
 
 static void tiles_variant(const char *name, const LumeqKernels *kernels)
@@ -304,7 +304,7 @@ static void tiles_variant(const char *name, const LumeqKernels *kernels)
         check_tiles(name, kernels, n, &random);
 }
 
-static void tiles(void)
+TEST(tiles)
 {
     for_each_variant(tiles_variant);
 }
@@ -342,7 +342,9 @@ static void check_any_tiles(const char *name, const LumeqKernels *kernels, int n
     of_tiles.fraction = p.depth - 8;
     lumeq_kernels_c(&c);
     Planes in = open_planes(shape, width, height, sample_size(&p), 0, random);
+    FREED_BY(close_planes)
     Planes out = open_planes(shape, width, height, sample_size(&p), GUARD, random);
+    FREED_BY(close_planes)
     Planes expected = open_planes(shape, width, height, sample_size(&p), 0, NULL);
     fill_any(&in, 3, random);
     lumeq_tile_grid(&grid, x + width + check_below(random, 50), y + height + check_below(random, 9),
@@ -364,8 +366,6 @@ static void check_any_tiles(const char *name, const LumeqKernels *kernels, int n
               name, i, width, height, x, y, shape.planes, 1 << shape.x, 1 << shape.y, p.depth,
               p.shift, grid.x.tiles, grid.y.tiles);
     close_planes(&in);
-    close_planes(&out);
-    close_planes(&expected);
 }
 
 /* Bit by bit what plain C makes of any picture and any tiles. */
@@ -381,7 +381,7 @@ static void any_tiles_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-static void any_tiles_as_in_c(void)
+TEST(any_tiles_as_in_c)
 {
     for_each_variant(any_tiles_variant);
 }
@@ -605,15 +605,4 @@ BACKEND_TEST(luma_is_bounded_by_chroma)
     }
 }
 
-static const CheckTest tests[] = {
-    {"plain_loops", plain_loops},
-    {"tiles", tiles},
-    {"any_tiles_as_in_c", any_tiles_as_in_c},
-    {"chroma_follows_the_curve", chroma_follows_the_curve},
-    {"layouts", layouts},
-    {"kept", kept},
-    {"luma_does_not_depend_on_chroma", luma_does_not_depend_on_chroma},
-    {"luma_is_bounded_by_chroma", luma_is_bounded_by_chroma},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -130,8 +130,8 @@ static void check_limit(const char *name, const LumeqKernels *kernels, ChromaSha
 {
     static CurveTable table;
     const int size = sample_size(p), unit = 1 << (p->depth - 8);
-    Planes in = open_planes(shape, 1, 1, size, 0, NULL);
-    Planes out = open_planes(shape, 1, 1, size, GUARD, NULL);
+    FREED_BY(close_planes) Planes in = open_planes(shape, 1, 1, size, 0, NULL);
+    FREED_BY(close_planes) Planes out = open_planes(shape, 1, 1, size, GUARD, NULL);
     put_limit(&in, shape, &table, p, number);
     run_chroma(kernels, &in, &out, shape, &table, p, 0);
     const Pixel pixel = pixel_at(&out, shape, 0, 0, p);
@@ -140,8 +140,6 @@ static void check_limit(const char *name, const LumeqKernels *kernels, ChromaSha
               "%s: case %d, %d plane(s), depth %d+%d, black %d: component %d is %g, not %d", name,
               number, shape.planes, p->depth, p->shift, p->black, i,
               pixel.code[i] / (double)unit - 128, limits[number].out[i]);
-    close_planes(&in);
-    close_planes(&out);
 }
 
 static void limits_by_hand(const char *name, const LumeqKernels *kernels)
@@ -154,7 +152,7 @@ static void limits_by_hand(const char *name, const LumeqKernels *kernels)
     }
 }
 
-static void by_hand(void)
+TEST(by_hand)
 {
     for_each_variant(planar_by_hand);
     for_each_variant(pairs_by_hand);
@@ -170,7 +168,7 @@ static uint32_t scale(int code, int gain, int add, int depth, int limited)
 }
 
 /* Every code, with every threshold there is. */
-static void gain_of_one_changes_nothing(void)
+TEST(gain_of_one_changes_nothing)
 {
     int wrong = 0;
     for (int depth = 8; depth <= 16; depth++)
@@ -180,7 +178,7 @@ static void gain_of_one_changes_nothing(void)
     CHECK(!wrong, "%d codes are moved", wrong);
 }
 
-static void gray_stays_gray(void)
+TEST(gray_stays_gray)
 {
     int wrong = 0;
     for (int depth = 8; depth <= 16; depth++)
@@ -191,7 +189,7 @@ static void gray_stays_gray(void)
 }
 
 /* Not beyond what is legal, or what it was where it was beyond already; and in order. */
-static void legal_codes_stay_legal(void)
+TEST(legal_codes_stay_legal)
 {
     for (int depth = 8; depth <= 16; depth++) {
         const int unit = 1 << (depth - 8), last = (1 << depth) - 1;
@@ -215,7 +213,7 @@ static void legal_codes_stay_legal(void)
 
 /* ---- the gain ----------------------------------------------------------------------------- */
 
-static void gains(void)
+TEST(gains)
 {
     double worst = 0;
     for (int in = -40; in < 256; in++) {
@@ -237,7 +235,7 @@ static void gains(void)
 /* ---- the limit ---------------------------------------------------------------------------- */
 
 /* Against the model, cut off to 4096ths: any luma, colour and gain, at any depth. */
-static void limit_is_the_model(void)
+TEST(limit_is_the_model)
 {
     CheckRandom random = check_random(2);
     int wrong = 0, limited = 0;
@@ -261,7 +259,7 @@ static void limit_is_the_model(void)
 
 /* What is told to be free takes the whole gain, and one code more does not, on one side at least.
  */
-static void free_of_the_limit(void)
+TEST(free_of_the_limit)
 {
     CheckRandom random = check_random(4);
     int wrong = 0, cautious = 0, ended = 0;
@@ -304,7 +302,7 @@ static double beyond(const Matrix *m, double luma, double cb, double cr)
 
 /* Of 16 bits, so that rounding is nothing: of colours that are in R'G'B', of any matrix, red and
  * blue do not leave it over luma that is raised, whatever the gain. */
-static void red_and_blue_stay_within(void)
+TEST(red_and_blue_stay_within)
 {
     static const Matrix matrices[] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
     CheckRandom random = check_random(3);
@@ -335,7 +333,7 @@ static void red_and_blue_stay_within(void)
 
 /* Cb : Cr stays what it was, but for half a code's rounding of each: with any gain over any luma,
  * limited or not, as long as neither comes to the end of the legal codes. */
-static void hue_is_kept(void)
+TEST(hue_is_kept)
 {
     const CurveLegal legal = curve_legal(8, 1);
     int turned = 0, limited = 0;
@@ -359,7 +357,7 @@ static void hue_is_kept(void)
 /* Luma over a colour: as the curve says over gray and where there is room, never darker than it was
  * or lighter than the curve says, and with room for what is kept of the colour. It rises with the
  * curve, and less the more colour there is, but for a 16th of a code. */
-static void luma_is_bounded(void)
+TEST(luma_is_bounded)
 {
     const uint32_t range = 219 << 8;
     int wrong = 0, bounded = 0;
@@ -386,17 +384,4 @@ static void luma_is_bounded(void)
           curve_bounded_code(126, 196, 188, 8, 16 << 8, range));
 }
 
-static const CheckTest tests[] = {
-    {"by_hand", by_hand},
-    {"gain_of_one_changes_nothing", gain_of_one_changes_nothing},
-    {"gray_stays_gray", gray_stays_gray},
-    {"legal_codes_stay_legal", legal_codes_stay_legal},
-    {"gains", gains},
-    {"limit_is_the_model", limit_is_the_model},
-    {"free_of_the_limit", free_of_the_limit},
-    {"red_and_blue_stay_within", red_and_blue_stay_within},
-    {"hue_is_kept", hue_is_kept},
-    {"luma_is_bounded", luma_is_bounded},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

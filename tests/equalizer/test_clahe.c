@@ -14,15 +14,15 @@ static const TileResult no_tiles;
 
 /* ---- OpenCV ------------------------------------------------------------------------------- */
 
-static void opencv(void)
+TEST(opencv)
 {
     static TileResult result;
     for (int i = 0; i < (int)(sizeof(opencv_clahe_oracle) / sizeof(*opencv_clahe_oracle)); i++) {
         const int width = opencv_clahe_oracle[i].width, height = opencv_clahe_oracle[i].height;
         const int tiles_x = opencv_clahe_oracle[i].tiles_x;
         const int tiles_y = opencv_clahe_oracle[i].tiles_y;
-        CheckRect in = check_rect(width, height, width + 3, 1, 0);
-        CheckRect out = check_rect(width, height, -(width + 5), 3, 64);
+        FREED_BY(check_rect_free) CheckRect in = check_rect(width, height, width + 3, 1, 0);
+        FREED_BY(check_rect_free) CheckRect out = check_rect(width, height, -(width + 5), 3, 64);
         picture_fill(&in, opencv_clahe_oracle[i].picture, opencv_clahe_oracle[i].seed);
         CHECK(picture_hash(&in) == opencv_clahe_oracle[i].in_hash, "picture %d is not OpenCV's", i);
 
@@ -42,14 +42,12 @@ static void opencv(void)
             counted += result.hist_out[cell];
         CHECK(counted == (uint64_t)width * (uint64_t)height, "picture %d: %llu samples", i,
               (unsigned long long)counted);
-        check_rect_free(&in);
-        check_rect_free(&out);
     }
 }
 
 /* ---- by hand ------------------------------------------------------------------------------ */
 
-static void axis_by_hand(void)
+TEST(axis_by_hand)
 {
     /* Eight samples, tiles of four, whose middles are between samples 1 and 2, and 5 and 6: in
      * between samples lie at 1/8, 3/8, 5/8 and 7/8 of the way. */
@@ -77,7 +75,7 @@ static void axis_by_hand(void)
  * range and 20 to all of it, that of the second 10 and all up to 39 to half of it. The middle
  * samples take a quarter of the farther tile's.
  */
-static void picture_by_hand(void)
+TEST(picture_by_hand)
 {
     static const uint8_t codes[] = {10, 20, 10, 40};
     static const uint8_t expected[] = {128, 223, 128, 255}; /* 127.5; (3 * 255 + 127.5) / 4 */
@@ -109,13 +107,13 @@ static void picture_by_hand(void)
  * 200.99 is taken: the line goes from there with a slope of 1.779, 100 becomes 21.35 and 200
  * 199.23. A quarter of what that takes of the mean is given back by a lift of 0.1703. The right
  * tile has black: nothing is done. */
-static void haze_by_hand(void)
+TEST(haze_by_hand)
 {
     static const uint8_t codes[] = {100, 200, 0, 200};
     static TileResult result;
     static CurveResult frame;
     const ClaheSettings settings = {clahe_curve(8, 0, 1), 2, 1, 0};
-    CheckRect in = check_rect(4, 1, 4, 0, 0);
+    FREED_BY(check_rect_free) CheckRect in = check_rect(4, 1, 4, 0, 0);
     memcpy(in.pixels, codes, sizeof(codes));
     TileGrid grid = clahe_grid(&settings, &in);
     grid.haze = 1;
@@ -147,16 +145,15 @@ static void haze_by_hand(void)
     clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
     CHECK(result.smooth[0][100] > 60u << 16 && result.smooth[0][100] < 90u << 16,
           "with a slope of 1.25 at most 100 becomes %g", result.smooth[0][100] / 65536.0);
-    check_rect_free(&in);
 }
 
 /* More light in the next frame: most of its own curve is used at once, the history is calm. */
-static void haze_follows_light(void)
+TEST(haze_follows_light)
 {
     static TileResult before, alone, result;
     static CurveResult frame;
     const ClaheSettings settings = {clahe_curve(8, 0, 1), 1, 1, 0};
-    CheckRect in = check_rect(2, 1, 2, 0, 0);
+    FREED_BY(check_rect_free) CheckRect in = check_rect(2, 1, 2, 0, 0);
     TileGrid grid = clahe_grid(&settings, &in);
     grid.haze = 1;
     frame = *clahe_frame(CURVE_ONE, CURVE_ONE);
@@ -178,7 +175,6 @@ static void haze_follows_light(void)
     CHECK(fabs(calm - (was + (own - was) / 8)) < 0.01, "the history has %g", calm);
     CHECK(fabs(used - (calm + 0.65 * (own - calm))) < 0.02, "%g is used, of %g and %g", used, calm,
           own);
-    check_rect_free(&in);
 }
 
 /* ---- what holds for any picture ----------------------------------------------------------- */
@@ -197,7 +193,7 @@ static CurveParams draw_curve(int depth, CheckRandom *random)
 }
 
 /* One tile is the global curve, its history and its strength. */
-static void one_tile(void)
+TEST(one_tile)
 {
     static CurveResult frames[2];
     static TileResult tiles[2];
@@ -230,7 +226,7 @@ static void one_tile(void)
 }
 
 /* A flat picture, and codes that are not in range, at any depth, dithered or not. */
-static void unchanged(void)
+TEST(unchanged)
 {
     static TileResult result;
     for (int i = 0; i < 120; i++) {
@@ -243,8 +239,8 @@ static void unchanged(void)
         const int size = clahe_sample_size(p);
         p->dither = i / 12 % 2;
         p->frame = (uint32_t)i;
-        CheckRect in = check_rect(90 * size, 50, 90 * size, 0, 0);
-        CheckRect out = check_rect(90 * size, 50, 90 * size, 0, 64);
+        FREED_BY(check_rect_free) CheckRect in = check_rect(90 * size, 50, 90 * size, 0, 0);
+        FREED_BY(check_rect_free) CheckRect out = check_rect(90 * size, 50, 90 * size, 0, 64);
         clahe_fill(&in, p, flat ? PICTURE_FLAT : PICTURE_NOISE,
                    (uint64_t)check_below(&random, 1 << 20));
         const unsigned first = clahe_sample(&in, p, 0, 0);
@@ -264,13 +260,11 @@ static void unchanged(void)
                     changed += clahe_sample(&out, p, x, y) != sample;
             }
         CHECK(changed == 0, "case %d, depth %d: %d samples are changed", i, depth, changed);
-        check_rect_free(&in);
-        check_rect_free(&out);
     }
 }
 
 /* What is above the last code is taken for it; what is below the code is not looked at. */
-static void odd_samples(void)
+TEST(odd_samples)
 {
     static TileResult results[2];
     const ClaheSettings settings = {clahe_curve(10, 2, 1), 3, 2, 0};
@@ -297,7 +291,7 @@ static void odd_samples(void)
 }
 
 /* Each tile's curve goes its share of the way; without a history all of it. */
-static void smoothing(void)
+TEST(smoothing)
 {
     static TileResult first, second, both, other;
     const uint32_t quarter = CURVE_ONE / 4;
@@ -416,13 +410,13 @@ static void rectangles_of(const char *name, const LumeqKernels *kernels)
     }
 }
 
-static void rectangles(void)
+TEST(rectangles)
 {
     for_each_variant(rectangles_of);
 }
 
 /* Pieces and weights of all kinds of sizes against their definition. */
-static void places(void)
+TEST(places)
 {
     for (int i = 0; i < 3000; i++) {
         CheckRandom random = check_random((uint64_t)i);
@@ -448,12 +442,12 @@ static void places(void)
 
 /* No borders of tiles are seen: from one sample to the next a code's value changes by no more than
  * the share of a tile that lies between them. */
-static void smooth_between_tiles(void)
+TEST(smooth_between_tiles)
 {
     static TileResult result;
     static const int tiles[] = {1, 2, 5, 8, 16};
     ClaheSettings settings = {clahe_curve(8, 0, 1), 0, 4, 0};
-    CheckRect in = check_rect(640, 60, 640, 0, 0);
+    FREED_BY(check_rect_free) CheckRect in = check_rect(640, 60, 640, 0, 0);
     clahe_fill(&in, &settings.curve, PICTURE_RAMP, 0);
     for (int i = 0; i < (int)(sizeof(tiles) / sizeof(*tiles)); i++) {
         settings.tiles_x = tiles[i];
@@ -468,22 +462,6 @@ static void smooth_between_tiles(void)
                       tiles[i], code, x, step / 256);
             }
     }
-    check_rect_free(&in);
 }
 
-static const CheckTest tests[] = {
-    {"opencv", opencv},
-    {"axis_by_hand", axis_by_hand},
-    {"picture_by_hand", picture_by_hand},
-    {"haze_by_hand", haze_by_hand},
-    {"haze_follows_light", haze_follows_light},
-    {"one_tile", one_tile},
-    {"unchanged", unchanged},
-    {"odd_samples", odd_samples},
-    {"smoothing", smoothing},
-    {"rectangles", rectangles},
-    {"places", places},
-    {"smooth_between_tiles", smooth_between_tiles},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -89,7 +89,7 @@ static LumeqFrame frame_of(const Bench *b)
 
 /* ---- NULL ---------------------------------------------------------------------------------- */
 
-static void null_for_objects(void)
+TEST(null_for_objects)
 {
     Bench b;
     if (!open_bench(&b))
@@ -154,7 +154,7 @@ static void null_for_objects(void)
 }
 
 /* What answers no error does nothing. */
-static void null_for_nothing(void)
+TEST(null_for_nothing)
 {
     LumeqEqualizer *eq = NULL;
     LumeqContext *context = NULL;
@@ -299,7 +299,7 @@ static int take_moment(Bench *b, void *moment)
     return lumeq_history_get(b->history, &b->curve);
 }
 
-static void sizes(void)
+TEST(sizes)
 {
     Bench b;
     if (!open_bench(&b))
@@ -324,7 +324,7 @@ static void sizes(void)
 }
 
 /* As much as the caller's struct has room for, and no more. */
-static void short_structs(void)
+TEST(short_structs)
 {
     Bench b;
     if (!open_bench(&b))
@@ -361,7 +361,7 @@ static void short_structs(void)
 
 /* ---- numbers out of range ------------------------------------------------------------------ */
 
-static void params_out_of_range(void)
+TEST(params_out_of_range)
 {
     Bench b;
     if (!open_bench(&b))
@@ -419,7 +419,7 @@ static void params_out_of_range(void)
     close_bench(&b);
 }
 
-static void config_out_of_range(void)
+TEST(config_out_of_range)
 {
 #define CONFIG(field, value)                                                                       \
     do {                                                                                           \
@@ -472,7 +472,7 @@ static void refuse_output(Bench *b, const LumeqImage *image, const char *what)
           "apply: output's %s", what);
 }
 
-static void images_out_of_range(void)
+TEST(images_out_of_range)
 {
     Bench b;
     if (!open_bench(&b))
@@ -560,7 +560,7 @@ static void images_out_of_range(void)
     close_bench(&b);
 }
 
-static void deep_images_out_of_range(void)
+TEST(deep_images_out_of_range)
 {
     Bench b;
     if (!open_bench(&b))
@@ -584,7 +584,7 @@ static void deep_images_out_of_range(void)
 }
 
 /* What is not in this version's enumerations, or negative, or does not fit. */
-static void calls_out_of_range(void)
+TEST(calls_out_of_range)
 {
     Bench b;
     if (!open_bench(&b))
@@ -612,7 +612,7 @@ static void calls_out_of_range(void)
 }
 
 /* Times and numbers that are far apart, or go back, are no error. */
-static void wild_times(void)
+TEST(wild_times)
 {
     static const int64_t times[] = {
         0, INT64_MAX, LUMEQ_NO_TIME, INT64_MIN + 1, -1, INT64_MAX, INT64_MIN, 5, INT64_MAX - 1};
@@ -648,7 +648,7 @@ static void note(void *user, LumeqLogLevel level, const char *text)
     snprintf(log->last, sizeof(log->last), "%s", text);
 }
 
-static void log_callback(void)
+TEST(log_callback)
 {
     Log log = {0};
     LumeqConfig config = on_cpu;
@@ -670,7 +670,7 @@ static void log_callback(void)
 }
 
 /* The bits do not depend on what the CPU has. */
-static void cpu_without(void)
+TEST(cpu_without)
 {
     static const unsigned without[] = {0, LUMEQ_CPU_AVX512, LUMEQ_CPU_AVX512 | LUMEQ_CPU_AVX2, ~0u};
     Bench b;
@@ -679,7 +679,7 @@ static void cpu_without(void)
     LumeqImage expected = noise(8, 0, LAYOUT_PLANAR);
     for (int i = 0; i < COUNT(without); i++) {
         LumeqConfig config = on_cpu;
-        LumeqContext *context = NULL;
+        FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
         LumeqImage *out = i ? &b.out : &expected;
         config.cpu_without = without[i];
         CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
@@ -687,7 +687,6 @@ static void cpu_without(void)
               "%s", lumeq_last_error(NULL));
         CHECK(!i || !layout_differences(&expected, out), "without %x there are other bits",
               without[i]);
-        lumeq_context_destroy(&context);
     }
     layout_free(&expected);
     close_bench(&b);
@@ -702,7 +701,7 @@ static void *fail_elsewhere(void *arg)
 }
 
 /* Each thread has a text of its own, and each equalizer. */
-static void last_error(void)
+TEST(last_error)
 {
     Bench b;
     pthread_t thread;
@@ -722,7 +721,7 @@ static void last_error(void)
 }
 
 /* One in, one out, is submit and receive; what is in the way is said, and nothing is done. */
-static void process(void)
+TEST(process)
 {
     Bench b;
     LumeqEqualizer *other = NULL;
@@ -756,7 +755,7 @@ static void process(void)
 }
 
 /* A history that is taken out of an equalizer goes on as the equalizer does. */
-static void get_history(void)
+TEST(get_history)
 {
     Bench b;
     if (!open_bench(&b))
@@ -790,7 +789,7 @@ static void get_history(void)
 }
 
 /* Arrays that nobody asks for are not needed for the figures beside them. */
-static void wanted_arrays(void)
+TEST(wanted_arrays)
 {
     static const struct {
         LumeqMode mode;
@@ -837,23 +836,4 @@ static void wanted_arrays(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"null_for_objects", null_for_objects},
-    {"null_for_nothing", null_for_nothing},
-    {"sizes", sizes},
-    {"short_structs", short_structs},
-    {"params_out_of_range", params_out_of_range},
-    {"config_out_of_range", config_out_of_range},
-    {"images_out_of_range", images_out_of_range},
-    {"deep_images_out_of_range", deep_images_out_of_range},
-    {"calls_out_of_range", calls_out_of_range},
-    {"wild_times", wild_times},
-    {"log_callback", log_callback},
-    {"cpu_without", cpu_without},
-    {"last_error", last_error},
-    {"process", process},
-    {"get_history", get_history},
-    {"wanted_arrays", wanted_arrays},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

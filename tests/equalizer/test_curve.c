@@ -353,7 +353,7 @@ BACKEND_TEST(target_by_hand)
           limited.out.pixels[0], limited.out.pixels[63]);
     run_close(&limited);
 
-    Run full = run_open(id, 8, LUMEQ_RANGE_FULL, &full_strength);
+    FREED_BY(run_close) Run full = run_open(id, 8, LUMEQ_RANGE_FULL, &full_strength);
     memset(full.in.pixels, 10, 48);
     memset(full.in.pixels + 48, 0, 16); /* what is black is not counted: T(0) is 0 */
     full.in.pixels[0] = full.in.pixels[1] = full.in.pixels[2] = 255;
@@ -363,17 +363,15 @@ BACKEND_TEST(target_by_hand)
     check_value(&full, 10, 239.0625); /* 255 * 45 / 48 */
     check_value(&full, 254, 239.0625);
     check_value(&full, 255, 255);
-    run_close(&full);
 }
 
 BACKEND_TEST(targets)
 {
     for (int range = 0; range < 2; range++) {
         for (int picture = 0; picture < PICTURE_COUNT; picture++) {
-            Run run = run_open(id, 256, (LumeqRange)range, &full_strength);
+            FREED_BY(run_close) Run run = run_open(id, 256, (LumeqRange)range, &full_strength);
             picture_fill(&run.in, (Picture)picture, 200 << 8 | 20);
             run_at_25(&run, 0, TARGET_TOLERANCE);
-            run_close(&run);
         }
     }
 }
@@ -383,13 +381,12 @@ BACKEND_TEST(strengths)
     for (int n = 0; n <= 10; n++) {
         LumeqParams params = full_strength;
         params.strength = n / 10.0;
-        Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
         picture_fill(&run.in, PICTURE_DARK, 1);
         /* Strength has 16 fraction bits too. */
         run_at_25(&run, 0, 0.5 * 256 / 65536 + TARGET_TOLERANCE);
         for (int i = 0; !n && i < 256; i++)
             check_value(&run, i, i);
-        run_close(&run);
     }
 }
 
@@ -398,7 +395,7 @@ BACKEND_TEST(identity_where_there_is_no_contrast)
     for (int clip = 0; clip < 4; clip += 3) {
         LumeqParams params = full_strength;
         params.clip = clip;
-        Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
         static const struct {
             int low, high;
         } bands[] = {
@@ -410,7 +407,6 @@ BACKEND_TEST(identity_where_there_is_no_contrast)
             CHECK(check_rect_equal(&run.in, &run.out), "codes %d to %d are moved", bands[n].low,
                   bands[n].high);
         }
-        run_close(&run);
     }
 }
 
@@ -419,7 +415,7 @@ BACKEND_TEST(superwhites_pass)
     LumeqParams params = full_strength;
     params.smooth = 0.5;
     params.clip = 3;
-    Run run = run_open(id, 1024, LUMEQ_RANGE_LIMITED, &params);
+    FREED_BY(run_close) Run run = run_open(id, 1024, LUMEQ_RANGE_LIMITED, &params);
     for (int n = 0; n < 3; n++) {
         picture_fill(&run.in, PICTURE_NOISE, (uint64_t)n);
         run_at_25(&run, n, TOLERANCE);
@@ -430,7 +426,6 @@ BACKEND_TEST(superwhites_pass)
         moved += (in < 16 || in > 235) && run.out.pixels[i] != in;
     }
     CHECK(!moved, "%d pixels are moved", moved);
-    run_close(&run);
 }
 
 /* ---- clip --------------------------------------------------------------------------------- */
@@ -440,7 +435,7 @@ BACKEND_TEST(clips)
     static const double limits[] = {0, 1, 1.25, 2, 3, 17, 1000};
     static const Picture pictures[] = {PICTURE_DARK, PICTURE_TWO_LEVEL, PICTURE_DIAGONAL};
     for (int p = 0; p < 3; p++) {
-        Run run = run_open(id, 1024, (LumeqRange)(p & 1), &full_strength);
+        FREED_BY(run_close) Run run = run_open(id, 1024, (LumeqRange)(p & 1), &full_strength);
         picture_fill(&run.in, pictures[p], 130 << 8 | 90);
         for (int i = 0; i < (int)(sizeof(limits) / sizeof(limits[0])); i++) {
             LumeqParams params = full_strength;
@@ -448,7 +443,6 @@ BACKEND_TEST(clips)
             run_params(&run, &params);
             run_at_25(&run, i, TOLERANCE);
         }
-        run_close(&run);
     }
 }
 
@@ -488,7 +482,7 @@ static void check_counts(const uint32_t *hist, LumeqRange range, double clip)
     check_curve(curve, target, TARGET_TOLERANCE);
 }
 
-static void clips_of_large_counts(void)
+TEST(clips_of_large_counts)
 {
     static const double limits[] = {0,   1,   1.5, 2,   3.25, 10,  100,
                                     219, 220, 439, 440, 441,  513, 1000};
@@ -508,7 +502,7 @@ static void clips_of_large_counts(void)
 }
 
 /* With few pixels whole counts do matter; what is exact still is. */
-static void clips_of_small_counts(void)
+TEST(clips_of_small_counts)
 {
     static CurveResult result;
     static CurveWork work;
@@ -547,7 +541,7 @@ static void clips_of_small_counts(void)
 
 /* The quotients that stand in for divisions, where an estimate is most easily off by one: at whole
  * multiples of the divisor and next to them. */
-static void divisions_are_exact(void)
+TEST(divisions_are_exact)
 {
     CheckRandom random = check_random(2);
     int wrong = 0;
@@ -634,7 +628,7 @@ static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResu
 
 /* The samples of bars are the darkest ones: 6 of 18 leave nothing of the first bin, and 2 of the 3
  * in the next. */
-static void bars_are_left_out(void)
+TEST(bars_are_left_out)
 {
     static CurveResult result;
     static CurveWork work;
@@ -654,7 +648,7 @@ static void bars_are_left_out(void)
     }
 }
 
-static void bits_are_those_of_plain_divisions(void)
+TEST(bits_are_those_of_plain_divisions)
 {
     static CurveResult results[2];
     static CurveTable table;
@@ -698,7 +692,7 @@ BACKEND_TEST(smoothing_follows_timestamps)
     };
     LumeqParams params = full_strength;
     params.smooth = 0.5;
-    Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+    FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
     for (int n = 0; n < (int)(sizeof(frames) / sizeof(frames[0])); n++) {
         if (n & 1)
             fill_band(&run.in, 150, 220);
@@ -706,7 +700,6 @@ BACKEND_TEST(smoothing_follows_timestamps)
             fill_band(&run.in, 20, 83);
         run_next(&run, frames[n].time, frames[n].duration, frames[n].dt, TOLERANCE);
     }
-    run_close(&run);
 }
 
 BACKEND_TEST(time_constant_by_hand)
@@ -714,7 +707,7 @@ BACKEND_TEST(time_constant_by_hand)
     /* From a curve that maps 100 to 16 to one that maps it to 235, one time constant later. */
     LumeqParams params = full_strength;
     params.smooth = 0.25;
-    Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
+    FREED_BY(run_close) Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
     fill_band(&run.in, 180, 181);
     run_next(&run, 0, 0, 0, TOLERANCE);
     check_value(&run, 100, 16);
@@ -729,7 +722,6 @@ BACKEND_TEST(time_constant_by_hand)
     const uint32_t before = run.stats.curve[100];
     run_next(&run, 250 * MS + 1, 0, 1e-9, TOLERANCE);
     CHECK(run.stats.curve[100] > before, "stuck at %.5f", code);
-    run_close(&run);
 }
 
 /* One second is one second, at 10, 60 or uneven frames a second. */
@@ -739,7 +731,7 @@ BACKEND_TEST(smoothing_does_not_depend_on_frame_rate)
     for (int r = 0; r < 4; r++) {
         LumeqParams params = full_strength;
         params.smooth = 0.5;
-        Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
         fill_band(&run.in, 180, 181);
         run_next(&run, 0, 0, 0, TOLERANCE);
         fill_band(&run.in, 30, 31);
@@ -752,7 +744,6 @@ BACKEND_TEST(smoothing_does_not_depend_on_frame_rate)
         }
         const double code = run.stats.curve[100] / 65536.0;
         CHECK(fabs(code - (235 - 219 * 0.13533528)) < TOLERANCE, "%.5f after one second", code);
-        run_close(&run);
     }
 }
 
@@ -760,7 +751,7 @@ BACKEND_TEST(strength_acts_at_once)
 {
     LumeqParams params = full_strength;
     params.smooth = 1;
-    Run run = run_open(id, 128, LUMEQ_RANGE_FULL, &params);
+    FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_FULL, &params);
     for (int n = 0; n < 12; n++) {
         params.strength = n % 4 / 3.0;
         params.mode = n == 6 ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL;
@@ -768,7 +759,6 @@ BACKEND_TEST(strength_acts_at_once)
         fill_band(&run.in, 20 + 5 * n, 83 + 6 * n);
         run_at_25(&run, n, TOLERANCE);
     }
-    run_close(&run);
 }
 
 /* Frames with nothing to equalize pull the curve towards the identity, at the pace of all others.
@@ -815,7 +805,7 @@ BACKEND_TEST(range_may_change)
 {
     LumeqParams params = full_strength;
     params.smooth = 0.2;
-    Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+    FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
     for (int n = 0; n < 6; n++) {
         LumeqFrame frame;
         run.range = n / 2 % 2 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
@@ -829,7 +819,6 @@ BACKEND_TEST(range_may_change)
         check_strength(&run);
         check_curve(run.stats.curve, run.model.curve, TOLERANCE);
     }
-    run_close(&run);
 }
 
 /* ---- scene cuts --------------------------------------------------------------------------- */
@@ -844,7 +833,7 @@ BACKEND_TEST(cuts_rise_smoothly)
             LumeqParams params = full_strength;
             params.smooth = 2;
             params.scene_cut = 1;
-            Run run = run_open(id, 128, (LumeqRange)range, &params);
+            FREED_BY(run_close) Run run = run_open(id, 128, (LumeqRange)range, &params);
             fill_band(&run.in, 40, 103);
             run_at_25(&run, 0, CUT_TOLERANCE);
             fill_band(&run.in, 40 + k, 103 + k);
@@ -856,7 +845,6 @@ BACKEND_TEST(cuts_rise_smoothly)
                   run.stats.told.scene_cut);
             CHECK(run.stats.told.curve_speed >= last, "a move by %d codes moves the curve less", k);
             last = run.stats.told.curve_speed;
-            run_close(&run);
         }
     }
 }
@@ -870,8 +858,8 @@ BACKEND_TEST(cut_is_taken_at_once)
     params.smooth = 5;
     for (int enabled = 0; enabled < 2; enabled++) {
         params.scene_cut = enabled;
-        Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
-        Run fresh = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run fresh = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
         int n = 0;
         for (; n < 5; n++) {
             picture_fill(&run.in, PICTURE_DARK, (uint64_t)n);
@@ -889,8 +877,6 @@ BACKEND_TEST(cut_is_taken_at_once)
                 memcmp(run.stats.curve, fresh.stats.curve, sizeof(fresh.stats.curve)) != 0;
             CHECK(differ == !enabled, "frame %d", n);
         }
-        run_close(&run);
-        run_close(&fresh);
     }
 }
 
@@ -902,7 +888,7 @@ BACKEND_TEST(fade_is_no_cut)
         LumeqParams params = full_strength;
         params.smooth = 0.5;
         params.scene_cut = 1;
-        Run run = run_open(id, 256, (LumeqRange)range, &params);
+        FREED_BY(run_close) Run run = run_open(id, 256, (LumeqRange)range, &params);
         for (int n = 0; n <= 50; n++) {
             const int light = n < 25 ? 25 - n : n - 25;
             picture_fill(&run.in, PICTURE_DIAGONAL, 0);
@@ -913,7 +899,6 @@ BACKEND_TEST(fade_is_no_cut)
             CHECK(run.stats.told.curve_speed < 12, "frame %d moves the curve by %g", n,
                   run.stats.told.curve_speed);
         }
-        run_close(&run);
     }
 }
 
@@ -928,7 +913,7 @@ BACKEND_TEST(small_cut_is_taken_when_it_is_over)
         LumeqParams params = full_strength;
         params.smooth = 2;
         params.scene_cut = 1;
-        Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
         for (int n = 0; n < 7; n++) {
             const int move = n < 3 ? 0 : changes[i].move;
             fill_band(&run.in, 60 + move, 123 + move);
@@ -941,7 +926,6 @@ BACKEND_TEST(small_cut_is_taken_when_it_is_over)
                 CHECK((target < 20) == changes[i].whole, "a move by %d: black is still at %g",
                       changes[i].move, target);
         }
-        run_close(&run);
     }
 }
 
@@ -953,7 +937,7 @@ BACKEND_TEST(jumps_and_calm)
         LumeqParams params = full_strength;
         params.smooth = 2;
         params.scene_cut = enabled;
-        Run run = run_open(id, 128, LUMEQ_RANGE_FULL, &params);
+        FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_FULL, &params);
         static const int bands[] = {20, 20, 34, 44, 58,  60, 60, /* three jumps */
                                     80, 80, 81, 84,              /* one */
                                     94, 84, 84, 84,              /* a flash: two */
@@ -962,7 +946,6 @@ BACKEND_TEST(jumps_and_calm)
             fill_band(&run.in, bands[n], bands[n] + 63);
             run_at_25(&run, n, CUT_TOLERANCE);
         }
-        run_close(&run);
     }
 }
 
@@ -996,7 +979,7 @@ BACKEND_TEST(need_by_hand)
     params.adaptive = 1;
     params.strength = 0.5;
     for (int i = 0; i < (int)(sizeof(pictures) / sizeof(pictures[0])); i++) {
-        Run run = run_open(id, 220, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run run = run_open(id, 220, LUMEQ_RANGE_LIMITED, &params);
         fill_band(&run.in, pictures[i].low, pictures[i].high);
         run_at_25(&run, 0, TOLERANCE);
         const double need = fmax(pictures[i].need, 0);
@@ -1004,7 +987,6 @@ BACKEND_TEST(need_by_hand)
               run.stats.told.strength);
         CHECK(check_rect_equal(&run.in, &run.out) == (pictures[i].need == BLACK),
               "picture %d is %sequalized", i, pictures[i].need == BLACK ? "" : "not ");
-        run_close(&run);
     }
 }
 
@@ -1015,10 +997,9 @@ BACKEND_TEST(needs)
         params.adaptive = 1;
         params.strength = n % 5 / 4.0;
         params.clip = n % 3 * 1.5;
-        Run run = run_open(id, 256, (LumeqRange)(n % 2), &params);
+        FREED_BY(run_close) Run run = run_open(id, 256, (LumeqRange)(n % 2), &params);
         fill_around(&run.in, 40 + n / 2 % 12 * 6, 2 + n / 24 * 7);
         run_at_25(&run, 0, params.clip > 0 ? 0.25 : TOLERANCE); /* 2^16 pixels */
-        run_close(&run);
     }
 }
 
@@ -1031,7 +1012,7 @@ BACKEND_TEST(need_is_smoothed)
         params.strength = 0.8;
         params.smooth = 0.5;
         params.scene_cut = cut;
-        Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
         for (int n = 0; n < 40; n++) {
             fill_around(&run.in, 120, n < 3 ? 40 : 40 + (n < 30 ? n : 30) * 4);
             run_at_25(&run, n, CUT_TOLERANCE);
@@ -1039,7 +1020,6 @@ BACKEND_TEST(need_is_smoothed)
                   run.stats.told.strength);
         }
         CHECK(run.stats.told.strength < 0.3, "%g", run.stats.told.strength);
-        run_close(&run);
     }
 }
 
@@ -1082,7 +1062,7 @@ BACKEND_TEST(stretch_by_hand)
     /* 1024 pixels, of which 5 may be left out at each end: 4 and 1 are, of what is not 60..170. */
     LumeqParams params = full_strength;
     params.mode = LUMEQ_MODE_STRETCH;
-    Run run = run_open(id, 32, LUMEQ_RANGE_LIMITED, &params);
+    FREED_BY(run_close) Run run = run_open(id, 32, LUMEQ_RANGE_LIMITED, &params);
     fill_band(&run.in, 60, 170);
     memset(run.in.pixels, 20, 4);
     run.in.pixels[4] = 230;
@@ -1107,7 +1087,6 @@ BACKEND_TEST(stretch_by_hand)
     run_at_25(&run, 2, TARGET_TOLERANCE);
     check_value(&run, 34, 16); /* 44 - 65 * 44 / 109, rounded down, is 18 above black */
     check_value(&run, 209, 235);
-    run_close(&run);
 }
 
 BACKEND_TEST(stretches)
@@ -1119,7 +1098,7 @@ BACKEND_TEST(stretches)
         params.clip = limits[n % 7];
         params.strength = n % 2 ? 0.7 : 1;
         const LumeqRange range = (LumeqRange)(n & 1);
-        Run run = run_open(id, 200, range, &params);
+        FREED_BY(run_close) Run run = run_open(id, 200, range, &params);
         picture_fill(&run.in, (Picture)(n / 7), 200 << 8 | 20);
         run_at_25(&run, 0, 0.5 * 256 / 65536 + TARGET_TOLERANCE);
         double most = 0;
@@ -1129,7 +1108,6 @@ BACKEND_TEST(stretches)
         CHECK(params.clip < 1 || most <= params.clip / (1 - params.clip / all) + 0.001 ||
                   params.clip > all / 2,
               "a slope of %g with a limit of %g", most, params.clip);
-        run_close(&run);
     }
 }
 
@@ -1143,7 +1121,7 @@ BACKEND_TEST(fade_from_black_stays_one)
                               .smooth = 0.5,
                               .scene_cut = 1,
                               .bars = LUMEQ_BARS_IGNORE};
-        Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
+        FREED_BY(run_close) Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
         for (int n = 0; n < frames + 60; n++) {
             const int light = n < 3 ? 0 : n - 3 < frames ? n - 3 : frames;
             const int middle = 16 + 104 * light / frames, half = 17 * light / frames;
@@ -1155,40 +1133,7 @@ BACKEND_TEST(fade_from_black_stays_one)
                   run.stats.told.mean_in, run.stats.told.mean_out);
         }
         CHECK(run.stats.told.strength > 0.7, "%g after the fade", run.stats.told.strength);
-        run_close(&run);
     }
 }
 
-static const CheckTest tests[] = {
-    {"target_by_hand", target_by_hand},
-    {"targets", targets},
-    {"strengths", strengths},
-    {"identity_where_there_is_no_contrast", identity_where_there_is_no_contrast},
-    {"superwhites_pass", superwhites_pass},
-    {"clips", clips},
-    {"clips_of_large_counts", clips_of_large_counts},
-    {"clips_of_small_counts", clips_of_small_counts},
-    {"divisions_are_exact", divisions_are_exact},
-    {"bars_are_left_out", bars_are_left_out},
-    {"bits_are_those_of_plain_divisions", bits_are_those_of_plain_divisions},
-    {"smoothing_follows_timestamps", smoothing_follows_timestamps},
-    {"time_constant_by_hand", time_constant_by_hand},
-    {"smoothing_does_not_depend_on_frame_rate", smoothing_does_not_depend_on_frame_rate},
-    {"strength_acts_at_once", strength_acts_at_once},
-    {"smoothing_towards_identity", smoothing_towards_identity},
-    {"range_may_change", range_may_change},
-    {"cuts_rise_smoothly", cuts_rise_smoothly},
-    {"cut_is_taken_at_once", cut_is_taken_at_once},
-    {"fade_is_no_cut", fade_is_no_cut},
-    {"small_cut_is_taken_when_it_is_over", small_cut_is_taken_when_it_is_over},
-    {"jumps_and_calm", jumps_and_calm},
-    {"need_by_hand", need_by_hand},
-    {"needs", needs},
-    {"need_is_smoothed", need_is_smoothed},
-    {"black_needs_nothing", black_needs_nothing},
-    {"fade_from_black_stays_one", fade_from_black_stays_one},
-    {"stretch_by_hand", stretch_by_hand},
-    {"stretches", stretches},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -62,7 +62,7 @@ static void draw_counts(CheckRandom *random, const CurveParams *p, uint32_t *cou
         counts[check_below(random, p->bins)] = 1000000;
 }
 
-static void test_bits(void)
+TEST(bits)
 {
     static CurveWork work;
     static CurveBin now[CURVE_BINS];
@@ -99,6 +99,4 @@ static void test_bits(void)
     }
 }
 
-static const CheckTest tests[] = {{"bits", test_bits}};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -16,7 +16,7 @@ static void check_decay(int64_t step, int64_t tau)
 }
 
 /* Computed with 40 digits, once. */
-static void known_values(void)
+TEST(known_values)
 {
     static const struct {
         int64_t step, tau;
@@ -37,7 +37,7 @@ static void known_values(void)
     }
 }
 
-static void extremes(void)
+TEST(extremes)
 {
     CHECK(lumeq_decay(0, 500000000) == 0, "no time has passed");
     CHECK(lumeq_decay(1, 0) == 65536 && lumeq_decay(0, 0) == 65536, "no time constant");
@@ -49,7 +49,7 @@ static void extremes(void)
                 check_decay(k * (TAU_END - 1) + d, TAU_END - 1);
 }
 
-static void anything(void)
+TEST(anything)
 {
     CheckRandom random = check_random(1);
     for (int i = 0; i < 200000; i++) {
@@ -63,7 +63,7 @@ static void anything(void)
     }
 }
 
-static void rises(void)
+TEST(rises)
 {
     uint32_t before = 0;
     for (int64_t step = 0; step < 600000; step++) {
@@ -75,11 +75,4 @@ static void rises(void)
     CHECK(before == 65536, "%u in the end", before);
 }
 
-static const CheckTest tests[] = {
-    {"known_values", known_values},
-    {"extremes", extremes},
-    {"anything", anything},
-    {"rises", rises},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

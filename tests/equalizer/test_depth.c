@@ -400,7 +400,7 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
     LumeqParams params = defaults;
     params.smooth = 10;
     params.mode = mode;
-    LumeqEqualizer *eq = must_open(id, 2);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 2);
     set_params(eq, &params);
     for (int n = 0; n < 12; n++) {
         int format = 0;
@@ -427,7 +427,6 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
         }
         deep_close(fresh);
     }
-    lumeq_destroy(&eq);
 }
 
 BACKEND_TEST(depth_and_range_may_change)
@@ -478,17 +477,4 @@ BACKEND_TEST(refused)
     deep_close(d);
 }
 
-static const CheckTest tests[] = {
-    {"curves", curves},
-    {"by_hand", by_hand},
-    {"identity", identity},
-    {"ends_and_order", ends_and_order},
-    {"output_histograms", output_histograms},
-    {"depths_agree", depths_agree},
-    {"cuts", cuts},
-    {"malformed_samples", malformed_samples},
-    {"depth_and_range_may_change", depth_and_range_may_change},
-    {"refused", refused},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -25,7 +25,7 @@ static int threshold(int x, int y, int frame)
 }
 
 /* Each threshold once in a square, in whatever frame; and once in 64 frames at each place. */
-static void each_threshold_once(void)
+TEST(each_threshold_once)
 {
     for (int frame = -3; frame < THRESHOLDS; frame++) {
         uint64_t seen = 0;
@@ -41,7 +41,7 @@ static void each_threshold_once(void)
     }
 }
 
-static void pattern_repeats(void)
+TEST(pattern_repeats)
 {
     int wrong = 0;
     for (int y = 0; y < 40; y++)
@@ -52,7 +52,7 @@ static void pattern_repeats(void)
 
 /* Any square of 2x2 or 4x4 places has its thresholds spread as evenly as may be: their mean is that
  * of all, 31.5, to within a step of the next finer order. */
-static void neighbours_differ(void)
+TEST(neighbours_differ)
 {
     for (int side = 2; side <= 4; side *= 2) {
         double worst = 0;
@@ -356,17 +356,4 @@ BACKEND_TEST(redo_has_the_same_pattern)
     }
 }
 
-static const CheckTest tests[] = {
-    {"each_threshold_once", each_threshold_once},
-    {"pattern_repeats", pattern_repeats},
-    {"neighbours_differ", neighbours_differ},
-    {"mean_over_time", mean_over_time},
-    {"mean_over_space", mean_over_space},
-    {"no_bands", no_bands},
-    {"identity_stays", identity_stays},
-    {"counts_from_a_reset", counts_from_a_reset},
-    {"what_counts_as_a_frame", what_counts_as_a_frame},
-    {"redo_has_the_same_pattern", redo_has_the_same_pattern},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

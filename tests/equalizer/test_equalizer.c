@@ -291,7 +291,7 @@ static void any_steps(Step *steps, int count, CheckRandom *random)
 
 /* ---- create and destroy ------------------------------------------------------------------- */
 
-static void words(void)
+TEST(words)
 {
     LumeqParams usual = {.size = sizeof(usual)};
     lumeq_params_default(&usual);
@@ -306,7 +306,7 @@ static void words(void)
     CHECK(lumeq_error_string(1) && lumeq_error_string(-1000), "no words for an unknown error");
 }
 
-static void create_refuses(void)
+TEST(create_refuses)
 {
     static const LumeqConfig wrong[] = {
         {.backend = (LumeqBackendId)3},
@@ -329,17 +329,16 @@ static void create_refuses(void)
 
     /* A device that no machine has; what asks for any backend then gets the CPU. */
     char why[256] = "";
-    LumeqEqualizer *eq = NULL;
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .device = 9999};
     const int ret = lumeq_create(&eq, &config, why, sizeof(why));
     CHECK(ret == LUMEQ_ERR_UNAVAILABLE && !eq && why[0], "%d: %s", ret, why);
     config.backend = LUMEQ_BACKEND_AUTO;
     CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "%s", why);
     CHECK(eq && !strcmp(lumeq_backend_name(eq), "cpu"), "%s", why);
-    lumeq_destroy(&eq);
 }
 
-static void create_says_why(void)
+TEST(create_says_why)
 {
     LumeqEqualizer *eq = NULL;
     char why[256] = "";
@@ -385,7 +384,7 @@ BACKEND_TEST(destroy)
 /* Wherever a pointer is missing: an answer, no crash. */
 BACKEND_TEST(null_is_refused)
 {
-    LumeqEqualizer *eq = must_open(id, 1);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 1);
     const LumeqFrame frame = {0};
     const LumeqParams params = DEFAULT_PARAMS;
     LumeqFrame back = {.size = sizeof(back)};
@@ -413,7 +412,6 @@ BACKEND_TEST(null_is_refused)
     CHECK(!strstr(lumeq_last_error(eq), "99"), "set_params: no words of its own");
     lumeq_free_host(eq, NULL);
     lumeq_free_device(eq, NULL);
-    lumeq_destroy(&eq);
 }
 
 static void refuse(LumeqEqualizer *eq, const LumeqFrame *frame, const char *what)
@@ -495,7 +493,7 @@ BACKEND_TEST(submit_refuses_chroma)
     Step step = scene(0);
     step.shape = (ChromaShape){2, 1, 1};
     Pictures p;
-    LumeqEqualizer *eq = must_open(id, 0);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 0);
     const LumeqFrame good = step_open(&step, &p);
     REFUSE(frame.in.stride[1] = 48);
     REFUSE(frame.in.stride[2] = -48);
@@ -524,7 +522,6 @@ BACKEND_TEST(submit_refuses_chroma)
     frame.out.plane[0] = frame.out.plane[1] = NULL;
     run_frame(eq, &frame, NULL);
     free_pictures(&p);
-    lumeq_destroy(&eq);
 }
 
 static void refuse_params(LumeqEqualizer *eq, LumeqParams params, int number)
@@ -603,7 +600,7 @@ static void check_times(const LumeqFrameStats *stats)
 
 BACKEND_TEST(order)
 {
-    LumeqEqualizer *eq = must_open(id, 0);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 0);
     const Step step = scene(0);
     Pictures p[MAX_IN_FLIGHT];
     int slots = -1;
@@ -649,7 +646,6 @@ BACKEND_TEST(order)
     }
     lumeq_flush(eq);
     CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "flush with nothing in flight");
-    lumeq_destroy(&eq);
 }
 
 /* Where a frame is received, and whether a flush lies between, is nothing the pictures show. */
@@ -734,7 +730,7 @@ BACKEND_TEST(frames_in_flight_keep_theirs)
 
 BACKEND_TEST(params_apply_to_later_frames)
 {
-    LumeqEqualizer *eq = must_open(id, 0);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 0);
     Step step = scene(0);
     step.params = (LumeqParams){.strength = 1, .bars = LUMEQ_BARS_IGNORE};
     Result full, none, half;
@@ -749,7 +745,6 @@ BACKEND_TEST(params_apply_to_later_frames)
         const double middle = ((uint64_t)full.stats.curve[i] + ((uint64_t)i << 16)) / 2.0;
         CHECK(fabs(half.stats.curve[i] - middle) <= 0.5, "code %d: %u", i, half.stats.curve[i]);
     }
-    lumeq_destroy(&eq);
 }
 
 /* ---- rewind and reset --------------------------------------------------------------------- */
@@ -879,7 +874,7 @@ BACKEND_TEST(rewind_rules)
 BACKEND_TEST(reset_forgets)
 {
     enum { BEFORE = 7, AFTER = 4 };
-    LumeqEqualizer *eq = must_open(id, 0);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 0);
     for (int twice = 0; twice < 2; twice++) {
         Result result, expected;
         for (int n = 0; n < BEFORE; n++) {
@@ -889,7 +884,7 @@ BACKEND_TEST(reset_forgets)
         lumeq_reset(eq);
         if (twice)
             lumeq_reset(eq);
-        LumeqEqualizer *fresh = must_open(id, 0);
+        FREED_BY(lumeq_destroy) LumeqEqualizer *fresh = must_open(id, 0);
         for (int n = 0; n < AFTER; n++) {
             const Step step = scene(n + 13);
             run_step(eq, &step, &result);
@@ -898,9 +893,7 @@ BACKEND_TEST(reset_forgets)
             CHECK(n || (result.stats.told.curve_speed == 0 && !result.stats.told.scene_cut),
                   "the first frame is compared with one before");
         }
-        lumeq_destroy(&fresh);
     }
-    lumeq_destroy(&eq);
 }
 
 /* ---- frames without a picture or without a change ----------------------------------------- */
@@ -981,7 +974,7 @@ BACKEND_TEST(reference_keeps_no_history)
 /* Bars that are not looked for count like the picture. */
 BACKEND_TEST(whole_frame_is_active)
 {
-    LumeqEqualizer *eq = must_open(id, 0);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 0);
     for (int n = 0; n < 30; n++) {
         Step step = scene(0);
         Pictures p;
@@ -1003,7 +996,6 @@ BACKEND_TEST(whole_frame_is_active)
               result.stats.hist_in[16]);
         step_close(&step, &p, &result);
     }
-    lumeq_destroy(&eq);
 }
 
 static void letterbox_by(const CheckRect *rect, int bar)
@@ -1128,7 +1120,7 @@ BACKEND_TEST(reset_in_flight)
 
 /* ---- the same bits, however --------------------------------------------------------------- */
 
-static void threads(void)
+TEST(threads)
 {
     static const int counts[] = {1, 2, 3, 7, 256};
     static const int sizes[][2] = {{1, 1},
@@ -1144,7 +1136,7 @@ static void threads(void)
         for (int c = 0; c < (int)(sizeof(counts) / sizeof(counts[0])); c++) {
             if (c > 0 && !check_drawn(s + c))
                 continue;
-            LumeqEqualizer *eq = must_open(LUMEQ_BACKEND_CPU, counts[c]);
+            FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(LUMEQ_BACKEND_CPU, counts[c]);
             for (int n = 0; n < 3; n++) {
                 Step step = scene(n);
                 Result result;
@@ -1162,7 +1154,6 @@ static void threads(void)
                     CHECK_SAME(&result, &expected[n], "%dx%d, %d threads, frame %d", step.width,
                                step.height, counts[c], n);
             }
-            lumeq_destroy(&eq);
         }
     }
 }
@@ -1170,7 +1161,7 @@ static void threads(void)
 BACKEND_TEST(layouts)
 {
     static const int paddings[] = {0, 1, 3, 31, 64, -1, -2, -15, -64};
-    LumeqEqualizer *eq = must_open(id, 0);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 0);
     for (int width = 1; width < 80; width += 13) {
         Step step = scene(0);
         Result expected, result;
@@ -1191,7 +1182,6 @@ BACKEND_TEST(layouts)
             }
         }
     }
-    lumeq_destroy(&eq);
 }
 
 enum { TOGETHER = CHECK_SLOWER > 1 ? 6 : 15 };
@@ -1297,30 +1287,30 @@ BACKEND_TEST(host_memory)
 /* Only a GPU has device memory. */
 BACKEND_TEST(device_memory)
 {
-    LumeqEqualizer *eq = must_open(id, 1);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 1);
     void *memory = lumeq_alloc_device(eq, 1000);
     CHECK(!memory == (id == LUMEQ_BACKEND_CPU) && (uintptr_t)memory % 256 == 0,
           "1000 bytes of the device at %p", memory);
     CHECK(!lumeq_alloc_device(eq, SIZE_MAX), "more than there is");
     lumeq_free_device(eq, memory);
     lumeq_free_device(eq, NULL);
-    lumeq_destroy(&eq);
 }
 
 /* ---- CPU and GPU -------------------------------------------------------------------------- */
 
-static void cpu_and_cuda(void)
+TEST(cpu_and_cuda)
 {
     enum { COUNT = 150 };
     static Step steps[COUNT];
     static Result results[2][COUNT];
     char why[256] = "";
+    FREED_BY(lumeq_destroy)
     LumeqEqualizer *cuda = open_equalizer(LUMEQ_BACKEND_CUDA, 0, why, sizeof(why));
     if (!cuda) {
         check_skip("%s", why);
         return;
     }
-    LumeqEqualizer *cpu = must_open(LUMEQ_BACKEND_CPU, 0);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *cpu = must_open(LUMEQ_BACKEND_CPU, 0);
     CheckRandom random = check_random(3);
     any_steps(steps, COUNT, &random);
     static const int large[][2] = {{1921, 1083}, {3841, 61}, {1, 4000}, {65535, 3}};
@@ -1344,40 +1334,6 @@ static void cpu_and_cuda(void)
         redo_step(cuda, &step, &theirs);
         CHECK_SAME(&ours, &theirs, "frame %d again", n);
     }
-    lumeq_destroy(&cpu);
-    lumeq_destroy(&cuda);
 }
 
-static const CheckTest tests[] = {
-    {"words", words},
-    {"create_refuses", create_refuses},
-    {"create_says_why", create_says_why},
-    {"destroy", destroy},
-    {"null_is_refused", null_is_refused},
-    {"submit_refuses", submit_refuses},
-    {"submit_refuses_chroma", submit_refuses_chroma},
-    {"set_params_refuses", set_params_refuses},
-    {"order", order},
-    {"flush_keeps_history", flush_keeps_history},
-    {"full_slots_are_as_one_by_one", full_slots_are_as_one_by_one},
-    {"frames_in_flight_keep_theirs", frames_in_flight_keep_theirs},
-    {"params_apply_to_later_frames", params_apply_to_later_frames},
-    {"redo_replaces_the_frame", redo_replaces_the_frame},
-    {"rewind_takes_frames_back", rewind_takes_frames_back},
-    {"rewind_rules", rewind_rules},
-    {"reset_forgets", reset_forgets},
-    {"measure_only", measure_only},
-    {"mode_off_keeps_history", mode_off_keeps_history},
-    {"reference_keeps_no_history", reference_keeps_no_history},
-    {"whole_frame_is_active", whole_frame_is_active},
-    {"redo_looks_for_bars", redo_looks_for_bars},
-    {"reset_in_flight", reset_in_flight},
-    {"threads", threads},
-    {"layouts", layouts},
-    {"two_at_once", two_at_once},
-    {"host_memory", host_memory},
-    {"device_memory", device_memory},
-    {"cpu_and_cuda", cpu_and_cuda},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

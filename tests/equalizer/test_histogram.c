@@ -11,17 +11,17 @@ static void counts_variant(const char *name, const LumeqKernels *kernels)
         int width, height, code;
     } flats[] = {{65535, 2, 0}, {65535, 40, 255}, {300, 300, 128}, {1, 300, 1}, {4096, 33, 254}};
     for (int i = 0; i < (int)(sizeof(flats) / sizeof(flats[0])); i++) {
+        FREED_BY(check_rect_free)
         CheckRect src = check_rect(flats[i].width, flats[i].height, flats[i].width, 0, 0);
         picture_fill(&src, PICTURE_FLAT, (uint64_t)flats[i].code);
         for (int f = 0; f < FORMATS && (f == 0 || src.width % 2 == 0); f++) {
             const CurveParams p = params_of(formats[f], LUMEQ_RANGE_FULL);
             check_histogram(name, kernels, &src, &p);
         }
-        check_rect_free(&src);
     }
 }
 
-static void large_counts(void)
+TEST(large_counts)
 {
     for_each_variant(counts_variant);
 }
@@ -35,14 +35,14 @@ static void large_pictures_variant(const char *name, const LumeqKernels *kernels
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     for (int i = 0; i < (int)(sizeof(sizes) / sizeof(sizes[0])); i++)
         for (int picture = 0; picture < PICTURE_COUNT; picture++) {
+            FREED_BY(check_rect_free)
             CheckRect src = check_rect(sizes[i].width, sizes[i].height, sizes[i].stride, i, 0);
             picture_fill(&src, (Picture)picture, 200 << 8 | 60);
             check_histogram(name, kernels, &src, &p);
-            check_rect_free(&src);
         }
 }
 
-static void large_pictures(void)
+TEST(large_pictures)
 {
     for_each_variant(large_pictures_variant);
 }
@@ -53,13 +53,12 @@ static void check_two_codes(const char *name, const LumeqKernels *kernels, int c
                             int height)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
-    CheckRect src = check_rect(64, height, 64, 0, 0);
+    FREED_BY(check_rect_free) CheckRect src = check_rect(64, height, 64, 0, 0);
     for (int y = 0; y < height; y++) {
         memset(check_row(&src, y), code, 32);
         memset(check_row(&src, y) + 32, other, 32);
     }
     check_histogram(name, kernels, &src, &p);
-    check_rect_free(&src);
 }
 
 static void meetings_variant(const char *name, const LumeqKernels *kernels)
@@ -71,7 +70,7 @@ static void meetings_variant(const char *name, const LumeqKernels *kernels)
                 check_two_codes(name, kernels, code, (code + ways[i]) & 255, 4096 + more);
 }
 
-static void meetings_of_two_codes(void)
+TEST(meetings_of_two_codes)
 {
     for_each_variant(meetings_variant);
 }
@@ -85,17 +84,16 @@ static void crowds_variant(const char *name, const LumeqKernels *kernels)
     } crowds[] = {{0, 2}, {16, 1}, {160, 2}, {160, 600}, {1000, 40}};
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     for (int i = 0; i < (int)(sizeof(crowds) / sizeof(crowds[0])); i++) {
-        CheckRect src = check_rect(1024, 3400, 1024, 0, 0);
+        FREED_BY(check_rect_free) CheckRect src = check_rect(1024, 3400, 1024, 0, 0);
         picture_fill(&src, PICTURE_NOISE, (uint64_t)i);
         for (int y = crowds[i].from; y < crowds[i].from + crowds[i].rows; y++)
             for (int x = 0; x < src.width; x++)
                 check_row(&src, y)[x] = x % 64 < 32 ? 3 : 203;
         check_histogram(name, kernels, &src, &p);
-        check_rect_free(&src);
     }
 }
 
-static void crowds(void)
+TEST(crowds)
 {
     for_each_variant(crowds_variant);
 }
@@ -106,7 +104,7 @@ static void full_counters_variant(const char *name, const LumeqKernels *kernels)
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     for (int code = 0; code < 4; code++)
         for (int times = 250; times <= 260; times++) {
-            CheckRect src = check_rect(4096, 64, 4096, 0, 0);
+            FREED_BY(check_rect_free) CheckRect src = check_rect(4096, 64, 4096, 0, 0);
             for (int y = 0; y < src.height; y++)
                 for (int x = 0; x < src.width; x++)
                     check_row(&src, y)[x] = (uint8_t)(x % 64 < 32 ? 8 * y % 256 : x / 64 * 2);
@@ -116,11 +114,10 @@ static void full_counters_variant(const char *name, const LumeqKernels *kernels)
                 pair[32] = (uint8_t)(100 + code);
             }
             check_histogram(name, kernels, &src, &p);
-            check_rect_free(&src);
         }
 }
 
-static void full_counters(void)
+TEST(full_counters)
 {
     for_each_variant(full_counters_variant);
 }
@@ -138,7 +135,7 @@ static void few_codes_variant(const char *name, const LumeqKernels *kernels)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     CheckRandom random = check_random(5);
-    CheckRect src = check_rect(330, 21, -331, 1, 0);
+    FREED_BY(check_rect_free) CheckRect src = check_rect(330, 21, -331, 1, 0);
     for (int span = 1; span <= 90; span++)
         for (int first = check_below(&random, 3); first + span <= 256;
              first += 1 + check_below(&random, 9)) {
@@ -147,10 +144,9 @@ static void few_codes_variant(const char *name, const LumeqKernels *kernels)
             check_row(&src, y)[x] = (uint8_t)(first + span - 1);
             check_histogram(name, kernels, &src, &p);
         }
-    check_rect_free(&src);
 }
 
-static void few_codes(void)
+TEST(few_codes)
 {
     for_each_variant(few_codes_variant);
 }
@@ -161,7 +157,7 @@ static void patchwork_variant(const char *name, const LumeqKernels *kernels)
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     CheckRandom random = check_random(6);
     for (int i = 0; i < 40; i++) {
-        CheckRect src = check_rect(600 + 13 * i, 90, 1200, i, 0);
+        FREED_BY(check_rect_free) CheckRect src = check_rect(600 + 13 * i, 90, 1200, i, 0);
         for (int n = 0; n < 60; n++) {
             const int width = 1 + check_below(&random, 300), height = 1 + check_below(&random, 40);
             const int span = 1 + check_below(&random, n % 3 ? 40 : 256);
@@ -173,11 +169,10 @@ static void patchwork_variant(const char *name, const LumeqKernels *kernels)
             fill_codes(&part, check_below(&random, 257 - span), span, &random);
         }
         check_histogram(name, kernels, &src, &p);
-        check_rect_free(&src);
     }
 }
 
-static void patchwork(void)
+TEST(patchwork)
 {
     for_each_variant(patchwork_variant);
 }
@@ -186,17 +181,16 @@ static void patchwork(void)
 static void nearly_flat_variant(const char *name, const LumeqKernels *kernels)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
-    CheckRect src = check_rect(1920, 620, 1920, 0, 0);
+    FREED_BY(check_rect_free) CheckRect src = check_rect(1920, 620, 1920, 0, 0);
     for (int code = 0; code < 256; code += 85) {
         for (int y = 0; y < src.height; y++)
             for (int x = 0; x < src.width; x++)
                 check_row(&src, y)[x] = (uint8_t)(x % 64 == 5 && y % 5 == 0 ? code ^ 1 : code);
         check_histogram(name, kernels, &src, &p);
     }
-    check_rect_free(&src);
 }
 
-static void nearly_flat(void)
+TEST(nearly_flat)
 {
     for_each_variant(nearly_flat_variant);
 }
@@ -210,14 +204,14 @@ static void tile_bins_variant(const char *name, const LumeqKernels *kernels)
         p.bins = 256;
         p.fraction = p.depth - 8;
         const int width = 1 + n / FORMATS, size = sample_size(&p);
+        FREED_BY(check_rect_free)
         CheckRect src = check_rect(width * size, 4, (width + n % 3) * size, size * (n % 5), 0);
         picture_fill(&src, (Picture)check_below(&random, PICTURE_COUNT), 200 << 8 | 60);
         check_histogram(name, kernels, &src, &p);
-        check_rect_free(&src);
     }
 }
 
-static void tile_bins(void)
+TEST(tile_bins)
 {
     for_each_variant(tile_bins_variant);
 }
@@ -253,32 +247,19 @@ static void close_neighbours_variant(const char *name, const LumeqKernels *kerne
     for (int n = 0; n < (FORMATS - 1) * 9 * 4; n++) {
         CurveParams p = params_of(formats[1 + n / 4 / 9], LUMEQ_RANGE_FULL);
         const int width = sizes[n % 4].width, height = sizes[n % 4].height;
+        FREED_BY(check_rect_free)
         CheckRect src = check_rect(2 * width, height, 2 * (width + n % 3) * (n % 2 ? 1 : -1), 2, 0);
         fill_slowly(&src, &p, spans[n / 4 % 9], &random);
         check_histogram(name, kernels, &src, &p);
         p.bins = 256;
         p.fraction = p.depth - 8;
         check_histogram(name, kernels, &src, &p);
-        check_rect_free(&src);
     }
 }
 
-static void close_neighbours(void)
+TEST(close_neighbours)
 {
     for_each_variant(close_neighbours_variant);
 }
 
-static const CheckTest tests[] = {
-    {"large_counts", large_counts},
-    {"large_pictures", large_pictures},
-    {"meetings_of_two_codes", meetings_of_two_codes},
-    {"crowds", crowds},
-    {"full_counters", full_counters},
-    {"few_codes", few_codes},
-    {"patchwork", patchwork},
-    {"nearly_flat", nearly_flat},
-    {"tile_bins", tile_bins},
-    {"close_neighbours", close_neighbours},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

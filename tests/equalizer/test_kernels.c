@@ -201,7 +201,7 @@ static void dithered_by_hand(const char *name, const LumeqKernels *kernels)
           out[2], out[3], out[4], out[5], out[6], out[7]);
 }
 
-static void by_hand(void)
+TEST(by_hand)
 {
     for_each_variant(histogram_by_hand);
     for_each_variant(apply_by_hand);
@@ -239,7 +239,7 @@ static void small_variant(const char *name, const LumeqKernels *kernels)
                 check_rects(name, kernels, width, height, offset, &random);
 }
 
-static void small_rectangles(void)
+TEST(small_rectangles)
 {
     for_each_variant(small_variant);
 }
@@ -254,7 +254,7 @@ static void large_variant(const char *name, const LumeqKernels *kernels)
                         check_below(&random, 64), &random);
 }
 
-static void large_rectangles(void)
+TEST(large_rectangles)
 {
     for_each_variant(large_variant);
 }
@@ -267,18 +267,16 @@ static void larger_than_caches_variant(const char *name, const LumeqKernels *ker
     CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     for (int dither = 0; dither < 2; dither++)
         for (int stride = -2112; stride <= 2112; stride += 2 * 2112) {
-            CheckRect src = check_rect(2085, 1600, stride, 3, 0);
-            CheckRect dst = check_rect(2085, 1600, stride, 0, GUARD);
+            FREED_BY(check_rect_free) CheckRect src = check_rect(2085, 1600, stride, 3, 0);
+            FREED_BY(check_rect_free) CheckRect dst = check_rect(2085, 1600, stride, 0, GUARD);
             p.dither = dither;
             picture_fill(&src, PICTURE_NOISE, (uint64_t)stride);
             fill_table(&table, &p, 3, &random);
             check_apply(name, kernels, &src, &dst, 7, &table, &p);
-            check_rect_free(&src);
-            check_rect_free(&dst);
         }
 }
 
-static void larger_than_caches(void)
+TEST(larger_than_caches)
 {
     for_each_variant(larger_than_caches_variant);
 }
@@ -304,7 +302,7 @@ static void pictures_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-static void pictures_and_tables(void)
+TEST(pictures_and_tables)
 {
     for_each_variant(pictures_variant);
 }
@@ -325,7 +323,9 @@ static void codes_between_variant(const char *name, const LumeqKernels *kernels)
     CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     for (int n = 0; n < 16 * 16 * 4; n++) {
         const int from = n % 16, to = n / 16 % 16, width = 1 + check_below(&random, 4000);
+        FREED_BY(check_rect_free)
         CheckRect src = check_rect(width, 3, width, check_below(&random, 32), 0);
+        FREED_BY(check_rect_free)
         CheckRect dst = check_rect(width, 3, width, check_below(&random, 32), GUARD);
         picture_fill(&src, PICTURE_NOISE, (uint64_t)n);
         for (int y = 0; y < 3; y++)
@@ -342,12 +342,10 @@ static void codes_between_variant(const char *name, const LumeqKernels *kernels)
         p.frame = (uint32_t)n;
         fill_table(&table, &p, 3, &random);
         check_apply(name, kernels, &src, &dst, n, &table, &p);
-        check_rect_free(&src);
-        check_rect_free(&dst);
     }
 }
 
-static void codes_between(void)
+TEST(codes_between)
 {
     for_each_variant(codes_between_variant);
 }
@@ -397,13 +395,13 @@ static void pages_variant(const char *name, const LumeqKernels *kernels)
     munmap(memory, 5 * page);
 }
 
-static void nothing_beyond_is_touched(void)
+TEST(nothing_beyond_is_touched)
 {
     for_each_variant(pages_variant);
 }
 
 /* Flags choose kernels, and the environment the flags. */
-static void forced(void)
+TEST(forced)
 {
     LumeqKernels c, none;
     lumeq_kernels_c(&c);
@@ -425,15 +423,4 @@ static void forced(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"forced", forced},
-    {"by_hand", by_hand},
-    {"small_rectangles", small_rectangles},
-    {"large_rectangles", large_rectangles},
-    {"larger_than_caches", larger_than_caches},
-    {"pictures_and_tables", pictures_and_tables},
-    {"codes_between", codes_between},
-    {"nothing_beyond_is_touched", nothing_beyond_is_touched},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

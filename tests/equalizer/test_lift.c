@@ -64,7 +64,7 @@ static uint32_t crc_of(const uint32_t values[CODES])
     return ~crc;
 }
 
-static void test_model(void)
+TEST(model)
 {
     static const CurveLight none;
     for (size_t k = 0; k < sizeof(lift_vectors) / sizeof(lift_vectors[0]); k++) {
@@ -98,7 +98,7 @@ static void draw(uint32_t counts[CODES], CheckRandom *random)
     }
 }
 
-static void test_rises(void)
+TEST(rises)
 {
     CheckRandom random = check_random(1);
     for (int k = 0; k < 3000; k++) {
@@ -175,7 +175,7 @@ typedef struct Class {
     double light;                 /* of all but 1 %; 0: any */
 } Class;
 
-static void test_classes(void)
+TEST(classes)
 {
     static const Class classes[] = {
         {"clean night", 6, {{HUMP, 18, 12, 900}, {HUMP, 30, 25, 50}}, {60, 100}, {2, 9}, 190},
@@ -235,7 +235,7 @@ static void test_classes(void)
 }
 
 /* A picture of which the light changes little by little gets a curve that does. */
-static void test_no_jump(void)
+TEST(no_jump)
 {
     const int parts[3][4] = {{HUMP, 60, 60, 300}, {HUMP, 130, 90, 200}, {FLAT, 16, 219, 2}};
     uint32_t source[CODES] = {0};
@@ -334,7 +334,7 @@ static double moved(const Video *v, const uint32_t *was)
 static const LumeqParams usual = DEFAULT_PARAMS;
 
 /* A car with its lights on comes through a dull picture every three seconds. */
-static void test_passing_cars(void)
+TEST(passing_cars)
 {
     Video *v = video_open(&usual);
     CheckRandom random = check_random(1);
@@ -365,7 +365,7 @@ static void test_passing_cars(void)
 }
 
 /* After a cut the curve is that of the new scene: what a new equalizer gives for it. */
-static void test_cut(void)
+TEST(cut)
 {
     Video *v = video_open(&usual), *fresh = video_open(&usual);
     CheckRandom random = check_random(1);
@@ -389,7 +389,7 @@ static void test_cut(void)
     video_close(fresh);
 }
 
-static void test_covered_lens(void)
+TEST(covered_lens)
 {
     Video *v = video_open(&usual);
     CheckRandom random = check_random(1);
@@ -409,7 +409,7 @@ static void test_covered_lens(void)
 }
 
 /* From the first frame on, when nothing is known of its noise. */
-static void test_covered_from_the_first(void)
+TEST(covered_from_the_first)
 {
     LumeqParams live = DEFAULT_PARAMS;
     live.await_noise = 1;
@@ -430,7 +430,7 @@ static void test_covered_from_the_first(void)
 
 /* Nights are lifted from the first frame on, but for the darkest, and none of them jumps when its
  * noise is known. */
-static void test_no_jump_at_the_beginning(void)
+TEST(no_jump_at_the_beginning)
 {
     LumeqParams live = DEFAULT_PARAMS;
     live.await_noise = 1;
@@ -460,7 +460,7 @@ static void test_no_jump_at_the_beginning(void)
 }
 
 /* Out of black and back: the light goes one way, and not beyond where it leads. */
-static void test_fades(void)
+TEST(fades)
 {
     static const double scenes[][2] = {{18, 40}, {40, 120}, {22, 200}};
     CheckRandom random = check_random(1);
@@ -492,7 +492,7 @@ static void test_fades(void)
 }
 
 /* Noise that is there holds for the third frame as it does for later ones. */
-static void test_noise_is_soon_known(void)
+TEST(noise_is_soon_known)
 {
     Video *v = video_open(&usual);
     CheckRandom random = check_random(1);
@@ -510,7 +510,7 @@ static void test_noise_is_soon_known(void)
 }
 
 /* Where keys change from one kind of curve to the other, the new one is there at once. */
-static void test_change_of_kind(void)
+TEST(change_of_kind)
 {
     LumeqParams literal = DEFAULT_PARAMS;
     literal.lift = literal.adaptive = 0;
@@ -536,7 +536,7 @@ static void test_change_of_kind(void)
 }
 
 /* A struct from before there was a lift, and other modes: as ever. */
-static void test_literal(void)
+TEST(literal)
 {
     LumeqParams old = {.size = offsetof(LumeqParams, lift)}, clahe = DEFAULT_PARAMS;
     lumeq_params_default(&old);
@@ -559,7 +559,7 @@ static void test_literal(void)
 }
 
 /* Without it no frame before is wanted, and noisy video is lifted less; half of it is between. */
-static void test_denoise(void)
+TEST(denoise)
 {
     LumeqParams params = usual;
     double lift[3], noise[3];
@@ -593,7 +593,7 @@ static void test_denoise(void)
 
 /* By the model's tables(), of one curve: tolerance rises with the slope, and is none where the
  * curve does not lift; the entries follow from the frame's curve. */
-static void test_tables(void)
+TEST(tables)
 {
     static CurveTable table;
     static CurveWork work;
@@ -652,7 +652,7 @@ static void test_tables(void)
 }
 
 /* Dark parts have their colour where there is no noise, and little of it where there is. */
-static void test_colour(void)
+TEST(colour)
 {
     const CurveGainRule clean = lift_gain_rule(0), noisy = lift_gain_rule(64);
     const CurveGainRule some = lift_gain_rule(32), plain = curve_gain_rule();
@@ -677,23 +677,4 @@ static void test_colour(void)
           "noisy: %u, clean: %u", last, curve_gain(8 * 256, 24 * 256, clean));
 }
 
-static const CheckTest tests[] = {
-    {"model", test_model},
-    {"rises", test_rises},
-    {"classes", test_classes},
-    {"no_jump", test_no_jump},
-    {"passing_cars", test_passing_cars},
-    {"cut", test_cut},
-    {"covered_lens", test_covered_lens},
-    {"covered_from_the_first", test_covered_from_the_first},
-    {"no_jump_at_the_beginning", test_no_jump_at_the_beginning},
-    {"fades", test_fades},
-    {"noise_is_soon_known", test_noise_is_soon_known},
-    {"change_of_kind", test_change_of_kind},
-    {"literal", test_literal},
-    {"denoise", test_denoise},
-    {"colour", test_colour},
-    {"tables", test_tables},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -176,7 +176,7 @@ static void check_model(const char *name, const LumeqKernels *kernels)
             check_vector(name, kernels, &lift_vectors[i], turns, (i + turns) % 5);
 }
 
-static void model(void)
+TEST(model)
 {
     for_each_variant(check_model);
 }
@@ -251,7 +251,7 @@ static void check_variant(const char *name, const LumeqKernels *kernels)
         compare(name, kernels, &random);
 }
 
-static void variants_agree(void)
+TEST(variants)
 {
     for_each_variant(check_variant);
 }
@@ -465,7 +465,7 @@ static void check_whole(const Whole *w)
     }
 }
 
-static void whole_frames(void)
+TEST(whole_frames)
 {
     for (int i = 0; i < COUNT(wholes); i++)
         if (check_drawn(i))
@@ -499,14 +499,14 @@ static LumeqImage film_image(uint8_t *luma)
 }
 
 /* Measured, planned and applied with the frame before, the film has the bits of the live way. */
-static void through_the_library(void)
+TEST(through_the_library)
 {
     static uint8_t film[FILM_FRAMES][FILM_SIZE], live[FILM_SIZE], out[3][FILM_SIZE];
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 2};
-    LumeqContext *context = NULL;
-    LumeqHistory *history = NULL;
-    LumeqEqualizer *eq = NULL;
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
+    FREED_BY(lumeq_history_destroy) LumeqHistory *history = NULL;
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     int wanted = 0;
     CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
               lumeq_history_create(&history, NULL, 0) == 0 &&
@@ -524,7 +524,7 @@ static void through_the_library(void)
                             .time = moment.time,
                             .previous = i ? previous : NULL};
         LumeqFrameStats stats = {.size = sizeof(stats)};
-        LumeqCurve *curve = NULL;
+        FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
         CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
         CHECK(lumeq_measure(context, &measure, NULL, &in, i ? previous : NULL, NULL) == 0 &&
                   lumeq_history_put(history, measure, &moment) == 0 &&
@@ -549,13 +549,8 @@ static void through_the_library(void)
         if (stats.previous)
             CHECK(lumeq_apply(context, curve, &in, &wrong, 1, &to, NULL) == LUMEQ_ERR_ARGUMENT,
                   "a frame before of another size is taken");
-        lumeq_curve_unref(&curve);
     }
     CHECK(wanted > FILM_FRAMES / 2, "%d frames want the one before", wanted);
-    lumeq_measure_free(&measure);
-    lumeq_history_destroy(&history);
-    lumeq_destroy(&eq);
-    lumeq_context_destroy(&context);
 }
 
 #define SCENE 7 /* of the frames; then comes another */
@@ -582,13 +577,13 @@ static int64_t planned_apart(LumeqContext *context, LumeqCurve *const *curves,
 
 /* A history that looks ahead wants as many frames as there are in the scene, up to three; each of
  * them takes some of the noise away. */
-static void planned_looks_further(void)
+TEST(planned_looks_further)
 {
     static uint8_t film[FILM_FRAMES][FILM_SIZE];
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 2};
-    LumeqContext *context = NULL;
-    LumeqHistory *history = NULL;
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
+    FREED_BY(lumeq_history_destroy) LumeqHistory *history = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     LumeqCurve *curves[FILM_FRAMES] = {NULL};
     int64_t apart[LIFT_PAST + 1] = {0};
     CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
@@ -622,9 +617,6 @@ static void planned_looks_further(void)
               (long long)apart[most], (long long)apart[most - 1]);
     for (int i = 0; i < FILM_FRAMES; i++)
         lumeq_curve_unref(&curves[i]);
-    lumeq_measure_free(&measure);
-    lumeq_history_destroy(&history);
-    lumeq_context_destroy(&context);
 }
 
 /* What a history makes of an interlaced frame: by way of bytes, and looking ahead or not. */
@@ -633,9 +625,9 @@ static void apply_interlaced(LumeqContext *context, int64_t lookahead, int inter
 {
     static uint8_t bytes[1 << 16];
     size_t size = sizeof(bytes);
-    LumeqHistory *history = NULL;
-    LumeqMeasure *measure = NULL;
-    LumeqCurve *curve = NULL;
+    FREED_BY(lumeq_history_destroy) LumeqHistory *history = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
     const LumeqMoment moment = {.size = sizeof(moment), .interlaced = interlaced};
     const LumeqImage to = film_image(out);
     CHECK(lumeq_history_create(&history, NULL, lookahead) == 0 &&
@@ -652,24 +644,21 @@ static void apply_interlaced(LumeqContext *context, int64_t lookahead, int inter
               lumeq_curve_unpack(&curve, bytes, size) == 0 &&
               lumeq_apply(context, curve, in, NULL, 0, &to, NULL) == 0,
           "%s", lumeq_last_error(NULL));
-    lumeq_curve_unref(&curve);
-    lumeq_measure_free(&measure);
-    lumeq_history_destroy(&history);
 }
 
 /* Two moments of a dark picture, one of them brighter, row by row. */
-static void interlaced(void)
+TEST(interlaced)
 {
     static uint8_t film[FILM_SIZE], live[2][FILM_SIZE], out[FILM_SIZE];
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 2};
-    LumeqContext *context = NULL;
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
     draw_film(film, 0);
     for (int i = 0; i < FILM_SIZE; i++)
         film[i] = (uint8_t)(film[i] + i / FILM_WIDTH % 2 * 3);
     const LumeqImage in = film_image(film);
     CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "it opens");
     for (int i = 0; i < 2; i++) {
-        LumeqEqualizer *eq = NULL;
+        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
         LumeqFrame frame = {
             .size = sizeof(frame), .in = in, .out = film_image(live[i]), .interlaced = i};
         CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_process(eq, &frame, NULL) == 0,
@@ -679,18 +668,16 @@ static void interlaced(void)
         CHECK(!memcmp(out, live[i], FILM_SIZE), "interlaced %d: step by step it is another", i);
         apply_interlaced(context, LUMEQ_MAX_LOOKAHEAD, i, &in, out);
         CHECK(!memcmp(out, live[i], FILM_SIZE), "interlaced %d: planned it is another", i);
-        lumeq_destroy(&eq);
     }
     CHECK(memcmp(live[0], live[1], FILM_SIZE), "fields are not told from frames");
-    lumeq_context_destroy(&context);
 }
 
 /* Single samples that are a code above the black around them are not flattened into it. */
-static void grain_stays_above_black(void)
+TEST(grain_stays_above_black)
 {
     static uint8_t film[FILM_SIZE], out[FILM_SIZE];
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
-    LumeqEqualizer *eq = NULL;
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     LumeqFrameStats stats = {.size = sizeof(stats)};
     for (int i = 0; i < FILM_SIZE; i++) {
         const int lit = i > FILM_SIZE / 4;
@@ -706,16 +693,15 @@ static void grain_stays_above_black(void)
         specks += i < FILM_SIZE / 5 && out[i] > 18;
     }
     CHECK(!lost && !specks, "%d samples are newly black, %d stand out", lost, specks);
-    lumeq_destroy(&eq);
 }
 
 /* The first frame of another scene has nothing of the one before. */
-static void never_across_a_cut(void)
+TEST(never_across_a_cut)
 {
     static uint8_t film[2][FILM_SIZE], out[2][FILM_SIZE];
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 2};
     for (int with = 0; with <= 1; with++) {
-        LumeqEqualizer *eq = NULL;
+        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
         LumeqFrameStats stats = {.size = sizeof(stats)};
         CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
         for (int i = 0; i < 8; i++) {
@@ -731,20 +717,8 @@ static void never_across_a_cut(void)
             CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
         }
         CHECK(stats.scene_cut, "it is no cut");
-        lumeq_destroy(&eq);
     }
     CHECK(!memcmp(out[0], out[1], FILM_SIZE), "the frame before the cut is in the one after it");
 }
 
-static const CheckTest tests[] = {
-    {"model", model},
-    {"variants", variants_agree},
-    {"whole_frames", whole_frames},
-    {"through_the_library", through_the_library},
-    {"planned_looks_further", planned_looks_further},
-    {"grain_stays_above_black", grain_stays_above_black},
-    {"interlaced", interlaced},
-    {"never_across_a_cut", never_across_a_cut},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -71,7 +71,7 @@ static void check_map(double brightness, double gamma, int depth, int full)
         CHECK(light_bin(&p, white) == (uint32_t)p.white << 16, "white stays");
 }
 
-static void map(void)
+TEST(map)
 {
     static const double gammas[] = {0.1, 0.25, 0.5, 0.99, 1, 1.01, 1.3, 2.2, 5, 10};
     static const double lights[] = {-1, -0.5, -0.01, 0, 0.01, 0.2, 1};
@@ -88,7 +88,7 @@ static void map(void)
 }
 
 /* 0 stands for a gamma of 1. */
-static void none(void)
+TEST(none)
 {
     for (int gamma = 0; gamma < 2; gamma++)
         for (int depth = 8; depth <= 16; depth++) {
@@ -105,7 +105,7 @@ static void none(void)
 }
 
 /* A node is never on the other side of its own code, and is what it was on this one. */
-static void limits(void)
+TEST(limits)
 {
     for (int depth = 8; depth <= 16; depth += 4) {
         LumeqParams params = lit(LUMEQ_MODE_GLOBAL, 0, 1);
@@ -126,7 +126,7 @@ static void limits(void)
 }
 
 /* What a negative brightness makes darker, the positive one makes as light as it was. */
-static void back(void)
+TEST(back)
 {
     for (int b = 1; b <= 10; b++) {
         const LumeqParams up = lit(LUMEQ_MODE_OFF, b / 10.0, 1);
@@ -171,7 +171,7 @@ static Told *ask(Told *told)
 /* The curve after some frames of a video that stands still. */
 static void run_live(const LumeqParams *params, Content content, int frames, Told *told)
 {
-    LumeqEqualizer *eq = NULL;
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
     CHECK(lumeq_set_params(eq, params) == 0, "%s", lumeq_last_error(eq));
@@ -181,15 +181,14 @@ static void run_live(const LumeqParams *params, Content content, int frames, Tol
         frame.out.plane[0] = outputs;
         CHECK(lumeq_process(eq, &frame, &ask(told)->stats) == 0, "%s", lumeq_last_error(eq));
     }
-    lumeq_destroy(&eq);
 }
 
 /* Its curve in the middle, by a history that looks ahead. */
 static void run_planned(const LumeqParams *params, Content content, int frames, Told *told)
 {
-    LumeqContext *context = NULL;
-    LumeqHistory *history = NULL;
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
+    FREED_BY(lumeq_history_destroy) LumeqHistory *history = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     LumeqCurve *curve = NULL;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const LumeqImage image = draw(content);
@@ -206,9 +205,6 @@ static void run_planned(const LumeqParams *params, Content content, int frames, 
         }
     }
     CHECK(came > 10, "%d curves came", came);
-    lumeq_measure_free(&measure);
-    lumeq_history_destroy(&history);
-    lumeq_context_destroy(&context);
 }
 
 static void run(const LumeqParams *params, Content content, int planned, Told *told)
@@ -242,7 +238,7 @@ static void check_alone(const LumeqParams *params, Content content, int planned,
         }
 }
 
-static void alone(void)
+TEST(alone)
 {
     for (int k = 0; k < COUNT(lights); k++)
         for (int planned = 0; planned < 2; planned++)
@@ -278,7 +274,7 @@ static LumeqParams run_literal(LumeqMode mode, int light, int planned, Told *wit
 }
 
 /* The strength blends the light with what equalization is without it. */
-static void literal(void)
+TEST(literal)
 {
     static Told told, full;
     for (int k = 0; k < COUNT(lights); k++)
@@ -297,7 +293,7 @@ static void literal(void)
 }
 
 /* Behind the line. */
-static void stretched(void)
+TEST(stretched)
 {
     static Told told, plain;
     for (int k = 0; k < COUNT(lights); k++)
@@ -314,7 +310,7 @@ static void stretched(void)
 
 /* On top of the rule: a dark picture is lifted as far as without it, and gets lighter, or darker,
  * than that. Live it is decided on as in a plan. */
-static void lifted(void)
+TEST(lifted)
 {
     static Told told, plain, planned;
     for (int k = 0; k < COUNT(lights); k++) {
@@ -360,14 +356,14 @@ static int same_curve(const Told *a, const Told *b)
 
 /* What a person changes is seen in the very next frame, as if it had been so all along; also in
  * that one once more, after it was taken back, whatever else is changed with it. */
-static void at_once(void)
+TEST(at_once)
 {
     static Told told, expected, usual;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const LumeqParams plain = lit(LUMEQ_MODE_GLOBAL, 0, 1);
     for (int k = 0; k < COUNT(lights); k++) {
         LumeqParams params = lit(LUMEQ_MODE_GLOBAL, lights[k].brightness, lights[k].gamma);
-        LumeqEqualizer *eq = NULL;
+        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
         run(&params, DARK, 0, &expected);
         CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &plain) == 0,
               "it opens");
@@ -389,12 +385,11 @@ static void at_once(void)
         CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
         one_more(eq, 3, &told);
         CHECK(same_curve(&told, &usual), "%g, %g: it stays", lights[k].brightness, lights[k].gamma);
-        lumeq_destroy(&eq);
     }
 }
 
 /* So is what else makes another curve, in whatever order it comes and goes. */
-static void other_settings_at_once(void)
+TEST(other_settings_at_once)
 {
     static Told told, expected, usual;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
@@ -404,7 +399,7 @@ static void other_settings_at_once(void)
     changed[1].mode = LUMEQ_MODE_STRETCH;
     changed[2].meter = (LumeqRect){WIDTH / 2, 0, WIDTH / 2, HEIGHT};
     for (int k = 0; k < COUNT(changed); k++) {
-        LumeqEqualizer *eq = NULL;
+        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
         run(&changed[k], DARK, 0, &expected);
         CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &plain) == 0,
               "it opens");
@@ -416,15 +411,7 @@ static void other_settings_at_once(void)
         CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
         one_more(eq, 3, &told);
         CHECK(same_curve(&told, &usual), "%d: it stays", k);
-        lumeq_destroy(&eq);
     }
 }
 
-static const CheckTest tests[] = {
-    {"map", map},       {"none", none},       {"back", back},
-    {"alone", alone},   {"literal", literal}, {"stretched", stretched},
-    {"lifted", lifted}, {"at_once", at_once}, {"other_settings_at_once", other_settings_at_once},
-    {"limits", limits},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

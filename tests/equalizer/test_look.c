@@ -155,7 +155,7 @@ BACKEND_TEST(good_pictures_stay)
 {
     for (int n = 0; n < 2 * COUNT(good); n++) {
         const int i = n / 2;
-        Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_open(id);
         LumeqParams params = defaults;
         params.lift = n % 2;
         set_params(f.eq, &params);
@@ -167,7 +167,6 @@ BACKEND_TEST(good_pictures_stay)
         CHECK(moved < 6 && moved > (params.lift ? -28 : -6),
               "scene %d: mean %.1f, deviation %.1f: moved by %.2f", i, f.stats.told.mean_in,
               deviation, moved);
-        film_close(&f);
     }
 }
 
@@ -176,7 +175,7 @@ BACKEND_TEST(dull_pictures_gain)
 {
     for (int n = 0; n < 2 * COUNT(dull); n++) {
         const int i = n / 2;
-        Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_open(id);
         LumeqParams params = defaults;
         params.lift = n % 2;
         set_params(f.eq, &params);
@@ -186,14 +185,13 @@ BACKEND_TEST(dull_pictures_gain)
         CHECK(after >= (params.lift ? 1.4 : 1.6) * before,
               "scene %d: mean %.0f, deviation %.1f becomes %.1f: %.2f times", i,
               f.stats.told.mean_in, before, after, after / before);
-        film_close(&f);
     }
 }
 
 /* What is more than a code away from black or white, which is as near as rounding brings it. */
 static void check_not_clipped(LumeqBackendId id, const Scene *scene, int number)
 {
-    Film f = film_open(id);
+    FREED_BY(film_close) Film f = film_open(id);
     film_run(&f, scene, 3);
     int black = 0, white = 0;
     for (int i = 0; i < PIXELS; i++) {
@@ -201,7 +199,6 @@ static void check_not_clipped(LumeqBackendId id, const Scene *scene, int number)
         white += f.in.pixels[i] < 234 && f.out.pixels[i] >= 235;
     }
     CHECK(!black && !white, "scene %d: %d become black, %d white", number, black, white);
-    film_close(&f);
 }
 
 BACKEND_TEST(nothing_is_clipped)
@@ -230,7 +227,7 @@ BACKEND_TEST(noise_gain_is_limited)
                                  {TWO_BUMPS, 45, 8, 0}, {SLOPE, 45, 15, 0},     {BELL, 60, 12, 2},
                                  {BELL, 90, 10, 0},     {TWO_BUMPS, 110, 20, 0}};
     for (int n = 0; n < COUNT(dark) * 4 * 2; n++) {
-        Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_open(id);
         LumeqParams params = defaults;
         params.lift = 0;
         params.clip = clips[n / 2 % 4];
@@ -242,7 +239,6 @@ BACKEND_TEST(noise_gain_is_limited)
               params.clip, f.stats.told.noise_gain, most);
         CHECK(fabs(f.stats.told.noise_gain - steepest(f.stats.curve)) < 1e-4,
               "%.5f is told for %.5f", f.stats.told.noise_gain, steepest(f.stats.curve));
-        film_close(&f);
     }
 }
 
@@ -253,7 +249,7 @@ BACKEND_TEST(grain_does_not_flicker)
                                    {BELL, 180, 15, 2},  {LAMP, 50, 8, 2},
                                    {SLOPE, 120, 20, 4}, {TWO_BUMPS, 120, 22, 3}};
     for (int i = 0; i < COUNT(scenes); i++) {
-        Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_open(id);
         double flicker = 0, before = 0;
         for (int n = 0; n < 50; n++) {
             film_next(&f, &scenes[i], 1);
@@ -262,7 +258,6 @@ BACKEND_TEST(grain_does_not_flicker)
             before = more;
         }
         CHECK(flicker <= 0.15, "scene %d: %.3f codes a frame", i, flicker);
-        film_close(&f);
     }
 }
 
@@ -272,7 +267,7 @@ BACKEND_TEST(grain_does_not_flicker)
 static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
 {
     uint32_t curve[256];
-    Film f = film_open(id);
+    FREED_BY(film_close) Film f = film_open(id);
     film_run(&f, from, 10);
     film_run(&f, to, 2);
     const double light = f.stats.told.mean_out;
@@ -282,7 +277,6 @@ static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
     CHECK(apart < 0.5 && fabs(light - f.stats.told.mean_out) < 0.5,
           "mean %.0f to %.0f: the curve is %.2f codes, the light %.2f from where it settles",
           from->mean, to->mean, apart, light - f.stats.told.mean_out);
-    film_close(&f);
 }
 
 BACKEND_TEST(cuts_settle)
@@ -317,7 +311,7 @@ static const Scene flashed[] = {
 static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, double most)
 {
     Scene flash = *scene;
-    Film f = film_open(id);
+    FREED_BY(film_close) Film f = film_open(id);
     uint32_t curve[256];
     flash.mean += lighter;
     film_run(&f, scene, 40);
@@ -329,7 +323,6 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
     CHECK(apart <= most && fabs(f.stats.told.mean_out - before) <= most,
           "mean %g, %g lighter: the curve is %.2f codes, the light %.2f from what it was",
           scene->mean, lighter, apart, f.stats.told.mean_out - before);
-    film_close(&f);
 }
 
 /* From 15 codes on: on a wide histogram less is no change of the scene. */
@@ -375,7 +368,7 @@ BACKEND_TEST(a_part_does_not_move_the_rest)
     const Scene scene = {BELL, 80, 17, 1};
     for (int i = 0; i < COUNT(percents) * COUNT(periods); i++) {
         const int percent = percents[i % COUNT(percents)], period = periods[i / COUNT(percents)];
-        Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_open(id);
         double last = light_up(&f, &scene, percent, 0), most = 0;
         for (int n = 1; n < 40; n++) {
             const double now = light_up(&f, &scene, percent, n / period % 2);
@@ -384,7 +377,6 @@ BACKEND_TEST(a_part_does_not_move_the_rest)
         }
         CHECK(most < 6, "%d %% every %d frames: the rest moves by %.1f codes", percent, period,
               most);
-        film_close(&f);
     }
 }
 
@@ -409,19 +401,17 @@ BACKEND_TEST(cut_to_a_moving_scene_settles)
 /* Each frame its own scene: each has its own curve. */
 BACKEND_TEST(a_cut_every_frame)
 {
-    Film f = film_open(id);
+    FREED_BY(film_close) Film f = film_open(id);
     for (int n = 0; n < 24; n++) {
         const Scene *scene = n % 2 ? &good[n % COUNT(good)] : &dull[n % COUNT(dull)];
-        Film fresh = film_open(id);
+        FREED_BY(film_close) Film fresh = film_open(id);
         film_next(&f, scene, 1);
         fresh.frames = f.frames - 1;
         film_next(&fresh, scene, 1);
         const double apart = curves_apart(f.stats.curve, fresh.stats.curve);
         CHECK(!f.stats.told.scene_cut || apart == 0, "frame %d: the curve is %.2f codes off", n,
               apart);
-        film_close(&fresh);
     }
-    film_close(&f);
 }
 
 /* ---- fades -------------------------------------------------------------------------------- */
@@ -453,7 +443,7 @@ BACKEND_TEST(fades_are_smooth)
     for (int i = 0; i < 2 * COUNT(scenes); i++) {
         const Scene *scene = &scenes[i / 2];
         const int from_start = i % 2; /* black is what the film begins with */
-        Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_open(id);
         film_next(&f, scene, !from_start);
         for (int n = FADE - 1; n >= 0 && !from_start; n--)
             check_fade(&f, scene, (double)n / FADE, 1);
@@ -463,7 +453,6 @@ BACKEND_TEST(fades_are_smooth)
             check_fade(&f, scene, (double)n / FADE, 0);
         for (int n = 0; n < FADE; n++)
             film_next(&f, scene, 1);
-        film_close(&f);
     }
 }
 
@@ -482,10 +471,10 @@ static void widen(const CheckRect *from, const CheckRect *to)
 BACKEND_TEST(container_of_ten_bits)
 {
     static FrameStats deep;
-    CheckRect in = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
-    CheckRect out = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
+    FREED_BY(check_rect_free) CheckRect in = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
+    FREED_BY(check_rect_free) CheckRect out = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
     for (int i = 0; i < COUNT(dull) + COUNT(good); i++) {
-        Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_open(id);
         film_run(&f, i < COUNT(dull) ? &dull[i] : &good[i - COUNT(dull)], 1);
         widen(&f.in, &in);
         const LumeqFrame frame = frame_at_depth(frame_of(&in, &out, LUMEQ_RANGE_LIMITED, 0), 10, 0);
@@ -497,27 +486,7 @@ BACKEND_TEST(container_of_ten_bits)
         CHECK(worst < 0.5, "scene %d: the curves are %.2f codes apart", i, worst);
         CHECK(fabs(deep.told.strength - f.stats.told.strength) < 0.01,
               "scene %d: strength %.3f and %.3f", i, deep.told.strength, f.stats.told.strength);
-        film_close(&f);
     }
-    check_rect_free(&in);
-    check_rect_free(&out);
 }
 
-static const CheckTest tests[] = {
-    {"good_pictures_stay", good_pictures_stay},
-    {"dull_pictures_gain", dull_pictures_gain},
-    {"nothing_is_clipped", nothing_is_clipped},
-    {"noise_gain_is_limited", noise_gain_is_limited},
-    {"grain_does_not_flicker", grain_does_not_flicker},
-    {"cuts_settle", cuts_settle},
-    {"small_cuts_settle", small_cuts_settle},
-    {"flash_leaves_no_trail", flash_leaves_no_trail},
-    {"flicker_is_smoothed", flicker_is_smoothed},
-    {"a_part_does_not_move_the_rest", a_part_does_not_move_the_rest},
-    {"cut_to_a_moving_scene_settles", cut_to_a_moving_scene_settles},
-    {"a_cut_every_frame", a_cut_every_frame},
-    {"fades_are_smooth", fades_are_smooth},
-    {"container_of_ten_bits", container_of_ten_bits},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

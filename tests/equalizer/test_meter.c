@@ -118,7 +118,7 @@ static void check_part(LumeqRect meter, LumeqRect part, int depth)
     lumeq_destroy(&other);
 }
 
-static void parts(void)
+TEST(parts)
 {
     static const struct {
         LumeqRect meter, part;
@@ -140,7 +140,7 @@ static void parts(void)
 }
 
 /* Bars within the part are left out of it, and no others. */
-static void bars_within(void)
+TEST(bars_within)
 {
     static Picture picture;
     static Told told;
@@ -155,7 +155,7 @@ static void bars_within(void)
     };
     for (int i = 0; i < COUNT(cases); i++) {
         const LumeqParams params = params_with(cases[i].meter, LUMEQ_BARS_AUTO);
-        LumeqEqualizer *eq = open_with(&params);
+        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_with(&params);
         for (int frame = 0; frame < 40; frame++) {
             draw(&picture, 8, 0, 12);
             process(eq, &picture, everything, frame, &told);
@@ -166,21 +166,20 @@ static void bars_within(void)
         CHECK(told.stats.active.height == HEIGHT - 24, "%d rows of picture",
               told.stats.active.height);
         CHECK(sum == cases[i].counted, "case %d: %u samples, not %u", i, sum, cases[i].counted);
-        lumeq_destroy(&eq);
     }
 }
 
 /* Measures say what they are of, also as bytes, and give the curves of the live way. */
-static void step_by_step(void)
+TEST(step_by_step)
 {
     static Picture picture;
     static Told told, live;
     const LumeqParams params = params_with((LumeqRect){3, 5, 70, 41}, LUMEQ_BARS_AUTO);
     const LumeqParams others = params_with((LumeqRect){3, 5, 70, 42}, LUMEQ_BARS_AUTO);
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
-    LumeqContext *context = NULL;
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
     LumeqHistory *history = NULL, *other = NULL;
-    LumeqEqualizer *eq = open_with(&params);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_with(&params);
     LumeqMeasure *measure = NULL, *read = NULL;
     static uint8_t bytes[1 << 16];
     CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
@@ -190,7 +189,7 @@ static void step_by_step(void)
     for (int i = 0; i < FRAMES; i++) {
         draw(&picture, 8, i, 0);
         const LumeqImage in = image_of(&picture, everything, inputs);
-        LumeqCurve *curve = NULL;
+        FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
         const LumeqMoment moment = {.size = sizeof(moment), .time = i * INT64_C(40000000)};
         size_t size = sizeof(bytes);
         CHECK(lumeq_measure(context, &measure, &params, &in, NULL, NULL) == 0 &&
@@ -207,25 +206,22 @@ static void step_by_step(void)
         CHECK(!memcmp(told.curve, live.curve, 256 * sizeof(told.curve[0])) &&
                   !memcmp(told.hist_in, live.hist_in, 256 * sizeof(told.hist_in[0])),
               "frame %d is another one than live", i);
-        lumeq_curve_unref(&curve);
     }
     lumeq_measure_free(&measure);
     lumeq_measure_free(&read);
     lumeq_history_destroy(&history);
     lumeq_history_destroy(&other);
-    lumeq_destroy(&eq);
-    lumeq_context_destroy(&context);
 }
 
 /* With a lookahead the part is looked at, too, and a state that was saved keeps to it. */
-static void planned(void)
+TEST(planned)
 {
     static Picture picture;
     static uint8_t bytes[1 << 20];
     const LumeqParams params = params_with((LumeqRect){0, 0, 70, 90}, LUMEQ_BARS_AUTO);
     const LumeqParams others = params_with((LumeqRect){0, 0, 70, 80}, LUMEQ_BARS_AUTO);
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
-    LumeqContext *context = NULL;
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
     LumeqHistory *history = NULL, *same = NULL, *other = NULL;
     LumeqMeasure *measure = NULL;
     LumeqCurve *curve = NULL;
@@ -265,25 +261,18 @@ static void planned(void)
     lumeq_history_destroy(&history);
     lumeq_history_destroy(&same);
     lumeq_history_destroy(&other);
-    lumeq_context_destroy(&context);
 }
 
-static void refused(void)
+TEST(refused)
 {
     static const LumeqRect bad[] = {{-1, 0, 5, 5}, {0, -1, 5, 5},  {0, 0, 5, 0}, {0, 0, 0, 5},
                                     {0, 0, -1, 5}, {0, 0, -2, -2}, {0, 0, 5, -1}};
     const LumeqParams usual = params_with((LumeqRect){0}, LUMEQ_BARS_AUTO);
-    LumeqEqualizer *eq = open_with(&usual);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_with(&usual);
     for (int i = 0; i < COUNT(bad); i++) {
         const LumeqParams params = params_with(bad[i], LUMEQ_BARS_AUTO);
         CHECK(lumeq_set_params(eq, &params) == LUMEQ_ERR_ARGUMENT, "%d", i);
     }
-    lumeq_destroy(&eq);
 }
 
-static const CheckTest tests[] = {
-    {"parts", parts},     {"bars_within", bars_within}, {"step_by_step", step_by_step},
-    {"planned", planned}, {"refused", refused},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -86,11 +86,11 @@ static LumeqEqualizer *open_on(LumeqBackendId id)
 }
 
 /* A CPU that was there first takes nobody's place. */
-static void a_frame_is_refused(void)
+TEST(a_frame_is_refused)
 {
     static uint8_t in[SIDE * SIDE], out[SIDE * SIDE];
     const LumeqFrame frame = {.in = picture(in), .out = picture(out)};
-    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CPU);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CPU);
     no_memory = 1;
     CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_MEMORY, "it is taken: %s", lumeq_last_error(eq));
     CHECK(strcmp(lumeq_last_error(eq), "no memory for the tiles") == 0, "the error is '%s'",
@@ -100,14 +100,13 @@ static void a_frame_is_refused(void)
     CHECK(lumeq_submit(eq, &frame) == 0 && lumeq_receive(eq, NULL, NULL) == 0, "%s",
           lumeq_last_error(eq));
     CHECK(out[0] == MARK, "it is not written");
-    lumeq_destroy(&eq);
 }
 
 /* Frames that a lost GPU had are kept until the CPU has memory for them. */
-static void frames_wait_for_memory(void)
+TEST(frames_wait_for_memory)
 {
     static uint8_t in[SIDE * SIDE], out[2][SIDE * SIDE];
-    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
     LumeqFrame back = {.size = sizeof(back)};
     fake_gpu_lose_after(0);
     for (int n = 0; n < 2; n++) {
@@ -128,12 +127,6 @@ static void frames_wait_for_memory(void)
         CHECK(back.out.plane[0] != out[n], "frame %d is where the GPU may write", n);
     }
     CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_END, "there are more");
-    lumeq_destroy(&eq);
 }
 
-static const CheckTest tests[] = {
-    {"a_frame_is_refused", a_frame_is_refused},
-    {"frames_wait_for_memory", frames_wait_for_memory},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -71,7 +71,7 @@ static void sums_variant(const char *name, const LumeqKernels *kernels)
             check_apart(name, kernels, columns, formats[check_below(&random, FORMATS)], &random);
 }
 
-static void sums(void)
+TEST(sums)
 {
     for_each_variant(sums_variant);
 }
@@ -79,7 +79,7 @@ static void sums(void)
 /* ---- what counts say ----------------------------------------------------------------------- */
 
 /* Rows are spread over the picture, and there are enough of them. */
-static void rows(void)
+TEST(rows)
 {
     static const struct {
         int width, height;
@@ -103,7 +103,7 @@ static void rows(void)
     }
 }
 
-static void blocks_by_hand(void)
+TEST(blocks_by_hand)
 {
     /* Mean codes of a block and how far its samples are apart, times 256. */
     static const struct {
@@ -144,7 +144,7 @@ static void blocks_by_hand(void)
 }
 
 /* The first quarter of the blocks that stand still, in the darker half of all. */
-static void quartiles_by_hand(void)
+TEST(quartiles_by_hand)
 {
     NoiseProfile p = {.blocks = {[0] = 2, [3] = 20, [5] = 10, [9] = 10, [12] = 40}};
     CHECK(noise_of(&p) == NOISE_UNKNOWN, "nothing stands still");
@@ -268,7 +268,7 @@ static void known_noise_on(LumeqBackendId id)
         }
 }
 
-static void known_noise(void)
+TEST(known_noise)
 {
     for_each_backend(known_noise_on);
 }
@@ -276,18 +276,16 @@ static void known_noise(void)
 static void nothing_to_tell_on(LumeqBackendId id)
 {
     backend = id;
-    LumeqImage in = gray_image(8, 0);
+    FREED_BY(layout_free) LumeqImage in = gray_image(8, 0);
     draw(&in, 2, 0, 1);
     CHECK(told(&in, NULL) == -1, "there was no frame before");
-    LumeqImage same = gray_image(8, 0);
+    FREED_BY(layout_free) LumeqImage same = gray_image(8, 0);
     draw(&same, 2, 0, 1);
     CHECK(told(&in, &same) == -1, "the frame is repeated");
     CHECK(noise_at(0.4, 8, 0, 4) == -1, "nothing stands still");
-    layout_free(&in);
-    layout_free(&same);
 }
 
-static void nothing_to_tell(void)
+TEST(nothing_to_tell)
 {
     for_each_backend(nothing_to_tell_on);
 }
@@ -296,7 +294,7 @@ static void nothing_to_tell(void)
 static void rewound_on(LumeqBackendId id)
 {
     enum { FRAMES = 6 };
-    LumeqEqualizer *eq = must_open(id, 1);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 1);
     LumeqImage in[FRAMES], out = gray_image(8, 0);
     double noise[FRAMES];
     for (int n = 0; n < FRAMES; n++) {
@@ -319,22 +317,11 @@ static void rewound_on(LumeqBackendId id)
     for (int n = 0; n < FRAMES; n++)
         layout_free(&in[n]);
     layout_free(&out);
-    lumeq_destroy(&eq);
 }
 
-static void rewound(void)
+TEST(rewound)
 {
     for_each_backend(rewound_on);
 }
 
-static const CheckTest tests[] = {
-    {"sums", sums},
-    {"rows", rows},
-    {"blocks_by_hand", blocks_by_hand},
-    {"quartiles_by_hand", quartiles_by_hand},
-    {"known_noise", known_noise},
-    {"nothing_to_tell", nothing_to_tell},
-    {"rewound", rewound},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -173,16 +173,14 @@ static void use_measure(const Film *f, const LumeqMeasure *measure)
 {
     static FrameStats stats;
     const LumeqMoment moment = {.number = 7, .time = 5};
-    LumeqHistory *history = NULL;
-    LumeqCurve *curve = NULL;
+    FREED_BY(lumeq_history_destroy) LumeqHistory *history = NULL;
+    FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
     must(lumeq_history_create(&history, &f->params, 0), "a history");
     if (lumeq_history_put(history, measure, &moment) == 0 &&
         lumeq_history_get(history, &curve) == 0) {
         CHECK(lumeq_curve_stats(curve, ask_stats(&stats)) == 0, "no statistics");
         (void)lumeq_apply(f->context, curve, &f->in, NULL, 0, &f->out, NULL);
     }
-    lumeq_curve_unref(&curve);
-    lumeq_history_destroy(&history);
 }
 
 static void use_curve(const Film *f, const LumeqCurve *curve)
@@ -261,7 +259,7 @@ static void for_each_case(void (*test)(Film *f, Kind kind))
 static void check_followers(Film *f, Kind kind, Film *other)
 {
     static FrameStats stats, same;
-    LumeqImage expected = f->out;
+    FREED_BY(layout_free) LumeqImage expected = f->out;
     layout_alloc(&expected, LAYOUT_PLANAR);
     if (kind == MEASURE) {
         const LumeqMoment moment = {.number = 5, .time = INT64_C(200000000)};
@@ -291,7 +289,6 @@ static void check_followers(Film *f, Kind kind, Film *other)
                   !layout_differences(&f->out, &expected),
               "other bits from a %s, frame %d", kind_names[kind], n);
     }
-    layout_free(&expected);
 }
 
 static void round_trip_of(Film *f, Kind kind)
@@ -323,7 +320,7 @@ static void round_trip_of(Film *f, Kind kind)
     close_film(&other);
 }
 
-static void round_trip(void)
+TEST(round_trip)
 {
     for_each_case(round_trip_of);
 }
@@ -332,7 +329,7 @@ static void round_trip(void)
 static void count_again(Film *f, LumeqCurve *curve, const FrameStats *stats)
 {
     static FrameStats told;
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     LumeqImage lower = f->in;
     lower.height /= 2;
     must(lumeq_measure(f->context, &measure, &f->params, &lower, NULL, NULL), "measure");
@@ -349,15 +346,14 @@ static void count_again(Film *f, LumeqCurve *curve, const FrameStats *stats)
                          (size_t)stats->told.bins * sizeof(*stats->told.hist_in)) == 0,
               "other histograms: mean %g of %g", told.told.mean_in, stats->told.mean_in);
     }
-    lumeq_measure_free(&measure);
 }
 
 /* Without histograms: as large, and of the same bits; what is told is the same but for them. */
 static void bare_of(Film *f, Kind kind)
 {
     static FrameStats stats, told;
-    LumeqImage expected = f->out;
-    LumeqCurve *curve = NULL;
+    FREED_BY(layout_free) LumeqImage expected = f->out;
+    FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
     if (kind != CURVE)
         return;
     Packed p = pack(f, CURVE);
@@ -378,11 +374,9 @@ static void bare_of(Film *f, Kind kind)
           "other statistics");
     count_again(f, curve, &stats);
     free(p.bytes);
-    lumeq_curve_unref(&curve);
-    layout_free(&expected);
 }
 
-static void bare(void)
+TEST(bare)
 {
     for_each_case(bare_of);
 }
@@ -401,7 +395,7 @@ static void no_room_for(Film *f, Kind kind)
     free(p.bytes);
 }
 
-static void no_room(void)
+TEST(no_room)
 {
     for_each_case(no_room_for);
 }
@@ -467,7 +461,7 @@ static void damage_of(Film *f, Kind kind)
     free(after.bytes);
 }
 
-static void damage(void)
+TEST(damage)
 {
     for_each_case(damage_of);
 }
@@ -498,7 +492,7 @@ static void forged_of(Film *f, Kind kind)
     free(p.bytes);
 }
 
-static void forged(void)
+TEST(forged)
 {
     for_each_case(forged_of);
 }
@@ -526,7 +520,7 @@ static void forged_at_random_of(Film *f, Kind kind)
     free(bad.bytes);
 }
 
-static void forged_at_random(void)
+TEST(forged_at_random)
 {
     for_each_case(forged_at_random_of);
 }
@@ -558,7 +552,7 @@ static void versions_of(Film *f, Kind kind)
     free(p.bytes);
 }
 
-static void versions(void)
+TEST(versions)
 {
     for_each_case(versions_of);
 }
@@ -571,7 +565,7 @@ static void versions(void)
 #define METER_SIZE (4 * 4)
 
 /* Measures of the first versions, which knew no noise, and of which part they were. */
-static void first_versions(void)
+TEST(first_versions)
 {
     Film f;
     LumeqMeasure *measure = NULL;
@@ -596,13 +590,13 @@ static void first_versions(void)
 }
 
 /* Bytes are the same on any machine, and in any later version: those of version 0.9 stay. */
-static void fixed_bytes(void)
+TEST(fixed_bytes)
 {
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
     uint8_t gray[16 * 8], bytes[8192];
     size_t size = sizeof(bytes);
-    LumeqContext *context = NULL;
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     for (int i = 0; i < COUNT(gray); i++)
         gray[i] = (uint8_t)(16 + i);
     const LumeqImage in = {.plane = {gray}, .stride = {16}, .width = 16, .height = 8, .depth = 8};
@@ -619,8 +613,6 @@ static void fixed_bytes(void)
     CHECK(hist[4 * 15] == 0 && hist[4 * 16] == 1 && hist[4 * 143] == 1 && hist[4 * 144] == 0,
           "the histogram is elsewhere");
     CHECK(sums[0] == 0 && sums[16 * 8] == 16, "the sums are elsewhere");
-    lumeq_measure_free(&measure);
-    lumeq_context_destroy(&context);
 }
 
 #define DEEP_WIDTH 96
@@ -679,15 +671,15 @@ static void check_deeper(LumeqContext *context, int depth, LumeqRange range, Lum
 }
 
 /* A measure that was made deeper is that of the deeper picture. */
-static void deeper(void)
+TEST(deeper)
 {
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const LumeqParams reference = {
         .size = sizeof(reference), .mode = LUMEQ_MODE_CLAHE, .reference = 1};
     uint8_t gray[64] = {0};
     const LumeqImage in = {.plane = {gray}, .stride = {8}, .width = 8, .height = 8, .depth = 8};
-    LumeqContext *context = NULL;
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     must(lumeq_context_create(&context, &config, NULL, 0), "a context");
     for (int depth = 9; depth <= 16; depth++)
         for (int range = LUMEQ_RANGE_LIMITED; range <= LUMEQ_RANGE_FULL; range++) {
@@ -701,12 +693,10 @@ static void deeper(void)
           "to 8 or 17 bits");
     must(lumeq_measure(context, &measure, &reference, &in, NULL, NULL), "a measure");
     CHECK(lumeq_measure_deepen(measure, 10) == LUMEQ_ERR_ARGUMENT, "of the reference");
-    lumeq_measure_free(&measure);
-    lumeq_context_destroy(&context);
 }
 
 /* Tiles that were counted for nothing are none of a curve's. */
-static void tiles_that_are_not_used(void)
+TEST(tiles_that_are_not_used)
 {
     const LumeqParams global = {.size = sizeof(global), .strength = 1, .clip = 3};
     const LumeqMoment moment = {.size = sizeof(moment)};
@@ -730,18 +720,4 @@ static void tiles_that_are_not_used(void)
     close_film(&f);
 }
 
-static const CheckTest tests[] = {
-    {"tiles_that_are_not_used", tiles_that_are_not_used},
-    {"round_trip", round_trip},
-    {"bare", bare},
-    {"no_room", no_room},
-    {"damage", damage},
-    {"forged", forged},
-    {"versions", versions},
-    {"forged_at_random", forged_at_random},
-    {"fixed_bytes", fixed_bytes},
-    {"first_versions", first_versions},
-    {"deeper", deeper},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -499,25 +499,23 @@ static void check_alone(const Run *run, Draw draw, int from, int frames)
     Film alone = film(draw, frames);
     const LumeqParams params = usual();
     alone.first = from;
-    Run *expected = run_film(&alone, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *expected = run_film(&alone, &params, LOOKAHEAD);
     for (int i = 0; i < frames; i++)
         CHECK(same_curve(&run->stats[from + i], &expected->stats[i]),
               "frame %d is not as its shot alone", from + i);
-    free_run(&expected);
 }
 
-static void test_cut(void)
+TEST(cut)
 {
     const LumeqParams params = usual();
     const Film f = film(a_then_b, 120);
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     check_one_cut(run);
     check_alone(run, scene_a, 0, CUT);
     check_alone(run, scene_b, CUT, 120 - CUT);
-    free_run(&run);
 }
 
-static void test_cut_of_like_histogram(void)
+TEST(cut_of_like_histogram)
 {
     const LumeqParams params = usual();
     const Film f = film(a_then_mirrored, 120);
@@ -528,7 +526,7 @@ static void test_cut_of_like_histogram(void)
     free_run(&run);
 }
 
-static void test_flash(void)
+TEST(flash)
 {
     const LumeqParams params = usual();
     const Film f = film(flashes, 120), quiet = film(scene_a, 120);
@@ -545,45 +543,41 @@ static void test_flash(void)
 }
 
 /* Without any smoothing there is nothing around it that it could take. */
-static void test_flash_alone(void)
+TEST(flash_alone)
 {
     LumeqParams params = usual();
     const Film f = film(flashes, 90);
     params.smooth = 0;
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     for (int i = 39; i < 42; i++)
         CHECK(on_curve(&run->stats[i], 235) > on_curve(&run->stats[i], 60), "frame %d", i);
-    free_run(&run);
 }
 
-static void test_motion(void)
+TEST(motion)
 {
     const LumeqParams params = usual();
     const Draw draws[] = {pan_on_twos, pan_on_threes, vans};
     for (int i = 0; i < 3; i++) {
         const Film f = film(draws[i], 120);
-        Run *run = run_film(&f, &params, LOOKAHEAD);
+        FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
         for (int n = 0; n < run->frames; n++)
             CHECK(!run->stats[n].scene_cut, "film %d, frame %d: motion is taken for a cut", i, n);
-        free_run(&run);
     }
     const Film f = film(montage, 120);
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     for (int n = 0; n < run->frames; n++)
         CHECK(run->stats[n].scene_cut == (n && n % 5 == 0), "frame %d: scene_cut is %d", n,
               run->stats[n].scene_cut);
-    free_run(&run);
 }
 
-static void test_scene_cut_off(void)
+TEST(scene_cut_off)
 {
     LumeqParams params = usual();
     params.scene_cut = 0;
     const Film f = film(a_then_b, 120);
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     CHECK(!run->stats[CUT].scene_cut, "a cut although none is to be looked for");
     CHECK(!same_curve(&run->stats[CUT - 1], &run->stats[0]), "nothing is smoothed over it");
-    free_run(&run);
 }
 
 /* ---- fades --------------------------------------------------------------------------------- */
@@ -619,7 +613,7 @@ static int bright_then_dull(int frame, int x, int y)
 }
 
 /* What a scene needs does not depend on the one behind the black, however far is looked ahead. */
-static void test_scenes_between_fades(void)
+TEST(scenes_between_fades)
 {
     const LumeqParams params = usual();
     const Draw films[] = {dull_then_bright, bright_then_dull}, scenes[] = {still, bright};
@@ -629,7 +623,7 @@ static void test_scenes_between_fades(void)
         Run *alone[2] = {run_film(&scene[0], &params, SECOND),
                          run_film(&scene[1], &params, SECOND)};
         for (int ahead = 1; ahead <= 10; ahead += 3) {
-            Run *run = run_film(&f, &params, ahead * SECOND);
+            FREED_BY(free_run) Run *run = run_film(&f, &params, ahead * SECOND);
             for (int n = 0; n < run->frames; n++) {
                 const int second = n >= NEXT + FADE_FRAMES;
                 const double expected = alone[second]->stats[0].strength;
@@ -638,7 +632,6 @@ static void test_scenes_between_fades(void)
                           "film %d, %d s ahead, frame %d: strength %g, alone %g", i, ahead, n,
                           run->stats[n].strength, expected);
             }
-            free_run(&run);
         }
         CHECK(fabs(alone[0]->stats[0].strength - alone[1]->stats[0].strength) > 0.5,
               "the scenes need the same");
@@ -658,11 +651,11 @@ static void check_faded(const Run *run, int frame, int plateau, int part)
     }
 }
 
-static void test_fade_in(void)
+TEST(fade_in)
 {
     const LumeqParams params = usual();
     const Film f = film(fade_in, 140);
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     const int end = FADE_START + FADE_FRAMES;
     for (int part = 1; part < FADE_FRAMES; part++)
         check_faded(run, FADE_START + part, 139, part);
@@ -675,7 +668,6 @@ static void test_fade_in(void)
     for (int i = 0; i < FADE_START; i++)
         CHECK(fabs(run->stats[i].mean_out - 16) < 0.01, "frame %d: black becomes %g", i,
               run->stats[i].mean_out);
-    free_run(&run);
 }
 
 /* With light by hand, in the shares `strength` of the rule or of equalization (-1: the rule's). A
@@ -726,7 +718,7 @@ static void check_lit_fade(double brightness, double gamma, double strength)
     free_run(&run);
 }
 
-static void test_fade_with_light(void)
+TEST(fade_with_light)
 {
     static const double lights[][2] = {{0.4, 1}, {-0.3, 1}, {0, 1.6}, {0, 0.7}, {0.3, 1.4}};
     static const double strengths[] = {-1, 0, 0.5, 1};
@@ -736,18 +728,17 @@ static void test_fade_with_light(void)
                 check_lit_fade(lights[i][0], lights[i][1], strengths[k]);
 }
 
-static void test_fade_out(void)
+TEST(fade_out)
 {
     const LumeqParams params = usual();
     const Film f = film(fade_out, 60 + FADE_FRAMES - 1);
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     for (int part = 1; part < FADE_FRAMES; part++)
         check_faded(run, 60 + FADE_FRAMES - 1 - part, 59, part);
-    free_run(&run);
 }
 
 /* A fade does not begin before it does. */
-static void test_fade_after_waver(void)
+TEST(fade_after_waver)
 {
     const LumeqParams params = usual();
     const Film f = film(waver_then_fade, 120), steady = film(waver, 120);
@@ -761,26 +752,25 @@ static void test_fade_after_waver(void)
     free_run(&run);
 }
 
-static void test_fades_over_black(void)
+TEST(fades_over_black)
 {
     const LumeqParams params = usual();
     const Film f = film(over_black, IN_START + FADE_FRAMES + 40);
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     for (int part = 1; part < FADE_FRAMES; part++) {
         check_faded(run, OUT_START + FADE_FRAMES - part, OUT_START, part);
         check_faded(run, IN_START + part, f.frames - 1, part);
     }
     for (int i = 0; i < run->frames; i++)
         CHECK(!run->stats[i].scene_cut, "frame %d: a fade is taken for a cut", i);
-    free_run(&run);
 }
 
 /* A fade need not be a straight line. */
-static void test_eased_fades(void)
+TEST(eased_fades)
 {
     const LumeqParams params = usual();
     const Film f = film(eased_over_black, IN_START + FADE_FRAMES + 40);
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     const double whole = FADE_FRAMES * FADE_FRAMES * FADE_FRAMES;
     for (int i = OUT_START + 1; i < IN_START + FADE_FRAMES; i++)
         for (int code = 50; eased_part(i) && code <= 110; code += 10) {
@@ -790,12 +780,11 @@ static void test_eased_fades(void)
             const double is = on_curve(&run->stats[i], eased(code, eased_part(i)));
             CHECK(fabs(is - expected) < 2, "frame %d, code %d: %g, not %g", i, code, is, expected);
         }
-    free_run(&run);
 }
 
 /* ---- the rest of the picture --------------------------------------------------------------- */
 
-static void test_letterbox(void)
+TEST(letterbox)
 {
     const LumeqParams params = usual();
     Film f = film(letterboxed, 120);
@@ -812,7 +801,7 @@ static void test_letterbox(void)
     free_run(&run);
 }
 
-static void test_constant(void)
+TEST(constant)
 {
     for (int mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_STRETCH; mode++) {
         LumeqParams params = usual();
@@ -827,7 +816,7 @@ static void test_constant(void)
 }
 
 /* Backward in, backward out: the curve is centred in time. */
-static void test_centred(void)
+TEST(centred)
 {
     const LumeqParams params = literal();
     const Film f = film(brighter, 100);
@@ -842,7 +831,7 @@ static void test_centred(void)
     free_run(&run);
 }
 
-static void test_passing_object(void)
+TEST(passing_object)
 {
     const LumeqParams params = literal();
     const Film f = film(vans, 140);
@@ -859,7 +848,7 @@ static void test_passing_object(void)
 }
 
 /* What is decided is that of the scene: it moves by next to nothing. */
-static void test_lift_of_a_scene(void)
+TEST(lift_of_a_scene)
 {
     const LumeqParams params = usual();
     const Film f = film(vans, 140);
@@ -886,13 +875,13 @@ static void check_knee(const Run *run)
               on_curve(&run->stats[i], 235));
 }
 
-static void test_deflicker(void)
+TEST(deflicker)
 {
     for (int mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_CLAHE; mode++) {
         LumeqParams params = usual();
         params.mode = (LumeqMode)mode;
         const Film f = film(pumping, 120);
-        Run *without = run_film(&f, &params, LOOKAHEAD);
+        FREED_BY(free_run) Run *without = run_film(&f, &params, LOOKAHEAD);
         params.deflicker = 1;
         Run *with = run_film(&f, &params, LOOKAHEAD);
         CHECK(unsteadiness(with, 1) < 0.2 * unsteadiness(without, 1), "mode %d: %g, was %g", mode,
@@ -909,55 +898,50 @@ static void test_deflicker(void)
               "mode %d: half of it: %g, was %g", mode, unsteadiness(with, 1),
               unsteadiness(without, 1));
         free_run(&with);
-        free_run(&without);
     }
 }
 
 /* The contrast of a lifted picture does not amplify changes of its light. */
-static void test_light_is_not_amplified(void)
+TEST(light_is_not_amplified)
 {
     LumeqParams params = usual();
     const Film f = film(pumping, 120);
-    Run *lifted = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *lifted = run_film(&f, &params, LOOKAHEAD);
     const double slope = on_curve(&lifted->stats[60], 104) - on_curve(&lifted->stats[60], 96);
     CHECK(slope > 1.5 * 8, "8 codes become %g", slope);
     CHECK(unsteadiness(lifted, 1) < 1.2 * unsteadiness(lifted, 0), "%g, in the source %g",
           unsteadiness(lifted, 1), unsteadiness(lifted, 0));
-    free_run(&lifted);
 }
 
 /* What is clipped does not tell how the light changes. */
-static void test_deflicker_under_sky(void)
+TEST(deflicker_under_sky)
 {
     LumeqParams params = usual();
     const Film f = film(pumping_under_sky, 120);
     params.mode = LUMEQ_MODE_OFF;
-    Run *without = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *without = run_film(&f, &params, LOOKAHEAD);
     params.deflicker = 1;
-    Run *with = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *with = run_film(&f, &params, LOOKAHEAD);
     CHECK(unsteadiness(with, 1) < 0.2 * unsteadiness(without, 1), "%g, was %g",
           unsteadiness(with, 1), unsteadiness(without, 1));
-    free_run(&with);
-    free_run(&without);
 }
 
 /* Light that is raised by more than there is room for below white. */
-static void test_deflicker_much(void)
+TEST(deflicker_much)
 {
     LumeqParams params = usual();
     const Film f = film(pumping_hard, 120);
     params.mode = LUMEQ_MODE_OFF;
     params.deflicker = 1;
-    Run *run = run_film(&f, &params, LOOKAHEAD);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     check_knee(run);
     double most = 0;
     for (int i = 0; i < run->frames; i++)
         most = fmax(most, (on_curve(&run->stats[i], 50) - 16) / (50 - 16));
     CHECK(most > 1.2, "it is raised by %g at most", most);
-    free_run(&run);
 }
 
-static void test_deflicker_of_steady(void)
+TEST(deflicker_of_steady)
 {
     const Draw draws[] = {still, scene_a, vans};
     for (int i = 0; i < 3; i++) {
@@ -965,23 +949,22 @@ static void test_deflicker_of_steady(void)
         params.mode = LUMEQ_MODE_OFF;
         params.deflicker = 1;
         const Film f = film(draws[i], 140);
-        Run *run = run_film(&f, &params, LOOKAHEAD);
+        FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
         for (int n = 0; n < run->frames; n++)
             for (int code = 16; code < 236; code += 10)
                 CHECK(fabs(on_curve(&run->stats[n], code) - code) < 0.01 * code,
                       "film %d, frame %d: %d becomes %g", i, n, code,
                       on_curve(&run->stats[n], code));
-        free_run(&run);
     }
 }
 
 /* ---- protocol ------------------------------------------------------------------------------ */
 
-static void test_protocol(void)
+TEST(protocol)
 {
     const LumeqParams params = usual();
     const Film f = film(scene_a, 30);
-    LumeqHistory *h = history(&params, 10 * STEP);
+    FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, 10 * STEP);
     LumeqCurve *curve = NULL;
     CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "a curve of nothing");
     for (int i = 0; i < 10; i++) {
@@ -1002,10 +985,9 @@ static void test_protocol(void)
     CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_END, "the end does not last");
     CHECK(put(h, &f, &params, 12) == 0, "nothing is taken after the end");
     CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "it goes on to end");
-    lumeq_history_destroy(&h);
 }
 
-static void test_discontinuity(void)
+TEST(discontinuity)
 {
     const LumeqParams params = usual();
     Film f = film(scene_a, 120);
@@ -1023,7 +1005,7 @@ static void test_discontinuity(void)
 }
 
 /* However short frames say they are, and whatever their times. */
-static void test_bounds(void)
+TEST(bounds)
 {
     const LumeqParams params = usual();
     Film f = film(scene_a, 400);
@@ -1083,7 +1065,7 @@ static void check_curve(const LumeqCurve *curve, const LumeqFrameStats *stats, i
             return;
 }
 
-static void test_anything(void)
+TEST(anything)
 {
     for (int round = 0; round < check_rounds(15); round++) {
         CheckRandom random = check_random((uint64_t)round);
@@ -1100,7 +1082,7 @@ static void test_anything(void)
     }
 }
 
-static void test_reference(void)
+TEST(reference)
 {
     for (int mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_CLAHE; mode += LUMEQ_MODE_CLAHE) {
         LumeqParams params = usual();
@@ -1137,15 +1119,15 @@ static void replace(LumeqHistory **h, const LumeqParams *params, int64_t lookahe
 }
 
 /* Saved and loaded now and then, it goes on as if it had not been. */
-static void test_save(void)
+TEST(save)
 {
     for (int round = 0; round < check_rounds(10); round++) {
         CheckRandom random = check_random(1000 + (uint64_t)round);
         const Film f = any_film(&random);
         const LumeqParams params = any_params(&random);
         const int64_t lookahead = SECOND / 5 + check_below(&random, 1000) * (SECOND / 1000);
-        Run *expected = run_film(&f, &params, lookahead);
-        LumeqHistory *h = history(&params, lookahead);
+        FREED_BY(free_run) Run *expected = run_film(&f, &params, lookahead);
+        FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, lookahead);
         LumeqCurve *curve;
         int n = 0, got = 0;
         while (next_curve(h, &f, &params, &n, &curve) == 0) {
@@ -1156,20 +1138,18 @@ static void test_save(void)
                 replace(&h, &params, lookahead);
         }
         CHECK(got == f.frames, "%d curves", got);
-        lumeq_history_destroy(&h);
-        free_run(&expected);
     }
 }
 
 /* In the dark there is nothing that needs anything: what was before counts for less and less, and
  * the curves stay as they are. */
-static void test_long_dark(void)
+TEST(long_dark)
 {
     const LumeqParams params = literal();
     const int64_t lookahead = 5 * STEP;
     const Film f = film(dusk, MOST_FRAMES);
-    Run *expected = run_film(&f, &params, lookahead);
-    LumeqHistory *h = history(&params, lookahead);
+    FREED_BY(free_run) Run *expected = run_film(&f, &params, lookahead);
+    FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, lookahead);
     LumeqCurve *curve;
     int n = 0, got = 0;
     for (; next_curve(h, &f, &params, &n, &curve) == 0; got++) {
@@ -1181,8 +1161,6 @@ static void test_long_dark(void)
             replace(&h, &params, lookahead);
     }
     CHECK(got == f.frames, "%d curves", got);
-    lumeq_history_destroy(&h);
-    free_run(&expected);
 }
 
 /* CRC-32 as in zlib. */
@@ -1215,7 +1193,7 @@ static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
 }
 
 /* Whatever is loaded, curves are curves, and it is as it was where it is not. */
-static void test_forged(void)
+TEST(forged)
 {
     int loaded = 0, refused = 0;
     for (int round = 0; round < check_rounds(30) || (round < 300 && !(loaded && refused));
@@ -1224,7 +1202,7 @@ static void test_forged(void)
         Film f = any_film(&random);
         f.frames = 30;
         const LumeqParams params = any_params(&random);
-        LumeqHistory *h = history(&params, SECOND / 2);
+        FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, SECOND / 2);
         LumeqCurve *curve;
         int n = 0;
         for (int i = check_below(&random, 10); i > 0; i--) {
@@ -1251,7 +1229,6 @@ static void test_forged(void)
         }
         free(bytes);
         free(was);
-        lumeq_history_destroy(&h);
     }
     CHECK(loaded && refused, "%d loaded, %d refused", loaded, refused);
 }
@@ -1266,12 +1243,12 @@ static int64_t number_at(const uint8_t *bytes)
 
 /* A fade that leads to where it is already: of its frames the numbers, durations and plateaus stand
  * in a row. */
-static void test_forged_fade(void)
+TEST(forged_fade)
 {
     const LumeqParams params = usual();
     const Film f = film(fade_in, 140);
     const int end = FADE_START + FADE_FRAMES;
-    LumeqHistory *h = history(&params, LOOKAHEAD);
+    FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, LOOKAHEAD);
     LumeqCurve *curve;
     int n = 0, found = 0;
     for (int i = 0; i < FADE_START + 4; i++) {
@@ -1295,7 +1272,6 @@ static void test_forged_fade(void)
     }
     CHECK(found > 10, "%d frames of a fade", found);
     free(bytes);
-    lumeq_history_destroy(&h);
 }
 
 /* Each call is refused for want of memory until it has enough; then all is as ever. */
@@ -1325,13 +1301,13 @@ static int get_in_need(LumeqHistory *h, LumeqCurve **curve)
     return ret;
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     LumeqParams params = usual();
     params.mode = LUMEQ_MODE_CLAHE;
     const Film f = film(over_black, 120);
-    Run *expected = run_film(&f, &params, SECOND);
-    LumeqHistory *h = history(&params, SECOND);
+    FREED_BY(free_run) Run *expected = run_film(&f, &params, SECOND);
+    FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, SECOND);
     LumeqCurve *curve;
     int n = 0, got = 0, ret;
     while ((ret = get_in_need(h, &curve)) != LUMEQ_ERR_END) {
@@ -1346,11 +1322,9 @@ static void test_no_memory(void)
         got++;
     }
     CHECK(got == f.frames, "%d curves", got);
-    lumeq_history_destroy(&h);
-    free_run(&expected);
 }
 
-static void test_load_without_memory(void)
+TEST(load_without_memory)
 {
     const LumeqParams params = usual();
     const Film f = film(scene_a, 60);
@@ -1377,41 +1351,4 @@ static void test_load_without_memory(void)
     lumeq_history_destroy(&to);
 }
 
-static const CheckTest tests[] = {
-    {"cut", test_cut},
-    {"cut_of_like_histogram", test_cut_of_like_histogram},
-    {"flash", test_flash},
-    {"flash_alone", test_flash_alone},
-    {"motion", test_motion},
-    {"scene_cut_off", test_scene_cut_off},
-    {"fade_in", test_fade_in},
-    {"fade_with_light", test_fade_with_light},
-    {"fade_out", test_fade_out},
-    {"fade_after_waver", test_fade_after_waver},
-    {"scenes_between_fades", test_scenes_between_fades},
-    {"fades_over_black", test_fades_over_black},
-    {"eased_fades", test_eased_fades},
-    {"letterbox", test_letterbox},
-    {"constant", test_constant},
-    {"centred", test_centred},
-    {"passing_object", test_passing_object},
-    {"lift_of_a_scene", test_lift_of_a_scene},
-    {"deflicker", test_deflicker},
-    {"light_is_not_amplified", test_light_is_not_amplified},
-    {"deflicker_under_sky", test_deflicker_under_sky},
-    {"deflicker_much", test_deflicker_much},
-    {"deflicker_of_steady", test_deflicker_of_steady},
-    {"protocol", test_protocol},
-    {"discontinuity", test_discontinuity},
-    {"bounds", test_bounds},
-    {"anything", test_anything},
-    {"reference", test_reference},
-    {"save", test_save},
-    {"long_dark", test_long_dark},
-    {"forged", test_forged},
-    {"forged_fade", test_forged_fade},
-    {"no_memory", test_no_memory},
-    {"load_without_memory", test_load_without_memory},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -74,7 +74,7 @@ static void play(Film *film, LumeqMode mode, int refusing)
     static uint8_t in[SIZE];
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
     LumeqParams params = DEFAULT_PARAMS;
-    LumeqEqualizer *eq = NULL;
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     params.mode = mode;
     params.lift = 0; /* what is lifted needs no such memory */
     params.tiles_x = params.tiles_y = 2;
@@ -91,10 +91,9 @@ static void play(Film *film, LumeqMode mode, int refusing)
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
         CHECK(lumeq_receive(eq, NULL, ask_stats(&film->stats[n])) == 0, "%s", lumeq_last_error(eq));
     }
-    lumeq_destroy(&eq);
 }
 
-static void leaves_nothing_behind(void)
+TEST(leaves_nothing_behind)
 {
     static Film without, with;
     for (LumeqMode mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_STRETCH; mode++) {
@@ -112,8 +111,4 @@ static void leaves_nothing_behind(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"leaves_nothing_behind", leaves_nothing_behind},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

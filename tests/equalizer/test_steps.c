@@ -269,7 +269,7 @@ static int take_curves(LumeqHistory *history, LumeqCurve **curves, int got)
 static void run_history(Crew *crew, int64_t lookahead, int moves)
 {
     const Film *f = crew->film;
-    LumeqHistory *history = NULL;
+    FREED_BY(lumeq_history_destroy) LumeqHistory *history = NULL;
     int got = 0;
     must(lumeq_history_create(&history, &f->params, lookahead), "a history",
          lumeq_last_error(NULL));
@@ -289,7 +289,6 @@ static void run_history(Crew *crew, int64_t lookahead, int moves)
     LumeqCurve *none = NULL;
     CHECK(got == FRAMES && lumeq_history_get(history, &none) == LUMEQ_ERR_END && !none, "%d curves",
           got);
-    lumeq_history_destroy(&history);
 }
 
 static void name_film(const Film *f, char *text, size_t size)
@@ -303,7 +302,7 @@ static void name_film(const Film *f, char *text, size_t size)
 static void check_output(Crew *crew, int n, uint64_t random, Layout layout, int shift)
 {
     const LumeqImage *live = &crew->frames->out[n];
-    LumeqImage out = image_of(crew->film, layout, shift);
+    FREED_BY(layout_free) LumeqImage out = image_of(crew->film, layout, shift);
     const LumeqImage *previous = before(crew->film, crew->frames->in, n);
     const int ret = lumeq_apply(any_context(crew, random), crew->curves[n], &crew->frames->in[n],
                                 previous, previous != NULL, &out, NULL);
@@ -313,7 +312,6 @@ static void check_output(Crew *crew, int n, uint64_t random, Layout layout, int 
     const int differences = ret ? 0 : layout_differences(&out, live);
     CHECK(!differences, "%s, frame %d, layout %d: %d samples are others", name, n, (int)layout,
           differences);
-    layout_free(&out);
 }
 
 static void apply_frame(Crew *crew, int n, uint64_t random)
@@ -375,12 +373,12 @@ static void close_contexts(void)
 /* The live way with another layout to write to. */
 static void check_live_layout(const Film *f, const Frames *frames)
 {
-    LumeqEqualizer *eq = NULL;
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     must(lumeq_create(&eq, &(LumeqConfig){.backend = LUMEQ_BACKEND_CPU, .threads = 2}, NULL, 0),
          "an equalizer", lumeq_last_error(NULL));
     must(lumeq_set_params(eq, &f->params), "parameters", lumeq_last_error(eq));
     for (int n = 0; n < FRAMES; n++) {
-        LumeqImage out = image_of(f, f->other_layout, f->out_shift);
+        FREED_BY(layout_free) LumeqImage out = image_of(f, f->other_layout, f->out_shift);
         LumeqFrame frame = {.in = frames->in[n],
                             .out = out,
                             .time = time_of(f, n),
@@ -394,9 +392,7 @@ static void check_live_layout(const Film *f, const Frames *frames)
             lumeq_reset(eq);
         CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s: %s", name, lumeq_last_error(eq));
         CHECK(!layout_differences(&out, &frames->out[n]), "%s, live, frame %d", name, n);
-        layout_free(&out);
     }
-    lumeq_destroy(&eq);
 }
 
 static void check_film(const Film *f)
@@ -504,37 +500,37 @@ static void each_mode(LumeqMode mode, int reference)
     close_contexts();
 }
 
-static void global(void)
+TEST(global)
 {
     each_mode(LUMEQ_MODE_GLOBAL, 0);
 }
 
-static void clahe(void)
+TEST(clahe)
 {
     each_mode(LUMEQ_MODE_CLAHE, 0);
 }
 
-static void haze(void)
+TEST(haze)
 {
     each_mode(LUMEQ_MODE_HAZE, 0);
 }
 
-static void stretch(void)
+TEST(stretch)
 {
     each_mode(LUMEQ_MODE_STRETCH, 0);
 }
 
-static void off(void)
+TEST(off)
 {
     each_mode(LUMEQ_MODE_OFF, 0);
 }
 
-static void reference(void)
+TEST(reference)
 {
     each_mode(LUMEQ_MODE_GLOBAL, 1);
 }
 
-static void clahe_reference(void)
+TEST(clahe_reference)
 {
     each_mode(LUMEQ_MODE_CLAHE, 1);
 }
@@ -584,7 +580,7 @@ static void check_planned(const Film *f)
     free_frames(frames);
 }
 
-static void planned(void)
+TEST(planned)
 {
     LumeqHistory *history = NULL;
     if (lumeq_history_create(&history, NULL, LOOKAHEAD) == LUMEQ_ERR_MEMORY) {
@@ -605,15 +601,4 @@ static void planned(void)
     close_contexts();
 }
 
-static const CheckTest tests[] = {
-    {"global", global},
-    {"clahe", clahe},
-    {"stretch", stretch},
-    {"haze", haze},
-    {"off", off},
-    {"reference", reference},
-    {"clahe_reference", clahe_reference},
-    {"planned", planned},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

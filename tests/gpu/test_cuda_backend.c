@@ -9,7 +9,7 @@
 #define FRAMES 40
 #define MAX_IN_FLIGHT 16
 
-static void device_numbers(void)
+TEST(device_numbers)
 {
     LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
     if (!eq)
@@ -36,9 +36,9 @@ static void *allocate(void *argument)
     return NULL;
 }
 
-static void pinned_memory(void)
+TEST(pinned_memory)
 {
-    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
     if (!eq)
         return;
     pthread_t threads[4];
@@ -63,7 +63,6 @@ static void pinned_memory(void)
     void *again = lumeq_alloc_host(eq, 1 << 20);
     CHECK(again != NULL, "nothing is left after all was freed");
     lumeq_free_host(eq, again);
-    lumeq_destroy(&eq);
 }
 
 /* A sequence whose size changes while frames are in flight, in pinned or ordinary memory. */
@@ -204,7 +203,7 @@ static int all_received(const Sequence *s)
 
 /* The CPU and equalizers on the GPU in turn, with ordinary memory, with pinned memory, and without
  * times: the same all four times. */
-static void sequences(void)
+TEST(sequences)
 {
     static Sequence s[SEQUENCES];
     for (int i = 0; i < SEQUENCES; i++) {
@@ -235,7 +234,7 @@ static void sequences(void)
 }
 
 /* Destroyed with frames in flight. */
-static void abandoned(void)
+TEST(abandoned)
 {
     Sequence s = {.eq = open_on(LUMEQ_BACKEND_CUDA)};
     if (!s.eq)
@@ -277,10 +276,10 @@ static void check_overlap(const LumeqFrameStats *stats)
     CHECK(upload_download > 0, "no frame uploads while the last but one downloads");
 }
 
-static void stages_overlap(void)
+TEST(stages_overlap)
 {
     static LumeqFrameStats stats[OVERLAP_FRAMES];
-    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
     if (!eq)
         return;
     const size_t size = (size_t)OVERLAP_WIDTH * OVERLAP_HEIGHT;
@@ -310,13 +309,6 @@ static void stages_overlap(void)
     for (int i = 0; i < 4; i++)
         lumeq_free_host(eq, out[i]);
     lumeq_free_host(eq, in);
-    lumeq_destroy(&eq);
 }
 
-static const CheckTest tests[] = {
-    {"device_numbers", device_numbers}, {"pinned_memory", pinned_memory},
-    {"sequences", sequences},           {"abandoned", abandoned},
-    {"stages_overlap", stages_overlap},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

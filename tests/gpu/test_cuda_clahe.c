@@ -282,7 +282,7 @@ static int depth_of(int number)
     return number / 8 % 2 ? depths[number / 16 % 7] : 8;
 }
 
-static void rectangles(void)
+TEST(rectangles)
 {
     static const int widths[] = {1,  2,  3,   5,   8,   15,  16,  17,  31,   32,   33,   47,  63,
                                  64, 65, 100, 127, 255, 256, 257, 640, 1000, 1919, 1920, 1921};
@@ -307,7 +307,7 @@ static void rectangles(void)
 }
 
 /* Many blocks, aligned and not. */
-static void large(void)
+TEST(large)
 {
     static const int sizes[][2] = {
         {3840, 2160}, {3839, 2161}, {7680, 4320}, {65535, 130}, {130, 65535}};
@@ -327,9 +327,4 @@ static void large(void)
     OK(cudaFree(on_device));
 }
 
-static const CheckTest tests[] = {
-    {"rectangles", rectangles},
-    {"large", large},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

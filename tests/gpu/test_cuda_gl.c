@@ -227,7 +227,7 @@ static void compare(Stage *s, const Shape *shape)
     }
 }
 
-static void every_layout(void)
+TEST(every_layout)
 {
     static const enum AVPixelFormat formats[] = {
         AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12,      AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,
@@ -246,7 +246,7 @@ static void every_layout(void)
 }
 
 /* Input and output, whose chroma is the same memory, beside each other. */
-static void both_sides(void)
+TEST(both_sides)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 321, 181, 31, 0};
     static Picture pictures[2];
@@ -254,9 +254,11 @@ static void both_sides(void)
     if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
         return;
     for (int through_cuda = 0; through_cuda < 2; through_cuda++) {
+        FREED_BY(av_frame_free)
         AVFrame *in = make_frame(&shape, through_cuda ? PINNED : ORDINARY, 1);
+        FREED_BY(av_frame_free)
         AVFrame *luma = make_frame(&shape, through_cuda ? LUMA_ON_DEVICE : ORDINARY, 2);
-        AVFrame *out = av_frame_clone(in);
+        FREED_BY(av_frame_free) AVFrame *out = av_frame_clone(in);
         av_buffer_unref(&out->buf[0]);
         out->buf[0] = av_buffer_ref(luma->buf[0]);
         out->data[0] = out->buf[0]->data;
@@ -268,16 +270,13 @@ static void both_sides(void)
         read_scene(&s, VIEW_COMPARE_SPLIT, pictures[through_cuda]);
         set_frame(&s, VIEW_INPUT, NULL);
         set_frame(&s, VIEW_OUTPUT, NULL);
-        av_frame_free(&in);
-        av_frame_free(&out);
-        av_frame_free(&luma);
     }
     CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])), "they do not show the same");
     close_stage(&s);
 }
 
 /* What the equalizer leaves on the GPU is what the CPU makes. */
-static void equalized(void)
+TEST(equalized)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 641, 361, 7, 0};
     static Picture pictures[2];
@@ -287,7 +286,8 @@ static void equalized(void)
     AVFrame *in = make_frame(&shape, ORDINARY, 3);
     for (int gpu = 0; gpu < 2; gpu++) {
         const LumeqConfig config = {.backend = gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU};
-        LumeqEqualizer *eq = NULL;
+        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
+        FREED_BY(av_frame_free)
         AVFrame *out = make_frame(&shape, gpu ? LUMA_ON_DEVICE : ORDINARY, 4);
         if (!CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "no equalizer"))
             break;
@@ -310,8 +310,6 @@ static void equalized(void)
         set_frame(&s, VIEW_OUTPUT, out);
         read_scene(&s, VIEW_COMPARE_OFF, pictures[gpu]);
         set_frame(&s, VIEW_OUTPUT, NULL);
-        lumeq_destroy(&eq);
-        av_frame_free(&out);
     }
     CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])), "they do not show the same");
     av_frame_free(&in);
@@ -322,7 +320,7 @@ static void equalized(void)
 
 /* The rows that scopes look at come from the GPU, and give the same figures as the frame on the
  * host. */
-static void rows_for_scopes(void)
+TEST(rows_for_scopes)
 {
     static const Shape shapes[] = {{AV_PIX_FMT_YUV420P, 1919, 1081, 3, 0},
                                    {AV_PIX_FMT_YUV420P10, 3840, 2160, 64, 0}};
@@ -333,8 +331,8 @@ static void rows_for_scopes(void)
     for (int i = 0; i < 2; i++)
         for (Where where = PINNED; where < WHERES; where++) {
             FrameRows rows[FRAME_ROWS_PLANES];
-            AVFrame *host = make_frame(&shapes[i], ORDINARY, 9);
-            AVFrame *frame = make_frame(&shapes[i], where, 9);
+            FREED_BY(av_frame_free) AVFrame *host = make_frame(&shapes[i], ORDINARY, 9);
+            FREED_BY(av_frame_free) AVFrame *frame = make_frame(&shapes[i], where, 9);
             CHECK(frame_scopes_count(&here, host, 0) == 0, "not counted");
             const int planes = frame_scopes_rows(rows, frame, 0);
             const double begin = now_ms();
@@ -346,15 +344,13 @@ static void rows_for_scopes(void)
             frame_scopes_count_rows(&there, frame, rows, 0);
             CHECK(memcmp(&here, &there, sizeof(here)) == 0, "%s: other figures",
                   where_names[where]);
-            av_frame_free(&frame);
-            av_frame_free(&host);
         }
     close_stage(&s);
 }
 
 /* ---- opening, closing, failing ------------------------------------------------------------- */
 
-static void declines(void)
+TEST(declines)
 {
     Stage s;
     ViewCuda *cuda = NULL;
@@ -368,7 +364,7 @@ static void declines(void)
 }
 
 /* The view first, the way through CUDA first, and what was there before still works after. */
-static void closes_in_any_order(void)
+TEST(closes_in_any_order)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};
     static Picture before, after;
@@ -397,7 +393,7 @@ static void closes_in_any_order(void)
 }
 
 /* A texture that is none: what CUDA cannot do goes the usual way, from then on, if it can. */
-static void fails_in_mid_run(void)
+TEST(fails_in_mid_run)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};
     static Picture expected, picture;
@@ -479,7 +475,7 @@ static void time_way(Stage *s, Where where, int through_cuda, void (*finish)(voi
 }
 
 /* Of one frame of 3840x2160, 4:2:0, 8 bits; said, not judged. */
-static void times(void)
+TEST(times)
 {
     Stage s;
     void (*finish)(void);
@@ -501,15 +497,4 @@ static void times(void)
     close_stage(&s);
 }
 
-static const CheckTest tests[] = {
-    {"every_layout", every_layout},
-    {"both_sides", both_sides},
-    {"equalized", equalized},
-    {"rows_for_scopes", rows_for_scopes},
-    {"declines", declines},
-    {"closes_in_any_order", closes_in_any_order},
-    {"fails_in_mid_run", fails_in_mid_run},
-    {"times", times},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -346,16 +346,14 @@ static void check_cases(int left)
     close_all();
 }
 
-static void pictures(void)
+TEST(pictures)
 {
     check_cases(0);
 }
 
-static void left_alone(void)
+TEST(left_alone)
 {
     check_cases(1);
 }
 
-static const CheckTest tests[] = {{"pictures", pictures}, {"left_alone", left_alone}};
-
-CHECK_MAIN(tests)
+TEST_MAIN

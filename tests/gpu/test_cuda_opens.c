@@ -105,7 +105,7 @@ static int equalize_once(int number)
     return 0;
 }
 
-static void opens(void)
+TEST(opens)
 {
     const int count = count_of("LUMEQ_TEST_OPENS", 1000);
     LumeqMemoryUse use = {.size = sizeof(use)};
@@ -136,7 +136,7 @@ static const atomic_int never;
 static void equalize(LumeqEqualizer *eq, FrameMemory *memory, const AVFrame *in)
 {
     MediaError error = {0};
-    AVFrame *out = equalizer_output(memory, in, 1, &error);
+    FREED_BY(av_frame_free) AVFrame *out = equalizer_output(memory, in, 1, &error);
     if (CHECK(out != NULL, "out of memory")) {
         LumeqFrame frame = equalizer_frame(in, out);
         const LumeqSync sync = equalizer_after(in);
@@ -144,7 +144,6 @@ static void equalize(LumeqEqualizer *eq, FrameMemory *memory, const AVFrame *in)
         frame.sync = sync.after ? &sync : NULL;
         CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
     }
-    av_frame_free(&out);
 }
 
 /* 1: the first frame of the clip was decoded on the GPU and equalized. */
@@ -195,7 +194,7 @@ static int open_once(const char *clip)
     return on_gpu;
 }
 
-static void opens_of_decoders(void)
+TEST(opens_of_decoders)
 {
     const char *clip = getenv("LUMEQ_CLIP");
     const int count = count_of("LUMEQ_TEST_CASES", 60);
@@ -214,11 +213,4 @@ static void opens_of_decoders(void)
 }
 #endif
 
-static const CheckTest tests[] = {
-    {"opens", opens},
-#ifndef FAKE_CUDA
-    {"opens_of_decoders", opens_of_decoders},
-#endif
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

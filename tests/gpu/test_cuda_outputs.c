@@ -178,7 +178,7 @@ static void redo(LumeqEqualizer *gpu, LumeqEqualizer *cpu, Case *c, int number)
 }
 
 /* As many in flight as may be; every eleventh frame is the last for now, and done again. */
-static void any_layout(void)
+TEST(any_layout)
 {
     const char *wanted = getenv("LUMEQ_TEST_CASES");
     const int frames = wanted ? atoi(wanted) : DEFAULT_FRAMES;
@@ -219,9 +219,9 @@ static void any_layout(void)
 }
 
 /* Memory of the host is refused, not written to by a kernel; the equalizer goes on. */
-static void host_memory_is_refused(void)
+TEST(host_memory_is_refused)
 {
-    LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
     static Case c;
     if (!gpu)
         return;
@@ -240,13 +240,12 @@ static void host_memory_is_refused(void)
     lumeq_flush(gpu);
     CHECK(lumeq_receive(gpu, NULL, NULL) == 0, "then nothing goes: %s", lumeq_last_error(gpu));
     close_case(&c, gpu);
-    lumeq_destroy(&gpu);
 }
 
 /* Also where only chroma is there. */
-static void host_chroma_is_refused(void)
+TEST(host_chroma_is_refused)
 {
-    LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
     static Case c;
     if (!gpu)
         return;
@@ -264,13 +263,6 @@ static void host_chroma_is_refused(void)
     lumeq_flush(gpu);
     CHECK(lumeq_receive(gpu, NULL, NULL) == 0, "then nothing goes: %s", lumeq_last_error(gpu));
     close_case(&c, gpu);
-    lumeq_destroy(&gpu);
 }
 
-static const CheckTest tests[] = {
-    {"any_layout", any_layout},
-    {"host_memory_is_refused", host_memory_is_refused},
-    {"host_chroma_is_refused", host_chroma_is_refused},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

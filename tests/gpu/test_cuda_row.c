@@ -145,6 +145,7 @@ static int film_compare(Film *film, const char *name)
     memset(&before, 0, sizeof(before));
     for (int i = 0; i < FRAMES; i++) {
         const CheckRect *dst = &film->dst[i];
+        FREED_BY(check_rect_free)
         CheckRect expected = check_rect(dst->width, dst->height, dst->stride, 0, GUARD);
         snprintf(frame, sizeof(frame), "%s, frame %d", name, i);
         result.noise = NOISE_UNKNOWN;
@@ -164,13 +165,12 @@ static int film_compare(Film *film, const char *name)
         CHECK(!memcmp(&memory.counters, &zero, sizeof(zero)), "%s: counters are left behind",
               frame);
         before = result;
-        check_rect_free(&expected);
     }
     return known;
 }
 
 /* Queued at once, so that the next frame is counted while the curve of this one is computed. */
-static void in_a_row(void)
+TEST(in_a_row)
 {
     static const int sizes[][2] = {{16, 1}, {64, 48}, {641, 361}, {1920, 1080}};
     static const int depths[] = {8, 10, 12, 16};
@@ -179,7 +179,7 @@ static void in_a_row(void)
         return;
     for (int i = 0; i < cases_of(4 * 4); i++) {
         char name[100];
-        Film film = {.memory = NULL};
+        FREED_BY(film_close) Film film = {.memory = NULL};
         CheckRandom random = check_random(2000000 + (uint64_t)i);
         const int *size = sizes[i / 4], depth = depths[i % 4];
         film_open(&film, size[0], size[1], depth, &random);
@@ -189,7 +189,6 @@ static void in_a_row(void)
             film_run(&film, write);
             known += film_compare(&film, name);
         }
-        film_close(&film);
     }
     CHECK(known || cases_of(4 * 4) < 16, "the noise is known of none of these frames");
 }
@@ -229,10 +228,8 @@ static void compare_counts(const DeviceRect *in, const CurveParams *params,
         CHECK(!memcmp(&memory.tallies[k], &zero, sizeof(zero)), "%s: counts are left behind", name);
 }
 
-static void counts_alone(void)
+TEST_IF(counts_alone, have_gpu())
 {
-    if (!have_gpu())
-        return;
     for (int i = 0; i < cases_of(40); i++) {
         static uint32_t expected[LUMEQ_MAX_BINS];
         char name[100];
@@ -240,6 +237,7 @@ static void counts_alone(void)
         const int depth = (int[]){8, 10, 12, 9}[i % 4], size = depth > 8 ? 2 : 1;
         const CurveParams params = {.depth = depth, .bins = 1 << depth};
         const int width = 1 + check_below(&random, 2000), height = 1 + check_below(&random, 500);
+        FREED_BY(check_rect_free)
         CheckRect src = check_rect(width * size, height, (width + i % 5) * size, 0, GUARD);
         fill(&src, i / 4 % CONTENTS, &random);
         const DeviceRect in = to_device(&src, &params);
@@ -249,13 +247,7 @@ static void counts_alone(void)
         snprintf(name, sizeof(name), "%dx%d, depth %d", width, height, depth);
         compare_counts(&in, &params, expected, name);
         OK(cudaFree(in.memory));
-        check_rect_free(&src);
     }
 }
 
-static const CheckTest tests[] = {
-    {"in_a_row", in_a_row},
-    {"counts_alone", counts_alone},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -302,13 +302,12 @@ static void measure_both(LumeqContext *cpu, LumeqContext *gpu, const LumeqParams
                          const Picture *in, const Picture *before, const LumeqSync *sync,
                          LumeqMeasure **expected, const char *name)
 {
-    LumeqMeasure *got = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *got = NULL;
     const LumeqImage on_host = drawn(in), was = before ? drawn(before) : on_host;
     DONE(lumeq_measure(cpu, expected, params, &on_host, before ? &was : NULL, NULL));
     DONE(lumeq_measure(gpu, &got, params, &in->image, before ? &before->image : NULL, sync));
     if (DONE(lumeq_measure_finish(got, 1)))
         compare_measures(*expected, got, name);
-    lumeq_measure_free(&got);
 }
 
 /* The luma of `in`, of which some samples are a little different. */
@@ -333,11 +332,14 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
     const int planes_out = planes == 1 ? 1 : 1 + check_below(&random, 3);
     const int shift = draw_shift(format.depth, &random);
     const int shift_out = check_below(&random, 2) ? shift : draw_shift(format.depth, &random);
+    FREED_BY(free_picture)
     Picture in = make_picture(&format, planes, shift, number % WHERES, &random);
     fill_picture(&in, &random);
+    FREED_BY(free_picture)
     Picture expected = make_picture(&format, planes_out, shift_out, PAGEABLE, &random);
+    FREED_BY(free_picture)
     Picture out = make_picture(&format, planes_out, shift_out, number / 3 % WHERES, &random);
-    Picture before = make_before(&format, &in, number / 5 % WHERES, &random);
+    FREED_BY(free_picture) Picture before = make_before(&format, &in, number / 5 % WHERES, &random);
     const LumeqImage in_on_host = in.image;
     place(&in);
     place(&before);
@@ -357,9 +359,9 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
     };
     const int which = number / 9 % 4;
     const LumeqSync *sync = which ? &syncs[which - 1] : NULL;
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     measure_both(cpu, gpu, &params, &in, number % 5 ? &before : NULL, sync, &measure, name);
-    LumeqCurve *curve = curve_of(&params, measure);
+    FREED_BY(lumeq_curve_unref) LumeqCurve *curve = curve_of(&params, measure);
     LumeqImage host = in_on_host;
     host.memory = LUMEQ_MEMORY_HOST;
     DONE(lumeq_apply(cpu, curve, &host, NULL, 0, &expected.image, NULL));
@@ -370,26 +372,17 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
         OK(cudaStreamSynchronize(signals->stream));
     fetch(&out);
     compare_pictures(&expected, &out, name);
-    lumeq_curve_unref(&curve);
-    lumeq_measure_free(&measure);
-    free_picture(&before);
-    free_picture(&in);
-    free_picture(&out);
-    free_picture(&expected);
 }
 
-static void frames(void)
+TEST(frames)
 {
-    LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
-    LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, NULL);
+    FREED_BY(lumeq_context_destroy) LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
+    FREED_BY(lumeq_context_destroy) LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, NULL);
     if (gpu) {
-        Signals signals = open_signals();
+        FREED_BY(close_signals) Signals signals = open_signals();
         for (int number = 0; number < cases_wanted(); number++)
             run_case(cpu, gpu, &signals, number);
-        close_signals(&signals);
     }
-    lumeq_context_destroy(&gpu);
-    lumeq_context_destroy(&cpu);
 }
 
 /* Any thread at any time. */
@@ -410,7 +403,7 @@ static void *run_cases(void *user)
 }
 #endif
 
-static void threads(void)
+TEST(threads)
 {
 #ifdef FAKE_CUDA
     check_skip("a made-up GPU has one thread");
@@ -447,9 +440,12 @@ static void next_live(Both *b, const LumeqParams *params, const Format *format, 
     const int planes = 2 + number % 2, planes_out = 2 + number / 2 % 2;
     const int shift = format->depth > 8 ? number / 4 % 2 * (16 - format->depth) : 0;
     const int shift_out = format->depth > 8 ? number / 8 % 2 * (16 - format->depth) : 0;
+    FREED_BY(free_picture)
     Picture in = make_picture(format, planes, shift, number % WHERES, random);
     fill_picture(&in, random);
+    FREED_BY(free_picture)
     Picture expected = make_picture(format, planes_out, shift_out, PAGEABLE, random);
+    FREED_BY(free_picture)
     Picture out = make_picture(format, planes_out, shift_out, number / 3 % WHERES, random);
     const LumeqImage on_host = in.image;
     place(&in);
@@ -457,8 +453,8 @@ static void next_live(Both *b, const LumeqParams *params, const Format *format, 
 
     LumeqImage host = on_host;
     host.memory = LUMEQ_MEMORY_HOST;
-    LumeqMeasure *measure = NULL;
-    LumeqCurve *curve = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
     const LumeqMoment moment = {.number = number, .time = number * INT64_C(40000000)};
     DONE(lumeq_measure(b->cpu, &measure, params, &host, NULL, NULL));
     DONE(lumeq_history_put(b->history, measure, &moment));
@@ -485,11 +481,6 @@ static void next_live(Both *b, const LumeqParams *params, const Format *format, 
     snprintf(name, sizeof(name), "frame %d, mode %d, %d bits", number, (int)params->mode,
              format->depth);
     compare_pictures(&expected, &out, name);
-    lumeq_curve_unref(&curve);
-    lumeq_measure_free(&measure);
-    free_picture(&in);
-    free_picture(&out);
-    free_picture(&expected);
 }
 
 /* `single`: the caller's events and streams are the same for all frames; 0: they change. */
@@ -509,19 +500,18 @@ static void play_live(int mode, int depth, int single)
         check_skip("no GPU: %s", why);
     else if (CHECK(ret == 0, "create answers %d: %s", ret, why)) {
         CheckRandom random = check_random((uint64_t)(depth * 8 + mode));
-        Signals signals = open_signals();
+        FREED_BY(close_signals) Signals signals = open_signals();
         DONE(lumeq_history_create(&b.history, &params, 0));
         lumeq_set_params(b.eq, &params);
         for (int number = 0; number < FRAMES; number++)
             next_live(&b, &params, &format, &signals, number, single, &random);
         lumeq_history_destroy(&b.history);
         lumeq_destroy(&b.eq);
-        close_signals(&signals);
     }
     lumeq_context_destroy(&b.cpu);
 }
 
-static void live(void)
+TEST(live)
 {
     for (int mode = 0; mode < 5; mode++)
         for (int depth = 8; depth <= 16; depth += mode == LUMEQ_MODE_CLAHE ? 2 : 4)
@@ -605,7 +595,7 @@ static void close_waiting(Waiting *w)
 /* `warm`: the gate is open, and memory is allocated as the frames after need it. */
 static void steps_behind_gate(Waiting *w, const LumeqSync *sync, int warm)
 {
-    LumeqMeasure *measure = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     produce(&w->signals, &w->gate, &w->in, &w->source);
     if (warm)
         atomic_store(&w->gate.open, 1);
@@ -622,7 +612,6 @@ static void steps_behind_gate(Waiting *w, const LumeqSync *sync, int warm)
     OK(cudaEventSynchronize(w->signals.finished));
     fetch(&w->out);
     compare_pictures(&w->wanted, &w->out, "behind a gate");
-    lumeq_measure_free(&measure);
 }
 
 static void live_behind_gate(Waiting *w, LumeqEqualizer *eq, const LumeqSync *sync, int warm)
@@ -649,15 +638,14 @@ static void live_behind_gate(Waiting *w, LumeqEqualizer *eq, const LumeqSync *sy
 /* What live makes of the first frame of all. */
 static void expect_live(Waiting *w, const LumeqImage *source)
 {
-    LumeqEqualizer *eq = NULL;
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU};
     LumeqFrame frame = {.in = *source, .out = w->wanted.image};
     if (CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL)))
         CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
-    lumeq_destroy(&eq);
 }
 
-static void nothing_waits(void)
+TEST(nothing_waits)
 {
     Waiting w = {.gpu = open_context(LUMEQ_BACKEND_CUDA, NULL)};
     if (!w.gpu)
@@ -700,7 +688,7 @@ static void *driver_function(const char *name, unsigned version)
 static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
                       PFN_cuCtxPushCurrent_v4000 push, PFN_cuCtxPopCurrent_v4000 pop)
 {
-    LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
+    FREED_BY(lumeq_context_destroy) LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
     LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, context);
     CUcontext before = NULL, after = NULL;
     CHECK(push(context) == CUDA_SUCCESS, "push");
@@ -716,7 +704,7 @@ static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
     LumeqParams params = DEFAULT_PARAMS;
     OK(cudaSetDevice(0));
     CHECK(current(&before) == CUDA_SUCCESS, "no context is current");
-    Picture in = make_picture(&format, 1, 0, ON_DEVICE, &random);
+    FREED_BY(free_picture) Picture in = make_picture(&format, 1, 0, ON_DEVICE, &random);
     place(&in);
     CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,
           "memory of the primary context is taken");
@@ -724,12 +712,10 @@ static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
           lumeq_last_error(NULL));
     lumeq_context_destroy(&gpu);
     CHECK(current(&after) == CUDA_SUCCESS && after == before, "another context is current");
-    free_picture(&in);
-    lumeq_context_destroy(&cpu);
 }
 #endif
 
-static void callers_context(void)
+TEST(callers_context)
 {
 #ifdef FAKE_CUDA
     static int context;
@@ -775,12 +761,4 @@ static void callers_context(void)
 #endif
 }
 
-static const CheckTest tests[] = {
-    {"frames", frames},
-    {"threads", threads},
-    {"live", live},
-    {"nothing_waits", nothing_waits},
-    {"callers_context", callers_context},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

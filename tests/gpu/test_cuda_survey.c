@@ -228,7 +228,7 @@ static void films(void)
 }
 
 /* Without a GPU there is nothing to compare with. */
-static void on_the_gpu(void)
+TEST(on_the_gpu)
 {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
@@ -238,8 +238,4 @@ static void on_the_gpu(void)
     films();
 }
 
-static const CheckTest tests[] = {
-    {"on_the_gpu", on_the_gpu},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

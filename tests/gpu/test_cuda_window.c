@@ -84,14 +84,14 @@ static void hang_with(Where where)
         free(memory);
 }
 
-static void hangs(void)
+TEST(hangs)
 {
     for (Where where = ORDINARY; where < WHERES; where++)
         hang_with(where);
 }
 
 /* A GPU that takes 3 s is slow, not lost. */
-static void slow(void)
+TEST(slow)
 {
     char why[256] = "";
     for (Where where = ORDINARY; where < WHERES; where++) {
@@ -109,7 +109,7 @@ static void slow(void)
 }
 
 /* Somebody else has noticed. */
-static void given_up(void)
+TEST(given_up)
 {
     char why[256] = "";
     uint8_t *memory;
@@ -150,7 +150,7 @@ static AVFrame large_frame(Where where)
 
 /* Scopes count the same of the rows that come from the device as of the frame on the host, which
  * stays where it is. */
-static void rows_come(void)
+TEST(rows_come)
 {
     static Scopes there, here;
     char why[256] = "";
@@ -177,7 +177,7 @@ static void rows_come(void)
 }
 
 /* A GPU that hangs is given up there, too, and may write to the rows' memory later on. */
-static void rows_hang(void)
+TEST(rows_hang)
 {
     char why[256] = "";
     ViewCuda *cuda = NULL;
@@ -200,7 +200,7 @@ static void rows_hang(void)
 }
 
 /* Whatever call fails. */
-static void rows_fail(void)
+TEST(rows_fail)
 {
     for (int call = 1;; call++) {
         char why[256] = "";
@@ -223,9 +223,4 @@ static void rows_fail(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"rows_come", rows_come}, {"rows_hang", rows_hang}, {"rows_fail", rows_fail},
-    {"slow", slow},           {"given_up", given_up},   {"hangs", hangs},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

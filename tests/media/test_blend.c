@@ -175,7 +175,7 @@ static void check_case(const Case *c, CheckRandom *random)
     Blender blender = {0};
     fill(p.rgba[0][0], sizeof(p), random);
     AVFrame *frame = make_frame(c, random), *shared = av_frame_clone(frame);
-    AVFrame *before = make_frame(c, random);
+    FREED_BY(av_frame_free) AVFrame *before = make_frame(c, random);
     av_frame_copy(before, frame);
     const BlendPicture picture = as_picture(&p, c->place.width, c->place.height);
     CHECK(blend_picture(&blender, frame, c->place, &picture) == 0, "it fails");
@@ -184,7 +184,6 @@ static void check_case(const Case *c, CheckRandom *random)
     blend_close(&blender);
     av_frame_free(&frame);
     av_frame_free(&shared);
-    av_frame_free(&before);
 }
 
 static const enum AVPixelFormat formats[] = {
@@ -201,7 +200,7 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_YUVA444P12LE, AV_PIX_FMT_YUVA422P16LE,
 };
 
-static void test_formats(void)
+TEST(formats)
 {
     const BlendPlace places[] = {{0, 0, 37, 23}, {8, 4, 16, 12}, {5, 3, 31, 19}, {36, 22, 1, 1}};
     CheckRandom random = check_random(1);
@@ -212,7 +211,7 @@ static void test_formats(void)
                        &random);
 }
 
-static void test_matrices(void)
+TEST(matrices)
 {
     const enum AVColorSpace spaces[] = {AVCOL_SPC_BT709,      AVCOL_SPC_SMPTE170M,
                                         AVCOL_SPC_BT470BG,    AVCOL_SPC_SMPTE240M,
@@ -231,7 +230,7 @@ static void test_matrices(void)
 }
 
 /* A picture that is read by other steps gives the same frame as one that lies that way. */
-static void test_turned(void)
+TEST(turned)
 {
     static Pixels upright, turned;
     CheckRandom random = check_random(3);
@@ -247,11 +246,10 @@ static void test_turned(void)
     };
     AVFrame *frames[2];
     for (int i = 0; i < 2; i++) {
-        Blender blender = {0};
+        FREED_BY(blend_close) Blender blender = {0};
         CheckRandom same_frame = check_random(4);
         frames[i] = make_frame(&c, &same_frame);
         CHECK(blend_picture(&blender, frames[i], c.place, &pictures[i]) == 0, "it fails");
-        blend_close(&blender);
     }
     CHECK(same(frames[0], frames[1]), "the turned picture is another one");
     av_frame_free(&frames[0]);
@@ -282,7 +280,7 @@ static int gray_in(int gray, enum AVColorTransferCharacteristic transfer, int sc
 
 /* ITU-R BT.2408: white is at 58 % of PQ and at 75 % of HLG; BT.1886 puts half its code at 38 nits,
  * which PQ has at 42 % and HLG at 45 %. */
-static void test_hdr(void)
+TEST(hdr)
 {
     const struct {
         enum AVColorTransferCharacteristic transfer;
@@ -301,14 +299,14 @@ static void test_hdr(void)
     }
 }
 
-static void test_scaled(void)
+TEST(scaled)
 {
     const int luma = gray_in(200, AVCOL_TRC_BT709, 2);
     CHECK(abs(luma - 200) <= 1, "200 becomes %d", luma);
 }
 
 /* A format that is none of those is refused, and stays as it is. */
-static void test_refused(void)
+TEST(refused)
 {
     static Pixels p;
     Blender blender = {0};
@@ -325,9 +323,4 @@ static void test_refused(void)
     av_frame_free(&before);
 }
 
-static const CheckTest tests[] = {
-    {"formats", test_formats}, {"matrices", test_matrices}, {"turned", test_turned},
-    {"hdr", test_hdr},         {"scaled", test_scaled},     {"refused", test_refused},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -62,7 +62,7 @@ static void check_times(const Times *t)
 {
     Source *source;
     MediaError error;
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     int64_t last = -1;
     int held = 0;
     fake_camera_is(t->words);
@@ -84,10 +84,9 @@ static void check_times(const Times *t)
               t->then ? t->then : t->words);
         source_close(&source);
     }
-    av_packet_free(&packet);
 }
 
-static void test_times(void)
+TEST(times)
 {
     static const Times times[] = {
         {"", NULL, INTERVAL_US, 2, 1, 19},
@@ -101,7 +100,7 @@ static void test_times(void)
 
 /* The wall clock is set while frames of before still wait, and these come after it: buffers that
  * were filled before are used up at frame 16. */
-static void test_set_clock(void)
+TEST(set_clock)
 {
     static const Times times[] = {
         {"clock=wall", "clock=wall wall=3600", INTERVAL_US, 1000, 16, 4},
@@ -121,11 +120,11 @@ static int read_and_drop(Source *source, AVPacket *packet)
 }
 
 /* Of a source that is for recording, that is the end. */
-static void test_going_is_the_end(void)
+TEST(going_is_the_end)
 {
     Source *source;
     MediaError error;
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     if (!fake_camera_ready())
         return;
     if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
@@ -141,7 +140,6 @@ static void test_going_is_the_end(void)
               status.state, status.why);
         source_close(&source);
     }
-    av_packet_free(&packet);
 }
 
 static long count_waits(void)
@@ -155,7 +153,7 @@ static void check_idle(const char *words, const char *then)
 {
     Source *source;
     MediaError error;
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     fake_camera_is(words);
     if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
         int ret = 0;
@@ -173,13 +171,10 @@ static void check_idle(const char *words, const char *then)
               ret, waits, (long long)took);
         source_close(&source);
     }
-    av_packet_free(&packet);
 }
 
-static void test_idle(void)
+TEST_IF(idle, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     check_idle("", "stall");
     check_idle("norate", "norate stall");
 }
@@ -246,10 +241,8 @@ static void check_delay(const CameraOptions *wanted)
     CHECK(delay < LONGEST_DELAY_US, "a frame is %lld us old", (long long)delay);
 }
 
-static void test_delay(void)
+TEST_IF(delay, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     check_delay(&small);
     check_delay(&(CameraOptions){.width = 640, .height = 480, .format = "yuyv422"});
     check_delay(&(CameraOptions){.width = 1280, .height = 720, .format = "mjpeg"});
@@ -284,7 +277,7 @@ static int newest_wins(LiveView *view)
 }
 
 /* Whoever is slow sees the newest, and how many were dropped. */
-static void test_newest_wins(void)
+TEST(newest_wins)
 {
     LiveView view;
     if (!fake_camera_ready())
@@ -319,10 +312,8 @@ static void check_damage(const char *words)
     live_view_close(&view);
 }
 
-static void test_damage(void)
+TEST_IF(damage, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     check_damage("malformed");
     check_damage("flagged");
     check_damage("cut");
@@ -370,7 +361,7 @@ static void check_return(const char *words, const char *why, const char *then)
     fake_camera_is("");
 }
 
-static void test_return(void)
+TEST(return )
 {
     if (!fake_camera_ready())
         return;
@@ -393,7 +384,7 @@ static int wait_for_why(LiveView *v, const char *why)
 }
 
 /* Back, it may not be ready at once, as others see it first and its permissions come later. */
-static void test_slow_return(void)
+TEST(slow_return)
 {
     static const char *const words[][2] = {{"gone", "unplugged"}, {"denied", "no permission"},
                                            {"gone", "unplugged"}, {"busy", "another program"},
@@ -436,10 +427,8 @@ static void check_close(const char *words, int64_t after)
     CHECK(took < CHECK_SLOWER * 250000, "'%s': closing took %lld us", words, (long long)took);
 }
 
-static void test_close(void)
+TEST_IF(close, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     check_close("", 0);
     check_close("gone", 100000);
     check_close("gone", 900000);
@@ -450,7 +439,7 @@ static void test_close(void)
 }
 
 /* What opens at its place has to be it. */
-static void test_other_camera(void)
+TEST(other_camera)
 {
     LiveView view;
     if (!fake_camera_ready())
@@ -468,18 +457,4 @@ static void test_other_camera(void)
     live_view_close(&view);
 }
 
-static const CheckTest tests[] = {
-    {"times", test_times},
-    {"set clock", test_set_clock},
-    {"going is the end", test_going_is_the_end},
-    {"idle", test_idle},
-    {"delay", test_delay},
-    {"newest wins", test_newest_wins},
-    {"damage", test_damage},
-    {"return", test_return},
-    {"slow return", test_slow_return},
-    {"close", test_close},
-    {"other camera", test_other_camera},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -19,10 +19,8 @@ static void expect(const CameraOptions *wanted, const char *text)
     source_close(&source);
 }
 
-static void test_choice(void)
+TEST_IF(choice, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     fake_camera_has(USUAL);
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 1920x1080 at 30 fps");
     expect(&(CameraOptions){.width = 1280, .height = 720},
@@ -41,10 +39,8 @@ static void test_choice(void)
            "Fake Webcam (/dev/video0): yuyv422 1280x720 at 10 fps");
 }
 
-static void test_odd_choices(void)
+TEST_IF(odd_choices, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     fake_camera_has("MJPG 1280x720@60,30;MJPG 1920x1080@20");
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 1280x720 at 60 fps");
     expect(&(CameraOptions){.rate = {2997, 100}},
@@ -62,20 +58,16 @@ static void test_odd_choices(void)
            "Fake Webcam (/dev/video0): yuyv422 640x480 at 20 fps");
 }
 
-static void test_rate_read_back(void)
+TEST_IF(rate_read_back, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     fake_camera_is("rate=15");
     expect(&(CameraOptions){.width = 1280, .height = 720},
            "Fake Webcam (/dev/video0): mjpeg 1280x720 at 15 fps; 30 fps was asked for");
 }
 
 /* What a driver offers and then does not set is passed over. */
-static void test_next_best(void)
+TEST_IF(next_best, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     fake_camera_is("refuse=MJPG");
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 640x480 at 30 fps");
     fake_camera_has("MJPG 640x480@30;JPEG 640x480@30"); /* two codes of one format */
@@ -95,10 +87,8 @@ static void refuse(const CameraOptions *wanted, int fault, const char *text)
     source_close(&source);
 }
 
-static void test_not_offered(void)
+TEST_IF(not_offered, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     fake_camera_has(USUAL);
     refuse(&(CameraOptions){.format = "h264"}, MEDIA_USAGE,
            "--input-format 'h264': the camera '/dev/video0' (Fake Webcam) offers yuyv422, mjpeg");
@@ -123,7 +113,7 @@ static void test_not_offered(void)
            "has no picture format that can be read");
 }
 
-static void test_troubles(void)
+TEST(troubles)
 {
     static const struct {
         const char *words, *text;
@@ -143,10 +133,8 @@ static void test_troubles(void)
     }
 }
 
-static void test_missing(void)
+TEST_IF(missing, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     refuse(&(CameraOptions){.device = "/dev/video7"}, MEDIA_INPUT,
            "the camera '/dev/video7' is not there; there is /dev/video0 (Fake Webcam)");
     refuse(&(CameraOptions){.device = "7"}, MEDIA_INPUT, "the camera '/dev/video7' is not there");
@@ -168,10 +156,8 @@ static void test_missing(void)
            "the camera '/dev/video0' is not there; no camera is connected");
 }
 
-static void test_no_pictures(void)
+TEST_IF(no_pictures, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     fake_camera_is("stall");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "gives no picture: none came in 5 s");
     fake_camera_is("malformed");
@@ -180,7 +166,7 @@ static void test_no_pictures(void)
 
 /* ---- lists ---- */
 
-static void test_devices(void)
+TEST(devices)
 {
     CameraDevice *devices;
     MediaError error = {0};
@@ -212,7 +198,7 @@ static void test_devices(void)
     camera_free(&devices);
 }
 
-static void test_modes(void)
+TEST(modes)
 {
     static const char *const texts[] = {"640x480 at 30, 15 fps",
                                         "16x16 to 1920x1080 at 1 to 60 fps", "800x600 at any rate",
@@ -245,17 +231,4 @@ static void test_modes(void)
     camera_free(&modes);
 }
 
-static const CheckTest tests[] = {
-    {"choice", test_choice},
-    {"odd choices", test_odd_choices},
-    {"rate read back", test_rate_read_back},
-    {"next best", test_next_best},
-    {"not offered", test_not_offered},
-    {"troubles", test_troubles},
-    {"missing", test_missing},
-    {"no pictures", test_no_pictures},
-    {"devices", test_devices},
-    {"modes", test_modes},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

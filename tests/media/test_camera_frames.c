@@ -62,8 +62,8 @@ static int is_lent(const AVPacket *packet)
 
 static void check_rows(const char *modes, const char *words)
 {
-    AVPacket *packet = av_packet_alloc();
-    Source *source = open_source(modes, words);
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
+    FREED_BY(source_close) Source *source = open_source(modes, words);
     const uint32_t code = code_of(modes);
     for (int i = 0; source && i < 4; i++) {
         if (CHECK(source_read(source, packet) == 0, "%s, '%s': no frame", modes, words))
@@ -71,11 +71,9 @@ static void check_rows(const char *modes, const char *words)
                   modes, words, i, packet->size);
         av_packet_unref(packet);
     }
-    source_close(&source);
-    av_packet_free(&packet);
 }
 
-static void test_rows(void)
+TEST(rows)
 {
     static const char *const modes[] = {"YUYV 64x32@60", "NV12 64x32@60", "YU12 64x32@60"};
     for (int i = 0; i < 3 && fake_camera_ready(); i++) {
@@ -110,7 +108,7 @@ static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *fi
 static void check_missed(const char *words, int is_counted)
 {
     int64_t first = -1;
-    Source *source = open_source("YUYV 64x32@60", words);
+    FREED_BY(source_close) Source *source = open_source("YUYV 64x32@60", words);
     if (!source)
         return;
     read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
@@ -121,13 +119,10 @@ static void check_missed(const char *words, int is_counted)
     CHECK(status.missed == (is_counted ? had - 20 : 0) && status.frames == 20 && !status.corrupt,
           "'%s': %lld missed, %lld read, %lld damaged of %lld", words, (long long)status.missed,
           (long long)status.frames, (long long)status.corrupt, (long long)had);
-    source_close(&source);
 }
 
-static void test_missed(void)
+TEST_IF(missed, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     check_missed("", 1);
     check_missed("uncounted", 0);
 }
@@ -136,7 +131,7 @@ static void test_missed(void)
 static void check_damaged(const char *words)
 {
     int64_t first = -1;
-    Source *source = open_source("YUYV 64x32@60", "");
+    FREED_BY(source_close) Source *source = open_source("YUYV 64x32@60", "");
     if (!source)
         return;
     read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
@@ -148,13 +143,10 @@ static void check_damaged(const char *words)
     CHECK(status.corrupt > 0 && status.frames == 20 && status.missed + status.corrupt == had - 20,
           "'%s': %lld damaged, %lld missed, %lld read of %lld", words, (long long)status.corrupt,
           (long long)status.missed, (long long)status.frames, (long long)had);
-    source_close(&source);
 }
 
-static void test_damaged(void)
+TEST_IF(damaged, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     check_damaged("flagged=3");
     check_damaged("short=3");
 }
@@ -217,7 +209,7 @@ static int is_mapped(void)
     return found;
 }
 
-static void test_lent(void)
+TEST(lent)
 {
     Held held;
     if (!fake_camera_ready())
@@ -245,43 +237,38 @@ static void test_lent(void)
 }
 
 /* What is behind a JPEG in its buffer. */
-static void test_padding(void)
+TEST_IF(padding, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
-    Source *source = open_source("MJPG 64x32@60", "");
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(source_close) Source *source = open_source("MJPG 64x32@60", "");
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     for (int i = 0; source && i < 8; i++) {
         CHECK(source_read(source, packet) == 0 && is_lent(packet), "frame %d is not lent", i);
         check_padding(packet);
         av_packet_unref(packet);
     }
-    source_close(&source);
-    av_packet_free(&packet);
 }
 
 /* What was given back is lent again. */
-static void test_given_back(void)
+TEST(given_back)
 {
     Held held;
     if (!fake_camera_ready())
         return;
-    Source *source = open_source("YUYV 64x32@60", "");
+    FREED_BY(source_close) Source *source = open_source("YUYV 64x32@60", "");
     for (int i = 0; source && i < 3; i++) {
         hold(&held, source);
         drop(&held);
     }
-    source_close(&source);
 }
 
-static void test_gone(void)
+TEST(gone)
 {
     Held held;
     int ret = 0;
     if (!fake_camera_ready())
         return;
     Source *source = open_source("YUYV 64x32@60", "");
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     if (source) {
         hold(&held, source);
         fake_camera_is("gone");
@@ -295,7 +282,6 @@ static void test_gone(void)
         source_close(&source);
         drop(&held);
     }
-    av_packet_free(&packet);
 }
 
 #define MOST_BEHIND 4 /* frames that the other thread holds */
@@ -322,7 +308,7 @@ static void *free_later(void *queue)
     return NULL;
 }
 
-static void test_threads(void)
+TEST(threads)
 {
     AVThreadMessageQueue *queue = NULL;
     pthread_t thread;
@@ -390,17 +376,15 @@ static void check_wait(void *(*what)(void *), int expected)
     atomic_store(&fake_stop, 0);
 }
 
-static void test_wait(void)
+TEST_IF(wait, fake_camera_ready())
 {
-    if (!fake_camera_ready())
-        return;
     check_wait(unplug, AVERROR_EOF);
     check_wait(stop, AVERROR_EXIT);
 }
 
 /* ---- colours ---- */
 
-static void test_colours(void)
+TEST(colours)
 {
     static const struct {
         int space, encoding, quantization, transfer;
@@ -424,7 +408,7 @@ static void test_colours(void)
         char words[64];
         snprintf(words, sizeof(words), "colours=%d/%d/%d/%d", all[i].space, all[i].encoding,
                  all[i].quantization, all[i].transfer);
-        Source *source = open_source("YUYV 64x32@60", words);
+        FREED_BY(source_close) Source *source = open_source("YUYV 64x32@60", words);
         if (!source)
             return;
         const AVCodecParameters *par = source->video->codecpar;
@@ -433,15 +417,7 @@ static void test_colours(void)
                   (int)par->color_trc == all[i].curve,
               "%s: matrix %d, range %d, primaries %d, transfer %d", words, par->color_space,
               par->color_range, par->color_primaries, par->color_trc);
-        source_close(&source);
     }
 }
 
-static const CheckTest tests[] = {
-    {"rows", test_rows},       {"missed", test_missed},   {"damaged", test_damaged},
-    {"lent", test_lent},       {"padding", test_padding}, {"given back", test_given_back},
-    {"gone", test_gone},       {"threads", test_threads}, {"wait", test_wait},
-    {"colours", test_colours},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -125,7 +125,7 @@ static int is_given(CameraOutput **output, const AVFrame *frame)
 
 /* ---- tests ---- */
 
-static void test_refusals(void)
+TEST(refusals)
 {
     static const struct {
         const char *words, *device;
@@ -150,9 +150,9 @@ static void test_refusals(void)
         {"out.eio", NULL, MEDIA_OUTPUT, "Input/output error"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]) && ready(cases[i].words); i++) {
-        CameraOutput *output = NULL;
+        FREED_BY(camera_output_close) CameraOutput *output = NULL;
         MediaError error = {0};
-        AVFrame *frame = draw(AV_PIX_FMT_YUV420P, WIDTH, HEIGHT);
+        FREED_BY(av_frame_free) AVFrame *frame = draw(AV_PIX_FMT_YUV420P, WIDTH, HEIGHT);
         int ret = camera_output_open(&output, cases[i].device, &error);
         if (ret >= 0)
             ret = camera_output_set(output, frame, RATE, &error);
@@ -160,12 +160,10 @@ static void test_refusals(void)
             ret = camera_output_write(output, frame, &error);
         CHECK(ret == cases[i].fault && strstr(error.text, cases[i].text), "'%s': %d, '%s'",
               cases[i].words, ret, error.text);
-        av_frame_free(&frame);
-        camera_output_close(&output);
     }
 }
 
-static void test_a_named_one_need_not_be_a_loopback(void)
+TEST(a_named_one_need_not_be_a_loopback)
 {
     CameraOutput *output;
     MediaError error = {0};
@@ -177,7 +175,7 @@ static void test_a_named_one_need_not_be_a_loopback(void)
 }
 
 /* That which loses least of the picture, of those that are taken; colours and rate are said. */
-static void test_what_is_set(void)
+TEST(what_is_set)
 {
     static const struct {
         enum AVPixelFormat format;
@@ -201,9 +199,9 @@ static void test_what_is_set(void)
     };
     char text[256], said[512];
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]) && ready(cases[i].words); i++) {
-        CameraOutput *output = NULL;
+        FREED_BY(camera_output_close) CameraOutput *output = NULL;
         const long before = size_of(record_log);
-        AVFrame *frame = draw(cases[i].format, WIDTH, cases[i].height);
+        FREED_BY(av_frame_free) AVFrame *frame = draw(cases[i].format, WIDTH, cases[i].height);
         frame->colorspace = cases[i].space;
         if (is_given(&output, frame)) {
             camera_output_text(output, text, sizeof(text));
@@ -215,13 +213,11 @@ static void test_what_is_set(void)
         const int with_rate = strstr(said, "rate 30000/1001") != NULL;
         CHECK(strstr(said, cases[i].log) && with_rate == !strstr(cases[i].words, "norate"),
               "%zu: '%s'", i, said);
-        av_frame_free(&frame);
-        camera_output_close(&output);
     }
 }
 
 /* What is not converted is what was given, at any padding; and so is what is written once more. */
-static void test_bits(void)
+TEST(bits)
 {
     static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12,
                                                  AV_PIX_FMT_YUV422P};
@@ -230,9 +226,9 @@ static void test_bits(void)
         const int is_packed = format == AV_PIX_FMT_YUV422P, pad = i < 3 ? 0 : 32;
         const int stride = (is_packed ? 2 : 1) * WIDTH + pad;
         const size_t size = (size_t)stride * HEIGHT * (is_packed ? 2 : 3) / 2;
-        CameraOutput *output = NULL;
+        FREED_BY(camera_output_close) CameraOutput *output = NULL;
         MediaError error = {0};
-        AVFrame *frame = draw(format, WIDTH, HEIGHT);
+        FREED_BY(av_frame_free) AVFrame *frame = draw(format, WIDTH, HEIGHT);
         uint8_t *first = NULL, *again = NULL;
         int wrong = 0;
         if (is_given(&output, frame))
@@ -258,8 +254,6 @@ static void test_bits(void)
         CHECK(again && memcmp(again, again + size, size) == 0, "the second one is another one");
         free(first);
         free(again);
-        av_frame_free(&frame);
-        camera_output_close(&output);
     }
 }
 
@@ -270,33 +264,31 @@ static void fill(AVFrame *frame, uint8_t luma)
 }
 
 /* Programs take what a camera of YUV sends for limited range. */
-static void test_full_range(void)
+TEST(full_range)
 {
     static const uint8_t pairs[][2] = {{0, 16}, {255, 235}, {128, 126}};
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]) && ready(""); i++) {
-        CameraOutput *output = NULL;
-        AVFrame *frame = draw(AV_PIX_FMT_YUV422P, WIDTH, HEIGHT);
+        FREED_BY(camera_output_close) CameraOutput *output = NULL;
+        FREED_BY(av_frame_free) AVFrame *frame = draw(AV_PIX_FMT_YUV422P, WIDTH, HEIGHT);
         frame->color_range = AVCOL_RANGE_JPEG;
         fill(frame, pairs[i][0]);
         uint8_t *data = is_given(&output, frame) ? written(2 * WIDTH * HEIGHT) : NULL;
         CHECK(data && abs(data[0] - pairs[i][1]) <= 1 && data[1] == 128, "%d becomes %d, %d",
               pairs[i][0], data ? data[0] : -1, data ? data[1] : -1);
         free(data);
-        av_frame_free(&frame);
-        camera_output_close(&output);
     }
 }
 
 /* The device keeps its size; and a picture of more bits loses the lowest. */
-static void test_other_pictures_later(void)
+TEST(other_pictures_later)
 {
-    CameraOutput *output = NULL;
+    FREED_BY(camera_output_close) CameraOutput *output = NULL;
     MediaError error = {0};
     if (!ready(""))
         return;
     AVFrame *first = draw(AV_PIX_FMT_YUV420P, WIDTH, HEIGHT);
-    AVFrame *large = draw(AV_PIX_FMT_YUV444P, 2 * WIDTH, 2 * HEIGHT);
-    AVFrame *deep = draw(AV_PIX_FMT_YUV420P10, WIDTH, HEIGHT);
+    FREED_BY(av_frame_free) AVFrame *large = draw(AV_PIX_FMT_YUV444P, 2 * WIDTH, 2 * HEIGHT);
+    FREED_BY(av_frame_free) AVFrame *deep = draw(AV_PIX_FMT_YUV420P10, WIDTH, HEIGHT);
     fill(large, 77);
     uint8_t *data = NULL;
     if (is_given(&output, first) &&
@@ -316,18 +308,6 @@ static void test_other_pictures_later(void)
     CHECK(data && !wrong, "%d samples of a deeper one are others", wrong);
     free(data);
     av_frame_free(&first);
-    av_frame_free(&large);
-    av_frame_free(&deep);
-    camera_output_close(&output);
 }
 
-static const CheckTest tests[] = {
-    {"refusals", test_refusals},
-    {"a named one need not be a loopback", test_a_named_one_need_not_be_a_loopback},
-    {"what is set", test_what_is_set},
-    {"bits", test_bits},
-    {"full range", test_full_range},
-    {"other pictures later", test_other_pictures_later},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -53,7 +53,7 @@ static CodeUse measure(AVFrame *frame)
     return use;
 }
 
-static void formats(void)
+TEST(formats)
 {
     static const struct {
         enum AVPixelFormat format;
@@ -66,7 +66,7 @@ static void formats(void)
 }
 
 /* 1,000 samples, so that one at each end is left out. */
-static void what_is_used(void)
+TEST(what_is_used)
 {
     AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, 1000, 10);
     *sample(frame, 50, 5) = 0;
@@ -91,7 +91,7 @@ static void what_is_used(void)
 }
 
 /* 8 % of 65,535 are 5,242.8 codes; of limited range, of 4,096 to 60,160, 4,485.1. */
-static void the_limit(void)
+TEST(the_limit)
 {
     static const struct {
         CodeRangeMode mode;
@@ -104,7 +104,7 @@ static void the_limit(void)
         {CODE_RANGE_AUTO, AVCOL_RANGE_MPEG, 10000 + 4486, 0},
         {CODE_RANGE_USED, AVCOL_RANGE_UNSPECIFIED, 10000 + 40000, 1},
     };
-    AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, 0, 0);
+    FREED_BY(av_frame_free) AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, 0, 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const CodeUse low = {{10000, 10100}, 1, 1}, high = {{11000, cases[i].high}, 1, 1};
         const CodeUse capped = {{500, 520}, 6, 0};
@@ -119,13 +119,12 @@ static void the_limit(void)
                   range.is_measured,
               "%d: %d to %d", (int)i, range.window.low, range.window.high);
     }
-    av_frame_free(&frame);
 }
 
 /* Margins are a 16th of all codes, and no wider than the codes in them. Three quarters of them are
  * for the codes up to the window's length away: 250 of the 1,000 codes below 1,000 are for those
  * below 10. */
-static void the_line(void)
+TEST(the_line)
 {
     static const struct {
         enum AVPixelFormat format;
@@ -162,8 +161,8 @@ static void the_line(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const CodeRange range = {
             .mode = CODE_RANGE_AUTO, .is_measured = 1, .window = cases[i].window};
-        CodeStretch *stretch = code_stretch_create(&range);
-        AVFrame *frame = ramp(cases[i].format, 0, 0);
+        FREED_BY(code_stretch_free) CodeStretch *stretch = code_stretch_create(&range);
+        FREED_BY(av_frame_free) AVFrame *frame = ramp(cases[i].format, 0, 0);
         frame->color_range = cases[i].levels;
         for (int x = 0; x < 5; x++)
             *sample(frame, x, 0) = (uint16_t)cases[i].codes[x];
@@ -171,8 +170,6 @@ static void the_line(void)
         for (int x = 0; x < 5; x++)
             CHECK(*sample(frame, x, 0) == cases[i].wanted[x], "%d: %d becomes %d, not %d", (int)i,
                   cases[i].codes[x], *sample(frame, x, 0), cases[i].wanted[x]);
-        av_frame_free(&frame);
-        code_stretch_free(&stretch);
     }
 }
 
@@ -188,7 +185,7 @@ static void check_next(CodeStretch *stretch, AVFrame *frame, int pts, const char
 
 /* In a second a third of the way. The ramp of 990 codes is a sliver, that of 9,900 (15 %) is held,
  * that of 19,800 is not. */
-static void a_stream(void)
+TEST(a_stream)
 {
     const CodeRange range = {.mode = CODE_RANGE_AUTO};
     CodeStretch *stretch = code_stretch_create(&range);
@@ -214,10 +211,4 @@ static void a_stream(void)
     code_stretch_free(&stretch);
 }
 
-static const CheckTest tests[] = {{"formats", formats},
-                                  {"what_is_used", what_is_used},
-                                  {"the_limit", the_limit},
-                                  {"the_line", the_line},
-                                  {"a_stream", a_stream}};
-
-CHECK_MAIN(tests)
+TEST_MAIN

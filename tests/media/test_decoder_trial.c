@@ -6,7 +6,7 @@
 #include "check.h"
 #include "media/input/decoder_trial.h"
 
-static void test_pictures(void)
+TEST(pictures)
 {
     for (int i = 0; i < DECODER_TRIALS; i++) {
         MediaError error = {0};
@@ -20,7 +20,7 @@ static void test_pictures(void)
     }
 }
 
-static void test_a_gpu_that_is_not_there(void)
+TEST(no_gpu)
 {
     AVBufferRef *gpu;
     MediaError error = {0};
@@ -29,9 +29,4 @@ static void test_a_gpu_that_is_not_there(void)
     decoder_trial_close(&gpu);
 }
 
-static const CheckTest tests[] = {
-    {"pictures", test_pictures},
-    {"no_gpu", test_a_gpu_that_is_not_there},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -42,7 +42,7 @@ static int wait_for(Demuxer *demuxer, DemuxKind kind, int packets)
 /* It stops at so many bytes, and goes on when some are taken. */
 static void check_bytes(Demuxer *demuxer)
 {
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     for (int taken = 0; taken < FRAMES && CHECK(packet, "out of memory"); taken++) {
         const int left = FRAMES - taken, most = left < MOST ? left : MOST;
         if (!CHECK(wait_for(demuxer, DEMUX_VIDEO, most),
@@ -58,7 +58,6 @@ static void check_bytes(Demuxer *demuxer)
         av_packet_unref(packet);
     }
     CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "there are more");
-    av_packet_free(&packet);
 }
 
 /* What a demuxer makes of a clip, which has pictures and sound. */
@@ -86,7 +85,7 @@ static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demu
     unlink(path);
 }
 
-static void test_bytes(void)
+TEST(bytes)
 {
     with_clip(make_clip, check_bytes);
 }
@@ -115,30 +114,28 @@ static void check_tiny(Demuxer *demuxer)
     CHECK(demuxer_waiting(demuxer, DEMUX_AUDIO) == TINY_MOST, "%d packets of sound wait",
           demuxer_waiting(demuxer, DEMUX_AUDIO));
     CHECK(!demuxer_waiting(demuxer, DEMUX_VIDEO), "it has read on to the pictures");
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     for (int i = 0; i < TINY && CHECK(packet, "out of memory"); i++) {
         if (!CHECK(demuxer_read(demuxer, DEMUX_AUDIO, packet, 1) == 0, "no packet %d", i))
             break;
         av_packet_unref(packet);
     }
     CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no picture comes");
-    av_packet_free(&packet);
 }
 
 /* Nobody takes sound before the first picture is there. */
 static void check_starved(Demuxer *demuxer)
 {
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     for (int i = 0; i < 5; i++) {
         CHECK(packet && demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no picture %d", i);
         av_packet_unref(packet);
     }
     CHECK(demuxer_waiting(demuxer, DEMUX_AUDIO) == TINY_MOST, "%d packets of sound wait",
           demuxer_waiting(demuxer, DEMUX_AUDIO));
-    av_packet_free(&packet);
 }
 
-static void test_starved(void)
+TEST(starved)
 {
     if (CHECK_SLOWER > 1)
         check_skip("a sanitizer takes minutes for so many packets");
@@ -146,7 +143,7 @@ static void test_starved(void)
         with_clip(make_tiny_sound, check_starved);
 }
 
-static void test_tiny(void)
+TEST(tiny)
 {
     if (CHECK_SLOWER > 1)
         check_skip("a sanitizer takes minutes for so many packets");
@@ -167,7 +164,7 @@ static int make_short_video(const char *path)
 
 static void check_end(Demuxer *demuxer)
 {
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     for (int i = 0; i < 5; i++) {
         CHECK(packet && demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no packet %d", i);
         av_packet_unref(packet);
@@ -176,24 +173,23 @@ static void check_end(Demuxer *demuxer)
     demuxer_stop(demuxer);
     CHECK(demuxer_end(demuxer) == AV_TIME_BASE, "it ends at %lld us",
           (long long)demuxer_end(demuxer));
-    av_packet_free(&packet);
 }
 
 /* What ends last is the end, wherever it lies in the file. */
-static void test_end(void)
+TEST(end)
 {
     with_clip(make_short_video, check_end);
 }
 
 /* Of what is live, a keyframe makes the packets that wait old; no other packet does. */
-static void test_live(void)
+TEST(live)
 {
     static const atomic_int never;
     const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 8192 * 8192, .stop = &never};
-    Source *source = NULL;
-    Demuxer *demuxer = NULL;
+    FREED_BY(source_close) Source *source = NULL;
+    FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
     MediaError error = {0};
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     if (CHECK(packet && source_open(&source, &options, &error) == 0, "%s", error.text) &&
         CHECK(demuxer_create(&demuxer, source, &error) == 0, "%s", error.text)) {
         source->live = 1;
@@ -209,21 +205,18 @@ static void test_live(void)
                   (packet->flags & AV_PKT_FLAG_KEY),
               "no keyframe comes");
     }
-    demuxer_free(&demuxer);
-    source_close(&source);
-    av_packet_free(&packet);
 }
 
 /* A line that begins before the keyframe comes first, and each line once. */
-static void test_earlier_subtitles(void)
+TEST(earlier_subtitles)
 {
     static const int64_t times[] = {200, 4200, 8200}; /* ms */
     static const atomic_int never;
     const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 8192 * 8192, .stop = &never};
-    Source *source = NULL;
-    Demuxer *demuxer = NULL;
+    FREED_BY(source_close) Source *source = NULL;
+    FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
     MediaError error = {0};
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     int count = 0, pictures = 0;
     if (CHECK(packet && source_open(&source, &options, &error) == 0, "%s", error.text) &&
         CHECK(demuxer_create(&demuxer, source, &error) == 0, "%s", error.text)) {
@@ -242,14 +235,6 @@ static void test_earlier_subtitles(void)
         }
         CHECK(count == 3, "%d lines", count);
     }
-    demuxer_free(&demuxer);
-    source_close(&source);
-    av_packet_free(&packet);
 }
 
-static const CheckTest tests[] = {
-    {"bytes", test_bytes}, {"tiny", test_tiny}, {"starved", test_starved},
-    {"end", test_end},     {"live", test_live}, {"earlier_subtitles", test_earlier_subtitles},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

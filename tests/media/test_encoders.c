@@ -9,7 +9,7 @@
 static const EncoderOptions usual = {.crf = -1, .bitrate = -1};
 
 /* What it takes of frames can be made of them; one that takes nothing is refused. */
-static void every_encoder(void)
+TEST(every_encoder)
 {
     static const enum AVPixelFormat from[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_NV12,
                                               AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUVA444P16};
@@ -36,7 +36,7 @@ static void every_encoder(void)
     }
 }
 
-static void gpu_memory_only(void)
+TEST(gpu_memory_only)
 {
     MediaError error = {0};
     EncoderOptions options = usual;
@@ -53,7 +53,7 @@ static void gpu_memory_only(void)
 }
 
 /* The answer to a name has an encoder in it where FFmpeg has that one, and none of the other. */
-static void names_of_codecs(void)
+TEST(names_of_codecs)
 {
     static const struct {
         const char *name, *meant, *other;
@@ -101,14 +101,14 @@ int __wrap_av_dict_set(AVDictionary **dict, const char *key, const char *value, 
 }
 
 /* Whichever default cannot be set, it is an error. */
-static void defaults_without_memory(void)
+TEST(defaults_without_memory)
 {
     static const struct {
         const char *codec, *setting;
     } cases[] = {{"libx264", "preset"},      {"libx264", "crf"},         {"libx265", "preset"},
                  {"libx265", "x265-params"}, {"libvpx-vp9", "deadline"}, {"libvpx-vp9", "crf"},
                  {"libvpx-vp9", "cpu-used"}, {"libvpx-vp9", "row-mt"}};
-    AVFrame *frame = av_frame_alloc();
+    FREED_BY(av_frame_free) AVFrame *frame = av_frame_alloc();
     if (!CHECK(frame != NULL, "no frame"))
         return;
     frame->format = AV_PIX_FMT_YUV420P;
@@ -118,7 +118,7 @@ static void defaults_without_memory(void)
         const AVCodec *codec = avcodec_find_encoder_by_name(cases[i].codec);
         const EncoderTrack track = {.time_base = {1, 25}, .frame_rate = {25, 1}};
         EncoderOptions options = usual;
-        Encoder *encoder = NULL;
+        FREED_BY(encoder_close) Encoder *encoder = NULL;
         MediaError error = {0};
         options.live = 1;
         if (!codec)
@@ -128,16 +128,7 @@ static void defaults_without_memory(void)
         no_room_for = NULL;
         CHECK(ret == MEDIA_OUTPUT && strcmp(error.text, "out of memory") == 0, "%s, %s: %d '%s'",
               cases[i].codec, cases[i].setting, ret, error.text);
-        encoder_close(&encoder);
     }
-    av_frame_free(&frame);
 }
 
-static const CheckTest tests[] = {
-    {"every_encoder", every_encoder},
-    {"gpu_memory_only", gpu_memory_only},
-    {"names_of_codecs", names_of_codecs},
-    {"defaults_without_memory", defaults_without_memory},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

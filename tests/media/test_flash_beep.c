@@ -98,9 +98,9 @@ static void check_pairs(const char *what, const Instants *found, int least)
 static void check_source(const char *name, Source *source, const AVStream *audio)
 {
     MediaError error = {0};
-    Demuxer *demuxer = NULL;
-    VideoFeed *feed = NULL;
-    Sound *sound = NULL;
+    FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
+    FREED_BY(video_feed_close) VideoFeed *feed = NULL;
+    FREED_BY(sound_close) Sound *sound = NULL;
     const VideoFeedOptions options = {.end = AV_NOPTS_VALUE, .frames = -1};
     int ret = demuxer_create(&demuxer, source, &error);
     if (ret >= 0) {
@@ -117,9 +117,6 @@ static void check_source(const char *name, Source *source, const AVStream *audio
         if (run(&part, demuxer, feed, sound, 2750000) == 0)
             check_pairs("after a seek", &part, 4);
     }
-    sound_close(&sound);
-    video_feed_close(&feed);
-    demuxer_free(&demuxer);
 }
 
 /* A frame each 20 ms, so that flashes begin exactly with the beeps. */
@@ -133,7 +130,7 @@ static int make(const char *output)
     return beep_ffmpeg(line);
 }
 
-static void flashes_and_beeps(void)
+TEST(flashes_and_beeps)
 {
     static const struct {
         const char *name, *options;
@@ -179,8 +176,8 @@ static void read_wraps(Source *source)
     int count = 0;
     int64_t first = AV_NOPTS_VALUE;
     MediaError error = {0};
-    Demuxer *demuxer = NULL;
-    AVPacket *packet = av_packet_alloc();
+    FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     int ret = demuxer_create(&demuxer, source, &error);
     if (ret >= 0) {
         demuxer_select(demuxer, DEMUX_VIDEO, source->video);
@@ -197,11 +194,9 @@ static void read_wraps(Source *source)
         av_packet_unref(packet);
     }
     CHECK(count == STEPS, "%d packets", count);
-    av_packet_free(&packet);
-    demuxer_free(&demuxer);
 }
 
-static void clock_that_wraps_again_and_again(void)
+TEST(clock_that_wraps_again_and_again)
 {
     char line[512];
     atomic_int stop = 0;
@@ -222,9 +217,4 @@ static void clock_that_wraps_again_and_again(void)
     source_close(&source);
 }
 
-static const CheckTest tests[] = {
-    {"clock_that_wraps_again_and_again", clock_that_wraps_again_and_again},
-    {"flashes_and_beeps", flashes_and_beeps},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

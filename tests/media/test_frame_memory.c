@@ -64,7 +64,7 @@ static uint64_t hash_frame(const AVFrame *frame)
 /* A frame made for output: luma of its own, the rest the same. */
 static void check_output(FrameMemory *memory, AVFrame *frame, uint64_t *hash)
 {
-    AVFrame *out = frame_memory_output(memory, frame, 0);
+    FREED_BY(av_frame_free) AVFrame *out = frame_memory_output(memory, frame, 0);
     if (!CHECK(out != NULL, "no output frame"))
         return;
     CHECK(out->data[0] != frame->data[0], "the output's luma is the input's");
@@ -75,14 +75,13 @@ static void check_output(FrameMemory *memory, AVFrame *frame, uint64_t *hash)
           "rows of %d bytes for a width of %d", out->linesize[0], out->width);
     memset(out->data[0], 7, (size_t)out->linesize[0] * (size_t)out->height);
     *hash = hash_frame(frame); /* the input is as it was */
-    av_frame_free(&out);
 }
 
 static void decode(FrameMemory *memory, Hashes *hashes)
 {
     MediaError error = {0};
-    Source *source = NULL;
-    Reader *reader = NULL;
+    FREED_BY(source_close) Source *source = NULL;
+    FREED_BY(reader_close) Reader *reader = NULL;
     const SourceOptions options = {.path = video, .max_pixels = 1 << 26, .stop = &never};
     const ReaderOptions part = {
         .from_us = -1, .to_us = -1, .frames = FRAMES, .decoder = {.memory = memory, .threads = 4}};
@@ -91,7 +90,7 @@ static void decode(FrameMemory *memory, Hashes *hashes)
         reader_open(&reader, source, &part, &error) < 0)
         CHECK(0, "%s", error.text);
     while (reader) {
-        Message message = {0};
+        FREED_BY(message_clear) Message message = {0};
         if (reader_next(reader, &message, &error) < 0)
             break;
         if (message.frame && hashes->count < FRAMES) {
@@ -99,10 +98,7 @@ static void decode(FrameMemory *memory, Hashes *hashes)
             check_output(memory, message.frame, &hashes->output[hashes->count]);
             hashes->count++;
         }
-        message_clear(&message);
     }
-    reader_close(&reader);
-    source_close(&source);
 }
 
 /* left: how many pieces the allocator gives. Answers how many it gave. */
@@ -127,7 +123,7 @@ static int compare_with(int left, const Hashes *expected, char *report, size_t s
     return atomic_load(&counter.given);
 }
 
-static void pictures_are_the_same(void)
+TEST(pictures_are_the_same)
 {
     static Hashes expected;
     char report[128];
@@ -148,10 +144,6 @@ static void pictures_are_the_same(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"pictures_are_the_same", pictures_are_the_same},
-};
-
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -159,5 +151,5 @@ int main(int argc, char **argv)
         return 2;
     }
     video = argv[1];
-    return check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), 1, argv);
+    return check_file(1, argv);
 }

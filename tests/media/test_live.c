@@ -67,7 +67,7 @@ static int open_pipe(Writer *w, LiveView *view)
 
 /* The longer one looks away, the more frames are gone; those that are there are new, apart from
  * some on a busy machine, and from the last. */
-static void test_newest_wins(void)
+TEST(newest_wins)
 {
     Writer w;
     LiveView view;
@@ -99,7 +99,7 @@ static void test_newest_wins(void)
 }
 
 /* Whoever keeps up misses none of what comes. */
-static void test_none_is_lost(void)
+TEST(none_is_lost)
 {
     Writer w;
     LiveView view;
@@ -119,18 +119,13 @@ static void test_none_is_lost(void)
     pthread_join(w.thread, NULL);
 }
 
-static const CheckTest tests[] = {
-    {"newest wins", test_newest_wins},
-    {"none is lost", test_none_is_lost},
-};
-
 int main(int argc, char **argv)
 {
     int ret = 1;
     if (mkdtemp(folder)) {
         snprintf(path, sizeof(path), "%s/pipe.y4m", folder);
         if (mkfifo(path, 0600) == 0)
-            ret = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+            ret = check_file(argc, argv);
         unlink(path);
         rmdir(folder);
     }

@@ -78,6 +78,7 @@ static void check_packet(const AVPacket *got, const AVPacket *expected)
 
 static void run(size_t limit, CheckRandom *random)
 {
+    FREED_BY(packet_spool_close)
     PacketSpool spool = {.beside = "/nowhere/at all.mkv", .limit = limit};
     MediaError error = {0};
     AVPacket *packets[COUNT], *got = NULL;
@@ -103,10 +104,9 @@ static void run(size_t limit, CheckRandom *random)
     CHECK(packet_spool_take(&spool, &got, &error) == 0 && !got, "more than there were");
     CHECK(spool.bytes <= limit && (limit > 1 << 20) == !spool.written, "%zu bytes in memory",
           spool.bytes);
-    packet_spool_close(&spool);
 }
 
-static void same_packets(void)
+TEST(same_packets)
 {
     CheckRandom random = check_random(1);
     run(0, &random);
@@ -116,10 +116,10 @@ static void same_packets(void)
 
 /* So many packets of one byte that what surrounds that byte is all that counts. What is in memory
  * stays within the limit, and what is not in memory takes none of it. */
-static void tiny_packets(void)
+TEST(tiny_packets)
 {
     enum { LIMIT = 1 << 20, TINY = 100000 };
-    PacketSpool spool = {.limit = LIMIT};
+    FREED_BY(packet_spool_close) PacketSpool spool = {.limit = LIMIT};
     MediaError error = {0};
     AVPacket *packet = av_packet_alloc();
     const size_t before = mallinfo2().uordblks;
@@ -146,11 +146,10 @@ static void tiny_packets(void)
     av_packet_free(&packet);
     CHECK(taken == TINY, "%d of %d come out: %s", taken, TINY, error.text);
     CHECK(spool.bytes == 0, "%zu bytes in memory of an empty one", spool.bytes);
-    packet_spool_close(&spool);
 }
 
 /* A disk that takes and gives no more than a part at once. */
-static void same_packets_bit_by_bit(void)
+TEST(same_packets_bit_by_bit)
 {
     CheckRandom random = check_random(4);
     most_at_once = 700;
@@ -159,41 +158,30 @@ static void same_packets_bit_by_bit(void)
     most_at_once = 0;
 }
 
-static void closes_with_packets_left(void)
+TEST(closes_with_packets_left)
 {
     CheckRandom random = check_random(2);
     PacketSpool spool = {.limit = 10000};
     MediaError error = {0};
     for (int i = 0; i < 20; i++) {
-        AVPacket *packet = make_packet(&random, i);
+        FREED_BY(av_packet_free) AVPacket *packet = make_packet(&random, i);
         CHECK(packet_spool_add(&spool, packet, &error) == 0, "%s", error.text);
-        av_packet_free(&packet);
     }
     packet_spool_close(&spool);
     packet_spool_close(&spool);
 }
 
-static void nowhere_to_write(void)
+TEST(nowhere_to_write)
 {
     CheckRandom random = check_random(3);
-    PacketSpool spool = {.beside = "/nowhere/at all.mkv"};
+    FREED_BY(packet_spool_close) PacketSpool spool = {.beside = "/nowhere/at all.mkv"};
     MediaError error = {0};
-    AVPacket *packet = make_packet(&random, 1);
+    FREED_BY(av_packet_free) AVPacket *packet = make_packet(&random, 1);
     (void)setenv("TMPDIR", "/nowhere/either", 1);
     CHECK(packet_spool_add(&spool, packet, &error) == MEDIA_OUTPUT &&
               strstr(error.text, "'/nowhere/either'") && strstr(error.text, "No such file"),
           "the error is %d: %s", error.fault, error.text);
     (void)unsetenv("TMPDIR");
-    av_packet_free(&packet);
-    packet_spool_close(&spool);
 }
 
-static const CheckTest tests[] = {
-    {"same_packets", same_packets},
-    {"tiny_packets", tiny_packets},
-    {"same_packets_bit_by_bit", same_packets_bit_by_bit},
-    {"closes_with_packets_left", closes_with_packets_left},
-    {"nowhere_to_write", nowhere_to_write},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

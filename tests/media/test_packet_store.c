@@ -17,13 +17,12 @@ static AVPacket *make_packet(int64_t pts, int size)
 
 static void add(PacketStore *store, int64_t pts, int size)
 {
-    AVPacket *packet = make_packet(pts, size);
+    FREED_BY(av_packet_free) AVPacket *packet = make_packet(pts, size);
     packet_store_add(store, packet);
-    av_packet_free(&packet);
 }
 
 /* After a seek they come again, in any order; there may be very many. */
-static void each_once(void)
+TEST(each_once)
 {
     enum { COUNT = 100000 };
     PacketStore store = {.packets = NULL};
@@ -45,10 +44,10 @@ static void each_once(void)
 }
 
 /* What has given way is taken again when it comes again. */
-static void gives_way(void)
+TEST(gives_way)
 {
     enum { SIZE = 1 << 20, COUNT = 3 * PACKET_STORE_BYTES / SIZE };
-    PacketStore store = {.packets = NULL};
+    FREED_BY(packet_store_clear) PacketStore store = {.packets = NULL};
     for (int i = 0; i < COUNT; i++) {
         add(&store, i, SIZE);
         CHECK(store.bytes <= PACKET_STORE_BYTES, "%zu bytes", store.bytes);
@@ -60,9 +59,6 @@ static void gives_way(void)
     CHECK(store.count == count, "it is there twice");
     add(&store, 0, SIZE);
     CHECK(store.packets[store.count - 1]->pts == 0, "it is not taken again");
-    packet_store_clear(&store);
 }
 
-static const CheckTest tests[] = {{"each_once", each_once}, {"gives_way", gives_way}};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -7,7 +7,7 @@
 #include "media/natural_order.h"
 #include "media/picture_pattern.h"
 
-static void order_is_natural(void)
+TEST(order_is_natural)
 {
     static const char *const names[] = {"",
                                         "0",
@@ -36,7 +36,7 @@ static void order_is_natural(void)
         }
 }
 
-static void patterns_are_told(void)
+TEST(patterns_are_told)
 {
     static const char *const are[] = {"f%d.png", "%04d", "a/b%09d", "%dir/f%1/%03d.png", "100%%d"};
     static const char *const are_not[] = {"",      "f.png", "f%s", "f%4d",     "f%00d",    "f%010d",
@@ -48,7 +48,7 @@ static void patterns_are_told(void)
 }
 
 /* What a pattern gives has its number, and nothing else has one. */
-static void numbers_come_back(void)
+TEST(numbers_come_back)
 {
     static const char *const patterns[] = {"x/f%d.png", "f%04d.png", "f%02d", "%d.5%s"};
     static const int64_t numbers[] = {0, 7, 10, 99, 100, 9999, 10000, 123456789012};
@@ -74,7 +74,7 @@ static void numbers_come_back(void)
               others[i][1]);
 }
 
-static void kinds_are_told(void)
+TEST(kinds_are_told)
 {
     CHECK(picture_codec("a.png") == AV_CODEC_ID_PNG, "png");
     CHECK(picture_codec("a.JPG") == AV_CODEC_ID_MJPEG &&
@@ -86,11 +86,4 @@ static void kinds_are_told(void)
         CHECK(picture_codec(none[i]) == AV_CODEC_ID_NONE, "%s is one", none[i]);
 }
 
-static const CheckTest tests[] = {
-    {"order_is_natural", order_is_natural},
-    {"patterns_are_told", patterns_are_told},
-    {"numbers_come_back", numbers_come_back},
-    {"kinds_are_told", kinds_are_told},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -23,7 +23,7 @@ static void check_is(enum AVPixelFormat format, enum AVPixelFormat want)
           av_get_pix_fmt_name(got), av_get_pix_fmt_name(want));
 }
 
-static void test_pass_as_they_are(void)
+TEST(pass_as_they_are)
 {
     static const enum AVPixelFormat direct[] = {
         AV_PIX_FMT_YUV420P,      AV_PIX_FMT_YUV410P,     AV_PIX_FMT_YUV411P,
@@ -43,7 +43,7 @@ static void test_pass_as_they_are(void)
     }
 }
 
-static void test_nearest(void)
+TEST(nearest)
 {
     static const enum AVPixelFormat pairs[][2] = {
         {AV_PIX_FMT_YUV420P10BE, AV_PIX_FMT_YUV420P10LE},
@@ -78,7 +78,7 @@ static void test_nearest(void)
 }
 
 /* Whatever there is in this FFmpeg: no depth, no chroma and no alpha is lost. */
-static void test_all(void)
+TEST(all)
 {
     const AVPixFmtDescriptor *from = NULL;
     while ((from = av_pix_fmt_desc_next(from))) {
@@ -158,7 +158,7 @@ static void check_output(FrameMemory *memory, const AVFrame *in, int chroma, int
 {
     const char *name = av_get_pix_fmt_name(in->format);
     const uint64_t before = hash(in);
-    AVFrame *out = frame_memory_output(memory, in, chroma);
+    FREED_BY(av_frame_free) AVFrame *out = frame_memory_output(memory, in, chroma);
     if (!CHECK(out != NULL, "%s: no frame", name))
         return;
     for (int i = 0; i < 4 && in->data[i]; i++) {
@@ -173,7 +173,6 @@ static void check_output(FrameMemory *memory, const AVFrame *in, int chroma, int
         memset(out->data[i], 0xEE, (size_t)out->linesize[i] * (size_t)rows_of(out, i));
     }
     CHECK(hash(in) == before, "%s: writing an output changes its input", name);
-    av_frame_free(&out);
 }
 
 /* A plane that somebody may still write to: the frame has a copy, and no later frame gets it. */
@@ -182,7 +181,7 @@ static void check_set_aside(FrameMemory *memory, const AVFrame *in)
     const char *name = av_get_pix_fmt_name(in->format);
     uint8_t *planes[4] = {NULL};
     for (int n = 0; n < 3; n++) {
-        AVFrame *out = frame_memory_output(memory, in, 1);
+        FREED_BY(av_frame_free) AVFrame *out = frame_memory_output(memory, in, 1);
         if (!CHECK(out != NULL, "%s: no frame", name))
             return;
         for (int i = 0; i < 3 && in->data[i]; i++) {
@@ -196,7 +195,6 @@ static void check_set_aside(FrameMemory *memory, const AVFrame *in)
             memset(planes[i], 0x77, (size_t)out->linesize[i] * (size_t)rows_of(out, i));
         }
         CHECK(n || hash(out) == hash(in), "%s: the copy differs", name);
-        av_frame_free(&out);
     }
 }
 
@@ -216,19 +214,18 @@ static void check_format(enum AVPixelFormat format, int all_planes)
     const FrameAllocator allocator = {count_alloc, count_free, &counter, all_planes};
     FrameMemory *memory = frame_memory_create(&allocator);
     for (int one_buffer = 0; one_buffer < 2; one_buffer++) {
-        AVFrame *frame = make_frame(format, one_buffer);
+        FREED_BY(av_frame_free) AVFrame *frame = make_frame(format, one_buffer);
         check_output(memory, frame, 0, all_planes);
         check_output(memory, frame, 1, all_planes);
         check_adopted(memory, frame, all_planes);
         check_output(memory, frame, 1, all_planes);
         check_set_aside(memory, frame);
-        av_frame_free(&frame);
     }
     frame_memory_close(&memory);
     CHECK(counter.alive == 0, "%d pieces were not given back", counter.alive);
 }
 
-static void test_planes(void)
+TEST(planes)
 {
     const AVPixFmtDescriptor *desc = NULL;
     while ((desc = av_pix_fmt_desc_next(desc))) {
@@ -241,12 +238,12 @@ static void test_planes(void)
 }
 
 /* The window takes what the equalizer takes. */
-static void test_shown(void)
+TEST(shown)
 {
     const AVPixFmtDescriptor *desc = NULL;
     char why[128];
     while ((desc = av_pix_fmt_desc_next(desc))) {
-        AVFrame *frame = av_frame_alloc();
+        FREED_BY(av_frame_free) AVFrame *frame = av_frame_alloc();
         PictureFormat format;
         frame->format = av_pix_fmt_desc_get_id(desc);
         frame->width = WIDTH;
@@ -254,16 +251,7 @@ static void test_shown(void)
         CHECK((picture_format(&format, frame, why, sizeof(why)) == 0) ==
                   convert_is_direct(frame->format),
               "%s", desc->name);
-        av_frame_free(&frame);
     }
 }
 
-static const CheckTest tests[] = {
-    {"pass_as_they_are", test_pass_as_they_are},
-    {"nearest", test_nearest},
-    {"all", test_all},
-    {"planes", test_planes},
-    {"shown", test_shown},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -12,7 +12,7 @@ static void check_shown(const char *text, const char *right)
     CHECK(strcmp(shown, right) == 0, "'%s' instead of '%s'", shown, right);
 }
 
-static void controls_are_escaped(void)
+TEST(controls_are_escaped)
 {
     check_shown("plain, \\ and 'quoted'", "plain, \\ and 'quoted'");
     check_shown("\xc3\xa4\xe2\x82\xac\xf0\x9f\x8e\xac", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x8e\xac");
@@ -29,7 +29,7 @@ static void controls_are_escaped(void)
 }
 
 /* Bytes alone, overlong forms, surrogates, beyond U+10FFFF, cut off. */
-static void invalid_bytes_are_escaped(void)
+TEST(invalid_bytes_are_escaped)
 {
     check_shown("\x9b"
                 "31m\xff\xe4",
@@ -44,7 +44,7 @@ static void invalid_bytes_are_escaped(void)
     check_shown("\xe2\x1b[", "\\xe2\\x1b[");
 }
 
-static void what_does_not_fit_is_cut(void)
+TEST(what_does_not_fit_is_cut)
 {
     char shown[12];
     memset(shown, 'x', sizeof(shown));
@@ -56,7 +56,7 @@ static void what_does_not_fit_is_cut(void)
 }
 
 /* Each name of a statement is in memory of its own; a long one ends in dots. */
-static void names_are_quoted(void)
+TEST(names_are_quoted)
 {
     char all[4 * MEDIA_QUOTED], name[2 * MEDIA_QUOTED];
     snprintf(all, sizeof(all), "%s %s %s %s", media_quote("a"), media_quote("b\xc2\x9b"),
@@ -73,11 +73,4 @@ static void names_are_quoted(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"controls_are_escaped", controls_are_escaped},
-    {"invalid_bytes_are_escaped", invalid_bytes_are_escaped},
-    {"what_does_not_fit_is_cut", what_does_not_fit_is_cut},
-    {"names_are_quoted", names_are_quoted},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

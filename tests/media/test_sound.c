@@ -163,7 +163,7 @@ static int make(int rate, int channels, const char *arguments)
 
 #define ALL_BEEPS 7 /* in SECONDS */
 
-static void formats(void)
+TEST(formats)
 {
     static const struct {
         const char *name, *arguments;
@@ -205,7 +205,7 @@ static void formats(void)
     }
 }
 
-static void rates_and_channels(void)
+TEST(rates_and_channels)
 {
     static const struct {
         int rate, channels, to_rate, to_channels;
@@ -230,7 +230,7 @@ static void rates_and_channels(void)
     }
 }
 
-static void speeds(void)
+TEST(speeds)
 {
     static const double list[] = {0.25, 0.5, 0.9, 1.1, 1.5, 2, 3, 4};
     Clip clip;
@@ -248,7 +248,7 @@ static void speeds(void)
     }
 }
 
-static void speed_changes_while_playing(void)
+TEST(speed_changes_while_playing)
 {
     Clip clip;
     Played played = {0};
@@ -264,7 +264,7 @@ static void speed_changes_while_playing(void)
 }
 
 /* Sound that starts anywhere has the very samples that lie there. */
-static void starts_to_the_sample(void)
+TEST(starts_to_the_sample)
 {
     static const int64_t starts[] = {0, 1, 20000, 1234567, 2999999, 4990000};
     Clip clip;
@@ -288,7 +288,7 @@ static void starts_to_the_sample(void)
 }
 
 /* The same from packets before it, as after a seek, with a decoder that needs to settle. */
-static void starts_in_coded_sound(void)
+TEST(starts_in_coded_sound)
 {
     static const char *const names[] = {"s.mp4", "s.mp3", "s.opus"};
     static const char *const codecs[] = {"aac", "libmp3lame", "libopus"};
@@ -333,7 +333,7 @@ static int flac(Clip *clip)
            open_clip(clip, "flac.mkv");
 }
 
-static void holes_are_silent(void)
+TEST(holes_are_silent)
 {
     Clip clip;
     Played played = {0};
@@ -348,7 +348,7 @@ static void holes_are_silent(void)
     close_clip(&clip);
 }
 
-static void starts_in_a_hole(void)
+TEST(starts_in_a_hole)
 {
     Clip clip;
     if (!flac(&clip))
@@ -363,7 +363,7 @@ static void starts_in_a_hole(void)
     close_clip(&clip);
 }
 
-static void overlaps_are_cut(void)
+TEST(overlaps_are_cut)
 {
     Clip clip;
     Played played = {0};
@@ -382,7 +382,7 @@ static void overlaps_are_cut(void)
     close_clip(&clip);
 }
 
-static void jumps_are_followed(void)
+TEST(jumps_are_followed)
 {
     static const double jumps[] = {7200, -1.5};
     for (int i = 0; i < 2; i++) {
@@ -402,7 +402,7 @@ static void jumps_are_followed(void)
     }
 }
 
-static void jitter_is_smoothed(void)
+TEST(jitter_is_smoothed)
 {
     Clip clip;
     Played played = {0};
@@ -419,7 +419,7 @@ static void jitter_is_smoothed(void)
 }
 
 /* Samples that come a little faster than their timestamps say, for long: no hole, and no delay. */
-static void drift_is_smoothed(void)
+TEST(drift_is_smoothed)
 {
     Clip clip;
     Played played = {0};
@@ -437,7 +437,7 @@ static void drift_is_smoothed(void)
 }
 
 /* Another rate and another number of channels in one track. */
-static void format_changes(void)
+TEST(format_changes)
 {
     Clip one, other;
     Played played = {0};
@@ -472,7 +472,7 @@ static void format_changes(void)
     close_clip(&other);
 }
 
-static void damage_is_passed_over(void)
+TEST(damage_is_passed_over)
 {
     static const char *const names[] = {"d.mkv", "d.mp3", "d.mp4", "d.opus"};
     static const char *const codecs[] = {"flac", "libmp3lame", "aac", "libopus"};
@@ -507,7 +507,7 @@ static void damage_is_passed_over(void)
 }
 
 /* Parameters that make no sense are refused with a sentence. */
-static void no_decoder(void)
+TEST(no_decoder)
 {
     Clip clip;
     MediaError error = {0};
@@ -521,22 +521,4 @@ static void no_decoder(void)
     close_clip(&clip);
 }
 
-static const CheckTest tests[] = {
-    {"formats", formats},
-    {"rates_and_channels", rates_and_channels},
-    {"speeds", speeds},
-    {"speed_changes_while_playing", speed_changes_while_playing},
-    {"starts_to_the_sample", starts_to_the_sample},
-    {"starts_in_coded_sound", starts_in_coded_sound},
-    {"holes_are_silent", holes_are_silent},
-    {"starts_in_a_hole", starts_in_a_hole},
-    {"overlaps_are_cut", overlaps_are_cut},
-    {"jumps_are_followed", jumps_are_followed},
-    {"jitter_is_smoothed", jitter_is_smoothed},
-    {"drift_is_smoothed", drift_is_smoothed},
-    {"format_changes", format_changes},
-    {"damage_is_passed_over", damage_is_passed_over},
-    {"no_decoder", no_decoder},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

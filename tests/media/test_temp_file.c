@@ -59,7 +59,7 @@ static int open_in(OutputFile *file, const char *folder, const char *name)
     return CHECK(ret >= 0, "%s", error.text);
 }
 
-static void test_closed_in_the_middle(void)
+TEST(closed_in_the_middle)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX";
     if (!CHECK(mkdtemp(folder) != NULL, "no folder") || !open_in(&first, folder, "a.mkv") ||
@@ -74,7 +74,7 @@ static void test_closed_in_the_middle(void)
     CHECK(rmdir(folder) == 0, "something is left");
 }
 
-static void test_only_what_is_being_written(void)
+TEST(only_what_is_being_written)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX", whole[64];
     MediaError error = {0};
@@ -94,7 +94,7 @@ static void test_only_what_is_being_written(void)
 }
 
 /* What has the name that a new file would get: a finished one, or a link to where there is none. */
-static void test_names_that_are_taken(void)
+TEST(names_that_are_taken)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX", path[64], whole[128], link[128], nowhere[64];
     char said[8] = "";
@@ -128,7 +128,7 @@ static void test_names_that_are_taken(void)
 }
 
 /* A recording in pieces makes files for days. */
-static void test_memory_stays(void)
+TEST(memory_stays)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX", path[64];
     size_t before = 0;
@@ -149,7 +149,7 @@ static void test_memory_stays(void)
 }
 
 /* A name is cut between characters. */
-static void test_cut_names(void)
+TEST(cut_names)
 {
     /* Characters of 1, 2, 3, 4 and 1 bytes. */
     static const char name[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8e\xa5z";
@@ -159,11 +159,4 @@ static void test_cut_names(void)
               file_name_cut(name, most));
 }
 
-static const CheckTest tests[] = {
-    {"closed_in_the_middle", test_closed_in_the_middle},
-    {"only_what_is_being_written", test_only_what_is_being_written},
-    {"names_that_are_taken", test_names_that_are_taken},
-    {"memory_stays", test_memory_stays},
-    {"cut_names", test_cut_names},
-};
-CHECK_MAIN(tests)
+TEST_MAIN

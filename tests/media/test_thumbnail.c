@@ -39,7 +39,7 @@ static double mean(const Thumbnail *t, int component)
 
 /* Key frames are 2 s apart, and each is shown until the next. Means of red and blue are those that
  * FFmpeg's scale filter has of them (160x90, area, accurately rounded). */
-static void key_frames(void)
+TEST(key_frames)
 {
     static const struct {
         int64_t position;
@@ -68,7 +68,7 @@ static void key_frames(void)
 }
 
 /* What is to be shown on its side is small in that shape, its top at the right or left. */
-static void turned(void)
+TEST(turned)
 {
     for (int left = 0; left < 2; left++) {
         int32_t matrix[9];
@@ -102,10 +102,8 @@ static void turned(void)
     }
 }
 
-static const CheckTest tests[] = {{"key_frames", key_frames}, {"turned", turned}};
-
 int main(int argc, char **argv)
 {
     clip = argc > 1 ? argv[1] : "";
-    return check_main(tests, 2, 1, argv);
+    return check_file(1, argv);
 }

@@ -119,7 +119,7 @@ static AVFrame *turn_frame(const AVFrame *frame, PictureTurn turn)
 static void check_format(enum AVPixelFormat format, int width, int height)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    AVFrame *frame = make_frame(format, width, height);
+    FREED_BY(av_frame_free) AVFrame *frame = make_frame(format, width, height);
     fill(frame);
     for (size_t i = 0; i < TURNS; i++) {
         const PictureTurn t = turns[i].turn;
@@ -128,7 +128,7 @@ static void check_format(enum AVPixelFormat format, int width, int height)
         if (finer &&
             !sws_isSupportedInput(format)) /* nv16, nv20: no encoder could take them either */
             continue;
-        AVFrame *to = turn_frame(frame, t);
+        FREED_BY(av_frame_free) AVFrame *to = turn_frame(frame, t);
         if (!to)
             continue;
         int good = to->width == (quarter ? height : width) &&
@@ -141,12 +141,10 @@ static void check_format(enum AVPixelFormat format, int width, int height)
             else
                 good = count_wrong(frame, to, c, t) == 0;
         CHECK(good, "%s %dx%d, %s", desc->name, width, height, turns[i].name);
-        av_frame_free(&to);
     }
-    av_frame_free(&frame);
 }
 
-static void test_formats(void)
+TEST(formats)
 {
     const AVPixFmtDescriptor *desc = NULL;
     int count = 0;
@@ -162,14 +160,14 @@ static void test_formats(void)
 }
 
 /* A ramp of chroma along the stored rows runs down the turned columns, a step as long as before. */
-static void test_resampled_chroma(void)
+TEST(resampled_chroma)
 {
-    AVFrame *frame = make_frame(AV_PIX_FMT_YUV422P10, 64, 16);
+    FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV422P10, 64, 16);
     for (int c = 0; c < 3; c++)
         for (int y = 0; y < samples_down(frame, c); y++)
             for (int x = 0; x < samples_across(frame, c); x++)
                 put(frame, c, x, y, (uint16_t)(100 + x * 16) % 1024);
-    AVFrame *to = turn_frame(frame, turns[QUARTER].turn);
+    FREED_BY(av_frame_free) AVFrame *to = turn_frame(frame, turns[QUARTER].turn);
     CHECK(to && to->format == AV_PIX_FMT_YUV444P10, "format");
     for (int c = 1; to && c < 3; c++) {
         int most = 0;
@@ -178,13 +176,11 @@ static void test_resampled_chroma(void)
                 most = FFMAX(most, FFABS(get(to, c, x, y) - (96 + y * 8)));
         CHECK(most <= 6, "component %d is off by %d", c, most);
     }
-    av_frame_free(&to);
-    av_frame_free(&frame);
 }
 
-static void test_properties(void)
+TEST(properties)
 {
-    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 16);
+    FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 16);
     fill(frame);
     av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
     av_frame_new_side_data(frame, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, 8);
@@ -199,21 +195,18 @@ static void test_properties(void)
     to = turn_frame(frame, turns[HALF].turn);
     CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){2, 1}) == 0, "aspect");
     av_frame_free(&to);
-    av_frame_free(&frame);
 }
 
 static void check_site(enum AVChromaLocation from, int turn, enum AVChromaLocation wanted)
 {
-    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 16);
+    FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 16);
     fill(frame);
     frame->chroma_location = from;
-    AVFrame *to = turn_frame(frame, turns[turn].turn);
+    FREED_BY(av_frame_free) AVFrame *to = turn_frame(frame, turns[turn].turn);
     CHECK(to && to->chroma_location == wanted, "%d, %s", from, turns[turn].name);
-    av_frame_free(&to);
-    av_frame_free(&frame);
 }
 
-static void test_chroma_sites(void)
+TEST(chroma_sites)
 {
     check_site(AVCHROMA_LOC_CENTER, QUARTER, AVCHROMA_LOC_CENTER);
     check_site(AVCHROMA_LOC_LEFT, QUARTER, AVCHROMA_LOC_TOP);
@@ -225,17 +218,15 @@ static void test_chroma_sites(void)
 
 static void check_fields(int height, int turn, int interlaced, int top_first)
 {
-    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, height);
+    FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, height);
     fill(frame);
     frame_set_fields(frame, 1, 1);
-    AVFrame *to = turn_frame(frame, turns[turn].turn);
+    FREED_BY(av_frame_free) AVFrame *to = turn_frame(frame, turns[turn].turn);
     CHECK(to && FRAME_IS_INTERLACED(to) == interlaced && FRAME_IS_TOP_FIRST(to) == top_first,
           "%d rows, %s", height, turns[turn].name);
-    av_frame_free(&to);
-    av_frame_free(&frame);
 }
 
-static void test_fields(void)
+TEST(fields)
 {
     check_fields(16, QUARTER, 0, 0);
     check_fields(16, MIRRORED, 1, 1);
@@ -244,10 +235,4 @@ static void test_fields(void)
     check_fields(16, HALF, 1, 0);
 }
 
-static const CheckTest tests[] = {
-    {"formats", test_formats},       {"resampled_chroma", test_resampled_chroma},
-    {"properties", test_properties}, {"chroma_sites", test_chroma_sites},
-    {"fields", test_fields},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

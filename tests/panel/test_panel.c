@@ -77,7 +77,7 @@ static void check_heights(const double *share, const char *name)
     }
 }
 
-static void test_linear_heights(void)
+TEST(panel_linear_heights)
 {
     double share[BINS];
     open_picture(1400, 900, 0, BINS);
@@ -89,7 +89,7 @@ static void test_linear_heights(void)
     check_rect_free(&picture.rect);
 }
 
-static void test_log_heights(void)
+TEST(panel_log_heights)
 {
     double share[BINS];
     open_picture(1400, 900, 0, BINS);
@@ -102,7 +102,7 @@ static void test_log_heights(void)
     check_rect_free(&picture.rect);
 }
 
-static void test_spike(void)
+TEST(panel_spike)
 {
     double share[BINS];
     open_picture(1400, 900, 0, BINS);
@@ -114,7 +114,7 @@ static void test_spike(void)
     check_rect_free(&picture.rect);
 }
 
-static void test_two_levels(void)
+TEST(panel_two_levels)
 {
     double share[BINS] = {0};
     open_picture(1400, 900, 0, BINS);
@@ -127,7 +127,7 @@ static void test_two_levels(void)
 }
 
 /* More bins than columns: a bar is the mean of the bins under it. */
-static void test_many_bins(void)
+TEST(panel_many_bins)
 {
     open_picture(700, 420, 0, PANEL_MAX_BINS);
     for (int code = 0; code < PANEL_MAX_BINS; code++)
@@ -146,7 +146,7 @@ static void test_many_bins(void)
 }
 
 /* Codes are told by their depth, however many of them a bin counts. */
-static void test_depth(void)
+TEST(panel_depth)
 {
     static const int depths[] = {8, 10, 14, 16};
     uint8_t *first = calloc(700 * 4, 420);
@@ -175,7 +175,7 @@ static void test_depth(void)
 }
 
 /* The curve passes through the points that it was given: bright pixels there, none far away. */
-static void test_curve(void)
+TEST(panel_curve)
 {
     open_picture(1400, 900, 0, BINS);
     for (int code = 0; code < BINS; code++)
@@ -234,7 +234,7 @@ static const int sizes[][2] = {
     {200, 1000}, {1000, 120}, {333, 257}, {560, 360}, {400, 720}, {1920, 1080},
 };
 
-static void test_sizes(void)
+TEST(panel_sizes)
 {
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         check_size(sizes[i][0], sizes[i][1], BINS, NULL);
@@ -243,7 +243,7 @@ static void test_sizes(void)
     check_size(3840, 2160, BINS, NULL);
 }
 
-static void test_sizes_with_text(void)
+TEST(panel_sizes_with_text)
 {
     Text *text = NULL;
     if (text_open(&text) < 0) {
@@ -270,7 +270,7 @@ static void check_numbers(const PanelLayout *l, int width, int height)
 }
 
 /* Plots and their labels lie inside and apart from each other. */
-static void test_layout(void)
+TEST(panel_layout)
 {
     for (int width = 1; width < 1300; width += width < 400 ? 3 : 97)
         for (int height = 1; height < 1300; height += height < 400 ? 7 : 101)
@@ -303,7 +303,7 @@ static int apart(Rect a, Rect b)
 
 /* With any scope, too; all of them are there where there is room, as at usual sizes, and none is
  * too small to be read. */
-static void test_scope_layout(void)
+TEST(scope_layout)
 {
     static const int all[][2] = {{480, 1080}, {480, 790}, {768, 2160},
                                  {1080, 480}, {320, 720}, {216, 360}};
@@ -365,7 +365,7 @@ static int is_lit(int x, int y)
 }
 
 /* Counts are at the lines that they belong to, as is a colour in its box. */
-static void test_scope_plots(void)
+TEST(scope_plots)
 {
     const struct {
         int width, height;
@@ -409,13 +409,13 @@ static Rect lit_words(const PanelLayout *l)
 
 /* Words stay in their room, take another line where one does not hold them, and are left out at a
  * comma where both do not. */
-static void test_words(void)
+TEST(words)
 {
     static const int of[][2] = {{216, 270},  {216, 150}, {700, 160},
                                 {480, 1080}, {480, 790}, {768, 2160}};
     static const char long_words[] =
         "dark, very noisy: lifted x2.5, as far as its noise allows, equalized by 100 %";
-    Text *text = NULL;
+    FREED_BY(text_close) Text *text = NULL;
     if (text_open(&text) < 0)
         return;
     for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
@@ -441,11 +441,10 @@ static void test_words(void)
             check_rect_free(&picture.rect);
         }
     }
-    text_close(&text);
 }
 
 /* A name is whole also above a plot that is narrower, as in large text. */
-static void test_name_of_a_narrow_plot(void)
+TEST(name_of_a_narrow_plot)
 {
     const int width = 480, height = 790;
     Text *text = NULL;
@@ -474,7 +473,7 @@ static void test_name_of_a_narrow_plot(void)
 }
 
 /* Empty, missing and extreme data. */
-static void test_no_data(void)
+TEST(panel_no_data)
 {
     open_picture(560, 360, 0, BINS);
     panel_draw(&picture.data, &picture.canvas, NULL);
@@ -495,7 +494,7 @@ static void test_no_data(void)
 }
 
 /* Rows may lie upside down in memory. */
-static void test_negative_stride(void)
+TEST(panel_negative_stride)
 {
     open_picture(320, 200, 0, BINS);
     fill_with_noise(1, BINS);
@@ -512,7 +511,7 @@ static void test_negative_stride(void)
 /* ---- laid over a picture ---- */
 
 /* The same bars where it is translucent: nearly opaque, above a ground that is seen through. */
-static void test_translucent(void)
+TEST(panel_translucent)
 {
     open_picture(700, 420, 0, BINS);
     for (int code = 0; code < BINS; code++)
@@ -536,7 +535,7 @@ static void test_translucent(void)
 }
 
 /* Colours laid over nothing are themselves; over something, both count by their alpha. */
-static void test_blend(void)
+TEST(panel_blend)
 {
     for (int cover = 1; cover < 256; cover++)
         for (int alpha = 0; alpha < 256; alpha += 5) {
@@ -567,11 +566,11 @@ static void check_cached(PanelCache *cache, int width, int height, Text *text, i
     CHECK(!different, "%dx%d at %lld: %d rows differ", width, height, (long long)now, different);
 }
 
-static void test_cache(void)
+TEST(panel_cache)
 {
     static const int of[][2] = {{480, 1080}, {216, 270}, {600, 338}, {5, 5}};
     PanelCache *cache = NULL;
-    Text *text = NULL;
+    FREED_BY(text_close) Text *text = NULL;
     text_open(&text);
     if (!CHECK(panel_cache_create(&cache) == 0, "no cache"))
         return;
@@ -595,14 +594,13 @@ static void test_cache(void)
     CHECK(!panel_cache_draw(cache, &picture.data, 0, 10, text, 0), "a canvas without columns");
     panel_cache_free(&cache);
     panel_cache_free(&cache);
-    text_close(&text);
 }
 
 /* Numbers stay for a while, then they are those of the data. */
-static void test_cache_numbers(void)
+TEST(panel_cache_numbers)
 {
-    PanelCache *cache = NULL;
-    Text *text = NULL;
+    FREED_BY(panel_cache_free) PanelCache *cache = NULL;
+    FREED_BY(text_close) Text *text = NULL;
     if (text_open(&text) < 0 || panel_cache_create(&cache) < 0) {
         check_skip("no font on this machine");
         return;
@@ -624,13 +622,11 @@ static void test_cache_numbers(void)
                                       "those before");
     CHECK(panel_stretch(-1) == -1 && panel_stretch(0) == 0, "stretches about 0");
     check_rect_free(&picture.rect);
-    panel_cache_free(&cache);
-    text_close(&text);
 }
 
 /* ---- what is said of a histogram ---- */
 
-static void test_marks(void)
+TEST(panel_marks)
 {
     static uint32_t hist[PANEL_MAX_BINS];
     const PanelData codes = {.bins = BINS};
@@ -710,7 +706,7 @@ static void check_place_over(Rect around)
           "%dx%d: not between two", around.width, around.height);
 }
 
-static void test_place_over(void)
+TEST(panel_place_over)
 {
     for (int width = 1; width <= 1280; width += 31)
         for (int height = 1; height <= 720; height += 23)
@@ -725,7 +721,7 @@ static void test_place_over(void)
 }
 
 /* A window with room for the panel shows the picture as large as it was. */
-static void test_add_room(void)
+TEST(panel_add_room)
 {
     for (int width = 16; width < 4000; width += 37)
         for (int height = 16; height < 2400; height += 41) {
@@ -741,7 +737,7 @@ static void test_add_room(void)
         }
 }
 
-static void test_place(void)
+TEST(panel_place)
 {
     for (int width = 1; width < 4000; width += width < 700 ? 7 : 113)
         for (int height = 1; height < 2400; height += height < 400 ? 9 : 101)
@@ -754,31 +750,4 @@ static void test_place(void)
     CHECK(panel_place(100, 50, PANEL_BESIDE).panel.width == 0, "one in a window of 100x50");
 }
 
-static const CheckTest tests[] = {
-    {"panel_linear_heights", test_linear_heights},
-    {"panel_log_heights", test_log_heights},
-    {"panel_spike", test_spike},
-    {"panel_two_levels", test_two_levels},
-    {"panel_many_bins", test_many_bins},
-    {"panel_depth", test_depth},
-    {"panel_curve", test_curve},
-    {"panel_sizes", test_sizes},
-    {"panel_sizes_with_text", test_sizes_with_text},
-    {"panel_layout", test_layout},
-    {"scope_layout", test_scope_layout},
-    {"scope_plots", test_scope_plots},
-    {"words", test_words},
-    {"name_of_a_narrow_plot", test_name_of_a_narrow_plot},
-    {"panel_no_data", test_no_data},
-    {"panel_negative_stride", test_negative_stride},
-    {"panel_translucent", test_translucent},
-    {"panel_blend", test_blend},
-    {"panel_cache", test_cache},
-    {"panel_cache_numbers", test_cache_numbers},
-    {"panel_marks", test_marks},
-    {"panel_place", test_place},
-    {"panel_place_over", test_place_over},
-    {"panel_add_room", test_add_room},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -24,7 +24,7 @@ static uint32_t all_luma(void)
 }
 
 /* Each column by itself; gray has no vectors. */
-static void gray(void)
+TEST(gray)
 {
     static const uint8_t luma[3][4] = {{0, 16, 235, 255}, {0, 17, 235, 7}, {1, 17, 235, 7}};
     const ScopesPicture picture = {.luma = plane(luma, 4, 3, 1, 8, 0), .full_range = 1};
@@ -42,7 +42,7 @@ static void gray(void)
 
 /* The upper 8 bits of a code, wherever in a sample that lies; what is no code counts as the
  * brightest one. */
-static void deep(void)
+TEST(deep)
 {
     static const uint16_t low[2] = {1023, 515}, high[2] = {1023 << 6, 515 << 6};
     static const uint16_t wrong[2] = {0xFFFF, 3};
@@ -59,7 +59,7 @@ static void deep(void)
 }
 
 /* In one plane or in two; counts begin anew. */
-static void vectors(void)
+TEST(vectors)
 {
     static const uint8_t luma[2][4] = {{0}};
     static const uint8_t cb[2] = {90, 128}, cr[2] = {240, 128};
@@ -81,7 +81,7 @@ static void vectors(void)
 }
 
 /* A quarter turn: what is stored as a column is watched as a row, from the bottom up. */
-static void turned(void)
+TEST(turned)
 {
     static const uint8_t luma[2][3] = {{10, 20, 30}, {40, 50, 60}};
     /* Watched: 30 60 above 20 50 above 10 40. */
@@ -94,7 +94,7 @@ static void turned(void)
 
 /* Of a large picture, samples in even steps, from all parts of it; a column of the scope for
  * several of the picture. */
-static void large(void)
+TEST(large)
 {
     enum { WIDTH = 1921, HEIGHT = 1080 };
     uint8_t *luma = malloc((size_t)WIDTH * HEIGHT);
@@ -121,8 +121,4 @@ static void large(void)
     free(luma);
 }
 
-static const CheckTest tests[] = {
-    {"gray", gray}, {"deep", deep}, {"vectors", vectors}, {"turned", turned}, {"large", large},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -63,7 +63,7 @@ static void check_plain(Text *text, const char *line)
           "'%s' is not on one line: %d to %d", line, where.y, where.y + where.height);
 }
 
-static void test_escapes(void)
+TEST(text_escapes)
 {
     static const char *const lines[] = {
         "{\\pos(300,10)}",  "{\\fs60}large?",   "first\\Nsecond", "first\nsecond",
@@ -79,7 +79,7 @@ static void test_escapes(void)
     text_close(&text);
 }
 
-static void test_room(void)
+TEST(text_room)
 {
     Text *text;
     if (!open_or_skip(&text))
@@ -94,7 +94,7 @@ static void test_room(void)
 }
 
 /* What is measured is what is drawn, also in between, and for a canvas of another size. */
-static void test_width(void)
+TEST(text_width)
 {
     static const char *const lines[] = {"0", "a long line of text", "{\\fs60}", "\xC3\xA4\\n"};
     Text *text;
@@ -112,7 +112,7 @@ static void test_width(void)
 }
 
 /* Whatever was added is drawn once. */
-static void test_forgets(void)
+TEST(text_forgets)
 {
     Text *text;
     if (!open_or_skip(&text))
@@ -124,7 +124,7 @@ static void test_forgets(void)
 }
 
 /* With a configuration of fontconfig that has no folder of fonts. */
-static void test_without_fonts(void)
+TEST(text_without_fonts)
 {
     static const char config[] = "<fontconfig></fontconfig>\n";
     char name[] = "/tmp/lumeq-fonts-XXXXXX";
@@ -142,12 +142,4 @@ static void test_without_fonts(void)
     unlink(name);
 }
 
-static const CheckTest tests[] = {
-    {"text_escapes", test_escapes},
-    {"text_room", test_room},
-    {"text_width", test_width},
-    {"text_forgets", test_forgets},
-    {"text_without_fonts", test_without_fonts},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -49,6 +49,27 @@ static inline int session_open(Session *s, const char *const *arguments)
     return ret;
 }
 
+static inline void session_close(Session *s)
+{
+    play_close(&s->play);
+    options_free(&s->options);
+}
+
+#define ARGUMENTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* SESSION_TEST(name, fails) { ... }: a test of the player in `s`, which is opened by `fails`, an
+ * expression that is not 0 if there is nothing to test, and closed after it. */
+#define SESSION_TEST(name, fails)                                                                  \
+    static void name##_in(Session *s);                                                             \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        Session session = {0}, *s = &session;                                                      \
+        if (!(fails))                                                                              \
+            name##_in(s);                                                                          \
+        session_close(s);                                                                          \
+    }                                                                                              \
+    static void name##_in(Session *s)
+
 static inline PlayerState session_state(const Session *s)
 {
     return player_state(play_player(s->play));
@@ -107,6 +128,14 @@ typedef struct Grab {
     int width, height;
 } Grab;
 
+static inline void grab_free(Grab *g)
+{
+    free(g->pixels);
+}
+
+/* One that is freed at the end of its block. */
+#define AUTO_GRAB FREED_BY(grab_free) Grab
+
 static inline Grab grab(Session *s)
 {
     Grab g = {NULL, 0, 0};
@@ -153,21 +182,19 @@ static inline void wait_for_text(Session *s)
         session_type(" ");
     SESSION_UNTIL(s, state.paused);
     session_turns(s, 3);
-    const Grab before = grab(s);
+    AUTO_GRAB before = grab(s);
     double changed = 0;
     session_type("?");
     while (changed < 0.3 && session_now() < end) {
         session_turns(s, 1);
-        const Grab now = grab(s);
+        AUTO_GRAB now = grab(s);
         changed = difference(&before, &now, 0.1, 0.6);
-        free(now.pixels);
     }
     CHECK(changed >= 0.3, "no help is to be seen");
     end_help(s);
     if (playing)
         session_type(" ");
     SESSION_UNTIL(s, !playing || !state.paused);
-    free(before.pixels);
 }
 
 /* ---- the mouse ---- */
@@ -186,12 +213,6 @@ static inline void send_mouse(Uint32 type, int x, int y)
         event.button.y = y;
     }
     SDL_PushEvent(&event);
-}
-
-static inline void session_close(Session *s)
-{
-    play_close(&s->play);
-    options_free(&s->options);
 }
 
 #endif

@@ -84,7 +84,7 @@ static int64_t wait_for_position(Playing *p)
     return position;
 }
 
-static void plays_to_the_end(void)
+TEST(plays_to_the_end)
 {
     Playing p;
     if (!prepare(&p, "dummy"))
@@ -147,7 +147,7 @@ static double play_to_disk(int volume, int mute, BeepFinder *beeps, int64_t *und
     return peak;
 }
 
-static void what_is_heard(void)
+TEST(what_is_heard)
 {
     BeepFinder beeps = {0};
     int64_t underruns = 0;
@@ -161,7 +161,7 @@ static void what_is_heard(void)
               beeps.rises[i] - beeps.rises[i - 1]);
 }
 
-static void volume_and_mute(void)
+TEST(volume_and_mute)
 {
     BeepFinder beeps = {0};
     int64_t underruns;
@@ -174,7 +174,7 @@ static void volume_and_mute(void)
 }
 
 /* Wherever it goes, what is heard is from there. */
-static void restarts(void)
+TEST(restarts)
 {
     Playing p;
     CheckRandom random = check_random(1);
@@ -208,7 +208,7 @@ static void restarts(void)
     finish(&p);
 }
 
-static void pauses(void)
+TEST(pauses)
 {
     Playing p;
     int64_t position;
@@ -227,7 +227,7 @@ static void pauses(void)
 }
 
 /* Closed while it plays; and closed without ever having played. */
-static void closes_at_any_time(void)
+TEST(closes_at_any_time)
 {
     Playing p;
     for (int i = 0; i < 5; i++) {
@@ -241,7 +241,7 @@ static void closes_at_any_time(void)
     }
 }
 
-static void no_device(void)
+TEST(no_device)
 {
     Playing p;
     char why[256] = "";
@@ -254,14 +254,4 @@ static void no_device(void)
     finish(&p);
 }
 
-static const CheckTest tests[] = {
-    {"plays_to_the_end", plays_to_the_end},
-    {"what_is_heard", what_is_heard},
-    {"volume_and_mute", volume_and_mute},
-    {"restarts", restarts},
-    {"pauses", pauses},
-    {"closes_at_any_time", closes_at_any_time},
-    {"no_device", no_device},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -67,9 +67,9 @@ static int is_unknown(AudioQueue *q, int64_t now)
                  (long long)position);
 }
 
-static void positions(void)
+TEST(positions)
 {
-    AudioQueue *q = create();
+    FREED_BY(audio_queue_free) AudioQueue *q = create();
     is_unknown(q, 0);
     take(q, 0);
     is_unknown(q, 10 * MS);
@@ -104,12 +104,11 @@ static void positions(void)
     take(q, 240 * MS);
     CHECK(audio_queue_is_over(q, 250 * MS), "all has been heard");
     CHECK(audio_queue_underruns(q) == 1, "the end is not running dry");
-    audio_queue_free(&q);
 }
 
-static void nothing_stale_is_heard(void)
+TEST(nothing_stale_is_heard)
 {
-    AudioQueue *q = create();
+    FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
     push_some(q, 0, 0.5f, 10);
     CHECK(fabs(take(q, 0) - 0.5) < 1e-6, "it plays");
@@ -125,12 +124,11 @@ static void nothing_stale_is_heard(void)
     CHECK(fabs(take(q, 60 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6, "the new sound");
     is_unknown(q, 70 * MS);
     is_at(q, 85 * MS, 9005 * MS);
-    audio_queue_free(&q);
 }
 
-static void pause_and_volume(void)
+TEST(pause_and_volume)
 {
-    AudioQueue *q = create();
+    FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
@@ -148,12 +146,11 @@ static void pause_and_volume(void)
     audio_queue_gain(q, 0.5);
     take(q, 120 * MS);
     CHECK(fabs(take(q, 140 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6, "half");
-    audio_queue_free(&q);
 }
 
-static void blocks_of_other_speed(void)
+TEST(blocks_of_other_speed)
 {
-    AudioQueue *q = create();
+    FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
     push_some(q, 0, 0.5f, 2);
     SoundBlock *block = audio_queue_room(q);
@@ -165,12 +162,11 @@ static void blocks_of_other_speed(void)
     is_at(q, 59 * MS, 39 * MS);
     is_at(q, 65 * MS, 50 * MS);
     is_at(q, 75 * MS, 505 * MS);
-    audio_queue_free(&q);
 }
 
-static void a_device_that_goes_and_comes(void)
+TEST(a_device_that_goes_and_comes)
 {
-    AudioQueue *q = create();
+    FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
@@ -186,13 +182,12 @@ static void a_device_that_goes_and_comes(void)
             push(q, i * 20 * MS, i < 79 ? 0.25f : 0.125f);
     CHECK(fabs(take(q, 2040 * MS) - 0.125) < 1e-6, "it goes on at another place");
     is_at(q, 2061 * MS, 1581 * MS);
-    audio_queue_free(&q);
 }
 
 /* While it is paused, nothing is missed. */
-static void a_device_that_goes_while_paused(void)
+TEST(a_device_that_goes_while_paused)
 {
-    AudioQueue *q = create();
+    FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
@@ -205,7 +200,6 @@ static void a_device_that_goes_while_paused(void)
             push(q, i * 20 * MS, 0.25f);
     take(q, 60120 * MS);
     is_at(q, 60141 * MS, 381 * MS);
-    audio_queue_free(&q);
 }
 
 static void *fill(void *arg)
@@ -233,9 +227,9 @@ static void *drain(void *arg)
 }
 
 /* All threads at once, for the thread sanitizer. */
-static void threads(void)
+TEST(threads)
 {
-    AudioQueue *q = create();
+    FREED_BY(audio_queue_free) AudioQueue *q = create();
     pthread_t device, decoder;
     int64_t position;
     pthread_create(&device, NULL, drain, q);
@@ -249,17 +243,6 @@ static void threads(void)
         pthread_join(decoder, NULL);
     }
     pthread_join(device, NULL);
-    audio_queue_free(&q);
 }
 
-static const CheckTest tests[] = {
-    {"positions", positions},
-    {"nothing_stale_is_heard", nothing_stale_is_heard},
-    {"pause_and_volume", pause_and_volume},
-    {"blocks_of_other_speed", blocks_of_other_speed},
-    {"a_device_that_goes_and_comes", a_device_that_goes_and_comes},
-    {"a_device_that_goes_while_paused", a_device_that_goes_while_paused},
-    {"threads", threads},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

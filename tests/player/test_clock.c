@@ -14,7 +14,7 @@ static void at(const Clock *clock, int64_t now, int64_t expected, const char *wh
           (long long)position, (long long)expected);
 }
 
-static void runs_and_pauses(void)
+TEST(runs_and_pauses)
 {
     Clock c = new_clock;
     clock_set(&c, 10 * S, 3 * S, 0);
@@ -38,7 +38,7 @@ static void runs_and_pauses(void)
     at(&c, 103 * S, 54 * S, "elsewhere");
 }
 
-static void waits_for_sound(void)
+TEST(waits_for_sound)
 {
     Clock c = new_clock;
     clock_pause(&c, 0, 0);
@@ -57,7 +57,7 @@ static void waits_for_sound(void)
     at(&c, 3 * S + CLOCK_HOLD_US, 10 * S, "runs without");
 }
 
-static void waits_while_paused(void)
+TEST(waits_while_paused)
 {
     Clock c = new_clock;
     clock_set(&c, 0, 7 * S, 1);
@@ -70,7 +70,7 @@ static void waits_while_paused(void)
     at(&c, 201 * S + CLOCK_HOLD_US, 9 * S, "but not for ever");
 }
 
-static void small_steps_are_made_up_for(void)
+TEST(small_steps_are_made_up_for)
 {
     Clock c = new_clock;
     clock_pause(&c, 0, 0);
@@ -90,7 +90,7 @@ static void small_steps_are_made_up_for(void)
     CHECK(clock_position(&c, 10 * S) >= 10 * S, "it has not overshot");
 }
 
-static void large_steps_are_taken_at_once(void)
+TEST(large_steps_are_taken_at_once)
 {
     Clock c = new_clock;
     clock_pause(&c, 0, 0);
@@ -122,7 +122,7 @@ static Clock clock_at_one(double speed)
     return c;
 }
 
-static void frames_in_time(void)
+TEST(frames_in_time)
 {
     Clock c = clock_at_one(1);
     Sync sync = {0};
@@ -149,7 +149,7 @@ static void frames_in_time(void)
     CHECK(decide(&sync, &c, S + 8000, SYNC_NO_FRAME, &wait) == SYNC_SHOW, "seen in time");
 }
 
-static void frames_at_other_speeds(void)
+TEST(frames_at_other_speeds)
 {
     Clock fast = clock_at_one(4), slow = clock_at_one(0.25);
     Sync sync = {0};
@@ -165,7 +165,7 @@ static void frames_at_other_speeds(void)
     CHECK(decide(&sync, &slow, S - 41300, S - 1300, &wait) == SYNC_DROP, "slow and late");
 }
 
-static void jumping_frames(void)
+TEST(jumping_frames)
 {
     Clock c = clock_at_one(1);
     Sync sync = {0};
@@ -181,15 +181,4 @@ static void jumping_frames(void)
     CHECK(sync.shown == 2, "%d", (int)sync.shown);
 }
 
-static const CheckTest tests[] = {
-    {"runs_and_pauses", runs_and_pauses},
-    {"waits_for_sound", waits_for_sound},
-    {"waits_while_paused", waits_while_paused},
-    {"small_steps_are_made_up_for", small_steps_are_made_up_for},
-    {"large_steps_are_taken_at_once", large_steps_are_taken_at_once},
-    {"frames_in_time", frames_in_time},
-    {"frames_at_other_speeds", frames_at_other_speeds},
-    {"jumping_frames", jumping_frames},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -101,7 +101,7 @@ static void press_each(const Key *all, size_t count, SDL_Keymod mod)
 
 #define PRESS_EACH(all, mod) press_each(all, sizeof(all) / sizeof((all)[0]), mod)
 
-static void keys(void)
+TEST(keys)
 {
     static const Key all[] = {
         {" ", 0, act_pause, 0, 0},
@@ -190,7 +190,7 @@ static void keys(void)
 }
 
 /* A key that is held down goes on where that is of use: nobody wants pause, play, pause. */
-static void held_down(void)
+TEST(held_down)
 {
     begin();
     press(SDLK_RIGHT, 1);
@@ -205,7 +205,7 @@ static void held_down(void)
 }
 
 /* While the panel of settings is there, keys are its; all others are as they were. */
-static void panel_keys(void)
+TEST(panel_keys)
 {
     static const Key all[] = {
         {NULL, SDLK_UP, act_setting_row, -1, 0},
@@ -260,7 +260,7 @@ static void expect_at(Action *act, int arg, int x, int y)
     CHECK(c.x == x && c.y == y, "at %d, %d, not %d, %d", c.x, c.y, x, y);
 }
 
-static void split_line(void)
+TEST(split_line)
 {
     begin_mouse();
     move(150);
@@ -280,7 +280,7 @@ static void split_line(void)
 }
 
 /* A drag on the bar's track seeks, at last to where the button is let go. */
-static void bar(void)
+TEST(bar)
 {
     begin_mouse();
     click(1, 1, 210);
@@ -351,7 +351,7 @@ static void turn_wheel(int y, int flipped, SDL_Keymod keys)
     SDL_SetModState(KMOD_NONE);
 }
 
-static void buttons_and_wheel(void)
+TEST(buttons_and_wheel)
 {
     begin_mouse();
     click(1, 1, 50); /* the picture is taken hold of */
@@ -379,7 +379,7 @@ static void buttons_and_wheel(void)
 }
 
 /* After the key a part is drawn; asked for twice, none is. */
-static void part(void)
+TEST(part)
 {
     begin_mouse();
     type("z");
@@ -405,7 +405,7 @@ static void part(void)
 }
 
 /* The source is seen while its key is down. */
-static void while_held(void)
+TEST(while_held)
 {
     SDL_Event event = {.type = SDL_KEYUP};
     begin();
@@ -423,7 +423,7 @@ static void while_held(void)
     expect_none();
 }
 
-static void window_and_files(void)
+TEST(window_and_files)
 {
     SDL_Event event = {.type = SDL_DROPFILE};
     begin();
@@ -598,7 +598,7 @@ static void all_of(const Names *these, const Names *those, const char *what)
         CHECK(has_name(those, these->name[i]), "%s %s", these->name[i], what);
 }
 
-static void help(void)
+TEST(help)
 {
     static Names keys, lines, page;
     static const char *const not_keys[] = {"2",     "clicks", "wheel", "drag",
@@ -617,7 +617,7 @@ static void help(void)
 }
 
 /* On the panel of settings a click is for what is there, and so is the wheel. */
-static void panel_mouse(void)
+TEST(panel_mouse)
 {
     SDL_Event wheel = {.type = SDL_MOUSEWHEEL};
     begin_mouse();
@@ -639,18 +639,4 @@ static void panel_mouse(void)
     expect_none();
 }
 
-static const CheckTest tests[] = {
-    {"keys", keys},
-    {"held_down", held_down},
-    {"panel_keys", panel_keys},
-    {"panel_mouse", panel_mouse},
-    {"split_line", split_line},
-    {"bar", bar},
-    {"buttons_and_wheel", buttons_and_wheel},
-    {"part", part},
-    {"while_held", while_held},
-    {"window_and_files", window_and_files},
-    {"help", help},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -105,7 +105,7 @@ static void release(Session *s)
 
 static const char *const plainly[] = {LUMEQ_CLIP, "--no-config", NULL};
 
-static void gets_the_only_sound_device(void)
+TEST(gets_the_only_sound_device)
 {
     Session s;
     if (open_clip(&s, plainly))
@@ -121,20 +121,16 @@ static void gets_the_only_sound_device(void)
 }
 
 /* What is shown goes on while its first picture is waited for, in short turns. */
-static void does_not_stop_what_is_shown(void)
+SESSION_TEST(does_not_stop_what_is_shown, open_clip(s, plainly))
 {
-    Session s;
-    if (open_clip(&s, plainly))
-        return;
-    drop_held(&s);
-    const int64_t shown = session_state(&s).shown;
-    SESSION_UNTIL(&s, state.shown >= shown + 3 && state.position >= 240000);
-    release(&s);
-    session_close(&s);
+    drop_held(s);
+    const int64_t shown = session_state(s).shown;
+    SESSION_UNTIL(s, state.shown >= shown + 3 && state.position >= 240000);
+    release(s);
 }
 
 /* The end of what is shown is not that of what is about to be. */
-static void comes_at_the_end(void)
+TEST(comes_at_the_end)
 {
     static const char *const part[] = {LUMEQ_CLIP, "--no-config", "--to", "0.5", NULL};
     Session s;
@@ -151,28 +147,17 @@ static void comes_at_the_end(void)
 }
 
 /* Another file, and the end, while the first one is still waited for. */
-static void another_takes_its_place(void)
+SESSION_TEST(another_takes_its_place, open_clip(s, plainly))
 {
-    Session s;
-    if (open_clip(&s, plainly))
-        return;
-    drop_held(&s);
+    drop_held(s);
     session_drop("/nonexistent/film.mkv");
     atomic_store(&held, 0);
-    SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
-    const int64_t position = session_state(&s).position;
-    SESSION_UNTIL(&s, state.position >= position + 80000);
+    SESSION_UNTIL(s, strstr(state.message, "film.mkv") != NULL);
+    const int64_t position = session_state(s).position;
+    SESSION_UNTIL(s, state.position >= position + 80000);
     CHECK(position >= 240000, "the first one is played");
-    drop_held(&s);
+    drop_held(s);
     atomic_store(&held, 0); /* or its thread would not end */
-    session_close(&s);
 }
 
-static const CheckTest tests[] = {
-    {"gets_the_only_sound_device", gets_the_only_sound_device},
-    {"does_not_stop_what_is_shown", does_not_stop_what_is_shown},
-    {"comes_at_the_end", comes_at_the_end},
-    {"another_takes_its_place", another_takes_its_place},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -43,7 +43,7 @@ static void fill(FileList *list, int shuffled)
     }
 }
 
-static void goes_on_in_a_list(void)
+TEST(goes_on_in_a_list)
 {
     FileList list = {.at = -1};
     fill(&list, 0);
@@ -65,10 +65,10 @@ static void goes_on_in_a_list(void)
     CHECK(list.count == 0 && list.round && list.at == -1, "not empty");
 }
 
-static void shuffles_what_is_not_played_yet(void)
+TEST(shuffles_what_is_not_played_yet)
 {
     int seen[MANY] = {0}, moved = 0;
-    FileList list = {.at = -1};
+    FREED_BY(file_list_clear) FileList list = {.at = -1};
     fill(&list, 0);
     list.at = MANY - 1;
     fill(&list, 1);
@@ -81,7 +81,6 @@ static void shuffles_what_is_not_played_yet(void)
     for (int i = 0; i < MANY; i++)
         CHECK(seen[i] == 1, "%d is there %d times", i, seen[i]);
     CHECK(moved > MANY / 2, "%d of %d are elsewhere", moved, MANY);
-    file_list_clear(&list);
 }
 
 /* ---- in the window ---- */
@@ -141,23 +140,19 @@ static int open_files(Session *s, const char *const *arguments)
 }
 
 /* The part is one of each. */
-static void plays_one_after_the_other(void)
+SESSION_TEST(plays_one_after_the_other,
+             open_files(s, ARGUMENTS("--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    const char *const arguments[] = {"--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
-    Session s;
-    if (open_files(&s, arguments))
-        return;
-    CHECK(session_state(&s).files == 2, "%d files", session_state(&s).files);
-    SESSION_UNTIL(&s, state.file == 2 && state.position < 400000);
+    CHECK(session_state(s).files == 2, "%d files", session_state(s).files);
+    SESSION_UNTIL(s, state.file == 2 && state.position < 400000);
     const int64_t before = session_now();
-    while (!s.ended && session_now() < before + LIVENESS_US)
-        s.ended = play_turn(s.play, &s.error);
-    CHECK(s.ended == 1, "it does not end: %s", s.error.text);
-    CHECK(session_state(&s).position < 400000, "at %lld", (long long)session_state(&s).position);
-    session_close(&s);
+    while (!s->ended && session_now() < before + LIVENESS_US)
+        s->ended = play_turn(s->play, &s->error);
+    CHECK(s->ended == 1, "it does not end: %s", s->error.text);
+    CHECK(session_state(s).position < 400000, "at %lld", (long long)session_state(s).position);
 }
 
-static void opens_the_next_one_ahead(void)
+TEST(opens_the_next_one_ahead)
 {
     const char *const arguments[] = {"--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
     Session s;
@@ -173,74 +168,56 @@ static void opens_the_next_one_ahead(void)
     session_close(&s);
 }
 
-static void keys_choose(void)
+SESSION_TEST(keys_choose, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    const char *const arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
-    Session s;
-    if (open_files(&s, arguments))
-        return;
     CHECK(strncmp(title(), "1/2 ", 4) == 0, "its title is %s", title());
     session_type("<");
-    SESSION_UNTIL(&s, strcmp(state.message, "The first file") == 0);
+    SESSION_UNTIL(s, strcmp(state.message, "The first file") == 0);
     session_type(">");
-    SESSION_UNTIL(&s, state.file == 2);
-    CHECK(strncmp(session_state(&s).message, "2/2: lumeq-sample", 12) == 0, "it says %s",
-          session_state(&s).message);
+    SESSION_UNTIL(s, state.file == 2);
+    CHECK(strncmp(session_state(s).message, "2/2: lumeq-sample", 12) == 0, "it says %s",
+          session_state(s).message);
     CHECK(strncmp(title(), "2/2 ", 4) == 0, "its title is %s", title());
     session_type(">");
-    SESSION_UNTIL(&s, strcmp(state.message, "The last file") == 0);
+    SESSION_UNTIL(s, strcmp(state.message, "The last file") == 0);
     session_press(SDLK_AUDIOPREV);
-    SESSION_UNTIL(&s, state.file == 1);
+    SESSION_UNTIL(s, state.file == 1);
     session_press(SDLK_AUDIONEXT);
-    SESSION_UNTIL(&s, state.file == 2);
+    SESSION_UNTIL(s, state.file == 2);
     session_press(SDLK_AUDIOPLAY);
-    SESSION_UNTIL(&s, state.paused);
-    session_close(&s);
+    SESSION_UNTIL(s, state.paused);
 }
 
-static void alone_there_is_no_other(void)
+SESSION_TEST(alone_there_is_no_other, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP)))
 {
-    const char *const arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, NULL};
-    Session s;
-    if (open_files(&s, arguments))
-        return;
     CHECK(strncmp(title(), "1/1", 3) != 0, "its title is %s", title());
     session_type(">");
-    SESSION_UNTIL(&s, strcmp(state.message, "There is no other file") == 0);
-    session_close(&s);
+    SESSION_UNTIL(s, strcmp(state.message, "There is no other file") == 0);
 }
 
 /* --loop is of one file. */
-static void begins_again_with_the_first(void)
+SESSION_TEST(begins_again_with_the_first,
+             open_files(s, ARGUMENTS("--no-config", "--loop-all", "--to", "0.4", LUMEQ_CLIP,
+                                     LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    const char *const arguments[] = {"--no-config", "--loop-all", "--to",     "0.4",
-                                     LUMEQ_CLIP,    LUMEQ_CLIP,   LUMEQ_CLIP, NULL};
-    Session s;
-    if (open_files(&s, arguments))
-        return;
     session_type("<"); /* before the first comes the last */
-    SESSION_UNTIL(&s, state.file == 3);
-    SESSION_UNTIL(&s, state.file == 1);
-    SESSION_UNTIL(&s, state.file == 2);
-    session_close(&s);
+    SESSION_UNTIL(s, state.file == 3);
+    SESSION_UNTIL(s, state.file == 1);
+    SESSION_UNTIL(s, state.file == 2);
 }
 
-static void stays_open_at_the_last_end_only(void)
+SESSION_TEST(stays_open_at_the_last_end_only,
+             open_files(s, ARGUMENTS("--no-config", "--keep-open", "yes", "--to", "0.4", LUMEQ_CLIP,
+                                     LUMEQ_CLIP)))
 {
-    const char *const arguments[] = {"--no-config", "--keep-open", "yes",      "--to",
-                                     "0.4",         LUMEQ_CLIP,    LUMEQ_CLIP, NULL};
-    Session s;
-    if (open_files(&s, arguments))
-        return;
-    SESSION_UNTIL(&s, state.at_end);
-    CHECK(session_state(&s).file == 2, "at the end of file %d", session_state(&s).file);
-    CHECK(!s.ended, "it is closed");
+    SESSION_UNTIL(s, state.at_end);
+    CHECK(session_state(s).file == 2, "at the end of file %d", session_state(s).file);
+    CHECK(!s->ended, "it is closed");
     session_type("<");
-    SESSION_UNTIL(&s, state.file == 1 && !state.at_end);
-    session_close(&s);
+    SESSION_UNTIL(s, state.file == 1 && !state.at_end);
 }
 
-static void passes_over_what_cannot_be_played(void)
+TEST(passes_over_what_cannot_be_played)
 {
     const char *arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, "", LUMEQ_CLIP, NULL};
     Session s;
@@ -256,7 +233,7 @@ static void passes_over_what_cannot_be_played(void)
     session_close(&s);
 }
 
-static void begins_with_what_can_be_played(void)
+TEST(begins_with_what_can_be_played)
 {
     const char *arguments[] = {"--no-config", "--loop", "", "/nonexistent/a.mkv", LUMEQ_CLIP, NULL};
     Session s;
@@ -289,7 +266,7 @@ static int make_pictures(void)
 }
 
 /* What is wrong with it is known only while it is played. */
-static void passes_over_what_breaks_off(void)
+TEST(passes_over_what_breaks_off)
 {
     const char *arguments[] = {"--no-config", "--loop", "", LUMEQ_CLIP, NULL};
     Session s;
@@ -306,7 +283,7 @@ static void passes_over_what_breaks_off(void)
     (void)rmdir(in_folder("shots"));
 }
 
-static void ends_where_none_can_be_played(void)
+TEST(ends_where_none_can_be_played)
 {
     Options options;
     char text[512];
@@ -324,7 +301,7 @@ static void ends_where_none_can_be_played(void)
 }
 
 /* By natural order, and what is no video by its name is none of them. */
-static void plays_a_folder(void)
+TEST(plays_a_folder)
 {
     const char *arguments[] = {"--no-config", "--loop", "", NULL};
     Session s;
@@ -350,58 +327,32 @@ static void drop_all(const char *const *paths)
     SDL_PushEvent(&event);
 }
 
-static void what_is_dropped_at_once_is_the_list(void)
+SESSION_TEST(what_is_dropped_at_once_is_the_list,
+             open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    const char *const arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
-    Session s;
-    if (open_files(&s, arguments))
-        return;
     const char *const paths[] = {in_folder("b.mkv"), in_folder("broken.mp4"), folder, NULL};
     drop_all(paths);
-    SESSION_UNTIL(&s, state.files == 6 && state.file == 1);
+    SESSION_UNTIL(s, state.files == 6 && state.file == 1);
     session_type(">");
-    SESSION_UNTIL(&s, state.file == 3); /* the second is broken, the third the folder's first */
+    SESSION_UNTIL(s, state.file == 3); /* the second is broken, the third the folder's first */
     session_drop(LUMEQ_CLIP);
-    SESSION_UNTIL(&s, state.files == 1);
-    session_close(&s);
+    SESSION_UNTIL(s, state.files == 1);
 }
 
 /* As of one file that cannot be played, nothing changes. */
-static void what_cannot_be_played_changes_no_list(void)
+SESSION_TEST(what_cannot_be_played_changes_no_list,
+             open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    const char *const arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
-    Session s;
-    if (open_files(&s, arguments))
-        return;
     const char *const paths[] = {in_folder("broken.mp4"), in_folder("notes.txt"), NULL};
     drop_all(paths);
-    SESSION_UNTIL(&s, strstr(state.message, "notes.txt") != NULL);
+    SESSION_UNTIL(s, strstr(state.message, "notes.txt") != NULL);
     session_type(">");
-    SESSION_UNTIL(&s, state.file == 2 && state.files == 2);
-    session_close(&s);
+    SESSION_UNTIL(s, state.file == 2 && state.files == 2);
 }
-
-static const CheckTest tests[] = {
-    {"goes_on_in_a_list", goes_on_in_a_list},
-    {"shuffles_what_is_not_played_yet", shuffles_what_is_not_played_yet},
-    {"plays_one_after_the_other", plays_one_after_the_other},
-    {"opens_the_next_one_ahead", opens_the_next_one_ahead},
-    {"keys_choose", keys_choose},
-    {"alone_there_is_no_other", alone_there_is_no_other},
-    {"begins_again_with_the_first", begins_again_with_the_first},
-    {"stays_open_at_the_last_end_only", stays_open_at_the_last_end_only},
-    {"passes_over_what_cannot_be_played", passes_over_what_cannot_be_played},
-    {"begins_with_what_can_be_played", begins_with_what_can_be_played},
-    {"passes_over_what_breaks_off", passes_over_what_breaks_off},
-    {"ends_where_none_can_be_played", ends_where_none_can_be_played},
-    {"plays_a_folder", plays_a_folder},
-    {"what_is_dropped_at_once_is_the_list", what_is_dropped_at_once_is_the_list},
-    {"what_cannot_be_played_changes_no_list", what_cannot_be_played_changes_no_list},
-};
 
 int main(int argc, char **argv)
 {
-    const int code = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    const int code = check_file(argc, argv);
     remove_folder();
     return code;
 }

@@ -311,7 +311,7 @@ static void play(const Case *how)
 #define HOURS 7200
 #define MINUTES 1200
 
-static void two_hours(void)
+TEST(two_hours)
 {
     static const double rates[] = {24000 / 1001.0, 30000 / 1001.0, 60},
                         drifts[] = {-1e-3, 1e-3, 1e-3};
@@ -332,7 +332,7 @@ static void two_hours(void)
     }
 }
 
-static void other_speeds(void)
+TEST(other_speeds)
 {
     static const double list[] = {0.25, 0.5, 2, 4};
     for (int i = 0; i < 4; i++) {
@@ -350,7 +350,7 @@ static void other_speeds(void)
     }
 }
 
-static void interrupted(void)
+TEST(interrupted)
 {
     const Case usual = {.seconds = MINUTES,
                         .fps = 24000 / 1001.0,
@@ -379,10 +379,4 @@ static void interrupted(void)
     play(&c);
 }
 
-static const CheckTest tests[] = {
-    {"two_hours", two_hours},
-    {"other_speeds", other_speeds},
-    {"interrupted", interrupted},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -35,6 +35,18 @@ static int open_at(int64_t position)
     return session.ended;
 }
 
+/* A test in the window that is opened by `fails`, an expression that is not 0 if it cannot be. */
+#define OPEN_TEST(name, fails)                                                                     \
+    static void name##_opened(void);                                                               \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        if (fails)                                                                                 \
+            return;                                                                                \
+        name##_opened();                                                                           \
+        session_close(&session);                                                                   \
+    }                                                                                              \
+    static void name##_opened(void)
+
 /* There is text, without which no bar is drawn: else the test is skipped. */
 static int has_text(void)
 {
@@ -51,11 +63,10 @@ static int has_text(void)
 static OsdBarPlaces bar_places(void)
 {
     OsdBar bar = {.duration = LENGTH, .from = -1, .to = -1, .most = 100};
-    const Grab g = grab(&session);
+    AUTO_GRAB g = grab(&session);
     const int shorter = g.width < g.height ? g.width : g.height;
     const int margin = (int)fmax(shorter / 45.0, 10), message = (int)fmax(shorter / 26.0, 16);
     const int size = (int)fmax(0.7 * message, 11);
-    free(g.pixels);
     return osd_bar_places(&bar, (Rect){0, 0, g.width, g.height}, margin, size);
 }
 
@@ -74,14 +85,12 @@ static int row_differs(const Grab *a, const Grab *b, int y)
 static OsdBarPlaces show_bar(int first)
 {
     const OsdBarPlaces at = bar_places();
-    const Grab before = grab(&session);
+    AUTO_GRAB before = grab(&session);
     send_mouse(SDL_MOUSEMOTION, 100, 100);
     session_turns(&session, 3);
-    const Grab now = grab(&session);
+    AUTO_GRAB now = grab(&session);
     CHECK(!first || row_differs(&before, &now, at.all.y + at.all.height / 2),
           "no bar is to be seen");
-    free(now.pixels);
-    free(before.pixels);
     return at;
 }
 
@@ -92,10 +101,8 @@ static int64_t off(int64_t position)
 
 /* A drag on the track seeks, exactly where it ends; elsewhere on the bar it is paused and made
  * louder. */
-static void bar(void)
+OPEN_TEST(bar, !has_text() || open_at(1 * SECOND))
 {
-    if (!has_text() || open_at(1 * SECOND))
-        return;
     wait_for_text(&session);
     const OsdBarPlaces at = show_bar(1);
     const int y = at.track.y + at.track.height / 2, quarter = at.track.width / 4;
@@ -118,7 +125,6 @@ static void bar(void)
     send_mouse(SDL_MOUSEBUTTONDOWN, at.button.x + at.button.width / 2, y);
     send_mouse(SDL_MOUSEBUTTONUP, at.button.x + at.button.width / 2, y);
     SESSION_UNTIL(&session, !state.paused);
-    session_close(&session);
 }
 
 /* Pixels that differ above the bar, around a column. */
@@ -153,25 +159,20 @@ static int open_without_subtitles(int64_t position)
 }
 
 /* Subtitles are above the bar, and not behind it. */
-static void subtitles_above_the_bar(void)
+OPEN_TEST(subtitles_above_the_bar, open_without_subtitles(9 * SECOND / 2))
 {
-    if (open_without_subtitles(9 * SECOND / 2))
-        return;
     const OsdBarPlaces at = show_bar(1);
-    const Grab without = grab(&session);
+    AUTO_GRAB without = grab(&session);
     const int64_t end = session_now() + LIVENESS_US;
     session_type("v");
     for (int there = 0; !there && session_now() < end;) {
         send_mouse(SDL_MOUSEMOTION, 100 + (int)(session_now() % 2), 100);
         session_turns(&session, 1);
-        const Grab now = grab(&session);
+        AUTO_GRAB now = grab(&session);
         there = differ_above(&without, &now, &at, without.width / 2) > 0;
         CHECK(differ_in_rows(&without, &now, at.all) == 0, "they are behind the bar");
-        free(now.pixels);
     }
     CHECK(session_now() < end, "no subtitles are to be seen");
-    free(without.pixels);
-    session_close(&session);
 }
 
 /* The small picture above the bar comes, which is seen by its height; a grab with it. */
@@ -192,12 +193,10 @@ static Grab point_to_track(const OsdBarPlaces *at, const Grab *before)
 }
 
 /* They make way for the small picture, too, and for all of its width. */
-static void subtitles_above_the_preview(void)
+OPEN_TEST(subtitles_above_the_preview, open_without_subtitles(9 * SECOND / 2))
 {
-    if (open_without_subtitles(9 * SECOND / 2))
-        return;
     const OsdBarPlaces at = show_bar(1);
-    const Grab before = grab(&session), without = point_to_track(&at, &before);
+    AUTO_GRAB before = grab(&session), without = point_to_track(&at, &before);
     const int lower = before.height / 3; /* no message stands there */
     int top = lower, above = 0;
     while (top < at.all.y && !row_differs(&before, &without, top))
@@ -208,40 +207,30 @@ static void subtitles_above_the_preview(void)
         send_mouse(SDL_MOUSEMOTION, at.track.x + at.track.width / 2 + (int)(session_now() % 2),
                    at.track.y + at.track.height / 2);
         session_turns(&session, 1);
-        const Grab now = grab(&session);
+        AUTO_GRAB now = grab(&session);
         above = differ_in_rows(&without, &now, (Rect){0, lower, 0, top - lower});
         CHECK(differ_in_rows(&without, &now, (Rect){0, top, 0, at.all.y - top}) == 0,
               "they are beside it");
-        free(now.pixels);
     }
     CHECK(session_now() < end, "no subtitles are to be seen");
-    free(before.pixels);
-    free(without.pixels);
-    session_close(&session);
 }
 
 /* Above the track there is a picture of what would be there. */
-static void preview(void)
+OPEN_TEST(preview, open_without_subtitles(1 * SECOND))
 {
-    if (open_without_subtitles(1 * SECOND))
-        return;
     const OsdBarPlaces at = show_bar(1);
-    const Grab before = grab(&session);
+    AUTO_GRAB before = grab(&session);
     const int x = at.track.x + at.track.width / 2;
-    const Grab with = point_to_track(&at, &before);
-    free(with.pixels);
+    AUTO_GRAB with = point_to_track(&at, &before);
     const int64_t end = session_now() + LIVENESS_US;
     for (int differs = 1; differs && session_now() < end;) {
         send_mouse(SDL_MOUSEMOTION, x + (int)(session_now() % 2), 100);
         session_turns(&session, 1);
-        const Grab now = grab(&session);
+        AUTO_GRAB now = grab(&session);
         differs = differ_above(&before, &now, &at, x);
-        free(now.pixels);
     }
     CHECK(session_now() < end, "it stays");
     CHECK(session_state(&session).position < 2 * SECOND, "pointing to it seeks");
-    free(before.pixels);
-    session_close(&session);
 }
 
 /* In the one window that there is. */
@@ -253,7 +242,7 @@ static const char *title(void)
     return "";
 }
 
-static void chapters_and_edges(void)
+OPEN_TEST(chapters_and_edges, open_at(1 * SECOND))
 {
     static const struct {
         SDL_Keycode key;
@@ -268,8 +257,6 @@ static void chapters_and_edges(void)
         {SDLK_HOME, 0, "The beginning"},
         {SDLK_PAGEDOWN, 0, "The first chapter"},
     };
-    if (open_at(1 * SECOND))
-        return;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         session_press(steps[i].key);
         SESSION_UNTIL(&session, !state.seeking && strcmp(state.message, steps[i].says) == 0 &&
@@ -282,22 +269,17 @@ static void chapters_and_edges(void)
     if (has_text()) {
         wait_for_text(&session);
         const OsdBarPlaces at = bar_places();
-        const Grab without = grab(&session);
+        AUTO_GRAB without = grab(&session);
         session_type("o");
         session_turns(&session, 3);
-        const Grab with = grab(&session);
+        AUTO_GRAB with = grab(&session);
         CHECK(differ_in_rows(&without, &with, at.all) > 0, "o shows no position");
-        free(without.pixels);
-        free(with.pixels);
     }
-    session_close(&session);
 }
 
 /* From here to there, again and again. */
-static void repeats(void)
+OPEN_TEST(repeats, open_at(2 * SECOND))
 {
-    if (open_at(2 * SECOND))
-        return;
     session_type("L");
     SESSION_UNTIL(&session, strncmp(state.message, "Repeat from 0:02.0", 18) == 0);
     for (int i = 1; i <= 10; i++) {
@@ -317,7 +299,6 @@ static void repeats(void)
     session_type("L");
     SESSION_UNTIL(&session, strcmp(state.message, "Repeat: off") == 0);
     SESSION_UNTIL(&session, state.position > 3 * SECOND);
-    session_close(&session);
 }
 
 static void wheel(int y, SDL_Keymod keys)
@@ -346,11 +327,9 @@ static void button(int which, int clicks)
 /* The wheel is the volume and, with Ctrl, the zoom; the middle button shows the whole picture
  * again, the right one pauses. A picture that is larger than the window is moved by a drag. Two
  * clicks, as f, fill the screen. */
-static void wheel_and_buttons(void)
+OPEN_TEST(wheel_and_buttons, open_at(1 * SECOND))
 {
-    if (open_at(1 * SECOND))
-        return;
-    const Grab whole = grab(&session);
+    AUTO_GRAB whole = grab(&session);
     wheel(-1, KMOD_NONE);
     SESSION_UNTIL(&session, state.volume == 95);
     for (int i = 0; i < 12; i++)
@@ -358,7 +337,7 @@ static void wheel_and_buttons(void)
     CHECK(strncmp(session_state(&session).message, "Zoom: ", 6) == 0, "it says %s",
           session_state(&session).message);
     session_turns(&session, 2);
-    const Grab zoomed = grab(&session);
+    AUTO_GRAB zoomed = grab(&session);
     CHECK(difference(&whole, &zoomed, 0.5, 1) > 0.3, "it is not zoomed");
     SDL_Event drag = {.type = SDL_MOUSEMOTION};
     drag.motion.xrel = drag.motion.yrel = -60;
@@ -366,12 +345,12 @@ static void wheel_and_buttons(void)
     SDL_PushEvent(&drag);
     send_mouse(SDL_MOUSEBUTTONUP, 240, 140);
     session_turns(&session, 2);
-    const Grab moved = grab(&session);
+    AUTO_GRAB moved = grab(&session);
     CHECK(difference(&zoomed, &moved, 0.5, 1) > 0.1, "it has not moved");
     button(SDL_BUTTON_MIDDLE, 1);
     CHECK(strcmp(session_state(&session).message, "Zoom: the whole picture") == 0, "it says %s",
           session_state(&session).message);
-    const Grab again = grab(&session);
+    AUTO_GRAB again = grab(&session);
     CHECK(difference(&whole, &again, 0.6, 1) == 0, "it is not whole again");
     CHECK(session_state(&session).paused, "it plays");
     button(SDL_BUTTON_RIGHT, 1);
@@ -385,11 +364,6 @@ static void wheel_and_buttons(void)
     SESSION_UNTIL(&session, state.fullscreen);
     session_type("f");
     SESSION_UNTIL(&session, !state.fullscreen);
-    free(whole.pixels);
-    free(zoomed.pixels);
-    free(moved.pixels);
-    free(again.pixels);
-    session_close(&session);
 }
 
 static void press_with(SDL_Keycode code, SDL_Keymod with)
@@ -401,26 +375,24 @@ static void press_with(SDL_Keycode code, SDL_Keymod with)
 }
 
 /* What the mouse does has its keys: zoom, what is seen then, the line of a split, metering. */
-static void without_a_mouse(void)
+OPEN_TEST(without_a_mouse, open_at(1 * SECOND))
 {
-    if (open_at(1 * SECOND))
-        return;
-    const Grab whole = grab(&session);
+    AUTO_GRAB whole = grab(&session);
     for (int i = 0; i < 8; i++)
         session_type("+");
     SESSION_UNTIL(&session, strncmp(state.message, "Zoom: ", 6) == 0);
     session_turns(&session, 2);
-    const Grab zoomed = grab(&session);
+    AUTO_GRAB zoomed = grab(&session);
     CHECK(difference(&whole, &zoomed, 0.5, 1) > 0.3, "it is not zoomed");
     press_with(SDLK_RIGHT, KMOD_LALT);
     press_with(SDLK_DOWN, KMOD_LALT);
     session_turns(&session, 3);
-    const Grab moved = grab(&session);
+    AUTO_GRAB moved = grab(&session);
     CHECK(difference(&zoomed, &moved, 0.5, 1) > 0.1, "it has not moved");
     press_with(SDLK_LEFT, KMOD_LALT);
     press_with(SDLK_UP, KMOD_LALT);
     session_turns(&session, 3);
-    const Grab back = grab(&session);
+    AUTO_GRAB back = grab(&session);
     CHECK(difference(&zoomed, &back, 0.5, 1) == 0, "it is not where it was");
     session_type("z");
     session_press(SDLK_RETURN);
@@ -438,74 +410,55 @@ static void without_a_mouse(void)
         press_with(SDLK_RIGHT, KMOD_LCTRL);
     SESSION_UNTIL(&session, state.split == 1);
     CHECK(session_state(&session).position == 1 * SECOND, "it has gone elsewhere");
-    free(whole.pixels);
-    free(zoomed.pixels);
-    free(moved.pixels);
-    free(back.pixels);
-    session_close(&session);
 }
 
 /* While its key is held the source is seen, as with the equalizer off. */
-static void source(void)
+OPEN_TEST(source, open_at(1 * SECOND))
 {
-    if (open_at(1 * SECOND))
-        return;
-    const Grab equalized = grab(&session);
+    AUTO_GRAB equalized = grab(&session);
     session_type("x");
     SESSION_UNTIL(&session, strcmp(state.message, "The source") == 0);
     session_turns(&session, 2);
-    const Grab held = grab(&session);
+    AUTO_GRAB held = grab(&session);
     SDL_Event up = {.type = SDL_KEYUP};
     up.key.keysym.sym = SDLK_x;
     SDL_PushEvent(&up);
     SESSION_UNTIL(&session, strcmp(state.message, "Equalized") == 0);
     session_turns(&session, 2);
-    const Grab after = grab(&session);
+    AUTO_GRAB after = grab(&session);
     session_type("e");
     SESSION_UNTIL(&session, strcmp(state.message, "Equalized") != 0 && !state.changing);
     session_turns(&session, 3);
-    const Grab off_by_key = grab(&session);
+    AUTO_GRAB off_by_key = grab(&session);
     CHECK(difference(&equalized, &after, 0.6, 1) == 0, "it does not come back");
     CHECK(difference(&equalized, &held, 0.6, 1) > 0.3, "nothing else is seen");
     CHECK(difference(&off_by_key, &held, 0.6, 1) == 0, "it is not the source");
-    free(equalized.pixels);
-    free(held.pixels);
-    free(after.pixels);
-    free(off_by_key.pixels);
-    session_close(&session);
 }
 
 /* What is drawn after z counts alone; asked for twice, all of the picture does again. */
-static void metering(void)
+OPEN_TEST(metering, open_at(1 * SECOND))
 {
-    if (open_at(1 * SECOND))
-        return;
-    const Grab whole = grab(&session);
+    AUTO_GRAB whole = grab(&session);
     session_type("z");
     send_mouse(SDL_MOUSEBUTTONDOWN, 10, 10);
     send_mouse(SDL_MOUSEMOTION, whole.width / 4, whole.height / 5);
     SESSION_UNTIL(&session, strncmp(state.message, "Draw the part", 13) == 0);
     session_turns(&session, 2);
-    const Grab marked = grab(&session);
+    AUTO_GRAB marked = grab(&session);
     CHECK(difference(&whole, &marked, 0, 1) == 0 && !same_pixels(&whole, &marked),
           "there is no frame around it");
     send_mouse(SDL_MOUSEBUTTONUP, whole.width / 4, whole.height / 5);
     SESSION_UNTIL(&session, strncmp(state.message, "Metering: 1", 11) == 0 && !state.changing);
     session_turns(&session, 3);
-    const Grab metered = grab(&session);
+    AUTO_GRAB metered = grab(&session);
     CHECK(difference(&whole, &metered, 0.6, 1) > 0.2, "nothing has changed");
     session_type("z");
     session_type("z");
     SESSION_UNTIL(&session,
                   strcmp(state.message, "Metering: the whole picture") == 0 && !state.changing);
     session_turns(&session, 3);
-    const Grab again = grab(&session);
+    AUTO_GRAB again = grab(&session);
     CHECK(difference(&whole, &again, 0.6, 1) == 0, "it is not what it was");
-    free(whole.pixels);
-    free(marked.pixels);
-    free(metered.pixels);
-    free(again.pixels);
-    session_close(&session);
 }
 
 /* The panel of settings is where its page tells. */
@@ -513,7 +466,7 @@ static OsdSettingsPlaces settings_places(OsdSettings *rows)
 {
     WindowSettings settings;
     Text *text;
-    const Grab g = grab(&session);
+    AUTO_GRAB g = grab(&session);
     const int shorter = g.width < g.height ? g.width : g.height;
     const int margin = (int)fmax(shorter / 45.0, 10), message = (int)fmax(shorter / 26.0, 16);
     const int top = 2 * margin + (int)ceil((1.25 + 2 * 0.4 + 0.5) * message);
@@ -525,7 +478,6 @@ static OsdSettingsPlaces settings_places(OsdSettings *rows)
         at = osd_settings_places(rows, limit, (int)fmax(shorter / 44.0, 14), text);
         text_close(&text);
     }
-    free(g.pixels);
     return at;
 }
 
@@ -537,7 +489,7 @@ static void click_at(int x, int y)
 }
 
 /* What is changed is seen at once, and what is put back is as it was. */
-static void settings_by_keys(void)
+TEST(settings_by_keys)
 {
     /* By the order of the panel: what it says after a step, whether the picture then is another
      * one, and what it says with its default. */
@@ -562,7 +514,7 @@ static void settings_by_keys(void)
     };
     if (open_at(1 * SECOND))
         return;
-    const Grab before = grab(&session);
+    AUTO_GRAB before = grab(&session);
     session_press(SDLK_TAB);
     for (int i = 0; i < PLAYER_SETTINGS; i++) {
         SESSION_UNTIL(&session, state.settings && state.chosen == i);
@@ -570,18 +522,16 @@ static void settings_by_keys(void)
         SESSION_UNTIL(&session, strncmp(state.message, rows[i].says, strlen(rows[i].says)) == 0 &&
                                     !state.changing && !state.seeking);
         session_turns(&session, 3);
-        const Grab now = grab(&session);
+        AUTO_GRAB now = grab(&session);
         CHECK(!rows[i].seen || difference(&before, &now, 0.6, 1) > 0.05, "%s is not seen: %.3f",
               rows[i].says, difference(&before, &now, 0.6, 1));
         session_press(i % 2 ? SDLK_BACKSPACE : SDLK_DELETE);
         SESSION_UNTIL(&session, strncmp(state.message, rows[i].back, strlen(rows[i].back)) == 0 &&
                                     !state.changing && !state.seeking);
         session_turns(&session, 3);
-        const Grab back = grab(&session);
+        AUTO_GRAB back = grab(&session);
         CHECK(difference(&before, &back, 0.6, 1) == 0, "%s does not bring it back: %.3f",
               rows[i].back, difference(&before, &back, 0.6, 1));
-        free(now.pixels);
-        free(back.pixels);
         session_press(SDLK_DOWN);
     }
     SESSION_UNTIL(&session, state.chosen == 0);
@@ -592,17 +542,14 @@ static void settings_by_keys(void)
     SESSION_UNTIL(&session, !state.settings && !session.ended);
     session_press(SDLK_RIGHT);
     SESSION_UNTIL(&session, state.position == 6 * SECOND && !state.seeking);
-    free(before.pixels);
     session_close(&session);
 }
 
 /* A click beside a value is a step, on the default puts it back, on the name chooses the row; so
  * the wheel is a step there, and nothing of it reaches the picture below. */
-static void settings_by_mouse(void)
+OPEN_TEST(settings_by_mouse, !has_text() || open_at(1 * SECOND))
 {
     OsdSettings rows;
-    if (!has_text() || open_at(1 * SECOND))
-        return;
     wait_for_text(&session);
     session_press(SDLK_TAB);
     SESSION_UNTIL(&session, state.settings);
@@ -626,11 +573,10 @@ static void settings_by_mouse(void)
     SESSION_UNTIL(&session, !state.settings);
     wheel(-1, KMOD_NONE);
     SESSION_UNTIL(&session, state.volume == 95);
-    session_close(&session);
 }
 
 /* W prints the command, and it can be pasted; what is no file has none, and is not written. */
-static void command(void)
+TEST(command)
 {
     const Source none = {0};
     WindowWriting writing = {.output = NULL};
@@ -672,7 +618,7 @@ static void press_ctrl_o(void)
 }
 
 /* What is chosen in a dialog is played; what is not chosen changes nothing. */
-static void opens_by_a_dialog(void)
+TEST(opens_by_a_dialog)
 {
     char folder[] = "/tmp/lumeq-dialog-XXXXXX", line[600], path[64];
     const char *elsewhere = getenv("LUMEQ_CLIP");
@@ -710,21 +656,4 @@ static void opens_by_a_dialog(void)
     rmdir(folder);
 }
 
-static const CheckTest tests[] = {
-    {"bar", bar},
-    {"subtitles_above_the_bar", subtitles_above_the_bar},
-    {"subtitles_above_the_preview", subtitles_above_the_preview},
-    {"preview", preview},
-    {"chapters_and_edges", chapters_and_edges},
-    {"repeats", repeats},
-    {"wheel_and_buttons", wheel_and_buttons},
-    {"without_a_mouse", without_a_mouse},
-    {"source", source},
-    {"metering", metering},
-    {"settings_by_keys", settings_by_keys},
-    {"settings_by_mouse", settings_by_mouse},
-    {"command", command},
-    {"opens_by_a_dialog", opens_by_a_dialog},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -152,7 +152,7 @@ static void check_layout(Fixture *f)
     osd_set_rows(f->osd, OSD_HELP, NULL, 0);
 }
 
-static void test_layout(void)
+TEST(osd_layout)
 {
     Fixture f;
     if (!start(&f))
@@ -177,7 +177,7 @@ static void test_layout(void)
 }
 
 /* On a screen with more pixels for a unit it is larger. */
-static void test_density(void)
+TEST(osd_density)
 {
     Fixture f;
     if (!start(&f))
@@ -192,7 +192,7 @@ static void test_density(void)
 }
 
 /* As large as it is asked for; in a small window there is still room for a line, and a page. */
-static void test_scale(void)
+TEST(osd_scale)
 {
     static const double scales[] = {0.5, 1, 2, 4};
     Fixture f;
@@ -229,7 +229,7 @@ static void test_scale(void)
 }
 
 /* A message is there, fades and goes; the next one takes its place and its time. */
-static void test_message(void)
+TEST(osd_message)
 {
     const int64_t begin = 50000, end = begin + OSD_MESSAGE_US;
     Fixture f;
@@ -255,7 +255,7 @@ static void test_message(void)
 }
 
 /* A notice stays, and messages come after it. */
-static void test_notice(void)
+TEST(osd_notice)
 {
     const int64_t end = OSD_MESSAGE_US;
     Fixture f;
@@ -280,7 +280,7 @@ static void test_notice(void)
 
 /* Each half of a comparison has its label while the mouse moves, in its middle; below a page none
  * is seen, and none where it would not fit. */
-static void test_labels(void)
+TEST(osd_labels)
 {
     const Rect left = {0, 100, 500, 500}, right = {500, 100, 780, 500};
     Fixture f;
@@ -333,7 +333,7 @@ static int count_red(const Canvas *canvas)
 }
 
 /* The light of a recording is at the right, and messages end before it. */
-static void test_recording(void)
+TEST(osd_recording)
 {
     Fixture f;
     if (!start(&f))
@@ -377,7 +377,7 @@ static double filled(const Canvas *canvas)
     return most;
 }
 
-static void test_bar(void)
+TEST(osd_bar)
 {
     static const double shares[] = {0, 0.25, 0.5, 1, 7};
     Fixture f;
@@ -396,7 +396,7 @@ static void test_bar(void)
 
 /* Rows are copied, and drawn anew when they change; the page's width does not follow each number.
  */
-static void test_rows(void)
+TEST(osd_rows)
 {
     char value[32] = "1000000.0 ms";
     OsdRow rows[OSD_MAX_ROWS + 10];
@@ -428,9 +428,9 @@ static void test_rows(void)
 }
 
 /* Without a font nothing is drawn, and windows may be of any size. */
-static void test_without_text(void)
+TEST(osd_without_text)
 {
-    Osd *osd = NULL;
+    FREED_BY(osd_close) Osd *osd = NULL;
     if (!CHECK(osd_open(&osd) == 0, "not opened"))
         return;
     const OsdPlace place = {1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, {0, 0, 1280, 720},
@@ -444,10 +444,9 @@ static void test_without_text(void)
               "part %d is drawn", part);
     }
     CHECK(osd_wait(osd, 1) == INT64_MAX, "waits for something");
-    osd_close(&osd);
 }
 
-static void test_tiny_windows(void)
+TEST(osd_tiny_windows)
 {
     Fixture f;
     if (!start(&f))
@@ -475,7 +474,7 @@ static void test_tiny_windows(void)
 }
 
 /* What can be clicked lies where it is drawn, apart from each other, and is large enough. */
-static void test_position_bar(void)
+TEST(osd_position_bar)
 {
     const int64_t minute = 60000000;
     OsdBar bar;
@@ -532,7 +531,7 @@ static void test_position_bar(void)
 }
 
 /* It stands above the bar, where it points to, and inside of the window at both ends. */
-static void test_pointed(void)
+TEST(osd_pointed)
 {
     static uint8_t pixels[200 * 112 * 4];
     const Canvas picture = {pixels, 800, 200, 112};
@@ -578,7 +577,7 @@ static void test_pointed(void)
 
 /* In a small window it comes in parts: each inside, as large as can be read, and another picture.
  */
-static void test_help_parts(void)
+TEST(osd_help_parts)
 {
     static const int all[][3] = {{1280, 720, 1}, {640, 360, 1}, {480, 270, 1},
                                  {300, 400, 1},  {300, 170, 2}, {200, 200, 2}};
@@ -625,7 +624,7 @@ static OsdSettings make_settings(void)
 
 /* All rows are inside and can be clicked where they are drawn; the one that is chosen is seen to
  * be. */
-static void test_settings(void)
+TEST(osd_settings)
 {
     OsdSettings settings = make_settings();
     Fixture f;
@@ -697,22 +696,4 @@ static void test_settings(void)
     stop(&f);
 }
 
-static const CheckTest tests[] = {
-    {"osd_layout", test_layout},
-    {"osd_density", test_density},
-    {"osd_scale", test_scale},
-    {"osd_message", test_message},
-    {"osd_notice", test_notice},
-    {"osd_recording", test_recording},
-    {"osd_labels", test_labels},
-    {"osd_bar", test_bar},
-    {"osd_position_bar", test_position_bar},
-    {"osd_pointed", test_pointed},
-    {"osd_rows", test_rows},
-    {"osd_settings", test_settings},
-    {"osd_without_text", test_without_text},
-    {"osd_tiny_windows", test_tiny_windows},
-    {"osd_help_parts", test_help_parts},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -58,123 +58,99 @@ static int open_camera(Session *s, const char *const more[3])
 
 static const char *const nothing[3] = {NULL};
 
-static void shows_what_comes(void)
+SESSION_TEST(shows_what_comes, !fake_camera_ready() || open_camera(s, nothing))
 {
-    Session s;
-    if (!fake_camera_ready() || open_camera(&s, nothing))
-        return;
-    SESSION_UNTIL(&s, state.shown >= 40);
-    const PlayerState now = session_state(&s);
+    SESSION_UNTIL(s, state.shown >= 40);
+    const PlayerState now = session_state(s);
     CHECK(now.delay_ms > 0 && now.delay_ms <= now.delay_most_ms, "delay %g ms, at most %g",
           now.delay_ms, now.delay_most_ms);
     CHECK(now.rate > 0, "no rate");
     CHECK(!now.gone && !now.recording && !now.mirrored, "it is something that was not asked");
     session_type("i");
-    SESSION_UNTIL(&s, state.statistics);
-    session_turns(&s, 5);
-    session_close(&s);
+    SESSION_UNTIL(s, state.statistics);
+    session_turns(s, 5);
 }
 
 /* The driver counts what was lost before it, which the player can only hear of. */
-static void counts_what_the_camera_loses(void)
+SESSION_TEST(counts_what_the_camera_loses, !fake_camera_ready() || open_camera(s, nothing))
 {
-    Session s;
-    if (!fake_camera_ready() || open_camera(&s, nothing))
-        return;
-    const int64_t before = session_state(&s).lost;
+    const int64_t before = session_state(s).lost;
     fake_camera_is("lost=2");
-    SESSION_UNTIL(&s, state.lost >= before + 10);
-    session_close(&s);
+    SESSION_UNTIL(s, state.lost >= before + 10);
 }
 
-static void has_no_other_time(void)
+SESSION_TEST(has_no_other_time, !fake_camera_ready() || open_camera(s, nothing))
 {
     static const char *const keys[] = {"[", "]", "l", ","};
-    Session s;
-    if (!fake_camera_ready() || open_camera(&s, nothing))
-        return;
     session_press(SDLK_LEFT);
-    SESSION_UNTIL(&s, strstr(state.message, "live") != NULL);
+    SESSION_UNTIL(s, strstr(state.message, "live") != NULL);
     for (int i = 0; i < 4; i++) {
         session_type("m");
-        SESSION_UNTIL(&s, strstr(state.message, "live") == NULL);
+        SESSION_UNTIL(s, strstr(state.message, "live") == NULL);
         session_type(keys[i]);
-        SESSION_UNTIL(&s, strstr(state.message, "live") != NULL);
+        SESSION_UNTIL(s, strstr(state.message, "live") != NULL);
     }
-    CHECK(session_state(&s).speed == 1 && !session_state(&s).loop, "they did something");
+    CHECK(session_state(s).speed == 1 && !session_state(s).loop, "they did something");
     session_type(" "); /* the last one has paused */
-    SESSION_UNTIL(&s, !state.paused);
-    const int64_t shown = session_state(&s).shown;
-    SESSION_UNTIL(&s, state.shown > shown + 5);
-    session_close(&s);
+    SESSION_UNTIL(s, !state.paused);
+    const int64_t shown = session_state(s).shown;
+    SESSION_UNTIL(s, state.shown > shown + 5);
 }
 
-static void pauses(void)
+SESSION_TEST(pauses, !fake_camera_ready() || open_camera(s, nothing))
 {
-    Session s;
-    if (!fake_camera_ready() || open_camera(&s, nothing))
-        return;
     session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
-    const int64_t shown = session_state(&s).shown;
-    session_turns(&s, 20);
-    CHECK(session_state(&s).shown == shown, "it goes on");
+    SESSION_UNTIL(s, state.paused);
+    const int64_t shown = session_state(s).shown;
+    session_turns(s, 20);
+    CHECK(session_state(s).shown == shown, "it goes on");
     session_type(".");
-    SESSION_UNTIL(&s, state.shown == shown + 1);
+    SESSION_UNTIL(s, state.shown == shown + 1);
     session_type("e"); /* the settings of what is held can change */
-    session_turns(&s, 5);
+    session_turns(s, 5);
     session_type(" ");
-    SESSION_UNTIL(&s, state.shown > shown + 5);
-    session_close(&s);
+    SESSION_UNTIL(s, state.shown > shown + 5);
 }
 
-static void goes_and_returns(void)
+SESSION_TEST(goes_and_returns, !fake_camera_ready() || open_camera(s, nothing))
 {
-    Session s;
-    if (!fake_camera_ready() || open_camera(&s, nothing))
-        return;
     for (int i = 0; i < 2; i++) {
         fake_camera_is(i ? "stall" : "gone");
-        SESSION_UNTIL(&s, state.gone);
-        const int64_t shown = session_state(&s).shown;
-        session_turns(&s, 10);
+        SESSION_UNTIL(s, state.gone);
+        const int64_t shown = session_state(s).shown;
+        session_turns(s, 10);
         session_type("R");
-        SESSION_UNTIL(&s, strstr(state.message, "gone") != NULL);
-        CHECK(session_state(&s).shown <= shown + 3, "more frames than were on their way");
+        SESSION_UNTIL(s, strstr(state.message, "gone") != NULL);
+        CHECK(session_state(s).shown <= shown + 3, "more frames than were on their way");
         fake_camera_is("");
-        SESSION_UNTIL(&s, !state.gone && state.shown > shown + 3);
+        SESSION_UNTIL(s, !state.gone && state.shown > shown + 3);
     }
-    session_close(&s);
 }
 
 /* What is held stays what settings act on, until there is something newer, although the camera was
  * gone in the meantime. */
-static void settings_act_on_what_is_held(void)
+SESSION_TEST(settings_act_on_what_is_held, !fake_camera_ready() || open_camera(s, nothing))
 {
     static const char *const keys[] = {"1", "3", "5", "e", "r"};
-    Session s;
-    if (!fake_camera_ready() || open_camera(&s, nothing))
-        return;
     session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
+    SESSION_UNTIL(s, state.paused);
     fake_camera_is("gone");
-    SESSION_UNTIL(&s, state.gone);
+    SESSION_UNTIL(s, state.gone);
     fake_camera_is("");
-    SESSION_UNTIL(&s, !state.gone);
+    SESSION_UNTIL(s, !state.gone);
     for (int i = 0; i < 5; i++) {
         session_type(keys[i]);
-        session_turns(&s, 2);
-        CHECK(!s.ended, "%s ends it: %s", keys[i], s.error.text);
-        CHECK(i || strncmp(session_state(&s).message, "Strength: ", 10) == 0, "it says '%s'",
-              session_state(&s).message);
+        session_turns(s, 2);
+        CHECK(!s->ended, "%s ends it: %s", keys[i], s->error.text);
+        CHECK(i || strncmp(session_state(s).message, "Strength: ", 10) == 0, "it says '%s'",
+              session_state(s).message);
     }
-    const int64_t shown = session_state(&s).shown;
+    const int64_t shown = session_state(s).shown;
     session_type(" ");
-    SESSION_UNTIL(&s, state.shown > shown + 3);
-    session_close(&s);
+    SESSION_UNTIL(s, state.shown > shown + 3);
 }
 
-static void mirrors(void)
+TEST(mirrors)
 {
     static const char *const mirror[3] = {"--mirror"};
     Session s;
@@ -186,7 +162,7 @@ static void mirrors(void)
     session_close(&s);
 }
 
-static void records(void)
+TEST(records)
 {
     Session s;
     if (!fake_camera_ready() || !enter_folder())
@@ -207,7 +183,7 @@ static void records(void)
     leave_folder();
 }
 
-static void is_recorded_until_it_goes(void)
+TEST(is_recorded_until_it_goes)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
     Session s;
@@ -227,24 +203,20 @@ static void is_recorded_until_it_goes(void)
     leave_folder();
 }
 
-static void says_that_pictures_are_damaged(void)
+SESSION_TEST(says_that_pictures_are_damaged, !fake_camera_ready() || open_camera(s, nothing))
 {
-    Session s;
-    if (!fake_camera_ready() || open_camera(&s, nothing))
-        return;
     for (int i = 0; i < 2; i++) {
         fake_camera_is("malformed");
-        SESSION_UNTIL(&s, state.damaged);
-        const int64_t shown = session_state(&s).shown;
-        CHECK(!session_state(&s).gone, "it is gone");
+        SESSION_UNTIL(s, state.damaged);
+        const int64_t shown = session_state(s).shown;
+        CHECK(!session_state(s).gone, "it is gone");
         fake_camera_is("");
-        SESSION_UNTIL(&s, !state.damaged && state.shown > shown);
+        SESSION_UNTIL(s, !state.damaged && state.shown > shown);
     }
     fake_camera_is("flagged");
-    SESSION_UNTIL(&s, state.gone);
+    SESSION_UNTIL(s, state.gone);
     fake_camera_is("");
-    SESSION_UNTIL(&s, !state.gone);
-    session_close(&s);
+    SESSION_UNTIL(s, !state.gone);
 }
 
 /* The head of an IVF file of this code, and one packet of zeros. */
@@ -263,7 +235,7 @@ static int write_video(const char *path, const char code[4])
 }
 
 /* Not there; without what its decoder needs; without anything that can be decoded. */
-static void a_file_that_cannot_be_played_changes_nothing(void)
+TEST(a_file_that_cannot_be_played_changes_nothing)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
     static const char *const files[] = {"none.ivf", "head.ivf", "data.ivf"};
@@ -288,7 +260,7 @@ static void a_file_that_cannot_be_played_changes_nothing(void)
     leave_folder();
 }
 
-static void a_file_takes_its_place(void)
+TEST(a_file_takes_its_place)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
     Session s;
@@ -309,7 +281,7 @@ static void a_file_takes_its_place(void)
 }
 
 /* Without waiting for anything. */
-static void closes_at_any_moment(void)
+TEST(closes_at_any_moment)
 {
     static const char *const ways[][3] = {
         {NULL}, {"-o", "x.mkv", NULL}, {"-o", "x.mkv", "--record-raw"}};
@@ -330,20 +302,4 @@ static void closes_at_any_moment(void)
     leave_folder();
 }
 
-static const CheckTest tests[] = {
-    {"shows_what_comes", shows_what_comes},
-    {"counts_what_the_camera_loses", counts_what_the_camera_loses},
-    {"has_no_other_time", has_no_other_time},
-    {"pauses", pauses},
-    {"goes_and_returns", goes_and_returns},
-    {"settings_act_on_what_is_held", settings_act_on_what_is_held},
-    {"mirrors", mirrors},
-    {"records", records},
-    {"is_recorded_until_it_goes", is_recorded_until_it_goes},
-    {"says_that_pictures_are_damaged", says_that_pictures_are_damaged},
-    {"a_file_that_cannot_be_played_changes_nothing", a_file_that_cannot_be_played_changes_nothing},
-    {"a_file_takes_its_place", a_file_takes_its_place},
-    {"closes_at_any_moment", closes_at_any_moment},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

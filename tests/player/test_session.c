@@ -142,175 +142,136 @@ int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int
 
 /* ---- time ---- */
 
-static void plays_to_its_end(void)
+SESSION_TEST(plays_to_its_end, session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "9.5")) < 0)
 {
-    Session s;
-    const char *const arguments[] = {clip(), "--no-config", "--ss", "9.5", NULL};
-    if (session_open(&s, arguments) < 0)
-        return;
     const int64_t begin = session_now();
-    SESSION_UNTIL(&s, s.ended);
+    SESSION_UNTIL(s, s->ended);
     const int64_t took = session_now() - begin;
-    const PlayerState state = session_state(&s);
-    CHECK(s.ended == 1, "answered %d: %s", s.ended, s.error.text);
+    const PlayerState state = session_state(s);
+    CHECK(s->ended == 1, "answered %d: %s", s->ended, s->error.text);
     CHECK(state.position >= 10960000 - FRAME_US, "ended at %lld", (long long)state.position);
     CHECK(state.shown + state.dropped >= 37, "%lld shown, %lld dropped", (long long)state.shown,
           (long long)state.dropped);
     CHECK(took > 1000000, "1.5 s were over in %lld us", (long long)took);
-    session_close(&s);
 }
 
 /* The window does not flash empty before its first picture. */
-static void comes_with_its_picture(void)
+SESSION_TEST(comes_with_its_picture, session_open(s, ARGUMENTS(clip(), "--no-config")) < 0)
 {
-    Session s;
-    const char *const arguments[] = {clip(), "--no-config", NULL};
-    if (session_open(&s, arguments) < 0)
-        return;
     CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_HIDDEN, "it is shown empty");
-    SESSION_UNTIL(&s, state.shown > 0);
+    SESSION_UNTIL(s, state.shown > 0);
     CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_SHOWN, "it is not shown");
-    session_close(&s);
 }
 
-static void pauses_and_goes_on(void)
+SESSION_TEST(pauses_and_goes_on, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
-    const int64_t shown = session_state(&s).shown;
-    session_turns(&s, 5); /* half a second */
-    CHECK(session_state(&s).shown <= shown + 1, "frames go on while paused");
-    CHECK(strcmp(session_state(&s).message, "Paused") == 0, "it says %s",
-          session_state(&s).message);
+    SESSION_UNTIL(s, state.paused);
+    const int64_t shown = session_state(s).shown;
+    session_turns(s, 5); /* half a second */
+    CHECK(session_state(s).shown <= shown + 1, "frames go on while paused");
+    CHECK(strcmp(session_state(s).message, "Paused") == 0, "it says %s", session_state(s).message);
     session_type("p");
-    SESSION_UNTIL(&s, !state.paused && state.shown >= shown + 5);
-    session_close(&s);
+    SESSION_UNTIL(s, !state.paused && state.shown >= shown + 5);
 }
 
 /* Ten minutes of the player's clock; LUMEQ_TEST_PAUSE_S: and so many seconds of the real one. What
  * decodes then goes on where it was: on the GPU, if that is asked for, whose surfaces have not run
  * out meanwhile. */
-static void pauses_for_long(void)
+SESSION_TEST(pauses_for_long, open_clip(s))
 {
-    Session s;
     const char *seconds = getenv("LUMEQ_TEST_PAUSE_S");
     const int64_t end = session_now() + (seconds ? atoi(seconds) : 0) * INT64_C(1000000);
-    if (open_clip(&s))
-        return;
-    SESSION_UNTIL(&s, state.shown > 10);
-    const int on_gpu = session_state(&s).on_gpu;
+    SESSION_UNTIL(s, state.shown > 10);
+    const int on_gpu = session_state(s).on_gpu;
     session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
+    SESSION_UNTIL(s, state.paused);
     for (int i = 0; i < 10; i++) { /* a turn that has nothing to do takes a tenth of a second */
         atomic_fetch_add(&ahead, 60 * SECOND);
-        session_turns(&s, 1);
+        session_turns(s, 1);
     }
     session_type("e");
-    SESSION_UNTIL(&s, !state.changing);
+    SESSION_UNTIL(s, !state.changing);
     session_type("e");
-    SESSION_UNTIL(&s, !state.changing);
-    while (!s.ended && session_now() < end)
-        session_turns(&s, 1);
-    const int64_t shown = session_state(&s).shown;
+    SESSION_UNTIL(s, !state.changing);
+    while (!s->ended && session_now() < end)
+        session_turns(s, 1);
+    const int64_t shown = session_state(s).shown;
     session_type(" ");
-    SESSION_UNTIL(&s, !state.paused && state.shown >= shown + 60);
-    CHECK(session_state(&s).on_gpu == on_gpu, "it has left the GPU");
-    CHECK(!s.error.fault, "%s", s.error.text);
+    SESSION_UNTIL(s, !state.paused && state.shown >= shown + 60);
+    CHECK(session_state(s).on_gpu == on_gpu, "it has left the GPU");
+    CHECK(!s->error.fault, "%s", s->error.text);
     const char *backend = getenv("LUMEQ_TEST_BACKEND");
     const int wanted = backend && !strcmp(backend, "cuda");
     CHECK(on_gpu == wanted, "it decodes %s", on_gpu ? "on a GPU" : "in software");
-    session_close(&s);
 }
 
-static void steps_both_ways(void)
+SESSION_TEST(steps_both_ways, open_at(s, 2 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 2 * SECOND))
-        return;
-    const int64_t first = session_state(&s).position;
+    const int64_t first = session_state(s).position;
     CHECK(first == 2 * SECOND, "at %lld", (long long)first);
     for (int i = 1; i <= 3; i++) {
         session_type(".");
-        SESSION_UNTIL(&s, state.position == first + i * FRAME_US);
+        SESSION_UNTIL(s, state.position == first + i * FRAME_US);
     }
     for (int i = 2; i >= -2; i--) {
         session_type(",");
-        SESSION_UNTIL(&s, state.position == first + i * FRAME_US && !state.seeking);
+        SESSION_UNTIL(s, state.position == first + i * FRAME_US && !state.seeking);
     }
     session_type(".");
-    SESSION_UNTIL(&s, state.position == first - FRAME_US);
-    CHECK(session_state(&s).paused, "stepping pauses");
-    session_close(&s);
+    SESSION_UNTIL(s, state.position == first - FRAME_US);
+    CHECK(session_state(s).paused, "stepping pauses");
 }
 
-static void seeks_exactly(void)
+SESSION_TEST(seeks_exactly, open_at(s, 1 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 1 * SECOND))
-        return;
     session_press(SDLK_RIGHT);
-    SESSION_UNTIL(&s, state.position == 6 * SECOND && !state.seeking);
+    SESSION_UNTIL(s, state.position == 6 * SECOND && !state.seeking);
     session_press(SDLK_LEFT);
-    SESSION_UNTIL(&s, state.position == 1 * SECOND && !state.seeking);
+    SESSION_UNTIL(s, state.position == 1 * SECOND && !state.seeking);
     session_press(SDLK_LEFT); /* not before the start */
-    SESSION_UNTIL(&s, state.position == 0 && !state.seeking);
+    SESSION_UNTIL(s, state.position == 0 && !state.seeking);
     session_press(SDLK_RIGHT); /* they add up */
     session_press(SDLK_RIGHT);
-    SESSION_UNTIL(&s, state.position == 10 * SECOND && !state.seeking);
+    SESSION_UNTIL(s, state.position == 10 * SECOND && !state.seeking);
     session_press(SDLK_UP); /* not beyond the last frame */
-    SESSION_UNTIL(&s, state.position >= 10900000 && !state.seeking);
-    CHECK(!s.ended, "a seek to the end while paused ends it");
+    SESSION_UNTIL(s, state.position >= 10900000 && !state.seeking);
+    CHECK(!s->ended, "a seek to the end while paused ends it");
     session_press(SDLK_DOWN);
-    SESSION_UNTIL(&s, state.position == 0 && !state.seeking);
+    SESSION_UNTIL(s, state.position == 0 && !state.seeking);
     session_type(" ");
-    SESSION_UNTIL(&s, state.position >= 200000);
-    session_close(&s);
+    SESSION_UNTIL(s, state.position >= 200000);
 }
 
 /* Also those that come while the frame of the last one is still to be found. */
-static void steps_back_add_up(void)
+SESSION_TEST(steps_back_add_up, open_at(s, 2 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 2 * SECOND))
-        return;
     for (int i = 0; i < 5; i++)
         session_type(",");
-    SESSION_UNTIL(&s, state.position == 2 * SECOND - 5 * FRAME_US && !state.seeking);
-    session_close(&s);
+    SESSION_UNTIL(s, state.position == 2 * SECOND - 5 * FRAME_US && !state.seeking);
 }
 
 /* With --to the sound does not go on without pictures, and no seek leads out of the part. */
-static void a_part_ends(void)
+SESSION_TEST(a_part_ends,
+             session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "1", "--to", "2")) < 0)
 {
-    Session s;
-    const char *const arguments[] = {clip(), "--no-config", "--ss", "1", "--to", "2", NULL};
-    if (session_open(&s, arguments) < 0)
-        return;
-    SESSION_UNTIL(&s, state.shown > 0 && !state.seeking);
+    SESSION_UNTIL(s, state.shown > 0 && !state.seeking);
     session_type(" ");
     session_press(SDLK_UP);
-    SESSION_UNTIL(&s, state.position == 2 * SECOND - FRAME_US && !state.seeking);
+    SESSION_UNTIL(s, state.position == 2 * SECOND - FRAME_US && !state.seeking);
     session_type(" ");
     const int64_t begin = session_now();
-    SESSION_UNTIL(&s, s.ended);
+    SESSION_UNTIL(s, s->ended);
     CHECK(session_now() - begin < 5 * SECOND, "the sound goes on");
-    session_close(&s);
 }
 
 /* A track that is chosen during a seek does not stop it. */
-static void tracks_and_seeks(void)
+SESSION_TEST(tracks_and_seeks, open_at(s, 1 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 1 * SECOND))
-        return;
     session_press(SDLK_RIGHT);
     session_type("#");
     session_type("j");
-    SESSION_UNTIL(&s, state.position == 6 * SECOND && !state.seeking);
-    session_close(&s);
+    SESSION_UNTIL(s, state.position == 6 * SECOND && !state.seeking);
 }
 
 /* Waits for the end of the clip, which is to be kept there. */
@@ -325,7 +286,7 @@ static void stays_at_its_end(Session *s)
     CHECK(player_has_ended(play_player(s->play)), "it is not said to have ended");
 }
 
-static void keeps_the_last_picture(void)
+TEST(keeps_the_last_picture)
 {
     Session s;
     const char *const arguments[] = {clip(),        "--no-config", "--ss", "10.5",
@@ -360,7 +321,7 @@ static void keeps_the_last_picture(void)
 }
 
 /* By default what was dropped stays, and what a program has started does not. */
-static void keeps_what_was_dropped(void)
+TEST(keeps_what_was_dropped)
 {
     Session s;
     const char *const no[] = {clip(), "--no-config", "--keep-open", "no", NULL};
@@ -384,57 +345,44 @@ static void keeps_what_was_dropped(void)
     session_close(&s);
 }
 
-static void changes_speed(void)
+SESSION_TEST(changes_speed, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     for (int i = 0; i < 30; i++)
         session_type("]");
-    SESSION_UNTIL(&s, state.speed == 4);
-    SESSION_UNTIL(&s, state.position >= 4 * SECOND);
+    SESSION_UNTIL(s, state.speed == 4);
+    SESSION_UNTIL(s, state.position >= 4 * SECOND);
     for (int i = 0; i < 40; i++)
         session_type("[");
-    SESSION_UNTIL(&s, state.speed == 0.25);
+    SESSION_UNTIL(s, state.speed == 0.25);
     session_press(SDLK_BACKSPACE);
-    SESSION_UNTIL(&s, state.speed == 1);
-    session_close(&s);
+    SESSION_UNTIL(s, state.speed == 1);
 }
 
-static void loops(void)
+SESSION_TEST(loops, session_open(s, ARGUMENTS(clip(), "--no-config", "--to", "0.4")) < 0)
 {
-    Session s;
-    const char *const arguments[] = {clip(), "--no-config", "--to", "0.4", NULL};
-    if (session_open(&s, arguments) < 0)
-        return;
     session_type("l");
-    SESSION_UNTIL(&s, state.loop && state.position == 360000);
-    SESSION_UNTIL(&s, state.position == 0);
-    SESSION_UNTIL(&s, state.position == 360000);
+    SESSION_UNTIL(s, state.loop && state.position == 360000);
+    SESSION_UNTIL(s, state.position == 0);
+    SESSION_UNTIL(s, state.position == 360000);
     session_type("l");
-    SESSION_UNTIL(&s, s.ended);
-    session_close(&s);
+    SESSION_UNTIL(s, s->ended);
 }
 
 /* ---- settings ---- */
 
-static void sound_keys(void)
+SESSION_TEST(sound_keys, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_type("m");
-    SESSION_UNTIL(&s, state.muted);
+    SESSION_UNTIL(s, state.muted);
     session_type("9");
     session_type("9");
-    SESSION_UNTIL(&s, state.volume == 90);
+    SESSION_UNTIL(s, state.volume == 90);
     session_type("0");
-    SESSION_UNTIL(&s, state.volume == 95);
+    SESSION_UNTIL(s, state.volume == 95);
     session_type("m");
-    SESSION_UNTIL(&s, !state.muted);
-    CHECK(strcmp(session_state(&s).message, "Volume: 95 %") == 0, "it says %s",
-          session_state(&s).message);
-    session_close(&s);
+    SESSION_UNTIL(s, !state.muted);
+    CHECK(strcmp(session_state(s).message, "Volume: 95 %") == 0, "it says %s",
+          session_state(s).message);
 }
 
 /* A key that changes a setting, until that is seen. */
@@ -448,39 +396,31 @@ static void change(Session *s, const char *key)
 }
 
 /* While paused, keys change the very frame that is shown, and back. */
-static void settings_act_while_paused(void)
+SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 1 * SECOND))
-        return;
-    session_turns(&s, 4);
-    const Grab before = grab(&s);
+    session_turns(s, 4);
+    AUTO_GRAB before = grab(s);
     static const char *const ways[][2] = {
         {"1", "r"}, {"3", "r"}, {"e", "e"}, {"b", "B"}, {"G", "g"}};
     for (int i = 0; i < 5; i++) {
-        change(&s, ways[i][0]);
-        const Grab changed = grab(&s);
+        change(s, ways[i][0]);
+        AUTO_GRAB changed = grab(s);
         CHECK(difference(&before, &changed, 0.1, 0.6) > 0.3, "%s changes %.3f of the picture",
               ways[i][0], difference(&before, &changed, 0.1, 0.6));
-        change(&s, ways[i][1]);
-        const Grab back = grab(&s);
+        change(s, ways[i][1]);
+        AUTO_GRAB back = grab(s);
         CHECK(difference(&before, &back, 0.1, 0.6) == 0, "%s does not take %s back", ways[i][1],
               ways[i][0]);
-        free(changed.pixels);
-        free(back.pixels);
     }
-    change(&s, "r");
-    const Grab reset = grab(&s);
+    change(s, "r");
+    AUTO_GRAB reset = grab(s);
     CHECK(difference(&before, &reset, 0.1, 0.6) == 0, "r does not take all back");
-    const PlayerState state = session_state(&s);
+    const PlayerState state = session_state(s);
     CHECK(state.position == 1 * SECOND, "the frame is another one");
     CHECK(state.responses > 4 && state.response_ms > 0 &&
               state.response_ms <= state.response_most_ms && state.longest_turn_ms > 0,
           "%lld keys were answered after %g ms, at most %g", (long long)state.responses,
           state.response_ms, state.response_most_ms);
-    free(reset.pixels);
-    free(before.pixels);
-    session_close(&s);
 }
 
 /* Two seconds of a picture that has all tones. */
@@ -502,7 +442,7 @@ static int write_good_clip(int file)
 }
 
 /* The first step from automatic to more is one that is seen; from there on steps are even. */
-static void more_of_a_good_picture(void)
+TEST(more_of_a_good_picture)
 {
     char path[] = "/tmp/lumeq-session-XXXXXX.y4m";
     Session s;
@@ -542,43 +482,36 @@ static void hide_panel(Session *s)
 }
 
 /* Left of the line is the picture as with the equalizer off, right of it the equalized one. */
-static void compares(void)
+SESSION_TEST(compares, open_at(s, 1 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 1 * SECOND))
-        return;
-    enlarge(&s);
-    hide_panel(&s);
-    session_turns(&s, 4);
-    const Grab on = grab(&s);
+    enlarge(s);
+    hide_panel(s);
+    session_turns(s, 4);
+    AUTO_GRAB on = grab(s);
     session_type("c");
-    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
-    session_turns(&s, 4);
-    const Grab split = grab(&s);
+    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SPLIT);
+    session_turns(s, 4);
+    AUTO_GRAB split = grab(s);
     session_type("c");
-    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SIDE);
+    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SIDE);
     session_type("c");
-    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_OFF);
-    change(&s, "e");
-    const Grab off = grab(&s);
+    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_OFF);
+    change(s, "e");
+    AUTO_GRAB off = grab(s);
     CHECK(difference(&on, &split, 0.55, 0.95) == 0, "the right side is not the equalized one");
     CHECK(difference(&off, &split, 0.05, 0.45) == 0, "the left side is not the untouched one");
     CHECK(difference(&on, &split, 0.05, 0.45) > 0.3, "both sides are the same");
     session_type("e");
     session_type("c");
-    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
+    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SPLIT);
     const int picture = on.height * 16 / 9, left = (on.width - picture) / 2;
     send_mouse(SDL_MOUSEBUTTONDOWN, on.width / 2, on.height / 2);
     send_mouse(SDL_MOUSEMOTION, left + picture / 4, on.height / 2);
     send_mouse(SDL_MOUSEBUTTONUP, left + picture / 4, on.height / 2);
-    SESSION_UNTIL(&s, state.split > 0.24 && state.split < 0.26);
+    SESSION_UNTIL(s, state.split > 0.24 && state.split < 0.26);
     send_mouse(SDL_MOUSEMOTION, on.width * 3 / 4, on.height / 2);
-    session_turns(&s, 3);
-    CHECK(session_state(&s).split < 0.3, "the line follows a mouse that does not hold it");
-    free(on.pixels);
-    free(split.pixels);
-    free(off.pixels);
-    session_close(&s);
+    session_turns(s, 3);
+    CHECK(session_state(s).split < 0.3, "the line follows a mouse that does not hold it");
 }
 
 static void drag_split(Session *s, const Grab *window, double from, double to)
@@ -593,37 +526,29 @@ static void drag_split(Session *s, const Grab *window, double from, double to)
 
 /* The panel over a split hides no equalized half alone: it is away while the line is too far left.
  */
-static void the_panel_over_a_split(void)
+SESSION_TEST(the_panel_over_a_split,
+             session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "1", "--compare", "split",
+                                       "--histogram", "overlay")) < 0)
 {
-    Session s;
-    const char *const arguments[] = {clip(),  "--no-config", "--ss",    "1", "--compare",
-                                     "split", "--histogram", "overlay", NULL};
-    if (session_open(&s, arguments) < 0)
-        return;
     session_type("p");
-    SESSION_UNTIL(&s, state.paused && state.shown > 0 && !state.seeking);
-    enlarge(&s);
-    const Grab there = grab(&s);
-    drag_split(&s, &there, 0.5, 0.03);
-    const Grab away = grab(&s);
-    hide_panel(&s);
-    session_turns(&s, 4);
-    const Grab without = grab(&s);
+    SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
+    enlarge(s);
+    AUTO_GRAB there = grab(s);
+    drag_split(s, &there, 0.5, 0.03);
+    AUTO_GRAB away = grab(s);
+    hide_panel(s);
+    session_turns(s, 4);
+    AUTO_GRAB without = grab(s);
     CHECK(difference(&away, &without, 0.05, 0.95) == 0, "it hides what is equalized");
-    drag_split(&s, &there, 0.03, 0.5);
-    const Grab half = grab(&s);
+    drag_split(s, &there, 0.03, 0.5);
+    AUTO_GRAB half = grab(s);
     CHECK(difference(&there, &half, 0.05, 0.2) > 0.3, "it was not there");
     CHECK(difference(&there, &half, 0.55, 0.95) == 0, "it was over what is equalized");
-    drag_split(&s, &there, 0.5, 0.03);
+    drag_split(s, &there, 0.5, 0.03);
     session_type("h");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
     session_type("h");
-    SESSION_UNTIL(&s, strcmp(state.message, "Panel: no room over the picture") == 0);
-    free(there.pixels);
-    free(away.pixels);
-    free(without.pixels);
-    free(half.pixels);
-    session_close(&s);
+    SESSION_UNTIL(s, strcmp(state.message, "Panel: no room over the picture") == 0);
 }
 
 static int same_picture(const Grab *a, const Grab *b)
@@ -650,7 +575,7 @@ static Grab settled(Session *s)
 }
 
 /* Labels are there while the mouse moves, and in a comparison alone. */
-static void labels_a_comparison(void)
+TEST(labels_a_comparison)
 {
     Session s;
     Text *text;
@@ -662,134 +587,115 @@ static void labels_a_comparison(void)
     if (open_at(&s, 1 * SECOND))
         return;
     wait_for_text(&s);
-    const Grab one = settled(&s);
+    AUTO_GRAB one = settled(&s);
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "nobody has touched the mouse");
     send_mouse(SDL_MOUSEMOTION, 100, 100);
     session_turns(&s, 3);
-    const Grab unlabelled = grab(&s);
+    AUTO_GRAB unlabelled = grab(&s);
     CHECK(difference(&one, &unlabelled, 0, 1) == 0, "the one picture is labelled");
     session_type("c");
     SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
-    const Grab rest = settled(&s);
+    AUTO_GRAB rest = settled(&s);
     send_mouse(SDL_MOUSEMOTION, 110, 100);
     session_turns(&s, 3);
-    const Grab moving = grab(&s);
+    AUTO_GRAB moving = grab(&s);
     CHECK(!same_picture(&rest, &moving), "there are no labels");
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_ENABLE, "the cursor is hidden where it moves");
-    const Grab again = settled(&s);
+    AUTO_GRAB again = settled(&s);
     CHECK(same_picture(&rest, &again), "the labels stay");
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "the cursor stays");
-    free(one.pixels);
-    free(unlabelled.pixels);
-    free(rest.pixels);
-    free(moving.pixels);
-    free(again.pixels);
     session_close(&s);
 }
 
 /* The window follows the panel while the picture fills it, and keeps any other shape. */
-static void follows_the_panel(void)
+SESSION_TEST(follows_the_panel, open_at(s, 1 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 1 * SECOND))
-        return;
     SDL_Window *window = SDL_GL_GetCurrentWindow();
-    const Grab with = grab(&s);
+    AUTO_GRAB with = grab(s);
     session_type("P");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
-    const Grab over = grab(&s);
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    AUTO_GRAB over = grab(s);
     CHECK(over.height == with.height && over.width < with.width &&
               abs(over.width * 9 - over.height * 16) <= 16,
           "%dx%d becomes %dx%d", with.width, with.height, over.width, over.height);
     session_type("P");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
-    hide_panel(&s);
-    const Grab without = grab(&s);
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+    hide_panel(s);
+    AUTO_GRAB without = grab(s);
     CHECK(without.width < with.width && without.height == with.height, "%dx%d becomes %dx%d",
           with.width, with.height, without.width, without.height);
-    free(without.pixels);
     session_type("h");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
-    const Grab again = grab(&s);
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+    AUTO_GRAB again = grab(s);
     CHECK(abs(again.width - with.width) <= 1 && again.height == with.height, "%dx%d becomes %dx%d",
           with.width, with.height, again.width, again.height);
     SDL_SetWindowSize(window, 900, 300);
     session_type("P");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
-    const Grab own = grab(&s);
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    AUTO_GRAB own = grab(s);
     CHECK(own.width == 900 && own.height == 300, "900x300 becomes %dx%d", own.width, own.height);
     SDL_SetWindowSize(window, 400, 300);
     static const char *const says[][2] = {{"P", "Panel: no room beside the picture"},
                                           {"h", "Panel: no room over the picture"}};
     for (int i = 0; i < 4; i++) {
         session_type(says[i % 2][0]);
-        SESSION_UNTIL(&s, strcmp(state.message, says[i % 2][1]) == 0);
+        SESSION_UNTIL(s, strcmp(state.message, says[i % 2][1]) == 0);
     }
-    const Grab small = grab(&s);
+    AUTO_GRAB small = grab(s);
     CHECK(small.width == 400 && small.height == 300, "400x300 becomes %dx%d", small.width,
           small.height);
-    free(with.pixels);
-    free(over.pixels);
-    free(again.pixels);
-    free(own.pixels);
-    free(small.pixels);
-    session_close(&s);
 }
 
 /* Beside the picture, over it, off. In both places the scopes, one after the other; the last one is
  * left out where it has no room. Each is seen at once, also while the picture stands still. */
-static void goes_through_panels(void)
+SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 {
     static const char *const names[] = {"histogram", "waveform", "vectorscope", "all scopes"};
-    Session s;
-    if (open_at(&s, 1 * SECOND))
-        return;
-    CHECK(session_state(&s).histogram == PLAYER_HISTOGRAM_PANEL, "it is not beside at first");
+    CHECK(session_state(s).histogram == PLAYER_HISTOGRAM_PANEL, "it is not beside at first");
     session_type("h");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
-    CHECK(session_state(&s).scope == PANEL_HISTOGRAM, "another scope is first");
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    CHECK(session_state(s).scope == PANEL_HISTOGRAM, "another scope is first");
     for (int beside = 0; beside < 2; beside++) {
         SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
-        session_turns(&s, 4);
-        Grab before = grab(&s);
+        session_turns(s, 4);
+        Grab before = grab(s);
         for (int i = 1; i <= PANEL_ALL; i++) {
             char says[64];
             snprintf(says, sizeof(says), "Panel: %s", names[i]);
             session_type("h");
-            SESSION_UNTIL(&s, strcmp(state.message, says) == 0 && (int)state.scope == i);
+            SESSION_UNTIL(s, strcmp(state.message, says) == 0 && (int)state.scope == i);
             if (beside && i == 1) {
                 session_type("P");
-                SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+                SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
             }
-            session_turns(&s, 2);
-            const Grab now = grab(&s);
+            session_turns(s, 2);
+            const Grab now = grab(s);
             CHECK(difference(&before, &now, 0.8, 0.99) > 0.02, "%s is not to be seen", names[i]);
             free(before.pixels);
             before = now;
         }
         free(before.pixels);
-        CHECK(session_state(&s).histogram ==
+        CHECK(session_state(s).histogram ==
                   (beside ? PLAYER_HISTOGRAM_PANEL : PLAYER_HISTOGRAM_OVERLAY),
               "it has been moved");
         session_type("h");
-        SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OFF);
+        SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
         session_type("h");
-        SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
-        CHECK(session_state(&s).scope == PANEL_HISTOGRAM, "another scope is first");
+        SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+        CHECK(session_state(s).scope == PANEL_HISTOGRAM, "another scope is first");
         session_type("h");
-        SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+        SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
     }
     SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 480, 270);
-    session_turns(&s, 4);
+    session_turns(s, 4);
     session_type("h");
     session_type("h");
-    SESSION_UNTIL(&s, state.scope == PANEL_VECTORSCOPE);
+    SESSION_UNTIL(s, state.scope == PANEL_VECTORSCOPE);
     session_type("h");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OFF);
-    session_close(&s);
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
 }
 
-static void pages(void)
+TEST(pages)
 {
     Session s;
     Text *text;
@@ -832,37 +738,30 @@ static void pages(void)
 }
 
 /* A window that stands still is drawn when the system asks for it, and only then. */
-static void is_drawn_when_asked(void)
+SESSION_TEST(is_drawn_when_asked, open_at(s, SECOND))
 {
-    Session s;
-    if (open_at(&s, SECOND))
-        return;
-    pass(&s, OSD_MESSAGE_US + OSD_FADE_US); /* no message is left that will go by itself */
+    pass(s, OSD_MESSAGE_US + OSD_FADE_US); /* no message is left that will go by itself */
     int known = -1;
     for (const int64_t end = session_now() + LIVENESS_US; known != swaps && session_now() < end;) {
         known = swaps;
-        session_turns(&s, 10); /* a second */
+        session_turns(s, 10); /* a second */
     }
     CHECK(known == swaps, "it never stands still");
     SDL_Event event = {.type = SDL_WINDOWEVENT};
     event.window.event = SDL_WINDOWEVENT_EXPOSED;
     SDL_PushEvent(&event);
-    SESSION_UNTIL(&s, swaps > known);
-    session_close(&s);
+    SESSION_UNTIL(s, swaps > known);
 }
 
 /* Not how well, which the machine decides: frames may come late for long where it is busy. But some
  * are at their place in the sound, also after a while, and none is far ahead of it. */
-static void picture_and_sound_go_together(void)
+SESSION_TEST(picture_and_sound_go_together, open_clip(s))
 {
-    Session s;
     int64_t together = 0, ahead_of_sound = 0, shown = 0;
-    if (open_clip(&s))
-        return;
-    SESSION_UNTIL(&s, state.offset != AV_NOPTS_VALUE);
-    while (!s.ended && together < 10) {
-        s.ended = play_turn(s.play, &s.error);
-        const PlayerState state = session_state(&s);
+    SESSION_UNTIL(s, state.offset != AV_NOPTS_VALUE);
+    while (!s->ended && together < 10) {
+        s->ended = play_turn(s->play, &s->error);
+        const PlayerState state = session_state(s);
         if (state.shown == shown)
             continue;
         shown = state.shown;
@@ -872,7 +771,6 @@ static void picture_and_sound_go_together(void)
     CHECK(together == 10, "of %lld frames %lld are at their place", (long long)shown,
           (long long)together);
     CHECK(!ahead_of_sound, "%lld frames are far ahead of the sound", (long long)ahead_of_sound);
-    session_close(&s);
 }
 
 /* ---- files ---- */
@@ -919,13 +817,13 @@ static void screenshots_of(const char *video, const char *picture)
 }
 
 /* Beside the video, and never over one that is there. */
-static void screenshots(void)
+TEST(screenshots)
 {
     screenshots_of("video", "video");
 }
 
 /* A name that leaves no room for the position is shortened, between two characters. */
-static void screenshots_of_a_long_name(void)
+TEST(screenshots_of_a_long_name)
 {
     char video[252] = "x", picture[252] = "x";
     for (int i = 0; i < 125; i++)
@@ -934,36 +832,29 @@ static void screenshots_of_a_long_name(void)
     screenshots_of(video, picture);
 }
 
-static void dropped_files_are_played(void)
+SESSION_TEST(dropped_files_are_played, open_clip(s))
 {
     char folder[] = "/tmp/lumeq-XXXXXX", pipe[64];
-    Session s;
-    if (open_clip(&s))
-        return;
-    SESSION_UNTIL(&s, state.position >= 400000);
+    SESSION_UNTIL(s, state.position >= 400000);
     session_drop("/nonexistent/film.mkv");
-    SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
-    SESSION_UNTIL(&s, state.position >= 800000); /* goes on */
+    SESSION_UNTIL(s, strstr(state.message, "film.mkv") != NULL);
+    SESSION_UNTIL(s, state.position >= 800000); /* goes on */
     if (CHECK(mkdtemp(folder), "no folder")) {
         snprintf(pipe, sizeof(pipe), "%s/pipe.mkv", folder);
         CHECK(mkfifo(pipe, 0600) == 0, "no pipe");
         session_drop(pipe); /* nobody ever writes into it */
-        SESSION_UNTIL(&s, state.position >= 1200000);
+        SESSION_UNTIL(s, state.position >= 1200000);
         unlink(pipe);
         rmdir(folder);
     }
     session_drop(clip());
-    SESSION_UNTIL(&s, state.position == 0);
-    SESSION_UNTIL(&s, state.position >= 200000);
-    session_close(&s);
+    SESSION_UNTIL(s, state.position == 0);
+    SESSION_UNTIL(s, state.position >= 200000);
 }
 
 /* Whatever is still to come when they are changed. */
-static void settings_at_any_moment(void)
+SESSION_TEST(settings_at_any_moment, open_at(s, 1 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 1 * SECOND))
-        return;
     session_type("l");
     for (int i = 0; i < 16; i++) {
         if (i == 8)
@@ -976,40 +867,35 @@ static void settings_at_any_moment(void)
             session_press(SDLK_UP); /* to the end */
         else
             session_drop(clip());
-        session_turns(&s, i / 4);
+        session_turns(s, i / 4);
         session_type("1");
-        session_turns(&s, 1);
+        session_turns(s, 1);
         session_type("e");
         session_type("r");
-        session_turns(&s, 1);
-        if (!CHECK(s.ended >= 0, "after %d: %s", i, s.error.text))
+        session_turns(s, 1);
+        if (!CHECK(s->ended >= 0, "after %d: %s", i, s->error.text))
             break;
     }
-    session_close(&s);
 }
 
 /* On a screen with twice the pixels, panels have twice as many, beside a picture and over it. */
-static void panels_suit_the_screen(void)
+SESSION_TEST(panels_suit_the_screen, open_at(s, 1 * SECOND))
 {
-    Session s;
-    if (open_at(&s, 1 * SECOND))
-        return;
     SDL_Window *window = SDL_GetWindowFromID(1);
     for (int over = 0; over < 2; over++) {
         SDL_SetWindowSize(window, 640, 360);
         if (over)
             session_type("h");
-        SESSION_UNTIL(&s, panel_layer.x == (over ? 416 : 424) && panel_layer.width == 216);
+        SESSION_UNTIL(s, panel_layer.x == (over ? 416 : 424) && panel_layer.width == 216);
         const Rect once = panel_layer;
         density = 2;
         SDL_SetWindowSize(window, 1280, 720);
-        SESSION_UNTIL(&s, panel_layer.x == 2 * once.x && panel_layer.width == 432);
+        SESSION_UNTIL(s, panel_layer.x == 2 * once.x && panel_layer.width == 432);
         CHECK(panel_layer.y == 2 * once.y && abs(panel_layer.height - 2 * once.height) <= 2,
               "at %d and %d high, not %d, %d", panel_layer.y, panel_layer.height, once.y,
               once.height);
         density = 1;
     }
-    session_close(&s);
 }
 
 /* ---- subtitles ---- */
@@ -1026,7 +912,7 @@ static int fonts_are_there(void)
 }
 
 /* While a line is being drawn all else goes on: frames, keys, seeks, another file. */
-static void subtitles_hold_up_nothing(void)
+TEST(subtitles_hold_up_nothing)
 {
     Session s;
     const char *const arguments[] = {clip(), "--no-config", "--ss", "1", NULL};
@@ -1054,7 +940,7 @@ static void subtitles_hold_up_nothing(void)
 }
 
 /* The first line is there from 0.2 s on, and no other one at 8 s. */
-static void subtitles_belong_to_frames(void)
+TEST(subtitles_belong_to_frames)
 {
     const int64_t first = 5 * FRAME_US;
     Session s;
@@ -1081,7 +967,7 @@ static void subtitles_belong_to_frames(void)
 
 /* ---- the end, at any moment ---- */
 
-static void closes_at_any_moment(void)
+TEST(closes_at_any_moment)
 {
     for (int i = 0; i < 12; i++) {
         Session s;
@@ -1103,39 +989,4 @@ static void closes_at_any_moment(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"plays_to_its_end", plays_to_its_end},
-    {"comes_with_its_picture", comes_with_its_picture},
-    {"pauses_and_goes_on", pauses_and_goes_on},
-    {"pauses_for_long", pauses_for_long},
-    {"steps_both_ways", steps_both_ways},
-    {"seeks_exactly", seeks_exactly},
-    {"steps_back_add_up", steps_back_add_up},
-    {"a_part_ends", a_part_ends},
-    {"tracks_and_seeks", tracks_and_seeks},
-    {"keeps_the_last_picture", keeps_the_last_picture},
-    {"keeps_what_was_dropped", keeps_what_was_dropped},
-    {"changes_speed", changes_speed},
-    {"loops", loops},
-    {"sound_keys", sound_keys},
-    {"picture_and_sound_go_together", picture_and_sound_go_together},
-    {"settings_act_while_paused", settings_act_while_paused},
-    {"more_of_a_good_picture", more_of_a_good_picture},
-    {"compares", compares},
-    {"the_panel_over_a_split", the_panel_over_a_split},
-    {"labels_a_comparison", labels_a_comparison},
-    {"follows_the_panel", follows_the_panel},
-    {"goes_through_panels", goes_through_panels},
-    {"pages", pages},
-    {"is_drawn_when_asked", is_drawn_when_asked},
-    {"screenshots", screenshots},
-    {"screenshots_of_a_long_name", screenshots_of_a_long_name},
-    {"dropped_files_are_played", dropped_files_are_played},
-    {"settings_at_any_moment", settings_at_any_moment},
-    {"panels_suit_the_screen", panels_suit_the_screen},
-    {"subtitles_hold_up_nothing", subtitles_hold_up_nothing},
-    {"subtitles_belong_to_frames", subtitles_belong_to_frames},
-    {"closes_at_any_moment", closes_at_any_moment},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -51,95 +51,76 @@ static void close_clip(Session *s)
 }
 
 /* Keys act while a frame is at work. */
-static void keys_act(void)
+SESSION_TEST(keys_act, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
-    const int64_t shown = session_state(&s).shown;
+    const int64_t shown = session_state(s).shown;
     session_type("m");
-    SESSION_UNTIL(&s, state.muted);
+    SESSION_UNTIL(s, state.muted);
     session_type("?");
-    SESSION_UNTIL(&s, state.help);
+    SESSION_UNTIL(s, state.help);
     session_type("P");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
     session_type("c");
-    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
+    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SPLIT);
     session_type("e");
-    SESSION_UNTIL(&s, strcmp(state.message, "Equalizer: off") == 0);
-    CHECK(session_state(&s).changing, "it cannot be seen yet");
+    SESSION_UNTIL(s, strcmp(state.message, "Equalizer: off") == 0);
+    CHECK(session_state(s).changing, "it cannot be seen yet");
     session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
-    CHECK(session_state(&s).shown <= shown + 2, "frames come through the gate");
+    SESSION_UNTIL(s, state.paused);
+    CHECK(session_state(s).shown <= shown + 2, "frames come through the gate");
     gate_set(0);
-    SESSION_UNTIL(&s, !state.changing);
-    close_clip(&s);
+    SESSION_UNTIL(s, !state.changing);
+    close_clip(s);
 }
 
 /* What the window says of a key waits for the picture that was asked for, but not for long. */
-static void answers_come_first(void)
+SESSION_TEST(answers_come_first, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
+    SESSION_UNTIL(s, state.paused);
     standing = clock_now();
     int known = -1;
-    while (known != swaps && !s.ended) {
+    while (known != swaps && !s->ended) {
         known = swaps;
-        session_turns(&s, 3);
+        session_turns(s, 3);
     }
     session_type("1");
-    SESSION_UNTIL(&s, strncmp(state.message, "Strength", 8) == 0);
-    session_turns(&s, 5);
+    SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0);
+    session_turns(s, 5);
     CHECK(swaps == known, "the screen was taken by the message");
     standing += 100000;
-    session_turns(&s, 2);
-    CHECK(swaps > known && session_state(&s).changing, "the message waits on");
+    session_turns(s, 2);
+    CHECK(swaps > known && session_state(s).changing, "the message waits on");
     standing = 0;
     gate_set(0);
-    SESSION_UNTIL(&s, !state.changing);
-    close_clip(&s);
+    SESSION_UNTIL(s, !state.changing);
+    close_clip(s);
 }
 
 /* So do seeks, and nothing of before is shown after them. */
-static void seeks_do_not_wait(void)
+SESSION_TEST(seeks_do_not_wait, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
-    const int64_t from = session_state(&s).position;
+    SESSION_UNTIL(s, state.paused);
+    const int64_t from = session_state(s).position;
     session_press(SDLK_RIGHT);
-    SESSION_UNTIL(&s, state.seeking);
+    SESSION_UNTIL(s, state.seeking);
     session_type("1");
-    SESSION_UNTIL(&s, strncmp(state.message, "Strength", 8) == 0);
-    CHECK(session_state(&s).position == from, "a frame came through the gate");
+    SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0);
+    CHECK(session_state(s).position == from, "a frame came through the gate");
     gate_set(0);
-    SESSION_UNTIL(&s, !state.seeking && !state.changing);
-    CHECK(session_state(&s).position == from + 5 * SECOND, "at %lld, from %lld",
-          (long long)session_state(&s).position, (long long)from);
-    close_clip(&s);
+    SESSION_UNTIL(s, !state.seeking && !state.changing);
+    CHECK(session_state(s).position == from + 5 * SECOND, "at %lld, from %lld",
+          (long long)session_state(s).position, (long long)from);
+    close_clip(s);
 }
 
 /* A window can be closed while its frames are at work. */
-static void quits(void)
+SESSION_TEST(quits, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_type("q");
-    SESSION_UNTIL(&s, s.ended);
-    close_clip(&s);
+    SESSION_UNTIL(s, s->ended);
+    close_clip(s);
 }
 
-static const CheckTest tests[] = {
-    {"keys_act", keys_act},
-    {"answers_come_first", answers_come_first},
-    {"seeks_do_not_wait", seeks_do_not_wait},
-    {"quits", quits},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

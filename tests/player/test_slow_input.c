@@ -65,86 +65,67 @@ static void close_clip(Session *s)
 /* ---- tests ---- */
 
 /* The threads of the seek before cannot end; the picture that is there can change. */
-static void seeks_do_not_wait(void)
+SESSION_TEST(seeks_do_not_wait, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_press(SDLK_RIGHT);
-    SESSION_UNTIL(&s, strncmp(state.message, "0:11", 4) == 0);
+    SESSION_UNTIL(s, strncmp(state.message, "0:11", 4) == 0);
     session_type("?");
-    SESSION_UNTIL(&s, state.help);
+    SESSION_UNTIL(s, state.help);
     session_type("1");
-    SESSION_UNTIL(&s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
+    SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
     session_type("m");
-    SESSION_UNTIL(&s, state.muted);
+    SESSION_UNTIL(s, state.muted);
     session_press(SDLK_LEFT);
     session_press(SDLK_LEFT);
     session_press(SDLK_LEFT);
     session_press(SDLK_RIGHT);
-    session_turns(&s, 3);
-    const PlayerState stuck = session_state(&s);
+    session_turns(s, 3);
+    const PlayerState stuck = session_state(s);
     CHECK(stuck.seeking && stuck.position == 1 * SECOND, "at %lld", (long long)stuck.position);
     atomic_store(&held, 0);
-    SESSION_UNTIL(&s, state.position == 5 * SECOND && !state.seeking);
+    SESSION_UNTIL(s, state.position == 5 * SECOND && !state.seeking);
     session_type(" ");
-    SESSION_UNTIL(&s, !state.paused && state.position >= 5 * SECOND + 200000);
-    close_clip(&s);
+    SESSION_UNTIL(s, !state.paused && state.position >= 5 * SECOND + 200000);
+    close_clip(s);
 }
 
 /* Nor does another track of sound, which is off and on again. */
-static void tracks_do_not_wait(void)
+SESSION_TEST(tracks_do_not_wait, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_type("#");
-    SESSION_UNTIL(&s, strcmp(state.message, "Sound: none") == 0);
+    SESSION_UNTIL(s, strcmp(state.message, "Sound: none") == 0);
     session_type("#");
-    SESSION_UNTIL(&s, strncmp(state.message, "Sound: ", 7) == 0 &&
-                          strcmp(state.message, "Sound: none") != 0);
+    SESSION_UNTIL(s, strncmp(state.message, "Sound: ", 7) == 0 &&
+                         strcmp(state.message, "Sound: none") != 0);
     session_type(" ");
-    SESSION_UNTIL(&s, !state.paused);
+    SESSION_UNTIL(s, !state.paused);
     atomic_store(&held, 0);
-    SESSION_UNTIL(&s, state.position >= 6 * SECOND && !state.seeking);
-    SESSION_UNTIL(&s, state.offset != AV_NOPTS_VALUE); /* there is sound */
-    close_clip(&s);
+    SESSION_UNTIL(s, state.position >= 6 * SECOND && !state.seeking);
+    SESSION_UNTIL(s, state.offset != AV_NOPTS_VALUE); /* there is sound */
+    close_clip(s);
 }
 
 /* A file takes its place once it can be closed. */
-static void files_do_not_wait(void)
+SESSION_TEST(files_do_not_wait, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_press(SDLK_RIGHT);
     session_drop(LUMEQ_CLIP);
-    session_turns(&s, 3);
+    session_turns(s, 3);
     session_type("m");
-    SESSION_UNTIL(&s, state.muted);
+    SESSION_UNTIL(s, state.muted);
     atomic_store(&held, 0);
-    SESSION_UNTIL(&s, !state.paused && state.position < SECOND);
-    SESSION_UNTIL(&s, state.position >= 400000 && !state.seeking);
-    close_clip(&s);
+    SESSION_UNTIL(s, !state.paused && state.position < SECOND);
+    SESSION_UNTIL(s, state.position >= 400000 && !state.seeking);
+    close_clip(s);
 }
 
 /* The window can be closed meanwhile, which waits for the threads. */
-static void quits(void)
+SESSION_TEST(quits, open_clip(s))
 {
-    Session s;
-    if (open_clip(&s))
-        return;
     session_press(SDLK_RIGHT);
     session_type("q");
-    SESSION_UNTIL(&s, s.ended);
-    close_clip(&s);
+    SESSION_UNTIL(s, s->ended);
+    close_clip(s);
 }
 
-static const CheckTest tests[] = {
-    {"seeks_do_not_wait", seeks_do_not_wait},
-    {"tracks_do_not_wait", tracks_do_not_wait},
-    {"files_do_not_wait", files_do_not_wait},
-    {"quits", quits},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

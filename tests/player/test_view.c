@@ -39,7 +39,7 @@ static void turn_frame(AVFrame *frame, const int32_t matrix[9])
 
 /* ---- places ---- */
 
-static void aspect_ratio(void)
+VIEW_TEST(aspect_ratio)
 {
     static const struct {
         int width, height, sar_num, sar_den;
@@ -50,10 +50,8 @@ static void aspect_ratio(void)
         {64, 32, 1, 2, {170, 10, 300, 300}},   {64, 32, 0, 1, {20, 10, 600, 300}},
         {64, 32, 1, 1000, {20, 10, 600, 300}}, {8, 8, 1, 1, {170, 10, 300, 300}},
     };
-    if (!open_view())
-        return;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        AVFrame *frame = gray_frame(cases[i].width, cases[i].height, 200);
+        FREED_BY(av_frame_free) AVFrame *frame = gray_frame(cases[i].width, cases[i].height, 200);
         frame->sample_aspect_ratio = (AVRational){cases[i].sar_num, cases[i].sar_den};
         ViewScene scene = whole_scene(640, 360);
         scene.area = (Rect){20, 10, 600, 300};
@@ -68,16 +66,12 @@ static void aspect_ratio(void)
                       is_all((Rect){0, at.y + at.height, 640, 360 - at.y - at.height}, 0, 0),
                   "%d: not black around it", (int)i);
         }
-        av_frame_free(&frame);
     }
-    view_close(&view);
 }
 
-static void side_by_side_places(void)
+VIEW_TEST(side_by_side_places)
 {
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(160, 90, 100);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(160, 90, 100);
     ViewScene scene = whole_scene(640, 180);
     scene.compare = VIEW_COMPARE_SIDE;
     show(VIEW_INPUT, frame);
@@ -101,8 +95,6 @@ static void side_by_side_places(void)
     scene.compare = VIEW_COMPARE_SIDE;
     CHECK(is_rect(view_layout(view, &scene).picture[VIEW_OUTPUT], 0, 90, 320, 180),
           "a single picture is not whole");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* ---- zoom ---- */
@@ -114,12 +106,10 @@ static double column_in(const ViewScene *scene, int width, int x)
     return (double)(x - whole.x) / whole.width * width;
 }
 
-static void zooms_at_a_point(void)
+VIEW_TEST(zooms_at_a_point)
 {
     double pixels;
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(1280, 720, 100);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(1280, 720, 100);
     ViewScene scene = whole_scene(640, 480);
     show(VIEW_OUTPUT, frame);
     const double at = column_in(&scene, 1280, 500);
@@ -141,17 +131,13 @@ static void zooms_at_a_point(void)
           "it is not whole again");
     scene.zoom = view_zoom(view, &scene, 0.5, 500, 200, &pixels);
     CHECK(scene.zoom.by == 1, "smaller than it fits: %.2f", scene.zoom.by);
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* It goes as far as the picture covers the window, and no further. */
-static void pans(void)
+VIEW_TEST(pans)
 {
     double pixels;
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(640, 360, 100);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(640, 360, 100);
     ViewScene scene = whole_scene(640, 360);
     show(VIEW_OUTPUT, frame);
     scene.zoom = view_pan(view, &scene, 50, 50);
@@ -164,18 +150,14 @@ static void pans(void)
     CHECK(is_rect(view_layout(view, &scene).whole[VIEW_OUTPUT], 0, -360, 1280, 720), "too far");
     scene.zoom = view_pan(view, &scene, -10, 0); /* at once */
     CHECK(view_layout(view, &scene).whole[VIEW_OUTPUT].x == -10, "it sticks at the side");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* Of a picture whose quarters differ the lower right one is all that is seen; both of a comparison
  * show the same part, and nothing outside of their halves. */
-static void shows_a_part(void)
+VIEW_TEST(shows_a_part)
 {
     double pixels;
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(320, 180, 60);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(320, 180, 60);
     for (int y = 90; y < 180; y++)
         memset(frame->data[0] + y * frame->linesize[0] + 160, 180, 160);
     ViewScene scene = whole_scene(640, 360);
@@ -203,18 +185,14 @@ static void shows_a_part(void)
                                       at.area[1].y - at.area[0].y - at.area[0].height};
         CHECK(is_all(gap, 0, 0), "a picture reaches out of its half");
     }
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* A part of the window in the picture's own samples: zoomed, mirrored, and turned. */
-static void finds_a_part(void)
+VIEW_TEST(finds_a_part)
 {
     int32_t matrix[9];
     double pixels;
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(1280, 720, 60);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(1280, 720, 60);
     ViewScene scene = whole_scene(640, 400); /* 20 rows are free above and below */
     show(VIEW_OUTPUT, frame);
     Rect at = view_find(view, &scene, (Rect){100, 70, 50, 60});
@@ -236,17 +214,13 @@ static void finds_a_part(void)
     scene = whole_scene(360, 640);
     at = view_find(view, &scene, (Rect){360 - 10, 0, 10, 20}); /* the stored upper left corner */
     CHECK(is_rect(at, 0, 0, 40, 20), "turned: %d,%d %dx%d", at.x, at.y, at.width, at.height);
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* From three times its size on samples are squares. */
-static void shows_samples(void)
+VIEW_TEST(shows_samples)
 {
     double pixels;
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(64, 36, 60);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, 60);
     for (int x = 1; x < 64; x += 2)
         for (int y = 0; y < 36; y++)
             frame->data[0][y * frame->linesize[0] + x] = 180;
@@ -257,8 +231,6 @@ static void shows_samples(void)
         CHECK(is_all((Rect){0, 0, 20, 360}, shown_level(60), 1) &&
                   is_all((Rect){20, 0, 20, 360}, shown_level(180), 1),
               "samples are smoothed");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* ---- turns ---- */
@@ -318,11 +290,9 @@ static void check_quarters(const int quarter[4], int mirrored, const char *name)
     }
 }
 
-static void turns_and_mirrors(void)
+VIEW_TEST(turns_and_mirrors)
 {
-    if (!open_view())
-        return;
-    AVFrame *frame = quarter_frame();
+    FREED_BY(av_frame_free) AVFrame *frame = quarter_frame();
     show(VIEW_OUTPUT, frame);
     for (int i = 0; i < TURNS; i++)
         for (int mirrored = 0; mirrored < 2; mirrored++) {
@@ -336,16 +306,12 @@ static void turns_and_mirrors(void)
                   "%s: %d x %d", turns[i].name, width, height);
             check_quarters(turns[i].quarter, mirrored, turns[i].name);
         }
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* Bad matrices are ignored. */
-static void frame_turns(void)
+VIEW_TEST(frame_turns)
 {
-    if (!open_view())
-        return;
-    AVFrame *frame = quarter_frame();
+    FREED_BY(av_frame_free) AVFrame *frame = quarter_frame();
     AVFrameSideData *data =
         av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
     if (!data)
@@ -361,17 +327,13 @@ static void frame_turns(void)
     av_display_rotation_set((int32_t *)data->data, 80); /* FFmpeg's idea of clockwise */
     show(VIEW_OUTPUT, frame);
     check_quarters(turns[4].quarter, 0, "80 degrees");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* A turned picture has the pixels of the upright one, chroma included. */
-static void turned_pixels(void)
+VIEW_TEST(turned_pixels)
 {
     static uint8_t upright[48 * 32 * 4];
-    if (!open_view())
-        return;
-    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 48, 32);
+    FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 48, 32);
     CheckRandom random = check_random(7);
     for (int comp = 0; comp < 3; comp++)
         for (int y = 0; y < (comp ? 16 : 32); y++)
@@ -397,16 +359,12 @@ static void turned_pixels(void)
             }
         CHECK(!wrong, "%s: %d components are wrong", t->name, wrong);
     }
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* ---- comparisons ---- */
 
-static void split(void)
+VIEW_TEST(split)
 {
-    if (!open_view())
-        return;
     AVFrame *in = gray_frame(64, 36, 60), *out = gray_frame(64, 36, 190);
     show(VIEW_INPUT, in);
     show(VIEW_OUTPUT, out);
@@ -435,13 +393,10 @@ static void split(void)
         CHECK(is_all((Rect){40, 20, 600, 360}, shown_level(190), 1), "a split outside");
     av_frame_free(&in);
     av_frame_free(&out);
-    view_close(&view);
 }
 
-static void shown_sides(void)
+VIEW_TEST(shown_sides)
 {
-    if (!open_view())
-        return;
     AVFrame *in = gray_frame(64, 36, 60), *out = gray_frame(64, 36, 190);
     show(VIEW_INPUT, in);
     show(VIEW_OUTPUT, out);
@@ -467,7 +422,6 @@ static void shown_sides(void)
         CHECK(is_all((Rect){0, 0, 320, 180}, 0, 0), "not black without frames");
     av_frame_free(&in);
     av_frame_free(&out);
-    view_close(&view);
 }
 
 /* ---- layers ---- */
@@ -489,13 +443,11 @@ static void fill_canvas(const Canvas *canvas, uint8_t level, uint8_t alpha)
         }
 }
 
-static void layer_blending(void)
+VIEW_TEST(layer_blending)
 {
     static uint8_t pixels[64 * 40 * 4];
     const Canvas canvas = {pixels, 64 * 4, 60, 40};
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(64, 36, 16 + 100 * 219 / 255);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, 16 + 100 * 219 / 255);
     const ViewScene scene = whole_scene(320, 180);
     show(VIEW_OUTPUT, frame);
     draw(&scene);
@@ -526,16 +478,12 @@ static void layer_blending(void)
     view_move_layer(view, VIEW_LAYER_PANEL, 0, 0, 0);
     if (draw(&scene))
         CHECK(is_all((Rect){0, 0, 320, 180}, below, 0), "layers that are gone");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* Only what is in it is kept: all else must stay as it is, and stay in its place. */
-static void layer_content(void)
+VIEW_TEST(layer_content)
 {
     static uint8_t pixels[50 * 30 * 4 + 2];
-    if (!open_view())
-        return;
     const ViewScene scene = whole_scene(200, 100);
     for (int bottom_up = 0; bottom_up < 2; bottom_up++) {
         Canvas canvas = {pixels + 1, 50 * 4, 50, 30};
@@ -566,7 +514,6 @@ static void layer_content(void)
     set_layer(VIEW_LAYER_SUBTITLES, &empty, 31, 17, 1);
     if (draw(&scene))
         CHECK(is_all((Rect){0, 0, 200, 100}, 0, 0), "an empty layer shows something");
-    view_close(&view);
 }
 
 /* ---- scaling ---- */
@@ -596,13 +543,11 @@ static const char *quality_name(int quality)
     return quality == FAST ? "fast" : "best";
 }
 
-static void flat_stays_flat(void)
+VIEW_TEST(flat_stays_flat)
 {
     static const int sizes[][2] = {{8, 8},    {33, 47},   {64, 36},   {65, 36},
                                    {300, 20}, {640, 360}, {1024, 700}};
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(64, 36, 117);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, 117);
     fill_component(frame, 1, 90);
     fill_component(frame, 2, 170);
     frame->sample_aspect_ratio = (AVRational){1, 1};
@@ -622,20 +567,16 @@ static void flat_stays_flat(void)
                   sizes[i][1], wrong);
         }
     }
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* Black and white by turns: one gray is left of it, without patterns. */
-static void fine_pattern_made_smaller(void)
+VIEW_TEST(fine_pattern_made_smaller)
 {
     /* What may be left, by size: a linear filter cannot do better close to the original size. */
     static const struct {
         int side, fast, best;
     } cases[] = {{160, 40, 8}, {128, 2, 2}, {100, 20, 2}, {64, 2, 2}, {37, 10, 2}};
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(256, 256, 16);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(256, 256, 16);
     for (int y = 0; y < 256; y++)
         for (int x = 0; x < 256; x++)
             put_code(frame, 0, x, y, (x + y) % 2 ? 235 : 16);
@@ -655,15 +596,11 @@ static void fine_pattern_made_smaller(void)
             CHECK(low >= 127 - may && high <= 128 + may, "%s, %d x %d: %d to %d",
                   quality_name(quality), side, side, low, high);
         }
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
-static void edge_made_larger(void)
+VIEW_TEST(edge_made_larger)
 {
-    if (!open_view())
-        return;
-    AVFrame *frame = gray_frame(32, 32, 60);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(32, 32, 60);
     for (int y = 0; y < 32; y++)
         for (int x = 16; x < 32; x++)
             put_code(frame, 0, x, y, 190);
@@ -683,18 +620,14 @@ static void edge_made_larger(void)
               falls, outside);
         CHECK(blurred <= 10, "%s: %d pixels are neither", quality_name(quality), blurred);
     }
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* As large as it is, a picture is the same in both qualities, and so is its size after others. */
-static void same_size_is_exact(void)
+VIEW_TEST(same_size_is_exact)
 {
     static uint8_t first[99 * 55 * 4];
     static const int others[][2] = {{99, 55}, {640, 360}, {99, 55}, {50, 30}, {99, 55}};
-    if (!open_view())
-        return;
-    AVFrame *frame = make_frame(AV_PIX_FMT_YUV444P, 99, 55);
+    FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV444P, 99, 55);
     CheckRandom random = check_random(3);
     for (int comp = 0; comp < 3; comp++)
         for (int y = 0; y < 55; y++)
@@ -711,18 +644,14 @@ static void same_size_is_exact(void)
                   quality_name(quality), i);
         }
     }
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* ---- pictures alone ---- */
 
-static void picture_alone(void)
+VIEW_TEST(picture_alone)
 {
     static uint8_t pixels[400 * 400 * 4];
-    if (!open_view())
-        return;
-    AVFrame *frame = quarter_frame();
+    FREED_BY(av_frame_free) AVFrame *frame = quarter_frame();
     int32_t matrix[9];
     int width, height;
     display_matrix(&turns[4], matrix);
@@ -747,15 +676,11 @@ static void picture_alone(void)
               "quarter %d is %d, alpha %d", i, pixel[0], pixel[3]);
     }
     CHECK(pixels[32 * 4] == 0x55, "it writes beyond its rows");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
-static void sizes(void)
+VIEW_TEST(sizes)
 {
     static uint8_t pixels[128 * 72 * 4];
-    if (!open_view())
-        return;
     const int limit = view_max_size(view);
     AVFrame *frame = gray_frame(8, 8, 150);
     if (draw_frame(frame, 640, 360))
@@ -785,7 +710,6 @@ static void sizes(void)
     const Canvas other = {pixels, 100 * 4, 100, 72};
     CHECK(view_read(view, &scene, &other, fixture_why, sizeof(fixture_why)) < 0,
           "a canvas of another size");
-    view_close(&view);
 }
 
 /* ---- who fills the textures ---- */
@@ -844,7 +768,7 @@ static int planes_for(ViewSide side, const AVFrame *frame)
     return uploads.planes;
 }
 
-static void shared_chroma(void)
+TEST(shared_chroma)
 {
     const ViewUploader uploader = {count_planes, count_forgotten, NULL};
     if (!open_view())
@@ -870,29 +794,25 @@ static void shared_chroma(void)
         old_in = in;
         old_out = out;
     }
-    AVFrame *redone = with_chroma_of(old_in, 99);
+    FREED_BY(av_frame_free) AVFrame *redone = with_chroma_of(old_in, 99);
     CHECK(planes_for(VIEW_OUTPUT, redone) == 1, "another output for the same input");
-    AVFrame *larger = gray_frame(66, 36, 99);
+    FREED_BY(av_frame_free) AVFrame *larger = gray_frame(66, 36, 99);
     CHECK(planes_for(VIEW_OUTPUT, larger) == 3, "another size");
     view_close(&view);
     /* Two of each plane, and three of the other size, beside those that went the usual way. */
     CHECK(uploads.forgotten == 9 + uploads.seen, "%d textures were forgotten", uploads.forgotten);
     av_frame_free(&old_in);
     av_frame_free(&old_out);
-    av_frame_free(&redone);
-    av_frame_free(&larger);
 }
 
 /* A change in the chroma of one side must not be seen on the other. */
-static void chroma_of_each_side(void)
+VIEW_TEST(chroma_of_each_side)
 {
-    if (!open_view())
-        return;
     AVFrame *in = gray_frame(64, 36, 120), *out = with_chroma_of(in, 120);
     ViewScene scene = whole_scene(64, 36);
     show(VIEW_INPUT, in);
     show(VIEW_OUTPUT, out);
-    AVFrame *coloured = gray_frame(64, 36, 120);
+    FREED_BY(av_frame_free) AVFrame *coloured = gray_frame(64, 36, 120);
     fill_component(coloured, 2, 200);
     show(VIEW_OUTPUT, coloured);
     scene.shown = VIEW_INPUT;
@@ -905,40 +825,32 @@ static void chroma_of_each_side(void)
         CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the output has changed");
     av_frame_free(&in);
     av_frame_free(&out);
-    av_frame_free(&coloured);
-    view_close(&view);
 }
 
-static void refusing_uploader(void)
+VIEW_TEST(refusing_uploader)
 {
     const ViewUploader uploader = {count_planes, NULL, NULL};
-    if (!open_view())
-        return;
     memset(&uploads, 0, sizeof(uploads));
     uploads.answer = -1;
     view_set_uploader(view, &uploader);
-    AVFrame *frame = gray_frame(64, 36, 120);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, 120);
     CHECK(view_set_frame(view, VIEW_OUTPUT, frame, fixture_why, sizeof(fixture_why)) < 0 &&
               !strcmp(fixture_why, "no way"),
           "%s", fixture_why);
     view_set_uploader(view, NULL);
     if (draw_frame(frame, 64, 36))
         CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the usual way");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* A texture that may still be written to is left alone: frames go to others, the usual way. */
-static void stuck_uploader(void)
+VIEW_TEST(stuck_uploader)
 {
     const ViewUploader uploader = {count_planes, count_forgotten, NULL};
-    if (!open_view())
-        return;
     memset(&uploads, 0, sizeof(uploads));
     uploads.stuck = 1;
     uploads.answer = 1;
     view_set_uploader(view, &uploader);
-    AVFrame *frame = gray_frame(64, 36, 120);
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, 120);
     for (int i = 0; i < 3; i++) {
         if (draw_frame(frame, 64, 36))
             CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "frame %d is another", i);
@@ -950,8 +862,6 @@ static void stuck_uploader(void)
     view_set_uploader(view, NULL);
     if (draw_frame(frame, 64, 36))
         CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "without it");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* ---- the window itself ---- */
@@ -960,11 +870,9 @@ typedef void (*ReadPixels)(int x, int y, int width, int height, unsigned format,
                            void *pixels);
 
 /* The window shows what view_read() reads, the right way up. */
-static void window_is_what_is_read(void)
+VIEW_TEST(window_is_what_is_read)
 {
     static uint8_t pixels[640 * 360 * 4];
-    if (!open_view())
-        return;
     int width, height;
     ReadPixels read_pixels;
     void *function = SDL_GL_GetProcAddress("glReadPixels");
@@ -991,13 +899,10 @@ static void window_is_what_is_read(void)
     window_swap(fixture_window);
     av_frame_free(&in);
     av_frame_free(&out);
-    view_close(&view);
 }
 
-static void window_state(void)
+VIEW_TEST(window_state)
 {
-    if (!open_view())
-        return;
     int x, y;
     CHECK(strstr(view_renderer(view), ", OpenGL "), "%s", view_renderer(view));
     CHECK(window_density(fixture_window) >= 1, "density %f", window_density(fixture_window));
@@ -1009,11 +914,10 @@ static void window_state(void)
     CHECK(!SDL_IsScreenSaverEnabled(), "the screen may sleep");
     window_keep_awake(fixture_window, 0);
     CHECK(SDL_IsScreenSaverEnabled(), "the screen may not sleep");
-    view_close(&view);
 }
 
 /* Larger than the desktop: made smaller in its proportions. */
-static void window_too_large(void)
+TEST(window_too_large)
 {
     Window *window;
     const WindowOptions options = {.title = "large", .width = 64000, .height = 32000};
@@ -1031,7 +935,7 @@ static void window_too_large(void)
     CHECK(!window, "it is still there");
 }
 
-static void no_display(void)
+TEST(no_display)
 {
     Window *window;
     const WindowOptions options = {.title = "none"};
@@ -1046,10 +950,8 @@ static void no_display(void)
     SDL_setenv("SDL_VIDEODRIVER", before, 1);
 }
 
-static void no_shaders(void)
+VIEW_TEST(no_shaders)
 {
-    if (!open_view())
-        return;
     const ViewScene scene = whole_scene(64, 36);
     drawn_canvas = (Canvas){drawn, 64 * 4, 64, 36};
     SDL_setenv("LUMEQ_SHADER_DIR", "/nowhere", 1);
@@ -1058,41 +960,9 @@ static void no_shaders(void)
           "%s", fixture_why);
     SDL_setenv("LUMEQ_SHADER_DIR", "", 1);
     draw(&scene);
-    view_close(&view);
 }
 
 int main(int argc, char **argv)
 {
-    static const CheckTest tests[] = {
-        {"aspect_ratio", aspect_ratio},
-        {"side_by_side_places", side_by_side_places},
-        {"zooms_at_a_point", zooms_at_a_point},
-        {"pans", pans},
-        {"shows_a_part", shows_a_part},
-        {"shows_samples", shows_samples},
-        {"finds_a_part", finds_a_part},
-        {"turns_and_mirrors", turns_and_mirrors},
-        {"frame_turns", frame_turns},
-        {"turned_pixels", turned_pixels},
-        {"split", split},
-        {"shown_sides", shown_sides},
-        {"layer_blending", layer_blending},
-        {"layer_content", layer_content},
-        {"flat_stays_flat", flat_stays_flat},
-        {"fine_pattern_made_smaller", fine_pattern_made_smaller},
-        {"edge_made_larger", edge_made_larger},
-        {"same_size_is_exact", same_size_is_exact},
-        {"picture_alone", picture_alone},
-        {"sizes", sizes},
-        {"shared_chroma", shared_chroma},
-        {"chroma_of_each_side", chroma_of_each_side},
-        {"refusing_uploader", refusing_uploader},
-        {"stuck_uploader", stuck_uploader},
-        {"window_is_what_is_read", window_is_what_is_read},
-        {"window_state", window_state},
-        {"window_too_large", window_too_large},
-        {"no_display", no_display},
-        {"no_shaders", no_shaders},
-    };
-    return check_and_close(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    return check_and_close(argc, argv);
 }

@@ -166,32 +166,28 @@ static void check_matrices(enum AVPixelFormat format)
 {
     for (int i = 0; i < MATRICES; i++)
         for (int full = 0; full < 2; full++) {
-            AVFrame *frame = make_frame(format, 128, 64);
+            FREED_BY(av_frame_free) AVFrame *frame = make_frame(format, 128, 64);
             frame->colorspace = matrices[i].space;
             frame->color_range = full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
             fill_gradients(frame);
             compare(frame, &matrices[i], 0, 0.5, full ? "full gradients" : "limited gradients");
             fill_patches(frame, (uint64_t)(i * 2 + full));
             compare(frame, &matrices[i], 0, 0.5, full ? "full patches" : "limited patches");
-            av_frame_free(&frame);
         }
 }
 
-static void each_matrix_and_range(void)
+VIEW_TEST(each_matrix_and_range)
 {
     static const enum AVPixelFormat formats[] = {
         AV_PIX_FMT_YUV420P,     AV_PIX_FMT_YUV422P,     AV_PIX_FMT_YUV444P,
         AV_PIX_FMT_YUV420P10LE, AV_PIX_FMT_YUV444P12LE, AV_PIX_FMT_P010LE,
     };
-    if (!open_view())
-        return;
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         check_matrices(formats[i]);
-    view_close(&view);
 }
 
 /* Every layout of planes that is said to work, odd sizes included. */
-static void each_format(void)
+VIEW_TEST(each_format)
 {
     static const enum AVPixelFormat formats[] = {
         AV_PIX_FMT_YUV440P,     AV_PIX_FMT_YUV411P,     AV_PIX_FMT_YUV410P,
@@ -201,26 +197,20 @@ static void each_format(void)
         AV_PIX_FMT_YUV420P12LE, AV_PIX_FMT_YUV422P14LE, AV_PIX_FMT_YUV420P16LE,
         AV_PIX_FMT_P016LE,      AV_PIX_FMT_P210LE,
     };
-    if (!open_view())
-        return;
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         for (int odd = 0; odd < 2; odd++) {
-            AVFrame *frame = make_frame(formats[i], 64 + odd, 32 + odd);
+            FREED_BY(av_frame_free) AVFrame *frame = make_frame(formats[i], 64 + odd, 32 + odd);
             fill_gradients(frame);
             compare(frame, &matrices[0], 0, 0.5, odd ? "odd" : "even");
-            av_frame_free(&frame);
         }
-    view_close(&view);
 }
 
-static void gray_formats(void)
+VIEW_TEST(gray_formats)
 {
     static const enum AVPixelFormat formats[] = {AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY10LE,
                                                  AV_PIX_FMT_GRAY12LE, AV_PIX_FMT_GRAY16LE};
-    if (!open_view())
-        return;
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        AVFrame *frame = make_frame(formats[i], 256, 8);
+        FREED_BY(av_frame_free) AVFrame *frame = make_frame(formats[i], 256, 8);
         frame->color_range = AVCOL_RANGE_UNSPECIFIED;
         for (int y = 0; y < frame->height; y++)
             for (int x = 0; x < 256; x++)
@@ -229,34 +219,26 @@ static void gray_formats(void)
             for (int x = 0; x < 256; x++)
                 CHECK(is_gray(pixel_at(x, 4), x, 1), "%s: code %d became %d",
                       av_get_pix_fmt_name(formats[i]), x, pixel_at(x, 4)[0]);
-        av_frame_free(&frame);
     }
-    view_close(&view);
 }
 
 /* Unspecified: by the number of lines. */
-static void matrix_by_size(void)
+VIEW_TEST(matrix_by_size)
 {
-    if (!open_view())
-        return;
     for (int height = 576; height <= 720; height += 144) {
-        AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, height);
+        FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, height);
         frame->colorspace = AVCOL_SPC_UNSPECIFIED;
         frame->color_range = AVCOL_RANGE_UNSPECIFIED;
         fill_patches(frame, (uint64_t)height);
         compare(frame, &matrices[height == 576 ? 1 : 0], 0, 0.5, "unspecified");
-        av_frame_free(&frame);
     }
-    view_close(&view);
 }
 
 /* A step of chroma in both directions, where its position matters most. */
-static void chroma_siting(void)
+VIEW_TEST(chroma_siting)
 {
-    if (!open_view())
-        return;
     for (int i = 0; i < SITINGS; i++) {
-        AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 32);
+        FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 32);
         frame->chroma_location = sitings[i].location;
         fill_component(frame, 0, 120);
         fill_component(frame, 1, 100);
@@ -266,23 +248,19 @@ static void chroma_siting(void)
                 if (x >= 8 || y >= 8)
                     put_code(frame, 1, x, y, 160);
         compare(frame, &matrices[0], sitings[i].x, sitings[i].y, "siting");
-        av_frame_free(&frame);
     }
-    view_close(&view);
 }
 
 /* By hand: Cb of sample 8 is the first of 160, the one before it 100. Left: luma column 16 lies on
  * it, column 15 half way. Centre: column 16 is 3/4 of the way. */
-static void chroma_siting_by_hand(void)
+VIEW_TEST(chroma_siting_by_hand)
 {
     static const struct {
         enum AVChromaLocation location;
         double cb[3]; /* of columns 15, 16 and 17 */
     } cases[] = {{AVCHROMA_LOC_LEFT, {130, 160, 160}}, {AVCHROMA_LOC_CENTER, {115, 145, 160}}};
-    if (!open_view())
-        return;
     for (int i = 0; i < 2; i++) {
-        AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 8);
+        FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 8);
         frame->chroma_location = cases[i].location;
         fill_component(frame, 0, 120);
         fill_component(frame, 1, 100);
@@ -297,16 +275,12 @@ static void chroma_siting_by_hand(void)
                       "location %d, column %d: blue is %d, not %.1f", cases[i].location, 15 + x,
                       pixel_at(15 + x, 4)[2], 255 * blue);
             }
-        av_frame_free(&frame);
     }
-    view_close(&view);
 }
 
-static void negative_stride(void)
+VIEW_TEST(negative_stride)
 {
-    if (!open_view())
-        return;
-    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 65, 33);
+    FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 65, 33);
     for (int i = 0; i < 3; i++) {
         int width, height;
         component_size(frame, i, &width, &height);
@@ -315,17 +289,13 @@ static void negative_stride(void)
     }
     fill_gradients(frame);
     compare(frame, &matrices[0], 0, 0.5, "bottom-up");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* Rows that are not a whole number of texels apart, and samples that are not aligned. */
-static void odd_stride(void)
+VIEW_TEST(odd_stride)
 {
     static uint8_t memory[16384];
-    if (!open_view())
-        return;
-    AVFrame *frame = av_frame_alloc();
+    FREED_BY(av_frame_free) AVFrame *frame = av_frame_alloc();
     if (!frame)
         abort();
     frame->format = AV_PIX_FMT_YUV444P10LE;
@@ -339,8 +309,6 @@ static void odd_stride(void)
     }
     fill_gradients(frame);
     compare(frame, &matrices[0], 0, 0.5, "odd stride");
-    av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* ---- light ---- */
@@ -435,10 +403,8 @@ static void add_mastering(AVFrame *frame, int nits)
     mastering->has_luminance = 1;
 }
 
-static void hdr_ramps(void)
+VIEW_TEST(hdr_ramps)
 {
-    if (!open_view())
-        return;
     AVFrame *frame = gray_ramp(AVCOL_TRC_SMPTE2084);
     check_ramp(frame, 1000, "PQ");
     add_mastering(frame, 4000);
@@ -450,7 +416,6 @@ static void hdr_ramps(void)
     frame = gray_ramp(AVCOL_TRC_ARIB_STD_B67);
     check_ramp(frame, 1000, "HLG");
     av_frame_free(&frame);
-    view_close(&view);
 }
 
 /* One colour of a BT.2020 stream: `rgb` in its codes, 0..1, drawn. */
@@ -479,14 +444,12 @@ static void to_narrow(const double wide[3], double narrow[3])
         narrow[i] = clamp(m[i][0] * wide[0] + m[i][1] * wide[1] + m[i][2] * wide[2], 0, 1);
 }
 
-static void wide_gamut(void)
+VIEW_TEST(wide_gamut)
 {
     static const double colours[][3] = {
         {0.5, 0.5, 0.5}, {0.6, 0.4, 0.3}, {0.3, 0.55, 0.35}, {0.35, 0.4, 0.6},
         {1, 1, 1},       {0.1, 0.8, 0.1}, {0.9, 0.1, 0.1},
     };
-    if (!open_view())
-        return;
     for (size_t i = 0; i < sizeof(colours) / sizeof(colours[0]); i++)
         for (int hdr = 0; hdr < 2; hdr++) {
             const double *c = colours[i];
@@ -502,10 +465,9 @@ static void wide_gamut(void)
                       "%s colour %d: component %d is %d, not %.1f", hdr ? "PQ" : "SDR", (int)i, j,
                       pixel[j], 255 * pow(narrow[j], 1 / 2.4));
         }
-    view_close(&view);
 }
 
-static void refused_formats(void)
+VIEW_TEST(refused_formats)
 {
     static const struct {
         enum AVPixelFormat format;
@@ -514,32 +476,15 @@ static void refused_formats(void)
                  {AV_PIX_FMT_YUYV422, "yuyv422"},
                  {AV_PIX_FMT_YUV420P10BE, "yuv420p10be"},
                  {AV_PIX_FMT_PAL8, "pal8"}};
-    if (!open_view())
-        return;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        AVFrame *frame = make_frame(cases[i].format, 16, 16);
+        FREED_BY(av_frame_free) AVFrame *frame = make_frame(cases[i].format, 16, 16);
         const int ret = view_set_frame(view, VIEW_OUTPUT, frame, fixture_why, sizeof(fixture_why));
         CHECK(ret < 0 && strstr(fixture_why, cases[i].name), "%s: %d, \"%s\"", cases[i].name, ret,
               fixture_why);
-        av_frame_free(&frame);
     }
-    view_close(&view);
 }
 
 int main(int argc, char **argv)
 {
-    static const CheckTest tests[] = {
-        {"each_matrix_and_range", each_matrix_and_range},
-        {"each_format", each_format},
-        {"gray_formats", gray_formats},
-        {"matrix_by_size", matrix_by_size},
-        {"chroma_siting", chroma_siting},
-        {"chroma_siting_by_hand", chroma_siting_by_hand},
-        {"negative_stride", negative_stride},
-        {"odd_stride", odd_stride},
-        {"hdr_ramps", hdr_ramps},
-        {"wide_gamut", wide_gamut},
-        {"refused_formats", refused_formats},
-    };
-    return check_and_close(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    return check_and_close(argc, argv);
 }

@@ -39,9 +39,21 @@ static inline int open_view(void)
     return 1;
 }
 
-static inline int check_and_close(const CheckTest *tests, int count, int argc, char **argv)
+/* A test of the view, which is opened before it and closed after it. */
+#define VIEW_TEST(name)                                                                            \
+    static void name##_seen(void);                                                                 \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        if (!open_view())                                                                          \
+            return;                                                                                \
+        name##_seen();                                                                             \
+        view_close(&view);                                                                         \
+    }                                                                                              \
+    static void name##_seen(void)
+
+static inline int check_and_close(int argc, char **argv)
 {
-    const int ret = check_main(tests, count, argc, argv);
+    const int ret = check_file(argc, argv);
     window_close(&fixture_window);
     SDL_Quit();
     return ret;

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "report/report_samples.h"
 #include "report/report_log.h"
+#include "report/report_samples.h"
 #include "report/report_summary.h"
 #include "report/report_text.h"
 
@@ -31,7 +31,7 @@ static int is_among(const PictureChoice *choice, int64_t number)
 }
 
 /* Of a shot that goes on over two parts, theirs have all that the whole's has. */
-static void test_choice(void)
+TEST(choice)
 {
     for (int round = 0; round < check_rounds(400); round++) {
         CheckRandom random = check_random((uint64_t)round);
@@ -91,7 +91,7 @@ static int same_sum(const ReportSum *a, const ReportSum *b)
 }
 
 /* Points and shots of a video with many of both have the sums of the whole. */
-static void test_sums(void)
+TEST(sums)
 {
     enum { FRAMES = 9000 };
     ReportSummary s;
@@ -171,7 +171,7 @@ static int black_in_flashes(int64_t i)
 
 /* Where a picture comes back from black, a shot begins, but not where there was none yet, or what
  * was seen is no second long. Black frames do not stand for a shot. */
-static void test_fades(void)
+TEST(fades)
 {
     static const struct {
         int (*is_black)(int64_t number);
@@ -194,7 +194,7 @@ static void test_fades(void)
 }
 
 /* MABD and flicker are those of neighbours, cuts left out. */
-static void test_changes(void)
+TEST(changes)
 {
     static const int means[][3] = {/* before, after, cut */
                                    {100, 110, 0},
@@ -274,7 +274,7 @@ static int measure(int depth, double sigma, double gain, double more, double noi
     return block_samples_noise(&now, &then, 16, noise);
 }
 
-static void test_noise(void)
+TEST(noise)
 {
     for (int depth = 8; depth <= 10; depth += 2)
         for (int sigma = 1; sigma <= 4; sigma += 3) {
@@ -290,7 +290,7 @@ static void test_noise(void)
         }
 }
 
-static void test_no_noise(void)
+TEST(no_noise)
 {
     double noise[2] = {0};
     CHECK(measure(8, 0, 2, 0, noise) < 0, "a picture that stands still is told to have %g",
@@ -298,9 +298,9 @@ static void test_no_noise(void)
     CHECK(measure(8, 1, 2, 9, noise) < 0, "light that moves is told to be noise of %g", noise[0]);
 }
 
-static void test_contrast(void)
+TEST(contrast)
 {
-    AVFrame *frame = draw(8, 1, 0, 1, 0);
+    FREED_BY(av_frame_free) AVFrame *frame = draw(8, 1, 0, 1, 0);
     const LumeqRect narrow = {0, 0, BLOCK_SIDE - 1, 100}, one = {2, 3, BLOCK_SIDE, BLOCK_SIDE};
     double sum = 0, squares = 0;
     block_samples_take(&samples[0], frame, narrow);
@@ -315,7 +315,6 @@ static void test_contrast(void)
     CHECK(samples[0].count == 1, "%d blocks", samples[0].count);
     CHECK(fabs(block_samples_contrast(&samples[0]) - sqrt(squares - sum * sum)) < 1e-9, "%g",
           block_samples_contrast(&samples[0]));
-    av_frame_free(&frame);
 }
 
 /* ---- files ---- */
@@ -357,7 +356,7 @@ static void print_log(OutputFile *file)
     report_picture_free(picture);
 }
 
-static void test_log(void)
+TEST(log)
 {
     char text[8192];
     ReportFrame frame;
@@ -386,7 +385,7 @@ static void test_log(void)
 }
 
 /* Cut off anywhere, lines are refused. */
-static void test_damaged_log(void)
+TEST(damaged_log)
 {
     char text[8192], line[8192];
     CheckRandom random = check_random(6);
@@ -418,7 +417,7 @@ static void print_samples(OutputFile *file)
 }
 
 /* As they were, at every depth; cut off, they are refused. */
-static void test_samples(void)
+TEST(samples)
 {
     static char text[1 << 20], line[1 << 20];
     const LumeqRect active = {3, 1, 310, 190};
@@ -464,7 +463,7 @@ static void print_json(OutputFile *file)
     report_text_json(file, strange);
 }
 
-static void test_texts(void)
+TEST(texts)
 {
     char text[256];
     const char *html =
@@ -479,19 +478,12 @@ static void test_texts(void)
     CHECK(strcmp(report_count(100).text, "100") == 0, "%s", report_count(100).text);
 }
 
-static const CheckTest tests[] = {
-    {"choice", test_choice},     {"sums", test_sums},   {"fades", test_fades},
-    {"changes", test_changes},   {"noise", test_noise}, {"no_noise", test_no_noise},
-    {"contrast", test_contrast}, {"log", test_log},     {"damaged_log", test_damaged_log},
-    {"samples", test_samples},   {"texts", test_texts},
-};
-
 int main(int argc, char **argv)
 {
     char path[256];
     if (!mkdtemp(folder))
         return 1;
-    const int ret = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    const int ret = check_file(argc, argv);
     snprintf(path, sizeof(path), "%s/text", folder);
     (void)remove(path);
     (void)rmdir(folder);
