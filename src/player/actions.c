@@ -20,7 +20,7 @@
 /* A part this small, in units of the window, is a click. */
 #define LEAST_PART 4
 
-/* How long the position is seen that was asked for. */
+/* How long the bar shows the position after its key. */
 #define POSITION_US 1000000
 
 /* Each of them may take a while. */
@@ -264,7 +264,7 @@ void act_next_sound(Player *p)
         say_track(p, "Sound", track, before != NULL);
 }
 
-/* What is to be seen of the frame may have been lost with a GPU: then it is equalized again. */
+/* Equalizes the frame again if the new look needs something that a GPU has lost. */
 static void set_look(Player *p, Look look)
 {
     if (screen_set_look(p->screen, &look, p->shown->frame, &p->failed) <= 0)
@@ -289,7 +289,7 @@ void act_next_subtitles(Player *p)
 
 /* ---- settings ---- */
 
-/* Of the frames to come, of those that wait and of the one that is shown. */
+/* Sets the parameters of all frames, including those that wait and the one on the screen. */
 static void set_params(Player *p, const LumeqParams *params, const char *text)
 {
     screen_say(p->screen, "%s", text);
@@ -347,7 +347,7 @@ void act_setting_chosen(Player *p)
     change_setting(p, (PlayerSetting)p->seen->look.chosen, p->command.arg);
 }
 
-/* Chooses the row at x, y. Returns 0 if there is none. */
+/* Chooses the row at x, y. Returns 0 outside of the rows. */
 static int choose_row(Player *p, int *acts, int *step)
 {
     Look look = p->seen->look;
@@ -401,7 +401,7 @@ void act_meter(Player *p)
     set_look(p, look);
 }
 
-/* ---- what is seen ---- */
+/* ---- the look ---- */
 
 void act_toggle(Player *p)
 {
@@ -418,8 +418,8 @@ void act_compare(Player *p)
     set_look(p, look);
 }
 
-/* Histograms beside the picture, then over it; there the scopes, one after the other; then none. A
- * scope that stands beside is followed there. */
+/* The order: histograms beside the picture, histograms over it, each scope in the same place, off.
+ */
 void act_panel(Player *p)
 {
     Look look = p->seen->look;
@@ -526,7 +526,7 @@ void player_say_pointed(Player *p)
                  at->picture.width > 0 ? &at->picture : NULL);
 }
 
-/* What would be there is shown above the bar's track. */
+/* Shows a preview above the bar's track. */
 void act_point(Player *p)
 {
     int width, height;
@@ -611,7 +611,7 @@ void act_dialog(Player *p)
         screen_say(p->screen, "zenity or kdialog would let you choose: drop a file on the window");
 }
 
-/* What is being written is given up only by a user who knows of it. */
+/* Gives up a file that is being written only after the user was told. */
 void act_quit(Player *p)
 {
     const int by_itself = p->command.arg;

@@ -1,4 +1,5 @@
-/* What keys and the mouse do. The command is the player's: `which` and `arg` are its members. */
+/* The effects of keys and the mouse. `which`, `arg`, x and y are members of the player's command.
+ */
 #ifndef LUMEQ_PLAYER_ACTIONS_H
 #define LUMEQ_PLAYER_ACTIONS_H
 
@@ -31,9 +32,9 @@ Action act_setting_row;    /* chooses the row of the panel `arg` below */
 Action act_setting_chosen; /* the one of that row by `arg` steps */
 Action act_setting_at;     /* the one at x, y, as a click there says */
 Action act_setting_turn;   /* the one at x, y, by `arg` steps */
-Action act_meter; /* the part drawn up to x, y; `arg` 1: asks for it; 2: all; 3: what is seen */
+Action act_meter; /* the part drawn up to x, y; `arg` 1: asks for it; 2: all; 3: the visible part */
 
-/* What is seen. */
+/* The look. */
 Action act_toggle; /* the member of Look at `which` bytes */
 Action act_compare;
 Action act_panel; /* the next one */
@@ -53,7 +54,7 @@ Action act_fullscreen;
 /* Files. */
 Action act_screenshot;
 Action act_record;
-Action act_write;         /* what is seen, as a file */
+Action act_write;         /* the film, as it looks, to a file */
 Action act_print_command; /* the command that does */
 Action act_open;          /* the command's path; `arg` 1: as well as those dropped with it */
 Action act_file;          /* the next file of the list; `arg` -1: the one before */
@@ -61,7 +62,7 @@ Action act_dialog;
 Action act_escape;
 Action act_quit; /* `arg` 1: something other than the user closes the window */
 
-/* What the loop does by itself, too. */
+/* Shared with the loop. */
 void player_go(Player *p, FeedStart start);
 void player_pause(Player *p, int paused);
 void player_step_back(Player *p);

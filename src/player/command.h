@@ -1,4 +1,4 @@
-/* What the user does: where keys and mouse are, and the command that comes of it. */
+/* The state of keys and mouse, and the command that an event gives. */
 #ifndef LUMEQ_PLAYER_COMMAND_H
 #define LUMEQ_PLAYER_COMMAND_H
 
@@ -10,7 +10,7 @@ typedef struct Player Player;
 /* The player carries it out by calling `act`, one of actions.h, with the command in Player. */
 typedef struct Command {
     void (*act)(Player *player); /* NULL: the window is only drawn again */
-    int which, arg;              /* what they mean is said there */
+    int which, arg;              /* described in actions.h */
     int repeated;                /* the key is held down */
     int x, y;                    /* units of the window */
     int from_x, from_y;          /* where the drag that ends at x, y began */
@@ -18,24 +18,24 @@ typedef struct Command {
     char path[PATH_MAX];         /* of a file that was dropped */
 } Command;
 
-/* What the mouse is on. */
+/* The thing under the mouse. */
 typedef enum ControlsTarget {
     CONTROLS_PICTURE = 0,
     CONTROLS_SPLIT, /* the line */
     CONTROLS_BUTTON,
     CONTROLS_TRACK,
     CONTROLS_VOLUME, /* of the bar */
-    CONTROLS_PART,   /* what is drawn for metering */
+    CONTROLS_PART,   /* a rectangle for metering */
     CONTROLS_SETTINGS,
     CONTROLS_BAR, /* the rest of it */
 } ControlsTarget;
 
 /* {0} to begin with. */
 typedef struct Controls {
-    /* The caller's: what is there, in units of the window; NULL: the picture everywhere. */
+    /* The caller's: the thing at x, y, in units of the window; NULL: the picture everywhere. */
     ControlsTarget (*target)(const void *opaque, int x, int y);
     const void *opaque;
-    ControlsTarget at, held; /* what the mouse is on; what its left button was pressed on */
+    ControlsTarget at, held; /* under the mouse; under it when the left button went down */
     int dragging;            /* that button is down */
     int settings;            /* the caller's: their panel is there, and takes keys first */
     int x, y;                /* where the mouse is */

@@ -5,7 +5,7 @@
 #include "player/command.h"
 #include "player/osd/osd.h"
 
-/* The next command of what has happened: 1, or 0 when there is none left. */
+/* The next command: 1, or 0 after the last event. */
 int controls_next(Controls *controls, int64_t now, Command *command);
 
 /* The keys, for the help. Answers how many rows it has. */

@@ -16,19 +16,19 @@ typedef struct Wanted {
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;
     int range;        /* as in PlayerOptions */
-    int64_t from, to; /* what is repeated; -1: no such end */
+    int64_t from, to; /* the repeated part; -1: no such end */
 } Wanted;
 
 /* A file that is to take the place of the one that is played. */
 typedef struct Next {
-    char path[PATH_MAX]; /* "": there is none */
+    char path[PATH_MAX]; /* "": no file waits */
     int at, step;        /* in its list: where it is, and where to go on if it cannot be played */
-    int waits;           /* for the end of what is shown; or else for its own first frame only */
-    Playback *playback;  /* once it was opened, until its first frame is there; or NULL */
-    int64_t since;       /* that is waited for */
+    int waits; /* for the end of the file on the screen; or else for its own first frame only */
+    Playback *playback; /* once it was opened, until its first frame is there; or NULL */
+    int64_t since;      /* that is waited for */
 } Next;
 
-/* Where the mouse is on the bar's track. */
+/* The mouse on the bar's track. */
 typedef struct Pointed {
     int x;
     int64_t position; /* -1: elsewhere */
@@ -45,15 +45,15 @@ struct Player {
     EqualizeStage *stage;
     Showing *showing;
     Playback *playback;
-    FileList files;   /* what is played one after the other */
+    FileList files;   /* the playlist */
     FileList dropped; /* what takes their place once one of it is played */
     Next next;
-    MediaError broken; /* why what is played cannot go on, until the next file takes its place */
+    MediaError broken; /* why the file cannot go on, until the next one takes its place */
     SubtitleThread *subtitles;
     int kept, kept_end; /* packets of the playback's store that are still to be given to it */
     int trouble_said;   /* what is wrong with the subtitles */
 
-    /* What others own, to be read. */
+    /* Read only: others own them. */
     const ScreenState *seen;
     const Shown *shown;
 
@@ -66,9 +66,9 @@ struct Player {
     OsdBar bar;
     int64_t titled; /* the second that the window's title tells */
     Wanted wanted;
-    int inside;     /* the frame before was a part of what is repeated */
+    int inside;     /* the frame before was within the repeated part */
     int steps;      /* frames to go on by while paused */
-    int steps_back; /* frames to go back by when the one that was asked for is there */
+    int steps_back; /* frames to go back by once the pending one has arrived */
     CameraWatch camera;
     PlayerRecording recording;
     PlayerWriting writing;
@@ -77,7 +77,7 @@ struct Player {
     int64_t asked_at;     /* by the first such key that was not answered; 0: all were */
     int64_t answer_until; /* the window waits for what it asked for */
     int64_t longest_turn; /* without OpenGL */
-    int over;             /* it is to be closed */
+    int over;             /* the window closes */
     int ended;            /* it came to its end by itself, and is over or kept open there */
 };
 

@@ -1,4 +1,4 @@
-/* What the player is given: its options, and the program around it. */
+/* The options of the player, and its interface to the program around it. */
 #ifndef LUMEQ_PLAYER_PLAYER_OPTIONS_H
 #define LUMEQ_PLAYER_PLAYER_OPTIONS_H
 
@@ -12,7 +12,7 @@
 #include "player/file_list.h"
 #include "player/osd/osd_settings.h"
 
-/* What is changed live of what is done to frames: the rows of the panel, in its order. */
+/* Settings that can change while it plays: the rows of the panel, in its order. */
 typedef enum PlayerSetting {
     PLAYER_MODE,
     PLAYER_PROFILE,
@@ -84,8 +84,8 @@ typedef struct PlayerWriting {
 typedef struct PlayerHost {
     void *opaque; /* the first argument of all */
 
-    /* Adds what was dropped on the window, a file or those of a folder, to the list: 0, or -1
-     * without memory. */
+    /* Adds a dropped file, or the files of a dropped folder, to the list: 0, or -1 without
+     * memory. */
     int (*list_files)(void *opaque, const char *path, FileList *files);
     /* Begins to open another file, and gives up one that is being opened. */
     int (*start_opening)(void *opaque, const char *path, MediaError *error);
@@ -98,7 +98,8 @@ typedef struct PlayerHost {
     int (*replace)(void *opaque, LumeqParams *params);
     /* Opens a file that is played once more, for pictures of it. Any thread; may wait. */
     int (*open_again)(void *opaque, const char *path, Source **source, MediaError *error);
-    /* Where a file was left the last time, or -1; where it is left now, `ended`: at its end. */
+    /* The position at which a file was left the last time, or -1; and the one of this time,
+     * `ended`: its end. */
     int64_t (*where_left)(void *opaque, const char *path, const Source *source);
     void (*note_left)(void *opaque, const char *path, const Source *source, int64_t position,
                       int ended);
@@ -112,7 +113,7 @@ typedef struct PlayerHost {
     void (*list_settings)(void *opaque, OsdSettings *rows);
     /* From now on this part of the picture counts, in its samples; without a width: all of it. */
     void (*meter)(void *opaque, LumeqRect part, LumeqParams *params, char *text, size_t size);
-    /* What computes, and what was decided about a frame. `lost`: the GPU was. */
+    /* The device that equalizes (`lost`: the GPU was), and the decision about a frame. */
     const char *(*engine)(void *opaque, int lost);
     void (*decided)(void *opaque, const EqualizedFrame *frame, char *text, size_t size);
     /* A frame was shown: once for each, in order. `us` is the time for uploading and drawing it. */
@@ -122,7 +123,7 @@ typedef struct PlayerHost {
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
     /* Takes each packet of the video as it is read, on the thread that reads. */
     void (*packet)(void *opaque, const AVPacket *packet);
-    /* Begins to write what is seen of the file into another one, or says why not, else "". */
+    /* Begins to write the file, as it looks, into another one, or says why not, else "". */
     void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
     /* Prints the command that does the same, and answers it, to be freed with free(); NULL: `text`
      * says why not. */

@@ -1,4 +1,4 @@
-/* What is played: the first source, and the files that follow it or are dropped on the window. */
+/* The playlist: the first source, and the files that follow it or are dropped on the window. */
 #ifndef LUMEQ_PLAYER_PLAYLIST_H
 #define LUMEQ_PLAYER_PLAYLIST_H
 
@@ -19,23 +19,23 @@ void playlist_leave(const Player *p);
 /* The index of the file after the one that is shown, or -1. */
 int playlist_following(const Player *p);
 
-/* Begins to open a file of the list. One that cannot be played is said on the screen and passed
- * over, in the direction of `step`; what is shown goes on. `waits`: until the end of that. */
+/* Begins to open a file of the list, and skips those that cannot be played, in the direction of
+ * `step`, with a message. The file on the screen goes on; `waits`: until its end. */
 void playlist_start(Player *p, int at, int step, int waits);
 
 /* The user's: one that waits already takes its turn at once. */
 void playlist_change(Player *p, int at, int step);
 
-/* What is dropped at once (`adds`) is one list, in the place of the one before. */
+/* Files that are dropped together (`adds`) are one list, which replaces the one before. */
 void playlist_drop(Player *p, const char *path, int adds);
 
-/* Once a turn, while there is a next file: it takes its place as soon as it can. */
+/* Once a turn, while a next file waits: shows it once its first frame is there. */
 void playlist_follow(Player *p);
 
 /* Some of the options select a part of the input. */
 int playlist_is_part(const Player *p);
 
-/* The error stays for a program, too, where a list goes on. */
+/* Says the error on the screen, and to the host if a list goes on. */
 void playlist_say_failed(Player *p, const char *why);
 
 #endif
