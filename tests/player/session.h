@@ -7,9 +7,14 @@
 #include "app/play.h"
 #include "check.h"
 #include "keep_libraries.h"
+#include "panel/text.h"
 
 /* Nothing in these runs takes a fifth of this. */
 #define LIVENESS_US (CHECK_SLOWER * 30000000)
+
+#define SECOND 1000000
+#define FRAME_US 40000 /* of the clip: 11 s at 25 frames a second, in a window that is soon drawn  \
+                        */
 
 typedef struct Session {
     Play *play;
@@ -119,6 +124,48 @@ static inline void session_drop(const char *path)
     SDL_Event event = {.type = SDL_DROPFILE};
     event.drop.file = SDL_strdup(path);
     SDL_PushEvent(&event);
+}
+
+#ifdef LUMEQ_CLIP
+static inline const char *clip(void)
+{
+    const char *elsewhere = getenv("LUMEQ_CLIP");
+    return elsewhere ? elsewhere : LUMEQ_CLIP;
+}
+
+/* Stands still on the frame at this position of the clip. `histogram` as on the command line. */
+static inline int session_open_at(Session *s, int64_t position, const char *histogram)
+{
+    char from[32];
+    snprintf(from, sizeof(from), "%.3f", (double)position * 1e-6);
+    if (session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", from, "--histogram", histogram)) <
+        0)
+        return -1;
+    session_type("p");
+    SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
+    return s->ended;
+}
+#endif
+
+/* The title of the one window that there is. */
+static inline const char *session_title(void)
+{
+    for (Uint32 id = 1; id < 64; id++)
+        if (SDL_GetWindowFromID(id))
+            return SDL_GetWindowTitle(SDL_GetWindowFromID(id));
+    return "";
+}
+
+/* Returns 0, and skips the test, without fonts: then there is no text, and no bar. */
+static inline int has_text(void)
+{
+    Text *text;
+    if (text_open(&text) < 0) {
+        check_skip("there are no fonts");
+        return 0;
+    }
+    text_close(&text);
+    return 1;
 }
 
 /* ---- what is seen ---- */

@@ -103,12 +103,10 @@ static void release(Session *s)
     SESSION_UNTIL(s, state.position >= 200000);
 }
 
-static const char *const plainly[] = {LUMEQ_CLIP, "--no-config", NULL};
-
 TEST(gets_the_only_sound_device)
 {
     Session s;
-    if (open_clip(&s, plainly))
+    if (open_clip(&s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
         return;
     session_drop(LUMEQ_CLIP);
     release(&s);
@@ -121,7 +119,7 @@ TEST(gets_the_only_sound_device)
 }
 
 /* What is shown goes on while its first picture is waited for, in short turns. */
-SESSION_TEST(does_not_stop_what_is_shown, open_clip(s, plainly))
+SESSION_TEST(does_not_stop_what_is_shown, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
 {
     drop_held(s);
     const int64_t shown = session_state(s).shown;
@@ -130,24 +128,19 @@ SESSION_TEST(does_not_stop_what_is_shown, open_clip(s, plainly))
 }
 
 /* The end of what is shown is not that of what is about to be. */
-TEST(comes_at_the_end)
+SESSION_TEST(comes_at_the_end, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config", "--to", "0.5")))
 {
-    static const char *const part[] = {LUMEQ_CLIP, "--no-config", "--to", "0.5", NULL};
-    Session s;
-    if (open_clip(&s, part))
-        return;
     session_type(" "); /* opening may take longer than what is left */
-    drop_held(&s);
+    drop_held(s);
     session_type(" ");
-    SESSION_UNTIL(&s, state.position >= 460000);
-    session_turns(&s, 4);
-    release(&s);
-    SESSION_UNTIL(&s, state.position >= 600000); /* and is played beyond --to */
-    session_close(&s);
+    SESSION_UNTIL(s, state.position >= 460000);
+    session_turns(s, 4);
+    release(s);
+    SESSION_UNTIL(s, state.position >= 600000); /* and is played beyond --to */
 }
 
 /* Another file, and the end, while the first one is still waited for. */
-SESSION_TEST(another_takes_its_place, open_clip(s, plainly))
+SESSION_TEST(another_takes_its_place, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
 {
     drop_held(s);
     session_drop("/nonexistent/film.mkv");

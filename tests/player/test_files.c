@@ -87,14 +87,6 @@ TEST(shuffles_what_is_not_played_yet)
 
 static char folder[64];
 
-static const char *title(void)
-{
-    for (Uint32 i = 1; i < 16; i++)
-        if (SDL_GetWindowFromID(i))
-            return SDL_GetWindowTitle(SDL_GetWindowFromID(i));
-    return "";
-}
-
 static const char *in_folder(const char *name)
 {
     static char paths[4][128];
@@ -170,14 +162,14 @@ TEST(opens_the_next_one_ahead)
 
 SESSION_TEST(keys_choose, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    CHECK(strncmp(title(), "1/2 ", 4) == 0, "its title is %s", title());
+    CHECK(strncmp(session_title(), "1/2 ", 4) == 0, "its title is %s", session_title());
     session_type("<");
     SESSION_UNTIL(s, strcmp(state.message, "The first file") == 0);
     session_type(">");
     SESSION_UNTIL(s, state.file == 2);
     CHECK(strncmp(session_state(s).message, "2/2: lumeq-sample", 12) == 0, "it says %s",
           session_state(s).message);
-    CHECK(strncmp(title(), "2/2 ", 4) == 0, "its title is %s", title());
+    CHECK(strncmp(session_title(), "2/2 ", 4) == 0, "its title is %s", session_title());
     session_type(">");
     SESSION_UNTIL(s, strcmp(state.message, "The last file") == 0);
     session_press(SDLK_AUDIOPREV);
@@ -190,7 +182,7 @@ SESSION_TEST(keys_choose, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ
 
 SESSION_TEST(alone_there_is_no_other, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP)))
 {
-    CHECK(strncmp(title(), "1/1", 3) != 0, "its title is %s", title());
+    CHECK(strncmp(session_title(), "1/1", 3) != 0, "its title is %s", session_title());
     session_type(">");
     SESSION_UNTIL(s, strcmp(state.message, "There is no other file") == 0);
 }

@@ -5,34 +5,16 @@
 
 #include "app/window_settings.h"
 #include "app/window_writing.h"
-#include "panel/text.h"
 #include "player/osd/osd_bar.h"
 #include "session.h"
 
-#define SECOND 1000000
-#define FRAME_US 40000
 #define LENGTH (11 * SECOND)
 
 static Session session;
 
-/* Stands still on the frame at this position of the clip, without a panel. */
 static int open_at(int64_t position)
 {
-    char from[32];
-    snprintf(from, sizeof(from), "%.3f", (double)position * 1e-6);
-    const char *elsewhere = getenv("LUMEQ_CLIP");
-    const char *const arguments[] = {elsewhere ? elsewhere : LUMEQ_CLIP,
-                                     "--no-config",
-                                     "--ss",
-                                     from,
-                                     "--histogram",
-                                     "off",
-                                     NULL};
-    if (session_open(&session, arguments) < 0)
-        return -1;
-    session_type("p");
-    SESSION_UNTIL(&session, state.paused && state.shown > 0 && !state.seeking);
-    return session.ended;
+    return session_open_at(&session, position, "off");
 }
 
 /* A test in the window that is opened by `fails`, an expression that is not 0 if it cannot be. */
@@ -46,18 +28,6 @@ static int open_at(int64_t position)
         session_close(&session);                                                                   \
     }                                                                                              \
     static void name##_opened(void)
-
-/* There is text, without which no bar is drawn: else the test is skipped. */
-static int has_text(void)
-{
-    Text *text;
-    if (text_open(&text) < 0) {
-        check_skip("there are no fonts");
-        return 0;
-    }
-    text_close(&text);
-    return 1;
-}
 
 /* Where the bar's parts are, by the sizes that its page tells. */
 static OsdBarPlaces bar_places(void)
@@ -233,15 +203,6 @@ OPEN_TEST(preview, open_without_subtitles(1 * SECOND))
     CHECK(session_state(&session).position < 2 * SECOND, "pointing to it seeks");
 }
 
-/* In the one window that there is. */
-static const char *title(void)
-{
-    for (Uint32 id = 1; id < 64; id++)
-        if (SDL_GetWindowFromID(id))
-            return SDL_GetWindowTitle(SDL_GetWindowFromID(id));
-    return "";
-}
-
 OPEN_TEST(chapters_and_edges, open_at(1 * SECOND))
 {
     static const struct {
@@ -265,7 +226,7 @@ OPEN_TEST(chapters_and_edges, open_at(1 * SECOND))
     session_press(SDLK_PAGEUP);
     SESSION_UNTIL(&session, !state.seeking && off(4 * SECOND) < FRAME_US);
     session_turns(&session, 2);
-    CHECK(strstr(title(), " (0:04 / 0:11) - lumeq"), "the title is %s", title());
+    CHECK(strstr(session_title(), " (0:04 / 0:11) - lumeq"), "the title is %s", session_title());
     if (has_text()) {
         wait_for_text(&session);
         const OsdBarPlaces at = bar_places();
@@ -621,7 +582,6 @@ static void press_ctrl_o(void)
 TEST(opens_by_a_dialog)
 {
     char folder[] = "/tmp/lumeq-dialog-XXXXXX", line[600], path[64];
-    const char *elsewhere = getenv("LUMEQ_CLIP");
     char *before = SDL_strdup(getenv("PATH"));
     if (!CHECK(mkdtemp(folder) != NULL, "no folder") || open_at(8 * SECOND))
         return;
@@ -633,7 +593,7 @@ TEST(opens_by_a_dialog)
     session_turns(&session, 5);
     CHECK(strstr(session_state(&session).message, "drop"), "it says %s",
           session_state(&session).message);
-    snprintf(line, sizeof(line), "echo '%s'", elsewhere ? elsewhere : LUMEQ_CLIP);
+    snprintf(line, sizeof(line), "echo '%s'", clip());
     snprintf(path, sizeof(path), "%s/zenity", folder);
     unlink(path);
     make_dialog("kdialog", line);

@@ -17,41 +17,17 @@
 #include "player/view/view.h"
 #include "session.h"
 
-/* 11 s at 25 frames a second, in a window that is soon drawn. */
-static const char *clip(void)
-{
-    const char *elsewhere = getenv("LUMEQ_CLIP");
-    return elsewhere ? elsewhere : LUMEQ_CLIP;
-}
-
-#define FRAME_US 40000
-#define SECOND 1000000
-
 static int open_clip(Session *s)
 {
-    const char *const arguments[] = {clip(), "--no-config", NULL};
-    if (session_open(s, arguments) < 0)
+    if (session_open(s, ARGUMENTS(clip(), "--no-config")) < 0)
         return -1;
     SESSION_UNTIL(s, state.shown > 0);
     return s->ended;
 }
 
-/* Stands still on the frame at this position, in microseconds, of the clip with this name. */
-static int open_file_at(Session *s, const char *path, int64_t position)
-{
-    char from[32];
-    snprintf(from, sizeof(from), "%.3f", (double)position * 1e-6);
-    const char *const arguments[] = {path, "--no-config", "--ss", from, NULL};
-    if (session_open(s, arguments) < 0)
-        return -1;
-    session_type("p");
-    SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
-    return s->ended;
-}
-
 static int open_at(Session *s, int64_t position)
 {
-    return open_file_at(s, clip(), position);
+    return session_open_at(s, position, "panel");
 }
 
 /* The player's clock (--wrap), which goes ahead of the real one where a test says so: only while
@@ -286,38 +262,33 @@ static void stays_at_its_end(Session *s)
     CHECK(player_has_ended(play_player(s->play)), "it is not said to have ended");
 }
 
-TEST(keeps_the_last_picture)
+SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-config", "--ss",
+                                                               "10.5", "--keep-open", "yes")) < 0)
 {
-    Session s;
-    const char *const arguments[] = {clip(),        "--no-config", "--ss", "10.5",
-                                     "--keep-open", "yes",         NULL};
-    if (session_open(&s, arguments) < 0)
-        return;
-    stays_at_its_end(&s);
+    stays_at_its_end(s);
     session_type(" "); /* again, from where it began */
-    SESSION_UNTIL(&s, !state.at_end && !state.paused && state.position < 10700000);
-    stays_at_its_end(&s);
+    SESSION_UNTIL(s, !state.at_end && !state.paused && state.position < 10700000);
+    stays_at_its_end(s);
     session_press(SDLK_LEFT);
-    SESSION_UNTIL(&s, !state.at_end && !state.seeking && state.position < 6000000);
-    CHECK(session_state(&s).paused, "it plays after a seek");
+    SESSION_UNTIL(s, !state.at_end && !state.seeking && state.position < 6000000);
+    CHECK(session_state(s).paused, "it plays after a seek");
     session_type(" ");
-    const int64_t shown = session_state(&s).shown;
-    SESSION_UNTIL(&s, !state.paused && state.shown >= shown + 5);
+    const int64_t shown = session_state(s).shown;
+    SESSION_UNTIL(s, !state.paused && state.shown >= shown + 5);
     session_press(SDLK_UP);
-    stays_at_its_end(&s);
-    const int64_t last = session_state(&s).position;
+    stays_at_its_end(s);
+    const int64_t last = session_state(s).position;
     for (int i = 0; i < 3; i++) /* fields otherwise, and as they were: it is still the end */
         session_type("D");
-    SESSION_UNTIL(&s, state.at_end && !state.seeking && state.position == last);
+    SESSION_UNTIL(s, state.at_end && !state.seeking && state.position == last);
     session_type(" ");
-    SESSION_UNTIL(&s, !state.at_end && !state.paused && state.position < 10700000);
-    stays_at_its_end(&s);
+    SESSION_UNTIL(s, !state.at_end && !state.paused && state.position < 10700000);
+    stays_at_its_end(s);
     session_type(",");
-    SESSION_UNTIL(&s, !state.at_end && !state.seeking && state.position < last);
+    SESSION_UNTIL(s, !state.at_end && !state.seeking && state.position < last);
     session_type("q");
-    SESSION_UNTIL(&s, s.ended);
-    CHECK(!player_has_ended(play_player(s.play)), "it has ended where it was closed before");
-    session_close(&s);
+    SESSION_UNTIL(s, s->ended);
+    CHECK(!player_has_ended(play_player(s->play)), "it has ended where it was closed before");
 }
 
 /* By default what was dropped stays, and what a program has started does not. */
@@ -575,36 +546,26 @@ static Grab settled(Session *s)
 }
 
 /* Labels are there while the mouse moves, and in a comparison alone. */
-TEST(labels_a_comparison)
+SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
 {
-    Session s;
-    Text *text;
-    if (text_open(&text) < 0) {
-        check_skip("there are no fonts");
-        return;
-    }
-    text_close(&text);
-    if (open_at(&s, 1 * SECOND))
-        return;
-    wait_for_text(&s);
-    AUTO_GRAB one = settled(&s);
+    wait_for_text(s);
+    AUTO_GRAB one = settled(s);
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "nobody has touched the mouse");
     send_mouse(SDL_MOUSEMOTION, 100, 100);
-    session_turns(&s, 3);
-    AUTO_GRAB unlabelled = grab(&s);
+    session_turns(s, 3);
+    AUTO_GRAB unlabelled = grab(s);
     CHECK(difference(&one, &unlabelled, 0, 1) == 0, "the one picture is labelled");
     session_type("c");
-    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
-    AUTO_GRAB rest = settled(&s);
+    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SPLIT);
+    AUTO_GRAB rest = settled(s);
     send_mouse(SDL_MOUSEMOTION, 110, 100);
-    session_turns(&s, 3);
-    AUTO_GRAB moving = grab(&s);
+    session_turns(s, 3);
+    AUTO_GRAB moving = grab(s);
     CHECK(!same_picture(&rest, &moving), "there are no labels");
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_ENABLE, "the cursor is hidden where it moves");
-    AUTO_GRAB again = settled(&s);
+    AUTO_GRAB again = settled(s);
     CHECK(same_picture(&rest, &again), "the labels stay");
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "the cursor stays");
-    session_close(&s);
 }
 
 /* The window follows the panel while the picture fills it, and keeps any other shape. */
@@ -695,46 +656,40 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
     SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
 }
 
-TEST(pages)
+SESSION_TEST(pages, open_clip(s))
 {
-    Session s;
-    Text *text;
-    const int has_text = text_open(&text) >= 0;
-    text_close(&text);
-    if (open_clip(&s))
-        return;
-    if (has_text)
-        wait_for_text(&s);
+    const int text = has_text(); /* the rest goes without */
+    if (text)
+        wait_for_text(s);
     session_type("H");
-    SESSION_UNTIL(&s, state.log_scale);
+    SESSION_UNTIL(s, state.log_scale);
     session_type("P");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
     session_type("i");
-    SESSION_UNTIL(&s, state.statistics);
+    SESSION_UNTIL(s, state.statistics);
     session_type("?");
-    SESSION_UNTIL(&s, state.help == 1);
-    session_turns(&s, 3); /* without the panel beside it the window has become narrower */
-    const int parts = end_help(&s);
-    CHECK(parts > 1 || !has_text, "%d part of the help in a small window", parts);
+    SESSION_UNTIL(s, state.help == 1);
+    session_turns(s, 3); /* without the panel beside it the window has become narrower */
+    const int parts = end_help(s);
+    CHECK(parts > 1 || !text, "%d part of the help in a small window", parts);
     session_type("i");
-    SESSION_UNTIL(&s, !state.statistics);
+    SESSION_UNTIL(s, !state.statistics);
     for (int i = 0; i < 3; i++) {
         static const char *const words[] = {"all frames", "off", "where"};
         session_type("D");
-        SESSION_UNTIL(&s, strncmp(state.message, "Deinterlace:", 12) == 0 &&
-                              strstr(state.message, words[i]));
+        SESSION_UNTIL(s, strncmp(state.message, "Deinterlace:", 12) == 0 &&
+                             strstr(state.message, words[i]));
     }
     session_type("M");
     session_type("v");
     session_type("j");
     session_type("#");
-    SESSION_UNTIL(&s, strncmp(state.message, "Sound:", 6) == 0);
+    SESSION_UNTIL(s, strncmp(state.message, "Sound:", 6) == 0);
     session_type("f");
     session_press(SDLK_ESCAPE);
-    session_turns(&s, 3);
+    session_turns(s, 3);
     session_press(SDLK_ESCAPE);
-    SESSION_UNTIL(&s, s.ended);
-    session_close(&s);
+    SESSION_UNTIL(s, s->ended);
 }
 
 /* A window that stands still is drawn when the system asks for it, and only then. */
@@ -900,17 +855,6 @@ SESSION_TEST(panels_suit_the_screen, open_at(s, 1 * SECOND))
 
 /* ---- subtitles ---- */
 
-static int fonts_are_there(void)
-{
-    Text *text;
-    if (text_open(&text) < 0) {
-        check_skip("no font");
-        return 0;
-    }
-    text_close(&text);
-    return 1;
-}
-
 /* While a line is being drawn all else goes on: frames, keys, seeks, another file. */
 TEST(subtitles_hold_up_nothing)
 {
@@ -918,7 +862,7 @@ TEST(subtitles_hold_up_nothing)
     const char *const arguments[] = {clip(), "--no-config", "--ss", "1", NULL};
     loop = pthread_self();
     shows_subtitles = 0;
-    if (!fonts_are_there() || session_open(&s, arguments) < 0)
+    if (!has_text() || session_open(&s, arguments) < 0)
         return;
     SESSION_UNTIL(&s, state.shown > 0 && shows_subtitles);
     atomic_store(&held, 1);
@@ -940,29 +884,30 @@ TEST(subtitles_hold_up_nothing)
 }
 
 /* The first line is there from 0.2 s on, and no other one at 8 s. */
-TEST(subtitles_belong_to_frames)
+static int open_before_the_first_line(Session *s)
+{
+    shows_subtitles = 0;
+    return open_at(s, 4 * FRAME_US);
+}
+
+SESSION_TEST(subtitles_belong_to_frames, !has_text() || open_before_the_first_line(s))
 {
     const int64_t first = 5 * FRAME_US;
-    Session s;
-    shows_subtitles = 0;
-    if (!fonts_are_there() || open_at(&s, first - FRAME_US))
-        return;
-    session_turns(&s, 4);
+    session_turns(s, 4);
     CHECK(!shows_subtitles, "it is there before its begin");
     session_type(".");
-    SESSION_UNTIL(&s, state.position == first && shows_subtitles);
+    SESSION_UNTIL(s, state.position == first && shows_subtitles);
     session_type(",");
-    SESSION_UNTIL(&s, state.position < first);
+    SESSION_UNTIL(s, state.position < first);
     CHECK(!shows_subtitles, "it stays on the frame before");
     session_type(".");
-    SESSION_UNTIL(&s, state.position == first && shows_subtitles);
+    SESSION_UNTIL(s, state.position == first && shows_subtitles);
     for (int i = 0; i < 2; i++) {
         session_press(i ? SDLK_LEFT : SDLK_RIGHT);
-        SESSION_UNTIL(&s, (state.position > 3 * SECOND) == !i);
+        SESSION_UNTIL(s, (state.position > 3 * SECOND) == !i);
         CHECK(!shows_subtitles, "a line is there after a seek, and another frame");
     }
-    SESSION_UNTIL(&s, !state.seeking && shows_subtitles);
-    session_close(&s);
+    SESSION_UNTIL(s, !state.seeking && shows_subtitles);
 }
 
 /* ---- the end, at any moment ---- */

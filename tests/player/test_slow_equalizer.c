@@ -7,8 +7,6 @@
 #include "player/clock.h"
 #include "session.h"
 
-#define SECOND 1000000
-
 /* The player's clock (--wrap), which stands still where a test says so. */
 static _Atomic int64_t standing;
 int64_t __real_clock_now(void);

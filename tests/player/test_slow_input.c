@@ -11,7 +11,6 @@
 
 #include "session.h"
 
-#define SECOND 1000000
 #define NAP_US 1000
 
 /* ---- reads that wait, and cannot be interrupted ---- */
