@@ -114,7 +114,7 @@ class FaultyDisk(Case):
                 os.unlink(out)
 
                 process = self.start("-", "-o", out, "-q", *ONE_PASS, stdin=subprocess.PIPE,
-                                env=self.environment(faults))
+                                     env=self.environment(faults))
                 with open(clip("piped.mkv", *X264), "rb") as f:
                     process.stdin.write(f.read())
                 process.stdin.flush()
