@@ -209,34 +209,25 @@ SESSION_TEST(stays_open_at_the_last_end_only,
     SESSION_UNTIL(s, state.file == 1 && !state.at_end);
 }
 
-TEST(passes_over_what_cannot_be_played)
+SESSION_TEST(passes_over_what_cannot_be_played,
+             !make_folder() || open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP,
+                                                       in_folder("notes.txt"), LUMEQ_CLIP)))
 {
-    const char *arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, "", LUMEQ_CLIP, NULL};
-    Session s;
-    make_folder();
-    arguments[3] = in_folder("notes.txt");
-    if (open_files(&s, arguments))
-        return;
     session_type(">");
-    SESSION_UNTIL(&s, strstr(state.message, "notes.txt") != NULL);
-    SESSION_UNTIL(&s, state.file == 3);
+    SESSION_UNTIL(s, strstr(state.message, "notes.txt") != NULL);
+    SESSION_UNTIL(s, state.file == 3);
     session_type("<");
-    SESSION_UNTIL(&s, state.file == 1);
-    session_close(&s);
+    SESSION_UNTIL(s, state.file == 1);
 }
 
-TEST(begins_with_what_can_be_played)
+SESSION_TEST(begins_with_what_can_be_played,
+             !make_folder() ||
+                 open_files(s, ARGUMENTS("--no-config", "--loop", in_folder("broken.mp4"),
+                                         "/nonexistent/a.mkv", LUMEQ_CLIP)))
 {
-    const char *arguments[] = {"--no-config", "--loop", "", "/nonexistent/a.mkv", LUMEQ_CLIP, NULL};
-    Session s;
-    make_folder();
-    arguments[2] = in_folder("broken.mp4");
-    if (open_files(&s, arguments))
-        return;
-    CHECK(session_state(&s).file == 3, "file %d is played", session_state(&s).file);
-    CHECK(strstr(session_state(&s).message, "a.mkv") != NULL, "it says %s",
-          session_state(&s).message);
-    session_close(&s);
+    CHECK(session_state(s).file == 3, "file %d is played", session_state(s).file);
+    CHECK(strstr(session_state(s).message, "a.mkv") != NULL, "it says %s",
+          session_state(s).message);
 }
 
 /* Two gray pictures of one video, of which the second is smaller. */
@@ -293,18 +284,12 @@ TEST(ends_where_none_can_be_played)
 }
 
 /* By natural order, and what is no video by its name is none of them. */
-TEST(plays_a_folder)
+SESSION_TEST(plays_a_folder,
+             !make_folder() || open_files(s, ARGUMENTS("--no-config", "--loop", folder)))
 {
-    const char *arguments[] = {"--no-config", "--loop", "", NULL};
-    Session s;
-    make_folder();
-    arguments[2] = folder;
-    if (open_files(&s, arguments))
-        return;
-    CHECK(session_state(&s).files == 4, "%d files", session_state(&s).files);
+    CHECK(session_state(s).files == 4, "%d files", session_state(s).files);
     session_type(">");
-    SESSION_UNTIL(&s, strcmp(state.message, "2/4: a 10.mkv") == 0 && state.file == 2);
-    session_close(&s);
+    SESSION_UNTIL(s, strcmp(state.message, "2/4: a 10.mkv") == 0 && state.file == 2);
 }
 
 /* ---- what is dropped ---- */

@@ -150,16 +150,11 @@ SESSION_TEST(settings_act_on_what_is_held, !fake_camera_ready() || open_camera(s
     SESSION_UNTIL(s, state.shown > shown + 3);
 }
 
-TEST(mirrors)
+SESSION_TEST(mirrors, !fake_camera_ready() || open_camera(s, ARGUMENTS("--mirror", NULL, NULL)))
 {
-    static const char *const mirror[3] = {"--mirror"};
-    Session s;
-    if (!fake_camera_ready() || open_camera(&s, mirror))
-        return;
-    CHECK(session_state(&s).mirrored, "--mirror does nothing");
+    CHECK(session_state(s).mirrored, "--mirror does nothing");
     session_type("M");
-    SESSION_UNTIL(&s, !state.mirrored);
-    session_close(&s);
+    SESSION_UNTIL(s, !state.mirrored);
 }
 
 TEST(records)
