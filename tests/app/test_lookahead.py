@@ -81,6 +81,9 @@ class Choice(Lookahead):
         with open(clip("raw.y4m", "-pix_fmt", "yuv420p"), "rb") as f:
             result = self.ok("-", "-v", "-o", self.path("out.mkv"), stdin=f.read())
         self.assertTrue(self.looks(result), str(result))
+        with open(simple(), "rb") as f:  # two decoders would move its position for each other
+            result = self.ok("-", "-v", "-y", "-o", self.path("out.mkv"), stdin=f)
+        self.assertFalse(self.looks(result), str(result))
         os.mkfifo(self.path("fifo.mkv"))
         reader = subprocess.Popen(["cat", self.path("fifo.mkv")], stdout=subprocess.DEVNULL)
         self.addCleanup(reader.wait)
