@@ -212,8 +212,7 @@ static int try_encoder(JobFilm *f)
     AVFrame *first = NULL;
     int ret = job_film_first(f, &first, &f->plan.zero);
     if (ret >= 0) {
-        f->plan.time_base_num = first->time_base.num;
-        f->plan.time_base_den = first->time_base.den;
+        f->plan.time_base = first->time_base;
         ret = job_film_try_encoder(f, first);
     }
     av_frame_free(&first);
@@ -311,7 +310,7 @@ static int try_deeper_encoder(JobFilm *f)
 /* --pix-fmt auto10, as in one run: see headless.c. */
 static int choose_depth(JobFilm *f, MeasureFile *measures)
 {
-    const AVRational base = {f->plan.time_base_num, f->plan.time_base_den};
+    const AVRational base = f->plan.time_base;
     FramesSeen seen = {.frames = measure_file_count(measures)};
     if (!output_depth_is_auto(&f->options))
         return 0;
@@ -367,7 +366,7 @@ static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmCuts *cuts)
 static int finish_plan(JobFilm *f, MeasureFile *measures)
 {
     JobPlan *plan = &f->plan;
-    const AVRational base = {plan->time_base_num, plan->time_base_den};
+    const AVRational base = plan->time_base;
     const FilmStretches stretches = {panel_stretch, base,
                                      av_rescale_q(plan->zero, AV_TIME_BASE_Q, base)};
     const int64_t limit = f->options.frames;
@@ -541,14 +540,15 @@ static int find_shape(JobFilm *f)
     return ret;
 }
 
-/* 0: what is in `measures` is of the part, or `tries` further back. */
-static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measures)
+/* Decodes from `tries` places further back. */
+static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
 {
     JobPlan *plan = &f->plan;
     const JobPart *part = &plan->parts[number];
     const ReaderSpan span = {part_seek_again(part, tries), plan->zero, part->begin_pts,
                              part->end_pts};
     MeasureFile *file = NULL;
+    PartMeasures measures = {0};
     PartPass noted = {f, number};
     FirstPass pass = {.reader = f->reader,
                       .context = f->engine.context,
@@ -570,11 +570,11 @@ static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measure
         ret = first_pass_run(&pass, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
         ret = interrupted(f);
-    memcpy(measures->before, pass.before, sizeof(pass.before));
-    measures->damage = pass.report;
-    measures->damage.part.frames = measure_file_count(file);
+    memcpy(measures.before, pass.before, sizeof(pass.before));
+    measures.damage = pass.report;
+    *frames = ret < 0 ? 0 : measure_file_count(file);
     if (ret >= 0)
-        ret = part_measures_write(measures, plan, number, file, &f->error);
+        ret = part_measures_write(&measures, plan, number, file, &f->error);
     source_close(&pass.source);
     measure_file_close(&file);
     return ret;
@@ -582,8 +582,8 @@ static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measure
 
 int job_step_measure(JobFilm *f, int part)
 {
-    PartMeasures measures = {0};
     MediaError why = {0};
+    int64_t frames = 0;
     if (f->plan.ready) {
         say(SAY_NORMAL, "the plan is finished: there is nothing left to measure");
         return 0;
@@ -598,14 +598,12 @@ int job_step_measure(JobFilm *f, int part)
     int ret = job_film_open(f);
     job_film_begin(f);
     if (ret >= 0)
-        ret = measure_part(f, part, 0, &measures);
+        ret = measure_part(f, part, 0, &frames);
     job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s measured in %.2f s (%.0f fps)", part,
-            f->plan.part_count, measures.frames, measures.frames == 1 ? "" : "s",
-            progress_elapsed(&f->progress),
-            (double)measures.frames / progress_elapsed(&f->progress));
-    part_measures_free(&measures);
+            f->plan.part_count, frames, frames == 1 ? "" : "s", progress_elapsed(&f->progress),
+            (double)frames / progress_elapsed(&f->progress));
     return ret;
 }
 
@@ -616,7 +614,7 @@ static int check_measured(JobFilm *f)
     for (int i = f->plan.part_count - 1; i >= 0; i--) {
         PartMeasures measures = {0};
         const int ret = part_measures_read(&measures, &f->plan, i, &f->error);
-        part_measures_free(&measures);
+        part_measures_close(&measures);
         if (f->error.fault)
             return f->error.fault;
         missing += ret < 0;
@@ -629,27 +627,36 @@ static int check_measured(JobFilm *f)
                    : 0;
 }
 
-/* One after the other. A part is measured anew, from further back, where the frame before it did
- * not come out as it was at the end of the part before. */
+/* Reads the measures of a part. `last`: the marks of the frames before it, or NULL. If those came
+ * out otherwise, the part is measured again, from further back. */
+static int read_measures(JobFilm *f, int part, const uint32_t last[2], PartMeasures *measures)
+{
+    for (int tries = 0;; tries++) {
+        int64_t frames;
+        if (part_measures_read(measures, &f->plan, part, &f->error) < 0)
+            return f->error.fault;
+        const int fits = !last || !measures->frames ||
+                         (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
+                          (tries || !damage_is_seen(&measures->damage)));
+        if (fits || part_seek_again(&f->plan.parts[part], tries) < 0)
+            return 0;
+        say(SAY_DETAILS, "part %d is measured anew, from further back", part);
+        part_measures_close(measures);
+        if (measure_part(f, part, tries + 1, &frames) < 0)
+            return f->error.fault;
+    }
+}
+
+/* All measures, one part after the other. */
 static int gather(JobFilm *f, MeasureFile *file, DamageReport *damage)
 {
-    JobPlan *plan = &f->plan;
     uint32_t last[2] = {0};
     int ret = 0, known = 0;
-    for (int i = 0; ret >= 0 && i < plan->part_count; i++) {
+    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
         PartMeasures measures = {0};
-        ret = part_measures_read(&measures, plan, i, &f->error);
-        for (int tries = 1; ret >= 0 && known && measures.frames &&
-                            (memcmp(measures.before, last, sizeof(last)) != 0 ||
-                             (damage_is_seen(&measures.damage) && tries == 1)) &&
-                            part_seek_again(&plan->parts[i], tries - 1) >= 0;
-             tries++) {
-            say(SAY_DETAILS, "part %d is measured anew, from further back", i);
-            part_measures_free(&measures);
-            ret = measure_part(f, i, tries, &measures);
-        }
+        ret = read_measures(f, i, known ? last : NULL, &measures);
         if (ret >= 0)
-            ret = part_measures_add(&measures, plan, i, file, &f->error);
+            ret = part_measures_add(&measures, i, file, &f->error);
         if (ret >= 0)
             damage_add(damage, &measures.damage);
         if (measures.frames) {
@@ -657,7 +664,7 @@ static int gather(JobFilm *f, MeasureFile *file, DamageReport *damage)
             last[0] = measures.last[0];
             known = 1;
         }
-        part_measures_free(&measures);
+        part_measures_close(&measures);
     }
     return ret < 0 ? ret : measure_file_flush(file, &f->error);
 }

@@ -74,7 +74,7 @@ static int64_t choose_times(Times *t, const Source *source, const FilmListOption
 /* The part that begins with packet number `at`. */
 static int add_part(JobPlan *plan, const Times *t, int64_t at, int64_t start, MediaError *error)
 {
-    const AVRational base = {plan->time_base_num, plan->time_base_den};
+    const AVRational base = plan->time_base;
     JobPart *part = job_plan_add_part(plan);
     if (!part)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
@@ -98,7 +98,7 @@ static int64_t count_parts(const FilmListOptions *o, double seconds)
 
 int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, MediaError *error)
 {
-    const AVRational base = {plan->time_base_num, plan->time_base_den};
+    const AVRational base = plan->time_base;
     Times times = {0};
     int ret = read_times(&times, source, error);
     const int64_t count = ret < 0 ? 0 : choose_times(&times, source, o, base);

@@ -1,13 +1,12 @@
 #include "job/frame_block.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>
 
-#include "job/job_limits.h"
+#include "job/job_plan.h"
 #include "media/checksum.h"
 
 #define MOST_BYTES ((size_t)4 << 20) /* no curve or measure is larger */
@@ -132,71 +131,55 @@ void block_writer_close(BlockWriter **writer)
 /* ---- reading ---- */
 
 struct BlockReader {
-    FILE *file;
-    const char *name;
-    int64_t left; /* bytes of the block that are still in the file */
+    const SealedFile *file;
+    int64_t left, end; /* bytes of the block that are still to be read, and where it ends */
     Record record;
     z_stream z;
     int status; /* of zlib */
     uint8_t packed[CHUNK];
 };
 
-static size_t read_packed(BlockReader *r)
+/* 0 at the end. */
+static size_t read_packed(BlockReader *r, MediaError *error)
 {
-    const size_t n =
-        fread(r->packed, 1, r->left < (int64_t)CHUNK ? (size_t)r->left : CHUNK, r->file);
+    const size_t n = r->left < (int64_t)CHUNK ? (size_t)r->left : CHUNK;
+    if (sealed_file_read(r->file, r->packed, n, r->end - r->left, error) < 0)
+        return 0;
     r->left -= (int64_t)n;
     return n;
 }
 
-static int check_sum(BlockReader *r, uint32_t sum, MediaError *error)
+int block_reader_open(BlockReader **reader, const SealedFile *file, int64_t position, int64_t size,
+                      uint32_t sum, MediaError *error)
 {
     uint32_t found = 0;
-    for (size_t n; (n = read_packed(r)) > 0;)
-        found = checksum(found, r->packed, n);
-    if (r->left > 0)
-        return media_fail(error, MEDIA_INPUT, "%s is not whole: %s", media_quote(r->name),
-                          ferror(r->file) ? "it cannot be read" : "it is too short");
-    return found == sum ? 0
-                        : media_fail(error, MEDIA_INPUT, "%s is damaged: its checksum is wrong",
-                                     media_quote(r->name));
-}
-
-int block_reader_open(BlockReader **reader, FILE *file, const char *name, int64_t position,
-                      int64_t size, uint32_t sum, MediaError *error)
-{
     BlockReader *r = *reader = calloc(1, sizeof(*r));
     if (!r || inflateInit(&r->z) != Z_OK) {
         free(r);
-        fclose(file);
         *reader = NULL;
         return media_fail(error, MEDIA_INPUT, "out of memory");
     }
     r->file = file;
-    r->name = name;
     r->left = size;
-    int ret = fseeko(file, (off_t)position, SEEK_SET);
-    if (ret == 0)
-        ret = check_sum(r, sum, error);
-    if (ret == 0)
-        ret = fseeko(file, (off_t)position, SEEK_SET);
+    r->end = position + size;
+    for (size_t n; (n = read_packed(r, error)) > 0;)
+        found = checksum(found, r->packed, n);
     r->left = size;
-    if (ret == 0)
-        return 0;
-    (void)media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(name), strerror(errno));
-    block_reader_close(reader);
-    return error->fault;
+    if (error->fault || found == sum)
+        return error->fault;
+    return media_fail(error, MEDIA_INPUT, "%s is damaged: its checksum is wrong",
+                      media_quote(file->path));
 }
 
 /* Returns how many bytes there were, fewer at the end and in a damaged block. */
-static size_t decompress(BlockReader *r, void *to, size_t size)
+static size_t decompress(BlockReader *r, void *to, size_t size, MediaError *error)
 {
     r->z.next_out = to;
     r->z.avail_out = (uInt)size;
     while (r->status == Z_OK && r->z.avail_out) {
         if (!r->z.avail_in) {
             r->z.next_in = r->packed;
-            r->z.avail_in = (uInt)read_packed(r);
+            r->z.avail_in = (uInt)read_packed(r, error);
         }
         r->status = inflate(&r->z, Z_NO_FLUSH); /* Z_BUF_ERROR if there is no input */
     }
@@ -220,13 +203,13 @@ int block_reader_next(BlockReader *r, MeasuredFrame *frame, const void **bytes, 
 {
     Record *const record = &r->record;
     uint32_t length;
-    const size_t n = decompress(r, &length, sizeof(length));
+    const size_t n = decompress(r, &length, sizeof(length), error);
     if (!n && r->status == Z_STREAM_END && !r->left && !r->z.avail_in)
         return 0;
     int right = n == sizeof(length) && length <= MOST_BYTES;
     if (right && record_resize(record, length) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    right = right && decompress(r, record->planes, 4 * record->count) == 4 * record->count;
+    right = right && decompress(r, record->planes, 4 * record->count, error) == 4 * record->count;
     if (right) {
         planes_to_words(record);
         memcpy(frame, record->words, FRAME_BYTES);
@@ -237,7 +220,7 @@ int block_reader_next(BlockReader *r, MeasuredFrame *frame, const void **bytes, 
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (!right)
         return media_fail(error, MEDIA_INPUT, "%s does not hold what a plan does",
-                          media_quote(r->name));
+                          media_quote(r->file->path));
     *bytes = (const uint8_t *)record->words + FRAME_BYTES;
     *size = length;
     return 1;
@@ -249,7 +232,6 @@ void block_reader_close(BlockReader **reader)
     if (!r)
         return;
     (void)inflateEnd(&r->z);
-    fclose(r->file);
     free(r->record.words);
     free(r);
     *reader = NULL;

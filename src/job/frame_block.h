@@ -6,9 +6,7 @@
 #ifndef LUMEQ_JOB_FRAME_BLOCK_H
 #define LUMEQ_JOB_FRAME_BLOCK_H
 
-#include <stdio.h>
-
-#include "media/output/atomic_file.h"
+#include "job/sealed_file.h"
 #include "pipeline/measure_file.h"
 
 typedef struct BlockWriter BlockWriter;
@@ -28,11 +26,10 @@ void block_writer_close(BlockWriter **writer);
 
 typedef struct BlockReader BlockReader;
 
-/* Opens the block of `size` bytes at `position` after its checksum was verified. Takes over the
- * file, also on failure. `name`: the file's, for messages; has to outlive the reader.
- * MEDIA_INPUT. */
-int block_reader_open(BlockReader **reader, FILE *file, const char *name, int64_t position,
-                      int64_t size, uint32_t sum, MediaError *error);
+/* Opens the block of `size` bytes at `position` after its checksum was verified. The file has to
+ * outlive the reader. MEDIA_INPUT. */
+int block_reader_open(BlockReader **reader, const SealedFile *file, int64_t position, int64_t size,
+                      uint32_t sum, MediaError *error);
 
 /* Returns 1 and the next record, whose bytes the reader owns until the next call; 0 at the end;
  * MEDIA_INPUT. */

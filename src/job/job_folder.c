@@ -9,8 +9,8 @@
 
 /* '#' stands for the five digits of a part, '@' for eight hexadecimal ones. */
 static const char *const names[] = {
-    "plan",           "curves",         "part-#",           "part-#.damaged", "measured-#",
-    "measures-#-@-@", "rows-#-@-@.csv", "rows-#-@-@.jsonl", "report-#-@-@",   JOB_JOINING,
+    "plan",         "curves",         "part-#",     "part-#.damaged", "measured-#",
+    "rows-#-@.csv", "rows-#-@.jsonl", "report-#-@", JOB_JOINING,
 };
 
 /* The ends of names of files that are still being written; these begin with a dot. */
