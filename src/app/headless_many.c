@@ -1,13 +1,10 @@
 #include "app/headless_many.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,10 +15,7 @@
 #include "app/job_run.h"
 #include "app/terminal.h"
 #include "job/many_files.h"
-#include "media/activity.h"
-
-/* How long a signal may go unseen that comes just before the wait for a file. */
-#define LOOK_MS 100
+#include "media/process.h"
 
 /* Room for what is said at once. */
 #define LINE_BYTES 4096
@@ -37,14 +31,6 @@ typedef struct Outcome {
     char *why;
 } Outcome;
 
-/* The process of a file. */
-typedef struct Child {
-    pid_t pid;
-    int file, pipe;
-    int place; /* among those that run, from 0 on: nobody else has it meanwhile */
-    int told;  /* of a signal */
-} Child;
-
 typedef struct Many {
     const Options *options;
     atomic_int *stop;
@@ -52,11 +38,11 @@ typedef struct Many {
     Outcome *outcomes; /* by file */
     char **made;       /* folders, in this order */
     int made_count;
-    Child *children; /* room for `most` of them */
-    struct pollfd *ends;
-    int most, running;
-    int is_child; /* this is the process of one file, and `code` its exit code */
-    int code;
+    int most;           /* at a time */
+    int next;           /* the first file that was not begun */
+    int *files;         /* of each slot; -1: none */
+    int slot;           /* of the process that is being started */
+    RunResult *results; /* by slot */
     Count count;
     int64_t frames;
     double seconds; /* of video */
@@ -150,56 +136,97 @@ static void fail(Many *m, int file, int code, const char *why)
     note(m, file, code, why);
 }
 
-static int run_file(const Many *m, const ListedFile *file, int place, int pipe)
+/* In the process of the file. */
+static int run_file(void *many, int pipe)
 {
+    const Many *m = many;
+    const ListedFile *file = &m->list.files[m->files[m->slot]];
     Options one = *m->options;
     RunResult result = {0};
-    one.device = job_run_device(m->options, place);
+    one.device = job_run_device(m->options, m->slot);
     one.input = file->input;
     one.output = file->output;
     one.jobs = 0;
     if (m->most > 1) {
         one.progress = PROGRESS_NONE; /* there is one for all */
-        result.share = &m->shares[place];
+        result.share = &m->shares[m->slot];
         if (m->progress.style == PROGRESS_BAR)
             say_over_bottom();
         (void)setvbuf(stderr, NULL, _IOLBF, LINE_BYTES); /* what is said comes in whole lines */
     }
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody would tell it of a signal any more */
     const int code = headless_run(&one, m->stop, &result);
     (void)!write(pipe, &result, sizeof(result)); /* it is short: all of it, or none */
     return code;
 }
 
-/* Takes what a process came to, which has ended or does so now. */
-static void take(Many *m, const Child *child)
+/* 1: its process runs. */
+static int start(Many *m, int file, int slot, Process *process)
 {
-    RunResult result;
-    int status = 0;
-    if (read(child->pipe, &result, sizeof(result)) != sizeof(result))
-        result = (RunResult){0};
-    close(child->pipe);
-    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    char why[1024];
+    const ProcessOptions options = {.body = run_file, .opaque = m};
+    if (make_folders(m, m->list.files[file].output, why, sizeof(why)) < 0) {
+        fail(m, file, EXIT_OUTPUT, why);
+        return 0;
+    }
+    m->shares[slot] = (ProgressShare){0};
+    m->files[slot] = file;
+    m->slot = slot;
+    const int reason = process_start(process, &options);
+    if (!reason)
+        return 1;
+    m->files[slot] = -1;
+    snprintf(why, sizeof(why), "no process can be started for %s: %s",
+             media_quote(m->list.files[file].input), strerror(reason));
+    fail(m, file, EXIT_OUTPUT, why);
+    return 0;
+}
+
+static int start_next(void *many, int slot, Process *process)
+{
+    Many *m = many;
+    int started = 0;
+    while (!started && m->next < m->list.count && !is_stopped(m)) {
+        const int number = m->next++;
+        const ListedFile *file = &m->list.files[number];
+        if (file->why) {
+            fail(m, number, -file->fault, file->why);
+        } else if (file->done) {
+            say(SAY_NORMAL, "%s is done: it is there, and not older than its input",
+                media_quote(file->output));
+            m->outcomes[number].code = EXIT_DONE;
+            m->count.resumed++;
+        } else {
+            started = start(m, number, slot, process);
+        }
+    }
+    return started;
+}
+
+static int take_result(void *many, int slot, Process *process)
+{
+    Many *m = many;
+    RunResult *result = &m->results[slot];
+    return process_read(process, result, sizeof(*result), 0) != 0;
+}
+
+static int end_file(void *many, int slot, int status)
+{
+    Many *m = many;
+    const int file = m->files[slot];
+    const RunResult result = m->results[slot];
+    m->results[slot] = (RunResult){0};
+    m->files[slot] = -1;
     m->frames += result.frames;
     m->seconds += result.seconds;
     if (WIFEXITED(status)) {
-        note(m, child->file, WEXITSTATUS(status), result.why);
-        return;
+        note(m, file, WEXITSTATUS(status), result.why);
+        return 0;
     }
     char why[600];
     snprintf(why, sizeof(why), "%s could not be processed: that ended by signal %d (%s)",
-             media_quote(m->list.files[child->file].input), WTERMSIG(status),
-             strsignal(WTERMSIG(status)));
-    fail(m, child->file, EXIT_INPUT, why);
-}
-
-/* A signal to this process alone is for all of them. */
-static void pass_on_signal(Many *m)
-{
-    for (int i = 0; i < m->running && is_stopped(m); i++)
-        if (!m->children[i].told)
-            m->children[i].told = kill(m->children[i].pid, SIGTERM) == 0;
+             media_quote(m->list.files[file].input), WTERMSIG(status), strsignal(WTERMSIG(status)));
+    fail(m, file, EXIT_INPUT, why);
+    return 0;
 }
 
 /* ---- how far they are ---- */
@@ -220,101 +247,23 @@ static void begin_progress(Many *m)
     progress_start(&m->progress);
 }
 
-static void show_progress(Many *m)
+static void show_progress(void *many)
 {
+    Many *m = many;
     Progress *p = &m->progress;
     double done = m->done;
     p->frame = m->frames;
     p->time = m->seconds;
-    for (int i = 0; i < m->running; i++) {
-        const Child *child = &m->children[i];
-        const ProgressShare *share = &m->shares[child->place];
+    for (int i = 0; i < m->most; i++) {
+        const ProgressShare *share = &m->shares[i];
+        if (m->files[i] < 0)
+            continue;
         p->frame += atomic_load(&share->frames);
         p->time += (double)atomic_load(&share->time_us) / 1e6;
-        done += (double)m->sizes[child->file] * atomic_load(&share->done) / PROGRESS_WHOLE;
+        done += (double)m->sizes[m->files[i]] * atomic_load(&share->done) / PROGRESS_WHOLE;
     }
     p->files_share = m->size > 0 ? done / m->size : 0;
     progress_update(p);
-}
-
-/* ---- */
-
-/* Waits until fewer processes run than `enough`. */
-static void wait_for(Many *m, int enough)
-{
-    while (m->running >= enough) {
-        for (int i = 0; i < m->running; i++)
-            m->ends[i] = (struct pollfd){.fd = m->children[i].pipe, .events = POLLIN};
-        const int some = poll(m->ends, (nfds_t)m->running, LOOK_MS);
-        activity_note(); /* each process has a watchdog of its own */
-        for (int i = m->running - 1; i >= 0 && some > 0; i--) {
-            if (!m->ends[i].revents)
-                continue;
-            take(m, &m->children[i]);
-            m->children[i] = m->children[--m->running];
-        }
-        pass_on_signal(m);
-        show_progress(m);
-    }
-}
-
-static int find_place(const Many *m)
-{
-    int place = 0;
-    for (int i = 0; i < m->running; i++)
-        if (m->children[i].place == place) {
-            place++;
-            i = -1;
-        }
-    return place;
-}
-
-static void start(Many *m, int file)
-{
-    char why[1024];
-    int ends[2];
-    if (make_folders(m, m->list.files[file].output, why, sizeof(why)) < 0) {
-        fail(m, file, EXIT_OUTPUT, why);
-        return;
-    }
-    const int place = find_place(m);
-    m->shares[place] = (ProgressShare){0};
-    const int piped = pipe(ends) == 0;
-    const pid_t child = piped ? fork() : -1;
-    if (child == 0) {
-        close(ends[0]);
-        m->is_child = 1;
-        m->code = run_file(m, &m->list.files[file], place, ends[1]);
-        close(ends[1]);
-        return;
-    }
-    if (child < 0) {
-        snprintf(why, sizeof(why), "no process can be started for %s: %s",
-                 media_quote(m->list.files[file].input), strerror(errno));
-        fail(m, file, EXIT_OUTPUT, why);
-    } else {
-        m->children[m->running++] =
-            (Child){.pid = child, .file = file, .pipe = ends[0], .place = place};
-    }
-    if (piped)
-        close(ends[1]);
-    if (piped && child < 0)
-        close(ends[0]);
-}
-
-static void run_or_skip(Many *m, int number)
-{
-    const ListedFile *file = &m->list.files[number];
-    if (file->why) {
-        fail(m, number, -file->fault, file->why);
-    } else if (file->done) {
-        say(SAY_NORMAL, "%s is done: it is there, and not older than its input",
-            media_quote(file->output));
-        m->outcomes[number].code = EXIT_DONE;
-        m->count.resumed++;
-    } else {
-        start(m, number);
-    }
 }
 
 /* ---- all of them ---- */
@@ -407,31 +356,37 @@ static int run_files(Many *m)
     char why[1024];
     m->most = choose_most(m);
     m->outcomes = malloc((size_t)m->list.count * sizeof(*m->outcomes));
-    m->children = malloc((size_t)m->most * sizeof(*m->children));
-    m->ends = malloc((size_t)m->most * sizeof(*m->ends));
+    m->files = malloc((size_t)m->most * sizeof(*m->files));
+    m->results = calloc((size_t)m->most, sizeof(*m->results));
     m->sizes = calloc((size_t)m->list.count, sizeof(*m->sizes));
     m->shares = mmap(NULL, (size_t)m->most * sizeof(*m->shares), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (m->shares == MAP_FAILED)
         m->shares = NULL;
-    if (!m->outcomes || !m->children || !m->ends || !m->sizes || !m->shares) {
+    if (!m->outcomes || !m->files || !m->results || !m->sizes || !m->shares) {
         say(SAY_ERRORS, "out of memory");
         return EXIT_INPUT;
     }
     for (int i = 0; i < m->list.count; i++)
         m->outcomes[i] = (Outcome){-1, NULL};
+    for (int i = 0; i < m->most; i++)
+        m->files[i] = -1;
     if (make_folders(m, m->options->output, why, sizeof(why)) < 0) {
         say(SAY_ERRORS, "%s", why);
         return EXIT_OUTPUT;
     }
     begin_progress(m);
-    for (int i = 0; i < m->list.count && !is_stopped(m); i++) {
-        run_or_skip(m, i);
-        if (m->is_child)
-            return m->code;
-        wait_for(m, m->most);
-    }
-    wait_for(m, 1);
+    const ProcessPool pool = {
+        .jobs = m->most,
+        .start = start_next,
+        .read = take_result,
+        .end = end_file,
+        .look = show_progress,
+        .opaque = m,
+        .stop = m->stop,
+    };
+    if (process_pool_run(&pool) < 0)
+        say(SAY_ERRORS, "out of memory");
     remove_empty_folders(m);
     show_progress(m);
     progress_end(&m->progress, state_of(m));
@@ -486,8 +441,8 @@ int headless_many_run(const Options *options, atomic_int *stop)
         free(m.made[i]);
     free(m.made);
     free(m.outcomes);
-    free(m.children);
-    free(m.ends);
+    free(m.files);
+    free(m.results);
     free(m.sizes);
     if (m.shares)
         (void)munmap(m.shares, (size_t)m.most * sizeof(*m.shares));

@@ -20,8 +20,8 @@
 #include "job/part_curves.h"
 #include "job/part_measures.h"
 #include "job/part_reader.h"
-#include "job/part_workers.h"
 #include "media/convert.h"
+#include "media/process.h"
 #include "panel/panel.h"
 #include "pipeline/curve_planner.h"
 #include "pipeline/equalizer_frame.h"
@@ -115,7 +115,7 @@ static int begin_plan(JobFilm *f)
         (o->report && !plan->report) || !plan->folder || !plan->asked != !has_asked_parts(o) ||
         option_arguments(o, take_argument, plan) < 0)
         return out_of_memory(f);
-    const long cores = part_workers_cores();
+    const long cores = process_cores();
     const long share = f->within ? cores / f->at_a_time : cores;
     plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
     plan->decoder_threads = o->threads > 0 ? (int)o->threads : (int)decoder_threads_of(cores);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/headless.h"
@@ -10,7 +11,7 @@
 #include "app/terminal.h"
 #include "job/film_joiner.h"
 #include "job/part_measures.h"
-#include "job/part_workers.h"
+#include "media/process.h"
 
 /* So many cores one film in the making keeps busy at least, whatever encodes it. README.md beside
  * src/job/ has the figures. */
@@ -19,6 +20,14 @@
 #define MOST_TEXT 64
 #define MOST_DEVICES 64
 #define MOST_SLOTS 256 /* --jobs */
+#define TRIES 2        /* of a part */
+
+/* A process that makes a part; {0}: none. */
+typedef struct Worker {
+    int index, device;
+    int64_t frames;
+    char last[sizeof(((Process *)0)->line)]; /* its last message */
+} Worker;
 
 typedef struct JobRun {
     const Options *options;
@@ -28,10 +37,14 @@ typedef struct JobRun {
     int measures; /* and measured */
     char *path;   /* of the plan */
     const char *step;
-    char part[MOST_TEXT], threads[MOST_TEXT], device[MOST_TEXT], timeout[MOST_TEXT];
+    char timeout[MOST_TEXT];
     int devices[MOST_DEVICES], device_count; /* GPUs that are left */
-    int used[MOST_SLOTS];                    /* the one of each slot */
-    int64_t before;                          /* frames of parts that were there */
+    Worker *slots;
+    int *parts, count, next; /* numbers of those to be made; the next one by its index */
+    int *tries;              /* of each, by index */
+    int *again, again_count; /* indices of those that failed once */
+    int64_t before;          /* frames of parts that are done */
+    int said;
     int joined;
 } JobRun;
 
@@ -68,7 +81,7 @@ static int cores_of_run(const Options *o, int rows)
 static int measures_at_a_time(const Options *o, int jobs)
 {
     const int cores = o->threads > 0 ? (int)o->threads : CORES_OF_RUN;
-    const int measures = part_workers_cores() / cores;
+    const int measures = process_cores() / cores;
     return o->jobs > 0 || measures < jobs ? jobs : measures;
 }
 
@@ -78,7 +91,7 @@ int job_run_at_a_time(const Options *o, int rows)
     const int gpus = list_devices(o, numbers);
     if (o->jobs > 0)
         return (int)o->jobs;
-    const int jobs = part_workers_cores() / cores_of_run(o, rows), least = gpus > 1 ? gpus : 1;
+    const int jobs = process_cores() / cores_of_run(o, rows), least = gpus > 1 ? gpus : 1;
     return jobs > least ? jobs : least;
 }
 
@@ -143,94 +156,166 @@ static int at_a_time(const JobRun *r)
     return r->step == segment ? r->jobs : r->measures;
 }
 
-static void fill_arguments(void *run, int part, int slot, const char *arguments[WORKER_ARGUMENTS])
+static int start_part(JobRun *r, int slot, int index, Process *process)
 {
-    JobRun *r = run;
-    const int share = part_workers_cores() / at_a_time(r);
+    const int share = process_cores() / at_a_time(r);
     const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
-    int n = 0;
-    r->used[slot] = device;
-    snprintf(r->part, sizeof(r->part), "%d", part);
-    snprintf(r->threads, sizeof(r->threads), "--threads=%d",
+    char part[MOST_TEXT], threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
+    char *const argv[] = {(char *)PROCESS_SELF,
+                          (char *)r->step,
+                          r->path,
+                          part,
+                          (char *)"-q",
+                          (char *)"--progress=json",
+                          threads,
+                          gpu,
+                          timeout,
+                          (char *)backend_of(r),
+                          NULL};
+    const ProcessOptions options = {.argv = argv, .stream = STDERR_FILENO};
+    snprintf(part, sizeof(part), "%d", r->parts[index]);
+    snprintf(threads, sizeof(threads), "--threads=%d",
              r->options->threads > 0 ? (int)r->options->threads
              : share < 1             ? 1
                                      : share);
-    snprintf(r->device, sizeof(r->device), "--device=%d", device);
-    snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
-    arguments[n++] = r->step;
-    arguments[n++] = r->path;
-    arguments[n++] = r->part;
-    arguments[n++] = "-q";
-    arguments[n++] = "--progress=json";
-    arguments[n++] = r->threads;
-    arguments[n++] = r->device;
-    arguments[n++] = r->timeout;
-    arguments[n++] = backend_of(r);
+    snprintf(gpu, sizeof(gpu), "--device=%d", device);
+    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", r->options->open_timeout);
+    r->slots[slot] = (Worker){.index = index, .device = device};
+    r->tries[index]++;
+    const int reason = process_start(process, &options);
+    return reason ? media_fail(&r->film.error, MEDIA_OUTPUT, "no process can be started: %s",
+                               strerror(reason))
+                  : 1;
+}
+
+/* Those that failed first. */
+static int start_next(void *run, int slot, Process *process)
+{
+    JobRun *r = run;
+    if (!r->again_count && r->next == r->count)
+        return 0;
+    return start_part(r, slot, r->again_count ? r->again[--r->again_count] : r->next++, process);
+}
+
+/* A line of progress, or a message. */
+static void take_line(void *worker, const char *line)
+{
+    Worker *w = worker;
+    static const char key[] = "{\"frame\":";
+    if (strncmp(line, key, strlen(key)) == 0)
+        w->frames = strtoll(line + strlen(key), NULL, 10);
+    else if (*line)
+        snprintf(w->last, sizeof(w->last), "%s", process_words(line));
+}
+
+static int read_part(void *run, int slot, Process *process)
+{
+    return process_read_lines(process, take_line, &((JobRun *)run)->slots[slot]);
 }
 
 /* A GPU that is lost, or was never there: its part is made on another, or on the CPU. */
-static int is_forgiven(void *run, int slot, const char *line)
+static int is_forgiven(JobRun *r, const Worker *w)
 {
-    JobRun *r = run;
-    const int device = r->used[slot];
     int left = 0;
-    if (strncmp(line, ENGINE_NO_GPU, strlen(ENGINE_NO_GPU)) != 0)
+    if (strncmp(w->last, ENGINE_NO_GPU, strlen(ENGINE_NO_GPU)) != 0)
         return 0;
     for (int i = 0; i < r->device_count; i++)
-        if (r->devices[i] != device)
+        if (r->devices[i] != w->device)
             r->devices[left++] = r->devices[i];
     if (left < r->device_count)
-        say(SAY_WARNINGS, "GPU %d is used no more (%s): %s", device, line + strlen(ENGINE_NO_GPU),
+        say(SAY_WARNINGS, "GPU %d is used no more (%s): %s", w->device,
+            w->last + strlen(ENGINE_NO_GPU),
             left ? "what it had is made on another" : "the CPU goes on");
     r->device_count = left;
     return 1;
 }
 
-static void note_done(void *run, int64_t frames)
+/* The exit code and the last line of a process that failed for good become the error. */
+static int fail_part(JobRun *r, const Worker *w, int status)
+{
+    const int part = r->parts[w->index], code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    MediaError *error = &r->film.error;
+    if (code >= -MEDIA_USAGE && code <= -MEDIA_OUTPUT && w->last[0])
+        return media_fail(error, -code, "part %d: %s", part, w->last);
+    if (WIFSIGNALED(status))
+        return media_fail(error, MEDIA_OUTPUT, "part %d: its process was ended by %s, twice", part,
+                          strsignal(WTERMSIG(status)));
+    return media_fail(error, MEDIA_OUTPUT, "part %d: its process failed (%d)", part, code);
+}
+
+static int end_part(void *run, int slot, int status)
+{
+    JobRun *r = run;
+    Worker w = r->slots[slot];
+    r->slots[slot] = (Worker){0};
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        r->before += w.frames;
+        if (w.last[0] && !r->said++)
+            say_line(w.last);
+        return 0;
+    }
+    if (atomic_load(r->stop) || r->film.error.fault)
+        return 0;
+    if (WIFEXITED(status) && is_forgiven(r, &w))
+        r->tries[w.index]--;
+    if (r->tries[w.index] >= TRIES)
+        return fail_part(r, &w, status);
+    r->again[r->again_count++] = w.index;
+    return 0;
+}
+
+static void look_at_parts(void *run)
 {
     JobRun *r = run;
     Progress *p = &r->film.progress;
     const JobPlan *plan = &r->film.plan;
-    p->frame = r->before + frames;
+    p->frame = r->before;
+    for (int i = 0; i < at_a_time(r); i++)
+        p->frame += r->slots[i].frames;
     p->time = plan->frames ? p->duration * (double)p->frame / (double)plan->frames : 0;
     progress_update(p);
 }
 
-/* `step` done with all parts that it is not done with yet. */
+/* Takes a step with all parts that lack it, several at a time. */
 static int make_parts(JobRun *r, const char *step)
 {
     JobFilm *f = &r->film;
-    int *missing = malloc(((size_t)f->plan.part_count + 1) * sizeof(*missing)), count = 0;
+    const int all = f->plan.part_count;
     MediaError ignored = {0};
-    if (!missing)
-        return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
     r->step = step;
-    r->before = 0;
-    for (int i = 0; i < f->plan.part_count; i++)
+    r->before = r->count = r->next = r->again_count = r->said = 0;
+    r->parts = calloc((size_t)all, sizeof(*r->parts));
+    r->tries = calloc((size_t)all, sizeof(*r->tries));
+    r->again = calloc((size_t)all, sizeof(*r->again));
+    r->slots = calloc((size_t)at_a_time(r), sizeof(*r->slots));
+    const int has_memory = r->parts && r->tries && r->again && r->slots;
+    for (int i = 0; i < all && has_memory; i++)
         if (step == measure ? part_measures_are_there(&f->plan, i, &ignored)
                             : film_joiner_has(&f->plan, i))
             r->before += f->plan.parts[i].frames;
         else
-            missing[count++] = i;
-    if (count < f->plan.part_count)
-        say(SAY_NORMAL, "%d of %d parts are %s already", f->plan.part_count - count,
-            f->plan.part_count, step == measure ? "measured" : "there");
-    const PartWorkers workers = {
-        .parts = missing,
-        .count = count,
+            r->parts[r->count++] = i;
+    if (r->count < all && has_memory)
+        say(SAY_NORMAL, "%d of %d parts are %s already", all - r->count, all,
+            step == measure ? "measured" : "there");
+    const ProcessPool pool = {
         .jobs = at_a_time(r),
-        .arguments = fill_arguments,
-        .is_forgiven = is_forgiven,
-        .done = note_done,
+        .start = start_next,
+        .read = read_part,
+        .end = end_part,
+        .look = look_at_parts,
         .opaque = r,
-        .note = say_line,
         .stop = r->stop,
     };
     f->progress.frames = f->plan.frames;
     f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
-    const int ret = part_workers_run(&workers, &f->error);
-    free(missing);
-    return ret;
+    if (!has_memory || process_pool_run(&pool) < 0)
+        (void)media_fail(&f->error, MEDIA_OUTPUT, "out of memory"); /* unless it says why */
+    free(r->parts);
+    free(r->tries);
+    free(r->again);
+    free(r->slots);
+    return f->error.fault;
 }
 
 /* Arguments of a step that this process takes, as whoever else does: nothing is computed that takes

@@ -148,6 +148,8 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
 {
     MediaError error = {0};
     Arguments a = {.count = 0};
+    const ProcessOptions options = {.argv = a.all, .stream = STDERR_FILENO, .aside = 1};
+    int reason;
     text[0] = '\0';
     if (w->output) {
         snprintf(text, size, "%s is still being written", file_name_base(w->output));
@@ -158,8 +160,8 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
     *w = (WindowWriting){.output = find_output(path)};
     if (!w->output || add_all(&a, o, path, w->output) < 0)
         (void)media_fail(&error, MEDIA_OUTPUT, "no name is free for it");
-    else
-        (void)child_process_start(&w->process, a.all, 1, &error);
+    else if ((reason = process_start(&w->process, &options)) != 0)
+        (void)media_fail(&error, MEDIA_OUTPUT, "no process can be started: %s", strerror(reason));
     if (error.fault) {
         snprintf(text, size, "Nothing is written: %s", error.text);
         forget_output(w);
@@ -182,7 +184,7 @@ static void take_line(void *opaque, const char *line)
 {
     WindowWriting *w = opaque;
     if (line[0] != '{') {
-        snprintf(w->last, sizeof(w->last), "%s", child_process_words(line));
+        snprintf(w->last, sizeof(w->last), "%s", process_words(line));
         return;
     }
     const double percent = number_of(line, "\"percent\":"), left = number_of(line, "\"eta\":");
@@ -196,7 +198,7 @@ static void take_line(void *opaque, const char *line)
 
 static void finish(WindowWriting *w, char *text, size_t size)
 {
-    const int status = child_process_end(&w->process);
+    const int status = process_wait(&w->process, -1);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (code == EXIT_DONE)
         snprintf(text, size, "Written: %s", w->output);
@@ -213,7 +215,7 @@ void window_writing_follow(WindowWriting *w, PlayerWriting *to)
     *to = (PlayerWriting){.on = 0};
     if (!w->output)
         return;
-    if (!child_process_read(&w->process, take_line, w))
+    if (!process_read_lines(&w->process, take_line, w))
         finish(w, to->message, sizeof(to->message));
     to->on = w->output != NULL;
     if (to->on)
@@ -229,7 +231,7 @@ void window_writing_cancel(WindowWriting *w)
     if (!w->output)
         return;
     (void)kill(w->process.pid, SIGKILL);
-    (void)child_process_end(&w->process);
+    (void)process_wait(&w->process, -1);
     print_folder(w->output, folder, sizeof(folder));
     const size_t room = file_name_room(folder);
     if (room >= TEMP_FILE_ROOM && temp_file_create(&leftover, w->output, NULL, room) >= 0)

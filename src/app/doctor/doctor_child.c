@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -50,8 +49,9 @@ static int write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
-static void answer(int fd, void (*probe)(Section *section))
+static int answer(void *opaque, int fd)
 {
+    void (*const *probe)(Section * section) = opaque;
     Section section = {.verdict = SECTION_NONE};
     char *members = NULL;
     size_t size = 0;
@@ -60,33 +60,21 @@ static void answer(int fd, void (*probe)(Section *section))
     if (!section.members)
         _exit(1);
     be_quiet();
-    probe(&section);
+    (*probe)(&section);
     if (fclose(section.members) != 0)
         _exit(1);
     section.members = NULL;
     const int failed =
         write_all(fd, &section, sizeof(section)) < 0 || write_all(fd, members, size) < 0;
-    _exit(failed);
+    _exit(failed); /* without what a driver does at the end of a process */
 }
 
 void doctor_child_start(DoctorChild *child, void (*probe)(Section *section))
 {
-    int ends[2];
-    const pid_t parent = getpid();
-    *child = (DoctorChild){.process = -1, .pipe = -1};
+    const ProcessOptions options = {.body = answer, .opaque = &probe};
+    *child = (DoctorChild){0};
     fflush(NULL);
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return;
-    child->process = fork();
-    if (child->process == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(1);
-        close(ends[0]);
-        answer(ends[1], probe);
-    }
-    close(ends[1]);
-    child->pipe = ends[0];
+    (void)process_start(&child->process, &options);
 }
 
 /* ---- beside it ---- */
@@ -97,9 +85,9 @@ static void take_piece(DoctorChild *child)
     ssize_t n = 0;
     if (more) {
         child->answer = more;
-        n = read(child->pipe, more + child->size, PIECE);
+        n = process_read(&child->process, more + child->size, PIECE, 0);
     }
-    if (n < 0 && errno == EINTR)
+    if (n < 0)
         return;
     child->over = n <= 0;
     child->size += n > 0 ? (size_t)n : 0;
@@ -111,9 +99,9 @@ static int list_open(const DoctorChild *children, int count, struct pollfd *poll
 {
     int open = 0;
     for (int i = 0; i < count && i < MOST_CHILDREN; i++)
-        if (children[i].pipe >= 0 && !children[i].over) {
+        if (children[i].process.pid && !children[i].over) {
             which[open] = i;
-            polls[open++] = (struct pollfd){.fd = children[i].pipe, .events = POLLIN};
+            polls[open++] = (struct pollfd){.fd = children[i].process.output, .events = POLLIN};
         }
     return open;
 }
@@ -133,26 +121,15 @@ void doctor_child_wait(DoctorChild *children, int count, double seconds)
     }
 }
 
-/* Its exit status; -1: it is there still, or nobody knows, as where SIGCHLD is ignored. */
-static int bury(const DoctorChild *child)
-{
-    const int64_t end = now_ms() + BURIAL_MS;
-    const struct timespec nap = {.tv_nsec = 2000000};
-    int status;
-    pid_t gone;
-    if (!child->over)
-        (void)kill(child->process, SIGKILL);
-    while ((gone = waitpid(child->process, &status, WNOHANG)) == 0 && now_ms() < end)
-        (void)nanosleep(&nap, NULL);
-    return gone == child->process ? status : -1;
-}
-
 char *doctor_child_finish(DoctorChild *child, Section *section, double seconds)
 {
     char *members = NULL;
-    const int status = child->process > 0 ? bury(child) : -1;
+    const int started = child->process.pid > 0;
+    if (started && !child->over)
+        (void)kill(child->process.pid, SIGKILL);
+    const int status = started ? process_wait(&child->process, BURIAL_MS) : -1;
     *section = (Section){.verdict = SECTION_NONE};
-    if (child->process < 0) {
+    if (!started) {
         section_set(section, SECTION_MEND, "unknown", "no process can be started to find out");
     } else if (!child->over) {
         section_set(section, SECTION_MEND, "hangs", "no answer within %g s: a driver hangs",
@@ -165,9 +142,7 @@ char *doctor_child_finish(DoctorChild *child, Section *section, double seconds)
         memcpy(section, child->answer, sizeof(*section));
         members = strdup(child->answer + sizeof(*section));
     }
-    if (child->pipe >= 0)
-        close(child->pipe);
     free(child->answer);
-    *child = (DoctorChild){.process = -1, .pipe = -1};
+    *child = (DoctorChild){0};
     return members;
 }

@@ -3,14 +3,11 @@
 #ifndef LUMEQ_APP_DOCTOR_CHILD_H
 #define LUMEQ_APP_DOCTOR_CHILD_H
 
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "app/doctor/doctor_section.h"
+#include "media/process.h"
 
 typedef struct DoctorChild {
-    pid_t process;
-    int pipe;
+    Process process;
     char *answer; /* so far: a Section, then the members of its object */
     size_t size;
     int over;
