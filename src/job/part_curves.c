@@ -12,11 +12,9 @@ typedef struct Planning {
     JobPlan *plan;
     CurvePlanner *planner;
     AtomicFile file;
-    BlockWriter *block;
+    BlockWriter block;
     int64_t start;
     MeasuredFrame last[JOB_LEAD + 1]; /* frames, by their number modulo their count */
-    uint8_t *bytes;
-    size_t room;
     int64_t number;
     const LumeqParams *params;
     int histograms; /* are wanted */
@@ -29,19 +27,15 @@ static int put_curve(Planning *p, const MeasuredFrame *frame, const LumeqCurve *
     int (*const pack)(const LumeqCurve *curve, void *bytes, size_t *size) =
         p->histograms && !planned_counts(p->params, curve) ? lumeq_curve_pack
                                                            : lumeq_curve_pack_bare;
-    size_t size = p->room;
-    int ret = pack(curve, p->bytes, &size);
-    if (size > p->room) {
-        free(p->bytes);
-        p->room = size;
-        p->bytes = malloc(size);
-        if (!p->bytes)
-            return media_fail(error, MEDIA_OUTPUT, "out of memory");
-        ret = pack(curve, p->bytes, &size);
-    }
+    size_t size = 0;
+    int ret = pack(curve, NULL, &size);
+    void *bytes = ret < 0 ? NULL : block_writer_reserve(&p->block, size);
+    if (bytes)
+        ret = pack(curve, bytes, &size);
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
-    return block_writer_add(p->block, frame, p->bytes, size, error);
+    return bytes ? block_writer_add(&p->block, frame, error)
+                 : media_fail(error, MEDIA_OUTPUT, "out of memory");
 }
 
 static int64_t position_of(const Planning *p, const MeasuredFrame *frame)
@@ -75,9 +69,7 @@ static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
     const int64_t shift = av_rescale_q(plan->zero, AV_TIME_BASE_Q, plan->time_base);
     const int64_t first = p->number;
     int ret;
-    p->block = block_writer_open(&p->file);
-    if (!p->block)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    p->block = (BlockWriter){.file = &p->file};
     for (; p->number < end; p->number++) {
         MeasuredFrame frame;
         LumeqCurve *curve = NULL;
@@ -96,13 +88,11 @@ static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
         if (ret < 0)
             return ret;
     }
-    uint32_t sum = 0;
-    ret = block_writer_finish(p->block, &sum, error);
+    part->sum = p->block.sum;
     block_writer_close(&p->block);
-    part->sum = sum;
     part->frames = end - first;
     part->size = p->file.written - part->position;
-    return ret;
+    return 0;
 }
 
 static int plan_all(Planning *p, const FilmCuts *cuts, MediaError *error)
@@ -141,7 +131,6 @@ int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params
     atomic_file_close(&p.file);
     block_writer_close(&p.block);
     curve_planner_close(&p.planner);
-    free(p.bytes);
     free(path);
     return ret;
 }
@@ -150,7 +139,7 @@ int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params
 
 struct PartCurves {
     SealedFile file;
-    BlockReader *block;
+    BlockReader block;
 };
 
 int part_curves_open(PartCurves **curves, const JobPlan *plan, const JobPart *part,
@@ -171,11 +160,11 @@ int part_curves_open(PartCurves **curves, const JobPlan *plan, const JobPart *pa
 int part_curves_next(void *curves, int64_t shift, AVRational base, MeasuredFrame *frame,
                      LumeqCurve **curve, MediaError *error)
 {
-    const PartCurves *c = curves;
+    PartCurves *c = curves;
     const void *bytes;
     size_t size;
     (void)shift, (void)base;
-    const int ret = block_reader_next(c->block, frame, &bytes, &size, error);
+    const int ret = block_reader_next(&c->block, frame, &bytes, &size, error);
     if (ret > 0 && lumeq_curve_unpack(curve, bytes, size) < 0)
         return media_fail(error, MEDIA_INPUT, "%s does not hold what a plan does: %s",
                           media_quote(c->file.path), lumeq_last_error(NULL));

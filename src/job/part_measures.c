@@ -44,33 +44,28 @@ static int out_of_memory(MediaError *error)
 
 static int write_block(PartMeasures *m, AtomicFile *out, MeasureFile *file, MediaError *error)
 {
-    BlockWriter *block = block_writer_open(out);
+    BlockWriter block = {.file = out};
     MeasureCursor cursor = {0};
     MeasuredFrame frame;
     LumeqMeasure *measure = NULL;
-    uint8_t *bytes = NULL;
-    size_t room = 0;
-    int ret = block ? 0 : out_of_memory(error);
-    while (ret >= 0 && (ret = measure_file_read(file, &cursor, &frame, &measure, error)) > 0) {
+    int ret;
+    while ((ret = measure_file_read(file, &cursor, &frame, &measure, error)) > 0) {
         size_t size = 0;
         ret = lumeq_measure_pack(measure, NULL, &size);
-        if (size > room) {
-            free(bytes);
-            bytes = malloc(room = size);
-        }
-        if (ret < 0 || !bytes || lumeq_measure_pack(measure, bytes, &size) < 0)
+        void *bytes = ret < 0 ? NULL : block_writer_reserve(&block, size);
+        if (!bytes || lumeq_measure_pack(measure, bytes, &size) < 0)
             ret = out_of_memory(error);
         else
-            ret = block_writer_add(block, &frame, bytes, size, error);
+            ret = block_writer_add(&block, &frame, error);
+        if (ret < 0)
+            break;
         m->last[1] = m->last[0];
         m->last[0] = frame.mark;
         m->frames++;
     }
-    if (ret >= 0)
-        ret = block_writer_finish(block, &m->sum, error);
+    m->sum = block.sum;
     block_writer_close(&block);
     lumeq_measure_free(&measure);
-    free(bytes);
     return ret;
 }
 
@@ -125,14 +120,14 @@ int part_measures_read(PartMeasures *m, const JobPlan *plan, int part, MediaErro
 
 int part_measures_add(const PartMeasures *m, int part, MeasureFile *file, MediaError *error)
 {
-    BlockReader *block = NULL;
+    BlockReader block;
     LumeqMeasure *measure = NULL;
     MeasuredFrame frame;
     const void *bytes;
     size_t size;
     int ret = block_reader_open(&block, &m->file, SEALED_FILE_HEAD, m->file.size - SEALED_FILE_HEAD,
                                 m->sum, error);
-    while (file && ret >= 0 && (ret = block_reader_next(block, &frame, &bytes, &size, error)) > 0)
+    while (file && ret >= 0 && (ret = block_reader_next(&block, &frame, &bytes, &size, error)) > 0)
         ret = lumeq_measure_unpack(&measure, bytes, size) < 0
                   ? media_fail(error, MEDIA_INPUT, "%s: %s", media_quote(m->file.path),
                                lumeq_last_error(NULL))
