@@ -15,9 +15,6 @@
 #include "media/output/encoder_version.h"
 #include "pipeline/equalizer_frame.h"
 
-/* Besides those of the plan and of the step. */
-#define MORE_ARGUMENTS 10
-
 void job_program(char *text, size_t size)
 {
     char libraries[256];
@@ -58,35 +55,28 @@ static int check_arguments(int argc, char **argv, MediaError *error)
 static int parse(JobFilm *f, int argc, char **argv)
 {
     const JobPlan *plan = &f->plan;
+    TextList *all = &f->argv;
     char text[1400];
-    int n = 0;
-    f->argv = calloc((size_t)(plan->argument_count + argc + MORE_ARGUMENTS), sizeof(*f->argv));
-    if (!f->argv)
-        return media_fail(&f->error, MEDIA_USAGE, "out of memory");
-    f->argv[n++] = (char *)"lumeq";
-    f->argv[n++] = (char *)"--no-config";
-    for (int i = 0; i < plan->argument_count; i++) {
-        if (!option_arguments_is_carried(plan->arguments[i]))
+    int ret = text_list_add(all, "lumeq") | text_list_add(all, "--no-config");
+    for (int i = 0; i < plan->arguments.count; i++) {
+        const char *argument = plan->arguments.all[i];
+        if (!option_arguments_is_carried(argument))
             return media_fail(&f->error, MEDIA_INPUT,
                               "the plan has the argument %s, and a plan may not have that option",
-                              media_quote(plan->arguments[i]));
-        f->argv[n++] = plan->arguments[i];
+                              media_quote(argument));
+        ret |= text_list_add(all, argument);
     }
     for (int i = 0; i < argc; i++)
-        f->argv[n++] = argv[i];
-    if (plan->rows) {
-        f->argv[n++] = (char *)"--stats";
-        f->argv[n++] = plan->rows;
-    }
-    if (plan->report) {
-        f->argv[n++] = (char *)"--report";
-        f->argv[n++] = plan->report;
-    }
-    f->argv[n++] = (char *)"-o";
-    f->argv[n++] = plan->output;
-    f->argv[n++] = (char *)"--";
-    f->argv[n++] = plan->input;
-    return options_parse(&f->options, n, f->argv, text, sizeof(text)) < 0
+        ret |= text_list_add(all, argv[i]);
+    if (plan->rows)
+        ret |= text_list_print(all, "--stats=%s", plan->rows);
+    if (plan->report)
+        ret |= text_list_print(all, "--report=%s", plan->report);
+    ret |= text_list_print(all, "--output=%s", plan->output);
+    ret |= text_list_add(all, "--") | text_list_add(all, plan->input);
+    if (ret < 0)
+        return media_fail(&f->error, MEDIA_USAGE, "out of memory");
+    return options_parse(&f->options, all->count, all->all, text, sizeof(text)) < 0
                ? media_fail(&f->error, MEDIA_USAGE, "%s", text)
                : 0;
 }
@@ -336,5 +326,5 @@ void job_film_close(JobFilm *f)
     engine_close(&f->engine);
     job_plan_free(&f->plan);
     options_free(&f->options);
-    free(f->argv);
+    text_list_free(&f->argv);
 }

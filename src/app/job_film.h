@@ -9,7 +9,7 @@
 
 typedef struct JobFilm {
     Options options;
-    char **argv; /* that they point into, or NULL */
+    TextList argv; /* that they point into */
     atomic_int *stop;
     JobPlan plan;
     Engine engine;

@@ -37,7 +37,6 @@ typedef struct JobRun {
     int measures; /* and measured */
     char *path;   /* of the plan */
     const char *step;
-    char timeout[MOST_TEXT];
     int devices[MOST_DEVICES], device_count; /* GPUs that are left */
     Worker *slots;
     int *parts, count, next; /* numbers of those to be made; the next one by its index */
@@ -318,36 +317,26 @@ static int make_parts(JobRun *r, const char *step)
     return f->error.fault;
 }
 
-/* Arguments of a step that this process takes, as whoever else does: nothing is computed that takes
- * long. Answers how many. */
-static int own_arguments(JobRun *r, char *arguments[3])
-{
-    int count = 0;
-    snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
-    arguments[count++] = (char *)"--backend=cpu";
-    arguments[count++] = r->timeout;
-    if (r->options->overwrite)
-        arguments[count++] = (char *)"-y";
-    return count;
-}
-
-/* Where the plan has only listed the parts: they are measured, and it is finished. */
-static int finish_plan(JobRun *r)
+/* Takes a step in this process, by the plan, as whoever else does it: it takes little time. `code`:
+ * the exit code of a join; NULL: the plan is finished. */
+static int take_step(JobRun *r, int *code)
 {
     JobFilm film = {.stop = r->stop, .within = 1};
-    char *arguments[3];
-    int ret = make_parts(r, measure);
-    if (ret < 0 || atomic_load(r->stop) != RUN_ON)
-        return ret;
-    ret = job_film_read(&film, r->path, own_arguments(r, arguments), arguments);
+    char timeout[MOST_TEXT];
+    char *arguments[] = {(char *)"--backend=cpu", timeout, (char *)"-y"};
+    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", r->options->open_timeout);
+    int ret = job_film_read(&film, r->path, r->options->overwrite ? 3 : 2, arguments);
     film.progress = r->film.progress;
     film.progress.style = PROGRESS_NONE;
     if (ret >= 0)
-        ret = job_step_finish(&film);
+        ret = code ? job_step_join(&film, code) : job_step_finish(&film);
+    else if (code && job_is_joined_since(&r->film, r->film.plan.damage, code))
+        ret = 0;
     if (film.error.fault)
         r->film.error = film.error;
     if (ret >= 0)
         FFSWAP(JobPlan, film.plan, r->film.plan);
+    r->film.progress.bytes = film.progress.bytes;
     job_film_close(&film);
     return ret;
 }
@@ -355,32 +344,13 @@ static int finish_plan(JobRun *r)
 static int do_parts(JobRun *r)
 {
     begin_devices(r);
-    const int ret = r->film.plan.ready ? 0 : finish_plan(r);
-    if (ret < 0 || atomic_load(r->stop) != RUN_ON)
-        return ret;
+    if (!r->film.plan.ready &&
+        (make_parts(r, measure) < 0 || atomic_load(r->stop) != RUN_ON || take_step(r, NULL) < 0))
+        return r->film.error.fault;
+    if (atomic_load(r->stop) != RUN_ON)
+        return 0;
     progress_second_pass(&r->film.progress);
     return make_parts(r, segment);
-}
-
-/* ---- */
-
-/* By the plan, as whoever else joins it. */
-static int join(JobRun *r, int *code)
-{
-    JobFilm film = {.stop = r->stop, .within = 1};
-    char *arguments[3];
-    int ret = job_film_read(&film, r->path, own_arguments(r, arguments), arguments);
-    film.progress = r->film.progress;
-    film.progress.style = PROGRESS_NONE;
-    if (ret >= 0)
-        ret = job_step_join(&film, code);
-    else if (job_is_joined_since(&r->film, r->film.plan.damage, code))
-        ret = 0;
-    if (film.error.fault)
-        r->film.error = film.error;
-    r->film.progress.bytes = film.progress.bytes;
-    job_film_close(&film);
-    return ret;
 }
 
 static void say_failed(const JobRun *r, int code)
@@ -391,23 +361,6 @@ static void say_failed(const JobRun *r, int code)
         say(SAY_ERRORS, "interrupted%s", r->path ? left : "; nothing was written");
     else
         say(SAY_ERRORS, "%s%s", f->error.text, left);
-}
-
-/* The exit code of a run that ended with `ret`. */
-static int find_code(const JobRun *r, int ret, int code)
-{
-    if (r->joined)
-        return code;
-    if (atomic_load(r->stop) == RUN_INTERRUPTED)
-        return EXIT_INTERRUPTED;
-    return ret < 0 ? -r->film.error.fault : code;
-}
-
-static const char *state_of(int code)
-{
-    if (code == EXIT_INTERRUPTED)
-        return "interrupted";
-    return code == EXIT_DONE || code == EXIT_DAMAGED ? "done" : "failed";
 }
 
 /* Of the film's pictures; 0: it cannot be opened, which is said later. */
@@ -445,12 +398,15 @@ int job_run(const Options *options, atomic_int *stop)
         r.joined = f->plan.mark && /* there was a plan */
                    job_is_joined_since(f, f->plan.damage, &code);
     } else if (ret >= 0 && atomic_load(stop) == RUN_ON) {
-        ret = join(&r, &code);
+        ret = take_step(&r, &code);
         r.joined = ret >= 0;
     }
-    code = find_code(&r, ret, code);
+    if (!r.joined && atomic_load(stop) == RUN_INTERRUPTED)
+        code = EXIT_INTERRUPTED;
+    else if (!r.joined && ret < 0)
+        code = -f->error.fault;
     if (r.path || f->progress.frame) /* nothing is told of what never began */
-        progress_end(&f->progress, state_of(code));
+        progress_end(&f->progress, run_end_state(code));
     if (!r.joined)
         say_failed(&r, code);
     free(r.path);

@@ -135,7 +135,7 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
                    (!rows || is_named_since(rows, &marker.about)) &&
                    (!report || is_named_since(report, &marker.about));
     if (is) {
-        job_folder_remove(folder);
+        job_folder_clear(folder, 1);
         say(SAY_NORMAL, "%s is whole already", media_quote(output));
         *code = headless_say_damage(marker.damage, NULL);
     }
@@ -163,7 +163,7 @@ int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
         *code = headless_say_damage(damage ? damage : "", NULL);
     }
     if (is && !has_plan)
-        job_folder_remove(folder);
+        job_folder_clear(folder, 1);
     free(folder);
     return is;
 }
@@ -697,7 +697,7 @@ int job_step_join(JobFilm *f, int *code)
     if ((ret < 0 || ret == JOINED_MEANWHILE) && f->progress.frames)
         job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret == 0)
-        job_folder_remove(f->plan.folder);
+        job_folder_clear(f->plan.folder, 1);
     stats_close(&j.stats);
     run_report_close(&j.report);
     writer_close(&f->writer);

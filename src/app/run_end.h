@@ -15,4 +15,12 @@ enum {
 /* Values of the stop flag, which every stage looks at. */
 enum { RUN_ON, RUN_INTERRUPTED, RUN_OVER };
 
+/* As progress_end() takes it. */
+static inline const char *run_end_state(int code)
+{
+    return code == EXIT_INTERRUPTED                    ? "interrupted"
+           : code == EXIT_DONE || code == EXIT_DAMAGED ? "done"
+                                                       : "failed";
+}
+
 #endif

@@ -15,7 +15,7 @@
 /* A frame without the padding at its end. */
 #define FRAME_BYTES (offsetof(MeasuredFrame, interlaced) + sizeof(int32_t))
 
-/* What stands before each record: the size of its curve or measure, and of the compressed bytes. */
+/* Precedes each record: the size of its curve or measure, and of the compressed bytes. */
 typedef struct Head {
     uint32_t size, packed;
 } Head;
@@ -116,7 +116,7 @@ static void planes_to_words(const FrameRecord *r)
     }
 }
 
-/* Reads and unpacks a record: 1, 0 if it is none, or MEDIA_INPUT. */
+/* Reads and unpacks a record: 1, 0 if it is damaged, or MEDIA_INPUT. */
 static int read_record(BlockReader *r, Head *head, MediaError *error)
 {
     FrameRecord *const record = &r->record;

@@ -189,8 +189,8 @@ int job_plan_write(JobPlan *plan, MediaError *error)
     list_fields(plan, fields);
     key_text_add(&text, TITLE, "%d", JOB_PLAN_VERSION);
     key_text_put(&text, fields, FIELDS);
-    for (int i = 0; i < plan->argument_count; i++)
-        key_text_add(&text, "argument", "%s", plan->arguments[i]);
+    for (int i = 0; i < plan->arguments.count; i++)
+        key_text_add(&text, "argument", "%s", plan->arguments.all[i]);
     for (int i = 0; i < plan->part_count; i++) {
         const KeyField part = part_field(&plan->parts[i]);
         key_text_put(&text, &part, 1);
@@ -245,19 +245,6 @@ JobPart *job_plan_add_part(JobPlan *plan)
     return &parts[count - 1];
 }
 
-int job_plan_add_argument(JobPlan *plan, const char *argument)
-{
-    const size_t count = (size_t)plan->argument_count + 2;
-    char **arguments = realloc(plan->arguments, count * sizeof(*arguments));
-    if (!arguments)
-        return -1;
-    plan->arguments = arguments;
-    arguments[count - 2] = strdup(argument);
-    arguments[count - 1] = NULL;
-    plan->argument_count += arguments[count - 2] != NULL;
-    return arguments[count - 2] ? 0 : -1;
-}
-
 static int has_limits(const JobPart *p)
 {
     return job_is_within(p->first, 0, JOB_MOST_COUNT) &&
@@ -276,7 +263,7 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
 {
     KeyField fields[FIELDS], numbers;
     if (strcmp(key, "argument") == 0)
-        return job_plan_add_argument(plan, value) < 0 ? -1 : 1;
+        return text_list_add(&plan->arguments, value) < 0 ? -1 : 1;
     if (strcmp(key, "part") == 0) {
         JobPart *part = plan->part_count < JOB_MOST_PARTS ? job_plan_add_part(plan) : NULL;
         if (!part)
@@ -382,9 +369,7 @@ int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaErr
 
 void job_plan_free(JobPlan *plan)
 {
-    for (int i = 0; i < plan->argument_count; i++)
-        free(plan->arguments[i]);
-    free(plan->arguments);
+    text_list_free(&plan->arguments);
     free(plan->folder);
     free(plan->program);
     free(plan->input);

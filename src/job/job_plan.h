@@ -10,6 +10,7 @@
 
 #include "media/error.h"
 #include "media/message.h"
+#include "media/text_list.h"
 
 #define JOB_PLAN_VERSION 9
 
@@ -63,9 +64,8 @@ typedef struct JobPlan {
     JobFile before;       /* the output when the job began */
     int64_t written_ns;   /* when the plan was, by its file */
     JobInput identity;
-    char **arguments; /* the options, as they stand on a command line; NULL at the end */
-    int argument_count;
-    char *asked; /* how parts were asked for, as an option, or NULL */
+    TextList arguments; /* the options, as they stand on a command line */
+    char *asked;        /* how parts were asked for, as an option, or NULL */
     char *encoder;
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
@@ -116,8 +116,6 @@ int job_plan_write(JobPlan *plan, MediaError *error);
 
 /* Adds a part, zeroed. NULL: out of memory. */
 JobPart *job_plan_add_part(JobPlan *plan);
-
-int job_plan_add_argument(JobPlan *plan, const char *argument);
 
 void job_plan_free(JobPlan *plan);
 

@@ -95,25 +95,25 @@ static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
     return 0;
 }
 
-static int plan_all(Planning *p, const FilmCuts *cuts, MediaError *error)
+static int plan_all(Planning *p, const FilmFrames *frames, MediaError *error)
 {
     JobPlan *plan = p->plan;
     int ret = 0;
     free(plan->parts);
     plan->part_count = 0;
-    plan->parts = calloc((size_t)cuts->count, sizeof(*plan->parts));
+    plan->parts = calloc((size_t)frames->parts, sizeof(*plan->parts));
     if (!plan->parts)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    for (; ret >= 0 && plan->part_count < cuts->count; plan->part_count++)
-        ret =
-            plan_part(p, &plan->parts[plan->part_count], cuts->first[plan->part_count + 1], error);
+    for (; ret >= 0 && plan->part_count < frames->parts; plan->part_count++)
+        ret = plan_part(p, &plan->parts[plan->part_count], frames->first[plan->part_count + 1],
+                        error);
     plan->frames = p->number;
     KeyText text = {0}; /* the plan tells where the blocks are */
     return ret < 0 ? ret : sealed_file_commit(&p->file, &text, error);
 }
 
 int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params,
-                     const FilmCuts *cuts, int64_t start, int histograms, CurveWatcher watcher,
+                     const FilmFrames *frames, int64_t start, int histograms, CurveWatcher watcher,
                      MediaError *error)
 {
     Planning p = {.plan = plan,
@@ -127,7 +127,7 @@ int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params
     if (ret >= 0)
         ret = sealed_file_create(&p.file, path, error);
     if (ret >= 0)
-        ret = plan_all(&p, cuts, error);
+        ret = plan_all(&p, frames, error);
     atomic_file_close(&p.file);
     block_writer_close(&p.block);
     curve_planner_close(&p.planner);

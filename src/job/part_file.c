@@ -72,8 +72,8 @@ int64_t part_writer_bytes(const PartWriter *w)
     return w->file.written;
 }
 
-/* Whether nothing is shown before the first picture, which refers to no other: what comes after it
- * in order of decoding is then of this part alone. */
+/* True if the first picture is a key frame and no other is shown before it: then no picture refers
+ * to an earlier part. */
 static int begins_closed(const PartPacket *packets, int64_t count)
 {
     for (int64_t i = 1; i < count; i++)
@@ -82,7 +82,7 @@ static int begins_closed(const PartPacket *packets, int64_t count)
     return !count || (packets[0].flags & AV_PKT_FLAG_KEY);
 }
 
-/* What the text says. `sum`: of the index and the extradata, which follow the packets. */
+/* The lines of the text. `sum`: of the index and the extradata, which follow the packets. */
 #define FIELDS 6
 #define LIST_FIELDS(label, count, extradata_size, sum)                                             \
     {                                                                                              \

@@ -17,7 +17,7 @@ typedef struct PartMeasures {
     uint32_t sum;        /* of the block */
 } PartMeasures;
 
-/* Writes what is in the measure file, which is flushed; `before` and `damage` are set already.
+/* Writes the measures of the file, which is flushed; `before` and `damage` are set already.
  * MEDIA_OUTPUT. */
 int part_measures_write(PartMeasures *measures, const JobPlan *plan, int part, MeasureFile *file,
                         MediaError *error);

@@ -9,7 +9,7 @@
 #include "media/error.h"
 #include "media/output/atomic_file.h"
 
-/* Where the caller's bytes begin. */
+/* The position of the caller's first byte. */
 #define SEALED_FILE_HEAD 8
 
 /* Creates it. MEDIA_OUTPUT. */
@@ -26,8 +26,8 @@ typedef struct SealedFile {
     int64_t size; /* where the text begins */
 } SealedFile;
 
-/* `path` is taken over. -ENOENT: there is none; MEDIA_INPUT: it is damaged or not a sealed file. It
- * is to be closed in any case. */
+/* `path` is taken over. -ENOENT: it does not exist; MEDIA_INPUT: it is damaged or not a sealed
+ * file. Close it in any case. */
 int sealed_file_open(SealedFile *file, char *path, MediaError *error);
 
 /* MEDIA_INPUT: the file has fewer bytes, or cannot be read. */

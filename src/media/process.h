@@ -1,6 +1,7 @@
 /*
  * Child processes: other programs, this program again, or a function in a fork of this process.
- * What a child writes can be read. A child is told to end when the thread that started it ends.
+ * Callers can read the output of a child. A child gets SIGTERM when the thread that started it
+ * ends.
  */
 #ifndef LUMEQ_MEDIA_PROCESS_H
 #define LUMEQ_MEDIA_PROCESS_H
@@ -22,7 +23,7 @@ typedef struct Process {
 typedef struct ProcessOptions {
     /* The program and its arguments, NULL at the end. Its other standard streams are /dev/null. */
     char *const *argv; /* argv[0] is looked for in PATH; PROCESS_SELF is this program */
-    int stream;        /* what is read: STDOUT_FILENO or STDERR_FILENO */
+    int stream;        /* STDOUT_FILENO or STDERR_FILENO goes to the pipe */
     int aside;         /* not 0: runs at low priority, and a terminal's signals are not for it */
     /* If argv is NULL: returns the exit code, and writes to `output`. */
     int (*body)(void *opaque, int output);
@@ -34,8 +35,8 @@ typedef struct ProcessOptions {
 /* Returns 0 or an errno, also if there is no such program. */
 int process_start(Process *process, const ProcessOptions *options);
 
-/* Reads what has arrived, `wait`: or arrives next. Returns how many bytes; 0: the child has closed
- * its end; -1: nothing yet. */
+/* Reads the bytes that have arrived; `wait`: waits for some. Returns their number; 0: the child has
+ * closed its end; -1: nothing yet. */
 ssize_t process_read(Process *process, void *bytes, size_t size, int wait);
 
 /* Hands on the lines that have arrived, each without its end. Returns 0 if the child has closed its
@@ -47,7 +48,7 @@ int process_read_lines(Process *process, void (*take)(void *opaque, const char *
 const char *process_words(const char *line);
 
 /* Waits at most `ms`, -1: until the child ends. Returns the status as of waitpid(), or -1: it still
- * runs, or its status is unknown. Then *process is none, but for memory_kib. */
+ * runs, or its status is unknown. Clears *process but for memory_kib. */
 int process_wait(Process *process, int ms);
 
 /* ---- several at a time ---- */
@@ -55,7 +56,7 @@ int process_wait(Process *process, int ms);
 typedef struct ProcessPool {
     int jobs; /* at a time */
     /* Starts the next one in a free slot, 0..jobs - 1. Returns 1, 0 if nothing is left to start, or
-     * less than 0: nothing more is started, and the others are told to end. */
+     * less than 0: nothing more is started, and the others get SIGTERM. */
     int (*start)(void *opaque, int slot, Process *process);
     /* Reads from the process. Returns 0 if that has closed its end. */
     int (*read)(void *opaque, int slot, Process *process);
@@ -64,7 +65,7 @@ typedef struct ProcessPool {
     /* Several times a second. */
     void (*look)(void *opaque);
     void *opaque;
-    const atomic_int *stop; /* not 0: they are told to end */
+    const atomic_int *stop; /* not 0: they get SIGTERM */
 } ProcessPool;
 
 /* Until none is left. Returns 0, or less than 0: a callback did, or there is no memory. */

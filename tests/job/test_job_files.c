@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "check.h"
-#include "job/film_cuts.h"
+#include "job/film_parts.h"
 #include "job/frame_block.h"
 #include "job/job_plan.h"
 #include "job/part_file.h"
@@ -314,8 +314,8 @@ static void make_plan(JobPlan *plan)
                       .film_end = INT64_MIN,
                       .damage = strdup("the input is damaged: 50 %"),
                       .wanted_parts = 4};
-    CHECK(job_plan_add_argument(plan, "--vopt=a=b c") == 0 &&
-              job_plan_add_argument(plan, "--gamma=2") == 0,
+    CHECK(text_list_add(&plan->arguments, "--vopt=a=b c") == 0 &&
+              text_list_add(&plan->arguments, "--gamma=2") == 0,
           "no memory");
     for (int i = 0; i < 3; i++)
         *job_plan_add_part(plan) = (JobPart){.first = i,
@@ -344,8 +344,8 @@ static void check_plan(const JobPlan *a, const JobPlan *b)
           "another number");
     CHECK(a->ready == b->ready && a->mark == b->mark && !strcmp(a->damage, b->damage),
           "another state");
-    CHECK(b->argument_count == 2 && !strcmp(b->arguments[0], "--vopt=a=b c") &&
-              !strcmp(b->arguments[1], "--gamma=2"),
+    CHECK(b->arguments.count == 2 && !strcmp(b->arguments.all[0], "--vopt=a=b c") &&
+              !strcmp(b->arguments.all[1], "--gamma=2"),
           "other arguments");
     if (!CHECK(b->part_count == 3, "%d parts", b->part_count))
         return;
@@ -610,31 +610,36 @@ static void test_cuts(void)
     MediaError error = {0};
     LumeqContext *context = NULL;
     LumeqMeasure *measure = NULL;
-    FilmCuts cuts = {0};
+    FilmFrames frames = {0};
     CHECK(lumeq_context_create(&context, NULL, NULL, 0) == 0 &&
               lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0,
           "%s", lumeq_last_error(NULL));
     MeasureFile *file = measured_film(measure, 1000, 500);
-    CHECK(film_cuts_make(&cuts, file, 20, NULL, &error) == 0, "%s", error.text);
-    CHECK(cuts.count == 18 && cuts.first[0] == 0 && cuts.first[9] == 597 && cuts.first[18] == 1000,
-          "%d parts", cuts.count);
-    for (int i = 1; i <= cuts.count; i++)
-        CHECK(cuts.first[i] > cuts.first[i - 1] && llabs(cuts.first[i] - 500) > 96,
-              "part %d begins at %lld", i, (long long)cuts.first[i]);
-    film_cuts_free(&cuts);
-    const FilmStretches quarters = {quarter_of, {1, 100}, 3};
-    CHECK(film_cuts_make(&cuts, file, 20, &quarters, &error) == 0, "%s", error.text);
-    CHECK(cuts.count == 17 && cuts.first[1] == 53 && cuts.first[9] == 603, "%d parts", cuts.count);
-    for (int i = 1; i < cuts.count; i++)
-        CHECK(cuts.first[i] % 25 == 3, "part %d begins at %lld", i, (long long)cuts.first[i]);
-    film_cuts_free(&cuts);
+    CHECK(film_frames_read(&frames, file, &error) == 0 && film_frames_cut(&frames, 20, &error) == 0,
+          "%s", error.text);
+    CHECK(frames.parts == 18 && frames.first[0] == 0 && frames.first[9] == 597 &&
+              frames.first[18] == 1000,
+          "%d parts", frames.parts);
+    for (int i = 1; i <= frames.parts; i++)
+        CHECK(frames.first[i] > frames.first[i - 1] && llabs(frames.first[i] - 500) > 96,
+              "part %d begins at %lld", i, (long long)frames.first[i]);
+    film_frames_free(&frames);
+    CHECK(film_frames_read(&frames, file, &error) == 0, "%s", error.text);
+    film_frames_keep_together(&frames, quarter_of, 3, (AVRational){1, 100});
+    CHECK(film_frames_cut(&frames, 20, &error) == 0, "%s", error.text);
+    CHECK(frames.parts == 17 && frames.first[1] == 53 && frames.first[9] == 603, "%d parts",
+          frames.parts);
+    for (int i = 1; i < frames.parts; i++)
+        CHECK(frames.first[i] % 25 == 3, "part %d begins at %lld", i, (long long)frames.first[i]);
+    film_frames_free(&frames);
     measure_file_close(&file);
     /* Up to the end there is no room for a cut, also not for one that is wanted further on. */
     file = measured_film(measure, 1000, 950);
-    CHECK(film_cuts_make(&cuts, file, 20, NULL, &error) == 0, "%s", error.text);
-    CHECK(cuts.count == 18 && cuts.first[17] == 850, "%d parts, the last from %lld", cuts.count,
-          (long long)cuts.first[cuts.count - 1]);
-    film_cuts_free(&cuts);
+    CHECK(film_frames_read(&frames, file, &error) == 0 && film_frames_cut(&frames, 20, &error) == 0,
+          "%s", error.text);
+    CHECK(frames.parts == 18 && frames.first[17] == 850, "%d parts, the last from %lld",
+          frames.parts, (long long)frames.first[frames.parts - 1]);
+    film_frames_free(&frames);
     measure_file_close(&file);
     lumeq_measure_free(&measure);
     lumeq_context_destroy(&context);

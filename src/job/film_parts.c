@@ -1,10 +1,15 @@
-#include "job/film_list.h"
+#include "job/film_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "media/message.h"
 
 #define FIRST_ROOM 4096
+
+/* Damage is noticed some frames before those that it is in come out, as many as threads decode at a
+ * time, and some after. */
+#define DAMAGE_MARGIN 96
 
 /* A process for less costs more than it gains. */
 #define SHORT_SECONDS 5.0
@@ -115,4 +120,63 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, Medi
         plan->parts[plan->part_count - 1].end_pts = times.pts[count - 1] + 1;
     free(times.pts);
     return ret;
+}
+
+/* ---- measured ---- */
+
+int film_frames_read(FilmFrames *f, MeasureFile *file, MediaError *error)
+{
+    const size_t count = (size_t)measure_file_count(file);
+    MeasureCursor cursor = {0};
+    MeasuredFrame frame;
+    int ret;
+    *f = (FilmFrames){.pts = calloc(count + 1, sizeof(*f->pts)), .uncut = calloc(1, count + 1)};
+    if (!f->pts || !f->uncut)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    while ((ret = measure_file_read(file, &cursor, &frame, NULL, error)) > 0) {
+        const int64_t n = f->count++, before = FFMIN(n, DAMAGE_MARGIN);
+        const int64_t after = FFMIN((int64_t)count - n, DAMAGE_MARGIN + 1);
+        f->pts[n] = frame.pts;
+        f->end = frame.pts + frame.duration;
+        if (frame.damaged)
+            memset(f->uncut + n - before, 1, (size_t)(before + after));
+    }
+    return ret;
+}
+
+void film_frames_keep_together(FilmFrames *f, int64_t (*number)(int64_t time_us), int64_t shift,
+                               AVRational base)
+{
+    int64_t last = 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        const int64_t now = number(av_rescale_q(f->pts[i] - shift, base, AV_TIME_BASE_Q));
+        f->uncut[i] |= i && now == last;
+        last = now;
+    }
+}
+
+int film_frames_cut(FilmFrames *f, int64_t parts, MediaError *error)
+{
+    parts = FFMIN(parts, f->count);
+    f->first = calloc((size_t)parts + 2, sizeof(*f->first));
+    if (!f->first)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    f->parts = f->count > 0;
+    for (int64_t i = 1, at = 1; i < parts; i++) {
+        at = FFMAX(at, i * f->count / parts);
+        while (at < f->count && f->uncut[at])
+            at++;
+        if (at > f->first[f->parts - 1] && at < f->count)
+            f->first[f->parts++] = at;
+    }
+    f->first[f->parts] = f->count;
+    return 0;
+}
+
+void film_frames_free(FilmFrames *f)
+{
+    free(f->pts);
+    free(f->uncut);
+    free(f->first);
+    *f = (FilmFrames){0};
 }
