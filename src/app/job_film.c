@@ -105,26 +105,6 @@ void job_film_deepen(JobFilm *f)
     f->params = options_params(&f->options, f->input);
 }
 
-static int look(JobFilm *f)
-{
-    f->input = engine_input(&f->options, f->source, f->writer);
-    f->input.ahead = 1;
-    int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
-    if (ret >= 0)
-        ret = engine_set_params(&f->engine, &f->params, &f->error);
-    job_film_deepen(f);
-    return ret;
-}
-
-static void say_codes(const JobFilm *f, const CodeRange *codes)
-{
-    char text[64];
-    if (!codes->window.high)
-        return;
-    code_window_text(codes->window, codes->all, text, sizeof(text));
-    say(SAY_NORMAL, "%s %s", f->source->name, text);
-}
-
 /* The codes are found when the film is planned. */
 static int find_codes(JobFilm *f)
 {
@@ -136,7 +116,11 @@ static int find_codes(JobFilm *f)
             return ret;
         f->plan.codes[0] = codes->window.low;
         f->plan.codes[1] = codes->window.high;
-        say_codes(f, codes);
+        if (codes->window.high) {
+            char text[64];
+            code_window_text(codes->window, codes->all, text, sizeof(text));
+            say(SAY_NORMAL, "%s %s", f->source->name, text);
+        }
     }
     codes->is_measured = 1;
     codes->window = (CodeWindow){f->plan.codes[0], f->plan.codes[1]};
@@ -153,33 +137,34 @@ int job_film_open(JobFilm *f)
     f->writer_options.take_opaque = before.take_opaque;
     f->writer_options.whole = before.whole;
     f->writer_options.whole_opaque = before.whole_opaque;
-    if (before.take_encoded)
-        f->writer_options.overwrite = 1; /* it is not touched */
+    f->writer_options.overwrite |= before.take_encoded != NULL; /* it is not touched */
     f->writer_options.video.closed = 1;
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
-    int ret = engine_create_writer(&f->writer, &f->writer_options, o, &f->error);
-    if (ret >= 0 && o->passes_asked_by) /* the plan's */
-        ret = passes_choose(o, f->writer, &f->error);
-    if (ret >= 0)
-        ret = writer_check_parts(f->writer, &f->error);
-    if (ret >= 0)
-        ret = engine_open(&f->engine, o, 0, &f->error);
-    if (ret >= 0)
-        ret = engine_open_context(&f->engine, o, &f->error);
+    if (engine_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
+        (o->passes_asked_by && passes_choose(o, f->writer, &f->error) < 0) ||
+        writer_check_parts(f->writer, &f->error) < 0 ||
+        engine_open(&f->engine, o, 0, &f->error) < 0 ||
+        engine_open_context(&f->engine, o, &f->error) < 0)
+        return f->error.fault;
     f->reader = engine_reader(o, f->writer);
     f->reader.decoder =
         (DecoderOptions){.memory = f->engine.memory, .threads = f->plan.decoder_threads};
+    if (engine_open_source(&f->source, o, o->input, f->stop, &f->error) < 0)
+        return f->error.fault;
+    if (source_is_one_picture(f->source))
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "%s is a picture: there is no film to be in parts",
+                          media_quote(o->input));
+    if (writer_map(f->writer, f->source, &f->error) < 0 || find_codes(f) < 0)
+        return f->error.fault;
+    f->input = engine_input(&f->options, f->source, f->writer);
+    f->input.ahead = 1;
+    int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
     if (ret >= 0)
-        ret = engine_open_source(&f->source, o, o->input, f->stop, &f->error);
-    if (ret >= 0 && source_is_one_picture(f->source))
-        ret = media_fail(&f->error, MEDIA_USAGE, "%s is a picture: there is no film to be in parts",
-                         media_quote(o->input));
-    if (ret >= 0)
-        ret = writer_map(f->writer, f->source, &f->error);
-    if (ret >= 0)
-        ret = find_codes(f);
-    return ret < 0 ? ret : look(f);
+        ret = engine_set_params(&f->engine, &f->params, &f->error);
+    job_film_deepen(f);
+    return ret;
 }
 
 int job_film_source(void *film, Source **source, MediaError *error)

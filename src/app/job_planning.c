@@ -165,13 +165,6 @@ static int take_plan_there(JobFilm *f)
     return 1;
 }
 
-static int make_folder(JobFilm *f)
-{
-    if (f->options.overwrite)
-        job_folder_clear(f->plan.folder, 0);
-    return job_folder_make(f->plan.folder, f->plan.output, &f->error);
-}
-
 static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error)
 {
     (void)opaque, (void)packet, (void)error;
@@ -509,13 +502,22 @@ static int list_parts(JobFilm *f)
     return ret < 0 ? ret : 0;
 }
 
-/* From now on the plan itself says that the output is not this job's film yet. */
-static void has_plan_now(const JobFilm *f)
+static int make_plan(JobFilm *f)
 {
-    char *path = job_path(f->plan.folder, JOB_BEGUN);
-    if (path)
-        (void)unlink(path);
-    free(path);
+    if (job_film_open(f) < 0 || try_encoder(f) < 0)
+        return f->error.fault;
+    if (f->options.overwrite)
+        job_folder_clear(f->plan.folder, 0);
+    int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
+    if (ret >= 0 && (f->options.no_measure || f->within))
+        ret = list_parts(f);
+    if (ret >= 0 && !f->plan.part_count) {
+        f->progress.duration = 0;
+        ret = plan_film(f, 1);
+    }
+    if (ret < 0)
+        (void)rmdir(f->plan.folder); /* unless there is something in it */
+    return ret;
 }
 
 int job_step_plan(JobFilm *f)
@@ -527,37 +529,19 @@ int job_step_plan(JobFilm *f)
                           "a plan is of a film in one file, and pictures are none");
     if (job_begin(&f->options, f->resume, &f->error) < 0)
         return f->error.fault;
-    int ret = begin_plan(f);
-    if (ret >= 0)
-        ret = take_plan_there(f);
-    if (ret > 0) {
-        has_plan_now(f);
-        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already: %d part%s",
-            media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
-        return 0;
-    }
-    if (ret >= 0)
-        ret = job_film_open(f);
-    if (ret >= 0)
-        ret = try_encoder(f);
-    if (ret >= 0)
-        ret = make_folder(f);
-    if (ret >= 0)
-        ret = f->options.no_measure || f->within ? list_parts(f) : 0;
-    if (ret >= 0 && !f->plan.part_count) {
-        f->progress.duration = 0;
-        ret = plan_film(f, 1);
-    }
-    if (ret < 0)
-        (void)rmdir(f->plan.folder); /* unless there is something in it */
-    else
-        has_plan_now(f);
-    if (ret >= 0 && f->plan.ready)
+    const int there = begin_plan(f) < 0 ? f->error.fault : take_plan_there(f);
+    const int ret = there == 0 ? make_plan(f) : there;
+    char *begun = ret < 0 ? NULL : job_path(f->plan.folder, JOB_BEGUN);
+    if (begun)
+        (void)unlink(begun); /* now the plan says that the output is not this job's film yet */
+    free(begun);
+    if (ret >= 0 && !there && f->plan.ready)
         say_planned(f);
     else if (ret >= 0)
-        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s: %d part%s, to be measured",
-            media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
-    return ret;
+        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
+            there ? " has this plan already" : "", f->plan.part_count,
+            f->plan.part_count == 1 ? "" : "s", there ? "" : ", to be measured");
+    return ret < 0 ? ret : 0;
 }
 
 int job_step_measure(JobFilm *f, int part)
