@@ -233,10 +233,8 @@ static int measure(JobFilm *f, int number, int tries, MeasureFile *file, PartMea
                       .done = note_measured,
                       .opaque = &noted};
     pass.reader.copy = 0;
-    if (number >= 0) {
-        pass.reader.frames = -1; /* its end says as much */
-        pass.reader.span = &span;
-    }
+    if (number >= 0)
+        pass.reader.span = &span; /* of the last part, --frames is the end at the latest */
     if (ret >= 0)
         ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
@@ -292,7 +290,7 @@ static int gather(JobFilm *f, MeasureFile *file, DamageReport *damage)
         PartMeasures measures = {0};
         ret = read_measures(f, i, known ? last : NULL, &measures);
         if (ret >= 0)
-            ret = part_measures_add(&measures, i, file, &f->error);
+            ret = part_measures_add(&measures, i, file, f->options.frames, &f->error);
         if (ret >= 0)
             damage_add(damage, &measures.damage);
         if (measures.frames) {
@@ -478,7 +476,6 @@ static int list_parts(JobFilm *f)
         .to_us = o->to_us,
         .frames = o->frames,
         .parts = f->within ? 0 : o->parts,
-        .most_parts = JOB_MOST_PARTS,
         .seconds = !f->within && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
         .at_a_time = f->measures,
     };

@@ -1,11 +1,13 @@
 #include "job/film_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "media/message.h"
+/* Packets of video that are read to see whether they have times. */
+#define TRIED_PACKETS 64
 
-#define FIRST_ROOM 4096
+#define USUAL_RATE 25.0
 
 /* Damage is noticed some frames before those that it is in come out, as many as threads decode at a
  * time, and some after. */
@@ -14,112 +16,56 @@
 /* A process for less costs more than it gains. */
 #define SHORT_SECONDS 5.0
 
-typedef struct Times {
-    int64_t *pts;
-    int64_t count, room;
-} Times;
-
-static int add_time(Times *t, int64_t pts, MediaError *error)
-{
-    if (t->count == t->room) {
-        const int64_t room = t->room ? 2 * t->room : FIRST_ROOM;
-        int64_t *larger = realloc(t->pts, (size_t)room * sizeof(*larger));
-        if (!larger)
-            return media_fail(error, MEDIA_OUTPUT, "out of memory");
-        t->pts = larger;
-        t->room = room;
-    }
-    t->pts[t->count++] = pts;
-    return 0;
-}
-
-static int read_times(Times *t, Source *source, MediaError *error)
+/* MEDIA_INPUT: they have no times, or there are none. */
+static int check_times(Source *source, MediaError *error)
 {
     AVPacket *packet = av_packet_alloc();
-    int ret = packet ? 0 : media_fail(error, MEDIA_INPUT, "out of memory"), got = ret;
-    while (ret >= 0 && (got = source_read(source, packet)) >= 0) {
-        const int64_t pts = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-        if (packet->stream_index == source->video->index && pts != AV_NOPTS_VALUE &&
-            !(packet->flags & AV_PKT_FLAG_DISCARD))
-            ret = add_time(t, pts, error);
+    int found = 0, ret = packet ? 0 : AVERROR(ENOMEM);
+    for (int tried = 0; !found && tried < TRIED_PACKETS && ret >= 0;) {
+        ret = source_read(source, packet);
+        if (ret >= 0 && packet->stream_index == source->video->index) {
+            found = packet->pts != AV_NOPTS_VALUE || packet->dts != AV_NOPTS_VALUE;
+            tried++;
+        }
         av_packet_unref(packet);
     }
     av_packet_free(&packet);
-    if (ret >= 0 && got == AVERROR(ENOMEM))
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    return ret >= 0 && got == AVERROR_EXIT ? media_fail(error, MEDIA_INPUT, "interrupted") : ret;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Leaves those of the wanted part, in order, each once; at the end the one behind them, if there
- * is one that is not wanted. */
-static int64_t choose_times(Times *t, const Source *source, const FilmListOptions *o,
-                            AVRational base)
-{
-    const int64_t start = source_start(source);
-    int64_t count = 0;
-    if (!t->count)
-        return 0; /* qsort() takes no NULL */
-    qsort(t->pts, (size_t)t->count, sizeof(*t->pts), compare_times);
-    for (int64_t i = 0; i < t->count; i++) {
-        const int64_t us = av_rescale_q(t->pts[i], base, AV_TIME_BASE_Q) - start;
-        if ((count && t->pts[i] == t->pts[count - 1]) || (o->from_us >= 0 && us < o->from_us) ||
-            (o->to_us >= 0 && us >= o->to_us) || (o->frames >= 0 && count >= o->frames))
-            continue;
-        t->pts[count++] = t->pts[i];
-    }
-    return count;
-}
-
-/* The part that begins with packet number `at`. */
-static int add_part(JobPlan *plan, const Times *t, int64_t at, int64_t start, MediaError *error)
-{
-    const AVRational base = plan->time_base;
-    JobPart *part = job_plan_add_part(plan);
-    if (!part)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    *part = (JobPart){.begin_pts = INT64_MIN, .end_pts = INT64_MAX, .seek_us = -1};
-    if (!at)
-        return 0;
-    part[-1].end_pts = part->begin_pts = t->pts[at];
-    part->before_pts = t->pts[at - 1];
-    if (at > JOB_LEAD)
-        part->seek_us =
-            av_rescale_q_rnd(t->pts[at - JOB_LEAD], base, AV_TIME_BASE_Q, AV_ROUND_DOWN) - start;
-    return 0;
-}
-
-/* Of a film of so many seconds. */
-static int64_t count_parts(const FilmListOptions *o, double seconds)
-{
-    const int64_t parts = (int64_t)(seconds / o->seconds + 0.5);
-    return FFMAX(parts, FFMIN(o->at_a_time, (int64_t)(seconds / SHORT_SECONDS)));
+    return found ? 0
+                 : media_fail(error, MEDIA_INPUT, "%s has no packet of video with a time",
+                              source->name);
 }
 
 int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, MediaError *error)
 {
-    const AVRational base = plan->time_base;
-    Times times = {0};
-    int ret = read_times(&times, source, error);
-    const int64_t count = ret < 0 ? 0 : choose_times(&times, source, o, base);
-    if (ret >= 0 && !count)
-        ret = media_fail(error, MEDIA_INPUT, "%s has no packet of video", source->name);
-    const int64_t span = count ? times.pts[count - 1] - times.pts[0] : 0;
-    int64_t parts = o->parts ? o->parts : count_parts(o, (double)span * av_q2d(base));
-    parts = FFMAX(FFMIN(FFMIN(parts, o->most_parts), count), 1);
-    for (int64_t i = 0; ret >= 0 && i < parts; i++)
-        ret = add_part(plan, &times, i * count / parts, source_start(source), error);
-    plan->frames = count;
-    plan->length_us = av_rescale_q(span, base, AV_TIME_BASE_Q);
-    if (ret >= 0 && o->frames >= 0 && count == o->frames)
-        plan->parts[plan->part_count - 1].end_pts = times.pts[count - 1] + 1;
-    free(times.pts);
-    return ret;
+    const AVRational average = source->video->avg_frame_rate;
+    const double rate = average.num > 0 && average.den > 0 ? av_q2d(average) : USUAL_RATE;
+    const int64_t start = source_start(source), from = FFMAX(o->from_us, 0);
+    int64_t end = FFMAX(source->format->duration, from);
+    if (check_times(source, error) < 0)
+        return error->fault;
+    if (o->to_us >= 0)
+        end = FFMIN(end, o->to_us);
+    if (o->frames >= 0 && (double)o->frames / rate < (double)(end - from) / AV_TIME_BASE)
+        end = from + (int64_t)((double)o->frames / rate * AV_TIME_BASE);
+    const double seconds = (double)(end - from) / AV_TIME_BASE;
+    int64_t parts = FFMIN(o->at_a_time, (int64_t)(seconds / SHORT_SECONDS));
+    parts = o->parts ? o->parts : FFMAX(parts, (int64_t)(seconds / o->seconds + 0.5));
+    parts = FFMAX(FFMIN3(parts, JOB_MOST_PARTS, (int64_t)(seconds * rate)), 1);
+    for (int64_t i = 0; i < parts; i++) {
+        JobPart *part = job_plan_add_part(plan);
+        if (!part)
+            return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        *part = (JobPart){.begin_pts = INT64_MIN, .end_pts = INT64_MAX, .seek_us = -1};
+        if (!i)
+            continue;
+        const int64_t begin = from + av_rescale(i, end - from, parts);
+        part[-1].end_pts = part->begin_pts =
+            av_rescale_q(start + begin, AV_TIME_BASE_Q, plan->time_base);
+        part->seek_us = FFMAX(begin - (int64_t)(JOB_LEAD / rate * AV_TIME_BASE), -1);
+    }
+    plan->frames = (int64_t)(seconds * rate);
+    plan->length_us = end - from;
+    return 0;
 }
 
 /* ---- measured ---- */

@@ -1,4 +1,4 @@
-/* Cuts a film into parts: by the times of its packets before it is measured, by its frames
+/* Cuts a film into parts: by time before it is measured, by its frames
  * afterwards. */
 #ifndef LUMEQ_JOB_FILM_PARTS_H
 #define LUMEQ_JOB_FILM_PARTS_H
@@ -11,14 +11,13 @@
  * `at_a_time` of them if those are not too short. */
 typedef struct FilmListOptions {
     int64_t from_us, to_us, frames;
-    int64_t parts, most_parts;
+    int64_t parts;
     double seconds;
     int at_a_time; /* 0: it does not matter */
 } FilmListOptions;
 
-/* Reads the source to its end, and lists the parts in the plan, whose time base is known, with how
- * many packets there are and how long they are together. Packets are not decoded. MEDIA_INPUT,
- * MEDIA_OUTPUT. */
+/* Lists parts of the same length in the plan, whose time base is set, with an estimate of how many
+ * frames there are. The last part has no end. MEDIA_INPUT, MEDIA_OUTPUT. */
 int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *options,
                    MediaError *error);
 

@@ -118,7 +118,8 @@ int part_measures_read(PartMeasures *m, const JobPlan *plan, int part, MediaErro
     return ret;
 }
 
-int part_measures_add(const PartMeasures *m, int part, MeasureFile *file, MediaError *error)
+int part_measures_add(const PartMeasures *m, int part, MeasureFile *file, int64_t most,
+                      MediaError *error)
 {
     BlockReader block;
     LumeqMeasure *measure = NULL;
@@ -127,7 +128,8 @@ int part_measures_add(const PartMeasures *m, int part, MeasureFile *file, MediaE
     size_t size;
     int ret = block_reader_open(&block, &m->file, SEALED_FILE_HEAD, m->file.size - SEALED_FILE_HEAD,
                                 m->sum, error);
-    while (file && ret >= 0 && (ret = block_reader_next(&block, &frame, &bytes, &size, error)) > 0)
+    while (file && ret >= 0 && (most < 0 || measure_file_count(file) < most) &&
+           (ret = block_reader_next(&block, &frame, &bytes, &size, error)) > 0)
         ret = lumeq_measure_unpack(&measure, bytes, size) < 0
                   ? media_fail(error, MEDIA_INPUT, "%s: %s", media_quote(m->file.path),
                                lumeq_last_error(NULL))
@@ -144,7 +146,7 @@ int part_measures_are_there(const JobPlan *plan, int part, MediaError *error)
     PartMeasures m;
     int ret = part_measures_read(&m, plan, part, error);
     if (ret >= 0)
-        ret = part_measures_add(&m, part, NULL, error);
+        ret = part_measures_add(&m, part, NULL, -1, error);
     part_measures_close(&m);
     return ret >= 0;
 }

@@ -25,9 +25,10 @@ int part_measures_write(PartMeasures *measures, const JobPlan *plan, int part, M
 /* -ENOENT: the part is not measured; MEDIA_INPUT. To be closed in any case. */
 int part_measures_read(PartMeasures *measures, const JobPlan *plan, int part, MediaError *error);
 
-/* Adds those that were read to the measure file; NULL: only verifies their checksum. MEDIA_INPUT,
- * MEDIA_OUTPUT. */
-int part_measures_add(const PartMeasures *measures, int part, MeasureFile *file, MediaError *error);
+/* Adds those that were read to the measure file, until it has `most` (-1: all); NULL: only verifies
+ * their checksum. MEDIA_INPUT, MEDIA_OUTPUT. */
+int part_measures_add(const PartMeasures *measures, int part, MeasureFile *file, int64_t most,
+                      MediaError *error);
 
 /* True if the part is measured and its file is whole. Otherwise the error says why; no fault: there
  * is no file. */
