@@ -82,10 +82,10 @@ int process_start(Process *p, const ProcessOptions *o)
     return reason;
 }
 
-ssize_t process_read(Process *p, void *bytes, size_t size, int wait)
+ssize_t process_read(Process *p, void *bytes, size_t size, int ms)
 {
     struct pollfd end = {.fd = p->output, .events = POLLIN};
-    while (wait && poll(&end, 1, -1) < 0 && errno == EINTR) {
+    while (ms && poll(&end, 1, ms) < 0 && errno == EINTR) {
     }
     const ssize_t n = read(p->output, bytes, size);
     return n < 0 && errno != EINTR && errno != EAGAIN ? 0 : n;

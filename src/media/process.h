@@ -35,9 +35,9 @@ typedef struct ProcessOptions {
 /* Returns 0 or an errno, also if there is no such program. */
 int process_start(Process *process, const ProcessOptions *options);
 
-/* Reads the bytes that have arrived; `wait`: waits for some. Returns their number; 0: the child has
- * closed its end; -1: nothing yet. */
-ssize_t process_read(Process *process, void *bytes, size_t size, int wait);
+/* Reads the bytes that have arrived; waits at most `ms` for some, -1: until there are. Returns
+ * their number; 0: the child has closed its end; -1: nothing yet. */
+ssize_t process_read(Process *process, void *bytes, size_t size, int ms);
 
 /* Hands on the lines that have arrived, each without its end. Returns 0 if the child has closed its
  * end. */

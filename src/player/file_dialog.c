@@ -52,7 +52,8 @@ static void *dialog_main(void *arg)
     size_t length = 0;
     ssize_t got;
     while (length < sizeof(d->path) - 1 &&
-           (got = process_read(&d->process, d->path + length, sizeof(d->path) - 1 - length, 1)) > 0)
+           (got = process_read(&d->process, d->path + length, sizeof(d->path) - 1 - length, -1)) >
+               0)
         length += (size_t)got;
     const int status = process_wait(&d->process, -1);
     if (length && d->path[length - 1] == '\n')

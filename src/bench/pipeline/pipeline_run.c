@@ -604,7 +604,7 @@ int pipeline_child(PipelineWork *work, const void *job, PipelineResult *result)
         return -1;
     }
     while (done < sizeof(*result) &&
-           (n = process_read(&process, (char *)result + done, sizeof(*result) - done, 1)) != 0)
+           (n = process_read(&process, (char *)result + done, sizeof(*result) - done, -1)) != 0)
         done += n > 0 ? (size_t)n : 0;
     const int whole = done == sizeof(*result), status = process_wait(&process, -1);
     result->memory_mib = (double)process.memory_kib / 1024;

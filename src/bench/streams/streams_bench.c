@@ -242,7 +242,7 @@ static double ask_decoders(int device)
     snprintf(number, sizeof(number), "%d", device);
     if (process_start(&process, &options))
         return NAN;
-    if (process_read(&process, text, sizeof(text) - 1, 1) > 0 && sscanf(text, "%lf", &busy) != 1)
+    if (process_read(&process, text, sizeof(text) - 1, -1) > 0 && sscanf(text, "%lf", &busy) != 1)
         busy = NAN;
     (void)process_wait(&process, -1);
     return busy;
