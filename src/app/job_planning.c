@@ -1,4 +1,4 @@
-/* The steps of a job before its parts are written: job_steps.h has them all. */
+/* The steps of a job before its parts are written: job_film.h has them all. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 
 #include "app/decision.h"
 #include "app/headless.h"
-#include "app/job_steps.h"
+#include "app/job_film.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_inputs.h"
 #include "app/output_depth.h"
@@ -521,9 +521,6 @@ int job_step_plan(JobFilm *f)
 {
     f->options.passes_asked_by = "a film in parts";
     f->options.two_pass = OPTIONS_TWO_PASS_ON;
-    if (f->options.sequence || option_inputs_is_pictures(&f->options, f->options.input))
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "a plan is of a film in one file, and pictures are none");
     if (job_begin(&f->options, f->resume, &f->error) < 0)
         return f->error.fault;
     const int there = begin_plan(f) < 0 ? f->error.fault : take_plan_there(f);

@@ -1,4 +1,4 @@
-#include "app/job_steps.h"
+#include "app/job_film.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "app/job_commands.h"
+#include "app/job_run.h"
 #include "manual/shells.h"
 
 /* A word to be typed, not a name for one: in lower case. */
