@@ -458,6 +458,17 @@ int engine_open_again(Source **source, const Options *options, const char *path,
     return source_open(source, &wanted, error);
 }
 
+int engine_open_pipe(Source **source, const Options *options, struct SharedPipe *pipe, int side,
+                     const atomic_int *stop, MediaError *error)
+{
+    SourceOptions wanted = source_options(options, options->input, stop);
+    wanted.pipe = pipe;
+    wanted.pipe_side = side;
+    if (side)
+        wanted.note = NULL;
+    return source_open(source, &wanted, error);
+}
+
 int engine_wants(const Options *options, const char *path, const atomic_int *stop)
 {
     SourceOptions wanted = source_options(options, path, stop);

@@ -17,7 +17,7 @@
 /* {0} is a closed one. */
 typedef struct Engine {
     LumeqEqualizer *equalizer;
-    LumeqContext *context;   /* for two passes, else NULL */
+    LumeqContext *context;   /* for a lookahead, else NULL */
     FrameMemory *memory;     /* that frames are decoded to, and equalized into */
     const char *backend;     /* its name at the start; the CPU takes over from a GPU that is lost */
     AVBufferRef *gpu;        /* that decodes or encodes, too, or NULL */
@@ -71,6 +71,10 @@ int engine_open_source(Source **source, const Options *options, const char *path
 /* The same of a file that has been opened before: what is chosen has been said. */
 int engine_open_again(Source **source, const Options *options, const char *path,
                       const atomic_int *stop, MediaError *error);
+
+/* The input, a pipe that two sources read, see shared_pipe.h. */
+int engine_open_pipe(Source **source, const Options *options, struct SharedPipe *pipe, int side,
+                     const atomic_int *stop, MediaError *error);
 
 /* 1: a file is one that a run would open, or one that it should tell about: its name says that it
  * is a video, and it cannot be opened. 0: it is none. -1: stopped. */

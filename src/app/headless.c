@@ -11,10 +11,10 @@
 #include "app/comparison.h"
 #include "app/decision.h"
 #include "app/engine.h"
+#include "app/lookahead_choice.h"
 #include "app/output_depth.h"
 #include "app/overlay.h"
 #include "app/pace.h"
-#include "app/passes.h"
 #include "app/progress.h"
 #include "app/pumping.h"
 #include "app/run_report.h"
@@ -24,17 +24,19 @@
 #include "app/virtual_camera.h"
 #include "media/compat.h"
 #include "media/gpu_frame.h"
+#include "media/input/shared_pipe.h"
 #include "media/output/writer.h"
-#include "pipeline/curve_planner.h"
-#include "pipeline/first_pass.h"
+#include "pipeline/lookahead.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/planned_curves.h"
 
+/* What a pipe that is read by two decoders should keep in memory, and how far curves look ahead in
+ * it at least, in nanoseconds. */
+#define PIPE_BYTES (64.0 * (1 << 20))
+#define LEAST_LOOKAHEAD INT64_C(200000000)
+
 /* A camera's frame that is older than this when it is written waited for the encoder. */
 #define BEHIND_US 200000
-
-/* Bytes that measures take. */
-#define WORTH_SAYING 1000000
 
 typedef struct Run {
     const Options *options;
@@ -47,12 +49,11 @@ typedef struct Run {
     Reader *reader;
     OptionsInput input;
     LumeqParams params; /* what the options make of it */
-    int passes;
-    int depth;             /* that frames of 8 bits are brought to; 0: they are not */
-    MeasureFile *measures; /* of the first of two passes */
-    CurvePlanner *planner;
+    int64_t ahead;      /* nanoseconds that curves look ahead; 0: they do not */
+    int depth;          /* that frames of 8 bits are brought to; 0: they are not */
+    SharedPipe *pipe;   /* that is read by two decoders, or NULL */
+    Lookahead *lookahead;
     PlannedCurves *planned;
-    int first_damaged; /* the first pass knew of damage */
     StatsFile *stats;
     RunReport *report;
     FrameOverlay *overlay;
@@ -188,14 +189,36 @@ static int may_encode_on_gpu(const Run *run)
            !o->overlay && !run->virtual;
 }
 
+/* A pipe is shared if curves look ahead in it: by less where its video takes much memory. */
+static int open_source(Run *run)
+{
+    const Options *o = run->options;
+    if (!run->ahead || !lookahead_of_pipe(o))
+        return engine_open_source(&run->source, o, o->input, run->stop, &run->error);
+    run->pipe = shared_pipe_open(o->input);
+    if (!run->pipe)
+        return media_fail(&run->error, MEDIA_INPUT, "cannot open %s: %s",
+                          media_quote_input(o->input), strerror(errno));
+    int ret = engine_open_pipe(&run->source, o, run->pipe, 0, run->stop, &run->error);
+    const double most = ret < 0 ? 0 : PIPE_BYTES / source_byte_rate(run->source) * 1e9;
+    if (ret >= 0 && most < (double)run->ahead) {
+        run->ahead = FFMAX((int64_t)most, LEAST_LOOKAHEAD);
+        say(SAY_DETAILS, "the pipe's video is large: curves know up to %.2g s of what follows",
+            (double)run->ahead / 1e9);
+    }
+    return ret;
+}
+
 static int open_input(Run *run)
 {
     const Options *o = run->options;
     run->reader_options = engine_reader(o, run->writer);
     run->reader_options.count_bars = run->engine.encodes; /* such frames are whole */
-    int ret = engine_open_source(&run->source, o, o->input, run->stop, &run->error);
+    int ret = open_source(run);
     if (ret >= 0)
         run->reader_options.decoder = engine_decoder(&run->engine, o, run->source);
+    if (run->pipe) /* what a GPU loses with its frames cannot be read again */
+        run->reader_options.decoder.gpu = NULL;
     if (ret >= 0)
         ret = engine_survey_codes(&run->reader_options.decoder.codes, o, run->source, run->stop,
                                   &run->error);
@@ -213,7 +236,7 @@ static int open_input(Run *run)
 static int set_look(Run *run)
 {
     run->input = engine_input(run->options, run->source, run->writer);
-    run->input.ahead = run->passes > 1;
+    run->input.ahead = run->ahead > 0;
     const int ret = engine_params(&run->params, run->options, run->input, run->source, &run->error);
     return ret < 0 ? ret : engine_set_params(&run->engine, &run->params, &run->error);
 }
@@ -361,37 +384,19 @@ static int sink(Run *run, Item *item)
     return ret;
 }
 
-/* What the writer does not want of the input, the first pass does not read either: it sees the same
- * packets. */
-static int open_first(Run *run, Source **source)
+/* What the writer does not want of the input is not read ahead either: both see the same packets.
+ */
+static int open_again(void *opaque, const Source *like, Source **source, MediaError *error)
 {
+    const Run *run = opaque;
     const Options *o = run->options;
-    if (engine_open_again(source, o, o->input, run->stop, &run->error) < 0)
-        return run->error.fault;
-    const AVFormatContext *second = run->source->format;
-    AVFormatContext *first = (*source)->format;
-    for (unsigned i = 0; i < first->nb_streams && i < second->nb_streams; i++)
-        first->streams[i]->discard = second->streams[i]->discard;
+    if ((run->pipe ? engine_open_pipe(source, o, run->pipe, 1, run->stop, error)
+                   : engine_open_again(source, o, o->input, run->stop, error)) < 0)
+        return error->fault;
+    AVFormatContext *format = (*source)->format;
+    for (unsigned i = 0; i < format->nb_streams && i < like->format->nb_streams; i++)
+        format->streams[i]->discard = like->format->streams[i]->discard;
     return 0;
-}
-
-static void say_measured(const Run *run)
-{
-    const double seconds = progress_elapsed(&run->progress);
-    const int64_t frames = measure_file_count(run->measures);
-    say(SAY_DETAILS, "measured %lld frame%s in %.2f s (%.0f fps)", (long long)frames,
-        frames == 1 ? "" : "s", seconds, (double)frames / seconds);
-}
-
-static void note_measured(void *opaque, double end)
-{
-    Run *run = opaque;
-    Progress *p = &run->progress;
-    if (run->trial)
-        trial_measured(run->trial);
-    p->frame++;
-    p->time = end;
-    progress_update(p);
 }
 
 /* See PlannedOptions. From the thread that equalizes. */
@@ -399,116 +404,41 @@ static int next_curve(void *opaque, int64_t shift, AVRational base, MeasuredFram
                       LumeqCurve **curve, MediaError *error)
 {
     const Run *run = opaque;
-    return curve_planner_next(run->planner, shift, base, frame, curve, error);
+    (void)shift;
+    (void)base;
+    return lookahead_next(run->lookahead, frame, curve, error);
 }
 
-/* A path beside which the measures are kept. */
-static const char *measures_place(const Options *o)
-{
-    return o->output ? o->output : o->stats ? o->stats : o->report;
-}
-
-static int measure(Run *run, FirstPass *pass)
-{
-    const Options *o = run->options;
-    Source *source = NULL;
-    int ret = open_first(run, &source);
-    if (ret >= 0)
-        ret = measure_file_open(&run->measures, measures_place(o), &run->error);
-    pass->source = source;
-    pass->file = run->measures;
-    if (ret >= 0)
-        ret = first_pass_run(pass, &run->error);
-    source_close(&source);
-    return ret;
-}
-
-/* The curves would miss the frames that a GPU has lost: without it there are all, in both passes.
- */
-static int measure_anew(Run *run, FirstPass *pass)
-{
-    say(SAY_WARNINGS, "frames were lost with the GPU: the first pass begins anew in software");
-    gpu_device_lose(run->engine.gpu);
-    run->error = (MediaError){0};
-    measure_file_close(&run->measures);
-    run->progress.frame = 0;
-    run->progress.time = 0;
-    pass->lost = 0;
-    return measure(run, pass);
-}
-
-/* The first of two passes, and curves for the second where there are frames. */
 static int look_ahead(Run *run)
 {
     const Options *o = run->options;
-    FirstPass pass = {.reader = run->reader_options,
-                      .context = run->engine.context,
-                      .params = &run->params,
-                      .from_pts = INT64_MIN,
-                      .done = note_measured,
-                      .opaque = run};
-    pass.reader.copy = 0;
-    int ret = measure(run, &pass);
-    if (pass.lost && atomic_load(run->stop) == RUN_ON)
-        ret = measure_anew(run, &pass);
-    if (ret < 0 || atomic_load(run->stop) != RUN_ON)
-        return ret;
-    run->first_damaged = pass.damaged;
-    say_measured(run);
-    ret = source_is_changed(run->source, o->input, &run->error);
-    if (ret < 0 || measure_file_count(run->measures) == 0)
-        return ret;
-    run->progress.frames = measure_file_count(run->measures);
-    FramesSeen seen = {.frames = measure_file_count(run->measures)};
-    const int64_t shift = av_rescale_q(pass.zero, AV_TIME_BASE_Q, pass.time_base);
-    if (output_depth_is_auto(o))
-        ret = curve_planner_filtered(run->measures, &run->params, shift, pass.time_base,
-                                     &seen.filtered, &run->error);
-    if (ret < 0 || choose_depth(run, seen) < 0)
-        return run->error.fault;
-    const PlannedOptions planned = {
+    const LookaheadOptions options = {
+        .open = open_again,
+        .opaque = run,
+        .source = run->source,
+        .reader = run->reader_options,
+        .context = run->engine.context,
+        .nanoseconds = run->ahead,
+        .stop = run->stop,
+    };
+    PlannedOptions planned = {
         .next = next_curve,
         .opaque = run,
-        .count = measure_file_count(run->measures),
         .context = run->engine.context,
-        .depth = run->depth,
         .source = run->source,
         .path = o->input,
     };
-    ret = curve_planner_open(&run->planner, run->measures, &run->params, run->depth, &run->error);
+    FramesSeen seen = {0};
+    int ret = lookahead_open(&run->lookahead, &options, &run->error);
+    if (ret >= 0 && output_depth_is_auto(o))
+        ret = lookahead_survey(run->lookahead, &run->params, &seen.frames, &seen.filtered,
+                               &run->error);
+    if (ret >= 0)
+        ret = choose_depth(run, seen);
+    if (ret >= 0)
+        ret = lookahead_start(run->lookahead, &run->params, run->depth, &run->error);
+    planned.depth = run->depth;
     return ret < 0 ? ret : planned_open(&run->planned, &planned, &run->error);
-}
-
-/* What the measures could not be kept for is not worth an output: unless two passes were asked for,
- * there is one, then. */
-static int do_without(Run *run)
-{
-    char text[sizeof(run->error.text)];
-    const int asked = run->options->two_pass == OPTIONS_TWO_PASS_ON || run->params.deflicker > 0;
-    if (run->error.fault != MEDIA_OUTPUT)
-        return run->error.fault;
-    snprintf(text, sizeof(text), "%s", run->error.text);
-    run->error = (MediaError){0};
-    if (asked)
-        return media_fail(&run->error, MEDIA_OUTPUT, "%s; --two-pass off does without", text);
-    say(SAY_WARNINGS, "one pass, in which curves go by the frames before alone: %s", text);
-    measure_file_close(&run->measures);
-    run->passes = 1;
-    return 0;
-}
-
-/* Where an output has no room, what the measures take may be what it lacks. */
-static void say_failed(const Run *run)
-{
-    const int full = run->error.fault == MEDIA_OUTPUT && strstr(run->error.text, strerror(ENOSPC));
-    const int64_t size = run->planned ? measure_file_size(run->measures) : 0;
-    if (full && size >= WORTH_SAYING)
-        say(SAY_ERRORS,
-            "%s; %.0f MB are taken by the measures of the first pass, which --two-pass "
-            "off does without",
-            run->error.text, (double)size / 1e6);
-    else
-        say(SAY_ERRORS, "%s", run->error.text);
 }
 
 /* Runs the stages to the end of the input, the first error or a signal. */
@@ -583,7 +513,7 @@ static void say_details(const Run *run)
     char memory[128], pumping[128];
     const char *conversion = reader_conversion(run->reader);
     timeline_print(&run->timeline, say_detail);
-    if (run->planned && pumping_print(&run->pumping, pumping, sizeof(pumping)))
+    if (run->lookahead && pumping_print(&run->pumping, pumping, sizeof(pumping)))
         say(run->params.deflicker > 0 ? SAY_NORMAL : SAY_DETAILS, "%s", pumping);
     if (run->noise_told)
         say(SAY_DETAILS, "noise of %.2f codes of 8 bits in dark areas that stand still",
@@ -636,7 +566,7 @@ static void say_summary(const Run *run)
         output ? media_quote(output) : "", output ? ": " : "", count,
         (long long)run->progress.frame, run->progress.frame == 1 ? "" : "s", run->progress.time,
         seconds, (double)run->progress.frame / seconds, run->progress.time / seconds,
-        run->planned ? " in two passes" : "",
+        run->lookahead ? " with lookahead" : "",
         engine_where(&run->engine, engine_is_lost(&run->engine)), *video ? "; " : "", video);
 }
 
@@ -726,18 +656,25 @@ static int keep_part(Run *run)
     return EXIT_INTERRUPTED;
 }
 
-/* Other frames than in the first pass are damage, or another file; and so may be the same times. */
-static int check_passes(Run *run, const char *damage)
+/* Other frames than were measured ahead are damage, or another file; and so may be the same times.
+ */
+static int check_lookahead(Run *run, const char *damage)
 {
-    if (!run->planned)
+    MeasuredFrame frame;
+    LumeqCurve *curve = NULL;
+    if (!run->lookahead)
         return 0;
     if (source_is_changed(run->source, run->options->input, &run->error) < 0)
         return run->error.fault;
-    if (!planned_differs(run->planned) || *damage || run->first_damaged)
-        return 0;
+    int differs = planned_differs(run->planned);
+    if (!differs)
+        differs = lookahead_next(run->lookahead, &frame, &curve, &run->error);
+    lumeq_curve_unref(&curve);
+    if (differs <= 0 || *damage || lookahead_is_damaged(run->lookahead) ||
+        (run->pipe && shared_pipe_was_cut(run->pipe)))
+        return differs < 0 ? differs : 0;
     return media_fail(&run->error, MEDIA_INPUT,
-                      "%s gave other frames in the second pass than in the first: both passes have "
-                      "to see the same file",
+                      "%s gave other frames than the lookahead saw: both have to see the same file",
                       run->source->name);
 }
 
@@ -769,7 +706,7 @@ static int finish(Run *run)
     add_gpu_loss(run, damage, sizeof(damage));
     if (run->progress.frame == 0)
         return no_frames(run, damage);
-    if (check_passes(run, damage) < 0)
+    if (check_lookahead(run, damage) < 0)
         return EXIT_INPUT;
     if (run->trial)
         return finish_trial(run, damage);
@@ -804,14 +741,14 @@ static int run_all(Run *run, ProgressShare *share)
     if (ret >= 0)
         ret = virtual_camera_open(&run->virtual, run->options, run->stop, &run->error);
     if (ret >= 0)
-        ret = run->passes = passes_choose(run->options, run->writer, &run->error);
+        ret = lookahead_choose(run->options, run->writer, &run->ahead, &run->error);
     run->engine.real_time = run->options->camera || run->options->virtual_camera;
     run->engine.no_stage_times = !run->options->stats && !run->options->verbose;
     if (ret >= 0)
         ret = engine_open(&run->engine, run->options, 0, &run->error);
     if (ret >= 0 && may_encode_on_gpu(run))
         engine_encode_on_gpu(&run->engine);
-    if (ret >= 0 && run->passes > 1)
+    if (ret >= 0 && run->ahead)
         ret = engine_open_context(&run->engine, run->options, &run->error);
     if (ret >= 0)
         ret = open_input(run);
@@ -830,16 +767,10 @@ static int run_all(Run *run, ProgressShare *share)
     run->progress.style = run->trial ? PROGRESS_NONE : headless_progress(run->options);
     run->progress.duration = reader_duration(run->reader);
     run->progress.frames = reader_frames(run->reader);
-    run->progress.passes = run->passes;
     run->progress.share = share;
     progress_start(&run->progress);
-    if (run->passes > 1) {
+    if (run->ahead)
         ret = look_ahead(run);
-        if (ret < 0)
-            ret = do_without(run);
-        if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
-            progress_second_pass(&run->progress);
-    }
     if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
         ret = process(run);
     if (atomic_load(run->stop) == RUN_INTERRUPTED)
@@ -857,10 +788,6 @@ static void say_interrupted(const Run *run)
     const char *stats = stats_name(run->stats), *report = run_report_name(run->report);
     const int failed =
         run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer);
-    if (run->passes > 1 && run->progress.measuring) {
-        say(SAY_ERRORS, "interrupted in the first of two passes; nothing was written");
-        return;
-    }
     say(SAY_ERRORS, "interrupted after %lld frame%s%s%s%s%s%s%s", (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s",
         failed ? ": "
@@ -883,7 +810,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     if (code == EXIT_INTERRUPTED && !run.trial)
         say_interrupted(&run);
     else if (code != EXIT_INTERRUPTED && run.error.fault && !run.trial)
-        say_failed(&run);
+        say(SAY_ERRORS, "%s", run.error.text);
     if (result) {
         result->frames = run.progress.frame;
         result->seconds = run.progress.time;
@@ -898,10 +825,10 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     overlay_close(&run.overlay);
     comparison_close(&run.comparison);
     planned_close(&run.planned);
-    curve_planner_close(&run.planner);
-    measure_file_close(&run.measures);
+    lookahead_close(&run.lookahead);
     reader_close(&run.reader);
     source_close(&run.source);
+    shared_pipe_close(&run.pipe);
     engine_close(&run.engine);
     return code;
 }

@@ -8,8 +8,8 @@
 #include "app/comparison.h"
 #include "app/headless.h"
 #include "app/options/option_arguments.h"
+#include "app/options/option_inputs.h"
 #include "app/options/option_table.h"
-#include "app/passes.h"
 #include "app/terminal.h"
 #include "media/log.h"
 #include "media/output/encoder_version.h"
@@ -127,6 +127,26 @@ static int find_codes(JobFilm *f)
     return 0;
 }
 
+/* Parts are read and written in any order. */
+static int check_files(JobFilm *f)
+{
+    const Options *o = &f->options;
+    struct stat file;
+    const char *why = NULL;
+    if (option_inputs_is_url(o))
+        why = "what comes from the network is read once";
+    else if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode))
+        why = "the input is none";
+    else if (writer_is_direct(f->writer))
+        why = "the output is none";
+    else if (writer_is_picture(f->writer))
+        why = "the output is a single picture";
+    return why ? media_fail(
+                     &f->error, MEDIA_USAGE,
+                     "a film in parts needs an input and an output that are regular files: %s", why)
+               : 0;
+}
+
 int job_film_open(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -142,7 +162,7 @@ int job_film_open(JobFilm *f)
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
     if (engine_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
-        (o->passes_asked_by && passes_choose(o, f->writer, &f->error) < 0) ||
+        (o->lookahead_for && check_files(f) < 0) || /* the plan's */
         writer_check_parts(f->writer, &f->error) < 0 ||
         engine_open(&f->engine, o, 0, &f->error) < 0 ||
         engine_open_context(&f->engine, o, &f->error) < 0)

@@ -10,6 +10,7 @@
 #include "app/decision.h"
 #include "app/headless.h"
 #include "app/job_film.h"
+#include "app/lookahead_choice.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_inputs.h"
 #include "app/output_depth.h"
@@ -19,6 +20,7 @@
 #include "job/part_curves.h"
 #include "job/part_measures.h"
 #include "job/part_reader.h"
+#include "media/compat.h"
 #include "media/convert.h"
 #include "media/process.h"
 #include "panel/panel.h"
@@ -188,22 +190,27 @@ static int try_encoder(JobFilm *f)
 
 /* ---- measuring ---- */
 
-typedef struct PartPass {
+typedef struct Measuring {
     JobFilm *film;
-    int part; /* -1: the whole film */
-} PartPass;
+    int part; /* -1: all of the film */
+    MeasureFile *file;
+} Measuring;
 
-/* The loss of a GPU that is required ends the measuring of a part. */
-static void note_measured(void *opaque, double end)
+/* See FirstPass.take. A lost GPU ends a part that has to be measured on one. */
+static int keep_measure(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
+                        LumeqMeasure **measure, MediaError *error)
 {
-    const PartPass *p = opaque;
-    Progress *progress = &p->film->progress;
+    const Measuring *m = opaque;
+    Progress *p = &m->film->progress;
     int on = RUN_ON;
-    progress->frame++;
-    progress->time = end;
-    progress_update(progress);
-    if (p->part >= 0 && job_film_check_gpu(p->film, p->part) < 0)
-        atomic_compare_exchange_strong(p->film->stop, &on, RUN_OVER);
+    if (measure_file_add(m->file, which, *measure, error) < 0)
+        return error->fault;
+    p->frame++;
+    p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
+    progress_update(p);
+    if (m->part >= 0 && job_film_check_gpu(m->film, m->part) < 0)
+        atomic_compare_exchange_strong(m->film->stop, &on, RUN_OVER);
+    return 0;
 }
 
 /* Frames of all parts are converted to the first one of the film. */
@@ -223,15 +230,14 @@ static int measure(JobFilm *f, int number, int tries, MeasureFile *file, PartMea
     const JobPart *part = number < 0 ? &whole : &f->plan.parts[number];
     const ReaderSpan span = {part_seek_again(part, tries), f->plan.zero, part->begin_pts,
                              part->end_pts};
-    PartPass noted = {f, number};
+    Measuring measuring = {f, number, file};
     int ret = find_shape(f);
     FirstPass pass = {.reader = f->reader,
                       .context = f->engine.context,
                       .params = &f->params,
-                      .file = file,
                       .from_pts = part->begin_pts,
-                      .done = note_measured,
-                      .opaque = &noted};
+                      .take = keep_measure,
+                      .opaque = &measuring};
     pass.reader.copy = 0;
     if (number >= 0)
         pass.reader.span = &span; /* of the last part, --frames is the end at the latest */
@@ -239,6 +245,8 @@ static int measure(JobFilm *f, int number, int tries, MeasureFile *file, PartMea
         ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
         ret = first_pass_run(&pass, &f->error);
+    if (ret >= 0)
+        ret = measure_file_flush(file, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
         ret = media_fail(&f->error, MEDIA_INPUT, "interrupted");
     memcpy(measures->before, pass.before, sizeof(pass.before));
@@ -385,8 +393,9 @@ static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmFrames *fram
     if (!j)
         return out_of_memory(f);
     j->film = f;
-    int ret = part_curves_plan(&f->plan, measures, &f->params, frames, source_start(f->source),
-                               job_film_has_histograms(f), (CurveWatcher){judge, j}, &f->error);
+    int ret = part_curves_plan(&f->plan, measures, &f->params, lookahead_of_parts(&f->options),
+                               frames, source_start(f->source), job_film_has_histograms(f),
+                               (CurveWatcher){judge, j}, &f->error);
     decisions_text(&j->decisions, text, sizeof(text));
     free(j);
     free(f->plan.picture);
@@ -519,8 +528,8 @@ static int make_plan(JobFilm *f)
 
 int job_step_plan(JobFilm *f)
 {
-    f->options.passes_asked_by = "a film in parts";
-    f->options.two_pass = OPTIONS_TWO_PASS_ON;
+    f->options.lookahead_for = "a film in parts";
+    f->options.lookahead = (double)lookahead_of_parts(&f->options) * 1e-9;
     if (job_begin(&f->options, f->resume, &f->error) < 0)
         return f->error.fault;
     const int there = begin_plan(f) < 0 ? f->error.fault : take_plan_there(f);

@@ -30,8 +30,8 @@ static const char *no_use(const LumeqParams *params, const Writer *writer)
 static int gains(FramesSeen seen)
 {
     if (!seen.frames) {
-        say(SAY_DETAILS, "--pix-fmt " NAME ": 10 bits, since one pass cannot know what will be "
-                         "lifted");
+        say(SAY_DETAILS, "--pix-fmt " NAME ": 10 bits, since without a lookahead nothing is known "
+                         "of what will be lifted");
         return 1;
     }
     const int gain = seen.filtered * 100 >= seen.frames * LIFTED_PERCENT && seen.filtered;

@@ -11,8 +11,8 @@
 /* Not 0: it was asked for. */
 int output_depth_is_auto(const Options *options);
 
-/* What the first of two passes has seen: frames, and those of them that the filter of lifted
- * pictures is for. No frames: there is one pass, and nothing is known. */
+/* What the first seconds show: frames, and those of them that the filter of lifted pictures is for.
+ * No frames: nothing is known ahead. */
 typedef struct FramesSeen {
     int64_t frames, filtered;
 } FramesSeen;

@@ -106,7 +106,7 @@ static int add_file(TextList *a, const char *before, const char *path)
 
 static int add_all(TextList *a, const Options *o, const char *path, const char *output)
 {
-    static const char *const fixed[] = {"--two-pass=on", "--no-config", "--quiet",
+    static const char *const fixed[] = {"--lookahead=10", "--no-config", "--quiet",
                                         "--progress=json"};
     int ret = text_list_add(a, "lumeq");
     ret = ret < 0 ? ret : add_file(a, "", path);

@@ -112,7 +112,7 @@ static int plan_all(Planning *p, const FilmFrames *frames, MediaError *error)
     return ret < 0 ? ret : sealed_file_commit(&p->file, &text, error);
 }
 
-int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params,
+int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params, int64_t lookahead,
                      const FilmFrames *frames, int64_t start, int histograms, CurveWatcher watcher,
                      MediaError *error)
 {
@@ -122,7 +122,7 @@ int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params
                   .histograms = histograms,
                   .watcher = watcher};
     char *path = job_path(plan->folder, "curves");
-    int ret = path ? curve_planner_open(&p.planner, file, params, plan->depth, error)
+    int ret = path ? curve_planner_open(&p.planner, file, params, lookahead, plan->depth, error)
                    : media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (ret >= 0)
         ret = sealed_file_create(&p.file, path, error);

@@ -17,7 +17,7 @@ typedef struct CurveWatcher {
  * and time base are known. `start`: source_start() of the film. `histograms`: are
  * wanted of the frames, too. MEDIA_INPUT, MEDIA_OUTPUT.
  */
-int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params,
+int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params, int64_t lookahead,
                      const FilmFrames *frames, int64_t start, int histograms, CurveWatcher watcher,
                      MediaError *error);
 

@@ -21,7 +21,7 @@ static int cannot_plan(MediaError *error)
 }
 
 int curve_planner_open(CurvePlanner **planner, MeasureFile *file, const LumeqParams *params,
-                       int depth, MediaError *error)
+                       int64_t lookahead, int depth, MediaError *error)
 {
     *planner = NULL;
     CurvePlanner *p = calloc(1, sizeof(*p));
@@ -29,7 +29,7 @@ int curve_planner_open(CurvePlanner **planner, MeasureFile *file, const LumeqPar
         return media_fail(error, MEDIA_INPUT, "out of memory");
     p->file = file;
     p->depth = depth;
-    if (lumeq_history_create(&p->history, params, LUMEQ_MAX_LOOKAHEAD) < 0) {
+    if (lumeq_history_create(&p->history, params, lookahead) < 0) {
         free(p);
         return cannot_plan(error);
     }

@@ -9,10 +9,10 @@
 
 typedef struct CurvePlanner CurvePlanner;
 
-/* The file is flushed, and outlives it. `depth`: that frames of 8 bits get more bits; 0: they keep
- * their own. MEDIA_INPUT. */
+/* The file is flushed, and outlives it. `lookahead`: in nanoseconds. `depth`: that frames of 8 bits
+ * get more bits; 0: they keep their own. MEDIA_INPUT. */
 int curve_planner_open(CurvePlanner **planner, MeasureFile *file, const LumeqParams *params,
-                       int depth, MediaError *error);
+                       int64_t lookahead, int depth, MediaError *error);
 
 /* The next frame and its curve, to be given back with lumeq_curve_unref(): 1; 0 after the last.
  * `shift`: what becomes 0 of the frames' times, in their time base. MEDIA_INPUT, MEDIA_OUTPUT. */

@@ -18,10 +18,17 @@ typedef struct Work {
     LumeqMeasure *measure;
     AVFrame *before[BEFORE]; /* the nearest first */
     int64_t damage;          /* that was known by then */
+    int64_t skipped;         /* frames */
     int began;
 } Work;
 
-/* 1: it was, or its predecessor, on a GPU that is lost. */
+static int lost(Work *w, MediaError *error)
+{
+    w->pass->lost = 1;
+    return media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU: %s",
+                      lumeq_last_error(NULL));
+}
+
 static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, MediaError *error)
 {
     const FirstPass *pass = w->pass;
@@ -33,7 +40,7 @@ static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, Media
     if (ret == 0)
         ret = lumeq_measure_finish(w->measure, 1);
     if (ret == LUMEQ_ERR_GPU && (gpu_frame_is(frame) || (previous && gpu_frame_is(previous))))
-        return 1;
+        return lost(w, error);
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
                           lumeq_last_error(NULL));
@@ -48,8 +55,6 @@ static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_
     int ret = measure(w, frame, before, error);
     if (ret < 0)
         return ret;
-    if (ret > 0)
-        return media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU");
     ret = lumeq_measure_pack(w->measure, NULL, &size);
     uint8_t *bytes = ret < 0 ? NULL : av_malloc(size);
     if (bytes)
@@ -85,45 +90,19 @@ static int begin(Work *w, const AVFrame *frame, MediaError *error)
     return first_pass_marks(pass->context, pass->params, w->before, pass->before, error);
 }
 
-/* Has it on the host. */
-static int rescue(Work *w, AVFrame *frame, MediaError *error)
+/* Measures a frame against the one before it; the clones may be brought to the same memory. */
+static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
 {
-    if (!frame || !gpu_frame_is(frame) || reader_rescue(w->reader, frame) >= 0)
-        return 0;
-    w->pass->lost = 1;
-    return media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU: %s",
-                      lumeq_last_error(NULL));
-}
-
-/* As measure(), of frames that are where they can be compared; what they are of stays where it is.
- */
-static int measure_pair(Work *w, AVFrame *in, AVFrame *before, MediaError *error)
-{
-    int ret = 0;
-    if (equalizer_meet(w->pass->reader.decoder.memory, before, in) < 0) {
-        ret = rescue(w, before, error);
-        if (ret >= 0)
-            ret = rescue(w, in, error);
-    }
-    return ret < 0 ? ret : measure(w, in, before, error);
-}
-
-static int measure_frame(Work *w, AVFrame *frame, MediaError *error)
-{
-    AVFrame *in = av_frame_clone(frame), *before = NULL;
-    if (in && w->before[0])
-        before = av_frame_clone(w->before[0]);
-    int ret = in && (before || !w->before[0]) ? measure_pair(w, in, before, error)
-                                              : media_fail(error, MEDIA_INPUT, "out of memory");
+    AVFrame *in = av_frame_clone(frame);
+    AVFrame *before = w->before[0] ? av_frame_clone(w->before[0]) : NULL;
+    int ret = in && (before || !w->before[0]) ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0 && equalizer_meet(w->pass->reader.decoder.memory, before, in) < 0)
+        ret = lost(w, error);
+    if (ret >= 0)
+        ret = measure(w, in, before, error);
     gpu_frame_free(&before);
     gpu_frame_free(&in);
-    if (ret <= 0)
-        return ret;
-    for (int i = BEFORE - 1; i >= 0 && ret >= 0; i--)
-        ret = rescue(w, w->before[i], error);
-    if (ret >= 0)
-        ret = rescue(w, frame, error);
-    return ret < 0 ? ret : measure(w, frame, w->before[0], error);
+    return ret;
 }
 
 static int take(Work *w, const Message *message, MediaError *error)
@@ -133,19 +112,14 @@ static int take(Work *w, const Message *message, MediaError *error)
     const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
     const int64_t damage = w->damage;
     w->damage = message->damage;
-    if (frame->pts + shift < pass->from_pts)
+    if (frame->pts + shift < pass->from_pts || w->skipped++ < pass->skip)
         return 0;
     int ret = w->began ? 0 : begin(w, frame, error);
     if (ret >= 0)
         ret = measure_frame(w, frame, error);
     MeasuredFrame which = measure_file_frame(frame, shift);
     which.damaged = message->damage > damage;
-    if (ret >= 0)
-        ret = measure_file_add(pass->file, &which, w->measure, error);
-    if (ret >= 0)
-        pass->done(pass->opaque,
-                   (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base));
-    return ret;
+    return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
 }
 
 /* Until the stage that decodes has ended, or something fails. */
@@ -177,11 +151,8 @@ int first_pass_run(FirstPass *pass, MediaError *error)
     int ret = reader_open(&w.reader, pass->source, &pass->reader, error);
     if (ret >= 0)
         ret = measure_all(&w, error);
-    if (ret >= 0)
-        ret = measure_file_flush(pass->file, error);
     if (ret >= 0) {
         pass->report = reader_report(w.reader);
-        pass->lost = pass->report.frames.lost_frames > 0;
         pass->damaged =
             damage_describe(pass->source, &pass->report, pass->damage, sizeof(pass->damage));
     }

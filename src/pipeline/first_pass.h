@@ -1,6 +1,6 @@
 /*
- * The first of two passes: the wanted part of the input is decoded and measured, and nothing else.
- * A thread of its own reads and decodes; the caller's measures.
+ * The wanted part of an input is decoded and measured, and nothing else: ahead of the frames that
+ * are equalized, or for a job. A thread of its own reads and decodes; the caller's measures.
  */
 #ifndef LUMEQ_PIPELINE_FIRST_PASS_H
 #define LUMEQ_PIPELINE_FIRST_PASS_H
@@ -10,20 +10,22 @@
 
 typedef struct FirstPass {
     Source *source;       /* opened for this pass alone */
-    ReaderOptions reader; /* as those of the second pass; nothing is copied */
+    ReaderOptions reader; /* nothing is copied */
     LumeqContext *context;
     const LumeqParams *params;
-    MeasureFile *file; /* takes the measures */
-    /* Is called after each frame, with its end in seconds. */
-    void (*done)(void *opaque, double end);
+    /* Takes each frame's measure, which it may keep: then it sets it to NULL. A fault ends the
+     * pass. */
+    int (*take)(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
+                LumeqMeasure **measure, MediaError *error);
     void *opaque;
     /* Where the reader begins ahead of what is wanted: frames before this time (in the track's time
      * base, not shifted) are left out, but for the one that the first is compared with. INT64_MIN:
      * none are. */
     int64_t from_pts;
+    int64_t skip; /* so many frames at the start are decoded, but not measured */
 
     /* Afterwards, also where it has failed. */
-    int lost; /* frames were, with a GPU that decoded them: in software there are all */
+    int lost; /* it failed because a frame was lost with the GPU that decoded it */
 
     /* Afterwards. */
     int damaged;          /* the input is known to be, as the sentence says */
@@ -39,7 +41,8 @@ typedef struct FirstPass {
 int first_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
                      uint32_t marks[2], MediaError *error);
 
-/* Reads to the end of the part, or until the source is told to stop. MEDIA_INPUT, MEDIA_OUTPUT. */
+/* Reads to the end of the part, or until the source is told to stop. MEDIA_INPUT, or a fault of
+ * take(). */
 int first_pass_run(FirstPass *pass, MediaError *error);
 
 #endif

@@ -38,7 +38,7 @@ int measure_file_open(MeasureFile **file, const char *output, MediaError *error)
         ret = media_fail(error, MEDIA_OUTPUT, "out of memory");
     else if (ret < 0)
         ret = media_fail(error, MEDIA_OUTPUT,
-                         "two passes need a temporary file, and none can be made in %s: %s",
+                         "measures need a temporary file, and none can be made in %s: %s",
                          media_quote(f->file.folder), strerror(errno));
     if (ret < 0)
         measure_file_close(&f);
@@ -77,7 +77,7 @@ int measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b)
 static int cannot_write(const MeasureFile *f, int reason, MediaError *error)
 {
     return media_fail(error, MEDIA_OUTPUT,
-                      "cannot write the temporary file of the first pass in the folder %s: %s",
+                      "cannot write the temporary file of measures in the folder %s: %s",
                       media_quote(f->file.folder), strerror(reason));
 }
 
@@ -141,8 +141,7 @@ static int read_at(const MeasureFile *f, void *to, size_t size, int64_t position
     const int reason = unnamed_file_read(&f->file, to, size, position);
     if (!reason)
         return 0;
-    return media_fail(error, MEDIA_OUTPUT,
-                      "cannot read the temporary file of the first pass back: %s",
+    return media_fail(error, MEDIA_OUTPUT, "cannot read the temporary file of measures back: %s",
                       reason < 0 ? "it has become shorter" : strerror(reason));
 }
 
@@ -153,7 +152,7 @@ static int read_measure(MeasureFile *f, size_t size, int64_t position, LumeqMeas
         return error->fault;
     if (lumeq_measure_unpack(measure, f->buffer, size) < 0)
         return media_fail(error, MEDIA_OUTPUT,
-                          "the temporary file of the first pass does not hold what was written: %s",
+                          "the temporary file of measures does not hold what was written: %s",
                           lumeq_last_error(NULL));
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * What the first of two passes measured, kept for the second one in a file without a name: a film
+ * What a job has measured, kept for its plan in a file without a name: a film
  * has more of it than memory should take. It is written in order, then read in order.
  */
 #ifndef LUMEQ_PIPELINE_MEASURE_FILE_H

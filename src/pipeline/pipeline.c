@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "media/gpu_frame.h"
+#include "pipeline/apply_pool.h"
 #include "pipeline/decode_stage.h"
 #include "pipeline/equalize_loop.h"
 #include "pipeline/queue.h"
@@ -14,10 +15,19 @@
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES (256 << 20)
 
+/* A frame that is being equalized by its curve. */
+typedef struct Flight {
+    Item *item;
+    ApplyWork work;
+} Flight;
+
 struct Pipeline {
     PipelineParts parts; /* without `planned` where the equalizer makes the curves */
     int64_t number;      /* of the next frame that it does that for */
     EqualizeLoop *loop;
+    ApplyPool *pool;            /* of planned frames, or NULL */
+    Flight flights[APPLY_MOST]; /* a ring */
+    int first, flying;
     AVFrame *before[PLANNED_BEFORE]; /* references to the frames that were equalized last */
     Item *next;                      /* was taken, but is not handed in yet */
     DecodeStage *decoded;            /* of Message */
@@ -150,29 +160,33 @@ static int rescue_item(void *opaque, EqualizeTask *task)
     return rescued;
 }
 
-/* The same for curves that are planned. */
-static int rescue_planned(Pipeline *p, Item *item, AVFrame *before[PLANNED_BEFORE])
+static int ask_stats(const Pipeline *p, Item *item, MediaError *error)
 {
-    AVFrame **output = &item->message.output;
-    for (int i = PLANNED_BEFORE - 1; i >= 0; i--)
-        rescue_frame(p, &before[i]);
-    frame_memory_encode_on(p->parts.memory, NULL);
-    gpu_frame_leave(*output); /* it may still be written to */
-    av_frame_free(output);
-    return rescue_wanted(p, item);
+    item->arrays = p->parts.arrays ? malloc(sizeof(*item->arrays)) : NULL;
+    if (p->parts.arrays && !item->arrays)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    item->stats = equalizer_ask_stats(item->arrays);
+    return 0;
 }
 
-/* 1: it is equalized; otherwise as planned_apply(). */
-static int apply_once(Pipeline *p, Item *item, AVFrame *const before[PLANNED_BEFORE],
-                      MediaError *error)
+/* ---- frames whose curves are known ---- */
+
+static Flight *flight_at(Pipeline *p, int index)
 {
-    Message *message = &item->message;
-    message->output = equalizer_output(p->parts.memory, message->frame, p->parts.chroma, error);
-    if (!message->output)
-        return error->fault;
-    return planned_apply(p->parts.planned, message->frame, before,
-                         p->parts.memory ? message->output : NULL, reader_zero(p->parts.reader),
-                         &item->stats, error);
+    return &p->flights[(p->first + index) % APPLY_MOST];
+}
+
+/* The oldest has landed; its item is the caller's. */
+static Item *pop_flight(Pipeline *p)
+{
+    Flight *f = flight_at(p, 0);
+    Item *item = f->item;
+    for (int i = 0; i < PLANNED_BEFORE; i++)
+        gpu_frame_free(&f->work.before[i]);
+    lumeq_curve_unref(&f->work.curve);
+    p->first = (p->first + 1) % APPLY_MOST;
+    p->flying--;
+    return item;
 }
 
 /* Those before the next item, all where its frame is. */
@@ -184,55 +198,139 @@ static void take_before(Pipeline *p, AVFrame *in, AVFrame *before[PLANNED_BEFORE
         meet(p, &before[i % PLANNED_BEFORE], in);
 }
 
-/* As planned_apply(), but PLANNED_LOST: the item's frame is, and the item goes on without it. */
-static int apply_with(Pipeline *p, Item *item, AVFrame *before[PLANNED_BEFORE], MediaError *error)
+static int start_work(Pipeline *p, Flight *f, MediaError *error)
 {
-    int ret = apply_once(p, item, before, error);
-    if (ret != PLANNED_LOST)
-        return ret;
-    if (!rescue_planned(p, item, before))
-        return PLANNED_LOST;
-    ret = apply_once(p, item, before, error);
-    return ret == PLANNED_LOST
-               ? media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL))
-               : ret;
+    Message *message = &f->item->message;
+    message->output = equalizer_output(p->parts.memory, message->frame, p->parts.chroma, error);
+    if (!message->output)
+        return error->fault;
+    f->work.in = message->frame;
+    f->work.out = p->parts.memory ? message->output : NULL;
+    f->work.stats = &f->item->stats;
+    apply_pool_start(p->pool, &f->work);
+    return 0;
 }
 
-/* From here on the equalizer makes the curves. */
-static void leave_plan(Pipeline *p, Item *item)
+/* Equalizes p->next by this curve; both are taken over. */
+static int take_off(Pipeline *p, LumeqCurve *curve, MediaError *error)
+{
+    Flight *f = flight_at(p, p->flying);
+    *f = (Flight){.item = p->next, .work = {.curve = curve}};
+    p->next = NULL;
+    AVFrame *decoded = av_frame_clone(f->item->message.frame);
+    int ret =
+        decoded ? ask_stats(p, f->item, error) : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0) {
+        take_before(p, f->item->message.frame, f->work.before);
+        ret = start_work(p, f, error);
+    }
+    p->flying++; /* so that it is freed like the others */
+    if (ret >= 0)
+        ret = keep_before(p, decoded, error);
+    else
+        f->work.is_done = 1;
+    gpu_frame_free(&decoded);
+    return ret;
+}
+
+/* What the oldest one had on a GPU is lost; it is equalized again by the CPU. 1; 0: its frame
+ * cannot be had any more, and the item goes on without it. */
+static int fly_again(Pipeline *p, MediaError *error)
+{
+    Flight *f = flight_at(p, 0);
+    AVFrame **output = &f->item->message.output;
+    for (int i = 1; i < p->flying; i++)
+        apply_pool_wait(p->pool, &flight_at(p, i)->work);
+    for (int i = PLANNED_BEFORE - 1; i >= 0; i--)
+        rescue_frame(p, &f->work.before[i]);
+    frame_memory_encode_on(p->parts.memory, NULL);
+    gpu_frame_leave(*output); /* it may still be written to */
+    av_frame_free(output);
+    if (!rescue_wanted(p, f->item))
+        return 0;
+    if (start_work(p, f, error) < 0)
+        return error->fault;
+    apply_pool_wait(p->pool, &f->work);
+    return f->work.ret == PLANNED_LOST
+               ? media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL))
+               : f->work.ret;
+}
+
+/* Waits for the oldest one and hands it on. */
+static int land(Pipeline *p, MediaError *error)
+{
+    Flight *f = flight_at(p, 0);
+    apply_pool_wait(p->pool, &f->work);
+    int ret = f->work.ret == PLANNED_LOST ? fly_again(p, error) : f->work.ret;
+    if (ret < 0 && !error->fault)
+        *error = f->work.error;
+    Item *item = pop_flight(p);
+    if (ret >= 0)
+        ret = leave_gpu(p, item, error);
+    if (ret >= 0)
+        ret = send(p, &item);
+    item_free(&item);
+    return ret;
+}
+
+static int land_all(Pipeline *p, MediaError *error)
+{
+    int ret = 0;
+    while (ret >= 0 && p->flying)
+        ret = land(p, error);
+    return ret;
+}
+
+/* From p->next on the equalizer makes the curves. */
+static void leave_plan(Pipeline *p)
 {
     char line[160];
-    av_frame_free(&item->message.output);
     p->number = planned_count(p->parts.planned);
     p->parts.planned = NULL;
     snprintf(line, sizeof(line),
-             "frame %lld is not the one that the first pass had there: from it on curves go by the "
-             "frames before alone",
+             "frame %lld is not the one that the lookahead saw: from it on curves go by the frames "
+             "before alone",
              (long long)p->number);
     p->parts.note(line);
 }
 
-/* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
-static int apply_planned(Pipeline *p, Item *item, MediaError *error)
+/* Of p->next. Packets keep their place among the frames. */
+static int begin_planned(Pipeline *p, MediaError *error)
 {
-    AVFrame *before[PLANNED_BEFORE] = {NULL}, *decoded = av_frame_clone(item->message.frame);
-    if (!decoded)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    take_before(p, item->message.frame, before);
-    int ret = apply_with(p, item, before, error);
-    for (int i = 0; i < PLANNED_BEFORE; i++)
-        gpu_frame_free(&before[i]);
-    if (ret == PLANNED_LOST)
-        planned_skip(p->parts.planned);
-    else if (ret == 0)
-        leave_plan(p, item);
-    else if (ret > 0 &&
-             keep_before(p, gpu_frame_is_lost(decoded) ? item->message.frame : decoded, error) < 0)
-        ret = error->fault;
-    gpu_frame_free(&decoded);
-    if (ret > 0 && ret != PLANNED_LOST)
-        ret = leave_gpu(p, item, error) < 0 ? error->fault : 1;
-    return ret > 0 ? 1 : ret;
+    LumeqCurve *curve;
+    if (!p->next->message.frame) {
+        const int ret = land_all(p, error);
+        return ret < 0 ? ret : send(p, &p->next);
+    }
+    const int ret = planned_take(p->parts.planned, p->next->message.frame,
+                                 reader_zero(p->parts.reader), &curve, error);
+    if (ret > 0)
+        return take_off(p, curve, error);
+    if (ret == 0)
+        leave_plan(p);
+    return ret;
+}
+
+/* 0: there is no curve for p->next, nor for those that follow. */
+static int run_planned(Pipeline *p, MediaError *error)
+{
+    int ret = 0;
+    while (ret >= 0 && p->parts.planned) {
+        ret = p->flying < APPLY_MOST ? take(p, p->flying ? QUEUE_TRY : QUEUE_WAIT, error)
+                                     : AVERROR(EAGAIN);
+        if (ret == AVERROR(EAGAIN))
+            ret = land(p, error);
+        else if (ret >= 0)
+            ret = begin_planned(p, error);
+    }
+    const int landed = ret >= 0 || ret == AVERROR_EOF ? land_all(p, error) : 0;
+    while (p->flying) {
+        Item *item;
+        apply_pool_wait(p->pool, &flight_at(p, 0)->work);
+        item = pop_flight(p);
+        item_free(&item);
+    }
+    return landed < 0 ? landed : ret;
 }
 
 static void forget_before(Pipeline *p)
@@ -263,24 +361,13 @@ static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *er
     return 0;
 }
 
-static int ask_stats(const Pipeline *p, Item *item, MediaError *error)
-{
-    item->arrays = p->parts.arrays ? malloc(sizeof(*item->arrays)) : NULL;
-    if (p->parts.arrays && !item->arrays)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    item->stats = equalizer_ask_stats(item->arrays);
-    return 0;
-}
-
 /* 1: the next item is in the task; 0: it was handed on. */
 static int begin_next(Pipeline *p, EqualizeTask *task, MediaError *error)
 {
     int ret = 0;
     if (p->next->message.frame) {
         ret = ask_stats(p, p->next, error);
-        if (ret >= 0 && p->parts.planned)
-            ret = apply_planned(p, p->next, error);
-        if (ret == 0)
+        if (ret >= 0)
             return make_task(p, p->next, task, error) < 0 ? error->fault : 1;
     }
     return ret < 0 ? ret : send(p, &p->next);
@@ -324,7 +411,10 @@ static void free_item(void *item)
 static void *equalize_main(void *arg)
 {
     Pipeline *p = arg;
-    queue_end(p->equalized, equalize_loop_run(p->loop, &p->error));
+    int ret = p->parts.planned ? run_planned(p, &p->error) : 0;
+    if (ret >= 0)
+        ret = equalize_loop_run(p->loop, &p->error);
+    queue_end(p->equalized, ret);
     return NULL;
 }
 
@@ -342,9 +432,13 @@ static int start(Pipeline *p, MediaError *error)
         .opaque = p,
         .note = p->parts.note,
     };
+    const int on_gpu = strcmp(lumeq_backend_name(p->parts.equalizer), "cuda") == 0;
     p->loop = equalize_loop_create(&loop);
     p->decoded = decode_stage_of_reader(p->parts.reader);
-    if (!p->loop || !p->decoded || queue_open(&p->equalized, &queue) < 0)
+    if (p->parts.planned)
+        p->pool = apply_pool_create(p->parts.planned, on_gpu ? APPLY_MOST : 0);
+    if (!p->loop || !p->decoded || (p->parts.planned && !p->pool) ||
+        queue_open(&p->equalized, &queue) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     equalize_loop_write(p->loop, p->parts.memory, p->parts.chroma);
     if (decode_stage_start(p->decoded, error) < 0) /* first: equalizing would wait for it */
@@ -385,6 +479,7 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
         decode_stage_stop(p->decoded);
     if (p->running)
         pthread_join(p->thread, NULL);
+    apply_pool_close(&p->pool);
     equalize_loop_free(&p->loop);
     item_free(&p->next);
     decode_stage_close(&p->decoded);

@@ -1,6 +1,6 @@
 /*
  * Frames equalized by curves that were planned: each is that of a frame that was measured before,
- * by a first pass or for a job. One thread at a time.
+ * ahead of it or for a job. One thread at a time, but for planned_apply().
  */
 #ifndef LUMEQ_PIPELINE_PLANNED_CURVES_H
 #define LUMEQ_PIPELINE_PLANNED_CURVES_H
@@ -39,21 +39,24 @@ int planned_counts(const LumeqParams *params, const LumeqCurve *curve);
 /* What is in the options has to outlive it. MEDIA_INPUT. */
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error);
 
+/* The curve of the next frame, to be given back with lumeq_curve_unref(): 1. Or 0 if `in` is not
+ * the frame that was measured: this one and all that follow are to be equalized otherwise. `zero`:
+ * what became 0 of the input's times, see reader_zero(). MEDIA_INPUT (also: the file has been
+ * changed since). */
+int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqCurve **curve,
+                 MediaError *error);
+
 /*
- * Equalizes the next frame into `out`, NULL: only its statistics are wanted. `before`: the
- * frames before it, the nearest first, or NULL. `zero`: what became 0 of the input's times, see
- * reader_zero(). Answers 1; or 0 where it is not the frame that was measured: this one and all that
- * follow are to be equalized otherwise; or PLANNED_LOST: the GPU is lost, and what a frame had
- * there: once they are on the host, all of them, the call may be made again. MEDIA_INPUT (the file
- * has been changed since, or out of memory), MEDIA_OUTPUT (the temporary file).
+ * Equalizes a frame into `out`, NULL: only its statistics are wanted. `before`: the frames before
+ * it, the nearest first, or NULL. Answers 1; or PLANNED_LOST: the GPU is lost, and what a frame had
+ * there: once they are on the host, all of them, the call may be made again. MEDIA_INPUT. Any
+ * thread, several at a time.
  */
-int planned_apply(PlannedCurves *planned, const AVFrame *in, AVFrame *const before[PLANNED_BEFORE],
-                  AVFrame *out, int64_t zero, LumeqFrameStats *stats, MediaError *error);
+int planned_apply(const PlannedCurves *planned, LumeqCurve *curve, const AVFrame *in,
+                  AVFrame *const before[PLANNED_BEFORE], AVFrame *out, LumeqFrameStats *stats,
+                  MediaError *error);
 
-/* After PLANNED_LOST: the frame cannot be had. */
-void planned_skip(PlannedCurves *planned);
-
-/* Frames that it has equalized, or skipped. */
+/* Curves that were taken. */
 int64_t planned_count(const PlannedCurves *planned);
 
 /* After the last frame: the frames were not those that were measured. */

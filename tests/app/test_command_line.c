@@ -175,7 +175,7 @@ static void plain_words(void)
 
 /* What the plan's step, or the run, sees to itself. */
 static const char *const own[] = {"output", "stats",        "config",     "no-config",
-                                  "parts",  "part-seconds", "no-measure", "two-pass"};
+                                  "parts",  "part-seconds", "no-measure", "lookahead"};
 static const char *const own_of_run[] = {"jobs", "devices", "resume"};
 
 #define IS_AMONG(list, name) is_among(list, sizeof(list) / sizeof((list)[0]), name)

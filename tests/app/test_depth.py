@@ -427,7 +427,7 @@ class Auto10(Case):
                 (self.dark(), (), "yuv420p10le", "10 bits, since 10 of 10 frames are lifted or gain"),
                 (self.dark("yuv444p"), (), "yuv444p10le", "10 bits, since"),
                 (self.dark("gray"), (), "gray10le", "10 bits, since"),
-                (self.dark(), ("--two-pass", "off"), "yuv420p10le", "one pass"),
+                (self.dark(), ("--two-pass", "off"), "yuv420p10le", "without a lookahead"),
                 (self.dark("yuv420p10le"), (), "yuv420p10le", ""),
                 (self.bright(), (), "yuv420p", "8 bits, since 0 of 10 frames are lifted or gain"),
                 (self.dark(), ("--mode", "off"), "yuv420p", "8 bits, since with these options nothing"),

@@ -201,7 +201,7 @@ class Texts(unittest.TestCase):
 
     def test_options_are_there(self):
         """Whatever the pages call an option is in the help."""
-        known = set(re.findall(r"--([a-z][\w-]+)", lumeq("--help=full").out.decode())) | OTHERS | {"help", "version"}
+        known = set(re.findall(r"--([a-z][\w-]+)", lumeq("--help=full").out.decode())) | OTHERS | {"help", "version", "two-pass"}
         for page in pages():
             if page.startswith(("src/bench/", "samples/", ".github/")):
                 continue  # lumeq-bench's and other programs', too

@@ -52,8 +52,8 @@ class SampleScripts(Case):
         self.assertGreater(sheet["width"], 300)
 
     @unittest.skipIf(SHORT or SANITIZED, "it takes long")
-    def test_what_two_passes_gain(self):
-        rows = self.rows(self.script("bench-two-pass.py", LUMEQ, "--folder", self.folder, "--width", 320))
+    def test_what_a_lookahead_gains(self):
+        rows = self.rows(self.script("bench-lookahead.py", LUMEQ, "--folder", self.folder, "--width", 320))
         self.assertEqual(len(rows), 5)
         self.assertTrue(rows[0][2].strip().endswith("of 4"), rows[0])
 

@@ -45,11 +45,11 @@ class Sequence(Case):
         output = self.lossless(self.pictures(), "--sequence", "--mode", "off", "--ss", 0.2, "--frames", 3)
         self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in (12, 13, 14))))
 
-    def test_two_passes(self):
-        """They are measured first, as other files are."""
-        result = self.ok(self.pictures(), "--sequence", "-o", self.path("o.mkv"), "--two-pass", "on")
-        self.assertIn("12 frames", result.lines[-1])
-        self.assertIn("in two passes", result.lines[-1])
+    def test_lookahead(self):
+        """They are measured ahead, as other files are."""
+        result = self.ok(self.pictures(), "--sequence", "-o", self.path("o.mkv"), "-v")
+        self.assertIn("12 frames", result.err)
+        self.assertIn("lookahead: curves know up to 10 s", result.err)
 
     def test_plain_name_without_it(self):
         """A pattern is one only if that is said."""

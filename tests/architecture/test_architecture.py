@@ -28,7 +28,7 @@ MAY_INCLUDE = {
 
 # What is data of libavutil may be used by the pipeline, too.
 FFMPEG = re.compile(r"lib(av|sw|postproc)\w+/")
-FFMPEG_DATA = re.compile(r"libavutil/(error|time)\.h")
+FFMPEG_DATA = re.compile(r"libavutil/(error|fifo|time)\.h")
 SDL_GL = re.compile(r"(SDL2?/|SDL|GL/|GLES|EGL/|epoxy/|glad/)")
 CUDA = re.compile(r"(cuda|cub/|cooperative_groups|nvtx|nvml|thrust/|driver_types|vector_types)")
 CUDA_HOMES = ("src/equalizer/cuda/", "src/player/view/view_cuda.c", "src/bench/")

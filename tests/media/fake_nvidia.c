@@ -9,7 +9,7 @@
  *
  * FAKE_NVDEC_PICTURES: a file of NV12 pictures without padding, of FAKE_NVDEC_SIZE (160x90), which
  * are what it decodes, in the order of decoding; without, pictures are of one colour. Of several
- * files, with commas between them and as many sizes, each decoder that is made takes the next one.
+ * files, with commas between them and as many sizes, a decoder takes the first one of its size.
  * FAKE_CUDA_COPIES: nothing more is copied after so many planes. All memory is the host's.
  * No more pictures can be looked at at a time than the decoder was made for, as with a real one.
  * FAKE_NVIDIA_TELLS: standard error gets a line whenever a picture is given back, or a decoder.
@@ -17,6 +17,7 @@
  * not given back.
  */
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +32,18 @@
 
 static int contexts, decoders, mapped, most_mapped, decoded, blocks, copied, refused;
 
-/* What one was made with, and what can be looked at now. */
+/* What one was made with, what can be looked at now, and what it decodes. */
 typedef struct Decoder {
     int open, outputs, mapped;
+    FILE *pictures; /* NULL: of one colour */
+    int decoded;    /* of them */
+    unsigned width, height, coded_height;
+    int numbers[256]; /* of surfaces: of the picture that was decoded there */
 } Decoder;
 
 static Decoder all[DECODERS];
 static unsigned char picture[PITCH * ROWS];
-
-/* What it decodes. */
-static FILE *pictures;
-static unsigned width, height, coded_height;
-static int numbers[256]; /* of surfaces: of the picture that was decoded there */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several decode at a time */
 
 /* What the test asks. */
 int fake_contexts(void);
@@ -333,36 +334,46 @@ __attribute__((destructor)) static void note_end(void)
 /* The output surfaces in CUVIDDECODECREATEINFO, whose layout nvcuvid never changes. */
 #define OUTPUTS_AT 112
 
-/* Of a list with commas, the one for this decoder, and over again behind the last one. */
-static const char *take_entry(const char *list, int number, char *text, size_t size)
+/* The entry of this number in a list with commas; NULL: there are not so many. */
+static const char *entry(const char *list, int number, char *text, size_t size)
 {
-    int count = 1;
-    for (const char *c = list; *c; c++)
-        count += *c == ',';
-    for (number %= count; number; number--)
-        list = strchr(list, ',') + 1;
-    (void)snprintf(text, size, "%.*s", (int)strcspn(list, ","), list);
-    return text;
+    for (; number && list; number--) {
+        list = strchr(list, ',');
+        list += list != NULL;
+    }
+    if (list)
+        (void)snprintf(text, size, "%.*s", (int)strcspn(list, ","), list);
+    return list ? text : NULL;
+}
+
+/* Sizes are coded in blocks of 16. */
+static int is_size(const Decoder *d, const unsigned long coded[2])
+{
+    return coded[0] >= d->width && coded[0] - d->width < 16 && coded[1] >= d->height &&
+           coded[1] - d->height < 16;
 }
 
 /* Not 0: it has none, or those that it was given. */
-static int open_pictures(void)
+static int open_pictures(Decoder *d, const unsigned long coded[2])
 {
     const char *paths = getenv("FAKE_NVDEC_PICTURES"), *sizes = getenv("FAKE_NVDEC_SIZE");
-    static int number;
     char path[4096], size[64];
     if (!paths || !*paths)
         return 1;
-    if (pictures)
-        (void)fclose(pictures);
-    pictures = fopen(take_entry(paths, number, path, sizeof(path)), "rb");
-    decoded = 0;
-    return !pictures || (sizes && sscanf(take_entry(sizes, number++, size, sizeof(size)), "%ux%u",
-                                         &width, &height) == 2);
+    for (int i = 0; sizes && entry(sizes, i, size, sizeof(size)); i++) {
+        if (sscanf(size, "%ux%u", &d->width, &d->height) != 2 ||
+            !entry(paths, i, path, sizeof(path)))
+            return 0;
+        if (is_size(d, coded) || !strchr(sizes, ',')) {
+            d->pictures = fopen(path, "rb");
+            break;
+        }
+    }
+    return d->pictures != NULL;
 }
 
 /* CUVIDDECODECREATEINFO: width and height of what is coded are the first two. */
-int cuvidCreateDecoder(void **decoder, void *info)
+static int create(void **decoder, void *info)
 {
     unsigned long coded[2], outputs;
     Decoder *made = all;
@@ -372,62 +383,78 @@ int cuvidCreateDecoder(void **decoder, void *info)
         return ERROR_UNKNOWN;
     memcpy(&outputs, (char *)info + OUTPUTS_AT, sizeof(outputs));
     memcpy(coded, info, sizeof(coded));
-    coded_height = (unsigned)coded[1];
-    if (!open_pictures())
+    *made = (Decoder){.open = 1, .outputs = (int)outputs, .coded_height = (unsigned)coded[1]};
+    if (!open_pictures(made, coded)) {
+        made->open = 0;
         return ERROR_UNKNOWN;
-    *made = (Decoder){1, (int)outputs, 0};
+    }
     *decoder = made;
     decoders++;
     return 0;
 }
 
+int cuvidCreateDecoder(void **decoder, void *info)
+{
+    pthread_mutex_lock(&lock);
+    const int ret = create(decoder, info);
+    pthread_mutex_unlock(&lock);
+    return ret;
+}
+
 int cuvidDestroyDecoder(void *decoder)
 {
+    Decoder *d = decoder;
     tell("a decoder");
-    ((Decoder *)decoder)->open = 0;
+    pthread_mutex_lock(&lock);
+    if (d->pictures)
+        (void)fclose(d->pictures);
+    d->open = 0;
     decoders--;
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 
 /* CUVIDPICPARAMS: the third number is that of the surface. */
 int cuvidDecodePicture(void *decoder, void *parameters)
 {
-    (void)decoder;
-    int begin[3];
+    Decoder *d = decoder;
+    int begin[3], fails;
     memcpy(begin, parameters, sizeof(begin));
-    numbers[begin[2] & 255] = decoded;
-    if (pictures)
-        return decoded++ >= atoi(word()) && isdigit((unsigned char)*word()) ? ERROR_UNKNOWN : 0;
-    return strncmp(word(), "map ", 4) == 0 || decoded++ < atoi(word()) ? 0 : ERROR_UNKNOWN;
+    pthread_mutex_lock(&lock);
+    if (d->pictures) {
+        d->numbers[begin[2] & 255] = d->decoded;
+        fails = d->decoded++ >= atoi(word()) && isdigit((unsigned char)*word());
+    } else {
+        fails = strncmp(word(), "map ", 4) != 0 && decoded++ >= atoi(word());
+    }
+    pthread_mutex_unlock(&lock);
+    return fails ? ERROR_UNKNOWN : 0;
 }
 
 /* The picture of a surface, with chroma behind the rows that are coded. NULL: it cannot be read. */
-static unsigned char *read_picture(int number)
+static unsigned char *read_picture(const Decoder *d, int number)
 {
-    unsigned char *memory = calloc(PITCH, coded_height * 3 / 2);
-    const long size = (long)width * height * 3 / 2;
-    int whole = memory && fseek(pictures, number * size, SEEK_SET) == 0;
-    for (unsigned y = 0; y < height * 3 / 2 && whole; y++) {
-        const unsigned row = y < height ? y : coded_height + y - height;
-        whole = fread(memory + (size_t)row * PITCH, 1, width, pictures) == width;
+    unsigned char *memory = calloc(PITCH, d->coded_height * 3 / 2);
+    const long size = (long)d->width * d->height * 3 / 2;
+    int whole = memory && fseek(d->pictures, number * size, SEEK_SET) == 0;
+    for (unsigned y = 0; y < d->height * 3 / 2 && whole; y++) {
+        const unsigned row = y < d->height ? y : d->coded_height + y - d->height;
+        whole = fread(memory + (size_t)row * PITCH, 1, d->width, d->pictures) == d->width;
     }
     if (!whole)
         free(memory);
     return whole ? memory : NULL;
 }
 
-int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, unsigned *pitch,
-                         void *parameters)
+static int map(Decoder *d, int index, unsigned long long *memory, unsigned *pitch)
 {
-    Decoder *d = decoder;
     unsigned char *at = picture;
-    (void)parameters;
     refused += d->mapped == d->outputs;
     if (d->mapped == d->outputs ||
-        (!pictures && strncmp(word(), "map ", 4) == 0 && decoded++ >= atoi(word() + 4)))
+        (!d->pictures && strncmp(word(), "map ", 4) == 0 && decoded++ >= atoi(word() + 4)))
         return ERROR_UNKNOWN;
-    if (pictures)
-        at = read_picture(numbers[index & 255]);
+    if (d->pictures)
+        at = read_picture(d, d->numbers[index & 255]);
     if (!at)
         return ERROR_UNKNOWN;
     *memory = (unsigned long long)(size_t)at;
@@ -438,12 +465,25 @@ int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, u
     return 0;
 }
 
+int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, unsigned *pitch,
+                         void *parameters)
+{
+    (void)parameters;
+    pthread_mutex_lock(&lock);
+    const int ret = map(decoder, index, memory, pitch);
+    pthread_mutex_unlock(&lock);
+    return ret;
+}
+
 int cuvidUnmapVideoFrame64(void *decoder, unsigned long long memory)
 {
+    Decoder *d = decoder;
     tell("a picture");
-    if (pictures)
+    pthread_mutex_lock(&lock);
+    if (d->pictures)
         free((void *)(size_t)memory);
-    ((Decoder *)decoder)->mapped--;
+    d->mapped--;
     mapped--;
+    pthread_mutex_unlock(&lock);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* The second pass takes a frame for the one that was measured only where all that is known of it is
+/* A frame is taken for the one that was measured only where all that is known of it is
  * the same. */
 #include <libavutil/frame.h>
 
@@ -25,7 +25,7 @@ static AVFrame *make_frame(void)
     return frame;
 }
 
-/* Of the first pass, which has seen this frame alone. */
+/* Measures this frame alone. */
 static void measure(MeasureFile *file, LumeqContext *context, const LumeqParams *params,
                     const AVFrame *frame)
 {
@@ -49,23 +49,24 @@ static int next_curve(void *opaque, int64_t shift, AVRational base, MeasuredFram
     return curve_planner_next(opaque, shift, base, frame, curve, error);
 }
 
-/* Whether the frame, in the second pass, is the one that was measured. */
+/* Whether the frame is the one that was measured. */
 static void check(MeasureFile *file, const LumeqParams *params, PlannedOptions options,
                   const AVFrame *frame, int same, const char *what)
 {
     CurvePlanner *planner = NULL;
     PlannedCurves *planned = NULL;
-    LumeqFrameStats stats = {.size = sizeof(stats)};
-    AVFrame *before[PLANNED_BEFORE] = {NULL};
+    LumeqCurve *curve;
     MediaError error = {0};
-    if (!CHECK(curve_planner_open(&planner, file, params, 0, &error) == 0, "%s", error.text))
+    if (!CHECK(curve_planner_open(&planner, file, params, LUMEQ_MAX_LOOKAHEAD, 0, &error) == 0,
+               "%s", error.text))
         return;
     options.next = next_curve;
     options.opaque = planner;
     options.count = 1;
     if (!CHECK(planned_open(&planned, &options, &error) == 0, "%s", error.text))
         return;
-    const int ret = planned_apply(planned, frame, before, NULL, 0, &stats, &error);
+    const int ret = planned_take(planned, frame, 0, &curve, &error);
+    lumeq_curve_unref(&curve);
     CHECK(ret == same, "%s: %d, %s", what, ret, error.text);
     CHECK(planned_differs(planned) == !same && planned_count(planned) == same,
           "%s: %lld are the same", what, (long long)planned_count(planned));

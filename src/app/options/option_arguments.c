@@ -17,7 +17,7 @@ static const char *const may_differ[] = {"backend",      "device",    "hwdec", "
 /* Named by other means, or not of the film. */
 static const char *const left_out[] = {
     "output", "null", "stats", "report", "config", "no-config", "devices", "jobs", "resume",
-    "recursive", "parts", "sample", "no-measure", "part-seconds", "two-pass", "sequence",
+    "recursive", "parts", "sample", "no-measure", "part-seconds", "lookahead", "sequence",
     "sequence-rate",
     /* of the window, of cameras and of the network */
     "histogram", "osd-scale", "loop", "loop-all", "shuffle", "keep-open", "screenshot-dir",

@@ -125,9 +125,9 @@ static int check_film(const Options *o, const unsigned char *given, int is_plan,
                       name);
     if (o->input && strcmp(o->input, "-") == 0)
         return refuse(refusal, "%s needs a file: %s", name, FROM_A_FILE);
-    if (option_is_given(given, "two-pass") && o->two_pass == OPTIONS_TWO_PASS_OFF)
+    if (option_is_given(given, "lookahead") && o->lookahead == 0)
         return refuse(refusal,
-                      "%s and --two-pass off contradict each other: a film in parts is measured "
+                      "%s and --lookahead off contradict each other: a film in parts is measured "
                       "first",
                       name);
     return is_plan ? refuse_given(not_of_plan, COUNT(not_of_plan), given, name, refusal)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/lookahead_choice.h"
 #include "app/options/config.h"
 #include "app/options/option_habits.h"
 #include "app/options/option_inputs.h"
@@ -10,7 +11,6 @@
 #include "app/options/option_profile.h"
 #include "app/options/option_sample.h"
 #include "app/options/option_value.h"
-#include "app/passes.h"
 #include "app/stats.h"
 #include "media/error.h"
 #include "report/report_file.h"
@@ -95,9 +95,9 @@ static int reference_and_denoise(const Options *o)
     return o->reference && o->denoise > 0;
 }
 
-static int deflicker_in_one_pass(const Options *o)
+static int deflicker_without_lookahead(const Options *o)
 {
-    return o->deflicker > 0 && o->two_pass == OPTIONS_TWO_PASS_OFF;
+    return o->deflicker > 0 && o->lookahead == 0;
 }
 
 static int quiet_and_verbose(const Options *o)
@@ -121,7 +121,7 @@ static const Rivals rivals[] = {
     {"reference", "limit", reference_and_limit, "--reference and --limit"},
     {"reference", "deflicker", reference_and_deflicker, "--reference and --deflicker"},
     {"reference", "denoise", reference_and_denoise, "--reference and --denoise"},
-    {"deflicker", "two-pass", deflicker_in_one_pass, "--deflicker and --two-pass off"},
+    {"deflicker", "lookahead", deflicker_without_lookahead, "--deflicker and --lookahead off"},
     {"crf", "bitrate", crf_and_bitrate, "--crf and --bitrate"},
     {"no-subs", "sub-track", no_subs_and_track, "--no-subs and --sub-track"},
     {"acodec", "audio-track", no_audio_and_track, "--acodec none and --audio-track"},
@@ -357,7 +357,7 @@ static int check(const Parser *p)
         return -1;
     if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
-    if (passes_check(o, p->given, &p->refusal) < 0 || check_segments(o, &p->refusal) < 0 ||
+    if (lookahead_check(o, p->given, &p->refusal) < 0 || check_segments(o, &p->refusal) < 0 ||
         option_sample_check(o, p->given, p->is_plan, &p->refusal) < 0 ||
         option_jobs_check(o, p->given, p->is_plan, &p->refusal) < 0)
         return -1;

@@ -79,9 +79,11 @@ const Option option_table[] = {
     {"bars", 0, OPTION_CHOICE, 0, FIELD(bars), 0, 0, "auto|ignore",
      "leave black bars out of the histogram, and as they are [auto]"},
     {"deflicker", 0, OPTION_NUMBER, 0, FIELD(deflicker), 0, 1, "X",
-     "0 .. 1: evens out light that pumps in the source; needs two passes [0]"},
-    {"two-pass", 0, OPTION_CHOICE, 0, FIELD(two_pass), 0, 0, "auto|on|off",
-     "measure all of it first, so that curves know what comes; auto: from a file to a file [auto]"},
+     "0 .. 1: evens out light that pumps in the source; needs a lookahead [0]"},
+    {"lookahead", 0, OPTION_LOOKAHEAD, 0, FIELD(lookahead), 0, 10, "auto|off|SECONDS",
+     "a second decoder measures up to 10 s ahead, so that curves know what follows; auto: 10 s "
+     "when "
+     "a video is written from a file [auto]"},
     {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
      "override the stream's luma range [auto]"},
     {"code-range", 0, OPTION_CHOICE, 0, FIELD(code_range), 0, 0, "auto|used|full",
@@ -254,6 +256,9 @@ _Static_assert(sizeof(option_table) / sizeof(option_table[0]) <= OPTION_MAX, "OP
 
 const Option *option_find(const char *name, size_t n)
 {
+    static const char before[] = "two-pass", now[] = "lookahead";
+    if (n == strlen(before) && strncmp(name, before, n) == 0)
+        return option_find(now, strlen(now));
     for (int i = 0; i < option_count; i++)
         if (option_table[i].name && strlen(option_table[i].name) == n &&
             strncmp(option_table[i].name, name, n) == 0)
@@ -292,6 +297,7 @@ size_t option_size(const Option *option)
     case OPTION_PROFILE: return sizeof(int);
     case OPTION_NUMBER:
     case OPTION_AUTO_NUMBER:
+    case OPTION_LOOKAHEAD:
     case OPTION_ANY_NUMBER:
     case OPTION_OFF_NUMBER: return sizeof(double);
     case OPTION_TILES: return sizeof(OptionsTiles);

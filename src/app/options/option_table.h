@@ -17,6 +17,7 @@ typedef enum OptionType {
     OPTION_AUTO_NUMBER, /* the same, or -1 for auto */
     OPTION_ANY_NUMBER,  /* the same, or 0, or -1 for auto */
     OPTION_OFF_NUMBER,  /* the same, or -1 for auto, or 0 for off */
+    OPTION_LOOKAHEAD,   /* the same, or its maximum for on */
     OPTION_TILES,       /* OptionsTiles, each within min..max */
     OPTION_SIZE,        /* OptionsSize, each within min..max */
     OPTION_PART,        /* LumeqRect */

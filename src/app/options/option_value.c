@@ -166,6 +166,7 @@ static const char *beside_number(OptionType type)
     switch (type) {
     case OPTION_AUTO_NUMBER: return "auto or ";
     case OPTION_ANY_NUMBER: return "auto, 0 or ";
+    case OPTION_LOOKAHEAD:
     case OPTION_OFF_NUMBER: return "auto, off or ";
     default: return "";
     }
@@ -176,7 +177,8 @@ static int set_number(const Setting *s)
     const Option *o = s->option;
     const int zero = o->type == OPTION_ANY_NUMBER;
     const int any = o->type != OPTION_NUMBER;
-    const int off = o->type == OPTION_OFF_NUMBER && strcmp(s->value, "off") == 0;
+    const int off = (o->type == OPTION_OFF_NUMBER || o->type == OPTION_LOOKAHEAD) &&
+                    strcmp(s->value, "off") == 0;
     double number;
     if (off || (any && strcmp(s->value, "auto") == 0)) {
         *(double *)s->field = off ? 0 : -1;
@@ -187,6 +189,15 @@ static int set_number(const Setting *s)
         return refuse_value(s, "%sa number from %.15g to %.15g", beside_number(o->type), o->min,
                             o->max);
     *(double *)s->field = number;
+    return 0;
+}
+
+/* on: of --two-pass, its name before */
+static int set_lookahead(const Setting *s)
+{
+    if (strcmp(s->value, "on") != 0)
+        return set_number(s);
+    *(double *)s->field = s->option->max;
     return 0;
 }
 
@@ -331,16 +342,17 @@ static int set_list(const Setting *s)
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
     static int (*const setters[])(const Setting *) = {
-        [OPTION_FLAG] = set_flag,          [OPTION_HELP] = set_help,
-        [OPTION_CHOICE] = set_choice,      [OPTION_NUMBER] = set_number,
-        [OPTION_TIME] = set_time,          [OPTION_RATE] = set_rate,
-        [OPTION_INTEGER] = set_integer,    [OPTION_TEXT] = set_text,
-        [OPTION_TRACK] = set_integer,      [OPTION_LIST] = set_list,
-        [OPTION_AUTO_NUMBER] = set_number, [OPTION_MODE] = set_mode,
-        [OPTION_TILES] = set_tiles,        [OPTION_PROFILE] = set_profile,
-        [OPTION_SIZE] = set_size,          [OPTION_MAY_TEXT] = set_may_text,
-        [OPTION_PART] = set_part,          [OPTION_ANY_NUMBER] = set_number,
-        [OPTION_OFF_NUMBER] = set_number,  [OPTION_MAY_INTEGER] = set_may_integer,
+        [OPTION_FLAG] = set_flag,           [OPTION_HELP] = set_help,
+        [OPTION_CHOICE] = set_choice,       [OPTION_NUMBER] = set_number,
+        [OPTION_TIME] = set_time,           [OPTION_RATE] = set_rate,
+        [OPTION_INTEGER] = set_integer,     [OPTION_TEXT] = set_text,
+        [OPTION_TRACK] = set_integer,       [OPTION_LIST] = set_list,
+        [OPTION_AUTO_NUMBER] = set_number,  [OPTION_MODE] = set_mode,
+        [OPTION_TILES] = set_tiles,         [OPTION_PROFILE] = set_profile,
+        [OPTION_SIZE] = set_size,           [OPTION_MAY_TEXT] = set_may_text,
+        [OPTION_PART] = set_part,           [OPTION_ANY_NUMBER] = set_number,
+        [OPTION_OFF_NUMBER] = set_number,   [OPTION_MAY_INTEGER] = set_may_integer,
+        [OPTION_LOOKAHEAD] = set_lookahead,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     if (option->offset == offsetof(Options, strength))

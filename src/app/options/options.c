@@ -16,6 +16,7 @@ Options options_default(void)
         .strength = -1,
         .clip = params.clip,
         .denoise = params.denoise,
+        .lookahead = -1,
         .gamma = params.gamma,
         .smooth = params.smooth,
         .tiles = {params.tiles_x, params.tiles_y},

@@ -62,12 +62,6 @@ typedef enum OptionsHwdec {
     OPTIONS_HWDEC_NO,
 } OptionsHwdec;
 
-typedef enum OptionsTwoPass {
-    OPTIONS_TWO_PASS_AUTO,
-    OPTIONS_TWO_PASS_ON,
-    OPTIONS_TWO_PASS_OFF,
-} OptionsTwoPass;
-
 /* Strings point into argv or into the settings file's text. -1 in a number, NULL in a text: not
  * given. */
 typedef struct Options {
@@ -94,8 +88,8 @@ typedef struct Options {
     double brightness, gamma; /* as in LumeqParams, and so is the next */
     LumeqRect meter;
     double deflicker;
-    int two_pass;                /* an OptionsTwoPass */
-    const char *passes_asked_by; /* the words on the command line that need two passes, or NULL */
+    double lookahead;          /* seconds; -1: auto */
+    const char *lookahead_for; /* the option on the command line that needs it, or NULL */
 
     double jobs;         /* parts at a time; -1: as many as fill the machine, 0: not in parts */
     int64_t parts;       /* that a film is cut into, 0: by part_seconds */

@@ -1,8 +1,13 @@
 /* The front of an input: a file, a camera, or a URL that comes back. */
 #include "media/input/source.h"
 
+#include <libavcodec/avcodec.h>
+#include <libavutil/imgutils.h>
+
 /* Time between two looks at the stop flag. */
 #define LOOK_MS 50
+
+#define USUAL_RATE 25.0 /* of a video that does not say it */
 
 static int open_camera(Source **source, const SourceOptions *options, MediaError *error)
 {
@@ -82,4 +87,17 @@ void source_close(Source **source)
     camera_close(&s->camera);
     source_reconnect_close(&s->reconnect);
     source_free(&s);
+}
+
+double source_byte_rate(const Source *s)
+{
+    const AVCodecParameters *par = s->video->codecpar;
+    const AVCodecDescriptor *codec = avcodec_descriptor_get(par->codec_id);
+    const AVRational rate = source_frame_rate(s);
+    const int props = codec ? codec->props : 0;
+    const int size =
+        av_image_get_buffer_size((enum AVPixelFormat)par->format, par->width, par->height, 1);
+    const double raw = FFMAX(size, 1) * (rate.num > 0 && rate.den > 0 ? av_q2d(rate) : USUAL_RATE);
+    const int lossless = (props & AV_CODEC_PROP_LOSSLESS) && !(props & AV_CODEC_PROP_LOSSY);
+    return lossless ? raw : props & AV_CODEC_PROP_INTRA_ONLY ? raw / 4 : raw / 20;
 }

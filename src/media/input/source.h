@@ -28,6 +28,8 @@ typedef struct SourceOptions {
                                     frame%04d.png, and so many of them are a second */
     int allow_playlists;         /* not 0: other local files that the input names are opened too */
     const CameraOptions *camera; /* not NULL: a camera, and `path` is not looked at */
+    struct SharedPipe *pipe; /* not NULL: two sources read this pipe, see shared_pipe.h; ... */
+    int pipe_side;           /* ... this one as 0 or 1. The pipe outlives both */
     int low_latency;             /* not 0: the newest is what counts; of cameras it always is */
     int force_dolby_vision;      /* not 0: profile 5 is taken, though its first plane is not luma */
     int64_t find_largest_us; /* of source_open(): finds Source.largest_width up to this position */
@@ -82,6 +84,8 @@ typedef struct Source {
     unsigned refused_width, refused_height; /* that FFmpeg found too large at opening, or 0 */
     int no_video;                           /* it can be read, and has none */
     int fd;
+    struct SharedPipe *pipe; /* that the bytes come from, or NULL */
+    int pipe_side;
     int read_error;              /* errno of a read that failed, or 0 */
     int no_memory;               /* not 0: an allocator said so, see media_lacks_memory() */
     size_t bytes_read;           /* meanwhile */
@@ -164,6 +168,9 @@ int64_t source_track_start(const Source *source, const AVStream *stream);
  * thread.
  */
 void source_halt(Source *source, int halted);
+
+/* Bytes a second that its video takes at most, estimated from its size, rate and kind of codec. */
+double source_byte_rate(const Source *source);
 
 /* Frames a second of its video, as far as the input tells; {0, 1}: it does not. */
 AVRational source_frame_rate(const Source *source);

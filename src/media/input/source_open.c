@@ -16,6 +16,7 @@
 
 #include "media/codec_name.h"
 #include "media/input/fragments.h"
+#include "media/input/shared_pipe.h"
 #include "media/input/video_choice.h"
 #include "media/log.h"
 #include "media/side_data.h"
@@ -37,7 +38,7 @@ static const char *const refused_formats[] = {"image2",   "sdp",         "rtsp",
 static int read_file(Source *s, uint8_t *buffer, int size)
 {
     for (;;) {
-        if (!S_ISREG(s->file.st_mode)) {
+        if (!S_ISREG(s->file.st_mode) && !s->pipe) {
             struct pollfd wait = {.fd = s->fd, .events = POLLIN};
             const int ready = poll(&wait, 1, POLL_MS);
             if (source_is_stopped(s))
@@ -45,7 +46,10 @@ static int read_file(Source *s, uint8_t *buffer, int size)
             if (ready == 0 || (ready < 0 && errno == EINTR))
                 continue;
         }
-        const ssize_t got = read(s->fd, buffer, (size_t)size);
+        if (s->pipe && source_is_stopped(s))
+            return AVERROR_EXIT;
+        const ssize_t got = s->pipe ? shared_pipe_read(s->pipe, s->pipe_side, buffer, (size_t)size)
+                                    : read(s->fd, buffer, (size_t)size);
         if (got > 0)
             return (int)got;
         if (got == 0)
@@ -98,7 +102,9 @@ static int stopped(void *opaque)
 /* A pipe without a writer is not waited for here but where its bytes are. */
 static int open_file(Source *s, const char *path, MediaError *error)
 {
-    if (strcmp(path, "-") == 0)
+    if (s->pipe)
+        s->fd = dup(shared_pipe_fd(s->pipe));
+    else if (strcmp(path, "-") == 0)
         s->fd = dup(STDIN_FILENO);
     else
         s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -588,6 +594,8 @@ Source *source_create(const SourceOptions *options)
     s->fd = -1;
     s->stop = options->stop;
     s->max_pixels = options->max_pixels;
+    s->pipe = options->pipe;
+    s->pipe_side = options->pipe_side;
     s->live = options->camera || options->low_latency;
     return s;
 }

@@ -810,13 +810,15 @@ int source_is_changed(const Source *s, const char *path, MediaError *error)
 {
     struct stat now;
     const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);
+    if (s->pipe)
+        return 0;
     if (s->pictures.count) /* of which the first is open */
         path = s->pictures.paths[0];
     if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
         return media_fail(
             error, MEDIA_INPUT,
-            "%s was changed while it was read: both passes have to see the same file; "
-            "--two-pass off reads it once",
+            "%s was changed while it was read: the decoder that looks ahead has to see the same "
+            "file; --lookahead off does without it",
             s->name);
     return 0;
 }

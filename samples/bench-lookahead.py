@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the lookahead of two passes gains, against one pass, on clips that are made of the sample clip.
+"""What a lookahead gains, on clips that are made of the sample clip.
 
 Needs ffmpeg. Prints a table in Markdown; the clips and what came of them stay in --folder."""
 
@@ -115,23 +115,23 @@ def mabd(rows, key="mean_out"):
 
 def main():
     a = arguments()
-    folder = a.folder or tempfile.mkdtemp(prefix="lumeq-two-pass-")
+    folder = a.folder or tempfile.mkdtemp(prefix="lumeq-lookahead-")
     os.makedirs(folder, exist_ok=True)
     clips = {}
     for name, make in (("cuts", make_cuts), ("fade", make_fade), ("cars", make_cars), ("wavering", make_wavering)):
         clips[name] = os.path.join(folder, name + ".mkv")
         make(clips[name], folder, a.width)
     lines = []
-    for passes in ("off", "on"):
-        of = {name: rows(a.lumeq, clip, folder, "--two-pass", passes) for name, clip in clips.items()}
+    for lookahead in ("off", "10"):
+        of = {name: rows(a.lumeq, clip, folder, "--lookahead", lookahead) for name, clip in clips.items()}
         lines.append(["%d of 4" % settled_cuts(of["cuts"]), "%.0f %%" % (100 * contrast_at_end_of_fade(of["fade"])),
                       "%.3f" % excess_flicker(of["cars"]), "%.2f" % mabd(of["wavering"])])
         before = mabd(of["wavering"], "mean_in")
-    even = rows(a.lumeq, clips["wavering"], folder, "--two-pass", "on", "--deflicker", "1")
+    even = rows(a.lumeq, clips["wavering"], folder, "--lookahead", "10", "--deflicker", "1")
     names = ["cuts settled on their first frame", "contrast at the end of a fade-in, of what it is in the end",
              "excess flicker where lights cross a dull scene, codes a frame",
              "light that wavers (%.2f codes a frame in the source)" % before]
-    print("| | one pass | two passes |\n|---|---|---|")
+    print("| | without | with a lookahead |\n|---|---|---|")
     for name, one, two in zip(names, *lines):
         print("| %s | %s | %s |" % (name, one, two))
     print("| the same with `--deflicker 1` | | %.2f |" % mabd(even))

@@ -1,17 +1,16 @@
-"""--two-pass and --deflicker: the input is measured first, and curves know what comes."""
+"""--lookahead and --deflicker: a second decoder measures ahead, and curves know what follows."""
 
 import itertools
 import json
 import os
-import resource
 import signal
 import unittest
 
 from common import *
 
-BOTH = "lumeq: two passes: "
-ONE = "lumeq: one pass: "
-OTHER_FRAME = "is not the one that the first pass had"
+AHEAD = "lumeq: lookahead: "
+NOT_AHEAD = "lumeq: no lookahead: "
+OTHER_FRAME = "is not the one that the lookahead saw"
 
 # Half dark, half bright, with a cut in between: curves that know what comes differ from others.
 CUT = ("testsrc2=size=160x90:rate=25:duration=1,lutyuv=y='16+val/6'[a];"
@@ -29,71 +28,72 @@ def large_clip():
 QUICK = ("--preset", "ultrafast", "--crf", "45", "--pix-fmt", "source")
 
 
-class TwoPass(Case):
-    def passes(self, result):
-        """How many there were, by what -v says."""
-        said = [line for line in result.lines if BOTH in line or ONE in line]
+class Lookahead(Case):
+    def looks(self, result):
+        """Whether it looked ahead, by what -v says."""
+        said = [line for line in result.lines if AHEAD in line or NOT_AHEAD in line]
         self.assertEqual(len(said), 1, str(result))
-        return 2 if BOTH in said[0] else 1
+        return AHEAD in said[0]
 
-    def both(self, source, name, *options):
-        """A run in two passes, lossless, in which all went as measured."""
-        result = self.ok(source, "-o", self.path(name), "--vcodec", "ffv1", "--two-pass", "on", "-v", *options)
-        self.assertEqual(self.passes(result), 2, str(result))
+    def ahead(self, source, name, *options):
+        """A lossless run that looked ahead, in which both decoders saw the same frames."""
+        result = self.ok(source, "-o", self.path(name), "--vcodec", "ffv1", "--lookahead", "10", "-v", *options)
+        self.assertTrue(self.looks(result), str(result))
         self.assertNotIn(OTHER_FRAME, result.err)
         return self.path(name)
 
 
-class Choice(TwoPass):
+class Choice(Lookahead):
     def test_auto(self):
         out = self.path("out.mkv")
         cases = (
-            (2, ("-o", out)),
-            (1, ("-o", out, "--two-pass", "off")),
-            (1, ("-o", out, "--mode", "off")),
-            (1, ("-o", out, "--reference")),
-            (1, ("-o", self.path("out.png"))),
-            (1, ("-o", "-")),
-            (1, ("-o", "/dev/null", "--format", "matroska")),
-            (1, ("--null",)),
-            (1, ("--null", "--stats", self.path("rows.csv"))),
-            (2, ("-o", out, "--stats", self.path("rows.csv"))),
-            (2, ("--null", "--two-pass", "on")),
-            (2, ("--null", "--two-pass", "on", "--stats", self.path("rows.csv"))),
-            (2, ("-o", out, "--mode", "off", "--two-pass", "on")),
-            (2, ("-o", out, "--reference", "--two-pass", "on")),
-            (2, ("-o", out, "--mode", "off", "--deflicker", "0.5")),
+            (True, ("-o", out)),
+            (False, ("-o", out, "--lookahead", "off")),
+            (False, ("-o", out, "--two-pass", "off")),
+            (False, ("-o", out, "--mode", "off")),
+            (False, ("-o", out, "--reference")),
+            (False, ("-o", self.path("out.png"))),
+            (True, ("-o", "-")),
+            (False, ("-o", "-", "--low-latency")),
+            (True, ("-o", "/dev/null", "--format", "matroska")),
+            (False, ("--null",)),
+            (False, ("--null", "--stats", self.path("rows.csv"))),
+            (True, ("-o", out, "--stats", self.path("rows.csv"))),
+            (True, ("--null", "--lookahead", "2.5")),
+            (True, ("--null", "--two-pass", "on")),
+            (True, ("--null", "--lookahead", "10", "--stats", self.path("rows.csv"))),
+            (True, ("-o", out, "--mode", "off", "--lookahead", "10")),
+            (True, ("-o", out, "--reference", "--lookahead", "10")),
+            (True, ("-o", out, "--mode", "off", "--deflicker", "0.5")),
         )
-        for passes, options in some(cases):
+        for looks, options in some(cases):
             with self.subTest(" ".join(options)):
                 result = self.ok(simple(), "-v", "-y", *options)
-                self.assertEqual(self.passes(result), passes, str(result))
+                self.assertEqual(self.looks(result), looks, str(result))
 
     def test_an_output_that_is_there(self):
         self.write("out.mkv", b"old")
-        self.assertEqual(self.passes(self.ok(simple(), "-v", "-y", "-o", self.path("out.mkv"))), 2)
+        self.assertTrue(self.looks(self.ok(simple(), "-v", "-y", "-o", self.path("out.mkv"))))
         os.symlink("out.mkv", self.path("link.mkv"))
-        self.assertEqual(self.passes(self.ok(simple(), "-v", "-y", "-o", self.path("link.mkv"))), 2)
+        self.assertTrue(self.looks(self.ok(simple(), "-v", "-y", "-o", self.path("link.mkv"))))
 
     def test_pipes(self):
         with open(clip("raw.y4m", "-pix_fmt", "yuv420p"), "rb") as f:
             result = self.ok("-", "-v", "-o", self.path("out.mkv"), stdin=f.read())
-        self.assertEqual(self.passes(result), 1, str(result))
+        self.assertTrue(self.looks(result), str(result))
         os.mkfifo(self.path("fifo.mkv"))
         reader = subprocess.Popen(["cat", self.path("fifo.mkv")], stdout=subprocess.DEVNULL)
         self.addCleanup(reader.wait)
         self.addCleanup(reader.kill)
         result = self.ok(simple(), "-v", "-o", self.path("fifo.mkv"), "--acodec", "none")
-        self.assertEqual(self.passes(result), 1, str(result))
+        self.assertTrue(self.looks(result), str(result))
 
     def test_refused(self):
         out = self.path("out.mkv")
-        for asked in (("--two-pass", "on"), ("--deflicker", "0.3")):
+        for asked in (("--lookahead", "3"), ("--deflicker", "0.3")):
             cases = (
-                (simple(), "-o", "-"),
-                (simple(), "-o", "/dev/null", "--format", "matroska"),
                 (simple(), "-o", self.path("out.png")),
-                ("-", "-o", out),
+                (simple(), "-o", "-", "--low-latency"),
                 ("/dev/zero", "-o", out),
                 ("--camera", "--frames", "3", "-o", out),
                 ("--network", "http://localhost:1/x.mkv", "-o", out),
@@ -106,44 +106,88 @@ class Choice(TwoPass):
 
     def test_contradictions(self):
         out = self.path("out.mkv")
-        for options in (("--deflicker", "0.3", "--two-pass", "off"), ("--deflicker", "1", "--reference")):
+        for options in (("--deflicker", "0.3", "--lookahead", "off"), ("--deflicker", "1", "--reference")):
             self.refused(lumeq(simple(), "-o", out, *options), USAGE, "--deflicker", "contradict")
         self.refused(lumeq(simple(), "-o", out, "--deflicker", "2"), USAGE, "--deflicker")
-        self.refused(lumeq(simple(), "-o", out, "--two-pass", "maybe"), USAGE, "--two-pass", "auto")
-        self.ok(simple(), "-o", out, "--deflicker", "0", "--two-pass", "off")
+        for value in ("maybe", "-1", "10.1", ""):
+            self.refused(lumeq(simple(), "-o", out, "--lookahead", value), USAGE, "--lookahead")
+        self.refused(lumeq(simple(), "-o", out, "--lookahead", "11"), USAGE, "--lookahead", "auto", "off", "10")
+        self.ok(simple(), "-o", out, "--deflicker", "0", "--lookahead", "0")
 
     def test_settings_file(self):
         """What it says is meant for the runs that can."""
-        settings = self.write("config", b"two-pass = on\ndeflicker = 0.5\n")
+        settings = self.write("config", b"lookahead = 10\ndeflicker = 0.5\n")
         result = self.ok(simple(), "--null", "--config", settings, "-v")
-        self.assertEqual(self.passes(result), 2)
-        result = self.ok(simple(), "-o", "-", "--config", settings, "-v")
-        self.assertEqual(self.passes(result), 1)
+        self.assertTrue(self.looks(result))
+        result = self.ok(simple(), "-o", "-", "--low-latency", "--config", settings, "-v")
+        self.assertFalse(self.looks(result))
         self.assertIn("deflicker", result.err)
-        result = self.ok(simple(), "--null", "--config", settings, "-v", "--two-pass", "off")
-        self.assertEqual(self.passes(result), 1)
+        result = self.ok(simple(), "--null", "--config", settings, "-v", "--lookahead", "off")
+        self.assertFalse(self.looks(result))
         result = self.ok(simple(), "--null", "--config", settings, "-v", "--reference")
-        self.assertEqual(self.passes(result), 2)
+        self.assertTrue(self.looks(result))
 
     def test_missing_input(self):
-        self.refused(lumeq(self.path("none.mkv"), "-o", self.path("out.mkv"), "--two-pass", "on"), INPUT,
+        self.refused(lumeq(self.path("none.mkv"), "-o", self.path("out.mkv"), "--lookahead", "10"), INPUT,
                      "none.mkv")
 
 
-class Frames(TwoPass):
-    def test_everything_else_is_as_in_one_pass(self):
-        one = self.converted(simple(), "one.mkv", "--two-pass", "off")
-        two = self.converted(simple(), "two.mkv", "--two-pass", "on")
+class Frames(Lookahead):
+    def test_everything_else_is_as_without(self):
+        one = self.converted(simple(), "one.mkv", "--lookahead", "off")
+        two = self.converted(simple(), "two.mkv", "--lookahead", "10")
         self.assertEqual(frame_times(one), frame_times(two))
         self.assertEqual(packets(one), packets(two))
         self.assertEqual(len(frame_times(two)), 25)
+
+    def test_pipe(self):
+        """The bits of a file, whether it comes at once or in trickles."""
+        source = clip("cut.ts", *X264, "-c:a", "aac", source=CUT, seconds=2, sound=2)
+        with open(source, "rb") as f:
+            data = f.read()
+        self.ahead(source, "file.mkv")
+        self.ok("-", "-o", self.path("pipe.mkv"), "--vcodec", "ffv1", stdin=data)
+        self.ok("-", "-o", self.path("plain.mkv"), "--vcodec", "ffv1", "--lookahead", "off", stdin=data)
+        process = start("-", "-o", self.path("slow.mkv"), "--vcodec", "ffv1", stdin=subprocess.PIPE)
+        for i in range(0, len(data), 5000):
+            process.stdin.write(data[i:i + 5000])
+            process.stdin.flush()
+            time.sleep(0.002)
+        self.assertEqual(finish(process).code, DONE)
+        for name in "pipe.mkv", "slow.mkv":
+            self.assertEqual(raw(self.path(name)), raw(self.path("file.mkv")), name)
+            self.assertEqual(packets(self.path(name)), packets(self.path("plain.mkv")), name)
+
+    def test_large_pipe(self):
+        """Of video that takes much memory less is known ahead, and no more is kept than is said."""
+        source = "testsrc2=size=1920x1080:rate=25"
+        feed = subprocess.Popen(["ffmpeg", "-v", "error", "-f", "lavfi", "-t", "6", "-i", source, "-pix_fmt", "yuv420p",
+                                 "-f", "yuv4mpegpipe", "-"], stdout=subprocess.PIPE)
+        self.addCleanup(feed.stdout.close)
+        self.addCleanup(feed.wait)
+        process = start("-", "--null", "--lookahead", "10", "-v", stdin=feed.stdout)
+        peak = 0
+        while process.poll() is None:
+            try:
+                with open("/proc/%d/status" % process.pid) as f:
+                    found = re.search(r"VmHWM:\s+(\d+) kB", f.read())
+            except OSError:
+                found = None
+            peak = int(found.group(1)) if found else peak
+            time.sleep(0.02)
+        result = finish(process)
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertRegex(result.err, "the pipe's video is large: curves know up to 0.86 s")
+        self.assertGreater(peak, 100000)
+        if not SANITIZED:
+            self.assertLess(peak, 450000)
 
     def test_same_bytes_again(self):
         source = clip("cut.mkv", *X264, source=CUT, seconds=2)
         outputs = []
         for number, threads in enumerate(("1", "0", "3")):
             name = "%d.y4m" % number
-            self.converted(source, name, "--two-pass", "on", "--threads", threads)
+            self.converted(source, name, "--lookahead", "10", "--threads", threads)
             outputs.append(hashlib.md5(self.read(name)).hexdigest())
         self.assertEqual(len(set(outputs)), 1)
 
@@ -158,14 +202,13 @@ class Frames(TwoPass):
                                                      (("--ss", "1", "--frames", "20"), 20),
                                                      (("--frames", "50"), 50)))):
             with self.subTest(" ".join(part)):
-                outputs = [raw(self.both(source, "%d%s.mkv" % (number, name), *part))
+                outputs = [raw(self.ahead(source, "%d%s.mkv" % (number, name), *part))
                            for source, name in ((a, "a"), (b, "b"))]
                 self.assertEqual(len(outputs[0]), count * 160 * 90 * 3 // 2)
                 self.assertEqual(*(hashlib.md5(o).hexdigest() for o in outputs))
 
     def test_kinds_of_input(self):
-        """Depths, sizes that change within the file, chroma, rotation: none is another frame in the second
-        pass."""
+        """Depths, sizes that change within the file, chroma, rotation: both decoders see the same frames."""
         sources = (clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le"),
                    clip("gray.mkv", *FFV1, "-pix_fmt", "gray"),
                    clip("rgb.mkv", "-c:v", "png"),
@@ -174,12 +217,12 @@ class Frames(TwoPass):
         every = ((), ("--mode", "clahe"), ("--mode", "stretch", "--range", "full"))
         for source, options in some(itertools.product(sources, every)):
             with self.subTest(os.path.basename(source) + " " + " ".join(options)):
-                out = self.both(source, "out.mkv", "-y", *options)
+                out = self.ahead(source, "out.mkv", "-y", *options)
                 self.assertEqual(len(frame_times(out)), len(frame_times(source)))
 
     def test_statistics(self):
         source = clip("cut.mkv", *X264, source=CUT, seconds=2)
-        out = self.both(source, "out.mkv", "--stats", self.path("rows.jsonl"), "--dither", "off", "--strength", "0.8",
+        out = self.ahead(source, "out.mkv", "--stats", self.path("rows.jsonl"), "--dither", "off", "--strength", "0.8",
                         "--chroma", "keep")  # else luma over saturated colours rises less
         rows = [json.loads(line) for line in self.read("rows.jsonl").splitlines()]
         luma = Picture(out).luma
@@ -188,7 +231,7 @@ class Frames(TwoPass):
         for row in rows[::7] + rows[24:27]:
             self.assertEqual(histogram(luma[row["frame"]]), row["hist_out"])
             self.assertGreater(row["equalize_us"], 0)
-        self.ok(source, "--null", "--two-pass", "off", "--stats", self.path("one.jsonl"))
+        self.ok(source, "--null", "--lookahead", "off", "--stats", self.path("one.jsonl"))
         one = [json.loads(line) for line in self.read("one.jsonl").splitlines()]
         for key in ("frame", "pts", "time", "mean_in", "hist_in"):
             self.assertEqual([row[key] for row in rows], [row[key] for row in one], key)
@@ -199,7 +242,7 @@ class Frames(TwoPass):
                       source="testsrc2=size=160x90:rate=25,format=yuv420p,geq=lum='16+(lum(X,Y)-16)*(0.6+0.15*"
                       "sin(N*PI/4))':cb='128+(cb(X,Y)-128)*(0.6+0.15*sin(N*PI/4))':cr='128+(cr(X,Y)-128)*"
                       "(0.6+0.15*sin(N*PI/4))'")
-        out = self.both(source, "out.mkv", "--mode", "off", "--deflicker", "1", "--dither", "off",
+        out = self.ahead(source, "out.mkv", "--mode", "off", "--deflicker", "1", "--dither", "off",
                         "--stats", self.path("rows.jsonl"))
         rows = [json.loads(line) for line in self.read("rows.jsonl").splitlines()]
         before, after = Picture(source), Picture(out)
@@ -219,7 +262,7 @@ class Frames(TwoPass):
         for amount in ("0", "0.5", "1"):
             rows = self.path("rows%s.jsonl" % amount)
             result = self.ok(source, "-o", self.path("out%s.mkv" % amount), "--deflicker", amount,
-                             "--two-pass", "on", "--stats", rows)
+                             "--lookahead", "10", "--stats", rows)
             with open(rows) as f:
                 means = [json.loads(line)["mean_out"] for line in f]
             changes.append(sum(abs(b - a) for a, b in zip(means, means[1:])) / (len(means) - 1))
@@ -233,7 +276,7 @@ class Frames(TwoPass):
         self.assertLess(changes[2], 0.3 * changes[0])
 
 
-class Course(TwoPass):
+class Course(Lookahead):
     def positions(self, process, path):
         """How far each of the program's files on the input was read."""
         found, folder = [], "/proc/%d/" % process.pid
@@ -246,15 +289,17 @@ class Course(TwoPass):
             return []
         return found
 
-    def measures(self, process):
-        """Whether the first pass has a file for its measures, which has no name: before that the input may have been
-        read to its end just to find out how long it is."""
-        folder = "/proc/%d/fd/" % process.pid
+    def has_begun(self, process):
+        """Whether it measures: before that the input may have been read to its end to find out how long it is."""
+        folder = "/proc/%d/task/" % process.pid
         try:
-            links = [os.readlink(folder + fd) for fd in os.listdir(folder)]
+            for thread in os.listdir(folder):
+                with open(folder + thread + "/comm") as f:
+                    if f.read() == "lookahead\n":
+                        return True
+            return False
         except OSError:
             return False
-        return any(link.startswith(os.path.realpath(self.path(""))) and link.endswith(" (deleted)") for link in links)
 
     def repeated(self, once, what):
         """A run that once() has stopped where it is wanted. On a busy machine it may be past that before anybody looks:
@@ -270,8 +315,9 @@ class Course(TwoPass):
         self.fail(what)
 
     def stopped(self, source, share, *options):
-        """A run that stands still in its first pass, which has read so much of the input."""
-        enough = share * os.path.getsize(source)
+        """A run that stands still where so much of the input is measured, and its first tenth equalized at most: what
+        the input has to show is shorter than the lookahead."""
+        size = os.path.getsize(source)
 
         def once():
             process = start(source, "-o", self.path("out.mkv"), *QUICK, *options)
@@ -280,29 +326,15 @@ class Course(TwoPass):
             def is_there():
                 process.send_signal(signal.SIGSTOP)
                 at = self.positions(process, source)
-                if len(at) == 2 and max(at) >= enough and self.measures(process):
+                if len(at) == 2 and max(at) >= share * size and self.has_begun(process):
                     return True
                 process.send_signal(signal.SIGCONT)
                 return process.poll() is not None
 
             self.assertTrue(wait_for(is_there), "it does not come so far")
-            return process, len(self.positions(process, source)) == 2
-        return self.repeated(once, "the first pass is over")
-
-    def stopped_in_second(self, source):
-        """The same, at the beginning of its second pass."""
-        def once():
-            process = self.stopped(source, 0.3)
-
-            def is_second():
-                process.send_signal(signal.SIGCONT)
-                time.sleep(0.005)  # some frames
-                process.send_signal(signal.SIGSTOP)
-                return process.poll() is not None or len(self.positions(process, source)) == 1
-
-            self.assertTrue(wait_for(is_second), "it does not come to the second pass")
-            return process, len(self.positions(process, source)) == 1
-        return self.repeated(once, "the second pass is over")
+            at = self.positions(process, source)
+            return process, len(at) == 2 and min(at) < 0.1 * size + (1 << 20)
+        return self.repeated(once, "too much is equalized")
 
     def own(self):
         """The clip, to be changed."""
@@ -319,8 +351,13 @@ class Course(TwoPass):
             self.assertEqual([f for f in self.files() if not f.endswith(".part")], [])
             process.send_signal(number)
             result = self.go_on(process)
-            self.refused(result, INTERRUPTED, "interrupted")
-            self.assertEqual(self.files(), [])
+            self.refused(result, INTERRUPTED, "interrupted after")
+            frames = int(re.search(r"after (\d+) frame", result.err).group(1))
+            self.assertEqual(self.files(), ["out.partial.mkv", "rows.partial.csv"] if frames else [])
+            if frames:
+                self.assertEqual(len(frame_times(self.path("out.partial.mkv"))), frames)
+            for name in self.files():
+                os.unlink(self.path(name))
 
     def test_changed_in_between(self):
         def touch(path):
@@ -342,12 +379,12 @@ class Course(TwoPass):
                 self.refused(self.go_on(process), INPUT, "in.mkv", "changed")
                 self.assertEqual(self.files(), ["in.mkv"])
 
-    def test_changed_in_the_second_pass(self):
+    def test_changed_after_the_lookahead(self):
         """Also where the frames have the times and sizes that they had."""
         source = self.own()
-        process = self.stopped_in_second(source)
+        process = self.stopped(source, 1)
         os.utime(source)
-        self.refused(self.go_on(process), INPUT, "in.mkv", "changed", "--two-pass off")
+        self.refused(self.go_on(process), INPUT, "in.mkv", "changed", "--lookahead off")
         self.assertEqual(self.files(), ["in.mkv"])
 
     def test_deleted_in_between(self):
@@ -367,7 +404,7 @@ class Course(TwoPass):
             f.write(bytes(16))
         os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
 
-    def test_damage_in_the_second_pass(self):
+    def test_damage_after_the_lookahead(self):
         source = self.own()
         process = self.stopped(source, 0.8)
         self.spoil(source, 0.6)
@@ -377,7 +414,7 @@ class Course(TwoPass):
         self.assertEqual(len(said), 1, str(result))
         first = int(re.search(r"frame (\d+)", said[0]).group(1))
         self.assertAlmostEqual(first, 120, delta=2)
-        one = lumeq(source, "-o", self.path("one.mkv"), "--two-pass", "off", *QUICK)
+        one = lumeq(source, "-o", self.path("one.mkv"), "--lookahead", "off", *QUICK)
         self.assertEqual(one.code, DAMAGED)
         times = frame_times(self.path("out.mkv"))
         self.assertEqual(times, frame_times(self.path("one.mkv")))
@@ -388,9 +425,9 @@ class Course(TwoPass):
         self.spoil(source, 0.6)
         result = lumeq(source, "-o", self.path("out.mkv"), "-v", *QUICK)
         self.assertEqual(result.code, DAMAGED, str(result))
-        self.assertEqual(self.passes(result), 2)
+        self.assertTrue(self.looks(result))
         self.assertNotIn(OTHER_FRAME, result.err)
-        one = lumeq(source, "-o", self.path("one.mkv"), "--two-pass", "off", *QUICK)
+        one = lumeq(source, "-o", self.path("one.mkv"), "--lookahead", "off", *QUICK)
         self.assertEqual(one.code, DAMAGED)
         self.assertEqual(frame_times(self.path("out.mkv")), frame_times(self.path("one.mkv")))
 
@@ -425,29 +462,16 @@ class Course(TwoPass):
         result = self.go_on(process)
         self.assertEqual(result.code, INPUT, str(result))
         self.assertIn(OTHER_FRAME, result.err)
-        self.assertIn("other frames in the second pass", result.lines[-1])
+        self.assertIn("other frames than the lookahead saw", result.lines[-1])
         self.assertEqual(self.files(), ["in.ts"])
 
     def test_fewer_frames_without_damage(self):
         source = self.pictures()
-        process = self.stopped_in_second(source)
+        process = self.stopped(source, 1)
         self.empty_out(source, 0.92, 1)
         result = self.go_on(process)
-        self.refused(result, INPUT, "other frames in the second pass")
+        self.refused(result, INPUT, "other frames than the lookahead saw")
         self.assertEqual(self.files(), ["in.ts"])
-
-    def test_no_room_for_the_measures(self):
-        """Unless two passes were asked for, there is one then."""
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
-
-        result = lumeq(large_clip(), "-o", self.path("out.mkv"), "--two-pass", "on", preexec_fn=limit)
-        self.refused(result, OUTPUT, "first pass", "--two-pass off")
-        self.assertEqual(self.files(), [])
-        result = lumeq(clip("small.mkv", *X264, seconds=8), "-o", self.path("out.mkv"), "--crf", "40", preexec_fn=limit)
-        self.assertEqual(result.code, DONE, str(result))
-        self.assertRegex(result.lines[0], "one pass, .*: cannot write the temporary file of the first pass")
-        self.assertEqual(len(frame_times(self.path("out.mkv"))), 200)
 
     def test_progress(self):
         process = start(large_clip(), "-o", self.path("out.mkv"), "--progress", "json", *QUICK)
@@ -457,19 +481,8 @@ class Course(TwoPass):
         percent = [row["percent"] for row in rows]
         self.assertEqual(percent, sorted(percent))
         for row in rows:
-            if row["percent"] < 50:
-                self.assertEqual((row["frame"], row["time"], row["bytes"]), (0, 0, None))
-                self.assertEqual((row["fps"], row["speed"], row["eta"]), (None, None, None))
-            else:
-                self.assertAlmostEqual(row["frame"] / 200, row["percent"] / 50 - 1, delta=0.01)
-        self.assertEqual((rows[-1]["frame"], rows[-1]["frames"], rows[-1]["percent"], rows[-1]["state"]),
-                         (200, 200, 100, "done"))
-
-    def test_summary(self):
-        result = self.ok(simple(), "-o", self.path("out.mkv"))
-        self.assertIn("in two passes", result.err)
-        result = self.ok(simple(), "-o", self.path("one.mkv"), "--two-pass", "off")
-        self.assertNotIn("passes", result.err)
+            self.assertAlmostEqual(row["frame"] / 200, row["percent"] / 100, delta=0.01)
+        self.assertEqual((rows[-1]["frame"], rows[-1]["percent"], rows[-1]["state"]), (200, 100, "done"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,162 @@
+#include "media/input/shared_pipe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_SIZE ((size_t)256 << 10)
+#define POLL_MS 100
+
+struct SharedPipe {
+    int fd;
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t changed;
+    uint8_t *data;     /* bytes that one side has not read */
+    size_t room, size; /* of data */
+    size_t at[2];      /* in data, by side */
+    int reads;         /* a side reads from the pipe, without the lock */
+    int ended, error;  /* error: errno of the read that failed */
+    int cut;           /* side 1 reads no more */
+};
+
+SharedPipe *shared_pipe_open(const char *path)
+{
+    SharedPipe *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    p->fd =
+        strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (p->fd < 0)
+        shared_pipe_close(&p);
+    return p;
+}
+
+int shared_pipe_fd(const SharedPipe *p)
+{
+    return p->fd;
+}
+
+/* What both sides have read makes room. */
+static void drop(SharedPipe *p)
+{
+    const size_t done = p->cut || p->at[0] < p->at[1] ? p->at[0] : p->at[1];
+    if (done < p->room / 4)
+        return;
+    memmove(p->data, p->data + done, p->size - done);
+    p->size -= done;
+    p->at[0] -= done;
+    p->at[1] = p->cut ? p->size : p->at[1] - done;
+}
+
+static int make_room(SharedPipe *p)
+{
+    drop(p);
+    if (p->room - p->size >= READ_SIZE)
+        return 0;
+    const size_t room = p->room + p->room / 4 + READ_SIZE;
+    uint8_t *data = realloc(p->data, room);
+    if (!data)
+        return -1;
+    p->data = data;
+    p->room = room;
+    return 0;
+}
+
+/* Reads more for both sides; -1: with errno. The lock is given up meanwhile. */
+static int read_more(SharedPipe *p)
+{
+    struct pollfd wait = {.fd = p->fd, .events = POLLIN};
+    if (make_room(p) < 0)
+        return -1;
+    uint8_t *const to = p->data + p->size; /* nobody moves it while `reads` is set */
+    p->reads = 1;
+    pthread_mutex_unlock(&p->lock);
+    ssize_t got = -1;
+    const int ready = poll(&wait, 1, POLL_MS);
+    int error = ready == 0 ? EAGAIN : errno;
+    if (ready > 0) {
+        got = read(p->fd, to, READ_SIZE);
+        error = errno;
+    }
+    pthread_mutex_lock(&p->lock);
+    p->reads = 0;
+    if (got > 0)
+        p->size += (size_t)got;
+    p->ended |= got == 0;
+    if (got < 0 && error != EAGAIN && error != EINTR)
+        p->error = error;
+    p->cut |= p->size - (p->at[0] < p->at[1] ? p->at[0] : p->at[1]) > SHARED_PIPE_MOST;
+    pthread_cond_broadcast(&p->changed);
+    errno = error;
+    return got < 0 ? -1 : 0;
+}
+
+static void wait_for_other(SharedPipe *p)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += POLL_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(&p->changed, &p->lock, &until);
+}
+
+/* Waits, once, until this side may have something to read; -1: with errno. */
+static int wait_for_more(SharedPipe *p)
+{
+    if (!p->reads)
+        return read_more(p);
+    wait_for_other(p);
+    return 0;
+}
+
+ssize_t shared_pipe_read(SharedPipe *p, int side, void *buffer, size_t size)
+{
+    ssize_t got = 0;
+    pthread_mutex_lock(&p->lock);
+    const int ends = p->ended || p->error || (side && p->cut);
+    if (p->at[side] == p->size && !ends)
+        got = wait_for_more(p);
+    if (side && p->cut) {
+        got = 0;
+    } else if (p->at[side] < p->size) {
+        got = (ssize_t)(size < p->size - p->at[side] ? size : p->size - p->at[side]);
+        memcpy(buffer, p->data + p->at[side], (size_t)got);
+        p->at[side] += (size_t)got;
+    } else if (p->error) {
+        errno = p->error;
+        got = -1;
+    } else if (!p->ended) {
+        errno = EAGAIN;
+        got = -1;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return got;
+}
+
+int shared_pipe_was_cut(const SharedPipe *p)
+{
+    return p->cut;
+}
+
+void shared_pipe_close(SharedPipe **pipe)
+{
+    SharedPipe *p = *pipe;
+    if (!p)
+        return;
+    if (p->fd >= 0)
+        close(p->fd);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    free(p->data);
+    free(p);
+    *pipe = NULL;
+}
