@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "app/camera_list.h"
+#include "app/complete.h"
 #include "app/doctor/doctor.h"
 #include "app/headless.h"
 #include "app/headless_many.h"
@@ -130,6 +131,10 @@ int main(int argc, char **argv)
     char text[1400];
     int code = EXIT_USAGE;
     signals_install(NULL);
+    if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
+        complete(argc - 2, argv + 2);
+        return EXIT_DONE;
+    }
     if (job_is_command(argc, argv))
         return leave(job_command(argc, argv, &stop));
     const int ret = options_parse(&options, argc, argv, text, sizeof(text));

@@ -1,29 +1,24 @@
-/* lumeq-manual HEADER DATE FOLDER: manual pages and completions, made when lumeq is built. */
+/* lumeq-manual HEADER DATE FOLDER: manual pages, made when lumeq is built. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "manual/pages.h"
-#include "manual/shells.h"
 
 static const struct {
     const char *name;
     void (*page)(FILE *to, const char *date);
-    void (*completion)(FILE *to);
 } files[] = {
-    {"lumeq.1", page_program, NULL},        {"lumeq.5", page_settings, NULL},
-    {"lumeq-bench.1", page_bench, NULL},    {"lumeq.bash", NULL, bash_program},
-    {"_lumeq", NULL, zsh_program},          {"lumeq.fish", NULL, fish_program},
-    {"lumeq-bench.bash", NULL, bash_bench}, {"_lumeq-bench", NULL, zsh_bench},
-    {"lumeq-bench.fish", NULL, fish_bench}, {"liblumeq.3", NULL, NULL},
+    {"lumeq.1", page_program},
+    {"lumeq.5", page_settings},
+    {"lumeq-bench.1", page_bench},
+    {"liblumeq.3", NULL},
 };
 
 static int write_file(int i, FILE *to, const char *header_name, const char *date)
 {
     if (files[i].page)
         files[i].page(to, date);
-    else if (files[i].completion)
-        files[i].completion(to);
     else {
         FILE *header = fopen(header_name, "r");
         const int ret = header ? page_library(to, date, header) : -1;

@@ -1,11 +1,16 @@
-/* The CRC-32 that zip and PNG use, of what is kept in files. */
+/* The CRC-32 of zip and PNG, for files that lumeq reads again. */
 #ifndef LUMEQ_MEDIA_CHECKSUM_H
 #define LUMEQ_MEDIA_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes on from `sum`, which is that of all bytes before, 0 at first. Any thread. */
-uint32_t checksum(uint32_t sum, const void *bytes, size_t size);
+#include <zlib.h>
+
+/* Continues `sum`, the checksum of all bytes before, or 0. Any thread. */
+static inline uint32_t checksum(uint32_t sum, const void *bytes, size_t size)
+{
+    return size ? (uint32_t)crc32_z(sum, bytes, size) : sum; /* zlib starts again at NULL */
+}
 
 #endif

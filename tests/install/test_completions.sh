@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Completions, asked of each shell that is here: options, their words, what the program lists, files
 # with spaces in their names, commands.
-# Arguments: the folder of the completions, the folder of the programs; or why there are none.
+# Arguments: the folder of the completions, the folder of the programs.
 set -euo pipefail
-[ $# -gt 1 ] || { echo "skipped: $1"; exit 77; }
 completions=$1 programs=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,15 +15,15 @@ touch "here/a film.mkv" here/other.mkv
 # The shells' own ways to ask: each prints the matches of a command line, a line each.
 cd here
 cat >../ask.bash <<'END'
-. "$1/${2%% *}.bash"
+. "$1/lumeq.bash"
 read -ra COMP_WORDS <<<"${2//=/ = }"
 [[ $2 != *' ' ]] || COMP_WORDS+=("")
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-"_${COMP_WORDS[0]//-/_}" "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+_lumeq "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 printf '%s\n' "${COMPREPLY[@]}"
 END
 cat >../ask.fish <<'END'
-source $argv[1]/(string split ' ' $argv[2])[1].fish
+source $argv[1]/lumeq.fish
 complete -C $argv[2] | string replace -r '\t.*' '' | string replace -r '^--[a-z-]*=' ''
 true
 END
@@ -77,6 +76,14 @@ for shell in bash zsh fish; do
     [ "$shell" = fish ] || expect "lumeq --mode=s" only stretch # fish gives it with what is before it
     [ "$shell" != bash ] || expect "lumeq --dither off a" only "a film.mkv"
     [ "$shell" != bash ] || expect "lumeq --help " "a film.mkv" folder
+    expect "lumeq in.mkv --mode stretch --outp" only --output
+    expect "lumeq in.mkv --vopt x=1 --vop" only --vopt
+    if [ "$shell" != fish ]; then # fish matches in the middle, and adds / to a folder
+        expect "lumeq in.mkv --mode stretch --mod" only # it is given
+        expect "lumeq --screenshot-dir f" only folder
+        expect "lumeq --config=oth" only other.mkv
+    fi
+    expect "lumeq-bench --h" only --help
 done
 [ -n "$shells" ] || { echo "skipped: there is no shell to ask"; exit 77; }
 exit "$failed"

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <unistd.h>
 
+#include <ass/ass.h>
 #include <libavcodec/avcodec.h>
 #include <libavutil/intreadwrite.h>
 
 #include "check.h"
 #include "media/subtitles/subtitle_decoder.h"
-#include "player/subtitles/subtitle_budget.h"
 #include "player/subtitles/subtitle_thread.h"
 #include "resident.h"
 
@@ -160,6 +160,53 @@ static uint64_t hash(const Fixture *f)
     for (int y = 0; y < o->canvas.height; y++)
         value = check_fnv(value, canvas_pixel(&o->canvas, 0, y), (size_t)o->canvas.width * 4);
     return value;
+}
+
+/* ---- libass ---- */
+
+static long resident_mb(void)
+{
+    return (long)(resident_bytes() >> 20);
+}
+
+/* libass (--wrap) waits while it is held, and takes long while it is slow. How often it has drawn
+ * is known by time. */
+#define FRAME_MS 40
+#define FRAMES 12
+static atomic_int held, is_waiting, gave_up, slow_ms, drawn[FRAMES + 1];
+static atomic_long most_mb; /* resident after any of its calls */
+
+static int64_t processor_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+ASS_Image *__real_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed);
+ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed);
+
+ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed)
+{
+    int waited = 0;
+    for (; atomic_load(&held) && waited < LOAD_MS; waited++) {
+        atomic_store(&is_waiting, 1);
+        usleep(1000);
+    }
+    atomic_store(&is_waiting, 0);
+    if (waited == LOAD_MS)
+        atomic_store(&gave_up, 1);
+    for (const int64_t begin = processor_ms(); processor_ms() - begin < atomic_load(&slow_ms);)
+        ;
+    ASS_Image *images = __real_ass_render_frame(renderer, track, now, changed);
+    if (resident_mb() > atomic_load(&most_mb))
+        atomic_store(&most_mb, resident_mb());
+    if (now >= 0 && now % FRAME_MS == 0 && now / FRAME_MS <= FRAMES)
+        atomic_fetch_add(&drawn[now / FRAME_MS], 1);
+    return images;
 }
 
 /* ---- text ---- */
@@ -610,11 +657,6 @@ static void test_many_bitmaps(void)
     stop(&f);
 }
 
-static long resident_mb(void)
-{
-    return (long)(resident_bytes() >> 20);
-}
-
 static int says_left_out(const Fixture *f)
 {
     const char *trouble = subtitles_trouble(f->subtitles);
@@ -818,149 +860,71 @@ static void test_growing(void)
     stop(&f);
 }
 
-/* A budget alone, with drawings, for which libass wants a font all the same. */
-typedef struct BudgetRig {
-    ASS_Library *library;
-    ASS_Renderer *renderer;
-    ASS_Track *track;
-    SubtitleBudget budget;
-    int lines;
-} BudgetRig;
-
-static ASS_Track *make_track(ASS_Library *library)
+/* Opaque rectangles that move or not, each of another shape since libass shares equal bitmaps: the
+ * largest is a square with sides of `size`, in units of 640x360. */
+static void put_shapes(Fixture *f, int count, int size, int moves)
 {
-    char header[sizeof(ass_header)];
-    memcpy(header, ass_header, sizeof(header));
-    ASS_Track *track = ass_new_track(library);
-    if (!track)
-        exit(1);
-    ass_process_codec_private(track, header, (int)sizeof(header) - 1);
-    return track;
-}
-
-static void ignore_message(int level, const char *format, va_list args, void *data)
-{
-    (void)level;
-    (void)format;
-    (void)args;
-    (void)data;
-}
-
-static int always(void *opaque)
-{
-    (void)opaque;
-    return 1;
-}
-
-/* A square with sides of `size` for each, at (0, `top`), that moves or not. */
-static void add_squares(BudgetRig *r, int count, int size, int top, int moves)
-{
+    static int order = 1;
     for (int i = 0; i < count; i++) {
-        char where[64], line[192];
-        snprintf(where, sizeof(where), moves ? "\\move(0,%d,9,%d)" : "\\pos(0,%d)", top, top);
+        char line[192];
+        const int width = size - i / 2, height = size - i % 2;
         snprintf(line, sizeof(line), "%d,0,Default,,0,0,0,,{\\an7%s\\p1}m 0 0 l %d 0 %d %d 0 %d",
-                 r->lines++, where, size, size, size, size);
-        subtitle_budget_add(&r->budget, line, 0, 1000);
+                 order++, moves ? "\\move(0,0,9,9)" : "\\pos(0,0)", width, width, height, height);
+        put_text(f, 1000, 4000, line);
     }
-    subtitle_budget_take(&r->budget, r->renderer, r->track, 500, always, NULL);
 }
 
-static BudgetRig start_budget(void)
-{
-    BudgetRig r = {.library = ass_library_init()};
-    if (!r.library)
-        exit(1);
-    ass_set_message_cb(r.library, ignore_message, NULL);
-    r.renderer = ass_renderer_init(r.library);
-    if (!r.renderer)
-        exit(1);
-    r.track = make_track(r.library);
-    r.budget.probe = make_track(r.library);
-    ass_set_frame_size(r.renderer, WIDTH, HEIGHT);
-    ass_set_storage_size(r.renderer, WIDTH, HEIGHT);
-    ass_set_fonts(r.renderer, NULL, "sans-serif", ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
-    return r;
-}
-
-static void stop_budget(BudgetRig *r)
-{
-    subtitle_budget_close(&r->budget);
-    ass_free_track(r->track);
-    ass_renderer_done(r->renderer);
-    ass_library_done(r->library);
-}
-
-/* The cost of all that is left; *still: how many of them do not change. */
-static int64_t budget_left(const BudgetRig *r, int *still)
-{
-    int64_t cost = 0;
-    *still = 0;
-    CHECK(r->track->n_events == r->budget.event_count, "%d events, %d known", r->track->n_events,
-          r->budget.event_count);
-    for (int i = 0; i < r->budget.event_count; i++) {
-        const BudgetEvent *event = &r->budget.events[i];
-        cost += event->cost;
-        *still += !event->may_grow;
-        CHECK(event->may_grow == (strstr(r->track->events[i].Text, "move") != NULL), "mixed up");
-    }
-    return cost;
-}
-
-/* What takes too much time is what changes, seen or beside the picture: a usual line stays. */
+/* Lines that change are left out if drawing takes too much time; a usual one stays. */
 static void test_too_slow(void)
 {
-    BudgetRig r = start_budget();
-    int still;
-    add_squares(&r, 1, 40, 100, 0);
-    add_squares(&r, 4, 20, 100, 1);
-    add_squares(&r, 1, 40, 200, 1);
-    add_squares(&r, 5, 40, 10000, 1); /* takes no memory */
-    if (!budget_left(&r, &still)) {
-        check_skip("no font was found");
-        stop_budget(&r);
-        return;
+    Fixture f = start(AV_CODEC_ID_ASS);
+    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    if (wait_for_text(&f, 0)) {
+        const Rect usual = draw(&f, 0);
+        put_shapes(&f, 8, 40, 1);
+        CHECK(draw(&f, 1000).height > usual.height, "nothing moves");
+        atomic_store(&slow_ms, 120);
+        for (int i = 0; i < 3; i++)
+            draw(&f, 1040 + 40 * i);
+        CHECK(says_left_out(&f) && draw(&f, 1160).height > usual.height,
+              "half of them are not left out");
+        for (int i = 4; i < 12; i++)
+            draw(&f, 1040 + 40 * i);
+        atomic_store(&slow_ms, 0);
+        const Rect left = draw(&f, 1560);
+        CHECK(left.width == usual.width && left.height == usual.height, "%d x %d are left",
+              left.width, left.height);
+        CHECK(!subtitles_is_unfinished(f.subtitles), "something is still to be drawn");
     }
-    CHECK(r.budget.event_count == 11 && still == 1, "%d lines", r.budget.event_count);
-    for (int left = 5; left > 0; left /= 2) {
-        subtitle_budget_halve_changing(&r.budget, r.track, 500);
-        budget_left(&r, &still);
-        CHECK(still == 1 && r.budget.event_count == left + 1, "%d lines instead of %d",
-              r.budget.event_count, left + 1);
-    }
-    subtitle_budget_halve_changing(&r.budget, r.track, 500);
-    CHECK(r.budget.event_count == 1 && budget_left(&r, &still) > 0 && still == 1,
-          "the usual one is left out");
-    add_squares(&r, 1, 80, 100, 0);
-    subtitle_budget_halve_changing(&r.budget, r.track, 500);
-    CHECK(r.budget.event_count == 1 && r.budget.events[0].cost > 0, "%d lines",
-          r.budget.event_count);
-    CHECK(r.budget.left_out == 11, "%lld are left out", (long long)r.budget.left_out);
-    subtitle_budget_halve_changing(&r.budget, r.track, 5000);
-    CHECK(r.budget.event_count == 1, "one that is not seen is left out");
-    stop_budget(&r);
+    stop(&f);
 }
 
-/* What takes too much memory is left out, changing or not; what takes none is not. */
+/* Lines that fit into a small window but not into a large one are dropped before they take its
+ * memory, whether they change or not; the first line stays. */
 static void test_too_large(void)
 {
-    BudgetRig r = start_budget();
-    int still;
-    add_squares(&r, 3, 40, 100, 0);
-    add_squares(&r, 3, 40, 10000, 1);
-    const int64_t before = budget_left(&r, &still);
-    if (!before) {
-        check_skip("no font was found");
-        stop_budget(&r);
-        return;
+    for (int moves = 0; moves < 2; moves++) {
+        Fixture f = start(AV_CODEC_ID_ASS);
+        put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+        if (wait_for_text(&f, 0)) {
+            f.place.picture = (Rect){0, 0, 640, 360};
+            put_shapes(&f, 500, 300, moves); /* 26 MB */
+            for (int i = 0; i < 500; i++) {
+                draw(&f, 1500);
+                if (!subtitles_is_unfinished(f.subtitles))
+                    break;
+            }
+            CHECK(!says_left_out(&f), "lines with room are left out");
+            const long before = resident_mb();
+            atomic_store(&most_mb, 0);
+            f.place.picture = (Rect){0, 0, 2560, 1440}; /* 420 MB */
+            CHECK(draw(&f, 1500).height > 1200 && says_left_out(&f), "nothing is left out");
+            const long more = atomic_load(&most_mb) - before;
+            CHECK(CHECK_SLOWER > 1 || more < 200, "%ld MB are needed to draw them", more);
+            CHECK(draw(&f, 6000).width, "the usual line is left out");
+        }
+        stop(&f);
     }
-    subtitle_budget_halve(&r.budget, r.track, 500);
-    CHECK(budget_left(&r, &still) * 3 == before && still == 1 && r.budget.event_count == 4,
-          "%d lines, %d of them still", r.budget.event_count, still);
-    add_squares(&r, 1, 60, 100, 1);
-    subtitle_budget_halve(&r.budget, r.track, 500);
-    CHECK(budget_left(&r, &still) * 3 == before && still == 1 && r.budget.event_count == 4,
-          "%d lines, %d of them still", r.budget.event_count, still);
-    stop_budget(&r);
 }
 
 /* 60 MB of lines that wait: half as many are kept, the first ones. */
@@ -989,45 +953,6 @@ static void test_long_script(void)
 }
 
 /* ---- the thread ---- */
-
-/* libass (--wrap) waits while it is held, and takes long while it is slow. How often it has drawn
- * is known by time. */
-#define FRAME_MS 40
-#define FRAMES 12
-#define SLOW_MS 60 /* the thread draws no more lines for a frame after 50 */
-static atomic_int held, is_waiting, gave_up, slow, drawn[FRAMES + 1];
-
-static int64_t processor_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
-ASS_Image *__real_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
-                                   int *changed);
-ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
-                                   int *changed);
-
-ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
-                                   int *changed)
-{
-    int waited = 0;
-    for (; atomic_load(&held) && waited < LOAD_MS; waited++) {
-        atomic_store(&is_waiting, 1);
-        usleep(1000);
-    }
-    atomic_store(&is_waiting, 0);
-    if (waited == LOAD_MS)
-        atomic_store(&gave_up, 1);
-    for (const int64_t begin = processor_ms(); atomic_load(&slow);)
-        if (processor_ms() - begin > SLOW_MS)
-            break;
-    ASS_Image *images = __real_ass_render_frame(renderer, track, now, changed);
-    if (now >= 0 && now % FRAME_MS == 0 && now / FRAME_MS <= FRAMES)
-        atomic_fetch_add(&drawn[now / FRAME_MS], 1);
-    return images;
-}
 
 static void count_wake(void *opaque)
 {
@@ -1115,8 +1040,7 @@ static void test_ahead(void)
             atomic_store(&drawn[i], 0);
         CHECK(comes(&t, 0, FRAME_MS, pictures[0]), "nothing is drawn");
         for (int i = 1; i < FRAMES; i++) {
-            /* By itself for its size, and with all that is seen. */
-            for (int waited = 0; waited < LOAD_MS && atomic_load(&drawn[i]) < 2; waited++)
+            for (int waited = 0; waited < LOAD_MS && !atomic_load(&drawn[i]); waited++)
                 usleep(1000);
             CHECK(ask(&t, (i - 1) * FRAME_MS, i * FRAME_MS) == pictures[i - 1],
                   "that of frame %d is shown before it", i);
@@ -1179,17 +1103,19 @@ static void test_late(void)
 static void test_in_parts(void)
 {
     Threaded t;
+    char line[64];
     start_thread(&t);
     put_both(&t, 0, 500, "0,0,Default,,0,0,0,,first");
-    put_both(&t, 1000, 9000, "1,0,Default,,0,0,0,,one");
-    put_both(&t, 1000, 9000, "2,0,Default,,0,0,0,,two");
-    put_both(&t, 1000, 9000, "3,0,Default,,0,0,0,,three");
+    for (int i = 1; i <= 40; i++) {
+        snprintf(line, sizeof(line), "%d,0,Default,,0,0,0,,{\\pos(300,%d)}line %d", i, 8 * i, i);
+        put_both(&t, 1000, 9000, line);
+    }
     if (wait_for_text(&t.f, 0)) {
         const uint64_t first = expected(&t, 0), all = expected(&t, 1000);
         CHECK(comes(&t, 0, 0, first), "nothing is drawn"); /* all new lines of a layout are */
-        atomic_store(&slow, 1);
+        atomic_store(&slow_ms, 60);                        /* no more lines are added after 50 */
         CHECK(comes(&t, 1000, 1000 + FRAME_MS, all), "some lines are missing");
-        atomic_store(&slow, 0);
+        atomic_store(&slow_ms, 0);
     }
     stop_thread(&t);
 }

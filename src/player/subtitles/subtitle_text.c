@@ -5,26 +5,24 @@
 #include <time.h>
 
 #include "panel/ass_image.h"
-#include "player/subtitles/subtitle_budget.h"
 
 #define FAMILY "sans-serif"
 
 /* How long text is seen whose end is not known. */
 #define UNKNOWN_MS 5000
 
-/* Tags can ask for pictures that take libass seconds; usual ones take milliseconds, of a
- * processor's time. When half of this is over, lines that are new wait for the next frame; where
- * lines that change take as long, or a few frames on end take more than all of it, the most
- * expensive ones are left out. After a frame that takes much longer, subtitles are given up rather
- * than the player. */
+/* Lines can take libass seconds of processor time; usual ones take milliseconds. After half of
+ * ENOUGH_MS, new lines wait for the next frame and changing ones are left out. Half of the changing
+ * lines are left out after SLOW_FRAMES frames that each took longer than ENOUGH_MS. A frame
+ * that takes longer than MAX_RENDER_MS ends the subtitles. */
 #define ENOUGH_MS 100
 #define SLOW_FRAMES 3
 #define MAX_RENDER_MS 2000
 
-/* Lines can take more together than alone, and in a larger window: at so many bytes what costs most
- * is left out, until they take less. Where that does not help, they are given up. */
-#define MAX_RENDER_BYTES (2 * SUBTITLE_BUDGET)
-#define LARGE_FRAMES 10
+/* ass_set_cache_limits() does not bound the lines shown at once, nor the text of all events. So new
+ * and changing lines are added to a picture a few at a time, and its memory is checked. */
+#define TEXT_BYTES (SUBTITLE_BUDGET / 2)
+#define STEP 16
 
 /* The look of plain text, in shares of the picture's height. */
 #define PLAIN_SIZE (1 / 18.0)
@@ -35,17 +33,19 @@
 
 struct SubtitleText {
     ASS_Library *library;
-    ASS_Track *track;
+    ASS_Track *track;   /* the events on the screen */
+    ASS_Track *waiting; /* all others */
     int plain;
     ASS_Renderer *renderer;
     int lacks_font;
 
-    SubtitleBudget budget;   /* has what is not in the track yet */
-    long long begun;         /* to draw, by the processor's time */
-    long long enough_ms;     /* of it for this frame */
-    int unfinished;          /* lines that are new wait for the next frame */
-    int slow, large;         /* frames on end that were; slow: -1 where that does not count */
-    int too_slow, too_large; /* it has been given up */
+    int64_t text_bytes;  /* of all events */
+    int left_out;        /* true if an event was dropped */
+    long long begun;     /* processor time when the frame was begun */
+    long long enough_ms; /* for this frame */
+    int unfinished;      /* new lines wait for the next frame */
+    int slow;            /* slow frames in a row; -1: this frame does not count */
+    int too_slow;        /* subtitles have ended */
     SubtitlesPlace place;
     Overlay overlay; /* owned */
 };
@@ -143,8 +143,8 @@ static int open_tracks(SubtitleText *t, const char *header)
         return -1;
     ass_set_message_cb(t->library, ignore_message, NULL);
     t->track = make_track(t, header);
-    t->budget.probe = make_track(t, header);
-    return t->track && t->budget.probe ? 0 : -1;
+    t->waiting = make_track(t, header);
+    return t->track && t->waiting ? 0 : -1;
 }
 
 int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain)
@@ -170,8 +170,16 @@ void subtitle_text_add(SubtitleText *t, const SubtitleEvent *event)
     const long long start = milliseconds(event->start);
     const long long duration =
         event->end == SUBTITLE_UNTIL_NEXT ? UNKNOWN_MS : milliseconds(event->end) - start;
-    for (int i = 0; i < event->line_count; i++)
-        subtitle_budget_add(&t->budget, event->lines[i], start, duration);
+    for (int i = 0; i < event->line_count; i++) {
+        const size_t length = strlen(event->lines[i]);
+        const int64_t bytes = t->text_bytes + (int64_t)(length + 1 + sizeof(ASS_Event));
+        if (bytes > TEXT_BYTES) {
+            t->left_out = 1;
+            continue;
+        }
+        t->text_bytes = bytes;
+        ass_process_chunk(t->waiting, event->lines[i], (int)length, start, duration);
+    }
 }
 
 /* ---- drawing ---- */
@@ -209,38 +217,142 @@ static long long processor_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-static int in_time(void *opaque)
+static int in_time(const SubtitleText *t)
 {
-    const SubtitleText *t = opaque;
     return processor_ms() - t->begun <= t->enough_ms;
 }
 
-static const ASS_Image *render(SubtitleText *t, long long now, int *changed)
+static int64_t image_bytes(const ASS_Image *image)
 {
-    const int waiting = t->budget.line_count;
-    const int probed = subtitle_budget_take(&t->budget, t->renderer, t->track, now, in_time, t);
-    if (waiting != t->budget.line_count)
-        t->slow = -1; /* that was their first time */
-    t->unfinished = subtitle_budget_waits(&t->budget, now);
-    const ASS_Image *images = ass_render_frame(t->renderer, t->track, now, changed);
-    t->large = subtitle_budget_bytes(images) > MAX_RENDER_BYTES ? t->large + 1 : 0;
-    t->too_large = t->large > LARGE_FRAMES;
-    t->too_slow = processor_ms() - t->begun > MAX_RENDER_MS;
-    const int given_up = t->too_slow || t->too_large;
-    *changed |= given_up || probed;
-    return given_up ? NULL : images;
+    int64_t bytes = 0;
+    for (; image; image = image->next)
+        bytes += (int64_t)image->stride * image->h;
+    return bytes;
 }
 
-/* After a frame has been drawn. */
-static void lighten(SubtitleText *t, long long now)
+/* True if tags, or an effect that scrolls, can change the event while it is shown. */
+static int may_change(const ASS_Event *event)
+{
+    static const char *const tags[] = {"\\t", "\\mov", "\\fad", "\\k", "\\K"};
+    for (size_t i = 0; event->Text && i < sizeof(tags) / sizeof(tags[0]); i++)
+        if (strstr(event->Text, tags[i]))
+            return 1;
+    return event->Effect && event->Effect[0];
+}
+
+static int is_seen(const ASS_Event *event, long long now)
+{
+    return event->Start <= now && now < event->Start + event->Duration;
+}
+
+/* Takes the event over. -1 without memory. */
+static int append(ASS_Track *track, const ASS_Event *event)
+{
+    const int i = ass_alloc_event(track);
+    if (i < 0)
+        return -1;
+    track->events[i] = *event;
+    return 0;
+}
+
+/* Moves the events that are shown at `now`, or the others, to the end of another track. */
+static void move_events(ASS_Track *from, ASS_Track *to, long long now, int seen)
+{
+    int left = 0;
+    for (int i = 0; i < from->n_events; i++) {
+        const ASS_Event *event = &from->events[i];
+        if (is_seen(event, now) != seen || append(to, event) < 0)
+            from->events[left++] = *event;
+    }
+    from->n_events = left;
+}
+
+/* Returns the index of the first changing event. libass does not depend on the order. */
+static int put_changing_last(ASS_Track *track)
+{
+    int first = track->n_events;
+    for (int i = first - 1; i >= 0; i--)
+        if (may_change(&track->events[i])) {
+            const ASS_Event event = track->events[i];
+            track->events[i] = track->events[--first];
+            track->events[first] = event;
+        }
+    return first;
+}
+
+static void leave_out(SubtitleText *t, int begin, int end)
+{
+    for (int i = begin; i < end; i++)
+        ass_free_event(t->track, i);
+    t->left_out |= begin < end;
+}
+
+/*
+ * Draws the track's events. The first `fits` look as in the last frame, so their memory is known.
+ * The next ones up to `shown` were in it and may have grown, the others are new. Both are added in
+ * steps until the memory or the time is used up. Lines that do not fit are dropped. If the time is
+ * over, new ones wait for the next frame.
+ */
+static const ASS_Image *render_steps(SubtitleText *t, long long now, int fits, int shown,
+                                     int *changed)
+{
+    int step = STEP, count = t->track->n_events, renders = 0, too_large;
+    const ASS_Image *images;
+    do {
+        t->track->n_events = count - fits > step ? fits + step : count;
+        images = ass_render_frame(t->renderer, t->track, now, changed);
+        renders++;
+        too_large = image_bytes(images) + t->text_bytes > SUBTITLE_BUDGET;
+        const int added = t->track->n_events - fits;
+        if (!too_large) {
+            fits += added;
+        } else if (added > 1) {
+            step = added / 2;
+        } else {
+            leave_out(t, fits, count);
+            count = fits;
+        }
+    } while (fits < count && in_time(t));
+    const int kept = fits > shown ? fits : shown;
+    leave_out(t, fits, kept < count ? kept : count);
+    for (int i = kept; i < count; i++)
+        if (append(t->waiting, &t->track->events[i]) < 0)
+            leave_out(t, i, i + 1);
+    t->track->n_events = fits;
+    if (too_large) {
+        images = ass_render_frame(t->renderer, t->track, now, changed);
+        renders++;
+    }
+    *changed |= renders > 1; /* libass compares with the previous call */
+    return images;
+}
+
+static const ASS_Image *render(SubtitleText *t, long long now, int laid_out, int *changed)
+{
+    move_events(t->track, t->waiting, now, 0);
+    const int fits = laid_out ? 0 : put_changing_last(t->track), shown = t->track->n_events;
+    move_events(t->waiting, t->track, now, 1);
+    const ASS_Image *images = render_steps(t, now, fits, shown, changed);
+    if (t->track->n_events > shown)
+        t->slow = -1; /* new lines take longer, once */
+    t->unfinished = 0;
+    for (int i = 0; i < t->waiting->n_events && !t->unfinished; i++)
+        t->unfinished = is_seen(&t->waiting->events[i], now);
+    t->too_slow = processor_ms() - t->begun > MAX_RENDER_MS;
+    *changed |= t->too_slow;
+    return t->too_slow ? NULL : images;
+}
+
+/* After slow frames, drops half of the changing events, or of all if none changes. */
+static void lighten(SubtitleText *t)
 {
     t->slow = t->slow < 0 || processor_ms() - t->begun <= ENOUGH_MS ? 0 : t->slow + 1;
-    if (!t->large && t->slow < SLOW_FRAMES)
+    if (t->slow < SLOW_FRAMES)
         return;
-    if (t->large)
-        subtitle_budget_halve(&t->budget, t->track, now);
-    else
-        subtitle_budget_halve_changing(&t->budget, t->track, now);
+    const int count = t->track->n_events, changing = put_changing_last(t->track);
+    const int first = changing < count ? changing : 0;
+    t->track->n_events = first + (count - first) / 2;
+    leave_out(t, t->track->n_events, count);
     t->slow = 0;
 }
 
@@ -256,7 +368,7 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
                        Overlay *overlay)
 {
     *overlay = t->overlay;
-    if (t->too_slow || t->too_large)
+    if (t->too_slow)
         return 0;
     const int laid_out = !same_layout(&t->place, place);
     const int moved =
@@ -269,12 +381,14 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
     int changed = 0;
     const long long now = milliseconds(position);
     t->begun = processor_ms();
-    t->enough_ms = laid_out ? MAX_RENDER_MS : ENOUGH_MS / 2;
-    const ASS_Image *images = render(t, now, &changed);
-    changed = changed || ((laid_out || moved) && images);
+    t->enough_ms = laid_out ? MAX_RENDER_MS / 2 : ENOUGH_MS / 2;
+    const ASS_Image *images = render(t, now, laid_out, &changed);
+    /* libass does not notice that a track was empty. */
+    const int was_empty = t->overlay.canvas.width <= 0;
+    changed = changed || ((laid_out || moved || was_empty) && images);
     if (changed)
         draw_images(t, images, place->picture);
-    lighten(t, now);
+    lighten(t);
     *overlay = t->overlay;
     return changed;
 }
@@ -283,17 +397,14 @@ const char *subtitle_text_trouble(const SubtitleText *t)
 {
     if (t->too_slow)
         return "these subtitles take too long to be drawn: they are not shown any more";
-    if (t->too_large)
-        return "these subtitles take too much memory to be drawn: they are not shown any more";
-    if (t->budget.left_out)
+    if (t->left_out)
         return SUBTITLE_LEFT_OUT;
     return t->lacks_font ? "no font was found: subtitles that are text are not shown" : NULL;
 }
 
 int subtitle_text_is_unfinished(const SubtitleText *t)
 {
-    const int given_up = t->too_slow || t->too_large;
-    return !given_up && (t->unfinished || t->slow > 0 || t->large);
+    return !t->too_slow && (t->unfinished || t->slow > 0);
 }
 
 void subtitle_text_close(SubtitleText **text)
@@ -301,9 +412,10 @@ void subtitle_text_close(SubtitleText **text)
     SubtitleText *t = *text;
     if (!t)
         return;
-    subtitle_budget_close(&t->budget);
     if (t->track)
         ass_free_track(t->track);
+    if (t->waiting)
+        ass_free_track(t->waiting);
     if (t->renderer)
         ass_renderer_done(t->renderer);
     if (t->library)

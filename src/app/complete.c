@@ -1,0 +1,136 @@
+#include "app/complete.h"
+
+#include <ctype.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/job_run.h"
+#include "app/options/option_profile.h"
+#include "app/options/option_table.h"
+#include "media/output/codec_list.h"
+
+void complete_print(const char *candidate, const char *help)
+{
+    size_t n = help ? strcspn(help, ";[") : 0; /* details follow */
+    while (n && help[n - 1] == ' ')
+        n--;
+    printf("%s%s%.*s\n", candidate, help ? "\t" : "", (int)n, help ? help : "");
+}
+
+/* Words in capitals are names for values, not values. */
+static int is_literal(const char *word, size_t n)
+{
+    int letters = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!islower((unsigned char)word[i]) && !isdigit((unsigned char)word[i]) && word[i] != '-')
+            return 0;
+        letters += islower((unsigned char)word[i]) != 0;
+    }
+    return letters > 0;
+}
+
+static void print_cameras(void)
+{
+    glob_t found;
+    if (glob("/dev/video*", 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            complete_print(found.gl_pathv[i], NULL);
+    globfree(&found);
+}
+
+void complete_value(const char *choices)
+{
+    for (const char *word = choices; *word;) {
+        const size_t n = strcspn(word, "|");
+        if (is_literal(word, n))
+            printf("%.*s\n", (int)n, word);
+        word += n + (word[n] == '|');
+    }
+    if (strstr(choices, "DEV"))
+        print_cameras();
+    else if (strstr(choices, "FILE") || strstr(choices, "OUTPUT") || strstr(choices, "INPUT"))
+        complete_print(":file", NULL);
+    else if (strstr(choices, "DIR") || strstr(choices, "FOLDER"))
+        complete_print(":folder", NULL);
+}
+
+/* Entries of a list begin with a name, other lines with a blank. */
+static void print_name(const char *line)
+{
+    if (islower((unsigned char)*line) || isdigit((unsigned char)*line))
+        printf("%.*s\n", (int)strcspn(line, " "), line);
+}
+
+/* The names that `help` as a value lists. */
+static void print_list(const char *option)
+{
+    if (strcmp(option, "profile") == 0)
+        for (int i = 1; i <= profile_count(); i++)
+            complete_print(profile_name(i), NULL);
+    else if (strcmp(option, "vcodec") == 0)
+        codec_list_video(print_name);
+    else if (strcmp(option, "acodec") == 0)
+        codec_list_sound(print_name);
+    else
+        codec_list_containers(print_name);
+}
+
+/* The option that a word begins with, up to its =. */
+static const Option *find(const char *word)
+{
+    if (strncmp(word, "--", 2) == 0)
+        return option_find(word + 2, strcspn(word + 2, "="));
+    for (int i = 0; i < option_count; i++)
+        if (option_table[i].letter && word[0] == '-' && word[1] == option_table[i].letter &&
+            !word[2])
+            return &option_table[i];
+    return NULL;
+}
+
+static void print_options(int count, char **words)
+{
+    for (int i = 0; i < option_count; i++) {
+        const Option *o = &option_table[i];
+        char name[64];
+        int given = !o->name;
+        for (int k = 0; k < count && o->type != OPTION_LIST && !given; k++)
+            given = find(words[k]) == o;
+        if (given)
+            continue;
+        snprintf(name, sizeof(name), "--%s", o->name);
+        complete_print(name, o->help);
+        snprintf(name, sizeof(name), "-%c", o->letter);
+        if (o->letter)
+            complete_print(name, o->help);
+    }
+}
+
+void complete(int count, char **words)
+{
+    const char *word = count ? words[count - 1] : "";
+    const char *option = count > 1 ? words[count - 2] : "";
+    int equals = 0;
+    /* bash makes three words of --mode=x. */
+    if (strncmp(word, "--", 2) == 0 && strchr(word, '=')) {
+        option = word;
+        equals = 1;
+    } else if (strcmp(word, "=") == 0) {
+        equals = 1;
+    } else if (strcmp(option, "=") == 0 && count > 2) {
+        option = words[count - 3];
+        equals = 1;
+    }
+    const Option *o = find(option);
+    if (o && o->choices && (equals || !option_may_stand_alone(o))) {
+        if (strstr(o->choices, "help") && !option_may_stand_alone(o))
+            print_list(o->name);
+        complete_value(o->choices);
+    } else if (*word == '-') {
+        print_options(count - 1, words);
+    } else {
+        for (int i = 0; count < 2 && job_words[i]; i++)
+            complete_print(job_words[i], NULL);
+        complete_print(":file", NULL);
+    }
+}
