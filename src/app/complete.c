@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/job_commands.h"
+#include "app/job_run.h"
 #include "app/options/option_profile.h"
 #include "app/options/option_table.h"
 #include "media/output/codec_list.h"

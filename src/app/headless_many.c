@@ -1,13 +1,10 @@
 #include "app/headless_many.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,53 +15,33 @@
 #include "app/job_run.h"
 #include "app/terminal.h"
 #include "job/many_files.h"
-#include "media/activity.h"
-
-/* How long a signal may go unseen that comes just before the wait for a file. */
-#define LOOK_MS 100
+#include "media/process.h"
+#include "media/text_list.h"
 
 /* Room for what is said at once. */
 #define LINE_BYTES 4096
 
-/* How many files came to what. */
-typedef struct Count {
-    int done, resumed, damaged, failed, stopped;
-} Count;
-
-/* What is told of a file at the end. */
-typedef struct Outcome {
-    int code; /* -1: it was not begun */
-    char *why;
-} Outcome;
-
-/* The process of a file. */
-typedef struct Child {
-    pid_t pid;
-    int file, pipe;
-    int place; /* among those that run, from 0 on: nobody else has it meanwhile */
-    int told;  /* of a signal */
-} Child;
+/* A process and its file. */
+typedef struct Slot {
+    int file; /* -1: none */
+    RunResult result;
+} Slot;
 
 typedef struct Many {
     const Options *options;
     atomic_int *stop;
     ManyFiles list;
-    Outcome *outcomes; /* by file */
-    char **made;       /* folders, in this order */
-    int made_count;
-    Child *children; /* room for `most` of them */
-    struct pollfd *ends;
-    int most, running;
-    int is_child; /* this is the process of one file, and `code` its exit code */
-    int code;
-    Count count;
+    TextList made; /* folders, in this order */
+    int most;      /* at a time */
+    int next;      /* the first file that was not begun */
+    Slot *slots;
+    int slot; /* of the process that is being started */
     int64_t frames;
     double seconds; /* of video */
     /* Of several at a time. */
     Progress progress;
     ProgressShare *shares; /* by place, shared with the processes */
-    int64_t *sizes;        /* of the inputs, by file; 0: it is not processed */
-    double size, done;     /* of all, and of what is done */
+    double size, done;     /* of all inputs in bytes, and of those that are done */
 } Many;
 
 static double now(void)
@@ -90,12 +67,7 @@ static int make_folder(Many *m, const char *path)
         errno = errno == EEXIST ? ENOTDIR : errno;
         return is_folder ? 0 : -1;
     }
-    char **made = realloc(m->made, ((size_t)m->made_count + 1) * sizeof(*made));
-    if (!made)
-        return -1;
-    m->made = made;
-    m->made[m->made_count] = strdup(path);
-    return m->made[m->made_count++] ? 0 : -1;
+    return text_list_add(&m->made, path);
 }
 
 /* Those of an output that are not there yet, from the folder of all outputs on: the one that it
@@ -123,25 +95,19 @@ static int make_folders(Many *m, const char *output, char *why, size_t size)
 
 static void remove_empty_folders(Many *m)
 {
-    for (int i = m->made_count - 1; i >= 0; i--)
-        (void)!rmdir(m->made[i]); /* not where something is in it */
+    for (int i = m->made.count - 1; i >= 0; i--)
+        (void)!rmdir(m->made.all[i]); /* not where something is in it */
 }
 
 /* ---- one file ---- */
 
-static void note(Many *m, int file, int code, const char *why)
+static void note(Many *m, int number, int code, const char *why)
 {
-    Outcome *outcome = &m->outcomes[file];
-    outcome->code = code;
-    outcome->why = code == EXIT_DONE ? NULL : strdup(why);
-    m->progress.files_done += !m->list.files[file].why;
-    m->done += (double)m->sizes[file];
-    switch (code) {
-    case EXIT_DONE: m->count.done++; break;
-    case EXIT_DAMAGED: m->count.damaged++; break;
-    case EXIT_INTERRUPTED: m->count.stopped++; break;
-    default: m->count.failed++;
-    }
+    ListedFile *file = &m->list.files[number];
+    file->code = code;
+    file->said = code == EXIT_DONE ? NULL : strdup(why);
+    m->progress.files_done += !file->why;
+    m->done += (double)file->size;
 }
 
 static void fail(Many *m, int file, int code, const char *why)
@@ -150,56 +116,94 @@ static void fail(Many *m, int file, int code, const char *why)
     note(m, file, code, why);
 }
 
-static int run_file(const Many *m, const ListedFile *file, int place, int pipe)
+/* In the process of the file. */
+static int run_file(void *many, int pipe)
 {
+    const Many *m = many;
+    const ListedFile *file = &m->list.files[m->slots[m->slot].file];
     Options one = *m->options;
     RunResult result = {0};
-    one.device = job_run_device(m->options, place);
+    one.device = job_run_device(m->options, m->slot);
     one.input = file->input;
     one.output = file->output;
     one.jobs = 0;
     if (m->most > 1) {
         one.progress = PROGRESS_NONE; /* there is one for all */
-        result.share = &m->shares[place];
+        result.share = &m->shares[m->slot];
         if (m->progress.style == PROGRESS_BAR)
             say_over_bottom();
         (void)setvbuf(stderr, NULL, _IOLBF, LINE_BYTES); /* what is said comes in whole lines */
     }
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody would tell it of a signal any more */
     const int code = headless_run(&one, m->stop, &result);
     (void)!write(pipe, &result, sizeof(result)); /* it is short: all of it, or none */
     return code;
 }
 
-/* Takes what a process came to, which has ended or does so now. */
-static void take(Many *m, const Child *child)
+/* 1: its process runs. */
+static int start(Many *m, int file, int slot, Process *process)
 {
-    RunResult result;
-    int status = 0;
-    if (read(child->pipe, &result, sizeof(result)) != sizeof(result))
-        result = (RunResult){0};
-    close(child->pipe);
-    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    char why[1024];
+    const ProcessOptions options = {.body = run_file, .opaque = m};
+    if (make_folders(m, m->list.files[file].output, why, sizeof(why)) < 0) {
+        fail(m, file, EXIT_OUTPUT, why);
+        return 0;
+    }
+    m->shares[slot] = (ProgressShare){0};
+    m->slots[slot].file = file;
+    m->slot = slot;
+    const int reason = process_start(process, &options);
+    if (!reason)
+        return 1;
+    m->slots[slot].file = -1;
+    snprintf(why, sizeof(why), "no process can be started for %s: %s",
+             media_quote(m->list.files[file].input), strerror(reason));
+    fail(m, file, EXIT_OUTPUT, why);
+    return 0;
+}
+
+static int start_next(void *many, int slot, Process *process)
+{
+    Many *m = many;
+    int started = 0;
+    while (!started && m->next < m->list.count && !is_stopped(m)) {
+        const int number = m->next++;
+        ListedFile *file = &m->list.files[number];
+        if (file->why) {
+            fail(m, number, -file->fault, file->why);
+        } else if (file->done) {
+            say(SAY_NORMAL, "%s is done: it is there, and not older than its input",
+                media_quote(file->output));
+            file->code = EXIT_DONE;
+        } else {
+            started = start(m, number, slot, process);
+        }
+    }
+    return started;
+}
+
+static int take_result(void *many, int slot, Process *process)
+{
+    RunResult *result = &((Many *)many)->slots[slot].result;
+    return process_read(process, result, sizeof(*result), 0) != 0;
+}
+
+static int end_file(void *many, int slot, int status)
+{
+    Many *m = many;
+    const int file = m->slots[slot].file;
+    const RunResult result = m->slots[slot].result;
+    m->slots[slot] = (Slot){.file = -1};
     m->frames += result.frames;
     m->seconds += result.seconds;
     if (WIFEXITED(status)) {
-        note(m, child->file, WEXITSTATUS(status), result.why);
-        return;
+        note(m, file, WEXITSTATUS(status), result.why);
+        return 0;
     }
     char why[600];
     snprintf(why, sizeof(why), "%s could not be processed: that ended by signal %d (%s)",
-             media_quote(m->list.files[child->file].input), WTERMSIG(status),
-             strsignal(WTERMSIG(status)));
-    fail(m, child->file, EXIT_INPUT, why);
-}
-
-/* A signal to this process alone is for all of them. */
-static void pass_on_signal(Many *m)
-{
-    for (int i = 0; i < m->running && is_stopped(m); i++)
-        if (!m->children[i].told)
-            m->children[i].told = kill(m->children[i].pid, SIGTERM) == 0;
+             media_quote(m->list.files[file].input), WTERMSIG(status), strsignal(WTERMSIG(status)));
+    fail(m, file, EXIT_INPUT, why);
+    return 0;
 }
 
 /* ---- how far they are ---- */
@@ -208,136 +212,61 @@ static void pass_on_signal(Many *m)
 static void begin_progress(Many *m)
 {
     for (int i = 0; i < m->list.count; i++) {
-        const ListedFile *file = &m->list.files[i];
+        ListedFile *file = &m->list.files[i];
         struct stat there;
         if (file->why || file->done)
             continue;
         m->progress.files++;
-        m->sizes[i] = stat(file->input, &there) == 0 ? there.st_size : 0;
-        m->size += (double)m->sizes[i];
+        file->size = stat(file->input, &there) == 0 ? there.st_size : 0;
+        m->size += (double)file->size;
     }
     m->progress.style = m->most > 1 ? headless_progress(m->options) : PROGRESS_NONE;
     progress_start(&m->progress);
 }
 
-static void show_progress(Many *m)
+static void show_progress(void *many)
 {
+    Many *m = many;
     Progress *p = &m->progress;
     double done = m->done;
     p->frame = m->frames;
     p->time = m->seconds;
-    for (int i = 0; i < m->running; i++) {
-        const Child *child = &m->children[i];
-        const ProgressShare *share = &m->shares[child->place];
+    for (int i = 0; i < m->most; i++) {
+        const ProgressShare *share = &m->shares[i];
+        if (m->slots[i].file < 0)
+            continue;
         p->frame += atomic_load(&share->frames);
         p->time += (double)atomic_load(&share->time_us) / 1e6;
-        done += (double)m->sizes[child->file] * atomic_load(&share->done) / PROGRESS_WHOLE;
+        done += (double)m->list.files[m->slots[i].file].size * atomic_load(&share->done) /
+                PROGRESS_WHOLE;
     }
     p->files_share = m->size > 0 ? done / m->size : 0;
     progress_update(p);
 }
 
-/* ---- */
-
-/* Waits until fewer processes run than `enough`. */
-static void wait_for(Many *m, int enough)
-{
-    while (m->running >= enough) {
-        for (int i = 0; i < m->running; i++)
-            m->ends[i] = (struct pollfd){.fd = m->children[i].pipe, .events = POLLIN};
-        const int some = poll(m->ends, (nfds_t)m->running, LOOK_MS);
-        activity_note(); /* each process has a watchdog of its own */
-        for (int i = m->running - 1; i >= 0 && some > 0; i--) {
-            if (!m->ends[i].revents)
-                continue;
-            take(m, &m->children[i]);
-            m->children[i] = m->children[--m->running];
-        }
-        pass_on_signal(m);
-        show_progress(m);
-    }
-}
-
-static int find_place(const Many *m)
-{
-    int place = 0;
-    for (int i = 0; i < m->running; i++)
-        if (m->children[i].place == place) {
-            place++;
-            i = -1;
-        }
-    return place;
-}
-
-static void start(Many *m, int file)
-{
-    char why[1024];
-    int ends[2];
-    if (make_folders(m, m->list.files[file].output, why, sizeof(why)) < 0) {
-        fail(m, file, EXIT_OUTPUT, why);
-        return;
-    }
-    const int place = find_place(m);
-    m->shares[place] = (ProgressShare){0};
-    const int piped = pipe(ends) == 0;
-    const pid_t child = piped ? fork() : -1;
-    if (child == 0) {
-        close(ends[0]);
-        m->is_child = 1;
-        m->code = run_file(m, &m->list.files[file], place, ends[1]);
-        close(ends[1]);
-        return;
-    }
-    if (child < 0) {
-        snprintf(why, sizeof(why), "no process can be started for %s: %s",
-                 media_quote(m->list.files[file].input), strerror(errno));
-        fail(m, file, EXIT_OUTPUT, why);
-    } else {
-        m->children[m->running++] =
-            (Child){.pid = child, .file = file, .pipe = ends[0], .place = place};
-    }
-    if (piped)
-        close(ends[1]);
-    if (piped && child < 0)
-        close(ends[0]);
-}
-
-static void run_or_skip(Many *m, int number)
-{
-    const ListedFile *file = &m->list.files[number];
-    if (file->why) {
-        fail(m, number, -file->fault, file->why);
-    } else if (file->done) {
-        say(SAY_NORMAL, "%s is done: it is there, and not older than its input",
-            media_quote(file->output));
-        m->outcomes[number].code = EXIT_DONE;
-        m->count.resumed++;
-    } else {
-        start(m, number);
-    }
-}
-
 /* ---- all of them ---- */
-
-static void add_count(char *text, size_t size, int count, const char *what)
-{
-    const size_t n = strlen(text);
-    if (count)
-        snprintf(text + n, size - n, "%s%d %s", n ? ", " : "", count, what);
-}
 
 static void say_total(const Many *m, double took)
 {
-    const Count *c = &m->count;
+    static const char *const words[] = {"done",   "done before", "done, but damaged",
+                                        "failed", "interrupted", "not begun"};
+    enum { DONE, BEFORE, DAMAGED, FAILED, STOPPED, NOT_BEGUN, KINDS };
+    int counts[KINDS] = {0};
     char text[256] = "";
-    add_count(text, sizeof(text), c->done, "done");
-    add_count(text, sizeof(text), c->resumed, "done before");
-    add_count(text, sizeof(text), c->damaged, "done, but damaged");
-    add_count(text, sizeof(text), c->failed, "failed");
-    add_count(text, sizeof(text), c->stopped, "interrupted");
-    add_count(text, sizeof(text),
-              m->list.count - c->done - c->resumed - c->damaged - c->failed - c->stopped,
-              "not begun");
+    size_t n = 0;
+    for (int i = 0; i < m->list.count; i++) {
+        const ListedFile *file = &m->list.files[i];
+        counts[file->code < 0                   ? NOT_BEGUN
+               : file->code == EXIT_DAMAGED     ? DAMAGED
+               : file->code == EXIT_INTERRUPTED ? STOPPED
+               : file->code != EXIT_DONE        ? FAILED
+               : file->done                     ? BEFORE
+                                                : DONE]++;
+    }
+    for (int i = 0; i < KINDS; i++)
+        if (counts[i])
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d %s", n ? ", " : "", counts[i],
+                                  words[i]);
     say(SAY_NORMAL, "%d file%s: %s; %lld frame%s, %.2f s of video in %.2f s", m->list.count,
         m->list.count == 1 ? "" : "s", text, (long long)m->frames, m->frames == 1 ? "" : "s",
         m->seconds, took);
@@ -347,14 +276,13 @@ static void say_total(const Many *m, double took)
 static void say_failed(const Many *m)
 {
     for (int i = 0; i < m->list.count && !m->options->quiet; i++) {
-        const Outcome *o = &m->outcomes[i];
         const ListedFile *file = &m->list.files[i];
-        if (o->code <= EXIT_DONE || o->code == EXIT_INTERRUPTED)
+        if (file->code <= EXIT_DONE || file->code == EXIT_INTERRUPTED)
             continue;
-        const char *why = o->why ? o->why : "";
+        const char *why = file->said ? file->said : "";
         const int named = strstr(why, media_quote(file->input)) != NULL ||
                           strstr(why, media_quote(file->output)) != NULL;
-        say(SAY_ERRORS, "%s: %s%s%s", o->code == EXIT_DAMAGED ? "damaged" : "failed",
+        say(SAY_ERRORS, "%s: %s%s%s", file->code == EXIT_DAMAGED ? "damaged" : "failed",
             named ? "" : media_quote(file->input), named || !*why ? "" : ": ", why);
     }
 }
@@ -365,24 +293,16 @@ static int exit_code(const Many *m)
     if (is_stopped(m))
         return EXIT_INTERRUPTED;
     for (int i = 0; i < m->list.count; i++)
-        if (m->outcomes[i].code > EXIT_DONE)
-            return m->outcomes[i].code;
+        if (m->list.files[i].code > EXIT_DONE)
+            return m->list.files[i].code;
     return EXIT_DONE;
-}
-
-static const char *state_of(const Many *m)
-{
-    const int code = exit_code(m);
-    if (code == EXIT_INTERRUPTED)
-        return "interrupted";
-    return code == EXIT_DONE || code == EXIT_DAMAGED ? "done" : "failed";
 }
 
 static int finish(Many *m, double began)
 {
     int left = 0;
     for (int i = 0; i < m->list.count; i++)
-        left += m->outcomes[i].code < 0;
+        left += m->list.files[i].code < 0;
     if (m->list.count > 1) {
         say_total(m, now() - began);
         say_failed(m);
@@ -406,35 +326,38 @@ static int run_files(Many *m)
     const double began = now();
     char why[1024];
     m->most = choose_most(m);
-    m->outcomes = malloc((size_t)m->list.count * sizeof(*m->outcomes));
-    m->children = malloc((size_t)m->most * sizeof(*m->children));
-    m->ends = malloc((size_t)m->most * sizeof(*m->ends));
-    m->sizes = calloc((size_t)m->list.count, sizeof(*m->sizes));
+    m->slots = calloc((size_t)m->most, sizeof(*m->slots));
     m->shares = mmap(NULL, (size_t)m->most * sizeof(*m->shares), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (m->shares == MAP_FAILED)
         m->shares = NULL;
-    if (!m->outcomes || !m->children || !m->ends || !m->sizes || !m->shares) {
+    if (!m->slots || !m->shares) {
         say(SAY_ERRORS, "out of memory");
         return EXIT_INPUT;
     }
     for (int i = 0; i < m->list.count; i++)
-        m->outcomes[i] = (Outcome){-1, NULL};
+        m->list.files[i].code = -1;
+    for (int i = 0; i < m->most; i++)
+        m->slots[i].file = -1;
     if (make_folders(m, m->options->output, why, sizeof(why)) < 0) {
         say(SAY_ERRORS, "%s", why);
         return EXIT_OUTPUT;
     }
     begin_progress(m);
-    for (int i = 0; i < m->list.count && !is_stopped(m); i++) {
-        run_or_skip(m, i);
-        if (m->is_child)
-            return m->code;
-        wait_for(m, m->most);
-    }
-    wait_for(m, 1);
+    const ProcessPool pool = {
+        .jobs = m->most,
+        .start = start_next,
+        .read = take_result,
+        .end = end_file,
+        .look = show_progress,
+        .opaque = m,
+        .stop = m->stop,
+    };
+    if (process_pool_run(&pool) < 0)
+        say(SAY_ERRORS, "out of memory");
     remove_empty_folders(m);
     show_progress(m);
-    progress_end(&m->progress, state_of(m));
+    progress_end(&m->progress, run_end_state(exit_code(m)));
     return finish(m, began);
 }
 
@@ -480,15 +403,8 @@ int headless_many_run(const Options *options, atomic_int *stop)
     else if (code < 0)
         say(SAY_ERRORS, "%s", error.text);
     code = code >= 0 ? run_files(&m) : is_stopped(&m) ? EXIT_INTERRUPTED : -code;
-    for (int i = 0; i < m.list.count && m.outcomes; i++)
-        free(m.outcomes[i].why);
-    for (int i = 0; i < m.made_count; i++)
-        free(m.made[i]);
-    free(m.made);
-    free(m.outcomes);
-    free(m.children);
-    free(m.ends);
-    free(m.sizes);
+    text_list_free(&m.made);
+    free(m.slots);
     if (m.shares)
         (void)munmap(m.shares, (size_t)m.most * sizeof(*m.shares));
     many_files_free(&m.list);

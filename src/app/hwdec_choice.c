@@ -1,6 +1,6 @@
 #include "app/hwdec_choice.h"
 
-#include "job/part_workers.h"
+#include "media/process.h"
 
 /*
  * NVDEC decodes one video by one of its engines, software by all cores. From so many cores on
@@ -17,7 +17,7 @@ static const struct {
 
 int hwdec_choice(const Options *o, enum AVCodecID codec)
 {
-    const int cores = o->threads > 0 ? (int)o->threads : part_workers_cores();
+    const int cores = o->threads > 0 ? (int)o->threads : process_cores();
     if (o->hwdec != OPTIONS_HWDEC_AUTO)
         return o->hwdec == OPTIONS_HWDEC_NVDEC;
     if (!options_headless(o)) /* frames that are shown come in time; the cores are spared */

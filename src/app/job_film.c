@@ -7,16 +7,13 @@
 
 #include "app/drawing.h"
 #include "app/headless.h"
-#include "app/options/option_inputs.h"
 #include "app/options/option_arguments.h"
+#include "app/options/option_inputs.h"
 #include "app/options/option_table.h"
 #include "app/terminal.h"
 #include "media/log.h"
 #include "media/output/encoder_version.h"
 #include "pipeline/equalizer_frame.h"
-
-/* Besides those of the plan and of the step. */
-#define MORE_ARGUMENTS 10
 
 void job_program(char *text, size_t size)
 {
@@ -58,35 +55,28 @@ static int check_arguments(int argc, char **argv, MediaError *error)
 static int parse(JobFilm *f, int argc, char **argv)
 {
     const JobPlan *plan = &f->plan;
+    TextList *all = &f->argv;
     char text[1400];
-    int n = 0;
-    f->argv = calloc((size_t)(plan->argument_count + argc + MORE_ARGUMENTS), sizeof(*f->argv));
-    if (!f->argv)
-        return media_fail(&f->error, MEDIA_USAGE, "out of memory");
-    f->argv[n++] = (char *)"lumeq";
-    f->argv[n++] = (char *)"--no-config";
-    for (int i = 0; i < plan->argument_count; i++) {
-        if (!option_arguments_is_carried(plan->arguments[i]))
+    int ret = text_list_add(all, "lumeq") | text_list_add(all, "--no-config");
+    for (int i = 0; i < plan->arguments.count; i++) {
+        const char *argument = plan->arguments.all[i];
+        if (!option_arguments_is_carried(argument))
             return media_fail(&f->error, MEDIA_INPUT,
                               "the plan has the argument %s, and a plan may not have that option",
-                              media_quote(plan->arguments[i]));
-        f->argv[n++] = plan->arguments[i];
+                              media_quote(argument));
+        ret |= text_list_add(all, argument);
     }
     for (int i = 0; i < argc; i++)
-        f->argv[n++] = argv[i];
-    if (plan->rows) {
-        f->argv[n++] = (char *)"--stats";
-        f->argv[n++] = plan->rows;
-    }
-    if (plan->report) {
-        f->argv[n++] = (char *)"--report";
-        f->argv[n++] = plan->report;
-    }
-    f->argv[n++] = (char *)"-o";
-    f->argv[n++] = plan->output;
-    f->argv[n++] = (char *)"--";
-    f->argv[n++] = plan->input;
-    return options_parse(&f->options, n, f->argv, text, sizeof(text)) < 0
+        ret |= text_list_add(all, argv[i]);
+    if (plan->rows)
+        ret |= text_list_print(all, "--stats=%s", plan->rows);
+    if (plan->report)
+        ret |= text_list_print(all, "--report=%s", plan->report);
+    ret |= text_list_print(all, "--output=%s", plan->output);
+    ret |= text_list_add(all, "--") | text_list_add(all, plan->input);
+    if (ret < 0)
+        return media_fail(&f->error, MEDIA_USAGE, "out of memory");
+    return options_parse(&f->options, all->count, all->all, text, sizeof(text)) < 0
                ? media_fail(&f->error, MEDIA_USAGE, "%s", text)
                : 0;
 }
@@ -115,26 +105,6 @@ void job_film_deepen(JobFilm *f)
     f->params = options_params(&f->options, f->input);
 }
 
-static int look(JobFilm *f)
-{
-    f->input = engine_input(&f->options, f->source, f->writer);
-    f->input.ahead = 1;
-    int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
-    if (ret >= 0)
-        ret = engine_set_params(&f->engine, &f->params, &f->error);
-    job_film_deepen(f);
-    return ret;
-}
-
-static void say_codes(const JobFilm *f, const CodeRange *codes)
-{
-    char text[64];
-    if (!codes->window.high)
-        return;
-    code_window_text(codes->window, codes->all, text, sizeof(text));
-    say(SAY_NORMAL, "%s %s", f->source->name, text);
-}
-
 /* The codes are found when the film is planned. */
 static int find_codes(JobFilm *f)
 {
@@ -146,7 +116,11 @@ static int find_codes(JobFilm *f)
             return ret;
         f->plan.codes[0] = codes->window.low;
         f->plan.codes[1] = codes->window.high;
-        say_codes(f, codes);
+        if (codes->window.high) {
+            char text[64];
+            code_window_text(codes->window, codes->all, text, sizeof(text));
+            say(SAY_NORMAL, "%s %s", f->source->name, text);
+        }
     }
     codes->is_measured = 1;
     codes->window = (CodeWindow){f->plan.codes[0], f->plan.codes[1]};
@@ -183,33 +157,34 @@ int job_film_open(JobFilm *f)
     f->writer_options.take_opaque = before.take_opaque;
     f->writer_options.whole = before.whole;
     f->writer_options.whole_opaque = before.whole_opaque;
-    if (before.take_encoded)
-        f->writer_options.overwrite = 1; /* it is not touched */
+    f->writer_options.overwrite |= before.take_encoded != NULL; /* it is not touched */
     f->writer_options.video.closed = 1;
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
-    int ret = engine_create_writer(&f->writer, &f->writer_options, o, &f->error);
-    if (ret >= 0 && o->lookahead_for) /* the plan's */
-        ret = check_files(f);
-    if (ret >= 0)
-        ret = writer_check_parts(f->writer, &f->error);
-    if (ret >= 0)
-        ret = engine_open(&f->engine, o, 0, &f->error);
-    if (ret >= 0)
-        ret = engine_open_context(&f->engine, o, &f->error);
+    if (engine_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
+        (o->lookahead_for && check_files(f) < 0) || /* the plan's */
+        writer_check_parts(f->writer, &f->error) < 0 ||
+        engine_open(&f->engine, o, 0, &f->error) < 0 ||
+        engine_open_context(&f->engine, o, &f->error) < 0)
+        return f->error.fault;
     f->reader = engine_reader(o, f->writer);
     f->reader.decoder =
         (DecoderOptions){.memory = f->engine.memory, .threads = f->plan.decoder_threads};
+    if (engine_open_source(&f->source, o, o->input, f->stop, &f->error) < 0)
+        return f->error.fault;
+    if (source_is_one_picture(f->source))
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "%s is a picture: there is no film to be in parts",
+                          media_quote(o->input));
+    if (writer_map(f->writer, f->source, &f->error) < 0 || find_codes(f) < 0)
+        return f->error.fault;
+    f->input = engine_input(&f->options, f->source, f->writer);
+    f->input.ahead = 1;
+    int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
     if (ret >= 0)
-        ret = engine_open_source(&f->source, o, o->input, f->stop, &f->error);
-    if (ret >= 0 && source_is_one_picture(f->source))
-        ret = media_fail(&f->error, MEDIA_USAGE, "%s is a picture: there is no film to be in parts",
-                         media_quote(o->input));
-    if (ret >= 0)
-        ret = writer_map(f->writer, f->source, &f->error);
-    if (ret >= 0)
-        ret = find_codes(f);
-    return ret < 0 ? ret : look(f);
+        ret = engine_set_params(&f->engine, &f->params, &f->error);
+    job_film_deepen(f);
+    return ret;
 }
 
 int job_film_source(void *film, Source **source, MediaError *error)
@@ -358,5 +333,5 @@ void job_film_close(JobFilm *f)
     engine_close(&f->engine);
     job_plan_free(&f->plan);
     options_free(&f->options);
-    free(f->argv);
+    text_list_free(&f->argv);
 }

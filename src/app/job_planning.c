@@ -1,4 +1,4 @@
-/* The steps of a job before its parts are written: job_steps.h has them all. */
+/* The steps of a job before its parts are written: job_film.h has them all. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,21 +9,20 @@
 
 #include "app/decision.h"
 #include "app/headless.h"
-#include "app/job_steps.h"
+#include "app/job_film.h"
 #include "app/lookahead_choice.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_inputs.h"
 #include "app/output_depth.h"
 #include "app/terminal.h"
-#include "job/film_cuts.h"
-#include "job/film_list.h"
+#include "job/film_parts.h"
 #include "job/job_folder.h"
 #include "job/part_curves.h"
 #include "job/part_measures.h"
 #include "job/part_reader.h"
-#include "job/part_workers.h"
 #include "media/compat.h"
 #include "media/convert.h"
+#include "media/process.h"
 #include "panel/panel.h"
 #include "pipeline/curve_planner.h"
 #include "pipeline/equalizer_frame.h"
@@ -51,24 +50,6 @@ static char *absolute(const char *path)
     return job_path(folder, path);
 }
 
-static int take_argument(void *plan, const char *argument)
-{
-    return job_plan_add_argument(plan, argument);
-}
-
-/* Half as many again as there are cores, as x264 has it: they wait for each other. */
-static long encoder_threads_of(long cores)
-{
-    const long threads = (3 * cores + 1) / 2;
-    return threads < 1 ? 1 : threads < MOST_ENCODER_THREADS ? threads : MOST_ENCODER_THREADS;
-}
-
-/* As FFmpeg has it, and so one run: what it makes of damaged pictures depends on them. */
-static long decoder_threads_of(long cores)
-{
-    return cores < 2 ? 1 : cores < MOST_DECODER_THREADS ? cores + 1 : MOST_DECODER_THREADS;
-}
-
 /* What is written beside the output; NULL: nothing. */
 static int check_beside(JobFilm *f, const char *option, const char *path)
 {
@@ -80,47 +61,37 @@ static int check_beside(JobFilm *f, const char *option, const char *path)
     return 0;
 }
 
-static int has_asked_parts(const Options *o)
-{
-    return o->parts > 0 || o->part_seconds > 0;
-}
-
-/* As an option; NULL: they were not asked for, or out of memory. */
-static char *asked_parts(const Options *o)
-{
-    char text[64];
-    if (!has_asked_parts(o))
-        return NULL;
-    if (o->parts > 0)
-        snprintf(text, sizeof(text), "--parts=%" PRId64, o->parts);
-    else
-        snprintf(text, sizeof(text), "--part-seconds=%g", o->part_seconds);
-    return strdup(text);
-}
-
 /* What is known of the plan before anything is read. */
 static int begin_plan(JobFilm *f)
 {
     const Options *o = &f->options;
     JobPlan *plan = &f->plan;
-    char program[400];
+    char program[400], asked[64] = "";
     job_program(program, sizeof(program));
+    if (o->parts > 0)
+        snprintf(asked, sizeof(asked), "--parts=%" PRId64, o->parts);
+    else if (o->part_seconds > 0)
+        snprintf(asked, sizeof(asked), "--part-seconds=%g", o->part_seconds);
     plan->program = strdup(program);
     plan->input = absolute(o->input);
     plan->output = absolute(o->output);
     plan->rows = o->stats ? absolute(o->stats) : NULL;
     plan->report = o->report ? absolute(o->report) : NULL;
     plan->folder = plan->output ? job_folder(plan->output) : NULL;
-    plan->asked = asked_parts(o);
+    plan->asked = *asked ? strdup(asked) : NULL;
     plan->before = job_file_look(o->output);
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
-        (o->report && !plan->report) || !plan->folder || !plan->asked != !has_asked_parts(o) ||
-        option_arguments(o, take_argument, plan) < 0)
+        (o->report && !plan->report) || !plan->folder || !plan->asked != !*asked ||
+        option_arguments(o, text_list_add, &plan->arguments) < 0)
         return out_of_memory(f);
-    const long cores = part_workers_cores();
-    const long share = f->within ? cores / f->at_a_time : cores;
-    plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
-    plan->decoder_threads = o->threads > 0 ? (int)o->threads : (int)decoder_threads_of(cores);
+    /* The encoder has half as many threads again as cores, as x264 does it: they wait for each
+     * other. The decoder has as many as in one run: what becomes of damaged pictures depends on
+     * them. */
+    const int cores = process_cores(), share = f->within ? cores / f->at_a_time : cores;
+    plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MOST_ENCODER_THREADS);
+    plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
+    if (o->threads > 0)
+        plan->encoder_threads = plan->decoder_threads = (int)o->threads;
     if (!job_is_own(plan->output) && (check_beside(f, "--stats", plan->rows) < 0 ||
                                       check_beside(f, "--report", plan->report) < 0))
         return f->error.fault;
@@ -145,9 +116,10 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
         return "another --report";
     if (plan->asked && !same_text(there->asked, plan->asked))
         return plan->asked;
-    for (int i = 0; i < there->argument_count || i < plan->argument_count; i++) {
-        const char *one = i < there->argument_count ? there->arguments[i] : NULL;
-        const char *other = i < plan->argument_count ? plan->arguments[i] : NULL;
+    const TextList *x = &there->arguments, *y = &plan->arguments;
+    for (int i = 0; i < x->count || i < y->count; i++) {
+        const char *one = i < x->count ? x->all[i] : NULL;
+        const char *other = i < y->count ? y->all[i] : NULL;
         if (!same_text(one, other))
             return one && (!other || strcmp(one, other) < 0) ? one : other;
     }
@@ -195,13 +167,6 @@ static int take_plan_there(JobFilm *f)
     return 1;
 }
 
-static int make_folder(JobFilm *f)
-{
-    if (f->options.overwrite)
-        job_folder_clear(f->plan.folder);
-    return job_folder_make(f->plan.folder, f->plan.output, &f->error);
-}
-
 static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error)
 {
     (void)opaque, (void)packet, (void)error;
@@ -214,8 +179,7 @@ static int try_encoder(JobFilm *f)
     AVFrame *first = NULL;
     int ret = job_film_first(f, &first, &f->plan.zero);
     if (ret >= 0) {
-        f->plan.time_base_num = first->time_base.num;
-        f->plan.time_base_den = first->time_base.den;
+        f->plan.time_base = first->time_base;
         ret = job_film_try_encoder(f, first);
     }
     av_frame_free(&first);
@@ -223,6 +187,8 @@ static int try_encoder(JobFilm *f)
     f->plan.encoder = ret < 0 ? NULL : strdup(writer_encoder(f->writer));
     return ret < 0 || f->plan.encoder ? ret : out_of_memory(f);
 }
+
+/* ---- measuring ---- */
 
 typedef struct Measuring {
     JobFilm *film;
@@ -247,45 +213,118 @@ static int keep_measure(void *opaque, const AVFrame *frame, const MeasuredFrame 
     return 0;
 }
 
-static int interrupted(JobFilm *f)
+/* Frames of all parts are converted to the first one of the film. */
+static int find_shape(JobFilm *f)
 {
-    return media_fail(&f->error, MEDIA_INPUT, "interrupted");
+    AVFrame *first = NULL;
+    int64_t zero;
+    const int ret = f->reader.shape.width ? 0 : job_film_first(f, &first, &zero);
+    av_frame_free(&first);
+    return ret;
 }
 
-/* Where measures are kept as long as the plan is made: beside the output. */
-static const char *measures_folder(const JobPlan *plan)
+/* Measures a part, which is decoded from `tries` places further back; -1: the whole film. */
+static int measure(JobFilm *f, int number, int tries, MeasureFile *file, PartMeasures *measures)
 {
-    return plan->output;
-}
-
-static int measure_film(JobFilm *f, MeasureFile *measures)
-{
-    JobPlan *plan = &f->plan;
-    Measuring measuring = {f, -1, measures};
+    static const JobPart whole = {.begin_pts = INT64_MIN};
+    const JobPart *part = number < 0 ? &whole : &f->plan.parts[number];
+    const ReaderSpan span = {part_seek_again(part, tries), f->plan.zero, part->begin_pts,
+                             part->end_pts};
+    Measuring measuring = {f, number, file};
+    int ret = find_shape(f);
     FirstPass pass = {.reader = f->reader,
                       .context = f->engine.context,
                       .params = &f->params,
-                      .from_pts = INT64_MIN,
+                      .from_pts = part->begin_pts,
                       .take = keep_measure,
                       .opaque = &measuring};
     pass.reader.copy = 0;
-    int ret = job_film_source(f, &pass.source, &f->error);
+    if (number >= 0)
+        pass.reader.span = &span; /* of the last part, --frames is the end at the latest */
+    if (ret >= 0)
+        ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
         ret = first_pass_run(&pass, &f->error);
     if (ret >= 0)
-        ret = measure_file_flush(measures, &f->error);
+        ret = measure_file_flush(file, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
-        ret = interrupted(f);
-    if (ret >= 0 && pass.damaged) {
-        free(plan->damage);
-        plan->damage = strdup(pass.damage);
-        ret = plan->damage ? 0 : out_of_memory(f);
-    }
+        ret = media_fail(&f->error, MEDIA_INPUT, "interrupted");
+    memcpy(measures->before, pass.before, sizeof(pass.before));
+    measures->damage = pass.report;
     source_close(&pass.source);
-    if (ret >= 0 && !measure_file_count(measures))
-        ret =
-            media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", f->source->name);
     return ret;
+}
+
+static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
+{
+    MeasureFile *file = NULL;
+    PartMeasures measures = {0};
+    int ret = measure_file_open(&file, f->plan.output, &f->error);
+    if (ret >= 0)
+        ret = measure(f, number, tries, file, &measures);
+    if (ret >= 0)
+        ret = part_measures_write(&measures, &f->plan, number, file, &f->error);
+    *frames = measures.frames;
+    measure_file_close(&file);
+    return ret;
+}
+
+/* Reads the measures of a part. `last`: the marks of the frames before it, or NULL. If those came
+ * out otherwise, the part is measured again, from further back. */
+static int read_measures(JobFilm *f, int part, const uint32_t last[2], PartMeasures *measures)
+{
+    for (int tries = 0;; tries++) {
+        int64_t frames;
+        if (part_measures_read(measures, &f->plan, part, &f->error) < 0)
+            return f->error.fault;
+        const int fits = !last || !measures->frames ||
+                         (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
+                          (tries || !damage_is_seen(&measures->damage)));
+        if (fits || part_seek_again(&f->plan.parts[part], tries) < 0)
+            return 0;
+        say(SAY_DETAILS, "part %d is measured anew, from further back", part);
+        part_measures_close(measures);
+        if (measure_part(f, part, tries + 1, &frames) < 0)
+            return f->error.fault;
+    }
+}
+
+/* All measures, one part after the other. */
+static int gather(JobFilm *f, MeasureFile *file, DamageReport *damage)
+{
+    uint32_t last[2] = {0};
+    int ret = 0, known = 0;
+    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
+        PartMeasures measures = {0};
+        ret = read_measures(f, i, known ? last : NULL, &measures);
+        if (ret >= 0)
+            ret = part_measures_add(&measures, i, file, f->options.frames, &f->error);
+        if (ret >= 0)
+            damage_add(damage, &measures.damage);
+        if (measures.frames) {
+            last[1] = measures.frames > 1 ? measures.last[1] : last[0];
+            last[0] = measures.last[0];
+            known = 1;
+        }
+        part_measures_close(&measures);
+    }
+    return ret < 0 ? ret : measure_file_flush(file, &f->error);
+}
+
+/* ---- planning ---- */
+
+/* In the words of one run, which reads all parts. */
+static int note_damage(JobFilm *f, DamageReport *damage)
+{
+    const Options *o = &f->options;
+    char text[512] = "";
+    damage->part.to_end = o->to_us < 0 && o->frames < 0;
+    damage->part.whole = damage->part.to_end && o->from_us < 0;
+    if (!damage_describe(f->source, damage, text, sizeof(text)))
+        return 0;
+    free(f->plan.damage);
+    f->plan.damage = strdup(text);
+    return f->plan.damage ? 0 : out_of_memory(f);
 }
 
 /* How many parts are wanted of a film of so many seconds. */
@@ -295,23 +334,6 @@ static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
         return o->parts;
     const double parts = seconds / (o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS);
     return FFMAX(FFMAX(least, 1), parts > JOB_MOST_PARTS ? JOB_MOST_PARTS : (int64_t)(parts + 0.5));
-}
-
-/* Of all frames: where the first and the last one begin, and where that ends, in the track's time
- * base. */
-static int find_end(JobFilm *f, MeasureFile *measures, int64_t *begin, int64_t *last, int64_t *end)
-{
-    MeasureCursor cursor = {0};
-    MeasuredFrame frame;
-    int ret, first = 1;
-    while ((ret = measure_file_read(measures, &cursor, &frame, NULL, &f->error)) > 0) {
-        if (first)
-            *begin = frame.pts;
-        first = 0;
-        *last = frame.pts;
-        *end = frame.pts + frame.duration;
-    }
-    return ret;
 }
 
 /* Notes the encoder of the deeper output, which may be another one than that for the source. */
@@ -330,7 +352,7 @@ static int try_deeper_encoder(JobFilm *f)
 /* --pix-fmt auto10, as in one run: see headless.c. */
 static int choose_depth(JobFilm *f, MeasureFile *measures)
 {
-    const AVRational base = {f->plan.time_base_num, f->plan.time_base_den};
+    const AVRational base = f->plan.time_base;
     FramesSeen seen = {.frames = measure_file_count(measures)};
     if (!output_depth_is_auto(&f->options))
         return 0;
@@ -364,7 +386,7 @@ static void judge(void *opaque, const MeasuredFrame *frame, const LumeqCurve *cu
 }
 
 /* The curves of the plan, and what they do in words. */
-static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmCuts *cuts)
+static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmFrames *frames)
 {
     char text[512];
     Judging *j = calloc(1, sizeof(*j));
@@ -372,7 +394,7 @@ static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmCuts *cuts)
         return out_of_memory(f);
     j->film = f;
     int ret = part_curves_plan(&f->plan, measures, &f->params, lookahead_of_parts(&f->options),
-                               cuts, source_start(f->source), job_film_has_histograms(f),
+                               frames, source_start(f->source), job_film_has_histograms(f),
                                (CurveWatcher){judge, j}, &f->error);
     decisions_text(&j->decisions, text, sizeof(text));
     free(j);
@@ -381,38 +403,6 @@ static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmCuts *cuts)
     if (ret >= 0 && *text && !f->plan.picture)
         ret = out_of_memory(f);
     return ret;
-}
-
-/* A plan of what was measured. */
-static int finish_plan(JobFilm *f, MeasureFile *measures)
-{
-    JobPlan *plan = &f->plan;
-    const AVRational base = {plan->time_base_num, plan->time_base_den};
-    const FilmStretches stretches = {panel_stretch, base,
-                                     av_rescale_q(plan->zero, AV_TIME_BASE_Q, base)};
-    const int64_t limit = f->options.frames;
-    int64_t begin = 0, last = 0, end = 0;
-    FilmCuts cuts = {0};
-    int ret = find_end(f, measures, &begin, &last, &end);
-    if (ret >= 0)
-        ret = choose_depth(f, measures);
-    plan->film_end = limit >= 0 && measure_file_count(measures) >= limit
-                         ? av_rescale_q(end, base, AV_TIME_BASE_Q)
-                         : AV_NOPTS_VALUE;
-    if (!plan->wanted_parts)
-        plan->wanted_parts =
-            wanted_parts(f->at_a_time, &f->options, (double)(end - begin) * av_q2d(base));
-    if (ret >= 0)
-        ret = film_cuts_make(&cuts, measures, plan->wanted_parts,
-                             f->options.overlay ? &stretches : NULL, &f->error);
-    if (ret >= 0)
-        ret = plan_curves(f, measures, &cuts);
-    film_cuts_free(&cuts);
-    plan->length_us = av_rescale_q(end - begin, base, AV_TIME_BASE_Q);
-    if (ret >= 0 && limit >= 0)
-        plan->parts[plan->part_count - 1].end_pts = last + 1;
-    plan->ready = 1;
-    return ret < 0 ? ret : job_plan_write(plan, &f->error);
 }
 
 static void say_planned(const JobFilm *f)
@@ -427,6 +417,63 @@ static void say_planned(const JobFilm *f)
         progress_elapsed(&f->progress));
 }
 
+static int finish_plan(JobFilm *f, MeasureFile *measures)
+{
+    JobPlan *plan = &f->plan;
+    const AVRational base = plan->time_base;
+    const int64_t limit = f->options.frames;
+    FilmFrames frames = {0};
+    int ret = film_frames_read(&frames, measures, &f->error);
+    if (ret >= 0 && !frames.count)
+        ret =
+            media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", f->source->name);
+    if (ret >= 0)
+        ret = choose_depth(f, measures);
+    if (ret >= 0) {
+        plan->length_us = av_rescale_q(frames.end - frames.pts[0], base, AV_TIME_BASE_Q);
+        plan->film_end = limit >= 0 && frames.count >= limit
+                             ? av_rescale_q(frames.end, base, AV_TIME_BASE_Q)
+                             : AV_NOPTS_VALUE;
+        if (!plan->wanted_parts)
+            plan->wanted_parts = wanted_parts(f->at_a_time, &f->options,
+                                              (double)(frames.end - frames.pts[0]) * av_q2d(base));
+        if (f->options.overlay)
+            film_frames_keep_together(&frames, panel_stretch,
+                                      av_rescale_q(plan->zero, AV_TIME_BASE_Q, base), base);
+        ret = film_frames_cut(&frames, plan->wanted_parts, &f->error);
+    }
+    if (ret >= 0)
+        ret = plan_curves(f, measures, &frames);
+    if (ret >= 0 && limit >= 0)
+        plan->parts[plan->part_count - 1].end_pts = frames.pts[frames.count - 1] + 1;
+    film_frames_free(&frames);
+    plan->ready = 1;
+    return ret < 0 ? ret : job_plan_write(plan, &f->error);
+}
+
+/* Plans the film by the measures of its parts; `whole`: measures it first. */
+static int plan_film(JobFilm *f, int whole)
+{
+    MeasureFile *file = NULL;
+    PartMeasures measures = {0};
+    DamageReport damage = {.part = {.video_end = AV_NOPTS_VALUE, .any_end = AV_NOPTS_VALUE}};
+    job_film_begin(f);
+    int ret = measure_file_open(&file, f->plan.output, &f->error);
+    if (ret >= 0)
+        ret = whole ? measure(f, -1, 0, file, &measures) : gather(f, file, &damage);
+    if (ret >= 0 && whole)
+        ret = take_plan_there(f); /* another run may have been faster */
+    if (ret == 0)
+        ret = note_damage(f, whole ? &measures.damage : &damage);
+    if (ret == 0)
+        ret = finish_plan(f, file);
+    job_film_end(f, ret < 0 ? "failed" : "done");
+    measure_file_close(&file);
+    return ret < 0 ? ret : 0;
+}
+
+/* ---- steps ---- */
+
 /* The parts, which others measure. A run that takes all steps may write others than it measures; it
  * has no list where there is one part alone, or packets do not tell: then it measures the film as a
  * whole. */
@@ -438,7 +485,6 @@ static int list_parts(JobFilm *f)
         .to_us = o->to_us,
         .frames = o->frames,
         .parts = f->within ? 0 : o->parts,
-        .most_parts = JOB_MOST_PARTS,
         .seconds = !f->within && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
         .at_a_time = f->measures,
     };
@@ -462,135 +508,49 @@ static int list_parts(JobFilm *f)
     return ret < 0 ? ret : 0;
 }
 
-static int measure_and_plan(JobFilm *f)
+static int make_plan(JobFilm *f)
 {
-    MeasureFile *measures = NULL;
-    f->progress.duration = 0;
-    job_film_begin(f);
-    int ret = measure_file_open(&measures, measures_folder(&f->plan), &f->error);
-    if (ret >= 0)
-        ret = measure_film(f, measures);
-    if (ret >= 0)
-        ret = take_plan_there(f); /* another run may have been faster */
-    if (ret == 0)
-        ret = finish_plan(f, measures);
-    job_film_end(f, ret < 0 ? "failed" : "done");
-    measure_file_close(&measures);
-    return ret < 0 ? ret : 0;
-}
-
-/* A plan knows its input by one file. */
-static int check_input(JobFilm *f)
-{
-    if (!f->options.sequence && !option_inputs_is_pictures(&f->options, f->options.input))
-        return 0;
-    return media_fail(&f->error, MEDIA_USAGE,
-                      "a plan is of a film in one file, and pictures are none");
-}
-
-/* From now on the plan itself says that the output is not this job's film yet. */
-static void has_plan_now(const JobFilm *f)
-{
-    char *path = job_path(f->plan.folder, JOB_BEGUN);
-    if (path)
-        (void)unlink(path);
-    free(path);
+    if (job_film_open(f) < 0 || try_encoder(f) < 0)
+        return f->error.fault;
+    if (f->options.overwrite)
+        job_folder_clear(f->plan.folder, 0);
+    int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
+    if (ret >= 0 && (f->options.no_measure || f->within))
+        ret = list_parts(f);
+    if (ret >= 0 && !f->plan.part_count) {
+        f->progress.duration = 0;
+        ret = plan_film(f, 1);
+    }
+    if (ret < 0)
+        (void)rmdir(f->plan.folder); /* unless there is something in it */
+    return ret;
 }
 
 int job_step_plan(JobFilm *f)
 {
     f->options.lookahead_for = "a film in parts";
     f->options.lookahead = (double)lookahead_of_parts(&f->options) * 1e-9;
-    if (check_input(f) < 0 || job_begin(&f->options, f->resume, &f->error) < 0)
+    if (job_begin(&f->options, f->resume, &f->error) < 0)
         return f->error.fault;
-    int ret = begin_plan(f);
-    if (ret >= 0)
-        ret = take_plan_there(f);
-    if (ret > 0) {
-        has_plan_now(f);
-        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already: %d part%s",
-            media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
-        return 0;
-    }
-    if (ret >= 0)
-        ret = job_film_open(f);
-    if (ret >= 0)
-        ret = try_encoder(f);
-    if (ret >= 0)
-        ret = make_folder(f);
-    if (ret >= 0)
-        ret = f->options.no_measure || f->within ? list_parts(f) : 0;
-    if (ret >= 0 && !f->plan.part_count)
-        ret = measure_and_plan(f);
-    if (ret < 0)
-        (void)rmdir(f->plan.folder); /* unless there is something in it */
-    else
-        has_plan_now(f);
-    if (ret >= 0 && f->plan.ready)
+    const int there = begin_plan(f) < 0 ? f->error.fault : take_plan_there(f);
+    const int ret = there == 0 ? make_plan(f) : there;
+    char *begun = ret < 0 ? NULL : job_path(f->plan.folder, JOB_BEGUN);
+    if (begun)
+        (void)unlink(begun); /* now the plan says that the output is not this job's film yet */
+    free(begun);
+    if (ret >= 0 && !there && f->plan.ready)
         say_planned(f);
     else if (ret >= 0)
-        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s: %d part%s, to be measured",
-            media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
-    return ret;
-}
-
-/* ---- measured in parts ---- */
-
-/* Frames of all parts are converted to the first one of the film. */
-static int find_shape(JobFilm *f)
-{
-    AVFrame *first = NULL;
-    int64_t zero;
-    const int ret = f->reader.shape.width ? 0 : job_film_first(f, &first, &zero);
-    av_frame_free(&first);
-    return ret;
-}
-
-/* 0: what is in `measures` is of the part, or `tries` further back. */
-static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measures)
-{
-    JobPlan *plan = &f->plan;
-    const JobPart *part = &plan->parts[number];
-    const ReaderSpan span = {part_seek_again(part, tries), plan->zero, part->begin_pts,
-                             part->end_pts};
-    MeasureFile *file = NULL;
-    Measuring measuring = {f, number, NULL};
-    FirstPass pass = {.reader = f->reader,
-                      .context = f->engine.context,
-                      .params = &f->params,
-                      .from_pts = part->begin_pts,
-                      .take = keep_measure,
-                      .opaque = &measuring};
-    pass.reader.copy = 0;
-    pass.reader.frames = -1; /* its end says as much */
-    pass.reader.span = &span;
-    int ret = measure_file_open(&file, measures_folder(plan), &f->error);
-    measuring.file = file;
-    if (ret >= 0)
-        ret = find_shape(f);
-    pass.reader.shape = f->reader.shape;
-    if (ret >= 0)
-        ret = job_film_source(f, &pass.source, &f->error);
-    if (ret >= 0)
-        ret = first_pass_run(&pass, &f->error);
-    if (ret >= 0)
-        ret = measure_file_flush(file, &f->error);
-    if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
-        ret = interrupted(f);
-    memcpy(measures->before, pass.before, sizeof(pass.before));
-    measures->damage = pass.report;
-    measures->damage.part.frames = measure_file_count(file);
-    if (ret >= 0)
-        ret = part_measures_write(measures, plan, number, file, &f->error);
-    source_close(&pass.source);
-    measure_file_close(&file);
-    return ret;
+        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
+            there ? " has this plan already" : "", f->plan.part_count,
+            f->plan.part_count == 1 ? "" : "s", there ? "" : ", to be measured");
+    return ret < 0 ? ret : 0;
 }
 
 int job_step_measure(JobFilm *f, int part)
 {
-    PartMeasures measures = {0};
     MediaError why = {0};
+    int64_t frames = 0;
     if (f->plan.ready) {
         say(SAY_NORMAL, "the plan is finished: there is nothing left to measure");
         return 0;
@@ -605,14 +565,12 @@ int job_step_measure(JobFilm *f, int part)
     int ret = job_film_open(f);
     job_film_begin(f);
     if (ret >= 0)
-        ret = measure_part(f, part, 0, &measures);
+        ret = measure_part(f, part, 0, &frames);
     job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s measured in %.2f s (%.0f fps)", part,
-            f->plan.part_count, measures.frames, measures.frames == 1 ? "" : "s",
-            progress_elapsed(&f->progress),
-            (double)measures.frames / progress_elapsed(&f->progress));
-    part_measures_free(&measures);
+            f->plan.part_count, frames, frames == 1 ? "" : "s", progress_elapsed(&f->progress),
+            (double)frames / progress_elapsed(&f->progress));
     return ret;
 }
 
@@ -623,7 +581,7 @@ static int check_measured(JobFilm *f)
     for (int i = f->plan.part_count - 1; i >= 0; i--) {
         PartMeasures measures = {0};
         const int ret = part_measures_read(&measures, &f->plan, i, &f->error);
-        part_measures_free(&measures);
+        part_measures_close(&measures);
         if (f->error.fault)
             return f->error.fault;
         missing += ret < 0;
@@ -636,82 +594,19 @@ static int check_measured(JobFilm *f)
                    : 0;
 }
 
-/* One after the other. A part is measured anew, from further back, where the frame before it did
- * not come out as it was at the end of the part before. */
-static int gather(JobFilm *f, MeasureFile *file, DamageReport *damage)
-{
-    JobPlan *plan = &f->plan;
-    uint32_t last[2] = {0};
-    int ret = 0, known = 0;
-    for (int i = 0; ret >= 0 && i < plan->part_count; i++) {
-        PartMeasures measures = {0};
-        ret = part_measures_read(&measures, plan, i, &f->error);
-        for (int tries = 1; ret >= 0 && known && measures.frames &&
-                            (memcmp(measures.before, last, sizeof(last)) != 0 ||
-                             (damage_is_seen(&measures.damage) && tries == 1)) &&
-                            part_seek_again(&plan->parts[i], tries - 1) >= 0;
-             tries++) {
-            say(SAY_DETAILS, "part %d is measured anew, from further back", i);
-            part_measures_free(&measures);
-            ret = measure_part(f, i, tries, &measures);
-        }
-        if (ret >= 0)
-            ret = part_measures_add(&measures, plan, i, file, &f->error);
-        if (ret >= 0)
-            damage_add(damage, &measures.damage);
-        if (measures.frames) {
-            last[1] = measures.frames > 1 ? measures.last[1] : last[0];
-            last[0] = measures.last[0];
-            known = 1;
-        }
-        part_measures_free(&measures);
-    }
-    return ret < 0 ? ret : measure_file_flush(file, &f->error);
-}
-
-/* In the words of one run, which reads all parts. */
-static int note_damage(JobFilm *f, DamageReport *damage)
-{
-    const Options *o = &f->options;
-    char text[512] = "";
-    damage->part.to_end = o->to_us < 0 && o->frames < 0;
-    damage->part.whole = damage->part.to_end && o->from_us < 0;
-    if (!damage_describe(f->source, damage, text, sizeof(text)))
-        return 0;
-    free(f->plan.damage);
-    f->plan.damage = strdup(text);
-    return f->plan.damage ? 0 : out_of_memory(f);
-}
-
 /* The numbers of parts are those that were listed, or fewer, unless others were planned. */
 int job_step_finish(JobFilm *f)
 {
-    MeasureFile *file = NULL;
-    DamageReport damage = {.part = {.video_end = AV_NOPTS_VALUE, .any_end = AV_NOPTS_VALUE}};
     if (f->plan.ready) {
         say(SAY_NORMAL, "the plan is finished already");
         return 0;
     }
     f->writer_options.take_encoded = ignore_packet;
-    int ret = check_measured(f);
-    if (ret >= 0)
-        ret = job_film_open(f);
-    if (ret >= 0)
-        ret = measure_file_open(&file, measures_folder(&f->plan), &f->error);
-    job_film_begin(f);
-    if (ret >= 0)
-        ret = gather(f, file, &damage);
-    if (ret >= 0 && !measure_file_count(file))
-        ret =
-            media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", f->source->name);
+    if (check_measured(f) < 0 || job_film_open(f) < 0)
+        return f->error.fault;
     if (!f->plan.wanted_parts)
         f->plan.wanted_parts = f->plan.part_count;
-    if (ret >= 0)
-        ret = note_damage(f, &damage);
-    if (ret >= 0)
-        ret = finish_plan(f, file);
-    job_film_end(f, ret < 0 ? "failed" : "done");
-    measure_file_close(&file);
+    const int ret = plan_film(f, 0);
     if (ret >= 0)
         say_planned(f);
     return ret;

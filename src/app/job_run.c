@@ -1,16 +1,20 @@
 #include "app/job_run.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/headless.h"
-#include "app/job_steps.h"
+#include "app/job_film.h"
+#include "app/signals.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
 #include "job/part_measures.h"
-#include "job/part_workers.h"
+#include "media/log.h"
+#include "media/process.h"
 
 /* So many cores one film in the making keeps busy at least, whatever encodes it. README.md beside
  * src/job/ has the figures. */
@@ -19,6 +23,14 @@
 #define MOST_TEXT 64
 #define MOST_DEVICES 64
 #define MOST_SLOTS 256 /* --jobs */
+#define TRIES 2        /* of a part */
+
+/* A process that makes a part; {0}: none. */
+typedef struct Worker {
+    int index, device;
+    int64_t frames;
+    char last[sizeof(((Process *)0)->line)]; /* its last message */
+} Worker;
 
 typedef struct JobRun {
     const Options *options;
@@ -28,10 +40,13 @@ typedef struct JobRun {
     int measures; /* and measured */
     char *path;   /* of the plan */
     const char *step;
-    char part[MOST_TEXT], threads[MOST_TEXT], device[MOST_TEXT], timeout[MOST_TEXT];
     int devices[MOST_DEVICES], device_count; /* GPUs that are left */
-    int used[MOST_SLOTS];                    /* the one of each slot */
-    int64_t before;                          /* frames of parts that were there */
+    Worker *slots;
+    int *parts, count, next; /* numbers of those to be made; the next one by its index */
+    int *tries;              /* of each, by index */
+    int *again, again_count; /* indices of those that failed once */
+    int64_t before;          /* frames of parts that are done */
+    int said;
     int joined;
 } JobRun;
 
@@ -68,7 +83,7 @@ static int cores_of_run(const Options *o, int rows)
 static int measures_at_a_time(const Options *o, int jobs)
 {
     const int cores = o->threads > 0 ? (int)o->threads : CORES_OF_RUN;
-    const int measures = part_workers_cores() / cores;
+    const int measures = process_cores() / cores;
     return o->jobs > 0 || measures < jobs ? jobs : measures;
 }
 
@@ -78,7 +93,7 @@ int job_run_at_a_time(const Options *o, int rows)
     const int gpus = list_devices(o, numbers);
     if (o->jobs > 0)
         return (int)o->jobs;
-    const int jobs = part_workers_cores() / cores_of_run(o, rows), least = gpus > 1 ? gpus : 1;
+    const int jobs = process_cores() / cores_of_run(o, rows), least = gpus > 1 ? gpus : 1;
     return jobs > least ? jobs : least;
 }
 
@@ -143,126 +158,188 @@ static int at_a_time(const JobRun *r)
     return r->step == segment ? r->jobs : r->measures;
 }
 
-static void fill_arguments(void *run, int part, int slot, const char *arguments[WORKER_ARGUMENTS])
+static int start_part(JobRun *r, int slot, int index, Process *process)
 {
-    JobRun *r = run;
-    const int share = part_workers_cores() / at_a_time(r);
+    const int share = process_cores() / at_a_time(r);
     const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
-    int n = 0;
-    r->used[slot] = device;
-    snprintf(r->part, sizeof(r->part), "%d", part);
-    snprintf(r->threads, sizeof(r->threads), "--threads=%d",
+    char part[MOST_TEXT], threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
+    char *const argv[] = {(char *)PROCESS_SELF,
+                          (char *)r->step,
+                          r->path,
+                          part,
+                          (char *)"-q",
+                          (char *)"--progress=json",
+                          threads,
+                          gpu,
+                          timeout,
+                          (char *)backend_of(r),
+                          NULL};
+    const ProcessOptions options = {.argv = argv, .stream = STDERR_FILENO};
+    snprintf(part, sizeof(part), "%d", r->parts[index]);
+    snprintf(threads, sizeof(threads), "--threads=%d",
              r->options->threads > 0 ? (int)r->options->threads
              : share < 1             ? 1
                                      : share);
-    snprintf(r->device, sizeof(r->device), "--device=%d", device);
-    snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
-    arguments[n++] = r->step;
-    arguments[n++] = r->path;
-    arguments[n++] = r->part;
-    arguments[n++] = "-q";
-    arguments[n++] = "--progress=json";
-    arguments[n++] = r->threads;
-    arguments[n++] = r->device;
-    arguments[n++] = r->timeout;
-    arguments[n++] = backend_of(r);
+    snprintf(gpu, sizeof(gpu), "--device=%d", device);
+    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", r->options->open_timeout);
+    r->slots[slot] = (Worker){.index = index, .device = device};
+    r->tries[index]++;
+    const int reason = process_start(process, &options);
+    return reason ? media_fail(&r->film.error, MEDIA_OUTPUT, "no process can be started: %s",
+                               strerror(reason))
+                  : 1;
+}
+
+/* Those that failed first. */
+static int start_next(void *run, int slot, Process *process)
+{
+    JobRun *r = run;
+    if (!r->again_count && r->next == r->count)
+        return 0;
+    return start_part(r, slot, r->again_count ? r->again[--r->again_count] : r->next++, process);
+}
+
+/* A line of progress, or a message. */
+static void take_line(void *worker, const char *line)
+{
+    Worker *w = worker;
+    static const char key[] = "{\"frame\":";
+    if (strncmp(line, key, strlen(key)) == 0)
+        w->frames = strtoll(line + strlen(key), NULL, 10);
+    else if (*line)
+        snprintf(w->last, sizeof(w->last), "%s", process_words(line));
+}
+
+static int read_part(void *run, int slot, Process *process)
+{
+    return process_read_lines(process, take_line, &((JobRun *)run)->slots[slot]);
 }
 
 /* A GPU that is lost, or was never there: its part is made on another, or on the CPU. */
-static int is_forgiven(void *run, int slot, const char *line)
+static int is_forgiven(JobRun *r, const Worker *w)
 {
-    JobRun *r = run;
-    const int device = r->used[slot];
     int left = 0;
-    if (strncmp(line, ENGINE_NO_GPU, strlen(ENGINE_NO_GPU)) != 0)
+    if (strncmp(w->last, ENGINE_NO_GPU, strlen(ENGINE_NO_GPU)) != 0)
         return 0;
     for (int i = 0; i < r->device_count; i++)
-        if (r->devices[i] != device)
+        if (r->devices[i] != w->device)
             r->devices[left++] = r->devices[i];
     if (left < r->device_count)
-        say(SAY_WARNINGS, "GPU %d is used no more (%s): %s", device, line + strlen(ENGINE_NO_GPU),
+        say(SAY_WARNINGS, "GPU %d is used no more (%s): %s", w->device,
+            w->last + strlen(ENGINE_NO_GPU),
             left ? "what it had is made on another" : "the CPU goes on");
     r->device_count = left;
     return 1;
 }
 
-static void note_done(void *run, int64_t frames)
+/* The exit code and the last line of a process that failed for good become the error. */
+static int fail_part(JobRun *r, const Worker *w, int status)
+{
+    const int part = r->parts[w->index], code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    MediaError *error = &r->film.error;
+    if (code >= -MEDIA_USAGE && code <= -MEDIA_OUTPUT && w->last[0])
+        return media_fail(error, -code, "part %d: %s", part, w->last);
+    if (WIFSIGNALED(status))
+        return media_fail(error, MEDIA_OUTPUT, "part %d: its process was ended by %s, twice", part,
+                          strsignal(WTERMSIG(status)));
+    return media_fail(error, MEDIA_OUTPUT, "part %d: its process failed (%d)", part, code);
+}
+
+static int end_part(void *run, int slot, int status)
+{
+    JobRun *r = run;
+    Worker w = r->slots[slot];
+    r->slots[slot] = (Worker){0};
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        r->before += w.frames;
+        if (w.last[0] && !r->said++)
+            say_line(w.last);
+        return 0;
+    }
+    if (atomic_load(r->stop) || r->film.error.fault)
+        return 0;
+    if (WIFEXITED(status) && is_forgiven(r, &w))
+        r->tries[w.index]--;
+    if (r->tries[w.index] >= TRIES)
+        return fail_part(r, &w, status);
+    r->again[r->again_count++] = w.index;
+    return 0;
+}
+
+static void look_at_parts(void *run)
 {
     JobRun *r = run;
     Progress *p = &r->film.progress;
     const JobPlan *plan = &r->film.plan;
-    p->frame = r->before + frames;
+    p->frame = r->before;
+    for (int i = 0; i < at_a_time(r); i++)
+        p->frame += r->slots[i].frames;
     p->time = plan->frames ? p->duration * (double)p->frame / (double)plan->frames : 0;
     progress_update(p);
 }
 
-/* `step` done with all parts that it is not done with yet. */
+/* Takes a step with all parts that lack it, several at a time. */
 static int make_parts(JobRun *r, const char *step)
 {
     JobFilm *f = &r->film;
-    int *missing = malloc(((size_t)f->plan.part_count + 1) * sizeof(*missing)), count = 0;
+    const int all = f->plan.part_count;
     MediaError ignored = {0};
-    if (!missing)
-        return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
     r->step = step;
-    r->before = 0;
-    for (int i = 0; i < f->plan.part_count; i++)
+    r->before = r->count = r->next = r->again_count = r->said = 0;
+    r->parts = calloc((size_t)all, sizeof(*r->parts));
+    r->tries = calloc((size_t)all, sizeof(*r->tries));
+    r->again = calloc((size_t)all, sizeof(*r->again));
+    r->slots = calloc((size_t)at_a_time(r), sizeof(*r->slots));
+    const int has_memory = r->parts && r->tries && r->again && r->slots;
+    for (int i = 0; i < all && has_memory; i++)
         if (step == measure ? part_measures_are_there(&f->plan, i, &ignored)
                             : film_joiner_has(&f->plan, i))
             r->before += f->plan.parts[i].frames;
         else
-            missing[count++] = i;
-    if (count < f->plan.part_count)
-        say(SAY_NORMAL, "%d of %d parts are %s already", f->plan.part_count - count,
-            f->plan.part_count, step == measure ? "measured" : "there");
-    const PartWorkers workers = {
-        .parts = missing,
-        .count = count,
+            r->parts[r->count++] = i;
+    if (r->count < all && has_memory)
+        say(SAY_NORMAL, "%d of %d parts are %s already", all - r->count, all,
+            step == measure ? "measured" : "there");
+    const ProcessPool pool = {
         .jobs = at_a_time(r),
-        .arguments = fill_arguments,
-        .is_forgiven = is_forgiven,
-        .done = note_done,
+        .start = start_next,
+        .read = read_part,
+        .end = end_part,
+        .look = look_at_parts,
         .opaque = r,
-        .note = say_line,
         .stop = r->stop,
     };
     f->progress.frames = f->plan.frames;
     f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
-    const int ret = part_workers_run(&workers, &f->error);
-    free(missing);
-    return ret;
+    if (!has_memory || process_pool_run(&pool) < 0)
+        (void)media_fail(&f->error, MEDIA_OUTPUT, "out of memory"); /* unless it says why */
+    free(r->parts);
+    free(r->tries);
+    free(r->again);
+    free(r->slots);
+    return f->error.fault;
 }
 
-/* Arguments of a step that this process takes, as whoever else does: nothing is computed that takes
- * long. Answers how many. */
-static int own_arguments(JobRun *r, char *arguments[3])
-{
-    int count = 0;
-    snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
-    arguments[count++] = (char *)"--backend=cpu";
-    arguments[count++] = r->timeout;
-    if (r->options->overwrite)
-        arguments[count++] = (char *)"-y";
-    return count;
-}
-
-/* Where the plan has only listed the parts: they are measured, and it is finished. */
-static int finish_plan(JobRun *r)
+/* Takes a step in this process, by the plan, as whoever else does it: it takes little time. `code`:
+ * the exit code of a join; NULL: the plan is finished. */
+static int take_step(JobRun *r, int *code)
 {
     JobFilm film = {.stop = r->stop, .within = 1};
-    char *arguments[3];
-    int ret = make_parts(r, measure);
-    if (ret < 0 || atomic_load(r->stop) != RUN_ON)
-        return ret;
-    ret = job_film_read(&film, r->path, own_arguments(r, arguments), arguments);
+    char timeout[MOST_TEXT];
+    char *arguments[] = {(char *)"--backend=cpu", timeout, (char *)"-y"};
+    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", r->options->open_timeout);
+    int ret = job_film_read(&film, r->path, r->options->overwrite ? 3 : 2, arguments);
     film.progress = r->film.progress;
     film.progress.style = PROGRESS_NONE;
     if (ret >= 0)
-        ret = job_step_finish(&film);
+        ret = code ? job_step_join(&film, code) : job_step_finish(&film);
+    else if (code && job_is_joined_since(&r->film, r->film.plan.damage, code))
+        ret = 0;
     if (film.error.fault)
         r->film.error = film.error;
     if (ret >= 0)
         FFSWAP(JobPlan, film.plan, r->film.plan);
+    r->film.progress.bytes = film.progress.bytes;
     job_film_close(&film);
     return ret;
 }
@@ -270,32 +347,13 @@ static int finish_plan(JobRun *r)
 static int do_parts(JobRun *r)
 {
     begin_devices(r);
-    const int ret = r->film.plan.ready ? 0 : finish_plan(r);
-    if (ret < 0 || atomic_load(r->stop) != RUN_ON)
-        return ret;
+    if (!r->film.plan.ready &&
+        (make_parts(r, measure) < 0 || atomic_load(r->stop) != RUN_ON || take_step(r, NULL) < 0))
+        return r->film.error.fault;
+    if (atomic_load(r->stop) != RUN_ON)
+        return 0;
     progress_second_pass(&r->film.progress);
     return make_parts(r, segment);
-}
-
-/* ---- */
-
-/* By the plan, as whoever else joins it. */
-static int join(JobRun *r, int *code)
-{
-    JobFilm film = {.stop = r->stop, .within = 1};
-    char *arguments[3];
-    int ret = job_film_read(&film, r->path, own_arguments(r, arguments), arguments);
-    film.progress = r->film.progress;
-    film.progress.style = PROGRESS_NONE;
-    if (ret >= 0)
-        ret = job_step_join(&film, code);
-    else if (job_is_joined_since(&r->film, r->film.plan.damage, code))
-        ret = 0;
-    if (film.error.fault)
-        r->film.error = film.error;
-    r->film.progress.bytes = film.progress.bytes;
-    job_film_close(&film);
-    return ret;
 }
 
 static void say_failed(const JobRun *r, int code)
@@ -306,23 +364,6 @@ static void say_failed(const JobRun *r, int code)
         say(SAY_ERRORS, "interrupted%s", r->path ? left : "; nothing was written");
     else
         say(SAY_ERRORS, "%s%s", f->error.text, left);
-}
-
-/* The exit code of a run that ended with `ret`. */
-static int find_code(const JobRun *r, int ret, int code)
-{
-    if (r->joined)
-        return code;
-    if (atomic_load(r->stop) == RUN_INTERRUPTED)
-        return EXIT_INTERRUPTED;
-    return ret < 0 ? -r->film.error.fault : code;
-}
-
-static const char *state_of(int code)
-{
-    if (code == EXIT_INTERRUPTED)
-        return "interrupted";
-    return code == EXIT_DONE || code == EXIT_DAMAGED ? "done" : "failed";
 }
 
 /* Of the film's pictures; 0: it cannot be opened, which is said later. */
@@ -360,15 +401,210 @@ int job_run(const Options *options, atomic_int *stop)
         r.joined = f->plan.mark && /* there was a plan */
                    job_is_joined_since(f, f->plan.damage, &code);
     } else if (ret >= 0 && atomic_load(stop) == RUN_ON) {
-        ret = join(&r, &code);
+        ret = take_step(&r, &code);
         r.joined = ret >= 0;
     }
-    code = find_code(&r, ret, code);
+    if (!r.joined && atomic_load(stop) == RUN_INTERRUPTED)
+        code = EXIT_INTERRUPTED;
+    else if (!r.joined && ret < 0)
+        code = -f->error.fault;
     if (r.path || f->progress.frame) /* nothing is told of what never began */
-        progress_end(&f->progress, state_of(code));
+        progress_end(&f->progress, run_end_state(code));
     if (!r.joined)
         say_failed(&r, code);
     free(r.path);
     job_film_close(f);
+    return code;
+}
+
+/* ---- the commands of the steps ---- */
+
+/* Where engines of clusters say which part a process is to make, and the number of their first. */
+static const struct {
+    const char *name;
+    int first;
+} numbers[] = {{"SLURM_ARRAY_TASK_ID", 0}, {"JOB_COMPLETION_INDEX", 0}, {"PARALLEL_SEQ", 1}};
+
+enum { PLAN, MEASURE, SEGMENT, JOIN, COMMANDS };
+const char *const job_words[] = {
+    [PLAN] = "plan", [MEASURE] = "measure", [SEGMENT] = "segment",
+    [JOIN] = "join", [COMMANDS] = NULL,
+};
+
+static int find_word(const char *name)
+{
+    int i = 0;
+    while (i < COMMANDS && strcmp(job_words[i], name) != 0)
+        i++;
+    return i;
+}
+
+int job_is_command(int argc, char **argv)
+{
+    return argc > 1 && find_word(argv[1]) < COMMANDS;
+}
+
+/* A number, and nothing else; -1: it is none. */
+static long read_number(const char *text)
+{
+    char *end;
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno ? number : -1;
+}
+
+/* The part that is to be made: of the arguments, of which *used is how many were it, or else of the
+ * environment. */
+static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, long *part)
+{
+    *used = 0;
+    if (argc > 0 && argv[0][0] != '-') {
+        *part = read_number(argv[0]);
+        *used = 1;
+        return *part >= 0 ? 0
+                          : media_fail(&f->error, MEDIA_USAGE,
+                                       "%s is no number of a part; they count from 0",
+                                       media_quote(argv[0]));
+    }
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        const char *text = getenv(numbers[i].name);
+        if (!text)
+            continue;
+        const long number = read_number(text);
+        *part = number - numbers[i].first;
+        return number >= 0 && *part >= 0 ? 0
+                                         : media_fail(&f->error, MEDIA_USAGE, "%s=%s names no part",
+                                                      numbers[i].name, media_quote(text));
+    }
+    return media_fail(&f->error, MEDIA_USAGE,
+                      "lumeq %s PLAN K needs the number of a part, K, as an argument, or in "
+                      "SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or PARALLEL_SEQ",
+                      job_words[command]);
+}
+
+static int check_part(JobFilm *f, long part)
+{
+    const int count = f->plan.part_count;
+    return part < count || (f->plan.ready && part < f->plan.wanted_parts)
+               ? 0
+               : media_fail(&f->error, MEDIA_USAGE,
+                            "there is no part %ld: the plan has %d, from 0 to %d", part, count,
+                            count - 1);
+}
+
+static void set_up(JobFilm *f)
+{
+    const Options *o = &f->options;
+    say_set_color((SayColor)o->color);
+    say_set_verbosity(o->quiet ? SAY_ERRORS : o->verbose ? SAY_DETAILS : SAY_NORMAL);
+    media_log_install(o->verbose, say_detail);
+    f->progress.style = headless_progress(o);
+}
+
+/* Of a job that was joined nothing is left but the output: whether it is a job's is known as long
+ * as the folder says so. 1: it does; 0: it is to be joined, or a fault. */
+static int look_at_output(JobFilm *f, const char *plan, int *code)
+{
+    static const char ending[] = ".lumeq/plan";
+    const size_t length = strlen(plan), n = strlen(ending);
+    char *output =
+        length > n && strcmp(plan + length - n, ending) == 0 ? strndup(plan, length - n) : NULL;
+    int ret = 0;
+    if (!output)
+        return 0;
+    if (access(plan, F_OK) < 0 && job_is_joined(output, NULL, NULL, code))
+        ret = 1;
+    else if (access(plan, F_OK) < 0 && access(output, F_OK) == 0)
+        ret = media_fail(&f->error, MEDIA_INPUT,
+                         "there is no plan %s, and %s is there, which is left alone: where a job "
+                         "made it, it was joined before, and nothing is left to do",
+                         media_quote(plan), media_quote(output));
+    free(output);
+    return ret;
+}
+
+/* Of a plan that is there; `argv` begins with its path. */
+static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
+{
+    long part = 0;
+    int used = 0, ret = 0;
+    const int has_part = command == MEASURE || command == SEGMENT;
+    if (command == PLAN && argc < 1)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "lumeq plan needs a film and its name, IN -o OUT, or a plan to finish, "
+                          "OUT.lumeq/plan; a file called plan is ./plan");
+    if (argc < 1 || argv[0][0] == '-')
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "lumeq %s needs a plan, OUT.lumeq/plan; a file called %s is ./%s",
+                          job_words[command], job_words[command], job_words[command]);
+    if (has_part)
+        ret = find_part(f, command, argc - 1, argv + 1, &used, &part);
+    if (ret >= 0 && command == JOIN)
+        ret = look_at_output(f, argv[0], code);
+    if (ret > 0)
+        return 0;
+    if (ret >= 0)
+        ret = job_film_read(f, argv[0], argc - 1 - used, argv + 1 + used);
+    if (ret >= 0 && has_part)
+        ret = check_part(f, part);
+    if (ret < 0)
+        return ret;
+    set_up(f);
+    switch (command) {
+    case MEASURE: return job_step_measure(f, (int)part);
+    case SEGMENT: return job_step_segment(f, (int)part);
+    case JOIN: return job_step_join(f, code);
+    default: return job_step_finish(f);
+    }
+}
+
+/* lumeq plan IN -o OUT */
+static int plan_new(JobFilm *f, int argc, char **argv)
+{
+    char text[1400];
+    if (options_parse_plan(&f->options, argc, argv, text, sizeof(text)) < 0)
+        return media_fail(&f->error, MEDIA_USAGE, "%s", text);
+    if (f->options.help) {
+        options_print_help(OPTIONS_HELP_FULL);
+        return 0;
+    }
+    if (options_ask(&f->options))
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "lumeq plan plans a film; what there is to know is asked for without it, "
+                          "as in lumeq --version");
+    set_up(f);
+    if (!f->options.output)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "lumeq plan IN -o OUT needs the name of the film that is to be written");
+    return job_step_plan(f);
+}
+
+/* Whether `lumeq plan PLAN` is meant: no output is named. */
+static int names_output(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "-o") == 0 || strncmp(argv[i], "--output", 8) == 0 ||
+            strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
+            strncmp(argv[i], "--help=", 7) == 0)
+            return 1;
+    return 0;
+}
+
+int job_command(int argc, char **argv, atomic_int *stop)
+{
+    JobFilm film = {.stop = stop, .options = options_default()};
+    const int command = find_word(argv[1]);
+    int code = EXIT_DONE, ret;
+    signals_install(stop);
+    if (command == PLAN && names_output(argc - 1, argv + 1))
+        ret = plan_new(&film, argc - 1, argv + 1);
+    else
+        ret = run_step(&film, command, argc - 2, argv + 2, &code);
+    if (ret < 0)
+        code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -film.error.fault;
+    if (ret < 0)
+        say(SAY_ERRORS, "%s",
+            code == EXIT_INTERRUPTED ? "interrupted; what was done before stays" : film.error.text);
+    job_film_close(&film);
     return code;
 }

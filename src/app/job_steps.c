@@ -1,4 +1,4 @@
-#include "app/job_steps.h"
+#include "app/job_film.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,11 +20,10 @@
 #include "job/film_joiner.h"
 #include "job/job_folder.h"
 #include "job/part_curves.h"
+#include "job/part_file.h"
 #include "job/part_reader.h"
-#include "media/checksum.h"
 #include "media/compat.h"
 #include "media/output/atomic_file.h"
-#include "media/output/part_file.h"
 #include "media/regular_file.h"
 #include "pipeline/planned_curves.h"
 #include "run/run.h"
@@ -86,7 +85,6 @@ static int write_marker(void *film, const struct stat *whole, MediaError *error)
 {
     const JobFilm *f = film;
     char text[sizeof(((Marker *)0)->films) + sizeof(f->damage) + 128];
-    AtomicFile file;
     Marker before;
     char *path = job_path(f->plan.folder, JOB_JOINING);
     int ret = path ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
@@ -95,12 +93,7 @@ static int write_marker(void *film, const struct stat *whole, MediaError *error)
     const int length = snprintf(text, sizeof(text), FILM_LINE "%s%s", id.inode, id.size,
                                 id.modified_ns, before.films, f->damage);
     if (ret >= 0)
-        ret = atomic_file_open(&file, path, error);
-    if (ret >= 0) {
-        ret = atomic_file_write(&file, text, (size_t)length, error);
-        ret = ret < 0 ? ret : atomic_file_commit(&file, error);
-        atomic_file_close(&file);
-    }
+        ret = atomic_file_save(path, text, (size_t)length, error);
     free(path);
     return ret;
 }
@@ -142,7 +135,7 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
                    (!rows || is_named_since(rows, &marker.about)) &&
                    (!report || is_named_since(report, &marker.about));
     if (is) {
-        job_folder_remove(folder);
+        job_folder_clear(folder, 1);
         say(SAY_NORMAL, "%s is whole already", media_quote(output));
         *code = losses_say_damage(marker.damage, NULL);
     }
@@ -170,7 +163,7 @@ int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
         *code = losses_say_damage(damage ? damage : "", NULL);
     }
     if (is && !has_plan)
-        job_folder_remove(folder);
+        job_folder_clear(folder, 1);
     free(folder);
     return is;
 }
@@ -257,71 +250,37 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
     return part_writer_add(s->writer, packet, error);
 }
 
-/* What comes with a part has a name of its own: two that make one part do not meet. NULL: out of
- * memory. */
-static char *name_companion(const Segment *s, PartCompanion *companion, const char *kind,
-                            const char *ending)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    snprintf(companion->name, sizeof(companion->name), "%s-%05d-%08x-%08lx%s", kind, s->label.part,
-             (unsigned)getpid(), (unsigned long)t.tv_nsec, ending);
-    return job_path(s->film->plan.folder, companion->name);
-}
-
-static int open_rows(Segment *s)
+/* The files beside the part. */
+static int open_beside(Segment *s)
 {
     JobFilm *f = s->film;
-    const char *ending = f->plan.rows ? strrchr(f->plan.rows, '.') : NULL;
-    if (!ending)
-        return 0;
-    s->rows = name_companion(s, &s->label.rows, "rows", ending);
-    return s->rows ? stats_open(&s->stats, s->rows, 0, NULL, NULL, &f->error)
-                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    int ret = 0;
+    if (f->plan.rows) {
+        s->rows = film_joiner_rows(&f->plan, s->label.part);
+        ret = s->rows ? stats_open(&s->stats, s->rows, 1, NULL, NULL, &f->error)
+                      : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    }
+    if (ret >= 0 && f->plan.report) {
+        s->report_path = film_joiner_report(&f->plan, s->label.part);
+        ret = s->report_path
+                  ? run_report_open_part(&s->report, &f->options, s->report_path, &f->error)
+                  : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    }
+    return ret;
 }
 
-static int open_report(Segment *s)
+static int commit_beside(Segment *s)
 {
-    JobFilm *f = s->film;
-    if (!f->plan.report)
-        return 0;
-    s->report_path = name_companion(s, &s->label.report, "report", "");
-    return s->report_path ? run_report_open_part(&s->report, &f->options, s->report_path, &f->error)
-                          : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
-}
-
-/* What was written is read back: its size and its checksum. */
-static int read_back(const char *path, PartCompanion *companion, MediaError *error)
-{
-    uint8_t bytes[4096];
-    FILE *file = regular_file_stream(path, O_NOFOLLOW);
-    for (size_t n; file && (n = fread(bytes, 1, sizeof(bytes), file)) > 0; companion->size += n)
-        companion->sum = checksum(companion->sum, bytes, n);
-    if (file)
-        fclose(file);
-    return file ? 0 : media_fail(error, MEDIA_OUTPUT, "cannot read %s back", media_quote(path));
-}
-
-static int commit_rows(Segment *s)
-{
-    if (!s->stats)
-        return 0;
+    MediaError *error = &s->film->error;
     stats_flush(s->stats);
-    if (stats_commit(s->stats, 0) < 0)
-        return media_fail(&s->film->error, MEDIA_OUTPUT, "the statistics of part %d are missing",
-                          s->label.part);
-    return read_back(s->rows, &s->label.rows, &s->film->error);
-}
-
-static int commit_report(Segment *s)
-{
-    if (!s->report)
-        return 0;
     run_report_write(s->report, 0);
+    if (stats_commit(s->stats, 0) < 0)
+        return media_fail(error, MEDIA_OUTPUT, "the statistics of part %d are missing",
+                          s->label.part);
     if (run_report_commit(s->report, 0) < 0)
-        return media_fail(&s->film->error, MEDIA_OUTPUT,
-                          "the report's figures of part %d are missing", s->label.part);
-    return read_back(s->report_path, &s->label.report, &s->film->error);
+        return media_fail(error, MEDIA_OUTPUT, "the report's figures of part %d are missing",
+                          s->label.part);
+    return 0;
 }
 
 static int open_segment(Segment *s)
@@ -365,9 +324,7 @@ static int open_segment(Segment *s)
     if (ret >= 0)
         ret = planned_open(&s->planned, &planned, &f->error);
     if (ret >= 0)
-        ret = open_rows(s);
-    if (ret >= 0)
-        ret = open_report(s);
+        ret = open_beside(s);
     if (ret >= 0)
         ret = drawing_open(&s->drawing, &f->options, &f->error);
     av_frame_free(&first);
@@ -441,9 +398,7 @@ static int write_segment(Segment *s)
     if (ret >= 0)
         ret = writer_end_frames(f->writer, &f->error);
     if (ret >= 0)
-        ret = commit_rows(s);
-    if (ret >= 0)
-        ret = commit_report(s);
+        ret = commit_beside(s);
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);
@@ -483,10 +438,6 @@ int job_step_segment(JobFilm *f, int part)
             (double)s.label.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
     run_report_close(&s.report);
-    if (ret < 0 && s.rows)
-        (void)unlink(s.rows);
-    if (ret < 0 && s.report_path)
-        (void)unlink(s.report_path);
     free(s.rows);
     free(s.report_path);
     drawing_close(&s.drawing);
@@ -575,34 +526,20 @@ static int join_all(Joining *j)
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
-static int join_rows(Joining *j)
+static int join_beside(Joining *j)
 {
     JobFilm *f = j->film;
     int ret = 0;
-    if (!f->plan.rows)
-        return 0;
     for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
-        char *path = job_path(f->plan.folder, film_joiner_label(j->joiner, i)->rows.name);
-        ret = path ? stats_append(j->stats, path, &f->error)
-                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
-        free(path);
+        char *rows = film_joiner_rows(&f->plan, i), *report = film_joiner_report(&f->plan, i);
+        ret = rows && report ? stats_append(j->stats, rows, &f->error)
+                             : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        if (ret >= 0)
+            ret = run_report_append(j->report, report, &f->error);
+        free(rows);
+        free(report);
     }
     stats_flush(j->stats);
-    return ret;
-}
-
-static int join_report(Joining *j)
-{
-    JobFilm *f = j->film;
-    int ret = 0;
-    if (!j->report)
-        return 0;
-    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
-        char *path = job_path(f->plan.folder, film_joiner_label(j->joiner, i)->report.name);
-        ret = path ? run_report_append(j->report, path, &f->error)
-                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
-        free(path);
-    }
     run_report_write(j->report, 0);
     return ret;
 }
@@ -617,9 +554,7 @@ static int finish_join(Joining *j, int *code)
         snprintf(f->damage, sizeof(f->damage), "%s", f->plan.damage);
     else
         (void)reader_damage(j->reader, f->damage, sizeof(f->damage));
-    int ret = join_rows(j);
-    if (ret >= 0)
-        ret = join_report(j);
+    int ret = join_beside(j);
     if (ret >= 0 && job_is_joined_since(f, f->damage, code))
         return JOINED_MEANWHILE;
     if (ret >= 0)
@@ -731,7 +666,7 @@ int job_step_join(JobFilm *f, int *code)
     if ((ret < 0 || ret == JOINED_MEANWHILE) && f->progress.frames)
         job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret == 0)
-        job_folder_remove(f->plan.folder);
+        job_folder_clear(f->plan.folder, 1);
     stats_close(&j.stats);
     run_report_close(&j.report);
     writer_close(&f->writer);

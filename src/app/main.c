@@ -9,7 +9,6 @@
 #include "app/doctor/doctor.h"
 #include "app/headless.h"
 #include "app/headless_many.h"
-#include "app/job_commands.h"
 #include "app/job_run.h"
 #include "app/options/option_profile.h"
 #include "app/options/options.h"

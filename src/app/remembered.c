@@ -325,7 +325,6 @@ static void merge_places(State *all, const State *mine)
 void remembered_save(Remembered *r, const WindowSettings *settings)
 {
     MediaError error = {0};
-    AtomicFile file = {0};
     KeyText text = {0};
     State all;
     read_state(r->path, &all);
@@ -338,13 +337,8 @@ void remembered_save(Remembered *r, const WindowSettings *settings)
     write_text(&text, &all);
     forget_all(&all);
     make_folder(r->path);
-    int ret = text.failed ? media_fail(&error, MEDIA_OUTPUT, "out of memory")
-                          : atomic_file_open(&file, r->path, &error);
-    if (ret >= 0)
-        ret = atomic_file_write(&file, text.text, text.size, &error);
-    if (ret >= 0)
-        ret = atomic_file_commit(&file, &error);
-    atomic_file_close(&file);
+    const int ret = text.failed ? media_fail(&error, MEDIA_OUTPUT, "out of memory")
+                                : atomic_file_save(r->path, text.text, text.size, &error);
     key_text_free(&text);
     if (ret < 0)
         say(SAY_WARNINGS, "--remember: %s", error.text);

@@ -14,4 +14,12 @@ enum {
     EXIT_DAMAGED = 5,
 };
 
+/* As progress_end() takes it. */
+static inline const char *run_end_state(int code)
+{
+    return code == EXIT_INTERRUPTED                    ? "interrupted"
+           : code == EXIT_DONE || code == EXIT_DAMAGED ? "done"
+                                                       : "failed";
+}
+
 #endif

@@ -6,6 +6,7 @@
 #include "app/options/option_arguments.h"
 #include "app/options/option_inputs.h"
 #include "app/terminal.h"
+#include "media/text_list.h"
 #include "report/report_file.h"
 
 struct RunReport {
@@ -66,26 +67,6 @@ int run_report_append(RunReport *r, const char *path, MediaError *error)
 
 /* ---- the end ---- */
 
-/* Texts, owned, and how many. */
-typedef struct Arguments {
-    char **all;
-    int count;
-} Arguments;
-
-static int keep_argument(void *arguments, const char *argument)
-{
-    Arguments *a = arguments;
-    char **all = realloc(a->all, ((size_t)a->count + 1) * sizeof(*all));
-    if (!all)
-        return -1;
-    a->all = all;
-    all[a->count] = strdup(argument);
-    if (!all[a->count])
-        return -1;
-    a->count++;
-    return 0;
-}
-
 /* Without the folders, which are nobody's business where a report is shown. */
 static const char *name_of(const char *path)
 {
@@ -102,7 +83,7 @@ static const char *input_name(const Options *o)
                                         : name_of(o->input);
 }
 
-static int write_about(RunReport *r, const Arguments *arguments, int partial, MediaError *why)
+static int write_about(RunReport *r, const TextList *arguments, int partial, MediaError *why)
 {
     const Options *o = r->options;
     char program[64];
@@ -122,15 +103,13 @@ static int write_about(RunReport *r, const Arguments *arguments, int partial, Me
 void run_report_write(RunReport *r, int partial)
 {
     MediaError why = {0};
-    Arguments arguments = {0};
+    TextList arguments = {0};
     if (!r)
         return;
-    int ret = option_arguments(r->options, keep_argument, &arguments);
+    int ret = option_arguments(r->options, text_list_add, &arguments);
     ret = ret < 0 ? media_fail(&why, MEDIA_OUTPUT, "out of memory")
                   : write_about(r, &arguments, partial, &why);
-    for (int i = 0; i < arguments.count; i++)
-        free(arguments.all[i]);
-    free(arguments.all);
+    text_list_free(&arguments);
     if (ret >= 0)
         return;
     say(SAY_ERRORS, "--report %s: %s", media_quote(r->options->report), why.text);

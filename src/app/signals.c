@@ -78,8 +78,10 @@ static void on_signal(int number)
     const long long now = now_ns();
     long long first = 0;
     int on = RUN_ON;
-    if (!run_stop)
+    if (!run_stop) {
+        say_in_signal("interrupted", "", "");
         _exit(EXIT_INTERRUPTED);
+    }
     if (atomic_compare_exchange_strong(&first_ns, &first, now)) {
         atomic_compare_exchange_strong(run_stop, &on, RUN_INTERRUPTED);
         moved_before = moved();

@@ -16,55 +16,31 @@
 #include "media/output/file_name.h"
 #include "media/output/temp_file.h"
 #include "media/printable.h"
+#include "media/text_list.h"
 
-#define MOST_ARGUMENTS 128
 #define MOST_NUMBERS 1000
 #define ENDING "-lumeq.mkv"
 #define ENDING_ROOM 32 /* with a number, and what is hidden until it is whole */
 
 /* ---- the command line ---- */
 
-typedef struct Arguments {
-    char *all[MOST_ARGUMENTS + 1]; /* owned, NULL at the end */
-    int count;
-} Arguments;
-
-static int add(void *opaque, const char *argument)
-{
-    Arguments *a = opaque;
-    if (a->count == MOST_ARGUMENTS)
-        return -1;
-    a->all[a->count] = strdup(argument);
-    return a->all[a->count] ? (a->count++, 0) : -1;
-}
-
-static void free_arguments(Arguments *a)
-{
-    for (int i = 0; i < a->count; i++)
-        free(a->all[i]);
-    a->count = 0;
-}
-
 /* The film as it is set now: all of it, and nothing of the window. */
-static int add_settings(Arguments *a, const Options *o)
+static int add_settings(TextList *a, const Options *o)
 {
     Options film = *o;
     film.from_us = film.to_us = film.frames = -1;
     film.virtual_camera = NULL;
     film.reference &= film.mode != LUMEQ_MODE_OFF; /* of which there is no textbook */
-    return option_arguments(&film, add, a);
+    return option_arguments(&film, text_list_add, a);
 }
 
 /* Where it runs is no matter of the film. */
-static int add_machine(Arguments *a, const Options *o)
+static int add_machine(TextList *a, const Options *o)
 {
     static const char *const backends[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
-    char text[64];
-    snprintf(text, sizeof(text), "--device=%d", (int)o->device);
-    int ret = add(a, backends[o->backend]);
-    ret = ret < 0 ? ret : add(a, text);
-    snprintf(text, sizeof(text), "--threads=%d", (int)o->threads);
-    return ret < 0 ? ret : add(a, text);
+    const int ret = text_list_add(a, backends[o->backend]);
+    return ret | text_list_print(a, "--device=%d", (int)o->device) |
+           text_list_print(a, "--threads=%d", (int)o->threads);
 }
 
 /* In `folder`, NULL: the current one; the first name that is free. To be freed with free(). */
@@ -123,22 +99,20 @@ static int can_write(const char *path, const Source *source, char *text, size_t 
 /* ---- writing ---- */
 
 /* A name that begins with a dash is no option. */
-static int add_file(Arguments *a, const char *before, const char *path)
+static int add_file(TextList *a, const char *before, const char *path)
 {
-    char text[PATH_MAX + 16];
-    snprintf(text, sizeof(text), "%s%s%s", before, path[0] == '-' ? "./" : "", path);
-    return add(a, text);
+    return text_list_print(a, "%s%s%s", before, path[0] == '-' ? "./" : "", path);
 }
 
-static int add_all(Arguments *a, const Options *o, const char *path, const char *output)
+static int add_all(TextList *a, const Options *o, const char *path, const char *output)
 {
     static const char *const fixed[] = {"--lookahead=10", "--no-config", "--quiet",
                                         "--progress=json"};
-    int ret = add(a, "lumeq");
+    int ret = text_list_add(a, "lumeq");
     ret = ret < 0 ? ret : add_file(a, "", path);
     ret = ret < 0 ? ret : add_file(a, "--output=", output);
     for (size_t i = 0; ret >= 0 && i < sizeof(fixed) / sizeof(fixed[0]); i++)
-        ret = add(a, fixed[i]);
+        ret = text_list_add(a, fixed[i]);
     ret = ret < 0 ? ret : add_settings(a, o);
     return ret < 0 ? ret : add_machine(a, o);
 }
@@ -147,7 +121,9 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
                           const Source *source, char *text, size_t size)
 {
     MediaError error = {0};
-    Arguments a = {.count = 0};
+    TextList a = {0};
+    ProcessOptions options = {.stream = STDERR_FILENO, .aside = 1};
+    int reason;
     text[0] = '\0';
     if (w->output) {
         snprintf(text, size, "%s is still being written", file_name_base(w->output));
@@ -158,13 +134,14 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
     *w = (WindowWriting){.output = find_output(path)};
     if (!w->output || add_all(&a, o, path, w->output) < 0)
         (void)media_fail(&error, MEDIA_OUTPUT, "no name is free for it");
-    else
-        (void)child_process_start(&w->process, a.all, 1, &error);
+    options.argv = a.all;
+    if (!error.fault && (reason = process_start(&w->process, &options)) != 0)
+        (void)media_fail(&error, MEDIA_OUTPUT, "no process can be started: %s", strerror(reason));
     if (error.fault) {
         snprintf(text, size, "Nothing is written: %s", error.text);
         forget_output(w);
     }
-    free_arguments(&a);
+    text_list_free(&a);
 }
 
 /* The number behind a key of a JSON object, or -1. */
@@ -182,7 +159,7 @@ static void take_line(void *opaque, const char *line)
 {
     WindowWriting *w = opaque;
     if (line[0] != '{') {
-        snprintf(w->last, sizeof(w->last), "%s", child_process_words(line));
+        snprintf(w->last, sizeof(w->last), "%s", process_words(line));
         return;
     }
     const double percent = number_of(line, "\"percent\":"), left = number_of(line, "\"eta\":");
@@ -196,7 +173,7 @@ static void take_line(void *opaque, const char *line)
 
 static void finish(WindowWriting *w, char *text, size_t size)
 {
-    const int status = child_process_end(&w->process);
+    const int status = process_wait(&w->process, -1);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (code == EXIT_DONE)
         snprintf(text, size, "Written: %s", w->output);
@@ -213,7 +190,7 @@ void window_writing_follow(WindowWriting *w, PlayerWriting *to)
     *to = (PlayerWriting){.on = 0};
     if (!w->output)
         return;
-    if (!child_process_read(&w->process, take_line, w))
+    if (!process_read_lines(&w->process, take_line, w))
         finish(w, to->message, sizeof(to->message));
     to->on = w->output != NULL;
     if (to->on)
@@ -229,7 +206,7 @@ void window_writing_cancel(WindowWriting *w)
     if (!w->output)
         return;
     (void)kill(w->process.pid, SIGKILL);
-    (void)child_process_end(&w->process);
+    (void)process_wait(&w->process, -1);
     print_folder(w->output, folder, sizeof(folder));
     const size_t room = file_name_room(folder);
     if (room >= TEMP_FILE_ROOM && temp_file_create(&leftover, w->output, NULL, room) >= 0)
@@ -281,15 +258,15 @@ static void print_argument(FILE *to, const char *text)
 char *window_writing_command(const Options *o, const char *path, const Source *source, char *text,
                              size_t size)
 {
-    Arguments a = {.count = 0};
+    TextList a = {0};
     char *command = NULL, *output = NULL;
     size_t length;
     if (!can_write(path, source, text, size))
         return NULL;
     output = find_output(path);
-    int ret = output ? add(&a, "lumeq") : -1;
+    int ret = output ? text_list_add(&a, "lumeq") : -1;
     ret = ret < 0 ? ret : add_file(&a, "", path);
-    ret = ret < 0 ? ret : add(&a, "-o");
+    ret = ret < 0 ? ret : text_list_add(&a, "-o");
     ret = ret < 0 ? ret : add_file(&a, "", output);
     ret = ret < 0 ? ret : add_settings(&a, o);
     FILE *to = ret < 0 ? NULL : open_memstream(&command, &length);
@@ -300,7 +277,7 @@ char *window_writing_command(const Options *o, const char *path, const Source *s
     }
     if (!to || fclose(to) != 0)
         snprintf(text, size, "There is no command: no name is free, or no memory");
-    free_arguments(&a);
+    text_list_free(&a);
     free(output);
     return command;
 }

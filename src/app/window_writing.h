@@ -4,15 +4,15 @@
 #define LUMEQ_APP_WINDOW_WRITING_H
 
 #include "app/options/options.h"
-#include "job/child_process.h"
+#include "media/process.h"
 #include "player/player_options.h"
 
 /* {0} is none. */
 typedef struct WindowWriting {
-    ChildProcess process;
-    char *output;                /* owned; NULL: nothing is written */
-    char progress[64];           /* how far it is; "" */
-    char last[CHILD_LINE_BYTES]; /* that it said */
+    Process process;
+    char *output;                            /* owned; NULL: nothing is written */
+    char progress[64];                       /* how far it is; "" */
+    char last[sizeof(((Process *)0)->line)]; /* its last message */
 } WindowWriting;
 
 /* Begins to write the file at `path` with these options beside it, or in the current folder; what

@@ -7,47 +7,37 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "media/checksum.h"
-#include "media/compat.h"
-#include "media/regular_file.h"
-
-#define COPY_BYTES ((size_t)64 << 10)
-
 /* So many parts are named, of those that are missing. */
 #define NAMED 6
 
 struct FilmJoiner {
     const JobPlan *plan;
-    PartFile *parts; /* closed but for what was read of them; the current one is open */
+    PartFile *parts; /* released but for the current one: of many, not all can be open */
     int64_t count, next;
     int64_t *dts; /* of all packets */
     int part;     /* that the next packet is of */
     int64_t in_part;
-    int part_is_open;
 };
 
-/* What comes with a part, as it says; `what` names it: "the statistics of part". */
-static int check_companion(const JobPlan *plan, int part, const char *what,
-                           const PartCompanion *companion, MediaError *error)
+char *film_joiner_rows(const JobPlan *plan, int part)
 {
-    char *path = companion->name[0] && !strchr(companion->name, '/')
-                     ? job_path(plan->folder, companion->name)
-                     : NULL;
-    uint8_t *bytes = malloc(COPY_BYTES);
-    FILE *file = path && bytes ? regular_file_stream(path, O_NOFOLLOW) : NULL;
-    uint64_t size = 0;
-    uint32_t sum = 0;
-    for (size_t n; file && (n = fread(bytes, 1, COPY_BYTES, file)) > 0; size += n)
-        sum = checksum(sum, bytes, n);
-    const int is_there = file != NULL;
-    if (file)
-        fclose(file);
-    free(bytes);
+    const char *ending = plan->rows ? strrchr(plan->rows, '.') : NULL;
+    return job_own_path(plan, "rows", part, ending ? ending : "");
+}
+
+char *film_joiner_report(const JobPlan *plan, int part)
+{
+    return job_own_path(plan, "report", part, "");
+}
+
+/* Takes over the path. */
+static int check_beside(int part, const char *what, char *path, MediaError *error)
+{
+    if (!path || access(path, F_OK) < 0)
+        (void)media_fail(error, MEDIA_INPUT, "%s of part %d, %s, are missing", what, part,
+                         media_quote(path ? path : ""));
     free(path);
-    if (is_there && size == companion->size && sum == companion->sum)
-        return 0;
-    return media_fail(error, MEDIA_INPUT, "%s %d, %s, are %s", what, part,
-                      media_quote(companion->name), is_there ? "damaged" : "missing");
+    return error->fault;
 }
 
 /* Of an open part. */
@@ -56,37 +46,33 @@ static int check_part(const JobPlan *plan, int part, const PartFile *file, Media
     const PartLabel *label = &file->label;
     if (label->plan != plan->mark)
         return media_fail(error, MEDIA_INPUT, "part %d, %s, is of another plan", part,
-                          media_quote(file->path));
+                          media_quote(file->file.path));
     if (label->part != part)
-        return media_fail(error, MEDIA_INPUT, "%s is part %d, not part %d", media_quote(file->path),
-                          label->part, part);
+        return media_fail(error, MEDIA_INPUT, "%s is part %d, not part %d",
+                          media_quote(file->file.path), label->part, part);
     if (label->frames != plan->parts[part].frames || !file->count)
-        return media_fail(error, MEDIA_INPUT,
-                          "part %d, %s, is too short: it has %" PRId64 " frames, and %" PRId64
-                          " are planned",
-                          part, media_quote(file->path), label->frames, plan->parts[part].frames);
-    int ret = 0;
-    if (plan->rows)
-        ret = check_companion(plan, part, "the statistics of part", &label->rows, error);
-    if (ret >= 0 && plan->report)
-        ret = check_companion(plan, part, "the report's figures of part", &label->report, error);
-    return ret;
+        return media_fail(
+            error, MEDIA_INPUT,
+            "part %d, %s, is too short: it has %" PRId64 " frames, and %" PRId64 " are planned",
+            part, media_quote(file->file.path), label->frames, plan->parts[part].frames);
+    if (plan->rows && check_beside(part, "the statistics", film_joiner_rows(plan, part), error) < 0)
+        return error->fault;
+    if (plan->report)
+        return check_beside(part, "the report's figures", film_joiner_report(plan, part), error);
+    return 0;
 }
 
 /* -ENOENT: it is missing. */
 static int open_part(const JobPlan *plan, int part, PartFile *file, MediaError *error)
 {
-    char *path = job_part_path(plan->folder, "part", part);
-    const int ret =
-        path ? part_file_open(file, path, error) : media_fail(error, MEDIA_INPUT, "out of memory");
-    free(path);
+    const int ret = part_file_open(file, job_part_path(plan->folder, "part", part), error);
     return ret < 0 ? ret : check_part(plan, part, file, error);
 }
 
 int film_joiner_has(const JobPlan *plan, int part)
 {
     MediaError error = {0};
-    PartFile file = {.fd = -1};
+    PartFile file = {0};
     const int ret = open_part(plan, part, &file, &error);
     part_file_close(&file);
     return ret >= 0;
@@ -111,9 +97,7 @@ static int open_all(FilmJoiner *j, MediaError *error)
         PartFile *file = &j->parts[i];
         MediaError why = {0};
         const int ret = open_part(plan, i, file, &why);
-        if (file->fd >= 0)
-            (void)close(file->fd); /* of many, not all can be open */
-        file->fd = -1;
+        sealed_file_release(&file->file);
         if (ret < 0 && why.fault)
             return media_fail(error, why.fault, "%s; lumeq segment PLAN %d -y makes it anew",
                               why.text, i);
@@ -137,7 +121,7 @@ int film_joiner_check(const FilmJoiner *j, const uint8_t *extradata, int size, M
             return media_fail(error, MEDIA_INPUT,
                               "part %d, %s, was encoded by another version or setting of %s: its "
                               "parameters differ",
-                              i, media_quote(file->path), j->plan->encoder);
+                              i, media_quote(file->file.path), j->plan->encoder);
     }
     return 0;
 }
@@ -215,8 +199,6 @@ int film_joiner_open(FilmJoiner **joiner, const JobPlan *plan, MediaError *error
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     j->plan = plan;
     j->parts = calloc((size_t)plan->part_count, sizeof(*j->parts));
-    for (int i = 0; j->parts && i < plan->part_count; i++)
-        j->parts[i].fd = -1;
     int ret = j->parts ? open_all(j, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (ret >= 0)
         ret = make_times(j, error);
@@ -228,29 +210,19 @@ int64_t film_joiner_next(const FilmJoiner *j)
     return j->next < j->count ? j->dts[j->next] : INT64_MAX;
 }
 
-/* But for the times, which may have become others. */
-static int has_same_packets(const PartFile *a, const PartFile *b)
-{
-    for (int64_t i = 0; i < a->count && a->count == b->count; i++)
-        if (a->packets[i].sum != b->packets[i].sum || a->packets[i].size != b->packets[i].size ||
-            a->packets[i].position != b->packets[i].position)
-            return 0;
-    return a->count == b->count;
-}
-
-/* The part of the next packet becomes the one that is open. */
+/* Opens the part of the next packet again. */
 static int change_part(FilmJoiner *j, MediaError *error)
 {
-    PartFile *file = &j->parts[j->part], again = {.fd = -1};
-    const int ret = part_file_open(&again, file->path, error);
+    PartFile *file = &j->parts[j->part], again;
+    const char *path = file->file.path;
+    const int ret = part_file_open(&again, strdup(path), error);
     if (ret < 0 && !error->fault)
-        (void)media_fail(error, MEDIA_INPUT, "%s is not there any more", media_quote(file->path));
-    if (ret >= 0 && !has_same_packets(file, &again))
+        (void)media_fail(error, MEDIA_INPUT, "%s is not there any more", media_quote(path));
+    if (ret >= 0 && again.sum != file->sum)
         (void)media_fail(error, MEDIA_INPUT, "%s has been made anew meanwhile: join again",
-                         media_quote(file->path));
-    FFSWAP(int, file->fd, again.fd);
+                         media_quote(path));
+    FFSWAP(SealedFile, file->file, again.file);
     part_file_close(&again);
-    j->part_is_open = 1;
     return error->fault;
 }
 
@@ -258,8 +230,8 @@ static int change_part(FilmJoiner *j, MediaError *error)
 static void set_aside(const PartFile *file)
 {
     char name[PATH_MAX];
-    if (snprintf(name, sizeof(name), "%s.damaged", file->path) < (int)sizeof(name))
-        (void)rename(file->path, name);
+    if (snprintf(name, sizeof(name), "%s.damaged", file->file.path) < (int)sizeof(name))
+        (void)rename(file->file.path, name);
 }
 
 int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
@@ -267,7 +239,7 @@ int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
     if (j->next >= j->count)
         return 0;
     PartFile *file = &j->parts[j->part];
-    if (!j->part_is_open && change_part(j, error) < 0)
+    if (!j->in_part && change_part(j, error) < 0)
         return error->fault;
     if (part_file_read(file, j->in_part, packet, error) < 0) {
         if (error->fault == MEDIA_INPUT)
@@ -277,18 +249,11 @@ int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
     }
     packet->dts = j->dts[j->next++];
     if (++j->in_part == file->count) {
-        (void)close(file->fd);
-        file->fd = -1;
+        sealed_file_release(&file->file);
         j->part++;
         j->in_part = 0;
-        j->part_is_open = 0;
     }
     return 1;
-}
-
-const PartLabel *film_joiner_label(const FilmJoiner *j, int part)
-{
-    return &j->parts[part].label;
 }
 
 void film_joiner_close(FilmJoiner **joiner)

@@ -4,7 +4,7 @@
 #define LUMEQ_JOB_FILM_JOINER_H
 
 #include "job/job_plan.h"
-#include "media/output/part_file.h"
+#include "job/part_file.h"
 
 typedef struct FilmJoiner FilmJoiner;
 
@@ -23,10 +23,12 @@ int64_t film_joiner_next(const FilmJoiner *joiner);
 /* The next packet: 1, 0 at the end. MEDIA_INPUT, MEDIA_OUTPUT. */
 int film_joiner_read(FilmJoiner *joiner, AVPacket *packet, MediaError *error);
 
-/* The label of a part. */
-const PartLabel *film_joiner_label(const FilmJoiner *joiner, int part);
-
 void film_joiner_close(FilmJoiner **joiner);
+
+/* The files with the statistics and the report's figures of a part. To be freed with free(); NULL:
+ * out of memory. */
+char *film_joiner_rows(const JobPlan *plan, int part);
+char *film_joiner_report(const JobPlan *plan, int part);
 
 /* Whether a part is there and whole, and of this plan: 1 or 0. */
 int film_joiner_has(const JobPlan *plan, int part);

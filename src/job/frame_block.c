@@ -1,37 +1,33 @@
 #include "job/frame_block.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>
 
-#include "job/job_limits.h"
+#include "job/job_plan.h"
 #include "media/checksum.h"
 
 #define MOST_BYTES ((size_t)4 << 20) /* no curve or measure is larger */
-#define CHUNK ((size_t)32 << 10)
-#define LEVEL 4 /* level 6 takes nearly twice the time and saves 1 to 3 % */
+#define LEVEL 4                      /* level 6 takes nearly twice the time and saves 1 to 3 % */
 
 /* A frame without the padding at its end. */
 #define FRAME_BYTES (offsetof(MeasuredFrame, interlaced) + sizeof(int32_t))
 
-typedef struct Record {
-    uint32_t *words; /* a frame and its bytes, in the machine's byte order */
-    uint32_t *last;  /* the words of the record before */
-    uint8_t *planes; /* the differences as they are compressed */
-    size_t count;    /* number of words */
-} Record;
+/* Precedes each record: the size of its curve or measure, and of the compressed bytes. */
+typedef struct Head {
+    uint32_t size, packed;
+} Head;
 
 /* A record of another size than the last one is compared with zeros. `size`: of the bytes. */
-static int record_resize(Record *r, size_t size)
+static int record_resize(FrameRecord *r, size_t size)
 {
     const size_t count = (FRAME_BYTES + size + 3) / 4;
     if (count == r->count)
         return 0;
     free(r->words);
-    *r = (Record){.words = calloc(3 * count, 4)};
+    *r = (FrameRecord){.words = calloc(1, 12 * count + compressBound(4 * count))};
     if (!r->words)
         return -1;
     r->last = r->words + count;
@@ -42,46 +38,18 @@ static int record_resize(Record *r, size_t size)
 
 /* ---- writing ---- */
 
-struct BlockWriter {
-    AtomicFile *file;
-    Record record;
-    uint32_t sum;
-    z_stream z;
-    uint8_t packed[CHUNK];
-};
-
-BlockWriter *block_writer_open(AtomicFile *file)
+void *block_writer_reserve(BlockWriter *w, size_t size)
 {
-    BlockWriter *w = calloc(1, sizeof(*w));
-    if (!w)
+    if (size > MOST_BYTES || record_resize(&w->record, size) < 0)
         return NULL;
-    w->file = file;
-    if (deflateInit2(&w->z, LEVEL, Z_DEFLATED, MAX_WBITS, 8, Z_FILTERED) != Z_OK)
-        block_writer_close(&w);
-    return w;
-}
-
-static int compress_bytes(BlockWriter *w, void *bytes, size_t size, int flush, MediaError *error)
-{
-    int ret = 0;
-    w->z.next_in = bytes;
-    w->z.avail_in = (uInt)size;
-    do {
-        w->z.next_out = w->packed;
-        w->z.avail_out = CHUNK;
-        if (deflate(&w->z, flush) == Z_STREAM_ERROR)
-            return media_fail(error, MEDIA_OUTPUT, "zlib cannot compress the frames of a part");
-        const size_t n = CHUNK - w->z.avail_out;
-        w->sum = checksum(w->sum, w->packed, n);
-        ret = atomic_file_write(w->file, w->packed, n, error);
-    } while (ret >= 0 && !w->z.avail_out);
-    return ret;
+    w->size = (uint32_t)size;
+    return (uint8_t *)w->record.words + FRAME_BYTES;
 }
 
 /* Stores how each word differs from that of the last record. In a curve, counts and codes alternate
  * and neighbours of a kind change alike, so the difference two words before is subtracted. Bit 0 is
  * the sign, and the low bytes of all words come first: zlib finds more that repeats. */
-static void words_to_planes(const Record *r)
+static void words_to_planes(const FrameRecord *r)
 {
     uint32_t changes[2] = {0};
     for (size_t i = 0; i < r->count; i++) {
@@ -95,115 +63,48 @@ static void words_to_planes(const Record *r)
     memcpy(r->last, r->words, 4 * r->count);
 }
 
-int block_writer_add(BlockWriter *w, const MeasuredFrame *frame, const void *bytes, size_t size,
-                     MediaError *error)
+int block_writer_add(BlockWriter *w, const MeasuredFrame *frame, MediaError *error)
 {
-    Record *const r = &w->record;
-    uint32_t length = (uint32_t)size;
-    if (size > MOST_BYTES)
-        return media_fail(error, MEDIA_OUTPUT, "a frame of a part takes %zu bytes", size);
-    if (record_resize(r, size) < 0)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    FrameRecord *const r = &w->record;
+    uint8_t *const packed = r->planes + 4 * r->count;
+    uLongf length = compressBound(4 * r->count);
     memcpy(r->words, frame, FRAME_BYTES);
-    memcpy((uint8_t *)r->words + FRAME_BYTES, bytes, size);
     words_to_planes(r);
-    const int ret = compress_bytes(w, &length, sizeof(length), Z_NO_FLUSH, error);
-    return ret < 0 ? ret : compress_bytes(w, r->planes, 4 * r->count, Z_NO_FLUSH, error);
+    if (compress2(packed, &length, r->planes, 4 * r->count, LEVEL) != Z_OK)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    const Head head = {w->size, (uint32_t)length};
+    w->sum = checksum(checksum(w->sum, &head, sizeof(head)), packed, length);
+    const int ret = atomic_file_write(w->file, &head, sizeof(head), error);
+    return ret < 0 ? ret : atomic_file_write(w->file, packed, length, error);
 }
 
-int block_writer_finish(BlockWriter *w, uint32_t *sum, MediaError *error)
+void block_writer_close(BlockWriter *w)
 {
-    const int ret = compress_bytes(w, NULL, 0, Z_FINISH, error);
-    *sum = w->sum;
-    return ret;
-}
-
-void block_writer_close(BlockWriter **writer)
-{
-    BlockWriter *w = *writer;
-    if (!w)
-        return;
-    (void)deflateEnd(&w->z);
     free(w->record.words);
-    free(w);
-    *writer = NULL;
+    *w = (BlockWriter){0};
 }
 
 /* ---- reading ---- */
 
-struct BlockReader {
-    FILE *file;
-    const char *name;
-    int64_t left; /* bytes of the block that are still in the file */
-    Record record;
-    z_stream z;
-    int status; /* of zlib */
-    uint8_t packed[CHUNK];
-};
-
-static size_t read_packed(BlockReader *r)
+int block_reader_open(BlockReader *r, const SealedFile *file, int64_t position, int64_t size,
+                      uint32_t sum, MediaError *error)
 {
-    const size_t n =
-        fread(r->packed, 1, r->left < (int64_t)CHUNK ? (size_t)r->left : CHUNK, r->file);
-    r->left -= (int64_t)n;
-    return n;
-}
-
-static int check_sum(BlockReader *r, uint32_t sum, MediaError *error)
-{
+    uint8_t bytes[4096];
     uint32_t found = 0;
-    for (size_t n; (n = read_packed(r)) > 0;)
-        found = checksum(found, r->packed, n);
-    if (r->left > 0)
-        return media_fail(error, MEDIA_INPUT, "%s is not whole: %s", media_quote(r->name),
-                          ferror(r->file) ? "it cannot be read" : "it is too short");
+    *r = (BlockReader){.file = file, .position = position, .end = position + size};
+    for (int64_t at = position; at < r->end; at += (int64_t)sizeof(bytes)) {
+        const size_t n =
+            r->end - at < (int64_t)sizeof(bytes) ? (size_t)(r->end - at) : sizeof(bytes);
+        if (sealed_file_read(file, bytes, n, at, error) < 0)
+            return error->fault;
+        found = checksum(found, bytes, n);
+    }
     return found == sum ? 0
                         : media_fail(error, MEDIA_INPUT, "%s is damaged: its checksum is wrong",
-                                     media_quote(r->name));
+                                     media_quote(file->path));
 }
 
-int block_reader_open(BlockReader **reader, FILE *file, const char *name, int64_t position,
-                      int64_t size, uint32_t sum, MediaError *error)
-{
-    BlockReader *r = *reader = calloc(1, sizeof(*r));
-    if (!r || inflateInit(&r->z) != Z_OK) {
-        free(r);
-        fclose(file);
-        *reader = NULL;
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    }
-    r->file = file;
-    r->name = name;
-    r->left = size;
-    int ret = fseeko(file, (off_t)position, SEEK_SET);
-    if (ret == 0)
-        ret = check_sum(r, sum, error);
-    if (ret == 0)
-        ret = fseeko(file, (off_t)position, SEEK_SET);
-    r->left = size;
-    if (ret == 0)
-        return 0;
-    (void)media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(name), strerror(errno));
-    block_reader_close(reader);
-    return error->fault;
-}
-
-/* Returns how many bytes there were, fewer at the end and in a damaged block. */
-static size_t decompress(BlockReader *r, void *to, size_t size)
-{
-    r->z.next_out = to;
-    r->z.avail_out = (uInt)size;
-    while (r->status == Z_OK && r->z.avail_out) {
-        if (!r->z.avail_in) {
-            r->z.next_in = r->packed;
-            r->z.avail_in = (uInt)read_packed(r);
-        }
-        r->status = inflate(&r->z, Z_NO_FLUSH); /* Z_BUF_ERROR if there is no input */
-    }
-    return size - r->z.avail_out;
-}
-
-static void planes_to_words(const Record *r)
+static void planes_to_words(const FrameRecord *r)
 {
     uint32_t changes[2] = {0};
     for (size_t i = 0; i < r->count; i++) {
@@ -215,42 +116,53 @@ static void planes_to_words(const Record *r)
     }
 }
 
+/* Reads and unpacks a record: 1, 0 if it is damaged, or MEDIA_INPUT. */
+static int read_record(BlockReader *r, Head *head, MediaError *error)
+{
+    FrameRecord *const record = &r->record;
+    if (r->end - r->position < (int64_t)sizeof(*head))
+        return 0;
+    if (sealed_file_read(r->file, head, sizeof(*head), r->position, error) < 0)
+        return error->fault;
+    r->position += (int64_t)sizeof(*head);
+    if (head->size > MOST_BYTES || head->packed > r->end - r->position)
+        return 0;
+    if (record_resize(record, head->size) < 0)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    uLongf length = 4 * record->count;
+    uint8_t *const packed = record->planes + length;
+    if (head->packed > compressBound(length))
+        return 0;
+    if (sealed_file_read(r->file, packed, head->packed, r->position, error) < 0)
+        return error->fault;
+    r->position += head->packed;
+    return uncompress(record->planes, &length, packed, head->packed) == Z_OK &&
+           length == 4 * record->count;
+}
+
 int block_reader_next(BlockReader *r, MeasuredFrame *frame, const void **bytes, size_t *size,
                       MediaError *error)
 {
-    Record *const record = &r->record;
-    uint32_t length;
-    const size_t n = decompress(r, &length, sizeof(length));
-    if (!n && r->status == Z_STREAM_END && !r->left && !r->z.avail_in)
+    Head head = {0};
+    if (r->position == r->end)
         return 0;
-    int right = n == sizeof(length) && length <= MOST_BYTES;
-    if (right && record_resize(record, length) < 0)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    right = right && decompress(r, record->planes, 4 * record->count) == 4 * record->count;
-    if (right) {
-        planes_to_words(record);
-        memcpy(frame, record->words, FRAME_BYTES);
-        right = job_is_within(frame->pts, -JOB_MOST_PTS, JOB_MOST_PTS) &&
-                job_is_within(frame->duration, -JOB_MOST_PTS, JOB_MOST_PTS);
+    int ret = read_record(r, &head, error);
+    if (ret > 0) {
+        planes_to_words(&r->record);
+        memcpy(frame, r->record.words, FRAME_BYTES);
+        ret = job_is_within(frame->pts, -JOB_MOST_PTS, JOB_MOST_PTS) &&
+              job_is_within(frame->duration, -JOB_MOST_PTS, JOB_MOST_PTS);
     }
-    if (r->status == Z_MEM_ERROR)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    if (!right)
+    if (ret == 0)
         return media_fail(error, MEDIA_INPUT, "%s does not hold what a plan does",
-                          media_quote(r->name));
-    *bytes = (const uint8_t *)record->words + FRAME_BYTES;
-    *size = length;
-    return 1;
+                          media_quote(r->file->path));
+    *bytes = (const uint8_t *)r->record.words + FRAME_BYTES;
+    *size = head.size;
+    return ret;
 }
 
-void block_reader_close(BlockReader **reader)
+void block_reader_close(BlockReader *r)
 {
-    BlockReader *r = *reader;
-    if (!r)
-        return;
-    (void)inflateEnd(&r->z);
-    fclose(r->file);
     free(r->record.words);
-    free(r);
-    *reader = NULL;
+    *r = (BlockReader){0};
 }

@@ -9,8 +9,8 @@
 
 /* '#' stands for the five digits of a part, '@' for eight hexadecimal ones. */
 static const char *const names[] = {
-    "plan",           "curves",         "part-#",           "part-#.damaged", "measured-#",
-    "measures-#-@-@", "rows-#-@-@.csv", "rows-#-@-@.jsonl", "report-#-@-@",   JOB_JOINING,
+    "plan",         "curves",         "part-#",     "part-#.damaged", "measured-#",
+    "rows-#-@.csv", "rows-#-@.jsonl", "report-#-@", JOB_JOINING,
 };
 
 /* The ends of names of files that are still being written; these begin with a dot. */
@@ -78,23 +78,18 @@ static const char *match(const char *name, const char *pattern)
     return name;
 }
 
-static int is_temporary(const char *rest)
-{
-    for (size_t i = 0; i < sizeof(temporary) / sizeof(temporary[0]); i++) {
-        const char *end = match(rest, temporary[i]);
-        if (end && !*end)
-            return 1;
-    }
-    return 0;
-}
-
 static int is_of_job(const char *name)
 {
     const int hidden = name[0] == '.';
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *end = match(name + hidden, names[i]);
-        if (end && (hidden ? is_temporary(end) : !*end))
+        if (end && !hidden && !*end)
             return 1;
+        for (size_t k = 0; end && hidden && k < sizeof(temporary) / sizeof(temporary[0]); k++) {
+            const char *rest = match(end, temporary[k]);
+            if (rest && !*rest)
+                return 1;
+        }
     }
     return 0;
 }
@@ -104,22 +99,6 @@ static void remove_one(int fd, const char *name)
     struct stat about;
     if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode))
         (void)unlinkat(fd, name, 0);
-}
-
-/* All but JOB_JOINING, which goes last, and JOB_BEGUN. */
-static void clear(int fd)
-{
-    const struct dirent *entry;
-    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
-    remove_one(fd, "plan");
-    while (entries && (entry = readdir(entries)))
-        if (is_of_job(entry->d_name) && strcmp(entry->d_name, JOB_JOINING) != 0)
-            remove_one(fd, entry->d_name);
-    if (entries)
-        closedir(entries);
-    else if (copy >= 0)
-        close(copy);
 }
 
 int job_folder_has_job(const char *folder)
@@ -138,26 +117,25 @@ int job_folder_has_job(const char *folder)
     return has;
 }
 
-void job_folder_clear(const char *folder)
+void job_folder_clear(const char *folder, int all)
 {
     MediaError ignored = {0};
+    const struct dirent *entry;
     const int fd = job_folder_open(folder, &ignored);
-    if (fd < 0)
-        return;
-    clear(fd);
-    remove_one(fd, JOB_JOINING);
-    close(fd);
-}
-
-void job_folder_remove(const char *folder)
-{
-    MediaError ignored = {0};
-    const int fd = job_folder_open(folder, &ignored);
-    if (fd < 0)
-        return;
-    clear(fd);
-    remove_one(fd, JOB_BEGUN);
-    remove_one(fd, JOB_JOINING);
-    close(fd);
-    (void)rmdir(folder);
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0)
+        remove_one(fd, "plan");
+    while (entries && (entry = readdir(entries)))
+        if (is_of_job(entry->d_name) && strcmp(entry->d_name, JOB_JOINING) != 0)
+            remove_one(fd, entry->d_name);
+    if (fd >= 0 && all)
+        remove_one(fd, JOB_BEGUN);
+    if (fd >= 0)
+        remove_one(fd, JOB_JOINING);
+    if (entries)
+        closedir(entries);
+    else if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && all)
+        (void)rmdir(folder);
 }

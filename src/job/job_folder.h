@@ -24,11 +24,9 @@ int job_folder_make(const char *folder, const char *output, MediaError *error);
 /* 1: a job has left files in it, or it may not be used; 0: there is nothing of a job. */
 int job_folder_has_job(const char *folder);
 
-/* Removes the files of a job, the plan first: regular files with exactly the names that a job
- * gives. All other files stay, and so does JOB_BEGUN. */
-void job_folder_clear(const char *folder);
-
-/* The same with JOB_BEGUN; then removes the folder if it is empty. */
-void job_folder_remove(const char *folder);
+/* Removes the files of a job, the plan first and JOB_JOINING last: regular files with exactly the
+ * names that a job gives. All other files stay. `all`: JOB_BEGUN goes as well, and then the folder
+ * if it is empty. */
+void job_folder_clear(const char *folder, int all);
 
 #endif

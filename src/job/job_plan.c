@@ -44,6 +44,13 @@ char *job_part_path(const char *folder, const char *what, int part)
     return job_path(folder, name);
 }
 
+char *job_own_path(const JobPlan *plan, const char *what, int part, const char *ending)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%s-%05d-%08" PRIx32 "%s", what, part, plan->mark, ending);
+    return job_path(plan->folder, name);
+}
+
 char *job_folder(const char *output)
 {
     const size_t size = strlen(output) + sizeof(".lumeq");
@@ -72,7 +79,7 @@ int job_file_is_same(const JobFile *a, const JobFile *b)
 
 /* ---- the input ---- */
 
-static int look_at(int fd, int64_t position, int64_t size, uint32_t *sum)
+static int look_at(int fd, int64_t position, int64_t size, int64_t *sum)
 {
     uint8_t *bytes = malloc((size_t)LOOK_BYTES);
     int64_t done = 0;
@@ -81,7 +88,7 @@ static int look_at(int fd, int64_t position, int64_t size, uint32_t *sum)
     while (n > 0 && done < size) {
         n = pread(fd, bytes, (size_t)(size - done), (off_t)(position + done));
         if (n > 0)
-            *sum = checksum(*sum, bytes, (size_t)n);
+            *sum = checksum((uint32_t)*sum, bytes, (size_t)n);
         done += n > 0 ? n : 0;
     }
     free(bytes);
@@ -135,71 +142,62 @@ int job_input_check(const JobPlan *plan, MediaError *error)
 
 /* ---- the text ---- */
 
-static void put_part(KeyText *text, const JobPart *p)
+#define FIELDS 23
+#define PART_NUMBERS ((int)(sizeof(JobPart) / sizeof(int64_t)))
+
+/* All lines but those of arguments and parts. */
+static void list_fields(JobPlan *p, KeyField fields[FIELDS])
 {
-    key_text_add(text, "part",
-                 "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
-                 " %08" PRIx32 " %08" PRIx32 " %" PRId64 " %" PRId64 " %08" PRIx32,
-                 p->first, p->frames, p->begin_pts, p->end_pts, p->seek_us, p->before_pts,
-                 p->before[0], p->before[1], p->position, p->size, p->sum);
+    const KeyField all[FIELDS] = {
+        KEY_NUMBERS("ready", p->ready, 1, 0, 1),
+        KEY_TEXT("program", p->program),
+        KEY_TEXT("input", p->input),
+        KEY_NUMBERS("identity", p->identity.size, 4, INT64_MIN, INT64_MAX),
+        KEY_TEXT("output", p->output),
+        KEY_TEXT("stats", p->rows),
+        KEY_TEXT("report", p->report),
+        KEY_NUMBERS("output-was", p->before.inode, 3, INT64_MIN, INT64_MAX),
+        KEY_TEXT("asked", p->asked),
+        KEY_TEXT("encoder", p->encoder),
+        KEY_TEXT("encoder-version", p->encoder_version),
+        KEY_NUMBERS("encoder-threads", p->encoder_threads, 1, 0, MOST_THREADS),
+        KEY_NUMBERS("decoder-threads", p->decoder_threads, 1, 0, MOST_THREADS),
+        KEY_NUMBERS("depth", p->depth, 1, 0, DEEPER),
+        KEY_NUMBERS("codes", p->codes[0], 2, 0, MOST_CODE),
+        KEY_NUMBERS("zero", p->zero, 1, -JOB_MOST_US, JOB_MOST_US),
+        KEY_NUMBERS("time-base", p->time_base.num, 2, 1, INT32_MAX),
+        KEY_NUMBERS("frames", p->frames, 1, 0, JOB_MOST_COUNT),
+        KEY_NUMBERS("length", p->length_us, 1, 0, JOB_MOST_US),
+        KEY_NUMBERS("film-end", p->film_end, 1, INT64_MIN, JOB_MOST_US),
+        KEY_TEXT("damage", p->damage),
+        KEY_TEXT("picture", p->picture),
+        KEY_NUMBERS("wanted-parts", p->wanted_parts, 1, 0, JOB_MOST_PARTS),
+    };
+    memcpy(fields, all, sizeof(all));
 }
 
-static void put_text(KeyText *text, const char *key, const char *value)
+static KeyField part_field(JobPart *part)
 {
-    if (value)
-        key_text_add(text, key, "%s", value);
-}
-
-static void put_plan(KeyText *text, const JobPlan *plan)
-{
-    const JobInput *in = &plan->identity;
-    key_text_add(text, TITLE, "%d", JOB_PLAN_VERSION);
-    key_text_add(text, "state", "%s", plan->ready ? "ready" : "listed");
-    put_text(text, "program", plan->program);
-    put_text(text, "input", plan->input);
-    key_text_add(text, "identity", "%" PRId64 " %" PRId64 " %08" PRIx32 " %08" PRIx32, in->size,
-                 in->modified_ns, in->head, in->tail);
-    put_text(text, "output", plan->output);
-    put_text(text, "stats", plan->rows);
-    put_text(text, "report", plan->report);
-    key_text_add(text, "output-was", "%" PRId64 " %" PRId64 " %" PRId64, plan->before.inode,
-                 plan->before.size, plan->before.modified_ns);
-    for (int i = 0; i < plan->argument_count; i++)
-        key_text_add(text, "argument", "%s", plan->arguments[i]);
-    put_text(text, "asked", plan->asked);
-    put_text(text, "encoder", plan->encoder);
-    put_text(text, "encoder-version", plan->encoder_version);
-    key_text_add(text, "encoder-threads", "%d", plan->encoder_threads);
-    key_text_add(text, "decoder-threads", "%d", plan->decoder_threads);
-    key_text_add(text, "depth", "%d", plan->depth);
-    key_text_add(text, "codes", "%d %d", plan->codes[0], plan->codes[1]);
-    key_text_add(text, "zero", "%" PRId64, plan->zero);
-    key_text_add(text, "time-base", "%d/%d", plan->time_base_num, plan->time_base_den);
-    key_text_add(text, "frames", "%" PRId64, plan->frames);
-    key_text_add(text, "length", "%" PRId64, plan->length_us);
-    key_text_add(text, "film-end", "%" PRId64, plan->film_end);
-    put_text(text, "damage", plan->damage);
-    put_text(text, "picture", plan->picture);
-    key_text_add(text, "wanted-parts", "%" PRId64, plan->wanted_parts);
-    for (int i = 0; i < plan->part_count; i++)
-        put_part(text, &plan->parts[i]);
+    return (KeyField)KEY_NUMBERS("part", part->first, PART_NUMBERS, INT64_MIN, INT64_MAX);
 }
 
 int job_plan_write(JobPlan *plan, MediaError *error)
 {
     KeyText text = {0};
-    AtomicFile file;
+    KeyField fields[FIELDS];
     char *path = job_path(plan->folder, "plan");
-    put_plan(&text, plan);
-    plan->mark = key_text_end(&text);
-    int ret = path && !text.failed ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
-    if (ret >= 0)
-        ret = atomic_file_open(&file, path, error);
-    if (ret >= 0) {
-        ret = atomic_file_write(&file, text.text, text.size, error);
-        ret = ret < 0 ? ret : atomic_file_commit(&file, error);
-        atomic_file_close(&file);
+    list_fields(plan, fields);
+    key_text_add(&text, TITLE, "%d", JOB_PLAN_VERSION);
+    key_text_put(&text, fields, FIELDS);
+    for (int i = 0; i < plan->arguments.count; i++)
+        key_text_add(&text, "argument", "%s", plan->arguments.all[i]);
+    for (int i = 0; i < plan->part_count; i++) {
+        const KeyField part = part_field(&plan->parts[i]);
+        key_text_put(&text, &part, 1);
     }
+    plan->mark = key_text_end(&text);
+    const int ret = path && !text.failed ? atomic_file_save(path, text.text, text.size, error)
+                                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (ret >= 0)
         plan->written_ns = job_file_look(path).modified_ns;
     key_text_free(&text);
@@ -247,19 +245,6 @@ JobPart *job_plan_add_part(JobPlan *plan)
     return &parts[count - 1];
 }
 
-int job_plan_add_argument(JobPlan *plan, const char *argument)
-{
-    const size_t count = (size_t)plan->argument_count + 2;
-    char **arguments = realloc(plan->arguments, count * sizeof(*arguments));
-    if (!arguments)
-        return -1;
-    plan->arguments = arguments;
-    arguments[count - 2] = strdup(argument);
-    arguments[count - 1] = NULL;
-    plan->argument_count += arguments[count - 2] != NULL;
-    return arguments[count - 2] ? 0 : -1;
-}
-
 static int has_limits(const JobPart *p)
 {
     return job_is_within(p->first, 0, JOB_MOST_COUNT) &&
@@ -273,101 +258,24 @@ static int has_limits(const JobPart *p)
            job_is_within(p->size, 0, JOB_MOST_COUNT);
 }
 
-static int take_part(JobPlan *plan, const char *value)
-{
-    JobPart *p = plan->part_count < JOB_MOST_PARTS ? job_plan_add_part(plan) : NULL;
-    return p &&
-                   sscanf(value,
-                          "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64
-                          " %" SCNx32 " %" SCNx32 " %" SCNd64 " %" SCNd64 " %" SCNx32,
-                          &p->first, &p->frames, &p->begin_pts, &p->end_pts, &p->seek_us,
-                          &p->before_pts, &p->before[0], &p->before[1], &p->position, &p->size,
-                          &p->sum) == 11 &&
-                   has_limits(p)
-               ? 0
-               : -1;
-}
-
-static int take_codes(JobPlan *plan, const char *value)
-{
-    int *codes = plan->codes;
-    return sscanf(value, "%d %d", &codes[0], &codes[1]) == 2 &&
-                   job_is_within(codes[0], 0, codes[1]) && job_is_within(codes[1], 0, MOST_CODE)
-               ? 0
-               : -1;
-}
-
-static int take_copy(char **to, const char *value)
-{
-    free(*to);
-    *to = strdup(value);
-    return *to ? 0 : -1;
-}
-
-/* A line of the text: 0; or -1: it is wrong. */
+/* A line of the text: 1, or -1 if it is wrong. */
 static int take_line(JobPlan *plan, const char *key, const char *value)
 {
-    JobInput *in = &plan->identity;
-    const struct {
-        const char *key;
-        char **to;
-    } texts[] = {{"program", &plan->program}, {"input", &plan->input},
-                 {"output", &plan->output},   {"stats", &plan->rows},
-                 {"report", &plan->report},   {"asked", &plan->asked},
-                 {"encoder", &plan->encoder}, {"encoder-version", &plan->encoder_version},
-                 {"damage", &plan->damage},   {"picture", &plan->picture}};
-    const struct {
-        const char *key;
-        int64_t *to, least, most;
-    } numbers[] = {{"zero", &plan->zero, -JOB_MOST_US, JOB_MOST_US},
-                   {"length", &plan->length_us, 0, JOB_MOST_US},
-                   {"frames", &plan->frames, 0, JOB_MOST_COUNT},
-                   {"film-end", &plan->film_end, INT64_MIN, JOB_MOST_US},
-                   {"wanted-parts", &plan->wanted_parts, 0, JOB_MOST_PARTS}};
-    const struct {
-        const char *key;
-        int *to, least, most;
-    } small[] = {{"encoder-threads", &plan->encoder_threads, 0, MOST_THREADS},
-                 {"decoder-threads", &plan->decoder_threads, 0, MOST_THREADS},
-                 {"depth", &plan->depth, 0, DEEPER}};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        if (strcmp(key, texts[i].key) == 0)
-            return take_copy(texts[i].to, value);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        if (strcmp(key, numbers[i].key) == 0)
-            return sscanf(value, "%" SCNd64, numbers[i].to) == 1 &&
-                           job_is_within(*numbers[i].to, numbers[i].least, numbers[i].most)
-                       ? 0
-                       : -1;
-    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
-        if (strcmp(key, small[i].key) == 0)
-            return sscanf(value, "%d", small[i].to) == 1 &&
-                           job_is_within(*small[i].to, small[i].least, small[i].most)
-                       ? 0
-                       : -1;
-    if (strcmp(key, "state") == 0) {
-        plan->ready = strcmp(value, "ready") == 0;
-        return plan->ready || strcmp(value, "listed") == 0 ? 0 : -1;
-    }
-    if (strcmp(key, "identity") == 0)
-        return sscanf(value, "%" SCNd64 " %" SCNd64 " %" SCNx32 " %" SCNx32, &in->size,
-                      &in->modified_ns, &in->head, &in->tail) == 4
-                   ? 0
-                   : -1;
-    if (strcmp(key, "output-was") == 0)
-        return sscanf(value, "%" SCNd64 " %" SCNd64 " %" SCNd64, &plan->before.inode,
-                      &plan->before.size, &plan->before.modified_ns) == 3
-                   ? 0
-                   : -1;
+    KeyField fields[FIELDS], numbers;
     if (strcmp(key, "argument") == 0)
-        return job_plan_add_argument(plan, value);
-    if (strcmp(key, "time-base") == 0)
-        return sscanf(value, "%d/%d", &plan->time_base_num, &plan->time_base_den) == 2 ? 0 : -1;
-    if (strcmp(key, "codes") == 0)
-        return take_codes(plan, value);
-    if (strcmp(key, "part") == 0)
-        return take_part(plan, value);
-    return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 0 : -1;
+        return text_list_add(&plan->arguments, value) < 0 ? -1 : 1;
+    if (strcmp(key, "part") == 0) {
+        JobPart *part = plan->part_count < JOB_MOST_PARTS ? job_plan_add_part(plan) : NULL;
+        if (!part)
+            return -1;
+        numbers = part_field(part);
+        return key_text_take(&numbers, 1, key, value) > 0 && has_limits(part) ? 1 : -1;
+    }
+    list_fields(plan, fields);
+    const int ret = key_text_take(fields, FIELDS, key, value);
+    if (ret == 0)
+        return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 1 : -1;
+    return ret;
 }
 
 static int has_all_frames(const JobPlan *plan)
@@ -402,8 +310,8 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     while (!wrong && key_text_next(&at, &key, &value))
         wrong = take_line(plan, key, value) < 0;
     if (wrong || !plan->program || !plan->input || !plan->output || !plan->encoder ||
-        !plan->part_count || plan->time_base_num <= 0 || plan->time_base_den <= 0 ||
-        (plan->depth && plan->depth != DEEPER) || (plan->ready && !has_all_frames(plan)))
+        !plan->part_count || !plan->time_base.num || (plan->depth && plan->depth != DEEPER) ||
+        plan->codes[0] > plan->codes[1] || (plan->ready && !has_all_frames(plan)))
         return not_a_plan(path, "a line of it is wrong or missing", error);
     if (strcmp(plan->program, program) != 0)
         return media_fail(error, MEDIA_INPUT,
@@ -461,9 +369,7 @@ int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaErr
 
 void job_plan_free(JobPlan *plan)
 {
-    for (int i = 0; i < plan->argument_count; i++)
-        free(plan->arguments[i]);
-    free(plan->arguments);
+    text_list_free(&plan->arguments);
     free(plan->folder);
     free(plan->program);
     free(plan->input);

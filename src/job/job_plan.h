@@ -8,19 +8,32 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "job/job_limits.h"
 #include "media/error.h"
+#include "media/message.h"
+#include "media/text_list.h"
 
-#define JOB_PLAN_VERSION 8
+#define JOB_PLAN_VERSION 9
 
 /* Frames before a part that are decoded with it: those that its first frame is filtered by, those
  * by which they are made of fields, and one to spare. */
 #define JOB_LEAD 6
 
+/* Limits of the numbers in the files of a job, which may have been edited. Times in us, and in the
+ * time base of a track, are far from where the sum of two overflows. */
+#define JOB_MOST_US (INT64_C(1) << 60)
+#define JOB_MOST_PTS (INT64_C(1) << 61)
+#define JOB_MOST_COUNT (INT64_C(1) << 40) /* frames and bytes */
+#define JOB_MOST_PARTS 99999              /* file names of parts have five digits */
+
+static inline int job_is_within(int64_t number, int64_t least, int64_t most)
+{
+    return number >= least && number <= most;
+}
+
 /* The file that is read, so that it is known again. */
 typedef struct JobInput {
     int64_t size, modified_ns;
-    uint32_t head, tail; /* checksums of its first and last MiB */
+    int64_t head, tail; /* checksums of its first and last MiB */
 } JobInput;
 
 /* Identity of a file; {0} if it does not exist. Without the device, whose number depends on the
@@ -37,11 +50,9 @@ typedef struct JobPart {
     int64_t seek_us;    /* as ReaderSpan.seek_us, so that what comes before it is intact */
     int64_t before_pts; /* of the frame before the first one */
     /* The marks of that and of the one before it; 0 where there is none, or it is not known. */
-    uint32_t before[2];
-    /* Its block in the file of curves. */
-    int64_t position, size;
-    uint32_t sum;
-} JobPart;
+    int64_t before[2];
+    int64_t position, size, sum; /* its block in the file of curves, and the block's checksum */
+} JobPart; /* int64_t only: its line in the plan has these numbers in this order */
 
 typedef struct JobPlan {
     char *folder;         /* OUTPUT.lumeq */
@@ -53,9 +64,8 @@ typedef struct JobPlan {
     JobFile before;       /* the output when the job began */
     int64_t written_ns;   /* when the plan was, by its file */
     JobInput identity;
-    char **arguments; /* the options, as they stand on a command line; NULL at the end */
-    int argument_count;
-    char *asked; /* how parts were asked for, as an option, or NULL */
+    TextList arguments; /* the options, as they stand on a command line */
+    char *asked;        /* how parts were asked for, as an option, or NULL */
     char *encoder;
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
@@ -63,7 +73,7 @@ typedef struct JobPlan {
     int depth;           /* that frames of 8 bits are brought to; 0: they are not */
     int codes[2];        /* the CodeWindow that the film is stretched from; 0 0: it is not */
     int64_t zero;        /* see reader_zero() */
-    int time_base_num, time_base_den;
+    AVRational time_base;
     int64_t frames;
     int64_t length_us; /* of all of them */
     int64_t film_end;  /* as ReaderOptions.film_end */
@@ -78,6 +88,9 @@ typedef struct JobPlan {
 /* Paths in the folder; to be freed with free(). NULL: out of memory. */
 char *job_path(const char *folder, const char *name);
 char *job_part_path(const char *folder, const char *what, int part);
+
+/* A part's file that only this plan has: "WHAT-00001-0123abcdENDING". */
+char *job_own_path(const JobPlan *plan, const char *what, int part, const char *ending);
 
 /* The folder of a job: OUTPUT.lumeq. NULL: out of memory. */
 char *job_folder(const char *output);
@@ -103,8 +116,6 @@ int job_plan_write(JobPlan *plan, MediaError *error);
 
 /* Adds a part, zeroed. NULL: out of memory. */
 JobPart *job_plan_add_part(JobPlan *plan);
-
-int job_plan_add_argument(JobPlan *plan, const char *argument);
 
 void job_plan_free(JobPlan *plan);
 

@@ -1,5 +1,6 @@
 #include "job/key_text.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,56 @@ void key_text_free(KeyText *t)
     *t = (KeyText){0};
 }
 
+static int64_t get_number(const KeyField *f, int i)
+{
+    if (f->size == sizeof(int64_t))
+        return ((const int64_t *)f->numbers)[i];
+    return f->most > INT32_MAX ? (int64_t)((const uint32_t *)f->numbers)[i]
+                               : ((const int *)f->numbers)[i];
+}
+
+void key_text_put(KeyText *t, const KeyField *fields, size_t count)
+{
+    for (const KeyField *f = fields; f < fields + count; f++) {
+        char numbers[512] = "";
+        size_t used = 0;
+        for (int i = 0; i < f->count && used < sizeof(numbers); i++)
+            used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, "%s%" PRId64,
+                                     i ? " " : "", get_number(f, i));
+        if (!f->text || *f->text)
+            key_text_add(t, f->key, "%s", f->text ? *f->text : numbers);
+    }
+}
+
+static int take_numbers(const KeyField *f, const char *value)
+{
+    char *end;
+    for (int i = 0; i < f->count; i++, value = end) {
+        const int64_t number = strtoll(value, &end, 10);
+        if (end == value || number < f->least || number > f->most)
+            return -1;
+        if (f->size == sizeof(int64_t))
+            ((int64_t *)f->numbers)[i] = number;
+        else
+            ((uint32_t *)f->numbers)[i] = (uint32_t)number;
+    }
+    return *value ? -1 : 1;
+}
+
+int key_text_take(const KeyField *fields, size_t count, const char *key, const char *value)
+{
+    const KeyField *f = fields;
+    while (f < fields + count && strcmp(f->key, key) != 0)
+        f++;
+    if (f == fields + count)
+        return 0;
+    if (!f->text)
+        return take_numbers(f, value);
+    free(*f->text);
+    *f->text = strdup(value);
+    return *f->text ? 1 : -1;
+}
+
 int key_text_is_whole(const char *text, uint32_t *sum)
 {
     char line[LAST_LINE + 1];
@@ -109,4 +160,15 @@ int key_text_next(char **at, char **key, char **value)
         *(*value)++ = '\0';
     unescape(*value);
     return 1;
+}
+
+int key_text_read(char *text, const KeyField *fields, size_t count)
+{
+    char *key, *value;
+    int found = 0, ret = 0;
+    while (ret >= 0 && key_text_next(&text, &key, &value)) {
+        ret = key_text_take(fields, count, key, value);
+        found += ret;
+    }
+    return ret < 0 ? ret : found;
 }

@@ -21,10 +21,39 @@ uint32_t key_text_end(KeyText *text);
 
 void key_text_free(KeyText *text);
 
+/* A line whose value is a text, or `count` numbers in a row. */
+typedef struct KeyField {
+    const char *key;
+    char **text;   /* owned with free(); NULL in it: the line is left out */
+    void *numbers; /* int, int64_t or, if `most` is larger than an int, uint32_t */
+    size_t size;   /* of one of them */
+    int count;
+    int64_t least, most;
+} KeyField;
+
+#define KEY_TEXT(name, variable)                                                                   \
+    {                                                                                              \
+        .key = (name), .text = &(variable)                                                         \
+    }
+#define KEY_NUMBERS(name, first, number, from, to)                                                 \
+    {                                                                                              \
+        .key = (name), .numbers = &(first), .size = sizeof(first), .count = (number),              \
+        .least = (from), .most = (to)                                                              \
+    }
+#define KEY_SUM(name, variable) KEY_NUMBERS(name, variable, 1, 0, UINT32_MAX)
+
+void key_text_put(KeyText *text, const KeyField *fields, size_t count);
+
+/* Sets the field of that key: 1; 0: there is no such field; -1: the value does not fit. */
+int key_text_take(const KeyField *fields, size_t count, const char *key, const char *value);
+
 /* Whether a text, which ends with a NUL, is whole; its checksum. */
 int key_text_is_whole(const char *text, uint32_t *sum);
 
 /* The next line, which is cut out of the text: 1, or 0 at the end. */
 int key_text_next(char **at, char **key, char **value);
+
+/* Takes all lines, which are cut out of the text. Returns how many set a field, or -1. */
+int key_text_read(char *text, const KeyField *fields, size_t count);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_JOB_MANY_FILES_H
 #define LUMEQ_JOB_MANY_FILES_H
 
+#include <stdint.h>
+
 #include "media/error.h"
 
 typedef struct ManyFilesOptions {
@@ -22,6 +24,10 @@ typedef struct ListedFile {
     char *why; /* not NULL: why it cannot be processed, for a person ... */
     int fault; /* ... and whose fault that is, as in MediaError */
     int done;  /* not 0: its output is there */
+    /* The caller's. */
+    int code;     /* its exit code */
+    char *said;   /* why it failed; owned, or NULL */
+    int64_t size; /* of the input, if it is processed */
 } ListedFile;
 
 /* {0} is empty. */

@@ -1,10 +1,10 @@
 #include "job/part_curves.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "job/frame_block.h"
-#include "media/regular_file.h"
 #include "pipeline/curve_planner.h"
 #include "pipeline/planned_curves.h"
 
@@ -12,11 +12,9 @@ typedef struct Planning {
     JobPlan *plan;
     CurvePlanner *planner;
     AtomicFile file;
-    BlockWriter *block;
+    BlockWriter block;
     int64_t start;
     MeasuredFrame last[JOB_LEAD + 1]; /* frames, by their number modulo their count */
-    uint8_t *bytes;
-    size_t room;
     int64_t number;
     const LumeqParams *params;
     int histograms; /* are wanted */
@@ -29,25 +27,21 @@ static int put_curve(Planning *p, const MeasuredFrame *frame, const LumeqCurve *
     int (*const pack)(const LumeqCurve *curve, void *bytes, size_t *size) =
         p->histograms && !planned_counts(p->params, curve) ? lumeq_curve_pack
                                                            : lumeq_curve_pack_bare;
-    size_t size = p->room;
-    int ret = pack(curve, p->bytes, &size);
-    if (size > p->room) {
-        free(p->bytes);
-        p->room = size;
-        p->bytes = malloc(size);
-        if (!p->bytes)
-            return media_fail(error, MEDIA_OUTPUT, "out of memory");
-        ret = pack(curve, p->bytes, &size);
-    }
+    size_t size = 0;
+    int ret = pack(curve, NULL, &size);
+    void *bytes = ret < 0 ? NULL : block_writer_reserve(&p->block, size);
+    if (bytes)
+        ret = pack(curve, bytes, &size);
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
-    return block_writer_add(p->block, frame, p->bytes, size, error);
+    return bytes ? block_writer_add(&p->block, frame, error)
+                 : media_fail(error, MEDIA_OUTPUT, "out of memory");
 }
 
 static int64_t position_of(const Planning *p, const MeasuredFrame *frame)
 {
-    const AVRational base = {p->plan->time_base_num, p->plan->time_base_den};
-    return av_rescale_q_rnd(frame->pts, base, AV_TIME_BASE_Q, AV_ROUND_DOWN) - p->start;
+    return av_rescale_q_rnd(frame->pts, p->plan->time_base, AV_TIME_BASE_Q, AV_ROUND_DOWN) -
+           p->start;
 }
 
 /* The frame is the first of the part. */
@@ -72,17 +66,14 @@ static void begin_part(Planning *p, JobPart *part, const MeasuredFrame *frame)
 static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
 {
     const JobPlan *plan = p->plan;
-    const AVRational base = {plan->time_base_num, plan->time_base_den};
-    const int64_t shift = av_rescale_q(plan->zero, AV_TIME_BASE_Q, base);
+    const int64_t shift = av_rescale_q(plan->zero, AV_TIME_BASE_Q, plan->time_base);
     const int64_t first = p->number;
     int ret;
-    p->block = block_writer_open(&p->file);
-    if (!p->block)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    p->block = (BlockWriter){.file = &p->file};
     for (; p->number < end; p->number++) {
         MeasuredFrame frame;
         LumeqCurve *curve = NULL;
-        ret = curve_planner_next(p->planner, shift, base, &frame, &curve, error);
+        ret = curve_planner_next(p->planner, shift, plan->time_base, &frame, &curve, error);
         if (ret > 0) {
             if (p->number == first)
                 begin_part(p, part, &frame);
@@ -97,31 +88,32 @@ static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
         if (ret < 0)
             return ret;
     }
-    ret = block_writer_finish(p->block, &part->sum, error);
+    part->sum = p->block.sum;
     block_writer_close(&p->block);
     part->frames = end - first;
     part->size = p->file.written - part->position;
-    return ret;
+    return 0;
 }
 
-static int plan_all(Planning *p, const FilmCuts *cuts, MediaError *error)
+static int plan_all(Planning *p, const FilmFrames *frames, MediaError *error)
 {
     JobPlan *plan = p->plan;
     int ret = 0;
     free(plan->parts);
     plan->part_count = 0;
-    plan->parts = calloc((size_t)cuts->count, sizeof(*plan->parts));
+    plan->parts = calloc((size_t)frames->parts, sizeof(*plan->parts));
     if (!plan->parts)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    for (; ret >= 0 && plan->part_count < cuts->count; plan->part_count++)
-        ret =
-            plan_part(p, &plan->parts[plan->part_count], cuts->first[plan->part_count + 1], error);
+    for (; ret >= 0 && plan->part_count < frames->parts; plan->part_count++)
+        ret = plan_part(p, &plan->parts[plan->part_count], frames->first[plan->part_count + 1],
+                        error);
     plan->frames = p->number;
-    return ret < 0 ? ret : atomic_file_commit(&p->file, error);
+    KeyText text = {0}; /* the plan tells where the blocks are */
+    return ret < 0 ? ret : sealed_file_commit(&p->file, &text, error);
 }
 
 int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params, int64_t lookahead,
-                     const FilmCuts *cuts, int64_t start, int histograms, CurveWatcher watcher,
+                     const FilmFrames *frames, int64_t start, int histograms, CurveWatcher watcher,
                      MediaError *error)
 {
     Planning p = {.plan = plan,
@@ -133,13 +125,12 @@ int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params
     int ret = path ? curve_planner_open(&p.planner, file, params, lookahead, plan->depth, error)
                    : media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (ret >= 0)
-        ret = atomic_file_open(&p.file, path, error);
+        ret = sealed_file_create(&p.file, path, error);
     if (ret >= 0)
-        ret = plan_all(&p, cuts, error);
+        ret = plan_all(&p, frames, error);
     atomic_file_close(&p.file);
     block_writer_close(&p.block);
     curve_planner_close(&p.planner);
-    free(p.bytes);
     free(path);
     return ret;
 }
@@ -147,37 +138,36 @@ int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params
 /* ---- reading ---- */
 
 struct PartCurves {
-    char *path;
-    BlockReader *block;
+    SealedFile file;
+    BlockReader block;
 };
 
 int part_curves_open(PartCurves **curves, const JobPlan *plan, const JobPart *part,
                      MediaError *error)
 {
     PartCurves *c = *curves = calloc(1, sizeof(*c));
-    if (c)
-        c->path = job_path(plan->folder, "curves");
-    if (!c || !c->path)
+    if (!c)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    FILE *file = regular_file_stream(c->path, O_NOFOLLOW);
-    if (!file)
-        return media_fail(error, MEDIA_INPUT, "cannot read %s, the curves of the plan: %s",
-                          media_quote(c->path), regular_file_why());
-    return block_reader_open(&c->block, file, c->path, part->position, part->size, part->sum,
-                             error);
+    const int ret = sealed_file_open(&c->file, job_path(plan->folder, "curves"), error);
+    if (ret == -ENOENT)
+        return media_fail(error, MEDIA_INPUT, "%s, the curves of the plan, is missing",
+                          media_quote(c->file.path));
+    return ret < 0 ? ret
+                   : block_reader_open(&c->block, &c->file, part->position, part->size,
+                                       (uint32_t)part->sum, error);
 }
 
 int part_curves_next(void *curves, int64_t shift, AVRational base, MeasuredFrame *frame,
                      LumeqCurve **curve, MediaError *error)
 {
-    const PartCurves *c = curves;
+    PartCurves *c = curves;
     const void *bytes;
     size_t size;
     (void)shift, (void)base;
-    const int ret = block_reader_next(c->block, frame, &bytes, &size, error);
+    const int ret = block_reader_next(&c->block, frame, &bytes, &size, error);
     if (ret > 0 && lumeq_curve_unpack(curve, bytes, size) < 0)
         return media_fail(error, MEDIA_INPUT, "%s does not hold what a plan does: %s",
-                          media_quote(c->path), lumeq_last_error(NULL));
+                          media_quote(c->file.path), lumeq_last_error(NULL));
     return ret;
 }
 
@@ -187,7 +177,7 @@ void part_curves_close(PartCurves **curves)
     if (!c)
         return;
     block_reader_close(&c->block);
-    free(c->path);
+    sealed_file_close(&c->file);
     free(c);
     *curves = NULL;
 }

@@ -2,7 +2,7 @@
 #ifndef LUMEQ_JOB_PART_CURVES_H
 #define LUMEQ_JOB_PART_CURVES_H
 
-#include "job/film_cuts.h"
+#include "job/film_parts.h"
 #include "job/job_plan.h"
 #include "lumeq/lumeq.h"
 
@@ -18,7 +18,7 @@ typedef struct CurveWatcher {
  * wanted of the frames, too. MEDIA_INPUT, MEDIA_OUTPUT.
  */
 int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params, int64_t lookahead,
-                     const FilmCuts *cuts, int64_t start, int histograms, CurveWatcher watcher,
+                     const FilmFrames *frames, int64_t start, int histograms, CurveWatcher watcher,
                      MediaError *error);
 
 typedef struct PartCurves PartCurves;

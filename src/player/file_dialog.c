@@ -1,11 +1,9 @@
 #include "player/file_dialog.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "media/process.h"
 
 struct FileDialog {
     void (*wake)(void *opaque);
@@ -23,8 +21,8 @@ struct FileDialog {
     atomic_int done;
 
     /* Of the thread while it runs. */
-    pid_t child;
-    int answer; /* what the program writes */
+    Process process;
+    pid_t child; /* its number, for who ends it */
     char path[PATH_MAX];
 };
 
@@ -47,50 +45,17 @@ FileDialog *file_dialog_create(void (*wake)(void *opaque), void *opaque)
     return d;
 }
 
-/* 0 or an errno. What the program itself has to say is nobody's. */
-static int spawn(FileDialog *d, const char *const *program, int to)
-{
-    posix_spawn_file_actions_t actions;
-    int ret = posix_spawn_file_actions_init(&actions);
-    if (ret)
-        return ret;
-    ret = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
-    if (!ret)
-        ret = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!ret)
-        ret = posix_spawnp(&d->child, program[0], &actions, NULL, (char *const *)program, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return ret;
-}
-
-static int spawn_any(FileDialog *d)
-{
-    int ends[2], ret = ENOENT;
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return errno;
-    for (size_t i = 0; ret && i < PROGRAMS; i++)
-        ret = spawn(d, programs[i], ends[1]);
-    close(ends[1]);
-    d->answer = ends[0];
-    if (ret)
-        close(ends[0]);
-    return ret;
-}
-
 /* A name may have any bytes; the line break behind it is the program's. */
 static void *dialog_main(void *arg)
 {
     FileDialog *d = arg;
     size_t length = 0;
     ssize_t got;
-    int status = 0;
     while (length < sizeof(d->path) - 1 &&
-           ((got = read(d->answer, d->path + length, sizeof(d->path) - 1 - length)) > 0 ||
-            (got < 0 && errno == EINTR)))
-        length += got > 0 ? (size_t)got : 0;
-    close(d->answer);
-    while (waitpid(d->child, &status, 0) < 0 && errno == EINTR)
-        ;
+           (got = process_read(&d->process, d->path + length, sizeof(d->path) - 1 - length, -1)) >
+               0)
+        length += (size_t)got;
+    const int status = process_wait(&d->process, -1);
     if (length && d->path[length - 1] == '\n')
         length--;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -105,15 +70,21 @@ int file_dialog_show(FileDialog *d)
 {
     if (d->running)
         return 0;
-    if (spawn_any(d))
+    int reason = 1;
+    for (size_t i = 0; reason && i < PROGRAMS; i++) {
+        const ProcessOptions options = {.argv = (char *const *)programs[i],
+                                        .stream = STDOUT_FILENO};
+        reason = process_start(&d->process, &options);
+    }
+    if (reason)
         return -1;
+    d->child = d->process.pid;
     atomic_store(&d->done, 0);
     d->running = pthread_create(&d->thread, NULL, dialog_main, d) == 0;
     if (d->running)
         return 0;
     kill(d->child, SIGTERM);
-    close(d->answer);
-    (void)waitpid(d->child, NULL, 0);
+    (void)process_wait(&d->process, -1);
     return -1;
 }
 

@@ -72,7 +72,7 @@ int report_open(Report **report, const char *path, int overwrite, const struct s
 
 int report_open_part(Report **report, const char *path, MediaError *error)
 {
-    return open_report(report, PART, path, 0, NULL, NULL, error);
+    return open_report(report, PART, path, 1, NULL, NULL, error);
 }
 
 /* ---- frames ---- */

@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -392,23 +393,24 @@ class Steps(JobCase):
         folder = os.path.dirname(plan)
         for part in range(3):
             self.ok("measure", plan, part, "-q")
-        block = re.search(r"^file (.*)$", self.text(folder + "/measured-00001"), re.M)[1]
-        for name in (block, "measured-00001"):
-            with self.subTest(name):
-                with open(os.path.join(folder, name), "r+b") as f:
-                    f.seek(40)
+        name = folder + "/measured-00001"
+        for at in (40, -40):
+            with self.subTest(at):
+                with open(name, "r+b") as f:
+                    f.seek(at, os.SEEK_END if at < 0 else os.SEEK_SET)
                     f.write(b"xxxx")
-                self.refused(lumeq("plan", plan), INPUT, name, "lumeq measure PLAN 1 makes it anew")
+                self.refused(lumeq("plan", plan), INPUT, "measured-00001", "lumeq measure PLAN 1 makes it anew")
                 self.assertIn("is so anew", self.ok("measure", plan, 1).err)
                 self.assertIn("measured already", self.ok("measure", plan, 1).err)
-                block = re.search(r"^file (.*)$", self.text(folder + "/measured-00001"), re.M)[1]
-        text = self.text(folder + "/measured-00001")
-        for old, new in ((r"measures \d+ ", "measures 99999999999999 "), (r"measures (\d+) ", r"measures -\1 "),
-                         (r"damage 0 ", "damage -1 "), (r"damage 0 ", "damage 9223372036854775807 ")):
-            body = re.sub(old, new, text[:text.rindex("end ")])
-            self.write("out.mkv.lumeq/measured-00001", (body + "end %08x\n" % zlib.crc32(body.encode())).encode())
+        whole = self.read("out.mkv.lumeq/measured-00001")
+        begin = whole.rindex(b"lumeq-measures ")
+        for old, new in ((rb"\nframes \d+", rb"\nframes 99999999999999"), (rb"\nframes (\d+)", rb"\nframes -\1"),
+                         (rb"-damage 0 ", b"-damage -1 "), (rb"-damage 0 ", b"-damage 9223372036854775807 ")):
+            text = re.sub(old, new, whole[begin:whole.rindex(b"end ")])
+            text += b"end %08x\n" % zlib.crc32(text)
+            self.write("out.mkv.lumeq/measured-00001", whole[:begin] + text + len(text).to_bytes(4, sys.byteorder))
             self.refused(lumeq("plan", plan), INPUT, "measured-00001", "is damaged")
-        self.write("out.mkv.lumeq/measured-00001", text.encode())
+        self.write("out.mkv.lumeq/measured-00001", whole)
         self.ok("plan", plan, "-q")
         self.segments(plan)
         self.assertEqual(frames(self.joined(plan)), self.film_frames())
@@ -445,7 +447,7 @@ class Steps(JobCase):
         plan = self.plan(clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64"), "--no-measure", parts=5)
         for part, least, most in ((0, 2, 5), (4, 10, 13)):
             self.ok("measure", plan, part, "-q")
-            read = re.search(r"^damage .* (\d+)$", self.text(plan[:-4] + "measured-%05d" % part), re.M)[1]
+            read = re.search(rb"^ends \d+ (\d+)$", self.read(plan[:-4] + "measured-%05d" % part), re.M)[1]
             zero = 1.4  # where MPEG-TS begins
             self.assertTrue(least < int(read) / 1e6 - zero < most, read)
 
@@ -597,7 +599,7 @@ class BadInput(JobCase):
 
         for new, *words in some(((text.replace("frames 100", "frames 101"), "damaged"),
                                  (text[:-30], "damaged"), ("", "something else"),
-                                 (text.replace("lumeq-plan 8", "lumeq-plan 1"), "another version"),
+                                 (text.replace("lumeq-plan 9", "lumeq-plan 1"), "another version"),
                                  (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                                  (rewritten("\nframes ", "\nframs "), "wrong or missing"))):
             with self.subTest(words[0]):
@@ -629,12 +631,11 @@ class BadInput(JobCase):
     def test_what_others_keep_in_the_folder_stays(self):
         """Only regular files whose names are exactly those of a job are removed."""
         mine = ["plan.txt", "planning", "plan-2024", "curves.svg", "part-1.doc", "part-000001", "part-00001.bak",
-                "measured-00001.csv", "measures-00001", "rows-00001.csv", "rows-00001-0123abcd-0123abcd.txt",
-                "report-2024.pdf", "report-00001-0123abcd-0123abcd.html", "report-0000x-0123abcd-0123abcd",
+                "measured-00001.csv", "rows-00001.csv", "rows-00001-0123abcd.txt",
+                "report-2024.pdf", "report-00001-0123abcd.html", "report-0000x-0123abcd",
                 "lumeq-notes", "joining.txt", ".plan", ".plan-old.tmp", ".part-00001.lumeq-0123abcd"]
         ours = [".plan-0123abcd-0123abcd.tmp", "part-00007", "part-00007.damaged", "measured-00007",
-                "measures-00007-0123abcd-0123abcd", "rows-00007-0123abcd-0123abcd.csv", "report-00007-0123abcd-0123abcd",
-                ".rows-00007-0123abcd-0123abcd.csv.lumeq-0123abcd.part"]
+                "rows-00007-0123abcd.csv", "report-00007-0123abcd", ".rows-00007-0123abcd.csv.lumeq-0123abcd.part"]
         job = (self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "-q", "-y")
         for name in mine + ours:
             self.write("out.mkv.lumeq/" + name, b"text")
@@ -1066,7 +1067,7 @@ class Run(JobCase):
         """Where it is long enough, and gone on with: what is measured stays."""
         source = clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64")
         env = dict(environment(), LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder,
-                   FAULTY_DISK_NAME="measures-00001")
+                   FAULTY_DISK_NAME="measured-00001")
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
         result = finish(self.job("-q", source=source, env=env))
         self.refused(result, OUTPUT, "part 1", "No space left", "--resume")

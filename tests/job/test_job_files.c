@@ -8,11 +8,11 @@
 #include <zlib.h>
 
 #include "check.h"
-#include "job/film_cuts.h"
+#include "job/film_parts.h"
 #include "job/frame_block.h"
 #include "job/job_plan.h"
+#include "job/part_file.h"
 #include "media/checksum.h"
-#include "media/output/part_file.h"
 
 #define FRAMES 40
 #define MOST_BYTES 4100
@@ -91,52 +91,88 @@ static void make_known(Known *known, const Known *before, CheckRandom *random, i
 
 static Known known[FRAMES];
 
+static void add_known(BlockWriter *writer, int i)
+{
+    MediaError error = {0};
+    void *bytes = block_writer_reserve(writer, known[i].size);
+    if (!CHECK(bytes, "out of memory"))
+        return;
+    memcpy(bytes, known[i].bytes, known[i].size);
+    CHECK(block_writer_add(writer, &known[i].frame, &error) == 0, "%s", error.text);
+}
+
+/* The size of a block of these frames. */
 static int64_t write_block(const char *path, int from, int to, uint32_t *sum)
 {
     AtomicFile file;
+    KeyText text = {0};
     MediaError error = {0};
-    CHECK(atomic_file_open(&file, path, &error) == 0, "%s", error.text);
-    BlockWriter *writer = block_writer_open(&file);
+    CHECK(sealed_file_create(&file, path, &error) == 0, "%s", error.text);
+    BlockWriter writer = {.file = &file};
     for (int i = from; i < to; i++)
-        CHECK(block_writer_add(writer, &known[i].frame, known[i].bytes, known[i].size, &error) == 0,
-              "%s", error.text);
-    CHECK(block_writer_finish(writer, sum, &error) == 0, "%s", error.text);
-    const int64_t size = file.written;
-    CHECK(atomic_file_commit(&file, &error) == 0, "%s", error.text);
+        add_known(&writer, i);
+    *sum = writer.sum;
+    const int64_t size = file.written - SEALED_FILE_HEAD;
+    CHECK(sealed_file_commit(&file, &text, &error) == 0, "%s", error.text);
     block_writer_close(&writer);
     return size;
+}
+
+/* A file whose block is any bytes. */
+static void put_block(const char *path, const void *bytes, size_t size)
+{
+    AtomicFile file;
+    KeyText text = {0};
+    MediaError error = {0};
+    CHECK(sealed_file_create(&file, path, &error) == 0 &&
+              atomic_file_write(&file, bytes, size, &error) == 0 &&
+              sealed_file_commit(&file, &text, &error) == 0,
+          "%s", error.text);
+}
+
+/* Reads a block whole, and compares it with the known frames from `first` on: how many there were,
+ * or a fault. *same becomes 0 at a frame that differs. */
+static int read_block(const char *path, int64_t position, int64_t size, uint32_t sum, int first,
+                      int *same, MediaError *error)
+{
+    SealedFile file;
+    BlockReader reader = {0};
+    MeasuredFrame frame;
+    const void *bytes;
+    size_t length;
+    int count = 0;
+    *same = 1;
+    int ret = sealed_file_open(&file, strdup(path), error);
+    if (ret >= 0)
+        ret = block_reader_open(&reader, &file, position, size, sum, error);
+    while (ret >= 0 && (ret = block_reader_next(&reader, &frame, &bytes, &length, error)) > 0) {
+        const Known *k = &known[(first + count) % FRAMES];
+        *same &= measured_is_same(&frame, &k->frame) && frame.damaged == k->frame.damaged &&
+                 frame.mark == k->frame.mark && length == k->size &&
+                 memcmp(bytes, k->bytes, length) == 0;
+        count++;
+    }
+    block_reader_close(&reader);
+    sealed_file_close(&file);
+    return ret < 0 ? ret : count;
 }
 
 static void test_blocks(void)
 {
     CheckRandom random = check_random(1);
     char *path = in_folder("block");
-    BlockReader *reader;
     MediaError error = {0};
-    MeasuredFrame frame;
-    const void *bytes;
-    size_t size;
     uint32_t sum;
-    int i = 0, ret;
+    int same;
     for (int k = 0; k < FRAMES; k++)
         make_known(&known[k], k ? &known[k - 1] : NULL, &random, k);
     const int64_t length = write_block(path, 0, FRAMES, &sum);
-    CHECK(block_reader_open(&reader, fopen(path, "rb"), path, 0, length, sum, &error) == 0, "%s",
+    CHECK(read_block(path, SEALED_FILE_HEAD, length, sum, 0, &same, &error) == FRAMES && same, "%s",
           error.text);
-    for (; (ret = block_reader_next(reader, &frame, &bytes, &size, &error)) > 0; i++)
-        if (!CHECK(i < FRAMES && measured_is_same(&frame, &known[i].frame) &&
-                       frame.damaged == known[i].frame.damaged &&
-                       frame.mark == known[i].frame.mark && size == known[i].size &&
-                       memcmp(bytes, known[i].bytes, size) == 0,
-                   "frame %d is another one", i))
-            break;
-    CHECK(ret == 0 && i == FRAMES, "%d frames, %s", i, error.text);
-    block_reader_close(&reader);
     free(path);
 }
 
-/* Damage is found by the checksum. If the checksum is made right again, zlib's finds it, except
- * where the stream says the same in another way. */
+/* Damage is found by the checksum. If the checksum is made right again, reading stays in bounds. */
 static void test_damaged_blocks(void)
 {
     CheckRandom random = check_random(2);
@@ -145,86 +181,66 @@ static void test_damaged_blocks(void)
     const int64_t length = write_block(path, 0, FRAMES, &sum);
     uint8_t *whole = malloc((size_t)length);
     FILE *file = fopen(path, "rb");
-    CHECK(fread(whole, 1, (size_t)length, file) == (size_t)length, "it cannot be read");
+    CHECK(fseek(file, SEALED_FILE_HEAD, SEEK_SET) == 0 &&
+              fread(whole, 1, (size_t)length, file) == (size_t)length,
+          "it cannot be read");
     fclose(file);
     for (int i = 0; i < 300; i++) {
         const int at = check_below(&random, (int)length), cut = check_below(&random, 3) == 0;
         const int64_t left = cut ? at : length;
         const uint8_t was = whole[at];
-        BlockReader *reader;
         MediaError error = {0};
-        MeasuredFrame frame;
-        const void *bytes;
-        size_t size;
-        AtomicFile out;
+        int same;
         whole[at] = (uint8_t)(was + 1 + check_below(&random, 255));
-        CHECK(atomic_file_open(&out, path, &error) == 0 &&
-                  atomic_file_write(&out, whole, (size_t)left, &error) == 0 &&
-                  atomic_file_commit(&out, &error) == 0,
-              "%s", error.text);
-        CHECK(block_reader_open(&reader, fopen(path, "rb"), path, 0, length, sum, &error) < 0 &&
+        put_block(path, whole, (size_t)left);
+        CHECK(read_block(path, SEALED_FILE_HEAD, length, sum, 0, &same, &error) < 0 &&
                   error.text[0],
               "byte %d may be another one", at);
-
         error = (MediaError){0};
-        int ret = block_reader_open(&reader, fopen(path, "rb"), path, 0, left,
-                                    checksum(0, whole, (size_t)left), &error);
-        int same = 1, n = 0;
-        while (ret >= 0 && (ret = block_reader_next(reader, &frame, &bytes, &size, &error)) > 0) {
-            same &= n < FRAMES && size == known[n].size && !memcmp(bytes, known[n].bytes, size);
-            n++;
-        }
-        CHECK(ret == MEDIA_INPUT ? error.text[0] != '\0' : same && n == FRAMES,
+        const int count = read_block(path, SEALED_FILE_HEAD, left, checksum(0, whole, (size_t)left),
+                                     0, &same, &error);
+        CHECK(count >= 0 ? count <= FRAMES : count == MEDIA_INPUT && error.text[0],
               "byte %d makes other frames", at);
-        block_reader_close(&reader);
         whole[at] = was;
     }
     free(whole);
     free(path);
 }
 
-/* Blocks whose checksum and zlib stream are right, but which hold no records. */
+/* Blocks whose checksum and zlib streams are right, but which hold no records. */
 static void test_crafted_blocks(void)
 {
     static const struct {
-        uint32_t size;         /* as the record says */
-        size_t follow, behind; /* bytes after its head, and after the stream */
+        uint32_t size, packed; /* as the record says; packed 0: as it is */
+        size_t follow, behind; /* bytes in the stream and after it */
     } blocks[] = {
-        {UINT32_MAX, 0, 0},
-        {UINT32_MAX, 1 << 20, 0},
-        {(4 << 20) + 1, 5 << 20, 0},
-        {4 << 20, 1000, 0},
-        {8, 7, 0},
-        {8, 9, 0},
-        {8, 8, 1},
+        {UINT32_MAX, 0, 48, 0},
+        {UINT32_MAX, 0, 1 << 20, 0},
+        {(4 << 20) + 1, 0, 5 << 20, 0},
+        {4 << 20, 0, 1000, 0},
+        {8, 0, 51, 0},
+        {8, 0, 53, 0},
+        {8, 0, 52, 1},
+        {8, 1 << 20, 52, 0},
+        {8, UINT32_MAX, 52, 0},
+        {8, 1, 52, 0},
     };
     char *path = in_folder("block");
-    uint8_t *const plain = calloc(1, 48 + (5 << 20)), packed[1 << 14] = {0};
+    uint8_t *const plain = calloc(1, 5 << 20), packed[1 << 14] = {0};
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-        uLongf length = sizeof(packed) - 1;
-        BlockReader *reader;
+        uLongf length = sizeof(packed) - 9;
         MediaError error = {0};
-        MeasuredFrame frame;
-        const void *bytes;
-        size_t size;
-        int ret;
-        memcpy(plain,
-               (uint8_t[]){(uint8_t)blocks[i].size, (uint8_t)(blocks[i].size >> 8),
-                           (uint8_t)(blocks[i].size >> 16), (uint8_t)(blocks[i].size >> 24)},
-               4);
-        CHECK(compress(packed, &length, plain, 48 + blocks[i].follow) == Z_OK, "it is too long");
-        length += blocks[i].behind;
-        FILE *file = fopen(path, "wb");
-        fwrite(packed, 1, length, file);
-        fclose(file);
-        CHECK(block_reader_open(&reader, fopen(path, "rb"), path, 0, (int64_t)length,
-                                checksum(0, packed, length), &error) == 0,
-              "%s", error.text);
-        while ((ret = block_reader_next(reader, &frame, &bytes, &size, &error)) > 0)
-            ;
-        CHECK(ret == MEDIA_INPUT && strstr(error.text, "does not hold"), "block %zu is taken: %s",
-              i, error.text);
-        block_reader_close(&reader);
+        int same;
+        CHECK(compress(packed + 8, &length, plain, blocks[i].follow) == Z_OK, "it is too long");
+        const uint32_t says = blocks[i].packed ? blocks[i].packed : (uint32_t)length;
+        memcpy(packed, &blocks[i].size, 4);
+        memcpy(packed + 4, &says, 4);
+        length += 8 + blocks[i].behind;
+        put_block(path, packed, length);
+        CHECK(read_block(path, SEALED_FILE_HEAD, (int64_t)length, checksum(0, packed, length), 0,
+                         &same, &error) == MEDIA_INPUT &&
+                  strstr(error.text, "does not hold"),
+              "block %zu is taken: %s", i, error.text);
     }
     free(plain);
     free(path);
@@ -235,34 +251,23 @@ static void test_blocks_of_one_file(void)
 {
     char *path = in_folder("block");
     AtomicFile file;
-    BlockReader *reader;
+    KeyText text = {0};
     MediaError error = {0};
-    MeasuredFrame frame;
-    const void *bytes;
-    size_t size;
     int64_t ends[3];
     uint32_t sums[3];
-    CHECK(atomic_file_open(&file, path, &error) == 0, "%s", error.text);
+    int same;
+    CHECK(sealed_file_create(&file, path, &error) == 0, "%s", error.text);
     for (int i = 0; i < 3; i++) {
-        BlockWriter *writer = block_writer_open(&file);
+        BlockWriter writer = {.file = &file};
         for (int k = 2 * i; k < 2 * i + 2; k++)
-            CHECK(block_writer_add(writer, &known[k].frame, known[k].bytes, known[k].size,
-                                   &error) == 0,
-                  "%s", error.text);
-        CHECK(block_writer_finish(writer, &sums[i], &error) == 0, "%s", error.text);
+            add_known(&writer, k);
+        sums[i] = writer.sum;
         block_writer_close(&writer);
         ends[i] = file.written;
     }
-    CHECK(atomic_file_commit(&file, &error) == 0, "%s", error.text);
-    CHECK(block_reader_open(&reader, fopen(path, "rb"), path, ends[0], ends[1] - ends[0], sums[1],
-                            &error) == 0,
+    CHECK(sealed_file_commit(&file, &text, &error) == 0, "%s", error.text);
+    CHECK(read_block(path, ends[0], ends[1] - ends[0], sums[1], 2, &same, &error) == 2 && same,
           "%s", error.text);
-    for (int k = 2; k < 4; k++)
-        CHECK(block_reader_next(reader, &frame, &bytes, &size, &error) == 1 &&
-                  size == known[k].size && memcmp(bytes, known[k].bytes, size) == 0,
-              "frame %d is another one: %s", k, error.text);
-    CHECK(block_reader_next(reader, &frame, &bytes, &size, &error) == 0, "%s", error.text);
-    block_reader_close(&reader);
     free(path);
 }
 
@@ -276,19 +281,13 @@ static void test_blocks_out_of_range(void)
                                            {.duration = -(INT64_C(1) << 62)}};
     char *path = in_folder("block");
     for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
-        BlockReader *reader;
         MediaError error = {0};
-        MeasuredFrame frame;
-        const void *bytes;
-        size_t size;
         uint32_t sum;
+        int same;
         known[0] = (Known){.frame = frames[i]};
         const int64_t length = write_block(path, 0, 1, &sum);
-        CHECK(block_reader_open(&reader, fopen(path, "rb"), path, 0, length, sum, &error) == 0,
-              "%s", error.text);
-        CHECK(block_reader_next(reader, &frame, &bytes, &size, &error) == MEDIA_INPUT,
+        CHECK(read_block(path, SEALED_FILE_HEAD, length, sum, 0, &same, &error) == MEDIA_INPUT,
               "frame %zu is taken", i);
-        block_reader_close(&reader);
     }
     free(path);
 }
@@ -309,15 +308,14 @@ static void make_plan(JobPlan *plan)
                       .decoder_threads = 5,
                       .codes = {7600, 8365},
                       .zero = -5,
-                      .time_base_num = 1,
-                      .time_base_den = 90000,
+                      .time_base = {1, 90000},
                       .frames = INT64_C(5000000000),
                       .length_us = 7,
                       .film_end = INT64_MIN,
                       .damage = strdup("the input is damaged: 50 %"),
                       .wanted_parts = 4};
-    CHECK(job_plan_add_argument(plan, "--vopt=a=b c") == 0 &&
-              job_plan_add_argument(plan, "--gamma=2") == 0,
+    CHECK(text_list_add(&plan->arguments, "--vopt=a=b c") == 0 &&
+              text_list_add(&plan->arguments, "--gamma=2") == 0,
           "no memory");
     for (int i = 0; i < 3; i++)
         *job_plan_add_part(plan) = (JobPart){.first = i,
@@ -338,7 +336,7 @@ static void check_plan(const JobPlan *a, const JobPlan *b)
               job_file_is_same(&a->before, &b->before),
           "another file");
     CHECK(!memcmp(&a->identity, &b->identity, sizeof(a->identity)), "another identity");
-    CHECK(a->zero == b->zero && a->time_base_den == b->time_base_den && a->frames == b->frames &&
+    CHECK(a->zero == b->zero && a->time_base.den == b->time_base.den && a->frames == b->frames &&
               a->film_end == b->film_end && a->encoder_threads == b->encoder_threads &&
               a->decoder_threads == b->decoder_threads && a->length_us == b->length_us &&
               a->wanted_parts == b->wanted_parts && a->codes[0] == b->codes[0] &&
@@ -346,8 +344,8 @@ static void check_plan(const JobPlan *a, const JobPlan *b)
           "another number");
     CHECK(a->ready == b->ready && a->mark == b->mark && !strcmp(a->damage, b->damage),
           "another state");
-    CHECK(b->argument_count == 2 && !strcmp(b->arguments[0], "--vopt=a=b c") &&
-              !strcmp(b->arguments[1], "--gamma=2"),
+    CHECK(b->arguments.count == 2 && !strcmp(b->arguments.all[0], "--vopt=a=b c") &&
+              !strcmp(b->arguments.all[1], "--gamma=2"),
           "other arguments");
     if (!CHECK(b->part_count == 3, "%d parts", b->part_count))
         return;
@@ -393,8 +391,8 @@ static void test_edited_plans(void)
         {"length 7", "length -1"},
         {"frames 5000000000", "frames 5000000001"},
         {"frames 5000000000", "frames -1"},
-        {"time-base 1/90000", "time-base 1/0"},
-        {"time-base 1/90000", "time-base -1/90000"},
+        {"time-base 1 90000", "time-base 1 0"},
+        {"time-base 1 90000", "time-base -1 90000"},
         {"wanted-parts 4", "wanted-parts 100000"},
         {"part 1 11 ", "part 1 -11 "},
         {"part 1 11 ", "part -1 11 "},
@@ -461,19 +459,10 @@ static void test_damaged_plans(void)
 
 /* ---- parts ---- */
 
-static int same_companion(const PartCompanion *a, const PartCompanion *b)
-{
-    return strcmp(a->name, b->name) == 0 && a->size == b->size && a->sum == b->sum;
-}
-
 static void test_parts(void)
 {
     static const uint8_t extradata[] = {1, 2, 3};
-    const PartLabel label = {.plan = 0xabcdef01,
-                             .part = 3,
-                             .frames = 9,
-                             .rows = {"rows.csv", 10, 11},
-                             .report = {"report-7", 12, 13}};
+    const PartLabel label = {.plan = 0xabcdef01, .part = 3, .frames = 9};
     CheckRandom random = check_random(4);
     char *path = in_folder("part");
     AVPacket *packet = av_packet_alloc();
@@ -497,10 +486,9 @@ static void test_parts(void)
           error.text);
     part_writer_close(&writer);
 
-    CHECK(part_file_open(&part, path, &error) == 0, "%s", error.text);
+    CHECK(part_file_open(&part, strdup(path), &error) == 0, "%s", error.text);
     CHECK(part.count == 300 && part.label.plan == label.plan && part.label.part == 3 &&
-              part.label.frames == 9 && same_companion(&part.label.rows, &label.rows) &&
-              same_companion(&part.label.report, &label.report) && part.extradata_size == 3 &&
+              part.label.frames == 9 && part.extradata_size == 3 &&
               !memcmp(part.extradata, extradata, 3),
           "another label");
     for (int n = 0; n < 50; n++) {
@@ -516,35 +504,6 @@ static void test_parts(void)
         av_packet_unref(packet);
     }
     part_file_close(&part);
-    av_packet_free(&packet);
-    free(path);
-}
-
-static void test_parts_out_of_range(void)
-{
-    static const int64_t times[][3] = {
-        {INT64_MAX, 0, 0}, {INT64_MIN, 0, 0}, {0, INT64_MAX, 0}, {0, 0, INT64_MAX}};
-    const PartLabel label = {.part = 3};
-    char *path = in_folder("part");
-    AVPacket *packet = av_packet_alloc();
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        PartWriter *writer;
-        PartFile part;
-        MediaError error = {0};
-        CHECK(part_writer_open(&writer, path, &error) == 0, "%s", error.text);
-        packet->pts = times[i][0];
-        packet->dts = times[i][1];
-        packet->duration = times[i][2];
-        packet->flags = AV_PKT_FLAG_KEY;
-        CHECK(part_writer_add(writer, packet, &error) == 0 &&
-                  part_writer_commit(writer, &label, (const uint8_t *)"x", 1, &error) == 0,
-              "%s", error.text);
-        part_writer_close(&writer);
-        CHECK(part_file_open(&part, path, &error) == MEDIA_INPUT &&
-                  strstr(error.text, "index is wrong"),
-              "packet %zu is taken: %s", i, error.text);
-        part_file_close(&part);
-    }
     av_packet_free(&packet);
     free(path);
 }
@@ -583,7 +542,7 @@ static int reads_whole(const char *path, AVPacket *packet)
 {
     PartFile part;
     MediaError error = {0};
-    int ret = part_file_open(&part, path, &error);
+    int ret = part_file_open(&part, strdup(path), &error);
     for (int64_t i = 0; ret >= 0 && i < part.count; i++) {
         ret = part_file_read(&part, i, packet, &error);
         av_packet_unref(packet);
@@ -608,8 +567,7 @@ static void test_damaged_parts(void)
         fseek(file, at, SEEK_SET);
         putc((was + 1 + check_below(&random, 255)) & 0xff, file);
         fclose(file);
-        CHECK(!reads_whole(path, packet) || (at >= 12 && at < 16), "byte %ld may be another one",
-              at);
+        CHECK(!reads_whole(path, packet), "byte %ld may be another one", at);
         file = fopen(path, "r+b");
         fseek(file, at, SEEK_SET);
         putc(was, file);
@@ -652,31 +610,36 @@ static void test_cuts(void)
     MediaError error = {0};
     LumeqContext *context = NULL;
     LumeqMeasure *measure = NULL;
-    FilmCuts cuts = {0};
+    FilmFrames frames = {0};
     CHECK(lumeq_context_create(&context, NULL, NULL, 0) == 0 &&
               lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0,
           "%s", lumeq_last_error(NULL));
     MeasureFile *file = measured_film(measure, 1000, 500);
-    CHECK(film_cuts_make(&cuts, file, 20, NULL, &error) == 0, "%s", error.text);
-    CHECK(cuts.count == 18 && cuts.first[0] == 0 && cuts.first[9] == 597 && cuts.first[18] == 1000,
-          "%d parts", cuts.count);
-    for (int i = 1; i <= cuts.count; i++)
-        CHECK(cuts.first[i] > cuts.first[i - 1] && llabs(cuts.first[i] - 500) > 96,
-              "part %d begins at %lld", i, (long long)cuts.first[i]);
-    film_cuts_free(&cuts);
-    const FilmStretches quarters = {quarter_of, {1, 100}, 3};
-    CHECK(film_cuts_make(&cuts, file, 20, &quarters, &error) == 0, "%s", error.text);
-    CHECK(cuts.count == 17 && cuts.first[1] == 53 && cuts.first[9] == 603, "%d parts", cuts.count);
-    for (int i = 1; i < cuts.count; i++)
-        CHECK(cuts.first[i] % 25 == 3, "part %d begins at %lld", i, (long long)cuts.first[i]);
-    film_cuts_free(&cuts);
+    CHECK(film_frames_read(&frames, file, &error) == 0 && film_frames_cut(&frames, 20, &error) == 0,
+          "%s", error.text);
+    CHECK(frames.parts == 18 && frames.first[0] == 0 && frames.first[9] == 597 &&
+              frames.first[18] == 1000,
+          "%d parts", frames.parts);
+    for (int i = 1; i <= frames.parts; i++)
+        CHECK(frames.first[i] > frames.first[i - 1] && llabs(frames.first[i] - 500) > 96,
+              "part %d begins at %lld", i, (long long)frames.first[i]);
+    film_frames_free(&frames);
+    CHECK(film_frames_read(&frames, file, &error) == 0, "%s", error.text);
+    film_frames_keep_together(&frames, quarter_of, 3, (AVRational){1, 100});
+    CHECK(film_frames_cut(&frames, 20, &error) == 0, "%s", error.text);
+    CHECK(frames.parts == 17 && frames.first[1] == 53 && frames.first[9] == 603, "%d parts",
+          frames.parts);
+    for (int i = 1; i < frames.parts; i++)
+        CHECK(frames.first[i] % 25 == 3, "part %d begins at %lld", i, (long long)frames.first[i]);
+    film_frames_free(&frames);
     measure_file_close(&file);
     /* Up to the end there is no room for a cut, also not for one that is wanted further on. */
     file = measured_film(measure, 1000, 950);
-    CHECK(film_cuts_make(&cuts, file, 20, NULL, &error) == 0, "%s", error.text);
-    CHECK(cuts.count == 18 && cuts.first[17] == 850, "%d parts, the last from %lld", cuts.count,
-          (long long)cuts.first[cuts.count - 1]);
-    film_cuts_free(&cuts);
+    CHECK(film_frames_read(&frames, file, &error) == 0 && film_frames_cut(&frames, 20, &error) == 0,
+          "%s", error.text);
+    CHECK(frames.parts == 18 && frames.first[17] == 850, "%d parts, the last from %lld",
+          frames.parts, (long long)frames.first[frames.parts - 1]);
+    film_frames_free(&frames);
     measure_file_close(&file);
     lumeq_measure_free(&measure);
     lumeq_context_destroy(&context);
@@ -694,7 +657,6 @@ static const CheckTest tests[] = {
     {"damaged_plans", test_damaged_plans},
     {"parts", test_parts},
     {"damaged_parts", test_damaged_parts},
-    {"parts_out_of_range", test_parts_out_of_range},
     {"cuts", test_cuts},
     {"groups_are_closed", test_groups_are_closed},
 };

@@ -1,15 +1,26 @@
 #include "app/doctor/doctor.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "app/doctor/doctor_child.h"
 #include "app/doctor/doctor_print.h"
 #include "app/doctor/probes.h"
 #include "app/run_end.h"
+#include "media/process.h"
 
 /* Within which a driver that works has answered, also on a machine that sleeps. */
 #define SECONDS 20
+
+#define MOST_ANSWER 65536
+
+/* How long one that was killed may take to go: one that hangs in the kernel never does. */
+#define BURIAL_MS 500
 
 typedef struct Probe {
     const char *key, *name; /* in JSON, and for a person */
@@ -44,17 +55,106 @@ static double patience(void)
     return seconds > 0 && seconds < 3600 ? seconds : SECONDS;
 }
 
+/* ---- in the process of a probe ---- */
+
+/* Libraries print what they like; a crash that was expected leaves no core. */
+static void be_quiet(void)
+{
+    const struct rlimit none = {0, 0};
+    const int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; null >= 0 && fd <= 2; fd++)
+        (void)dup2(null, fd);
+    (void)setrlimit(RLIMIT_CORE, &none);
+}
+
+/* Writes the section, then the members of its object. */
+static int answer(void *probe, int output)
+{
+    Section section = {.verdict = SECTION_NONE, .first = 1};
+    char *members = NULL;
+    size_t size = 0;
+    section.members = open_memstream(&members, &size);
+    if (!section.members)
+        _exit(1);
+    be_quiet();
+    ((const Probe *)probe)->run(&section);
+    if (fclose(section.members) != 0)
+        _exit(1);
+    section.members = NULL;
+    const int failed = write(output, &section, sizeof(section)) != sizeof(section) ||
+                       write(output, members, size) != (ssize_t)size;
+    _exit(failed); /* without what a driver does at the end of a process */
+}
+
+/* ---- beside them ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* Reads until the process has closed its end: 1, or 0: it hangs. */
+static int read_answer(Process *process, int64_t end, char bytes[MOST_ANSWER], size_t *size)
+{
+    for (*size = 0; *size < MOST_ANSWER - 1;) {
+        const int64_t left = end - now_ms();
+        const ssize_t n =
+            process_read(process, bytes + *size, MOST_ANSWER - 1 - *size, left > 0 ? (int)left : 0);
+        if (n < 0 && left <= 0)
+            return 0;
+        if (n == 0)
+            break;
+        *size += n > 0 ? (size_t)n : 0;
+    }
+    bytes[*size] = '\0';
+    return 1;
+}
+
+/* The answer of a probe, or what became of it. Ends it. */
+static void finish(DoctorEntry *e, Process *process, int64_t end, double seconds)
+{
+    char bytes[MOST_ANSWER];
+    size_t size = 0;
+    Section *section = &e->section;
+    if (!process->pid) {
+        section_set(section, SECTION_MEND, "unknown", "no process can be started to find out");
+        return;
+    }
+    const int over = read_answer(process, end, bytes, &size);
+    if (!over)
+        (void)kill(process->pid, SIGKILL);
+    const int status = process_wait(process, BURIAL_MS);
+    if (!over) {
+        section_set(section, SECTION_MEND, "hangs", "no answer within %g s: a driver hangs",
+                    seconds);
+    } else if (status > 0 || size < sizeof(*section)) {
+        const char *name = status > 0 && WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : NULL;
+        section_set(section, SECTION_MEND, "crashes", "the probe crashed%s%s%s: a driver is broken",
+                    name ? " (" : "", name ? name : "", name ? ")" : "");
+    } else {
+        memcpy(section, bytes, sizeof(*section));
+        e->members = strdup(bytes + sizeof(*section));
+    }
+}
+
+/* What hangs or crashes in a driver is found in a process of its own. */
 static void ask_all(DoctorEntry entries[PROBES])
 {
-    DoctorChild children[PROBES];
+    Process processes[PROBES];
     const double seconds = patience();
-    for (int i = 0; i < PROBES; i++)
-        doctor_child_start(&children[i], probes[i].run);
-    doctor_child_wait(children, PROBES, seconds);
+    const int64_t end = now_ms() + (int64_t)(seconds * 1e3);
+    fflush(NULL);
+    for (int i = 0; i < PROBES; i++) {
+        const ProcessOptions options = {.body = answer, .opaque = (void *)&probes[i]};
+        (void)process_start(&processes[i], &options);
+    }
     for (int i = 0; i < PROBES; i++) {
         DoctorEntry *e = &entries[i];
         *e = (DoctorEntry){.key = probes[i].key, .name = probes[i].name};
-        e->members = doctor_child_finish(&children[i], &e->section, seconds);
+        e->section.verdict = SECTION_NONE;
+        finish(e, &processes[i], end, seconds);
         if (!e->members)
             section_mend(&e->section, "%s", probes[i].mend);
     }

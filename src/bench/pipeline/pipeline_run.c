@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "media/convert.h"
 #include "media/input/reader.h"
 #include "media/output/writer.h"
+#include "media/process.h"
 #include "run/run.h"
 
 typedef struct Span {
@@ -535,62 +535,39 @@ static void clear(PipelineResult *result)
                                .sink_busy = NAN};
 }
 
-/* The whole of it, though signals come between: 0 or -1. */
-static int transfer(ssize_t (*move)(int fd, void *data, size_t size), int fd, void *data,
-                    size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t moved = move(fd, (char *)data + done, size - done);
-        if (moved > 0)
-            done += (size_t)moved;
-        else if (moved == 0 || errno != EINTR)
-            return -1;
-    }
-    return 0;
-}
+typedef struct Child {
+    PipelineWork *work;
+    const void *job;
+} Child;
 
-static ssize_t write_some(int fd, void *data, size_t size)
+static int child_main(void *child, int output)
 {
-    return write(fd, data, size);
-}
-
-static void child_main(PipelineWork *work, const void *job, PipelineResult *result, int fd)
-{
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody would take the result */
-    const int failed = work(job, result) < 0;
-    const int unwritten = transfer(write_some, fd, result, sizeof(*result)) < 0;
+    const Child *c = child;
+    PipelineResult result;
+    clear(&result);
+    const int failed = c->work(c->job, &result) < 0;
+    const int unwritten = write(output, &result, sizeof(result)) != sizeof(result);
     _exit(failed || unwritten); /* what the parent has buffered for stdout is the parent's */
-}
-
-static int fail(PipelineResult *result, const char *what)
-{
-    snprintf(result->error, sizeof(result->error), "%s: %s", what, strerror(errno));
-    return -1;
 }
 
 int pipeline_child(PipelineWork *work, const void *job, PipelineResult *result)
 {
-    int ends[2], status = 0;
-    struct rusage used = {0};
+    Child child = {work, job};
+    Process process;
+    const ProcessOptions options = {.body = child_main, .opaque = &child};
+    size_t done = 0;
+    ssize_t n;
     clear(result);
-    if (pipe(ends) < 0)
-        return fail(result, "no pipe");
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        child_main(work, job, result, ends[1]);
+    const int reason = process_start(&process, &options);
+    if (reason) {
+        snprintf(result->error, sizeof(result->error), "no process: %s", strerror(reason));
+        return -1;
     }
-    close(ends[1]);
-    if (child < 0) {
-        close(ends[0]);
-        return fail(result, "no process");
-    }
-    const int whole = transfer(read, ends[0], result, sizeof(*result)) == 0;
-    close(ends[0]);
-    while (wait4(child, &status, 0, &used) < 0)
-        if (errno != EINTR)
-            return fail(result, "the run's process is lost");
-    result->memory_mib = (double)used.ru_maxrss / 1024;
+    while (done < sizeof(*result) &&
+           (n = process_read(&process, (char *)result + done, sizeof(*result) - done, -1)) != 0)
+        done += n > 0 ? (size_t)n : 0;
+    const int whole = done == sizeof(*result), status = process_wait(&process, -1);
+    result->memory_mib = (double)process.memory_kib / 1024;
     if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     if (!whole || !result->error[0])

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "bench/bench.h"
 #include "bench/pcie.h"
@@ -11,6 +12,7 @@
 #include "bench/report.h"
 #include "bench/streams/streams.h"
 #include "media/log.h"
+#include "media/process.h"
 
 #define MOST_FILES 64
 #define MOST_STREAMS 256
@@ -227,17 +229,22 @@ typedef struct Bench {
 /* What its decoders do, in percent; NAN where nvidia-smi does not tell. */
 static double ask_decoders(int device)
 {
-    char command[160];
+    char number[16], text[64] = "";
+    char *const argv[] = {(char *)"nvidia-smi",
+                          (char *)"-i",
+                          number,
+                          (char *)"--query-gpu=utilization.decoder",
+                          (char *)"--format=csv,noheader,nounits",
+                          NULL};
+    const ProcessOptions options = {.argv = argv, .stream = STDOUT_FILENO};
+    Process process;
     double busy = NAN;
-    snprintf(command, sizeof(command),
-             "nvidia-smi -i %d --query-gpu=utilization.decoder --format=csv,noheader,nounits "
-             "2>/dev/null",
-             device);
-    FILE *told = popen(command, "r");
-    if (told && fscanf(told, "%lf", &busy) != 1)
+    snprintf(number, sizeof(number), "%d", device);
+    if (process_start(&process, &options))
+        return NAN;
+    if (process_read(&process, text, sizeof(text) - 1, -1) > 0 && sscanf(text, "%lf", &busy) != 1)
         busy = NAN;
-    if (told)
-        pclose(told);
+    (void)process_wait(&process, -1);
     return busy;
 }
 

@@ -110,6 +110,18 @@ int atomic_file_commit(AtomicFile *f, MediaError *error)
     return ret;
 }
 
+int atomic_file_save(const char *path, const void *bytes, size_t size, MediaError *error)
+{
+    AtomicFile f;
+    int ret = atomic_file_open(&f, path, error);
+    if (ret >= 0)
+        ret = atomic_file_write(&f, bytes, size, error);
+    if (ret >= 0)
+        ret = atomic_file_commit(&f, error);
+    atomic_file_close(&f);
+    return ret;
+}
+
 void atomic_file_close(AtomicFile *f)
 {
     if (f->name && f->fd >= 0)

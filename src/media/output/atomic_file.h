@@ -31,6 +31,9 @@ int atomic_file_write(AtomicFile *file, const void *bytes, size_t size, MediaErr
 /* Syncs it and gives it its name. MEDIA_OUTPUT: nothing has changed. It is closed in any case. */
 int atomic_file_commit(AtomicFile *file, MediaError *error);
 
+/* All of these in one call. MEDIA_OUTPUT. */
+int atomic_file_save(const char *path, const void *bytes, size_t size, MediaError *error);
+
 /* Removes what was not committed. */
 void atomic_file_close(AtomicFile *file);
 

@@ -103,26 +103,13 @@ static void remove_leftovers(const char *pattern)
     av_free(path);
 }
 
-static int write_file(const char *path, const AVPacket *packet, MediaError *error)
-{
-    AtomicFile file;
-    int ret = atomic_file_open(&file, path, error);
-    if (ret < 0)
-        return ret;
-    ret = atomic_file_write(&file, packet->data, (size_t)packet->size, error);
-    if (ret >= 0)
-        ret = atomic_file_commit(&file, error);
-    atomic_file_close(&file);
-    return ret;
-}
-
 int picture_sequence_write(PictureSequence *s, const AVPacket *packet, MediaError *error)
 {
     if (!s->count)
         remove_leftovers(s->pattern);
     char *path = picture_pattern_name(s->pattern, s->count + 1);
-    const int ret =
-        path ? write_file(path, packet, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    const int ret = path ? atomic_file_save(path, packet->data, (size_t)packet->size, error)
+                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
     av_free(path);
     if (ret < 0)
         return ret;

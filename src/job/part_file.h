@@ -1,29 +1,16 @@
-/*
- * The encoded video of a part of a film, as the encoder gave it out, to be joined with the other
- * parts later. It is there whole or not at all; src/job/README.md has its bytes.
- */
-#ifndef LUMEQ_MEDIA_PART_FILE_H
-#define LUMEQ_MEDIA_PART_FILE_H
+/* The encoded video of a part of a film, as the encoder gave it out, to be joined with the other
+ * parts later: a sealed file of packets. README.md has the format. */
+#ifndef LUMEQ_JOB_PART_FILE_H
+#define LUMEQ_JOB_PART_FILE_H
 
-#include <stdint.h>
+#include "job/sealed_file.h"
+#include "media/message.h"
 
-#include <libavcodec/packet.h>
-
-#include "media/error.h"
-
-/* A file in the same folder that comes with a part. name "": none. */
-typedef struct PartCompanion {
-    char name[64];
-    uint64_t size;
-    uint32_t sum; /* checksum */
-} PartCompanion;
-
-/* What a part is of, and what comes with it. */
+/* Which part it is. */
 typedef struct PartLabel {
-    uint32_t plan;              /* the plan's mark */
-    int32_t part;               /* its number */
-    int64_t frames;             /* that it was made of */
-    PartCompanion rows, report; /* its statistics, and what a report needs of it */
+    uint32_t plan;  /* the plan's mark */
+    int part;       /* its number */
+    int64_t frames; /* that it was made of */
 } PartLabel;
 
 typedef struct PartWriter PartWriter;
@@ -45,31 +32,30 @@ int part_writer_commit(PartWriter *writer, const PartLabel *label, const uint8_t
 /* What was not committed is removed. */
 void part_writer_close(PartWriter **writer);
 
-/* A packet in a part, in the order of decoding. */
+/* A packet in a part, in the order of decoding; the file has these structures as they are. */
 typedef struct PartPacket {
-    int64_t pts, dts, duration;
-    uint64_t position;
+    int64_t pts, dts, duration, position;
     uint32_t size, side_size, flags, sum;
 } PartPacket;
 
 typedef struct PartFile {
-    int fd;
-    char *path;
+    SealedFile file;
     PartLabel label;
     int64_t count;
     PartPacket *packets;
     uint8_t *extradata;
     int extradata_size;
+    uint32_t sum; /* of the packets and the extradata */
 } PartFile;
 
-/* Reads what a part says of itself. AVERROR(ENOENT): it is not there; MEDIA_INPUT: it cannot be
- * read, or is not whole. */
-int part_file_open(PartFile *file, const char *path, MediaError *error);
+/* Reads the label and the index of packets. `path` is taken over. -ENOENT: it is not there;
+ * MEDIA_INPUT: it cannot be read, or is not whole. */
+int part_file_open(PartFile *file, char *path, MediaError *error);
 
 /* Packet number `index`, with its times. MEDIA_INPUT (not what was written), MEDIA_OUTPUT. */
 int part_file_read(const PartFile *file, int64_t index, AVPacket *packet, MediaError *error);
 
-/* Accepts a half-open one, and {.fd = -1}. */
+/* Accepts a half-open one, and {0}. */
 void part_file_close(PartFile *file);
 
 #endif

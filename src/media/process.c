@@ -1,0 +1,203 @@
+#include "media/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "media/activity.h"
+
+#define ASIDE 10 /* as nice(1) does it */
+#define LOOK_MS 100
+#define NAP_MS 2
+
+/* Returns an errno: the program was not started. */
+static int execute(const ProcessOptions *o, int output)
+{
+    const int nothing = open("/dev/null", O_RDWR);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (nothing < 0 || dup2(fd == o->stream ? output : nothing, fd) < 0)
+            return errno;
+    if (o->aside) {
+        (void)setpgid(0, 0);
+        (void)!nice(ASIDE);
+    }
+    if (strcmp(o->argv[0], PROCESS_SELF) == 0)
+        execv("/proc/self/exe", o->argv);
+    else
+        execvp(o->argv[0], o->argv);
+    return errno;
+}
+
+/* In the child. `failed` takes the errno of a program that does not start, and else closes. */
+static void become(const ProcessOptions *o, pid_t parent, int output, int failed)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(1);
+    if (!o->argv) {
+        close(failed);
+        exit(o->body(o->opaque, output));
+    }
+    const int reason = execute(o, output);
+    (void)!write(failed, &reason, sizeof(reason));
+    _exit(1);
+}
+
+int process_start(Process *p, const ProcessOptions *o)
+{
+    int ends[2], failed[2], reason = 0;
+    *p = (Process){0};
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return errno;
+    if (pipe2(failed, O_CLOEXEC) < 0) {
+        reason = errno;
+        close(ends[0]);
+        close(ends[1]);
+        return reason;
+    }
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    const pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        become(o, parent, ends[1], failed[1]);
+    reason = pid < 0 ? errno : 0;
+    close(ends[1]);
+    close(failed[1]);
+    *p = (Process){.pid = pid, .output = ends[0]};
+    if (pid > 0 && read(failed[0], &reason, sizeof(reason)) > 0)
+        (void)process_wait(p, -1);
+    else if (pid < 0)
+        close(ends[0]);
+    close(failed[0]);
+    if (reason)
+        *p = (Process){0};
+    return reason;
+}
+
+ssize_t process_read(Process *p, void *bytes, size_t size, int ms)
+{
+    struct pollfd end = {.fd = p->output, .events = POLLIN};
+    while (ms && poll(&end, 1, ms) < 0 && errno == EINTR) {
+    }
+    const ssize_t n = read(p->output, bytes, size);
+    return n < 0 && errno != EINTR && errno != EAGAIN ? 0 : n;
+}
+
+int process_read_lines(Process *p, void (*take)(void *opaque, const char *line), void *opaque)
+{
+    char bytes[4096];
+    const ssize_t n = process_read(p, bytes, sizeof(bytes), 0);
+    for (ssize_t i = 0; i < n; i++) {
+        if (bytes[i] != '\n' && p->used + 1 < sizeof(p->line)) {
+            p->line[p->used++] = bytes[i];
+            continue;
+        }
+        p->line[p->used] = '\0';
+        p->used = 0;
+        if (bytes[i] == '\n')
+            take(opaque, p->line);
+    }
+    return n != 0;
+}
+
+const char *process_words(const char *line)
+{
+    static const char name[] = "lumeq: ";
+    const size_t length = sizeof(name) - 1;
+    return strncmp(line, name, length) == 0 ? line + length : line;
+}
+
+int process_wait(Process *p, int ms)
+{
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+    struct rusage used = {0};
+    int status = -1;
+    pid_t gone;
+    do {
+        gone = wait4(p->pid, &status, ms < 0 ? 0 : WNOHANG, &used);
+        if (gone == 0)
+            (void)nanosleep(&nap, NULL);
+        ms -= ms < 0 ? 0 : NAP_MS;
+    } while ((gone == 0 && ms > 0) || (gone < 0 && errno == EINTR));
+    close(p->output);
+    status = gone == p->pid ? status : -1;
+    *p = (Process){.memory_kib = used.ru_maxrss};
+    return status;
+}
+
+/* ---- several at a time ---- */
+
+static void tell_to_end(const Process *processes, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (processes[i].pid)
+            (void)kill(processes[i].pid, SIGTERM);
+}
+
+static int start_some(const ProcessPool *pool, Process *processes, int *running)
+{
+    int ret = 1;
+    for (int i = 0; i < pool->jobs && ret > 0 && !atomic_load(pool->stop); i++) {
+        if (processes[i].pid)
+            continue;
+        ret = pool->start(pool->opaque, i, &processes[i]);
+        *running += ret > 0;
+    }
+    return ret < 0 ? ret : 0;
+}
+
+static int listen(const ProcessPool *pool, Process *processes, struct pollfd *ends, int *running)
+{
+    int ret = 0;
+    for (int i = 0; i < pool->jobs; i++)
+        ends[i] =
+            (struct pollfd){.fd = processes[i].pid ? processes[i].output : -1, .events = POLLIN};
+    const int some = poll(ends, (nfds_t)pool->jobs, LOOK_MS);
+    activity_note(); /* each process has a watchdog of its own */
+    for (int i = 0; i < pool->jobs && some > 0; i++) {
+        if (ends[i].fd < 0 || !ends[i].revents || pool->read(pool->opaque, i, &processes[i]))
+            continue;
+        --*running;
+        if (pool->end(pool->opaque, i, process_wait(&processes[i], -1)) < 0)
+            ret = -1;
+    }
+    pool->look(pool->opaque);
+    return ret;
+}
+
+int process_pool_run(const ProcessPool *pool)
+{
+    Process *processes = calloc((size_t)pool->jobs, sizeof(*processes));
+    struct pollfd *ends = calloc((size_t)pool->jobs, sizeof(*ends));
+    int running = 0, told = 0, ret = processes && ends ? 0 : -1;
+    if (ret >= 0)
+        ret = start_some(pool, processes, &running);
+    while (running) {
+        if (listen(pool, processes, ends, &running) < 0)
+            ret = -1;
+        if (ret >= 0 && start_some(pool, processes, &running) < 0)
+            ret = -1;
+        if ((ret < 0 || atomic_load(pool->stop)) && !told++)
+            tell_to_end(processes, pool->jobs);
+    }
+    free(processes);
+    free(ends);
+    return ret;
+}
+
+int process_cores(void)
+{
+    cpu_set_t set;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return CPU_COUNT(&set);
+    return all > 0 ? (int)all : 1;
+}

@@ -1,0 +1,77 @@
+/*
+ * Child processes: other programs, this program again, or a function in a fork of this process.
+ * Callers can read the output of a child. A child gets SIGTERM when the thread that started it
+ * ends.
+ */
+#ifndef LUMEQ_MEDIA_PROCESS_H
+#define LUMEQ_MEDIA_PROCESS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* {0}: none. */
+typedef struct Process {
+    pid_t pid;
+    int output;      /* the pipe of what it writes */
+    char line[1200]; /* the beginning of a line that is not whole yet */
+    size_t used;
+    long memory_kib; /* after process_wait(): the most that it had at once */
+} Process;
+
+typedef struct ProcessOptions {
+    /* The program and its arguments, NULL at the end. Its other standard streams are /dev/null. */
+    char *const *argv; /* argv[0] is looked for in PATH; PROCESS_SELF is this program */
+    int stream;        /* STDOUT_FILENO or STDERR_FILENO goes to the pipe */
+    int aside;         /* not 0: runs at low priority, and a terminal's signals are not for it */
+    /* If argv is NULL: returns the exit code, and writes to `output`. */
+    int (*body)(void *opaque, int output);
+    void *opaque;
+} ProcessOptions;
+
+#define PROCESS_SELF "lumeq"
+
+/* Returns 0 or an errno, also if there is no such program. */
+int process_start(Process *process, const ProcessOptions *options);
+
+/* Reads the bytes that have arrived; waits at most `ms` for some, -1: until there are. Returns
+ * their number; 0: the child has closed its end; -1: nothing yet. */
+ssize_t process_read(Process *process, void *bytes, size_t size, int ms);
+
+/* Hands on the lines that have arrived, each without its end. Returns 0 if the child has closed its
+ * end. */
+int process_read_lines(Process *process, void (*take)(void *opaque, const char *line),
+                       void *opaque);
+
+/* A line that this program wrote, without the program's name before it. */
+const char *process_words(const char *line);
+
+/* Waits at most `ms`, -1: until the child ends. Returns the status as of waitpid(), or -1: it still
+ * runs, or its status is unknown. Clears *process but for memory_kib. */
+int process_wait(Process *process, int ms);
+
+/* ---- several at a time ---- */
+
+typedef struct ProcessPool {
+    int jobs; /* at a time */
+    /* Starts the next one in a free slot, 0..jobs - 1. Returns 1, 0 if nothing is left to start, or
+     * less than 0: nothing more is started, and the others get SIGTERM. */
+    int (*start)(void *opaque, int slot, Process *process);
+    /* Reads from the process. Returns 0 if that has closed its end. */
+    int (*read)(void *opaque, int slot, Process *process);
+    /* Less than 0: as of start(). */
+    int (*end)(void *opaque, int slot, int status);
+    /* Several times a second. */
+    void (*look)(void *opaque);
+    void *opaque;
+    const atomic_int *stop; /* not 0: they get SIGTERM */
+} ProcessPool;
+
+/* Until none is left. Returns 0, or less than 0: a callback did, or there is no memory. */
+int process_pool_run(const ProcessPool *pool);
+
+/* Cores that this process may use: at least 1. */
+int process_cores(void);
+
+#endif
