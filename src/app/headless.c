@@ -563,6 +563,7 @@ static int run_all(Run *run, ProgressShare *share)
     run->progress.frames = reader_frames(run->reader);
     run->progress.share = share;
     progress_start(&run->progress);
+    trial_opened(run->trial);
     if (run->ahead)
         ret = look_ahead(run);
     if (ret >= 0 && atomic_load(run->stop) == RUN_ON)

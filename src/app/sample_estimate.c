@@ -13,7 +13,7 @@ typedef struct Sums {
     double packets, keys, first, rest, seconds; /* as in Trial; packets without the first ones */
     double frames, tried; /* frames, and seconds of video, with what follows */
     double other, header;
-    double measure, encode, begin;
+    double work, begin;
     int key_interval;
 } Sums;
 
@@ -22,8 +22,7 @@ static Sums add_up(const Trial *trials, int count)
     Sums s = {.begin = INFINITY};
     for (int i = 0; i < count; i++) {
         const Trial *t = &trials[i];
-        const TrialPass *earlier = t->measured.frames ? &t->measured : &t->encoded;
-        const double frames = (double)t->encoded.frames;
+        const double frames = (double)t->frames;
         s.packets += (double)t->packets;
         s.keys += (double)t->keys;
         s.first += (double)t->first;
@@ -32,9 +31,8 @@ static Sums add_up(const Trial *trials, int count)
         s.frames += frames;
         s.tried += t->end - t->begin;
         s.other += (double)(t->written - t->header - t->payload);
-        s.measure += trial_measure_pace(t) * frames;
-        s.encode += trial_encode_pace(t) * frames;
-        s.begin = fmin(s.begin, earlier->first - t->began);
+        s.work += trial_pace(t) * frames;
+        s.begin = fmin(s.begin, t->encoded - t->began);
         s.header = fmax(s.header, (double)t->header);
         s.key_interval = t->key_interval;
     }
@@ -73,11 +71,6 @@ static double bytes_of_frame(const Trial *t)
     return t->packets ? (double)t->rest / (double)t->packets : (double)t->first;
 }
 
-static double seconds_of_frame(const Trial *t)
-{
-    return trial_measure_pace(t) + trial_encode_pace(t);
-}
-
 /* The standard error of the mean of the pieces, as a share of it. */
 static double error_of(const Trial *trials, int count, OfPiece of)
 {
@@ -95,15 +88,14 @@ SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int 
     const double frames = film->seconds * (s.packets + count) / s.seconds;
     SampleEstimate e = {
         .frames = frames,
-        .measuring = frames * s.measure / s.frames,
         .begin = s.begin,
         .video = film->bitrate > 0 ? film->seconds * (double)film->bitrate / 8
                                    : frames * bytes_a_frame(&s, count),
     };
-    e.seconds = e.begin + e.measuring + frames * s.encode / s.frames;
+    e.seconds = e.begin + frames * s.work / s.frames;
     e.bytes = e.video + s.header + s.other * film->seconds / s.tried;
     e.frames_a_second = frames / e.seconds;
-    e.seconds_error = error_of(trials, count, seconds_of_frame);
+    e.seconds_error = error_of(trials, count, trial_pace);
     e.bytes_error = film->bitrate > 0 ? 0 : error_of(trials, count, bytes_of_frame);
     return e;
 }
@@ -112,12 +104,11 @@ SampleEstimate sample_estimate_whole(const Trial *t)
 {
     const double seconds = t->ended - t->began;
     return (SampleEstimate){
-        .frames = (double)t->encoded.frames,
+        .frames = (double)t->frames,
         .seconds = seconds,
-        .measuring = t->measured.frames ? t->measured.last - t->measured.first : 0,
-        .begin = (t->measured.frames ? t->measured.first : t->encoded.first) - t->began,
+        .begin = t->encoded - t->began,
         .bytes = (double)t->written,
         .video = (double)t->payload,
-        .frames_a_second = (double)t->encoded.frames / seconds,
+        .frames_a_second = (double)t->frames / seconds,
     };
 }

@@ -14,8 +14,7 @@ typedef struct SampleFilm {
 typedef struct SampleEstimate {
     double frames;          /* that the film has */
     double seconds;         /* that it takes, on the clock ... */
-    double measuring;       /* ... of which the first of two passes */
-    double begin;           /* ... and what comes before the first frame */
+    double begin;           /* ... of which before the first frame */
     double bytes;           /* of the output ... */
     double video;           /* ... of which the packets of the video */
     double frames_a_second; /* over all of it */

@@ -125,9 +125,8 @@ static int begin(Sample *s)
 static void note_step(void *sample)
 {
     Sample *s = sample;
-    const int passes = s->trials[0].measured.frames ? 2 : 1;
     Progress *p = &s->progress;
-    p->frame = ++s->steps / passes;
+    p->frame = ++s->steps;
     if (p->frame <= p->frames || !p->frames)
         p->time = p->frames ? p->duration * (double)p->frame / (double)p->frames : 0;
     progress_update(p);
@@ -194,7 +193,7 @@ static int try_piece(Sample *s, int i)
     if (code != EXIT_DONE && code != EXIT_DAMAGED && code != EXIT_INTERRUPTED)
         say(SAY_ERRORS, "%s", result.why);
     if (!s->tried++ && !s->is_whole) { /* what the others are like is known */
-        s->progress.frames = trial->encoded.frames * s->pieces;
+        s->progress.frames = trial->frames * s->pieces;
         say_set_verbosity(SAY_ERRORS); /* what is chosen has been said */
     }
     return code;
@@ -244,21 +243,15 @@ static void print_size(char *text, size_t size, double bytes)
              bytes, units[unit]);
 }
 
-static void say_how(const Sample *s, const SampleEstimate *e)
+static void say_how(const Sample *s)
 {
-    char film[32], measuring[96] = "", time[32];
+    char film[32];
     osd_time((int64_t)(s->seconds * AV_TIME_BASE), film, sizeof(film));
-    if (e->measuring > 0) {
-        print_time(time, sizeof(time), e->measuring);
-        snprintf(measuring, sizeof(measuring), "; in two passes, of which the first takes %s",
-                 time);
-    }
     if (s->is_whole)
-        say(SAY_NORMAL, "found by trying all of it, since it is no longer than a sample: %s%s",
-            film, measuring);
+        say(SAY_NORMAL, "found by trying all of it, since it is no longer than a sample: %s", film);
     else
-        say(SAY_NORMAL, "found by trying %d piece%s of %.0f s, spread over %s%s", s->tried,
-            s->tried == 1 ? "" : "s", PIECE_SECONDS + BEHIND_SECONDS, film, measuring);
+        say(SAY_NORMAL, "found by trying %d piece%s of %.0f s, spread over %s", s->tried,
+            s->tried == 1 ? "" : "s", PIECE_SECONDS + BEHIND_SECONDS, film);
     if (s->tried < s->pieces)
         say(SAY_NORMAL, "%d of %d pieces had no picture and were left out", s->pieces - s->tried,
             s->pieces);
@@ -273,7 +266,7 @@ static void say_estimate(const Sample *s, const SampleEstimate *e)
     say(SAY_NORMAL, "%s: about %s, at %.*f frames a second, and about %s, of which video %s",
         media_quote(s->options->output), time, e->frames_a_second < 10 ? 1 : 0, e->frames_a_second,
         bytes, video);
-    say_how(s, e);
+    say_how(s);
 }
 
 /* How much pieces differ is what there is to know of all that was not tried. */

@@ -1,5 +1,9 @@
 #include "app/trial.h"
 
+#include <math.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "media/compat.h"
 #include "run/run.h"
 
@@ -8,30 +12,33 @@ static double now(void)
     return run_now_us() * 1e-6;
 }
 
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 void trial_begin(Trial *t)
 {
     t->began = now();
 }
 
+void trial_opened(Trial *t)
+{
+    if (!t)
+        return;
+    t->opened = now();
+    t->cpu = -cpu_seconds();
+}
+
 void trial_end(Trial *t)
 {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     t->ended = now();
+    t->cpu = (t->cpu + cpu_seconds()) / (double)(cores > 0 ? cores : 1);
     t->written = writer_bytes(t->writer);
     t->key_interval = writer_key_interval(t->writer);
-}
-
-static void count(TrialPass *pass)
-{
-    pass->last = now();
-    if (!pass->frames++)
-        pass->first = pass->last;
-}
-
-void trial_measured(Trial *t)
-{
-    count(&t->measured);
-    if (t->step)
-        t->step(t->opaque);
 }
 
 static int look(void *self, SinkFrame *f)
@@ -70,7 +77,8 @@ static int encode(void *self, SinkFrame *f)
     }
     if (ret >= 0)
         ret = writer_frame(t->writer, frame, f->error);
-    count(&t->encoded);
+    if (!t->frames++)
+        t->encoded = now();
     if (t->step)
         t->step(t->opaque);
     return ret;
@@ -109,16 +117,10 @@ void trial_options(Trial *t, WriterOptions *options)
     options->take_opaque = t;
 }
 
-double trial_measure_pace(const Trial *t)
+double trial_pace(const Trial *t)
 {
-    const TrialPass *pass = &t->measured;
-    return pass->frames > 1 ? (pass->last - pass->first) / (double)(pass->frames - 1) : 0;
-}
-
-/* Up to when the encoder had given out all that it held back. Frames that are decoded ahead, and
- * those that it holds, are work of the piece, too. */
-double trial_encode_pace(const Trial *t)
-{
-    const TrialPass *pass = &t->encoded;
-    return pass->frames > 1 ? (t->ended - pass->first) / (double)(pass->frames - 1) : 0;
+    const double frames = (double)t->frames;
+    const double ahead = frames > 0 ? (t->encoded - t->opened) / frames : 0;
+    const double encode = frames > 1 ? (t->ended - t->encoded) / (frames - 1) : 0;
+    return fmax(fmax(ahead, encode), frames > 0 ? t->cpu / frames : 0);
 }

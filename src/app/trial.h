@@ -5,12 +5,6 @@
 
 #include "run/sink.h"
 
-/* Frames of one pass, and when they were done: seconds on the monotonic clock. */
-typedef struct TrialPass {
-    int64_t frames;
-    double first, last;
-} TrialPass;
-
 /* Times are of the video, in seconds from 0. Of one thread. */
 typedef struct Trial {
     /* Set by the caller. */
@@ -18,16 +12,18 @@ typedef struct Trial {
                       that the encoder sees what comes, as in the whole film */
     /* Takes each frame as it came and as it is written, which stay the run's; NULL: nobody does. */
     void (*frame)(void *opaque, const AVFrame *before, const AVFrame *after, double time);
-    /* Is called after each frame of either pass, so that progress can be shown; or NULL. */
+    /* Is called after each frame, so that progress can be shown; or NULL. */
     void (*step)(void *opaque);
     void *opaque;
 
     Writer *writer; /* set by the run, which owns it */
 
     /* Afterwards. */
-    double began, ended; /* all of it */
-    TrialPass measured;  /* the first of two passes; 0 frames: there was one */
-    TrialPass encoded;
+    /* All of it, when the input was open, and when the first frame was encoded: seconds on the
+     * monotonic clock. */
+    double began, opened, encoded, ended;
+    double cpu; /* seconds that all cores together take for what follows `opened`, at least */
+    int64_t frames;
     double begin, end;       /* of the frames, in the video */
     int64_t packets, keys;   /* that count, the first one aside; key frames among them */
     double seconds;          /* of all that count */
@@ -47,8 +43,8 @@ void trial_end(Trial *trial);
 /* Makes the writer count what it would write. */
 void trial_options(Trial *trial, WriterOptions *options);
 
-/* A frame was measured. */
-void trial_measured(Trial *trial);
+/* The input is open: from here on frames are decoded. NULL is allowed. */
+void trial_opened(Trial *trial);
 
 /* Takes frames before anything is drawn into them. NULL: no sink. */
 Sink trial_sink(Trial *trial);
@@ -56,9 +52,9 @@ Sink trial_sink(Trial *trial);
 /* Takes the place of writer_sink(). */
 Sink trial_writer_sink(Trial *trial);
 
-/* Seconds that a frame takes in the first of two passes, and where it is encoded; how long these
- * take to begin is not counted. 0: there was no such pass. */
-double trial_measure_pace(const Trial *trial);
-double trial_encode_pace(const Trial *trial);
+/* Seconds that a frame takes in a long run of the same. There a lookahead measures frames while
+ * others are encoded, which in a short piece it does before: the slower of the two counts, or what
+ * the cores need for both. */
+double trial_pace(const Trial *trial);
 
 #endif
