@@ -48,7 +48,7 @@ int shared_pipe_fd(const SharedPipe *p)
 static void drop(SharedPipe *p)
 {
     const size_t done = p->cut || p->at[0] < p->at[1] ? p->at[0] : p->at[1];
-    if (done < p->room / 4)
+    if (!done || done < p->room / 4)
         return;
     memmove(p->data, p->data + done, p->size - done);
     p->size -= done;
