@@ -175,7 +175,7 @@ static int take(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
     *measure = NULL;
     if (!l->surveyor)
         return put(l, &ahead, error);
-    const int is_last = ahead.moment.time >= LUMEQ_MAX_LOOKAHEAD;
+    const int is_last = ahead.moment.time >= l->options.nanoseconds;
     int ret = survey(l, &ahead, error);
     if (ret >= 0 && av_fifo_write(l->unplanned, &ahead, 1) < 0)
         ret = media_fail(error, MEDIA_INPUT, "out of memory");

@@ -288,8 +288,8 @@ static void leave_plan(Pipeline *p)
     p->number = planned_count(p->parts.planned);
     p->parts.planned = NULL;
     snprintf(line, sizeof(line),
-             "frame %lld is not the one that the lookahead saw: from it on curves go by the frames "
-             "before alone",
+             "the lookahead has no curve for frame %lld: from it on curves go by the frames before "
+             "alone",
              (long long)p->number);
     p->parts.note(line);
 }

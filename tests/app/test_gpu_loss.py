@@ -212,7 +212,7 @@ class Loss(OnGpu):
                                          FAKE_GPU_LOST="30", FAKE_GPU_GONE=str(gone))
                 self.assertEqual(result.code, DAMAGED, str(result))
                 self.assertIn("1 frame was lost with the GPU", result.err)
-                self.assertNotIn("is not the one that the lookahead saw", result.err)
+                self.assertNotIn("the lookahead has no curve for frame", result.err)
                 self.assertEqual(len(frame_times(out)), FRAMES - 1)
 
     def test_a_frame_that_the_lookahead_lacks(self):

@@ -10,7 +10,7 @@ from common import *
 
 AHEAD = "lumeq: lookahead: "
 NOT_AHEAD = "lumeq: no lookahead: "
-OTHER_FRAME = "is not the one that the lookahead saw"
+OTHER_FRAME = "the lookahead has no curve for frame"
 
 # Half dark, half bright, with a cut in between: curves that know what comes differ from others.
 CUT = ("testsrc2=size=160x90:rate=25:duration=1,lutyuv=y='16+val/6'[a];"

@@ -13,12 +13,15 @@
 #define LIVENESS_US (CHECK_SLOWER * 30000000)
 
 #define SECOND 1000000
-#define FRAME_US 40000 /* of the clip: 11 s at 25 frames a second, in a window that is soon drawn  \
-                        */
+#define FRAME_US                                                                                   \
+    40000 /* of the clip: 11 s at 25 frames a second, in a window that is soon drawn               \
+           */
+
+/* An opening that was given up may look at it after its session has ended. */
+static atomic_int session_stop;
 
 typedef struct Session {
     Play *play;
-    atomic_int stop;
     Options options;
     int ended; /* player_turn()'s last answer */
     MediaError error;
@@ -48,7 +51,7 @@ static inline int session_open(Session *s, const char *const *arguments)
     SDL_setenv("SDL_AUDIODRIVER", "dummy", 0);
     if (!CHECK(options_parse(&s->options, argc, argv, text, sizeof(text)) == 0, "%s", text))
         return -1;
-    const int ret = play_open(&s->play, &s->options, &s->stop, &s->error);
+    const int ret = play_open(&s->play, &s->options, &session_stop, &s->error);
     CHECK(ret >= 0, "%s", s->error.text);
     keep_libraries();
     return ret;

@@ -74,8 +74,10 @@ static int make_room(SharedPipe *p)
 static int read_more(SharedPipe *p)
 {
     struct pollfd wait = {.fd = p->fd, .events = POLLIN};
-    if (make_room(p) < 0)
+    if (make_room(p) < 0) {
+        p->error = errno = ENOMEM;
         return -1;
+    }
     uint8_t *const to = p->data + p->size; /* nobody moves it while `reads` is set */
     p->reads = 1;
     pthread_mutex_unlock(&p->lock);
