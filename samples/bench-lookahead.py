@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a lookahead gains, on clips that are made of the sample clip.
+"""Compares runs with and without a lookahead on clips made from the sample clip.
 
-Needs ffmpeg. Prints a table in Markdown; the clips and what came of them stay in --folder."""
+Needs ffmpeg. Prints a table in Markdown; the clips and outputs stay in --folder."""
 
 import argparse
 import csv

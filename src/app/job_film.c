@@ -134,11 +134,11 @@ static int check_files(JobFilm *f)
     struct stat file;
     const char *why = NULL;
     if (option_inputs_is_url(o))
-        why = "what comes from the network is read once";
+        why = "network streams are read once";
     else if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode))
-        why = "the input is none";
+        why = "the input is another kind of file";
     else if (writer_is_direct(f->writer))
-        why = "the output is none";
+        why = "the output is another kind of file";
     else if (writer_is_picture(f->writer))
         why = "the output is a single picture";
     return why ? media_fail(

@@ -38,7 +38,7 @@ static const char *once_only(const Options *o)
     if (o->camera)
         return "a camera gives each picture once";
     if (option_inputs_is_url(o))
-        return "what comes from the network is read once";
+        return "network streams are read once";
     if (strcmp(o->input, "-") == 0 && !lookahead_of_pipe(o))
         return "standard input is a file, which can be read ahead by its name";
     if (!lookahead_of_pipe(o) && stat(o->input, &file) == 0 && !S_ISREG(file.st_mode) &&

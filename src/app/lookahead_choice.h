@@ -10,7 +10,7 @@
  * by the place in option_table. 0, or -1 with a sentence. */
 int lookahead_check(Options *options, const unsigned char *given, const Refusal *refusal);
 
-/* Of a headless run; writer NULL: nothing is written. Sets the nanoseconds, 0: none, and says why
+/* For a headless run; writer NULL: nothing is written. Sets the nanoseconds, 0: none, and says why
  * with -v. MEDIA_USAGE where an option needs a lookahead and there can be none. */
 int lookahead_choose(const Options *options, const Writer *writer, int64_t *nanoseconds,
                      MediaError *error);

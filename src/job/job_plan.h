@@ -65,7 +65,7 @@ typedef struct JobPlan {
     int64_t written_ns;   /* when the plan was, by its file */
     JobInput identity;
     TextList arguments; /* the options, as they stand on a command line */
-    char *asked;        /* how parts were asked for, as an option, or NULL */
+    char *asked;        /* the option that set the parts, or NULL */
     char *encoder;
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;

@@ -41,7 +41,7 @@ typedef struct FirstPass {
 int first_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
                      uint32_t marks[2], MediaError *error);
 
-/* Reads to the end of the part, or until the source is told to stop. MEDIA_INPUT, or a fault of
+/* Reads to the end of the part, or until the source stops. MEDIA_INPUT, or a fault of
  * take(). */
 int first_pass_run(FirstPass *pass, MediaError *error);
 

@@ -126,11 +126,6 @@ int measure_file_add(MeasureFile *f, const MeasuredFrame *frame, const LumeqMeas
     return 0;
 }
 
-int64_t measure_file_size(const MeasureFile *f)
-{
-    return f->written + (int64_t)f->used;
-}
-
 int64_t measure_file_count(const MeasureFile *f)
 {
     return f->count;

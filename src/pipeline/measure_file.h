@@ -48,9 +48,6 @@ int measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b);
 /* After the last one, before the first is read. MEDIA_OUTPUT. */
 int measure_file_flush(MeasureFile *file, MediaError *error);
 
-/* Bytes that it takes on the disk. */
-int64_t measure_file_size(const MeasureFile *file);
-
 /* How many there are. */
 int64_t measure_file_count(const MeasureFile *file);
 

@@ -233,8 +233,8 @@ static int take_off(Pipeline *p, LumeqCurve *curve, MediaError *error)
     return ret;
 }
 
-/* What the oldest one had on a GPU is lost; it is equalized again by the CPU. 1; 0: its frame
- * cannot be had any more, and the item goes on without it. */
+/* The GPU lost the oldest frame: the CPU equalizes it again. Returns 1, or 0 if the decoded frame
+ * is lost as well: the item then goes on without it. */
 static int fly_again(Pipeline *p, MediaError *error)
 {
     Flight *f = flight_at(p, 0);

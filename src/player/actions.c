@@ -611,7 +611,7 @@ void act_dialog(Player *p)
         screen_say(p->screen, "zenity or kdialog would let you choose: drop a file on the window");
 }
 
-/* Gives up a file that is being written only after the user was told. */
+/* The first press warns the user if a file is being written; the second one gives that up. */
 void act_quit(Player *p)
 {
     const int by_itself = p->command.arg;

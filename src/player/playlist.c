@@ -39,7 +39,7 @@ static int has_part(const Player *p)
     return !p->dropped.count;
 }
 
-/* Tracks that were asked for are the first file's; that there are to be none holds for all. */
+/* Track numbers apply to the first file only, "none" to all files. */
 static PlaybackOptions playback_options(Player *p, int first)
 {
     const int part = has_part(p);
@@ -231,7 +231,7 @@ static int follow_file(Player *p, MediaError *error)
     return ret;
 }
 
-/* What is said of it stays for a program, too, where a list goes on. */
+/* Shows why a file cannot be played; in a list also prints it, since the next file hides it. */
 void playlist_say_failed(Player *p, const char *why)
 {
     screen_say(p->screen, "%s", why);

@@ -75,7 +75,7 @@ static int find_scale(Plot *p)
     return s->count != 0;
 }
 
-/* ---- what is drawn ---- */
+/* ---- drawing ---- */
 
 static void draw_grid(const Plot *p)
 {

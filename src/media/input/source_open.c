@@ -531,7 +531,7 @@ int source_take_video(Source *s, const SourceOptions *options, MediaError *error
  * done, if the program is still there.
  */
 
-/* For a thread that was told to stop to do so. */
+/* How long to wait for a thread to stop. */
 #define GRACE_MS 200
 
 struct SourceOpening {

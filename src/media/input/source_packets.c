@@ -401,7 +401,7 @@ static int jumps_back(const TrackClock *clock, int64_t time)
     return clock->last + clock->duration - time > JUMP_BACK_US;
 }
 
-/* What has to be added to a packet that belongs at `time`. */
+/* Returns the offset to add to the times of a packet that belongs at `time`. */
 static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
 {
     const int64_t due = clock->last + clock->interval;

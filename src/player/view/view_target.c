@@ -104,7 +104,7 @@ static int find_column(const Canvas *canvas, int y, int x, int end)
     return x;
 }
 
-/* Captions fill little of the window: what is empty is neither copied nor blended. */
+/* Captions fill little of the window: empty parts are neither copied nor blended. */
 static Rect visible_part(const Canvas *canvas)
 {
     int left = canvas->width, right = 0, top = -1, bottom = 0;
