@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Lifts dark video in integers: the model that the lift in C, AVX2, AVX-512 and CUDA is to be held
-against, bit by bit. README.md beside it says the same in words.
+against, bit by bit. README.md beside it explains the names.
     lift_model.py IN OUT.png [--at SECONDS] [--noise CODES] [--past FRAMES]
 Takes the frame at SECONDS and up to 48 before it for one shot, and writes it beside the lifted one.
     shot:   histogram, noise  ->  decide()  ->  nodes  ->  tables()
@@ -16,7 +16,7 @@ import numpy as np
 ONE, BLACK, WHITE, LAST = 1 << 16, 16, 235, 219
 share = lambda percent: ONE * percent // 100
 
-# ---- The rule: README.md says what the names mean. ----
+# ---- The rule: README.md explains the names. ----
 
 def ramp(x, lo, hi):
     return min(max((x - lo) * ONE // (hi - lo), 0), ONE)
