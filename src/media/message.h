@@ -15,6 +15,7 @@ typedef struct Message {
     AVPacket *packets[MESSAGE_PACKETS]; /* to be written before the frame */
     int packet_count;
     AVFrame *frame;   /* as decoded; NULL: packets only */
+    int64_t number;   /* of the frame, from 0 on */
     int returned;     /* not 0: the first frame since its source was away */
     AVFrame *output;  /* as equalized; NULL until it is */
     double decode_us; /* time spent on the frame by reading and decoding */

@@ -32,8 +32,9 @@ struct Decoder {
     CodecLog log;
     atomic_int no_memory; /* for a frame; decoders tell that as damage */
     AVStream *stream;
-    AVCodecParameters *parameters; /* of the stream at the start: a demuxer may change its own */
-    int64_t usual_duration, start; /* of the track, in its time base */
+    AVCodecParameters *original, *parameters; /* of the stream at the start: a demuxer may change
+                                                 its own; and those that hold now */
+    int64_t usual_duration, start;            /* of the track, in its time base */
     DecoderOptions options;
     AVFrame *raw;
     size_t packet_size;                     /* of the last one */
@@ -83,6 +84,10 @@ struct Decoder {
 
     int full_rgb, attach_rgb, depth;
     int64_t last_pts, last_duration;
+    int irregular; /* times were made up, or headers were sent only once */
+    int again;     /* after decoder_restart(), until `again_until` is passed: damage found
+                      meanwhile is counted already */
+    int64_t again_until;
     char conversion[96];
 };
 
@@ -234,8 +239,8 @@ static int open_codec(Decoder *d, const AVCodec *codec)
     return ret < 0 ? ret : avcodec_open2(d->codec, codec, NULL);
 }
 
-int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *options,
-                 MediaError *error)
+static int open_with(Decoder **decoder, const Source *source, const DecoderOptions *options,
+                     const AVCodecParameters *parameters, MediaError *error)
 {
     AVStream *stream = source->video;
     *decoder = NULL;
@@ -269,8 +274,12 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
     d->parameters = avcodec_parameters_alloc();
-    int ret = d->raw && d->parameters ? avcodec_parameters_copy(d->parameters, stream->codecpar)
-                                      : AVERROR(ENOMEM);
+    d->original = avcodec_parameters_alloc();
+    int ret = d->raw && d->parameters && d->original ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = avcodec_parameters_copy(d->original, parameters);
+    if (ret >= 0)
+        ret = avcodec_parameters_copy(d->parameters, parameters);
     if (ret >= 0)
         ret = open_codec(d, on_gpu ? on_gpu : codec);
     if (ret < 0) {
@@ -281,6 +290,51 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     codec_log_open(&d->log, d->codec);
     *decoder = d;
     return 0;
+}
+
+int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *options,
+                 MediaError *error)
+{
+    return open_with(decoder, source, options, source->video->codecpar, error);
+}
+
+/* Copies the settings, and what is known about the track. */
+static void take_over(Decoder *d, const Decoder *from)
+{
+    atomic_store(&d->deinterlace, atomic_load(&from->deinterlace));
+    atomic_store(&d->codes, atomic_load(&from->codes));
+    d->full_rgb = from->full_rgb;
+    d->attach_rgb = from->attach_rgb;
+    d->depth = from->depth;
+    d->bars = from->bars;
+    d->marks_bars = from->marks_bars;
+    d->shape = from->shape;
+    d->changes = from->changes;
+    d->damage = from->damage;
+    d->irregular = from->irregular;
+    d->again = from->last_pts != AV_NOPTS_VALUE || from->again;
+    d->again_until = from->again ? FFMAX(from->again_until, from->last_pts) : from->last_pts;
+    memcpy(d->conversion, from->conversion, sizeof(d->conversion));
+}
+
+int decoder_restart(Decoder **decoder, MediaError *error)
+{
+    Decoder *before = *decoder, *d;
+    DecoderOptions options = before->options;
+    options.gpu = NULL;
+    options.gpu_frames = 0;
+    const int ret = open_with(&d, before->source, &options, before->original, error);
+    if (ret < 0)
+        return ret;
+    take_over(d, before);
+    decoder_close(decoder);
+    *decoder = d;
+    return 0;
+}
+
+int decoder_can_begin_anywhere(const Decoder *d)
+{
+    return !d->irregular;
 }
 
 int decoder_is_on_gpu(const Decoder *d)
@@ -353,7 +407,8 @@ static int is_too_large(const Decoder *d, unsigned width, unsigned height)
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
     const LogNote note = codec_log_take(&d->log);
-    damage_note(&d->damage, count, &note, ret);
+    if (!d->again)
+        damage_note(&d->damage, count, &note, ret);
     if (is_too_large(d, note.refused_width, note.refused_height)) {
         d->refused_width = note.refused_width;
         d->refused_height = note.refused_height;
@@ -691,6 +746,7 @@ static int loses_full_range(Decoder *d, const AVPacket *packet)
 static int renew_codec(Decoder *d)
 {
     AVCodecContext *before = d->codec;
+    d->irregular = 1;
     d->parameters->color_range = AVCOL_RANGE_UNSPECIFIED;
     d->parameters->color_space = AVCOL_SPC_UNSPECIFIED;
     d->parameters->color_primaries = AVCOL_PRI_UNSPECIFIED;
@@ -723,8 +779,10 @@ int decoder_send(Decoder *d, const AVPacket *packet)
         return 0;
     media_log_clear();
     errno = 0;
-    if (packet)
+    if (packet) {
         d->packet_size = (size_t)packet->size;
+        d->irregular |= av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, NULL) != NULL;
+    }
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
@@ -743,12 +801,14 @@ static void set_times(Decoder *d, AVFrame *frame)
     int64_t duration = FRAME_DURATION(frame);
     if (duration <= 0)
         duration = d->usual_duration;
+    d->irregular |= pts == AV_NOPTS_VALUE || (d->last_pts != AV_NOPTS_VALUE && pts <= d->last_pts);
     if (pts == AV_NOPTS_VALUE && d->last_pts == AV_NOPTS_VALUE)
         pts = d->start;
     else if (pts == AV_NOPTS_VALUE)
         pts = d->last_pts + d->last_duration;
     if (d->last_pts != AV_NOPTS_VALUE && pts <= d->last_pts)
         pts = d->last_pts + 1;
+    d->again &= pts <= d->again_until;
     frame->pts = d->last_pts = pts;
     FRAME_DURATION(frame) = d->last_duration = duration;
     frame->time_base = d->stream->time_base;
@@ -1162,6 +1222,7 @@ void decoder_close(Decoder **decoder)
         free_on_gpu(d, &d->codec);
     avcodec_free_context(&d->codec);
     avcodec_parameters_free(&d->parameters);
+    avcodec_parameters_free(&d->original);
     frame_rescue_close(&d->rescue);
     recent_packets_free(&d->recent);
     pthread_mutex_destroy(&d->recent_lock);

@@ -106,6 +106,13 @@ const char *decoder_changes(const Decoder *decoder);
  * One thread at a time, beside the one that decodes. */
 int decoder_rescue(Decoder *decoder, AVFrame *frame);
 
+/* Replaces the decoder by a new one with the same settings that decodes in software, for packets
+ * that are read again. Damage found before is not counted twice. MEDIA_INPUT: unchanged. */
+int decoder_restart(Decoder **decoder, MediaError *error);
+
+/* Not 0: so far, decoding from any keyframe on gives the same frames and times. */
+int decoder_can_begin_anywhere(const Decoder *decoder);
+
 /* Forgets what it holds, after a seek. */
 void decoder_flush(Decoder *decoder);
 

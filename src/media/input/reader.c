@@ -15,13 +15,12 @@
 #define MAX_PENDING_PACKETS 1024
 #define MAX_PENDING_BYTES (4 << 20)
 
-/* How far the tracks of a file may be apart in it: after the end of the part, packets of other
- * tracks are looked for this long. */
-#define MAX_INTERLEAVE_US 2000000
-
 /* Video packets read ahead of the decoder to see where the part begins. */
 #define MAX_AHEAD_BYTES (64 << 20)
 #define FIRST_AHEAD 64 /* room that is made for them at first */
+
+/* Number of frames whose times are kept for a restart: more than a pipeline holds. */
+#define RECENT_FRAMES 64
 
 /* Samples before the first that is shown, for the decoder to start on. */
 #define MAX_PRIMING_US 10000
@@ -44,12 +43,16 @@ struct Reader {
     AVFrame *ready; /* decoded; its message is being filled */
     int returned;   /* the source has come back before it */
 
-    int input_ended;      /* no packet is left */
-    int frames_ended;     /* no frame is left */
-    int tail_ended;       /* nothing that belongs before the part's end can follow */
-    int64_t end;          /* of the part, absolute, once known */
-    int64_t begin_pts;    /* of the span, until that frame has come; else INT64_MAX */
-    int64_t frames;       /* given out */
+    int input_ended;               /* no packet is left */
+    int frames_ended;              /* no frame is left */
+    int tail_ended;                /* nothing that belongs before the part's end can follow */
+    int64_t end;                   /* of the part, absolute, once known */
+    int64_t begin_pts;             /* of the span, until that frame has come; else INT64_MAX */
+    int64_t frames;                /* given out, including `ready` */
+    int began;                     /* not 0: there was a frame in the part */
+    int64_t recent[RECENT_FRAMES]; /* pts by number, of those given out last */
+    int64_t again_after;  /* after a restart: drop frames up to this pts; AV_NOPTS_VALUE: none */
+    int64_t again_frames; /* the same: drop so many */
     int64_t shown_last;   /* pts of the video packet shown last, ... */
     int64_t decoded_last; /* ... and of the one decoded last, once it is known to be the last */
     int64_t video_end;    /* end of the last frame decoded, absolute */
@@ -58,6 +61,12 @@ struct Reader {
     int64_t subtitle;     /* start of the last one far after all read before, absolute */
     double busy_us;
 };
+
+/* Where decoding begins. */
+static int64_t begin_position(const Reader *r)
+{
+    return FFMAX3(r->options.from_us, r->span.seek_us, 0);
+}
 
 int reader_open(Reader **reader, Source *source, const ReaderOptions *options, MediaError *error)
 {
@@ -74,6 +83,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->zero = AV_NOPTS_VALUE;
     r->span = (ReaderSpan){.seek_us = -1, .begin_pts = INT64_MIN, .end_pts = INT64_MAX};
     r->begin_pts = INT64_MAX;
+    r->again_after = AV_NOPTS_VALUE;
     if (options->packets_only)
         r->options.frames = 1;
     r->video_end = r->any_end = r->shown_last = r->decoded_last = AV_NOPTS_VALUE;
@@ -105,8 +115,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     }
     if (ret < 0)
         reader_close(&r);
-    else if (FFMAX(options->from_us, r->span.seek_us) > 0 &&
-             source_seek(source, FFMAX(options->from_us, r->span.seek_us)) &&
+    else if (begin_position(r) > 0 && source_seek(source, begin_position(r)) &&
              r->span.seek_us > options->from_us)
         decoder_join(r->decoder);
     *reader = r;
@@ -267,7 +276,7 @@ static int read_one(Reader *r)
     }
     const int64_t time = packet_time(r, r->packet);
     if (r->frames_ended && r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE &&
-        time > r->end + MAX_INTERLEAVE_US)
+        time > r->end + SOURCE_INTERLEAVE_US)
         r->tail_ended = 1;
     r->tail_ended |= ends_tail(r);
     if (!is_of_video(r))
@@ -305,7 +314,7 @@ static int put_ahead(Reader *r)
  * not by then are over, or begin later. */
 static int look_ahead(Reader *r)
 {
-    const int64_t enough = frame_time(r, r->ready, 0) + MAX_INTERLEAVE_US;
+    const int64_t enough = frame_time(r, r->ready, 0) + SOURCE_INTERLEAVE_US;
     int64_t time = AV_NOPTS_VALUE;
     size_t bytes = 0;
     int ret = r->packet->buf ? put_ahead(r) : 0;
@@ -460,13 +469,83 @@ static int take_frame(Reader *r, AVFrame *frame)
     if (r->options.range != READER_RANGE_AUTO)
         frame->color_range =
             r->options.range == READER_RANGE_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    const int is_first = r->from != AV_NOPTS_VALUE && r->frames == 0;
+    const int is_first = r->from != AV_NOPTS_VALUE && !r->began;
     if (is_first || frame->pts >= r->begin_pts) { /* what is before does not count */
         r->source->damage = (Damage){0};
         decoder_forget_damage(r->decoder);
         r->begin_pts = INT64_MAX;
     }
+    r->began = 1;
     r->frames++;
+    return r->frames > r->again_frames;
+}
+
+/* ---- restart ------------------------------------------------------------------------------- */
+
+static void begin_again(Reader *r, int64_t position)
+{
+    AVPacket *ahead;
+    gpu_frame_free(&r->ready);
+    while (av_fifo_read(r->ahead, &ahead, 1) >= 0)
+        av_packet_free(&ahead);
+    av_packet_unref(r->packet);
+    r->input_ended = r->frames_ended = r->tail_ended = 0;
+    r->end = r->to;
+    source_restart(r->source, position);
+}
+
+/* Counts frames, so their times do not matter. */
+static void begin_at_start(Reader *r, int64_t number)
+{
+    r->frames = 0;
+    r->again_after = AV_NOPTS_VALUE;
+    r->again_frames = number;
+    begin_again(r, begin_position(r));
+    if (begin_position(r) > 0 && r->span.seek_us > r->options.from_us)
+        decoder_join(r->decoder);
+}
+
+int reader_can_restart(const Reader *r)
+{
+    return source_can_restart(r->source);
+}
+
+int reader_restart(Reader *r, int64_t number, MediaError *error)
+{
+    const int is_recent = number > 0 && number > r->frames - RECENT_FRAMES && number <= r->frames;
+    const int regular =
+        decoder_can_begin_anywhere(r->decoder) && source_can_seek(r->source) && !r->source->jump;
+    const int64_t last = is_recent ? r->recent[(number - 1) % RECENT_FRAMES] : 0;
+    const int64_t position = av_rescale_q(last, r->source->video->time_base, AV_TIME_BASE_Q) -
+                             source_start(r->source) - SOURCE_INTERLEAVE_US;
+    const int ret = decoder_restart(&r->decoder, error);
+    if (ret < 0)
+        return ret;
+    if (!is_recent || !regular || position <= begin_position(r)) {
+        begin_at_start(r, number);
+        return 0;
+    }
+    r->frames = number;
+    r->again_after = last;
+    r->again_frames = 0;
+    begin_again(r, position);
+    decoder_join(r->decoder);
+    return 0;
+}
+
+/* 1: a frame before the one that the restart is for. Restarts at the start if the frame right
+ * before that one is missing. */
+static int has_come(Reader *r, int ended, const AVFrame *frame, MediaError *error)
+{
+    if (r->again_after == AV_NOPTS_VALUE)
+        return ended ? AVERROR_EOF : 0;
+    if (ended || frame->pts > r->again_after) {
+        const int ret = decoder_restart(&r->decoder, error);
+        begin_at_start(r, r->frames);
+        return ret < 0 ? ret : 1;
+    }
+    if (frame->pts == r->again_after)
+        r->again_after = AV_NOPTS_VALUE;
     return 1;
 }
 
@@ -476,16 +555,18 @@ static int decode_one(Reader *r, MediaError *error)
     if (!frame)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     int ret = decoder_receive(r->decoder, frame, error);
-    if (ret == AVERROR_EOF)
-        end_frames(r);
     if (ret >= 0)
         r->returned |= decoder_take_return(r->decoder);
-    if (ret >= 0 && take_frame(r, frame)) {
+    if (ret >= 0 || ret == AVERROR_EOF)
+        ret = has_come(r, ret == AVERROR_EOF, frame, error);
+    if (ret == AVERROR_EOF)
+        end_frames(r);
+    if (ret == 0 && take_frame(r, frame)) {
         r->ready = frame;
         return 0;
     }
     gpu_frame_free(&frame);
-    return ret == AVERROR_EOF ? 0 : ret;
+    return ret == AVERROR_EOF || ret > 0 ? 0 : ret;
 }
 
 /* Reads and decodes until a frame is ready, packets have piled up, or nothing follows. */
@@ -541,6 +622,8 @@ int reader_next(Reader *r, Message *message, MediaError *error)
     move_packets(r, message, end);
     if (message->packet_count == MESSAGE_PACKETS)
         return 0; /* the frame follows in a message of its own */
+    message->number = r->frames - 1;
+    r->recent[message->number % RECENT_FRAMES] = r->ready->pts;
     r->ready->pts -= av_rescale_q(r->zero, AV_TIME_BASE_Q, r->source->video->time_base);
     message->frame = r->ready;
     message->returned = r->returned;

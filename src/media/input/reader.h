@@ -62,6 +62,14 @@ void reader_deepen(Reader *reader, int depth);
  */
 int reader_next(Reader *reader, Message *message, MediaError *error);
 
+/* Not 0: reader_restart() works. */
+int reader_can_restart(const Reader *reader);
+
+/* Reads the frames from `number` (see Message) on again, decoded in software: the same bits.
+ * Packets to copy that were given out are not repeated. The thread that reads has to be stopped.
+ * MEDIA_INPUT. */
+int reader_restart(Reader *reader, int64_t number, MediaError *error);
+
 /* What of the input's times became 0, AV_TIME_BASE units. Once a message was filled, any thread. */
 int64_t reader_zero(const Reader *reader);
 

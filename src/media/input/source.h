@@ -54,6 +54,9 @@ void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averro
  * begins with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
+/* How far the tracks of a file may be apart in it. AV_TIME_BASE units. */
+#define SOURCE_INTERLEAVE_US 2000000
+
 /* A subtitle this long after everything else is damage. AV_TIME_BASE units. */
 #define SOURCE_STRAY_US INT64_C(3600000000)
 
@@ -66,6 +69,16 @@ typedef struct TrackClock {
     int64_t moved_by; /* what was added to its time */
     int corrupt;      /* packets until a packet marked as corrupt counts; 0: none was */
 } TrackClock;
+
+/* How far a track has been read: after source_restart(), packets up to here are dropped. */
+typedef struct TrackMark {
+    int64_t time, latest; /* of the last packet, and the latest of all; AV_NOPTS_VALUE: unknown */
+    int64_t pos;
+    int size;  /* -1: nothing was read yet */
+    int again; /* not 0: dropping them now */
+} TrackMark;
+
+#define SOURCE_NO_MARK ((TrackMark){AV_NOPTS_VALUE, AV_NOPTS_VALUE, -1, -1, 0})
 
 /* Fields are to be read only. */
 typedef struct Source {
@@ -108,7 +121,10 @@ typedef struct Source {
     AVFifo *ahead;      /* packets that are read already, see video_count_packets(); or NULL */
     int *counted;       /* by stream: video packets among them; or NULL */
     TrackClock *clocks; /* by stream */
-    int64_t *gaps;      /* positions of mp4 fragments before which others are missing */
+    TrackMark *marks;   /* by stream */
+    int again;     /* after source_restart(), until the video gets past where it was: damage found
+                      meanwhile is counted already */
+    int64_t *gaps; /* positions of mp4 fragments before which others are missing */
     int gap_count;
     int64_t jump;      /* added to all times since one has jumped, AV_TIME_BASE units */
     int64_t last_jump; /* what was added before that */
@@ -210,6 +226,17 @@ int source_can_seek(const Source *source);
  * An input that cannot do that stays at its start. Returns not 0 if it went to a keyframe.
  */
 int source_seek(Source *source, int64_t position);
+
+/* Not 0: source_restart() works. */
+int source_can_restart(const Source *source);
+
+/*
+ * Reads the video again from a keyframe at or before `position` (as source_seek(); 0 = the start of
+ * the input). Other tracks continue where they were: their packets that were already read are
+ * dropped. To miss none, `position` must be where reading began, or SOURCE_INTERLEAVE_US before the
+ * last packet read.
+ */
+void source_restart(Source *source, int64_t position);
 
 /*
  * Shows `take` the packets of subtitles that lie before where source_seek() goes for `position`, up
