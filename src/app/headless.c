@@ -259,7 +259,6 @@ static int look_ahead(Run *run)
         .reader = run->reader_options,
         .context = run->engine.context,
         .nanoseconds = run->ahead,
-        .stop = run->stop,
     };
     PlannedOptions planned = {
         .next = next_curve,

@@ -1,6 +1,7 @@
 #include "pipeline/decode_stage.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <libavutil/error.h>
@@ -16,6 +17,7 @@ struct DecodeStage {
     void *item; /* the next one, the thread's */
     pthread_t thread;
     int running;
+    atomic_int ends;  /* see decode_stage_finish() */
     MediaError error; /* the thread's until the queue has ended */
 };
 
@@ -23,6 +25,8 @@ static int decode_next(DecodeStage *s)
 {
     int64_t bytes = 0;
     int ret = queue_wait_for_room(s->queue); /* else it would only be older when it is seen */
+    if (ret >= 0 && atomic_load(&s->ends))
+        ret = AVERROR_EXIT;
     if (ret >= 0)
         ret = s->options.next(s->options.opaque, s->item, &bytes, &s->error);
     if (ret < 0)
@@ -58,6 +62,7 @@ DecodeStage *decode_stage_create(const DecodeStageOptions *options)
     if (!s)
         return NULL;
     s->options = *options;
+    atomic_init(&s->ends, 0);
     s->item = calloc(1, options->item);
     if (!s->item || queue_open(&s->queue, &queue) < 0)
         decode_stage_close(&s);
@@ -95,6 +100,7 @@ DecodeStage *decode_stage_of_reader(Reader *reader)
 int decode_stage_start(DecodeStage *s, MediaError *error)
 {
     queue_restart(s->queue);
+    atomic_store(&s->ends, 0);
     s->error = (MediaError){0};
     s->running = pthread_create(&s->thread, NULL, stage_main, s) == 0;
     return s->running
@@ -122,6 +128,11 @@ int decode_stage_look(DecodeStage *s, MediaError *error)
 int decode_stage_waiting(DecodeStage *s)
 {
     return queue_count(s->queue);
+}
+
+void decode_stage_finish(DecodeStage *s)
+{
+    atomic_store(&s->ends, 1);
 }
 
 void decode_stage_stop(DecodeStage *s)

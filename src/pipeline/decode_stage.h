@@ -43,6 +43,10 @@ int decode_stage_look(DecodeStage *stage, MediaError *error);
 /* Items that wait. Any thread. */
 int decode_stage_waiting(DecodeStage *stage);
 
+/* Begins nothing new: what waits, and what is being decoded, can still be taken, then the answer is
+ * AVERROR_EXIT. */
+void decode_stage_finish(DecodeStage *stage);
+
 /* Ends the thread, which is in no call that waits; items in the queue are freed. */
 void decode_stage_stop(DecodeStage *stage);
 

@@ -20,7 +20,8 @@ struct EqualizeLoop {
     int chroma;                 /* is written, too */
     EqualizeTask tasks[MOST];   /* in flight, a ring */
     int first, count;
-    int slots; /* of the equalizer, as far as that is known */
+    int slots;      /* of the equalizer, as far as that is known */
+    int gives_back; /* since the last next(), frames were given back that are to come again */
 };
 
 /* ---- what a frame is equalized into ---- */
@@ -126,7 +127,7 @@ static int submit_item(EqualizeLoop *l, const EqualizeTask *task, MediaError *er
 {
     const int ret = submit(l, task, error);
     if (ret > 0)
-        return l->options.done(l->options.opaque, task->item, error);
+        return l->options.lost(l->options.opaque, task->item, error);
     if (ret < 0)
         l->options.free(task->item);
     return ret;
@@ -161,21 +162,27 @@ static void leave_output(const EqualizeTask *task)
     av_frame_free(task->out);
 }
 
-/* Frames that were lost with a GPU, the first of which has come back as such. */
-static int rescue_all(EqualizeLoop *l, MediaError *error)
+/* Gives back all frames in flight, which are to come again: the first of them is lost with the GPU;
+ * `finished` if that one was received. */
+static int give_back(EqualizeLoop *l, int finished, MediaError *error)
 {
     EqualizeTask tasks[MOST];
-    const int count = copy_tasks(l, tasks);
-    int finished = 0;
+    const int count = copy_tasks(l, tasks), first = finished;
     lumeq_flush(l->options.equalizer);
     for (int i = 1; i < count; i++)
         finished += lumeq_receive(l->options.equalizer, NULL, NULL) == 0;
-    const int ret = lumeq_rewind(l->options.equalizer, finished);
+    int ret = lumeq_rewind(l->options.equalizer, finished);
     if (ret < 0)
         return failed(l, ret, error);
-    for (int i = 0; i < count; i++)
-        leave_output(&tasks[i]);
-    return submit_all(l, tasks, count, error);
+    l->count = 0;
+    l->gives_back = 1;
+    for (int i = 0; i < count; i++) {
+        if (i >= first)
+            leave_output(&tasks[i]);
+        const int lost = l->options.lost(l->options.opaque, tasks[i].item, error);
+        ret = lost < 0 ? lost : ret;
+    }
+    return ret;
 }
 
 /* Pictures that were to lie on a GPU that was lost: all that is in flight, once more. */
@@ -219,7 +226,7 @@ static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
         return 0;
     note_loss(l);
     if (ret == LUMEQ_ERR_GPU && is_on_lost_gpu(l, task))
-        return rescue_all(l, error);
+        return give_back(l, 0, error);
     if (ret == LUMEQ_ERR_GPU) /* its input is lost with the GPU, and it was given back */
         l->options.free(pop(l));
     if (ret < 0)
@@ -229,6 +236,10 @@ static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
     if (task->stats)
         equalizer_place(task->stats, task->in);
     ret = equalizer_take_output(l->memory, *task->out, &frame, error);
+    if (ret >= 0 && l->options.ready)
+        ret = l->options.ready(l->options.opaque, task->item, error);
+    if (ret == EQUALIZE_LOST)
+        return give_back(l, 1, error);
     *item = pop(l);
     if (ret < 0)
         l->options.free(*item);
@@ -255,15 +266,16 @@ static int pass_on_until(EqualizeLoop *l, int count, MediaError *error)
     return ret < 0 ? ret : 0;
 }
 
-/* 1: its frame was lost with the GPU, and all before it are done. */
+/* 1: the frame is lost with the GPU, or one before it that is to come again. All before are done.
+ */
 static int submit(EqualizeLoop *l, const EqualizeTask *wanted, MediaError *error)
 {
     EqualizeTask task = *wanted;
     int ret = pass_on_until(l, l->slots - 1, error);
-    if (ret >= 0 && is_on_lost_gpu(l, &task) && !l->options.rescue(l->options.opaque, &task)) {
+    if (ret >= 0 && is_on_lost_gpu(l, &task))
         ret = pass_on_until(l, 0, error);
-        return ret < 0 ? ret : 1;
-    }
+    if (ret >= 0 && (l->gives_back || is_on_lost_gpu(l, &task)))
+        return 1;
     if (ret >= 0)
         ret = make_output(l, &task, error);
     if (ret < 0)
@@ -277,8 +289,7 @@ static int submit(EqualizeLoop *l, const EqualizeTask *wanted, MediaError *error
     if (ret < 0 && is_on_lost_gpu(l, &task)) {
         note_loss(l);
         leave_output(&task);
-        ret = pass_on_until(l, 0, error);
-        return ret < 0 ? ret : submit(l, &task, error);
+        return submit(l, &task, error);
     }
     return ret < 0 ? failed(l, ret, error) : 0;
 }
@@ -340,6 +351,7 @@ int equalize_loop_run(EqualizeLoop *l, MediaError *error)
     int ret;
     do {
         EqualizeTask task = {0};
+        l->gives_back = 0;
         ret = l->options.next(l->options.opaque, &task, !l->count, error);
         if (ret >= 0)
             ret = equalize(l, &task, error);

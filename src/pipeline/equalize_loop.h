@@ -4,8 +4,8 @@
  * It takes frames in order, makes what they are equalized into, and hands them on in order. Where
  * another frame is at hand, that one is submitted before the one before is waited for, so that a
  * GPU has several in flight; where none is, what is in flight is waited for at once. It notes the
- * loss of a GPU, and does anew what lay there. Where frames come from, which are left out, and
- * where they go is a matter of two calls.
+ * loss of a GPU, and gives back the frames that lay there. Where frames come from, which are left
+ * out, and where they go is a matter of two calls.
  */
 #ifndef LUMEQ_PIPELINE_EQUALIZE_LOOP_H
 #define LUMEQ_PIPELINE_EQUALIZE_LOOP_H
@@ -24,6 +24,8 @@ typedef struct EqualizeTask {
     int first;              /* it has nothing to do with those before */
 } EqualizeTask;
 
+#define EQUALIZE_LOST 1
+
 typedef struct EqualizeLoopOptions {
     LumeqEqualizer *equalizer;
     AVBufferRef *gpu; /* FFmpeg's use of it (gpu_frame.h), which is lost with it; or NULL */
@@ -31,11 +33,14 @@ typedef struct EqualizeLoopOptions {
      * for then; another negative number ends the loop. `idle`: none is in flight, and it is the
      * call that has to wait. */
     int (*next)(void *opaque, EqualizeTask *task, int idle, MediaError *error);
+    /* The oldest item is equalized, and `done` is called next. EQUALIZE_LOST: its decoded frame is
+     * wanted and lost with the GPU, so `lost` is; negative: ends. Or NULL. */
+    int (*ready)(void *opaque, void *item, MediaError *error);
     int (*done)(void *opaque, void *item, MediaError *error); /* takes it; negative: ends */
-    void (*free)(void *item);                                 /* takes it: it is not done */
-    /* Has what the task had on a GPU, which was lost, on the host: 1; 0: it cannot be had any more,
-     * and the item goes on without its frame. */
-    int (*rescue)(void *opaque, EqualizeTask *task);
+    /* Takes an item whose decoded frame is lost with the GPU, or one that follows it: frames from
+     * the first of these on have to come from `next` again, if they can. Negative: ends. */
+    int (*lost)(void *opaque, void *item, MediaError *error);
+    void (*free)(void *item); /* takes it: it is not done */
     void *opaque;
     void (*note)(const char *line); /* takes one line that everybody should see */
 } EqualizeLoopOptions;

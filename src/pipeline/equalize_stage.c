@@ -45,6 +45,7 @@ typedef struct Orders {
     VideoFeed *feed; /* NULL: none; used under the lock alone */
     int live, hold, on_device, stop;
     int generation, revision;
+    int restarts; /* the feed can start again */
     LumeqParams params;
     int64_t taken, shown; /* numbers */
     int64_t late_from, late_to;
@@ -52,9 +53,10 @@ typedef struct Orders {
 
 /* A decoded frame that may have to be equalized anew. */
 typedef struct Kept {
-    FeedFrame decoded;
-    AVFrame *before; /* a reference to the frame that it is compared with; NULL: none */
-    AVFrame *away;   /* the frame on the GPU, where it is here for that; else NULL */
+    FeedFrame decoded;  /* without its frame: that was lost with the GPU, and comes again */
+    FeedPlace compared; /* of the frame `before`; where there is none, its own */
+    AVFrame *before;    /* a reference to the frame that it is compared with; NULL: none */
+    AVFrame *away;      /* the frame on the GPU, where it is here for that; else NULL */
     int64_t number;
     int generation;
     int first;         /* it does not follow the one before */
@@ -68,11 +70,12 @@ struct EqualizeStage {
     int running;
     Queue *results; /* of Result */
 
-    pthread_mutex_t rescuing; /* the feed that is attached stays; before `lock` */
-    pthread_mutex_t lock;     /* of these four; never held for long */
+    pthread_mutex_t lock; /* of all these; never held for long */
     pthread_cond_t changed;
     Orders orders;
     int woken;
+    int again; /* the generation whose feed is to start again at `again_at`; 0: none */
+    FeedPlace again_at;
     MediaError error; /* of the last Result that is a fault */
 
     /* The window's. */
@@ -84,8 +87,11 @@ struct EqualizeStage {
     FeedFrame coming[COMING];
     int coming_count;
     Kept kept[KEPT];
-    /* Of them, the first so many are in the equalizer's history, and so many were handed in. */
-    int kept_count, done, begun;
+    /* Of them, the first so many are in the equalizer's history, so many were handed in, and so
+     * many have their frames. */
+    int kept_count, done, begun, filled;
+    FeedPlace last; /* of the last one */
+    int awaits;     /* the feed is to start again */
     int generation, revision;
     int64_t number;  /* of the last frame */
     int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
@@ -170,19 +176,12 @@ static int begin_kept(EqualizeStage *s, EqualizeTask *task, MediaError *error)
     return 0;
 }
 
-static void lose(EqualizeStage *s, int index);
-
-/* The oldest one that was handed in is equalized, or it was lost with a GPU. */
+/* The oldest one that was handed in is equalized. */
 static int end_kept(void *opaque, void *done, MediaError *error)
 {
     EqualizeStage *s = opaque;
     EqualizedFrame *f = done;
     (void)error;
-    if (!f->decoded.frame) {
-        equalized_frame_free(&f);
-        lose(s, s->done);
-        return 0;
-    }
     Kept *kept = &s->kept[s->done++];
     s->sent_at = av_gettime_relative();
     f->equalize_us = (double)(s->sent_at - kept->begun_at);
@@ -206,34 +205,11 @@ static void forget(EqualizeStage *s, int index)
     gpu_frame_free(&s->kept[index].before);
     gpu_frame_free(&s->kept[index].away);
     s->kept_count--;
+    s->filled -= index < s->filled;
     s->done -= index < s->done;
     s->begun -= index < s->begun;
     memmove(&s->kept[index], &s->kept[index + 1],
             (size_t)(s->kept_count - index) * sizeof(s->kept[0]));
-}
-
-/* Has it on the host: 1. */
-static int rescue(EqualizeStage *s, int generation, AVFrame *frame)
-{
-    int ret = AVERROR(ENOENT); /* its feed has gone elsewhere since */
-    if (!gpu_frame_is(frame))
-        return 1;
-    pthread_mutex_lock(&s->rescuing);
-    if (s->orders.feed && s->orders.generation == generation)
-        ret = video_feed_rescue(s->orders.feed, frame);
-    pthread_mutex_unlock(&s->rescuing);
-    return ret >= 0;
-}
-
-/* Has all that is kept there, as far as it can be had, in order. */
-static void rescue_kept(EqualizeStage *s)
-{
-    for (int i = 0; i < s->kept_count; i++) {
-        Kept *k = &s->kept[i];
-        if (k->before && !rescue(s, k->generation, k->before))
-            gpu_frame_free(&k->before);
-        (void)rescue(s, k->generation, k->decoded.frame);
-    }
 }
 
 /* It cannot be had any more. */
@@ -244,76 +220,141 @@ static void lose(EqualizeStage *s, int index)
     forget(s, index);
 }
 
-/* Not 0: one of those that are kept is to be handed in. */
+/* The frame comes from the feed again: only its place is kept. */
+static void empty_kept(Kept *kept)
+{
+    gpu_frame_free(&kept->decoded.frame);
+    gpu_frame_free(&kept->before);
+    gpu_frame_free(&kept->away);
+}
+
+static void ask_again(EqualizeStage *s, const FeedPlace *place)
+{
+    pthread_mutex_lock(&s->lock);
+    s->again = s->orders.generation == s->generation ? s->generation : 0;
+    s->again_at = *place;
+    pthread_mutex_unlock(&s->lock);
+    s->awaits = 1;
+    s->options.wake(s->options.wake_opaque);
+}
+
+/* The GPU is lost: has the feed start again in software at the first frame that is kept, and at the
+ * one that is compared with. A live one cannot. */
+static void lose_kept(EqualizeStage *s)
+{
+    const int again = s->now.restarts && s->generation == s->now.generation;
+    for (int i = s->kept_count - 1; i >= 0; i--) {
+        Kept *k = &s->kept[i];
+        const AVFrame *frame = k->decoded.frame;
+        const int on_gpu = !frame || gpu_frame_is(frame) || (k->before && gpu_frame_is(k->before));
+        if (again && k->generation == s->generation && !k->decoded.preview)
+            empty_kept(k);
+        else if (on_gpu && s->now.restarts)
+            forget(s, i);
+        else if (on_gpu)
+            lose(s, i);
+    }
+    s->filled = 0;
+    while (s->filled < s->kept_count && s->kept[s->filled].decoded.frame)
+        s->filled++;
+    if (!again)
+        return;
+    while (s->coming_count)
+        gpu_frame_free(&s->coming[--s->coming_count].frame);
+    s->end = s->end_sent = 0;
+    FeedPlace place = {s->last.position + 1, s->last.number + 1};
+    if (s->filled < s->kept_count)
+        place = s->kept[s->filled].compared;
+    ask_again(s, &place);
+}
+
+/* Not 0: one of those that are kept is to be handed in, and is there. */
 static int has_kept(EqualizeStage *s)
 {
-    while (s->begun < s->kept_count) {
-        const AVFrame *frame = s->kept[s->begun].decoded.frame;
-        if (gpu_frame_is_lost(frame))
-            rescue_kept(s);
-        if (!gpu_frame_is_lost(frame))
-            return 1;
-        lose(s, s->begun);
-    }
+    if (s->begun < s->filled && gpu_frame_is_lost(s->kept[s->begun].decoded.frame))
+        lose_kept(s);
+    return s->begun < s->filled;
+}
+
+/* See EqualizeLoopOptions. */
+static int lose_task(void *opaque, void *item, MediaError *error)
+{
+    EqualizeStage *s = opaque;
+    EqualizedFrame *f = item;
+    (void)error;
+    gpu_frame_lose(f->decoded.frame);
+    equalized_frame_free(&f);
+    if (--s->begun == s->done)
+        lose_kept(s);
     return 0;
 }
 
-static const Kept *find_kept(const EqualizeStage *s, int64_t number)
+static FeedPlace place_of(const FeedFrame *frame)
 {
-    for (int i = 0; i < s->kept_count; i++)
-        if (s->kept[i].number == number)
-            return &s->kept[i];
-    return NULL;
+    return (FeedPlace){frame->position, frame->number};
 }
 
-/* See EqualizeLoopOptions: of one in flight, which is kept. */
-static int rescue_task(void *opaque, EqualizeTask *task)
-{
-    EqualizeStage *s = opaque;
-    EqualizedFrame *f = task->item;
-    const Kept *kept = find_kept(s, f->number);
-    rescue_kept(s);
-    gpu_frame_free(&f->decoded.frame);
-    if (kept && !gpu_frame_is(kept->decoded.frame))
-        f->decoded.frame = av_frame_clone(kept->decoded.frame);
-    task->in = f->decoded.frame;
-    task->before = kept ? kept->before : NULL;
-    return task->in != NULL;
-}
-
-/* That the frame behind it is compared with. */
+/* Reference for the frame after it. */
 static AVFrame *clone_before(const Kept *last)
 {
     return last ? av_frame_clone(last->away ? last->away : last->decoded.frame) : NULL;
 }
 
-/* Both are where they can be compared; without memory it has none before it. */
-static void meet(EqualizeStage *s, Kept *kept)
+/* Both are where they can be compared. 0: one of them is lost with the GPU. */
+static int meet(EqualizeStage *s, Kept *kept)
 {
     kept->away = gpu_frame_is(kept->decoded.frame) ? av_frame_clone(kept->decoded.frame) : NULL;
-    if (equalizer_meet(s->options.memory, kept->before, kept->decoded.frame) < 0 &&
-        !rescue(s, kept->generation, kept->before))
-        gpu_frame_free(&kept->before);
+    if (equalizer_meet(s->options.memory, kept->before, kept->decoded.frame) < 0)
+        return 0;
     if (gpu_frame_is(kept->decoded.frame))
         gpu_frame_free(&kept->away);
+    return 1;
 }
 
 /* Takes the frame over. */
 static void keep(EqualizeStage *s, const FeedFrame *decoded)
 {
     const int first = s->apart || decoded->returned;
+    const Kept *last = s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL;
     Kept kept = {
         .decoded = *decoded,
-        .before = clone_before(s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL),
+        .before = clone_before(last),
+        .compared = last ? place_of(&last->decoded) : place_of(decoded),
         .number = ++s->number,
         .generation = s->generation,
         .first = first,
     };
-    meet(s, &kept);
+    const int here = meet(s, &kept);
     if (s->kept_count == KEPT)
         forget(s, 0);
     s->kept[s->kept_count++] = kept;
+    s->filled++;
+    s->last = place_of(decoded);
     s->apart = decoded->preview;
+    if (here)
+        return;
+    gpu_frame_lose(kept.before);
+    gpu_frame_lose(kept.decoded.frame);
+    lose_kept(s);
+}
+
+/* A frame that comes again: into its place, or to be compared with the first of these. */
+static void fill(EqualizeStage *s, FeedFrame *decoded)
+{
+    Kept *k = &s->kept[s->filled];
+    if (decoded->number == k->decoded.number) {
+        k->decoded.frame = decoded->frame;
+        decoded->frame = NULL;
+        if (!k->first && s->filled && k->compared.number == k[-1].decoded.number)
+            k->before = clone_before(k - 1);
+        s->filled++;
+    } else if (decoded->number > k->decoded.number) { /* the feed has missed it */
+        lose(s, s->filled);
+    } else if (decoded->number == k->compared.number) {
+        gpu_frame_free(&k->before);
+        k->before = decoded->frame;
+        decoded->frame = NULL;
+    }
 }
 
 static int is_ahead(const EqualizeStage *s, const Kept *kept)
@@ -394,7 +435,8 @@ static int take_decoded(EqualizeStage *s, FeedFrame *frame, MediaError *error)
 {
     int ret = AVERROR(EAGAIN);
     pthread_mutex_lock(&s->lock);
-    if (s->orders.feed && s->orders.generation == s->generation)
+    s->awaits &= s->again == s->generation;
+    if (!s->awaits && s->orders.feed && s->orders.generation == s->generation)
         ret = video_feed_receive(s->orders.feed, frame, error);
     pthread_mutex_unlock(&s->lock);
     return ret;
@@ -455,9 +497,23 @@ static int give_way(EqualizeStage *s, MediaError *error)
     return 1;
 }
 
+/* 1: a frame has come again; 0: none has yet. */
+static int take_again(EqualizeStage *s)
+{
+    fetch(s);
+    if (!s->coming_count)
+        return 0;
+    FeedFrame next = take_coming(s);
+    fill(s, &next);
+    gpu_frame_free(&next.frame);
+    return 1;
+}
+
 /* 1: there may be more to do; 0: there is not. */
 static int take_next(EqualizeStage *s, MediaError *error)
 {
+    if (s->filled < s->kept_count)
+        return take_again(s);
     if (!s->now.live && count_ahead(s) >= AHEAD)
         return 0;
     fetch(s);
@@ -489,9 +545,12 @@ static void begin_generation(EqualizeStage *s)
 {
     s->generation = s->now.generation;
     s->apart = 1;
-    s->end = s->end_sent = 0;
+    s->end = s->end_sent = s->awaits = 0;
     while (s->coming_count)
         drop_coming(s);
+    for (int i = s->kept_count - 1; i >= 0; i--) /* its feed has gone elsewhere */
+        if (!s->kept[i].decoded.frame)
+            forget(s, i);
     for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to come out anew */
         if (s->kept[i].number != s->now.shown)
             forget(s, i);
@@ -585,7 +644,6 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     s->now.params = s->orders.params = options->params;
     s->orders.late_from = s->orders.late_to = INT64_MIN;
     atomic_init(&s->gone, 0);
-    pthread_mutex_init(&s->rescuing, NULL);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     const EqualizeLoopOptions loop = {
@@ -594,7 +652,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
         .next = next_frame,
         .done = end_kept,
         .free = free_equalized,
-        .rescue = rescue_task,
+        .lost = lose_task,
         .opaque = s,
         .note = options->note,
     };
@@ -631,19 +689,34 @@ void equalize_stage_wake(EqualizeStage *s)
 
 void equalize_stage_attach(EqualizeStage *s, VideoFeed *feed, int live)
 {
-    pthread_mutex_lock(&s->rescuing);
     Orders *o = begin_orders(s);
     o->feed = feed;
+    o->restarts = feed && video_feed_can_restart(feed);
     o->live = live;
     o->generation++;
     o->late_from = o->late_to = INT64_MIN;
     give_orders(s);
-    pthread_mutex_unlock(&s->rescuing);
 }
 
 void equalize_stage_detach(EqualizeStage *s)
 {
     equalize_stage_attach(s, NULL, 0);
+}
+
+int equalize_stage_wants_again(EqualizeStage *s, FeedPlace *place)
+{
+    pthread_mutex_lock(&s->lock);
+    const int wants = s->again && s->again == s->orders.generation;
+    *place = s->again_at;
+    pthread_mutex_unlock(&s->lock);
+    return wants;
+}
+
+void equalize_stage_goes_on(EqualizeStage *s)
+{
+    begin_orders(s);
+    s->again = 0;
+    give_orders(s);
 }
 
 static int is_shown_anew(const EqualizeStage *s, const Result *r)
@@ -773,7 +846,6 @@ void equalize_stage_close(EqualizeStage **stage)
     equalize_loop_free(&s->loop);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
-    pthread_mutex_destroy(&s->rescuing);
     free(s);
     *stage = NULL;
 }

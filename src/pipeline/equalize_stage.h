@@ -3,7 +3,7 @@
  *
  * Frames come out in order. When settings change, those ahead are equalized anew, and before them
  * the one that is shown: the result is as if the settings had held before. What was decoded before
- * a detach never comes out after it. What was on a GPU that is lost is decoded once more.
+ * a detach never comes out after it. What was on a GPU that is lost comes from the feed again.
  *
  * Functions are for one thread, the window's, unless they say otherwise; none of them waits, but
  * for equalize_stage_stop(), equalize_stage_close() and what attaches or detaches.
@@ -55,9 +55,13 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
  * one, the newest alone waits. */
 void equalize_stage_attach(EqualizeStage *stage, VideoFeed *feed, int live);
 
-/* The feed is not touched again. Waits for a frame that is decoded once more, once a GPU is lost.
- */
+/* The feed is not touched again. */
 void equalize_stage_detach(EqualizeStage *stage);
+
+/* Not 0: frames were lost with the GPU, and the feed is to start again at `place`. The stage leaves
+ * the feed alone until equalize_stage_goes_on(), or until it is attached again. */
+int equalize_stage_wants_again(EqualizeStage *stage, FeedPlace *place);
+void equalize_stage_goes_on(EqualizeStage *stage);
 
 /* The feed has something, or has ended. Any thread. */
 void equalize_stage_wake(EqualizeStage *stage);
@@ -94,7 +98,7 @@ void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 /* Frames that wait to be received. */
 int equalize_stage_waiting(EqualizeStage *stage);
 
-/* Frames that were lost with the GPU, and could not be decoded once more. Any thread. */
+/* Frames of a live input that were lost with the GPU. Any thread. */
 int64_t equalize_stage_gone(const EqualizeStage *stage);
 
 /* Not 0: the GPU was lost. Any thread. */

@@ -11,6 +11,8 @@
  */
 #define BEFORE 3
 
+#define MEASURE_LOST 1
+
 typedef struct Work {
     FirstPass *pass;
     Reader *reader;
@@ -18,17 +20,11 @@ typedef struct Work {
     LumeqMeasure *measure;
     AVFrame *before[BEFORE]; /* the nearest first */
     int64_t damage;          /* that was known by then */
-    int64_t skipped;         /* frames */
     int began;
+    int known; /* frames to come after a restart that are only compared with */
 } Work;
 
-static int lost(Work *w, MediaError *error)
-{
-    w->pass->lost = 1;
-    return media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU: %s",
-                      lumeq_last_error(NULL));
-}
-
+/* MEASURE_LOST: one of the two is lost with the GPU. */
 static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, MediaError *error)
 {
     const FirstPass *pass = w->pass;
@@ -40,7 +36,7 @@ static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, Media
     if (ret == 0)
         ret = lumeq_measure_finish(w->measure, 1);
     if (ret == LUMEQ_ERR_GPU && (gpu_frame_is(frame) || (previous && gpu_frame_is(previous))))
-        return lost(w, error);
+        return MEASURE_LOST;
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
                           lumeq_last_error(NULL));
@@ -53,7 +49,7 @@ static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_
 {
     size_t size = 0;
     int ret = measure(w, frame, before, error);
-    if (ret < 0)
+    if (ret != 0)
         return ret;
     ret = lumeq_measure_pack(w->measure, NULL, &size);
     uint8_t *bytes = ret < 0 ? NULL : av_malloc(size);
@@ -73,11 +69,12 @@ int first_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *
     int ret = 0;
     for (int i = 0; i < 2; i++) {
         marks[i] = 0;
-        if (ret >= 0 && frames[i])
+        if (ret == 0 && frames[i])
             ret = mark_of(&w, frames[i], frames[i + 1], &marks[i], error);
     }
     lumeq_measure_free(&w.measure);
-    return ret;
+    return ret == MEASURE_LOST ? media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU")
+                               : ret;
 }
 
 /* The first frame that counts. */
@@ -97,9 +94,11 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
     AVFrame *before = w->before[0] ? av_frame_clone(w->before[0]) : NULL;
     int ret = in && (before || !w->before[0]) ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0 && equalizer_meet(w->pass->reader.decoder.memory, before, in) < 0)
-        ret = lost(w, error);
-    if (ret >= 0)
+        ret = MEASURE_LOST;
+    if (ret == 0)
         ret = measure(w, in, before, error);
+    if (ret == MEASURE_LOST)
+        gpu_frame_lose(gpu_frame_is(frame) ? frame : w->before[0]);
     gpu_frame_free(&before);
     gpu_frame_free(&in);
     return ret;
@@ -112,14 +111,42 @@ static int take(Work *w, const Message *message, MediaError *error)
     const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
     const int64_t damage = w->damage;
     w->damage = message->damage;
-    if (frame->pts + shift < pass->from_pts || w->skipped++ < pass->skip)
+    if (frame->pts + shift < pass->from_pts)
         return 0;
     int ret = w->began ? 0 : begin(w, frame, error);
     if (ret >= 0)
         ret = measure_frame(w, frame, error);
+    if (ret == MEASURE_LOST) {
+        w->damage = damage;
+        return ret;
+    }
     MeasuredFrame which = measure_file_frame(frame, shift);
     which.damaged = message->damage > damage;
     return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
+}
+
+/* Starts again in software at this frame, and at those before it that are kept. */
+static int restart(Work *w, int64_t number, MediaError *error)
+{
+    w->known = (int)FFMIN(number, BEFORE);
+    for (int i = 0; i < BEFORE; i++)
+        gpu_frame_free(&w->before[i]);
+    decode_stage_stop(w->decoded);
+    const int ret = reader_restart(w->reader, number - w->known, error);
+    return ret < 0 ? ret : decode_stage_start(w->decoded, error);
+}
+
+static int take_message(Work *w, Message *message, MediaError *error)
+{
+    const int ret = w->known ? 0 : take(w, message, error);
+    if (ret == MEASURE_LOST)
+        return restart(w, message->number, error);
+    w->known -= w->known > 0;
+    gpu_frame_free(&w->before[BEFORE - 1]);
+    memmove(&w->before[1], &w->before[0], (BEFORE - 1) * sizeof(w->before[0]));
+    w->before[0] = message->frame;
+    message->frame = NULL;
+    return ret;
 }
 
 /* Until the stage that decodes has ended, or something fails. */
@@ -132,13 +159,8 @@ static int measure_all(Work *w, MediaError *error)
     while (ret >= 0) {
         Message message = {0};
         ret = decode_stage_take(w->decoded, &message, QUEUE_WAIT, error);
-        if (ret >= 0 && message.frame) {
-            ret = take(w, &message, error);
-            gpu_frame_free(&w->before[BEFORE - 1]);
-            memmove(&w->before[1], &w->before[0], (BEFORE - 1) * sizeof(w->before[0]));
-            w->before[0] = message.frame;
-            message.frame = NULL;
-        }
+        if (ret >= 0 && message.frame)
+            ret = take_message(w, &message, error);
         message_clear(&message);
     }
     decode_stage_stop(w->decoded);

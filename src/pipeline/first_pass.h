@@ -22,10 +22,6 @@ typedef struct FirstPass {
      * base, not shifted) are left out, but for the one that the first is compared with. INT64_MIN:
      * none are. */
     int64_t from_pts;
-    int64_t skip; /* so many frames at the start are decoded, but not measured */
-
-    /* Afterwards, also where it has failed. */
-    int lost; /* it failed because a frame was lost with the GPU that decoded it */
 
     /* Afterwards. */
     int damaged;          /* the input is known to be, as the sentence says */

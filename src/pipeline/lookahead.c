@@ -6,7 +6,6 @@
 #include <libavutil/fifo.h>
 
 #include "media/convert.h"
-#include "media/gpu_frame.h"
 #include "pipeline/first_pass.h"
 #include "pipeline/queue.h"
 
@@ -25,7 +24,7 @@ typedef struct Ahead {
 
 struct Lookahead {
     LookaheadOptions options;
-    Source *source, *again; /* again: after the loss of a GPU */
+    Source *source;
     LumeqParams params;
     int depth;
     LumeqHistory *history;
@@ -187,7 +186,6 @@ static int take(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
     return put_waiting(l, error);
 }
 
-/* After a GPU that decoded is lost, software decodes all again and goes on where measures end. */
 static void *lookahead_main(void *arg)
 {
     Lookahead *l = arg;
@@ -202,16 +200,6 @@ static void *lookahead_main(void *arg)
                       .opaque = l};
     pass.reader.copy = 0;
     int ret = first_pass_run(&pass, error);
-    if (pass.lost && !atomic_load(l->options.stop)) {
-        *error = (MediaError){0};
-        gpu_device_lose(pass.reader.decoder.gpu);
-        pass.reader.decoder.gpu = NULL;
-        pass.skip = l->measured;
-        ret = l->options.open(l->options.opaque, l->source, &l->again, error);
-        pass.source = l->again;
-        if (ret >= 0)
-            ret = first_pass_run(&pass, error);
-    }
     l->damaged = pass.damaged;
     if (l->surveyor) {
         end_survey(l);
@@ -308,7 +296,6 @@ void lookahead_close(Lookahead **lookahead)
     av_fifo_freep2(&l->planned);
     lumeq_history_destroy(&l->history);
     lumeq_history_destroy(&l->surveyor);
-    source_close(&l->again);
     source_close(&l->source);
     queue_close(&l->curves);
     pthread_cond_destroy(&l->changed);

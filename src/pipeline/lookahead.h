@@ -5,21 +5,17 @@
 #ifndef LUMEQ_PIPELINE_LOOKAHEAD_H
 #define LUMEQ_PIPELINE_LOOKAHEAD_H
 
-#include <stdatomic.h>
-
 #include "media/input/reader.h"
 #include "pipeline/measure_file.h"
 
 typedef struct LookaheadOptions {
-    /* Opens the input once more, to read the same streams as `like`. A second time from the thread
-     * that measures, when a GPU was lost that decoded. */
+    /* Opens the input once more, to read the same streams as `like`. */
     int (*open)(void *opaque, const Source *like, Source **source, MediaError *error);
     void *opaque;
-    const Source *source; /* that the frames to be equalized are read from; for the first call */
+    const Source *source; /* that the frames to be equalized are read from */
     ReaderOptions reader; /* those of the frames that are equalized */
     LumeqContext *context;
     int64_t nanoseconds; /* to look ahead, up to LUMEQ_MAX_LOOKAHEAD */
-    const atomic_int *stop;
 } LookaheadOptions;
 
 typedef struct Lookahead Lookahead;

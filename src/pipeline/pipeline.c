@@ -28,8 +28,12 @@ struct Pipeline {
     ApplyPool *pool;            /* of planned frames, or NULL */
     Flight flights[APPLY_MOST]; /* a ring */
     int first, flying;
+    LumeqCurve *curves[APPLY_MOST]; /* of frames that come again, in order */
+    int curve_count;
     AVFrame *before[PLANNED_BEFORE]; /* references to the frames that were equalized last */
     Item *next;                      /* was taken, but is not handed in yet */
+    int64_t again;                   /* the frame that the reader is to start again at; -1: none */
+    int known;                       /* frames to come after that which are only compared with */
     DecodeStage *decoded;            /* of Message */
     Queue *equalized;                /* of Item * */
     pthread_t thread;                /* that equalizes */
@@ -85,50 +89,97 @@ static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
     return p->before[0] ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
-/* 1: the frame is not on a GPU that was lost, or not any more; 0: there is none any more. */
-static int rescue_frame(Pipeline *p, AVFrame **frame)
+static void forget_before(Pipeline *p)
 {
-    if (!*frame || !gpu_frame_is(*frame))
-        return *frame != NULL;
-    if (reader_rescue(p->parts.reader, *frame) >= 0)
-        return 1;
-    gpu_frame_leave(*frame);
-    av_frame_free(frame);
+    for (int i = 0; i < PLANNED_BEFORE; i++)
+        gpu_frame_free(&p->before[i]);
+}
+
+/* Hands on the copied packets alone: the frame comes again, or is lost. */
+static int send_packets(Pipeline *p, Item **item)
+{
+    Message *message = &(*item)->message;
+    gpu_frame_free(&message->frame);
+    gpu_frame_free(&(*item)->before);
+    av_frame_free(&message->output);
+    if (message->packet_count)
+        return send(p, item);
+    item_free(item);
     return 0;
 }
 
-/* What an item is for. As rescue_frame(). */
-static int rescue_wanted(Pipeline *p, Item *item)
+/* The frame is lost with the GPU: the reader is to start again at it. A live input cannot. */
+static int lose_item(Pipeline *p, Item **item)
 {
-    const int rescued = rescue_frame(p, &item->message.frame);
-    if (!rescued && p->parts.lost)
+    const Message *message = &(*item)->message;
+    gpu_frame_lose(message->frame);
+    if (reader_can_restart(p->parts.reader))
+        p->again = p->again < 0 ? message->number : FFMIN(p->again, message->number);
+    else if (p->parts.lost)
         (*p->parts.lost)++;
-    return rescued;
+    return send_packets(p, item);
 }
 
-/* From a GPU that does not give them, by way of the decoder. */
-static void meet(Pipeline *p, AVFrame **before, AVFrame *in)
+/* See EqualizeLoopOptions. */
+static int lost_item(void *opaque, void *lost, MediaError *error)
 {
-    if (equalizer_meet(reader_memory(p->parts.reader), *before, in) >= 0)
-        return;
-    rescue_frame(p, before);
-    if (gpu_frame_is(in))
-        (void)reader_rescue(p->parts.reader, in);
+    Pipeline *p = opaque;
+    Item *item = lost;
+    (void)error;
+    p->number--;
+    const int ret = lose_item(p, &item);
+    item_free(&item);
+    return ret;
 }
 
-/* The decoded frame comes to the host, too; from a GPU that is lost, by way of the decoder. */
-static int bring_here(Pipeline *p, Item *item, MediaError *error)
+/* Starts again in software at the first frame that was lost, and at those that it is compared with
+ * before. Nothing is in flight. */
+static int restart(Pipeline *p, MediaError *error)
 {
-    AVFrame **frame = &item->message.frame, *host;
+    const int64_t number = p->again;
+    MediaError unread = {0}; /* comes again */
+    int ret = p->next ? send_packets(p, &p->next) : 0;
+    decode_stage_finish(p->decoded);
+    while (ret >= 0 && take(p, QUEUE_WAIT, &unread) >= 0)
+        ret = send_packets(p, &p->next);
+    decode_stage_stop(p->decoded);
+    forget_before(p);
+    p->again = -1;
+    p->known = (int)FFMIN(p->parts.planned ? PLANNED_BEFORE : 1, number);
+    if (ret >= 0)
+        ret = reader_restart(p->parts.reader, number - p->known, error);
+    return ret < 0 ? ret : decode_stage_start(p->decoded, error);
+}
+
+/* After a restart, frames before the first one that was lost come first. 1: this is one. */
+static int take_known(Pipeline *p, MediaError *error)
+{
+    if (!p->known || !p->next->message.frame)
+        return 0;
+    p->known--;
+    if (keep_before(p, p->next->message.frame, error) < 0)
+        return error->fault;
+    const int ret = send_packets(p, &p->next);
+    return ret < 0 ? ret : 1;
+}
+
+/* Where one of the two is on the host, brings the other one there, too. 0: lost with the GPU. */
+static int meet(const Pipeline *p, AVFrame *before, AVFrame *in)
+{
+    return equalizer_meet(reader_memory(p->parts.reader), before, in) >= 0;
+}
+
+/* EQUALIZE_LOST: the GPU cannot give it any more. */
+static int bring_here(Pipeline *p, AVFrame **frame, MediaError *error)
+{
+    AVFrame *host;
     const int ret = frame_memory_download(p->parts.memory, &host, *frame);
     if (ret == AVERROR(ENOMEM))
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    if (ret >= 0) {
-        gpu_frame_free(frame);
-        *frame = host;
-    } else if (!rescue_wanted(p, item)) {
-        av_frame_free(&item->message.output);
-    }
+    if (ret < 0)
+        return EQUALIZE_LOST;
+    gpu_frame_free(frame);
+    *frame = host;
     return 0;
 }
 
@@ -141,23 +192,11 @@ static int leave_gpu(Pipeline *p, Item *item, MediaError *error)
         message->frame->data[0] == message->output->data[0])
         return 0;
     if (p->parts.source)
-        return bring_here(p, item, error);
+        return bring_here(p, &message->frame, error);
     gpu_frame_unref(message->frame);
     return av_frame_ref(message->frame, message->output) < 0
                ? media_fail(error, MEDIA_INPUT, "out of memory")
                : 0;
-}
-
-/* See EqualizeLoopOptions. Those before it come first. */
-static int rescue_item(void *opaque, EqualizeTask *task)
-{
-    Pipeline *p = opaque;
-    Item *item = task->item;
-    rescue_frame(p, &item->before);
-    const int rescued = rescue_wanted(p, item);
-    task->in = item->message.frame;
-    task->before = item->before;
-    return rescued;
 }
 
 static int ask_stats(const Pipeline *p, Item *item, MediaError *error)
@@ -189,13 +228,16 @@ static Item *pop_flight(Pipeline *p)
     return item;
 }
 
-/* Those before the next item, all where its frame is. */
-static void take_before(Pipeline *p, AVFrame *in, AVFrame *before[PLANNED_BEFORE])
+/* Those before the next item, all where its frame is. 0: lost with the GPU. */
+static int take_before(Pipeline *p, AVFrame *in, AVFrame *before[PLANNED_BEFORE])
 {
+    int ret = 1;
     for (int i = 0; i < PLANNED_BEFORE && p->before[i]; i++)
         before[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * PLANNED_BEFORE - 1; i >= 0; i--) /* twice: one may have brought it here */
-        meet(p, &before[i % PLANNED_BEFORE], in);
+    for (int i = 2 * PLANNED_BEFORE - 1; i >= 0 && ret;
+         i--) /* twice: one may have brought it here */
+        ret = meet(p, before[i % PLANNED_BEFORE], in);
+    return ret;
 }
 
 static int start_work(Pipeline *p, Flight *f, MediaError *error)
@@ -220,55 +262,59 @@ static int take_off(Pipeline *p, LumeqCurve *curve, MediaError *error)
     AVFrame *decoded = av_frame_clone(f->item->message.frame);
     int ret =
         decoded ? ask_stats(p, f->item, error) : media_fail(error, MEDIA_INPUT, "out of memory");
-    if (ret >= 0) {
-        take_before(p, f->item->message.frame, f->work.before);
+    const int here = ret >= 0 && take_before(p, f->item->message.frame, f->work.before);
+    if (here)
         ret = start_work(p, f, error);
-    }
     p->flying++; /* so that it is freed like the others */
+    if (!here || ret < 0) {
+        f->work.ret = PLANNED_LOST;
+        f->work.is_done = 1;
+    }
     if (ret >= 0)
         ret = keep_before(p, decoded, error);
-    else
-        f->work.is_done = 1;
     gpu_frame_free(&decoded);
     return ret;
 }
 
-/* The GPU lost the oldest frame: the CPU equalizes it again. Returns 1, or 0 if the decoded frame
- * is lost as well: the item then goes on without it. */
-static int fly_again(Pipeline *p, MediaError *error)
+/* The oldest is lost with the GPU: all come again, and keep their curves. */
+static int lose_flights(Pipeline *p)
 {
-    Flight *f = flight_at(p, 0);
-    AVFrame **output = &f->item->message.output;
-    for (int i = 1; i < p->flying; i++)
-        apply_pool_wait(p->pool, &flight_at(p, i)->work);
-    for (int i = PLANNED_BEFORE - 1; i >= 0; i--)
-        rescue_frame(p, &f->work.before[i]);
+    LumeqCurve *curves[APPLY_MOST];
+    const int count = p->flying;
+    int ret = 0;
     frame_memory_encode_on(p->parts.memory, NULL);
-    gpu_frame_leave(*output); /* it may still be written to */
-    av_frame_free(output);
-    if (!rescue_wanted(p, f->item))
-        return 0;
-    if (start_work(p, f, error) < 0)
-        return error->fault;
-    apply_pool_wait(p->pool, &f->work);
-    return f->work.ret == PLANNED_LOST
-               ? media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL))
-               : f->work.ret;
+    for (int i = 0; i < count; i++) {
+        Flight *f = flight_at(p, 0);
+        apply_pool_wait(p->pool, &f->work);
+        curves[i] = f->work.curve;
+        f->work.curve = NULL;
+        Item *item = pop_flight(p);
+        if (item->message.output)
+            gpu_frame_leave(item->message.output); /* it may still be written to */
+        const int sent = lose_item(p, &item);
+        item_free(&item);
+        ret = sent < 0 ? sent : ret;
+    }
+    memmove(&p->curves[count], p->curves, (size_t)p->curve_count * sizeof(p->curves[0]));
+    memcpy(p->curves, curves, (size_t)count * sizeof(p->curves[0]));
+    p->curve_count += count;
+    return ret;
 }
 
-/* Waits for the oldest one and hands it on. */
+/* Waits for the oldest one and hands it on, or starts again at it. */
 static int land(Pipeline *p, MediaError *error)
 {
     Flight *f = flight_at(p, 0);
     apply_pool_wait(p->pool, &f->work);
-    int ret = f->work.ret == PLANNED_LOST ? fly_again(p, error) : f->work.ret;
-    if (ret < 0 && !error->fault)
+    int ret = f->work.ret;
+    if (ret == 1)
+        ret = leave_gpu(p, f->item, error) == EQUALIZE_LOST ? PLANNED_LOST : 1;
+    if (ret == PLANNED_LOST)
+        return lose_flights(p);
+    if (!error->fault && f->work.ret < 0)
         *error = f->work.error;
     Item *item = pop_flight(p);
-    if (ret >= 0)
-        ret = leave_gpu(p, item, error);
-    if (ret >= 0)
-        ret = send(p, &item);
+    ret = error->fault ? error->fault : send(p, &item);
     item_free(&item);
     return ret;
 }
@@ -298,12 +344,20 @@ static void leave_plan(Pipeline *p)
 static int begin_planned(Pipeline *p, MediaError *error)
 {
     LumeqCurve *curve;
+    int ret = take_known(p, error);
+    if (ret != 0)
+        return ret < 0 ? ret : 0;
     if (!p->next->message.frame) {
-        const int ret = land_all(p, error);
+        ret = land_all(p, error);
         return ret < 0 ? ret : send(p, &p->next);
     }
-    const int ret = planned_take(p->parts.planned, p->next->message.frame,
-                                 reader_zero(p->parts.reader), &curve, error);
+    if (p->curve_count) {
+        curve = p->curves[0];
+        memmove(p->curves, &p->curves[1], (size_t)--p->curve_count * sizeof(curve));
+        return take_off(p, curve, error);
+    }
+    ret = planned_take(p->parts.planned, p->next->message.frame, reader_zero(p->parts.reader),
+                       &curve, error);
     if (ret > 0)
         return take_off(p, curve, error);
     if (ret == 0)
@@ -316,9 +370,13 @@ static int run_planned(Pipeline *p, MediaError *error)
 {
     int ret = 0;
     while (ret >= 0 && p->parts.planned) {
+        if (p->again >= 0)
+            ret = restart(p, error);
+        if (ret < 0)
+            break;
         ret = p->flying < APPLY_MOST ? take(p, p->flying ? QUEUE_TRY : QUEUE_WAIT, error)
                                      : AVERROR(EAGAIN);
-        if (ret == AVERROR(EAGAIN))
+        if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->flying))
             ret = land(p, error);
         else if (ret >= 0)
             ret = begin_planned(p, error);
@@ -333,22 +391,19 @@ static int run_planned(Pipeline *p, MediaError *error)
     return landed < 0 ? landed : ret;
 }
 
-static void forget_before(Pipeline *p)
-{
-    for (int i = 0; i < PLANNED_BEFORE; i++)
-        gpu_frame_free(&p->before[i]);
-}
-
-/* The frame before goes with it, and this one is kept for the next. */
+/* The frame before goes with it, and this one is kept for the next. EQUALIZE_LOST: one of the two
+ * is. */
 static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *error)
 {
-    if (item->message.returned)
+    const int is_gone = p->before[0] && gpu_frame_is_lost(p->before[0]);
+    if (item->message.returned || (is_gone && !reader_can_restart(p->parts.reader)))
         forget_before(p);
     item->before = p->before[0];
     p->before[0] = NULL;
     if (keep_before(p, item->message.frame, error) < 0)
         return error->fault;
-    meet(p, &item->before, item->message.frame);
+    if (!meet(p, item->before, item->message.frame))
+        return EQUALIZE_LOST;
     *task = (EqualizeTask){
         .item = item,
         .in = item->message.frame,
@@ -361,16 +416,21 @@ static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *er
     return 0;
 }
 
-/* 1: the next item is in the task; 0: it was handed on. */
+/* 1: the next item is in the task; 0: it was handed on, or is lost with the GPU. */
 static int begin_next(Pipeline *p, EqualizeTask *task, MediaError *error)
 {
-    int ret = 0;
-    if (p->next->message.frame) {
-        ret = ask_stats(p, p->next, error);
-        if (ret >= 0)
-            return make_task(p, p->next, task, error) < 0 ? error->fault : 1;
-    }
-    return ret < 0 ? ret : send(p, &p->next);
+    int ret = take_known(p, error);
+    if (ret != 0)
+        return ret < 0 ? ret : 0;
+    if (!p->next->message.frame)
+        return send(p, &p->next);
+    ret = ask_stats(p, p->next, error);
+    if (ret < 0)
+        return ret;
+    ret = make_task(p, p->next, task, error);
+    if (ret == EQUALIZE_LOST)
+        return lose_item(p, &p->next);
+    return ret < 0 ? ret : 1;
 }
 
 /* See EqualizeLoopOptions. Packets keep their place among the frames. */
@@ -379,7 +439,11 @@ static int next_item(void *opaque, EqualizeTask *task, int idle, MediaError *err
     Pipeline *p = opaque;
     int ret = 0;
     while (ret == 0) {
-        if (!p->next)
+        if (p->again >= 0 && !idle)
+            return AVERROR(EAGAIN);
+        if (p->again >= 0)
+            ret = restart(p, error);
+        if (ret >= 0 && !p->next)
             ret = take(p, idle ? QUEUE_WAIT : QUEUE_TRY, error);
         if (!idle && (ret < 0 ? ret != AVERROR_EXIT : !p->next->message.frame))
             return AVERROR(EAGAIN);
@@ -391,14 +455,18 @@ static int next_item(void *opaque, EqualizeTask *task, int idle, MediaError *err
     return ret < 0 ? ret : 0;
 }
 
+static int ready_item(void *opaque, void *item, MediaError *error)
+{
+    return leave_gpu(opaque, item, error);
+}
+
 static int pass_item(void *opaque, void *done, MediaError *error)
 {
     Pipeline *p = opaque;
     Item *item = done;
+    (void)error;
     gpu_frame_free(&item->before);
-    int ret = leave_gpu(p, item, error);
-    if (ret >= 0)
-        ret = send(p, &item);
+    const int ret = send(p, &item);
     item_free(&item);
     return ret;
 }
@@ -426,9 +494,10 @@ static int start(Pipeline *p, MediaError *error)
         .equalizer = p->parts.equalizer,
         .gpu = p->parts.gpu,
         .next = next_item,
+        .ready = ready_item,
         .done = pass_item,
+        .lost = lost_item,
         .free = free_item,
-        .rescue = rescue_item,
         .opaque = p,
         .note = p->parts.note,
     };
@@ -455,6 +524,7 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
     if (!p)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     p->parts = *parts;
+    p->again = -1;
     for (int i = 0; i < PLANNED_BEFORE && parts->before[i]; i++)
         p->before[i] = av_frame_clone(parts->before[i]);
     const int ret = start(p, error);
@@ -480,6 +550,8 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     if (p->running)
         pthread_join(p->thread, NULL);
     apply_pool_close(&p->pool);
+    while (p->curve_count)
+        lumeq_curve_unref(&p->curves[--p->curve_count]);
     equalize_loop_free(&p->loop);
     item_free(&p->next);
     decode_stage_close(&p->decoded);

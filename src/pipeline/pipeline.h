@@ -38,7 +38,7 @@ typedef struct PipelineParts {
     int chroma;    /* is written, too */
     int source;    /* decoded frames are looked at, too, and not on a GPU; with `memory` */
     int arrays;    /* frames come with histograms and curve */
-    int64_t *lost; /* counts frames that could not be had again from a lost GPU; or NULL */
+    int64_t *lost; /* counts frames of a live input that were lost with a GPU; or NULL */
     void (*note)(const char *line); /* takes one line that everybody should see; any thread */
 } PipelineParts;
 

@@ -1,5 +1,7 @@
 #include "pipeline/video_feed.h"
 
+#include <pthread.h>
+
 #include <libavutil/time.h>
 
 #include "media/compat.h"
@@ -23,7 +25,9 @@ struct VideoFeed {
     int live;       /* the one frame that waits gives way to a newer one */
     Camera *camera; /* NULL: it is none */
     Demuxer *demuxer;
+    pthread_mutex_t lock; /* of the decoder, where it is replaced */
     Decoder *decoder;
+    const Source *source;
     const AVStream *stream;
     int64_t source_start;
     DecodeStage *stage; /* of FeedFrame */
@@ -34,6 +38,7 @@ struct VideoFeed {
 
     /* Of the thread while it runs. */
     FeedStart start;
+    int64_t again_from;  /* after a restart, the position of the first frame; else INT64_MIN */
     FeedFrame held;      /* the last frame before the first that is wanted */
     FeedFrame following; /* comes after that one */
     int64_t given;       /* frames that are no previews */
@@ -91,6 +96,10 @@ static FeedFrame take(FeedFrame *from)
 /* 1: the frame is the next; 0: it is left out, or comes later. */
 static int choose(VideoFeed *f, FeedFrame *frame)
 {
+    if (frame->position < f->again_from) {
+        gpu_frame_free(&frame->frame);
+        return 0;
+    }
     const int late = f->options.end != AV_NOPTS_VALUE && frame->position >= f->options.end;
     if (late || (f->options.frames >= 0 && f->given >= f->options.frames)) {
         gpu_frame_free(&frame->frame);
@@ -102,11 +111,15 @@ static int choose(VideoFeed *f, FeedFrame *frame)
     /* Stepping back, the frame before this one is what is wanted. */
     if (!f->given && f->start.before && f->held.frame) {
         f->following = *frame;
+        f->following.number = 2;
         *frame = take(&f->held);
         f->given++;
+        frame->number = 1;
+        f->given++;
+        return 1;
     }
     gpu_frame_free(&f->held.frame);
-    f->given++;
+    frame->number = ++f->given;
     return 1;
 }
 
@@ -206,7 +219,7 @@ static int find_next(VideoFeed *f, FeedFrame *frame, MediaError *error)
     if (ret != AVERROR_EOF || f->given || !f->held.frame)
         return ret;
     *frame = take(&f->held); /* of a position after the last frame, that one is shown */
-    f->given++;
+    frame->number = ++f->given;
     return 0;
 }
 
@@ -256,7 +269,10 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     f->live = source->live;
     f->camera = source->camera;
     f->demuxer = demuxer;
+    f->source = source;
     f->stream = source->video;
+    f->again_from = INT64_MIN;
+    pthread_mutex_init(&f->lock, NULL);
     f->source_start = source_start(source);
     f->packet = av_packet_alloc();
     f->options.decoder.hides_broken = 1;
@@ -274,11 +290,44 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
 {
     f->start = *start;
     f->given = 0;
+    f->again_from = INT64_MIN;
     f->part = f->previewed = f->hurried = 0;
     f->end = AV_NOPTS_VALUE;
     f->busy_us = 0;
     atomic_store(&f->hurry, 0);
     return decode_stage_start(f->stage, error);
+}
+
+int video_feed_can_restart(const VideoFeed *f)
+{
+    return source_can_restart(f->source);
+}
+
+static void end_stage(VideoFeed *f)
+{
+    decode_stage_stop(f->stage);
+    gpu_frame_free(&f->held.frame);
+    gpu_frame_free(&f->following.frame);
+    av_packet_unref(f->packet);
+}
+
+int video_feed_restart(VideoFeed *f, const FeedPlace *place, MediaError *error)
+{
+    end_stage(f);
+    const int regular = place->number > 1 && decoder_can_begin_anywhere(f->decoder) &&
+                        source_can_seek(f->source) && !f->source->jump;
+    pthread_mutex_lock(&f->lock);
+    int ret = decoder_restart(&f->decoder, decoder_damage(f->decoder)->lost_frames, error);
+    pthread_mutex_unlock(&f->lock);
+    f->given = FFMAX(place->number - 1, 0);
+    f->again_from = place->number > 1 ? place->position : INT64_MIN;
+    f->previewed = 1;
+    f->part = f->hurried = 0;
+    f->end = AV_NOPTS_VALUE;
+    atomic_store(&f->hurry, 0);
+    if (ret >= 0)
+        ret = demuxer_restart(f->demuxer, regular ? place->position : INT64_MIN, error);
+    return ret < 0 ? ret : decode_stage_start(f->stage, error);
 }
 
 /* One that was stopped has nothing more. */
@@ -324,26 +373,22 @@ void video_feed_hurry(VideoFeed *f, int hurry)
 
 void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
 {
+    pthread_mutex_lock(&f->lock);
     decoder_deinterlace(f->decoder, mode);
-}
-
-int video_feed_rescue(VideoFeed *f, AVFrame *frame)
-{
-    return decoder_rescue(f->decoder, frame);
+    pthread_mutex_unlock(&f->lock);
 }
 
 void video_feed_stop(VideoFeed *f)
 {
-    decode_stage_stop(f->stage);
-    gpu_frame_free(&f->held.frame);
-    gpu_frame_free(&f->following.frame);
-    av_packet_unref(f->packet);
+    end_stage(f);
     decoder_flush(f->decoder);
 }
 
 void video_feed_set_codes(VideoFeed *f, CodeRangeMode mode)
 {
+    pthread_mutex_lock(&f->lock);
     decoder_set_codes(f->decoder, mode);
+    pthread_mutex_unlock(&f->lock);
 }
 
 void video_feed_set_range(VideoFeed *f, int range)
@@ -366,5 +411,6 @@ void video_feed_close(VideoFeed **feed)
     decode_stage_close(&f->stage);
     decoder_close(&f->decoder);
     av_packet_free(&f->packet);
+    pthread_mutex_destroy(&f->lock);
     av_freep(feed);
 }

@@ -13,8 +13,15 @@ typedef struct FeedStart {
     int preview;      /* not 0: ahead of that, the first one decoded, marked as a preview */
 } FeedStart;
 
+/* A frame after a start. */
+typedef struct FeedPlace {
+    int64_t position;
+    int64_t number; /* from 1 on; previews do not count */
+} FeedPlace;
+
 typedef struct FeedFrame {
     AVFrame *frame;
+    int64_t number;             /* as in FeedPlace, 0: a preview */
     int64_t position, duration; /* AV_TIME_BASE units */
     double decode_us;           /* spent on it by decoding */
     int64_t decoded_at;         /* av_gettime_relative() */
@@ -45,6 +52,13 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
 /* Starts to decode what the demuxer, which has been started, reads. MEDIA_INPUT. */
 int video_feed_start(VideoFeed *feed, const FeedStart *start, MediaError *error);
 
+/* Not 0: video_feed_restart() works. */
+int video_feed_can_restart(const VideoFeed *feed);
+
+/* After demuxer_pause(), whose demuxer this restarts, too: decodes the frames from `place` on
+ * again, in software. MEDIA_INPUT. */
+int video_feed_restart(VideoFeed *feed, const FeedPlace *place, MediaError *error);
+
 /* The next frame, of a live source the newest, which the caller frees: 0, AVERROR(EAGAIN) (none
  * yet), AVERROR_EOF, or MEDIA_INPUT with `error` filled. Never waits. */
 int video_feed_receive(VideoFeed *feed, FeedFrame *frame, MediaError *error);
@@ -69,9 +83,6 @@ void video_feed_hurry(VideoFeed *feed, int hurry);
 /* For frames that are decoded from now on. Any thread. */
 void video_feed_deinterlace(VideoFeed *feed, DeinterlaceMode mode);
 void video_feed_set_codes(VideoFeed *feed, CodeRangeMode mode);
-
-/* As decoder_rescue(), of a frame that has come since the last start. */
-int video_feed_rescue(VideoFeed *feed, AVFrame *frame);
 
 void video_feed_set_range(VideoFeed *feed, int range);
 

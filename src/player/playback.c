@@ -34,6 +34,8 @@ typedef struct PlaybackWork {
     atomic_int overtaken; /* another start is wanted already */
     int starts;           /* not 0: all threads begin anew, at `start` */
     int sounds;           /* not 0: that of the sound begins */
+    int again;            /* not 0: the pictures start again at `place` */
+    FeedPlace place;
     FeedStart start;
     const AVStream *asked, *sound; /* the track that was wanted, that is played; NULL: none */
     double speed;
@@ -55,7 +57,9 @@ struct Playback {
     PacketStore subtitles; /* packets of all of them so far */
 
     PlaybackWork work;
-    int wants_start, wants_sound; /* work that is to begin once the work under way is done */
+    int wants_start, wants_sound,
+        wants_again;    /* work that is to begin once the work under way is done */
+    FeedPlace again_at; /* where the pictures are to start again */
     Playback *finished, *next_finished;
 
     EqualizedFrame *ahead[AHEAD];
@@ -131,6 +135,12 @@ static int start_pictures(Playback *p)
     return ret < 0 ? ret : video_feed_start(p->feed, &w->start, &w->error);
 }
 
+static int start_pictures_again(Playback *p)
+{
+    demuxer_pause(p->demuxer);
+    return video_feed_restart(p->feed, &p->work.place, &p->work.error);
+}
+
 static int open_and_start_sound(Playback *p, char *why, size_t size)
 {
     PlaybackWork *w = &p->work;
@@ -179,6 +189,8 @@ static void *work_main(void *arg)
         if (!atomic_load(&w->overtaken))
             ret = start_pictures(p);
     }
+    if (ret >= 0 && w->again && !w->starts)
+        ret = start_pictures_again(p);
     if (ret >= 0 && w->sounds && !atomic_load(&w->overtaken))
         start_sound(p);
     atomic_store(&w->done, 1);
@@ -195,6 +207,8 @@ static void begin_work(Playback *p)
     *w = (PlaybackWork){
         .starts = p->wants_start,
         .sounds = p->wants_start || p->wants_sound,
+        .again = p->wants_again,
+        .place = p->again_at,
         .start = p->is.start,
         .asked = p->is.sound,
         .sound = p->is.sound,
@@ -207,7 +221,7 @@ static void begin_work(Playback *p)
         (void)media_fail(&w->error, MEDIA_INPUT, "no thread can be started to play the input");
         return;
     }
-    p->wants_start = p->wants_sound = 0;
+    p->wants_start = p->wants_sound = p->wants_again = 0;
     p->finished = NULL;
 }
 
@@ -235,7 +249,11 @@ int playback_follow(Playback *p, MediaError *error)
     if (w->running && !atomic_load(&w->done))
         return AVERROR(EAGAIN);
     end_work(p);
-    if (!w->error.fault && (p->wants_start || p->wants_sound || p->finished))
+    if (w->again && p->stage) /* the stage takes frames again */
+        equalize_stage_goes_on(p->stage);
+    w->again = 0;
+    p->wants_again = p->is.attached && equalize_stage_wants_again(p->stage, &p->again_at);
+    if (!w->error.fault && (p->wants_start || p->wants_sound || p->wants_again || p->finished))
         begin_work(p);
     if (w->running)
         return AVERROR(EAGAIN);

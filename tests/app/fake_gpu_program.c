@@ -3,38 +3,17 @@
  * frames each process loses its GPU, FAKE_GPU_LOST_MEASURES: after so many that were measured;
  * FAKE_GPU_ONLY: this one alone. FAKE_GPU_LOG: a file that gets
  * a line for each that frames came back from: its number, and how many. FAKE_GPU_REFUSES: none can
- * be used, for this reason. FAKE_GPU_GONE: the frame that would be rescued from a lost one as this
- * one, from 1 on, cannot be, however often. FAKE_GPU_LIMIT: bytes that surfaces of decoders may
+ * be used, for this reason. FAKE_GPU_LIMIT: bytes that surfaces of decoders may
  * have. FAKE_GPU_HANGS: no frame comes back for half a minute;
  * this file is created when one has to wait.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <libavutil/frame.h>
-
 #include "../fake_gpu.h"
-
-struct Decoder;
-int __wrap_decoder_rescue(struct Decoder *decoder, AVFrame *frame);
-int __real_decoder_rescue(struct Decoder *decoder, AVFrame *frame);
-
-/* The linker puts it into the place of the program's. */
-int __wrap_decoder_rescue(struct Decoder *decoder, AVFrame *frame)
-{
-    static int calls;
-    static int64_t lost_at = AV_NOPTS_VALUE;
-    const char *gone = getenv("FAKE_GPU_GONE");
-    if (gone && ++calls == atoi(gone))
-        lost_at = frame->pts;
-    return gone && calls >= atoi(gone) && frame->pts == lost_at
-               ? -ENOENT
-               : __real_decoder_rescue(decoder, frame);
-}
 
 static void note_closed(int device, int frames)
 {

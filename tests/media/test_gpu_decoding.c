@@ -27,13 +27,12 @@ typedef struct Seen {
     int count, on_gpu, at_the_end, threads;
     AVFrame *held[MOST];
     int held_from, held_count;
-    int rescued, gone; /* of those that are held */
-    int64_t corrupt;   /* frames that are told to be damaged */
-    int64_t errors;    /* packets that are */
-    int64_t lost;      /* frames that are told to be */
-    char first[256];   /* what was said of the first one */
-    int decoders;      /* of the GPU, at the end */
-    int64_t reserved;  /* of its memory, before the decoder is closed */
+    int64_t corrupt;  /* frames that are told to be damaged */
+    int64_t errors;   /* packets that are */
+    int64_t lost;     /* frames that are told to be */
+    char first[256];  /* what was said of the first one */
+    int decoders;     /* of the GPU, at the end */
+    int64_t reserved; /* of its memory, before the decoder is closed */
 } Seen;
 
 static const atomic_int never;
@@ -41,9 +40,9 @@ static AVBufferRef *gpu;
 static FrameMemory *on_host; /* that comes to the host */
 
 /* What becomes of the clip's packets: times that are missing, or jump back from one packet on; and
- * how many frames are held to the end, and from which one on; whether these are rescued then. */
+ * how many frames are held to the end, and from which one on. */
 static struct {
-    int no_times, jump_at, holds, holds_from, rescues, all;
+    int no_times, jump_at, holds, holds_from, all;
     int skips;       /* packets at the start that the decoder does not get */
     int in_a_row;    /* not 0: those that are held are the newest at each time */
     int lost_at_end; /* the GPU is, as is found out then */
@@ -130,28 +129,6 @@ static void send(Decoder *decoder, const AVPacket *packet, Seen *seen)
     take_frames(decoder, seen);
 }
 
-/* Each twice, as one that is compared with the next. */
-static void rescue_held(Decoder *decoder, Seen *seen)
-{
-    for (int i = 0; i < seen->held_count; i++) {
-        AVFrame *frame = seen->held[i], *again = av_frame_clone(frame);
-        const int64_t pts = frame->pts;
-        const int ret = decoder_rescue(decoder, frame);
-        if (ret == AVERROR(ENOENT)) {
-            CHECK(gpu_frame_is(frame), "a frame that is gone was changed");
-            seen->gone++;
-        } else if (CHECK(ret == 0 && !gpu_frame_is(frame), "a rescue was answered %d", ret)) {
-            CHECK(frame->pts == pts, "a rescued frame is at %lld, not %lld", (long long)frame->pts,
-                  (long long)pts);
-            seen->sums[seen->held_from + i] = sum_of(frame);
-            seen->rescued++;
-            CHECK(decoder_rescue(decoder, again) == 0 && sum_of(again) == sum_of(frame),
-                  "it is another one the second time");
-        }
-        av_frame_free(&again);
-    }
-}
-
 static void change(AVPacket *packet, int number)
 {
     if (how.jump_at && number >= how.jump_at) {
@@ -224,8 +201,6 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         seen->reserved = memory.used;
         if (how.lost_at_end)
             gpu_device_lose(gpu);
-        if (how.rescues)
-            rescue_held(decoder, seen);
     }
     decoder_close(&decoder);
     seen->decoders = ask("fake_decoders");
@@ -375,46 +350,6 @@ static void frames_that_are_held(void)
     how.holds = 0;
     compare(&seen, 2, 32);
     CHECK(!seen.at_the_end, "there are surfaces without end");
-}
-
-/* Of a GPU that is lost: those that came last are the same from software, and their memory is left
- * alone; the packets of the first ones are kept no more. */
-static void frames_that_are_lost(void)
-{
-    static Seen seen;
-    for (int i = 0; i < 2; i++) {
-        set_decoder("1000000");
-        how.holds = 12;
-        how.holds_from = i ? 0 : PACKETS - 12;
-        how.rescues = 1;
-        how.all = i;
-        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14}, &seen);
-        memset(&how, 0, sizeof(how));
-        CHECK(seen.rescued == (i ? 0 : 12) && seen.gone == (i ? 12 : 0),
-              "%d rescued and %d gone of the %s", seen.rescued, seen.gone, i ? "first" : "last");
-        const int left = ask("fake_open");
-        CHECK(left >= 12, "only %d of what the GPU has are left alone", left);
-        ask("fake_forget");
-        compare(&seen, seen.count, seen.count);
-        CHECK(i || seen.count == PACKETS, "%d frames", seen.count);
-    }
-}
-
-/* The same behind a seek, which need not have led to a key frame. */
-static void frames_that_are_lost_behind_a_seek(void)
-{
-    static Seen seen;
-    set_decoder("1000000");
-    how.seek_to = 31;
-    how.holds = 12;
-    how.holds_from = 60;
-    how.rescues = 1;
-    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14}, &seen);
-    CHECK(seen.rescued == 12 && seen.gone == 0, "%d rescued and %d gone", seen.rescued, seen.gone);
-    ask("fake_forget");
-    how.rescues = 0;
-    compare_with(1, &seen, seen.count, seen.count);
-    memset(&how, 0, sizeof(how));
 }
 
 /* Of packets whose slices cannot be decoded, as others are missing, FFmpeg gives frames that NVDEC
@@ -814,8 +749,6 @@ static const CheckTest tests[] = {
     {"frames_that_are_left_out", frames_that_are_left_out},
     {"lost_frames_in_words", lost_frames_in_words},
     {"frames_that_are_held", frames_that_are_held},
-    {"frames_that_are_lost", frames_that_are_lost},
-    {"frames_that_are_lost_behind_a_seek", frames_that_are_lost_behind_a_seek},
     {"pictures_that_were_not_decoded", pictures_that_were_not_decoded},
     {"all_on_the_gpu", all_on_the_gpu},
     {"as_many_as_were_asked_for", as_many_as_were_asked_for},

@@ -3,10 +3,14 @@
  * straight run, bit by bit. Arguments: a file; optionally where the part begins and ends (us), and
  * the maximum number of frames, or -1. CHECK_SEED: as in check.h.
  */
+#include <pthread.h>
+
 #include "check.h"
 #include "media/compat.h"
 #include "media/input/reader.h"
+#include "media/input/track_choice.h"
 #include "media/log.h"
+#include "pipeline/video_feed.h"
 
 #define MOST_FRAMES 1000
 #define MOST_PACKETS 8000
@@ -159,6 +163,140 @@ static void restarts_at_any_frame(void)
     printf("%d frames, damage: %s\n", expected.frame_count, expected.damage);
 }
 
+/* ---- the same for a window ---- */
+
+typedef struct Played {
+    Source *source;
+    Demuxer *demuxer;
+    VideoFeed *feed;
+    MediaError error;
+} Played;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int events;
+
+static void wake(void *opaque)
+{
+    (void)opaque;
+    pthread_mutex_lock(&lock);
+    events++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static int receive(Played *p, FeedFrame *frame)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        const int known = events;
+        pthread_mutex_unlock(&lock);
+        const int ret = video_feed_receive(p->feed, frame, &p->error);
+        if (ret != AVERROR(EAGAIN))
+            return ret;
+        pthread_mutex_lock(&lock);
+        while (events == known)
+            pthread_cond_wait(&changed, &lock);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+/* The sound is read by another thread, which goes on meanwhile. */
+static void *read_sound(void *arg)
+{
+    Played *p = ((void **)arg)[0];
+    Seen *seen = ((void **)arg)[1];
+    AVPacket *packet = av_packet_alloc();
+    while (demuxer_read(p->demuxer, DEMUX_AUDIO, packet, 1) >= 0) {
+        note_packet(seen, packet);
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    return NULL;
+}
+
+/* Until `count` frames are there, -1: to the end. Answers the number of the last one. */
+static int play(Played *p, int count, FeedPlace *places, Seen *seen)
+{
+    FeedFrame frame;
+    while ((count < 0 || seen->frame_count < count) && receive(p, &frame) >= 0) {
+        const int at = (int)frame.number - 1;
+        if (CHECK(at == seen->frame_count && at < MOST_FRAMES, "frame %d is told to be %d",
+                  seen->frame_count, at)) {
+            places[at] = (FeedPlace){frame.position, frame.number};
+            seen->frames[at].pts = frame.frame->pts;
+            seen->frames[at].sum = sum_of_frame(frame.frame);
+        }
+        seen->frame_count++;
+        av_frame_free(&frame.frame);
+    }
+    return seen->frame_count;
+}
+
+static int open_played(Played *p)
+{
+    const SourceOptions options = {.path = path, .max_pixels = 1 << 26, .stop = &never};
+    const VideoFeedOptions feed = {.end = AV_NOPTS_VALUE,
+                                   .frames = -1,
+                                   .range = AVCOL_RANGE_UNSPECIFIED,
+                                   .decoder = {.threads = 1},
+                                   .wake = wake};
+    memset(p, 0, sizeof(*p));
+    if (source_open(&p->source, &options, &p->error) < 0 ||
+        demuxer_create(&p->demuxer, p->source, &p->error) < 0)
+        return 0;
+    demuxer_select(p->demuxer, DEMUX_VIDEO, p->source->video);
+    demuxer_select(p->demuxer, DEMUX_AUDIO, track_best(p->source, AVMEDIA_TYPE_AUDIO));
+    return video_feed_open(&p->feed, p->source, p->demuxer, &feed, &p->error) == 0;
+}
+
+/* As read_file(), from `position` on. */
+static void play_file(int64_t position, int count, int number, Seen *seen)
+{
+    static FeedPlace places[MOST_FRAMES];
+    const FeedStart start = {.position = position};
+    Played p;
+    pthread_t sound;
+    void *of_sound[] = {&p, seen};
+    memset(seen, 0, sizeof(*seen));
+    if (CHECK(open_played(&p) && demuxer_start(p.demuxer, position, &p.error) == 0 &&
+                  video_feed_start(p.feed, &start, &p.error) == 0 &&
+                  pthread_create(&sound, NULL, read_sound, of_sound) == 0,
+              "%s", p.error.text)) {
+        if (count >= 0) {
+            play(&p, count, places, seen);
+            demuxer_pause(p.demuxer);
+            const FeedPlace first = {0, 1};
+            CHECK(video_feed_restart(p.feed, number ? &places[number] : &first, &p.error) == 0,
+                  "%s", p.error.text);
+            seen->frame_count = number;
+        }
+        play(&p, -1, places, seen);
+        pthread_join(sound, NULL);
+        demuxer_stop(p.demuxer);
+    }
+    video_feed_close(&p.feed);
+    demuxer_free(&p.demuxer);
+    source_close(&p.source);
+}
+
+static void a_window_restarts_at_any_frame(void)
+{
+    static Seen expected, seen;
+    CheckRandom random = check_random(1);
+    for (int i = 0; i < RESTARTS; i++) {
+        const int64_t position = i % 2 ? 1500000 : AV_NOPTS_VALUE;
+        play_file(position, -1, 0, &expected);
+        const int count = 1 + check_below(&random, expected.frame_count);
+        const int number = count - 1 - check_below(&random, count < 20 ? count : 20);
+        const int failed = check_state.failed;
+        play_file(position, count, number, &seen);
+        compare(&seen, &expected);
+        if (check_state.failed != failed)
+            fprintf(stderr, "%s: a window at frame %d, once %d had come\n", path, number, count);
+    }
+}
+
 static void ignore(const char *line)
 {
     (void)line;
@@ -166,7 +304,10 @@ static void ignore(const char *line)
 
 int main(int argc, char **argv)
 {
-    static const CheckTest tests[] = {{"restarts_at_any_frame", restarts_at_any_frame}};
+    static const CheckTest tests[] = {
+        {"restarts_at_any_frame", restarts_at_any_frame},
+        {"a_window_restarts_at_any_frame", a_window_restarts_at_any_frame},
+    };
     if (argc < 2)
         return CHECK_SKIPPED;
     path = argv[1];
@@ -175,5 +316,5 @@ int main(int argc, char **argv)
     most_frames = argc > 4 ? atoll(argv[4]) : -1;
     media_log_install(0, ignore);
     argv[1] = argv[0];
-    return check_main(tests, 1, 1, argv + 1);
+    return check_main(tests, argc > 2 ? 1 : 2, 1, argv + 1);
 }

@@ -1,7 +1,6 @@
 #include "media/input/decoder.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -14,7 +13,6 @@
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/gpu_frame.h"
-#include "media/input/frame_rescue.h"
 #include "media/input/recent_packets.h"
 #include "media/log.h"
 #include "media/side_data.h"
@@ -78,10 +76,6 @@ struct Decoder {
     int told_end; /* what is decoded anew ends with the stream */
     int awaits;   /* no packet is decoded before the next key frame, or so many that are lost */
 
-    /* Of a GPU that is lost, which is not called any more: what it had decoded. */
-    pthread_mutex_t recent_lock; /* of which packets there are */
-    FrameRescue *rescue;         /* of another thread; NULL: none so far */
-
     int full_rgb, attach_rgb, depth;
     int64_t last_pts, last_duration;
     int irregular; /* times were made up, or headers were sent only once */
@@ -102,6 +96,12 @@ static const AVCodec *find_decoder(const AVStream *stream)
     if (alpha && strcmp(alpha->value, "1") == 0 && id == AV_CODEC_ID_VP9)
         codec = avcodec_find_decoder_by_name("libvpx-vp9");
     return codec ? codec : avcodec_find_decoder(id);
+}
+
+/* Frames on a GPU that is lost are read again, or are a gap in what is live. */
+static int can_lose_frames(const Source *source)
+{
+    return source_can_restart(source) || source->live || source->network || source->reconnect;
 }
 
 static int64_t usual_duration(const Source *source)
@@ -188,7 +188,6 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
 static int take_headers(Decoder *d, AVCodecContext *codec)
 {
     size_t size = 0;
-    pthread_mutex_lock(&d->recent_lock);
     const uint8_t *headers = recent_packets_headers(&d->recent, &size);
     if (headers) {
         av_freep(&codec->extradata);
@@ -197,7 +196,6 @@ static int take_headers(Decoder *d, AVCodecContext *codec)
     }
     if (headers && codec->extradata)
         memcpy(codec->extradata, headers, size);
-    pthread_mutex_unlock(&d->recent_lock);
     return headers && !codec->extradata ? AVERROR(ENOMEM) : 0;
 }
 
@@ -266,10 +264,10 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->codes, (int)options->codes.mode);
-    pthread_mutex_init(&d->recent_lock, NULL);
     /* Alpha beside the packets is for that decoder alone. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
-    const int can = usual && options->gpu && !gpu_device_is_lost(options->gpu);
+    const int can =
+        usual && options->gpu && can_lose_frames(source) && !gpu_device_is_lost(options->gpu);
     const AVCodec *on_gpu = can ? find_gpu_decoder(stream) : NULL;
     d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
@@ -317,7 +315,7 @@ static void take_over(Decoder *d, const Decoder *from)
     memcpy(d->conversion, from->conversion, sizeof(d->conversion));
 }
 
-int decoder_restart(Decoder **decoder, MediaError *error)
+int decoder_restart(Decoder **decoder, int64_t lost_frames, MediaError *error)
 {
     Decoder *before = *decoder, *d;
     DecoderOptions options = before->options;
@@ -327,6 +325,7 @@ int decoder_restart(Decoder **decoder, MediaError *error)
     if (ret < 0)
         return ret;
     take_over(d, before);
+    d->damage.lost_frames = lost_frames;
     decoder_close(decoder);
     *decoder = d;
     return 0;
@@ -519,31 +518,17 @@ static int leave_gpu(Decoder *d)
     return 0;
 }
 
-/* Where frames are left on the GPU, who rescues them may want them still. */
-static void drop_recent(Decoder *d)
-{
-    if (d->options.gpu_frames)
-        return;
-    pthread_mutex_lock(&d->recent_lock);
-    recent_packets_drop(&d->recent);
-    pthread_mutex_unlock(&d->recent_lock);
-}
-
 static void clear_recent(Decoder *d)
 {
-    pthread_mutex_lock(&d->recent_lock);
     recent_packets_clear(&d->recent);
-    pthread_mutex_unlock(&d->recent_lock);
     d->awaits = 0;
 }
 
 static AVPacket *keep_packet(Decoder *d, const AVPacket *packet)
 {
-    pthread_mutex_lock(&d->recent_lock);
     AVPacket *kept = recent_packets_add(&d->recent, packet, d->hurry);
     if (kept)
         codec_number(d->codec, kept, d->recent.before + d->recent.count);
-    pthread_mutex_unlock(&d->recent_lock);
     return kept;
 }
 
@@ -582,7 +567,7 @@ static int send_anew(Decoder *d)
     }
     d->anew = -1;
     set_hurry(d->codec, d->hurry);
-    drop_recent(d);
+    recent_packets_drop(&d->recent);
     return d->told_end || d->coming_back == DRAINING ? avcodec_send_packet(d->codec, NULL)
                                                      : AVERROR(EAGAIN);
 }
@@ -644,60 +629,12 @@ static int send_packet(Decoder *d, const AVPacket *packet)
     if (ret != AVERROR(EAGAIN))
         d->sent += is_counted;
     if (ret == AVERROR(EAGAIN) && kept) {
-        pthread_mutex_lock(&d->recent_lock);
         recent_packets_take_back(&d->recent);
-        pthread_mutex_unlock(&d->recent_lock);
     }
     if (ret == AVERROR(EAGAIN))
         return ret;
     d->told_end = !packet;
     return d->on_gpu && (d->refused || (ret < 0 && ret != AVERROR_EOF)) ? leave_gpu(d) : ret;
-}
-
-/* ---- what a lost GPU had decoded ------------------------------------------------------------- */
-
-static AVCodecContext *open_software(void *opaque)
-{
-    Decoder *d = opaque;
-    const AVCodec *decoder = find_decoder(d->stream);
-    AVCodecContext *codec = prepare(d, decoder);
-    if (codec && avcodec_open2(codec, decoder, NULL) < 0)
-        avcodec_free_context(&codec);
-    return codec;
-}
-
-static AVPacket *find_packet(void *opaque, int64_t *number)
-{
-    Decoder *d = opaque;
-    const RecentPackets *r = &d->recent;
-    AVPacket *packet = NULL;
-    pthread_mutex_lock(&d->recent_lock);
-    const int from_start = r->count && r->packets[0].packet && !recent_packets_lack_key(r);
-    if (!*number && from_start)
-        *number = r->before + 1;
-    const int64_t at = *number - r->before - 1;
-    if (at >= 0 && at < r->count && r->packets[at].packet)
-        packet = av_packet_clone(r->packets[at].packet);
-    pthread_mutex_unlock(&d->recent_lock);
-    return packet;
-}
-
-static int64_t find_number(void *opaque, const AVFrame *frame)
-{
-    Decoder *d = opaque;
-    pthread_mutex_lock(&d->recent_lock);
-    const int64_t number = recent_packets_number(&d->recent, frame->pts, FRAME_NUMBER(frame));
-    pthread_mutex_unlock(&d->recent_lock);
-    return number;
-}
-
-int decoder_rescue(Decoder *d, AVFrame *frame)
-{
-    const FrameRescueOptions options = {open_software, find_packet, find_number, d};
-    gpu_device_lose(d->options.gpu);
-    if (!d->rescue)
-        d->rescue = frame_rescue_create(&options);
-    return d->rescue ? frame_rescue(d->rescue, frame) : AVERROR(ENOMEM);
 }
 
 /* ---- headers that change ------------------------------------------------------------------- */
@@ -1223,9 +1160,7 @@ void decoder_close(Decoder **decoder)
     avcodec_free_context(&d->codec);
     avcodec_parameters_free(&d->parameters);
     avcodec_parameters_free(&d->original);
-    frame_rescue_close(&d->rescue);
     recent_packets_free(&d->recent);
-    pthread_mutex_destroy(&d->recent_lock);
     codec_log_close(&d->log);
     av_freep(decoder);
 }

@@ -19,7 +19,8 @@ typedef struct DecoderOptions {
     int hides_broken;    /* not 0: drop frames with errors, up to 25 in a row; always on for live
                             sources and URLs */
     /* That decodes what it can (gpu_frame.h), or NULL. What it cannot decode, or fails at, is
-     * decoded in software, from a key frame on, with the same frames; so is all once it is lost. */
+     * decoded in software, from a keyframe on, with the same frames; so is all once it is lost. Not
+     * used for a pipe: if the GPU is lost, frames that lie on it could not be read again. */
     AVBufferRef *gpu;
     int gpu_frames; /* how many frames may be held that are left there; 0: all come to the host */
     /* Of its memory. Where there is no room for those frames, they come to the host; where there is
@@ -100,15 +101,10 @@ void decoder_attach_rgb(Decoder *decoder);
 /* Says what changes in the video after its first frame, and what becomes of it; NULL: nothing. */
 const char *decoder_changes(const Decoder *decoder);
 
-/* Puts into the place of a frame that it has left on a GPU, which was lost since, the same on the
- * host, and makes no use of that GPU from now on. Frames in their order, and each any number of
- * times. 0; AVERROR(ENOENT): it cannot be had any more, or AVERROR(ENOMEM): the frame is as it was.
- * One thread at a time, beside the one that decodes. */
-int decoder_rescue(Decoder *decoder, AVFrame *frame);
-
 /* Replaces the decoder by a new one with the same settings that decodes in software, for packets
- * that are read again. Damage found before is not counted twice. MEDIA_INPUT: unchanged. */
-int decoder_restart(Decoder **decoder, MediaError *error);
+ * that are read again. Damage found before is not counted twice; `lost_frames`: of Damage, those
+ * that do not come now. MEDIA_INPUT: unchanged. */
+int decoder_restart(Decoder **decoder, int64_t lost_frames, MediaError *error);
 
 /* Not 0: so far, decoding from any keyframe on gives the same frames and times. */
 int decoder_can_begin_anywhere(const Decoder *decoder);

@@ -30,6 +30,13 @@ const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
  * the source is, AV_NOPTS_VALUE. MEDIA_INPUT. */
 int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 
+/* Ends the thread, and whoever waits for the video; others go on waiting. */
+void demuxer_pause(Demuxer *demuxer);
+
+/* After demuxer_pause(): reads the video again from a keyframe at or before `position`, INT64_MIN:
+ * from where it was started. Sound and subtitles go on. MEDIA_INPUT. */
+int demuxer_restart(Demuxer *demuxer, int64_t position, MediaError *error);
+
 /*
  * The next packet of the selected stream, or of any track of subtitles, in an empty `packet`: 0,
  * AVERROR_EOF (none follows, or none is selected), AVERROR(EAGAIN) (none yet; only without `wait`),

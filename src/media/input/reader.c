@@ -43,22 +43,24 @@ struct Reader {
     AVFrame *ready; /* decoded; its message is being filled */
     int returned;   /* the source has come back before it */
 
-    int input_ended;               /* no packet is left */
-    int frames_ended;              /* no frame is left */
-    int tail_ended;                /* nothing that belongs before the part's end can follow */
-    int64_t end;                   /* of the part, absolute, once known */
-    int64_t begin_pts;             /* of the span, until that frame has come; else INT64_MAX */
-    int64_t frames;                /* given out, including `ready` */
-    int began;                     /* not 0: there was a frame in the part */
-    int64_t recent[RECENT_FRAMES]; /* pts by number, of those given out last */
-    int64_t again_after;  /* after a restart: drop frames up to this pts; AV_NOPTS_VALUE: none */
-    int64_t again_frames; /* the same: drop so many */
-    int64_t shown_last;   /* pts of the video packet shown last, ... */
-    int64_t decoded_last; /* ... and of the one decoded last, once it is known to be the last */
-    int64_t video_end;    /* end of the last frame decoded, absolute */
-    int64_t any_end;      /* end of anything read, absolute */
-    int64_t av_end;       /* end of video and sound read, absolute */
-    int64_t subtitle;     /* start of the last one far after all read before, absolute */
+    int input_ended;   /* no packet is left */
+    int frames_ended;  /* no frame is left */
+    int tail_ended;    /* nothing that belongs before the part's end can follow */
+    int64_t end;       /* of the part, absolute, once known */
+    int64_t begin_pts; /* of the span, until that frame has come; else INT64_MAX */
+    int64_t frames;    /* given out, including `ready` */
+    int began;         /* not 0: there was a frame in the part */
+    struct {
+        int64_t pts, lost;   /* lost: see Damage.lost_frames, until then */
+    } recent[RECENT_FRAMES]; /* those given out last, by number */
+    int64_t again_after;     /* after a restart: drop frames up to this pts; AV_NOPTS_VALUE: none */
+    int64_t again_frames;    /* the same: drop so many */
+    int64_t shown_last;      /* pts of the video packet shown last, ... */
+    int64_t decoded_last;    /* ... and of the one decoded last, once it is known to be the last */
+    int64_t video_end;       /* end of the last frame decoded, absolute */
+    int64_t any_end;         /* end of anything read, absolute */
+    int64_t av_end;          /* end of video and sound read, absolute */
+    int64_t subtitle;        /* start of the last one far after all read before, absolute */
     double busy_us;
 };
 
@@ -515,10 +517,11 @@ int reader_restart(Reader *r, int64_t number, MediaError *error)
     const int is_recent = number > 0 && number > r->frames - RECENT_FRAMES && number <= r->frames;
     const int regular =
         decoder_can_begin_anywhere(r->decoder) && source_can_seek(r->source) && !r->source->jump;
-    const int64_t last = is_recent ? r->recent[(number - 1) % RECENT_FRAMES] : 0;
+    const int64_t last = is_recent ? r->recent[(number - 1) % RECENT_FRAMES].pts : 0;
+    const int64_t lost = is_recent ? r->recent[(number - 1) % RECENT_FRAMES].lost : 0;
     const int64_t position = av_rescale_q(last, r->source->video->time_base, AV_TIME_BASE_Q) -
                              source_start(r->source) - SOURCE_INTERLEAVE_US;
-    const int ret = decoder_restart(&r->decoder, error);
+    const int ret = decoder_restart(&r->decoder, lost, error);
     if (ret < 0)
         return ret;
     if (!is_recent || !regular || position <= begin_position(r)) {
@@ -540,7 +543,8 @@ static int has_come(Reader *r, int ended, const AVFrame *frame, MediaError *erro
     if (r->again_after == AV_NOPTS_VALUE)
         return ended ? AVERROR_EOF : 0;
     if (ended || frame->pts > r->again_after) {
-        const int ret = decoder_restart(&r->decoder, error);
+        const int ret =
+            decoder_restart(&r->decoder, decoder_damage(r->decoder)->lost_frames, error);
         begin_at_start(r, r->frames);
         return ret < 0 ? ret : 1;
     }
@@ -623,7 +627,8 @@ int reader_next(Reader *r, Message *message, MediaError *error)
     if (message->packet_count == MESSAGE_PACKETS)
         return 0; /* the frame follows in a message of its own */
     message->number = r->frames - 1;
-    r->recent[message->number % RECENT_FRAMES] = r->ready->pts;
+    r->recent[message->number % RECENT_FRAMES].pts = r->ready->pts;
+    r->recent[message->number % RECENT_FRAMES].lost = decoder_damage(r->decoder)->lost_frames;
     r->ready->pts -= av_rescale_q(r->zero, AV_TIME_BASE_Q, r->source->video->time_base);
     message->frame = r->ready;
     message->returned = r->returned;
@@ -666,11 +671,6 @@ int64_t reader_zero(const Reader *r)
 FrameMemory *reader_memory(const Reader *r)
 {
     return r->options.decoder.memory;
-}
-
-int reader_rescue(Reader *r, AVFrame *frame)
-{
-    return decoder_rescue(r->decoder, frame);
 }
 
 int reader_is_on_gpu(const Reader *r)

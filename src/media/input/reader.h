@@ -80,9 +80,6 @@ int64_t reader_frames(const Reader *reader);
 /* That frames are brought to from a GPU; NULL: ordinary memory. */
 FrameMemory *reader_memory(const Reader *reader);
 
-/* See decoder.h, also for the threads. */
-int reader_rescue(Reader *reader, AVFrame *frame);
-
 /* See decoder.h. Once the reader's thread has ended, or from it. */
 int reader_is_on_gpu(const Reader *reader);
 const char *reader_conversion(const Reader *reader);
