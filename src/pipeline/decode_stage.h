@@ -43,7 +43,7 @@ int decode_stage_look(DecodeStage *stage, MediaError *error);
 /* Items that wait. Any thread. */
 int decode_stage_waiting(DecodeStage *stage);
 
-/* Begins nothing new: what waits, and what is being decoded, can still be taken, then the answer is
+/* Ends after the item being decoded. The items until then can still be taken, then the answer is
  * AVERROR_EXIT. */
 void decode_stage_finish(DecodeStage *stage);
 

@@ -162,8 +162,8 @@ static void leave_output(const EqualizeTask *task)
     av_frame_free(task->out);
 }
 
-/* Gives back all frames in flight, which are to come again: the first of them is lost with the GPU;
- * `finished` if that one was received. */
+/* The oldest frame in flight is lost with the GPU: gives all in flight back, so that they come
+ * again. `finished`: 1 if the oldest was received. */
 static int give_back(EqualizeLoop *l, int finished, MediaError *error)
 {
     EqualizeTask tasks[MOST];

@@ -34,7 +34,7 @@ typedef struct EqualizeLoopOptions {
      * call that has to wait. */
     int (*next)(void *opaque, EqualizeTask *task, int idle, MediaError *error);
     /* The oldest item is equalized, and `done` is called next. EQUALIZE_LOST: its decoded frame is
-     * wanted and lost with the GPU, so `lost` is; negative: ends. Or NULL. */
+     * needed but lost with the GPU, so `lost` is called instead; negative: ends. Or NULL. */
     int (*ready)(void *opaque, void *item, MediaError *error);
     int (*done)(void *opaque, void *item, MediaError *error); /* takes it; negative: ends */
     /* Takes an item whose decoded frame is lost with the GPU, or one that follows it: frames from

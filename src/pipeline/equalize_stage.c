@@ -212,7 +212,7 @@ static void forget(EqualizeStage *s, int index)
             (size_t)(s->kept_count - index) * sizeof(s->kept[0]));
 }
 
-/* It cannot be had any more. */
+/* Drops a frame that is lost with the GPU. */
 static void lose(EqualizeStage *s, int index)
 {
     if (!s->kept[index].taken)
@@ -220,7 +220,7 @@ static void lose(EqualizeStage *s, int index)
     forget(s, index);
 }
 
-/* The frame comes from the feed again: only its place is kept. */
+/* Keeps only the place of a frame that the feed sends again. */
 static void empty_kept(Kept *kept)
 {
     gpu_frame_free(&kept->decoded.frame);
@@ -238,8 +238,8 @@ static void ask_again(EqualizeStage *s, const FeedPlace *place)
     s->options.wake(s->options.wake_opaque);
 }
 
-/* The GPU is lost: has the feed start again in software at the first frame that is kept, and at the
- * one that is compared with. A live one cannot. */
+/* The GPU is lost: asks for a restart of the feed at the reference of the first kept frame. A live
+ * feed cannot restart. */
 static void lose_kept(EqualizeStage *s)
 {
     const int again = s->now.restarts && s->generation == s->now.generation;
@@ -268,7 +268,7 @@ static void lose_kept(EqualizeStage *s)
     ask_again(s, &place);
 }
 
-/* Not 0: one of those that are kept is to be handed in, and is there. */
+/* Not 0: the next kept frame can be submitted. */
 static int has_kept(EqualizeStage *s)
 {
     if (s->begun < s->filled && gpu_frame_is_lost(s->kept[s->begun].decoded.frame))
@@ -300,7 +300,7 @@ static AVFrame *clone_before(const Kept *last)
     return last ? av_frame_clone(last->away ? last->away : last->decoded.frame) : NULL;
 }
 
-/* Both are where they can be compared. 0: one of them is lost with the GPU. */
+/* Brings both frames into the same memory. 0: one is lost with the GPU. */
 static int meet(EqualizeStage *s, Kept *kept)
 {
     kept->away = gpu_frame_is(kept->decoded.frame) ? av_frame_clone(kept->decoded.frame) : NULL;
@@ -338,7 +338,7 @@ static void keep(EqualizeStage *s, const FeedFrame *decoded)
     lose_kept(s);
 }
 
-/* A frame that comes again: into its place, or to be compared with the first of these. */
+/* Puts a frame from the restarted feed into its place, or takes it as the reference of the next. */
 static void fill(EqualizeStage *s, FeedFrame *decoded)
 {
     Kept *k = &s->kept[s->filled];
@@ -497,7 +497,7 @@ static int give_way(EqualizeStage *s, MediaError *error)
     return 1;
 }
 
-/* 1: a frame has come again; 0: none has yet. */
+/* After a restart. 1: took a frame; 0: there is none yet. */
 static int take_again(EqualizeStage *s)
 {
     fetch(s);

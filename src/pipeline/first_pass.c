@@ -21,7 +21,7 @@ typedef struct Work {
     AVFrame *before[BEFORE]; /* the nearest first */
     int64_t damage;          /* that was known by then */
     int began;
-    int known; /* frames to come after a restart that are only compared with */
+    int known; /* number of references that come first after a restart */
 } Work;
 
 /* MEASURE_LOST: one of the two is lost with the GPU. */
@@ -125,7 +125,7 @@ static int take(Work *w, const Message *message, MediaError *error)
     return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
 }
 
-/* Starts again in software at this frame, and at those before it that are kept. */
+/* Restarts in software at this frame, or rather at the references before it. */
 static int restart(Work *w, int64_t number, MediaError *error)
 {
     w->known = (int)FFMIN(number, BEFORE);

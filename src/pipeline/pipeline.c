@@ -28,12 +28,12 @@ struct Pipeline {
     ApplyPool *pool;            /* of planned frames, or NULL */
     Flight flights[APPLY_MOST]; /* a ring */
     int first, flying;
-    LumeqCurve *curves[APPLY_MOST]; /* of frames that come again, in order */
+    LumeqCurve *curves[APPLY_MOST]; /* of lost frames, oldest first */
     int curve_count;
     AVFrame *before[PLANNED_BEFORE]; /* references to the frames that were equalized last */
     Item *next;                      /* was taken, but is not handed in yet */
     int64_t again;                   /* the frame that the reader is to start again at; -1: none */
-    int known;                       /* frames to come after that which are only compared with */
+    int known;                       /* number of references that come first after a restart */
     DecodeStage *decoded;            /* of Message */
     Queue *equalized;                /* of Item * */
     pthread_t thread;                /* that equalizes */
@@ -95,7 +95,7 @@ static void forget_before(Pipeline *p)
         gpu_frame_free(&p->before[i]);
 }
 
-/* Hands on the copied packets alone: the frame comes again, or is lost. */
+/* Drops the frame, and hands on its copied packets. */
 static int send_packets(Pipeline *p, Item **item)
 {
     Message *message = &(*item)->message;
@@ -108,7 +108,7 @@ static int send_packets(Pipeline *p, Item **item)
     return 0;
 }
 
-/* The frame is lost with the GPU: the reader is to start again at it. A live input cannot. */
+/* The frame is lost with the GPU: asks for a restart at it. A live input counts it instead. */
 static int lose_item(Pipeline *p, Item **item)
 {
     const Message *message = &(*item)->message;
@@ -132,8 +132,8 @@ static int lost_item(void *opaque, void *lost, MediaError *error)
     return ret;
 }
 
-/* Starts again in software at the first frame that was lost, and at those that it is compared with
- * before. Nothing is in flight. */
+/* Restarts in software at the first lost frame, or rather at the references before it. Nothing is
+ * in flight. */
 static int restart(Pipeline *p, MediaError *error)
 {
     const int64_t number = p->again;
@@ -151,7 +151,7 @@ static int restart(Pipeline *p, MediaError *error)
     return ret < 0 ? ret : decode_stage_start(p->decoded, error);
 }
 
-/* After a restart, frames before the first one that was lost come first. 1: this is one. */
+/* 1: after a restart, p->next was a reference before the first lost frame. */
 static int take_known(Pipeline *p, MediaError *error)
 {
     if (!p->known || !p->next->message.frame)
@@ -163,13 +163,13 @@ static int take_known(Pipeline *p, MediaError *error)
     return ret < 0 ? ret : 1;
 }
 
-/* Where one of the two is on the host, brings the other one there, too. 0: lost with the GPU. */
+/* Brings both frames to the host if one of them is there. 0: lost with the GPU. */
 static int meet(const Pipeline *p, AVFrame *before, AVFrame *in)
 {
     return equalizer_meet(reader_memory(p->parts.reader), before, in) >= 0;
 }
 
-/* EQUALIZE_LOST: the GPU cannot give it any more. */
+/* EQUALIZE_LOST: lost with the GPU. */
 static int bring_here(Pipeline *p, AVFrame **frame, MediaError *error)
 {
     AVFrame *host;

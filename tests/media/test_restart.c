@@ -70,7 +70,7 @@ static void note_message(Seen *seen, const Message *m)
         note_packet(seen, m->packets[i]);
     if (!m->frame || !CHECK(m->number < MOST_FRAMES, "too many frames"))
         return;
-    CHECK(m->number == seen->frame_count, "frame %d is told to be %d", seen->frame_count,
+    CHECK(m->number == seen->frame_count, "frame %d has the number %d", seen->frame_count,
           (int)m->number);
     seen->frames[m->number].pts = m->frame->pts;
     seen->frames[m->number].duration = FRAME_DURATION(m->frame);
@@ -221,7 +221,7 @@ static int play(Played *p, int count, FeedPlace *places, Seen *seen)
     FeedFrame frame;
     while ((count < 0 || seen->frame_count < count) && receive(p, &frame) >= 0) {
         const int at = (int)frame.number - 1;
-        if (CHECK(at == seen->frame_count && at < MOST_FRAMES, "frame %d is told to be %d",
+        if (CHECK(at == seen->frame_count && at < MOST_FRAMES, "frame %d has the number %d",
                   seen->frame_count, at)) {
             places[at] = (FeedPlace){frame.position, frame.number};
             seen->frames[at].pts = frame.frame->pts;

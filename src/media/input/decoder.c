@@ -98,7 +98,7 @@ static const AVCodec *find_decoder(const AVStream *stream)
     return codec ? codec : avcodec_find_decoder(id);
 }
 
-/* Frames on a GPU that is lost are read again, or are a gap in what is live. */
+/* If the GPU is lost, its frames can be read again, or the input is live and may have a gap. */
 static int can_lose_frames(const Source *source)
 {
     return source_can_restart(source) || source->live || source->network || source->reconnect;
@@ -296,7 +296,7 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     return open_with(decoder, source, options, source->video->codecpar, error);
 }
 
-/* Copies the settings, and what is known about the track. */
+/* Copies the settings, and the state of the track. */
 static void take_over(Decoder *d, const Decoder *from)
 {
     atomic_store(&d->deinterlace, atomic_load(&from->deinterlace));
