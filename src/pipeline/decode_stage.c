@@ -135,6 +135,11 @@ void decode_stage_finish(DecodeStage *s)
     atomic_store(&s->ends, 1);
 }
 
+void decode_stage_cancel(DecodeStage *s)
+{
+    queue_stop(s->queue);
+}
+
 void decode_stage_stop(DecodeStage *s)
 {
     if (!s->running)

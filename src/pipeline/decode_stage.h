@@ -47,6 +47,9 @@ int decode_stage_waiting(DecodeStage *stage);
  * AVERROR_EXIT. */
 void decode_stage_finish(DecodeStage *stage);
 
+/* Whoever waits in decode_stage_take() gets AVERROR_EXIT. Any thread. */
+void decode_stage_cancel(DecodeStage *stage);
+
 /* Ends the thread, which is in no call that waits; items in the queue are freed. */
 void decode_stage_stop(DecodeStage *stage);
 

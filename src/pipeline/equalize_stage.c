@@ -338,9 +338,14 @@ static void keep(EqualizeStage *s, const FeedFrame *decoded)
     lose_kept(s);
 }
 
-/* Puts a frame from the restarted feed into its place, or takes it as the reference of the next. */
+/* Puts a frame from the restarted feed into its place, or takes it as the reference of the next.
+ * Frames before it that the feed has skipped are lost. */
 static void fill(EqualizeStage *s, FeedFrame *decoded)
 {
+    while (s->filled < s->kept_count && decoded->number > s->kept[s->filled].decoded.number)
+        lose(s, s->filled);
+    if (s->filled == s->kept_count)
+        return;
     Kept *k = &s->kept[s->filled];
     if (decoded->number == k->decoded.number) {
         k->decoded.frame = decoded->frame;
@@ -348,8 +353,6 @@ static void fill(EqualizeStage *s, FeedFrame *decoded)
         if (!k->first && s->filled && k->compared.number == k[-1].decoded.number)
             k->before = clone_before(k - 1);
         s->filled++;
-    } else if (decoded->number > k->decoded.number) { /* the feed has missed it */
-        lose(s, s->filled);
     } else if (decoded->number == k->compared.number) {
         gpu_frame_free(&k->before);
         k->before = decoded->frame;
@@ -505,7 +508,10 @@ static int take_again(EqualizeStage *s)
         return 0;
     FeedFrame next = take_coming(s);
     fill(s, &next);
-    gpu_frame_free(&next.frame);
+    if (next.frame && s->filled == s->kept_count && next.number > s->last.number)
+        keep(s, &next); /* the first frame after those that were kept */
+    else
+        gpu_frame_free(&next.frame);
     return 1;
 }
 
@@ -530,8 +536,11 @@ static int take_next(EqualizeStage *s, MediaError *error)
     const int ret = s->now.live && count_ahead(s) ? give_way(s, error) : 1;
     if (ret <= 0)
         return ret;
-    const FeedFrame next = take_coming(s);
-    keep(s, &next);
+    FeedFrame next = take_coming(s);
+    if (!next.preview && next.number <= s->last.number) /* after a restart it comes twice */
+        gpu_frame_free(&next.frame);
+    else
+        keep(s, &next);
     return 1;
 }
 
@@ -545,6 +554,7 @@ static void begin_generation(EqualizeStage *s)
 {
     s->generation = s->now.generation;
     s->apart = 1;
+    s->last = (FeedPlace){0};
     s->end = s->end_sent = s->awaits = 0;
     while (s->coming_count)
         drop_coming(s);

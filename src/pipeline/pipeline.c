@@ -545,8 +545,8 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
         return;
     if (p->equalized)
         queue_stop(p->equalized);
-    if (p->decoded)
-        decode_stage_stop(p->decoded);
+    if (p->decoded) /* not decode_stage_stop(): a restart of the other thread may be doing that */
+        decode_stage_cancel(p->decoded);
     if (p->running)
         pthread_join(p->thread, NULL);
     apply_pool_close(&p->pool);
