@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the whole program with ffmpeg on two cores: frame rate, processor time and peak memory.
 
-The programs run in alternation, a run of each per round, and medians are compared: what else loads
-the machine then loads both. Peak memory is measured on a short and on a long clip. What decoding
-alone takes is shown beside equalizing: no program that decodes with the same library is faster.
+The programs alternate, one run of each per round, so that other load affects both; medians are
+compared. Peak memory is measured on a short and on a long clip. Decoding alone is shown beside
+equalizing, because it limits every program that uses the same decoder.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def output(folder, program):
 
 
 def cases(a, folder):
-    """What is compared: a name, and for a clip the command of each program."""
+    """Returns the comparisons: a name, and a function that makes the commands for a clip."""
     ours, theirs = output(folder, "lumeq"), output(folder, "ffmpeg")
     lumeq = [a.lumeq, "--no-config", "--quiet"]
     ffmpeg = [a.ffmpeg, "-v", "error", "-nostdin", "-y"]
@@ -136,8 +136,8 @@ def print_machine(a):
 
 
 def compare(name, command, clips, rounds):
-    """Prints rows of both programs on both clips, and what the limits are about. Answers the peak
-    memory of each program on each clip."""
+    """Prints rows of both programs on both clips. Returns the peak memory of each program on each
+    clip."""
     memory = {}
     for length, clip, frames in clips:
         found = alternate(command(clip), rounds)

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""What lumeq and others make of clips: light, contrast, blocks, noise, hue, flicker, each clip by itself.
+"""Measures clips equalized by lumeq and others: light, contrast, blocks, noise, hue, flicker, per clip.
 
-Needs ffmpeg and python3-opencv. Prints a table in Markdown, a line for the source and one for each method.
+Needs ffmpeg and python3-opencv. Prints a Markdown table with a line for the source and one for each method.
   mean, median, 99 %   luma in codes of 8 bits, limited range
   dev, local           deviation of luma, in the picture and in 15x15 samples, as a multiple of the source's
   block                mean step at the edges of 8x8 blocks over that inside them, where the source is flat
   steps                horizontal steps of more than 3 codes there, per 1000
   still                mean change from one frame to the next where the source stands still, in codes
-  chroma               the same of chroma, where the source is dark, too (luma below 60)
-  black, white         samples per 1000 that are black or white and were not
+  chroma               the same for chroma, in dark areas only (luma below 60)
+  black, white         samples per 1000 that became black or white
   hue                  mean angle by which chroma of 8 codes and more turns, in degrees
   ssim                 likeness to the source's luma
   MABD                 mean step of the mean luma from frame to frame, in codes
   flicker              how far these steps are from the source's, in codes
-nan: there is no such place."""
+nan: the source has no such area."""
 
 import argparse
 import os
@@ -31,10 +31,10 @@ def arguments():
     p.add_argument("lumeq", help="the program")
     p.add_argument("clips", nargs="+", metavar="CLIP")
     p.add_argument("--methods", default="lumeq", help="of %s, with commas [lumeq]" % ", ".join(METHODS))
-    p.add_argument("--ss", type=float, default=0, help="seconds to begin at [0]")
+    p.add_argument("--ss", type=float, default=0, help="start at this second [0]")
     p.add_argument("--frames", type=int, default=50, help="frames to take [50]")
     p.add_argument("--options", default="", help="further options of lumeq")
-    p.add_argument("--pictures", metavar="DIR", help="writes the last frame there, of the source and of each method")
+    p.add_argument("--pictures", metavar="DIR", help="write the last frame of the source and of each method there")
     return p.parse_args()
 
 
@@ -75,7 +75,7 @@ def filtered(y4m, graph):
 
 
 def make(method, y4m, frames, args):
-    """The frames as the method shows them."""
+    """Returns the frames as the method outputs them."""
     if method == "clahe":
         clahe = cv2.createCLAHE(2, (8, 8))
         return [(clahe.apply(f[0]), f[1], f[2]) for f in frames]
@@ -128,7 +128,7 @@ def hue(before, after):
 
 
 def blocks(y, out):
-    """Block ratio and steps, where y has 9x9 samples within 3 codes."""
+    """Returns block ratio and steps in areas where 9x9 samples of y are within 3 codes."""
     k = np.ones((9, 9))
     flat = cv2.dilate(y, k).astype(int) - cv2.erode(y, k) <= 3
     step = np.abs(np.diff(out.astype(np.float32)))
@@ -143,7 +143,7 @@ def changed(now, before):
 
 
 def still(frames, made):
-    """Luma's change where the source stands still, and chroma's where that is dark."""
+    """Returns luma's change where the source does not move, and chroma's where it is dark as well."""
     y = frames[-1][0]
     apart = cv2.blur(changed(y, frames[-2:][0][0]), (9, 9))
     stands = apart < max(.3, 1.5 * np.percentile(apart, 25))
@@ -153,7 +153,7 @@ def still(frames, made):
 
 
 def flicker(frames, made):
-    """Mean step of the result's mean, and how far the steps are from the source's."""
+    """Returns the mean step of the result's mean, and its mean difference from the source's steps."""
     a, b = (np.diff([mean(f[0]) for f in s]) for s in (frames, made))
     return (mean(np.abs(b)), mean(np.abs(b - a))) if len(a) else (float("nan"),) * 2
 

@@ -39,7 +39,7 @@ def ffmpeg(*args):
 
 
 def still(folder, width, at, seconds):
-    """ffmpeg's arguments for a scene that does not move: the clip's frame at this second."""
+    """Returns ffmpeg's arguments for a still scene: the clip's frame at this second."""
     path = os.path.join(folder, "%g.png" % at)
     if not os.path.exists(path):
         ffmpeg("-ss", at, "-i", SAMPLE, "-frames:v", 1, "-vf", "scale=%d:-2,setsar=1" % width, path)
@@ -51,8 +51,8 @@ def write(path, *arguments):
 
 
 def make_cuts(path, folder, width):
-    """Fog, fog later and mirrored, a room, the room later and mirrored, fog: two cuts are between pictures of about the
-    same histogram."""
+    """Five scenes: fog, fog later and mirrored, a room, the room later and mirrored, fog. Two of the cuts are between
+    pictures with nearly the same histogram."""
     scenes = (1, 3.8, 5, 6.4, 1)
     mirrored = (0, 1, 0, 1, 0)
     inputs = [a for at in scenes for a in still(folder, width, at, STILL)]
@@ -91,7 +91,7 @@ def rows(lumeq, clip, folder, *options):
 
 
 def settled_cuts(rows):
-    """Cuts after which the first frame is as the scene is in its middle."""
+    """Counts cuts whose first frame already looks like the middle of the scene."""
     length, count = STILL * RATE, 0
     for first in range(length, len(rows), length):
         now, later = rows[first], rows[first + length // 2]

@@ -67,7 +67,7 @@ def clouds(random, width, height):
 
 
 def picture(content, width, height):
-    """As lumeq-bench makes them, with other random numbers; clouds and normal are of its own."""
+    """Makes contents like lumeq-bench, with other random numbers, and adds clouds and normal."""
     random = numpy.random.default_rng(1)
     if content == "clouds":
         return clouds(random, width, height).clip(0, 255).astype(numpy.uint8)

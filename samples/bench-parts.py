@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""What a film in parts costs and gains, against one run: frames a second, processor time, memory; and of each step.
+"""Compares encoding a film in parts with a single run: frames per second, processor time and memory of each step.
 
-Takes the program and a clip, and nothing else: the film is the clip's pictures again and again, which the program
-itself decodes and encodes. Prints tables in Markdown. On a machine that does other things, too, only shares of
-processor time compare."""
+Needs only the program and a clip. The film repeats the clip's frames, which lumeq itself decodes and encodes. Prints
+Markdown tables. On a busy machine only shares of processor time are comparable."""
 
 import argparse
 import os
@@ -17,9 +16,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.join(HERE, "lumeq-sample.mkv")
 QUIET = ("-q", "--no-config")
-# The film's encoder: the first that is there. Parts are short here, and so are groups of pictures.
+# Encoders for the film: the first available one is used. Short GOPs, because parts are short here.
 SOURCES = (("libx264", "--preset", "ultrafast", "--crf", "20", "--vopt", "g=12"), ("mpeg4", "--vopt", "g=12"))
-LOOK = 0.2  # seconds between looks at memory
+LOOK = 0.2  # seconds between memory samples
 
 
 def cores():
@@ -34,16 +33,16 @@ def arguments():
     halves = [2**i for i in range(10) if 2**i <= cores()]
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("lumeq", help="the program")
-    p.add_argument("--clip", default=SAMPLE, help="of 8 bits, 4:2:0 [the sample clip]")
-    p.add_argument("--folder", help="where films go, and the first stays [a temporary folder]")
-    p.add_argument("--seconds", type=float, default=40, help="of the film [40]")
-    p.add_argument("--tile", type=int, default=1, help="the picture so many times across and down: 3 makes 4K of 720p [1]")
-    p.add_argument("--vcodec", default="ffv1", help="encoders, of which one that is missing is left out [ffv1]")
-    p.add_argument("--jobs", type=numbers, default=halves, help="parts at a time, one job each [1,2,4... cores]")
-    p.add_argument("--devices", nargs="*", help="GPUs, one job for each list: 0 0,1 [1, 2, 4... of them]")
-    p.add_argument("--parts", type=numbers, default=[1, 2, 4, 8], help="step by step, one film each [1,2,4,8]")
-    p.add_argument("--rounds", type=int, default=1, help="medians of so many, shares within each [1]")
-    p.add_argument("--limit", type=float, default=170, help="seconds after which nothing more is begun [170]")
+    p.add_argument("--clip", default=SAMPLE, help="an 8-bit 4:2:0 clip [the sample clip]")
+    p.add_argument("--folder", help="folder for films; the first is kept [a temporary folder]")
+    p.add_argument("--seconds", type=float, default=40, help="length of the film [40]")
+    p.add_argument("--tile", type=int, default=1, help="repeat the picture N times across and down: 3 turns 720p into 4K [1]")
+    p.add_argument("--vcodec", default="ffv1", help="list of encoders; missing ones are skipped [ffv1]")
+    p.add_argument("--jobs", type=numbers, default=halves, help="list of --jobs values to measure [1,2,4... cores]")
+    p.add_argument("--devices", nargs="*", help="lists of GPUs to measure: 0 0,1 [the first 1, 2, 4...]")
+    p.add_argument("--parts", type=numbers, default=[1, 2, 4, 8], help="numbers of parts to measure step by step [1,2,4,8]")
+    p.add_argument("--rounds", type=int, default=1, help="number of rounds; medians are printed [1]")
+    p.add_argument("--limit", type=float, default=170, help="start no new measurement after this many seconds [170]")
     return p.parse_args()
 
 
@@ -51,7 +50,7 @@ def arguments():
 
 
 def tree(pid):
-    """A process and those below it."""
+    """Returns a process and its descendants."""
     found = [pid]
     for parent in found:
         try:
@@ -64,7 +63,7 @@ def tree(pid):
 
 
 def memory(pid):
-    """Bytes of it and those below it; what they share counts once."""
+    """Returns the bytes that a process and its descendants use; shared pages count once."""
     total = 0
     for process in tree(pid):
         try:
@@ -80,14 +79,14 @@ class Failed(Exception):
 
 
 class Cost:
-    """What runs of the program took together: seconds, processor seconds, MiB of the largest process and of all."""
+    """Total cost of several runs: seconds, processor seconds, MiB of the largest process and of all processes."""
 
     def __init__(self, lumeq):
         self.lumeq = lumeq
         self.seconds = self.processor = self.largest = self.all = 0
 
     def __call__(self, *commands, at_a_time=1):
-        """All of them; answers the processor time."""
+        """Runs all commands; returns their processor time."""
         begin, processor, left, running = time.monotonic(), 0, list(commands), {}
         ended = threading.Event()
         looker = threading.Thread(target=self.look, args=(running, ended))
@@ -129,7 +128,7 @@ def medians(rows):
 
 
 def tiled(frame, width, height, times):
-    """A frame of planar 4:2:0, so many times across and down."""
+    """Repeats a planar 4:2:0 frame N times across and down."""
     planes, at = [], 0
     for w, h in ((width, height), ((width + 1) // 2, (height + 1) // 2), ((width + 1) // 2, (height + 1) // 2)):
         rows = b"".join(frame[at + y * w:at + (y + 1) * w] * times for y in range(h))
@@ -139,7 +138,7 @@ def tiled(frame, width, height, times):
 
 
 def write_film(o, to):
-    """Frames of the clip into a program that reads y4m, until there are enough; answers how many."""
+    """Writes frames of the clip as y4m until the film is long enough; returns their number and size."""
     count = 0
     while True:
         with subprocess.Popen([o.lumeq, o.clip, "-o", "-", "--mode", "off", *QUIET], stdin=subprocess.DEVNULL,
@@ -164,22 +163,22 @@ def write_film(o, to):
 
 
 def make_film(o, path):
-    """By the first encoder that is there; answers how many frames it has, and of which size."""
+    """Encodes the film with the first available encoder; returns its frames, width, height and encoder."""
     for encoder in SOURCES:
         if subprocess.run([o.lumeq, o.clip, "-o", path, "-y", "--frames", "1", "--mode", "off", "--vcodec", *encoder, *QUIET],
                           stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0:
             break
     else:
-        sys.exit("none of these encoders is there: %s" % ", ".join(s[0] for s in SOURCES))
+        sys.exit("no encoder for the film, tried: %s" % ", ".join(s[0] for s in SOURCES))
     with subprocess.Popen([o.lumeq, "-", "-o", path, "-y", "--mode", "off", "--vcodec", *encoder, *QUIET],
                           stdin=subprocess.PIPE) as film:
         made = write_film(o, film.stdin)
     if film.returncode:
-        sys.exit("the film cannot be made")
+        sys.exit("cannot encode the film")
     return made + (encoder[0],)
 
 
-# ---- what is measured ----
+# ---- measurements ----
 
 
 class Bench:
@@ -195,7 +194,7 @@ class Bench:
         return True
 
     def run(self, *options):
-        """The whole film: frames a second, processor seconds, MiB of the largest process and of all, bytes."""
+        """Runs the whole film; returns frames per second, processor seconds, MiB (largest, all), output MB."""
         cost = Cost(self.o.lumeq)
         cost((self.film, "-o", self.out, "-y", *QUIET, *options))
         size = os.path.getsize(self.out)
@@ -203,7 +202,7 @@ class Bench:
         return [self.count / cost.seconds, cost.processor, cost.largest, cost.all, size / 1e6]
 
     def measuring(self, options):
-        """Processor time of the measuring pass alone: of a plan that was only listed, with one part."""
+        """Returns the processor time of the measuring pass alone, from a plan with one part."""
         cost = Cost(self.o.lumeq)
         cost(("plan", self.film, *options, "--no-measure", "--parts", 1))
         took = cost(("measure", self.out + ".lumeq/plan", 0, "--backend", "cpu"))
@@ -211,7 +210,7 @@ class Bench:
         return took
 
     def in_parts(self, options, parts):
-        """Step by step: the whole, and the processor time of the plan, the parts and the join."""
+        """Runs the steps one by one; returns the total cost and the processor times of plan, parts and join."""
         cost, plan = Cost(self.o.lumeq), self.out + ".lumeq/plan"
         planned = cost(("plan", self.film, *options, "--parts", parts, "--backend", "cpu"))
         written = cost(*(("segment", plan, i, "--backend", "cpu") for i in range(parts)), at_a_time=cores())
@@ -220,7 +219,7 @@ class Bench:
         return cost, planned, written, joined
 
     def kinds(self, vcodec, devices):
-        """Names and options of the runs."""
+        """Yields names and options of the runs."""
         base = ("--vcodec", vcodec)
         yield "one run, CPU", (*base, "--two-pass", "on", "--backend", "cpu")
         if devices:
@@ -262,7 +261,7 @@ class Bench:
             return
         print("\n| %s, step by step | processor time: all; plan; parts; join | plan and join beyond measuring |\n"
               "|---|---|---|" % vcodec)
-        print("| one run | %.1f s, of which measuring %.1f %% | |" % tuple(medians(firsts)))
+        print("| one run | %.1f s, measuring is %.1f %% of it | |" % tuple(medians(firsts)))
         for parts, found in rows.items():
             print("| %d part%s | %.0f; %.1f; %.1f; %.1f %% | %.1f %% |" % (parts, "s" * (parts > 1), *medians(found)))
 

@@ -1,9 +1,8 @@
 # shellcheck shell=bash
-# What samples/demo.sh and tests/run.sh share: find and install what a build needs, and choose
-# what is built.
-# To be sourced under `set -euo pipefail`.
+# Shared by samples/demo.sh and tests/run.sh: finds and installs the packages of a build, and decides
+# whether to build for CUDA. Source it under `set -euo pipefail`.
 
-# shellcheck disable=SC2034 # used by those who source this
+# shellcheck disable=SC2034 # used by the scripts that source this
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cmake_needed=3.25
 
@@ -43,8 +42,8 @@ has_font() {
     return 1
 }
 
-# Prints the Debian packages of what is missing; arguments: commands needed besides the build's own,
-# named like their packages, and modules of pkg-config, MODULE:PACKAGE.
+# Prints the missing Debian packages. Arguments: further commands, named like their packages, and
+# pkg-config modules as MODULE:PACKAGE.
 missing_packages() {
     { have cc && have make; } || say build-essential
     has_cmake || say cmake
@@ -75,16 +74,16 @@ as_root() {
 
 install_packages() {
     [ "$(id -u)" = 0 ] || have sudo ||
-        fail "not root, and there is no sudo: have installed first: $missing"
+        fail "not root, and there is no sudo: install these first: $missing"
     say "Installing with apt-get: $missing"
     as_root apt-get update -q ||
-        say "apt-get update has failed; going on with the package lists there are"
+        say "apt-get update failed; using the package lists on this machine"
     # shellcheck disable=SC2086 # a list of words
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
         $missing || fail "apt-get could not install: $missing"
 }
 
-# prepare INSTALL TOOL...: what is missing is installed (INSTALL 1) or named (0, or no apt-get).
+# prepare INSTALL TOOL...: installs missing packages (INSTALL 1) or lists them (0, or without apt-get).
 prepare() {
     local install=$1
     shift
@@ -96,7 +95,7 @@ prepare() {
         missing=${missing% }
         [ -z "$missing" ] || fail "still missing after the installation: $missing"
     elif [ -n "$missing" ]; then
-        say "Missing, named as in Debian and Ubuntu: $missing"
+        say "Missing packages (Debian and Ubuntu names): $missing"
     fi
     { have cc && have make; } || fail "a C compiler and make are needed (build-essential)"
     has_cmake || fail "CMake $cmake_needed or newer is needed"
@@ -105,9 +104,9 @@ prepare() {
     fi
 }
 
-# Device code takes a minute for each kind of card. It is made for the card that is here, and left out
-# where there is none: nothing could run it. Sets `cuda`, arguments of cmake; the argument says how to
-# have it built all the same.
+# Compiling device code takes a minute for each GPU architecture, so build only for the GPU in this
+# machine, or without CUDA if there is no GPU. Sets `cuda`, arguments for cmake. The argument says how
+# to build with CUDA all the same.
 choose_cuda() {
     cuda=(-DLUMEQ_CUDA=AUTO)
     have nvcc || return 0
@@ -115,7 +114,7 @@ choose_cuda() {
         cuda+=(-DCMAKE_CUDA_ARCHITECTURES=native)
     else
         cuda=(-DLUMEQ_CUDA=OFF)
-        say "Built without CUDA, as nvidia-smi finds no GPU here; $1"
+        say "Built without CUDA, because nvidia-smi finds no GPU; $1"
     fi
 }
 

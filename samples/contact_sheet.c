@@ -1,8 +1,8 @@
 /*
  * lumeq-contact-sheet BEFORE AFTER STATS.jsonl OUT.png [--at SECONDS,SECONDS,...]
  *
- * A picture that shows what lumeq did to a video: a row for each still with the frame before and
- * after, its histograms and its curve. A table of the same in numbers goes to stdout.
+ * Draws a contact sheet of an equalized video: a row for each still with the frame before and after,
+ * its histograms and its curve. Prints a table with the same in numbers to stdout.
  */
 #include <errno.h>
 #include <math.h>
@@ -57,7 +57,7 @@ typedef struct Sheet {
     int cell_height;
 } Sheet;
 
-/* ---- what is shown ---- */
+/* ---- choice of stills ---- */
 
 static const char *base_name(const char *path)
 {
@@ -92,7 +92,8 @@ static const AVChapter *chapter_at(const Sheet *s, double time)
     return NULL;
 }
 
-/* The middle of each chapter (of some, evenly, where there are many), else of equal parts. */
+/* Takes the middle of each chapter, or of evenly spread chapters if there are many, or of equal parts
+ * of a video without chapters. */
 static void choose_times(Sheet *s)
 {
     const int chapters = (int)container(s)->nb_chapters;
@@ -200,7 +201,7 @@ static void draw_captions(Sheet *s, int row, const StatsRow *stats)
               stats->time, chapter ? ":  " : "", chapter ? chapter_title(chapter) : "");
 }
 
-/* The still in the middle of its cell, as large as it fits. */
+/* Draws the still centred in its cell, as large as it fits. */
 static int draw_still(Sheet *s, Stills *stills, Rect place, MediaError *error)
 {
     const double aspect = stills_aspect(stills);
@@ -267,7 +268,7 @@ static int make_sheet(Sheet *s, MediaError *error)
         choose_times(s);
     if (text_open(&s->text) < 0)
         fputs("no font was found: the contact sheet has no text\n", stderr);
-    /* The first still tells the shape of all. */
+    /* The first still gives the shape of all cells. */
     if (stills_take(&s->before, s->times[0], error) < 0 || open_canvas(s) < 0)
         return -1;
     draw_head(s);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds lumeq, equalizes a video and shows what came of it.
+# Builds lumeq, equalizes a video and draws a contact sheet of the result.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=build.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/build.sh"
@@ -8,9 +8,9 @@ usage() {
     cat <<END
 usage: demo.sh [--no-install] [VIDEO]
 
-Builds lumeq in build/, equalizes VIDEO (the bundled clip) and leaves in build/demo/ the video, its
-statistics and a contact sheet. Installs what is missing on Debian and Ubuntu; --no-install does
-not.
+Builds lumeq in build/ and equalizes VIDEO (default: the bundled clip). The equalized video, its
+statistics and a contact sheet go to build/demo/. On Debian and Ubuntu, missing packages are installed
+unless --no-install is given.
 END
 }
 
@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# The command line's name is relative to where the user is.
+# A relative name counts from the user's folder.
 case $clip in
 '' | /*) ;;
 *) clip=$PWD/$clip ;;
@@ -41,27 +41,31 @@ if [ -z "$clip" ]; then
 fi
 [ -f "$clip" ] || fail "there is no video '$clip'"
 
-prepare "$install"
-cd -- "$root"
-cuda=()
-# A build that is there stays what it is.
-[ -f build/CMakeCache.txt ] || choose_cuda "cmake -B build -DLUMEQ_CUDA=AUTO builds it"
-cmake -S . -B build -DCMAKE_BUILD_TYPE=Release "${cuda[@]}"
-cmake --build build --parallel "$(cores)" --target lumeq lumeq-contact-sheet
-
 out=$root/build/demo
 mkdir -p -- "$out"
 rm -f -- "$out"/{equalized.mkv,stats.jsonl,contact-sheet.png}
-say
+prepare "$install"
+cd -- "$root"
+cuda=()
+# An existing build keeps its configuration.
+[ -f build/CMakeCache.txt ] || choose_cuda "cmake -B build -DLUMEQ_CUDA=AUTO builds it"
+
+build() {
+    cmake -S . -B build -DCMAKE_BUILD_TYPE=Release "${cuda[@]}" &&
+        cmake --build build --parallel "$(cores)" --target lumeq lumeq-contact-sheet
+}
+
+say "Building lumeq in build/ (the first time this takes minutes; log: build/demo/build.log)"
+build >"$out/build.log" 2>&1 || {
+    tail -n 20 "$out/build.log" >&2
+    fail "the build failed, see $out/build.log"
+}
+say "Equalizing $clip"
 build/lumeq --no-config "$clip" -y -o "$out/equalized.mkv" --stats "$out/stats.jsonl"
 say
 build/samples/lumeq-contact-sheet "$clip" "$out/equalized.mkv" "$out/stats.jsonl" \
     "$out/contact-sheet.png"
 say
-say "Mean and contrast (standard deviation) are in luma codes, means over the frames."
-say "Excess flicker: how much the mean's steps from frame to frame differ from before, in codes."
-say
-say "Original:        $clip"
-say "Equalized:       $out/equalized.mkv"
-say "Contact sheet:   $out/contact-sheet.png"
-say "Per frame:       $out/stats.jsonl"
+say "Before and after: $out/contact-sheet.png"
+say "Equalized video:  $out/equalized.mkv"
+say "Now try:          build/lumeq YOUR_VIDEO"

@@ -1,6 +1,6 @@
 /*
- * Equalizes raw video of 8 bits from standard input to standard output: frames of WIDTHxHEIGHT, as
- * planes of Y, Cb and Cr at 4:2:0, or of luma alone.
+ * Equalizes raw 8-bit video from standard input to standard output: WIDTHxHEIGHT frames with planes Y,
+ * Cb and Cr in 4:2:0, or luma only.
  *   ffmpeg -i in.mkv -f rawvideo -pix_fmt yuv420p - | embed 1920 1080 | ffplay -f rawvideo ...
  *   cc embed.c -o embed $(pkg-config --cflags --libs lumeq)
  */
@@ -11,7 +11,7 @@
 
 #define FRAME_TIME 40000000 /* nanoseconds: 25 frames a second */
 
-/* Planes that lie one behind the other. */
+/* The planes follow each other without gaps. */
 static LumeqImage image_at(unsigned char *memory, int width, int height, int gray)
 {
     const size_t luma = (size_t)width * height;

@@ -1,8 +1,8 @@
 /*
- * Frames that are on the GPU already, and stay there: a kernel draws them into device memory, the
- * library equalizes them, another kernel reads them. All of it is queued: the host waits only where
- * the library takes no more frames, and at the end. `ready` tells the library when a frame is
- * drawn, `finished` tells us when it is done.
+ * Equalizes frames that stay on the GPU: a kernel draws them into device memory, the library
+ * equalizes them, another kernel reads them. All work is queued; the host waits only when the
+ * library accepts no more frames, and at the end. The event `ready` tells the library that a frame
+ * is drawn, `finished` tells us that it is equalized.
  *
  *   nvcc embed_cuda.cu -o embed_cuda $(pkg-config --cflags --libs lumeq)
  */
@@ -15,7 +15,7 @@
 #define HEIGHT 1080
 #define PITCH 2048 /* bytes from row to row */
 #define FRAMES 100
-#define BUFFERS 3 /* frames that are worked on at once */
+#define BUFFERS 3 /* frames in flight */
 
 static int bad(cudaError_t error)
 {
@@ -24,7 +24,7 @@ static int bad(cudaError_t error)
     return error != cudaSuccess;
 }
 
-/* A dull picture that drifts. */
+/* Draws a dull picture that drifts. */
 __global__ void draw(unsigned char *luma, int frame)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
@@ -32,7 +32,7 @@ __global__ void draw(unsigned char *luma, int frame)
         luma[y * PITCH + x] = (unsigned char)(90 + (x + y + frame) / 16 % 40);
 }
 
-/* The brightest code of all frames. */
+/* Finds the brightest code of all frames. */
 __global__ void look(const unsigned char *luma, unsigned *most)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
@@ -67,7 +67,7 @@ static int open_buffer(Buffer *b)
            bad(cudaEventCreateWithFlags(&b->finished, cudaEventDisableTiming));
 }
 
-/* Queues all that is to be done with frame `n`. */
+/* Queues all work on frame `n`. */
 static int queue_frame(LumeqEqualizer *eq, Buffer *b, int n, unsigned *most, cudaStream_t stream)
 {
     const dim3 grid((WIDTH + 255) / 256, HEIGHT);
@@ -118,12 +118,12 @@ int main(void)
                  bad(cudaMemsetAsync(on_device, 0, 4, stream));
     for (int i = 0; i < BUFFERS && !failed; i++)
         failed = open_buffer(&buffers[i]);
-    /* What a buffer held was read on this stream before it is drawn anew on the same. */
+    /* A buffer can be redrawn at once: `look` has read it earlier on the same stream. */
     for (int n = 0; n < FRAMES && !failed; n++)
         failed = queue_frame(eq, &buffers[n % BUFFERS], n, on_device, stream);
     failed = failed || bad(cudaMemcpyAsync(&most, on_device, 4, cudaMemcpyDeviceToHost, stream)) ||
              bad(cudaStreamSynchronize(stream));
-    lumeq_destroy(&eq); /* waits for what is in flight; the rest goes with the process */
+    lumeq_destroy(&eq); /* waits for frames in flight; the process frees the rest */
     printf("the brightest code was 129 and is %u\n", most);
     return failed || most <= 129;
 }

@@ -1,11 +1,11 @@
-# Plots what `lumeq-bench histogram --sweep sizes --csv > sizes.csv` has measured, a line for each
-# strategy and device: time, and share of the bandwidth of the device's memory, over the elements.
+# Plots the output of `lumeq-bench histogram --sweep sizes --csv > sizes.csv`: time and share of the memory
+# bandwidth over the number of elements, a line for each strategy and device.
 #
 #   gnuplot -e "csv='sizes.csv'; out='sizes'" samples/plot-bench.gp
 #
-# makes sizes-time.svg, sizes-time.png, sizes-share.svg and sizes-share.png. Rows of the CPU have no
-# share; of nothing else than those, that plot is left out. copy=1: the share of what a copy reaches,
-# instead of that of the memory's clock and width.
+# writes sizes-time.svg, sizes-time.png, sizes-share.svg and sizes-share.png. CPU rows have no share; if
+# there are only CPU rows, the share plot is skipped. copy=1 plots the share of a copy's bandwidth instead
+# of the theoretical bandwidth.
 
 if (!exists("csv")) csv = "sizes.csv"
 if (!exists("out")) out = "sizes"
@@ -16,7 +16,7 @@ header = system(sprintf("head -n 1 '%s'", csv))
 number_of(name) = int(system(sprintf("printf '%%s' '%s' | tr , '\\n' | grep -nx '%s' | cut -d: -f1", \
                                      header, name)))
 
-# STRATEGY/DEVICE, in the order of the file, of the rows that have a value in a column.
+# Names STRATEGY/DEVICE, in file order, of the rows with a value in the column.
 series_of(name) = system(sprintf("awk -F, 'NR > 1 && $%d != \"\" && !seen[$1 $2]++ { print $1 \"/\" $2 }' '%s'", \
                                  number_of(name), csv))
 rows_of(series) = sprintf("< awk -F, 'NR == 1 || $1 \"/\" $2 == \"%s\"' '%s'", series, csv)

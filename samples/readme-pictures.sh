@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of README.md: stills of the bundled clip as it is, by default, with an option.
+# Makes README.md's pictures: stills of the bundled clip unchanged, with default settings, and with an option.
 # usage: readme-pictures.sh LUMEQ [FOLDER [CLIP]]; needs ffmpeg.
 set -euo pipefail
 lumeq=$(realpath -- "${1:?usage: readme-pictures.sh LUMEQ [FOLDER [CLIP]]}")
@@ -13,14 +13,14 @@ still() {
     ffmpeg -v error -y -ss "$3" -i "$2" -frames:v 1 -vf scale=480:-2:flags=area "$work/$1.png"
 }
 
-# equalized NAME INPUT OPTIONS...: without loss, so that the pictures are lumeq's.
+# equalized NAME INPUT OPTIONS...: encodes without loss, to show lumeq and not an encoder.
 equalized() {
     local name=$1 input=$2
     shift 2
     "$lumeq" --no-config -q "$input" -y -o "$work/$name.mkv" --vcodec ffv1 --no-subs "$@"
 }
 
-# beside OUTPUT NAME...
+# beside OUTPUT NAME...: joins stills side by side
 beside() {
     local output=$1 name inputs=()
     shift

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What follows `"key":` in a line, or NULL. */
+/* Returns the text after `"key":` in a line, or NULL. */
 static const char *find_value(const char *line, const char *key)
 {
     char quoted[32];
@@ -15,7 +15,7 @@ static const char *find_value(const char *line, const char *key)
     return found ? found + strlen(quoted) : NULL;
 }
 
-/* Answers how many of the values were there. */
+/* Returns 1 if the key has a number, else 0. */
 static int get_number(const char *line, const char *key, double *value)
 {
     const char *text = find_value(line, key);
@@ -41,7 +41,7 @@ static int parse_row(const char *line, StatsRow *row)
 
 static int add_row(StatsRows *rows, const StatsRow *row)
 {
-    /* Grown at powers of two. */
+    /* Doubles at powers of two. */
     if ((rows->count & (rows->count - 1)) == 0) {
         const size_t room = rows->count ? 2 * (size_t)rows->count : 1;
         StatsRow *more = realloc(rows->rows, room * sizeof(*more));
@@ -78,7 +78,7 @@ int stats_rows_read(StatsRows *rows, const char *path)
     if (!wrong && ferror(file))
         wrong = "read error";
     if (!wrong && rows->count == 0)
-        wrong = "there is no frame in it";
+        wrong = "it has no frames";
     free(line);
     fclose(file);
     if (!wrong)
@@ -96,7 +96,7 @@ const StatsRow *stats_rows_at(const StatsRows *rows, double time)
     return nearest;
 }
 
-/* Answers the number of values, which are multiplied by `scale`. */
+/* Stores the values multiplied by `scale`; returns their number, 0 if the key is missing. */
 static int get_array(const char *line, const char *key, double scale, uint32_t *values)
 {
     const char *text = find_value(line, key);

@@ -1,4 +1,4 @@
-/* Reads what `lumeq --stats FILE.jsonl` has written. */
+/* Reads a file that `lumeq --stats FILE.jsonl` wrote. */
 #ifndef LUMEQ_SAMPLES_STATS_ROWS_H
 #define LUMEQ_SAMPLES_STATS_ROWS_H
 
@@ -9,7 +9,7 @@ typedef struct StatsRow {
     double time;
     double mean_in, mean_out, contrast_in, contrast_out, entropy_in, entropy_out;
     int scene_cut;
-    long offset; /* where its line is in the file */
+    long offset; /* of its line in the file, in bytes */
 } StatsRow;
 
 typedef struct StatsRows {
@@ -23,13 +23,13 @@ typedef struct StatsRows {
 typedef struct StatsArrays {
     int bins;
     uint32_t hist_in[STATS_MAX_BINS], hist_out[STATS_MAX_BINS];
-    uint32_t curve[STATS_MAX_BINS]; /* output code of each bin's first one, with 16 fraction bits */
+    uint32_t curve[STATS_MAX_BINS]; /* output for the first code of each bin, 16 fraction bits */
 } StatsArrays;
 
 /* 0, or -1 with one sentence on stderr. */
 int stats_rows_read(StatsRows *rows, const char *path);
 
-/* The row nearest to a time. */
+/* The row nearest to a time in seconds. */
 const StatsRow *stats_rows_at(const StatsRows *rows, double time);
 
 /* 0, or -1 with one sentence on stderr. */

@@ -4,7 +4,7 @@
 
 #define HD_LINES 720
 
-/* Containers round times; nothing shows two frames within this. */
+/* Seconds. Containers round times; frames are always further apart than this. */
 #define TIME_TOLERANCE 0.002
 
 #define MAX_PIXELS (8192 * 8192)
@@ -20,7 +20,7 @@ int stills_open(Stills *s, const char *path, MediaError *error)
     return ret < 0 ? ret : decoder_open(&s->decoder, s->source, &(DecoderOptions){0}, error);
 }
 
-/* Hands the decoder the next packet of the video, or the end. */
+/* Sends the decoder the next video packet, or the end of the stream. */
 static int feed(Stills *s)
 {
     for (;;) {
@@ -75,7 +75,7 @@ int stills_convert(Stills *s, int width, int height, AVFrame **picture, MediaErr
     out->height = height;
     out->color_range = AVCOL_RANGE_JPEG;
     out->colorspace = AVCOL_SPC_RGB;
-    /* What players take a video for that does not say. */
+    /* The usual guess of players for unmarked video. */
     if (s->frame->colorspace == AVCOL_SPC_UNSPECIFIED)
         s->frame->colorspace = s->frame->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
     const int ret = convert_frame(&s->converter, s->frame, out);

@@ -57,7 +57,7 @@ void summary_print_head(void)
            "before   after", "before   after", "flicker");
 }
 
-/* UTF-8 continues a character with 10xxxxxx. */
+/* Counts UTF-8 characters: bytes 10xxxxxx continue one. */
 static int characters(const char *text)
 {
     int count = 0;

@@ -1,22 +1,22 @@
-/* What equalizing did to a video, in a few numbers. */
+/* Summarizes in a few numbers how equalizing changed a video. */
 #ifndef LUMEQ_SAMPLES_SUMMARY_H
 #define LUMEQ_SAMPLES_SUMMARY_H
 
 #include "stats_rows.h"
 
-/* Means over the frames of a part of the video. */
+/* Means over frames. */
 typedef struct Summary {
     int frames;
     double mean_in, mean_out, contrast_in, contrast_out, entropy_in, entropy_out;
-    /* Mean over frames of |(mean_out(t) - mean_out(t-1)) - (mean_in(t) - mean_in(t-1))|, in codes;
-     * scene cuts are left out. */
+    /* Mean of |(mean_out(t) - mean_out(t-1)) - (mean_in(t) - mean_in(t-1))| in codes, without scene
+     * cuts. */
     double excess_flicker;
 } Summary;
 
-/* Of the frames whose time is in [from, to). */
+/* Summarizes the frames with times in [from, to), in seconds. */
 Summary summarize(const StatsRows *rows, double from, double to);
 
-/* The heading of the table on stdout, and one line of it. */
+/* Print the table's heading, and one line, to stdout. */
 void summary_print_head(void);
 void summary_print(const char *name, const Summary *summary);
 

@@ -1,7 +1,7 @@
 /*
- * Equalizes a film that can be read twice: the first pass measures all frames, from which a history
- * that looks ahead makes a curve for each; the second one applies them. Cuts are then exact on
- * their first frame, and fades stay fades. Files are YUV4MPEG2 at 4:2:0 with 8 bits a sample.
+ * Equalizes a film in two passes. The first measures all frames; a history with a lookahead turns the
+ * measures into curves. The second applies the curves. This way cuts are exact from their first
+ * frame, and fades stay fades. Files are YUV4MPEG2, 4:2:0, 8 bits per sample.
  *   ffmpeg -i in.mkv -pix_fmt yuv420p in.y4m && two_pass in.y4m out.y4m
  *   cc two_pass.c -o two_pass $(pkg-config --cflags --libs lumeq)
  */
@@ -13,7 +13,7 @@
 #define LOOKAHEAD INT64_C(1000000000) /* nanoseconds */
 #define HEADER 256
 
-/* A film that is read, and how its frames lie in memory. */
+/* The input film and the layout of its frames in memory. */
 typedef struct Film {
     FILE *file;
     char header[HEADER];
@@ -24,7 +24,7 @@ typedef struct Film {
     size_t size; /* of a frame */
 } Film;
 
-/* What a pass is made with. */
+/* State that both passes share. */
 typedef struct Work {
     LumeqContext *context;
     LumeqHistory *history;
@@ -61,7 +61,7 @@ static int open_film(Film *f, const char *path)
     f->file = fopen(path, "rb");
     if (!f->file || !fgets(f->header, HEADER, f->file) || strncmp(f->header, "YUV4MPEG2 ", 10) != 0)
         return fail(path, "is no YUV4MPEG2 file");
-    /* C420jpeg, C420mpeg2 and C420paldv have 8 bits, C420p10 to C420p16 more. */
+    /* C420jpeg, C420mpeg2 and C420paldv have 8 bits; C420p10 to C420p16 have more. */
     for (const char *at = strchr(f->header, ' '); at; at = strchr(at + 1, ' ')) {
         if (at[1] == 'W')
             f->width = atoi(at + 2);
@@ -79,7 +79,7 @@ static int open_film(Film *f, const char *path)
     return set_planes(f, &f->image, &f->memory);
 }
 
-/* 1, or 0 at the end. */
+/* Returns 1, or 0 at the end. */
 static int read_frame(Film *f)
 {
     char line[HEADER];
@@ -87,7 +87,7 @@ static int read_frame(Film *f)
            fread(f->memory, f->size, 1, f->file) == 1;
 }
 
-/* As many curves as there are by now; 0, or -1. */
+/* Takes all curves that are ready. Returns 0, or -1. */
 static int take_curves(Work *w)
 {
     LumeqCurve *curve;
@@ -125,7 +125,7 @@ static int measure_all(Work *w, Film *f)
     return take_curves(w);
 }
 
-/* Any frame could come first: each has its curve. */
+/* Each frame has its own curve, so the order of frames does not matter. */
 static int apply_all(Work *w, Film *f, FILE *to)
 {
     LumeqImage out;

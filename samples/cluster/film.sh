@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What slurm.sh and parallel.sh share: their arguments. To be sourced under `set -euo pipefail`.
+# Arguments of slurm.sh and parallel.sh, which source this file under `set -euo pipefail`.
 
-# shellcheck disable=SC2034 # used by those who source this
+# shellcheck disable=SC2034 # used by the scripts that source this
 lumeq=${LUMEQ:-lumeq}
 
 fail() {
@@ -9,9 +9,8 @@ fail() {
     exit 1
 }
 
-# Says how the script is called (its `usage`) where that is asked for. Sets `film`, the arguments up to
-# --, for lumeq plan; `engine`, those after it; and what is in the first ones: `output`, `plan`, `parts`
-# and `overwrite`.
+# Prints `usage` for --help. Sets `film`, the arguments before -- (for lumeq plan), and `engine`, those
+# after it. From `film` it takes `output`, `plan`, `parts` and `overwrite`.
 # shellcheck disable=SC2034
 read_arguments() {
     film=() engine=() output='' parts='' overwrite=()
@@ -34,12 +33,12 @@ read_arguments() {
     done
     [ $# = 0 ] || shift
     engine=("$@")
-    [ -n "$output" ] || fail "-o OUT is missing; --help shows how it is called"
-    [[ $parts =~ ^[1-9][0-9]*$ ]] || fail "--parts N is missing: how many parts there are to be"
+    [ -n "$output" ] || fail "-o OUT is missing; see --help"
+    [[ $parts =~ ^[1-9][0-9]*$ ]] || fail "--parts N is missing: the number of parts"
     plan=$output.lumeq/plan
 }
 
-# A script that lists the parts. With -y a plan that is for the same is gone on with, too, and another is replaced.
+# Prints a script that lists the parts. With -y it continues a plan with the same options and replaces any other.
 list_script() {
     local arguments=() argument
     for argument in "${film[@]}"; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A film in parts on machines that ssh reaches, by GNU parallel.
+# Writes a film in parts on several machines over ssh, with GNU parallel.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=film.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/film.sh"
@@ -8,23 +8,23 @@ usage() {
     cat <<END
 usage: parallel.sh IN -o OUT --parts N [lumeq's options] [-- parallel's options]
 
-Lists the parts here, has them measured, plans here, has them written, joins here. IN, OUT and lumeq, or
-the program that LUMEQ names, have to be there by the same names on all machines. What follows -- goes
-to GNU parallel, which takes this machine alone without it: --sshlogin 2/one,2/two,: --retries 3 takes
-two parts at a time on each of two machines, and as many as there are cores here. The same command
-goes on with what was broken off: parts that are done are left alone.
+Lists the parts here, measures them on all machines, plans here, writes the parts on all machines and
+joins them here. IN, OUT and lumeq (or the program in LUMEQ) must have the same names everywhere.
+Options after -- go to GNU parallel; without them it uses this machine only. For example,
+--sshlogin 2/one,2/two,: --retries 3 runs two parts at a time on each of two machines, and one per core
+here. After an interruption, the same command continues; finished parts are skipped.
 END
 }
 
 read_arguments "$@"
-command -v parallel >/dev/null || fail "GNU parallel is not there (Debian and Ubuntu: apt install parallel)"
+command -v parallel >/dev/null || fail "GNU parallel is not installed (Debian and Ubuntu: apt install parallel)"
 
-# That the input is damaged (5) is said again at the end by the join.
+# Exit code 5 (damaged input) is no failure here: the join reports it at the end.
 step() {
     "$lumeq" "$@" || [ $? = 5 ]
 }
 
-# each STEP: over all parts. A shell there sees the last word of the command.
+# each STEP: runs the step for all parts. GNU parallel appends the part's number to the command.
 each() {
     local count
     count=$(grep -c ^part "$plan") || fail "$plan has no parts"

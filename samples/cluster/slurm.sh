@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A film in parts on a Slurm cluster: submits its steps, each of which waits for the one before.
+# Writes a film in parts on a Slurm cluster: submits five jobs that run in order.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=film.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/film.sh"
@@ -9,17 +9,17 @@ usage() {
 usage: slurm.sh IN -o OUT --parts N [lumeq's options] [-- sbatch's options]
 
 Submits five jobs: list the parts, measure them (an array), plan, write them (an array), join. IN, OUT
-and lumeq, or the program that LUMEQ names, have to be there by the same names on all nodes. What
-follows -- goes to sbatch for each job: --partition=long --cpus-per-task=8 --mem=4G --time=4:00:00.
-A job whose node fails is queued again. The same command goes on with what was broken off: parts that
-are done are left alone. What the steps say is in OUT.log.
+and lumeq (or the program in LUMEQ) must have the same names on all nodes. Options after -- go to
+sbatch for each job: --partition=long --cpus-per-task=8 --mem=4G --time=4:00:00. Jobs are queued again
+if their node fails. After an interruption, the same command continues; finished parts are skipped.
+Messages go to OUT.log.
 END
 }
 
 read_arguments "$@"
-command -v sbatch >/dev/null || fail "sbatch is not there: this is for machines that can submit to Slurm"
+command -v sbatch >/dev/null || fail "sbatch is not installed: run this where jobs can be submitted to Slurm"
 
-# submit NAME AFTER SCRIPT OPTION...: prints the number of the job.
+# submit NAME AFTER SCRIPT OPTION...: prints the job's number.
 submit() {
     local name=$1 after=$2 script=$3
     shift 3
@@ -28,14 +28,14 @@ submit() {
         "$@" "${engine[@]}" <<<"#!/usr/bin/env bash"$'\n'"$script" | cut -d ';' -f 1
 }
 
-# A line of a script that runs lumeq. That the input is damaged (5) is said again at the end by the
-# join, and does not stop the others.
+# Prints a script line that runs lumeq. Exit code 5 (damaged input) does not stop the other jobs: the
+# join reports it at the end.
 step() {
     printf '%q ' "$lumeq" "$@"
     echo '|| [ $? = 5 ]'
 }
 
-# The same for a part: there may be fewer than were asked for.
+# The same for one part; does nothing if there are fewer parts than requested.
 part_step() {
     # shellcheck disable=SC2016 # the script's own
     printf '[ "$SLURM_ARRAY_TASK_ID" -lt "$(grep -c ^part %q)" ] || exit 0\n' "$plan"
