@@ -1,8 +1,8 @@
 /*
  * lumeq-contact-sheet BEFORE AFTER STATS.jsonl OUT.png [--at SECONDS,SECONDS,...]
  *
- * Draws a contact sheet of an equalized video: a row for each still with the frame before and after,
- * its histograms and its curve. Prints a table with the same in numbers to stdout.
+ * Draws a contact sheet of an equalized video: a row for each still with the frame before and
+ * after, its histograms and its curve. Prints a table with the same in numbers to stdout.
  */
 #include <errno.h>
 #include <math.h>
@@ -92,8 +92,8 @@ static const AVChapter *chapter_at(const Sheet *s, double time)
     return NULL;
 }
 
-/* Takes the middle of each chapter, or of evenly spread chapters if there are many, or of equal parts
- * of a video without chapters. */
+/* Takes the middle of each chapter, or of evenly spread chapters if there are many, or of equal
+ * parts of a video without chapters. */
 static void choose_times(Sheet *s)
 {
     const int chapters = (int)container(s)->nb_chapters;

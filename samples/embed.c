@@ -1,6 +1,6 @@
 /*
- * Equalizes raw 8-bit video from standard input to standard output: WIDTHxHEIGHT frames with planes Y,
- * Cb and Cr in 4:2:0, or luma only.
+ * Equalizes raw 8-bit video from standard input to standard output: WIDTHxHEIGHT frames with planes
+ * Y, Cb and Cr in 4:2:0, or luma only.
  *   ffmpeg -i in.mkv -f rawvideo -pix_fmt yuv420p - | embed 1920 1080 | ffplay -f rawvideo ...
  *   cc embed.c -o embed $(pkg-config --cflags --libs lumeq)
  */

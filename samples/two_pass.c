@@ -1,6 +1,6 @@
 /*
- * Equalizes a film in two passes. The first measures all frames; a history with a lookahead turns the
- * measures into curves. The second applies the curves. This way cuts are exact from their first
+ * Equalizes a film in two passes. The first measures all frames; a history with a lookahead turns
+ * the measures into curves. The second applies the curves. This way cuts are exact from their first
  * frame, and fades stay fades. Files are YUV4MPEG2, 4:2:0, 8 bits per sample.
  *   ffmpeg -i in.mkv -pix_fmt yuv420p in.y4m && two_pass in.y4m out.y4m
  *   cc two_pass.c -o two_pass $(pkg-config --cflags --libs lumeq)
