@@ -1,11 +1,11 @@
-/* Whether anything still moves, for a watchdog. */
+/* A progress counter for the watchdog. */
 #ifndef LUMEQ_MEDIA_ACTIVITY_H
 #define LUMEQ_MEDIA_ACTIVITY_H
 
-/* A frame, a packet or a piece of a file has gone on to the next stage. Any thread. */
+/* Call when a frame, a packet or a chunk of a file has moved on. Any thread. */
 void activity_note(void);
 
-/* The number of notes so far; it wraps around. Async-signal-safe. */
+/* The number of calls so far; wraps around. Async-signal-safe. */
 unsigned activity_count(void);
 
 #endif

@@ -1,11 +1,11 @@
-/* What FFmpeg calls "none", for a person. */
+/* Codec names for messages, even for unknown codecs. */
 #ifndef LUMEQ_MEDIA_CODEC_NAME_H
 #define LUMEQ_MEDIA_CODEC_NAME_H
 
 #include <libavcodec/codec_par.h>
 
-/* "h264"; of one that FFmpeg does not know "unknown codec", with its tag in quotes where the file
- * has one. In memory of the calling thread that the next call overwrites. */
+/* Returns a name such as "h264". A codec unknown to FFmpeg is "unknown codec", with its quoted tag
+ * if it has one. Thread-local memory that the next call overwrites. */
 const char *codec_name(const AVCodecParameters *par);
 
 #endif

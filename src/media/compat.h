@@ -1,4 +1,4 @@
-/* What differs between the supported FFmpeg versions, 5.1 to 7. */
+/* Differences between the supported FFmpeg versions, 5.1 to 7. */
 #ifndef LUMEQ_MEDIA_COMPAT_H
 #define LUMEQ_MEDIA_COMPAT_H
 
@@ -33,7 +33,7 @@ static inline void frame_set_fields(AVFrame *frame, int interlaced, int top_firs
 #endif
 }
 
-/* What an AVIOContext hands to who writes for it. */
+/* The type of the data that an AVIOContext passes to its write callback. */
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
 typedef const uint8_t WrittenByte;
 #else
@@ -41,7 +41,7 @@ typedef uint8_t WrittenByte;
 #endif
 
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)
-/* What an encoder lists as supported, or NULL: anything. */
+/* An encoder's list of supported values, or NULL for any. */
 static inline const void *codec_config(const AVCodec *codec, enum AVCodecConfig config)
 {
     const void *list = NULL;
@@ -52,19 +52,19 @@ static inline const void *codec_config(const AVCodec *codec, enum AVCodecConfig 
 #define CODEC_LIST(codec, config, field) ((codec)->field)
 #endif
 
-/* The rates an encoder is limited to, {0, 0} at the end; NULL: it takes any. */
+/* Supported frame rates, terminated by {0, 0}; NULL: any. */
 static inline const AVRational *codec_frame_rates(const AVCodec *codec)
 {
     return CODEC_LIST(codec, AV_CODEC_CONFIG_FRAME_RATE, supported_framerates);
 }
 
-/* The pixel formats an encoder takes, AV_PIX_FMT_NONE at the end; NULL: it does not say. */
+/* Supported pixel formats, terminated by AV_PIX_FMT_NONE; NULL: unknown. */
 static inline const enum AVPixelFormat *codec_pixel_formats(const AVCodec *codec)
 {
     return CODEC_LIST(codec, AV_CODEC_CONFIG_PIX_FORMAT, pix_fmts);
 }
 
-/* Of sound: each list ends in 0, AV_SAMPLE_FMT_NONE or a layout without channels; NULL: any. */
+/* For sound: lists terminated by 0, AV_SAMPLE_FMT_NONE or a layout without channels; NULL: any. */
 static inline const int *codec_sample_rates(const AVCodec *codec)
 {
     return CODEC_LIST(codec, AV_CODEC_CONFIG_SAMPLE_RATE, supported_samplerates);
@@ -80,7 +80,7 @@ static inline const AVChannelLayout *codec_channel_layouts(const AVCodec *codec)
     return CODEC_LIST(codec, AV_CODEC_CONFIG_CHANNEL_LAYOUT, ch_layouts);
 }
 
-/* Numbers what a decoder gets, and what it gives: a frame has the number of its packet. */
+/* Numbers packets, so that each frame carries the number of its packet. */
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 0, 100)
 #define CODEC_NUMBERS AV_CODEC_FLAG_COPY_OPAQUE
 #define FRAME_NUMBER(frame) ((int64_t)(intptr_t)(frame)->opaque)
@@ -110,23 +110,23 @@ static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t
     (void)packet;
     codec->reordered_opaque = number;
 }
-/* The packet that one of a codec's threads works on, for that thread; 0: not known, as of libraries
- * that have threads of their own. */
+/* The packet that the calling codec thread works on; 0: unknown, as for libraries with their own
+ * threads. */
 static inline int64_t codec_current_number(const AVCodecContext *codec)
 {
     return codec->codec && !codec->codec->wrapper_name ? codec->reordered_opaque : 0;
 }
 #endif
 
-/* Not 0: what NVDEC has decoded is its own memory, which is buf[1] of each frame; later versions
- * bring it to that of buf[0]. */
+/* Not 0: decoded frames are NVDEC's own memory, in buf[1]; later FFmpeg versions copy them to
+ * buf[0]. */
 #ifdef AV_HWACCEL_FLAG_UNSAFE_OUTPUT
 #define NVDEC_MAPS 0
 #else
 #define NVDEC_MAPS 1
 #endif
 
-/* Lets a decoder call get_buffer2 from its own threads, which later versions always do. */
+/* Lets a decoder call get_buffer2 from its own threads, as later versions always do. */
 static inline void allow_threaded_callbacks(AVCodecContext *codec)
 {
 #if LIBAVCODEC_VERSION_MAJOR < 60

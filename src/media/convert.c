@@ -13,13 +13,13 @@
 
 #define HD_LINES 720
 
-/* Bits that a sample of this component takes in memory: its own and what is unused below. */
+/* Bits of a sample including the unused low bits. */
 static int sample_bits(const AVComponentDescriptor *component)
 {
     return component->depth + component->shift;
 }
 
-/* Chroma, where there is some, fills one plane or two with samples like those of luma. */
+/* True if chroma is in one or two planes with samples like luma's. */
 static int is_chroma_plain(const AVPixFmtDescriptor *desc, int bytes)
 {
     const AVComponentDescriptor *luma = &desc->comp[0], *cb = &desc->comp[1], *cr = &desc->comp[2];
@@ -73,7 +73,7 @@ int convert_depth(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     int depth = 0;
-    if (desc && (desc->flags & AV_PIX_FMT_FLAG_BAYER)) /* components share the bits of a pixel */
+    if (desc && (desc->flags & AV_PIX_FMT_FLAG_BAYER)) /* the components share a pixel's bits */
         return av_get_bits_per_pixel(desc);
     for (int i = 0; desc && i < desc->nb_components; i++)
         depth = FFMAX(depth, desc->comp[i].depth);
@@ -85,7 +85,7 @@ static int has_alpha(const AVPixFmtDescriptor *desc)
     return (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
 
-/* How far a direct format is from holding just what the other does; -1: it loses a component. */
+/* A measure of unneeded precision in `to`; -1 if it loses a component. */
 static int distance(const AVPixFmtDescriptor *to, const AVPixFmtDescriptor *from, int depth)
 {
     const int colours = from->nb_components >= 3 || has_alpha(from);
@@ -94,7 +94,7 @@ static int distance(const AVPixFmtDescriptor *to, const AVPixFmtDescriptor *from
     const int missing = depth - to->comp[0].depth;
     if (has_alpha(to) != has_alpha(from) || (to->nb_components >= 3) != colours)
         return -1;
-    /* Bits that are missing count more than anything else, then chroma, then bits too many. */
+    /* Missing bits weigh most, then chroma resolution, then surplus bits. */
     return (missing > 0 ? 1000 * missing : -missing) +
            100 * ((spare_x < 0 ? 4 : spare_x) + (spare_y < 0 ? 4 : spare_y));
 }
@@ -114,7 +114,7 @@ enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format)
         const int far = convert_is_direct(id) && convert_can_make(id)
                             ? distance(to, from, FFMIN(convert_depth(format), 16))
                             : -1;
-        if (far >= 0 && far < least) { /* the planar ones come first */
+        if (far >= 0 && far < least) { /* planar formats come first */
             least = far;
             best = id;
         }
@@ -184,8 +184,8 @@ static int set_number(struct SwsContext *sws, const char *name, int64_t value)
     return av_opt_set_int(sws, name, value, 0);
 }
 
-/* Tells swscale where the samples of chroma lie, in 1/256 of the distance of two samples of luma.
- * `field`: 0 or 1. The rows of 4:2:0 are a quarter and three quarters between those of a field. */
+/* Sets swscale's chroma position in 1/256 of a luma sample. For 4:2:0, chroma rows lie a quarter
+ * (field 0) or three quarters (field 1) between luma rows of the field. */
 static int set_chroma(struct SwsContext *sws, const char *x_name, const char *y_name, int format,
                       int location, int fields, int field)
 {
@@ -202,13 +202,13 @@ static int set_chroma(struct SwsContext *sws, const char *x_name, const char *y_
            (desc->log2_chroma_h ? set_number(sws, y_name, y) : 0);
 }
 
-/* Rows of one field, or of the frame. */
+/* Rows of a field, or of the frame. */
 static int field_height(int height, int fields, int field)
 {
     return (height + fields - 1 - field) / fields;
 }
 
-/* The ranges must be known before it is initialized: they decide which way it takes. */
+/* Ranges must be set before sws_init_context(), which chooses the code path by them. */
 static int open_sws(Converter *c, int field)
 {
     struct SwsContext *sws = sws_alloc_context();
@@ -238,7 +238,7 @@ static int open_sws(Converter *c, int field)
     return 0;
 }
 
-/* True if samples of chroma have to be made of several, or the other way round. */
+/* True if chroma changes its resolution. */
 static int resamples_chroma(const AVFrame *from, const AVFrame *to)
 {
     const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
@@ -248,8 +248,8 @@ static int resamples_chroma(const AVFrame *from, const AVFrame *to)
            (a->log2_chroma_w != b->log2_chroma_w || a->log2_chroma_h != b->log2_chroma_h);
 }
 
-/* True if fields are converted by themselves. swscale reads as many rows of chroma of one as of the
- * other, so both have to be there. */
+/* True if fields are converted separately. swscale reads the same number of chroma rows for both,
+ * so the height must be a multiple of 4. */
 static int has_fields(const AVFrame *from, const AVFrame *to)
 {
     const int from_rows = av_pix_fmt_desc_get(from->format)->log2_chroma_h;
@@ -291,7 +291,7 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     }
     const int *in = sws_getCoefficients(c->from.matrix);
     const int *out = sws_getCoefficients(c->to.matrix);
-    /* Fails only for pairs of formats that have no matrix, such as gray to gray. */
+    /* Fails only for formats without a matrix, such as gray to gray. */
     for (int i = 0; i < c->from.fields; i++)
         (void)sws_setColorspaceDetails(c->sws[i], in, is_full(from), out, is_full(to), 0, 1 << 16,
                                        1 << 16);
@@ -316,7 +316,7 @@ static int scale(const Converter *c, const AVFrame *from, const AVFrame *to, int
 
 /* ---- more bits ----------------------------------------------------------------------------- */
 
-/* Not 0: all that differs is that there are more bits than 8. */
+/* True if only the depth differs, from 8 bits to more. */
 static int only_deepens(const AVFrame *from, const AVFrame *to)
 {
     const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
@@ -332,8 +332,8 @@ static void deepen_row(uint16_t *to, const uint8_t *from, int step, int count, i
         to[x] = (uint16_t)(from[x * step] << more | (below ? from[x * step] >> (8 - more) : 0));
 }
 
-/* In full range white stays white: luma, and alpha always, get their own upper bits below them.
- * swscale does that for some formats. */
+/* Full-range luma, and always alpha, repeat their high bits in the low ones so that white stays
+ * white. swscale does so only for some formats. */
 static void deepen(const AVFrame *from, const AVFrame *to)
 {
     const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
@@ -364,7 +364,7 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
 {
     to->colorspace = matrix_for(from, to);
     const int height = to->height;
-    to->height = FFALIGN(height, 4); /* both fields of 4:2:0 have as many rows of chroma */
+    to->height = FFALIGN(height, 4); /* gives both fields the same number of chroma rows */
     int ret = av_frame_get_buffer(to, 0);
     to->height = height;
     if (ret < 0)
@@ -386,7 +386,7 @@ int convert_has_margins(const AVFrame *frame)
     return frame->crop_left || frame->crop_right || frame->crop_top || frame->crop_bottom;
 }
 
-/* Black, with the picture inside its margins. */
+/* Draws black margins and copies the picture between them. */
 static int frame_with_margins(const AVFrame *picture, AVFrame *to)
 {
     const ptrdiff_t strides[4] = {to->linesize[0], to->linesize[1], to->linesize[2],

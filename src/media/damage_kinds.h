@@ -1,8 +1,8 @@
-/* Kinds of damage of an input: the table is in damage_kinds.c. */
+/* Kinds of input damage; damage_kinds.c has the table. */
 #ifndef LUMEQ_MEDIA_DAMAGE_KINDS_H
 #define LUMEQ_MEDIA_DAMAGE_KINDS_H
 
-/* Returns 1 if an error that FFmpeg logs about an input tells nothing of its pictures. */
+/* Returns 1 if this logged error does not affect the pictures. */
 int damage_is_harmless(const char *line);
 
 #endif

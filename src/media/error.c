@@ -13,7 +13,7 @@
 #include "media/input/url.h"
 #include "media/printable.h"
 
-#define MOST_TRIED (INT_MAX / 4) /* av_malloc() has a limit of its own */
+#define MOST_TRIED (INT_MAX / 4) /* below av_malloc()'s own limit */
 
 int media_fail(MediaError *error, int fault, const char *format, ...)
 {
@@ -31,7 +31,7 @@ int media_lacks_memory(size_t size)
 {
     if (errno != ENOMEM)
         return 0;
-    /* What grew had to lie there twice. */
+    /* Growing a buffer needs both copies at once. */
     void *memory = av_malloc(FFMAX(FFMIN(size, MOST_TRIED) * 2, 1));
     const int lacking = !memory;
     av_free(memory);
@@ -60,7 +60,7 @@ const char *media_av_text(int averror)
 
 void media_quote_to(char text[MEDIA_QUOTED], const char *name)
 {
-    const size_t room = MEDIA_QUOTED - PRINTABLE_BYTES - 4; /* for the last character, "...'" */
+    const size_t room = MEDIA_QUOTED - PRINTABLE_BYTES - 4; /* for the last character and "...'" */
     size_t n = 0, secret = 0, secret_length = url_secret(name, 0, &secret);
     text[n++] = '\'';
     for (const char *c = name; *c;) {

@@ -1,46 +1,45 @@
-/* How the parts that use FFmpeg report what went wrong: one sentence for a person. */
+/* Errors of the code that uses FFmpeg: one sentence for a person. */
 #ifndef LUMEQ_MEDIA_ERROR_H
 #define LUMEQ_MEDIA_ERROR_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* Whose fault it was; the program's exit codes, negated. */
+/* The kind of failure: the program's exit codes, negated. */
 enum {
-    MEDIA_USAGE = -1,  /* what was asked for: unknown encoder, output exists, ... */
-    MEDIA_INPUT = -2,  /* the input cannot be opened, has no video, decodes to nothing */
+    MEDIA_USAGE = -1,  /* bad options: unknown encoder, output exists, ... */
+    MEDIA_INPUT = -2,  /* the input cannot be opened, has no video, or cannot be decoded */
     MEDIA_OUTPUT = -3, /* the output cannot be written */
 };
 
-/* {0} is "none yet". The first error stays; later ones are ignored. Not thread-safe. */
+/* {0} means no error. Keeps the first error and ignores later ones. Not thread-safe. */
 typedef struct MediaError {
     int fault;
     char text[1024];
 } MediaError;
 
-/* Notes the sentence unless there is one already. Answers `fault`. */
+/* Sets the sentence unless one is set. Returns `fault`. */
 int media_fail(MediaError *error, int fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * After a call into a library, errno having been 0 before it: whether there was no memory for
- * something in it. Many go on all the same, or call it another failure; but allocators leave it in
- * errno. Since they do so, too, where they have found another way, memory is asked for once more:
- * `size` is of what the call was about, about.
+ * True if a library call that was made with errno 0 ran out of memory. Libraries often hide that
+ * behind another error but leave ENOMEM in errno. As they may also have recovered, this tries to
+ * allocate about `size` bytes, the amount the call needed.
  */
 int media_lacks_memory(size_t size);
 
-/* Adds to the sentence that there is. */
+/* Appends to the sentence. */
 void media_add(MediaError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* FFmpeg's text for an AVERROR, in memory of the calling thread that the next call overwrites. */
+/* FFmpeg's text for an AVERROR, in thread-local memory that the next call overwrites. */
 const char *media_av_text(int averror);
 
-/* The size of a quoted name. */
+/* Buffer size of a quoted name. */
 #define MEDIA_QUOTED 512
 
-/* `name` in quotes; a long one is cut. Control characters and invalid UTF-8 are escaped, see
- * printable.h; what url_secret() finds in a URL is replaced by dots. */
+/* Quotes `name`, truncating a long one. Escapes control characters and invalid UTF-8 (printable.h)
+ * and replaces secrets of URLs (url_secret()) by dots. */
 void media_quote_to(char text[MEDIA_QUOTED], const char *name);
 
 static inline const char *media_quote_in(char text[MEDIA_QUOTED], const char *name)
@@ -49,10 +48,10 @@ static inline const char *media_quote_in(char text[MEDIA_QUOTED], const char *na
     return text;
 }
 
-/* The same, in memory of the calling block: each use has its own, until the block ends. */
+/* The same, in a compound literal of the calling block: each use has its own buffer. */
 #define media_quote(name) media_quote_in((char[MEDIA_QUOTED]){0}, name)
 
-/* The same for an input, whose "-" is "standard input". */
+/* The same for an input, where "-" is "standard input". */
 #define media_quote_input(path) (strcmp(path, "-") == 0 ? "standard input" : media_quote(path))
 
 #endif

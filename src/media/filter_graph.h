@@ -5,17 +5,19 @@
 #include <libavfilter/avfilter.h>
 #include <libavutil/frame.h>
 
-/* {0} is a closed one. */
+/* {0} is closed. */
 typedef struct FilterGraph {
     AVFilterGraph *graph;
     AVFilterContext *in, *out;
 } FilterGraph;
 
-/* The text begins with a source and ends with a sink, of pictures or of sound, named "in" and
- * "out": "abuffer@in=...,abuffersink@out". 0 or AVERROR; what is half open is to be closed. */
+/* The text must name its video or sound source "in" and sink "out":
+ * "abuffer@in=...,abuffersink@out". Returns 0 or AVERROR; call filter_graph_close() in both
+ * cases. */
 int filter_graph_open(FilterGraph *graph, const char *text, int threads);
 
-/* For pictures of the size and the time base of this one; the text is of what stands between. */
+/* Opens a graph for frames with the size and time base of `first`; `text` lists the filters between
+ * source and sink. */
 int filter_graph_open_video(FilterGraph *graph, const AVFrame *first, enum AVPixelFormat format,
                             const char *text, int threads);
 

@@ -9,17 +9,16 @@
 #include "media/convert.h"
 #include "media/gpu_frame.h"
 
-/* Rows begin at multiples of this: what the widest vector instructions of decoders and encoders
- * ask. */
+/* Row alignment for the widest vector instructions of decoders and encoders. */
 #define ALIGNMENT 64
 
-/* Decoders and encoders read, and some write, this much past the end of a plane. */
+/* Bytes past the end of a plane that decoders and encoders may access. */
 #define PLANE_PADDING (16 + ALIGNMENT)
 
-/* Pieces the allocator has given out at one time. Beyond them memory is ordinary. */
+/* Most blocks from the allocator at one time; beyond it, memory is ordinary. */
 #define MAX_BLOCKS 512
 
-/* Buffers of one size. */
+/* A pool of buffers of one size. */
 typedef struct PlanePool {
     AVBufferPool *pool;
     size_t size;
@@ -29,21 +28,21 @@ struct FrameMemory {
     FrameAllocator allocator;
     int has_allocator;
     atomic_llong ordinary,
-        copied; /* frames with planes that are not from the allocator; copied into it */
+        copied; /* frames not in the allocator's memory, and frames copied into it */
 
     pthread_mutex_t pools_lock;
-    PlanePool decoded[4];           /* by plane; decoder threads take from them */
+    PlanePool decoded[4];           /* by plane; used by decoder threads */
     PlanePool output[3];            /* by plane */
-    PlanePool by_turns;             /* of chroma that comes from a GPU so */
-    AVBufferRef *device, *surfaces; /* of outputs for an encoder on a GPU, or NULL */
-    AVBufferRef **aside;            /* buffers that are not given out again */
+    PlanePool by_turns;             /* interleaved chroma downloaded from a GPU */
+    AVBufferRef *device, *surfaces; /* for outputs to a GPU encoder, or NULL */
+    AVBufferRef **aside;            /* buffers retired for good */
     int aside_count;
 
-    pthread_mutex_t blocks_lock; /* may be taken under the other */
+    pthread_mutex_t blocks_lock; /* may be locked while holding pools_lock */
     struct {
         const uint8_t *data;
         size_t size;
-    } blocks[MAX_BLOCKS]; /* what came from the allocator */
+    } blocks[MAX_BLOCKS]; /* memory from the allocator */
     int block_count;
 };
 
@@ -101,7 +100,7 @@ static void free_fast(void *opaque, uint8_t *data)
     m->allocator.free(m->allocator.opaque, data);
 }
 
-/* Memory of the allocator, or NULL. */
+/* Returns memory of the allocator, or NULL. */
 static AVBufferRef *alloc_fast(FrameMemory *m, size_t size)
 {
     uint8_t *data = m->has_allocator ? m->allocator.alloc(m->allocator.opaque, size) : NULL;
@@ -133,7 +132,7 @@ static AVBufferRef *pool_get(FrameMemory *m, PlanePool *p, size_t size,
 {
     pthread_mutex_lock(&m->pools_lock);
     if (size != p->size) {
-        av_buffer_pool_uninit(&p->pool); /* its buffers live on until they are given back */
+        av_buffer_pool_uninit(&p->pool); /* its buffers are freed when they are returned */
         p->pool = av_buffer_pool_init2(size, m, alloc, NULL);
         p->size = p->pool ? size : 0;
     }
@@ -142,7 +141,7 @@ static AVBufferRef *pool_get(FrameMemory *m, PlanePool *p, size_t size,
     return buffer;
 }
 
-/* Strides and sizes of the planes as the decoder wants them: 0 or AVERROR. */
+/* Computes plane strides and sizes for the decoder. Returns 0 or AVERROR. */
 static int plane_layout(AVCodecContext *codec, const AVFrame *frame, int linesize[4],
                         size_t size[4])
 {
@@ -188,7 +187,7 @@ int frame_memory_get_buffer(FrameMemory *m, AVCodecContext *codec, AVFrame *fram
     return 0;
 }
 
-/* Luma, and where chroma counts its planes, too. */
+/* The number of luma and, with `chroma`, chroma planes. */
 static int colour_planes(const AVFrame *frame, int chroma)
 {
     return chroma ? convert_layout(frame->format).planes : 1;
@@ -205,8 +204,7 @@ static int buffer_holds(const AVBufferRef *buffer, const uint8_t *data)
     return data >= buffer->data && data < buffer->data + buffer->size;
 }
 
-/* Puts a new plane in the place of the old one's buffer, or beside it where other planes need
- * that. */
+/* Replaces a plane and its buffer; keeps the old buffer if other planes use it. */
 static int replace_plane(AVFrame *frame, int plane, AVBufferRef *buffer, int stride)
 {
     int slot = 0;
@@ -232,7 +230,7 @@ static int plane_row(const AVFrame *frame, int plane, int width)
     return av_image_get_linesize(frame->format, width, plane);
 }
 
-/* The planes that were replaced get the margins of `in`. */
+/* Copies the margins of `in` into the replaced planes. */
 static void copy_margins(AVFrame *out, const AVFrame *in)
 {
     for (int i = 0; i < colour_planes(out, 1) && convert_has_margins(in); i++)
@@ -281,7 +279,7 @@ static AVBufferRef *get_output(FrameMemory *m, const AVFrame *frame, int plane, 
                     plane == 0 || m->allocator.all_planes ? alloc_plane : alloc_ordinary);
 }
 
-/* 1: it is in this memory now, and was not before; 0: it was; -1: it cannot be. */
+/* Returns 1 if the plane was copied into this memory, 0 if it was there, -1 on failure. */
 static int adopt_plane(FrameMemory *m, AVFrame *frame, int plane)
 {
     int stride;
@@ -313,7 +311,7 @@ void frame_memory_adopt(FrameMemory *m, AVFrame *frame)
     m->ordinary += ordinary;
 }
 
-/* Without planes; what lies on a GPU is nothing to refer to. */
+/* Returns a host frame with the properties of `in` but no planes. */
 static AVFrame *like_in_software(const AVFrame *in)
 {
     AVFrame *out = av_frame_alloc();
@@ -329,13 +327,13 @@ static AVFrame *like_in_software(const AVFrame *in)
 
 void frame_memory_encode_on(FrameMemory *m, AVBufferRef *device)
 {
-    if (device == m->device) /* outputs for no encoder may be made by several threads */
+    if (device == m->device) /* without an encoder, several threads may make outputs */
         return;
     av_buffer_unref(&m->surfaces);
     m->device = device;
 }
 
-/* An encoder that got the first one there takes no others. */
+/* Once an encoder has received a GPU frame, it accepts no host frames. */
 static AVFrame *output_on_gpu(FrameMemory *m, const AVFrame *in)
 {
     AVFrame *out;
@@ -345,7 +343,7 @@ static AVFrame *output_on_gpu(FrameMemory *m, const AVFrame *in)
     return out;
 }
 
-/* The first planes of a frame get buffers of their own. */
+/* Gives the first planes of a frame their own buffers. */
 static int give_planes(FrameMemory *m, AVFrame *frame, int planes)
 {
     int ordinary = 0;
@@ -375,7 +373,8 @@ AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
     return out;
 }
 
-/* For the samples as they lie on the GPU: the planes of `host`, but for chroma by turns. */
+/* Returns a frame with the GPU's sample layout that shares the planes of `host`, except for
+ * interleaved chroma. */
 static AVFrame *make_stored(FrameMemory *m, const AVFrame *host, const AVFrame *frame)
 {
     const enum AVPixelFormat format = gpu_frame_stored(frame);

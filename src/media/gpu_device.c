@@ -1,4 +1,4 @@
-/* The one place where FFmpeg's CUDA and lumeq's meet. */
+/* Connects FFmpeg's CUDA device with lumeq's CUDA context. */
 #include <stdatomic.h>
 
 #include <libavutil/hwcontext.h>
@@ -11,7 +11,7 @@ static void free_flag(AVHWDeviceContext *device)
     av_freep(&device->user_opaque);
 }
 
-/* The device that FFmpeg makes by itself would have a context of its own. */
+/* A device created by FFmpeg would have its own CUDA context. */
 int gpu_device_open(AVBufferRef **device, void *context, void *stream)
 {
     *device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA);
@@ -21,7 +21,7 @@ int gpu_device_open(AVBufferRef **device, void *context, void *stream)
     AVCUDADeviceContext *cuda = made->hwctx;
     cuda->cuda_ctx = context;
     cuda->stream = stream;
-    made->user_opaque = av_mallocz(sizeof(atomic_int)); /* whether it is lost */
+    made->user_opaque = av_mallocz(sizeof(atomic_int)); /* set once the GPU is lost */
     made->free = free_flag;
     const int ret = made->user_opaque ? av_hwdevice_ctx_init(*device) : AVERROR(ENOMEM);
     if (ret < 0)

@@ -1,4 +1,4 @@
-/* Stands in for gpu_device.c in builds without CUDA, whose frames are all on the host. */
+/* Replaces gpu_device.c in builds without CUDA. */
 #include "media/gpu_frame.h"
 
 int gpu_device_open(AVBufferRef **device, void *context, void *stream)

@@ -11,13 +11,13 @@
 
 #include "media/log.h"
 
-/* Surfaces that NVDEC decodes into, at most. */
+/* Most surfaces that NVDEC can decode into. */
 #define MOST_SURFACES 32
 
-/* Of their rows, about. */
+/* Approximate row alignment of surfaces. */
 #define SURFACE_ALIGNMENT 256
 
-/* libavcodec keeps the rows of what it crops aligned to so many bytes. */
+/* Alignment in bytes that libavcodec keeps when it crops rows. */
 #define CROP_ALIGNMENT 32
 
 static AVHWFramesContext *frames_of(const AVFrame *frame)
@@ -53,8 +53,8 @@ void gpu_budget_release(const GpuBudget *budget, int64_t *reserved)
     *reserved = 0;
 }
 
-/* Not 0: there is room for the surfaces, each of which is there twice: it is decoded into one, and
- * what becomes of that is looked at in another. */
+/* Reserves memory for the surfaces; returns 1 on success. Each counts twice: as decoding target and
+ * as mapped output. */
 static int reserve(const GpuBudget *budget, const AVHWFramesContext *surfaces, int64_t *reserved)
 {
     const int picture = av_image_get_buffer_size(surfaces->sw_format, surfaces->width,
@@ -67,7 +67,7 @@ static int reserve(const GpuBudget *budget, const AVHWFramesContext *surfaces, i
     return 1;
 }
 
-/* FFmpeg takes surfaces of 4:2:0 for what it has no others for. */
+/* FFmpeg falls back to 4:2:0 surfaces for formats it does not know. */
 static int same_chroma(enum AVPixelFormat surface, enum AVPixelFormat format)
 {
     int x = 0, y = 0, wanted_x = -1, wanted_y = -1;
@@ -89,7 +89,7 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
         return AV_PIX_FMT_NONE;
     AVHWFramesContext *context = (AVHWFramesContext *)made->data;
     const enum AVPixelFormat format = convert_without_j(codec->sw_pix_fmt, &full);
-    /* Where chroma begins, of an odd number of rows, FFmpeg and NVDEC do not agree. */
+    /* FFmpeg and NVDEC place chroma differently for an odd number of rows. */
     const int odd = (codec->coded_width | codec->coded_height) & 1;
     context->initial_pool_size += frames;
     context->user_opaque = (void *)(intptr_t)format;
@@ -132,7 +132,7 @@ void gpu_frame_leave(AVFrame *frame)
     gpu_leave(left);
 }
 
-/* gpu_device_open() has put it there. */
+/* Set by gpu_device_open(). */
 static atomic_int *lost_flag(const AVBufferRef *device)
 {
     return device ? ((AVHWDeviceContext *)device->data)->user_opaque : NULL;
@@ -185,7 +185,7 @@ void gpu_frame_free(AVFrame **frame)
 
 /* ---- for encoders ---------------------------------------------------------------------------- */
 
-/* How encoders on a GPU take the samples of a planar format; AV_PIX_FMT_NONE: not at all. */
+/* The GPU encoder's equivalent of a planar format, or AV_PIX_FMT_NONE. */
 static enum AVPixelFormat encoded_format(enum AVPixelFormat format)
 {
     switch (format) {
@@ -249,14 +249,14 @@ uint8_t *gpu_frame_picture(const AVFrame *frame, int plane)
 
 /* ---- cropping ------------------------------------------------------------------------------ */
 
-/* The power of two that a number, not 0, is a multiple of. */
+/* The largest power of two that divides a number. */
 static int alignment_of(int number)
 {
     return number & -number;
 }
 
-/* Columns that are cut off on the left: as many of those that should be as leave every plane of the
- * planar frame aligned. */
+/* Columns to cut on the left: like libavcodec, fewer than asked for if that keeps every plane of
+ * the planar frame aligned. */
 static int left_columns(const AVFrame *frame, const SampleLayout *layout)
 {
     const int left = (int)frame->crop_left, bytes = layout->depth > 8 ? 2 : 1;
@@ -270,7 +270,7 @@ static int left_columns(const AVFrame *frame, const SampleLayout *layout)
                                   : left;
 }
 
-/* libavcodec has cut off what is on the right and at the bottom. */
+/* libavcodec has already cropped the right and the bottom. */
 void gpu_frame_crop(AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
@@ -288,7 +288,7 @@ void gpu_frame_crop(AVFrame *frame)
 
 /* ---- to the host --------------------------------------------------------------------------- */
 
-/* A row of samples, `step` of them apart. */
+/* Copies a row of samples that are `step` apart. */
 static void take_row(uint8_t *to, const uint8_t *from, int count, int step,
                      const SampleLayout *layout)
 {
@@ -317,7 +317,7 @@ static void take_planes(AVFrame *to, const AVFrame *from, const SampleLayout *la
     }
 }
 
-/* FFmpeg's copy from CUDA answers 0 where it has failed, and logs it. */
+/* FFmpeg's copy from CUDA logs failures but returns 0. */
 static int copy_stored(AVFrame *stored, const AVFrame *frame)
 {
     media_log_clear();

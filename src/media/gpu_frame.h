@@ -1,10 +1,8 @@
 /*
- * Frames that a decoder has left in the memory of a GPU, or an encoder finds there:
- * AV_PIX_FMT_CUDA, as FFmpeg has them, with the samples of NV12, P010 or P016, or of their planar
- * relatives with 4:4:4.
- *
- * What decodes in software would give the same codes in a planar format; that is what a frame is
- * said to be, and what becomes of it on the host.
+ * Frames in GPU memory, from a decoder or for an encoder: AV_PIX_FMT_CUDA with samples of NV12,
+ * P010, P016 or their planar 4:4:4 relatives.
+ * The format of such a frame is reported as the planar one that software decoding gives, and
+ * downloading produces that format.
  */
 #ifndef LUMEQ_MEDIA_GPU_FRAME_H
 #define LUMEQ_MEDIA_GPU_FRAME_H
@@ -13,90 +11,87 @@
 
 #include "media/convert.h"
 
-/* Not 0: its planes are in a GPU's memory. */
+/* True if the planes are in GPU memory. */
 static inline int gpu_frame_is(const AVFrame *frame)
 {
     return frame->format == AV_PIX_FMT_CUDA;
 }
 
-/* The format of a frame on the host; of one on a GPU, that in software, which is direct. */
+/* The format of a host frame, or the direct software format of a GPU frame. */
 enum AVPixelFormat gpu_frame_format(const AVFrame *frame);
 
-/* How the samples of a direct frame lie, wherever it is. */
+/* The sample layout of a direct frame on the host or a GPU. */
 SampleLayout gpu_frame_layout(const AVFrame *frame);
 
-/* The first sample of a plane of a direct frame that is not in a black margin (crop_*). */
+/* The first sample of a plane inside the black margins (crop_*) of a direct frame. */
 uint8_t *gpu_frame_picture(const AVFrame *frame, int plane);
 
-/* How the samples of a frame on a GPU lie there: NV12 and so on. */
+/* The format of a GPU frame's samples: NV12 and so on. */
 enum AVPixelFormat gpu_frame_stored(const AVFrame *frame);
 
-/* Brings the samples of a frame on a GPU to the planes of `host`, which is of the format in
- * software, with one copy: by way of those of `stored`, where they lie as they do there. Planes of
- * the two may be the same where their samples are as many. Waits for the GPU. 0 or AVERROR, which a
- * lost one is not asked for. */
+/* Downloads a GPU frame to `host`, which has the software format. `stored` has the GPU's layout and
+ * receives the samples first; its planes may be those of `host` where they have the same size.
+ * Waits for the GPU. Returns 0 or AVERROR; makes no call to a lost GPU. */
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
 
-/* FFmpeg's device for decoding in this CUDA context (a CUcontext), on this stream (a CUstream),
- * which both must outlive it. AVERROR(ENOSYS): this build has no CUDA. */
+/* Creates FFmpeg's device for this CUDA context (CUcontext) and stream (CUstream), which must
+ * outlive it. AVERROR(ENOSYS): built without CUDA. */
 int gpu_device_open(AVBufferRef **device, void *context, void *stream);
 
-/* Its GPU is lost: what is called here makes no call to it any more. Any thread. */
+/* Marks the device's GPU as lost: functions here no longer call it. Any thread. */
 void gpu_device_lose(AVBufferRef *device);
 
-/* NULL is allowed. Any thread. */
+/* `device` may be NULL. Any thread. */
 int gpu_device_is_lost(const AVBufferRef *device);
 
-/* The same of an AVHWFramesContext on such a device. Any thread. */
+/* The same for an AVHWFramesContext on such a device. Any thread. */
 int gpu_surfaces_are_lost(const AVBufferRef *surfaces);
 
-/* The stream that a frame on a GPU was made on; NULL: it is on the host. */
+/* The CUDA stream of a GPU frame; NULL for a host frame. */
 void *gpu_frame_stream(const AVFrame *frame);
 
-/* Who counts what a decoder takes of the GPU's memory: reserve() answers 0 where there is room for
- * so many bytes more, and takes those below 0 back. NULL: nobody does. Any thread. */
+/* Accounts for the GPU memory of decoders. reserve() returns 0 if `bytes` more are available;
+ * negative `bytes` return memory. NULL: no accounting. Any thread. */
 typedef struct GpuBudget {
     int (*reserve)(void *opaque, int64_t bytes);
     void *opaque;
 } GpuBudget;
 
-/* A decoder's get_format for such a device: takes what decodes on it, with so many frames beyond
- * what the codec needs. AV_PIX_FMT_NONE: it does not decode this there, or there is no room.
- * *reserved: what its surfaces before had of the budget, and those that it gets now have. */
+/* Implements a decoder's get_format for such a device: sets up hardware decoding with `frames`
+ * surfaces more than the codec needs. AV_PIX_FMT_NONE: the GPU does not decode this, or has no
+ * memory left. *reserved is the budget of the previous surfaces, and becomes that of the new
+ * ones. */
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
                                      AVBufferRef *device, int frames, const GpuBudget *budget,
                                      int64_t *reserved);
 
-/* Gives it back. */
+/* Returns the reserved budget. */
 void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 
-/* For an encoder on that device: a frame like `in`, which is direct, wherever it is, with samples
- * that such encoders take and planes that are not yet written. *surfaces is where frames of this
- * size and format come from: NULL inside at first, then the caller's. AVERROR(ENOSYS): they take no
- * such samples, or no odd sides, or it may have to be turned first; another AVERROR: there is no
- * room. The caller frees it. */
+/* Creates a frame like the direct frame `in` for an encoder on that device, with samples that GPU
+ * encoders accept and uninitialized planes. *surfaces is the pool for this size and format: NULL at
+ * first, freed by the caller. AVERROR(ENOSYS): encoders do not accept the format, odd sizes or a
+ * rotation; other AVERROR: no memory. The caller frees the frame. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
-/* Of a GPU that is lost: this is left alone for good, on purpose, as whoever looks for leaks can
- * tell. Any thread. */
+/* Leaks an object of a lost GPU on purpose, but keeps it reachable for leak checkers. Any
+ * thread. */
 void gpu_leave(void *object);
 
-/* Of a GPU that is lost: leaves the frame blank, and what it had there alone for good, since to
- * give it back is a call to the GPU, too. */
+/* Blanks a frame of a lost GPU and leaks its GPU memory, since releasing it would call the GPU. */
 void gpu_frame_leave(AVFrame *frame);
 
-/* The GPU that the frame is on is lost; of one on the host nothing is done. Any thread. */
+/* Marks the frame's GPU as lost; does nothing for host frames. Any thread. */
 void gpu_frame_lose(const AVFrame *frame);
 
-/* Not 0: it is on a GPU that is lost. Any thread. */
+/* True if the frame is on a lost GPU. Any thread. */
 int gpu_frame_is_lost(const AVFrame *frame);
 
-/* As av_frame_unref() and av_frame_free(), of any frame; one on a GPU that is lost is left alone.
- */
+/* Like av_frame_unref() and av_frame_free(), but leak frames of a lost GPU. */
 void gpu_frame_unref(AVFrame *frame);
 void gpu_frame_free(AVFrame **frame);
 
-/* Crops a frame on a GPU as libavcodec crops one on the host. */
+/* Crops a GPU frame the way libavcodec crops host frames. */
 void gpu_frame_crop(AVFrame *frame);
 
 #endif

@@ -21,27 +21,29 @@
 
 #define LINE_SIZE 1024
 
-/* How libavutil begins to refuse a picture. The two numbers are said nowhere else. */
+/* Start of libavutil's message about a refused picture, the only source of the size. */
 #define REFUSED_SIZE "Picture size %ux%u "
 
-/* Libavformat reports it as a lack of memory otherwise. A number follows. */
+/* libavformat otherwise reports only a lack of memory. The limit follows. */
 #define TOO_MANY_STREAMS "exceeds max_streams parameter ("
 
 static struct {
     int level;
     void (*print)(const char *line);
-    pthread_mutex_t lock; /* all below, and the notes of codecs */
+    pthread_mutex_t lock; /* protects all below and the notes of codecs */
     char secrets[2]
-                [LINE_SIZE]; /* with what is around them, so that a short one is no common word */
+                /* with neighbouring characters, so that a short secret does not match common
+                 * words */
+                [LINE_SIZE];
     CodecLog *codecs;
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local struct {
-    char line[LINE_SIZE]; /* pieces of a line until its newline */
+    char line[LINE_SIZE]; /* the line so far, until its newline */
     int level;
-    const void *owner; /* of the codec that speaks, or NULL */
-    int64_t number;    /* of the packet that it works on; 0: not known */
-    int is_demuxer;    /* a demuxer speaks */
+    const void *owner; /* owner of the logging codec, or NULL */
+    int64_t number;    /* its current packet; 0: unknown */
+    int is_demuxer;    /* a demuxer is logging */
     LogNote note;
 } here;
 
@@ -52,7 +54,7 @@ static void clean(char *text)
             *c = ' ';
 }
 
-/* Puts dots in its place, wherever it is in the line. */
+/* Replaces every occurrence of a secret in the line by dots. */
 static void hide(char *line, size_t size, const char *secret)
 {
     const size_t n = strlen(secret);
@@ -68,7 +70,7 @@ static void hide(char *line, size_t size, const char *secret)
     }
 }
 
-/* The same for the secrets of every URL in the line, such as one that a server redirects to. */
+/* Hides the secrets of every URL in the line, such as redirect targets. */
 static void hide_urls(char *line, size_t size)
 {
     char rest[LINE_SIZE];
@@ -105,7 +107,7 @@ void media_log_hide(const char *url)
     pthread_mutex_unlock(&log_state.lock);
 }
 
-/* Where an error is remembered: with the codec that it is about, or else with the thread. */
+/* The note for an error: the codec's, or else the thread's. */
 static LogNote *find_note(const void *owner)
 {
     for (CodecLog *codec = log_state.codecs; owner && codec; codec = codec->next)
@@ -114,7 +116,7 @@ static LogNote *find_note(const void *owner)
     return &here.note;
 }
 
-/* An error for a person: one about a picture of 0x0 in words. */
+/* Rewrites an error about a picture of size 0x0. */
 static const char *in_words(const char *error)
 {
     static const char no_size[] = "0x0";
@@ -124,7 +126,7 @@ static const char *in_words(const char *error)
     return is_size ? "the size of the picture is missing" : error;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void drop_broken(CodecLog *log, int at)
 {
     log->broken_count--;
@@ -132,7 +134,7 @@ static void drop_broken(CodecLog *log, int at)
             (size_t)(log->broken_count - at) * sizeof(log->broken[0]));
 }
 
-/* An error about a packet. Without room the oldest is forgotten: its frame never came. */
+/* Remembers a packet with an error. If full, forgets the oldest, whose frame never came. */
 static void note_broken(void)
 {
     CodecLog *codec = log_state.codecs;
@@ -171,8 +173,8 @@ static void take_line(void)
     here.line[0] = '\0';
 }
 
-/* A codec's threads speak as contexts of their own, which have its `opaque`, and the number of the
- * packet that they work on; other contexts name the one that they work for. */
+/* Finds the codec and packet a message is about. A codec's threads log with contexts that share its
+ * `opaque` and know their packet; other contexts refer to a parent. */
 static void find_speaker(const void *context)
 {
     here.owner = NULL;
@@ -198,7 +200,7 @@ static void note_refused_size(const char *format, va_list args)
     if (strncmp(format, REFUSED_SIZE, strlen(REFUSED_SIZE)) != 0)
         return;
     const unsigned width = va_arg(args, unsigned), height = va_arg(args, unsigned);
-    if (!width || width > INT_MAX || !height || height > INT_MAX) /* no size at all */
+    if (!width || width > INT_MAX || !height || height > INT_MAX) /* not a valid size */
         return;
     pthread_mutex_lock(&log_state.lock);
     LogNote *note = find_note(here.owner);
@@ -215,7 +217,7 @@ static size_t begin_line(void *context, int level)
         return 0;
     const AVClass *class = *(AVClass *const *)context;
     const char *name = class ? class->item_name(context) : "";
-    if (strcmp(name, "NULL") == 0) /* a context without a codec */
+    if (strcmp(name, "NULL") == 0) /* no codec is set */
         name = class->class_name;
     const int used = snprintf(here.line, 64, "%s%s", name, name[0] ? ": " : "");
     return used > 63 ? 63 : (size_t)used;
@@ -240,15 +242,15 @@ static void take_piece(void *context, int level, const char *format, va_list arg
     if (newline)
         *newline = '\0';
     snprintf(here.line + used, sizeof(here.line) - used, "%s", text);
-    if (newline || length >= (int)sizeof(text)) /* a long line is cut, and its end with it */
+    if (newline || length >= (int)sizeof(text)) /* a long line is truncated without its newline */
         take_line();
 }
 
-/* What a library has in errno is left there. */
+/* Preserves errno for the logging library. */
 static void callback(void *context, int level, const char *format, va_list args)
 {
     const int code = errno;
-    level &= 0xff; /* the rest is a colour */
+    level &= 0xff; /* the other bits are a colour */
     if (level <= AV_LOG_ERROR || level <= log_state.level)
         take_piece(context, level, format, args);
     errno = code;

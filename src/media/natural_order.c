@@ -8,7 +8,7 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Of two numbers, moving behind both; of any length, so without reading them. */
+/* Compares two numbers of any length and moves past both. */
 static int by_value(const char **a, const char **b)
 {
     *a += strspn(*a, "0");
@@ -36,7 +36,7 @@ int natural_order(const char *a, const char *b)
         }
     }
     const int order = (int)(unsigned char)*x - (int)(unsigned char)*y;
-    return order ? order : strcmp(a, b); /* numbers with more zeros, or fewer */
+    return order ? order : strcmp(a, b); /* leading zeros may differ */
 }
 
 int natural_order_entries(const struct dirent **a, const struct dirent **b)

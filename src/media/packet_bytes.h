@@ -1,11 +1,10 @@
-/* The memory that a packet takes, which bounds of packets that are kept have to count. */
+/* The memory use of a packet, for limits on queued packets. */
 #ifndef LUMEQ_MEDIA_PACKET_BYTES_H
 #define LUMEQ_MEDIA_PACKET_BYTES_H
 
 #include <libavcodec/packet.h>
 
-/* The structs of a packet and of its data's buffer, with the padding: 317 bytes were measured for
- * one byte of data. */
+/* Structs, buffer and padding of a packet: 317 bytes measured for one byte of data. */
 #define PACKET_OVERHEAD 320
 
 static inline size_t packet_bytes(const AVPacket *packet)

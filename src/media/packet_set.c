@@ -2,7 +2,7 @@
 
 #include <libavutil/mem.h>
 
-#define LEAST_ROOM 256 /* a power of two, as all of its sizes are */
+#define LEAST_ROOM 256 /* sizes are powers of two */
 
 /* FNV-1a */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
@@ -25,7 +25,7 @@ static uint64_t hash_packet(const AVPacket *packet)
     return hash ? hash : 1;
 }
 
-/* Where the hash is, or belongs. There is a free place. */
+/* Finds the slot of a hash, or a free one for it. */
 static uint64_t *find(const PacketSet *set, uint64_t hash)
 {
     size_t at = (size_t)hash & (set->room - 1);
@@ -34,7 +34,7 @@ static uint64_t *find(const PacketSet *set, uint64_t hash)
     return &set->slots[at];
 }
 
-/* At least a quarter of the places stays free. */
+/* Keeps at least a quarter of the slots free. */
 static int make_room(PacketSet *set)
 {
     if (4 * (set->count + 1) <= 3 * set->room)

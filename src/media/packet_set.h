@@ -1,16 +1,16 @@
-/* Which packets of subtitles have come: after a seek they come again. Known by what is in them. */
+/* A set of subtitle packets, compared by content, to recognize packets read again after a seek. */
 #ifndef LUMEQ_MEDIA_PACKET_SET_H
 #define LUMEQ_MEDIA_PACKET_SET_H
 
 #include <libavcodec/packet.h>
 
-/* {0} is an empty one. Used by one thread. */
+/* {0} is empty. For one thread. */
 typedef struct PacketSet {
-    uint64_t *slots; /* hashes, each at its place or after it; 0: free */
+    uint64_t *slots; /* open-addressing hash table; 0: free */
     size_t count, room;
 } PacketSet;
 
-/* Answers whether it is there already; it is now. Without memory it is not. */
+/* Adds a packet. Returns 1 if it was in the set; 0 if not, or if out of memory. */
 int packet_set_add(PacketSet *set, const AVPacket *packet);
 
 void packet_set_clear(PacketSet *set);

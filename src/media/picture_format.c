@@ -10,17 +10,17 @@
 
 #include "media/convert.h"
 
-/* Lines from which on a stream that does not name its matrix is taken for HD. */
+/* Streams without a matrix tag count as HD from this height. */
 #define HD_LINES 720
 
-#define USUAL_PEAK 1000.0    /* nits: what most PQ video is graded for, and HLG's nominal screen */
+#define USUAL_PEAK 1000.0    /* nits: usual grading of PQ video, and HLG's nominal peak */
 #define HIGHEST_PEAK 10000.0 /* nits: the end of the PQ curve */
-#define LOWEST_PEAK 100.0    /* nits: of no screen that PQ video is made on */
+#define LOWEST_PEAK 100.0    /* nits: dimmer than any PQ mastering display */
 
-/* One by the tangent of a degree: players take a rotation nearer to a quarter turn for one. */
+/* 1 / tan(1 degree): smaller deviations from a quarter turn are ignored, as players do. */
 #define NEARLY_WHOLE 57
 
-/* Pixels that are more oblong than this are a broken header. */
+/* A more extreme pixel aspect is a broken header. */
 #define MOST_OBLONG 20.0
 
 static int fail(char *why, size_t size, const AVPixFmtDescriptor *desc)
@@ -77,7 +77,7 @@ static void set_matrix(PictureFormat *f, enum AVColorSpace space)
     }
 }
 
-/* The brightest pixel where the stream names it, else what the screen it was made on could show. */
+/* The stream's MaxCLL, or else the mastering display's peak. */
 static double peak_of(const AVFrame *frame)
 {
     double peak = 0;
@@ -146,7 +146,7 @@ int picture_format(PictureFormat *format, const AVFrame *frame, char *why, size_
     return 0;
 }
 
-/* A step on the screen is one along the transposed turn of what is stored. */
+/* The inverse of a rotation is its transpose. */
 PictureSteps picture_steps(PictureTurn t, int width, int height, ptrdiff_t pixel, ptrdiff_t line)
 {
     const int from_right = t.xx + t.yx < 0, from_below = t.xy + t.yy < 0;
@@ -182,7 +182,7 @@ static int64_t across(const int32_t m[9])
     return llabs(m[1]) + llabs(m[3]);
 }
 
-/* The matrix takes (x, y) to (m[0] * x + m[3] * y, m[1] * x + m[4] * y). */
+/* The matrix maps (x, y) to (m[0] * x + m[3] * y, m[1] * x + m[4] * y). */
 PictureTurn picture_turn(const int32_t m[9])
 {
     const PictureTurn turn = straight(m) >= across(m) ? (PictureTurn){sign(m[0]), 0, 0, sign(m[4])}

@@ -1,4 +1,4 @@
-/* What has to be known of a decoded frame to show it, in plain numbers. */
+/* Describes a decoded frame in plain numbers, for display. */
 #ifndef LUMEQ_MEDIA_PICTURE_FORMAT_H
 #define LUMEQ_MEDIA_PICTURE_FORMAT_H
 
@@ -8,78 +8,76 @@
 struct AVFrame;
 
 typedef enum PictureTransfer {
-    PICTURE_SDR = 0, /* shown as it is */
+    PICTURE_SDR = 0, /* no conversion */
     PICTURE_PQ,      /* SMPTE ST 2084 */
     PICTURE_HLG,     /* ARIB STD-B67 */
 } PictureTransfer;
 
 /*
- * How the stored picture is turned to be shown: a whole number of quarter turns, perhaps a flip.
- * With x to the right and y down, a step (x, y) of the stored picture is the step
- * (xx * x + xy * y, yx * x + yy * y) on the screen. Each is -1, 0 or 1.
+ * The rotation from the stored to the displayed picture: quarter turns, perhaps with a flip. With x
+ * to the right and y down, a step (x, y) in the stored picture is (xx * x + xy * y, yx * x + yy *
+ * y) on the screen. Each is -1, 0 or 1.
  */
 typedef struct PictureTurn {
     int xx, xy, yx, yy;
 } PictureTurn;
 
-/* In samples. */
+/* Sizes in samples. */
 typedef struct PicturePlane {
     int width, height;
     int components; /* 1, or 2: Cb and Cr side by side */
 } PicturePlane;
 
-/* Plane 0 is luma, then come Cb and Cr, each in its plane or both in one. */
+/* Plane 0 is luma; Cb and Cr follow in separate planes or one interleaved plane. */
 typedef struct PictureFormat {
     int width, height;
-    int planes; /* 1 (gray) to 3; an alpha plane does not count */
+    int planes; /* 1 (gray) to 3, without alpha */
     PicturePlane plane[3];
-    int bytes;        /* of a sample, 1 or 2 (little-endian) */
+    int bytes;        /* bytes per sample, 1 or 2 (little-endian) */
     int depth, shift; /* a sample holds code << shift */
-    int sub_x, sub_y; /* luma columns and rows for each of chroma */
+    int sub_x, sub_y; /* luma columns and rows per chroma sample */
     int cr_first;     /* Cr comes before Cb */
-    double chroma_x;  /* where chroma lies among its luma columns: 0 left, 0.5 centre, 1 right */
+    double chroma_x;  /* chroma position among its luma columns: 0 left, 0.5 centre, 1 right */
     double chroma_y;  /* and among its rows: 0 top, 0.5 centre, 1 bottom */
-    double kr, kb;    /* of the matrix: weights of red and blue in luma */
-    int full_range;   /* else luma is 16..235 and chroma 16..240, of 8 bits */
+    double kr, kb;    /* matrix: weights of red and blue in luma */
+    int full_range;   /* else luma is 16..235 and chroma 16..240 at 8 bits */
     PictureTransfer transfer;
-    int wide_gamut; /* primaries of BT.2020; else they are taken for the screen's */
-    double peak;    /* of PQ and HLG: nits of the brightest pixel of the stream */
-    double aspect;  /* of a pixel: width / height */
-    int has_turn;   /* the frame itself says how it is turned */
+    int wide_gamut; /* BT.2020 primaries; others are treated as the screen's */
+    double peak;    /* PQ and HLG: brightest pixel of the stream in nits */
+    double aspect;  /* pixel aspect: width / height */
+    int has_turn;   /* the frame has its own display matrix */
     PictureTurn turn;
 } PictureFormat;
 
 /*
- * Planar and semi-planar YUV of 8 to 16 bits, and gray. Unspecified properties: BT.709 from 720
- * lines on, else BT.601; limited range, but for gray and the yuvj formats; chroma at the left;
- * primaries of BT.2020 for PQ and HLG; a peak of 1000 nits. 0, or -1 with a sentence that names the
- * format in `why`.
+ * Describes planar and semi-planar YUV and gray of 8 to 16 bits. Defaults for unspecified
+ * properties: BT.709 from 720 lines on, else BT.601; limited range, but full for gray and yuvj;
+ * chroma at the left; BT.2020 primaries for PQ and HLG; a peak of 1000 nits. Returns 0, or -1 with
+ * a sentence that names the format in `why`.
  */
 int picture_format(PictureFormat *format, const struct AVFrame *frame, char *why, size_t size);
 
-/* Where the pixels of what is shown lie in what is stored: in bytes from the first one stored to
- * the first one shown, from there to the next one to the right, and to the one below. */
+/* Byte offsets into the stored picture: of the first displayed pixel, from one displayed pixel to
+ * the next in a row, and to the next row. */
 typedef struct PictureSteps {
     ptrdiff_t first, column, row;
 } PictureSteps;
 
-/* Of a stored picture of that size, in bytes from one of its pixels to the next and from one of its
- * lines to the next. */
+/* Computes the steps for a stored picture of that size, with `pixel` bytes per pixel and `line`
+ * bytes per row. */
 PictureSteps picture_steps(PictureTurn turn, int width, int height, ptrdiff_t pixel,
                            ptrdiff_t line);
 
-/* The turn back. */
+/* The inverse rotation. */
 PictureTurn picture_turn_back(PictureTurn turn);
 
-/* No turn at all. */
+/* The identity. */
 PictureTurn picture_upright(void);
 
-/* Of a display matrix as FFmpeg has it, the nearest whole number of quarter turns. A matrix that
- * makes no sense is no turn. */
+/* The rotation nearest to an FFmpeg display matrix; the identity for an invalid matrix. */
 PictureTurn picture_turn(const int32_t matrix[9]);
 
-/* Not 0: picture_turn() is all that the matrix does, but for less than a degree, or the matrix
- * makes no sense. */
+/* True if picture_turn() matches the matrix to within a degree, or the matrix is invalid. */
 int picture_turn_is_whole(const int32_t matrix[9]);
 
 #endif

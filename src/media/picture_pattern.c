@@ -23,13 +23,13 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* So many digits are surely a number. */
+/* This many digits fit into an int64_t. */
 #define MOST_DIGITS 18
 
-/* Where the place for the number is, in a path. */
+/* The position of the number's conversion in a path. */
 typedef struct Place {
     const char *begin, *end;
-    int digits; /* at least; 0: as many as it has */
+    int digits; /* minimum; 0: no padding */
 } Place;
 
 static int read_place(const char *text, Place *place)
@@ -87,7 +87,7 @@ int64_t picture_pattern_number(const char *pattern, const char *name)
     const size_t digits = length - before - after;
     const size_t least = place.digits ? (size_t)place.digits : 1;
     if (strspn(number, "0123456789") < digits || digits > MOST_DIGITS || digits < least ||
-        (number[0] == '0' && digits > least)) /* it would be written with fewer */
+        (number[0] == '0' && digits > least)) /* the pattern would write fewer digits */
         return -1;
     return strtoll(number, NULL, 10);
 }

@@ -7,7 +7,7 @@
 
 #define DISPLAY_MATRIX_SIZE (9 * sizeof(int32_t))
 
-/* NULL: the track has none of this type. */
+/* Returns NULL if the track has no side data of this type. */
 static const uint8_t *get(const AVStream *stream, enum AVPacketSideDataType type, size_t *size)
 {
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
@@ -42,7 +42,7 @@ int side_data_copy_all(AVStream *to, const AVStream *from)
         if (set(to, from->side_data[i].type, from->side_data[i].data, from->side_data[i].size) < 0)
             return AVERROR(ENOMEM);
 #else
-    (void)to; /* it is part of the codec parameters there */
+    (void)to; /* part of the codec parameters in these versions */
     (void)from;
 #endif
     return 0;
@@ -74,7 +74,7 @@ int side_data_keep(AVStream *stream, const AVCodecContext *encoder)
     AVCodecParameters *par = stream->codecpar;
     AVPacketSideData *kept = par->coded_side_data;
     const int count = par->nb_coded_side_data;
-    par->coded_side_data = NULL; /* or it would be freed with the old parameters */
+    par->coded_side_data = NULL; /* else it would be freed with the old parameters */
     par->nb_coded_side_data = 0;
     const int ret = avcodec_parameters_from_context(par, encoder);
     av_packet_side_data_free(&par->coded_side_data, &par->nb_coded_side_data);
@@ -86,7 +86,7 @@ int side_data_keep(AVStream *stream, const AVCodecContext *encoder)
 #endif
 }
 
-/* What frames and tracks both may say, each pair in one layout. */
+/* Side data with the same layout for frames and tracks. */
 static const struct {
     enum AVFrameSideDataType frame;
     enum AVPacketSideDataType track;
@@ -139,8 +139,8 @@ int side_data_set_display_matrix(AVStream *stream, const int32_t matrix[9])
     return set(stream, AV_PKT_DATA_DISPLAYMATRIX, (const uint8_t *)matrix, DISPLAY_MATRIX_SIZE);
 }
 
-/* The upper left of the display matrix of EXIF's Orientation (EXIF 2.3, 4.6.4), by its number;
- * NULL: upright, or not known. */
+/* The upper left 2x2 part of the display matrix for EXIF's Orientation (EXIF 2.3, 4.6.4); NULL:
+ * upright or unknown. */
 static const int *exif_matrix(const AVFrame *frame)
 {
     static const int matrices[][4] = {{-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1}, {0, 1, 1, 0},

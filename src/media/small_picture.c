@@ -7,10 +7,10 @@
 
 #include "media/picture_encode.h"
 
-/* Of the encoder's 2 (best) to 31: no step is seen in it, at a tenth of a PNG's size. */
+/* The encoder's scale is 2 (best) to 31. No artefacts are visible, at a tenth of a PNG's size. */
 #define JPEG_QUALITY 3
 
-/* From the stored picture to one that is upright. */
+/* Copies the stored picture upright. */
 static void turn(const AVFrame *from, PictureTurn by, const SmallPicture *to)
 {
     const PictureSteps steps = picture_steps(by, from->width, from->height, 4, from->linesize[0]);
@@ -56,7 +56,7 @@ int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn b
 
 /* ---- JPEG ---- */
 
-/* As JPEG has it. */
+/* Converts to JPEG's YUV. */
 static AVFrame *to_yuv(Converter *converter, const SmallPicture *picture)
 {
     AVFrame *rgb = av_frame_alloc(), *yuv = av_frame_alloc();

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes over the text, which may be NULL. */
+/* Takes ownership of `text`, which may be NULL. */
 static int take(TextList *list, char *text)
 {
     char **all = text ? realloc(list->all, ((size_t)list->count + 2) * sizeof(*all)) : NULL;

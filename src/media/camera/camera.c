@@ -1,4 +1,4 @@
-/* An open camera: a device that is read, and opened again when it was gone. */
+/* An open camera, which is reopened after it was unplugged. */
 #include "media/camera/camera.h"
 
 #include <pthread.h>
@@ -14,25 +14,25 @@
 #include "media/camera/camera_modes.h"
 #include "media/camera/v4l2_device.h"
 
-#define TICK_MS 20 /* for how long a stop may go unnoticed */
+#define TICK_MS 20 /* longest reaction time to a stop */
 
 #define FIRST_FRAME_US 5000000 /* some cameras take seconds to start */
-#define STALL_US 2000000       /* in the dark, they go down to some frames a second, not below */
+#define STALL_US 2000000       /* in the dark, cameras still give some frames per second */
 
-/* Between two tries to open it again, longer after each that fails. */
+/* Delay between attempts to reopen, doubled after each failure. */
 #define RETRY_US 500000
 #define MOST_RETRY_US 8000000
 
-/* In one read: where reading takes as long as a frame, the newest is never reached. */
+/* Most packets skipped per read, so that a slow reader still returns. */
 #define MOST_LEFT_OUT 8
 
-/* All devices are looked at in one try of so many: asking others may wake them up. */
+/* Only every 4th attempt probes all devices, because probing may wake them up. */
 #define EVERYWHERE 4
 
-/* Timestamps further than this from a clock are not of that clock. */
+/* Timestamps further than this from a clock do not belong to it. */
 #define CLOCK_LIMIT_US 10000000
 
-/* What the driver's times are of. */
+/* The clock of the driver's timestamps. */
 typedef enum CameraClock {
     CAMERA_CLOCK_UNKNOWN,
     CAMERA_CLOCK_NONE,
@@ -46,27 +46,27 @@ struct Camera {
     int wait, newest;
     CameraSetting setting;
     V4l2Setting chosen;
-    CameraDevice place;      /* where it was opened first */
-    AVFormatContext *format; /* what the packets are, also while it is gone */
-    V4l2Device *device;      /* NULL: it is gone */
-    AVPacket *first;         /* read by opening, or blank */
-    AVPacket *newer;         /* blank, but while packets are left out */
-    int64_t interval;        /* between two frames, 0: unknown */
-    int64_t heard;           /* when the last packet came, or it was opened */
-    int64_t patience;        /* without a packet until it counts as gone */
-    int64_t retry;           /* when to try to open it again */
-    int64_t retry_after;     /* between two tries */
-    unsigned tries;          /* since it is gone */
-    CameraClock clock;       /* of this opening */
-    int has_sequence;        /* ... and the number of its last frame */
+    CameraDevice place;      /* the device it was opened as first */
+    AVFormatContext *format; /* describes the packets, also while it is gone */
+    V4l2Device *device;      /* NULL while it is gone */
+    AVPacket *first;         /* packet read during opening, or blank */
+    AVPacket *newer;         /* scratch for skipping packets */
+    int64_t interval;        /* frame interval; 0: unknown */
+    int64_t heard;           /* time of the last packet, or of opening */
+    int64_t patience;        /* longest time without a packet before it counts as gone */
+    int64_t retry;           /* time of the next attempt to reopen */
+    int64_t retry_after;     /* delay between attempts */
+    unsigned tries;          /* attempts since it went */
+    CameraClock clock;       /* detected after each opening */
+    int has_sequence;        /* `sequence` is the last frame's number */
     uint32_t sequence;
-    int64_t origin, last; /* capture times of the first and the last packet */
+    int64_t origin, last; /* capture times of the first and last packets */
 
     pthread_mutex_t lock;
     CameraStatus status;
 };
 
-/* Nothing of libavformat reads it, but sources are asked what they are. */
+/* A dummy input format, because sources report theirs. */
 static const AVInputFormat v4l2_format = {.name = "v4l2", .long_name = "V4L2"};
 
 int camera_is_supported(void)
@@ -94,7 +94,7 @@ static int open_device(Camera *c, const char *path)
     return ret;
 }
 
-/* ---- being gone ---- */
+/* ---- losing and reopening the device ---- */
 
 static void set_gone(Camera *c, const char *why)
 {
@@ -123,7 +123,7 @@ static void set_stalled(Camera *c)
     set_gone(c, why);
 }
 
-/* It is there; `ret` came of opening it, 1: its pictures are others than they were. */
+/* The device is back but unusable; `ret` is the result of opening it, 1 if its format changed. */
 static void set_there(Camera *c, int ret)
 {
     const char *why = ret == 0                 ? "no picture yet"
@@ -147,7 +147,7 @@ static void set_absent(Camera *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* What is waited for has to be what it was: decoders and files were made for it. */
+/* Decoders and files need the same format as before. */
 static int is_same(const Camera *c)
 {
     const AVCodecParameters *was = c->format->streams[0]->codecpar;
@@ -157,7 +157,7 @@ static int is_same(const Camera *c)
     return is->width == c->setting.width && is->height == c->setting.height;
 }
 
-/* Opens what is there again: 0, or AVERROR; 1: it is not what it was. */
+/* Reopens the device. Returns 0, 1 if its format changed, or AVERROR. */
 static int open_again(Camera *c, const char *path)
 {
     int ret = open_device(c, path);
@@ -170,7 +170,7 @@ static int open_again(Camera *c, const char *path)
     return ret;
 }
 
-/* It runs again from its first packet on. */
+/* It counts as running again after its first packet. */
 static void try_again(Camera *c)
 {
     CameraDevice device;
@@ -195,16 +195,16 @@ static CameraClock clock_of(const V4l2Stamp *stamp, int64_t now, int64_t wall)
     return CAMERA_CLOCK_NONE;
 }
 
-/* The wall clock may be set at any time: how far it is ahead is taken anew for each frame. One that
- * was stamped before that and comes after it may seem older than the last. */
+/* The wall clock can be adjusted at any time, so its offset is measured for each frame. A frame
+ * stamped before an adjustment may seem older than the last one. */
 static int64_t from_wall(const Camera *c, int64_t time, int64_t now, int64_t wall)
 {
     const int64_t captured = now - (wall - time);
     return captured < c->last ? now : captured;
 }
 
-/* The driver's time, brought to the monotonic clock where it is of the wall's; the time of arrival
- * where it is of none. */
+/* The capture time on the monotonic clock: converted from the driver's, or the time of arrival if
+ * its clock is unknown. */
 static int64_t captured(Camera *c, const V4l2Stamp *stamp)
 {
     const int64_t now = av_gettime_relative(), wall = av_gettime();
@@ -217,7 +217,7 @@ static int64_t captured(Camera *c, const V4l2Stamp *stamp)
     return FFMIN(time, now);
 }
 
-/* A number that goes back, or stays, is of a driver that does not count. */
+/* Drivers that do not count frames give numbers that stay or go back. */
 static uint32_t count_missed(Camera *c, uint32_t sequence)
 {
     const uint32_t missed = c->has_sequence ? sequence - c->sequence - 1 : 0;
@@ -254,7 +254,7 @@ static void set_times(Camera *c, AVPacket *packet, int64_t time)
     c->last = time;
 }
 
-/* The next packet of the device: 0, AVERROR(EAGAIN) (none now), or what went wrong with it. */
+/* Reads the device's next packet. Returns 0, AVERROR(EAGAIN) if there is none, or an error. */
 static int read_device(Camera *c, AVPacket *packet)
 {
     V4l2Stamp stamp;
@@ -272,7 +272,8 @@ static int read_device(Camera *c, AVPacket *packet)
     return 0;
 }
 
-/* One look at the device, and what follows of it: 0, AVERROR(EAGAIN), AVERROR_EOF, ENOMEM. */
+/* Polls the device once and handles its loss and return. Returns 0, AVERROR(EAGAIN), AVERROR_EOF or
+ * ENOMEM. */
 static int poll_device(Camera *c, AVPacket *packet)
 {
     if (!c->device && !c->wait)
@@ -295,7 +296,7 @@ static int poll_device(Camera *c, AVPacket *packet)
     return AVERROR(EAGAIN);
 }
 
-/* What goes wrong with the device goes wrong with the next read, too. */
+/* Errors are ignored here, because the next read returns them again. */
 static void leave_out_older(Camera *c, AVPacket *packet)
 {
     for (int i = 0; i < MOST_LEFT_OUT && (packet->flags & AV_PKT_FLAG_KEY) && c->device; i++) {
@@ -325,7 +326,7 @@ int camera_read(Camera *c, AVPacket *packet)
 static int open_failed(const Camera *c, int ret, MediaError *error)
 {
     const CameraSetting *s = &c->setting;
-    char size[32] = ""; /* which the driver may not say */
+    char size[32] = ""; /* may be unknown */
     if (ret != AVERROR(EINVAL))
         return camera_fail(error, s->path, s->name, AVUNERROR(ret));
     if (c->chosen.width)
@@ -334,7 +335,7 @@ static int open_failed(const Camera *c, int ret, MediaError *error)
                       s->name, s->format, size);
 }
 
-/* What JPEGs hold is known from one of them: 0, or AVERROR of a damaged one. */
+/* Learns the pixel format by decoding one JPEG. Returns 0, or AVERROR for a damaged one. */
 static int learn_from_jpeg(AVCodecParameters *par, const AVPacket *packet)
 {
     const AVCodec *decoder = avcodec_find_decoder(par->codec_id);
@@ -342,7 +343,7 @@ static int learn_from_jpeg(AVCodecParameters *par, const AVPacket *packet)
     AVFrame *frame = av_frame_alloc();
     int ret = codec && frame ? 0 : AVERROR(ENOMEM);
     if (ret >= 0)
-        codec->thread_count = 1; /* it answers at once then */
+        codec->thread_count = 1; /* avoids frame delay */
     if (ret >= 0)
         ret = avcodec_open2(codec, decoder, NULL);
     if (ret >= 0)
@@ -396,7 +397,7 @@ static int wait_for_first(Camera *c, MediaError *error)
                       media_quote(s->path), s->name, FIRST_FRAME_US / 1000000);
 }
 
-/* What the driver has set, and a demuxer of our own that says so. */
+/* Describes the mode set by the driver as a demuxer's stream. */
 static int describe(Camera *c)
 {
     const AVCodecParameters *from = v4l2_device_parameters(c->device);
@@ -429,8 +430,8 @@ static void take_choice(Camera *c, const CameraChoice *choice)
     };
 }
 
-/* Opens it with the best mode that the driver does set: what it offers may be more than what it
- * has room for on its bus. The error is that of the best. */
+/* Opens the best mode that the driver accepts: the bus may not have room for all it offers. The
+ * error is that of the best mode. */
 static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes, int mode_count,
                      MediaError *error)
 {
@@ -454,7 +455,7 @@ static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes,
     return fault;
 }
 
-/* An error of a mode that another one made good is none. */
+/* Ignores errors of modes if a later one worked. */
 static int open_chosen(Camera *c, const CameraOptions *options, MediaError *error)
 {
     CameraDevice device;
@@ -514,7 +515,7 @@ void camera_close(Camera **camera)
     av_freep(camera);
 }
 
-/* ---- what it says ---- */
+/* ---- queries ---- */
 
 AVFormatContext *camera_format(Camera *c)
 {

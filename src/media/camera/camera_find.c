@@ -1,4 +1,3 @@
-/* Which cameras there are: device files, asked what they are. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -15,10 +14,9 @@
 #include "media/camera/camera_find.h"
 #include "media/camera/v4l2_device.h"
 
-#define MAX_NODES 64 /* of /dev/video0 and on, that are looked at */
+#define MAX_NODES 64 /* device files to examine, from /dev/video0 on */
 
-/* The group whose members may use the device file, NULL: nobody should be in it. `names` keeps it.
- */
+/* The group that may use the device file, or NULL. `names` is its storage. */
 static const char *group_of(const struct stat *is, char names[4096])
 {
     struct group entry, *group = NULL;
@@ -100,13 +98,14 @@ static int is_camera(uint32_t can)
     return (can & V4L2_CAP_VIDEO_CAPTURE) && (can & V4L2_CAP_STREAMING);
 }
 
-/* One whose pictures come in several pieces of memory, and that is no codec. */
+/* True for a multi-planar capture device that is not a codec. */
 static int is_multi_planar(uint32_t can)
 {
     return (can & V4L2_CAP_VIDEO_CAPTURE_MPLANE) && !(can & V4L2_CAP_VIDEO_OUTPUT_MPLANE);
 }
 
-/* Opens and describes it: a descriptor, or MEDIA_INPUT. `*other`: not 0: it is no camera. */
+/* Opens and describes a device. Returns a descriptor or MEDIA_INPUT; `*other` is 1 if it is not a
+ * camera. */
 static int open_node(const char *path, CameraDevice *device, int *other, MediaError *error)
 {
     *device = (CameraDevice){.name = ""};
@@ -144,7 +143,7 @@ static int find_first(CameraDevice *device, MediaError *error)
 {
     char path[32];
     int next = 0, other;
-    MediaError first = {0}; /* of those that could be cameras */
+    MediaError first = {0}; /* first error of a possible camera */
     while (camera_next_device(&next, path)) {
         MediaError why = {0};
         const int fd = open_node(path, device, &other, &why);
@@ -184,7 +183,7 @@ int camera_device_path(const char *wanted, char path[256])
     return is_number;
 }
 
-/* Opens what is named by its number or path: a descriptor, or MEDIA_INPUT. */
+/* Opens a camera by number or path. Returns a descriptor or MEDIA_INPUT. */
 static int open_named(const char *wanted, CameraDevice *device, MediaError *error)
 {
     char path[256];
@@ -217,7 +216,7 @@ static int is_absent(int system_error)
     return system_error == ENOENT || system_error == ENXIO || system_error == ENODEV;
 }
 
-/* As camera_find_again(), of one path. */
+/* Like camera_find_again(), for one path. */
 static int is_back(const char *path, const CameraDevice *before, CameraDevice *now)
 {
     const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);

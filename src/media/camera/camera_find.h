@@ -1,5 +1,4 @@
-/* Which cameras this machine has, finding one among the device files, and the sentences for one
- * that cannot be used. Virtual cameras, which are written to, are found by the same means. */
+/* Finds cameras and virtual cameras among the device files, and reports unusable ones. */
 #ifndef LUMEQ_MEDIA_CAMERA_FIND_H
 #define LUMEQ_MEDIA_CAMERA_FIND_H
 
@@ -9,45 +8,45 @@
 
 typedef struct CameraDevice {
     char path[256];    /* "/dev/video0" */
-    char name[64];     /* as the driver calls it; "" where it could not be asked */
-    char driver[16];   /* its name: "uvcvideo" */
-    char bus[64];      /* where it is plugged in: "usb-0000:00:14.0-1" */
-    char problem[256]; /* why it cannot be used now, in a sentence, or "" */
+    char name[64];     /* the driver's name for it; "" if unknown */
+    char driver[16];   /* driver name: "uvcvideo" */
+    char bus[64];      /* connection: "usb-0000:00:14.0-1" */
+    char problem[256]; /* a sentence why it cannot be used now, or "" */
 } CameraDevice;
 
-/* The capture devices, by number, *devices to be freed with camera_free(). Answers how many; 0 is
- * no error. MEDIA_USAGE (no support), MEDIA_INPUT. */
+/* Lists capture devices by number; free *devices with camera_free(). Returns the count, which may
+ * be 0. MEDIA_USAGE (no support), MEDIA_INPUT. */
 int camera_list_devices(CameraDevice **devices, MediaError *error);
 
-/* Frees a list and makes it NULL. */
+/* Frees a list and sets it to NULL. */
 void camera_free(void *list);
 
-/* ---- inside ---- */
+/* ---- for this folder ---- */
 
-/* The device file that "2", a path or NULL (the first one) stands for, open for questions, and
- * described. Answers its descriptor, or MEDIA_INPUT with the sentence that fits. */
+/* Opens and describes the device that "2", a path or NULL (the first one) names. Returns its
+ * descriptor, or MEDIA_INPUT. */
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
 
-/* 1: it is there again, and `*now` says where: a camera of its name at its old path, or, looked for
- * `everywhere`, at another one where it is plugged in as it was, as there may be two of a kind. 0:
- * it is not; AVERROR: what is at its old path cannot be opened. */
+/* Looks for a camera that was unplugged. Returns 1 and fills `*now` if a camera of its name is at
+ * the old path or, with `everywhere`, at another path but the same connection (there may be two of
+ * a kind); 0 if not found; AVERROR if the device at the old path cannot be opened. */
 int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now);
 
-/* The sentence for a system's error on it. `name` may be "". MEDIA_INPUT. */
+/* Sets the message for a system error of a camera. `name` may be "". Returns MEDIA_INPUT. */
 int camera_fail(MediaError *error, const char *path, const char *name, int system_error);
 
-/* The same of a device that is called `what`, whoever's `fault` it is. */
+/* The same for any device, called `what` in the message. Returns `fault`. */
 int camera_device_fail(MediaError *error, int fault, const char *path, const char *what,
                        int system_error);
 
-/* The path that "2" or a path stands for. Not 0: it was a number. */
+/* Converts "2" to its device path, or copies a path. Returns 1 for a number. */
 int camera_device_path(const char *wanted, char path[256]);
 
-/* The next device file that is there, from number *next on: 1 and its path, or 0. */
+/* Finds the next existing device file, from number *next on. Returns 1 and its path, or 0. */
 int camera_next_device(int *next, char path[32]);
 
-/* Fills in all but path and problem. What the device itself, and not only its driver, can do, as
- * V4L2_CAP_*; 0: it does not answer. */
+/* Fills all fields but path and problem. Returns the device's own V4L2_CAP_* flags; 0 if it does
+ * not answer. */
 uint32_t camera_ask_device(int fd, CameraDevice *device);
 
 #endif

@@ -14,9 +14,9 @@
 
 #include "media/camera/v4l2_device.h"
 
-#define MAX_MODES 512 /* a driver that has no end of them is cut off */
+#define MAX_MODES 512 /* limit for drivers with endless lists */
 
-/* FFmpeg's names of what it reads. */
+/* Formats that FFmpeg reads, and its names for them. */
 static const struct {
     uint32_t fourcc;
     const char *format;
@@ -38,7 +38,7 @@ static const char *format_name(uint32_t fourcc)
     return NULL;
 }
 
-/* ---- what is offered ---- */
+/* ---- offered modes ---- */
 
 typedef struct ModeList {
     CameraMode *modes;
@@ -188,21 +188,21 @@ void camera_mode_text(const CameraMode *mode, char *text, size_t size)
     add_rates(mode, text, size);
 }
 
-/* ---- which is taken ---- */
+/* ---- ranking ---- */
 
-/* What looks fluent; the size is the largest that gives it, NTSC's 29.97 included. */
+/* Smooth motion: prefer the largest size with this rate, including NTSC's 29.97. */
 #define USUAL_RATE 30
 #define RATE_TOLERANCE 0.005
 
-/* Of a range of sizes no driver says up to where the rate holds: what every camera manages. */
+/* Within a range of sizes, drivers do not say which sizes keep the rate; every camera manages this
+ * one. */
 #define RANGE_WIDTH 1920
 #define RANGE_HEIGHT 1080
 
 /*
- * Of formats with the same rate, the first: one that is not compressed has no artefacts and no
- * encoder's delay, and of these, one with luma in a plane of its own needs no conversion. H.264
- * comes after MJPEG, as a frame that is dropped spoils those after it, and gray after all: it is
- * the infrared picture of a camera that has colours.
+ * Preferred formats at the same rate: uncompressed ones have no artefacts or encoder delay, and
+ * planar luma needs no conversion. H.264 follows MJPEG because dropping a frame damages later ones.
+ * Gray is last: it is the infrared picture of a colour camera.
  */
 static const char *const preferred[] = {"nv12",  "yuv420p", "yuv422p", "yuyv422", "uyvy422",
                                         "rgb24", "bgr24",   "bgr0",    "mjpeg",   "h264"};
@@ -216,7 +216,7 @@ static int format_rank(const char *format)
     return rank;
 }
 
-/* ---- what fits ---- */
+/* ---- matching ---- */
 
 static int is_format(const CameraMode *mode, const char *wanted)
 {
@@ -242,7 +242,7 @@ static int same_rate(double a, double b)
     return fabs(a - b) <= b * RATE_TOLERANCE;
 }
 
-/* The rate as the driver has it; {0}: it is not offered. */
+/* Returns the driver's nearest equal rate, or {0} if it does not offer the wanted one. */
 static AVRational offered_rate(const CameraMode *mode, AVRational wanted)
 {
     const double rate = av_q2d(wanted);
@@ -255,7 +255,7 @@ static AVRational offered_rate(const CameraMode *mode, AVRational wanted)
     return (AVRational){0, 1};
 }
 
-/* What the mode makes of what is wanted; 0: nothing. */
+/* Applies the options to a mode; returns 0 if it does not match. */
 static int fit(CameraChoice *choice, const CameraMode *mode, const CameraOptions *wanted)
 {
     *choice = (CameraChoice){.mode = mode, .rate = {0, 1}};
@@ -278,15 +278,15 @@ static int fit(CameraChoice *choice, const CameraMode *mode, const CameraOptions
     return wanted->rate.num <= 0 || choice->rate.num > 0;
 }
 
-/* ---- which fits best ---- */
+/* ---- comparing ---- */
 
 static int compare(double a, double b)
 {
     return (a > b) - (a < b);
 }
 
-/* Above 0: `a` is better. In this order: colours; the usual rate; without it, the highest rate; the
- * size; the highest rate; the format. */
+/* Returns > 0 if `a` is better, comparing in this order: colours; the usual rate, or else the
+ * highest; size; rate; format. */
 static int compare_choices(const CameraChoice *a, const CameraChoice *b, int rate_wanted)
 {
     const double usual = rate_wanted ? 0 : USUAL_RATE * (1 - RATE_TOLERANCE);
@@ -317,9 +317,9 @@ static int find_best(CameraChoice *best, const CameraOptions *wanted, const Came
     return found;
 }
 
-/* ---- where nothing fits ---- */
+/* ---- messages if nothing matches ---- */
 
-/* Adds an item to a list in words, unless it is there. */
+/* Appends an item to a comma-separated list unless it contains it. */
 static void add_item(char *list, size_t size, const char *item)
 {
     const size_t length = strlen(item);
@@ -362,7 +362,7 @@ static int fits_at_any_rate(const CameraMode *mode, const CameraOptions *wanted)
     return fit(&choice, mode, &any_rate);
 }
 
-/* The highest below `limit` that a mode which fits has; 0: none. */
+/* The highest rate below `limit` of a matching mode; 0: none. */
 static double next_rate(const CameraMode *modes, int count, const CameraOptions *wanted,
                         double limit)
 {
@@ -376,7 +376,7 @@ static double next_rate(const CameraMode *modes, int count, const CameraOptions 
     return highest;
 }
 
-/* Single ones, the highest first, and then ranges. */
+/* Lists single rates, highest first, then ranges. */
 static void list_rates(char *list, size_t size, const CameraMode *modes, int count,
                        const CameraOptions *wanted)
 {
@@ -401,7 +401,7 @@ static int fits_any(const CameraOptions *wanted, const CameraMode *modes, int co
     return find_best(&choice, wanted, modes, count);
 }
 
-/* Names the first of format, size and rate that is not to be had together with those before. */
+/* Reports the first of format, size and rate that cannot be combined with the previous ones. */
 static int refuse(const CameraOptions *wanted, const CameraMode *modes, int count,
                   const char *camera, MediaError *error)
 {

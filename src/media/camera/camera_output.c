@@ -15,14 +15,14 @@
 #include "media/camera/v4l2_device.h"
 #include "media/convert.h"
 
-/* How V4L2 tells that a device is one of v4l2loopback. */
+/* The driver name of v4l2loopback. */
 #define LOOPBACK "v4l2 loopback"
 
 #define HOW_TO_HAVE_ONE                                                                            \
     "v4l2loopback makes one: sudo apt install v4l2loopback-dkms, then sudo modprobe v4l2loopback " \
     "exclusive_caps=1"
 
-/* From so many lines on, colours that nothing is said of are taken for BT.709. */
+/* Untagged colours count as BT.709 from this height. */
 #define HD_LINES 720
 
 typedef struct Format {
@@ -39,12 +39,12 @@ static const Format yu12 = {V4L2_PIX_FMT_YUV420, AV_PIX_FMT_YUV420P};
 struct CameraOutput {
     int fd;
     CameraDevice device;
-    /* What is set: */
+    /* Settings: */
     const Format *format;
     int width, height;
     AVRational rate;
     int strides[4];
-    uint8_t *picture; /* as it was written last */
+    uint8_t *picture; /* the last picture written */
     size_t size;
     Converter converter;
 };
@@ -65,8 +65,8 @@ static int device_fail(const CameraDevice *device, int system_error, MediaError 
     return camera_device_fail(error, MEDIA_OUTPUT, device->path, what(device, text), system_error);
 }
 
-/* A descriptor, or MEDIA_OUTPUT; MEDIA_USAGE: it is no virtual camera, or none is there. One of
- * v4l2loopback that is written to already calls itself a camera. */
+/* Opens a virtual camera. Returns a descriptor, MEDIA_OUTPUT, or MEDIA_USAGE if there is none or it
+ * is another device. A v4l2loopback device in use for writing reports itself as a camera. */
 static int open_device(const char *path, CameraDevice *device, MediaError *error)
 {
     *device = (CameraDevice){.name = ""};
@@ -94,7 +94,7 @@ static int open_first(CameraDevice *device, MediaError *error)
 {
     char path[32];
     int next = 0;
-    MediaError first = {0}; /* of one that could be used */
+    MediaError first = {0}; /* first error of a usable device */
     while (camera_next_device(&next, path)) {
         MediaError why = {0};
         const int fd = open_device(path, device, &why);
@@ -131,9 +131,9 @@ const char *camera_output_path(const CameraOutput *o)
     return o->device.path;
 }
 
-/* ---- what it is set to ---- */
+/* ---- settings ---- */
 
-/* Those that lose nothing come first. */
+/* Orders the formats by what they lose, least first. */
 static void order_formats(const AVFrame *frame, const Format *order[FORMATS])
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
@@ -144,7 +144,7 @@ static void order_formats(const AVFrame *frame, const Format *order[FORMATS])
     order[2] = halved ? &yuyv : &nv12;
 }
 
-/* What V4L2 takes for granted of SRGB is limited range and BT.601's matrix. */
+/* V4L2's SRGB implies limited range and BT.601's matrix. */
 static enum v4l2_colorspace colours_of(const AVFrame *frame)
 {
     const int unknown = frame->colorspace == AVCOL_SPC_UNSPECIFIED && frame->height >= HD_LINES;
@@ -152,7 +152,7 @@ static enum v4l2_colorspace colours_of(const AVFrame *frame)
                                                            : V4L2_COLORSPACE_SRGB;
 }
 
-/* Drivers answer with the next best, or with what they have to keep. */
+/* Drivers may substitute another format, or insist on their current one. */
 static const Format *known_format(uint32_t fourcc)
 {
     static const Format *const all[FORMATS] = {&yuyv, &nv12, &yu12};
@@ -162,7 +162,7 @@ static const Format *known_format(uint32_t fourcc)
     return NULL;
 }
 
-/* 0 with what was set, or AVERROR; EINVAL: it takes another one. */
+/* Requests a format. Returns 0 and the accepted one, or AVERROR; EINVAL: not one of ours. */
 static int ask_for(const CameraOutput *o, const Format *format, const AVFrame *first,
                    struct v4l2_pix_format *set)
 {
@@ -181,7 +181,7 @@ static int ask_for(const CameraOutput *o, const Format *format, const AVFrame *f
     return known_format(set->pixelformat) ? 0 : AVERROR(EINVAL);
 }
 
-/* Drivers that keep no rate have no harm of it. */
+/* Best effort: some drivers store no rate. */
 static void set_rate(CameraOutput *o, AVRational rate)
 {
     struct v4l2_streamparm set = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
@@ -192,7 +192,7 @@ static void set_rate(CameraOutput *o, AVRational rate)
     (void)v4l2_device_ioctl(o->fd, VIDIOC_S_PARM, &set);
 }
 
-/* Rows of luma may be padded, and those of chroma in planes of their own are as they are. */
+/* Luma rows may be padded; chroma strides follow from them. */
 static int set_layout(CameraOutput *o, const struct v4l2_pix_format *pix)
 {
     const int luma = (int)FFMIN(pix->bytesperline, INT32_MAX / 4);
@@ -279,7 +279,7 @@ static int is_as_set(const CameraOutput *o, const AVFrame *frame)
            (frame->width & ~1) == o->width && (frame->height & ~1) == o->height;
 }
 
-/* The matrix stays: what is said of it was said when the device was set. */
+/* Keeps the matrix, which the device was told when it was set. */
 static int convert(CameraOutput *o, const AVFrame *frame)
 {
     AVFrame *from = av_frame_clone(frame), *to = av_frame_alloc();

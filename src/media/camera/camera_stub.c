@@ -1,4 +1,4 @@
-/* Built instead of the camera where it is not wanted, or where there is no V4L2. */
+/* Replaces the camera code in builds without V4L2. */
 #include <stdio.h>
 
 #include "media/camera/camera.h"
@@ -51,7 +51,7 @@ void camera_free(void *list)
     (void)list;
 }
 
-/* No camera is ever open here. */
+/* The functions below are never called with an open camera. */
 
 int camera_open(Camera **camera, const CameraOptions *options,
                 int (*is_stopped)(const void *opaque), const void *opaque, MediaError *error)

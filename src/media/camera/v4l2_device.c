@@ -14,7 +14,7 @@
 #include <libavutil/pixdesc.h>
 #include <libavutil/time.h>
 
-/* Buffers are how long a reader may be busy with other things before frames are missed. */
+/* More buffers let a reader be busy longer without missing frames. */
 #define MOST_BUFFERS 32
 #define FEWEST_BUFFERS 4
 #define MOST_BYTES (256 << 20)
@@ -23,17 +23,17 @@ typedef struct Buffer {
     struct Pool *pool;
     unsigned index;
     uint8_t *data;
-    size_t length; /* as the driver has it */
-    size_t mapped; /* with room for what decoders read ahead */
-    size_t used;   /* by the frame in it */
+    size_t length; /* size reported by the driver */
+    size_t mapped; /* includes padding for decoders */
+    size_t used;   /* bytes of its current frame */
     int is_lent;
 } Buffer;
 
-/* The buffers outlive the device while some of them are lent. */
+/* Outlives the device while buffers are lent. */
 typedef struct Pool {
-    pthread_mutex_t lock; /* all below */
-    int fd;               /* -1: closed, nothing is queued again */
-    unsigned users;       /* the device and those that are lent */
+    pthread_mutex_t lock; /* protects all below */
+    int fd;               /* -1: closed, so buffers are no longer queued */
+    unsigned users;       /* the device and each lent buffer */
     unsigned count, queued;
     Buffer buffers[MOST_BUFFERS];
 } Pool;
@@ -43,11 +43,11 @@ struct V4l2Device {
     int fd;
     AVCodecParameters *par;
     AVRational rate;
-    size_t image_size; /* the driver's, of the largest frame there may be */
-    /* Of pictures that are not compressed: */
-    int strides[4];    /* as the driver has them */
-    int is_padded;     /* rows have to be packed */
-    size_t frame_size; /* in the buffer */
+    size_t image_size; /* the driver's limit for a frame */
+    /* For uncompressed pictures: */
+    int strides[4];    /* the driver's strides */
+    int is_padded;     /* rows have padding to remove */
+    size_t frame_size; /* bytes in the buffer */
     int packed_size;
 };
 
@@ -60,13 +60,13 @@ int v4l2_device_ioctl(int fd, unsigned long request, void *argument)
     return ret;
 }
 
-/* The same, 0 or AVERROR. */
+/* The same, returning 0 or AVERROR. */
 static int ask(int fd, unsigned long request, void *argument)
 {
     return v4l2_device_ioctl(fd, request, argument) < 0 ? AVERROR(errno) : 0;
 }
 
-/* ---- what is set ---- */
+/* ---- settings ---- */
 
 static enum AVColorSpace matrix_of(const struct v4l2_pix_format *pix)
 {
@@ -98,7 +98,7 @@ static enum AVColorPrimaries primaries_of(const struct v4l2_pix_format *pix)
     }
 }
 
-/* Where the driver leaves it to the colour space, it is left to whoever shows it. */
+/* If the driver leaves it to the colour space, it stays unspecified. */
 static enum AVColorTransferCharacteristic transfer_of(const struct v4l2_pix_format *pix)
 {
     switch (pix->xfer_func) {
@@ -120,11 +120,11 @@ static enum AVColorRange range_of(const struct v4l2_pix_format *pix)
                                                             : AVCOL_RANGE_UNSPECIFIED;
 }
 
-/* Compressed pictures say it themselves. */
+/* Compressed pictures carry their own tags. */
 static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *set, int is_rgb)
 {
     struct v4l2_pix_format pix = *set;
-    if (pix.priv != V4L2_PIX_FMT_PRIV_MAGIC) /* an old driver, which knows no more than this */
+    if (pix.priv != V4L2_PIX_FMT_PRIV_MAGIC) /* old drivers leave these fields unset */
         pix.ycbcr_enc = pix.quantization = pix.xfer_func = 0;
     par->color_primaries = primaries_of(&pix);
     par->color_trc = transfer_of(&pix);
@@ -134,7 +134,7 @@ static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *se
     par->color_range = range_of(&pix);
 }
 
-/* Where the rows of a picture lie: V4L2 says it of the first plane, and the others follow. */
+/* Computes plane strides; V4L2 gives that of the first plane, and the others follow from it. */
 static int set_layout(V4l2Device *d, const struct v4l2_pix_format *pix)
 {
     const AVCodecParameters *par = d->par;
@@ -156,7 +156,7 @@ static int set_layout(V4l2Device *d, const struct v4l2_pix_format *pix)
     if (ret < 0 || d->packed_size < 0)
         return AVERROR(EINVAL);
     d->frame_size =
-        (size_t)(ret - d->strides[last] + packed[last]); /* the last row may end early */
+        (size_t)(ret - d->strides[last] + packed[last]); /* the last row may lack padding */
     return 0;
 }
 
@@ -179,7 +179,7 @@ static int describe(V4l2Device *d, const struct v4l2_pix_format *pix, const char
     return set_layout(d, pix);
 }
 
-/* Drivers take the next best of what they do not have; of a format, that is another one. */
+/* Drivers replace unsupported values by similar ones; another pixel format is an error. */
 static int set_format(V4l2Device *d, const V4l2Setting *wanted)
 {
     struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
@@ -231,8 +231,8 @@ static struct v4l2_buffer buffer_number(unsigned index)
     };
 }
 
-/* With the lock held. One that the driver does not take is missing from then on: where that is for
- * a reason, reading fails, too. */
+/* The caller holds the lock. A buffer that the driver refuses stays unused; if the device failed,
+ * the next read reports it. */
 static int queue(Buffer *b)
 {
     struct v4l2_buffer number = buffer_number(b->index);
@@ -242,7 +242,7 @@ static int queue(Buffer *b)
     return ret;
 }
 
-/* Behind the driver's pages lies one of zeros: decoders read ahead of what they decode. */
+/* Maps the driver's pages followed by a page of zeros, because decoders read past the end. */
 static int map_buffer(Buffer *b)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -270,8 +270,8 @@ static void unmap(Buffer *b)
     b->data = NULL;
 }
 
-/* As a mapping keeps the device open, what is lent becomes ordinary memory, at the same place and
- * with the same frame in it. Where there is no room for that it stays what it is. */
+/* A mapping keeps the device open, so a lent buffer is replaced by ordinary memory with the same
+ * content at the same address. If memory is short, it stays mapped. */
 static void detach(Buffer *b)
 {
     void *copy = mmap(NULL, b->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -282,7 +282,7 @@ static void detach(Buffer *b)
         munmap(copy, b->mapped);
 }
 
-/* With the lock held, which it lets go. */
+/* Drops one user. The caller holds the lock, which is released. */
 static void leave(Pool *pool)
 {
     const unsigned left = --pool->users;
@@ -358,7 +358,7 @@ static int copy(const Buffer *b, AVPacket *packet)
     return ret;
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static int lend(Buffer *b, AVPacket *packet)
 {
     memset(b->data + b->used, 0, AV_INPUT_BUFFER_PADDING_SIZE);
@@ -373,8 +373,8 @@ static int lend(Buffer *b, AVPacket *packet)
     return 0;
 }
 
-/* Most of the buffers stay the driver's: they are the time that the reader has. Nobody waits for
- * the lock while something is copied: whoever shows pictures gives them back. */
+/* Lends the buffer if the driver keeps more than half of them, else copies it. Copying happens
+ * without the lock, so that other threads can return buffers. */
 static int take(const V4l2Device *d, Buffer *b, AVPacket *packet)
 {
     Pool *pool = b->pool;
@@ -422,7 +422,7 @@ void v4l2_device_wait(const V4l2Device *d, int ms)
 {
     struct pollfd waiting = {.fd = d->fd, .events = POLLIN};
     if (poll(&waiting, 1, ms) > 0 && !(waiting.revents & POLLIN))
-        av_usleep((unsigned)ms * 1000); /* an error would not let it wait: reading tells which */
+        av_usleep((unsigned)ms * 1000); /* on an error poll() does not wait; reading reports it */
 }
 
 const AVCodecParameters *v4l2_device_parameters(const V4l2Device *d)
@@ -480,7 +480,7 @@ static void unmap_or_detach(Buffer *b)
     pthread_mutex_unlock(&b->pool->lock);
 }
 
-/* The driver's answers are of no use: it may be gone, and is left. */
+/* Ignores errors, since the device may be gone. */
 static void close_pool(Pool *pool)
 {
     enum v4l2_buf_type type = V4L2_BUF_TYPE_VIDEO_CAPTURE;

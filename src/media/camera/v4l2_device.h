@@ -1,9 +1,8 @@
 /*
- * A V4L2 device that streams: set to one format, its buffers mapped and polled.
- *
- * Packets borrow the driver's buffers as long as enough of them remain for it to fill, and are
- * copies otherwise. What is lent may be released by any thread, also after the device is closed;
- * all else is for one thread. Functions answer 0 or AVERROR.
+ * A streaming V4L2 device with mapped buffers.
+ * Packets borrow the driver's buffers while it has enough others to fill, else they are copies.
+ * Lent packets may be freed by any thread, even after the device is closed; everything else is for
+ * one thread. Functions return 0 or AVERROR.
  */
 #ifndef LUMEQ_MEDIA_V4L2_DEVICE_H
 #define LUMEQ_MEDIA_V4L2_DEVICE_H
@@ -12,46 +11,45 @@
 
 #include <libavcodec/avcodec.h>
 
-/* ioctl() that is repeated when a signal interrupts it. */
+/* ioctl(), repeated after EINTR. */
 int v4l2_device_ioctl(int fd, unsigned long request, void *argument);
 
 typedef struct V4l2Device V4l2Device;
 
 typedef struct V4l2Setting {
     uint32_t fourcc;
-    const char *format; /* FFmpeg's name of it, of a pixel format or a codec */
-    int width, height;  /* 0: what the driver has */
-    AVRational rate;    /* frames a second; {0}: what the driver has */
+    const char *format; /* FFmpeg's name of a pixel format or codec */
+    int width, height;  /* 0: keep the driver's */
+    AVRational rate;    /* frames per second; {0}: keep the driver's */
 } V4l2Setting;
 
-/* Opens the device and starts it. AVERROR(EINVAL): it refuses the format; others are the system's,
- * such as EBUSY, or ENOSPC where its bus has no room. */
+/* Opens and starts the device. AVERROR(EINVAL): it refuses the format; others are system errors
+ * such as EBUSY, or ENOSPC if the bus has no room. */
 int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted);
 
-/* What was really set: the codec, the size, and of pictures that are not compressed the pixel
- * format and the colours. Rows of those are packed, whatever the driver pads them to. */
+/* The actual settings: codec, size, and for uncompressed pictures pixel format and colours. Their
+ * rows are packed. */
 const AVCodecParameters *v4l2_device_parameters(const V4l2Device *device);
 
-/* {0}: the driver does not say. */
+/* {0}: unknown. */
 AVRational v4l2_device_rate(const V4l2Device *device);
 
 typedef struct V4l2Stamp {
-    int64_t time;      /* of the capture, in microseconds of a clock of the driver's choice */
-    int is_monotonic;  /* not 0: it says that it is the monotonic clock */
-    uint32_t sequence; /* counts the frames, also those that it had no buffer for */
+    int64_t time;      /* capture time in microseconds, on a clock of the driver's choice */
+    int is_monotonic;  /* not 0: the driver says that it is the monotonic clock */
+    uint32_t sequence; /* frame number; counts frames without a free buffer too */
 } V4l2Stamp;
 
 /*
- * The next frame, without timestamps, and its stamp. AVERROR(EAGAIN): none is there;
- * AVERROR_INVALIDDATA: one that is damaged, which is left out, and whose stamp is filled. Never
- * waits.
+ * Reads the next frame, without timestamps, and its stamp. Never waits. AVERROR(EAGAIN): there is
+ * none. AVERROR_INVALIDDATA: a damaged frame was dropped; its stamp is filled.
  */
 int v4l2_device_read(V4l2Device *device, AVPacket *packet, V4l2Stamp *stamp);
 
-/* Waits for a frame, an error or a signal, `ms` at most. */
+/* Waits up to `ms` for a frame, an error or a signal. */
 void v4l2_device_wait(const V4l2Device *device, int ms);
 
-/* The device is free for others then, whatever is still lent. NULL is allowed inside. */
+/* Releases the device, even if packets are still lent. *device may be NULL. */
 void v4l2_device_close(V4l2Device **device);
 
 #endif

@@ -54,11 +54,11 @@ const char *adapter_description(const Adapter *a)
     return a->description[0] ? a->description : NULL;
 }
 
-/* The samples of one component. */
+/* The samples of one colour component. */
 typedef struct Samples {
     uint8_t *data;
     ptrdiff_t stride;
-    int step, bytes; /* from one sample to the next, of each */
+    int step, bytes; /* bytes from one sample to the next, and of each sample */
     int width, height;
 } Samples;
 
@@ -77,7 +77,7 @@ static Samples samples_of(const AVFrame *frame, int component)
     };
 }
 
-/* Repeats the last of `width` columns and `height` rows into the room beyond them. */
+/* Repeats the last of `width` columns and `height` rows into the padding. */
 static void pad_samples(const Samples *s, int width, int height)
 {
     for (int y = 0; y < s->height; y++)
@@ -88,7 +88,7 @@ static void pad_samples(const Samples *s, int width, int height)
                    (size_t)s->bytes);
 }
 
-/* Chroma of an odd size already covers the next even one: only planes of whole resolution grow. */
+/* Only full-resolution planes grow: chroma of an odd size already covers the padded one. */
 static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
@@ -107,7 +107,7 @@ static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
     return 0;
 }
 
-/* The two that differ in name only are one. */
+/* BT470BG and SMPTE170M are the same matrix. */
 static int changes_matrix(const Adapter *a, const AVFrame *frame)
 {
     return a->space != AVCOL_SPC_UNSPECIFIED && frame->colorspace != AVCOL_SPC_UNSPECIFIED &&
@@ -140,7 +140,8 @@ int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
     if (ret >= 0)
         ret = converts || pads ? av_frame_copy_props(to, frame) : av_frame_ref(to, frame);
     to->color_range = a->range;
-    to->crop_left = to->crop_right = to->crop_top = to->crop_bottom = 0; /* bars are shown */
+    /* padding is part of the picture */
+    to->crop_left = to->crop_right = to->crop_top = to->crop_bottom = 0;
     if (converted != to)
         av_frame_free(&converted);
     return ret;

@@ -1,4 +1,4 @@
-/* Frames brought to what an encoder takes: pixel format, range, and sides padded to even ones. */
+/* Adapts frames to an encoder: pixel format, range, and padding to even sizes. */
 #ifndef LUMEQ_MEDIA_ADAPT_H
 #define LUMEQ_MEDIA_ADAPT_H
 
@@ -6,14 +6,13 @@
 
 typedef struct Adapter Adapter;
 
-/* For frames like `first` and an encoder that has been opened. NULL: out of memory. */
+/* Creates an adapter for frames like `first` and an open encoder. NULL: out of memory. */
 Adapter *adapter_create(const AVFrame *first, const AVCodecContext *encoder);
 
-/* What it does ("padded from 641x361 to 642x362"), for a person, or NULL when frames pass as they
- * are. */
+/* Describes the adaptation ("padded from 641x361 to 642x362"), or NULL if frames pass unchanged. */
 const char *adapter_description(const Adapter *adapter);
 
-/* The frame as the encoder takes it, with all its properties, in `to`, which is unreferenced first.
+/* Writes the adapted frame, with all its properties, to `to`, which is unreferenced first. Returns
  * 0 or AVERROR. */
 int adapter_run(Adapter *adapter, const AVFrame *frame, AVFrame *to);
 

@@ -28,7 +28,7 @@ static int fail(const AtomicFile *f, int reason, MediaError *error)
                       f->path ? media_quote(f->path) : "a file", strerror(reason));
 }
 
-/* 1: it is ours; 0: try another name; -1: see errno. */
+/* Returns 1 on success, 0 to try another name, -1 with errno. */
 static int create(AtomicFile *f, const char *folder)
 {
     f->name = av_asprintf("%s/.%s" NAME_END, folder, file_name_base(f->path), (unsigned)getpid(),
@@ -40,7 +40,7 @@ static int create(AtomicFile *f, const char *folder)
     const int reason = f->fd >= 0 ? EEXIST : errno;
     if (f->fd >= 0)
         (void)close(f->fd);
-    av_freep(&f->name); /* there is nothing to remove */
+    av_freep(&f->name); /* nothing to remove */
     errno = reason;
     return reason == EEXIST ? 0 : -1;
 }
@@ -134,8 +134,8 @@ void atomic_file_close(AtomicFile *f)
     *f = (AtomicFile){0};
 }
 
-/* The process of this number may be writing it. In containers, one run often has the number of the
- * one before. */
+/* True if another process with this number exists. In containers, consecutive runs often have the
+ * same number. */
 static int is_running(const char *hexadecimal)
 {
     const pid_t pid = (pid_t)strtol(hexadecimal, NULL, 16);

@@ -1,7 +1,7 @@
 /*
- * A file that is there whole or not at all: written under a name of its own, which no other process
- * has, then synced and renamed. Several may write one at a time, on several machines: the last one
- * stays. What a killed process leaves behind hinders nobody.
+ * A file that appears only when complete: written under a unique temporary name, then synced and
+ * renamed. Several processes on several machines may write it at once: the last one wins. A killed
+ * process leaves only a temporary file.
  */
 #ifndef LUMEQ_MEDIA_ATOMIC_FILE_H
 #define LUMEQ_MEDIA_ATOMIC_FILE_H
@@ -12,29 +12,29 @@
 
 #include "media/error.h"
 
-/* {0}: none. */
+/* {0} is a closed one. */
 typedef struct AtomicFile {
-    int fd;            /* where there is a name */
-    char *path, *name; /* at the end, and until then */
+    int fd;            /* valid if `name` is set */
+    char *path, *name; /* the final and the temporary name */
     uint8_t *buffer;
     size_t used;
-    int64_t written; /* bytes, those in the buffer too */
+    int64_t written; /* bytes, including buffered ones */
 } AtomicFile;
 
-/* What the names of those that are being written end in. */
+/* The extension of temporary names. */
 #define ATOMIC_FILE_ENDING ".tmp"
 
 /* MEDIA_OUTPUT. */
 int atomic_file_open(AtomicFile *file, const char *path, MediaError *error);
 int atomic_file_write(AtomicFile *file, const void *bytes, size_t size, MediaError *error);
 
-/* Syncs it and gives it its name. MEDIA_OUTPUT: nothing has changed. It is closed in any case. */
+/* Syncs and renames the file, and closes it in any case. MEDIA_OUTPUT: nothing has changed. */
 int atomic_file_commit(AtomicFile *file, MediaError *error);
 
-/* All of these in one call. MEDIA_OUTPUT. */
+/* Opens, writes and commits a file. MEDIA_OUTPUT. */
 int atomic_file_save(const char *path, const void *bytes, size_t size, MediaError *error);
 
-/* Removes what was not committed. */
+/* Removes the file if it was not committed. */
 void atomic_file_close(AtomicFile *file);
 
 /* Returns 1 if this is the temporary name of `base` and no process here has its number. A process

@@ -9,24 +9,24 @@
 
 #include "media/picture_format.h"
 
-/* Lines from which on a frame that does not name its matrix is taken for HD. */
+/* Frames without a matrix tag count as HD from this height. */
 #define HD_LINES 720
 
-/* Samples of chroma that are worked on together, and pixels for each of them, either way, at most.
- */
+/* Chroma samples processed together, and the largest subsampling factor. */
 #define COLUMNS 32
 #define MAX_SUB 4
 
-/* Rows begin at multiples of this, and encoders read this much past the end of a plane. */
+/* Alignment of rows, and bytes that encoders may read past the end of a plane. */
 #define ALIGNMENT 64
 #define PADDING 64
 
-/* White of graphics in HDR video (ITU-R BT.2408), and the screen that HLG is meant for, in nits. */
+/* White of graphics in HDR video (ITU-R BT.2408), and the nominal peak of an HLG screen, in
+ * nits. */
 #define WHITE 203.0
 #define HLG_SCREEN 1000.0
 
-/* One component of the picture, and how much of what lies below it each sample covers. Both in
- * samples of as many bytes as the frame's, of which they use all bits. */
+/* One component of the picture, and the coverage (alpha) of each sample. Both use the frame's bytes
+ * per sample, with full range. */
 typedef struct Layer {
     const uint8_t *samples, *cover;
     ptrdiff_t stride, cover_stride;
@@ -38,12 +38,12 @@ typedef struct Component {
     uint8_t *data;
     ptrdiff_t stride;
     int step;          /* bytes from one sample to the next */
-    int sub_x, sub_y;  /* pixels for each sample */
+    int sub_x, sub_y;  /* pixels per sample */
     int width, height; /* of the frame in pixels */
     int depth, shift;  /* a sample holds code << shift */
 } Component;
 
-/* What follows is compiled for samples of one byte and of two: `bytes` is a constant everywhere. */
+/* Template functions, instantiated for samples of one and two bytes: `bytes` is a constant. */
 #define TEMPLATE static inline __attribute__((always_inline))
 
 TEMPLATE uint32_t load(const uint8_t *samples, ptrdiff_t i, int bytes)
@@ -51,7 +51,7 @@ TEMPLATE uint32_t load(const uint8_t *samples, ptrdiff_t i, int bytes)
     return bytes == 1 ? samples[i] : AV_RL16(samples + i * 2);
 }
 
-/* The code at some place of the frame. */
+/* Reads a sample of the frame. */
 TEMPLATE uint32_t get_code(const Component *c, const uint8_t *at, int bytes)
 {
     return bytes == 1 ? *at : load(at, 0, 2) >> c->shift;
@@ -65,13 +65,13 @@ TEMPLATE void put_code(const Component *c, uint8_t *at, uint32_t code, int bytes
         AV_WL16(at, (uint16_t)(code << c->shift));
 }
 
-/* A sample of the picture as a code of the frame. */
+/* Scales a sample of the picture to the frame's depth. */
 TEMPLATE uint32_t picture_code(const Component *c, const uint8_t *samples, ptrdiff_t i, int bytes)
 {
     return bytes == 1 ? samples[i] : load(samples, i, 2) >> (16 - c->depth);
 }
 
-/* 0..255 */
+/* 0 to 255 */
 TEMPLATE uint32_t picture_cover(const uint8_t *cover, ptrdiff_t i, int bytes)
 {
     return load(cover, i, bytes) >> (8 * (bytes - 1));
@@ -84,12 +84,12 @@ TEMPLATE void blend_row(const Component *c, uint8_t *to, const uint8_t *samples,
         const uint32_t share = picture_cover(cover, x, bytes);
         const uint32_t sum = get_code(c, to, bytes) * (255 - share) +
                              picture_code(c, samples, x, bytes) * share + 127;
-        /* Of bytes, 16 bits hold it: twice as many at a time. */
+        /* For bytes, 16 bits suffice, which doubles the SIMD width. */
         put_code(c, to, bytes == 1 ? (uint16_t)sum / 255u : sum / 255, bytes);
     }
 }
 
-/* A component with a sample for every pixel. */
+/* Blends a component that is not subsampled. */
 TEMPLATE void blend_whole(const Component *c, const Layer *l, int bytes)
 {
     for (int y = 0; y < l->place.height; y++)
@@ -98,18 +98,18 @@ TEMPLATE void blend_whole(const Component *c, const Layer *l, int bytes)
                   bytes);
 }
 
-/* Some of a component, beside each other. */
+/* Consecutive samples of a component's row. */
 typedef struct Samples {
     int row, column, count;
 } Samples;
 
-/* By column of pixels, the sums over some rows of the picture: codes weighted by cover. */
+/* Sums over rows of the picture, per column of pixels: codes weighted by coverage, and coverage. */
 typedef struct Sums {
     uint32_t codes[COLUMNS * MAX_SUB];
     uint16_t cover[COLUMNS * MAX_SUB];
 } Sums;
 
-/* Columns `left`..`right` - 1 of the picture, into `sums` from `first` on. */
+/* Adds columns `left` to `right` - 1 of the picture to `sums`, starting at `first`. */
 TEMPLATE void add_row(Sums *sums, int first, const Component *c, const Layer *l, int y, int left,
                       int right, int bytes)
 {
@@ -121,7 +121,7 @@ TEMPLATE void add_row(Sums *sums, int first, const Component *c, const Layer *l,
         sums->cover[first + x - left] += (uint16_t)picture_cover(cover, x, bytes);
 }
 
-/* Over the rows of some samples' pixels. */
+/* Adds all rows of pixels that the samples cover. */
 TEMPLATE void add_rows(Sums *sums, const Component *c, const Layer *l, Samples s, int bytes)
 {
     const BlendPlace *p = &l->place;
@@ -132,7 +132,7 @@ TEMPLATE void add_rows(Sums *sums, const Component *c, const Layer *l, Samples s
         add_row(sums, left - x, c, l, i, left, right, bytes);
 }
 
-/* Each becomes the mean of what its pixels would become. */
+/* Each sample becomes the mean of its blended pixels. */
 TEMPLATE void blend_samples(const Component *c, const Layer *l, Samples s, int bytes)
 {
     Sums sums = {0};
@@ -179,7 +179,7 @@ static Layer make_layer(const AVFrame *yuva, int plane, BlendPlace place)
 
 static Component make_component(const AVFrame *frame, const PictureFormat *format, int i)
 {
-    const int two = i > 0 && format->planes == 2; /* both kinds of chroma are in one plane */
+    const int two = i > 0 && format->planes == 2; /* Cb and Cr are interleaved in one plane */
     const int plane = two ? 1 : i, second = two && (i == 2) != format->cr_first;
     return (Component){
         .data = frame->data[plane] + second * format->bytes,
@@ -194,7 +194,7 @@ static Component make_component(const AVFrame *frame, const PictureFormat *forma
     };
 }
 
-/* What is covered is no longer transparent. */
+/* Makes the covered part of the frame opaque. */
 static void blend_alpha(const AVFrame *frame, const PictureFormat *format, const AVFrame *yuva,
                         BlendPlace place)
 {
@@ -248,7 +248,7 @@ static double pq(double nits)
     return pow((3424.0 / 4096 + 2413.0 / 128 * y) / (1 + 2392.0 / 128 * y), 2523.0 / 32);
 }
 
-/* ARIB STD-B67 behind the inverse of its screen's gamma. */
+/* ARIB STD-B67 after the inverse of its display gamma. */
 static double hlg(double nits)
 {
     const double light = pow(nits / HLG_SCREEN, 1 / 1.2);
@@ -256,7 +256,7 @@ static double hlg(double nits)
                              : 0.17883277 * log(12 * light - 0.28466892) + 0.55991073;
 }
 
-/* R'G'B' of an ordinary screen (ITU-R BT.1886) to that of HDR. */
+/* Converts R'G'B' of an SDR display (ITU-R BT.1886) to HDR. */
 static void make_hdr(AVFrame *rgba, PictureTransfer transfer)
 {
     uint8_t codes[256];
@@ -283,7 +283,7 @@ static int copy_pixels(const BlendPicture *picture, AVFrame *rgba)
     return ret;
 }
 
-/* The picture in the size of its place and the colours of the frame. */
+/* Converts the picture to the size of its place and the colours of the frame. */
 static int convert(Blender *blender, const BlendPicture *picture, const PictureFormat *format,
                    const AVFrame *frame, AVFrame *yuva)
 {
@@ -304,7 +304,7 @@ static int convert(Blender *blender, const BlendPicture *picture, const PictureF
 static AVBufferRef *get_memory(Blender *b, size_t size)
 {
     if (size != b->size) {
-        av_buffer_pool_uninit(&b->pool); /* its buffers live on until they are given back */
+        av_buffer_pool_uninit(&b->pool); /* its buffers are freed when they are returned */
         b->pool = av_buffer_pool_init(size, NULL);
         b->size = b->pool ? size : 0;
     }
@@ -325,7 +325,7 @@ AVFrame *blend_frame_like(Blender *b, const AVFrame *frame, int width, int heigh
     return NULL;
 }
 
-/* What av_frame_make_writable() does, with memory that is used again. */
+/* Like av_frame_make_writable(), but with pooled memory. */
 static int make_writable(Blender *b, AVFrame *frame)
 {
     if (av_frame_is_writable(frame))

@@ -1,4 +1,4 @@
-/* A file that is not there: what a muxer writes into it is counted, and thrown away. */
+/* A null output that counts the bytes a muxer writes. */
 #ifndef LUMEQ_MEDIA_BYTE_COUNTER_H
 #define LUMEQ_MEDIA_BYTE_COUNTER_H
 
@@ -6,10 +6,10 @@
 
 #include "media/error.h"
 
-/* As a regular file, in which a muxer may go back. MEDIA_OUTPUT: out of memory. */
+/* Seekable, like a regular file. MEDIA_OUTPUT: out of memory. */
 int byte_counter_open(AVIOContext **io, MediaError *error);
 
-/* NULL is allowed inside. */
+/* *io may be NULL. */
 void byte_counter_close(AVIOContext **io);
 
 #endif

@@ -13,12 +13,12 @@
 
 #define LINE_SIZE 256
 
-/* Ends of names of files, by which containers and pictures are known. */
+/* Extensions that stand for containers and picture formats. */
 static const char *const video_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts",  "ogv", "gif",
                                           "jpg", "png", "tif", "bmp",  "jp2", "jxl", "webp"};
 static const char *const sound_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts", "ogg"};
 
-/* The oldest kind, OMX, does not say it of itself. */
+/* OMX encoders do not set a capability. */
 int codec_list_is_hardware(const AVCodec *codec)
 {
     return (codec->capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID)) != 0 ||
@@ -35,12 +35,13 @@ static int file_holds(const char *end, const AVCodec *codec)
         return 0;
     if (container_is_picture(muxer))
         return container_picture_codec(muxer, path) == codec->id;
-    if (muxer->audio_codec == AV_CODEC_ID_NONE) /* made for one codec; it cannot be asked */
+    /* raw streams: avformat_query_codec() cannot answer for them */
+    if (muxer->audio_codec == AV_CODEC_ID_NONE)
         return muxer->video_codec == codec->id;
     return container_takes(muxer, codec->type, codec->id);
 }
 
-/* Where one stands after `columns`: a longer text is followed by a space alone. */
+/* Pads the line to `columns`, or adds a space if it is longer, and appends the text. */
 static void add_column(char *line, int columns, const char *text)
 {
     const int used = (int)strlen(line);
@@ -62,7 +63,7 @@ static void print_video(const AVCodec *codec, void (*print)(const char *line))
     char line[LINE_SIZE] = "", bits[32] = "";
     int least, most;
     encoder_depths(codec, &least, &most);
-    if (most && !codec_list_is_hardware(codec)) /* of hardware it is the device that decides */
+    if (most && !codec_list_is_hardware(codec)) /* hardware depths depend on the device */
         snprintf(bits, sizeof(bits), least < most ? "%d-%d bits" : "%d bits", least, most);
     add_column(line, 0, codec->name);
     add_column(line, 19, avcodec_get_name(codec->id));
@@ -98,7 +99,7 @@ void codec_list_sound(void (*print)(const char *line))
         }
 }
 
-/* Not those for sound, which hold a picture as their cover, nor those that write no file. */
+/* Skips containers for sound, which hold pictures only as covers, and those that write no file. */
 void codec_list_containers(void (*print)(const char *line))
 {
     const EncoderOptions usual = {.crf = -1, .bitrate = -1};

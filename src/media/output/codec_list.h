@@ -1,20 +1,19 @@
-/* What the linked FFmpeg writes, for a person: encoders, containers. */
+/* Prints the encoders and containers of the linked FFmpeg. */
 #ifndef LUMEQ_MEDIA_CODEC_LIST_H
 #define LUMEQ_MEDIA_CODEC_LIST_H
 
 #include <libavcodec/codec.h>
 
-/* A line for each encoder that takes frames as they are here: its name, its codec, for video
- * whether it needs hardware (these come first) and the bits of a sample, and the files that hold
- * it. */
+/* Prints a line for each usable encoder: its name, its codec, and the file types that hold it; for
+ * video also whether it needs hardware (those come first) and its sample depths. */
 void codec_list_video(void (*print)(const char *line));
 void codec_list_sound(void (*print)(const char *line));
 
-/* A line for each container that is written: its name, the video encoder that it gets when none is
- * asked for, and how its files end. */
+/* Prints a line for each container: its name, its default video encoder, and its file
+ * extensions. */
 void codec_list_containers(void (*print)(const char *line));
 
-/* 1: the encoder needs hardware. */
+/* Returns 1 if the encoder needs hardware. */
 int codec_list_is_hardware(const AVCodec *codec);
 
 #endif

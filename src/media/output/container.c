@@ -8,14 +8,14 @@
 
 #include "media/side_data.h"
 
-/* Of a picture that every container takes. */
+/* A picture size that every container accepts. */
 #define TRIAL_WIDTH 320
 #define TRIAL_HEIGHT 240
 
-/* Type of a stream in a transport stream: PES packets with private data (ISO/IEC 13818-1). */
+/* Stream type of PES packets with private data (ISO/IEC 13818-1). */
 #define TS_PRIVATE_DATA 6
 
-/* FFmpeg writes no other. */
+/* The only rate that FFmpeg's MXF muxer writes. */
 #define MXF_SOUND_RATE 48000
 
 static int is_in(enum AVCodecID id, const enum AVCodecID *list)
@@ -26,7 +26,7 @@ static int is_in(enum AVCodecID id, const enum AVCodecID *list)
     return 0;
 }
 
-/* A muxer by its name in FFmpeg or by the usual extension of its files. */
+/* Finds a muxer by its FFmpeg name or usual file extension. */
 static const AVOutputFormat *by_name(const char *name)
 {
     const AVOutputFormat *muxer = av_guess_format(name, NULL, NULL);
@@ -49,11 +49,11 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
                           "no container is known by the name of %s; end it in .mp4, .mkv, .webm, "
                           ".mov or .y4m, or name one with --format",
                           media_quote(path));
-    /* FFmpeg takes .mpg for MPEG-1, which has neither fields nor tags of colour. */
+    /* FFmpeg writes .mpg as MPEG-1, which has neither fields nor colour tags. */
     if (strcmp((*muxer)->name, "mpeg") == 0 && (!name || strcmp(name, "mpeg") != 0) &&
         av_guess_format("vob", NULL, NULL))
         *muxer = av_guess_format("vob", NULL, NULL);
-    /* It would open files of its own, by a pattern; the other one writes the same bytes. */
+    /* image2 opens files itself, by a pattern; image2pipe writes the same bytes. */
     if (strcmp((*muxer)->name, "image2") == 0)
         *muxer = av_guess_format("image2pipe", NULL, NULL);
     if (!*muxer || ((*muxer)->flags & AVFMT_NOFILE))
@@ -77,10 +77,10 @@ const char *container_extension(const char *name, const char *path)
     return first;
 }
 
-/* Sound, in containers that could hold video. */
+/* Extensions of sound files whose containers could hold video. */
 #define SOUND_NAMES "m4a,m4b,wma,mka,oga,ogg,opus,spx"
 
-/* Containers of sound have PNG for their covers. */
+/* Muxers for sound have PNG as video codec, for covers. */
 int container_promises_video(const char *path)
 {
     const AVOutputFormat *muxer = av_guess_format(NULL, path, NULL);
@@ -111,8 +111,8 @@ static int is_mxf(const AVOutputFormat *muxer)
     return av_match_name(muxer->name, "mxf,mxf_d10,mxf_opatom");
 }
 
-/* Ogg and the MPEG streams cannot be asked, and write what nothing can read; MXF only fails later.
- */
+/* True if the muxer really supports the codec. Ogg and the MPEG muxers do not answer queries and
+ * write unreadable files; MXF fails only later. */
 static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
 {
     static const enum AVCodecID ogg[] = {
@@ -170,7 +170,7 @@ int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVC
     const int holds = avformat_query_codec(muxer, id, FF_COMPLIANCE_EXPERIMENTAL);
     if (holds >= 0)
         return holds;
-    /* Those that cannot be asked: the lists above say it, or it is the only codec there. */
+    /* Muxers that do not answer: the lists in is_known() decided, or it is the only codec. */
     return av_match_name(muxer->name, "ogg,oga,ogv,spx,opus,mpegts,mpeg,vob,svcd,vcd,dvd") ||
            usual_codec(muxer, type) != AV_CODEC_ID_NONE;
 }
@@ -184,13 +184,13 @@ unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par
     return par->codec_tag;
 }
 
-/* A header with just this stream, written to memory. */
+/* The stream of a trial header, which is written to memory. */
 typedef struct Trial {
     const AVCodecParameters *par;
     AVRational time_base, frame_rate;
-    const int32_t *matrix; /* how it is turned, or NULL */
+    const int32_t *matrix; /* display matrix, or NULL */
     int disposition;
-    int early; /* not 0: all that the header says comes first, where there is a choice */
+    int early; /* not 0: write the index (moov) of mp4 at once */
 } Trial;
 
 static int write_trial(AVFormatContext *format, const Trial *trial)
@@ -205,7 +205,7 @@ static int write_trial(AVFormatContext *format, const Trial *trial)
     stream->avg_frame_rate = trial->frame_rate;
     stream->disposition = trial->disposition;
     format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
-    format->flags |= AVFMT_FLAG_BITEXACT; /* no random numbers */
+    format->flags |= AVFMT_FLAG_BITEXACT; /* deterministic headers */
     int ret = trial->early ? av_dict_set(&options, "movflags", "empty_moov", 0) : 0;
     if (ret >= 0)
         ret = avformat_write_header(format, &options);
@@ -213,7 +213,8 @@ static int write_trial(AVFormatContext *format, const Trial *trial)
     return ret;
 }
 
-/* The only way to hear every muxer's objections. Bytes, which the caller frees, or AVERROR. */
+/* Writes a header to memory: only this reveals every objection of a muxer. Returns the size of
+ * *header, which the caller frees, or AVERROR. */
 static int try_header(const AVOutputFormat *muxer, const Trial *trial, uint8_t **header)
 {
     AVFormatContext *format = NULL;
@@ -243,7 +244,8 @@ static int passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
     return ret >= 0;
 }
 
-/* Whether the header is another one for it; AVERROR: this codec alone does not make a header. */
+/* Returns 1 if the matrix changes the header, or AVERROR if the codec alone does not suffice for
+ * one. */
 static int shows_matrix(const AVOutputFormat *muxer, AVCodecParameters *par, const int32_t *matrix)
 {
     const AVRational rate = {25, 1};
@@ -262,7 +264,7 @@ static int shows_matrix(const AVOutputFormat *muxer, AVCodecParameters *par, con
 
 int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9])
 {
-    /* Some codecs want what only the encoder knows; most containers take MPEG-4 without. */
+    /* Some codecs need extradata from an encoder; most containers accept MPEG-4 without. */
     const enum AVCodecID ids[] = {id, AV_CODEC_ID_MPEG4};
     AVCodecParameters *par = avcodec_parameters_alloc();
     int ret = par ? AVERROR(EINVAL) : AVERROR(ENOMEM);
@@ -300,7 +302,7 @@ int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
            passes_trial(muxer, stream);
 }
 
-/* Data of a transport stream, which only its makers know, may go into another one. */
+/* Private data of a transport stream may be copied into another one. */
 static int is_private_data(const AVOutputFormat *muxer, const AVCodecParameters *par)
 {
     return strcmp(muxer->name, "mpegts") == 0 && par->codec_id == AV_CODEC_ID_BIN_DATA &&
@@ -319,13 +321,13 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
         return av_match_name("matroska", muxer->name) ? NULL : "the container holds no attachments";
     if (par->codec_type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec == AV_CODEC_ID_NONE)
         return "the container holds no sound";
-    if (muxer->audio_codec == AV_CODEC_ID_NONE) /* pictures, or the stream of one codec */
+    if (muxer->audio_codec == AV_CODEC_ID_NONE) /* pictures and raw streams */
         return "the container holds the video alone";
     if (!container_takes(muxer, par->codec_type, par->codec_id) && !is_private_data(muxer, par))
         return "the container does not hold this codec";
     const int rate = container_sound_rate(muxer);
     const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && rate && par->sample_rate != rate;
-    /* MXF's header is none without the video. */
+    /* The MXF muxer writes no header without video. */
     if (other || (!is_mxf(muxer) && !passes_trial(muxer, stream)))
         return "the container does not hold it in this form";
     return NULL;

@@ -17,19 +17,19 @@
 #include "media/printable.h"
 #include "media/side_data.h"
 
-/* Frames an encoder may hold back; beyond that a packet's duration is left to the muxer. */
+/* Most frames an encoder may hold; with more, durations are left to the muxer. */
 #define SENT_FRAMES 1024
 
-/* MPEG-4 part 2 writes the time base's denominator in 16 bits. */
+/* MPEG-4 part 2 stores the time base's denominator in 16 bits. */
 #define MPEG4_MAX_TICKS 65535
 
-/* Every encoder takes frames with sides up to this; some take no more. */
+/* Every encoder accepts frames up to this width and height. */
 #define USUAL_SIDE 8191
 
-/* Of a track that does not say its rate. */
+/* Assumed frame rate of a track that has none. */
 #define USUAL_RATE 25
 
-/* Between two key frames of what is watched live. */
+/* Seconds between key frames of a live stream. */
 #define LIVE_KEY_SECONDS 2
 
 typedef struct SentFrame {
@@ -45,15 +45,15 @@ struct Encoder {
     SentFrame sent[SENT_FRAMES]; /* by frame number */
     int64_t frames, last_pts;
     int64_t packets;
-    int ended;     /* no frame follows */
-    int wants_key; /* for the next frame */
-    int uneven;    /* frames were not one tick after the other */
+    int ended;     /* the end was sent */
+    int wants_key; /* the next frame should be a key frame */
+    int uneven;    /* frames were not evenly spaced */
     const char *dropped;
     int loses_user_data;
-    int top_first;      /* of the last frame with fields */
+    int top_first;      /* field order of the last interlaced frame */
     const char *fields; /* see encoder_fields() */
-    int loses_alpha;    /* which is an error where there is transparency */
-    AVFrame *unfed;     /* see feed(); else NULL */
+    int loses_alpha;    /* an error if a frame is transparent */
+    AVFrame *unfed;     /* first frame of SVT-AV1, see feed(); or NULL */
 };
 
 static int has_control_character(const char *text)
@@ -67,8 +67,8 @@ static int has_control_character(const char *text)
     return 0;
 }
 
-/* The --vopt settings; FFmpeg checks their values. libx264 prints one that is wrong as it is, past
- * any callback, and a plan of somebody else's may have it. */
+/* Adds the --vopt settings; FFmpeg checks their values. libx264 prints bad ones to the terminal
+ * itself, so control characters, which a plan from elsewhere may contain, are refused. */
 static int add_options(AVDictionary **dict, const char *const *options, MediaError *error)
 {
     for (; options && *options; options++)
@@ -88,8 +88,7 @@ static int set_quantizer(AVDictionary **dict, int quantizer)
     return ret < 0 ? ret : av_dict_set(dict, "flags", "+qscale", AV_DICT_APPEND);
 }
 
-/* No frame refers to one after it, or waits for others to be compared with; key frames are as far
- * apart as players of live streams like it. */
+/* Disables B-frames and lookahead, and sets a key frame interval suitable for live streams. */
 static int set_low_latency(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec,
                            const EncoderTrack *track)
 {
@@ -107,13 +106,14 @@ static int set_low_latency(AVDictionary **dict, AVCodecContext *c, const AVCodec
                : 0;
 }
 
-/* FFV1 makes key frames by counting alone. */
+/* Lets the caller choose key frames. FFV1 only makes them at fixed intervals. */
 static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec)
 {
     c->flags |= AV_CODEC_FLAG_CLOSED_GOP;
     if (codec->id == AV_CODEC_ID_FFV1)
         c->gop_size = 1;
-    if (encoder_has_option(codec, "sc_threshold") && /* those of MPEG can do only one of the two */
+    /* MPEG encoders support either scene detection or closed groups. */
+    if (encoder_has_option(codec, "sc_threshold") &&
         av_dict_set(dict, "sc_threshold", "1000000000", AV_DICT_DONT_OVERWRITE) < 0)
         return AVERROR(ENOMEM);
     return encoder_has_option(codec, "forced-idr")
@@ -121,7 +121,7 @@ static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec
                : 0;
 }
 
-/* Good pictures without asking; whoever names a rate or quality gets that one instead. */
+/* Sets defaults of good quality, unless options set a rate or quality. */
 static int set_defaults(AVDictionary **dict, const AVCodec *codec, const EncoderOptions *options)
 {
     const int rated = options->bitrate >= 0 || av_dict_get(*dict, "crf", NULL, 0) ||
@@ -141,7 +141,7 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
         ret = av_dict_set(dict, "crf", "18", flags);
     if (ret >= 0 && is_x265 && !rated)
         ret = av_dict_set(dict, "crf", "20", flags);
-    if (ret >= 0 && is_x265) /* it prints by itself, past FFmpeg's log */
+    if (ret >= 0 && is_x265) /* it prints past FFmpeg's log */
         ret = av_dict_set(dict, "x265-params", "log-level=none", flags);
     if (ret >= 0 && is_vp9 && !rated)
         ret = av_dict_set(dict, "crf", "24", flags);
@@ -188,7 +188,7 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
     c->colorspace = first->colorspace;
     c->chroma_sample_location = first->chroma_location;
     c->sample_aspect_ratio = first->sample_aspect_ratio;
-    /* These have no tags: there is one meaning of their codes. */
+    /* These formats have no colour tags: their codes have a fixed meaning. */
     if (c->codec_id == AV_CODEC_ID_MJPEG)
         c->color_range = AVCOL_RANGE_JPEG;
     if (c->codec_id == AV_CODEC_ID_WEBP)
@@ -203,7 +203,7 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
 
 static enum AVFieldOrder field_order(const AVFrame *first, const EncoderTrack *track)
 {
-    if (!FRAME_IS_INTERLACED(first)) /* a picture may be one frame though the track is tagged */
+    if (!FRAME_IS_INTERLACED(first)) /* single frames of an interlaced track may be progressive */
         return track->field_order;
     if (track->field_order != AV_FIELD_UNKNOWN && track->field_order != AV_FIELD_PROGRESSIVE)
         return track->field_order;
@@ -215,7 +215,7 @@ static int has_fields(enum AVFieldOrder order)
     return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
 }
 
-/* Fields stay fields: encoders that know them code them so, and the container says it. */
+/* Keeps interlaced video interlaced: supporting encoders code fields, and the container is told. */
 static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track)
 {
     static const enum AVCodecID knowing[] = {AV_CODEC_ID_H264,  AV_CODEC_ID_MPEG2VIDEO,
@@ -224,7 +224,7 @@ static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTra
     c->field_order = field_order(first, track);
     if (!has_fields(c->field_order))
         return;
-    /* x264 wants whole pairs of macroblock rows' halves. */
+    /* x264 needs a height that is a multiple of 4 for interlaced video. */
     if (c->codec_id == AV_CODEC_ID_H264 && c->height % 4)
         return;
     for (const enum AVCodecID *id = knowing; *id != AV_CODEC_ID_NONE; id++)
@@ -241,7 +241,7 @@ static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack
         c->framerate = rates[av_find_nearest_q_idx(track->frame_rate, rates)];
         c->time_base = av_inv_q(c->framerate);
     }
-    if (c->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME) /* y4m counts frames and has no timestamps */
+    if (c->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME) /* y4m has no timestamps */
         c->time_base = track->frame_rate.num ? av_inv_q(track->frame_rate) : (AVRational){1, 25};
     if (track->constant_rate)
         c->max_b_frames = 0;
@@ -249,7 +249,7 @@ static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack
         c->time_base = (AVRational){1, MPEG4_MAX_TICKS};
 }
 
-/* Any setting that came from the user, and may be why an encoder does not open. */
+/* True if the user set anything that may prevent the encoder from opening. */
 static int has_settings(const EncoderOptions *o)
 {
     return o->preset || o->crf >= 0 || o->bitrate >= 0 || (o->options && o->options[0]);
@@ -262,7 +262,7 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
     codec_log_open(&e->log, e->codec);
     errno = 0;
     const int ret = avcodec_open2(e->codec, codec, dict);
-    if (ret < 0 && (ret == AVERROR(EAGAIN) || errno == EAGAIN)) /* of pthread_create() */
+    if (ret < 0 && (ret == AVERROR(EAGAIN) || errno == EAGAIN)) /* from pthread_create() */
         return media_fail(error, MEDIA_INPUT, "no thread can be started for the encoder %s",
                           codec->name);
     const AVDictionaryEntry *left = av_dict_get(*dict, "", NULL, AV_DICT_IGNORE_SUFFIX);
@@ -278,7 +278,7 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
     return ret;
 }
 
-/* For who has allowed larger frames than usual. */
+/* An extra hint in errors about frames of unusual size. */
 static const char *size_hint(int width, int height)
 {
     return width > USUAL_SIDE || height > USUAL_SIDE
@@ -286,7 +286,7 @@ static const char *size_hint(int width, int height)
                : "";
 }
 
-/* Not 0: it encodes on a GPU that is lost, which is not called any more. */
+/* True if the encoder is on a GPU that was lost; it must not be called then. */
 static int is_lost(const Encoder *e)
 {
     return e->codec && e->codec->hw_frames_ctx && gpu_surfaces_are_lost(e->codec->hw_frames_ctx);
@@ -339,8 +339,8 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     return ret;
 }
 
-/* Alpha is the last plane and as deep as luma (convert.h). What its upper 8 bits have for opaque
- * is: 255 may have become 1020 or 1023 on the way. */
+/* Alpha is the last plane and has luma's depth (convert.h). Only its upper 8 bits count, since an
+ * opaque 255 may have become 1020 or 1023. */
 static int is_transparent(const AVFrame *frame)
 {
     const int depth = convert_depth(frame->format);
@@ -375,7 +375,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     media_log_clear();
     const int odd = (first->width | first->height) & 1;
-    /* Most encoders of subsampled chroma want even sides; of the others only trying tells. */
+    /* Encoders of subsampled chroma mostly need even sizes; only trying tells. */
     const int pad = odd && av_match_name(codec->name, "libx264,libx265");
     int ret = try_open(e, codec, options, first, track, global_header, pad, error);
     if (ret < 0 && !error->fault && odd && !pad)
@@ -447,8 +447,9 @@ void encoder_ask_key(Encoder *e)
     e->wants_key = 1;
 }
 
-/* An encoder is opened for fields or for whole frames. A whole frame among fields keeps their
- * order: x264 would change it for the frames in its lookahead as well. */
+/* An encoder is opened for either fields or progressive frames. A progressive frame among
+ * interlaced ones is flagged like them: changing the flag would make x264 change frames in its
+ * lookahead too. */
 static void match_fields(Encoder *e, AVFrame *frame)
 {
     const int coded = has_fields(e->codec->field_order);
@@ -465,7 +466,7 @@ static void match_fields(Encoder *e, AVFrame *frame)
     }
 }
 
-/* FFmpeg 5.1 hands x265 no closed captions. */
+/* True if the encoder ignores closed captions, as x265 does in FFmpeg 5.1. */
 static int lacks_captions(const AVCodec *codec)
 {
     return strcmp(codec->name, "libx265") == 0 && !encoder_has_option(codec, "a53cc");
@@ -490,12 +491,12 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
             match_fields(e, e->adapted);
             const char *dropped = side_data_drop_dynamic(e->adapted);
             e->dropped = e->dropped ? e->dropped : dropped;
-            /* The encoder chooses its own. */
+            /* Otherwise the encoder would repeat the input's frame types. */
             e->adapted->pict_type = e->wants_key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
             e->wants_key = 0;
             e->adapted->pts = av_rescale_q(frame->pts, from, e->codec->time_base);
             if (e->frames && e->adapted->pts <= e->last_pts)
-                e->adapted->pts = e->last_pts + 1; /* a coarser time base made two of them one */
+                e->adapted->pts = e->last_pts + 1; /* a coarser time base can merge two times */
             e->uneven |= e->frames && e->adapted->pts != e->last_pts + 1;
             e->last_pts = e->adapted->pts;
             SentFrame *sent = &e->sent[e->frames++ % SENT_FRAMES];
@@ -558,13 +559,12 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
         packet->duration = sent->duration;
     const int is_last = ++e->packets == e->frames && e->ended;
     sent = is_last ? find_sent(e, e->last_pts) : NULL;
-    if (sent) /* muxers add up durations in decode order */
+    if (sent) /* muxers derive the end from the last packet in decode order */
         packet->duration = FFMAX(packet->duration, sent->duration);
     return 0;
 }
 
-/* SVT-AV1 that was opened and given no frame is never done: it gets one, of which nothing is kept.
- */
+/* SVT-AV1 hangs on close if it was given no frame, so encode one and discard the packets. */
 static void feed(Encoder *e)
 {
     MediaError none = {0};

@@ -1,4 +1,3 @@
-/* Which encoder, and which of its pixel formats. */
 #include "media/output/encoder_choice.h"
 
 #include <string.h>
@@ -48,7 +47,7 @@ static int is_y4m(const AVOutputFormat *format)
     return strcmp(format->name, "yuv4mpegpipe") == 0;
 }
 
-/* The library behind an encoder would only complain later, and on its own. */
+/* x264 and x265 would report a bad preset only later, past FFmpeg's log. */
 static int check_preset(const AVCodec *codec, const char *preset, MediaError *error)
 {
     static const char x26x[] = "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,"
@@ -65,7 +64,7 @@ static int check_preset(const AVCodec *codec, const char *preset, MediaError *er
     return 0;
 }
 
-/* Encoders do not refuse a value that is too large, but take the worst quality there is. */
+/* Encoders silently clamp a value that is too large to their worst quality. */
 static int check_crf(const AVCodec *codec, double crf, MediaError *error)
 {
     const double most = av_match_name(codec->name, "libx264,libx264rgb,libx265") ? 51 : 63;
@@ -75,8 +74,8 @@ static int check_crf(const AVCodec *codec, double crf, MediaError *error)
                       codec->name, most);
 }
 
-/* A codec's name is no encoder's: which one it is to be decides how the file looks, so it is not
- * guessed. */
+/* A codec's name is not accepted as an encoder, because several encoders may match: the message
+ * lists them. */
 static int no_encoder(const char *name, MediaError *error)
 {
     char meant[256];
@@ -116,7 +115,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         return media_fail(error, MEDIA_USAGE,
                           "the encoder %s and the container %s do not go together", (*codec)->name,
                           format->name);
-    /* Raw frames in a pipe have no tag that a muxer could be asked for. */
+    /* The muxer has no codec tag for raw frames in a pipe. */
     if ((*codec)->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
         return media_fail(error, MEDIA_USAGE, "the container %s does not hold %s", format->name,
@@ -158,7 +157,7 @@ void encoder_suit(const AVCodec **codec, EncoderOptions *options, const AVOutput
 
 static const enum AVPixelFormat *formats_of(const AVCodec *codec)
 {
-    /* Frames that are only wrapped must be what the one muxer for them, YUV4MPEG2, knows. */
+    /* Wrapped frames must have a format that the YUV4MPEG2 muxer knows. */
     static const enum AVPixelFormat y4m[] = {
         AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,   AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUV411P,
         AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
@@ -176,7 +175,7 @@ static int has_chroma(enum AVPixelFormat format)
     return !convert_is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
 }
 
-/* Files of single pictures that have no tags for YUV, though their encoders take it. */
+/* True for picture files that cannot tag YUV, though their encoders take it. */
 static int prefers_rgb(const AVCodec *codec)
 {
     return codec->id == AV_CODEC_ID_TIFF || codec->id == AV_CODEC_ID_JPEG2000;
@@ -187,7 +186,8 @@ static int has_colours(enum AVPixelFormat format)
     return av_pix_fmt_desc_get(format)->nb_components >= 3;
 }
 
-/* Frames are YUV or gray: where there is YUV, no RGB. */
+/* Lists formats that frames, which are YUV or gray, can be converted to. RGB only if there is no
+ * YUV. */
 static void list_makeable(enum AVPixelFormat *makeable, const AVCodec *codec,
                           const enum AVPixelFormat *list)
 {
@@ -211,7 +211,7 @@ void encoder_depths(const AVCodec *codec, int *least, int *most)
         *most = FFMAX(*most, convert_depth(makeable[i]));
     *least = *most;
     for (int i = 0; makeable[i] != AV_PIX_FMT_NONE; i++)
-        if (convert_depth(makeable[i]) >= 8) /* frames are as deep at least */
+        if (convert_depth(makeable[i]) >= 8) /* frames have at least 8 bits */
             *least = FFMIN(*least, convert_depth(makeable[i]));
 }
 
@@ -228,7 +228,7 @@ int encoder_is_on_gpu(const AVCodec *codec)
     return list && is_one_of(AV_PIX_FMT_CUDA, list);
 }
 
-/* Leaves what has it; where nothing has, all. */
+/* Keeps only the formats with the property, or all if none has it. */
 static void prefer(enum AVPixelFormat *list, int (*has)(enum AVPixelFormat format))
 {
     int count = 0;
@@ -239,7 +239,7 @@ static void prefer(enum AVPixelFormat *list, int (*has)(enum AVPixelFormat forma
         list[count] = AV_PIX_FMT_NONE;
 }
 
-/* Leaves what is as deep or deeper; where there is nothing, the deepest. */
+/* Keeps the formats of at least this depth, or else the deepest ones. */
 static void keep_deep(enum AVPixelFormat *list, int depth)
 {
     int deepest = 0, count = 0;
@@ -263,7 +263,8 @@ static int bits_per_pixel(enum AVPixelFormat format)
     return av_get_padded_bits_per_pixel(av_pix_fmt_desc_get(format));
 }
 
-/* What gray fits into with the least beside it. The first is full range by its name, as gray is. */
+/* The smallest format that holds gray. YUVJ420P comes first: it is full range by definition, like
+ * gray. */
 static enum AVPixelFormat nearest_to_gray(const enum AVPixelFormat *list)
 {
     enum AVPixelFormat best = list[0];
@@ -286,8 +287,8 @@ static enum AVPixelFormat nearest_to_colours(enum AVPixelFormat from,
     return best;
 }
 
-/* What is lost, if anything must be: chroma before depth, depth before alpha. Of formats that
- * differ in depth only, the shallowest. */
+/* The nearest format: it loses chroma last, then depth, then alpha. Among formats that differ only
+ * in depth, the shallowest one. */
 static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
                                   const enum AVPixelFormat *list)
 {
@@ -301,8 +302,7 @@ static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
     return has_chroma(from) ? nearest_to_colours(from, makeable) : nearest_to_gray(makeable);
 }
 
-/* The RGB format that loses least; AV_PIX_FMT_NONE: there is no such format. *loss as FFmpeg has
- * it. */
+/* The RGB format that loses least, or AV_PIX_FMT_NONE. *loss has FFmpeg's FF_LOSS flags. */
 static enum AVPixelFormat nearest_rgb(enum AVPixelFormat from, const enum AVPixelFormat *list,
                                       int *loss)
 {
@@ -327,7 +327,7 @@ int format_has_alpha(enum AVPixelFormat format)
     return desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
 
-/* True for 4:2:0 that is no yuvj format: those differ from the others in name only. */
+/* True for 4:2:0 except the yuvj formats, which differ from the others in name only. */
 static int is_420(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -336,8 +336,8 @@ static int is_420(enum AVPixelFormat format)
     return has_chroma(format) && desc->log2_chroma_w == 1 && desc->log2_chroma_h == 1 && !full;
 }
 
-/* Returns the formats in `list` that phones, TVs and browsers decode, in `common`, or `list` itself
- * if it has no such format or the options say otherwise. Formats of GPU memory stay. */
+/* Returns in `common` the formats of `list` that phones, TVs and browsers decode, or `list` itself
+ * if there are none or the options ask for others. GPU formats stay. */
 static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMATS],
                                              const AVCodec *codec, const EncoderOptions *options,
                                              const enum AVPixelFormat *list)
@@ -400,7 +400,7 @@ static int is_set_to(const char *const *options, const char *setting)
     return 0;
 }
 
-/* True if a value of words, as x264-params has them, has one of these. */
+/* True if one of the ':'-separated words of a value, as in x264-params, is in the list. */
 static int has_word(const char *value, const char *const *words)
 {
     for (size_t n; *value; value += n + (value[n] == ':')) {
@@ -464,15 +464,15 @@ int encoder_usual_quantizer(enum AVCodecID id)
     case AV_CODEC_ID_WMV2:
     case AV_CODEC_ID_H263:
     case AV_CODEC_ID_FLV1: return 3;
-    case AV_CODEC_ID_THEORA: return 8; /* of 10, and more is better there */
+    case AV_CODEC_ID_THEORA: return 8; /* 0 to 10; higher is better */
     default: return 0;
     }
 }
 
 /* ---- parts ---- */
 
-/* Threads that each encode a picture wait for rows of those before: x264 has a use for some 7 cores
- * at 360 rows, 10 at 720, and filled 12 of 16 at 1440. */
+/* Rows per busy core: frame threads wait for rows of earlier frames. x264 keeps about 7 cores busy
+ * at 360 rows and 12 of 16 at 1440. */
 #define ROWS_OF_CORE 60
 #define THREADED_CORES 16
 
@@ -491,8 +491,8 @@ static int is_among(const char *text, const char *const *names, char end)
     return *names != NULL;
 }
 
-/* Whether an option has one of these names, or names it within its value, as x264-params does:
- * there, a name may have quotes, or spaces before it. */
+/* True if an option has one of these names, or sets it within its value, as x264-params does.
+ * There, names may be quoted or preceded by spaces. */
 static int names_any(const char *option, const char *const *names)
 {
     const char *value = strchr(option, '=');
@@ -517,7 +517,7 @@ static const char *first_named(const EncoderOptions *o, const char *const *names
     return NULL;
 }
 
-/* True if settings let pictures refer to those before their key frame. */
+/* True if a setting allows open groups of pictures. */
 static int opens_groups(const char *value)
 {
     static const char *const words[] = {
@@ -537,7 +537,8 @@ static const char *first_opening(const EncoderOptions *o)
     return NULL;
 }
 
-/* It is told how good pictures are to be, or tells it by itself. */
+/* True if the encoder aims at a quality, set by an option or by default, rather than at a bit
+ * rate. */
 static int has_quality(const AVCodec *codec, const EncoderOptions *o)
 {
     static const char *const names[] = {"crf", "qp", "cq", "q", "global_quality", "qscale", NULL};
@@ -604,7 +605,7 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
 
 /* ---- names ---- */
 
-/* Fewer letters are a part of nearly every name, and more encoders no answer. */
+/* Shorter words match nearly every name, and a longer list helps nobody. */
 #define MIN_PART 3
 #define MAX_MEANT 8
 

@@ -1,4 +1,4 @@
-/* Which encoder, by which of the names that people have for it, and which of its pixel formats. */
+/* Chooses the encoder and its pixel format, and suggests encoders by name. */
 #ifndef LUMEQ_MEDIA_ENCODER_CHOICE_H
 #define LUMEQ_MEDIA_ENCODER_CHOICE_H
 
@@ -9,86 +9,88 @@
 
 #include "media/error.h"
 
-/* NULL and negative numbers: not asked for, take the default. */
+/* NULL and negative numbers select the default. */
 typedef struct EncoderOptions {
     const char *codec;
     double crf;
     const char *preset;
-    int64_t bitrate; /* bits a second */
+    int64_t bitrate; /* bits per second */
     const char *pixel_format;
-    int keep_format; /* not 0: the encoder gets the format nearest to that of the frames */
-    int eight_bits;  /* not 0: H.264 gets 8 bits at most; see encoder_suit() */
-    const char *const *options; /* "key=value", NULL at the end; or NULL */
+    int keep_format;            /* not 0: use the format nearest to that of the frames */
+    int eight_bits;             /* not 0: at most 8 bits for H.264; see encoder_suit() */
+    const char *const *options; /* "key=value" strings, NULL-terminated; or NULL */
     int threads;
-    int deinterlaced; /* not 0: frames have no fields, whatever their track says */
-    int live;   /* not 0: fast rather than small where nothing else is asked for: frames do not wait
-                 */
-    int cuts;   /* not 0: key frames are asked for, and nothing refers to what is before them */
-    int closed; /* not 0: nothing refers to what is before a key frame; not for encoders of MPEG,
-                   which would find no scenes then, and are open with B-frames alone */
-    int low_latency; /* not 0: none is held back either, and who joins need not wait for long */
+    int deinterlaced; /* not 0: frames are progressive, whatever their track says */
+    int live;         /* not 0: prefer speed to size, since frames arrive in real time */
+    int cuts; /* not 0: the caller requests key frames, and no frame may refer to one before them */
+    int closed; /* not 0: use closed groups of pictures. Not for MPEG encoders, which then detect no
+                   scene cuts, and whose groups are open only with B-frames */
+    int low_latency; /* not 0: encode without delay, and with frequent key frames for viewers who
+                        join */
 } EncoderOptions;
 
-/* The encoder asked for, or the usual one of the container or of pictures with a name like `path`,
- * that the container can hold. MEDIA_USAGE. */
+/* Finds the encoder that the options name, or the usual one for the container or for pictures named
+ * like `path`; the container must be able to hold its codec. MEDIA_USAGE. */
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  const char *path, MediaError *error);
 
 /*
- * Chooses between the usual encoders of mp4, mov and mkv, once the format of the frames is known:
- * libx264 for output of 8 bits, libx265 for more, and libx264 with `eight_bits` where there is no
- * libx265 or the container does not hold HEVC. Changes nothing if options name an encoder, or the
- * container has another usual one.
+ * Chooses the usual encoder of mp4, mov and mkv once the format of the frames is known: libx264 for
+ * 8-bit output, libx265 for more, and libx264 with `eight_bits` if libx265 is missing or the
+ * container does not hold HEVC. Changes nothing if options name an encoder or the container has
+ * another usual one.
  */
 void encoder_suit(const AVCodec **codec, EncoderOptions *options, const AVOutputFormat *format,
                   enum AVPixelFormat from);
 
-/* Whether the encoder has an option of its own of this name. */
+/* True if the encoder has a private option of this name. */
 int encoder_has_option(const AVCodec *codec, const char *name);
 
 /*
- * The format asked for, or the nearest to `from` that the encoder takes. Lossy H.264 and HEVC get
- * 4:2:0, and HEVC 10 bits at most, since phones, TVs and browsers decode nothing else; keep_format
- * and lossless settings prevent that. MEDIA_USAGE.
+ * Chooses the requested format, or the one nearest to `from` that the encoder takes. Lossy H.264
+ * and HEVC get 4:2:0, and HEVC at most 10 bits, since phones, TVs and browsers decode nothing else;
+ * keep_format and lossless settings prevent that. MEDIA_USAGE.
  */
 int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
                           const EncoderOptions *options, enum AVPixelFormat from,
                           MediaError *error);
 
-/* True if the encoder loses nothing of RGB frames (`from`) that it gets as they are. */
+/* True if the encoder takes RGB frames in format `from` unchanged and without loss. */
 int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from);
 
-/* Whether it takes frames in ordinary memory, of a format that they can be converted to. */
+/* True if the encoder takes a system-memory format that frames can be converted to. */
 int encoder_takes_frames(const AVCodec *codec);
 
-/* Whether it takes frames in the memory of a GPU (gpu_frame.h). */
+/* True if the encoder takes frames in GPU memory (gpu_frame.h). */
 int encoder_is_on_gpu(const AVCodec *codec);
 
-/* Bits of the samples that it takes, 0: it does not say. */
+/* The range of sample depths that the encoder takes, in bits; 0: unknown. */
 void encoder_depths(const AVCodec *codec, int *least, int *most);
 
-/* Not 0: with these options it keeps every sample as it is. */
+/* True if the encoder is lossless with these options. */
 int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
 
-/* The quantizer of encoders that would aim at a low rate of bits otherwise; 0: of others. */
+/* The default quantizer for encoders that would otherwise aim at a low bit rate; 0 for other
+ * encoders. */
 int encoder_usual_quantizer(enum AVCodecID id);
 
-/* How many cores one of these keeps busy with pictures of so many rows (0: unknown), where it is
- * known to be many; 0: it is not. */
+/* The number of cores that this encoder keeps busy with pictures of `rows` rows (0: unknown); 0 if
+ * the encoder is not known to use many. */
 int encoder_cores(const AVCodec *codec, int rows);
 
-/* Whether a film can be encoded in parts, each by itself: at a constant quality. MEDIA_USAGE. */
+/* Fails with MEDIA_USAGE if a film cannot be encoded in independent parts: that needs a constant
+ * quality. */
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *options, MediaError *error);
 
-/* Not 0: it takes full range only, as JPEG, or RGB and gray but no YUV. */
+/* True if the encoder takes full range only: JPEG, or RGB and gray but no YUV. */
 int encoder_is_full_range(const AVCodec *codec);
 
-/* Whether a person is told of this encoder: not of those that FFmpeg itself calls experimental, nor
- * of what frames only pass through. */
+/* True if --vcodec help lists this encoder: not if FFmpeg calls it experimental or it only wraps
+ * frames. */
 int encoder_is_listed(const AVCodec *codec, enum AVMediaType type);
 
-/* The encoders that may be meant by the name of a codec (hevc), its other name (h265) or a part of
- * their own (nvenc): "libx265, hevc_nvenc"; "": none. */
+/* Lists the encoders that a codec's name (hevc), its other name (h265) or a part of an encoder's
+ * name (nvenc) may mean: "libx265, hevc_nvenc"; "" if none match. */
 void encoder_names_meant(enum AVMediaType type, const char *name, char *text, size_t size);
 
 int format_has_alpha(enum AVPixelFormat format);

@@ -1,4 +1,4 @@
-/* Which video encoders there are, and which of those that need hardware work here. */
+/* Lists video encoders, and tests whether hardware encoders work on this machine. */
 #ifndef LUMEQ_MEDIA_ENCODER_TRIAL_H
 #define LUMEQ_MEDIA_ENCODER_TRIAL_H
 
@@ -6,11 +6,11 @@
 
 #include "media/error.h"
 
-/* The next video encoder after *at (NULL: the first) of those that `--vcodec help` lists, or NULL.
- * `hardware`: not 0: of those that need it, else of the others. */
+/* Returns the next video encoder that `--vcodec help` lists, or NULL; *at starts as NULL.
+ * `hardware`: 1 for hardware encoders, 0 for the others. */
 const AVCodec *encoder_trial_next(void **at, int hardware);
 
-/* Opens the encoder for a small picture. MEDIA_OUTPUT. */
+/* Tries to open the encoder for a small picture. MEDIA_OUTPUT. */
 int encoder_trial_open(const AVCodec *codec, MediaError *error);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What such a text begins with, and what follows the version in it. */
+/* The beginnings of version texts, and what follows the version. */
 static const char *const begins[] = {"x264 - core ", "x265 (build "};
 static const char end[] = " - H.26";
 

@@ -7,7 +7,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
-/* What is longer is no extension, but a name with a dot in it. */
+/* Longer extensions are parts of a name with a dot. */
 #define MAX_EXTENSION 32
 
 char *file_name_folder(const char *path)
@@ -26,7 +26,7 @@ const char *file_name_base(const char *path)
 
 size_t file_name_room(const char *folder)
 {
-    const size_t before = strlen(folder) + 1; /* with its slash */
+    const size_t before = strlen(folder) + 1; /* including the slash */
     const long most = pathconf(folder, _PC_NAME_MAX);
     const size_t name = most > 0 ? (size_t)most : NAME_MAX;
     const size_t left = before < PATH_MAX - 1 ? PATH_MAX - 1 - before : 0;
@@ -44,7 +44,7 @@ size_t file_name_cut(const char *name, size_t most)
     return end;
 }
 
-/* Where the extension begins, or the end of the name. A dot in front hides a file. */
+/* Returns the extension, or the end of the name. A leading dot marks a hidden file. */
 static const char *extension_of(const char *base)
 {
     const char *dot = strrchr(base, '.');

@@ -1,24 +1,24 @@
-/* Names of files that are made beside another one, and how long they may be. */
+/* Derives names of files beside another one, within the length limits of the folder. */
 #ifndef LUMEQ_MEDIA_FILE_NAME_H
 #define LUMEQ_MEDIA_FILE_NAME_H
 
 #include <stddef.h>
 
-/* The folder that a path lies in, "." without one; to be freed with av_free(). NULL: out of memory.
- */
+/* The folder of a path, or "."; free with av_free(). NULL: out of memory. */
 char *file_name_folder(const char *path);
 
-/* What follows the folder. */
+/* The file name without the folder. */
 const char *file_name_base(const char *path);
 
-/* The bytes that a name in this folder may have, its path included. */
+/* The longest file name in this folder, in bytes, also limited by PATH_MAX. */
 size_t file_name_room(const char *folder);
 
-/* The first bytes of a name, at most `most`, that end with a whole UTF-8 character. */
+/* The length of the longest prefix of a name that has at most `most` bytes and ends with a whole
+ * UTF-8 character. */
 size_t file_name_cut(const char *name, size_t most);
 
-/* "NAME.EXT" with `word` behind NAME, which is shortened where the base would have over `room`
- * bytes; to be freed with av_free(). NULL: out of memory. */
+/* Inserts `word` between NAME and .EXT; shortens NAME if the file name would exceed `room` bytes.
+ * Free with av_free(). NULL: out of memory. */
 char *file_name_with(const char *path, const char *word, size_t room);
 
 #endif

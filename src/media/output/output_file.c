@@ -16,20 +16,19 @@
 
 #include "media/output/file_name.h"
 
-/* Files of one name beside each other; more are refused rather than searched through. */
+/* Most files with numbered names to try. */
 #define MAX_NUMBER 9999
 
-/* Once stopped: a pipe whose reader leaves what is in it for this long is given up. */
+/* After a stop, give up on a pipe whose reader consumes nothing for this long. */
 #define PATIENCE_MS 500
 
-/* How often it is looked whether somebody reads a pipe that is opened. */
+/* Interval for checking whether a pipe has a reader. */
 #define READER_US 10000
 
-/* Symbolic links in a row, as the system has it. */
+/* Longest chain of symbolic links, as in Linux. */
 #define MAX_LINKS 40
 
-/* Whether the reader empties the pipe: what is written at once fits into it then, and nothing
- * waits. */
+/* True if the reader empties the pipe: a write of at most its size then cannot block. */
 static int is_emptied(int fd)
 {
     int left = 1;
@@ -67,8 +66,7 @@ static int check_existing(const char *path, int overwrite, const struct stat *in
     return 0;
 }
 
-/* What a symbolic link points to; NULL where the path is none (errno is 0 then) or out of memory.
- */
+/* The target of a symbolic link. NULL if the path is no link (errno is 0 then) or out of memory. */
 static char *follow(const char *path)
 {
     char target[PATH_MAX];
@@ -87,15 +85,14 @@ static char *follow(const char *path)
     return joined;
 }
 
-/* Nothing is put in its place: a pipe, say, which /dev/stdout leads to by a link to no name. */
+/* True if the path must be written directly, such as a pipe that /dev/stdout links to. */
 static int is_special(const char *path)
 {
     struct stat there;
     return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISREG(there.st_mode));
 }
 
-/* The name behind symbolic links, also where the last one points to nothing yet. NULL: see errno.
- */
+/* Resolves symbolic links, even if the last one points to a missing file. NULL: see errno. */
 static char *resolve(const char *path)
 {
     char *name = av_strdup(path);
@@ -115,7 +112,7 @@ static char *resolve(const char *path)
     return NULL;
 }
 
-/* Whether the name can be had in its folder, and those that stand in for it. */
+/* Checks that the folder allows names as long as this one and the temporary one. */
 static int check_name(OutputFile *file, const char *path, const char *folder, MediaError *error)
 {
     const size_t length = strlen(file_name_base(file->path));
@@ -126,7 +123,7 @@ static int check_name(OutputFile *file, const char *path, const char *folder, Me
             "cannot write %s: its name has %zu bytes, and its folder has room for %zu",
             media_quote(path), length, file->room);
     struct stat there;
-    if (lstat(file->path, &there) < 0 && errno != ENOENT) /* some count characters, or less */
+    if (lstat(file->path, &there) < 0 && errno != ENOENT) /* some file systems have a lower limit */
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
                           strerror(errno));
     if (file->room < TEMP_FILE_ROOM)
@@ -208,8 +205,7 @@ static int is_fifo(const char *path)
     return stat(path, &there) == 0 && S_ISFIFO(there.st_mode);
 }
 
-/* Waits for somebody who reads. To wait in open() would be to miss a stop that comes just before.
- */
+/* Waits for a reader. A blocking open() could miss a stop request that comes just before it. */
 static int open_fifo(OutputFile *file)
 {
     int fd;
@@ -234,13 +230,12 @@ static char *url_of(const OutputFile *file)
     return av_asprintf("file:%s", file->room ? file->temp.name : file->path);
 }
 
-/* NULL: it replaces no file. */
+/* The path of the file to replace, or NULL. */
 static const char *replaced(const OutputFile *file)
 {
     return file->overwrite ? file->path : NULL;
 }
 
-/* In the folder of the path. */
 static int create_temp(OutputFile *file)
 {
     return temp_file_create(&file->temp, file->temp_like ? file->temp_like : file->path,
@@ -297,7 +292,7 @@ int output_file_flush(OutputFile *file, MediaError *error)
     return file->io->error < 0 ? fail_write(file, file->io->error, error) : 0;
 }
 
-/* Where neither renameat2() nor link() can do it: the name is reserved first. */
+/* Fallback without renameat2() and link(): reserves the name first. */
 static int rename_reserved(const char *from, const char *to)
 {
     const int fd = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
@@ -312,7 +307,7 @@ static int rename_reserved(const char *from, const char *to)
     return -1;
 }
 
-/* Fails with EEXIST where there is something of the new name. */
+/* Fails with EEXIST if the new name exists. */
 static int rename_new(const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
@@ -322,15 +317,15 @@ static int rename_new(const char *from, const char *to)
         return -1;
 #endif
     if (link(from, to) == 0) {
-        (void)unlink(from); /* or it is a leftover */
+        (void)unlink(from); /* if that fails, a leftover remains */
         return 0;
     }
     const int unable = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK;
     return unable ? rename_reserved(from, to) : -1;
 }
 
-/* Gives the temporary file the first free name of "NAME.EXT", "NAME-2.EXT", ..., with `word` behind
- * NAME, from `number` on. */
+/* Renames the temporary file to the first free name of "NAME.EXT", "NAME-2.EXT", ..., with `word`
+ * after NAME, starting at `number`. */
 static int take_free_name(OutputFile *file, const char *word, int number)
 {
     for (; number <= MAX_NUMBER; number++) {
@@ -364,7 +359,7 @@ static int take_own_name(OutputFile *file, MediaError *error)
     return ret;
 }
 
-/* Adds to the error what has become of the file. */
+/* Adds to the error where the file is now. */
 static void tell_name(const OutputFile *file, int whole, MediaError *error)
 {
     if (file->name)
@@ -374,7 +369,7 @@ static void tell_name(const OutputFile *file, int whole, MediaError *error)
         media_add(error, "; the file was deleted while it was written");
 }
 
-/* The best name that can be had, all in one folder. */
+/* Renames the file to the best name available. */
 static int take_name(OutputFile *file, OutputName kind, MediaError *error)
 {
     int named = -1;
@@ -394,7 +389,6 @@ static int take_name(OutputFile *file, OutputName kind, MediaError *error)
     return named;
 }
 
-/* Of a closed temporary file. */
 static int give_name(OutputFile *file, OutputName kind, MediaError *error)
 {
     const int named = take_name(file, kind, error) >= 0;
@@ -408,7 +402,7 @@ static int give_name(OutputFile *file, OutputName kind, MediaError *error)
     return error->fault;
 }
 
-/* FFmpeg leaves a pipe that it was given open. */
+/* FFmpeg does not close a pipe it was given as a descriptor. */
 static int close_io(OutputFile *file)
 {
     int ret = avio_closep(&file->io);
@@ -439,7 +433,7 @@ int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
 
 void output_file_close(OutputFile *file)
 {
-    (void)close_io(file); /* what failed has been reported, or is being thrown away */
+    (void)close_io(file); /* errors were reported, or the file is discarded */
     temp_file_remove(&file->temp);
     av_freep(&file->name);
     av_freep(&file->path);

@@ -1,7 +1,6 @@
 /*
- * A file that is being written: under a temporary name beside the final one until it is whole,
- * then synced and renamed. A final name that is a pipe or a device, and "-" (standard output), is
- * written directly.
+ * An output file: written under a temporary name beside the final one, then synced and renamed when
+ * complete. Pipes, devices and "-" (standard output) are written directly.
  */
 #ifndef LUMEQ_MEDIA_OUTPUT_FILE_H
 #define LUMEQ_MEDIA_OUTPUT_FILE_H
@@ -16,64 +15,63 @@
 
 typedef struct OutputFile {
     AVIOContext *io;
-    const atomic_int
-        *stop;  /* not 0: writing into a pipe that nobody empties is given up; or NULL */
-    char *path; /* symbolic links resolved */
-    char *name; /* once committed, also where that failed: where what was written is; else NULL */
-    const char *temp_like; /* the path that the temporary name is made of; NULL: its own */
-    /* Called before the file gets its own name, when it is whole and synced; a fault prevents the
+    const atomic_int *stop; /* not 0: give up writing into a pipe that nobody reads; or NULL */
+    char *path;             /* with symbolic links resolved */
+    char *name;             /* after a commit, even a failed one: where the data is; else NULL */
+    const char *temp_like;  /* path to derive the temporary name from; NULL: `path` */
+    /* Called when the file is complete and synced, before it is renamed; a fault prevents the
      * rename. Or NULL. */
     int (*whole)(void *opaque, const struct stat *file, MediaError *error);
     void *opaque;
     TempFile temp;
-    int fifo; /* a pipe with a name, open; 0: it is none */
+    int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;
-    size_t room; /* of names in its folder; 0: written directly */
+    size_t room; /* longest name in its folder; 0: written directly */
 } OutputFile;
 
-/* What a file is to be called at the end. */
+/* The final name of a file. */
 typedef enum OutputName {
     OUTPUT_OWN_NAME, /* its path */
-    OUTPUT_PARTIAL,  /* NAME.partial.EXT, NAME.partial-2.EXT, ...: the first that is free */
-    OUTPUT_FREE,     /* the first free of NAME.EXT, NAME-2.EXT, ... */
+    OUTPUT_PARTIAL,  /* the first free one of NAME.partial.EXT, NAME.partial-2.EXT, ... */
+    OUTPUT_FREE,     /* the first free one of NAME.EXT, NAME-2.EXT, ... */
 } OutputName;
 
 /*
- * Of a zeroed file: decides what `path` is, without touching it. Errors: MEDIA_USAGE when it exists
- * and `overwrite` is 0, is a directory, or is `input` (compared by device and inode); MEDIA_OUTPUT
- * when its folder is not there or not writable, or its name is too long for it.
+ * Initializes a zeroed file and decides how to write `path`, without touching it. Errors:
+ * MEDIA_USAGE if it exists and `overwrite` is 0, is a directory, or is `input` (compared by device
+ * and inode); MEDIA_OUTPUT if its folder is missing or not writable, or its name is too long.
  */
 int output_file_check(OutputFile *file, const char *path, int overwrite, const struct stat *input,
                       MediaError *error);
 
-/* As output_file_check(), for OUTPUT_FREE: there may be one of that name, whatever it is. */
+/* Like output_file_check() for OUTPUT_FREE: the name may exist. */
 int output_file_check_free(OutputFile *file, const char *path, MediaError *error);
 
-/* Not 0: what was checked is a terminal. */
+/* Returns 1 if the checked path is a terminal. */
 int output_file_is_terminal(const OutputFile *file);
 
-/* Opens the temporary file, or the final one when that is written directly. MEDIA_OUTPUT. */
+/* Opens the temporary file, or the final one if it is written directly. MEDIA_OUTPUT. */
 int output_file_open(OutputFile *file, MediaError *error);
 
-/* Of an open one: text. What cannot be written is known by output_file_has_failed(), not 0 then, as
- * soon as it was tried, and by output_file_flush(). */
+/* Prints text to an open file. output_file_has_failed() returns 1 after a failed write, and
+ * output_file_flush() returns its error. */
 void output_file_print(OutputFile *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int output_file_has_failed(const OutputFile *file);
 
-/* After the last byte: what could not be written is known. MEDIA_OUTPUT. */
+/* Writes all buffered data, so that every write error is known. MEDIA_OUTPUT. */
 int output_file_flush(OutputFile *file, MediaError *error);
 
 /*
- * Closes, syncs and gives the file its name; without `overwrite` nothing is replaced by it, and by
- * the other kinds never. MEDIA_OUTPUT. Where something could not be written, the file is left for
- * output_file_close() to remove; a part stays, though, as does all that was written and then could
- * not be synced or renamed: `error` says where, and `name` is that. `error` may hold, of a part,
- * what has failed before.
+ * Closes, syncs and renames the file; replaces an existing file only for OUTPUT_OWN_NAME with
+ * `overwrite`. MEDIA_OUTPUT. After a write error, output_file_close() removes the file; but a
+ * partial file, and data that was written but could not be synced or renamed, is kept: `error` and
+ * `name` say where. For a partial file, `error` may already hold an earlier failure.
  */
 int output_file_commit(OutputFile *file, OutputName kind, MediaError *error);
 
-/* Closes and removes what is not committed. Frees all. Accepts {0} and half-open files. */
+/* Closes the file, removes it if it was not committed, and frees everything. Accepts {0} and
+ * half-open files. */
 void output_file_close(OutputFile *file);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "media/packet_bytes.h"
 
-#define FIRST_PACKETS 256 /* room that is made for them at first */
+#define FIRST_PACKETS 256 /* initial capacity */
 
-/* A packet in the file: this, its data, and for each of its side data a SideHead and that data. */
+/* A packet in the file: PacketHead, the data, and for each side data a SideHead and that data. */
 typedef struct PacketHead {
     int64_t pts, dts, duration, pos;
     AVRational time_base;

@@ -1,5 +1,5 @@
-/* Packets that wait for the first frame, in order: sound may begin minutes before the pictures.
- * What is too much for memory waits in a file without a name. For one thread. */
+/* A FIFO of packets that wait for the first frame: sound may begin minutes before the pictures.
+ * Beyond a limit, packets go to a temporary file. For one thread. */
 #ifndef LUMEQ_MEDIA_PACKET_SPOOL_H
 #define LUMEQ_MEDIA_PACKET_SPOOL_H
 
@@ -9,27 +9,28 @@
 #include "media/error.h"
 #include "media/output/unnamed_file.h"
 
-/* Bytes that are kept in memory, see packet_bytes(). */
+/* Limit of bytes in memory, see packet_bytes(). */
 #define PACKET_SPOOL_BYTES ((size_t)16 << 20)
 
-/* {.beside, .limit} is an empty one. */
+/* {.beside, .limit} is an empty spool. */
 typedef struct PacketSpool {
-    const char *beside; /* the output: the file lies in its folder where that can be */
+    const char *beside; /* the output path, whose folder is preferred for the file */
     size_t limit;       /* PACKET_SPOOL_BYTES */
-    AVFifo *packets;    /* AVPacket *, the oldest ones; those in the file came after them */
-    size_t bytes;       /* of these */
+    AVFifo *packets;    /* AVPacket *, older than those in the file */
+    size_t bytes;       /* of the packets in memory */
     UnnamedFile file;
-    int has_file; /* from then on all are put there, whole: none of them takes any memory */
+    int has_file; /* all further packets go to the file */
     int64_t written, read;
 } PacketSpool;
 
-/* Takes the packet's content over. MEDIA_OUTPUT. */
+/* Adds a packet, taking its references. MEDIA_OUTPUT. */
 int packet_spool_add(PacketSpool *spool, AVPacket *packet, MediaError *error);
 
-/* The oldest one, which the caller frees; *packet is NULL when none is left. MEDIA_OUTPUT. */
+/* Removes the oldest packet, which the caller frees; *packet is NULL when none is left.
+ * MEDIA_OUTPUT. */
 int packet_spool_take(PacketSpool *spool, AVPacket **packet, MediaError *error);
 
-/* Frees what is left. */
+/* Frees the remaining packets. */
 void packet_spool_close(PacketSpool *spool);
 
 #endif

@@ -35,7 +35,7 @@ static AVFrame *make_frame(const Picture *picture)
     return frame;
 }
 
-/* `kind`: OUTPUT_FREE, or OUTPUT_OWN_NAME, which `overwrite` is for. */
+/* `overwrite` matters only for OUTPUT_OWN_NAME; the other kind is OUTPUT_FREE. */
 static int write_to(OutputFile *file, const AVPacket *packet, const char *path, OutputName kind,
                     int overwrite, MediaError *error)
 {
@@ -49,7 +49,7 @@ static int write_to(OutputFile *file, const AVPacket *packet, const char *path, 
     return output_file_commit(file, kind, error);
 }
 
-/* As PNG; `name` may be NULL. */
+/* `name` may be NULL. */
 static int write_picture(const Picture *picture, const char *path, OutputName kind, int overwrite,
                          char *name, size_t size, MediaError *error)
 {

@@ -14,7 +14,8 @@
 #include "media/output/temp_file.h"
 #include "media/picture_pattern.h"
 
-/* The first name in the folder that the pattern gives, or NULL; valid until it is closed. */
+/* The first file in the folder that matches the pattern, or NULL; valid until the folder is
+ * closed. */
 static const char *find_existing(DIR *folder, const char *pattern)
 {
     const struct dirent *entry;
@@ -43,7 +44,7 @@ static int check_folder(const char *pattern, const char *path, int overwrite, Me
 int picture_sequence_check(const char *pattern, int overwrite, MediaError *error)
 {
     const char *dot = strrchr(pattern, '.');
-    /* FFmpeg takes the frames of a WebP for one animation. */
+    /* FFmpeg's WebP encoder would make one animation of all frames. */
     if (picture_codec(pattern) == AV_CODEC_ID_NONE || (dot && av_strcasecmp(dot, ".webp") == 0))
         return media_fail(error, MEDIA_USAGE,
                           "--sequence writes pictures, and %s is no name of one; end it in .png, "
@@ -82,7 +83,7 @@ int picture_sequence_check_inputs(const char *pattern, const PictureList *inputs
     return 0;
 }
 
-/* Pictures that a killed run has not finished. */
+/* Removes unfinished pictures of a killed run. */
 static void remove_leftovers(const char *pattern)
 {
     char base[NAME_MAX + 1];

@@ -1,5 +1,5 @@
-/* A video written as numbered pictures, each a file that is there whole or not at all. What was
- * written before a run breaks off stays. */
+/* Writes a video as numbered picture files. Each appears only when complete; those written before a
+ * run breaks off stay. */
 #ifndef LUMEQ_MEDIA_PICTURE_SEQUENCE_H
 #define LUMEQ_MEDIA_PICTURE_SEQUENCE_H
 
@@ -9,19 +9,19 @@
 #include "media/input/picture_list.h"
 
 typedef struct PictureSequence {
-    const char *pattern; /* "out%04d.png"; the caller's */
+    const char *pattern; /* such as "out%04d.png"; owned by the caller */
     int64_t count, bytes;
 } PictureSequence;
 
-/* Whether pictures of such names can be written: none is there yet, unless they are overwritten.
+/* Checks that pictures with such names can be written and, without `overwrite`, that none exists.
  * MEDIA_USAGE, MEDIA_OUTPUT. */
 int picture_sequence_check(const char *pattern, int overwrite, MediaError *error);
 
-/* Whether none of them would be one of these. MEDIA_USAGE. */
+/* Checks that no picture would overwrite an input. MEDIA_USAGE. */
 int picture_sequence_check_inputs(const char *pattern, const PictureList *inputs,
                                   MediaError *error);
 
-/* Writes the next one, from number 1 on. MEDIA_OUTPUT. */
+/* Writes the next picture; numbers start at 1. MEDIA_OUTPUT. */
 int picture_sequence_write(PictureSequence *sequence, const AVPacket *packet, MediaError *error);
 
 #endif

@@ -12,20 +12,21 @@
 #include "media/output/output_file.h"
 #include "media/side_data.h"
 
-/* Conversions that are known; none of them makes a slash. */
+/* Allowed strftime() conversions; none can produce a slash. */
 #define CONVERSIONS "YymdjHIMSpabBs%"
 
-/* When the picture is so far into the next piece, no sound of the one before is waited for. */
+/* When the video is this far into the next segment, sound for the previous one is no longer
+ * expected. */
 #define GRACE_US 1000000
 
-/* Memory for packets that wait for the picture a piece begins with. An encoder that holds frames
- * back needs little of it; a camera that is gone while its microphone goes on would need it all. */
+/* Limit for packets that wait for the picture that begins a segment. Encoder delay needs little; a
+ * camera that is unplugged while its microphone goes on would need it all. */
 #define MOST_HELD_BYTES (32 << 20)
 
 typedef struct Piece {
     OutputFile file;
-    AVFormatContext *format; /* NULL: there is none */
-    int begun;               /* its header is written */
+    AVFormatContext *format; /* NULL if no segment is open */
+    int begun;               /* its header was written */
     int64_t start;           /* in the video's time base */
 } Piece;
 
@@ -34,23 +35,23 @@ struct Segments {
     AVFormatContext *like;
     const AVStream *video;
     AVDictionary *muxer;
-    Piece now, before;    /* the latter until all that belongs there has come */
-    unsigned char *moved; /* by stream: packets of it have come to `now` */
-    int64_t first;        /* where the first piece begins, AV_TIME_BASE units */
-    int64_t wall;         /* when that was, seconds of the clock */
-    int64_t due;          /* when the next one does, AV_TIME_BASE units */
-    int64_t count, bytes; /* of those that are complete */
+    Piece now, before;    /* `before` stays open until all its packets arrived */
+    unsigned char *moved; /* by stream: 1 once it has packets in `now` */
+    int64_t first;        /* start of the first segment, AV_TIME_BASE units */
+    int64_t wall;         /* wall clock at that time, in seconds */
+    int64_t due;          /* start of the next segment, AV_TIME_BASE units */
+    int64_t count, bytes; /* of completed segments */
     char *name;
     AVPacket **held;
     unsigned held_room; /* bytes, for av_fast_realloc() */
     int held_count;
     size_t held_bytes;
-    int holds_no_more; /* until the next piece begins: there are too many */
+    int holds_no_more; /* the limit was reached; until the next segment */
 };
 
 /* ---- names ---- */
 
-/* The name for a time of the clock; its folder stays as it is. */
+/* Expands the file name for a wall clock time; the folder is not expanded. */
 static int name_at(const char *path, time_t at, char name[PATH_MAX])
 {
     struct tm local;
@@ -86,7 +87,7 @@ static int check_conversions(const char *path, MediaError *error)
     return 0;
 }
 
-/* Whether there is a time at which two pieces in a row would have one name. */
+/* Fails if two consecutive segments could have the same name. */
 static int check_length(const SegmentOptions *o, time_t now, MediaError *error)
 {
     for (int i = 0; i < 3600; i++)
@@ -113,7 +114,7 @@ static int check_again(const SegmentOptions *o, time_t now, MediaError *error)
     const time_t first = months_later(now, 0);
     const struct {
         const char *word;
-        double least; /* seconds of it */
+        double least; /* its shortest length in seconds */
         time_t a, b;
     } periods[] = {{"minute", 60, now, now + 60},
                    {"hour", 3600, now, now + 3600},
@@ -172,7 +173,7 @@ static int copy_stream(AVFormatContext *to, const AVStream *from)
     return 0;
 }
 
-/* All but the chapters, whose times are those of the whole. */
+/* Copies everything but the chapters, whose times refer to the whole output. */
 static int copy_format(Piece *piece, const AVFormatContext *like)
 {
     if (avformat_alloc_output_context2(&piece->format, like->oformat, NULL, NULL) < 0 ||
@@ -188,7 +189,8 @@ static int copy_format(Piece *piece, const AVFormatContext *like)
     return 0;
 }
 
-/* What a killed run leaves of any piece is found by the name that all of them have in common. */
+/* The temporary name is made from the pattern, so that the next run finds leftovers of any
+ * segment. */
 static int open_file(const Segments *s, Piece *piece, int64_t us, MediaError *error)
 {
     char name[PATH_MAX];
@@ -229,7 +231,7 @@ static void drop(Piece *piece)
     *piece = (Piece){0};
 }
 
-/* A muxer may have gone back to the header last. */
+/* The muxer's last write may have been in the header. */
 static int64_t size_of(const Piece *piece)
 {
     AVIOContext *io = piece->file.io;
@@ -260,7 +262,7 @@ static int complete(Segments *s, Piece *piece, MediaError *error)
     return ret;
 }
 
-/* ---- one after the other ---- */
+/* ---- sequence of segments ---- */
 
 int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
                    const AVDictionary *muxer, int64_t pts, AVRational base, MediaError *error)
@@ -286,7 +288,7 @@ static int64_t start_in(const Segments *s, const Piece *piece, const AVStream *o
     return av_rescale_q(piece->start, s->video->time_base, out->time_base);
 }
 
-/* Video that is copied, which goes to the next piece with its next key frame. */
+/* True for copied video, which moves to the next segment with its next key frame. */
 static int is_copied_video(const Segments *s, const AVStream *out)
 {
     return out != s->video && out->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
@@ -303,7 +305,8 @@ static int is_waited_for(const Segments *s, unsigned i, int64_t by_us)
             (out == s->video || out->codecpar->codec_type == AVMEDIA_TYPE_AUDIO));
 }
 
-/* `by`: the packet that has come to the piece that is written now. */
+/* Closes the previous segment once no stream has packets left for it. `by`: the packet's time
+ * within the current segment. */
 static int follow(Segments *s, const AVStream *out, int64_t by, MediaError *error)
 {
     int waits = 0;
@@ -350,7 +353,7 @@ static int route(Segments *s, AVPacket *packet, const AVStream *out, MediaError 
     return s->before.begun && !is_before ? follow(s, out, time - start, error) : 0;
 }
 
-/* What was held, now that it is known where it belongs. */
+/* Writes held packets, now that their segments are known. */
 static int release(Segments *s, MediaError *error)
 {
     int ret = 0;
@@ -391,7 +394,7 @@ static int has_held(const Segments *s, int stream)
     return 0;
 }
 
-/* Whether it may be of the next piece, which begins with a picture that is still to come. */
+/* True if the packet may belong to the next segment, whose first picture has not arrived. */
 static int is_early(const Segments *s, const AVPacket *packet, const AVStream *out)
 {
     const int64_t time = packet_time(packet);
@@ -399,7 +402,7 @@ static int is_early(const Segments *s, const AVPacket *packet, const AVStream *o
         time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= s->due;
     if (out == s->video || s->holds_no_more)
         return 0;
-    if (is_copied_video(s, out)) /* in decode order */
+    if (is_copied_video(s, out)) /* packets come in decode order */
         return (is_due && (packet->flags & AV_PKT_FLAG_KEY)) || has_held(s, out->index);
     return is_due;
 }

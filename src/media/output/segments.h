@@ -1,8 +1,8 @@
 /*
- * Output in pieces: each is a file of its own, from a key frame on, under a name that tells when it
- * begins, which it gets when it is complete.
- *
- * Two pieces may be open for a moment: sound may still come of the one that the picture has left.
+ * Splits the output into segments: files that begin with a key frame, are named by their start
+ * time, and get that name when complete.
+ * Two segments can be open at once, since sound of the previous one may arrive after the first
+ * picture of the next.
  */
 #ifndef LUMEQ_MEDIA_SEGMENTS_H
 #define LUMEQ_MEDIA_SEGMENTS_H
@@ -12,47 +12,48 @@
 #include "media/error.h"
 
 typedef struct SegmentOptions {
-    const char *path; /* in its name, conversions as in strftime() stand for the local time */
-    double seconds;   /* of each piece, at least; it ends where a key frame can follow */
-    int live;         /* not 0: pieces begin when it is now; else a time of the video is as much
-                       * later than the first one as it lies behind that in the video */
-    int overwrite;    /* files that are there already; else NAME-2.EXT and so on will do */
+    const char *path; /* strftime() conversions in the file name expand to local time */
+    double seconds;   /* least length of a segment, which ends where a key frame can follow */
+    /* not 0: name segments by the current time; else by the time of the first picture plus the
+     * time elapsed in the video */
+    int live;
+    int overwrite; /* replace existing files; else use NAME-2.EXT and so on */
 } SegmentOptions;
 
 typedef struct Segments Segments;
 
-/* Checks the name. The options must outlive it. MEDIA_USAGE: there is no time in it, one that would
- * be the same for two pieces, or, without `overwrite`, one that comes again. */
+/* Checks the name. The options must outlive the segments. MEDIA_USAGE: the name has no time, two
+ * consecutive segments would share it, or, without `overwrite`, it repeats. */
 int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error);
 
 /*
- * Opens the first piece, which begins with the picture of this time. `like`: what each is to be,
- * apart from its file; its header is not written, and packets are in its streams' time bases. It
- * and `video`, one of its streams, must outlive the segments. `muxer`: options, or NULL.
+ * Opens the first segment, which begins at the picture with this time. `like` is the template of
+ * each segment: its header is not written, and packets are in its streams' time bases. It and
+ * `video`, one of its streams, must outlive the segments. `muxer`: muxer options, or NULL.
  * MEDIA_OUTPUT.
  */
 int segments_start(Segments *segments, AVFormatContext *like, const AVStream *video,
                    const AVDictionary *muxer, int64_t pts, AVRational base, MediaError *error);
 
-/* Not 0: another piece is to begin with this picture, which has to be a key frame. */
+/* Returns 1 if the next segment should begin with this picture, which must be a key frame. */
 int segments_is_due(const Segments *segments, int64_t pts, AVRational base);
 
-/* Opens the next piece, for what is not before this picture. MEDIA_OUTPUT. */
+/* Begins the next segment at this picture. MEDIA_OUTPUT. */
 int segments_cut(Segments *segments, int64_t pts, AVRational base, MediaError *error);
 
-/* Writes a packet into the piece that it belongs to, and leaves it blank. MEDIA_OUTPUT, or, with no
- * error noted, the AVERROR of a muxer to whom the packet makes no sense. */
+/* Writes a packet into its segment and leaves it blank. Returns MEDIA_OUTPUT, or the AVERROR of a
+ * muxer that rejects the packet, with `error` unchanged. */
 int segments_write(Segments *segments, AVPacket *packet, const AVStream *out, MediaError *error);
 
-/* Completes what is open. MEDIA_OUTPUT. */
+/* Completes all open segments. MEDIA_OUTPUT. */
 int segments_finish(Segments *segments, MediaError *error);
 
-/* Of all pieces; their number; the name of the last one that is complete, or NULL. */
+/* Bytes of all segments; number of completed ones; path of the last completed one, or NULL. */
 int64_t segments_bytes(const Segments *segments);
 int64_t segments_count(const Segments *segments);
 const char *segments_name(const Segments *segments);
 
-/* What is not complete is removed. */
+/* Frees everything and removes incomplete segments. */
 void segments_close(Segments **segments);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <libavutil/avstring.h>
 
-/* The first ones; how many are left, or AVERROR(ENOMEM). */
+/* Copies the first TAGS_KEPT tags. Returns the number of the others, or AVERROR(ENOMEM). */
 static int copy_first(AVDictionary **to, const AVDictionary *from)
 {
     const AVDictionaryEntry *tag = NULL;
@@ -57,8 +57,8 @@ static int has_cover(const AVFormatContext *to)
     return 0;
 }
 
-/* Names mean the same in capitals, which FFmpeg's Matroska writes all of them in. Such as
- * com.apple.quicktime.make and com.android.version: */
+/* True for keys such as com.apple.quicktime.make and com.android.version, in any case: FFmpeg's
+ * Matroska muxer writes them in capitals. */
 static int is_key(const char *name)
 {
     return av_stristart(name, "com.", NULL);
@@ -72,10 +72,10 @@ static int is_device(const char *name)
 int tags_want_keys(const AVFormatContext *to)
 {
     const AVDictionaryEntry *tag = NULL;
-    const int is_mov = strcmp(to->oformat->name, "mov") == 0; /* has places for the device */
+    const int is_mov = strcmp(to->oformat->name, "mov") == 0; /* has tags for the device */
     if (!is_mov && !av_match_name(to->oformat->name, "mp4,ipod"))
         return 0;
-    if (has_cover(to)) /* it is kept among the ordinary tags, which there are none of then */
+    if (has_cover(to)) /* a cover is stored among ordinary tags, which QuickTime keys replace */
         return 0;
     while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX)))
         if (is_key(tag->key) || (!is_mov && is_device(tag->key)))
@@ -83,7 +83,8 @@ int tags_want_keys(const AVFormatContext *to)
     return 0;
 }
 
-/* The name of a tag as it was before Matroska's capitals; QuickTime minds them. */
+/* Restores the case of a tag that Matroska stored in capitals; QuickTime keys are
+ * case-sensitive. */
 static void name_without_capitals(const char *from, char *name, size_t size)
 {
     av_strlcpy(name, from, size);
@@ -131,13 +132,13 @@ int tags_name_for_quicktime(AVDictionary **tags)
     return 0;
 }
 
-/* When it was recorded, as older iPhones have it: a day or a year alone is rather of the work. */
+/* The recording time as older iPhones store it; a bare day or year is a release date. */
 static int is_date(const AVDictionaryEntry *tag)
 {
     return av_strcasecmp(tag->key, "date") == 0 && strchr(tag->value, 'T');
 }
 
-/* "location-eng" is the same again. */
+/* True for tags about the recording. "location-eng" only repeats "location". */
 static int is_of_recording(const AVDictionaryEntry *tag)
 {
     return is_key(tag->key) || is_device(tag->key) || is_date(tag) ||

@@ -22,29 +22,29 @@
 #include "media/output/file_name.h"
 
 #define NAME_TRIES 100
-#define SYNC_BYTES (8 << 20) /* which a slow USB stick takes in 2 seconds */
+#define SYNC_BYTES (8 << 20) /* a slow USB stick needs 2 seconds for this */
 
-/* ".NAME.lumeq-0123abcd.part"; of a NAME that is too long, its begin, "~" and its checksum. */
+/* ".NAME.lumeq-0123abcd.part"; a NAME that is too long is cut and gets "~" and its checksum. */
 #define MARK ".lumeq-"
 #define DIGITS 8
 #define ENDING ".part"
 
-/* ---- those of this process, for a signal handler ---- */
+/* ---- registry of temporary files, for a signal handler ---- */
 
 typedef enum NoteState {
-    NOTE_FREE,  /* to be used again */
-    NOTE_LIVE,  /* the file is there; only its owner and the handler may take the note */
-    NOTE_TAKEN, /* by one thread, which may change or free its text */
+    NOTE_FREE,  /* can be reused */
+    NOTE_LIVE,  /* the file exists; its owner or the handler may take the note */
+    NOTE_TAKEN, /* owned by one thread, which may change or free its text */
 } NoteState;
 
-/* Notes are used again, and never freed: the handler may be reading one in another thread, and
- * keeps those that it has taken. */
+/* Notes are reused but never freed, since the handler may be reading one in another thread. The
+ * handler keeps those it takes. */
 typedef struct TempNote {
     struct TempNote *next;
     atomic_int state;
     dev_t device;
     ino_t inode;
-    const char *path; /* that it is written for, quoted; behind the name */
+    const char *path; /* the output path, quoted; stored after the name */
     char *name;
 } TempNote;
 
@@ -56,7 +56,7 @@ static int take_note(TempNote *note, NoteState from)
     return atomic_compare_exchange_strong(&note->state, &expected, NOTE_TAKEN);
 }
 
-/* A free note, or a new one; taken. NULL: out of memory. */
+/* Takes a free or a new note. NULL: out of memory. */
 static TempNote *find_note(void)
 {
     TempNote *note = atomic_load(&notes);
@@ -98,8 +98,8 @@ static int is_there(const TempNote *note)
            there.st_ino == note->inode;
 }
 
-/* The owner is done with its note, and may remove the file. A note that the handler has
- * taken stays the handler's. */
+/* Frees the owner's note and removes the file if `removes`. A note taken by the handler stays
+ * taken. */
 static void give_back(TempNote *note, int removes)
 {
     if (!take_note(note, NOTE_LIVE))
@@ -118,7 +118,7 @@ void temp_file_remove_all(void (*removed)(const char *path))
 
 /* ---- leftovers ---- */
 
-/* Not 0: the open file, `file`, has this name. */
+/* True if the open file has this name; `*file` receives its status. */
 static int has_name(int fd, const char *name, struct stat *file)
 {
     struct stat there;
@@ -126,7 +126,7 @@ static int has_name(int fd, const char *name, struct stat *file)
            file->st_ino == there.st_ino;
 }
 
-/* Not 0: the open file has this name, is one of ours, and was not finished. */
+/* True if the open file has this name, belongs to this user, and was not finished. */
 static int is_unfinished(int fd, const char *name)
 {
     struct stat file;
@@ -177,7 +177,7 @@ static int is_replaced(const char *path, struct stat *old)
     return path && stat(path, old) == 0 && S_ISREG(old->st_mode);
 }
 
-/* The owner is the writer, who opens the file again by its name and so needs both bits. */
+/* The owner needs both bits because the muxer opens the file again by name. */
 int temp_file_open(const char *name, const char *replaces)
 {
     struct stat old;
@@ -186,7 +186,7 @@ int temp_file_open(const char *name, const char *replaces)
     return open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
 }
 
-/* The mode that the file was created with respects the umask. */
+/* The file's creation mode respects the umask. */
 void temp_file_take_mode(int fd, const char *replaces)
 {
     struct stat old, file;
@@ -202,7 +202,7 @@ void temp_file_take_mode(int fd, const char *replaces)
 static char *prefix_of(const char *base, size_t room)
 {
     const size_t fixed = strlen("." MARK ENDING) + DIGITS, length = strlen(base);
-    if (room > NAME_MAX) /* where it counts characters, and nobody knows how many bytes they have */
+    if (room > NAME_MAX) /* the limit may count characters of unknown size */
         room = NAME_MAX;
     if (fixed + length <= room)
         return av_asprintf(".%s" MARK, base);
@@ -214,12 +214,12 @@ static char *prefix_of(const char *base, size_t room)
 int temp_file_lock(int fd, const char *name)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        return errno != EWOULDBLOCK; /* else there are no locks, for nobody */
+        return errno != EWOULDBLOCK; /* other errors mean that locks are not supported */
     struct stat file;
     return has_name(fd, name, &file);
 }
 
-/* 1: it is ours; 0: try another name; -1: see errno. */
+/* Returns 1 on success, 0 to try another name, -1 with errno. */
 static int create(TempFile *temp, const char *name, const char *path, const char *replaces)
 {
     const int fd = temp_file_open(name, replaces);
@@ -313,6 +313,6 @@ void temp_file_sync_folder(const char *path)
     av_free(folder);
     if (fd < 0)
         return;
-    (void)fsync(fd); /* not every file system can; the file itself is safe */
+    (void)fsync(fd); /* not supported everywhere; the file itself is safe */
     close(fd);
 }

@@ -14,42 +14,43 @@
 #include "media/output/tags.h"
 #include "media/side_data.h"
 
-/* What is heard this much too early is noticed. */
+/* Sound that is early by more than this is noticeable. */
 #define NOTICED_US 40000
 
-/* Frames that a video codec may show after others that it decodes later. */
+/* Longest reordering delay of a video codec, in frames. */
 #define MAX_DELAY 16
 
-/* An input stream as the sink knows it: the input itself belongs to the thread that reads it. */
+/* The output's view of an input stream. The thread that reads the input owns the stream itself. */
 typedef struct Track {
     AVStream *out;       /* NULL: left out */
-    AVRational in_base;  /* of its packets */
-    AVRational own_base; /* of what the converter gives out */
+    AVRational in_base;  /* time base of its packets */
+    AVRational own_base; /* time base of the converter's packets */
     AudioTranscoder *audio;
     TextTranscoder *text;
-    AVBSFContext *filter;         /* of copied packets, or NULL */
-    AVPacket *picture;            /* of a cover, to be written first */
-    int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE: none yet */
-    int64_t shown[MAX_DELAY + 1]; /* of video: pts that no packet has as its dts, see find_dts() */
-    char *early;                  /* its name, until it is said how early it begins; or NULL */
-    char *name;      /* of copied video of a part: it begins with a key frame; else NULL */
-    int64_t key_pts; /* of that key frame, in in_base; INT64_MAX: it has not come */
-    int was_cut;     /* packets before it were left out */
+    AVBSFContext *filter;         /* bitstream filter for copied packets, or NULL */
+    AVPacket *picture;            /* cover picture, written first */
+    int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE before the first packet */
+    int64_t shown[MAX_DELAY + 1]; /* sorted pts to use as dts, see find_dts() */
+    char *early; /* track name, until the note about an early start was given; or NULL */
+    char *name;  /* track name of copied video in a part, which must begin with a key frame; else
+                    NULL */
+    int64_t key_pts; /* of that key frame, in in_base; INT64_MAX before it arrives */
+    int was_cut;     /* packets before the key frame were dropped */
 } Track;
 
 struct Tracks {
     const TrackOptions *options;
     AVFormatContext *to;
-    Track *tracks; /* by input stream */
+    Track *tracks; /* indexed by input stream */
     int count;
     AVPacket *packet;
     TrackMuxer mux;
     void *opaque;
-    int64_t start, end; /* of the part, absolute; AV_NOPTS_VALUE: not given */
-    int64_t too_early;  /* subtitles that were over before 0 */
-    int64_t lost;       /* packets that a filter could not read */
-    int tags_left_out;  /* since there are too many */
-    int unusual_count;  /* copied tracks of sound that many players lack */
+    int64_t start, end; /* of the part, in input time; AV_NOPTS_VALUE: not given */
+    int64_t too_early;  /* subtitles that ended before time 0 */
+    int64_t lost;       /* packets that a bitstream filter rejected */
+    int tags_left_out;  /* number of tags over the limit */
+    int unusual_count;  /* copied sound tracks that many players cannot play */
     char unusual[256];  /* their names */
 };
 
@@ -124,7 +125,7 @@ static void leave_out(const Tracks *t, const Source *source, AVStream *in, const
     note(t, "%s is left out: %s%s", track, reason, more);
 }
 
-/* What nobody asked for goes without a word, and so does what is written in another way. */
+/* True if the options want this stream. Unwanted streams are dropped without a note. */
 static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
 {
     const TrackOptions *o = t->options;
@@ -136,7 +137,8 @@ static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
         return !is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
     case AVMEDIA_TYPE_SUBTITLE: return !o->no_subs && (!o->sub_track || o->sub_track == number + 1);
     case AVMEDIA_TYPE_DATA:
-        /* The demuxer has made chapters of it; or muxers make it of the video's tag anew. */
+        /* Chapter tracks are already read as chapters; muxers recreate the timecode track from the
+         * tag. */
         return in->discard != AVDISCARD_ALL &&
                !(in->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd') &&
                  av_dict_get(source->video->metadata, "timecode", NULL, 0));
@@ -175,7 +177,8 @@ static int add_video(Tracks *t, const AVStream *in, AVStream **out, MediaError *
     return side_data_copy_lasting(*out, in) < 0 ? out_of_memory(error) : 0;
 }
 
-/* The bitstream filter for a copied track where FFmpeg's muxer has none of its own, or NULL. */
+/* The bitstream filter that a copied track needs and FFmpeg's muxer does not add itself, or
+ * NULL. */
 static const char *filter_name(const AVOutputFormat *muxer, const AVCodecParameters *par)
 {
     const int has_lengths = par->extradata_size > 0 && par->extradata[0] == 1;
@@ -208,8 +211,8 @@ static int delays_one_frame(const AVStream *stream)
     return id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO || id == AV_CODEC_ID_MPEG4;
 }
 
-/* AVI and MPEG's program streams leave out the pts of frames that are shown later than they are
- * decoded. libavformat finds them for codecs in which one frame at most waits. */
+/* AVI and MPEG program streams omit the pts of reordered frames. libavformat can derive them if the
+ * codec reorders by at most one frame. */
 static void find_pts(const Source *source, const AVStream *in)
 {
     if (delays_one_frame(in) && delays_one_frame(source->video))
@@ -234,7 +237,7 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     if (avcodec_parameters_copy(out->codecpar, in->codecpar) < 0 || open_filter(t, in, out) < 0 ||
         side_data_copy_all(out, in) < 0)
         return out_of_memory(error);
-    /* A tag of another container may mean something else, or nothing, in this one. */
+    /* Another container's tag may mean something else, or nothing, in this one. */
     out->codecpar->codec_tag = container_tag(t->to->oformat, in->codecpar);
     out->avg_frame_rate = in->avg_frame_rate;
     out->r_frame_rate = in->r_frame_rate;
@@ -254,7 +257,7 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     return 0;
 }
 
-/* Matroska keeps covers as attached files. */
+/* Matroska stores covers as attachments. */
 static int attach_picture(Tracks *t, const AVStream *in, MediaError *error)
 {
     const int png = in->codecpar->codec_id == AV_CODEC_ID_PNG;
@@ -283,7 +286,7 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
     const enum AVCodecID id = in->codecpar->codec_id;
     const AVOutputFormat *muxer = t->to->oformat;
     Track *track = &t->tracks[in->index];
-    in->discard = AVDISCARD_ALL; /* it is here already */
+    in->discard = AVDISCARD_ALL; /* attached_pic already holds it */
     if (!in->attached_pic.size || (in->disposition & AV_DISPOSITION_TIMED_THUMBNAILS)) {
         leave_out(t, source, in, "it is a preview of a chapter", "");
         return 0;
@@ -303,12 +306,12 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
     const int ret = add_copy(t, source, in, error);
     if (ret < 0)
         return ret;
-    track->out->disposition = AV_DISPOSITION_ATTACHED_PIC; /* and nothing else, for the muxer */
+    track->out->disposition = AV_DISPOSITION_ATTACHED_PIC; /* muxers expect no other flag */
     track->picture = av_packet_clone(&in->attached_pic);
     return track->picture ? 0 : out_of_memory(error);
 }
 
-/* Where a track begins within the part, AV_NOPTS_VALUE: unknown. */
+/* Start time of a track within the part; AV_NOPTS_VALUE: unknown. */
 static int64_t track_begin(const Tracks *t, const Source *source, const AVStream *in)
 {
     const int64_t begin = source_track_start(source, in);
@@ -317,8 +320,8 @@ static int64_t track_begin(const Tracks *t, const Source *source, const AVStream
     return FFMAX(begin, t->start);
 }
 
-/* Whether sound begins so much later than the first of the tracks that it cannot be copied into a
- * container that does not keep that. */
+/* True if the track begins too late to be copied into a container that does not store start
+ * times. */
 static int is_late(const Tracks *t, const Source *source, const AVStream *in)
 {
     const int64_t begin = track_begin(t, source, in);
@@ -336,7 +339,8 @@ static int is_late(const Tracks *t, const Source *source, const AVStream *in)
     return 0;
 }
 
-/* The samples of discs, as they are, in the order that containers know. */
+/* The PCM codec that holds the same samples as the LPCM of discs, in a byte order that containers
+ * know. */
 static enum AVCodecID plain_pcm(const AVOutputFormat *muxer, const AVCodecParameters *par)
 {
     const int is_deep = par->format != AV_SAMPLE_FMT_S16 || par->bits_per_coded_sample > 16;
@@ -346,8 +350,8 @@ static enum AVCodecID plain_pcm(const AVOutputFormat *muxer, const AVCodecParame
     return is_disc && container_takes(muxer, AVMEDIA_TYPE_AUDIO, id) ? id : AV_CODEC_ID_NONE;
 }
 
-/* The encoder a track is to be converted with, or NULL. `refusal`: it cannot be copied; `late`: it
- * should not be. */
+/* The encoder for a converted track, or NULL to copy it. `refusal`: why it cannot be copied;
+ * `late`: it should not be. */
 static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const char *refusal,
                                     int late)
 {
@@ -387,8 +391,8 @@ static int open_converter(const Tracks *t, const AVStream *in, AVStream *out,
     return text_transcoder_open(&track->text, in, out, encoder);
 }
 
-/* The parameters are found first: a stream that has been added cannot be taken back. `copy`: that
- * is the other way. */
+/* Opens the converter on a scratch stream first, because a stream cannot be removed from the
+ * output. If that fails and `copy` is not 0, copies the track instead. */
 static int add_converted(Tracks *t, const Source *source, AVStream *in, const AVCodec *encoder,
                          const char *reason, int copy, MediaError *error)
 {
@@ -479,7 +483,7 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
     return 0;
 }
 
-/* Pictures, and the stream of one codec, are not expected to hold any. */
+/* Notes dropped tags, except for pictures and raw streams, where nobody expects tags. */
 static void note_tags(const Tracks *t)
 {
     char names[320];
@@ -507,7 +511,7 @@ static void note_foreign(const Tracks *t, const Source *source)
         note(t, "data outside of the tracks (cameras store GPS there) is left out: %s", boxes);
 }
 
-/* With a count of frames, the part's end is only known roughly before it is reached. */
+/* A frame count gives only the approximate end of the part. */
 static void find_part(Tracks *t, const Source *source)
 {
     const TrackOptions *o = t->options;
@@ -602,9 +606,8 @@ int tracks_wants(const Tracks *t, int stream)
     return t->tracks[stream].out && !t->tracks[stream].picture;
 }
 
-/* The time that a packet is decoded at, by the pts of those before it: as many frames wait to be
- * shown as the codec may delay. Demuxers leave out the first ones, since they learn the delay
- * later. */
+/* Derives the dts from the pts of earlier packets and the codec's reordering delay. Demuxers omit
+ * the first dts because they learn the delay later. */
 static int64_t find_dts(Track *track, const AVPacket *packet)
 {
     const int delay = av_clip(track->out->codecpar->video_delay, 0, MAX_DELAY);
@@ -619,7 +622,8 @@ static int64_t find_dts(Track *track, const AVPacket *packet)
     return packet->dts != AV_NOPTS_VALUE ? packet->dts : shown[0];
 }
 
-/* Muxers take no packet without a time, nor one that goes back: damaged files have both. */
+/* Muxers reject packets without a dts or with one that goes back, both of which damaged files
+ * have. */
 static void mend_times(Track *track, AVPacket *packet)
 {
     packet->dts = find_dts(track, packet);
@@ -633,7 +637,7 @@ static void mend_times(Track *track, AVPacket *packet)
     track->last_dts = packet->dts;
 }
 
-/* What is copied is heard from the beginning of the file. */
+/* Notes how early a copied track will be heard, since the container stores no start time. */
 static void note_early(const Tracks *t, Track *track, const AVPacket *packet, AVRational base)
 {
     const int64_t by =
@@ -644,7 +648,7 @@ static void note_early(const Tracks *t, Track *track, const AVPacket *packet, AV
     av_freep(&track->early);
 }
 
-/* Video of a part, before the first key frame: nothing there can be decoded, nor can what is shown
+/* True for video before the part's first key frame: it cannot be decoded, nor can frames shown
  * before that key frame. */
 static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
 {
@@ -660,7 +664,7 @@ static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
     return is_before;
 }
 
-/* 0: the packet is damaged and cannot be written. */
+/* Returns 0 if the packet is too damaged to be written. */
 static int run_filter(Tracks *t, const Track *track, AVPacket *packet)
 {
     int ret = av_bsf_send_packet(track->filter, packet);
@@ -703,7 +707,7 @@ static int failed(int ret, MediaError *error)
     return error->fault;
 }
 
-/* `packet` NULL: the end. */
+/* A NULL `packet` marks the end. */
 static int convert_audio(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
 {
     Taker taker = {t, track, error};
@@ -719,9 +723,9 @@ static int convert_text(Tracks *t, Track *track, const AVPacket *packet, MediaEr
     return ret ? write_packet(t, track, t->packet, track->own_base, error) : 0;
 }
 
-/* Subtitles and data do not count for where the output begins: they may lie before it. Muxers would
- * have all begin with them. 0: nothing is left of the packet. One that does not say how long it
- * lasts, lasts until the next. */
+/* Cuts a subtitle or data packet that begins before time 0, because muxers would shift the whole
+ * output to it. Returns 0 if nothing is left. A packet without a duration lasts until the next
+ * one. */
 static int cut_before_zero(AVPacket *packet)
 {
     const int64_t start = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;

@@ -25,46 +25,47 @@ int transcode_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in
 
 /* ---- sound ---- */
 
-/* As good as most ears can tell. */
+/* Transparent to most listeners. */
 #define BITS_PER_CHANNEL 96000
 #define VORBIS_QUALITY 6
 
-/* Samples a packet has where the encoder does not mind. */
+/* Samples per packet if the encoder accepts any number. */
 #define USUAL_FRAME 1024
 
-/* Timestamps that are off by less than this are only rounded, those that are off by more than the
- * other a jump of the clock, which is followed but not filled. */
+/* Smaller timestamp errors are rounding. Gaps longer than MAX_GAP_S are jumps of the clock: they
+ * are followed but not filled. */
 #define TOLERANCE_MS 30
 #define MAX_GAP_S 60
 
-/* The same where packets are known to be lost: what they held is missing to the sample. */
+/* The tolerance after lost packets, whose samples are known to be missing. */
 #define LOST_TOLERANCE_MS 5
 
-/* Times of packets in the decoder: it grows from here. */
+/* Initial capacity for the times of packets in the decoder. */
 #define FIRST_TIMES 16
 
 struct AudioTranscoder {
     AVCodecParameters *from;
-    AVRational from_base; /* of its packets */
+    AVRational from_base; /* time base of its packets */
     AVCodecContext *decoder, *encoder;
     SwrContext *resampler;
     AVAudioFifo *samples;
     AVFrame *decoded, *resampled;
     AVPacket *packet;
-    int in_rate, in_format; /* what the resampler was made for */
+    int in_rate, in_format; /* input of the resampler */
     AVChannelLayout in_layout;
-    int64_t next_in;  /* when the samples after those that have come are due, encoder's time base */
-    int64_t next_out; /* of the first sample in `samples` */
-    AVFifo *given;    /* int64_t: times of packets that the decoder has, but gave no frame for */
-    int from_zero;    /* sound begins with the file, whatever the packets say */
-    int64_t length;   /* of the track, encoder's time base; 0: not known */
-    int64_t begin, end;   /* of the packets, encoder's time base, or AV_NOPTS_VALUE */
-    int64_t last_end;     /* of the last one */
-    int64_t lost_end;     /* of the last one that could not be decoded */
-    int64_t lost;         /* samples that are silence instead */
-    int64_t errors;       /* of the decoder, since the last frame */
-    int64_t other_errors; /* that nothing is missing for */
-    int worn; /* the decoder has failed: some keep what a damaged packet has told them */
+    int64_t next_in;      /* time due for the next input samples, encoder's time base */
+    int64_t next_out;     /* time of the first sample in `samples` */
+    AVFifo *given;        /* int64_t: times of packets that have not produced a frame yet */
+    int from_zero;        /* the container starts all sound at time 0 */
+    int64_t length;       /* of the track, encoder's time base; 0: unknown */
+    int64_t begin, end;   /* of all packets, encoder's time base, or AV_NOPTS_VALUE */
+    int64_t last_end;     /* end of the last packet */
+    int64_t lost_end;     /* end of the last packet that failed to decode */
+    int64_t lost;         /* samples replaced by silence */
+    int64_t errors;       /* decoder errors since the last frame */
+    int64_t other_errors; /* decoder errors that lost no samples */
+    int worn; /* the decoder has failed and must be reopened: it may hold state from a damaged
+                 packet */
 };
 
 /* The nearest rate that is not lower, else the highest. */
@@ -79,11 +80,12 @@ static int choose_rate(const AVCodec *codec, int rate)
     return best;
 }
 
-/* The same channels, else as many in another order, else two, else whatever comes first. */
+/* Chooses the same channels, else the same number in another order, else stereo, else the encoder's
+ * first layout. */
 static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AVChannelLayout *in)
 {
     const AVChannelLayout *list = codec_channel_layouts(codec), *same_count = NULL, *stereo = NULL;
-    if (!list) { /* such encoders know the usual order for a count, not its variants */
+    if (!list) { /* the encoder knows only the default layout for a channel count */
         av_channel_layout_default(layout, in->nb_channels > 8 ? 2 : in->nb_channels);
         return 0;
     }
@@ -98,7 +100,7 @@ static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AV
     return av_channel_layout_copy(layout, same_count ? same_count : stereo ? stereo : list);
 }
 
-/* `bitrate` 0: the encoder's own choice. */
+/* A `bitrate` of 0 leaves the choice to the encoder. */
 static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
                        int64_t bitrate)
 {
@@ -116,7 +118,7 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputF
     if (ret < 0)
         return ret;
     c->time_base = (AVRational){1, c->sample_rate};
-    if (codec->id == AV_CODEC_ID_VORBIS) { /* it takes few rates */
+    if (codec->id == AV_CODEC_ID_VORBIS) { /* it accepts only few bit rates */
         c->flags |= AV_CODEC_FLAG_QSCALE;
         c->global_quality = VORBIS_QUALITY * FF_QP2LAMBDA;
     } else if (bitrate) {
@@ -133,8 +135,8 @@ static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutput
     return ret < 0 ? try_encoder(t, codec, muxer, 0) : ret;
 }
 
-/* Damage that a checksum finds is silence rather than noise. FLAC's decoder only mentions it,
- * unless it is told to fail. */
+/* Packets with a wrong checksum become silence rather than noise. FLAC's decoder fails on them only
+ * with AV_EF_EXPLODE. */
 static int open_decoder(const AudioTranscoder *t, AVCodecContext **decoder)
 {
     const int ret = transcode_open_decoder(decoder, t->from, t->from_base);
@@ -190,7 +192,7 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
     return 0;
 }
 
-/* An empty frame for so many samples as the encoder takes them. */
+/* Allocates a frame of `samples` samples in the encoder's format. */
 static int get_frame(const AudioTranscoder *t, AVFrame *frame, int samples)
 {
     av_frame_unref(frame);
@@ -214,7 +216,7 @@ static int take_packets(AudioTranscoder *t, PacketTaker take, void *opaque)
     }
 }
 
-/* Encodes whole frames of what has come; at the end, the rest too. */
+/* Encodes the complete frames; with `all`, also the incomplete rest. */
 static int encode(AudioTranscoder *t, int all, PacketTaker take, void *opaque)
 {
     const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
@@ -248,7 +250,7 @@ static int add_silence(AudioTranscoder *t, int samples)
     return ret < 0 ? ret : 0;
 }
 
-/* So many samples of silence come next. */
+/* Appends silence. */
 static int fill(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opaque)
 {
     t->next_in += samples;
@@ -264,7 +266,7 @@ static int fill(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opa
     return 0;
 }
 
-/* The same in place of what could not be decoded. */
+/* Appends silence in place of sound that could not be decoded. */
 static int lose(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opaque)
 {
     t->lost += samples;
@@ -289,7 +291,7 @@ static int prepare_resampler(AudioTranscoder *t, const AVFrame *frame)
     return ret;
 }
 
-/* `frame` NULL: what is left in the resampler. */
+/* A NULL `frame` flushes the resampler. */
 static int resample(AudioTranscoder *t, const AVFrame *frame)
 {
     const int in = frame ? frame->nb_samples : 0;
@@ -307,7 +309,7 @@ static int resample(AudioTranscoder *t, const AVFrame *frame)
     return ret;
 }
 
-/* The clock has jumped: what has come is completed with silence and the rest follows the jump. */
+/* Follows a jump of the clock, after completing the current frame with silence. */
 static int jump(AudioTranscoder *t, int64_t to, PacketTaker take, void *opaque)
 {
     const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
@@ -320,7 +322,8 @@ static int jump(AudioTranscoder *t, int64_t to, PacketTaker take, void *opaque)
     return encoded;
 }
 
-/* How many packets the decoder has swallowed before it gave this frame. */
+/* Returns the number of packets that the decoder consumed without producing a frame before this
+ * one. */
 static int64_t forget_given(AudioTranscoder *t, const AVFrame *frame)
 {
     int64_t time, swallowed = 0;
@@ -333,12 +336,12 @@ static int64_t forget_given(AudioTranscoder *t, const AVFrame *frame)
     return swallowed;
 }
 
-/* Where the sound begins; `at` is where there is the first of it. */
+/* Sets the start of the sound; `at` is the time of the first samples. */
 static int start(AudioTranscoder *t, int64_t at, PacketTaker take, void *opaque)
 {
-    if (t->errors && t->begin != AV_NOPTS_VALUE) /* what came before is lost */
+    if (t->errors && t->begin != AV_NOPTS_VALUE) /* earlier packets were lost */
         at = FFMIN(at, FFMAX(t->begin, 0));
-    /* A container that does not hold this does not hold what the encoder puts before it, either. */
+    /* A container that stores no start time does not store the encoder's padding either. */
     const int64_t silence = t->from_zero ? FFMAX(at - t->encoder->initial_padding, 0) : 0;
     t->next_in = t->next_out = at - silence;
     return fill(t, silence, take, opaque);
@@ -349,14 +352,14 @@ static int64_t tolerance(const AudioTranscoder *t, int lossy)
     return (int64_t)t->encoder->sample_rate * (lossy ? LOST_TOLERANCE_MS : TOLERANCE_MS) / 1000;
 }
 
-/* Longer than any gap, and not known to be what could not be decoded. */
+/* True if the gap is too long to fill and is not explained by packets that failed to decode. */
 static int is_jump(const AudioTranscoder *t, int64_t to)
 {
     const int64_t from = t->errors ? FFMAX(t->next_in, t->lost_end) : t->next_in;
     return !t->from_zero && to - from > (int64_t)MAX_GAP_S * t->encoder->sample_rate;
 }
 
-/* Goes on at a later time, past what is missing. `lossy`: it could not be decoded. */
+/* Advances to a later time and fills the gap. `lossy`: packets before it failed to decode. */
 static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, void *opaque)
 {
     const int64_t gap = to - t->next_in;
@@ -372,7 +375,7 @@ static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, voi
     return lossy ? lose(t, gap, take, opaque) : fill(t, gap, take, opaque);
 }
 
-/* Sees to it that a frame's samples come in their time: 1; 0: they come too late; or an error. */
+/* Aligns the output with the frame's time. Returns 1, 0 if the frame is too late, or an error. */
 static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
 {
     const int64_t swallowed = forget_given(t, frame);
@@ -389,7 +392,7 @@ static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, voi
     return ret < 0 ? ret : in_time;
 }
 
-/* What decoders make up for what they find damaged is a buzz, if not noise. */
+/* Decoders conceal damage with a buzz or noise, which is worse than silence. */
 static int is_damaged(const AVFrame *frame)
 {
     return frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT);
@@ -408,7 +411,7 @@ static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take
     return ret < 0 ? ret : encode(t, 0, take, opaque);
 }
 
-/* It becomes a gap. */
+/* Marks a gap for a packet that failed to decode. */
 static void lose_packet(AudioTranscoder *t)
 {
     t->errors++;
@@ -444,7 +447,7 @@ static void renew_decoder(AudioTranscoder *t)
     t->worn = 0;
 }
 
-/* What could not be decoded last is missing at the end. */
+/* Fills the end of the track if its last packets failed to decode. */
 static int complete(AudioTranscoder *t, PacketTaker take, void *opaque)
 {
     int ret = 0;
@@ -481,7 +484,7 @@ static void note_times(AudioTranscoder *t, const AVPacket *packet)
     t->last_end = end;
     if (!t->length || t->from->bit_rate <= 0)
         return;
-    /* Parsers make one packet, with the duration of one, of many that are damaged. */
+    /* Parsers merge many damaged packets into one with the duration of one. */
     const int64_t by_size = av_rescale(packet->size, INT64_C(8) * to.den, t->from->bit_rate);
     const int64_t by_length = FFMAX(t->begin, 0) + t->length;
     t->last_end = FFMAX(end, FFMIN(begin + by_size, by_length));
@@ -495,7 +498,7 @@ int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker
         note_times(t, packet);
     int ret = avcodec_send_packet(t->decoder, packet);
     if (ret >= 0 && packet && packet->pts != AV_NOPTS_VALUE)
-        (void)av_fifo_write(t->given, &packet->pts, 1); /* full, it knows of no more */
+        (void)av_fifo_write(t->given, &packet->pts, 1); /* when full, loss goes unnoticed */
     if (ret == AVERROR(ENOMEM))
         return ret;
     if (ret < 0)
@@ -533,7 +536,7 @@ void audio_transcoder_close(AudioTranscoder **transcoder)
 
 /* ---- subtitles ---- */
 
-/* What one line of subtitles takes at most, styles included. */
+/* Maximum size of one encoded subtitle, styles included. */
 #define MAX_TEXT (64 * 1024)
 
 static const AVRational milliseconds = {1, 1000};
@@ -549,7 +552,7 @@ static int open_text_encoder(TextTranscoder *t, const AVCodec *codec)
     if (!t->encoder)
         return AVERROR(ENOMEM);
     t->encoder->time_base = milliseconds;
-    if (size > 0) { /* the styles, which the encoder reads as it opens */
+    if (size > 0) { /* the encoder reads the styles when it is opened */
         t->encoder->subtitle_header = av_mallocz((size_t)size + 1);
         if (!t->encoder->subtitle_header)
             return AVERROR(ENOMEM);
@@ -601,7 +604,7 @@ int text_transcoder_run(TextTranscoder *t, const AVPacket *packet, AVPacket *to)
 {
     AVSubtitle subtitle = {0};
     int got = 0;
-    AVPacket *copy = av_packet_clone(packet); /* the decoder takes none that is const */
+    AVPacket *copy = av_packet_clone(packet); /* the decoder's parameter is not const */
     if (!copy)
         return AVERROR(ENOMEM);
     const int read = avcodec_decode_subtitle2(t->decoder, &subtitle, &got, copy);
@@ -616,7 +619,7 @@ int text_transcoder_run(TextTranscoder *t, const AVPacket *packet, AVPacket *to)
     int64_t duration = av_rescale_q(packet->duration, t->decoder->pkt_timebase, milliseconds);
     if (duration <= 0)
         duration = (int64_t)subtitle.end_display_time - subtitle.start_display_time;
-    /* Encoders write the time they are told here, too: of a packet, it is 0. */
+    /* Encoders also write this start time, which is relative to the packet. */
     subtitle.pts = av_rescale_q(start, milliseconds, AV_TIME_BASE_Q);
     subtitle.end_display_time = (uint32_t)(duration > 0 ? duration : 0);
     subtitle.start_display_time = 0;

@@ -10,7 +10,7 @@
 
 struct Turner {
     PictureTurn turn;
-    enum AVPixelFormat format; /* of what is turned */
+    enum AVPixelFormat format; /* of the frames that the filter turns */
     Converter converter;
     FilterGraph filters;
 };
@@ -29,7 +29,7 @@ static const char *filters_of(PictureTurn t)
     return t.xx > 0 ? "vflip" : t.yy > 0 ? "hflip" : "hflip,vflip";
 }
 
-/* As deep, with as many components, and chroma of whole resolution. */
+/* True for the same depth and number of components, with full-resolution chroma. */
 static int is_whole(enum AVPixelFormat format, enum AVPixelFormat like)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -67,7 +67,7 @@ int turner_open(Turner **turner, const AVFrame *first, PictureTurn turn, int thr
     return ret;
 }
 
-/* Where chroma lies among its pixels, -1 (left, top) to 1. */
+/* Chroma sample positions relative to their pixels, -1 (left, top) to 1. */
 static const struct {
     enum AVChromaLocation location;
     int x, y;
@@ -78,10 +78,10 @@ static const struct {
 
 #define SITES (sizeof(sites) / sizeof(sites[0]))
 
-/* There is no name for chroma at the right: the centre is the nearest to it that has one. */
+/* There is no name for chroma at the right: use the centre, the nearest one. */
 static enum AVChromaLocation turn_site(enum AVChromaLocation location, PictureTurn t)
 {
-    size_t from = 0; /* what is not said is at the left */
+    size_t from = 0; /* unspecified means left */
     for (size_t i = 0; i < SITES; i++)
         if (sites[i].location == location)
             from = i;
@@ -93,8 +93,8 @@ static enum AVChromaLocation turn_site(enum AVChromaLocation location, PictureTu
     return location;
 }
 
-/* Rows that have become columns are no fields. Upside down, the lower field of an even number of
- * rows is the upper one. */
+/* A quarter turn destroys fields. Turned upside down, frames with an even number of rows swap their
+ * fields. */
 static void turn_fields(const AVFrame *frame, AVFrame *to, PictureTurn t)
 {
     const int interlaced = FRAME_IS_INTERLACED(frame) && !is_quarter(t);

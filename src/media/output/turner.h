@@ -1,4 +1,4 @@
-/* Frames turned and mirrored as they are to be shown, for files that cannot say how. */
+/* Rotates and mirrors frames for files that cannot store their orientation. */
 #ifndef LUMEQ_MEDIA_TURNER_H
 #define LUMEQ_MEDIA_TURNER_H
 
@@ -8,18 +8,19 @@
 
 typedef struct Turner Turner;
 
-/* The format that frames come out in: theirs, or one with a sample of chroma for every pixel where
- * chroma is finer one way than the other and a quarter turn is made. */
+/* The output format: the same, or one with full-resolution chroma if a quarter turn would swap
+ * different horizontal and vertical subsampling. */
 enum AVPixelFormat turner_format(enum AVPixelFormat direct, PictureTurn turn);
 
-/* For direct frames (convert.h) of the size and format of `first`. 0 or AVERROR. */
+/* Opens a turner for direct frames (convert.h) of the size and format of `first`. Returns 0 or
+ * AVERROR. */
 int turner_open(Turner **turner, const AVFrame *first, PictureTurn turn, int threads);
 
-/* The frame, turned, with all its properties but how it is to be turned, in `to`, which is
- * unreferenced first. 0 or AVERROR. */
+/* Writes the turned frame to `to`, which is unreferenced first, with all properties except the
+ * orientation. Returns 0 or AVERROR. */
 int turner_run(Turner *turner, const AVFrame *frame, AVFrame *to);
 
-/* NULL is allowed inside. */
+/* *turner may be NULL. */
 void turner_close(Turner **turner);
 
 #endif

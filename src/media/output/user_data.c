@@ -3,22 +3,22 @@
 #include <limits.h>
 #include <string.h>
 
-/* Start code and header of a NAL unit; types of the messages; its end. Rec. ITU-T H.264 and H.265,
- * 7.3 and annex D. */
+/* Start code and header of an SEI NAL unit, message types, and trailing bits. ITU-T H.264 and
+ * H.265, 7.3 and annex D. */
 static const uint8_t begin_h264[] = {0, 0, 0, 1, 6}, begin_hevc[] = {0, 0, 0, 1, 39 << 1, 1};
 #define REGISTERED 4
 #define UNREGISTERED 5
 #define END 0x80
 
-/* Bytes around closed captions (ATSC A/53 part 4, 6.2.3). Their number follows the first part. */
+/* Framing of closed captions (ATSC A/53 part 4, 6.2.3); their count follows the first part. */
 static const uint8_t captions_begin[] = {0xb5, 0, 0x31, 'G', 'A', '9', '4', 3};
 #define CAPTIONS_FLAG 0x40
 #define CAPTION_BYTES 3
 #define MOST_CAPTIONS 31
 #define CAPTIONS_END 0xff
 
-/* The first bytes of such data: UUIDs of x264, x265, FFmpeg's encoders with VA-API and with Vulkan,
- * and Apple's VideoToolbox (figures of each frame). */
+/* User data to skip, by its UUID: signatures of x264, x265, FFmpeg's VA-API and Vulkan encoders,
+ * and VideoToolbox. */
 static const char *const signatures[] = {
     "\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
     "\x2c\xa2\xde\x09\xb5\x17\x47\xdb\xbb\x55\xa4\xfe\x7f\xc2\xfc\x4e"
@@ -39,7 +39,7 @@ static int is_user_data(const AVFrameSideData *data)
     return 1;
 }
 
-/* A byte with emulation prevention; returns the position after it. */
+/* Writes a byte with emulation prevention; returns the position after it. */
 static uint8_t *put(uint8_t *to, int *zeros, uint8_t byte)
 {
     if (*zeros == 2 && byte <= 3) {
@@ -56,7 +56,7 @@ static size_t most_bytes(size_t size)
     return sizeof(begin_hevc) + 1 + (size + size / UINT8_MAX + 2) / 2 * 3 + 3;
 }
 
-/* A NAL unit with one message; returns the position after it. */
+/* Writes a NAL unit with one message; returns the position after it. */
 static uint8_t *put_unit(uint8_t *to, uint8_t type, const uint8_t *data, size_t size, int is_hevc)
 {
     int zeros = 0;
@@ -121,7 +121,7 @@ static int is_slice(uint8_t header, enum AVCodecID codec)
     return codec == AV_CODEC_ID_HEVC ? type < 32 : type >= 1 && type <= 5;
 }
 
-/* The position of the start code of the first slice; -1: none. */
+/* Returns the position of the first slice's start code, or -1. */
 static int find_slice(const AVPacket *packet, enum AVCodecID codec)
 {
     const uint8_t *b = packet->data;

@@ -5,15 +5,15 @@
 #include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 
-/* Types of the NAL units with sequence parameter sets: ITU-T H.264, table 7-1, H.265, table 7-1. */
+/* NAL unit types of sequence parameter sets: ITU-T H.264 table 7-1, H.265 table 7-1. */
 #define H264_SPS 7
 #define HEVC_SPS 33
 
-/* Flags after the profile in those of H.264. */
+/* Flags after the profile in an H.264 sequence parameter set. */
 #define CONSTRAINT_SET1 0x40
 #define CONSTRAINT_SET3 0x10
 
-/* Bytes up to and with the profile, from the NAL unit's header on. */
+/* Bytes from the NAL unit header up to and including the profile. */
 #define SPS_BYTES 4
 
 static int h264_profile(const uint8_t *sps)
@@ -26,7 +26,7 @@ static int h264_profile(const uint8_t *sps)
     return profile;
 }
 
-/* The profile by the first sequence parameter set, after a start code. */
+/* Reads the profile from the first sequence parameter set after a start code. */
 static int find_profile(enum AVCodecID id, const uint8_t *bytes, size_t size)
 {
     const int h264 = id == AV_CODEC_ID_H264, hevc = id == AV_CODEC_ID_HEVC;

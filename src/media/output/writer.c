@@ -29,15 +29,14 @@
 #include "media/picture_pattern.h"
 #include "media/side_data.h"
 
-/* Where nothing is to be held back, so long a track is waited for. */
+/* With low latency, the muxer waits this long for a packet of another track. */
 #define LATENCY_US 100000
 
-/* Frames a second of what AVI holds, at most: the rate of a video without a steady one may be that
- * of its clock. */
+/* Highest frame rate for AVI. The rate of a video without a steady one may be that of its clock. */
 #define MAX_CONSTANT_RATE 120
 #define USUAL_CONSTANT_RATE 60
 
-/* Longer gaps, in frames, are left to the muxer. */
+/* Longer gaps, in frames, are not filled: the muxer handles them. */
 #define MAX_REPEATS 6000
 
 struct Writer {
@@ -48,33 +47,34 @@ struct Writer {
     OutputFile file;
     AVFormatContext *format;
     Encoder *encoder;
-    Turner *turner; /* NULL: frames are written as they are stored */
+    Turner *turner; /* NULL: frames are written as stored */
     AVFrame *turned;
-    AVFrame *original; /* see take_original(); NULL: not yet */
+    AVFrame *original; /* see take_original(); NULL until needed */
     int keeps_rgb;
     PictureTurn turn; /* of the first frame */
-    int turn_said;    /* that it is another one later */
+    int turn_said;    /* the note about a different turn was given */
     AVStream *video;
-    AVRational copy_base; /* of its packets, where they are copied */
+    AVRational copy_base; /* time base of its packets if they are copied */
     AVPacket *packet;
     Tracks *tracks;
     EncoderTrack track;
-    PictureSequence pictures; /* with options->sequence, instead of the file */
+    PictureSequence pictures; /* used instead of the file with options->sequence */
     int header_written;
     int sent;         /* frames were encoded here */
     char about[96];   /* see writer_video() */
-    int dynamic_said; /* that dynamic HDR is dropped */
+    int dynamic_said; /* the note about dropped dynamic HDR was given */
     int user_data_said, fields_said;
-    int64_t bytes; /* once the file is closed */
+    int64_t bytes; /* size of the closed file */
     int64_t lost_packets;
     PacketSpool held;      /* packets that came before the first frame */
     Segments *segments;    /* NULL: one file */
-    int64_t next_pts;      /* of the picture that is written next, ... */
-    AVRational next_base;  /* ... where there are pieces */
-    int64_t last_duration; /* of the packet written last */
-    AVFrame *shown;        /* at a constant rate: a copy of the last frame */
+    int64_t next_pts;      /* in segments: time of the next picture, ... */
+    AVRational next_base;  /* ... and its time base */
+    int64_t last_duration; /* of the last packet written */
+    AVFrame *shown;        /* at a constant rate: copy of the last frame */
     int64_t first_pts, first_place, shown_end, next_place, repeated, dropped;
-    int cut_here, cut_said; /* its packet is still to come; that it is no key frame */
+    int cut_here, cut_said; /* waiting for the packet that begins a segment; the note about a
+                               missing key frame was given */
 };
 
 static void note(const Writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -119,7 +119,7 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     const char *name = options->format;
     if (!name && strcmp(options->path, "-") == 0)
         name = "yuv4mpegpipe";
-    if (options->sequence) /* what one picture is written with */
+    if (options->sequence) /* the muxer of single pictures */
         name = "image2pipe";
     w->pictures.pattern = options->path;
     int ret =
@@ -150,13 +150,13 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     return ret;
 }
 
-/* These put alpha beside their packets, and only some containers have a place for it. */
+/* Encoders that store alpha beside their packets, which only some containers can hold. */
 static int is_vpx(const AVCodec *codec)
 {
     return codec->id == AV_CODEC_ID_VP8 || codec->id == AV_CODEC_ID_VP9;
 }
 
-/* The video's packets go on as they are. */
+/* Sets up the video stream for packets copied from the input. */
 static int map_copy(Writer *w, const AVStream *in, MediaError *error)
 {
     const AVCodecParameters *par = in->codecpar;
@@ -174,7 +174,7 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     return side_data_copy_all(w->video, in) < 0 ? out_of_memory(error) : 0;
 }
 
-/* The rate of a container whose frames have no times. */
+/* The frame rate for a container that stores no frame times. */
 static AVRational constant_rate(AVRational rate)
 {
     if (rate.num <= 0 || rate.den <= 0)
@@ -194,7 +194,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
         w->format->max_interleave_delta = LATENCY_US;
     }
-    w->dynamic_said = side_data_dolby_vision_profile(in) != 0;     /* the source has */
+    w->dynamic_said = side_data_dolby_vision_profile(in) != 0;     /* the source already says so */
     w->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* FLAC in mp4 */
     w->track = (EncoderTrack){
         .time_base = in->time_base,
@@ -206,7 +206,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     if (w->track.constant_rate) {
         w->track.frame_rate = constant_rate(w->track.frame_rate);
         w->track.time_base = av_inv_q(w->track.frame_rate);
-        w->format->avoid_negative_ts = 0; /* priming samples would move the picture by a frame */
+        w->format->avoid_negative_ts = 0; /* otherwise priming samples delay the video by a frame */
         w->shown = av_frame_alloc();
         if (!w->shown)
             return out_of_memory(error);
@@ -231,7 +231,7 @@ static int fail_write(Writer *w, int ret, MediaError *error)
                       media_av_text(ret), detail[0] ? "; " : "", detail);
 }
 
-/* Whether a piece begins as it should. */
+/* Warns if a segment does not begin with a key frame. */
 static void note_cut(Writer *w, const AVPacket *packet)
 {
     const int is_key = packet->flags & AV_PKT_FLAG_KEY;
@@ -259,7 +259,7 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     if (w->segments && ret < 0 && error->fault)
         return error->fault;
     if ((ret == AVERROR_INVALIDDATA || ret == AVERROR_PATCHWELCOME) && out != w->video) {
-        w->lost_packets++; /* a copied packet that makes no sense: the input's damage */
+        w->lost_packets++; /* the muxer rejects a copied packet: the input is damaged */
         return 0;
     }
     return ret < 0 ? fail_write(w, ret, error) : 0;
@@ -293,7 +293,8 @@ int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
     if (w->options->sequence)
         return picture_sequence_write(&w->pictures, packet, error);
     if (w->track
-            .constant_rate) { /* parts may begin with the place that the one before ended with */
+            .constant_rate) { /* a part may begin with the frame index that ended the previous
+                                     one */
         packet->pts = packet->dts = FFMAX(packet->dts, w->next_place);
         w->next_place = packet->dts + 1;
     }
@@ -332,9 +333,9 @@ static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
     return 0;
 }
 
-/* Moves the index of mp4 and mov to the front, so that a browser can start to play before it has
- * all of the file. The muxer reads the file again for that, and the temporary name may have changed
- * by then. Pieces are not moved: a camera's disk has enough to do. */
+/* Moves the index of mp4 and mov to the front, so that a browser can start playing before it has
+ * the whole file. The muxer reads the file back to do so, through /proc because the temporary file
+ * may be renamed meanwhile. Segments skip this: it would double the disk traffic. */
 static int set_faststart(Writer *w, AVDictionary **options)
 {
     char path[32];
@@ -349,7 +350,7 @@ static int set_faststart(Writer *w, AVDictionary **options)
                           : AVERROR(ENOMEM);
 }
 
-/* What muxers do only when they are told to. */
+/* Options that muxers need to be given. */
 static int set_muxer_options(Writer *w, AVDictionary **options)
 {
     int ret = set_faststart(w, options);
@@ -359,9 +360,10 @@ static int set_muxer_options(Writer *w, AVDictionary **options)
     if (ret < 0)
         return ret;
     if (w->options->low_latency && strcmp(w->muxer->name, "mpegts") == 0)
-        return av_dict_set(options, "pes_payload_size", "0", 0); /* sound does not pile up */
+        return av_dict_set(options, "pes_payload_size", "0",
+                           0); /* one sound frame per PES packet, without delay */
     if (strcmp(w->muxer->name, "apng") == 0)
-        return av_dict_set(options, "plays", "0", 0); /* for ever, as a GIF does */
+        return av_dict_set(options, "plays", "0", 0); /* loop forever, like a GIF */
     return 0;
 }
 
@@ -373,7 +375,7 @@ static int open_file(Writer *w, MediaError *error)
                                   : output_file_open(&w->file, error);
 }
 
-/* The packets that were held. */
+/* Writes the packets that arrived before the header. */
 static int release(Writer *w, MediaError *error)
 {
     AVPacket *packet;
@@ -410,8 +412,7 @@ static int write_header(Writer *w, MediaError *error)
     return ret < 0 ? ret : release(w, error);
 }
 
-/* Says how frames are adapted; if that is done for players, it also says why and how to prevent
- * it. */
+/* Notes how frames are adapted; if players are the reason, also says why and how to prevent it. */
 static void note_adaptation(const Writer *w, const AVFrame *first)
 {
     const char *adaptation = encoder_adaptation(w->encoder);
@@ -471,7 +472,7 @@ static void note_turn(const Writer *w, enum AVPixelFormat from, enum AVPixelForm
              av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
 }
 
-/* Rows that become columns are no fields; upside down, the first field is the other one. */
+/* A quarter turn destroys fields; turned upside down, the field order is swapped. */
 static enum AVFieldOrder turned_order(enum AVFieldOrder order, PictureTurn turn, int height)
 {
     static const enum AVFieldOrder swapped[] = {
@@ -500,7 +501,7 @@ static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaE
     return 0;
 }
 
-/* Not 0: the frame says how it is to be turned. */
+/* Returns 1 if the frame has a display matrix. */
 static int has_matrix(const AVFrame *frame, int32_t matrix[9])
 {
     const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
@@ -511,7 +512,8 @@ static int has_matrix(const AVFrame *frame, int32_t matrix[9])
     return 1;
 }
 
-/* What the container does not keep is done to the pixels, or said. */
+/* If the container cannot store the rotation, frames are turned here; other angles are dropped with
+ * a note. */
 static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
 {
     int32_t matrix[9];
@@ -530,7 +532,7 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
     return 0;
 }
 
-/* Neither a container nor the size of the picture can change with it. */
+/* The rotation of the whole output is fixed by its first frame. */
 static void note_other_turn(Writer *w, const AVFrame *frame)
 {
     int32_t matrix[9];
@@ -555,7 +557,7 @@ int writer_is_full_range(const Writer *w)
 
 int writer_depth(const Writer *w, enum AVPixelFormat from)
 {
-    MediaError none = {0}; /* what is not possible is told when the encoder is opened */
+    MediaError none = {0}; /* errors are reported when the encoder is opened */
     const AVCodec *codec = w->codec;
     EncoderOptions video = w->encoding;
     enum AVPixelFormat to;
@@ -581,7 +583,7 @@ const char *writer_encoder(const Writer *w)
     return w->codec ? w->codec->name : NULL;
 }
 
-/* RGB from before it was converted, with the properties of the frame. */
+/* Replaces the frame by the RGB frame it was converted from, with the frame's properties. */
 static int take_original(Writer *w, const AVFrame **frame, MediaError *error)
 {
     const AVFrame *original = convert_original(*frame);
@@ -594,7 +596,7 @@ static int take_original(Writer *w, const AVFrame **frame, MediaError *error)
         return out_of_memory(error);
     av_frame_unref(to);
     int ret = av_frame_ref(to, original);
-    while (ret >= 0 && to->nb_side_data) /* those of the frame are the same, and more */
+    while (ret >= 0 && to->nb_side_data) /* the converted frame has the same side data and more */
         av_frame_remove_side_data(to, to->side_data[0]->type);
     if (ret >= 0)
         ret = av_frame_copy_props(to, *frame);
@@ -607,7 +609,7 @@ static int take_original(Writer *w, const AVFrame **frame, MediaError *error)
     return 0;
 }
 
-/* Turns the frame, if it is to be, and opens the encoder for the first one. */
+/* Turns the frame if needed, and opens the encoder for the first one. */
 static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
 {
     int ret = w->encoder ? 0 : choose_turn(w, *frame, error);
@@ -639,8 +641,8 @@ int writer_check_parts(const Writer *w, MediaError *error)
     return encoder_check_parts(w->codec, &w->encoding, error);
 }
 
-/* At a constant rate frames have places instead of times, and the first one may be up to three
- * quarters of a frame late: places are then even if times are not quite. */
+/* At a constant rate, frames have indices instead of times. Up to three quarters of a frame of
+ * jitter before the first index keeps indices even when times are not quite even. */
 static int64_t place_at(Writer *w, int64_t pts, AVRational base)
 {
     const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
@@ -651,7 +653,7 @@ static int64_t place_at(Writer *w, int64_t pts, AVRational base)
     return w->first_place + av_rescale_q(pts - w->first_pts, base, to);
 }
 
-/* Keeps a copy that has a place: memory of frames is for those on their way. */
+/* Copies the frame, because holding a reference could exhaust the pool of frames in flight. */
 static int keep_shown(Writer *w, const AVFrame *frame, int64_t place, MediaError *error)
 {
     AVFrame *to = w->shown;
@@ -669,14 +671,14 @@ static int keep_shown(Writer *w, const AVFrame *frame, int64_t place, MediaError
     return 0;
 }
 
-/* Repeats the last frame up to a place. */
+/* Repeats the last frame up to an index. */
 static int fill_to(Writer *w, int64_t place, MediaError *error)
 {
     AVFrame *shown = w->shown;
     int ret = 0;
     if (place - shown->pts > MAX_REPEATS)
         return 0;
-    while (shown->nb_side_data) /* captions are for one frame */
+    while (shown->nb_side_data) /* captions belong to one frame only */
         av_frame_remove_side_data(shown, shown->side_data[0]->type);
     while (ret >= 0 && shown->pts + 1 < place) {
         shown->pts++;
@@ -704,7 +706,7 @@ static void begin_at(Writer *w, int64_t pts, AVRational base)
     w->next_base = base;
 }
 
-/* Where it is time for it, the next piece begins with this picture. */
+/* Begins the next segment with this picture if one is due. */
 static int cut(Writer *w, int64_t pts, AVRational base, MediaError *error)
 {
     if (!w->segments || !segments_is_due(w->segments, pts, base))
@@ -786,7 +788,7 @@ int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
                              : packet_spool_add(&w->held, packet, error);
 }
 
-/* A muxer may have gone back to the header last. */
+/* The muxer's last write may have been in the header. */
 static int64_t written(AVIOContext *io)
 {
     const int64_t size = (io->seekable & AVIO_SEEKABLE_NORMAL) ? avio_size(io) : -1;
@@ -800,7 +802,8 @@ static int write_rest(Writer *w, MediaError *error)
     return ret >= 0 ? tracks_finish(w->tracks, error) : ret;
 }
 
-/* GIF and APNG have a delay after each frame, and their muxers do not look at that of the last. */
+/* GIF and APNG store a delay after each frame, but their muxers ignore the duration of the last
+ * one. */
 static void set_final_delay(const Writer *w)
 {
     const AVRational base = w->video->time_base;
@@ -816,7 +819,8 @@ static void set_final_delay(const Writer *w)
 static int write_trailer(Writer *w, int partial, MediaError *error)
 {
     set_final_delay(w);
-    if (partial && container_is_mp4(w->muxer)) /* somebody waits for the end of the run */
+    if (partial &&
+        container_is_mp4(w->muxer)) /* moving the index would delay the end of an interrupted run */
         (void)av_opt_set(w->format->priv_data, "movflags", "-faststart", 0);
     media_log_clear();
     const int ret = av_write_trailer(w->format);
@@ -825,7 +829,7 @@ static int write_trailer(Writer *w, int partial, MediaError *error)
     return ret < 0 ? fail_write(w, ret, error) : 0;
 }
 
-/* Of a part that could not be written to its end: whether it is worth a name. Else says so. */
+/* Decides whether a partial file is worth a name; if not, adds the reason to the error. */
 static int is_worth_keeping(const Writer *w, MediaError *error)
 {
     struct stat file;
@@ -841,7 +845,7 @@ static int is_worth_keeping(const Writer *w, MediaError *error)
 int writer_finish(Writer *w, int partial, MediaError *error)
 {
     if (w->options->sequence)
-        return writer_end_frames(w, error); /* the others have their names already */
+        return writer_end_frames(w, error); /* the pictures have their names already */
     if (!w->header_written)
         return 0;
     int ret = write_rest(w, error);
