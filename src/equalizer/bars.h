@@ -1,14 +1,14 @@
 /*
- * Black bars at the edges of a video's pictures, letterbox, pillarbox or both: where a picture
- * lies in its frame. The arithmetic of every backend, in the common subset of C and CUDA.
+ * Finds black bars at the edges of video frames (letterbox, pillarbox or both), and so the active
+ * picture. The arithmetic of all backends, in the common subset of C and CUDA.
  *
- * A line is a row or a column; on each side lines are looked at from the edge inwards until one is
- * picture. What decides is the share of a line's samples that are not black: text and logos in a
- * bar light less than half of it, a picture more. Bars come in pairs of about one size, and the
- * picture begins abruptly; what fades in from black or is dark on one side only is picture.
+ * A line is a row or a column. On each side, lines are checked from the edge inwards until one
+ * belongs to the picture. The criterion is the share of lit (not black) samples: text and logos
+ * light less than half of a bar's line, a picture lights more. Bars come in pairs of about equal
+ * size, and the picture begins abruptly: a gradual edge, or darkness on one side only, is picture.
  *
- * A frame is looked at once, by a profile: of each line how many of its samples are lit, of some of
- * them. What lies in bars of the other direction counts as unlit, as bars are.
+ * The input is a profile of the frame: the number of lit samples in each line, counted in a subset
+ * of its samples. Samples inside the bars of the other direction are excluded from the totals.
  */
 #ifndef LUMEQ_BARS_H
 #define LUMEQ_BARS_H
@@ -17,83 +17,85 @@
 
 #include "lumeq/lumeq.h"
 
-/* The profile of a row is of all its samples, or of so many blocks at even distances. */
+/* The profile of a row counts all its samples, or, in wide frames, this many evenly spaced blocks.
+ */
 #define BARS_BLOCK 16
 #define BARS_BLOCKS 15
 #define BARS_ROW_SAMPLES (BARS_BLOCK * BARS_BLOCKS)
 
-/* That of a column is of one row in so many: about as many as this, 255 at most. */
+/* The profile of a column counts every n-th row, so that about this many, at most 255, are counted.
+ */
 #define BARS_COLUMN_SAMPLES 128
 
-#define BARS_BLACK_MARGIN 8 /* codes of 8 bits: what compression and grain leave in bars */
+#define BARS_BLACK_MARGIN 8 /* in codes of 8 bits: compression and grain in bars stay below */
 
 /* Percent of a line's samples that are lit. */
-#define BARS_PICTURE 50 /* from here on it is picture */
-#define BARS_TEXT 25    /* up to here it is of a bar, perhaps one with text */
-#define BARS_BUSY 15    /* more than most of a bar's lines have, even with text or a logo in it */
-#define BARS_CLEAN 5    /* up to here it is of a bar without */
+#define BARS_PICTURE 50 /* at least: picture */
+#define BARS_TEXT 25    /* at most: a bar, perhaps with text */
+#define BARS_BUSY 15    /* more than most lines of a bar have, even with text or a logo */
+#define BARS_CLEAN 5    /* at most: a bar without text */
 
-#define BARS_LARGEST 45 /* percent of the side that a bar may take */
+#define BARS_LARGEST 45 /* maximum size of a bar, in percent of the side */
 
-#define BARS_TEXT_HEIGHT 8 /* percent of the side: the largest line of text */
+#define BARS_TEXT_HEIGHT 8 /* maximum height of a line of text, in percent of the side */
 
-/* Lines of a side that are looked at, but to find the edge itself: about as many as this. */
+/* About this many lines per direction are checked; the exact edge is then searched between them. */
 #define BARS_LINES 256
 
-#define BARS_SAME 2 /* lines by which an edge wobbles */
+#define BARS_SAME 2 /* edges within this many lines count as equal */
 
-/* Nanoseconds until new bars are believed. One on one side only is more often a dark part of the
- * picture. */
+/* Nanoseconds for which new bars must persist. A bar on one side only is more often a dark part of
+ * the picture. */
 #define BARS_HOLD_PAIR 500000000
 #define BARS_HOLD_LONE 5000000000
 
-#define BARS_ALIGNMENT 4 /* every chroma sample lies over at most as many columns and rows */
+#define BARS_ALIGNMENT 4 /* a multiple of any chroma subsampling */
 
 enum { BARS_COLUMNS, BARS_ROWS, BARS_DIRECTIONS };
 
-/* A frame's; each has as many entries as the frame has columns or rows. */
+/* Lit samples by line; the arrays have as many entries as the frame has columns or rows. */
 typedef struct BarsProfile {
     uint8_t lit[BARS_DIRECTIONS][LUMEQ_MAX_SIDE + 1];
 } BarsProfile;
 
-/* The two sides that face each other: left and right, or top and bottom. */
+/* State of two opposite sides: left and right, or top and bottom. */
 typedef struct BarsPair {
-    int32_t known;    /* a frame has told where the picture begins on both sides */
-    int32_t held[2];  /* size of the bars, 0: none */
-    int32_t found[2]; /* bars that are not held yet */
-    int64_t since;    /* nanoseconds for which they have been found */
+    int32_t known;    /* the edges have been seen on both sides */
+    int32_t held[2];  /* size of the confirmed bars; 0: no bar */
+    int32_t found[2]; /* candidate bars, not confirmed yet */
+    int64_t since;    /* nanoseconds since the candidates appeared */
 } BarsPair;
 
-/* What a frame leaves behind: the history, and what was made of this one. Zero: none yet. */
+/* History for the next frame, and result of this one. Zero: empty history. */
 typedef struct BarsState {
     int32_t width, height, depth, range;
     BarsPair pair[BARS_DIRECTIONS];
-    LumeqRect active; /* the picture: edges at multiples of 4, or the frame's own */
-    uint32_t area;    /* samples of the bars */
-    int32_t grew;     /* with this frame there are more of them */
+    LumeqRect active; /* the picture; its edges are multiples of 4, or the frame's own */
+    uint32_t area;    /* number of samples in bars */
+    int32_t grew;     /* the bars grew with this frame */
 } BarsState;
 
-/* All that the bars depend on besides the profile and the history. */
+/* Input besides the profile and the history. */
 typedef struct BarsParams {
     int32_t width, height, depth, shift, range;
-    int32_t ignore; /* the active picture is the frame, and the history stays */
-    int64_t step;   /* nanoseconds since the frame before */
+    int32_t ignore; /* ignore bars: the active picture is the whole frame, and the history stays */
+    int64_t step;   /* nanoseconds since the previous frame */
 } BarsParams;
 
 #ifndef BARS_FN
 #define BARS_FN static inline
 
-/* What follows is for one thread for each of the two sides, `far`; all others pass by. Before and
- * after it all wait for each other. */
+/* BARS_EACH_SIDE runs its body in one thread per side, `far` = 0 and 1; other threads skip it.
+ * BARS_WAIT is a barrier. */
 #define BARS_EACH_SIDE(far) for (int far = 0; far < 2; far++)
 #define BARS_WAIT()
 
-/* The number of the lowest bit that is set, and how many are. */
+/* The number of the lowest set bit, and the number of set bits. */
 #define BARS_LOWEST(bits) __builtin_ctz(bits)
 #define BARS_POPULATION(bits) __builtin_popcount(bits)
 #endif
 
-/* The lowest sample that is not black. */
+/* The lowest sample value that counts as lit. */
 BARS_FN uint32_t bars_lit(const BarsParams *p)
 {
     const uint32_t black = p->range == LUMEQ_RANGE_FULL ? 0 : 16;
@@ -107,7 +109,7 @@ BARS_FN int bars_blocks(int width)
     return width > BARS_ROW_SAMPLES ? BARS_BLOCKS : (width + BARS_BLOCK - 1) / BARS_BLOCK;
 }
 
-/* The first sample of a block, and how many it has. */
+/* The first sample of a block; below, its length. */
 BARS_FN int bars_block(int width, int block)
 {
     return width > BARS_ROW_SAMPLES ? (width - BARS_BLOCK) * block / (BARS_BLOCKS - 1)
@@ -120,14 +122,14 @@ BARS_FN int bars_block_size(int width, int block)
     return left < BARS_BLOCK ? left : BARS_BLOCK;
 }
 
-/* Which lines are looked at: one in so many. Odd, so that no pattern of even period, interlacing
- * above all, is seen at one phase only. */
+/* Sampling step for `wanted` of `size` lines. Odd, so that patterns with an even period, such as
+ * interlacing, are not sampled at one phase only. */
 BARS_FN int bars_one_in(int size, int wanted)
 {
     return (size / wanted) | 1;
 }
 
-/* The rows that columns are looked at in: one in so many, from this one on. */
+/* The step and the first row of those that the profile of columns counts. */
 BARS_FN int bars_row_step(int height)
 {
     return bars_one_in(height, BARS_COLUMN_SAMPLES);
@@ -138,15 +140,15 @@ BARS_FN int bars_first_row(int height)
     return bars_row_step(height) / 2;
 }
 
-/* How many of them lie above a row. */
+/* The number of these rows above a row. */
 BARS_FN int bars_rows_above(int height, int row)
 {
     const int step = bars_row_step(height), first = bars_first_row(height);
     return row <= first ? 0 : (row - first + step - 1) / step;
 }
 
-/* Samples that the profile counts of a row's columns, or a column's rows, from `from` to before
- * `to`. */
+/* The number of samples that the profile counts in a row's columns, or a column's rows, in [from,
+ * to). */
 BARS_FN int bars_samples(const BarsParams *p, int direction, int from, int to)
 {
     int samples = 0;
@@ -169,35 +171,35 @@ BARS_FN int bars_samples(const BarsParams *p, int direction, int from, int to)
 
 /* The lines of one direction. */
 typedef struct BarsLines {
-    const uint8_t *lit; /* of the profile */
+    const uint8_t *lit; /* lit samples of the profile */
     int count, samples;
-    int stride;   /* one in so many lines is looked at */
-    int end;      /* lines that a bar may have */
-    int looked;   /* how many of them are looked at */
-    int smallest; /* size of a bar that counts */
-    int rings;    /* lines over which scaling smears an edge */
+    int stride;   /* step between checked lines */
+    int end;      /* maximum size of a bar in lines */
+    int looked;   /* number of checked lines within `end` */
+    int smallest; /* minimum size of a bar */
+    int rings;    /* lines over which scaling blurs an edge */
 } BarsLines;
 
-/* A bit for each line that is looked at, from the edge inwards. */
+/* One bit for each checked line, from the edge inwards. */
 #define BARS_WORDS 8
 
 typedef struct BarsMarks {
-    uint32_t picture[BARS_WORDS]; /* of BARS_PICTURE and more */
-    uint32_t text[BARS_WORDS];    /* of more than BARS_TEXT */
-    uint32_t quiet[BARS_WORDS];   /* of BARS_BUSY at most */
-    uint32_t clean[BARS_WORDS];   /* of BARS_CLEAN at most */
+    uint32_t picture[BARS_WORDS]; /* at least BARS_PICTURE */
+    uint32_t text[BARS_WORDS];    /* above BARS_TEXT */
+    uint32_t quiet[BARS_WORDS];   /* at most BARS_BUSY */
+    uint32_t clean[BARS_WORDS];   /* at most BARS_CLEAN */
 } BarsMarks;
 
-/* What one side looks like. */
+/* Findings on one side. */
 typedef struct BarsSide {
-    int edge;    /* the first line that is picture; -1: there is none */
-    int abrupt;  /* what lies before it may be a bar */
-    int clear;   /* and hardly anything else */
-    int opened;  /* the held bar has picture from `edge` on */
-    int crowded; /* too much of the held bar is lit for text */
+    int edge;    /* the first line of the picture; -1: no such line */
+    int abrupt;  /* the edge is abrupt, as at a bar */
+    int clear;   /* it is clearly a bar */
+    int opened;  /* picture appeared in the confirmed bar, from `edge` on */
+    int crowded; /* too much of the confirmed bar is lit for text */
 } BarsSide;
 
-/* Working memory: on a GPU, what the threads share. */
+/* Scratch memory; on a GPU, shared by the threads. */
 typedef struct BarsWork {
     BarsMarks marks[2];
     BarsSide sides[BARS_DIRECTIONS][2];
@@ -208,7 +210,7 @@ BARS_FN int bars_larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* The columns or rows, of which what lies between `beside` is looked at. */
+/* Describes the columns or rows; only the part between the bars `beside` counts. */
 BARS_FN BarsLines bars_lines(const BarsParams *p, const BarsProfile *profile, int direction,
                              const int32_t beside[2])
 {
@@ -226,13 +228,13 @@ BARS_FN BarsLines bars_lines(const BarsParams *p, const BarsProfile *profile, in
     return lines;
 }
 
-/* Percent of the lit samples in line number i from the edge. */
+/* Percentage of lit samples in line number i from the edge. */
 BARS_FN int bars_percent(const BarsLines *lines, int far, int i)
 {
     return lines->lit[far ? lines->count - 1 - i : i] * 100 / lines->samples;
 }
 
-/* Marks the lines of one side. For all threads. */
+/* Marks the lines of one side. All threads call it. */
 #ifdef BARS_OWN_MARK
 BARS_FN void bars_mark(const BarsLines *lines, int far, BarsMarks *marks);
 #else
@@ -250,7 +252,7 @@ BARS_FN void bars_mark(const BarsLines *lines, int far, BarsMarks *marks)
 }
 #endif
 
-/* The bits of word number `word` that lie from `from` to before `to`. */
+/* The bits of word number `word` in [from, to). */
 BARS_FN uint32_t bars_bits(const uint32_t *marks, int word, int from, int to)
 {
     const int first = from - 32 * word, end = to - 32 * word;
@@ -259,7 +261,7 @@ BARS_FN uint32_t bars_bits(const uint32_t *marks, int word, int from, int to)
     return marks[word] & (first > 0 ? ~0u << first : ~0u) & (end < 32 ? (1u << end) - 1 : ~0u);
 }
 
-/* The first one that is marked; `to` where none is. */
+/* The first marked line in [from, to); `to` if no line is marked. */
 BARS_FN int bars_first(const uint32_t *marks, int from, int to)
 {
     for (int word = from / 32; 32 * word < to; word++) {
@@ -278,7 +280,7 @@ BARS_FN int bars_count(const uint32_t *marks, int from, int to)
     return count;
 }
 
-/* Line i is picture, the one looked at before it was not. */
+/* Finds the exact edge: line i is picture, the previous checked line is not. */
 BARS_FN int bars_exact_edge(const BarsLines *lines, int far, int i)
 {
     const int before = bars_larger(i - lines->stride, -1);
@@ -287,7 +289,7 @@ BARS_FN int bars_exact_edge(const BarsLines *lines, int far, int i)
     return i;
 }
 
-/* Of the lines next to the edge that scaling does not reach all of. */
+/* The darkest line next to the edge, over a distance that scaling cannot blur entirely. */
 BARS_FN int bars_darkest_before(const BarsLines *lines, int far, int edge)
 {
     int darkest = 100;
@@ -298,16 +300,16 @@ BARS_FN int bars_darkest_before(const BarsLines *lines, int far, int edge)
     return darkest;
 }
 
-/* How many of the lines looked at lie before line i. */
+/* The number of checked lines before line i. */
 BARS_FN int bars_looked_before(const BarsLines *lines, int i)
 {
     const int looked = (i + lines->stride - 1) / lines->stride;
     return looked < lines->looked ? looked : lines->looked;
 }
 
-/* The lines looked at, up to which number what begins at `edge` may turn out to be text: bold
- * letters over the whole width light more than half of some rows, and soon behind them it is dark
- * again. Text does not begin at the frame's own edge. */
+/* The checked line up to which something that begins at `edge` may turn out to be text: bold
+ * letters across the whole width light more than half of some rows, but darkness follows soon. Text
+ * does not begin at the frame's own edge. */
 BARS_FN int bars_doubtful(const BarsLines *lines, int edge)
 {
     if (edge < lines->smallest)
@@ -319,7 +321,7 @@ BARS_FN BarsSide bars_look_at_side(const BarsLines *lines, int far, int held,
                                    const BarsMarks *marks)
 {
     BarsSide side = {-1, 0, 0, 0, 0};
-    int at = 0, outside = 0, clean = 0, first_text = lines->end; /* of the lines before the edge */
+    int at = 0, outside = 0, clean = 0, first_text = lines->end; /* for the lines before the edge */
     while (side.edge < 0 && at < lines->looked) {
         const int picture = bars_first(marks->picture, at, lines->looked);
         const int text = bars_first(marks->text, at, picture);
@@ -365,8 +367,8 @@ BARS_FN int bars_about_equal(const BarsLines *lines, const int32_t bars[2])
     return bars_apart(bars[0], bars[1]) <= bars_larger(4, lines->count / 50);
 }
 
-/* Picture in a held bar ends it at once. So it does the other one: both go together, also where a
- * dark scene shows it on one side only, or on neither as clearly as that. */
+/* Picture in a confirmed bar removes it at once, and the opposite bar with it if both were equal,
+ * even if a dark scene shows picture on one side only or on neither clearly. */
 BARS_FN void bars_let_go(BarsPair *pair, const BarsLines *lines, const BarsSide sides[2])
 {
     const int were_equal = bars_about_equal(lines, pair->held);
@@ -383,8 +385,8 @@ BARS_FN void bars_let_go(BarsPair *pair, const BarsLines *lines, const BarsSide 
     }
 }
 
-/* The bars that the frame shows. Answers for how many nanoseconds it has to show them until they
- * are believed; -1: there are none, or none but those that are held. */
+/* Finds the bars that the frame shows. Returns the nanoseconds for which it must show them before
+ * they are confirmed; -1: no new bars. */
 BARS_FN int64_t bars_new(const BarsPair *pair, const BarsLines *lines, const BarsSide sides[2],
                          int32_t bars[2])
 {
@@ -424,8 +426,8 @@ BARS_FN void bars_follow(BarsPair *pair, const BarsLines *lines, const BarsSide 
     pair->known = 1;
 }
 
-/* Looks at the rows between two columns, or the other way round. For all threads. Where picture is
- * at both edges, and was before, as in most frames, there is nothing more to see. */
+/* Finds the edges of one direction. All threads call it. Most frames have picture at both edges and
+ * no confirmed bars, which needs no search. */
 BARS_FN void bars_look(const BarsLines *lines, const BarsPair *pair, BarsMarks marks[2],
                        BarsSide sides[2])
 {
@@ -445,7 +447,8 @@ BARS_FN void bars_look(const BarsLines *lines, const BarsPair *pair, BarsMarks m
     BARS_WAIT();
 }
 
-/* The bars that count for what lies between them: those that the frame shows, else the held. */
+/* The bars that limit the search in the other direction: those that this frame shows, else the
+ * confirmed ones. */
 BARS_FN void bars_seen(const BarsPair *pair, const BarsLines *lines, const BarsSide sides[2],
                        int32_t bars[2])
 {
@@ -456,7 +459,7 @@ BARS_FN void bars_seen(const BarsPair *pair, const BarsLines *lines, const BarsS
     bars[1] = now.held[1];
 }
 
-/* From the bars of one direction to a rectangle's side. */
+/* Converts the bars of one direction to a rectangle's side, aligned outwards. */
 BARS_FN void bars_outward(const int32_t bars[2], int size, int *start, int *length)
 {
     const int end = (size - bars[1] + BARS_ALIGNMENT - 1) / BARS_ALIGNMENT * BARS_ALIGNMENT;
@@ -464,7 +467,7 @@ BARS_FN void bars_outward(const int32_t bars[2], int size, int *start, int *leng
     *length = (end < size ? end : size) - *start;
 }
 
-/* The history before a frame: another size, depth or range than before starts anew. */
+/* The history for a frame; a change of size, depth or range resets it. */
 BARS_FN BarsState bars_before(const BarsParams *p, const BarsState *before)
 {
     BarsState state = *before;
@@ -483,7 +486,7 @@ BARS_FN BarsState bars_before(const BarsParams *p, const BarsState *before)
     return state;
 }
 
-/* Whether picture is at both edges of a direction. */
+/* True if both edges of a direction show picture. */
 BARS_FN int bars_picture_at_edges(const BarsParams *p, const BarsProfile *profile, int direction)
 {
     const int rows = direction == BARS_ROWS;
@@ -493,14 +496,14 @@ BARS_FN int bars_picture_at_edges(const BarsParams *p, const BarsProfile *profil
     return lit[0] * 100 >= least && lit[last] * 100 >= least;
 }
 
-/* Whether picture is at all four edges. */
+/* True if all four edges show picture. */
 BARS_FN int bars_edges(const BarsParams *p, const BarsProfile *profile)
 {
     return bars_picture_at_edges(p, profile, BARS_COLUMNS) &&
            bars_picture_at_edges(p, profile, BARS_ROWS);
 }
 
-/* Whether a history knows of bars, held or found. */
+/* True if a history has confirmed or candidate bars. */
 BARS_FN int bars_any(const BarsState *state)
 {
     int32_t any = 0;
@@ -511,7 +514,7 @@ BARS_FN int bars_any(const BarsState *state)
     return any != 0;
 }
 
-/* A frame's state with its active picture. */
+/* Completes a frame's state from its active picture. */
 BARS_FN BarsState bars_settled(const BarsParams *p, const BarsState *before, BarsState state)
 {
     const uint32_t active = (uint32_t)state.active.width * (uint32_t)state.active.height;
@@ -521,8 +524,8 @@ BARS_FN BarsState bars_settled(const BarsParams *p, const BarsState *before, Bar
     return state;
 }
 
-/* The next frame's state where bars_edges() says so and bars_any() does not of the one before, as
- * with most frames: what bars_update() would say after a while. */
+/* The next state of most frames: bars_edges() holds, and bars_any() does not for the history. The
+ * result of bars_update() in that case. */
 BARS_FN BarsState bars_none(const BarsParams *p, const BarsState *before)
 {
     BarsState state = bars_before(p, before);
@@ -536,7 +539,7 @@ BARS_FN BarsState bars_none(const BarsParams *p, const BarsState *before)
     return bars_settled(p, before, state);
 }
 
-/* Finds the bars of a frame, and the picture between them. */
+/* Finds the bars of a frame and the active picture. */
 BARS_FN void bars_find(const BarsParams *p, BarsState *state, const BarsProfile *profile,
                        BarsWork *w)
 {
@@ -548,7 +551,8 @@ BARS_FN void bars_find(const BarsParams *p, BarsState *state, const BarsProfile 
     const BarsLines wide = bars_lines(p, profile, BARS_COLUMNS, above);
     bars_look(&wide, columns, w->marks, w->sides[BARS_COLUMNS]);
     bars_seen(columns, &wide, w->sides[BARS_COLUMNS], beside);
-    /* A picture that is narrow in its frame lights less than half of a whole row. */
+    /* With bars at the sides, the picture may light less than half of a whole row: check the rows
+     * again. */
     if (beside[0] != columns->held[0] || beside[1] != columns->held[1]) {
         high = bars_lines(p, profile, BARS_ROWS, beside);
         bars_look(&high, rows, w->marks, w->sides[BARS_ROWS]);
@@ -559,8 +563,8 @@ BARS_FN void bars_find(const BarsParams *p, BarsState *state, const BarsProfile 
     bars_outward(rows->held, p->height, &state->active.y, &state->active.height);
 }
 
-/* The next frame's state, from that before it and the frame's profile. For all threads; each has
- * the answer. */
+/* The next state, from the history and the frame's profile. All threads call it, and each gets the
+ * result. */
 BARS_FN BarsState bars_update(const BarsParams *p, const BarsState *before,
                               const BarsProfile *profile, BarsWork *w)
 {

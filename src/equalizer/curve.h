@@ -1,6 +1,6 @@
 /*
- * Histogram -> tone curve -> lookup table: the arithmetic of every backend, in one definition and
- * in integers, so that all of them give the same bits.
+ * Histogram -> tone curve -> lookup table. All backends compile this one definition, in integers,
+ * so that they give the same bits.
  */
 #ifndef LUMEQ_CURVE_H
 #define LUMEQ_CURVE_H
@@ -11,33 +11,33 @@
 #include "equalizer/lift_rule.h"
 #include "equalizer/light.h"
 
-/* Rounds of "cut what is over the limit, spread it evenly": each leaves a fraction of the excess of
- * the one before, so that after a few what is left moves no code. */
+/* Rounds of clipping. Each spreads the excess over all bins, which pushes a fraction of it over the
+ * limit again; after four rounds the remainder moves no code. */
 #define CURVE_CLIP_ROUNDS 4
 
-/* Distance between the CDFs of two frames, as a share of the range, from which a change is treated
- * as ever more of a cut, and from which it is one: 4 % is a jump of the mean by 9 codes, which no
- * fade makes within one frame; 12 % is 26 codes. */
+/* Distance between the CDFs of two frames, as a share of the range: below LOW no cut, above HIGH a
+ * cut, in between partly. 4 % is a jump of the mean by 9 codes, which no fade makes within one
+ * frame; 12 % is 26 codes. */
 #define CURVE_CUT_LOW (CURVE_ONE * 4 / 100)
 #define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
 
-/* A change of the histogram is none of the scene unless the CDFs are somewhere as far apart: as
- * large a part of the picture is another one. A car, a lamp or a screen in the picture is less. */
+/* A cut must move the CDF by at least this much somewhere: that share of the picture has changed. A
+ * car, a lamp or a screen in the picture changes less. */
 #define CURVE_MOVED (CURVE_ONE * 18 / 100)
 
-/* After one or two such changes in a row of at least CURVE_JUMP, one of at most CURVE_CALM tells
- * that they were a cut between scenes of like light, or a flash: the curve is taken at once, and
- * neither leaves a trail. More in a row are a fade, or motion. */
+/* One or two changes in a row of at least CURVE_JUMP, followed by one of at most CURVE_CALM, are a
+ * cut between similarly bright scenes, or a flash: the curve jumps and leaves no trail. More in a
+ * row are a fade or motion. */
 #define CURVE_JUMP (CURVE_ONE * 25 / 1000)
 #define CURVE_CALM (CURVE_JUMP * 3 / 4)
 #define CURVE_JUMPS 2
 
 /*
- * With an adaptive strength, pictures with a mean below this share of the range are black: of each
- * the curve takes at least a third of the identity, the need as much of none. What comes up after
- * them is a fade until a frame changes by less than CURVE_FADE_CALM: it is not to be lifted as if
- * it were as dark as it looks, so the curve follows it at an 8th of its pace, or
- * a 64th where it is to be lifted.
+ * With an adaptive strength, pictures with a mean below CURVE_BLACK_MEAN count as black: their
+ * target is the identity, and their curve moves at least a third of the way to it. The frames after
+ * black count as a fade until one changes by less than CURVE_FADE_CALM. A fade must not be lifted
+ * as if it were as dark as it looks, so its curve follows at an eighth of the usual pace, or at a
+ * 64th with lift.
  */
 #define CURVE_BLACK_MEAN (CURVE_ONE * 8 / 1000)
 #define CURVE_BLACK_ALPHA (CURVE_ONE / 3)
@@ -46,22 +46,22 @@
 #define CURVE_FADE_MEAN (CURVE_ONE * 32 / 100)
 
 /*
- * How much a picture needs: all of the strength where luma's standard deviation is below 11.5 % of
- * the range (25 codes of limited 8 bits) or its mean below 12 % (42), and none where they are above
- * 17.5 % (38) and 25 % (71). Deviations are compared as variances.
+ * The need of a picture: full strength if luma's standard deviation is below 11.5 % of the range
+ * (25 codes of limited 8 bits) or its mean below 12 % (42 codes), none if they are above 17.5 %
+ * (38) and 25 % (71). Deviations are compared as variances.
  */
 #define CURVE_DULL_VARIANCE (CURVE_ONE * 132 / 10000)
 #define CURVE_RICH_VARIANCE (CURVE_ONE * 306 / 10000)
 #define CURVE_DARK_MEAN (CURVE_ONE * 12 / 100)
 #define CURVE_BRIGHT_MEAN (CURVE_ONE * 25 / 100)
 
-/* What the strength is never less than a share of. */
+/* Minimum share of the strength. */
 #define CURVE_NEED_LEAST (CURVE_ONE / 10)
 
-/* Mode STRETCH: one part in so many is left out at either end. */
+/* Mode STRETCH ignores 1/200 of the samples at each end. */
 #define CURVE_STRETCH_LEFT_OUT 200
 
-/* The most that may be in a cell. */
+/* Clip limit: the maximum count of a cell. */
 CURVE_FN uint32_t curve_limit(const CurveParams *p, uint32_t counted)
 {
     const uint32_t n = curve_range(p), width = (uint32_t)curve_width(p);
@@ -70,8 +70,9 @@ CURVE_FN uint32_t curve_limit(const CurveParams *p, uint32_t counted)
     return curve_divide(((uint64_t)counted * p->clip >> 16) * width, n);
 }
 
-/* What is left of a bin: its cell is cut to the limit, each of its bins by the same share. A deep
- * format that holds codes of fewer bits has empty bins, which are none of its contrast. */
+/* The clipped count of a bin: its cell is cut to the limit, and each bin of the cell by the same
+ * share. Working on cells matters in deep formats that hold codes of fewer bits: their empty bins
+ * are no contrast. */
 CURVE_FN uint32_t curve_cut(const CurveParams *p, const uint32_t *hist, int i, uint32_t limit)
 {
     const int width = curve_width(p);
@@ -81,8 +82,8 @@ CURVE_FN uint32_t curve_cut(const CurveParams *p, const uint32_t *hist, int i, u
     return width == 1 ? limit : curve_divide((uint64_t)hist[i] * limit, cell);
 }
 
-/* Cuts each cell in range to the limit and spreads the excess over all bins; the remainder of the
- * division goes one count each to bins at even distances. Uses w->cum as well. */
+/* Cuts each cell in range to the limit and spreads the excess over all bins. The remainder of the
+ * division adds one count each to evenly spaced bins. Overwrites w->cum. */
 CURVE_FN void curve_clip(const CurveParams *p, uint32_t limit, uint32_t reciprocal, CurveWork *w)
 {
     const uint32_t n = curve_range(p);
@@ -109,7 +110,7 @@ CURVE_FN void curve_clip(const CurveParams *p, uint32_t limit, uint32_t reciproc
     }
 }
 
-/* From 0 at `from` smoothly to 1 at `to`, Q16. */
+/* Smoothstep from 0 at `from` to 1 at `to`, Q16. */
 CURVE_FN uint32_t curve_rise(uint32_t x, uint32_t from, uint32_t to)
 {
     if (x <= from)
@@ -120,7 +121,7 @@ CURVE_FN uint32_t curve_rise(uint32_t x, uint32_t from, uint32_t to)
     return (uint32_t)((t * t >> 16) * (3 * CURVE_ONE - 2 * t) >> 16);
 }
 
-/* How much of what is new this frame takes: its share `part`, rising smoothly to 1 over a cut. */
+/* The weight of this frame's target: `part` usually, rising smoothly to 1 over a cut. */
 CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before,
                               const CurveView *view, uint32_t part)
 {
@@ -136,7 +137,7 @@ CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before,
     return curve_lerp(part, CURVE_ONE, curve_rise(distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
 }
 
-/* Whether a picture that is not black is still part of a fade from black: no cut, and not calm. */
+/* True if a picture that is not black still belongs to a fade from black: no cut, and not calm. */
 CURVE_FN uint32_t curve_fades(const CurveParams *p, const CurveResult *before, uint32_t distance,
                               uint32_t alpha)
 {
@@ -144,9 +145,8 @@ CURVE_FN uint32_t curve_fades(const CurveParams *p, const CurveResult *before, u
            alpha < CURVE_ONE / 2;
 }
 
-/* What the change of a picture's light comes to as a share of it: that of a scene that is no darker
- * than CURVE_FADE_MEAN. A lift makes much of little light, and so would it of a fade to a dark
- * scene. */
+/* Change of light relative to the picture's own light, up to CURVE_FADE_MEAN. A lift amplifies dark
+ * pictures, and would amplify a fade to a dark scene as well. */
 CURVE_FN uint32_t curve_fade_change(const CurveView *view)
 {
     if (view->mean >= CURVE_FADE_MEAN)
@@ -155,7 +155,7 @@ CURVE_FN uint32_t curve_fade_change(const CurveView *view)
     return curve_divide((uint64_t)view->distance * CURVE_FADE_MEAN, mean);
 }
 
-/* What is taken of the target in black, and in a fade from it. */
+/* The weight of the target in black, and in a fade from black. */
 CURVE_FN uint32_t curve_fade_alpha(const CurveParams *p, uint32_t alpha, int blank, uint32_t fades,
                                    uint32_t distance)
 {
@@ -167,7 +167,7 @@ CURVE_FN uint32_t curve_fade_alpha(const CurveParams *p, uint32_t alpha, int bla
     return curve_lerp(alpha, alpha / (p->lift ? 64 : 8), rise);
 }
 
-/* The share of the strength that such a picture needs. */
+/* The share of the strength that this picture needs. */
 CURVE_FN uint32_t curve_need(const CurveView *view)
 {
     const uint32_t rich = curve_rise(view->variance, CURVE_DULL_VARIANCE, CURVE_RICH_VARIANCE);
@@ -176,9 +176,9 @@ CURVE_FN uint32_t curve_need(const CurveView *view)
 }
 
 /*
- * Takes the frame's CDF into the history and looks at it. Mean and variance are sums over the CDF
- * of the bins' places in the range: E(x) of 1 - CDF, E(x^2) of that times twice the place. A
- * picture with nothing in range is black.
+ * Stores the frame's CDF in the history and computes mean and variance from it, as sums over the
+ * bins' places x in the range: E(x) = sum of 1 - CDF, E(x^2) = sum of 2 x (1 - CDF). A picture with
+ * no samples in range is black.
  */
 CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t reciprocal,
                               CurveWork *w, CurveBin *now)
@@ -206,9 +206,9 @@ CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t r
     return view;
 }
 
-/* Looks back: the distance from the frame before is the mean over the range of the CDFs'
- * |difference|, 0 where either has nothing in range, which leaves the CDF as it was. `same_scene`:
- * bars are newly left out, and the change of the histogram is none. */
+/* Computes the distance from the previous frame: the mean over the range of the CDFs' |difference|,
+ * or 0 if either frame has no samples in range; such a frame keeps the old CDF. `same_scene`: new
+ * bars were just excluded, so the change of the histogram means nothing. */
 CURVE_FN void curve_look_back(const CurveParams *p, CurveView *view, uint32_t counted,
                               uint32_t reciprocal, const CurveResult *before, int same_scene,
                               const CurveBin *was, CurveBin *now, CurveWork *w)
@@ -232,13 +232,13 @@ CURVE_FN void curve_look_back(const CurveParams *p, CurveView *view, uint32_t co
     view->moved = seen && sums[1];
 }
 
-/* The codes of a straight line through all but a few of the counts, in bins. */
+/* Mode STRETCH: the ends of a straight line through all but a few of the counts, in bins. */
 typedef struct CurveLine {
     uint32_t low, high;
 } CurveLine;
 
-/* Where it would be steeper than the clip limit it is made longer, to both sides as there is room.
- */
+/* If the line is steeper than the clip limit, it is extended on both sides in proportion to the
+ * room there. */
 CURVE_FN CurveLine curve_find_line(const CurveParams *p, uint32_t counted, CurveWork *w)
 {
     const int black = curve_black(p), white = curve_white(p);
@@ -262,7 +262,7 @@ CURVE_FN CurveLine curve_find_line(const CurveParams *p, uint32_t counted, Curve
     return line;
 }
 
-/* A bin's target, Q16 codes. */
+/* A bin's target on the line, Q16 codes. */
 CURVE_FN uint32_t curve_on_line(const CurveParams *p, CurveLine line, uint32_t i)
 {
     const uint64_t scale = (uint64_t)(p->white - p->black) << 16;
@@ -275,7 +275,7 @@ CURVE_FN uint32_t curve_on_line(const CurveParams *p, CurveLine line, uint32_t i
     return ((uint32_t)p->black << 16) + curve_divide(scale * (i - line.low), line.high - line.low);
 }
 
-/* Clips the histogram and sums it up: what curve_target() goes by, in w->cum. */
+/* Clips the histogram and leaves its prefix sums in w->cum, for curve_target(). */
 CURVE_FN void curve_shape(const CurveParams *p, uint32_t counted, uint32_t reciprocal, CurveWork *w)
 {
     const uint32_t limit = curve_limit(p, counted);
@@ -287,15 +287,15 @@ CURVE_FN void curve_shape(const CurveParams *p, uint32_t counted, uint32_t recip
     curve_scan(w->cum, p->bins, w->scan);
 }
 
-/* The bins' codes before they are equalized, in place of the curve until that is there. */
+/* Stores each bin's code before equalization in CurveBin.curve, until the curve replaces it. */
 CURVE_FN void curve_light(const CurveParams *p, CurveBin *now)
 {
     CURVE_EACH (i, p->bins)
         CURVE_OWN(now, i).curve = light_bin(p, i);
 }
 
-/* A bin's curve, bounded by the identity where it may only darken or only lighten. The history is
- * not bounded, so that another limit holds at once. */
+/* A bin's curve, bounded by the identity as `limit` says. The history stores it unbounded, so that
+ * another limit applies at once. */
 CURVE_ALONE uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
 {
     const uint32_t same = (uint32_t)i << (16 + p->fraction);
@@ -306,8 +306,8 @@ CURVE_ALONE uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
     return curve;
 }
 
-/* A bin's curve on its way to the target: smoothed, and weakened by the strength. `now` has what
- * curve_light() makes of it. */
+/* A bin's new curve: smoothed towards the target and weakened by the strength. `now` has the value
+ * from curve_light(). */
 CURVE_FN CurveBin curve_towards(const CurveParams *p, int i, uint32_t target, uint32_t alpha,
                                 uint32_t strength, CurveBin was, CurveBin now)
 {
@@ -319,12 +319,13 @@ CURVE_FN CurveBin curve_towards(const CurveParams *p, int i, uint32_t target, ui
     return now;
 }
 
-/* The target's curve from the sums in w->cum, smoothed and weakened. `flat`: there is nothing to
+/* Computes the curve from the sums in w->cum, smoothed and weakened. `flat`: there is nothing to
  * equalize. */
 CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat, uint32_t alpha,
                            uint32_t strength, const CurveBin *was, CurveBin *now, CurveWork *w)
 {
-    /* Spreading keeps the total; all in the first bin leaves no divisor, and is flat. */
+    /* Spreading keeps the total. If all counts are in the first bin, the divisor would be 0, but
+     * that is flat. */
     const uint32_t first = w->cum[curve_black(p)];
     const uint32_t divisor = flat ? 1 : counted - first;
     const uint64_t scale = (uint64_t)(p->white - p->black) << 16;
@@ -351,7 +352,7 @@ CURVE_FN int curve_overlap(int from, int size, int other, int other_size)
     return end > begin ? end - begin : 0;
 }
 
-/* Samples of bars among those that are counted. */
+/* The number of counted samples that lie in bars. */
 CURVE_FN uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area)
 {
     const LumeqRect *m = &p->meter;
@@ -362,7 +363,7 @@ CURVE_FN uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint
                           curve_overlap(m->y, m->height, active->y, active->height));
 }
 
-/* Leaves the darkest `samples` out of the frame's histogram: those of the bars, which are black. */
+/* Removes the darkest `samples` from the frame's histogram: those of the bars, which are black. */
 CURVE_FN void curve_leave_out(const CurveParams *p, uint32_t samples, CurveBin *now, CurveWork *w)
 {
     CURVE_EACH (i, p->bins)
@@ -375,9 +376,9 @@ CURVE_FN void curve_leave_out(const CurveParams *p, uint32_t samples, CurveBin *
     }
 }
 
-/* Takes the counts in range to w->hist, sums them up in w->cum, and answers how many there are.
- * `flat`: nothing, or all in one bin; or a limit that only evenly filled bins keep to, the curve of
- * which is the identity. */
+/* Copies the counts in range to w->hist and their prefix sums to w->cum, and returns the total.
+ * `flat`: the range is empty, all counts are in one bin, or the clip limit is 1, which only an even
+ * histogram meets; its curve is the identity. */
 CURVE_FN uint32_t curve_count(const CurveParams *p, const CurveBin *now, CurveWork *w,
                               uint32_t *flat)
 {
@@ -395,19 +396,19 @@ CURVE_FN uint32_t curve_count(const CurveParams *p, const CurveBin *now, CurveWo
     return counted;
 }
 
-/* 1 / the bins in range, for curve_share(). */
+/* 1 / (bins in range), for curve_share(). */
 CURVE_FN uint32_t curve_reciprocal(const CurveParams *p)
 {
     return UINT32_MAX / curve_range(p) + 1;
 }
 
-/* What a frame tells by itself. */
+/* Statistics of a frame that need no history. */
 typedef struct CurveSeen {
     CurveView view;
-    uint32_t counted, flat; /* of curve_count() */
+    uint32_t counted, flat; /* from curve_count() */
 } CurveSeen;
 
-/* Of the histogram in `now`. */
+/* Computes them from the histogram in `now`. */
 CURVE_FN CurveSeen curve_see_all(const CurveParams *p, CurveBin *now, CurveWork *w)
 {
     const uint32_t reciprocal = curve_reciprocal(p);
@@ -420,32 +421,32 @@ CURVE_FN CurveSeen curve_see_all(const CurveParams *p, CurveBin *now, CurveWork 
     return seen;
 }
 
-/* What was before the frame; NULL: a history of another depth or range is none. */
+/* The history, or NULL if it has another depth or range. */
 CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResult *before)
 {
     return before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white ? before
                                                                                       : NULL;
 }
 
-/* What the table of a curve is made by besides. */
+/* Parameters of a lifted curve's table. */
 typedef struct CurveLifted {
     int32_t on;
     uint32_t dark, noise; /* Q16; 64ths of a code */
-    int32_t past;         /* frames before that the filter may look at */
+    int32_t past;         /* previous frames that the filter may use */
 } CurveLifted;
 
-/* What a frame is smoothed by. */
+/* Smoothing weights of a frame. */
 typedef struct CurvePace {
-    uint32_t alpha; /* of the curve */
-    uint32_t slow;  /* of the histogram that a lift is decided on */
-    uint32_t alone; /* there is nothing to lift */
+    uint32_t alpha; /* weight of the curve's target */
+    uint32_t slow;  /* weight of the histogram that the lift is decided on */
+    uint32_t alone; /* nothing to lift: a flat or black picture */
     uint32_t cut;
 } CurvePace;
 
 /*
- * The curve of a picture that is to be lifted. Light that comes and goes, as of cars, must not make
- * the curve swing: the rule looks at a histogram that follows the pictures slowly. What is black,
- * or fades in from black, tells nothing of what is to come and is replaced at once.
+ * The curve of a lifted picture. Passing lights, such as cars, must not make the curve swing, so
+ * the rule uses a slowly smoothed histogram. Black pictures, and those fading in from black,
+ * predict nothing, so the next ones replace them at once.
  */
 CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePace pace,
                                 const CurveResult *before, const CurveBin *was, CurveResult *result,
@@ -475,8 +476,8 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
     LiftChoice choice = {0, 0, 0, 0};
     if (!pace.alone)
         choice = lift_decide(code, lift_wanted(p, s.noise, s.awaited), &p->light, w);
-    /* The first that is known of the noise changes more than what comes after. What is darker for
-     * it is so at once; light comes up calmly. */
+    /* The first measured noise changes more than later ones. If it makes the picture darker, that
+     * happens at once; light rises slowly. */
     const int noisier = old && s.known && !old->known && s.noise > old->noise;
     uint32_t alpha = noisier && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
     if (young && choice.lift + choice.lift / 4 < old->more)
@@ -505,12 +506,12 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         result->lift.seen = s.seen;
         result->lift.counted = counted || goes_on;
     }
-    curve_barrier(); /* before w->hist is used otherwise */
+    curve_barrier(); /* before w->hist is reused */
     const CurveLifted lifted = {p->strength != 0, s.dark, s.noise >> 10, pace.cut ? 0 : p->past};
     return lifted;
 }
 
-/* The curve by the strength that is asked for. */
+/* The curve with a given strength, without lift. */
 CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32_t counted,
                              uint32_t flat, uint32_t blank, uint32_t alpha,
                              const CurveResult *before, const CurveBin *was, CurveResult *result,
@@ -530,7 +531,7 @@ CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32
     }
 }
 
-/* lumeq's curve for video. */
+/* The curve of a frame, without OpenCV's reference. */
 CURVE_FN CurveLifted curve_video(const CurveParams *p, CurveSeen seen, const BarsState *bars,
                                  const CurveResult *before, const CurveBin *was,
                                  CurveResult *result, CurveBin *now, CurveWork *w)
@@ -551,7 +552,7 @@ CURVE_FN CurveLifted curve_video(const CurveParams *p, CurveSeen seen, const Bar
     const uint32_t change = p->lift ? curve_fade_change(&view) : view.distance;
     const uint32_t fades = curve_fades(p, before, change, usual);
     const uint32_t cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
-    /* A curve of the other kind is nothing to go on from. */
+    /* A history from the other rule cannot be continued. */
     const uint32_t alpha = same ? curve_fade_alpha(p, usual, blank, fades, change) : CURVE_ONE;
     uint32_t jumps = 0;
     if (before && view.moved && view.distance >= CURVE_JUMP)
@@ -606,7 +607,7 @@ CURVE_FN void curve_reference(const CurveParams *p, CurveBin *now, CurveWork *w)
     }
 }
 
-/* The history passes such a frame by. */
+/* Keeps the history unchanged: reference frames do not affect it. */
 CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before,
                                  const CurveBin *was, CurveResult *result, CurveBin *now)
 {
@@ -639,19 +640,19 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
     }
 }
 
-/* Whether samples are looked up between nodes. */
+/* True if samples are interpolated between nodes. */
 CURVE_ALONE int curve_has_nodes(const CurveParams *p)
 {
     return p->fraction || p->dither;
 }
 
-/* Q16 codes of any depth in 256ths of those of 8 bits, above black. */
+/* Converts Q16 codes of any depth to 256ths of 8-bit codes above black. */
 CURVE_ALONE int32_t curve_above_black(const CurveParams *p, uint32_t value)
 {
     return (int32_t)(value >> p->depth) - (p->black << 8 >> (p->depth - 8));
 }
 
-/* Over luma that goes from `in` to `out`, both in Q16 codes. */
+/* The gain of chroma over luma that changes from `in` to `out`, both in Q16 codes. */
 CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out,
                                       CurveGainRule rule)
 {
@@ -675,7 +676,7 @@ CURVE_FN CurveLifted curve_lifted(const CurveParams *p, const CurveResult *resul
     return lifted;
 }
 
-/* The gains of chroma, of the cells also in `cells` if there is one. */
+/* Fills in the gains of chroma, and copies them to `cells` if it is not NULL. */
 CURVE_FN void curve_fill_gains(const CurveParams *p, CurveGainRule rule, const CurveBin *now,
                                CurveTable *table, uint32_t *cells)
 {
@@ -691,13 +692,13 @@ CURVE_FN void curve_fill_gains(const CurveParams *p, CurveGainRule rule, const C
     }
 }
 
-/* A Q16 code as one of 8 bits, Q8. */
+/* Converts a Q16 code of any depth to 8 bits, Q8. */
 CURVE_FN uint32_t curve_code8(const CurveParams *p, uint32_t curve)
 {
     return (uint32_t)(((uint64_t)curve + (1u << (p->depth - 1))) >> p->depth);
 }
 
-/* What the filter is told: the codes' curve is taken to w->hist, the gains are in w->cum. */
+/* Fills in the filter's tables. Overwrites w->hist with the curve; w->cum has the gains. */
 CURVE_FN void curve_fill_lift(const CurveParams *p, int32_t noise, int32_t past,
                               const CurveBin *now, LiftTables *table, CurveWork *w)
 {
@@ -758,7 +759,7 @@ CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const C
 {
     const int32_t noise = lift_noise(lifted.dark, lifted.noise);
     curve_fill_codes(p, now, table);
-    /* Without a lift other threads may still read w->cum. */
+    /* Without a lift, other threads may still read w->cum. */
     curve_fill_gains(p, lifted.on ? lift_gain_rule(noise) : curve_gain_rule(), now, table,
                      lifted.on ? w->cum : NULL);
     if (lifted.on) {
@@ -769,15 +770,15 @@ CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const C
     }
 }
 
-/* The first half of a curve, for which neither the history nor the bars need to be there: it goes
- * by the whole histogram, which is in `now`. */
+/* The first half of a curve: works on the whole histogram in `now` and needs neither history nor
+ * bars. */
 CURVE_FN CurveSeen curve_see(const CurveParams *p, CurveBin *now, CurveWork *w)
 {
     const CurveSeen none = {{0, 0, 0, 0}, 0, 0};
     return p->reference ? none : curve_see_all(p, now, w);
 }
 
-/* The second half: the frame's curve, table and history. */
+/* The second half: computes the frame's curve, table and history. */
 CURVE_FN void curve_go_on(const CurveParams *p, CurveSeen seen, const BarsState *bars,
                           const CurveResult *before, const CurveBin *was, CurveResult *result,
                           CurveBin *now, CurveTable *table, CurveWork *w)
@@ -794,7 +795,7 @@ CURVE_FN void curve_go_on(const CurveParams *p, CurveSeen seen, const BarsState 
     curve_fill_table(p, lifted, now, table, w);
 }
 
-/* All of it, where bars and history are there. */
+/* Both halves, if bars and history are ready. */
 CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, const CurveBin *was,
                             CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
 {

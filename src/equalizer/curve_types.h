@@ -1,17 +1,16 @@
 /*
- * What the curve is computed from and leaves behind, and the group of threads that computes it.
+ * Input, result and history of a curve, and the group of threads that computes it.
  *
- * The common subset of C and CUDA. What is written for a group shares the work among its threads:
- * CURVE_EACH hands out the bins, always the same ones to the same thread; curve_sum(),
- * curve_sum2(), curve_max(), curve_cell(), curve_any() and curve_scan() are collective, and what
- * was written before curve_sum() and those after it is seen by all threads afterwards. `was` and
- * `now` are the results' bins before and after the frame, of which a thread has its own,
- * CURVE_OWNED of so many: CURVE_OWN is that of the number handed out. On the CPU the group is one
- * thread. A .cu file defines what is under CURVE_FN below for a thread block before it includes
- * this header.
+ * This code is in the common subset of C and CUDA. A group of threads shares the work: CURVE_EACH
+ * hands out the bins, always the same ones to the same thread; curve_sum(), curve_sum2(),
+ * curve_max(), curve_cell(), curve_any() and curve_scan() are collective. curve_sum() and those
+ * after it in this list make earlier writes visible to all threads. `was` and `now` are the
+ * results' bins before and after the frame. Each thread holds only its own, CURVE_OWNED of them,
+ * and CURVE_OWN selects one by its bin number. On the CPU the group is one thread. A .cu file
+ * defines everything under CURVE_FN below for a thread block before it includes this header.
  *
  * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
- * every compiler this builds with.
+ * every supported compiler.
  */
 #ifndef LUMEQ_CURVE_TYPES_H
 #define LUMEQ_CURVE_TYPES_H
@@ -25,26 +24,26 @@
 #include "equalizer/samples.h"
 #include "lumeq/lumeq.h"
 
-/* Bins that the arrays have room for. A .cu file that knows of fewer defines how many: in what it
- * shares with others the arrays come last. */
+/* Size of the arrays. A .cu file that needs fewer bins defines its own; the arrays come last in
+ * structs that it shares with others. */
 #ifndef CURVE_BINS
 #define CURVE_BINS LUMEQ_MAX_BINS
 #endif
 
 #define CURVE_ONE 65536u /* 1.0 in Q16 */
 
-/* Cells of the chroma gain's table and of clipping: codes of 8 bits, whatever the depth is. */
+/* Cells of the chroma gain table and of clipping: codes of 8 bits at every depth. */
 #define CURVE_CELLS 256
 
-#define CURVE_CLIP_AUTO UINT32_MAX /* of CurveParams.clip */
+#define CURVE_CLIP_AUTO UINT32_MAX /* for CurveParams.clip */
 
-/* Light by hand, see light.h; zero: none. */
+/* Manual brightness and gamma, see light.h; zero: unchanged. */
 typedef struct CurveLight {
-    uint32_t power; /* of tones, Q24; 0: 1 */
+    uint32_t power; /* exponent of tones, Q24; 0 means 1 */
     int32_t lift;   /* Q24 */
 } CurveLight;
 
-#define CURVE_LIGHT_ONE (1u << 24) /* of its members */
+#define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in its members */
 
 /* Everything the curve depends on besides the histogram and the history. */
 typedef struct CurveParams {
@@ -52,94 +51,100 @@ typedef struct CurveParams {
     int32_t bins;
     int32_t fraction;     /* a bin counts 2^fraction codes */
     int32_t black, white; /* codes */
-    uint32_t clip;        /* Q16 multiples of the mean bin, 0: none; CURVE_CLIP_AUTO: with a lift */
+    uint32_t clip;        /* Q16 multiples of the mean bin; 0: no limit; CURVE_CLIP_AUTO: by the
+                           * lift rule */
     uint32_t alpha;       /* Q16 share of the target taken by this frame's curve, 1..CURVE_ONE */
     uint32_t strength;    /* Q16 */
-    int32_t adaptive;     /* the strength is for pictures that need it */
+    int32_t adaptive;     /* well exposed pictures get less of the strength */
     int32_t stretch;      /* the target is a straight line */
-    int32_t limit;        /* a LumeqLimit: the curve is only darker, or only lighter */
-    int32_t lift;         /* the target is what lift_decide() makes of the picture */
+    int32_t limit;        /* a LumeqLimit */
+    int32_t lift;         /* lift_decide() makes the target */
     CurveLight light;
-    uint32_t slow;    /* Q16 share of this frame in what it decides on */
-    uint32_t denoise; /* with a lift: the share of the noise that is filtered, Q16 */
-    int32_t past;     /* frames before this one that the filter may look at */
-    int32_t first;    /* with a lift: the first frame of all, whose noise those to come will tell */
+    uint32_t slow;    /* with a lift: Q16 weight of this frame in the smoothed histogram */
+    uint32_t denoise; /* with a lift: share of the noise to filter, Q16 */
+    int32_t past;     /* previous frames that the filter may use */
+    int32_t first;    /* with a lift: the first frame of a video, whose noise later frames will
+                       * tell */
     int32_t scene_cut;
-    int32_t reference; /* only with 8 bits */
-    int32_t chroma;    /* the gains are not all 1 */
+    int32_t reference; /* OpenCV's curve; 8 bits only */
+    int32_t chroma;    /* scale chroma; otherwise all gains are 1 */
     int32_t dither;
-    uint32_t frame;  /* number of the dither's pattern */
-    LumeqRect meter; /* the part that is counted, within the picture; width 0: all of it */
+    uint32_t frame;  /* selects the dither pattern */
+    LumeqRect meter; /* the counted region, within the picture; width 0: all of it */
 } CurveParams;
 
-/* A group's thread moves one at once. */
+/* 16 bytes, so that a GPU thread moves one at once. */
 typedef struct __attribute__((aligned(16))) CurveBin {
     uint32_t smooth; /* Q16 codes: the smoothed curve before strength */
-    uint32_t cdf;    /* Q16 of the last frame that had anything in range */
+    uint32_t cdf;    /* Q16, of the last frame with samples in range */
     uint32_t hist;
-    uint32_t curve; /* Q16 codes: that of the bin's first code, strength applied */
+    uint32_t curve; /* Q16 codes: output of the bin's first code, strength applied */
 } CurveBin;
 
-/* What the lift goes by from frame to frame. */
+/* State of the lift between frames. */
 typedef struct LiftState {
-    uint32_t on;         /* 0: there is none, and all else is undefined */
-    uint32_t dark, more; /* Q16, smoothed as the curve is: LiftChoice.dark, LiftChoice.lift */
-    uint32_t ignored;    /* the frame's own noise, by which the next is decided: of another scene */
-    uint32_t known;      /* noise has been measured */
-    uint32_t awaited; /* frames that it is waited for: LIFT_AWAITED with the first of all, .. 0 */
-    uint32_t young;   /* frames for which the scene is still followed fast */
-    uint32_t noise;   /* smoothed: codes of 8 bits, Q16 */
-    uint32_t seen;    /* how often it was measured in this scene, LIFT_NOISE_SEEN at most */
-    uint32_t counted; /* there are shares */
-    uint32_t share[CURVE_CELLS]; /* of the pictures' counts, by code from black on, smoothed */
+    uint32_t on;         /* 0: no lift, and the other members are undefined */
+    uint32_t dark, more; /* Q16: LiftChoice.dark and LiftChoice.lift, smoothed like the curve */
+    uint32_t ignored;    /* ignore the frame's own noise for the next frame: it belongs to
+                          * another scene */
+    uint32_t known;      /* the noise has been measured */
+    uint32_t awaited;    /* frames left to wait for a noise measurement: LIFT_AWAITED after the
+                          * first frame, then down to 0 */
+    uint32_t young;      /* frames left in which the scene is followed fast */
+    uint32_t noise;      /* smoothed noise, in codes of 8 bits, Q16 */
+    uint32_t seen;       /* noise measurements in this scene, at most LIFT_NOISE_SEEN */
+    uint32_t counted;    /* `share` is valid */
+    uint32_t share[CURVE_CELLS]; /* smoothed histogram: shares of the counts, by code from black
+                                  * on */
 } LiftState;
 
 /*
- * What a frame leaves behind: the history, all of it, that the next one starts from, and what is
- * reported of this one. Zero is an empty history. What lies behind the first `bins` is undefined.
+ * Result of a frame: the complete history for the next frame, and its statistics. Zero is an empty
+ * history. Bins from `bins` on are undefined.
  */
 typedef struct CurveResult {
     uint32_t bins;
-    uint32_t depth; /* that the history is of; 0: there is none */
-    uint32_t white; /* the code of white: with the depth that tells the range */
+    uint32_t depth; /* of the history; 0: no history */
+    uint32_t white; /* the code of white; together with the depth it tells the range */
     uint32_t scene_cut;
-    uint32_t jumps;    /* changes in a row of at least CURVE_JUMP, CURVE_JUMPS + 1 at most */
-    uint32_t need;     /* Q16, smoothed: the share of the strength that the picture needs */
-    uint32_t alpha;    /* Q16: what this frame's curve took of its target; 0 with the reference */
-    uint32_t strength; /* Q16: what was used */
-    uint32_t blank;    /* the picture is black: the identity was its target */
-    uint32_t fades;    /* it is, or comes up from it and is not calm yet */
-    uint32_t noise;    /* of this frame, by noise_of() */
-    BarsState bars;    /* found before the curve, which leaves their samples out */
+    uint32_t jumps;    /* consecutive changes of at least CURVE_JUMP, at most CURVE_JUMPS + 1 */
+    uint32_t need;     /* Q16, smoothed: share of the strength that the picture needs */
+    uint32_t alpha;    /* Q16: weight of this frame's target; 0 for the reference */
+    uint32_t strength; /* Q16: strength used */
+    uint32_t blank;    /* the picture is black; its target is the identity */
+    uint32_t fades;    /* the picture is black, or fades in from black */
+    uint32_t noise;    /* noise of this frame, from noise_of() */
+    BarsState bars;    /* found before the curve, which excludes their samples */
     LiftState lift;
     CurveBin bin[CURVE_BINS];
 } CurveResult;
 
-/* What the samples are looked up in. */
+/* Lookup table of a frame. */
 typedef struct CurveTable {
-    CurveGain gain[CURVE_CELLS]; /* of the chroma over luma in each cell */
-    LiftTables lift;             /* of what is not lifted only luma_on and chroma_on, which are 0 */
+    CurveGain gain[CURVE_CELLS]; /* of chroma, by the luma cell below it */
+    LiftTables lift;             /* without a lift only luma_on and chroma_on are valid: 0 */
     union __attribute__((aligned(16))) {
-        uint8_t codes8[256];          /* of 8 bits: the output sample of each code */
-        uint16_t codes16[CURVE_BINS]; /* up to 12 bits: the same, shifted as samples are */
-        /* With dither, or deeper: for curve_between(); ends with the code after all. */
+        uint8_t codes8[256];          /* 8 bits: the output sample of each code */
+        uint16_t codes16[CURVE_BINS]; /* up to 12 bits: the same, with shifted samples */
+        /* With dither, or deeper: nodes for curve_between(); the last is the one past the last
+         * code. */
         uint32_t nodes[CURVE_BINS + 1];
     };
 } CurveTable;
 
-/* Working memory of one group. */
+/* Scratch memory of one group. */
 typedef struct CurveWork {
     uint32_t hist[CURVE_BINS]; /* counts in range, then clipped */
     uint32_t cum[CURVE_BINS];
-    uint32_t sums[2][2 * 32]; /* for curve_sum() and curve_sum2(), by turns */
+    uint32_t sums[2][2 * 32]; /* for curve_sum() and curve_sum2(), used alternately */
     uint32_t scan[128];
 } CurveWork;
 
-/* What the histogram tells of a picture, Q16. */
+/* Statistics of a picture's histogram, Q16. */
 typedef struct CurveView {
     uint32_t mean, variance; /* of the range, as shares of it and its square */
-    uint32_t distance;       /* from the picture before */
-    uint32_t moved;          /* enough of it is another one for a change of the scene */
+    uint32_t distance;       /* from the previous picture */
+    uint32_t moved;          /* enough of the picture changed for a cut */
 } CurveView;
 
 #ifndef CURVE_FN
@@ -150,21 +155,22 @@ typedef struct CurveView {
 #define CURVE_OWNED(n) (n)
 #define CURVE_ROLLED
 
-/* The sum of every thread's value, in every thread. Two in a row need scratch of their own. */
+/* Returns the sum over all threads, in every thread. Consecutive calls need different scratch. */
 CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
 {
     (void)scratch;
     return value;
 }
 
-/* The same of two values at once. */
+/* The same for two values at once. */
 CURVE_FN void curve_sum2(uint32_t values[2], uint32_t *scratch)
 {
     (void)values;
     (void)scratch;
 }
 
-/* The sum of the `width` values, a power of two up to 16, among which number i is. */
+/* The sum of the `width` values of the aligned group that contains number i; a power of two up to
+ * 16. */
 CURVE_FN uint32_t curve_cell(const uint32_t *values, int i, int width)
 {
     uint32_t sum = 0;
@@ -173,20 +179,20 @@ CURVE_FN uint32_t curve_cell(const uint32_t *values, int i, int width)
     return sum;
 }
 
-/* Whether the condition holds in any thread. */
+/* True if the condition holds in any thread. */
 CURVE_FN uint32_t curve_any(uint32_t condition)
 {
     return condition;
 }
 
-/* The greatest of every thread's value, in every thread; scratch as of curve_sum(). */
+/* The maximum over all threads, in every thread; scratch as in curve_sum(). */
 CURVE_FN uint32_t curve_max(uint32_t value, uint32_t *scratch)
 {
     (void)scratch;
     return value;
 }
 
-/* What was written before it is seen by all threads after it. */
+/* Makes earlier writes visible to all threads. */
 CURVE_FN void curve_barrier(void)
 {
 }
@@ -200,8 +206,8 @@ CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
 }
 #endif
 
-/* Of what is called from many places: on a GPU the code of a curve is longer than a multiprocessor
- * keeps, and comes from memory each time where pictures go through its cache. */
+/* For functions called from many places: a GPU's instruction cache is smaller than the inlined code
+ * of a curve, which would be fetched from memory again for each frame. */
 #ifndef CURVE_CALL
 #define CURVE_CALL CURVE_FN
 #endif
@@ -213,10 +219,10 @@ CURVE_FN uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
 }
 
 /*
- * n / d, rounded down, for quotients below 2^32 and n below 2^63. A GPU has no 64-bit division but
- * a long routine; this estimates twice in float32. A factor just below 1 outweighs every rounding,
- * so that an estimate is never too large: the first is at most 2^-19 of itself too small, the
- * second at most 1, which the last step makes good. CURVE_INVERSE() may be wrong by 2^-23.
+ * n / d, rounded down, for quotients below 2^32 and n below 2^63. GPUs divide 64 bits in a long
+ * routine, so this estimates twice in float32. The factor just below 1 outweighs all rounding, so
+ * an estimate is never too large: the first is at most 2^-19 of itself too small, the second at
+ * most 1, which the last step corrects. CURVE_INVERSE() may be wrong by 2^-23.
  */
 CURVE_CALL uint32_t curve_divide(uint64_t n, uint32_t d)
 {
@@ -235,14 +241,14 @@ CURVE_FN uint32_t curve_quotient(uint64_t n, uint32_t d)
 }
 
 /* x / n, rounded down, for x below 2^31 and n from 2 to 2^16. `reciprocal` is 2^32 / n rounded up,
- * with which the product is too large by less than 1. */
+ * which makes the product too large by less than 1. */
 CURVE_FN uint32_t curve_share(uint32_t x, uint32_t n, uint32_t reciprocal)
 {
     const uint32_t q = (uint32_t)((uint64_t)x * reciprocal >> 32);
     return q - (q * n > x);
 }
 
-/* Bins of a cell: of what 8 bits would hold as one code. */
+/* Bins per cell, the equivalent of one 8-bit code. */
 CURVE_FN int curve_width(const CurveParams *p)
 {
     return CURVE_BINS == CURVE_CELLS ? 1 : p->bins / CURVE_CELLS;
@@ -259,7 +265,7 @@ CURVE_FN int curve_white(const CurveParams *p)
     return p->white >> p->fraction;
 }
 
-/* How many bins are in range. */
+/* The number of bins in range. */
 CURVE_FN uint32_t curve_range(const CurveParams *p)
 {
     return (uint32_t)(curve_white(p) - curve_black(p) + 1);

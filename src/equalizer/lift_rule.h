@@ -1,10 +1,9 @@
 /*
- * The rule of the lift: which curve a picture gets, from its histogram and its noise. In words and
- * as a model it is in tests/lift; what follows keeps to its names and its bits. For a group of
- * threads, as curve_types.h has it.
+ * The lift rule: computes the curve of a picture from its histogram and noise. The model in
+ * tests/lift defines it exactly; this code uses its names and gives the same bits. For a group of
+ * threads, see curve_types.h.
  *
- * "Codes" are of 8 bits, whatever the depth is; places count them from black on, and are Q16 shares
- * of the range.
+ * "Codes" are of 8 bits at every depth; places count from black and are Q16 shares of the range.
  */
 #ifndef LUMEQ_LIFT_RULE_H
 #define LUMEQ_LIFT_RULE_H
@@ -12,112 +11,113 @@
 #include "equalizer/curve_types.h"
 #include "equalizer/light.h"
 
-/* What the sum of the counts is made: sums of them, and what clipping spreads, fit 32 bits. */
+/* Counts are scaled to a sum of this many bits, so that sums and clipped excess fit 32 bits. */
 #define LIFT_BITS 28
 
-/* The steepest slope, and what becomes of the noise at most, 64ths of a code: where it is filtered,
- * most of that goes; where it is not, all of it is seen. */
+/* Maximum slope, and maximum output noise in 64ths of a code: NOISE_OUT if the noise is filtered,
+ * which removes most of it, NOISE_LEFT if not. */
 #define LIFT_SLOPE_MOST (13 * CURVE_ONE)
 #define LIFT_NOISE_OUT (26u * 64)
 #define LIFT_NOISE_LEFT 685u
 
-/* What the noise is taken for until some is measured, in codes, Q16. */
+/* Assumed noise until it is measured, in codes, Q16. */
 #define LIFT_NOISE_USUAL (CURVE_ONE * 7 / 10)
 
-/* What it may be until then in the first frames of all, in codes, and how many these are: the first
- * one has none before it, and the second is decided by what the first one has told. */
+/* Highest noise to assume in the first frames of a video, in codes, and the number of such frames:
+ * the first has no previous frame, and the second uses the first one's result. */
 #define LIFT_NOISE_POSSIBLE 4
 #define LIFT_AWAITED 2
 
-/* The least pace at which a scene that gets lighter in its first frames loses its lift. Without it
- * a film that begins with a fade keeps the curve of its dark first frame for seconds. */
+/* In the first YOUNG frames of a scene that gets lighter, the lift is taken back at least at this
+ * pace. Otherwise a film that begins with a fade keeps the curve of its dark first frame for
+ * seconds. */
 #define LIFT_YOUNG 30
 #define LIFT_YOUNG_PACE (CURVE_ONE / 4)
 
-/* Measurements of noise that are averaged before it is followed at its own pace. */
+/* Noise measurements to average before switching to exponential smoothing. */
 #define LIFT_NOISE_SEEN 255
 
 #define LIFT_MOST (12 * CURVE_ONE) /* LiftChoice.lift */
 
-/* How much further than light tones dark ones are lifted at most. Up to 3 the curve rises
- * everywhere. */
+/* Additional lift of dark tones over light ones, at most. Up to 3 the curve stays monotone. */
 #define LIFT_DARK_MORE (2 * CURVE_ONE)
 
-#define LIFT_PAGE 12       /* codes above black: a page is lighter */
-#define LIFT_GLOOM 32      /* codes above black: a night sky is darker */
-#define LIFT_SHARE_BITS 30 /* of LiftState.share */
+#define LIFT_PAGE 12       /* codes above black: a page's colour is lighter */
+#define LIFT_GLOOM 32      /* codes above black: a night sky's colour is darker */
+#define LIFT_SHARE_BITS 30 /* fraction bits of LiftState.share */
 
-#define LIFT_CLIP_ROUNDS 4 /* as those of the curve that is not lifted */
+#define LIFT_CLIP_ROUNDS 4 /* as in curve.h */
 
 #define LIFT_PERCENT(percent) (CURVE_ONE * (percent) / 100)
 
-/* The mean that a dark picture gets, as a share of the range: AIM_VOID if it is mostly void, and
- * AIM_MORE on top if it is not. Samples within the noise of black, or in one narrow peak of dark
- * codes, count as void: more light only turns them gray. */
+/* Target mean of a dark picture, as a share of the range: AIM_VOID if it is mostly void, and
+ * AIM_MORE on top otherwise. Void are samples within the noise of black, or in one narrow peak of
+ * dark codes: more light only turns them gray. */
 #define LIFT_AIM_VOID LIFT_PERCENT(17)
 #define LIFT_AIM_MORE LIFT_PERCENT(21)
 #define LIFT_VOID_FROM LIFT_PERCENT(45)
 #define LIFT_VOID_TO LIFT_PERCENT(65)
-#define LIFT_VOID_CODES 4 /* above black; and LIFT_VOID_NOISE times the noise */
+#define LIFT_VOID_CODES 4 /* above black, plus LIFT_VOID_NOISE times the noise */
 #define LIFT_VOID_NOISE 2
 
 /* The lightest tones of a dark picture stay below this place. */
 #define LIFT_LIGHT LIFT_PERCENT(70)
 
-/* A picture is dark if the mean of its darker three quarters is below the first share of the range,
- * and not dark above the second. Captions, lamps and the sky do not count. */
+/* A picture is dark if the mean of its darker three quarters is below DARK_FROM, and not dark above
+ * DARK_TO. Captions, lamps and the sky do not count. */
 #define LIFT_DARK_FROM LIFT_PERCENT(18)
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
-/* A picture is hazy if its darkest percent has the second share of the median's light or more, and
- * not hazy below the first. It gets contrast as a dull one does. A mean above HAZE_MEAN, which
- * clear pictures have, goes down to that, by HAZE_DARKER at most. */
+/* A picture is hazy if its darkest percent has at least HAZE_TO of the median's light, and clear
+ * below HAZE_FROM. A hazy picture gets contrast like a dull one. A mean above HAZE_MEAN, the usual
+ * mean of clear pictures, is lowered to it, by at most HAZE_DARKER. */
 #define LIFT_HAZE_FROM LIFT_PERCENT(18)
 #define LIFT_HAZE_TO LIFT_PERCENT(30)
 #define LIFT_HAZE_MEAN LIFT_PERCENT(48)
 #define LIFT_HAZE_DARKER LIFT_PERCENT(25)
-#define LIFT_HAZE_NEED LIFT_PERCENT(54) /* share of the equalization, at least */
+#define LIFT_HAZE_NEED LIFT_PERCENT(54) /* minimum share of the equalization */
 
-/* A code. A group's thread has its own, by number of the turn. */
+/* One code. Each thread holds its own, see CURVE_OWN. */
 typedef struct LiftCode {
     uint32_t count; /* of samples, scaled */
-    uint32_t place; /* where it is lifted to */
-    uint32_t width; /* to the next one's place */
-    uint32_t limit; /* of the counts; then what is left of them, and the place that comes of it */
+    uint32_t place; /* its lifted place */
+    uint32_t width; /* distance to the next code's place */
+    uint32_t limit; /* clip limit; then the clipped count; then the equalized place */
 } LiftCode;
 
-/* What holds for all of a picture. */
+/* Statistics and decisions of a picture. */
 typedef struct LiftPicture {
-    uint32_t total, last;  /* sum of the counts; the code of white, from black on */
-    uint32_t inverse;      /* of it: 2^32 / last, rounded up */
-    uint32_t mean, darker; /* of all; of its darker three quarters */
-    uint32_t peak, gloom;  /* the most in three neighbouring codes: of a page, of a night sky */
-    uint32_t voids;        /* the share that is void, Q16 */
+    uint32_t total, last;  /* sum of the counts; white's code minus black's */
+    uint32_t inverse;      /* 2^32 / last, rounded up */
+    uint32_t mean, darker; /* of all counts; of the darker three quarters */
+    uint32_t peak, gloom;  /* maximum of three neighbouring codes: for a page, for a night sky */
+    uint32_t voids;        /* void share, Q16 */
     /* Percentiles, as codes; floor: 1 %, middle: 50 %. */
     uint32_t floor, p10, middle, p90, p99, p995;
-    uint32_t noise, slope; /* 64ths of a code, at most; the steepest slope that it allows, Q16 */
-    uint32_t page;         /* it is a page or a screen, which is left alone */
-    uint32_t quality;      /* it is none, and not noise alone */
-    uint32_t aim;          /* the mean that is wanted of a dark picture */
-    uint32_t kept;         /* the lift of its light tones; that of dark ones is no less */
+    uint32_t noise, slope; /* maximum noise, 64ths of a code; the steepest slope that it allows,
+                            * Q16 */
+    uint32_t page;         /* the picture is a page or a screen, to be left unchanged */
+    uint32_t quality;      /* the picture is neither a page nor noise alone */
+    uint32_t aim;          /* target mean of a dark picture */
+    uint32_t kept;         /* lift of light tones; dark tones are lifted at least as far */
     uint32_t haze;
 } LiftPicture;
 
-/* What the rule goes by besides the histogram. */
+/* Input of the rule besides the histogram. */
 typedef struct LiftWanted {
     int black, white; /* codes */
     uint32_t noise;   /* 64ths of a code */
-    uint32_t denoise; /* the share of it that is filtered, Q16 */
+    uint32_t denoise; /* share of the noise that is filtered, Q16 */
     uint32_t clip;    /* CurveParams.clip */
-    int awaited;      /* the noise may be another one, which is about to be known */
+    int awaited;      /* the noise is assumed, and a measurement is about to come */
 } LiftWanted;
 
-/* What is decided besides the curve, Q16. */
+/* Decisions besides the curve, Q16. */
 typedef struct LiftChoice {
-    uint32_t dark;    /* how dark it is, 0..1 */
-    uint32_t lift;    /* 1 + lift times as light, at black */
+    uint32_t dark;    /* darkness of the picture, 0..1 */
+    uint32_t lift;    /* near black, light grows by 1 + lift */
     uint32_t need;    /* share of the equalization */
-    uint32_t lowered; /* after it: a lift of so much is taken back */
+    uint32_t lowered; /* this lift is taken back after equalization */
 } LiftChoice;
 
 CURVE_FN uint32_t lift_ramp(int32_t x, int32_t from, int32_t to)
@@ -132,7 +132,7 @@ CURVE_FN uint32_t lift_times(uint32_t a, uint32_t b)
     return (uint32_t)(((uint64_t)a * b + CURVE_ONE / 2) >> 16);
 }
 
-/* So much of the way from one place to another. */
+/* Interpolates between two places. */
 CURVE_FN uint32_t lift_between(uint32_t from, uint32_t to, uint32_t part)
 {
     return lift_times(from, CURVE_ONE - part) + lift_times(to, part);
@@ -148,19 +148,19 @@ CURVE_FN uint32_t lift_most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* n / d, at most what 32 bits hold. */
+/* n / d, saturated to 32 bits. */
 CURVE_FN uint32_t lift_ratio(uint64_t n, uint32_t d)
 {
     return n >> 32 >= d ? UINT32_MAX : curve_divide(n, d);
 }
 
-/* The lift that brings a place to another one. */
+/* The lift that moves a place to another one. */
 CURVE_FN uint32_t lift_reach(uint32_t from, uint32_t to)
 {
     return to > from ? curve_divide((uint64_t)(to - from) << 32, from * (CURVE_ONE - to)) : 0;
 }
 
-/* curve_sum() of what needs 48 bits. */
+/* curve_sum() of 48-bit values. */
 CURVE_FN uint64_t lift_sum(uint64_t value, uint32_t *scratch)
 {
     uint32_t parts[2] = {(uint32_t)value & 0xffff, (uint32_t)(value >> 16)};
@@ -168,9 +168,9 @@ CURVE_FN uint64_t lift_sum(uint64_t value, uint32_t *scratch)
     return ((uint64_t)parts[1] << 16) + parts[0];
 }
 
-/* Scales the counts, which are in `code`, and sums them up in w->cum. Black bars that were not
- * found count for next to nothing. Answers the sum; 0: there are none. `share`: how many
- * are black for each that is not, Q16, at most 256. */
+/* Scales the counts in `code` and leaves their prefix sums in w->cum. Black counts are capped, as
+ * they may be undetected bars. Returns the sum; 0 if there are no counts. `share`: black counts per
+ * other count, Q16, at most 256. */
 CURVE_FN uint32_t lift_scale(LiftCode *code, uint32_t *share, CurveWork *w)
 {
     uint32_t sums[2] = {0, 0};
@@ -197,21 +197,19 @@ CURVE_FN uint32_t lift_scale(LiftCode *code, uint32_t *share, CurveWork *w)
     return w->cum[CURVE_CELLS - 1];
 }
 
-/* How many codes are below such a share of the counts, in thousandths. */
+/* 1 if the code is below this share of the counts, in thousandths. */
 CURVE_FN uint32_t lift_below(uint32_t cdf, uint32_t total, uint32_t share)
 {
     return (uint64_t)cdf * 1000 < (uint64_t)total * share;
 }
 
-/* Of a code of 8 bits: the product is below 2^24 times what the inverse is too large by, which is
- * less than a part. */
+/* The place of an 8-bit code. The inverse is rounded up; the error stays below one unit. */
 CURVE_FN uint32_t lift_place(const LiftPicture *v, uint32_t i)
 {
     return (uint32_t)((uint64_t)(i << 16) * v->inverse >> 32);
 }
 
-/* All that the histogram tells by itself; the scaled counts are in w->hist, their sums in w->cum.
- */
+/* Computes statistics of the histogram; w->hist has the scaled counts, w->cum their sums. */
 CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
 {
     uint64_t sum = 0, darker = 0;
@@ -255,8 +253,8 @@ CURVE_FN uint32_t lift_raised(uint32_t place, uint32_t lift)
                           CURVE_ONE + (uint32_t)((uint64_t)lift * place >> 16));
 }
 
-/* Where it is lifted to: wholly at black, and less and less further than light tones up to those
- * that 1 % of the picture is above. */
+/* The lifted place of a code. Near black the full lift applies; towards the 99th percentile it
+ * blends into the smaller lift of light tones. */
 CURVE_FN uint32_t lift_lifted(const LiftPicture *v, uint32_t lift, uint32_t i)
 {
     const uint32_t at = i < v->last ? lift_place(v, i) : CURVE_ONE;
@@ -274,8 +272,8 @@ CURVE_FN uint32_t lift_steepest(const LiftWanted *wanted)
     return lift_least(LIFT_SLOPE_MOST, curve_divide(out << 16, lift_most(wanted->noise, 1)));
 }
 
-/* The square root of what is below 2^30, rounded down: an estimate that is at most one off, where
- * root and product may be wrong by some units in their last places. */
+/* The square root of a number below 2^30, rounded down. sqrtf() is at most one off, even if root
+ * and product are wrong in their last places. */
 CURVE_FN uint32_t lift_root(uint32_t square)
 {
     uint32_t root = (uint32_t)sqrtf((float)square);
@@ -283,9 +281,9 @@ CURVE_FN uint32_t lift_root(uint32_t square)
     return root + ((root + 1) * (root + 1) <= square);
 }
 
-/* How wide the picture would be without its noise, 64ths of a code. All but 1 % of noise is 5
- * deviations wide, and what an encoder leaves of it changes less than that from frame to frame;
- * below black there is none. */
+/* Width of the histogram without its noise, 64ths of a code. 99 % of the noise spans 5 deviations,
+ * and compressed noise measures less from frame to frame than it spans; below black there is no
+ * noise. */
 CURVE_FN uint32_t lift_span(const LiftPicture *v)
 {
     const uint32_t span = 64 * (v->p995 - v->floor),
@@ -296,8 +294,8 @@ CURVE_FN uint32_t lift_span(const LiftPicture *v)
     return lift_root(square);
 }
 
-/* Whether it is a page or a screen: much of it is one colour, and either there are others far away,
- * or it is next to all of it. Fog and asphalt are narrow, but not as even. */
+/* How much the picture looks like a page or a screen: much of it has one colour, and the rest is
+ * far from it or nearly absent. Fog and asphalt are narrow, but less even. */
 CURVE_FN uint32_t lift_page(const LiftPicture *v)
 {
     const int32_t even = (int32_t)curve_quotient((uint64_t)v->peak << 16, v->total);
@@ -306,7 +304,7 @@ CURVE_FN uint32_t lift_page(const LiftPicture *v)
     return lift_times(lift_ramp(even, LIFT_PERCENT(35), LIFT_PERCENT(55)), lift_most(wide, all));
 }
 
-/* The share of the picture that is void: `hidden` black samples for each that is not. */
+/* The void share of the picture; `hidden`: black samples per other sample. */
 CURVE_FN uint32_t lift_voids(const LiftPicture *v, uint32_t noise, uint32_t hidden,
                              const CurveWork *w)
 {
@@ -316,7 +314,7 @@ CURVE_FN uint32_t lift_voids(const LiftPicture *v, uint32_t noise, uint32_t hidd
     return curve_quotient((uint64_t)(hidden + share) << 16, CURVE_ONE + hidden);
 }
 
-/* How dark the picture is, and how far it is lifted. */
+/* Decides how dark the picture is and how far it is lifted. */
 CURVE_FN LiftChoice lift_choose(LiftPicture *v)
 {
     LiftChoice c = {CURVE_ONE - lift_ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO), 0, 0,
@@ -340,7 +338,7 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v)
     return c;
 }
 
-/* The widths of the codes, whose places are in w->hist. */
+/* Computes the widths of the codes; w->hist has their places. */
 CURVE_FN void lift_widths(const LiftPicture *v, LiftCode *code, CurveWork *w)
 {
     CURVE_EACH (i, CURVE_CELLS) {
@@ -351,15 +349,15 @@ CURVE_FN void lift_widths(const LiftPicture *v, LiftCode *code, CurveWork *w)
     }
 }
 
-/* What each code's width gets of what clipping cuts off, Q16. `most`: the limit of a code that is
- * as wide as all, `whole`. */
+/* The share of the clipped excess per unit of width, Q16. `most`: the limit of a code of width
+ * `whole`. */
 CURVE_FN uint32_t lift_spread(const LiftPicture *v, const LiftCode *code, uint64_t most,
                               uint32_t whole, CurveWork *w)
 {
     uint32_t each = 0;
     CURVE_ROLLED
     for (int round = 0; round < LIFT_CLIP_ROUNDS; round++) {
-        uint32_t sums[2] = {0, 0}; /* what is there, and the width that the rest is spread over */
+        uint32_t sums[2] = {0, 0}; /* counts below the limit, and the width that shares the rest */
         CURVE_EACH (i, CURVE_CELLS) {
             const LiftCode *c = &CURVE_OWN(code, i);
             const uint64_t count = c->count + ((uint64_t)each * c->width >> 16);
@@ -375,12 +373,12 @@ CURVE_FN uint32_t lift_spread(const LiftPicture *v, const LiftCode *code, uint64
         each = (uint64_t)rest * whole < most * wide ? lift_ratio((uint64_t)rest << 16, wide)
                                                     : lift_ratio(most << 16, whole);
         if (each == before)
-            break; /* and would stay */
+            break; /* converged */
     }
     return each;
 }
 
-/* The clipped counts, in place of the limits, and their sums in w->cum. */
+/* Replaces the limits by the clipped counts, with prefix sums in w->cum. */
 CURVE_FN void lift_clip(const LiftPicture *v, LiftCode *code, uint32_t clip, CurveWork *w)
 {
     const uint32_t whole = CURVE_ONE + lift_place(v, 1);
@@ -405,13 +403,13 @@ CURVE_FN void lift_clip(const LiftPicture *v, LiftCode *code, uint32_t clip, Cur
     curve_scan(w->cum, CURVE_CELLS, w->scan);
 }
 
-/* Of the counts in a code, as much as comes to its beginning. */
+/* The part of a code's counts that lies before its place. */
 CURVE_FN uint32_t lift_part(const LiftPicture *v, uint32_t count, uint32_t width)
 {
     return curve_divide((uint64_t)count << 16, lift_most(width * v->last, CURVE_ONE));
 }
 
-/* The places after clipped equalization, in place of the limits. */
+/* Replaces `limit` by the places after clipped equalization. */
 CURVE_FN void lift_equalize(const LiftPicture *v, LiftCode *code, uint32_t clip, CurveWork *w)
 {
     const uint32_t first_width = w->hist[1] - w->hist[0], last_width = lift_place(v, 1);
@@ -428,7 +426,7 @@ CURVE_FN void lift_equalize(const LiftPicture *v, LiftCode *code, uint32_t clip,
     }
 }
 
-/* The mean of the places: those in `limit` after equalization, else before. */
+/* The mean of the places; `equalized`: of those in `limit`, after equalization. */
 CURVE_FN uint32_t lift_mean(const LiftPicture *v, const LiftCode *code, int equalized, CurveWork *w)
 {
     uint64_t sum = 0;
@@ -439,16 +437,16 @@ CURVE_FN uint32_t lift_mean(const LiftPicture *v, const LiftCode *code, int equa
     return curve_quotient(lift_sum(sum, w->sums[0]), v->total);
 }
 
-/* How much of the equalization is taken: what is not wide needs it, but it moves the mean by no
- * more than what is missing in the dark. Where the picture is dull that would leave it so: there
- * contrast is taken that makes it too light, and a lift is taken back behind it, half as much in
- * the dark. `wide`: of the places; `mean`, `equalized`: before it and after. Answers how far the
- * mean is to be taken back; the lift that is taken back here does that to its own place. */
+/* Decides how much of the equalization to use. Narrow histograms need it, but the mean must not
+ * move further than the dark picture lacks. A dull picture would stay dull that way: it gets more
+ * contrast than that, and the resulting rise of the mean is taken back by a negative lift, half as
+ * much in the dark. `wide`: how wide the lifted histogram is; `mean`, `equalized`: means before and
+ * after. Returns how far the mean should go back; c->lowered does that at the place of the mean. */
 CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, uint32_t mean,
                             uint32_t equalized)
 {
     uint32_t need = lift_times(CURVE_ONE - wide, v->quality);
-    /* Lamps, the moon and a stage would become lighter than they are. */
+    /* Otherwise lamps, the moon and a stage would get lighter than they are. */
     const int32_t light = (int32_t)lift_place(v, v->p99);
     need = lift_times(need, CURVE_ONE - lift_times(c->dark, lift_ramp(light, LIFT_PERCENT(60),
                                                                       LIFT_PERCENT(80))));
@@ -475,7 +473,7 @@ CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, 
     return back;
 }
 
-/* Where a code ends. */
+/* The final place of a code. */
 CURVE_FN uint32_t lift_last(const LiftChoice *c, const LiftCode *code)
 {
     const uint32_t place = lift_least(lift_between(code->place, code->limit, c->need), CURVE_ONE);
@@ -483,8 +481,8 @@ CURVE_FN uint32_t lift_last(const LiftChoice *c, const LiftCode *code)
                           CURVE_ONE + lift_times(c->lowered, CURVE_ONE - place));
 }
 
-/* The mean of what bends stays above where its own place goes: takes more of the lift back, as
- * much as is missing. `mean`: what it would be without. */
+/* Corrects c->lowered: because the curve is bent, the mean of all codes falls less than the place
+ * of the mean. `mean`: the mean without it. */
 CURVE_FN void lift_lower(LiftChoice *c, const LiftPicture *v, const LiftCode *code, uint32_t mean,
                          uint32_t back, CurveWork *w)
 {
@@ -496,7 +494,7 @@ CURVE_FN void lift_lower(LiftChoice *c, const LiftPicture *v, const LiftCode *co
     c->lowered = lift_least(lift_ratio((uint64_t)c->lowered * back, fell), LIFT_MOST);
 }
 
-/* Lifts all codes, by the rule and by hand. */
+/* Lifts all codes, by the rule and by manual brightness and gamma. */
 CURVE_FN void lift_raise(const LiftPicture *v, LiftCode *code, uint32_t lift,
                          const CurveLight *light, CurveWork *w)
 {
@@ -517,8 +515,8 @@ CURVE_FN uint32_t lift_auto_clip(const LiftPicture *v, const LiftChoice *c)
 }
 
 /*
- * Decides on a picture. `code` has the counts of the codes from black on, as far as they are in
- * range; they sum up to less than 2^31. Leaves the output codes of all codes, Q8, in w->hist.
+ * Decides the curve of a picture. `code` has the counts of the codes from black on, as far as they
+ * are in range, with a sum below 2^31. Leaves the output codes of all codes, Q8, in w->hist.
  */
 CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLight *light,
                                 CurveWork *w)
@@ -531,8 +529,7 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
     v.last = (uint32_t)(wanted.white - black);
     v.inverse = UINT32_MAX / v.last + 1;
     v.total = lift_scale(code, &hidden, w);
-    /* Where half of all is black, noise around it changes by as little as 0.6 of what it does
-     * elsewhere. */
+    /* If half of the picture is black, noise measures as little as 0.6 of its level elsewhere. */
     v.noise = lift_most(wanted.noise, wanted.awaited ? 64 * LIFT_NOISE_POSSIBLE : 0);
     v.noise +=
         lift_times(v.noise, lift_times(LIFT_PERCENT(70),
@@ -558,7 +555,7 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
     CURVE_EACH (i, CURVE_CELLS) {
         const LiftCode *own = &CURVE_OWN(code, i);
         const uint32_t at = (uint32_t)(i + black) & (CURVE_CELLS - 1);
-        /* Nothing becomes black that was not. */
+        /* No code becomes black that was not. */
         const uint32_t place =
             lift_most(lift_last(&c, own), lift_least(own->place, lift_place(&v, 2)));
         w->hist[at] = at << 8;
@@ -578,7 +575,7 @@ CURVE_FN LiftWanted lift_wanted(const CurveParams *p, uint32_t noise, uint32_t a
     return wanted;
 }
 
-/* What a bin's first code becomes, Q16: on a line between those of 8 bits, which are in `nodes`. */
+/* The output of a bin's first code, Q16, interpolated between the 8-bit codes in `nodes`. */
 CURVE_FN uint32_t lift_target(const CurveParams *p, const uint32_t *nodes, uint32_t bin)
 {
     const uint32_t width = (uint32_t)curve_width(p), code = bin / width;
@@ -590,8 +587,8 @@ CURVE_FN uint32_t lift_target(const CurveParams *p, const uint32_t *nodes, uint3
 
 /* ---- from frame to frame ------------------------------------------------------------------- */
 
-/* The codes' shares of a picture's counts in range, of which there are some; w->cum has their sums
- * by bins. */
+/* Fills in each code's share of the counts in range; w->cum has prefix sums by bins, `counted` is
+ * not 0. */
 CURVE_FN void lift_count(const CurveParams *p, uint32_t counted, LiftCode *code, CurveWork *w)
 {
     const int width = curve_width(p), black = p->black >> (p->depth - 8);
@@ -603,12 +600,12 @@ CURVE_FN void lift_count(const CurveParams *p, uint32_t counted, LiftCode *code,
             CURVE_OWN(code, i).count = curve_divide((uint64_t)count << LIFT_SHARE_BITS, counted);
         }
     }
-    curve_barrier(); /* before w->cum is used otherwise */
+    curve_barrier(); /* before w->cum is reused */
 }
 
-/* The noise that a frame is decided by, where the one before it had `now`: the mean over a scene's
- * first frames, then with a share of `part` of each. A new scene is taken to have the noise of the
- * one before until its own is measured. */
+/* Updates the noise estimate for a frame; `now` is the noise of the frame before. It averages over
+ * a scene's first frames, then smooths with the weight `part`. A new scene keeps the noise of the
+ * old one until its own is measured. */
 CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t part,
                                 int cut, int first)
 {

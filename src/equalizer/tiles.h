@@ -1,12 +1,12 @@
 /*
- * Mode CLAHE: how a picture is divided into tiles, the curve of a tile, and what becomes of a code
- * at any place between the tiles: the arithmetic of every backend, in the common subset of C and
- * CUDA as described in curve_types.h.
+ * Mode CLAHE: how a picture is divided into tiles, the curve of a tile, and the output of a code
+ * anywhere between tiles. The arithmetic of all backends, in the common subset of C and CUDA (see
+ * curve_types.h).
  *
- * A tile's curve is made of its histogram of 256 cells, what 8 bits would hold as one code, by the
- * arithmetic of curve.h. A pixel takes what the curves of the four tiles around it make of its
- * code: weighted along y at the curve's nodes, interpolated between these by the code's place in
- * its cell, weighted along x. Weights have 8 bits and results 8 fraction bits, so that 32 bits do.
+ * A tile's curve comes from its histogram of 256 cells, each the equivalent of an 8-bit code, by
+ * the arithmetic of curve.h. A pixel interpolates the curves of the four tiles around it: along y
+ * at the curve's nodes, then between nodes by the code's position in its cell, then along x.
+ * Weights have 8 bits and results 8 fraction bits, so that 32 bits suffice.
  */
 #ifndef LUMEQ_TILES_H
 #define LUMEQ_TILES_H
@@ -16,75 +16,77 @@
 #define TILE_CELLS CURVE_CELLS
 #define TILES_MAX (LUMEQ_MAX_TILES * LUMEQ_MAX_TILES)
 
-/* A node a cell and the one after all; more, so that each tile's are aligned to 16 bytes. */
+/* One node per cell and one past the last, padded so that each tile's nodes are aligned to 16
+ * bytes. */
 #define TILE_NODES (TILE_CELLS + 4)
 
 /*
- * How columns, or rows, are divided. Between the middles of neighbouring tiles, and out to the
- * edges, lie the pieces that have the same tiles on either side: one more than there are tiles.
+ * Division of the columns, or of the rows. A piece is the space between the middles of neighbouring
+ * tiles, or between a tile's middle and the edge: all its samples have the same tiles on both
+ * sides. There is one more piece than tiles.
  */
 typedef struct TileAxis {
-    int32_t size;   /* of the picture */
-    int32_t padded; /* of all tiles: more than `size` only in the reference */
+    int32_t size;   /* of the picture, in samples */
+    int32_t padded; /* of all tiles; larger than `size` only in the reference */
     int32_t tiles;
-    uint32_t step; /* half a sample, in tiles with 32 fraction bits, rounded up */
-    float inverse; /* reference: 1 / samples of a tile; else 0 */
-    int32_t piece[LUMEQ_MAX_TILES + 2]; /* the first sample of each, and `size` */
+    uint32_t step; /* half a sample in units of tiles, 32 fraction bits, rounded up */
+    float inverse; /* reference: 1 / samples of a tile; otherwise 0 */
+    int32_t piece[LUMEQ_MAX_TILES + 2]; /* the first sample of each, then `size` */
 } TileAxis;
 
 typedef struct TileGrid {
     TileAxis x, y;
-    CurveParams curve; /* of the frame, with 256 bins */
-    int32_t haze;      /* the curves are tile_haze()'s */
-    uint32_t limit;    /* reference: the most that may be in a cell */
+    CurveParams curve; /* the frame's, with 256 bins */
+    int32_t haze;      /* tile_haze() makes the curves */
+    uint32_t limit;    /* reference: clip limit of a cell */
 } TileGrid;
 
-/* What a frame leaves behind of its tiles. Zero is an empty history. */
+/* Result of a frame's tiles, and history of the next frame. Zero is an empty history. */
 typedef struct TileResult {
     uint32_t tiles_x, tiles_y;
-    uint32_t depth, white;          /* that the history is of, as CurveResult's */
-    uint32_t hist_out[TILE_CELLS];  /* what each tile's own curve makes of its cells */
-    uint32_t curve_sum[TILE_CELLS]; /* of all tiles' curves, with 8 fraction bits */
-    /* Of each tile, row by row, in Q16 codes: the smoothed curve before strength. Undefined without
-     * a history, and behind the last tile. */
+    uint32_t depth, white;          /* of the history, as in CurveResult */
+    uint32_t hist_out[TILE_CELLS];  /* output histogram: each tile's cells after its own curve */
+    uint32_t curve_sum[TILE_CELLS]; /* sum of all tiles' curves, with 8 fraction bits */
+    /* Smoothed curve of each tile before strength, tiles row by row, in Q16 codes. Undefined
+     * without a history and past the last tile. */
     uint32_t smooth[TILES_MAX][TILE_CELLS];
 } TileResult;
 
-/* Where the active picture is: its origin, and the tiles at least half of which it has. Only these
- * are looked samples up in. */
+/* The active picture: its origin, and the tiles that lie in it by at least half. Only their curves
+ * are used. */
 typedef struct TileInside {
     int32_t x, y, first_x, last_x, first_y, last_y;
-    int32_t unused[2]; /* the nodes are aligned */
+    int32_t unused[2]; /* padding: aligns the nodes */
 } TileInside;
 
-/* What samples are looked up in: codes with 8 fraction bits. */
+/* Lookup tables: output codes with 8 fraction bits. */
 typedef struct __attribute__((aligned(16))) TileTables {
     TileInside inside;
     uint32_t nodes[TILES_MAX][TILE_NODES];
 } TileTables;
 
 /*
- * Divides a frame. There are no more tiles than columns
- * and rows, but in the reference, which pads instead. Of `curve` depth, shift, black, white, clip,
- * reference, dither and frame count; `clip` is LumeqParams', for the reference.
+ * Divides a frame into tiles: at most as many as columns and rows, except in the reference, which
+ * pads the picture instead. Uses depth, shift, black, white, clip, reference, dither and frame of
+ * `curve`; `clip` is LumeqParams.clip, for the reference.
  */
 void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
                      const CurveParams *curve, double clip);
 
-/* What a frame's tiles are computed in on the CPU. */
+/* Scratch memory for a frame's tiles on the CPU. */
 typedef struct ClaheWork {
     TileTables tables;
-    uint32_t hist[TILES_MAX][TILE_CELLS]; /* of the picture, padding left out */
+    uint32_t hist[TILES_MAX][TILE_CELLS]; /* of the picture without padding */
 } ClaheWork;
 
-/* A tile's curve, from its counts in work->hist and those of its padding (NULL: none): its table,
- * its part of the history, and in work->hist what is left of the counts without the bars. `frame`
- * is the whole picture's result. Several threads may work on a tile each. */
+/* Computes a tile's curve from its counts in work->hist and those of its padding (NULL: no
+ * padding): its table and its part of the history. Leaves the counts without bars in work->hist.
+ * `frame` is the result of the whole picture. Threads may work on different tiles. */
 void lumeq_tile_find(const TileGrid *grid, int tile, const uint32_t *padding,
                      const CurveResult *frame, const TileResult *before, TileResult *result,
                      ClaheWork *work);
 
-/* After all tiles: the rest of the result, and which tiles are looked up in. */
+/* After all tiles: computes the rest of the result, and which tiles are used. */
 void lumeq_tile_sum(const TileGrid *grid, const BarsState *bars, TileResult *result,
                     ClaheWork *work);
 
@@ -93,14 +95,14 @@ CURVE_ALONE int tile_count(const TileGrid *grid)
     return grid->x.tiles * grid->y.tiles;
 }
 
-/* How much of a TileResult is to be copied. `grid` is that of its frame. */
+/* The number of bytes of a TileResult to copy. `grid` is that of its frame. */
 CURVE_ALONE size_t tile_result_size(const TileGrid *grid)
 {
     const int kept = grid->curve.reference ? 0 : tile_count(grid);
     return offsetof(TileResult, smooth) + (size_t)kept * TILE_CELLS * sizeof(uint32_t);
 }
 
-/* Whether a result is a history for tiles like these. */
+/* True if a result can be the history of such tiles. */
 CURVE_ALONE int tile_has_history(const TileGrid *grid, const TileResult *before)
 {
     return before->depth == (uint32_t)grid->curve.depth &&
@@ -108,14 +110,14 @@ CURVE_ALONE int tile_has_history(const TileGrid *grid, const TileResult *before)
            before->tiles_x == (uint32_t)grid->x.tiles && before->tiles_y == (uint32_t)grid->y.tiles;
 }
 
-/* The first sample of a tile; those from `size` on are mirrored ones. */
+/* The first sample of a tile; samples from `size` on are mirrored. */
 CURVE_ALONE int tile_start(const TileAxis *axis, int tile)
 {
     return (int)((int64_t)axis->padded * tile / axis->tiles);
 }
 
-/* The sample that is seen at a place beyond the last one: mirrored at the edges as often as needed,
- * without repeating them. */
+/* The sample at a place that may lie past the last one: mirrored as often as necessary, without
+ * repeating the edges. */
 CURVE_ALONE int tile_mirror(const TileAxis *axis, int at)
 {
     if (at < axis->size)
@@ -128,8 +130,8 @@ CURVE_ALONE int tile_mirror(const TileAxis *axis, int at)
 
 /* ---- places ------------------------------------------------------------------------------- */
 
-/* The number of the piece that a sample is in, and how far it is on the way to the tile behind it,
- * as fraction bits of 32. */
+/* The piece of a sample, and below it its phase: the position between the middles of its two tiles,
+ * 32 fraction bits. */
 CURVE_ALONE int tile_piece(const TileAxis *axis, int at)
 {
     if (axis->inverse > 0)
@@ -142,19 +144,19 @@ CURVE_ALONE uint32_t tile_phase(const TileAxis *axis, int at)
     return (2 * (uint32_t)at + 1) * axis->step + (1u << 31);
 }
 
-/* The same in the reference, 0..1. */
+/* The phase in the reference, 0..1. */
 CURVE_ALONE float tile_part(const TileAxis *axis, int at, int piece)
 {
     return (float)at * axis->inverse - 0.5f - (float)(piece - 1);
 }
 
-/* From a phase. */
+/* The weight of the second tile, from a phase. */
 CURVE_ALONE uint32_t tile_weight(uint32_t phase)
 {
     return phase >> 24;
 }
 
-/* The tiles on either side of a piece: beyond the first and the last that one. */
+/* The tiles on both sides of a piece, clamped to the first and last. */
 CURVE_ALONE int tile_before(int piece, int first, int last)
 {
     return piece - 1 < first ? first : piece - 1 > last ? last : piece - 1;
@@ -167,7 +169,7 @@ CURVE_ALONE int tile_behind(int piece, int first, int last)
 
 /* ---- bars --------------------------------------------------------------------------------- */
 
-/* How many of a tile's samples lie from `from` to before `to`. */
+/* The number of a tile's samples in [from, to). */
 CURVE_ALONE int tile_overlap(const TileAxis *axis, int tile, int from, int to)
 {
     const int start = tile_start(axis, tile), end = tile_start(axis, tile + 1);
@@ -175,7 +177,7 @@ CURVE_ALONE int tile_overlap(const TileAxis *axis, int tile, int from, int to)
     return common > 0 ? common : 0;
 }
 
-/* The first and the last tile, half of which or more lies there. */
+/* The first and the last tile that lie in [from, to) by at least half. */
 CURVE_ALONE void tile_range(const TileAxis *axis, int from, int to, int32_t *first, int32_t *last)
 {
     *first = axis->tiles;
@@ -187,7 +189,7 @@ CURVE_ALONE void tile_range(const TileAxis *axis, int from, int to, int32_t *fir
             *last = i;
         }
     }
-    if (*first > *last) /* the picture is as small as that: the tile in its middle */
+    if (*first > *last) /* no tile does: use the one in the picture's middle */
         *first = *last = tile_piece(axis, from + (to - from) / 2) < axis->tiles
                              ? tile_piece(axis, from + (to - from) / 2)
                              : axis->tiles - 1;
@@ -206,7 +208,7 @@ CURVE_ALONE TileInside tile_inside(const TileGrid *grid, const BarsState *bars)
     return inside;
 }
 
-/* Samples of a tile that lie in bars. */
+/* The number of a tile's samples that lie in bars. */
 CURVE_ALONE uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
 {
     if (!bars->area)
@@ -222,27 +224,26 @@ CURVE_ALONE uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int 
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-/* Of values below 2^24: differences may be negative, their products wrap around, the sum is right.
- */
+/* Interpolates values below 2^24. Differences may be negative and wrap around; the sum is right. */
 CURVE_ALONE uint32_t tile_lerp(uint32_t from, uint32_t to, uint32_t weight)
 {
     return ((from << 8) + (to - from) * weight + 128) >> 8;
 }
 
-/* Number `part` of the 2^fraction codes of a cell, on a line from its node to the next one. */
+/* Interpolates code number `part` of a cell's 2^fraction codes, between its node and the next. */
 CURVE_ALONE uint32_t tile_between(uint32_t node, uint32_t next, uint32_t part, int fraction)
 {
     return ((node << fraction) + (next - node) * part + ((1u << fraction) >> 1)) >> fraction;
 }
 
-/* The output code for a value; `add` as in curve_between(). */
+/* Rounds a value to an output code; `add` as in curve_between(). */
 CURVE_ALONE uint32_t tile_code(uint32_t value, uint32_t add, uint32_t last)
 {
     const uint32_t code = (value + add) >> 8;
     return code < last ? code : last;
 }
 
-/* In a column of tiles: of the two above and below. */
+/* Interpolates between the curves of the tiles above and below. */
 CURVE_ALONE uint32_t tile_column(const uint32_t *above, const uint32_t *below, uint32_t weight,
                                  uint32_t code, int fraction)
 {
@@ -254,7 +255,7 @@ CURVE_ALONE uint32_t tile_column(const uint32_t *above, const uint32_t *below, u
                         code & ((1u << fraction) - 1), fraction);
 }
 
-/* What becomes of a code at a place: with 8 fraction bits, neither rounded nor dithered. Not of the
+/* The output of a code at a place, with 8 fraction bits, neither rounded nor dithered. Not for the
  * reference. */
 CURVE_ALONE uint32_t tile_value(const TileGrid *grid, const TileTables *tables, int x, int y,
                                 uint32_t code)
@@ -273,7 +274,7 @@ CURVE_ALONE uint32_t tile_value(const TileGrid *grid, const TileTables *tables, 
                      tile_weight(tile_phase(&grid->x, x)));
 }
 
-/* The gain of chroma over luma of this code, at the place of its first sample. */
+/* The gain of chroma over this luma code, at the place of its first sample. */
 CURVE_ALONE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
                                 uint32_t code)
 {
@@ -282,8 +283,9 @@ CURVE_ALONE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, 
 }
 
 /*
- * OpenCV's: the codes of the tiles at the upper left, upper right, lower left and lower right in
+ * OpenCV's interpolation of four tiles (upper left, upper right, lower left, lower right) in
  * float32, in this order of additions, rounded half to even.
+ *
  * Source: OpenCV 4.x, modules/imgproc/src/clahe.cpp, CLAHE_Interpolation_Body.
  */
 CURVE_ALONE uint32_t tile_reference_code(const uint32_t codes[4], float part_x, float part_y)
@@ -297,19 +299,20 @@ CURVE_ALONE uint32_t tile_reference_code(const uint32_t codes[4], float part_x, 
 
 /* ---- the curve of a tile ------------------------------------------------------------------ */
 
-/* An entry of TileTables: cut off, so that rounding it gives what rounding the curve does. */
+/* An entry of TileTables, truncated, so that rounding it gives the same code as rounding the curve.
+ */
 CURVE_ALONE uint32_t tile_node(uint32_t curve)
 {
     return curve >> 8;
 }
 
-/* The node after all: the code after all, as far as it fits. */
+/* Sentinel past the last code, clamped to 24 bits. */
 CURVE_ALONE uint32_t tile_last_node(int depth)
 {
     return depth == 16 ? (1u << 24) - 1 : 256u << depth;
 }
 
-/* The cell that a cell's first code comes to. */
+/* The output cell of a cell's first code. */
 CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
 {
     const uint32_t cell = (node + 128) >> (8 + fraction);
@@ -317,26 +320,26 @@ CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
 }
 
 /*
- * Mode HAZE. Haze adds the same light to all of a tile: a veil, which is about what the tile's
- * darkest samples have. It leaves a share t of the contrast. The curve is a line that subtracts the
- * veil and keeps the bright end of the whole picture, the light of the haze itself, in its place.
- * The line darkens the tile, so a lift then gives some of the mean back. If a tile has something
- * black there is no veil, and its curve is the identity.
+ * Mode HAZE. Haze adds the same light to all of a tile, the veil, which is about the level of the
+ * tile's darkest samples, and leaves a share t of the contrast. The curve is a line that subtracts
+ * the veil and keeps the bright end of the whole picture, the light of the haze itself, in its
+ * place. The line darkens the tile, so a lift returns some of the mean. A tile that contains black
+ * has no veil, and its curve is the identity.
  *
- * The line is steep. With a smoothed curve alone, changes of the source's light would become as
- * much larger, twice as large under water. The frame's own curve has less light where the source
- * has more of it, so a frame uses some of both.
+ * The line is steep. With a smoothed curve alone, changes of the source's light would be amplified,
+ * by two under water. The frame's own curve counteracts this, as it subtracts more from a lighter
+ * frame, so a frame uses a blend of both.
  */
 #define HAZE_DARKEST 50                      /* one sample in 50 is darker than the veil */
 #define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* share of the picture below the haze's own light */
-#define HAZE_TAKEN LIFT_PERCENT(88)          /* of the veil: all of it looks hard and unreal */
-#define HAZE_STEEPEST (16 * CURVE_ONE)       /* slope without a clip limit */
-#define HAZE_KEPT (CURVE_ONE / 4)            /* of the mean that is lost */
-#define HAZE_DARK LIFT_PERCENT(28)           /* tiles up to this mean lose nothing */
+#define HAZE_TAKEN LIFT_PERCENT(88)          /* share of the veil to subtract; 1 looks harsh */
+#define HAZE_STEEPEST (16 * CURVE_ONE)       /* maximum slope if there is no clip limit */
+#define HAZE_KEPT (CURVE_ONE / 4)            /* share of the lost mean to return */
+#define HAZE_DARK LIFT_PERCENT(28)           /* tiles up to this mean do not get darker */
 #define HAZE_MOST_LIFT (6 * CURVE_ONE)
-#define HAZE_OWN LIFT_PERCENT(65) /* of the frame's own curve; else the smoothed one */
+#define HAZE_OWN LIFT_PERCENT(65) /* weight of the own curve against the smoothed one */
 
-/* A tile's line: all in 256ths of cells above black, the others Q16. */
+/* A tile's line. `range` and `light` in 256ths of cells above black, the others Q16. */
 typedef struct TileHaze {
     uint32_t range;
     uint32_t light;
@@ -344,7 +347,7 @@ typedef struct TileHaze {
     uint32_t lift; /* a of (1 + a) x / (1 + a x) */
 } TileHaze;
 
-/* The place, in 256ths of cells, of a value inside a cell that goes from `from` to `to`. */
+/* The place, in 256ths of cells, of a value in a cell that spans `from` to `to`. */
 CURVE_FN uint32_t tile_cell_place(int cell, uint32_t value, uint32_t from, uint32_t to)
 {
     const uint32_t part = to > from ? curve_quotient((uint64_t)(value - from) << 8, to - from) : 0;
@@ -380,7 +383,7 @@ CURVE_FN uint32_t tile_lifted(const TileHaze *h, uint32_t at)
     return lifted < h->range ? lifted : h->range;
 }
 
-/* From the counts in w->hist and their sums in w->cum. */
+/* Finds the line from the counts in w->hist and their sums in w->cum. */
 CURVE_FN TileHaze tile_find_haze(const CurveParams *p, const CurveResult *frame, uint32_t counted,
                                  CurveWork *w)
 {
@@ -408,12 +411,12 @@ CURVE_FN TileHaze tile_find_haze(const CurveParams *p, const CurveResult *frame,
     return h;
 }
 
-/* The lift that gives the tile some of its mean back. */
+/* Finds the lift that returns some of the tile's mean. */
 CURVE_FN uint32_t tile_find_lift(const CurveParams *p, const TileHaze *h, uint32_t counted,
                                  CurveWork *w)
 {
     const uint32_t black = (uint32_t)curve_black(p) << 8;
-    uint32_t sums[2] = {0, 0}; /* shares of cells in 2^16ths */
+    uint32_t sums[2] = {0, 0}; /* sums of shares times places */
     CURVE_EACH (i, TILE_CELLS) {
         const uint32_t at = tile_above((uint32_t)i << 8, black);
         const uint64_t share = curve_quotient((uint64_t)w->hist[i] << 16, counted);
@@ -425,12 +428,12 @@ CURVE_FN uint32_t tile_find_lift(const CurveParams *p, const TileHaze *h, uint32
     const uint32_t after = curve_quotient((uint64_t)sums[1] << 8, h->range);
     const uint32_t some = before > after ? curve_lerp(after, before, HAZE_KEPT) : after;
     const uint32_t wanted = lift_most(some, lift_least(before, HAZE_DARK));
-    /* At least a 256th of the range, so that the quotient fits 32 bits. */
+    /* At least 1/256 of the range, so that the quotient fits 32 bits. */
     const uint32_t lift = lift_reach(lift_most(after, CURVE_ONE / 256), wanted);
     return lift_least(lift, HAZE_MOST_LIFT);
 }
 
-/* In place of curve_target(). The history has the smoothed curve. */
+/* Replaces curve_target() in mode HAZE. The history keeps the smoothed curve. */
 CURVE_FN void tile_haze(const TileGrid *grid, const CurveResult *frame, uint32_t counted,
                         uint32_t flat, uint32_t alpha, const CurveBin *was, CurveBin *now,
                         CurveWork *w)
@@ -460,8 +463,8 @@ CURVE_FN void tile_haze(const TileGrid *grid, const CurveResult *frame, uint32_t
     }
 }
 
-/* From the tile's counts, which are in `now`. What the frame's curve takes of its target and the
- * strength holds for each tile as well. */
+/* Computes a tile's curve from its counts in `now`. The weight of the target and the strength are
+ * those of the whole frame. */
 CURVE_FN void tile_video(const TileGrid *grid, int tile, const CurveResult *frame, int has_history,
                          const CurveBin *was, CurveBin *now, CurveWork *w)
 {
@@ -482,8 +485,9 @@ CURVE_FN void tile_video(const TileGrid *grid, int tile, const CurveResult *fram
 }
 
 /*
- * OpenCV's: the excess over the limit is spread once, what is left one each to cells at even
- * distances; then the cumulative sum times a float32 factor, rounded half to even.
+ * OpenCV's curve of a tile: spreads the excess over the limit once, the remainder as one count each
+ * to evenly spaced cells; then scales the cumulative sum by a float32 factor, rounded half to even.
+ *
  * Source: OpenCV 4.x, modules/imgproc/src/clahe.cpp, CLAHE_CalcLut_Body.
  */
 CURVE_FN void tile_reference(const TileGrid *grid, CurveBin *now, CurveWork *w)
@@ -512,7 +516,7 @@ CURVE_FN void tile_reference(const TileGrid *grid, CurveBin *now, CurveWork *w)
     }
 }
 
-/* One tile's curve from its counts in `now`, of which those of bars are taken. */
+/* Computes one tile's curve from its counts in `now`, and removes the counts of bars from them. */
 CURVE_FN void tile_curve(const TileGrid *grid, int tile, const CurveResult *frame, int has_history,
                          const CurveBin *was, CurveBin *now, CurveWork *w)
 {
