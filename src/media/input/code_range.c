@@ -11,34 +11,35 @@
 
 #define CODES 65536
 
-/* Percent of the codes below which a picture is a sliver, and below which a stream stays one. */
+/* Pictures that span less than this percentage of all codes are stretched, and streams stay
+ * stretched below the second. */
 #define SLIVER 8
 #define SLIVER_HELD 16
 
-/* Least codes of a picture, in standard deviations of its noise: noise alone has about 6. */
+/* Least span of a picture with content, in standard deviations of its noise; noise alone spans
+ * about 6. */
 #define NOISE_FACTOR 10
 
-/* Samples left out at each end: 1 of so many. Dead pixels are fewer. */
+/* Ignored samples at each end: 1 in 1000. Dead pixels are fewer. */
 #define OUTLIERS 1000
 
 /* Second differences of normal noise have a median magnitude of 1.652 standard deviations. */
 #define MEDIAN_NUM 1652
 #define MEDIAN_DEN 1000
 
-/* Samples measured of a frame, at most; beyond that rows are skipped. */
+/* Most samples measured per frame; beyond it, rows are skipped. */
 #define ENOUGH_SAMPLES (1 << 18)
 
-/* The margin at each end of the output, a part of all codes: codes outside of the window are
- * squeezed into it instead of being clipped. Most of it is for those up to the window's length
- * away, such as a hot spot too small to count. */
+/* The margin at each end of the output, as a fraction of all codes, into which outliers are
+ * squeezed. Most of it is for codes within one window length, such as a small hot spot. */
 #define MARGIN 16
 #define NEAR(margin) ((margin)*3 / 4)
 
-/* Time constant with which the window of a stream follows the picture, and the longest step. */
+/* Time constant with which a stream's window follows the picture, and the longest step. */
 #define FOLLOW_US INT64_C(2000000)
 #define MAX_STEP_US INT64_C(1000000)
 
-/* The window of a stream is kept in fractions of codes: small steps add up. */
+/* A stream's window has fractional codes, because small steps add up. */
 #define FRACTION 4096
 
 int code_range_suits(enum AVPixelFormat format)
@@ -51,7 +52,8 @@ int code_range_suits(enum AVPixelFormat format)
 
 typedef struct Counts {
     uint32_t codes[CODES];
-    uint32_t differences[CODES]; /* magnitudes of second differences; the last one: and more */
+    /* histogram of second differences; the last bin includes larger ones */
+    uint32_t differences[CODES];
     int64_t samples, difference_count;
 } Counts;
 
@@ -67,7 +69,7 @@ static void count_row(Counts *counts, const uint16_t *row, int width)
     counts->difference_count += FFMAX(width - 2, 0);
 }
 
-/* The first code with more than `skip` samples up to it. */
+/* The first code at which the cumulative count exceeds `skip`. */
 static int code_above(const uint32_t *counts, int64_t skip)
 {
     int64_t sum = 0;
@@ -110,7 +112,7 @@ int code_range_measure(const AVFrame *frame, CodeUse *use)
 
 /* ---- the rule ---- */
 
-/* Black and white. */
+/* Returns the codes of black and white. */
 static CodeWindow levels_of(const CodeRange *range, const AVFrame *frame)
 {
     const int is_known = range->levels != AVCOL_RANGE_UNSPECIFIED;
@@ -157,11 +159,11 @@ void code_range_decide(CodeRange *range)
 
 struct CodeStretch {
     CodeRange range;
-    int64_t low, high; /* of the window of a stream, in 1 / FRACTION codes */
-    int follows;       /* that is set; else the next picture's holds at once */
-    int is_on;         /* the stream is a sliver, not all codes */
+    int64_t low, high; /* a stream's window, in 1 / FRACTION codes */
+    int follows;       /* low and high are set; else the next picture sets them at once */
+    int is_on;         /* the stream is stretched */
     int64_t last_us;
-    CodeWindow shown, levels; /* what `table` was made for; shown.high 0: it was not */
+    CodeWindow shown, levels; /* parameters of `table`; shown.high 0: not built */
     uint16_t table[CODES];
     CodeWindow told;
     char text[64];
@@ -172,7 +174,7 @@ static void step(int64_t *at, int code, int64_t us)
     *at += ((int64_t)code * FRACTION - *at) * us / (FOLLOW_US + us);
 }
 
-/* A picture without content, as with a capped lens, leaves the window as it is. */
+/* Updates the window. A picture without content, as with a capped lens, changes nothing. */
 static int follow(CodeStretch *s, const AVFrame *frame, CodeWindow levels)
 {
     CodeUse use;
@@ -197,17 +199,17 @@ static int follow(CodeStretch *s, const AVFrame *frame, CodeWindow levels)
     return 0;
 }
 
-/* ---- the line ---- */
+/* ---- the lookup table ---- */
 
-/* From `code` of a window to the same place in another one. */
+/* Maps a code linearly from one window to another. */
 static int place(int code, CodeWindow from, CodeWindow to)
 {
     const int64_t length = FFMAX(from.high - from.low, 1);
     return to.low + (int)(((int64_t)(code - from.low) * (to.high - to.low) + length / 2) / length);
 }
 
-/* Lines between these points: the window nearly fills all codes, and the darker and the lighter
- * codes share the margins. */
+/* Builds a piecewise linear table: the window fills most of the output, and outliers share the
+ * margins. */
 static void make_table(CodeStretch *s, CodeWindow window, CodeWindow levels)
 {
     const int margin = (levels.high - levels.low) / MARGIN, length = window.high - window.low;

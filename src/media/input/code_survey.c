@@ -3,7 +3,7 @@
 #include "media/convert.h"
 #include "media/input/thumbnail.h"
 
-/* Key frames that are measured, and how far apart they are if the duration is unknown. */
+/* Key frames to measure, and their distance if the duration is unknown. */
 #define FRAMES 24
 #define STEP_US INT64_C(1000000)
 
@@ -23,8 +23,8 @@ typedef struct Survey {
     CodeRange *range;
     int64_t begin, end; /* absolute, AV_TIME_BASE units */
     int64_t last;       /* pts of the last measured key frame */
-    int keys;           /* different ones in the part */
-    int followed;       /* frames of thumbnails_follow() in the part */
+    int keys;           /* distinct key frames in the part */
+    int followed;       /* frames from thumbnails_follow() in the part */
 } Survey;
 
 static int add(Survey *s, const AVFrame *frame)
@@ -36,7 +36,7 @@ static int add(Survey *s, const AVFrame *frame)
     return ret < 0 ? ret : 0;
 }
 
-/* A key frame may be before the part. */
+/* True if the frame is in the part; a key frame may precede it. */
 static int is_inside(const Survey *s, const AVFrame *frame)
 {
     const int64_t time = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);

@@ -1,4 +1,4 @@
-/* The codes that a deep gray file uses, found once for all that reads it. */
+/* Measures the codes that a deep gray file uses, once for all its readers. */
 #ifndef LUMEQ_MEDIA_CODE_SURVEY_H
 #define LUMEQ_MEDIA_CODE_SURVEY_H
 
@@ -9,8 +9,9 @@
 int code_survey_suits(const CodeRange *range, const Source *source);
 
 /*
- * Sets range->window by frames spread over [from_us, to_us) of such a file; to_us -1: its end.
- * Takes the source over and closes it. MEDIA_INPUT; frames that cannot be decoded are left out.
+ * Sets range->window from frames spread over [from_us, to_us) of such a file; to_us -1: its end.
+ * Takes ownership of the source and closes it. MEDIA_INPUT; frames that cannot be decoded are
+ * skipped.
  */
 int code_survey(CodeRange *range, Source *source, int64_t from_us, int64_t to_us,
                 MediaError *error);

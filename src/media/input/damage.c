@@ -6,11 +6,11 @@
 #include <libavutil/avstring.h>
 #include <libavutil/parseutils.h>
 
-/* A video that ends this much before its declared end is cut off. */
+/* A video that ends earlier than declared by this much is cut off. */
 #define CUT_OFF_SECONDS 1.0
 
-/* Where the video should end, absolute; AV_NOPTS_VALUE where the container does not say it. `*any`:
- * said of the file as a whole, so that any track may be what reaches it. */
+/* The declared end of the video, absolute; AV_NOPTS_VALUE: unknown. `*any`: declared for the whole
+ * file, so that any track may reach it. */
 static int64_t declared_end(const Source *source, int *any)
 {
     const AVStream *video = source->video;
@@ -19,8 +19,8 @@ static int64_t declared_end(const Source *source, int *any)
     *any = 0;
     if (!source_declares_duration(source))
         return AV_NOPTS_VALUE;
-    /* Matroska has the track's length as a tag; what lavf has as the track's is the file's there.
-     */
+    /* Matroska stores the track's length as a tag; libavformat reports the file's as the
+     * track's. */
     const int is_end = source_duration_is_end(source);
     if (is_end && tag && av_parse_time(&duration, tag->value, 1) >= 0 && duration > 0)
         return duration;
@@ -35,7 +35,7 @@ static int64_t declared_end(const Source *source, int *any)
     return is_end ? duration : source_start(source) + duration;
 }
 
-/* Seconds that are missing at the end, 0 when it is not known or not asked for. */
+/* Seconds missing at the end; 0: unknown or not read to the end. */
 static double cut_off(const Source *source, const ReadPart *part)
 {
     int any;
@@ -52,7 +52,7 @@ static int64_t lost_packets(const DamageReport *r)
     return r->packets.read_errors + r->packets.corrupt_packets;
 }
 
-/* The input itself. */
+/* True if the input itself is damaged. */
 static int is_damaged(const DamageReport *r)
 {
     return lost_packets(r) + r->frames.decode_errors + r->frames.corrupt_frames > 0;

@@ -1,32 +1,33 @@
-/* What is known to be lost of an input, in words. */
+/* Describes losses of an input. */
 #ifndef LUMEQ_MEDIA_DAMAGE_H
 #define LUMEQ_MEDIA_DAMAGE_H
 
 #include "media/input/source.h"
 
-/* How far an input was read. Times are absolute, AV_TIME_BASE units, AV_NOPTS_VALUE: unknown. */
+/* How much of an input was read. Times are absolute, AV_TIME_BASE units; AV_NOPTS_VALUE:
+ * unknown. */
 typedef struct ReadPart {
     int64_t frames;    /* decoded */
-    int64_t video_end; /* of the last one */
-    int64_t any_end;   /* of anything read */
-    int to_end;        /* not 0: it was to be read to its end */
+    int64_t video_end; /* end of the last frame */
+    int64_t any_end;   /* end of anything read */
+    int to_end;        /* not 0: it should be read to its end */
     int whole;         /* not 0: and from its start */
 } ReadPart;
 
-/* What was found to be wrong on the way. */
+/* Damage found while reading. */
 typedef struct DamageReport {
-    Damage packets, frames; /* the source's account, and the decoder's */
+    Damage packets, frames; /* counted by the source and by the decoder */
     ReadPart part;
 } DamageReport;
 
-/* Makes one report of two about spans of one input, the second of what follows the first. */
+/* Adds the report of a following span of the same input. */
 void damage_add(DamageReport *report, const DamageReport *next);
 
-/* Not 0: something could not be read or decoded. */
+/* Returns 1 if something could not be read or decoded. */
 int damage_is_seen(const DamageReport *report);
 
-/* The sentence about what is known to be lost; 0 when nothing is. After the end, when no other
- * thread uses the source. */
+/* Describes all known losses; returns 0 if there are none. Call after the end, when no other thread
+ * uses the source. */
 int damage_describe(const Source *source, const DamageReport *report, char *text, size_t size);
 
 #endif

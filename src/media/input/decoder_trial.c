@@ -7,7 +7,7 @@
 
 #include "media/log.h"
 
-/* A gray picture of 256x256 pixels in each codec: no decoder refuses so few, or so many. */
+/* A gray picture of 256x256 pixels in each codec, a size that every decoder accepts. */
 /* clang-format off */
 static const uint8_t h264[] = {
     0x00, 0x00, 0x00, 0x01, 0x67, 0x64, 0x00, 0x0d, 0xac, 0xd9, 0x41, 0x00, 0x86, 0xc0, 0x44, 0x00,
@@ -69,7 +69,7 @@ static const uint8_t av1[] = {
 
 typedef struct Trial {
     const char *name;
-    const char *decoder; /* that works with the hardware */
+    const char *decoder; /* the decoder with hardware support */
     enum AVCodecID id;
     const uint8_t *data;
     int size;
@@ -91,7 +91,7 @@ const char *decoder_trial_name(int trial)
     return trials[trial].name;
 }
 
-/* What FFmpeg said of it, or else its code in words. */
+/* Reports FFmpeg's message, or the text of its error code. */
 static int fail(MediaError *error, int averror)
 {
     const char *said = media_log_error();
@@ -113,7 +113,7 @@ void decoder_trial_close(AVBufferRef **gpu)
     av_buffer_unref(gpu);
 }
 
-/* The GPU's, or nothing: what decodes in software then has not been asked for. */
+/* Accepts only the GPU's format, because software decoding is not being tested. */
 static enum AVPixelFormat choose_gpu(AVCodecContext *codec, const enum AVPixelFormat *formats)
 {
     (void)codec;

@@ -9,10 +9,10 @@
 #include "media/compat.h"
 #include "media/filter_graph.h"
 
-/* Frames that are inside at most; a power of two. */
+/* Most frames inside the filter; a power of two. */
 #define INSIDE 8
 
-/* What the filter does not keep: it counts in another time base. */
+/* Original times, since the filter uses another time base. */
 typedef struct FrameTime {
     int64_t pts, duration;
 } FrameTime;
@@ -24,7 +24,7 @@ struct Deinterlacer {
     unsigned sent, received;
 };
 
-/* Formats that bwdif does not know (nv12) go through one with the same samples, and back. */
+/* The format filter converts back formats that bwdif does not support (nv12). */
 static int build(Deinterlacer *d, const AVFrame *first, int all, int threads)
 {
     char text[128];

@@ -7,7 +7,8 @@
 #include <libavutil/intreadwrite.h>
 #include <libavutil/mem.h>
 
-#define HEADER_BYTES 24 /* of a moof up to the number in its mfhd, which comes first */
+/* from the start of a moof to the sequence number in its mfhd, its first box */
+#define HEADER_BYTES 24
 
 static int64_t box_size(const uint8_t *header, int64_t left)
 {
@@ -40,5 +41,5 @@ int fragments_find_gaps(int fd, int64_t file_size, int64_t **gaps)
         }
         last = number;
     }
-    return count <= FFMAX(steps, 1) ? count : 0; /* else they are not numbered one by one */
+    return count <= FFMAX(steps, 1) ? count : 0; /* otherwise numbers are not consecutive at all */
 }

@@ -11,30 +11,30 @@
 #define HEADER 8
 #define LARGE_HEADER 16
 
-/* Bytes after the last box in which anything but zeros is looked for. */
+/* Bytes after the last box to search for data other than zeros. */
 #define PADDING 4096
 
-/* More are not read: a film of a day in fragments has fewer. */
+/* Limit of boxes to read; even a day in fragments has fewer. */
 #define MOST_BOXES 200000
 
 #define MOST_KINDS 8
 #define MOST_DEPTH 3
 
-/* At the top of a file, by ISO/IEC 14496-12 and QuickTime. */
+/* Known top-level boxes of ISO/IEC 14496-12 and QuickTime. */
 #define USUAL                                                                                      \
     "ftyp,moov,mdat,free,skip,wide,pnot,PICT,udta,uuid,meta,moof,mfra,sidx,ssix,styp,prft,emsg,"   \
     "pdin,imda,junk"
 
-/* Dashcams keep place and motion in boxes of such names, in one of these others. */
+/* Boxes in which dashcams store place and motion, and the boxes that contain them. */
 #define PLACES "moov,udta,free,skip"
 #define PLACE_DATA "gps ,gps0,gsen,gsea,3gf "
 
-/* The contents of a box of free space that are place and motion. */
+/* Start of a free-space box with place and motion. */
 #define NOVATEK "GPS "
 
 typedef struct Box {
     char type[5];
-    int64_t begin, end; /* of its contents */
+    int64_t begin, end; /* range of its contents */
 } Box;
 
 typedef struct Search {
@@ -71,7 +71,7 @@ static int is_name(const char *type)
     return 1;
 }
 
-/* The box at a position. Returns 0 if there is none that ends before `end`. */
+/* Reads the box at a position. Returns 0 if none ends before `end`. */
 static int read_box(Search *s, Box *box, int64_t at, int64_t end)
 {
     uint8_t head[LARGE_HEADER] = {0};
@@ -82,7 +82,7 @@ static int read_box(Search *s, Box *box, int64_t at, int64_t end)
     const uint64_t left = (uint64_t)(end - at);
     uint64_t size = header == HEADER ? AV_RB32(head) : AV_RB64(head + HEADER);
     memcpy(box->type, head + 4, 4);
-    if (size == 0 && is_name(box->type)) /* to the end of the file */
+    if (size == 0 && is_name(box->type)) /* extends to the end of the file */
         size = left;
     if (size < (uint64_t)header || size > left || !is_name(box->type))
         return 0;
@@ -109,7 +109,7 @@ static void look_into(Search *s, const Box *within, int depth)
     }
 }
 
-/* Anything but zeros, which only fill a file up. */
+/* True for data other than zeros, which are padding. */
 static int is_data(const Search *s, int64_t at)
 {
     uint8_t bytes[PADDING];
@@ -135,7 +135,7 @@ void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size)
     for (int i = 0; i < s.count; i++)
         av_strlcatf(text, size, "%s'%s' (%" PRId64 " bytes)", i ? ", " : "", s.kinds[i].type,
                     s.kinds[i].bytes);
-    /* A usual box that does not end is a file that was cut off. */
+    /* A truncated known box means a truncated file, not foreign data. */
     if (at && at + HEADER <= end && !av_match_name(box.type, USUAL) && s.boxes <= MOST_BOXES &&
         is_data(&s, at))
         av_strlcatf(text, size, "%s%" PRId64 " bytes after the last box", s.count ? ", " : "",

@@ -8,10 +8,10 @@
 #include "media/input/url.h"
 #include "media/log.h"
 
-/* A web server may send a client on to HTTPS, and https_proxy may stand in between. */
+/* HTTP may redirect to HTTPS, and https_proxy may be in use. */
 #define WEB "http,https,tls,tcp,httpproxy"
 
-/* FFmpeg looks at so much of a stream at most, and at a little more, before it knows its tracks. */
+/* Upper bound of FFmpeg's stream analysis, with a margin. */
 #define ANALYSIS_US (7 * INT64_C(1000000))
 
 static const NetworkScheme schemes[] = {
@@ -89,7 +89,7 @@ int network_read(Network *n, uint8_t *buffer, int size)
 {
     if (n->lost)
         return n->lost;
-    /* What stopped a read before is no reason not to read on. */
+    /* Clear the state of an earlier interrupted read. */
     n->io->eof_reached = n->io->error = 0;
     network_begin_wait(n);
     return network_end_wait(n, avio_read_partial(n->io, buffer, size));
@@ -102,7 +102,7 @@ int64_t network_seek(Network *n, int64_t offset, int whence)
     network_begin_wait(n);
     const int64_t at = avio_seek(n->io, offset, whence);
     if (at >= 0)
-        n->lost = 0; /* it is a connection of its own */
+        n->lost = 0; /* seeking opens a new connection */
     return at;
 }
 
@@ -119,7 +119,7 @@ static int connect_once(Network *n, const char *url)
     int ret = av_dict_set(&settings, "protocol_whitelist", n->scheme->protocols, 0);
     if (ret >= 0)
         ret = av_dict_set(&settings, "tls_verify", "1", 0);
-    if (ret >= 0) /* SRT's own limit is shorter; this one is never reached */
+    if (ret >= 0) /* longer than the silence limit, because SRT's default is shorter */
         ret = av_dict_set_int(&settings, "connect_timeout", silence_ms + 1000, 0);
     media_log_clear();
     if (ret >= 0)
@@ -128,7 +128,7 @@ static int connect_once(Network *n, const char *url)
     return ret;
 }
 
-/* FFmpeg gives TCP five seconds: again, while there is time. */
+/* FFmpeg limits TCP connects to five seconds; retry until the silence limit. */
 static int connect_to(Network *n, const char *url)
 {
     int ret;
@@ -156,7 +156,7 @@ int network_open(Network **network, const char *url, const NetworkOptions *optio
     if (ret == AVERROR(ETIMEDOUT))
         return media_fail(error, MEDIA_INPUT, "%s does not answer within %g s", media_quote(url),
                           options->silence_s);
-    /* Such as what is wrong with a certificate. */
+    /* For example, certificate errors. */
     const char *detail = ret == AVERROR(EIO) ? media_log_error() : "";
     return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),
                       media_av_text(ret), detail[0] ? "; " : "", detail);

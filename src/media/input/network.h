@@ -1,4 +1,4 @@
-/* Inputs from the network: which URLs can be read, and the bytes that come from one. */
+/* Network inputs: supported URLs, and reading their bytes. */
 #ifndef LUMEQ_MEDIA_NETWORK_H
 #define LUMEQ_MEDIA_NETWORK_H
 
@@ -8,59 +8,59 @@
 
 typedef struct NetworkScheme {
     const char *name;
-    const char *protocols; /* the only ones that FFmpeg may use for it */
-    const char *session;   /* the demuxer that opens it; NULL: it is a stream of bytes */
-    int has_no_end;        /* not 0: silence is the only end there is */
+    const char *protocols; /* the only protocols FFmpeg may use */
+    const char *session;   /* the demuxer that opens it; NULL: a byte stream */
+    int has_no_end;        /* not 0: silence is its only end */
 } NetworkScheme;
 
 typedef struct NetworkOptions {
-    int (*is_stopped)(const void *opaque); /* not 0: give up waiting */
+    int (*is_stopped)(const void *opaque); /* returns not 0 to stop waiting */
     const void *opaque;
-    double silence_s; /* without a byte for so long, a connection counts as lost */
+    double silence_s; /* without data for this long, the connection is lost */
 } NetworkOptions;
 
-/* Fields are to be read only. Of one thread. */
+/* Fields are read-only for callers. For one thread. */
 typedef struct Network {
     const NetworkScheme *scheme;
     NetworkOptions options;
-    AVIOContext *io; /* NULL: a session */
-    int patient;     /* not 0: it waits for data as long as it takes */
-    int64_t heard;   /* when data came last, or began to be waited for */
-    int lost; /* AVERROR: why it broke off, AVERROR_EOF where silence is its end; 0: not yet */
+    AVIOContext *io; /* NULL for a session */
+    int patient;     /* not 0: no silence limit */
+    int64_t heard;   /* time of the last data, or start of waiting */
+    int lost;        /* AVERROR of a lost connection; AVERROR_EOF if silence is its end; else 0 */
 } Network;
 
-/* The scheme of a URL, or NULL: the name is none, or this FFmpeg cannot read it. */
+/* The scheme of a URL; NULL: not a URL, or unsupported by this FFmpeg. */
 const NetworkScheme *network_scheme(const char *name);
 
-/* "http://, https://, ...": those that can be read. */
+/* Lists the supported schemes: "http://, https://, ...". */
 void network_list_schemes(char *text, size_t size);
 
-/* Connects; a session is only prepared. MEDIA_INPUT with a sentence, *network is NULL then. */
+/* Connects; only prepares a session. MEDIA_INPUT with a message; *network is then NULL. */
 int network_open(Network **network, const char *url, const NetworkOptions *options,
                  MediaError *error);
 
-/* Bytes, AVERROR_EOF, AVERROR_EXIT (stopped) or what it was lost by. */
+/* Returns bytes read, AVERROR_EOF, AVERROR_EXIT (stopped), or why the connection was lost. */
 int network_read(Network *network, uint8_t *buffer, int size);
 
-/* As avio_seek(), with AVSEEK_SIZE. */
+/* Like avio_seek(), including AVSEEK_SIZE. */
 int64_t network_seek(Network *network, int64_t offset, int whence);
 
-/* 0: it can only be read from front to back. */
+/* Returns 0 if it can only be read sequentially. */
 int network_can_seek(const Network *network);
 
-/* For FFmpeg's interrupt callback: not 0 when it is stopped, or silent for too long. */
+/* For FFmpeg's interrupt callback: returns 1 when stopped or silent for too long. */
 int network_is_interrupted(void *network);
 
-/* A wait for data begins. */
+/* Call before waiting for data. */
 void network_begin_wait(Network *network);
 
-/* A look for tracks begins: a session tells nothing of the data that comes meanwhile. */
+/* Call before stream analysis, during which a session does not report data. */
 void network_begin_analysis(Network *network);
 
-/* Notes what a read ended with; answers it, a timeout told from a stop. */
+/* Records the result of a read and returns it, distinguishing timeouts from stops. */
 int network_end_wait(Network *network, int ret);
 
-/* Whether it was silent for too long. */
+/* Returns 1 if it was silent for too long. */
 int network_is_silent(const Network *network);
 
 void network_close(Network **network);

@@ -27,7 +27,7 @@ static int is_file(const char *path)
     return stat(path, &there) == 0 && S_ISREG(there.st_mode);
 }
 
-/* Takes the path over. */
+/* Takes ownership of the path. */
 static int add(PictureList *list, char *path)
 {
     char **paths = path ? av_dynarray2_add((void **)&list->paths, &list->count,
@@ -46,7 +46,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of a folder, the numbers in names of the pattern, in order; to be freed with av_free(). */
+/* Lists the numbers of matching names in a folder, sorted; free with av_free(). */
 static int64_t *find_numbers(DIR *folder, const char *pattern, int *count)
 {
     int64_t *numbers = NULL;
@@ -78,7 +78,7 @@ static int add_numbers(PictureList *list, const char *pattern, const int64_t *nu
     return 0;
 }
 
-/* To be freed with av_free(); NULL: out of memory. */
+/* Free with av_free(). NULL: out of memory. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -114,7 +114,7 @@ static int is_seen(const struct dirent *entry)
     return entry->d_name[0] != '.' && picture_codec(entry->d_name) != AV_CODEC_ID_NONE;
 }
 
-/* All are read by one decoder. */
+/* All pictures must have one codec. */
 static int check_kind(const PictureList *list, MediaError *error)
 {
     const char *first = list->paths[0], *last = list->paths[list->count - 1];
@@ -178,7 +178,7 @@ static int read_all(int fd, uint8_t *to, size_t size)
     while (size) {
         const ssize_t got = read(fd, to, size);
         if (got == 0)
-            return AVERROR(EIO); /* it has become shorter */
+            return AVERROR(EIO); /* it was truncated */
         if (got < 0 && errno != EINTR)
             return AVERROR(errno);
         to += got > 0 ? got : 0;

@@ -1,4 +1,4 @@
-/* Pictures, each a file, that are the frames of one video. */
+/* Picture files that are the frames of one video. */
 #ifndef LUMEQ_MEDIA_PICTURE_LIST_H
 #define LUMEQ_MEDIA_PICTURE_LIST_H
 
@@ -13,13 +13,13 @@ typedef struct PictureList {
 } PictureList;
 
 /*
- * Of "frame%04d.png", all that are there, by their numbers, from any number on and without a gap;
- * of a folder, its pictures in natural order, all of one kind. The list is to be freed in any case.
- * MEDIA_INPUT.
+ * Lists all pictures of a pattern such as "frame%04d.png", by number, from any start and without
+ * gaps; or the pictures of a folder in natural order, all with one codec. Free the list in any
+ * case. MEDIA_INPUT.
  */
 int picture_list_make(PictureList *list, const char *path, MediaError *error);
 
-/* The bytes of a picture. 0, or AVERROR. */
+/* Reads a picture file into a packet. Returns 0 or AVERROR. */
 int picture_list_read(const PictureList *list, int number, AVPacket *packet);
 
 void picture_list_free(PictureList *list);

@@ -29,7 +29,7 @@ int playable_has_video(const char *path, const char *muxer)
     AVFormatContext *format = NULL;
     char *url = av_asprintf("file:%s", path);
     if (reader && (reader->flags & AVFMT_NOFILE))
-        reader = NULL; /* its files are told by what is in them */
+        reader = NULL; /* probe by content instead */
     const int found =
         url && avformat_open_input(&format, url, reader, NULL) >= 0 && read_video(format);
     avformat_close_input(&format);

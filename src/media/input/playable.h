@@ -1,8 +1,9 @@
-/* Whether a file that broke off can still be played. */
+/* Tests whether a truncated file can be played. */
 #ifndef LUMEQ_MEDIA_PLAYABLE_H
 #define LUMEQ_MEDIA_PLAYABLE_H
 
-/* Not 0: a whole packet of video can be read of it. `muxer`: the short name of what wrote it. */
+/* Returns 1 if a complete video packet can be read. `muxer`: short name of the muxer that wrote
+ * it. */
 int playable_has_video(const char *path, const char *muxer);
 
 #endif

@@ -15,14 +15,14 @@
 
 struct SharedPipe {
     int fd;
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects all below */
     pthread_cond_t changed;
-    uint8_t *data;     /* bytes that one side has not read */
+    uint8_t *data;     /* bytes that a side has not read yet */
     size_t room, size; /* of data */
-    size_t at[2];      /* in data, by side */
-    int reads;         /* a side reads from the pipe, without the lock */
-    int ended, error;  /* error: errno of the read that failed */
-    int cut;           /* side 1 reads no more */
+    size_t at[2];      /* read position in data, by side */
+    int reads;         /* a side is reading from the pipe, without the lock */
+    int ended, error;  /* error: errno of a failed read */
+    int cut;           /* side 1 was cut off */
 };
 
 SharedPipe *shared_pipe_open(const char *path)
@@ -44,7 +44,7 @@ int shared_pipe_fd(const SharedPipe *p)
     return p->fd;
 }
 
-/* What both sides have read makes room. */
+/* Removes data that both sides have read. */
 static void drop(SharedPipe *p)
 {
     const size_t done = p->cut || p->at[0] < p->at[1] ? p->at[0] : p->at[1];
@@ -70,7 +70,7 @@ static int make_room(SharedPipe *p)
     return 0;
 }
 
-/* Reads more for both sides; -1: with errno. The lock is given up meanwhile. */
+/* Reads more for both sides, releasing the lock meanwhile. Returns -1 with errno. */
 static int read_more(SharedPipe *p)
 {
     struct pollfd wait = {.fd = p->fd, .events = POLLIN};
@@ -78,7 +78,7 @@ static int read_more(SharedPipe *p)
         p->error = errno = ENOMEM;
         return -1;
     }
-    uint8_t *const to = p->data + p->size; /* nobody moves it while `reads` is set */
+    uint8_t *const to = p->data + p->size; /* stays valid while `reads` is set */
     p->reads = 1;
     pthread_mutex_unlock(&p->lock);
     ssize_t got = -1;
@@ -111,7 +111,7 @@ static void wait_for_other(SharedPipe *p)
     pthread_cond_timedwait(&p->changed, &p->lock, &until);
 }
 
-/* Waits, once, until this side may have something to read; -1: with errno. */
+/* Waits once until this side may have data. Returns -1 with errno. */
 static int wait_for_more(SharedPipe *p)
 {
     if (!p->reads)

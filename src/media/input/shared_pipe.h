@@ -1,6 +1,6 @@
 /*
- * A pipe that two sources read, each all of it at its own pace: what one has read and the other has
- * not is kept in memory.
+ * A pipe that two sources read completely, each at its own pace. Data that only one has read is
+ * kept in memory.
  */
 #ifndef LUMEQ_MEDIA_SHARED_PIPE_H
 #define LUMEQ_MEDIA_SHARED_PIPE_H
@@ -10,24 +10,22 @@
 
 typedef struct SharedPipe SharedPipe;
 
-/* Side 0 gets all bytes; side 1 sees the end early when they are so many apart. */
+/* Side 0 gets all bytes; side 1 sees an early end if they are this far apart. */
 #define SHARED_PIPE_MOST ((size_t)256 << 20)
 
-/* Reads from this path, "-": standard input. NULL: it cannot be opened, or out of memory, as errno
- * says. */
+/* Opens a path; "-" is standard input. NULL: see errno. */
 SharedPipe *shared_pipe_open(const char *path);
 
-/* That it reads from; the pipe's. */
+/* The descriptor, owned by the pipe. */
 int shared_pipe_fd(const SharedPipe *pipe);
 
-/* As read(): bytes, 0 at the end, or -1 with errno. EAGAIN: there was nothing for 100 ms. Each side
- * is for one thread. */
+/* Like read(), but returns -1 with EAGAIN after 100 ms without data. One thread per side. */
 ssize_t shared_pipe_read(SharedPipe *pipe, int side, void *buffer, size_t size);
 
-/* Not 0: side 1 saw the end early, or never began. When it reads no more. */
+/* Returns 1 if side 1 was cut off. Call when side 1 no longer reads. */
 int shared_pipe_was_cut(const SharedPipe *pipe);
 
-/* NULL is allowed inside. */
+/* *pipe may be NULL. */
 void shared_pipe_close(SharedPipe **pipe);
 
 #endif

@@ -3,14 +3,14 @@
 #include <libavcodec/ac3_parser.h>
 #include <libavutil/crc.h>
 
-#define AC3_SYNC_BYTES 2 /* before the part that the checksum is of */
+#define AC3_SYNC_BYTES 2 /* bytes not covered by the checksum */
 
 static int fails(const uint8_t *data, size_t size)
 {
     return av_crc(av_crc_get_table(AV_CRC_16_ANSI), 0, data, size) != 0;
 }
 
-/* One or more frames. Stops without a verdict if data does not begin with a whole frame. */
+/* Checks one or more frames. Data that does not begin with a whole frame is not judged. */
 static int is_damaged_ac3(const AVPacket *packet)
 {
     const uint8_t *data = packet->data;

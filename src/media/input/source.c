@@ -1,13 +1,13 @@
-/* The front of an input: a file, a camera, or a URL that comes back. */
+/* Dispatches between files, cameras and reconnecting URLs. */
 #include "media/input/source.h"
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/imgutils.h>
 
-/* Time between two looks at the stop flag. */
+/* Interval for checking the stop flag. */
 #define LOOK_MS 50
 
-#define USUAL_RATE 25.0 /* of a video that does not say it */
+#define USUAL_RATE 25.0 /* if the video has no rate */
 
 static int open_camera(Source **source, const SourceOptions *options, MediaError *error)
 {
@@ -18,7 +18,7 @@ static int open_camera(Source **source, const SourceOptions *options, MediaError
         s->format = camera_format(s->camera);
         const char *path = camera_setting(s->camera)->path;
         if (stat(path, &s->file) < 0)
-            s->file = (struct stat){0}; /* it is gone already */
+            s->file = (struct stat){0}; /* already unplugged */
         ret = source_set_name(s, path) < 0 ? media_fail(error, MEDIA_INPUT, "out of memory")
                                            : source_take_video(s, options, error);
     }
@@ -83,7 +83,7 @@ void source_close(Source **source)
     if (!s || atomic_fetch_sub(&s->shares, 1) > 0)
         return;
     if (s->camera)
-        s->format = NULL; /* the camera's own */
+        s->format = NULL; /* owned by the camera */
     camera_close(&s->camera);
     source_reconnect_close(&s->reconnect);
     source_free(&s);

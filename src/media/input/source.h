@@ -1,4 +1,4 @@
-/* A file, standard input or a URL, demuxed: what is in it and its packets. */
+/* Opens and demuxes an input: a file, standard input, a URL or a camera. */
 #ifndef LUMEQ_MEDIA_SOURCE_H
 #define LUMEQ_MEDIA_SOURCE_H
 
@@ -15,219 +15,219 @@
 #include "media/log.h"
 
 typedef struct SourceOptions {
-    const char *path;   /* a plain file name, no protocol; "-" is standard input */
-    int network;        /* not 0: `path` is a URL that network_scheme() knows */
-    double silence_s;   /* of the network, until it counts as lost */
-    double reconnect_s; /* of source_open(): not 0: a URL that ends, fails or is not there is opened
-                         * anew, after pauses from so long to 30 times that */
-    int64_t max_pixels; /* frames with more are refused */
-    const atomic_int *stop;      /* not 0: give up; it outlives all that is opened */
-    double open_timeout_s;       /* of files, until it is given up; 0: none */
-    int video_track;             /* 0: the best one; else its number, plus 1 */
-    double picture_rate;         /* not 0: `path` is a folder of pictures, or a name like
-                                    frame%04d.png, and so many of them are a second */
-    int allow_playlists;         /* not 0: other local files that the input names are opened too */
-    const CameraOptions *camera; /* not NULL: a camera, and `path` is not looked at */
-    struct SharedPipe *pipe; /* not NULL: two sources read this pipe, see shared_pipe.h; ... */
-    int pipe_side;           /* ... this one as 0 or 1. The pipe outlives both */
-    int low_latency;             /* not 0: the newest is what counts; of cameras it always is */
-    int force_dolby_vision;      /* not 0: profile 5 is taken, though its first plane is not luma */
-    int64_t find_largest_us; /* of source_open(): finds Source.largest_width up to this position */
-    int *no_video;           /* gets 1 where it can be read and is no video; or NULL */
-    int *answered;           /* gets 1 where there was something to be read; or NULL */
-    void (*note)(const char *line); /* takes one line about what was chosen; or NULL */
+    const char *path; /* a plain file name without protocol; "-" is standard input */
+    int network;      /* not 0: `path` is a URL that network_scheme() accepts */
+    double silence_s; /* seconds without data before a connection counts as lost */
+    /* for source_open(): > 0: reopen a URL that ends, fails or is missing, after pauses from
+     * this long up to 30 times that */
+    double reconnect_s;
+    int64_t max_pixels;     /* larger frames are refused */
+    const atomic_int *stop; /* not 0: give up; must outlive the source */
+    double open_timeout_s;  /* limit for opening a file; 0: none */
+    int video_track;        /* 0: the best one; N + 1: track N */
+    /* > 0: `path` is a folder of pictures or a pattern like frame%04d.png, shown at this rate */
+    double picture_rate;
+    int allow_playlists;         /* not 0: also open local files that the input references */
+    const CameraOptions *camera; /* not NULL: open a camera and ignore `path` */
+    /* not NULL: read this pipe, which two sources share, see shared_pipe.h; ... */
+    struct SharedPipe *pipe;
+    int pipe_side;          /* ... as side 0 or 1. The pipe must outlive both */
+    int low_latency;        /* not 0: prefer the newest data, as for cameras */
+    int force_dolby_vision; /* not 0: accept profile 5, although its first plane is not luma */
+    /* for source_open(): > 0: determine Source.largest_width up to this position */
+    int64_t find_largest_us;
+    int *no_video;                  /* set to 1 if the input is readable but not a video; or NULL */
+    int *answered;                  /* set to 1 if the input had data; or NULL */
+    void (*note)(const char *line); /* receives notes about what was chosen; or NULL */
 } SourceOptions;
 
-/* What is known to be wrong with the packets of the input, and with the frames in them. */
+/* Known damage of an input's packets, and of the frames decoded from them. */
 typedef struct Damage {
     int64_t read_errors, corrupt_packets, decode_errors, corrupt_frames;
     int64_t lost_frames;    /* that a GPU had failed at, and software could not go back to */
-    char first[256];        /* FFmpeg's first word on it, or "" */
-    unsigned width, height; /* of a picture that was too large for it, or 0 */
+    char first[256];        /* FFmpeg's first message about it, or "" */
+    unsigned width, height; /* size of a picture that FFmpeg refused as too large, or 0 */
 } Damage;
 
-/* Counts a damage; what FFmpeg said of it is kept where it is the first. */
+/* Increments a damage counter and keeps FFmpeg's message if it is the first. */
 void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror);
 
-/* A stream that may have been joined or cut in the middle begins with a key frame. If the first
- * packets of the video contain none, as in a stream that refreshes its pictures part by part, it
- * begins with the next packet. */
+/* A stream that may have been cut or joined begins with a key frame. If this many video packets
+ * contain none, as in a stream with gradual refresh, it begins with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
-/* How far the tracks of a file may be apart in it. AV_TIME_BASE units. */
+/* Largest distance of simultaneous packets of different tracks in a file. AV_TIME_BASE units. */
 #define SOURCE_INTERLEAVE_US 2000000
 
 /* A subtitle this long after everything else is damage. AV_TIME_BASE units. */
 #define SOURCE_STRAY_US INT64_C(3600000000)
 
-/* Of a track, AV_TIME_BASE units. */
+/* The clock of a track, AV_TIME_BASE units. */
 typedef struct TrackClock {
-    int64_t last;     /* of the packet that was handed out last; AV_NOPTS_VALUE: none yet */
-    int64_t duration; /* of that packet, 0 = unknown */
-    int64_t interval; /* the next one is due then, after it; 0 = unknown */
-    int64_t pos, end; /* of that packet, and where it ends before anything is added */
-    int64_t moved_by; /* what was added to its time */
-    int corrupt;      /* packets until a packet marked as corrupt counts; 0: none was */
+    int64_t last;     /* time of the last packet returned; AV_NOPTS_VALUE at first */
+    int64_t duration; /* its duration; 0: unknown */
+    int64_t interval; /* expected distance to the next packet; 0: unknown */
+    int64_t pos, end; /* its position, and its end before any shift */
+    int64_t moved_by; /* the shift of its time */
+    int corrupt;      /* packets left until a corrupt packet counts; 0: none */
 } TrackClock;
 
-/* How far a track has been read: after source_restart(), packets up to here are dropped. */
+/* How far a track was read: source_restart() drops packets up to here. */
 typedef struct TrackMark {
-    int64_t time, latest; /* of the last packet, and the latest of all; AV_NOPTS_VALUE: unknown */
+    int64_t time, latest; /* of the last packet, and the maximum; AV_NOPTS_VALUE: unknown */
     int64_t pos;
-    int size;  /* -1: nothing was read yet */
-    int again; /* not 0: dropping them now */
+    int size;  /* -1: nothing was read */
+    int again; /* not 0: dropping packets now */
 } TrackMark;
 
 #define SOURCE_NO_MARK ((TrackMark){AV_NOPTS_VALUE, AV_NOPTS_VALUE, -1, -1, 0})
 
-/* Fields are to be read only. */
+/* Fields are read-only for callers. */
 typedef struct Source {
-    char *name; /* for messages: in quotes, or "standard input" */
+    char *name; /* for messages: quoted, or "standard input" */
     AVFormatContext *format;
     AVStream *video;  /* the track that is equalized */
-    Camera *camera;   /* NULL: it is none */
-    int live;         /* not 0: the newest is what counts */
-    struct stat file; /* zeros: it is none */
+    Camera *camera;   /* NULL: not a camera */
+    int live;         /* not 0: prefer the newest data */
+    struct stat file; /* zeros: not a file */
     Damage damage;
-    PictureList pictures; /* each is a frame; empty: it is a file of its own */
+    PictureList pictures; /* each is a frame; empty: a single file */
     int next_picture;
 
     int64_t max_pixels;
-    int largest_width, largest_height;      /* of the pictures, where it is known, else 0 */
-    unsigned refused_width, refused_height; /* that FFmpeg found too large at opening, or 0 */
-    int no_video;                           /* it can be read, and has none */
+    int largest_width, largest_height;      /* largest picture size, or 0 if unknown */
+    unsigned refused_width, refused_height; /* size that FFmpeg refused on opening, or 0 */
+    int no_video;                           /* readable, but without video */
     int fd;
-    struct SharedPipe *pipe; /* that the bytes come from, or NULL */
+    struct SharedPipe *pipe; /* source of the bytes, or NULL */
     int pipe_side;
-    int read_error;              /* errno of a read that failed, or 0 */
-    int no_memory;               /* not 0: an allocator said so, see media_lacks_memory() */
-    size_t bytes_read;           /* meanwhile */
-    atomic_int patient;          /* not 0: a pipe, whose writer takes its time */
-    Network *network;            /* NULL: it is a file */
-    struct Reconnect *reconnect; /* NULL: it does not come back */
-    const struct Source *within; /* that it is a connection of, and stopped with; or NULL */
-    AVIOContext *io;             /* NULL: a session of the network, or a camera */
+    int read_error;              /* errno of a failed read, or 0 */
+    int no_memory;               /* not 0: an allocation failed, see media_lacks_memory() */
+    size_t bytes_read;           /* bytes read since source_watch_memory() */
+    atomic_int patient;          /* not 0: a pipe, whose writer may be slow */
+    Network *network;            /* NULL: a file */
+    struct Reconnect *reconnect; /* NULL: never reopened */
+    const struct Source *within; /* the reconnecting source of this connection, or NULL */
+    AVIOContext *io;             /* NULL: a network session or a camera */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
-                      AVDictionary **options); /* FFmpeg's own way to open a file */
+                      AVDictionary **options); /* FFmpeg's default function to open a file */
     const atomic_int *stop;
     atomic_int halted; /* see source_halt() */
-    int failures;      /* read errors in a row ... */
-    int64_t failed_at; /* ... and where the last one left off: it may come again */
+    int failures;      /* consecutive read errors ... */
+    int64_t failed_at; /* ... and the position after the last one */
     atomic_int shares; /* see source_share() */
     unsigned stream_count;
     int wants_key; /* maximum number of video packets to drop before the next key frame */
     AVFifo *held;  /* dropped packets, used if a file has no key frame; or NULL */
     size_t held_bytes;
-    AVFifo *ahead;      /* packets that are read already, see video_count_packets(); or NULL */
-    int *counted;       /* by stream: video packets among them; or NULL */
+    AVFifo *ahead;      /* packets read ahead by video_count_packets(); or NULL */
+    int *counted;       /* by stream: number of video packets in `ahead`; or NULL */
     TrackClock *clocks; /* by stream */
     TrackMark *marks;   /* by stream */
-    int again;     /* after source_restart(), until the video gets past where it was: damage found
-                      meanwhile is counted already */
-    int64_t *gaps; /* positions of mp4 fragments before which others are missing */
+    /* after source_restart(): not 0 until the video passes its previous position; damage found
+     * meanwhile was already counted */
+    int again;
+    int64_t *gaps; /* positions of mp4 fragments that follow missing ones */
     int gap_count;
-    int64_t jump;      /* added to all times since one has jumped, AV_TIME_BASE units */
-    int64_t last_jump; /* what was added before that */
-    int64_t clock;     /* of the last packet of sound or video, before that is added */
-    int64_t latest;    /* of the packets that were handed out */
+    int64_t jump;      /* added to all times since a jump, AV_TIME_BASE units */
+    int64_t last_jump; /* the value before that jump */
+    int64_t clock;     /* time of the last sound or video packet, before the shift */
+    int64_t latest;    /* latest time of returned packets */
 } Source;
 
 /*
- * Opens the input and picks its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (no such track);
+ * Opens the input and chooses its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (no such track);
  * *source is then NULL.
  */
 int source_open(Source **source, const SourceOptions *options, MediaError *error);
 
-/* As source_open(), beside the caller's other work; not for a camera. */
+/* Like source_open(), but in the background; not for a camera. */
 typedef struct SourceOpening SourceOpening;
 int source_opening_start(SourceOpening **opening, const SourceOptions *options, MediaError *error);
 
-/* Waits `wait_ms` at most. AVERROR(EAGAIN): not yet; else as source_open(), and *opening is NULL.
- */
+/* Waits at most `wait_ms`. Returns AVERROR(EAGAIN) if not finished, else the result of
+ * source_open() with *opening set to NULL. */
 int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, MediaError *error);
 
-/* Gives it up: it is closed as soon as it can be, for which this waits a moment, if `wait`. NULL is
- * allowed inside. */
+/* Cancels opening; with `wait`, waits a moment for the thread. *opening may be NULL. */
 void source_opening_cancel(SourceOpening **opening, int wait);
 
-/* Not 0: a thread goes on with what was given up. A program that ends has to leave by _exit() then,
- * not to take from it what it uses. */
+/* Returns 1 if a cancelled thread is still running. The program must then end with _exit(), since
+ * the thread may use its data. */
 int source_is_left_opening(void);
 
-/* The sentence about bytes that could not be read: see `read_error`. */
+/* Reports a read error, see `read_error`. */
 int source_fail_to_read(const Source *source, MediaError *error);
 
-/* Whether its file is no longer what it was when it was opened, or `path` another one: 0, or
- * MEDIA_INPUT with the sentence. Any thread. */
+/* Checks that its file has not changed since it was opened and is still at `path`. Returns 0, or
+ * MEDIA_INPUT with a message. Any thread. */
 int source_is_changed(const Source *source, const char *path, MediaError *error);
 
-/* The sentence about frames that are larger than what is allowed, or than what FFmpeg can do. */
+/* Reports frames larger than allowed or than FFmpeg supports. */
 int source_refuse_size(const Source *source, unsigned width, unsigned height, MediaError *error);
 
-/* Not 0: a cover, or a preview of a chapter; no video. */
+/* True for covers and chapter thumbnails, which are not video. */
 int source_is_picture(const AVStream *stream);
 
-/* Not 0: a track of other programs than the video's, which is not read. */
+/* True for a track of another program than the video's; such tracks are not read. */
 int source_is_foreign(const Source *source, const AVStream *stream);
 
-/* Its number among the tracks of its kind, from 0, without foreign ones of sound and subtitles. */
+/* Its index among the tracks of its type, from 0, not counting foreign sound and subtitles. */
 int source_track_number(const Source *source, const AVStream *stream);
 
-/* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here.
- */
+/* The first timestamp of the input, AV_TIME_BASE units. Positions count from here. */
 int64_t source_start(const Source *source);
 
-/* Where a track begins to be heard or seen, in AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
+/* The start of a track, AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
 int64_t source_track_start(const Source *source, const AVStream *stream);
 
-/* Not 0: whoever reads it gives up waiting and answers AVERROR_EXIT, until it is 0 again. Any
- * thread.
- */
+/* With `halted` not 0, a waiting reader gives up and returns AVERROR_EXIT, until called with 0. Any
+ * thread. */
 void source_halt(Source *source, int halted);
 
-/* Bytes a second that its video takes at most, estimated from its size, rate and kind of codec. */
+/* Estimated upper bound of the video's bytes per second, from its size, rate and type of codec. */
 double source_byte_rate(const Source *source);
 
-/* Frames a second of its video, as far as the input tells; {0, 1}: it does not. */
+/* The video's frame rate as declared; {0, 1}: unknown. */
 AVRational source_frame_rate(const Source *source);
 
-/* Whether a frame is as large as those of the pictures before it, which those of one video have to
- * be. 0 or MEDIA_INPUT. */
+/* Checks that a frame of a picture list has the size of the previous ones. Returns 0 or
+ * MEDIA_INPUT. */
 int source_check_picture(const Source *source, const AVFrame *frame, int width, int height,
                          MediaError *error);
 
-/* Not 0: it was halted, or told to stop. */
+/* Returns 1 if it was halted or stopped. */
 int source_is_stopped(const Source *source);
 
-/* Not 0: a URL that comes back, and is waited for. Any thread. */
+/* Returns 1 while a reconnecting URL is lost. Any thread. */
 int source_is_away(const Source *source);
 
-/* Of such a URL, not 0: what follows in the packet's track, itself included, has nothing to do with
- * what was before. It was lost, which the video alone tells, and the packet has no data; or it is
- * back, the video with a key frame. */
+/* Returns 1 if the packet is a discontinuity of a reconnecting URL, unrelated to earlier packets of
+ * its track. On a loss, the video gets a packet without data; on return, the first packet is
+ * marked, for the video a key frame. */
 int source_is_return(const AVPacket *packet);
 
-/* Not 0: the key frame that a stream begins with, if packets before it may be missing. Frames that
- * refer to those are incomplete. */
+/* Returns 1 for a stream's first key frame if packets before it may be missing. Frames that refer
+ * to those are incomplete. */
 int source_is_joined(const AVPacket *packet);
 
-/* Not 0: a picture, not a video: also in a container of videos, as GIF and AVIF are. */
+/* Returns 1 for a still picture, also in a container for videos such as GIF and AVIF. */
 int source_is_still(const Source *source);
 
-/* From where its timestamps begin to its end, AV_TIME_BASE units; 0 where that is not known. */
+/* The duration from the first timestamp, AV_TIME_BASE units; 0: unknown. */
 int64_t source_duration(const Source *source);
 
-/* 0: it can only be read from front to back. */
+/* Returns 0 if it can only be read sequentially. */
 int source_can_seek(const Source *source);
 
 /*
- * Goes to where the video can be decoded from to show `position` (AV_TIME_BASE units, from
- * source_start()): a keyframe at or before it, its packet the first of the video that is read then.
- * An input that cannot do that stays at its start. Returns not 0 if it went to a keyframe.
+ * Seeks to the keyframe at or before `position` (AV_TIME_BASE units from source_start()), whose
+ * packet is then the first of the video. An input that cannot seek stays at its start. Returns 1 if
+ * it went to a keyframe.
  */
 int source_seek(Source *source, int64_t position);
 
-/* Not 0: source_restart() works. */
+/* Returns 1 if source_restart() works. */
 int source_can_restart(const Source *source);
 
 /*
@@ -239,105 +239,103 @@ int source_can_restart(const Source *source);
 void source_restart(Source *source, int64_t position);
 
 /*
- * Shows `take` the packets of subtitles that lie before where source_seek() goes for `position`, up
- * to 10 s and 16 MB of the file: what began there may still be to be seen. The packets are the
- * source's. Only in files that have subtitles that are not discarded. A source_seek() has to
- * follow.
+ * Passes to `take` the subtitle packets before the keyframe of `position`, from up to 10 s and 16
+ * MB of the file, since they may still be visible. The source owns the packets. Only for files with
+ * subtitle tracks that are not discarded. A source_seek() must follow.
  */
 void source_look_back(Source *source, int64_t position,
                       void (*take)(void *opaque, const AVPacket *packet), void *opaque);
 
-/* The next packet of any stream that was there at the start and is not discarded: 0, AVERROR_EOF
- * (also after read errors that do not end, which are counted as damage), AVERROR_EXIT when stopped,
- * AVERROR(ENOMEM).
- */
+/* Reads the next packet of any initial stream that is not discarded. Returns 0, AVERROR_EOF (also
+ * after persistent read errors, which count as damage), AVERROR_EXIT when stopped, or
+ * AVERROR(ENOMEM). */
 int source_read(Source *source, AVPacket *packet);
 
-/* Lists what an mp4 has outside of its tracks, see mp4_boxes_foreign(). */
+/* Lists data outside the tracks of an mp4, see mp4_boxes_foreign(). */
 void source_foreign(const Source *source, char *text, size_t size);
 
-/* Not 0: an mp4 in fragments, nothing of which says how many there are. */
+/* Returns 1 for a fragmented mp4, which does not declare its length. */
 int source_has_fragments(const Source *source);
 
-/* Frames the container says the video track shows, edit lists considered; 0 where it does not. */
+/* The video track's declared number of frames, considering edit lists; 0: unknown. */
 int64_t source_frame_count(const Source *source);
 
-/* True if the index says that no packet of the video follows this one; 0 if there is none. */
+/* Returns 1 if this is the last video packet according to the index; 0 if there is no index. */
 int source_is_last(const Source *source, const AVPacket *packet);
 
-/* Where the video ends by that index, in its time base; AV_NOPTS_VALUE: unknown. Samples have their
- * lengths in decode order, and FFmpeg's muxer counts the last one from its own pts: the frame that
- * is shown last, `reordered` later, may end as much later. */
+/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown. Durations
+ * are in decode order, and FFmpeg's muxer counts the last one from its own pts: the frame shown
+ * last, `reordered` later, may end that much later. */
 int64_t source_video_end(const Source *source, int64_t reordered);
 
-/* Not 0: its video duration can be relied on (mp4, mov, mkv, webm, flv). */
+/* Returns 1 if the declared video duration is reliable (mp4, mov, mkv, webm, flv). */
 int source_declares_duration(const Source *source);
 
-/* Not 0: the duration is counted from time 0, not from where the timestamps begin (mkv, flv). */
+/* Returns 1 if the duration counts from time 0, not from the first timestamp (mkv, flv). */
 int source_duration_is_end(const Source *source);
 
-/* The same one, for an owner more: it is closed by the last of them. Any thread. */
+/* Adds an owner: the last source_close() closes it. Any thread. */
 Source *source_share(Source *source);
 
 void source_close(Source **source);
 
-/* ---- inside: for source.c and source_*.c alone, of which source.c uses source_reconnect.c, that
- * source_open.c, and all of them source_packets.c ---------------------------------------------- */
+/* ---- private: for source.c and source_*.c. source.c uses source_reconnect.c, which uses
+ * source_open.c; all use source_packets.c ---- */
 
-/* The next packets are the first of the input. If it is of a kind that can be joined or cut
- * anywhere, those before the first key frame are dropped. */
+/* Call when the next packets are the first of the input. If its format can be cut anywhere, packets
+ * before the first key frame are dropped. */
 void source_expect_key(Source *source);
 
-/* Whether there was no memory for something since source_watch_memory(), by the same thread.
- * Demuxers go on without a packet that they had no memory for, or tell it as the end. */
+/* Detect that memory ran out since source_watch_memory() in the same thread. Demuxers ignore
+ * packets they cannot allocate, or report the end. */
 void source_watch_memory(Source *source);
 int source_lacks_memory(const Source *source);
 
-/* Keeps what allocators have left in errno, before a call that may change it. */
+/* Saves errno, which allocators set, before a call that may change it. */
 void source_keep_errno(Source *source);
 
 /* Returns `time`, or AV_NOPTS_VALUE if it is more than a hundred years from 0. */
 int64_t source_sane_time(int64_t time, AVRational base);
 
-/* Notes damage if the demuxer has logged more than `before` errors since media_log_clear(). */
+/* Counts damage if the demuxer has logged more than `before` errors since media_log_clear(). */
 void source_note_logged(Source *source, int before);
 
-/* Not 0: by its format, the file holds a picture and nothing else. */
+/* Returns 1 if the format holds a single picture. */
 int source_is_one_picture(const Source *source);
 
 typedef struct Reconnect Reconnect;
 
-/* Opens the first connection, for which it waits as long as it takes. `outer` is the source that is
- * made of it, and gets its `format` and `video`. MEDIA_INPUT: stopped, or what is there is no video
- * that can be read; MEDIA_USAGE. */
+/* Opens the first connection, waiting as long as necessary. `outer` is the reconnecting source, and
+ * receives its `format` and `video`. MEDIA_INPUT: stopped, or not a readable video; MEDIA_USAGE. */
 int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, Source *outer,
                           MediaError *error);
 
-/* As source_read(). AVERROR_EOF: it has come back with another codec, which is noted as damage. */
+/* Like source_read(). AVERROR_EOF: it came back with another codec, which counts as damage. */
 int source_reconnect_read(Reconnect *reconnect, AVPacket *packet);
 
 /* Any thread. */
 int source_reconnect_is_away(const Reconnect *reconnect);
 
-/* The `format` and `video` of the outer source go with it. */
+/* Also frees the `format` and `video` of the outer source. */
 void source_reconnect_close(Reconnect **reconnect);
 
-/* A source with nothing open yet; NULL: there is no memory. */
+/* Creates a source with nothing open. NULL: out of memory. */
 Source *source_create(const SourceOptions *options);
 int source_set_name(Source *source, const char *path); /* 0 or AVERROR(ENOMEM) */
 
-/* Chooses and checks the video of what is open, and notes the streams. As source_open(). */
+/* Chooses and checks the video of an opened input, and initializes its streams. Errors as
+ * source_open(). */
 int source_take_video(Source *source, const SourceOptions *options, MediaError *error);
 int source_note_streams(Source *source, const SourceOptions *options, MediaError *error);
 
-/* Reads ahead for SourceOptions.find_largest_us, where pictures may get larger. */
+/* Implements SourceOptions.find_largest_us for codecs that may change size. */
 void source_find_largest(Source *source, const SourceOptions *options);
 
-/* source_read() and source_close() of a file or one connection. */
+/* source_read() and source_close() for a file or one connection. */
 int source_read_own(Source *source, AVPacket *packet);
 void source_free(Source **source);
 
-/* source_is_stopped() for those who want a callback. */
+/* source_is_stopped() as a callback. */
 int source_stop_callback(const void *source);
 
 #endif

@@ -1,5 +1,4 @@
-/* How a file or one connection is opened: its bytes, its container, and the track that is
- * equalized. */
+/* Opens a file or one connection: its bytes, its container, and the track to equalize. */
 #include "media/input/source.h"
 
 #include <errno.h>
@@ -23,14 +22,14 @@
 
 #define IO_BUFFER_SIZE (64 * 1024)
 
-/* Time between two looks at the stop flag while a pipe has no data. */
+/* Interval for checking the stop flag while a pipe has no data. */
 #define POLL_MS 100
 
-/* Of a live input, how long it is looked at before it is shown. */
+/* Duration of stream analysis for live input. */
 #define LIVE_ANALYSIS_US 500000
 
-/* Readers that open files by themselves. Those of the second row are never allowed to; the last one
- * takes any text for a picture. */
+/* Demuxers that open other files. Those of the second list are never allowed; tty accepts any
+ * text. */
 static const char *const playlist_formats[] = {"hls", "dash", "concat", "concatf", "imf"};
 static const char *const refused_formats[] = {"image2",   "sdp",         "rtsp",
                                               "avisynth", "vapoursynth", "tty"};
@@ -99,7 +98,7 @@ static int stopped(void *opaque)
     return source_is_stopped(opaque);
 }
 
-/* A pipe without a writer is not waited for here but where its bytes are. */
+/* Opening does not wait for the writer of a pipe; reading does. */
 static int open_file(Source *s, const char *path, MediaError *error)
 {
     if (s->pipe)
@@ -151,8 +150,8 @@ static int open_io(Source *s, MediaError *error)
     return 0;
 }
 
-/* What a demuxer may know of the name: only its extension, so that no part of it is taken for a
- * pattern, a protocol or a number. */
+/* Passes only the extension of the name to demuxers, so that nothing in it is taken for a pattern,
+ * protocol or number. */
 static void name_for_probe(const char *path, char *name, size_t size)
 {
     const char *dot = strrchr(path, '.');
@@ -178,7 +177,7 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
 {
     int playlist = is_one_of(input, playlist_formats, FF_ARRAY_ELEMS(playlist_formats));
     int refused = is_one_of(input, refused_formats, FF_ARRAY_ELEMS(refused_formats));
-    if (options->network) { /* what a stranger's playlist names is never opened */
+    if (options->network) { /* a remote playlist must not open anything */
         refused |= playlist;
         playlist = 0;
     }
@@ -199,7 +198,7 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
     return 0;
 }
 
-/* Lets the demuxer open local files, found from where the playlist is. */
+/* Lets the demuxer open local files, relative to the playlist. */
 static int allow_files(Source *s, char **url, const char *path)
 {
     s->format->io_open = s->open_other;
@@ -236,7 +235,8 @@ int source_fail_to_read(const Source *s, MediaError *error)
     return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", s->name, strerror(s->read_error));
 }
 
-/* Of an mp4 whose index follows what it is about, that has gone by. Before packets are read. */
+/* Refuses an mp4 whose index follows data that a pipe has already passed. Call before packets are
+ * read. */
 static int check_order(const Source *s, MediaError *error)
 {
     const int64_t kept = s->io->pos - (s->io->buf_end - s->io->buffer);
@@ -255,8 +255,8 @@ static int check_order(const Source *s, MediaError *error)
     return 0;
 }
 
-/* Errors about headers count in formats whose headers are built as packets are. In others most are
- * about metadata. */
+/* Header errors count only in formats whose headers are made of packets; elsewhere most are about
+ * metadata. */
 static int count_harmless_errors(const Source *s)
 {
     const char *name = s->format->iformat->name;
@@ -264,7 +264,7 @@ static int count_harmless_errors(const Source *s)
     return headers_count ? 0 : media_log_note()->damage;
 }
 
-/* The declared times; those of packets are checked as they come. */
+/* Sanitizes declared times; packet times are checked when read. */
 static void check_times(AVFormatContext *format)
 {
     format->start_time = source_sane_time(format->start_time, AV_TIME_BASE_Q);
@@ -291,8 +291,7 @@ static int find_streams(Source *s, MediaError *error)
     return 0;
 }
 
-/* An index that was read in part would make a shorter film; but of one in fragments, each has its
- * own. */
+/* A truncated index would make a shorter film; fragmented files have one per fragment. */
 static int lacks_index(const Source *s)
 {
     return s->read_error && av_match_name("mov", s->format->iformat->name) &&
@@ -308,7 +307,7 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     media_log_clear();
     source_watch_memory(s);
     int ret = av_probe_input_buffer2(s->io, &input, name, NULL, 0, 0);
-    /* By the name of a picture, its reader of numbered files offers itself: by content, another. */
+    /* image2 matches by the file name; probe again by content only. */
     if (ret >= 0 && strcmp(input->name, "image2") == 0) {
         input = NULL;
         ret = av_probe_input_buffer2(s->io, &input, "input", NULL, 0, 0);
@@ -326,7 +325,7 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     return ret < 0 ? ret : find_streams(s, error);
 }
 
-/* What its demuxer opens by itself, as RTSP, which is no stream of bytes. */
+/* Opens a protocol such as RTSP, which its demuxer handles itself. */
 static int open_session(Source *s, const char *url, MediaError *error)
 {
     const AVInputFormat *input = av_find_input_format(s->network->scheme->session);
@@ -371,10 +370,10 @@ static int open_one_file(Source *s, const SourceOptions *options, MediaError *er
     return ret;
 }
 
-/* Of a rate such as 29.97, which is 30000/1001. */
+/* Largest term for rates such as 30000/1001. */
 #define MOST_RATE_PARTS 1001000
 
-/* What the first picture is says what all are; their times are made here. */
+/* The first picture determines the format of all; times are generated here. */
 static int open_pictures(Source *s, const SourceOptions *options, MediaError *error)
 {
     const AVRational rate = av_d2q(options->picture_rate, MOST_RATE_PARTS);
@@ -410,7 +409,7 @@ static int open_any_format(Source *s, const SourceOptions *options, MediaError *
                                      : open_one_file(s, options, error);
 }
 
-/* ---- the track that is equalized, and whether it can be ---- */
+/* ---- the video track ---- */
 
 int source_track_number(const Source *s, const AVStream *stream)
 {
@@ -442,7 +441,7 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
                           options->video_track - 1, s->name, count);
     if (count > 1 && !options->video_track && options->note) {
         const AVCodecParameters *par = s->video->codecpar;
-        char line[200], size[32] = ""; /* which is not always known yet */
+        char line[200], size[32] = ""; /* may be unknown */
         if (par->width > 0 && par->height > 0)
             snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
         snprintf(line, sizeof(line),
@@ -454,8 +453,7 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
     return 0;
 }
 
-/* Profile 5 is in colours of its own (IPT): a curve over its first plane would not be one of luma.
- */
+/* Profile 5 uses IPT colours, so its first plane is not luma. */
 static int check_dolby_vision(const Source *s, const SourceOptions *options, MediaError *error)
 {
     const int profile = side_data_dolby_vision_profile(s->video);
@@ -483,7 +481,7 @@ int source_refuse_size(const Source *s, unsigned width, unsigned height, MediaEr
                       s->name, width, height);
 }
 
-/* Where FFmpeg has refused the size, the track has none. */
+/* A track whose size FFmpeg refused has size 0. */
 static int check_size(const Source *s, MediaError *error)
 {
     const AVCodecParameters *par = s->video->codecpar;
@@ -526,27 +524,27 @@ int source_take_video(Source *s, const SourceOptions *options, MediaError *error
     return ret < 0 ? ret : source_note_streams(s, options, error);
 }
 
-/* ---- opening, by a thread of its own ---- */
+/* ---- opening in a thread ---- */
 
 /*
- * A source is opened by a thread of its own: demuxers may compute for minutes without a look at
- * their interrupt callback. Such a thread is left alone with all it uses; it cleans up when it is
- * done, if the program is still there.
+ * A source is opened in its own thread, because demuxers may run for minutes without checking their
+ * interrupt callback. A cancelled thread keeps its data and frees it when it is done, if the
+ * program is still running.
  */
 
-/* How long to wait for a thread to stop. */
+/* How long to wait for a cancelled thread. */
 #define GRACE_MS 200
 
 struct SourceOpening {
     SourceOptions options;
     char *path;
     int64_t begin;
-    Source *source; /* the thread's until it is done, as the error */
+    Source *source; /* owned by the thread until it is done, like `error` */
     MediaError error;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int done, left; /* under the lock */
+    int done, left; /* protected by the lock */
 };
 
 static atomic_int left_count;
@@ -631,7 +629,7 @@ int source_opening_start(SourceOpening **opening, const SourceOptions *options, 
     return media_fail(error, MEDIA_INPUT, "no thread can be started to open the input");
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void wait_until_done(SourceOpening *o, int ms)
 {
     struct timespec until;
@@ -657,7 +655,7 @@ void source_opening_cancel(SourceOpening **opening, int wait)
     if (!done)
         atomic_fetch_add(&left_count, 1);
     const pthread_t thread = o->thread;
-    pthread_mutex_unlock(&o->lock); /* it is the thread's from here on, where it is left */
+    pthread_mutex_unlock(&o->lock); /* if abandoned, the thread owns it from here on */
     if (!done) {
         pthread_detach(thread);
         return;
@@ -673,7 +671,7 @@ static int is_too_long(const SourceOpening *o)
            (double)(av_gettime_relative() - o->begin) > limit * AV_TIME_BASE;
 }
 
-/* Gives up on it where that is due; AVERROR(EAGAIN) where it is not. */
+/* Cancels opening after a stop or timeout; else returns AVERROR(EAGAIN). */
 static int give_up(SourceOpening **opening, int wait, MediaError *error)
 {
     const SourceOpening *o = *opening;
@@ -689,7 +687,7 @@ static int give_up(SourceOpening **opening, int wait, MediaError *error)
     return ret;
 }
 
-/* The thread is done. */
+/* Takes the result of a finished thread. */
 static int take_result(SourceOpening **opening, Source **source, MediaError *error)
 {
     SourceOpening *o = *opening;
@@ -725,11 +723,11 @@ int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, M
 
 /* ---- the largest picture ---- */
 
-/* Bytes that are read for it at most. */
+/* Limit of bytes to read. */
 #define LOOK_BYTES (INT64_C(512) << 20)
 
-/* Calls grow on the way: their codecs change the size with any key frame. Standard input is not
- * opened twice, even if it is a file: both would move the same position. */
+/* VP8 and VP9 calls can change size at any key frame. Standard input is excluded: a second reader
+ * would move its position. */
 static int may_grow(const Source *s, const char *path)
 {
     const enum AVCodecID id = s->video->codecpar->codec_id;
@@ -737,7 +735,7 @@ static int may_grow(const Source *s, const char *path)
            strcmp(path, "-") != 0;
 }
 
-/* RFC 6386, 9.1 */
+/* RFC 6386, 9.1. */
 static void take_vp8_size(const AVPacket *packet, int *width, int *height)
 {
     const uint8_t *data = packet->data;
@@ -747,7 +745,7 @@ static void take_vp8_size(const AVPacket *packet, int *width, int *height)
     *height = AV_RL16(data + 8) & 0x3fff;
 }
 
-/* The next bits of a packet from a place on, which moves; 0 beyond the end. */
+/* Reads bits from a packet and advances `at`; 0 beyond the end. */
 static unsigned take_bits(const AVPacket *packet, int *at, int count)
 {
     unsigned bits = 0;
@@ -757,14 +755,15 @@ static unsigned take_bits(const AVPacket *packet, int *at, int count)
     return bits;
 }
 
-/* The uncompressed header of a key frame: VP9's specification, 6.2 */
+/* Reads a key frame's uncompressed header: VP9 specification, 6.2. */
 static void take_vp9_size(const AVPacket *packet, int *width, int *height)
 {
     enum { SYNC = 0x498342, RGB = 7 };
     int at = 2;
     const unsigned low = take_bits(packet, &at, 1), profile = low | take_bits(packet, &at, 1) << 1;
     at += profile == 3;
-    const unsigned is_other = take_bits(packet, &at, 2); /* shown before, or no key frame */
+    /* shows an existing frame, or not a key frame */
+    const unsigned is_other = take_bits(packet, &at, 2);
     at += 2;
     if (is_other || take_bits(packet, &at, 24) != SYNC)
         return;
@@ -789,8 +788,8 @@ static void note_size(Source *s, const AVPacket *packet)
     }
 }
 
-/* Opens the film once more and reads the headers of its key frames. Its errors come up again when
- * it is decoded. */
+/* Opens the file again and reads the headers of its key frames. Ignores errors, which decoding will
+ * report. */
 void source_find_largest(Source *s, const SourceOptions *options)
 {
     MediaError none = {0};

@@ -1,9 +1,8 @@
 /*
- * A URL that comes back: a source whose connection is opened anew, after growing pauses, as often
- * as it ends or fails.
- *
- * What is known of its tracks is what the first connection said; the packets of a later one get
- * their places and times there. Times go on by as much as the outage took by the clock.
+ * A reconnecting URL: a source whose connection is reopened, after growing pauses, whenever it ends
+ * or fails.
+ * The first connection defines the tracks; later packets are mapped to them. Times advance by the
+ * length of the outage.
  */
 #include "media/input/source.h"
 
@@ -17,35 +16,36 @@
 #include "media/codec_name.h"
 #include "media/side_data.h"
 
-/* Each pause is twice the one before, up to so many times the first. */
+/* Pauses double up to this multiple of the first one. */
 #define LONGEST_PAUSE 30
 
-/* How long a stop may be waited for. */
+/* Interval for checking the stop flag. */
 #define LOOK_MS 20
 
-/* What marks a packet, by its address. */
+/* Its address marks discontinuities. */
 static char return_mark;
 
-/* A stream of a connection. */
+/* A stream of the current connection. */
 typedef struct Track {
-    int place; /* the stream of the outer source, -1: none */
-    int fresh; /* not 0: it has come back, and has given no packet yet */
+    int place; /* stream of the outer source, or -1 */
+    int fresh; /* not 0: no packet since the return */
 } Track;
 
 struct Reconnect {
-    SourceOptions options; /* of a connection, their strings its own */
+    SourceOptions options; /* for each connection; `path` is a copy */
     char *path;
     Source *outer;
-    Source *inner;  /* that is read; NULL: it is lost */
-    Track *tracks;  /* by stream of the inner one */
-    int64_t shift;  /* added to the inner one's times, AV_TIME_BASE units, once it has begun: */
-    int64_t floor;  /* where it goes on: sound before that is left out */
-    int begun;      /* not 0: the key frame that it begins with has come */
-    int gives;      /* not 0: it has given a packet of the video */
-    double pause_s; /* before the next try */
-    int64_t lost_at, opened_at;    /* av_gettime_relative() */
-    int64_t latest, latest_begins; /* of what was handed out, AV_TIME_BASE units ... */
-    int64_t read_at;               /* ... and when, av_gettime_relative(); 0: nothing was */
+    Source *inner;              /* the connection; NULL while it is lost */
+    Track *tracks;              /* by inner stream */
+    int64_t shift;              /* added to inner times, AV_TIME_BASE units, if `begun` */
+    int64_t floor;              /* start after a return: sound before it is dropped */
+    int begun;                  /* not 0: the first key frame has arrived */
+    int gives;                  /* not 0: a video packet was returned */
+    double pause_s;             /* before the next attempt */
+    int64_t lost_at, opened_at; /* av_gettime_relative() */
+    /* end and start of the latest packet returned, AV_TIME_BASE units, ... */
+    int64_t latest, latest_begins;
+    int64_t read_at; /* ... and its av_gettime_relative(); 0: none */
     int ended;
     atomic_int away;
 };
@@ -74,7 +74,7 @@ int source_reconnect_is_away(const Reconnect *r)
 
 /* ---- a connection ---- */
 
-/* AVERROR_EXIT: stopped. */
+/* Sleeps; returns AVERROR_EXIT if stopped. */
 static int rest(const Reconnect *r, double seconds)
 {
     const int64_t until = av_gettime_relative() + (int64_t)(seconds * AV_TIME_BASE);
@@ -86,7 +86,7 @@ static int rest(const Reconnect *r, double seconds)
     return source_is_stopped(r->outer) ? AVERROR_EXIT : 0;
 }
 
-/* A sender that never tells whether it is there is listened for all the time. */
+/* Doubles the pause, except for udp and rtp, which cannot tell whether a sender exists. */
 static void lengthen_pause(Reconnect *r)
 {
     const NetworkScheme *scheme = network_scheme(r->path);
@@ -94,7 +94,8 @@ static void lengthen_pause(Reconnect *r)
         r->pause_s = FFMIN(2 * r->pause_s, LONGEST_PAUSE * r->options.reconnect_s);
 }
 
-/* One try. AVERROR_EXIT: stopped. `note`: takes lines about what is chosen. */
+/* Tries to connect once. `note` receives notes about the choice of tracks. AVERROR_EXIT:
+ * stopped. */
 static int connect_once(Reconnect *r, void (*note)(const char *line), int *answered,
                         MediaError *error)
 {
@@ -139,7 +140,7 @@ static int open_first(Reconnect *r, MediaError *error)
     }
 }
 
-/* ---- what it looks like from outside ---- */
+/* ---- the outer source ---- */
 
 static int copy_stream(AVFormatContext *to, AVStream *from)
 {
@@ -158,8 +159,8 @@ static int copy_stream(AVFormatContext *to, AVStream *from)
     return 0;
 }
 
-/* The tracks stay when their connection goes, except covers, which are no packets, and the tracks
- * of other programs. */
+/* Copies the tracks, so that they outlive the connection; skips covers, which have no packets, and
+ * foreign tracks. */
 static int describe(Source *outer, const Source *inner)
 {
     AVFormatContext *from = inner->format;
@@ -180,7 +181,7 @@ static int describe(Source *outer, const Source *inner)
     return 0;
 }
 
-/* Whether packets of a track can go on as those of another. */
+/* True if a track can continue another one. */
 static int goes_on(const AVCodecParameters *as, const AVCodecParameters *par)
 {
     return par->codec_type == as->codec_type && par->codec_id == as->codec_id &&
@@ -189,8 +190,7 @@ static int goes_on(const AVCodecParameters *as, const AVCodecParameters *par)
              par->ch_layout.nb_channels == as->ch_layout.nb_channels));
 }
 
-/* The track of the outer source that is the n-th of this kind beside the video; -1: there is none.
- */
+/* Finds the n-th track of this type in the outer source, besides the video; -1: none. */
 static int find_place(const Source *outer, enum AVMediaType type, int n)
 {
     for (unsigned i = 0; i < outer->format->nb_streams; i++) {
@@ -227,7 +227,7 @@ static int place_tracks(Reconnect *r, int fresh)
     return 0;
 }
 
-/* The decoder is of one codec. */
+/* Ends the input if the video codec has changed. */
 static int check_codec(Reconnect *r)
 {
     const AVCodecParameters *was = r->outer->video->codecpar, *is = r->inner->video->codecpar;
@@ -244,9 +244,10 @@ static int check_codec(Reconnect *r)
     return AVERROR_EOF;
 }
 
-/* ---- coming and going ---- */
+/* ---- loss and return ---- */
 
-/* Gives a packet without data, for the decoder to hand out what it still has. */
+/* Handles a loss; returns a packet without data, which makes the decoder output its delayed
+ * frames. */
 static int lose(Reconnect *r, AVPacket *packet)
 {
     char why[128] = "the connection has ended";
@@ -275,7 +276,7 @@ static int come_back(Reconnect *r)
 {
     int ret, answered;
     do {
-        MediaError why = {0}; /* it was said that it is waited for */
+        MediaError why = {0}; /* not shown: the loss was reported */
         ret = rest(r, r->pause_s);
         if (ret < 0)
             return ret;
@@ -301,7 +302,7 @@ static int64_t to_us(int64_t time, const AVStream *stream)
     return av_rescale_q(time, stream->time_base, AV_TIME_BASE_Q);
 }
 
-/* Where packets go on: where those before ended, or as much later as the clock says. */
+/* Sets the time at which packets continue: after the previous ones, or later by the clock. */
 static void begin(Reconnect *r, int64_t time)
 {
     const int64_t due = r->latest_begins + (r->opened_at - r->read_at);
@@ -321,8 +322,7 @@ static void note_time(Reconnect *r, const AVPacket *packet, const AVStream *stre
     r->read_at = av_gettime_relative();
 }
 
-/* The decoder of the video goes by what stands before packets, where the container keeps that
- * apart. */
+/* Marks a packet as a discontinuity; for video, adds the new connection's extradata. */
 static int mark_return(const Reconnect *r, AVPacket *packet, int is_video)
 {
     const AVCodecParameters *par = r->inner->video->codecpar;
@@ -336,7 +336,7 @@ static int mark_return(const Reconnect *r, AVPacket *packet, int is_video)
     return data ? 0 : AVERROR(ENOMEM);
 }
 
-/* 1: the packet is one of the outer source; 0: it is left out. */
+/* Maps a packet to the outer source. Returns 1, or 0 to drop it. */
 static int take(Reconnect *r, AVPacket *packet)
 {
     Track *track = &r->tracks[packet->stream_index];

@@ -48,7 +48,7 @@ void thumbnails_close(Thumbnails **thumbnails)
     av_freep(thumbnails);
 }
 
-/* The first packet of the video that is read, and nothing else: that is decoded by itself. */
+/* Decodes the next video packet alone. */
 static int decode_key(Thumbnails *t, MediaError *error)
 {
     int ret;
@@ -65,7 +65,7 @@ static int decode_key(Thumbnails *t, MediaError *error)
     return ret < 0 ? media_fail(error, MEDIA_INPUT, "no picture can be decoded there") : 0;
 }
 
-/* The next packet of the video, or the end, for the decoder. */
+/* Sends the next video packet, or the end, to the decoder. */
 static int send_next(Thumbnails *t)
 {
     int ret;

@@ -1,4 +1,4 @@
-/* Small pictures of what a video shows here and there, for a person who looks for something. */
+/* Thumbnails of a video at given positions. */
 #ifndef LUMEQ_MEDIA_THUMBNAIL_H
 #define LUMEQ_MEDIA_THUMBNAIL_H
 
@@ -7,29 +7,29 @@
 
 typedef struct Thumbnails Thumbnails;
 
-/* Of a source of their own, which they close. For one thread at a time. MEDIA_INPUT; *thumbnails is
- * then NULL, and the source closed. */
+/* Opens thumbnails and takes ownership of the source. For one thread at a time. MEDIA_INPUT:
+ * *thumbnails is NULL and the source closed. */
 int thumbnails_open(Thumbnails **thumbnails, Source *source, MediaError *error);
 
 typedef SmallPicture Thumbnail;
 
 /*
- * What is shown at the key frame at or before a position (AV_TIME_BASE units from the start of the
- * source), as large as it fits into so many pixels. 0; MEDIA_INPUT: there is no such picture.
+ * Makes a thumbnail of the key frame at or before a position (AV_TIME_BASE units from the start),
+ * scaled to fit into width x height. Returns 0 or MEDIA_INPUT.
  */
 int thumbnails_make(Thumbnails *thumbnails, int64_t position, int width, int height,
                     Thumbnail *thumbnail, MediaError *error);
 
-/* The frame itself, which the caller frees. MEDIA_INPUT, *frame is NULL then. */
+/* Returns that frame itself, which the caller frees. MEDIA_INPUT: *frame is NULL. */
 int thumbnails_decode(Thumbnails *thumbnails, int64_t position, AVFrame **frame, MediaError *error);
 
-/* Gives up to `count` frames in order to `take`, from that key frame on, until it answers something
- * else than 0. MEDIA_INPUT, or its answer. */
+/* Passes up to `count` frames from that key frame on to `take`, until it returns other than 0.
+ * Returns MEDIA_INPUT or its result. */
 int thumbnails_follow(Thumbnails *thumbnails, int64_t position, int count,
                       int (*take)(void *opaque, const AVFrame *frame), void *opaque,
                       MediaError *error);
 
-/* NULL is allowed inside. */
+/* *thumbnails may be NULL. */
 void thumbnails_close(Thumbnails **thumbnails);
 
 #endif

@@ -21,7 +21,7 @@ size_t url_scheme_length(const char *name)
     return strncmp(name + n, "://", 3) == 0 ? n : 0;
 }
 
-/* Where its host and port are, user and password before them. */
+/* Returns the authority: user, password, host and port. */
 static const char *find_authority(const char *url, size_t *length)
 {
     const char *authority = url + url_scheme_length(url) + 3;
@@ -46,13 +46,13 @@ size_t url_secret(const char *url, size_t from, size_t *start)
     *start = (size_t)(authority - url);
     if (at && at > authority && from <= *start)
         return (size_t)(at - authority);
-    /* Of RTMP, what follows a blank is a query, too. */
+    /* For RTMP, text after a blank is also a query. */
     const size_t rest = *start + length, query = rest + strcspn(url + rest, "?# ");
     *start = query + 1;
     return url[query] && from <= *start ? strlen(url + *start) : 0;
 }
 
-/* Answers how many bytes of `text` became one of the name. */
+/* Converts one character; returns the bytes consumed. */
 static size_t take_letter(const char *text, size_t left, char *letter)
 {
     const int plain = is_letter(*text) || is_digit(*text) || strchr("._-", *text) || *text & 0x80;
@@ -71,7 +71,7 @@ void url_file_name(const char *url, char *name, size_t size)
         begin = at ? at + 1 : authority;
         end = authority + length;
     }
-    begin += strspn(begin, ".-"); /* neither hidden nor an option */
+    begin += strspn(begin, ".-"); /* not a hidden file or an option */
     while (begin < end && n + 1 < size)
         begin += take_letter(begin, (size_t)(end - begin), &name[n++]);
     name[n] = '\0';

@@ -1,18 +1,18 @@
-/* Names that are URLs, as texts: what of them may be shown, and what of them can name a file. */
+/* URLs as text: hiding secrets, and deriving file names. */
 #ifndef LUMEQ_MEDIA_URL_H
 #define LUMEQ_MEDIA_URL_H
 
 #include <stddef.h>
 
-/* Bytes of "SCHEME" in "SCHEME://...", or 0: it is no URL. */
+/* Length of "SCHEME" in "SCHEME://...", or 0 if it is not a URL. */
 size_t url_scheme_length(const char *name);
 
-/* What has to stay secret in it: the bytes from `*at` on, user and password, or a query, which may
- * hold a key. Answers their number, or 0 when there are none from `from` on. */
+/* Finds the next secret from `from` on: user and password, or a query, which may hold a key.
+ * Returns its length and sets `*at`; 0 if there are none. */
 size_t url_secret(const char *url, size_t from, size_t *at);
 
-/* A name for files and titles, without folders: the last part of its path, or its host, as far as
- * that is letters, digits, '.', '_' and '-'; "lumeq" where nothing is left. */
+/* Derives a name for files and titles from the last part of the path, or the host; keeps letters,
+ * digits, '.', '_' and '-'. "lumeq" if nothing is left. */
 void url_file_name(const char *url, char *name, size_t size);
 
 #endif

@@ -6,13 +6,13 @@
 
 #include "media/packet_bytes.h"
 
-/* Packets of one track that are read to compare it with others, and limits for all tracks. */
+/* Packets to read from one track before comparing, and the limit for all tracks. */
 #define COUNTED_PACKETS 50
 #define MAX_AHEAD_BYTES (32 << 20)
-#define FIRST_AHEAD 64 /* initial room for them */
+#define FIRST_AHEAD 64 /* initial capacity */
 
-/* A track with fewer frames than another by this factor shows stills; one that lasts less than this
- * share of another is an extra. */
+/* A track with fewer frames by this factor shows stills; one shorter than this fraction is an
+ * extra. */
 #define STILLS_FACTOR 10
 #define SAME_LENGTH 0.9
 
@@ -89,8 +89,8 @@ typedef struct Rank {
     int64_t area;
 } Rank;
 
-/* At least, if neither the container nor packets tell: libavformat knows no rate of a single frame.
- */
+/* The least number of frames if neither container nor packets tell; libavformat knows no rate of a
+ * single frame. */
 static double frames_of(const Source *s, const AVStream *stream)
 {
     const double frames = s->counted ? s->counted[stream->index] : declared_frames(s, stream);
@@ -105,7 +105,7 @@ static int moves(const Source *s, const AVStream *stream, double most_frames)
            frames * STILLS_FACTOR >= most_frames && (frames >= 1.5 || most_frames < 1.5);
 }
 
-/* Positive: the first one is better. `why`: what decided. */
+/* Returns > 0 if the first one is better. `why`: the deciding criterion. */
 static int compare(const Rank *a, const Rank *b, const char **why)
 {
     *why = "it is the longest";

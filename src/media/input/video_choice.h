@@ -1,19 +1,19 @@
-/* Chooses the film among several video tracks, and the program that it belongs to. */
+/* Chooses the main video track and its program. */
 #ifndef LUMEQ_MEDIA_VIDEO_CHOICE_H
 #define LUMEQ_MEDIA_VIDEO_CHOICE_H
 
 #include "media/input/source.h"
 
 /*
- * Prepares video_choose(): if the container does not say how long each of several video tracks is,
- * reads packets ahead, which source_read() returns first. AVERROR(ENOMEM).
+ * Prepares video_choose(): if the container does not tell the length of several video tracks, reads
+ * packets ahead, which source_read() returns first. AVERROR(ENOMEM).
  */
 int video_count_packets(Source *source);
 
 typedef struct VideoChoice {
     AVStream *video; /* or NULL */
-    int count;       /* of video tracks */
-    int pictures;    /* covers and the like, which are not counted as video */
+    int count;       /* number of video tracks */
+    int pictures;    /* number of covers, which are not video tracks */
     const char *why; /* "it is the longest" */
 } VideoChoice;
 
@@ -22,8 +22,8 @@ typedef struct VideoChoice {
  * default track, then a larger picture. */
 VideoChoice video_choose(const Source *source, int number);
 
-/* Discards the tracks of other programs than the video's, and returns their number. The start and
- * the length of the source are then those of the other video and sound tracks. */
+/* Discards the tracks of other programs than the video's, and returns their number. Updates the
+ * source's start and length to those of the remaining tracks. */
 int video_keep_program(Source *source);
 
 #endif

@@ -9,20 +9,20 @@
 
 #include "media/convert.h"
 
-/* Pixels that are more oblong than this are a broken header. */
+/* A more extreme pixel aspect is a broken header. */
 #define MOST_OBLONG 20.0
 
-/* The largest number in a pixel aspect ratio. */
+/* Largest term of a pixel aspect ratio. */
 #define MOST_ASPECT 10000
 
-/* Shapes that differ by less are rounded. */
+/* Smaller differences of shape are rounding errors. */
 #define SAME_RATIO 0.002
 
 enum { SIZE = 1, RANGE = 2, MATRIX = 4, TAGS = 8 };
 
 int video_shape_same_matrix(enum AVColorSpace a, enum AVColorSpace b)
 {
-    if (a == AVCOL_SPC_BT470BG) /* the other name of one matrix */
+    if (a == AVCOL_SPC_BT470BG) /* another name of the same matrix */
         a = AVCOL_SPC_SMPTE170M;
     if (b == AVCOL_SPC_BT470BG)
         b = AVCOL_SPC_SMPTE170M;
@@ -37,7 +37,7 @@ static double ratio_of(int width, int height, AVRational aspect)
     return (broken ? 1 : pixel) * width / height;
 }
 
-/* How much wider the frame is than the shape. */
+/* Ratio of the frame's display aspect to the shape's. */
 static double wider(const VideoShape *s, const AVFrame *frame)
 {
     const double ratio = ratio_of(frame->width, frame->height, frame->sample_aspect_ratio) /
@@ -50,12 +50,12 @@ int video_shape_fills(const VideoShape *s, const AVFrame *frame)
     return wider(s, frame) == 1;
 }
 
-/* Margins are whole samples of chroma, and of both fields. */
+/* Margins are whole chroma samples, in both fields. */
 static void set_margins(size_t *before, size_t *after, int side, double share, int step)
 {
     const int picture = FFMAX((int)lrint(side * share / step) * step, step);
     const int left = (side - picture) / 2 / step * step;
-    if (side - picture < step) /* only rounded */
+    if (side - picture < step) /* a rounding error */
         return;
     *before = (size_t)left;
     *after = (size_t)(side - picture - left);
@@ -108,7 +108,7 @@ static const char *range_name(enum AVColorRange range)
     return range == AVCOL_RANGE_JPEG ? "full" : "limited";
 }
 
-/* True if both tags are known and differ; 2 is "unspecified" in all of them. */
+/* True if both tags are known and differ; 2 means "unspecified" for all of them. */
 static int differ(int a, int b)
 {
     return a != b && a != AVCOL_PRI_UNSPECIFIED && b != AVCOL_PRI_UNSPECIFIED;

@@ -1,40 +1,41 @@
-/* Size, pixel aspect ratio and colours of a video, and frames that differ from it. */
+/* Size, pixel aspect ratio and colours of a video, and changes within it. */
 #ifndef LUMEQ_MEDIA_VIDEO_SHAPE_H
 #define LUMEQ_MEDIA_VIDEO_SHAPE_H
 
 #include <libavutil/frame.h>
 #include <libavutil/pixfmt.h>
 
-/* The properties of the first frame; all others are converted to it. */
+/* The properties of the first frame, to which all others are converted. */
 typedef struct VideoShape {
-    int width, height;         /* 0: not known yet */
+    int width, height;         /* 0: unknown */
     enum AVPixelFormat format; /* direct (convert.h) */
     enum AVColorRange range;
     enum AVColorSpace space;
     enum AVColorPrimaries primaries;
     enum AVColorTransferCharacteristic transfer;
-    AVRational aspect; /* of a pixel */
-    AVRational coded; /* the same as the codec says it, against the container; {0, 0}: it doesn't */
+    AVRational aspect; /* pixel aspect ratio */
+    /* pixel aspect ratio of the codec if it differs from the container's; else {0, 0} */
+    AVRational coded;
 } VideoShape;
 
-/* Changes in the video, each kind described once. {0}: none yet. */
+/* Changes in the video, each kind described once. {0}: none. */
 typedef struct VideoChanges {
     unsigned kinds;
     char text[400];
 } VideoChanges;
 
-/* True if the pixels of both have the same meaning: their matrices are equal, or one is unknown. */
+/* True if the matrices are equal or one is unknown. */
 int video_shape_same_matrix(enum AVColorSpace a, enum AVColorSpace b);
 
-/* True if circles of the frame are circles in the shape, and it fills the shape. */
+/* True if the frame has the shape's display aspect ratio. */
 int video_shape_fills(const VideoShape *shape, const AVFrame *frame);
 
-/* Sets the size and pixel aspect ratio of `to`, for `from` to be scaled to it. With bars, both are
- * those of the shape, and crop_* are the sizes of the bars. Without, the pixel aspect ratio keeps
- * circles round. */
+/* Sets the size and pixel aspect ratio to scale `from` to. With bars, they are the shape's, and
+ * crop_* are the sizes of the bars. Without, the pixel aspect ratio preserves the display
+ * aspect. */
 void video_shape_place(const VideoShape *shape, const AVFrame *from, int bars, AVFrame *to);
 
-/* Adds what differs in `frame`, at a position in seconds. */
+/* Describes how `frame`, at a position in seconds, differs from the shape. */
 void video_shape_tell(const VideoShape *shape, const AVFrame *frame, double position,
                       VideoChanges *changes);
 
