@@ -1,7 +1,6 @@
 #include "panel/ass_image.h"
 
-/* The part of an image that anything is drawn in: images are larger than what is in them. {0}:
- * nothing. */
+/* The bounding box of an image's visible pixels; {0}: none. */
 static Rect ink_of(const ASS_Image *image)
 {
     int left = image->w, top = image->h, right = -1, bottom = -1;

@@ -1,4 +1,4 @@
-/* What libass renders, into a canvas. */
+/* Draws libass images into a canvas. */
 #ifndef LUMEQ_PANEL_ASS_IMAGE_H
 #define LUMEQ_PANEL_ASS_IMAGE_H
 
@@ -6,11 +6,11 @@
 
 #include "panel/canvas.h"
 
-/* The part of a list of images that anything is drawn in, in pixels of libass's frame: images are
- * larger than what is in them. {0}: nothing. */
+/* The bounding box of all visible pixels, in libass frame pixels; {0}: none. Images are larger than
+ * their visible part. */
 Rect ass_images_ink(const ASS_Image *images);
 
-/* Lays a list of images over a canvas whose first pixel is at (x, y) of libass's frame. */
+/* Blends images into a canvas whose top left pixel is at (x, y) of the libass frame. */
 void ass_images_blend(const Canvas *canvas, int x, int y, const ASS_Image *images);
 
 #endif

@@ -1,4 +1,4 @@
-/* A picture in memory that the panel and its text are drawn into. */
+/* An RGBA picture in memory, and simple drawing. */
 #ifndef LUMEQ_PANEL_CANVAS_H
 #define LUMEQ_PANEL_CANVAS_H
 
@@ -7,14 +7,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Plain data, borrowed. Bytes are R, G, B, A in this order, alpha not multiplied in. */
+/* Plain data, borrowed. Bytes are R, G, B, A; alpha is not premultiplied. */
 typedef struct Canvas {
     uint8_t *pixels;  /* first row */
-    ptrdiff_t stride; /* bytes from one row to the next; may be negative */
+    ptrdiff_t stride; /* bytes between rows; may be negative */
     int width, height;
 } Canvas;
 
-/* A canvas to be laid over something, and where; with a width of 0 there is nothing to be laid. */
+/* A canvas and its position; width 0: nothing to draw. */
 typedef struct Overlay {
     Canvas canvas;
     int x, y;
@@ -23,7 +23,7 @@ typedef struct Overlay {
 /* 0xRRGGBB */
 typedef uint32_t Colour;
 
-/* In pixels; what lies outside the canvas is not drawn. */
+/* In pixels; drawing is clipped to the canvas. */
 typedef struct Rect {
     int x, y, width, height;
 } Rect;
@@ -33,7 +33,7 @@ static inline uint8_t *canvas_pixel(const Canvas *canvas, int x, int y)
     return canvas->pixels + y * canvas->stride + (ptrdiff_t)x * 4;
 }
 
-/* The part of the rectangle that is on the canvas; without any, its width or height is 0. */
+/* Clips a rectangle to the canvas; width or height is 0 if nothing is left. */
 static inline Rect canvas_clip(const Canvas *canvas, Rect rect)
 {
     const int left = rect.x > 0 ? rect.x : 0, top = rect.y > 0 ? rect.y : 0;
@@ -43,7 +43,7 @@ static inline Rect canvas_clip(const Canvas *canvas, Rect rect)
     return (Rect){left, top, right > left ? right - left : 0, bottom > top ? bottom - top : 0};
 }
 
-/* The smallest rectangle around two. */
+/* The bounding box of two rectangles. */
 static inline Rect canvas_around(Rect a, Rect b)
 {
     const int x = a.x < b.x ? a.x : b.x, y = a.y < b.y ? a.y : b.y;
@@ -53,14 +53,14 @@ static inline Rect canvas_around(Rect a, Rect b)
                   (a_bottom > b_bottom ? a_bottom : b_bottom) - y};
 }
 
-/* Lays `colour` over one pixel; `cover` is 0 (nothing) to 255 (all of it). Outside the canvas
- * nothing happens. */
+/* Blends `colour` over one pixel; `cover`: 0 (transparent) to 255 (opaque). Ignores pixels outside.
+ * */
 static inline void canvas_blend(const Canvas *canvas, int x, int y, Colour colour, int cover)
 {
     if (x < 0 || y < 0 || x >= canvas->width || y >= canvas->height || cover == 0)
         return;
     uint8_t *pixel = canvas_pixel(canvas, x, y);
-    /* What both contribute to the result, of 255 * 255. */
+    /* weights of both, out of 255 * 255 */
     const int below = pixel[3] * (255 - cover), above = cover * 255, both = below + above;
     for (int i = 0; i < 3; i++) {
         const int part = (int)(colour >> (16 - 8 * i) & 0xFF);
@@ -69,7 +69,7 @@ static inline void canvas_blend(const Canvas *canvas, int x, int y, Colour colou
     pixel[3] = (uint8_t)((both + 127) / 255);
 }
 
-/* The rectangle becomes `colour` with that alpha, whatever was there. */
+/* Overwrites the rectangle with `colour` and this alpha. */
 static inline void canvas_set(const Canvas *canvas, Rect rect, Colour colour, int alpha)
 {
     const uint8_t pixel[4] = {(uint8_t)(colour >> 16), (uint8_t)(colour >> 8), (uint8_t)colour,
@@ -82,10 +82,10 @@ static inline void canvas_set(const Canvas *canvas, Rect rect, Colour colour, in
     }
 }
 
-/* Lays `colour` over the rectangle. */
+/* Blends `colour` over the rectangle. */
 static inline void canvas_fill(const Canvas *canvas, Rect rect, Colour colour, int cover)
 {
-    if (cover == 255) { /* most of a panel: not worth three divisions a pixel */
+    if (cover == 255) { /* the common case; saves three divisions per pixel */
         canvas_set(canvas, rect, colour, 255);
         return;
     }
@@ -95,7 +95,7 @@ static inline void canvas_fill(const Canvas *canvas, Rect rect, Colour colour, i
             canvas_blend(canvas, part.x + x, part.y + y, colour, cover);
 }
 
-/* Cuts the corners of the whole canvas to arcs, smoothly. */
+/* Rounds the canvas's corners, antialiased. */
 static inline void canvas_round(const Canvas *canvas, int radius)
 {
     for (int y = 0; y < radius && y < canvas->height; y++)
@@ -111,7 +111,7 @@ static inline void canvas_round(const Canvas *canvas, int radius)
         }
 }
 
-/* Copies a rectangle of a canvas to the same place of another of its size. */
+/* Copies a rectangle to the same place of a canvas of the same size. */
 static inline void canvas_copy(const Canvas *to, const Canvas *from, Rect rect)
 {
     const Rect part = canvas_clip(to, rect);

@@ -8,7 +8,7 @@
 #include "panel/panel_theme.h"
 #include "panel/scope_plot.h"
 
-/* What all parts of one drawing share. */
+/* Shared by all parts of one drawing. */
 typedef struct Panel {
     const PanelData *data;
     const Canvas *canvas;
@@ -32,7 +32,7 @@ static const PanelTheme opaque = {
     .dim = 0x98A2B0,
 };
 
-/* Legible on fog as well as on black: lines are lighter than the ground by what they cover. */
+/* Readable over bright and dark pictures: lines are lighter than the background. */
 static const PanelTheme translucent = {
     .ground = 165,
     .bars = 240,
@@ -57,18 +57,18 @@ static int min_int(int a, int b)
     return a < b ? a : b;
 }
 
-/* ---- where things are ---- */
+/* ---- layout ---- */
 
-/* Panels with a side shorter than this have no room for text that can be read. */
+/* Panels with a shorter side have no text. */
 #define MIN_TEXT_WIDTH 160
 #define MIN_TEXT_HEIGHT 110
 #define MIN_TEXT_SIZE 11
-#define LEAST_TEXT_SIZE 8 /* even where it is to be small */
+#define LEAST_TEXT_SIZE 8 /* lower limit even if the user wants small text */
 
-/* Characters that words may have. */
+/* Usual maximum length of the words, in characters. */
 #define LONG_WORDS 76
 
-/* Plots with a side shorter than this are left out. */
+/* Smaller plots are left out. */
 #define MIN_PLOT 4
 
 static Rect plot_or_none(Rect rect)
@@ -91,13 +91,13 @@ static int word_line(const PanelLayout *layout)
     return layout->text * 6 / 5;
 }
 
-/* What the numbers beside a plot take. */
+/* Width of the numbers beside a plot. */
 static int room_left(const PanelLayout *layout)
 {
     return layout->text ? text_room(layout->text, layout->digits) + layout->text / 3 : 0;
 }
 
-/* Histograms above each other, the curve to the right of both. */
+/* Histograms above each other, the curve to their right. */
 static void lay_wide(PanelLayout *layout, Rect inner)
 {
     const int gap = max_int(2, layout->text * 4 / 5);
@@ -114,7 +114,7 @@ static void lay_wide(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){inner.x + inner.width - side, top, side, bottom - top};
 }
 
-/* All three above each other, with one axis of codes. */
+/* All three above each other, with one code axis. */
 static void lay_tall(PanelLayout *layout, Rect inner)
 {
     const int left = inner.x + room_left(layout);
@@ -131,7 +131,7 @@ static void lay_tall(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){left, y, width, curve};
 }
 
-/* Takes room for the words off the lower end: two lines of them where one is short. */
+/* Reserves room for the words at the bottom: two lines in narrow panels. */
 static void lay_words(PanelLayout *layout, Rect *inner)
 {
     const int gap = layout->text / 3;
@@ -141,7 +141,7 @@ static void lay_words(PanelLayout *layout, Rect *inner)
     layout->words = (Rect){inner->x, inner->y + inner->height + gap, inner->width, height};
 }
 
-/* As large as the user wants it, as far as plots keep most of the room. */
+/* The user's text size, but plots keep most of the room. */
 static int text_size(int width, int height, PanelText text)
 {
     const double scale = text.scale, density = text.density > 0 ? text.density : 1;
@@ -151,7 +151,6 @@ static int text_size(int width, int height, PanelText text)
     return scale > 0 ? max_int(least, min_int((int)(usual * scale), most)) : usual;
 }
 
-/* Histograms and the curve, in what is left of the panel for them. */
 static void lay_histograms(PanelLayout *layout, Rect inner, int wide)
 {
     if (wide)
@@ -160,14 +159,14 @@ static void lay_histograms(PanelLayout *layout, Rect inner, int wide)
         lay_tall(layout, inner);
 }
 
-/* The largest square in the middle of a rectangle. */
+/* The largest centred square in a rectangle. */
 static Rect square_in(Rect r)
 {
     const int side = min_int(r.width, r.height);
     return (Rect){r.x + (r.width - side) / 2, r.y + (r.height - side) / 2, side, side};
 }
 
-/* So often as high as it is wide a waveform is at most; over a picture, which it hides, once. */
+/* Maximum height of a waveform relative to its width; over a picture, which it covers, 1. */
 #define HIGHEST_WAVEFORM 3
 
 static Rect waveform_in(const PanelLayout *layout, Rect r, int is_over)
@@ -178,7 +177,6 @@ static Rect waveform_in(const PanelLayout *layout, Rect r, int is_over)
     return (Rect){plot.x, plot.y, plot.width, min_int(plot.height, most)};
 }
 
-/* Its name is above the plot. */
 static Rect vectors_in(const PanelLayout *layout, Rect r)
 {
     const int above = room_above(layout), room = min_int(r.height - above, r.width);
@@ -190,7 +188,7 @@ static int are_beside(Rect scopes)
     return scopes.width * 6 >= scopes.height * 7;
 }
 
-/* Both in the lower part: beside each other where that is wide. */
+/* Waveform and vectorscope, side by side if the area is wide. */
 static void lay_scopes(PanelLayout *layout, Rect inner)
 {
     const int gap = max_int(2, layout->text * 2 / 3);
@@ -208,7 +206,7 @@ static void lay_scopes(PanelLayout *layout, Rect inner)
     layout->vectors = vectors_in(layout, vectors);
 }
 
-/* All of them: the histograms in the left or upper half. */
+/* All plots: the histograms in the left or upper half. */
 static void lay_all(PanelLayout *layout, Rect inner, int wide)
 {
     const int gap = max_int(2, layout->text);
@@ -244,7 +242,7 @@ static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scop
         *plots[i] = plot_or_none(*plots[i]);
 }
 
-/* Lower plots tell nothing, in lines of text or pixels. */
+/* Minimum plot size, in lines of text or pixels. */
 #define LEAST_LINES 2
 #define LEAST_PIXELS 48
 
@@ -258,14 +256,14 @@ static int are_readable(const PanelLayout *l)
     return 1;
 }
 
-/* With text of that size, 0: without. */
+/* Lays out the panel with this text size; 0: no text. */
 static PanelLayout lay_out(int width, int height, int digits, const PanelData *data, int text,
                            PanelScope scope)
 {
     PanelLayout layout = {.digits = digits, .text = text};
     layout.marks = max_int(3, min_int(width, height) / 36);
     const int margin = max_int(min_int(width, height) / 40, text * 3 / 4);
-    /* The last number of an axis is centred on its end. */
+    /* the last number of an axis is centred on its end */
     const int end = text ? max_int(0, text_room(text, digits) / 2 + text / 3 - margin) : 0;
     Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
     if (data->words && text)
@@ -274,7 +272,7 @@ static PanelLayout lay_out(int width, int height, int digits, const PanelData *d
     return layout;
 }
 
-/* Where text as large as the user wants it leaves no room for all, it is smaller. */
+/* If the user's text size leaves no room for all plots, smaller text is used. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data)
 {
     const PanelText usual = {.density = data->text.density};
@@ -290,7 +288,7 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
                    data->scope == PANEL_ALL ? PANEL_HISTOGRAM : data->scope);
 }
 
-/* With text, for the largest codes that there are. */
+/* Assumes text and five-digit codes. */
 int panel_has_room_for_all(int width, int height, PanelText text)
 {
     const PanelData data = {.words = "", .text = text, .scope = PANEL_ALL};
@@ -310,7 +308,7 @@ int panel_scope_height(int width, int height, PanelText text, PanelScope scope)
 
 /* ---- codes ---- */
 
-/* How many codes there are, and how many of them a bin counts. */
+/* Number of codes, and codes per bin. */
 static int code_count(const PanelData *data)
 {
     return data->depth ? 1 << data->depth : data->bins;
@@ -342,7 +340,7 @@ static double code_y(const Panel *p, Rect plot, double code)
     return plot.y + plot.height - (code + 0.5) * plot.height / code_count(p->data);
 }
 
-/* The codes that the axes are marked with: quarters, the last one being the last code. */
+/* Axis ticks: quarters of the code range; the last is the last code. */
 static int tick_code(const Panel *p, int tick)
 {
     const int codes = code_count(p->data);
@@ -380,7 +378,7 @@ static void draw_plot(const Panel *p, Rect plot)
                       t->grid_cover);
 }
 
-/* Where black and white are; the same codes in every plot. */
+/* Lines at black and white. */
 static void draw_range(const Panel *p, Rect plot)
 {
     const int codes[] = {black_code(p->data), white_code(p->data)};
@@ -422,8 +420,8 @@ static void draw_y_numbers(const Panel *p, Rect plot)
 
 /* ---- headers ---- */
 
-/* The plot's name, which goes on above the axis' numbers where the plot is narrower, and to the
- * right the longest of `facts` (longest first, NULL at the end) that fits beside it. */
+/* Draws the plot's name (right-aligned if it is wider than the plot) and, at the right, the longest
+ * of `facts` that fits (ordered by length, NULL-terminated). */
 static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colour colour,
                         const char *const *facts)
 {
@@ -443,7 +441,7 @@ static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colo
     }
 }
 
-/* A histogram's name, and its numbers where they fit. */
+/* A histogram's name, and its numbers if they fit. */
 static void draw_histogram_header(const Panel *p, Rect plot, const char *name, Colour colour,
                                   const PanelMarks *marks)
 {
@@ -463,7 +461,7 @@ static void draw_histogram_header(const Panel *p, Rect plot, const char *name, C
 
 #define MOST_WORDS 256
 
-/* Bytes up to the next space that a line may end at: a number keeps its "%". */
+/* Bytes up to the next possible line break: a number keeps its "%". */
 static size_t word_length(const char *text)
 {
     size_t length = strcspn(text, " ");
@@ -472,8 +470,7 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* As much of the text as fits into a line, in bytes: whole words, one at least; all of it where
- * there is no space. */
+/* Bytes of text that fit on a line: whole words, at least one. */
 static size_t fitting(const Panel *p, const char *text)
 {
     char line[MOST_WORDS];
@@ -488,7 +485,7 @@ static size_t fitting(const Panel *p, const char *text)
     }
 }
 
-/* In full where the lines hold it; else what its last commas divide off is left out. */
+/* Draws the words on their lines; drops trailing comma-separated parts that do not fit. */
 static void draw_words(const Panel *p)
 {
     const Rect words = p->layout.words;
@@ -516,7 +513,7 @@ static void draw_words(const Panel *p)
 
 /* ---- the ground of the curve ---- */
 
-/* The curve that changes nothing, dotted. */
+/* The identity curve, dotted. */
 static void draw_identity(const Panel *p, Rect plot)
 {
     const int dash = max_int(2, plot.width / 60), width = line_width(p);
@@ -556,7 +553,7 @@ static ScopePlot scope_plot(const Panel *p)
     return (ScopePlot){p->canvas, p->text, p->theme, p->layout.text, line_width(p)};
 }
 
-/* Where nothing was counted yet, there is no graticule to be drawn. */
+/* No graticule before the first count. */
 static int has_waveform(const Panel *p)
 {
     return p->layout.waveform.width > 0 && p->data->scopes;
@@ -594,7 +591,7 @@ static void draw_scopes(const Panel *p)
         scope_plot_vectors(&plot, p->layout.vectors, p->data->scopes);
 }
 
-/* All that does not depend on the counts and the curve, headers with numbers apart. */
+/* Everything independent of counts and curve, except headers with numbers. */
 static void draw_plots_ground(const Panel *p)
 {
     const Rect all = {0, 0, p->canvas->width, p->canvas->height};
@@ -613,11 +610,12 @@ static void draw_plots_ground(const Panel *p)
     draw_scopes_ground(p);
 }
 
-/* As many highest bins (black bars, a caption) may be cut off rather than flatten all others. */
+/* Up to this many outliers (black bars, a caption) may be cut off so that they do not flatten the
+ * rest. */
 #define SPIKES 4
-#define SPIKE_RATIO 1.25 /* how far above the next they stand out then */
+#define SPIKE_RATIO 1.25 /* how far outliers must exceed the next bin */
 
-/* Columns of bars that are drawn together, row by row. */
+/* Columns of bars drawn together, row by row. */
 #define COLUMNS 64
 
 /* ---- histograms ---- */
@@ -625,7 +623,7 @@ static void draw_plots_ground(const Panel *p)
 PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist)
 {
     const int bins = data->bins, codes = bin_codes(data);
-    const double middle = 0.5 * (codes - 1); /* of a bin's codes, from its first one */
+    const double middle = 0.5 * (codes - 1); /* offset of a bin's middle code */
     double total = 0, sum = 0;
     for (int b = 0; hist && b < bins; b++) {
         total += hist[b];
@@ -654,7 +652,7 @@ static double mean_in_column(const uint32_t *hist, int bins, int width, int colu
     return sum / (last - first);
 }
 
-/* The count that is drawn over the whole height of a plot. */
+/* The count that fills the plot's height. */
 static double full_height(const uint32_t *hist, int bins, int width, PanelScale scale)
 {
     double highest[SPIKES + 1] = {0};
@@ -673,8 +671,7 @@ static double full_height(const uint32_t *hist, int bins, int width, PanelScale 
     return highest[0] < limit ? highest[0] : limit;
 }
 
-/* Some bars beside each other, from the left side of `part` on: `top` is each one's first row that
- * is whole. */
+/* Fills adjacent bars; `top`: each bar's first full row. */
 static void fill_bars(const Panel *p, Rect part, const int *top, Colour colour)
 {
     const uint8_t bytes[4] = {(uint8_t)(colour >> 16), (uint8_t)(colour >> 8), (uint8_t)colour,
@@ -708,7 +705,7 @@ static void draw_bars(const Panel *p, Rect plot, const uint32_t *hist, Colour co
                 p->data->scale == PANEL_LOG ? log1p(mean) / log1p(full) : mean / full;
             const double height = (share < 1 ? share : 1) * plot.height;
             top[i] = bottom - (int)height;
-            if (top[i] > plot.y) /* smooth at the top */
+            if (top[i] > plot.y) /* antialiased top */
                 canvas_blend(p->canvas, plot.x + first + i, top[i] - 1, colour,
                              (int)lrint((height - (int)height) * p->theme->bars));
         }
@@ -716,7 +713,7 @@ static void draw_bars(const Panel *p, Rect plot, const uint32_t *hist, Colour co
     }
 }
 
-/* A line from the 1 % to the 99 % code, and where between them the mean is. */
+/* A line from the 1st to the 99th percentile, and the mean. */
 static void draw_marks(const Panel *p, Rect plot, const PanelMarks *marks, Colour colour)
 {
     const int line = line_width(p), height = p->layout.marks - line;
@@ -740,15 +737,15 @@ typedef struct Point {
     double x, y;
 } Point;
 
-/* The curve as points with a line through them. */
+/* The curve as a polyline. */
 typedef struct Line {
     Point points[PANEL_MAX_BINS + 1];
     int count;
-    double spacing; /* from one point to the next, in pixels */
-    double radius;  /* half its width */
+    double spacing; /* distance between points, in pixels */
+    double radius;  /* half the line width */
 } Line;
 
-/* Points nearer to each other than a quarter of a pixel would cost time and show nothing. */
+/* Points closer than a quarter pixel would only cost time. */
 static void find_line(const Panel *p, Rect plot, Line *line)
 {
     const int bins = p->data->bins, step = max_int(1, bins / (4 * plot.width));
@@ -773,7 +770,7 @@ static double squared_distance(Point p, Point a, Point b)
     return x * x + y * y;
 }
 
-/* How much of a pixel the line through points first..last covers, 0 to 255. */
+/* Coverage of a pixel by the segments first..last, 0 to 255. */
 static int line_cover(const Line *line, Point pixel, int first, int last)
 {
     const double reach = line->radius + 1;
@@ -790,7 +787,7 @@ static int line_cover(const Line *line, Point pixel, int first, int last)
     return cover <= 0 ? 0 : cover >= 1 ? 255 : (int)lrint(cover * 255);
 }
 
-/* One column of pixels of the line; points first..last are those that can reach it. */
+/* Draws one pixel column; points first..last can reach it. */
 static void draw_line_column(const Panel *p, Rect plot, const Line *line, int x, int first,
                              int last)
 {
@@ -816,7 +813,7 @@ static void draw_curve(const Panel *p, Rect plot)
         const double reach = line.radius + 1;
         const int first = max_int(0, (int)floor((middle - reach) / line.spacing));
         const int last = (int)ceil((middle + reach) / line.spacing);
-        /* The last step may be a shorter one. */
+        /* the last segment may be shorter */
         draw_line_column(p, plot, &line, plot.x + column, min_int(first, line.count - 1),
                          last >= line.count - 2 ? line.count - 1 : last);
     }
@@ -865,7 +862,7 @@ static void draw_histogram(const Panel *p, Rect plot, const uint32_t *hist, cons
     draw_marks(p, plot, marks, colour);
 }
 
-/* What changes from frame to frame. */
+/* The parts that change with each frame. */
 static void draw_live(const Panel *p)
 {
     draw_histogram(p, p->layout.input, p->data->hist_in, &p->input, PANEL_INPUT);
@@ -887,14 +884,14 @@ void panel_draw(const PanelData *data, const Canvas *canvas, Text *text)
 
 struct PanelCache {
     Canvas ground;   /* with the text */
-    Canvas canvas;   /* with all */
-    PanelData drawn; /* what the ground was drawn for; pointers are not looked at */
-    double kr, kb;   /* ... of the scopes, and the next two */
+    Canvas canvas;   /* complete */
+    PanelData drawn; /* data the background was drawn for; its pointers are not used */
+    double kr, kb;   /* of its scopes, like the next two */
     int full_range, has_chroma;
     Text *text;
-    PanelMarks input, output; /* the numbers that are written */
-    char words[MOST_WORDS];   /* and the words */
-    int64_t stretch;          /* of PANEL_NUMBERS_US, the one that they are of */
+    PanelMarks input, output; /* the numbers drawn */
+    char words[MOST_WORDS];   /* the words drawn */
+    int64_t stretch;          /* the interval of the numbers */
     int late;
 };
 
@@ -912,7 +909,7 @@ static int allocate(Canvas *canvas, int width, int height)
     return canvas->pixels ? 0 : -1;
 }
 
-/* 1: the canvases are new; 0: as before. */
+/* Returns 1 if the canvases are new, 0 if unchanged, -1 if out of memory. */
 static int resize(PanelCache *c, int width, int height)
 {
     if (c->canvas.pixels && c->canvas.width == width && c->canvas.height == height)
@@ -941,7 +938,7 @@ static int same_ground(const PanelCache *c, const Panel *p)
            c->drawn.text.density == p->data->text.density && !c->drawn.words == !p->data->words;
 }
 
-/* Whether they read the same. */
+/* True if they print the same numbers. */
 static int same_marks(const PanelMarks *a, const PanelMarks *b)
 {
     return a->known == b->known && (int)(a->mean + 0.5) == (int)(b->mean + 0.5) &&
@@ -973,12 +970,12 @@ static void redraw_ground(PanelCache *c, const Panel *p)
     snprintf(c->words, sizeof(c->words), "%s", p->data->words ? p->data->words : "");
 }
 
-/* Takes away what draw_live() has drawn. */
+/* Erases what draw_live() drew. */
 static void restore_plots(const PanelCache *c, const Panel *p)
 {
     const PanelLayout *l = &p->layout;
     const Rect plots[] = {l->input, l->output, l->curve, l->waveform, l->vectors};
-    const int around = p->layout.marks; /* marks stand above a plot and reach beyond its sides */
+    const int around = p->layout.marks; /* marks reach above a plot and beyond its sides */
     for (int i = 0; i < 5; i++)
         canvas_copy(&c->canvas, &c->ground,
                     (Rect){plots[i].x - around, plots[i].y - around, plots[i].width + 2 * around,

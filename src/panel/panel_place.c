@@ -1,15 +1,15 @@
 #include "panel/panel_place.h"
 
-/* A panel narrower than this cannot be read; a shorter one neither. */
+/* Smaller panels are unreadable. */
 #define MIN_WIDTH 216
 #define MIN_HEIGHT 150
-/* Beyond this width it takes a smaller share of the window. */
+/* Wider panels take a smaller share of the window. */
 #define USUAL_WIDTH 480
 
-/* Subtitles are left free by a panel over the picture: the last share of the height. */
+/* A panel over the picture leaves the last 1/SUBTITLES of the height to subtitles. */
 #define SUBTITLES 4
 
-/* Of a split's panel, the share that is left of the line at least. */
+/* At least 1/LEFT_OF_LINE of a split's panel must be left of the line. */
 #define LEFT_OF_LINE 4
 
 static int max_int(int a, int b)
@@ -49,7 +49,7 @@ static PanelPlace place_beside(int width, int height)
     return (PanelPlace){.panel = {0, top, width, height - top}, .picture = {0, 0, width, top}};
 }
 
-/* With a margin around it, at the top of one side or all along. */
+/* At the top of one side, or along the whole width, with a margin. */
 static Rect place_over(Rect around, PanelOver over)
 {
     const int width = around.width, height = around.height;
@@ -107,7 +107,7 @@ PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, 
         return place;
     place.panel = panel;
     const Rect down = {panel.x, panel.y, panel.width, height - panel.y};
-    place.free = panel_free(place.picture, down); /* not below it: messages come from the top */
+    place.free = panel_free(place.picture, down); /* never below it: messages start at the top */
     return place;
 }
 
@@ -125,7 +125,7 @@ PanelPlace panel_place(int width, int height, PanelMode mode)
 
 void panel_add_room(int *width, int *height)
 {
-    const int wide = max_int(*width / 3, MIN_WIDTH); /* a quarter of the whole */
+    const int wide = max_int(*width / 3, MIN_WIDTH); /* a quarter of the window */
     const int more = min_int(wide, max_int(USUAL_WIDTH, *width / 4));
     int across = *width, down = *height;
     if (wide_enough(*width + more, *height))

@@ -1,4 +1,4 @@
-/* Where the panel is in a window. */
+/* Places the panel in a window. */
 #ifndef LUMEQ_PANEL_PANEL_PLACE_H
 #define LUMEQ_PANEL_PANEL_PLACE_H
 
@@ -6,36 +6,36 @@
 
 typedef enum PanelMode {
     PANEL_OFF,
-    PANEL_BESIDE, /* to the right of the picture, or below it in a window that is not wide */
+    PANEL_BESIDE, /* right of the picture, or below it in a narrow window */
     PANEL_OVER,   /* over the picture, translucent */
 } PanelMode;
 
-/* In pixels of the window. */
+/* In window pixels. */
 typedef struct PanelPlace {
-    Rect panel;   /* {0}: none, also where the window is too small for one */
-    Rect picture; /* what is left for the picture */
-    Rect free;    /* the part of `picture` that the panel does not cover: for messages and so on */
+    Rect panel;   /* {0}: none, or the window is too small */
+    Rect picture; /* area for the picture */
+    Rect free;    /* part of `picture` beside the panel, for messages */
 } PanelPlace;
 
 PanelPlace panel_place(int width, int height, PanelMode mode);
 
-/* What a panel over pictures leaves to be seen. */
+/* Position of a panel over pictures. */
 typedef enum PanelOver {
-    PANEL_OVER_ONE,    /* it stands at the right of a picture */
-    PANEL_OVER_SPLIT,  /* at the left of one that is to be seen to the right of a line, and not at
-                          all where less than a quarter of the panel would be left of it */
-    PANEL_OVER_MIDDLE, /* between two, over as much of each */
+    PANEL_OVER_ONE,    /* at the right of a single picture */
+    PANEL_OVER_SPLIT,  /* at the left of a split; hidden if less than a quarter of it would be left
+                          of the line */
+    PANEL_OVER_MIDDLE, /* in the middle between two pictures */
 } PanelOver;
 
-/* PANEL_OVER in a window of this size, where pictures cover `around`: the panel is inside that.
- * `line`: the column of the window that the line of PANEL_OVER_SPLIT is at. */
+/* Places the panel over pictures that cover `around`, inside that rectangle. `line`: window column
+ * of the split line. */
 PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line);
 
-/* The largest part of a rectangle on one side of the panel; all of it where they do not meet. */
+/* The largest part of a rectangle on one side of the panel; all of it if they do not overlap. */
 Rect panel_free(Rect whole, Rect panel);
 
-/* From the size of a picture to that of a window which has the panel beside it, and no more; the
- * same size where there is none beside such a picture. */
+/* Enlarges a picture's size to that of a window with the panel beside it. Unchanged if no panel
+ * fits. */
 void panel_add_room(int *width, int *height);
 
 #endif

@@ -11,7 +11,7 @@ enum {
     PANEL_OUTPUT = 0xF2B45C,
 };
 
-/* What differs between a panel of its own and one laid over a picture. */
+/* Differences between an opaque panel and a translucent one. */
 typedef struct PanelTheme {
     int ground, bars; /* alpha */
     Colour plot;

@@ -2,25 +2,25 @@
 
 #include <math.h>
 
-/* Of a column's samples, the share that is drawn as bright as can be, and how fast less is darker:
- * a gradient over all levels is to be seen, too. */
+/* Share of a column's samples drawn at full brightness, and the gamma below that, so that gradients
+ * stay visible. */
 #define FULL_SHARE 0.08
 #define WAVEFORM_GAMMA 0.55
 
-/* The least that is drawn of a vector that is there at all. */
+/* Minimum brightness of an existing vector. */
 #define LEAST_VECTOR 0.3
-#define BESIDE_VECTOR 0.45 /* the most that is drawn beside one */
+#define BESIDE_VECTOR 0.45 /* maximum brightness of its neighbours */
 
-/* Saturation of the colours that are marked, of all there is. */
+/* Saturation of the marked colours. */
 #define MARKED 0.75
 
 /* Half the side of a mark, in levels. */
 #define MARK 5.0
 
-/* Where the line of skin points to, from Cb towards Cr. */
+/* Angle of the skin tone line, from Cb towards Cr. */
 #define SKIN_DEGREES 123.0
 
-/* What is drawn for a vector has this luma. */
+/* Luma of the colour drawn for a vector. */
 #define VECTOR_LUMA 0.6
 
 static int max_int(int a, int b)
@@ -28,7 +28,7 @@ static int max_int(int a, int b)
     return a > b ? a : b;
 }
 
-/* Levels of black and white, and of chroma the distance from gray to the most there is. */
+/* Levels of black and white; chroma distance from gray to the maximum. */
 static double black_level(const Scopes *s)
 {
     return s->full_range ? 0 : 16;
@@ -55,7 +55,7 @@ static double level_y(Rect rect, double level)
     return rect.y + rect.height - (level + 0.5) * rect.height / SCOPES_LEVELS;
 }
 
-/* The levels that a pixel shows, from `first` up to `end`: one at least. */
+/* Levels of a pixel, `first` up to `end`, at least one. */
 typedef struct Levels {
     int first, end;
 } Levels;
@@ -138,7 +138,7 @@ static const Hue hues[] = {
     {"Cy", 0, 1, 1}, {"B", 0, 0, 1},  {"Mg", 1, 0, 1},
 };
 
-/* A position between gray (0) and the most there is (0.5) of each. */
+/* Chroma relative to the maximum: 0 (gray) to 0.5. */
 typedef struct Vector {
     double cb, cr;
 } Vector;
@@ -159,7 +159,7 @@ static double vector_y(Rect rect, const Scopes *s, double cr)
     return level_y(rect, 127.5 + 2 * cr * chroma_reach(s));
 }
 
-/* A circle, smoothly: all that is as saturated as can be along one of the two lies within. */
+/* An antialiased circle through the maximum of each axis. */
 static void draw_circle(const ScopePlot *p, Rect rect, double radius)
 {
     const double x = rect.x + rect.width / 2.0, y = rect.y + rect.height / 2.0;
@@ -173,7 +173,7 @@ static void draw_circle(const ScopePlot *p, Rect rect, double radius)
         }
 }
 
-/* From the middle to the edge of the circle. */
+/* From the centre to the circle. */
 static void draw_skin(const ScopePlot *p, Rect rect, double radius)
 {
     const double x = rect.x + rect.width / 2.0, y = rect.y + rect.height / 2.0;
@@ -205,8 +205,7 @@ static Colour colour_of(double r, double g, double b)
            (Colour)lrint(255 * fmin(fmax(g, 0), 1)) << 8 | (Colour)lrint(255 * fmin(fmax(b, 0), 1));
 }
 
-/* A box where the colour is at 75 %, with its name where there is room: beyond it, or before it
- * where the circle is in the way. */
+/* A box at 75 % of the colour, labelled outside or, if the circle is in the way, inside. */
 static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue *hue)
 {
     const double unit = (double)rect.width / SCOPES_LEVELS;
@@ -238,7 +237,7 @@ void scope_plot_vectors_ground(const ScopePlot *p, Rect rect, const Scopes *s)
         draw_mark(p, rect, s, &hues[i]);
 }
 
-/* The colour of some chroma, at one luma. */
+/* The colour of a vector at fixed luma. */
 static Colour vector_colour(const Scopes *s, int cr, int cb)
 {
     const double reach = 2 * chroma_reach(s);
@@ -262,7 +261,7 @@ static Levels wider(Levels levels)
                     levels.end < SCOPES_LEVELS ? levels.end + 1 : SCOPES_LEVELS};
 }
 
-/* 0..1. A single colour is to be seen as well: what is beside it is lighted, too. */
+/* Brightness 0..1. Neighbours of a vector are lit so that a single colour is visible. */
 static double vector_light(const Scopes *s, Levels cr, Levels cb)
 {
     const double full = log1p(s->most_vectors);

@@ -1,4 +1,4 @@
-/* Plots of the panel for scopes: their graticules, and what was counted. */
+/* Draws scopes: graticules and counts. */
 #ifndef LUMEQ_PANEL_SCOPE_PLOT_H
 #define LUMEQ_PANEL_SCOPE_PLOT_H
 
@@ -11,17 +11,16 @@ typedef struct ScopePlot {
     const Canvas *canvas;
     Text *text;
     const PanelTheme *theme;
-    int size; /* height of text, 0: none */
-    int line; /* width of one */
+    int size; /* text height; 0: none */
+    int line; /* line width */
 } ScopePlot;
 
-/* What does not change from frame to frame; `scopes`: for range and matrix alone. */
+/* Static parts; uses only the range and matrix of `scopes`. */
 void scope_plot_waveform_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 
-/* What was counted: the brighter, the more. A waveform is as wide as the picture, the highest level
- * at the top. Vectors have Cb to the right and Cr upwards, each in the colour that it stands for.
- */
+/* The counts: brighter means more. The waveform is as wide as the picture, highest level on top.
+ * Vectors have Cb to the right and Cr upwards, each in its own colour. */
 void scope_plot_waveform(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 

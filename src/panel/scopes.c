@@ -21,7 +21,7 @@ static void count_luma(Scopes *s, const ScopesPlane *luma)
 {
     const int across = scopes_step(luma->width, SCOPES_MOST_COLUMNS);
     const int down = scopes_step(luma->height, SCOPES_MOST_ROWS);
-    const int count = scopes_step(luma->width, across); /* of columns that are looked at */
+    const int count = scopes_step(luma->width, across); /* sampled columns */
     s->columns = count < SCOPES_COLUMNS ? count : SCOPES_COLUMNS;
     s->column_samples =
         (uint32_t)(scopes_step(count, s->columns) * scopes_step(luma->height, down));

@@ -10,20 +10,19 @@
 #include "panel/ass_image.h"
 
 #define FONT "DejaVu Sans"
-#define FAMILY "sans-serif" /* where that font is not installed */
+#define FAMILY "sans-serif" /* fallback */
 
-/* What one byte can become: an escape, or U+FFFD. */
+/* Maximum length of an escaped byte: an escape sequence or U+FFFD. */
 #define MAX_ESCAPED 7
 
-/* A change of the frame's size empties libass's caches. It begins with room for any usual canvas,
- * and grows in steps of this. */
+/* Resizing the frame empties libass's caches, so it grows in steps of this size. */
 #define FRAME_STEP 4096
 
 struct Text {
     ASS_Library *library;
     ASS_Renderer *renderer;
-    ASS_Track *track; /* one event for each line that has been added, or NULL */
-    int frame;        /* width and height of what libass draws into, in pixels */
+    ASS_Track *track; /* one event per queued line, or NULL */
+    int frame;        /* side of libass's frame in pixels */
 };
 
 static void ignore_message(int level, const char *format, va_list args, void *data)
@@ -34,7 +33,7 @@ static void ignore_message(int level, const char *format, va_list args, void *da
     (void)data;
 }
 
-/* Plain letters, without the outline and shadow that subtitles have. */
+/* Plain text without the outline and shadow of subtitles. */
 static int add_style(ASS_Track *track)
 {
     const int id = ass_alloc_style(track);
@@ -57,7 +56,7 @@ static ASS_Track *new_track(ASS_Library *library)
     if (!track)
         return NULL;
     track->track_type = TRACK_TYPE_ASS;
-    track->WrapStyle = 2; /* never break a line */
+    track->WrapStyle = 2; /* never break lines */
     if (add_style(track) < 0) {
         ass_free_track(track);
         return NULL;
@@ -65,7 +64,7 @@ static ASS_Track *new_track(ASS_Library *library)
     return track;
 }
 
-/* Without any font libass says so, but goes on: whether a digit leaves ink tells. */
+/* Checks that a digit produces ink: without fonts libass does not fail. */
 static int can_draw(Text *t)
 {
     uint8_t pixels[32 * 32 * 4] = {0};
@@ -99,7 +98,7 @@ int text_open(Text **text)
     return 0;
 }
 
-/* The length of the UTF-8 sequence at `s`, 0 if it is none. */
+/* Length of the UTF-8 sequence at `s`, or 0 if invalid. */
 static int utf8_length(const unsigned char *s)
 {
     const int length = s[0] < 0x80 ? 1 : s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
@@ -113,7 +112,7 @@ static int utf8_length(const unsigned char *s)
     return overlong || no_character ? 0 : length;
 }
 
-/* C1 controls, and marks that change the order of the text around them. `s` is valid UTF-8. */
+/* C1 controls and marks that change text direction. `s` must be valid UTF-8. */
 static int is_control(const unsigned char *s)
 {
     const int c = s[0] < 0xE0 ? (s[0] & 0x1F) << 6 | (s[1] & 0x3F)
@@ -122,11 +121,11 @@ static int is_control(const unsigned char *s)
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* One character of a line, such that libass takes it for nothing but itself. Answers how many bytes
- * of `s` it was; `out` has room for MAX_ESCAPED bytes. */
+/* Escapes one character so that libass draws it literally. Returns the bytes read; `out` has room
+ * for MAX_ESCAPED bytes. */
 static int escape_one(const unsigned char *s, char *out)
 {
-    static const char backslash[] = "\\\xE2\x81\xA0"; /* a word joiner parts it from what follows */
+    static const char backslash[] = "\\\xE2\x81\xA0"; /* with a word joiner */
     const int length = utf8_length(s);
     if (length == 0 || ((length == 2 || length == 3) && is_control(s)))
         strcpy(out, "\xEF\xBF\xBD");
@@ -157,7 +156,7 @@ static char *event_text(const char *head, const char *line)
     return out;
 }
 
-/* `head` are the line's tags. */
+/* `head`: the line's override tags. */
 static void add_event(ASS_Track *track, const char *head, const char *line)
 {
     char *full = event_text(head, line);
@@ -197,7 +196,7 @@ void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour col
     text_add(text, x, y, anchor, size, colour, room, line);
 }
 
-/* The events of a track as images, in a frame of `side` pixels each way at least. */
+/* Renders a track in a frame of at least `side` pixels each way. */
 static const ASS_Image *render(Text *text, ASS_Track *track, int side)
 {
     if (side > text->frame) {

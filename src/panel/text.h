@@ -1,45 +1,40 @@
-/* Text into a canvas, through libass. */
+/* Draws text into a canvas, through libass. */
 #ifndef LUMEQ_PANEL_TEXT_H
 #define LUMEQ_PANEL_TEXT_H
 
 #include "panel/canvas.h"
 
-/* May be used by one thread at a time. */
+/* For one thread at a time. */
 typedef struct Text Text;
 
-/* Which point of the text is at the position that is given. */
+/* The point of the text at the given position. */
 typedef enum TextAnchor {
-    TEXT_LEFT = 4, /* the middle of its left side; the numbers are those of ASS's \an */
+    TEXT_LEFT = 4, /* middle of the left side; the numbers are those of ASS's \an */
     TEXT_CENTRE = 5,
     TEXT_RIGHT = 6,
 } TextAnchor;
 
-/*
- * Answers 0, or -1 when there is no font or no memory; *text is then NULL, which all other
- * functions take: they draw nothing. Finding the fonts of a machine can take seconds: any thread
- * may open it and hand it to another.
- */
+/* Returns 0, or -1 if no font is found or memory runs out; *text is then NULL, which all functions
+ * accept (they draw nothing). Searching for fonts can take seconds, so any thread may open it and
+ * hand it over. */
 int text_open(Text **text);
 
-/*
- * Notes a line of text to be drawn: UTF-8, any bytes; control characters are shown as \n, \x1b.
- * `size` is the height of a line in pixels, ascent and descent together. It is drawn up to `room`
- * pixels wide and cut off there.
- */
+/* Queues a line of text: UTF-8, any bytes; control characters appear as \n, \x1b. `size` is the
+ * line height (ascent plus descent) in pixels. Text beyond `room` pixels is clipped. */
 void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
               const char *line);
 
-/* The same, formatted, up to 511 bytes. */
+/* The same with a format, up to 511 bytes. */
 void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
                const char *format, ...) __attribute__((format(printf, 8, 9)));
 
-/* How wide a line is drawn, in pixels; 0 without a Text. */
+/* The width of a line in pixels; 0 without a Text. */
 int text_width(Text *text, int size, const char *line);
 
-/* Draws what has been added, and forgets it. */
+/* Draws the queued lines and removes them. */
 void text_draw(Text *text, const Canvas *canvas);
 
-/* Pixels that `count` usual characters of that size need, on the safe side. */
+/* Upper estimate of the width of `count` ordinary characters. */
 static inline int text_room(int size, int count)
 {
     return (size * count * 11 + 19) / 20;
@@ -47,7 +42,7 @@ static inline int text_room(int size, int count)
 
 void text_close(Text **text);
 
-/* Of libass, that is running: "0.17.1". */
+/* The version of libass in use: "0.17.1". */
 void text_library_version(char version[32]);
 
 #endif

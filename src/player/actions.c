@@ -14,20 +14,20 @@
 #define SPEED_RATIO 1.1
 #define VOLUME_STEP 5
 
-/* Steps of keys across the picture, and from one side to the other of a split. */
+/* Key steps across the visible picture, or across the split. */
 #define PAN_STEPS 10
 
-/* A part this small, in units of the window, is a click. */
+/* A drag smaller than this, in window units, is a click. */
 #define LEAST_PART 4
 
-/* How long the bar shows the position after its key. */
+/* How long the position key shows the bar. */
 #define POSITION_US 1000000
 
-/* Each of them may take a while. */
+/* Pending backward steps; each may take a while. */
 #define MAX_STEPS_BACK 10
 
-/* After a key that changes the picture, the window's message waits this long for that picture:
- * drawn alone, it would hold the picture up by one refresh of the screen. */
+/* After a settings key, the message waits up to this long for the new picture. Drawn alone, it
+ * would delay that picture by one screen refresh. */
 #define ANSWER_US 40000
 
 /* ---- time ---- */
@@ -39,7 +39,7 @@ void player_go(Player *p, FeedStart start)
     playback_start(p->playback, &start);
 }
 
-/* Returns 0, and says so, if the input cannot be searched. */
+/* Returns 0 with a message if the input is not seekable. */
 static int go_to(Player *p, FeedStart start)
 {
     if (!playback_can_seek(p->playback)) {
@@ -67,7 +67,7 @@ void act_pause(Player *p)
     screen_say(p->screen, pauses ? "Paused" : "Playing");
 }
 
-/* Returns the position within the part that is played, or -1 if there is no seeking. */
+/* Clamps the position to the played part. Returns it, or -1 if the input is not seekable. */
 static int64_t seek_to(Player *p, int64_t to)
 {
     const int64_t duration = playback_duration(p->playback), end = p->options.to_us;
@@ -106,8 +106,8 @@ void act_edge(Player *p)
         screen_say(p->screen, end ? "The end" : "The beginning");
 }
 
-/* Back goes to the beginning of this chapter first, unless that was just now. A chapter may begin
- * within the frame that is shown. */
+/* Going back first returns to the start of this chapter, unless that was less than a second ago. A
+ * chapter may begin within the current frame. */
 void act_chapter(Player *p)
 {
     const int step = p->command.arg;
@@ -115,7 +115,7 @@ void act_chapter(Player *p)
     const int64_t at =
         player_position(p) + SDL_max(p->shown->duration - 1, 0) - (step < 0 ? SECOND : 0);
     const int count = source_chapters(source);
-    int n = 0; /* chapters that begin up to there */
+    int n = 0; /* number of chapters that begin by then */
     while (n < count && source_chapter(source, n) <= at)
         n++;
     const int to = step < 0 ? n - 1 : n;
@@ -150,7 +150,7 @@ void act_step(Player *p)
         return;
     if (!p->command.arg)
         p->steps++;
-    else if (b->pending && b->start.before) /* when that frame is there */
+    else if (b->pending && b->start.before) /* after the pending frame */
         p->steps_back = p->command.repeated ? 1 : SDL_min(p->steps_back + 1, MAX_STEPS_BACK);
     else
         player_step_back(p);
@@ -165,7 +165,7 @@ void act_speed(Player *p)
         return;
     }
     speed = step > 0 ? speed * SPEED_RATIO : speed / SPEED_RATIO;
-    if (!step || (speed > 0.96 && speed < 1.04)) /* 1 after as many steps up as down */
+    if (!step || (speed > 0.96 && speed < 1.04)) /* exactly 1 */
         speed = 1;
     speed = SDL_clamp(speed, PLAYER_MIN_SPEED, PLAYER_MAX_SPEED);
     playback_set_speed(p->playback, speed, clock_now());
@@ -236,7 +236,7 @@ void act_mute(Player *p)
     set_volume(p, p->wanted.volume, !p->wanted.muted);
 }
 
-/* The track after `before` among its kind, NULL after the last one. */
+/* Returns the next track of this type, or NULL after the last one. */
 static const AVStream *next_track(const Player *p, enum AVMediaType type, const AVStream *before)
 {
     const Source *source = played(p)->source;
@@ -264,7 +264,7 @@ void act_next_sound(Player *p)
         say_track(p, "Sound", track, before != NULL);
 }
 
-/* Equalizes the frame again if the new look needs something that a GPU has lost. */
+/* Redoes the current frame if the new look needs data that a lost GPU held. */
 static void set_look(Player *p, Look look)
 {
     if (screen_set_look(p->screen, &look, p->shown->frame, &p->failed) <= 0)
@@ -289,7 +289,7 @@ void act_next_subtitles(Player *p)
 
 /* ---- settings ---- */
 
-/* Sets the parameters of all frames, including those that wait and the one on the screen. */
+/* Applies the parameters to all frames, including the current and waiting ones. */
 static void set_params(Player *p, const LumeqParams *params, const char *text)
 {
     screen_say(p->screen, "%s", text);
@@ -301,7 +301,8 @@ static void set_params(Player *p, const LumeqParams *params, const char *text)
     }
 }
 
-/* Range, codes and fields are the decoder's matter: frames that are there are decoded again. */
+/* Range, code levels and deinterlacing belong to the decoder, so existing frames must be decoded
+ * again. */
 static void set_decoding(Player *p, const PlayerSettings *settings)
 {
     Wanted *w = &p->wanted;
@@ -317,7 +318,7 @@ static void set_decoding(Player *p, const PlayerSettings *settings)
     playback_set_range(p->playback, w->range);
     playback_set_codes(p->playback, w->codes);
     if (decodes_anew && playback_can_seek(p->playback))
-        player_go(p, (FeedStart){.position = player_position(p)}); /* at its end it stays there */
+        player_go(p, (FeedStart){.position = player_position(p)}); /* or its end */
 }
 
 static void change_setting(Player *p, PlayerSetting setting, int step)
@@ -347,7 +348,7 @@ void act_setting_chosen(Player *p)
     change_setting(p, (PlayerSetting)p->seen->look.chosen, p->command.arg);
 }
 
-/* Chooses the row at x, y. Returns 0 outside of the rows. */
+/* Selects the panel row at x, y. Returns 0 outside the rows. */
 static int choose_row(Player *p, int *acts, int *step)
 {
     Look look = p->seen->look;
@@ -384,7 +385,7 @@ void act_meter(Player *p)
     char text[128];
     LumeqParams params;
     Look look = p->seen->look;
-    Rect part = {0}; /* without a width, all of the picture counts */
+    Rect part = {0}; /* no width: meter the whole picture */
     const Rect drawn = drawn_part(&p->command);
     if (p->command.arg == 1) {
         screen_say(p->screen, "Draw the part that counts; Enter: what is seen; z again: all of it");
@@ -418,8 +419,7 @@ void act_compare(Player *p)
     set_look(p, look);
 }
 
-/* The order: histograms beside the picture, histograms over it, each scope in the same place, off.
- */
+/* Order: histogram beside the picture, over it, then each scope in the same place, off. */
 void act_panel(Player *p)
 {
     Look look = p->seen->look;
@@ -526,7 +526,7 @@ void player_say_pointed(Player *p)
                  at->picture.width > 0 ? &at->picture : NULL);
 }
 
-/* Shows a preview above the bar's track. */
+/* Shows time and preview above the seek bar. */
 void act_point(Player *p)
 {
     int width, height;
@@ -611,7 +611,7 @@ void act_dialog(Player *p)
         screen_say(p->screen, "zenity or kdialog would let you choose: drop a file on the window");
 }
 
-/* The first press warns the user if a file is being written; the second one gives that up. */
+/* During an export the first press only warns; the second one quits and cancels it. */
 void act_quit(Player *p)
 {
     const int by_itself = p->command.arg;

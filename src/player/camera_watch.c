@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Without a picture for so long although so many packets came, they are damaged. */
+/* If this many packets but no picture arrive in this time, the packets are damaged. */
 #define DAMAGED_US 2000000
 #define DAMAGED_PACKETS 3
 
@@ -34,7 +34,7 @@ static void follow_going(CameraWatch *w, const CameraStatus *status, void (*note
     note(line);
 }
 
-/* Not 0: it is another one than before. */
+/* Returns nonzero if the notice changed. */
 static int set_notice(CameraWatch *w, const char *line)
 {
     if (strcmp(line, w->notice) == 0)
@@ -47,7 +47,7 @@ void camera_watch(CameraWatch *w, Camera *camera, int came, int64_t now,
                   void (*note)(const char *line))
 {
     char line[256];
-    if (!camera) { /* or another input has taken its place */
+    if (!camera) { /* a new input replaced the camera */
         *w = (CameraWatch){0};
         return;
     }

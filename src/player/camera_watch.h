@@ -1,23 +1,22 @@
-/* How a camera that is shown is doing: whether it is there, and whether its pictures can be
- * decoded. */
+/* Watches whether the camera is connected and its pictures can be decoded. */
 #ifndef LUMEQ_PLAYER_CAMERA_WATCH_H
 #define LUMEQ_PLAYER_CAMERA_WATCH_H
 
 #include "media/camera/camera.h"
 
-/* {0} is at the start. Changed by camera_watch() alone. */
+/* Starts as {0}; changed only by camera_watch(). */
 typedef struct CameraWatch {
-    int gone;         /* the camera is, and it was said */
-    int damaged;      /* its pictures cannot be decoded, and it was said */
-    int64_t lost;     /* frames, in the camera */
-    char notice[256]; /* what stays in the window; "": nothing */
+    int gone;         /* the camera is disconnected, and this was reported */
+    int damaged;      /* its pictures cannot be decoded, and this was reported */
+    int64_t lost;     /* frames lost in the camera */
+    char notice[256]; /* notice that stays in the window; "": none */
 
-    int64_t since;   /* when the last picture came, or it was first looked for */
-    int64_t packets; /* of the camera, up to then */
+    int64_t since;   /* time of the last picture, or of the first call */
+    int64_t packets; /* camera packets up to then */
 } CameraWatch;
 
-/* Once a turn. `camera` NULL: the input is none. `came`: a picture has. `note` takes a line that
- * everybody should see. */
+/* Call once a turn. `camera` may be NULL. `came`: a new picture arrived. `note` takes a line that
+ * every user should see. */
 void camera_watch(CameraWatch *watch, Camera *camera, int came, int64_t now,
                   void (*note)(const char *line));
 

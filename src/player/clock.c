@@ -3,11 +3,11 @@
 #include <math.h>
 #include <time.h>
 
-/* What the clock is off the sound shrinks with this time constant, ... */
+/* Time constant for removing the clock's offset from the sound. */
 #define CATCH_UP_US 500000.0
-/* ... but it runs faster or slower by no more than this part. */
+/* Maximum change of the clock's speed for that. */
 #define MAX_CATCH_UP 0.05
-/* After a longer time than this without sound, only so much is made up for at once. */
+/* After a longer time without sound, only this much time counts for the correction. */
 #define MAX_STEP_US 100000
 
 int64_t clock_now(void)
@@ -24,7 +24,7 @@ int64_t clock_position(const Clock *c, int64_t now)
     return c->position + llrint((double)(now - c->time) * c->speed);
 }
 
-/* From here on it goes from where it is. A clock that waits goes on waiting. */
+/* Moves the clock's reference point to `now`. A clock waiting for sound keeps waiting. */
 static void settle(Clock *c, int64_t now)
 {
     if (now < c->time)
@@ -33,7 +33,7 @@ static void settle(Clock *c, int64_t now)
     c->time = now;
 }
 
-/* Paused, there is no sound to come. */
+/* A paused clock waits without limit. */
 static int64_t hold_until(int running, int64_t now)
 {
     return running ? now + CLOCK_HOLD_US : INT64_MAX;
@@ -79,9 +79,9 @@ int64_t clock_until(const Clock *c, int64_t now, int64_t position)
     return llrint((double)(position - clock_position(c, now)) / c->speed);
 }
 
-/* A frame is dropped only when the next one is overdue by this part of what lies between them, and
- * by no more than so long: where frames come as fast as the screen shows them, jitter would drop
- * one now and show another twice then. */
+/* A frame is dropped only if the next one is overdue by this fraction of their distance, at most
+ * MAX_OVERDUE_US. Otherwise, at frame rates close to the refresh rate, jitter would alternately
+ * drop and repeat frames. */
 #define OVERDUE_PART 8
 #define MAX_OVERDUE_US 5000
 
@@ -91,7 +91,7 @@ static int has_jumped(const Clock *clock, int64_t now, const SyncFrame *frame)
     return off > SYNC_JUMP_US + frame->duration || off < -SYNC_JUMP_US - frame->duration;
 }
 
-/* Whether the frame, due for `late` microseconds, comes too late as the next one is due as well. */
+/* True if the next frame is also overdue, so this one can be dropped. */
 static int is_overdue(const Clock *clock, const SyncFrame *frame, int64_t late)
 {
     if (frame->next == SYNC_NO_FRAME)

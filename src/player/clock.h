@@ -1,98 +1,95 @@
 /*
- * The time of the player: where in the input it is, when a frame is to be shown by that, and how
- * long things took. Plain data and pure functions, for one thread; times are microseconds of
- * clock_now(), positions microseconds from the start of the input.
+ * The player's time: the current position, when a frame is due, and delay statistics.
+ *
+ * Plain data and pure functions, for one thread. Times are microseconds of clock_now(); positions
+ * are microseconds from the start of the input.
  */
 #ifndef LUMEQ_PLAYER_CLOCK_H
 #define LUMEQ_PLAYER_CLOCK_H
 
 #include <stdint.h>
 
-/* A clock that is further off the sound than this is put right at once: pictures that are shown
- * by it then stay within 40 ms of the sound. What is less is made up for, unseen. */
+/* A larger offset from the sound is corrected at once, so pictures stay within 40 ms of it. Smaller
+ * offsets are removed gradually. */
 #define CLOCK_JUMP_US 25000
 
-/* How long it waits at most for the sound to begin. */
+/* Maximum wait for the sound to begin. */
 #define CLOCK_HOLD_US 500000
 
-/* {.speed = 1} is one that stands at 0, paused. */
+/* {.speed = 1} is a paused clock at 0. */
 typedef struct Clock {
-    int64_t time, position; /* it was there then; a time to come: it waits there for the sound */
-    double speed;           /* of the position, 1 = as fast as time passes */
+    int64_t time, position; /* reference point; in the future: waits for sound */
+    double speed;           /* 1 = real time */
     int running;
 } Clock;
 
-/* The time of the system, which never jumps. Any thread. */
+/* Monotonic system time in microseconds. Thread-safe. */
 int64_t clock_now(void);
 
-/* Puts it to a position. `wait_for_sound`: it stands there until clock_follow() is called, or
- * CLOCK_HOLD_US have passed. It stays paused if it was. */
+/* Sets the position. `wait_for_sound`: stay there until clock_follow() is called or CLOCK_HOLD_US
+ * have passed. A paused clock stays paused. */
 void clock_set(Clock *clock, int64_t now_us, int64_t position_us, int wait_for_sound);
 
 void clock_set_speed(Clock *clock, int64_t now_us, double speed);
 
 void clock_pause(Clock *clock, int64_t now_us, int paused);
 
-/* The sound that is heard now has this position: to be called again and again as long as that is
- * known. */
+/* Call repeatedly while the position of the audible sound is known. */
 void clock_follow(Clock *clock, int64_t now_us, int64_t sound_us);
 
 int64_t clock_position(const Clock *clock, int64_t now_us);
 
-/* How long it takes to a position, in microseconds of time; negative: it is past. As if it ran,
- * also when it is paused or waits for the sound, which may begin any moment. */
+/* Returns the real time until `position_us`; negative if it has passed. Ignores pauses and waiting
+ * for the sound. */
 int64_t clock_until(const Clock *clock, int64_t now_us, int64_t position_us);
 
-/* No frame follows yet. */
+/* The next frame is not known yet. */
 #define SYNC_NO_FRAME INT64_MIN
 
-/* A frame this far from where the clock is does not wait for its time: timestamps have jumped. */
+/* A frame this far from the clock is shown at once: its timestamps have jumped. */
 #define SYNC_JUMP_US 60000000
 
 typedef enum SyncAction {
-    SYNC_WAIT, /* it is not due yet */
+    SYNC_WAIT, /* not due yet */
     SYNC_SHOW,
-    SYNC_DROP, /* the next one is due already: leave it out and ask again about that one */
-    SYNC_JUMP, /* clock_set() to its position, then show it */
+    SYNC_DROP, /* the next one is already due: drop this one and ask about that one */
+    SYNC_JUMP, /* call clock_set() with its position, then show it */
 } SyncAction;
 
-/* {0} to begin with. */
+/* Starts as {0}. */
 typedef struct Sync {
-    int64_t lead_us; /* the caller's: how long it takes from the answer until a frame is seen */
+    int64_t lead_us; /* set by the caller: time from the decision to the visible frame */
     int64_t shown, dropped;
-    int64_t late; /* of those shown: by more than their own duration */
+    int64_t late; /* shown frames that were late by more than their duration */
 } Sync;
 
 typedef struct SyncFrame {
-    int64_t position, duration; /* microseconds; the duration is 0 where it is not known */
-    int64_t next;               /* position of the frame after it in the queue, SYNC_NO_FRAME */
+    int64_t position, duration; /* microseconds; duration 0: unknown */
+    int64_t next;               /* position of the next queued frame, or SYNC_NO_FRAME */
 } SyncFrame;
 
-/*
- * What to do with the first frame in the queue, now. The only frame there is is never dropped. What
- * it answers is counted: a frame is to be shown or dropped then. With SYNC_WAIT, *wait_us (else 0)
- * is how long that is, at most SYNC_MAX_WAIT_US: ask again then, or when a frame, the clock or the
- * sound has changed. `by_sound`: the clock follows sound, which knows the time better than jumping
- * timestamps of frames do.
- */
+/* Decides what to do with the first queued frame and counts the decision. The only frame in the
+ * queue is never dropped. With SYNC_WAIT, ask again after *wait_us (at most SYNC_MAX_WAIT_US, else
+ * 0) or when a frame, the clock or the sound has changed. `by_sound`: the clock follows the sound,
+ * which is more reliable than jumping frame timestamps. */
 SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now_us, int by_sound,
                        const SyncFrame *frame, int64_t *wait_us);
 
 #define SYNC_MAX_WAIT_US 100000
 
-/* {0} is none yet. */
-#define DELAY_MOST_MS 999 /* and more */
+/* Starts as {0}. */
+#define DELAY_MOST_MS 999 /* last bucket: this or more */
 typedef struct Delay {
     int64_t count, sum, most;         /* microseconds */
-    int64_t by_ms[DELAY_MOST_MS + 1]; /* how many took so long */
+    int64_t by_ms[DELAY_MOST_MS + 1]; /* histogram in milliseconds */
 } Delay;
 
 void delay_note(Delay *delay, int64_t us);
 
-/* Milliseconds; 0: there were none. */
+/* Mean in milliseconds; 0 if there were none. */
 double delay_mean(const Delay *delay);
 
-/* What this share of them has not exceeded. */
+/* The quantile in milliseconds: `share` of the delays were no longer. */
 double delay_share(const Delay *delay, double share);
 
 #endif

@@ -1,4 +1,4 @@
-/* The state of keys and mouse, and the command that an event gives. */
+/* Keyboard and mouse state, and the command that an event produces. */
 #ifndef LUMEQ_PLAYER_COMMAND_H
 #define LUMEQ_PLAYER_COMMAND_H
 
@@ -7,45 +7,45 @@
 
 typedef struct Player Player;
 
-/* The player carries it out by calling `act`, one of actions.h, with the command in Player. */
+/* The player executes it by calling `act`, a function of actions.h. */
 typedef struct Command {
-    void (*act)(Player *player); /* NULL: the window is only drawn again */
-    int which, arg;              /* described in actions.h */
-    int repeated;                /* the key is held down */
-    int x, y;                    /* units of the window */
-    int from_x, from_y;          /* where the drag that ends at x, y began */
-    int64_t at;                  /* when SDL received the event, in system time */
-    char path[PATH_MAX];         /* of a file that was dropped */
+    void (*act)(Player *player); /* NULL: only redraw the window */
+    int which, arg;              /* see actions.h */
+    int repeated;                /* key repeat */
+    int x, y;                    /* in window units */
+    int from_x, from_y;          /* where the drag to x, y began */
+    int64_t at;                  /* when SDL received the event (clock_now() time) */
+    char path[PATH_MAX];         /* a dropped file */
 } Command;
 
-/* The thing under the mouse. */
+/* The item under the mouse. */
 typedef enum ControlsTarget {
     CONTROLS_PICTURE = 0,
-    CONTROLS_SPLIT, /* the line */
+    CONTROLS_SPLIT, /* the split line */
     CONTROLS_BUTTON,
     CONTROLS_TRACK,
-    CONTROLS_VOLUME, /* of the bar */
-    CONTROLS_PART,   /* a rectangle for metering */
+    CONTROLS_VOLUME, /* on the bar */
+    CONTROLS_PART,   /* drawing the metering rectangle */
     CONTROLS_SETTINGS,
-    CONTROLS_BAR, /* the rest of it */
+    CONTROLS_BAR, /* elsewhere on the bar */
 } ControlsTarget;
 
-/* {0} to begin with. */
+/* Starts as {0}. */
 typedef struct Controls {
-    /* The caller's: the thing at x, y, in units of the window; NULL: the picture everywhere. */
+    /* Set by the caller: finds the item at x, y (window units). NULL: the picture is everywhere. */
     ControlsTarget (*target)(const void *opaque, int x, int y);
     const void *opaque;
-    ControlsTarget at, held; /* under the mouse; under it when the left button went down */
-    int dragging;            /* that button is down */
-    int settings;            /* the caller's: their panel is there, and takes keys first */
-    int x, y;                /* where the mouse is */
-    int metering;            /* the next part that is dragged over is for metering */
-    int from_x, from_y;      /* where that began */
-    int repeated;            /* the key that is down repeats itself */
-    int closed;              /* by the user */
-    int dropping;            /* 1: files are being dropped at once; 2: one of them has come */
-    int twice;               /* there is a second command of a double click */
-    int64_t cursor_until;    /* when the cursor is to be hidden, in system time */
+    ControlsTarget at, held; /* under the mouse now; when the left button was pressed */
+    int dragging;            /* left button is down */
+    int settings;         /* set by the caller: the settings panel is open and takes keys first */
+    int x, y;             /* mouse position */
+    int metering;         /* the next drag draws the metering rectangle */
+    int from_x, from_y;   /* start of that drag */
+    int repeated;         /* the current key event is a repeat */
+    int closed;           /* the user closed the window */
+    int dropping;         /* 1: a drop of files has begun; 2: its first file has arrived */
+    int twice;            /* a double click's second command is pending */
+    int64_t cursor_until; /* when the cursor hides (clock_now() time) */
 } Controls;
 
 #endif

@@ -8,25 +8,25 @@
 
 #include "player/actions.h"
 
-/* Without being moved for this long, the cursor hides. */
+/* The cursor hides after this time without movement. */
 #define CURSOR_US 1000000
 
-/* Keys that write something are known by what they write, wherever it is on the keyboard. */
+/* A key that types text is identified by the text, so any keyboard layout works. */
 typedef struct Binding {
     const char *text;
     SDL_Keycode code;
     int arg;
 } Binding;
 
-/* Added to the code of what is a key with Ctrl, or with Alt. */
+/* Added to the key code for keys with Ctrl or Alt. */
 #define WITH_CTRL (1 << 29)
 #define WITH_ALT (1 << 28)
 
 typedef struct Row {
-    const char *keys, *what; /* for the help; NULL: another row's line has them, too */
-    Action *act;             /* NULL: the mouse's, here to be read */
+    const char *keys, *what; /* for the help; NULL: described in another row */
+    Action *act;             /* NULL: a mouse action, listed for the help only */
     int which;
-    int repeats; /* holding the key down does it again */
+    int repeats; /* key repeat triggers it again */
     Binding bindings[2];
 } Row;
 
@@ -38,7 +38,7 @@ typedef struct Row {
 /* clang-format on */
 #define TOGGLE(member) act_toggle, offsetof(Look, member)
 
-/* Every key: its line of the help, and what it does. */
+/* All keys with their help text and function. */
 static const Row rows[] = {
     {"Space  p", "pause, play", act_pause, 0, 0, {TEXT(" ", 0), TEXT("p", 0)}},
     {"←  →", "5 s back, on", act_seek, 0, 1, {KEY(LEFT, -5), KEY(RIGHT, 5)}},
@@ -97,7 +97,7 @@ static const Row rows[] = {
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
-/* While the panel of settings is there, before those. */
+/* Keys of the open settings panel; they take precedence. */
 static const Row panel_rows[] = {
     {NULL, NULL, act_setting_row, 0, 1, {KEY(UP, -1), KEY(DOWN, 1)}},
     {NULL, NULL, act_setting_chosen, 0, 1, {KEY(LEFT, -1), KEY(RIGHT, 1)}},
@@ -117,8 +117,8 @@ int controls_help(OsdRow *help, int room)
     return count;
 }
 
-/* `text`: what a key writes, or NULL and `code` is the key. The row that it is in, or NULL; *arg is
- * what stands there for it. */
+/* Finds the row bound to `text` or, if that is NULL, to the key `code`. Sets *arg to the binding's
+ * argument. */
 static const Row *find_key(const Row *all, int count, const char *text, SDL_Keycode code, int *arg)
 {
     for (int i = 0; i < count; i++)
@@ -147,7 +147,7 @@ static int take_key(const Controls *c, const char *text, SDL_Keycode code, Comma
     return 1;
 }
 
-/* Asked for twice, nothing is to be drawn. */
+/* A second press of the metering key cancels drawing. */
 static int take_text(Controls *c, const char *text, Command *command)
 {
     const int taken = take_key(c, text, 0, command);
@@ -160,7 +160,7 @@ static int take_text(Controls *c, const char *text, Command *command)
 
 /* ---- the mouse ---- */
 
-/* On the bar, which stays then. */
+/* True if the target keeps the bar visible. */
 static int is_bar(ControlsTarget target)
 {
     return target != CONTROLS_PICTURE && target != CONTROLS_SPLIT;
@@ -180,7 +180,7 @@ static int give(Command *command, Action *act, int arg, int x, int y)
     return 1;
 }
 
-/* What is held goes there. */
+/* Handles a drag, or the end of one, at x, y. */
 static int drag_to(const Controls *c, int x, int y, Command *command)
 {
     switch (c->held) {
@@ -259,7 +259,7 @@ static int take_wheel(const Controls *c, const SDL_MouseWheelEvent *wheel, Comma
 
 /* ---- events ---- */
 
-/* What means nothing with Ctrl or Alt is the key alone. */
+/* Ctrl or Alt combinations without a binding act like the plain key. */
 static int take_press(Controls *c, const SDL_KeyboardEvent *key, Command *command)
 {
     const SDL_Keycode code = key->keysym.sym;
@@ -312,7 +312,7 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
 int controls_next(Controls *c, int64_t now, Command *command)
 {
     SDL_Event event;
-    if (now < c->cursor_until) /* the bar may have come to where the mouse rests */
+    if (now < c->cursor_until) /* the bar may have appeared under a resting mouse */
         c->at = target_at(c, c->x, c->y);
     if (c->dragging || is_bar(c->at))
         c->cursor_until = now + CURSOR_US;

@@ -1,14 +1,14 @@
-/* Events of SDL become commands, by the one table of keys. For the thread of the window. */
+/* Turns SDL events into commands. Call it on the window's thread. */
 #ifndef LUMEQ_PLAYER_CONTROLS_H
 #define LUMEQ_PLAYER_CONTROLS_H
 
 #include "player/command.h"
 #include "player/osd/osd.h"
 
-/* The next command: 1, or 0 after the last event. */
+/* Returns 1 with the next command, or 0 after the last event. */
 int controls_next(Controls *controls, int64_t now, Command *command);
 
-/* The keys, for the help. Answers how many rows it has. */
+/* Fills in the rows of the help overlay and returns their number. */
 int controls_help(OsdRow *rows, int room);
 
 #endif

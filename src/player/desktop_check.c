@@ -32,7 +32,7 @@ void desktop_check_display(DesktopDisplay *display)
     Window *window;
     *display = (DesktopDisplay){.state = DESKTOP_FINE};
     const int ret = window_open(&window, &options, display->why, sizeof(display->why));
-    /* Without a display, SDL's video part is not running any more. */
+    /* Without a display, SDL's video subsystem has already stopped. */
     const int shown = ret == 0 || strstr(display->why, "OpenGL") != NULL;
     if (ret < 0)
         display->state = shown ? DESKTOP_NO_OPENGL : DESKTOP_NO_DISPLAY;

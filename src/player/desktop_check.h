@@ -1,5 +1,5 @@
-/* What the window and the sound would get of this machine: a hidden window is opened, and closed
- * again. Broken drivers hang or crash in it: a process of its own is the place for that. */
+/* Checks display and sound for --doctor: opens a hidden window and closes it. Broken drivers may
+ * hang or crash in it, so call it in a separate process. */
 #ifndef LUMEQ_PLAYER_DESKTOP_CHECK_H
 #define LUMEQ_PLAYER_DESKTOP_CHECK_H
 
@@ -8,15 +8,15 @@
 typedef enum DesktopState {
     DESKTOP_FINE,
     DESKTOP_NO_DISPLAY,
-    DESKTOP_NO_OPENGL, /* or one older than 3.3, or one that lacks a function */
+    DESKTOP_NO_OPENGL, /* none, older than 3.3, or incomplete */
 } DesktopState;
 
 typedef struct DesktopDisplay {
     DesktopState state;
-    char why[512];   /* a sentence, where it is not fine */
-    char driver[32]; /* SDL's: "x11", "wayland"; "" without a display */
-    char vendor[128], renderer[128], version[128]; /* OpenGL's; "" where there is none */
-    int software;                                  /* not 0: it draws by the CPU */
+    char why[512];   /* one sentence if the state is not DESKTOP_FINE */
+    char driver[32]; /* SDL's name: "x11", "wayland"; "" without a display */
+    char vendor[128], renderer[128], version[128]; /* from OpenGL; "" without it */
+    int software;                                  /* nonzero: OpenGL runs on the CPU */
 } DesktopDisplay;
 
 void desktop_check_display(DesktopDisplay *display);
@@ -24,15 +24,15 @@ void desktop_check_display(DesktopDisplay *display);
 #define DESKTOP_SOUNDS 16
 
 typedef struct DesktopSound {
-    char driver[32]; /* SDL's: "pulseaudio"; "" where there is none, and `why` says so */
+    char driver[32]; /* SDL's name: "pulseaudio"; "" on failure, see `why` */
     char why[256];
-    int count; /* devices; those behind the first ones have no name here */
+    int count; /* number of devices; only the first DESKTOP_SOUNDS have names here */
     char names[DESKTOP_SOUNDS][128];
 } DesktopSound;
 
 void desktop_check_sound(DesktopSound *sound);
 
-/* Of SDL, that is running: "2.26.5". */
+/* The version of SDL in use: "2.26.5". */
 void desktop_sdl_version(char version[32]);
 
 #endif

@@ -20,14 +20,13 @@ struct FileDialog {
     int running;
     atomic_int done;
 
-    /* Of the thread while it runs. */
+    /* Used by the thread while it runs. */
     Process process;
-    pid_t child; /* its number, for who ends it */
+    pid_t child; /* its process id, to end it */
     char path[PATH_MAX];
 };
 
-/* Each writes the name of the file to its standard output; which of them there is depends on the
- * desktop. */
+/* Both print the chosen name. Which one is installed depends on the desktop. */
 static const char *const zenity[] = {"zenity", "--file-selection", "--title=lumeq", NULL};
 static const char *const kdialog[] = {"kdialog",           "--title", "lumeq",
                                       "--getopenfilename", ".",       NULL};
@@ -45,7 +44,7 @@ FileDialog *file_dialog_create(void (*wake)(void *opaque), void *opaque)
     return d;
 }
 
-/* A name may have any bytes; the line break behind it is the program's. */
+/* A file name may contain any bytes; the program adds only the final line break. */
 static void *dialog_main(void *arg)
 {
     FileDialog *d = arg;

@@ -1,5 +1,4 @@
-/* The desktop's own dialog to choose a file, as a program beside the player. All functions are for
- * one thread. */
+/* The desktop's file dialog, run as a separate program. All functions are for one thread. */
 #ifndef LUMEQ_PLAYER_FILE_DIALOG_H
 #define LUMEQ_PLAYER_FILE_DIALOG_H
 
@@ -7,16 +6,17 @@
 
 typedef struct FileDialog FileDialog;
 
-/* `wake`: there is something for file_dialog_take(); from a thread. NULL: no memory. */
+/* `wake` is called from a thread when file_dialog_take() has a result. NULL if out of memory. */
 FileDialog *file_dialog_create(void (*wake)(void *opaque), void *opaque);
 
-/* Shows it, once at a time. 0, or -1: there is no program for it, or no thread. */
+/* Shows the dialog unless it is already open. Returns 0, or -1 if no dialog program or thread can
+ * be started. */
 int file_dialog_show(FileDialog *dialog);
 
-/* 1: a file was chosen, which is called so; at most once for each dialog. */
+/* Returns 1 with the chosen file's path, once per dialog. */
 int file_dialog_take(FileDialog *dialog, char *path, size_t size);
 
-/* A dialog that is still open is closed. NULL is allowed inside. */
+/* Closes an open dialog. *dialog may be NULL. */
 void file_dialog_free(FileDialog **dialog);
 
 #endif

@@ -23,7 +23,7 @@ static int grow(FileList *list)
     return 0;
 }
 
-/* One of `count` at random; without random numbers, the last. */
+/* Returns a random index below `count`; the last one if no random numbers are available. */
 static int pick(int count)
 {
     unsigned number = (unsigned)count - 1;

@@ -1,28 +1,28 @@
-/* The files that are played one after the other. */
+/* The playlist's data. */
 #ifndef LUMEQ_PLAYER_FILE_LIST_H
 #define LUMEQ_PLAYER_FILE_LIST_H
 
 typedef struct FileListEntry {
     char *path;
-    int failed; /* it could not be played: it is passed over */
+    int failed; /* could not be played; skipped from now on */
 } FileListEntry;
 
-/* {0} is empty. */
+/* {0} is an empty list. */
 typedef struct FileList {
     FileListEntry *entries;
     int count, room;
-    int at;    /* the one that is played; -1: none is yet */
-    int round; /* not 0: after the last one comes the first */
+    int at;    /* index of the current file; -1: none yet */
+    int round; /* nonzero: repeat the whole list */
 } FileList;
 
-/* Nothing but `round` stays. */
+/* Empties the list but keeps `round`. */
 void file_list_clear(FileList *list);
 
-/* A copy of the path is put at the end or, `shuffled`, anywhere behind the one that is played. 0,
- * or -1 without memory. */
+/* Adds a copy of the path at the end or, if `shuffled`, at a random place after the current file.
+ * Returns 0, or -1 if out of memory. */
 int file_list_add(FileList *list, const char *path, int shuffled);
 
-/* The nearest one that has not failed, from `at` on by a `step` of 1 or -1; -1: there is none. */
+/* Returns the nearest playable file from `at` in direction `step` (1 or -1), or -1. */
 int file_list_find(const FileList *list, int at, int step);
 
 #endif

@@ -1,10 +1,6 @@
-/*
- * Both libraries let a program set a function that takes their lines. lumeq is not linked with
- * them, and SDL may open them itself once it is started: so they are opened here first, where they
- * are there, and stay open, since with them their setting would go. Nothing of standard error is
- * touched: moving it for the whole process would lose what other threads say in the meantime. What
- * is wrong reaches the user all the same, in SDL's own words (SDL_GetError()).
- */
+/* Both libraries accept a log function. lumeq does not link to them; SDL may load them later. So
+ * they are loaded here first, if installed, and stay loaded, because unloading would drop the
+ * setting. Errors still reach the user through SDL_GetError(). */
 #include "player/library_log.h"
 
 #include <stdarg.h>
@@ -26,7 +22,7 @@ static void print_first_line(char *text)
         print(text);
 }
 
-/* Where ALSA only tries something, it has a handler of this thread for what goes wrong. */
+/* The calling thread's own handler. ALSA sets one while it probes devices. */
 static LocalHandler local_handler(void)
 {
     const LocalHandler handler = set_local ? set_local(NULL) : NULL;
@@ -68,7 +64,7 @@ static void take_wayland(const char *format, va_list args)
     print_first_line(text);
 }
 
-/* Sets a pointer to a function, to NULL where the library is not there or has none of that name. */
+/* Looks up a library function; sets the pointer to NULL if it is missing. */
 static void find(const char *library, const char *name, void *function)
 {
     void *object = SDL_LoadObject(library);

@@ -1,10 +1,9 @@
-/* What the libraries behind SDL print on their own: ALSA of each device that it has not, Wayland
- * of each thing that the environment lacks. */
+/* Redirects what ALSA and Wayland print on their own, such as missing devices. */
 #ifndef LUMEQ_PLAYER_LIBRARY_LOG_H
 #define LUMEQ_PLAYER_LIBRARY_LOG_H
 
-/* Their lines go to `detail` from now on, from any thread, and no more to standard error. To be
- * called before SDL is started; later calls change nothing. */
+/* Sends their lines to `detail` (from any thread) instead of standard error. Must be called before
+ * SDL starts; later calls have no effect. */
 void library_log_take(void (*detail)(const char *line));
 
 #endif

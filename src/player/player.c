@@ -14,19 +14,19 @@
 #include "player/playlist.h"
 #include "player/status.h"
 
-/* How long a turn waits at most: the stop flag of the program is looked at between turns. */
+/* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
 
 #define SECOND 1000000
 
-/* Packets: a file may have a hundred thousand at one place. */
+/* Maximum subtitle packets per turn: a file may have 100,000 in one place. */
 #define SUBTITLES_A_TURN 256
 
-/* Subtitles are those of the frame that is shown. Where the next one is a while away they go on
- * without it, so long behind it. */
+/* Subtitles match the current frame. If the next frame is late, they continue without it, this far
+ * behind the clock. */
 #define SUBTITLES_BEHIND_US 50000
 
-/* So long before the end of a file the next one is opened. */
+/* Open the next file this long before the current one ends. */
 #define AHEAD_US 5000000
 
 /* ---- opening ---- */
@@ -89,7 +89,7 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     return ret;
 }
 
-/* The list is taken over. */
+/* Moves the list out of the options. */
 static void take_list(Player *p)
 {
     p->files = p->dropped = (FileList){.at = -1};
@@ -125,7 +125,7 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
     const int ret = open_all(p, source, path, error);
     if (ret >= 0)
         return ret;
-    if (options->files) { /* for another try */
+    if (options->files) { /* so that the caller can try again */
         *options->files = p->files;
         p->files = (FileList){0};
     }
@@ -133,7 +133,7 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
     return ret;
 }
 
-/* ---- what the user asks ---- */
+/* ---- user input ---- */
 
 static int follow_user(Player *p, int64_t now, MediaError *error)
 {
@@ -153,7 +153,7 @@ static int follow_user(Player *p, int64_t now, MediaError *error)
     return p->failed.fault;
 }
 
-/* ---- what is shown ---- */
+/* ---- the current frame ---- */
 
 static void arrive(Player *p)
 {
@@ -165,7 +165,7 @@ static void arrive(Player *p)
     }
 }
 
-/* Of what is live, the newest frame was the next one. */
+/* Live video has no frame after the newest one. */
 static void note_step(Player *p)
 {
     if (played(p)->source->live) {
@@ -200,7 +200,7 @@ static void begin_again(Player *p)
               (FeedStart){.position = repeats(p) ? p->wanted.from : FFMAX(p->options.from_us, 0)});
 }
 
-/* What is shown comes again from its begin. */
+/* True if playback will repeat from the beginning of the file or section. */
 static int comes_again(const Player *p)
 {
     return (p->wanted.loop || repeats(p)) && playback_can_seek(p->playback) && !played(p)->pending;
@@ -211,9 +211,9 @@ static void end_or_go_on(Player *p)
     const PlaybackState *b = played(p);
     const int is_picture = source_is_still(b->source) && !b->source->live;
     const int at = playlist_following(p);
-    if (p->next.playback && !p->next.waits) /* that is about to take its place */
+    if (p->next.playback && !p->next.waits) /* it is about to start */
         return;
-    if (is_picture && p->shown->frame) /* it is to be looked at */
+    if (is_picture && p->shown->frame) /* a still image stays visible */
         player_pause(p, 1);
     else if (comes_again(p))
         begin_again(p);
@@ -221,13 +221,13 @@ static void end_or_go_on(Player *p)
         p->next.waits = 0;
     else if (at >= 0)
         playlist_start(p, at, 1, 0);
-    else if (p->files.round && playback_can_seek(p->playback) && !b->pending) /* the only one */
+    else if (p->files.round && playback_can_seek(p->playback) && !b->pending) /* the only file */
         begin_again(p);
     else
         end(p);
 }
 
-/* Opens the next file before it is needed, so that it follows without a gap. */
+/* Opens the next file early so that it follows without a gap. */
 static void look_ahead(Player *p)
 {
     const PlaybackState *b = played(p);
@@ -242,7 +242,7 @@ static void look_ahead(Player *p)
         playlist_start(p, at, 1, 1);
 }
 
-/* Who has gone beyond what is repeated watches on. */
+/* Repeats the marked section. Seeking past its end leaves the loop. */
 static void repeat(Player *p)
 {
     const int64_t end = p->shown->position + p->shown->duration;
@@ -287,7 +287,7 @@ static int64_t time_of_subtitles(Player *p, int64_t now)
     return FFMAX(p->shown->position, playback_time(p->playback, now) - SUBTITLES_BEHIND_US);
 }
 
-/* Of several keys that are answered at once, the first has waited longest. */
+/* If one frame answers several keys, the first has waited longest. */
 static void note_response(Player *p, int64_t now)
 {
     if (!p->asked_at || equalize_stage_is_behind(p->stage))
@@ -296,7 +296,6 @@ static void note_response(Player *p, int64_t now)
     p->asked_at = 0;
 }
 
-/* The bar, and the title. */
 static void tell_position(Player *p)
 {
     const int64_t second = player_position(p) / SECOND;
@@ -350,9 +349,9 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     return 0;
 }
 
-/* ---- what comes by itself ---- */
+/* ---- subtitles, messages ---- */
 
-/* Said once for each selection. */
+/* Reported once per selected track. */
 static void note_trouble(Player *p)
 {
     const char *trouble = subtitle_thread_trouble(p->subtitles);
@@ -372,7 +371,8 @@ static void say_trouble(Player *p)
     screen_say(p->screen, "%s", text);
 }
 
-/* Those that were kept before it was selected come first. Negative: there is none now. */
+/* Reads stored packets of a newly selected track first. Returns a negative value if none is
+ * available. */
 static int next_subtitle(Player *p, AVPacket *packet)
 {
     if (p->kept < p->kept_end)
@@ -380,7 +380,7 @@ static int next_subtitle(Player *p, AVPacket *packet)
     return playback_read_subtitle(p->playback, packet);
 }
 
-/* A turn has no more time for them. */
+/* Passes a limited number of packets to the subtitle thread. */
 static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
 {
     int count = 0;
@@ -402,7 +402,7 @@ static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
     return 0;
 }
 
-/* While its threads are stopped and started, nothing is to be had of it. */
+/* While its threads restart, the playback delivers nothing. */
 static int follow_playback(Player *p, int64_t *wait, MediaError *error)
 {
     const int ret = playback_follow(p->playback, error);
@@ -425,7 +425,7 @@ void player_tell(Player *p, const PlayerRecording *recording, const PlayerWritin
 
 /* ---- the loop ---- */
 
-/* What of a list cannot go on is told of, and the next file takes its place. */
+/* Reports a file of a list that fails during playback, and goes on with the next one. */
 static int pass_over(Player *p, MediaError *error)
 {
     const int at = playlist_following(p);
@@ -455,7 +455,7 @@ static int turn(Player *p, int64_t *wait, MediaError *error)
     const int64_t now = clock_now();
     int ret = follow_user(p, now, error);
     screen_follow(p->screen);
-    /* Until a picture of where the mouse points has come, the one before stays. */
+    /* Keep the old preview until the new one is ready. */
     if (preview_take(p->preview, &p->pointed.picture) && p->pointed.position >= 0)
         player_say_pointed(p);
     if (ret >= 0)
@@ -579,7 +579,7 @@ void player_close(Player **player)
     screen_close(&p->screen);
     file_list_clear(&p->files);
     file_list_clear(&p->dropped);
-    equalize_stage_close(&p->stage); /* whose memory the screen's last frame lay in */
+    equalize_stage_close(&p->stage); /* after the screen, which may hold a frame in its memory */
     free(p);
     *player = NULL;
 }

@@ -1,8 +1,8 @@
 /*
- * The player: a window that shows a source equalized, with its sound, beside its histogram.
+ * The player: a window that shows the equalized video with its sound and histograms.
  *
- * It keeps the time, takes the keys and draws. Frames are decoded and equalized by threads of their
- * own. All functions are for one thread, the one that SDL allows windows in.
+ * It keeps time, handles keys and draws. Other threads decode and equalize frames. All functions
+ * must be called on the thread that SDL allows windows on.
  */
 #ifndef LUMEQ_PLAYER_PLAYER_H
 #define LUMEQ_PLAYER_PLAYER_H
@@ -11,72 +11,70 @@
 
 typedef struct Player Player;
 
-/*
- * Opens the window and starts to play. The source, which `path` names, is the player's on success.
- * The options are copied. MEDIA_USAGE (no window to be had, no such track), MEDIA_INPUT; *player is
- * then NULL.
- */
+/* Opens the window and starts playing. Takes ownership of the source on success; `path` names it.
+ * Copies the options. Returns 0, MEDIA_USAGE (no display, no such track) or MEDIA_INPUT; on error
+ * *player is NULL. */
 int player_open(Player **player, const PlayerOptions *options, Source *source, const char *path,
                 MediaError *error);
 
-/* Before each turn: what is recorded and written beside the playing, for the window. */
+/* Tells the window about recording and exporting. Call it before each turn. */
 void player_tell(Player *player, const PlayerRecording *recording, const PlayerWriting *writing);
 
-/* One turn of the loop: takes what has happened and shows what is due. Waits for a tenth of a
- * second at most. 0: go on; 1: the player was closed or has come to its end; or MEDIA_INPUT. */
+/* Runs one turn of the loop: handles events and shows the frame that is due. Waits for at most 0.1
+ * s. Returns 0 to go on, 1 when the player was closed or reached the end, or MEDIA_INPUT. */
 int player_turn(Player *player, MediaError *error);
 
 typedef struct PlayerState {
-    int64_t position, duration;   /* of the frame that is shown, of the input; in microseconds */
+    int64_t position, duration;   /* of the current frame and of the input, in microseconds */
     int64_t shown, dropped, late; /* frames since the start */
-    int64_t lost;                 /* in the camera, by its driver's count: they never came */
+    int64_t lost;                 /* frames that the camera's driver counted as lost */
     int paused, muted, volume, fullscreen, loop;
-    int width, height; /* of the window, in its units, where the user has changed it; else 0 */
+    int width, height; /* window size in desktop units if the user resized it, else 0 */
     double speed;
     PlayerCompare compare;
     PlayerHistogram histogram;
-    int log_scale, statistics, help; /* not 0: to be seen */
-    int settings, chosen;            /* the same of their panel; its row */
-    int on_gpu;                      /* not 0: the frame that is shown was decoded there */
-    int at_end;                      /* not 0: it came to its end, and the last picture stays */
-    int seeking;                     /* not 0: the frame that was asked for is still to come */
-    int changing; /* not 0: the frame that is shown is still to come with other settings */
+    int log_scale, statistics, help; /* nonzero: visible */
+    int settings, chosen;            /* settings panel: nonzero if visible; selected row */
+    int on_gpu;                      /* nonzero: the GPU decoded the current frame */
+    int at_end;                      /* nonzero: paused on the last picture */
+    int seeking;                     /* nonzero: the frame after a seek is pending */
+    int changing; /* nonzero: the current frame is being redone with new settings */
     PanelScope scope;
-    double split; /* where the line of the comparison is, 0..1 */
-    int64_t
-        offset; /* of the picture against the sound at the last frame, AV_NOPTS_VALUE: no sound */
-    int64_t screenshots; /* written */
-    /* Means of the frames that were played. */
-    double equalize_ms;    /* all of it, seen from outside */
+    double split;        /* position of the split line, 0..1 */
+    int64_t offset;      /* picture minus sound at the last frame; AV_NOPTS_VALUE: no sound */
+    int64_t screenshots; /* screenshots written */
+    /* Means over the frames played. */
+    double equalize_ms;    /* the whole equalize stage */
     double upload_ms;      /* into textures */
-    double layers_ms;      /* the panel and text on the CPU, into their textures */
-    double draw_ms;        /* the window, without the wait for the screen */
-    double latency_frames; /* from the decoder to the screen, in durations of a frame */
-    /* Of a camera, from the capture to the screen: the mean, what 95 % do not exceed, the most. */
+    double layers_ms;      /* drawing panel and text on the CPU and uploading them */
+    double draw_ms;        /* drawing the window, without waiting for vsync */
+    double latency_frames; /* from decoder to screen, in frame durations */
+    /* Camera delay from capture to screen: mean, 95th percentile, maximum. */
     double delay_ms, delay_95_ms, delay_most_ms;
-    /* From keys that change a setting until that was seen: how many, and as for the delay. */
+    /* Settings keys: count and delay until the effect was visible, as above. */
     int64_t responses;
     double response_ms, response_95_ms, response_most_ms;
-    double longest_turn_ms; /* of the loop, without OpenGL's part: uploading, drawing, and the wait
-                               for the screen */
-    double rate;            /* frames a second, of the last second */
-    int gone;               /* not 0: the camera is, and is waited for */
-    int damaged;            /* not 0: pictures of the camera come, but cannot be decoded */
-    int recording;          /* not 0: it records */
+    double longest_turn_ms; /* longest loop turn without uploading, drawing and vsync */
+    double rate;            /* frames per second over the last second */
+    int gone;               /* nonzero: the camera or connection is lost and awaited */
+    int damaged;            /* nonzero: the camera's pictures cannot be decoded */
+    int recording;          /* nonzero: recording */
     int mirrored;
-    int file, files;     /* which of so many is shown, from 1 on; 0: it is alone */
-    const char *message; /* the last one on the screen; "" at first */
+    int file, files; /* index of the current file from 1 on (0: not from a list), number of files */
+    const char *message; /* the last message shown; "" at first */
 } PlayerState;
 
 PlayerState player_state(const Player *player);
 
-/* What the window shows, as RGBA from the top: the caller frees it with free(). NULL: no memory. */
+/* Returns the window's content as RGBA, top row first; free it with free(). NULL if out of memory.
+ * */
 uint8_t *player_grab(Player *player, int *width, int *height);
 
-/* Not 0: it came to the end of what was to be played, and was not closed before. */
+/* Returns nonzero if playback reached the end (rather than being closed early). */
 int player_has_ended(const Player *player);
 
-/* What is known to be lost of the input, in one sentence, or 0. Ends the playing. */
+/* Describes known damage of the input in one sentence. Returns 0 if it is intact. Stops playback.
+ * */
 int player_damage(Player *player, char *text, size_t size);
 
 void player_close(Player **player);

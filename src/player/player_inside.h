@@ -1,5 +1,5 @@
-/* The player's own state: for the loop, for what the user asks (actions.h), for its files
- * (playlist.h) and, to be read, for its words (status.h). */
+/* The player's private state, shared by its loop, actions.c, playlist.c and status.c (read only).
+ * */
 #ifndef LUMEQ_PLAYER_PLAYER_INSIDE_H
 #define LUMEQ_PLAYER_PLAYER_INSIDE_H
 
@@ -10,29 +10,29 @@
 #include "player/preview.h"
 #include "player/showing.h"
 
-/* How the user wants it to be played. */
+/* Playback settings that the user can change. */
 typedef struct Wanted {
     int loop, muted, volume;
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;
     int range;        /* as in PlayerOptions */
-    int64_t from, to; /* the repeated part; -1: no such end */
+    int64_t from, to; /* the section that repeats; -1: not set */
 } Wanted;
 
-/* A file that is to take the place of the one that is played. */
+/* The file that will replace the current one. */
 typedef struct Next {
-    char path[PATH_MAX]; /* "": no file waits */
-    int at, step;        /* in its list: where it is, and where to go on if it cannot be played */
-    int waits; /* for the end of the file on the screen; or else for its own first frame only */
-    Playback *playback; /* once it was opened, until its first frame is there; or NULL */
-    int64_t since;      /* that is waited for */
+    char path[PATH_MAX]; /* "": no file is next */
+    int at, step;        /* index in its list; direction to go on in if it cannot be played */
+    int waits; /* 1: wait for the end of the current file; 0: only for its own first frame */
+    Playback *playback; /* from opening until its first frame is ready; or NULL */
+    int64_t since;      /* start of that wait */
 } Next;
 
-/* The mouse on the bar's track. */
+/* The mouse on the seek bar. */
 typedef struct Pointed {
     int x;
-    int64_t position; /* -1: elsewhere */
-    Canvas picture;   /* the preview's */
+    int64_t position; /* -1: the mouse is elsewhere */
+    Canvas picture;   /* the preview picture */
 } Pointed;
 
 struct Player {
@@ -46,14 +46,14 @@ struct Player {
     Showing *showing;
     Playback *playback;
     FileList files;   /* the playlist */
-    FileList dropped; /* what takes their place once one of it is played */
+    FileList dropped; /* dropped files; they replace the playlist once one of them plays */
     Next next;
-    MediaError broken; /* why the file cannot go on, until the next one takes its place */
+    MediaError broken; /* why the current file stopped; cleared when the next one starts */
     SubtitleThread *subtitles;
-    int kept, kept_end; /* packets of the playback's store that are still to be given to it */
-    int trouble_said;   /* what is wrong with the subtitles */
+    int kept, kept_end; /* stored packets, from and up to, that still go to the subtitle thread */
+    int trouble_said;   /* the current subtitle error was shown */
 
-    /* Read only: others own them. */
+    /* Read only; owned by the screen and by showing.c. */
     const ScreenState *seen;
     const Shown *shown;
 
@@ -61,24 +61,24 @@ struct Player {
     Preview *preview;
     Pointed pointed;
     Controls controls;
-    Command command;   /* the one that is carried out */
-    MediaError failed; /* while it was */
+    Command command;   /* the command in progress */
+    MediaError failed; /* its error */
     OsdBar bar;
-    int64_t titled; /* the second that the window's title tells */
+    int64_t titled; /* position in the window title, in seconds */
     Wanted wanted;
-    int inside;     /* the frame before was within the repeated part */
-    int steps;      /* frames to go on by while paused */
-    int steps_back; /* frames to go back by once the pending one has arrived */
+    int inside;     /* the previous frame was inside the repeated section */
+    int steps;      /* frames to step forward while paused */
+    int steps_back; /* frames to step back once the pending one has arrived */
     CameraWatch camera;
     PlayerRecording recording;
     PlayerWriting writing;
-    int told_of_writing;  /* that it would be given up */
-    Delay response;       /* from a key that changes a setting until that was seen */
-    int64_t asked_at;     /* by the first such key that was not answered; 0: all were */
-    int64_t answer_until; /* the window waits for what it asked for */
-    int64_t longest_turn; /* without OpenGL */
-    int over;             /* the window closes */
-    int ended;            /* it came to its end by itself, and is over or kept open there */
+    int told_of_writing;  /* the user was warned that quitting cancels the export */
+    Delay response;       /* from a settings key until its effect is visible */
+    int64_t asked_at;     /* time of the first settings key without visible effect; 0: none */
+    int64_t answer_until; /* messages wait for that picture until then */
+    int64_t longest_turn; /* longest loop turn without OpenGL */
+    int over;             /* the window is closing */
+    int ended;            /* playback reached the end; the window closes or stays open there */
 };
 
 static inline const PlaybackState *played(const Player *p)
@@ -86,7 +86,8 @@ static inline const PlaybackState *played(const Player *p)
     return playback_state(p->playback);
 }
 
-/* Where seeking begins: seeks add up while the frame of the last one is still to come. */
+/* The position that the next seek starts from. Seeks add up while the frame of the last one is
+ * pending. */
 static inline int64_t player_position(const Player *p)
 {
     const PlaybackState *b = played(p);

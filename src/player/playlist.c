@@ -7,24 +7,23 @@
 
 #include "player/status.h"
 
-/* Frames that are decoded on a GPU and not given back: those that wait, those that are equalized
- * ahead or may be anew, those before them, and the one that is shown. */
+/* Decoded GPU frames held at once: waiting, being equalized, their predecessors, and the current
+ * one. */
 #define GPU_FRAMES 16
 
-/* How long the first frame of a file that was dropped is waited for. One that takes longer is given
- * the benefit of the doubt. */
+/* How long to wait for the first frame of a dropped file before switching to it anyway. */
 #define FIRST_FRAME_US 3000000
 
 #define SECOND 1000000
 
-/* From any thread: ends the wait of a turn. */
+/* Ends a turn's wait. Thread-safe. */
 void player_wake(void *opaque)
 {
     SDL_Event event = {.type = ((const Player *)opaque)->wake_event};
     (void)SDL_PushEvent(&event);
 }
 
-/* From the threads of any feed. */
+/* Called by the decoding threads. */
 static void wake_for_decoded(void *opaque)
 {
     equalize_stage_wake(((const Player *)opaque)->stage);
@@ -33,7 +32,7 @@ static void wake_for_decoded(void *opaque)
 
 /* ---- opening ---- */
 
-/* The part that was asked for is one of each file, but not of those that were dropped. */
+/* --ss, --to and --frames apply to listed files but not to dropped ones. */
 static int has_part(const Player *p)
 {
     return !p->dropped.count;
@@ -96,7 +95,7 @@ static int open_playback(Player *p, Playback **next, Source *source, const char 
     return *next ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
-/* What is read once only has no other pictures to look at. */
+/* Only regular, seekable files have previews. */
 static void preview_file(Player *p)
 {
     const Source *source = played(p)->source;
@@ -105,7 +104,7 @@ static void preview_file(Player *p)
     preview_of(p->preview, is_file && playback_can_seek(p->playback) ? p->path : NULL);
 }
 
-/* Its position is told each second. */
+/* Updated each second. */
 void playlist_set_title(Player *p)
 {
     char title[PATH_MAX + 96];
@@ -140,7 +139,6 @@ int playlist_open(Player *p, Source *source, const char *path, MediaError *error
 
 /* ---- files ---- */
 
-/* It is told where it is. */
 void playlist_leave(const Player *p)
 {
     if (p->shown && p->shown->count)
@@ -159,14 +157,14 @@ static void drop_next(Player *p)
     p->next.path[0] = '\0';
 }
 
-/* Those that were dropped are the files now. */
+/* Replaces the playlist by the dropped files. */
 static void take_dropped(Player *p)
 {
     const int round = p->files.round;
     file_list_clear(&p->files);
     p->files = p->dropped;
     p->dropped = (FileList){.at = -1, .round = round};
-    p->options.from_us = p->options.to_us = p->options.frames = -1; /* of those before */
+    p->options.from_us = p->options.to_us = p->options.frames = -1; /* of the old list */
     p->options.keep_open = p->options.keep_dropped;
 }
 
@@ -210,7 +208,8 @@ static int take_next(Player *p, MediaError *error)
     return ret;
 }
 
-/* AVERROR(EAGAIN): it is being opened, or tried. What cannot be played changes nothing, either. */
+/* Follows the opening of the next file. Returns AVERROR(EAGAIN) while it is in progress. If it
+ * fails, the current file goes on. */
 static int follow_file(Player *p, MediaError *error)
 {
     MediaError why = {0};
@@ -239,8 +238,6 @@ void playlist_say_failed(Player *p, const char *why)
         p->host->note(why);
 }
 
-/* Begins to open a file of the list. What cannot be is said on the screen and passed over, in the
- * direction of `step`; what is shown goes on. */
 void playlist_start(Player *p, int at, int step, int waits)
 {
     FileList *list = next_list(p);
@@ -277,7 +274,6 @@ void playlist_follow(Player *p)
     playlist_start(p, file_list_find(list, tried.at, tried.step), tried.step, tried.waits);
 }
 
-/* One that is opened already takes its turn. */
 void playlist_change(Player *p, int at, int step)
 {
     file_list_clear(&p->dropped);
@@ -287,7 +283,6 @@ void playlist_change(Player *p, int at, int step)
         playlist_start(p, at, step, 0);
 }
 
-/* What is dropped at once is one list, in the place of the one before. */
 void playlist_drop(Player *p, const char *path, int adds)
 {
     if (!adds)
@@ -299,10 +294,9 @@ void playlist_drop(Player *p, const char *path, int adds)
         return;
     playlist_start(p, 0, 1, 0);
     if (p->dropped.count)
-        p->dropped.at = 0; /* what is added comes behind it */
+        p->dropped.at = 0; /* files added later follow this one */
 }
 
-/* The one after what is shown, or -1. */
 int playlist_following(const Player *p)
 {
     const int at = file_list_find(&p->files, p->files.at, 1);

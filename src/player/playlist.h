@@ -4,38 +4,39 @@
 
 #include "player/player_inside.h"
 
-/* From any thread: ends the wait of a turn. `player` is a Player. */
+/* Ends a turn's wait. Thread-safe. `player` is a Player. */
 void player_wake(void *player);
 
-/* Opens the source and shows it; what cannot be played is not opened. */
+/* Opens the source and waits until it can play. On failure the caller keeps the source. */
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error);
 
-/* The window's title, which tells the position of each second. */
+/* Updates the window's title, which shows the position in seconds. */
 void playlist_set_title(Player *p);
 
-/* Tells the host where the file is left. */
+/* Reports the position at which the file is left to the host. */
 void playlist_leave(const Player *p);
 
-/* The index of the file after the one that is shown, or -1. */
+/* Returns the index of the file after the current one, or -1. */
 int playlist_following(const Player *p);
 
-/* Begins to open a file of the list, and skips those that cannot be played, in the direction of
- * `step`, with a message. The file on the screen goes on; `waits`: until its end. */
+/* Begins to open file `at` of the list. Files that cannot be opened are reported and skipped in
+ * direction `step`. The current file goes on until then; with `waits`, until its end. */
 void playlist_start(Player *p, int at, int step, int waits);
 
-/* The user's: one that waits already takes its turn at once. */
+/* The user's choice of a file. If it is already open, it starts at once. */
 void playlist_change(Player *p, int at, int step);
 
-/* Files that are dropped together (`adds`) are one list, which replaces the one before. */
+/* Adds a dropped file. Files dropped together (`adds`) form one list, which replaces the old one.
+ * */
 void playlist_drop(Player *p, const char *path, int adds);
 
-/* Once a turn, while a next file waits: shows it once its first frame is there. */
+/* Call once a turn while a file is next: starts it once its first frame is ready. */
 void playlist_follow(Player *p);
 
-/* Some of the options select a part of the input. */
+/* Returns nonzero if --ss, --to or --frames selects a part of the input. */
 int playlist_is_part(const Player *p);
 
-/* Says the error on the screen, and to the host if a list goes on. */
+/* Shows the error and, in a list, also prints it, because the next file soon hides it. */
 void playlist_say_failed(Player *p, const char *why);
 
 #endif

@@ -16,20 +16,20 @@ struct Preview {
     void *opaque;
     pthread_t thread;
     int running;
-    Thumbnail taken; /* the loop's */
+    Thumbnail taken; /* used by the loop */
 
-    pthread_mutex_t lock; /* for all below */
+    pthread_mutex_t lock; /* protects everything below */
     pthread_cond_t changed;
     int ends;
     char path[PATH_MAX]; /* "": none */
-    int file;            /* counts the files */
+    int file;            /* incremented for each file */
     Request wanted;
-    Thumbnail made; /* pixels NULL: none that was not taken */
+    Thumbnail made; /* pixels NULL: nothing to take */
 };
 
 /* ---- the thread ---- */
 
-/* What is wanted of which file; 0: it is to end. */
+/* Waits for a request or a new file. Returns 0 when the thread should end. */
 static int wait_for_request(Preview *p, Request *request, char *path, int *file)
 {
     pthread_mutex_lock(&p->lock);
@@ -56,7 +56,7 @@ static void give(Preview *p, Thumbnail thumbnail, int file)
         p->wake(p->opaque);
 }
 
-/* A file that cannot be opened again has no previews. */
+/* If the file cannot be opened again, it has no previews. */
 static Thumbnails *open_file(Preview *p, const char *path)
 {
     MediaError error = {0};

@@ -1,5 +1,5 @@
-/* Pictures of where the mouse points to on the bar, decoded by a thread of its own from an input
- * that is opened once more. All functions are for the thread of the loop. */
+/* Preview pictures for the seek bar, decoded on a thread from a second instance of the input. Call
+ * all functions on the loop's thread. */
 #ifndef LUMEQ_PLAYER_PREVIEW_H
 #define LUMEQ_PLAYER_PREVIEW_H
 
@@ -9,20 +9,21 @@
 
 typedef struct Preview Preview;
 
-/* Nothing is opened yet. `wake`: there is a new picture; from the thread. NULL: no memory. */
+/* `wake` is called on the thread when a picture is ready. Opens nothing yet. Returns NULL if out of
+ * memory. */
 Preview *preview_create(const PlayerHost *host, void (*wake)(void *opaque), void *opaque);
 
-/* Pictures are to be of this file from now on, NULL: of none. */
+/* Sets the file for further previews; NULL: none. */
 void preview_of(Preview *preview, const char *path);
 
-/* A picture of this position is wanted, and none that was asked for before. */
+/* Requests a preview; replaces the previous request. */
 void preview_ask(Preview *preview, int64_t position, int width, int height);
 
-/* 1: a picture has come since the last call; it is valid until the next one does, or another file.
- */
+/* Returns 1 if a new picture arrived. It is valid until the next one arrives or the file changes.
+ * */
 int preview_take(Preview *preview, Canvas *canvas);
 
-/* Waits for its thread. NULL is allowed inside. */
+/* Waits for the thread. *preview may be NULL. */
 void preview_free(Preview **preview);
 
 #endif

@@ -18,35 +18,35 @@
 #include "player/view/view_cuda.h"
 #include "player/window.h"
 
-/* So near its line the mouse is on a split, in units of the window. */
+/* Grab distance of the split line, in window units. */
 #define SPLIT_UNITS 12
 
 #define ZOOM_STEP 1.25
 
-/* Of the sides of what the window has for it. */
+/* Previews are at most 1/PREVIEW_PART of the window's sides. */
 #define PREVIEW_PART 5
 
-/* The window comes with its first picture, or after this time without one: it is not to flash
- * empty, and who has to wait is to see that, and to be able to close it. */
+/* The window appears with its first picture or after this time, so that it does not flash empty but
+ * can be closed during a long wait. */
 #define HIDDEN_US 1000000
 
-/* Frames that follow each other faster have no panel each: of 60 a second every other one has. The
- * last one has its own after the second time. */
+/* Minimum time between panel updates: at 60 fps every other frame. The last frame's panel follows
+ * after the second time. */
 #define PANEL_US 25000
 #define PANEL_LAST_US 60000
 
-/* How often statistics are written anew. */
+/* Update interval of the statistics. */
 #define STATISTICS_US 500000
 
 #define USUAL_WIDTH 1280
 #define USUAL_HEIGHT 720
 
-/* Text is loaded beside the loop: looking for fonts takes long. */
+/* Loads fonts on a thread because searching for them is slow. */
 typedef struct TextLoader {
     pthread_t thread;
     int running;
     atomic_int done;
-    Text *text; /* once it is done, NULL where there is no font */
+    Text *text; /* valid when done; NULL if no font was found */
 } TextLoader;
 
 struct Screen {
@@ -54,24 +54,24 @@ struct Screen {
     ScreenState state;
     Window *window;
     View *view;
-    ViewCuda *cuda; /* NULL: planes go through host memory */
+    ViewCuda *cuda; /* NULL: frames go through host memory */
     Screenshot *screenshot;
     TextLoader loader;
-    Text *text; /* NULL: not there yet, or no font */
+    Text *text; /* NULL: not loaded yet, or no font */
     Osd *osd;
     PanelCache *panel;
-    Scopes *scopes;        /* NULL: none were shown yet */
-    int64_t panel_drawn;   /* when it was */
-    int64_t panel_at;      /* when it is to be drawn anew without a frame, 0: it is not */
-    int64_t statistics_at; /* when they are to be written anew */
+    Scopes *scopes;        /* NULL: no scope was shown yet */
+    int64_t panel_drawn;   /* time of the last panel update */
+    int64_t panel_at;      /* time of the next update without a new frame; 0: none */
+    int64_t statistics_at; /* time of the next statistics update */
     double opacity[OSD_PARTS];
-    int pointed_y, pointed_height; /* what stands above the bar; 0: nothing does */
+    int pointed_y, pointed_height; /* preview above the bar; height 0: none */
     OsdSettings settings;
     int cursor_shown;
-    int given_width, given_height; /* the window's, in units, by the program's own hand */
-    int resized;                   /* somebody else has given it another one */
-    int dirty;                     /* something is to change */
-    int64_t hidden_until; /* the window is, unless there is a picture before; 0: it is not */
+    int given_width, given_height; /* window size set by the program, in window units */
+    int resized;                   /* the user or window manager changed it */
+    int dirty;                     /* redraw needed */
+    int64_t hidden_until;          /* hidden until then unless a picture arrives; 0: visible */
 };
 
 static const PanelMode modes[] = {PANEL_OFF, PANEL_BESIDE, PANEL_OVER}; /* by PlayerHistogram */
@@ -96,9 +96,9 @@ void screen_touch(Screen *s)
     s->dirty = 1;
 }
 
-/* ---- where things are ---- */
+/* ---- layout ---- */
 
-/* Pictures in `area` of the window, as they fit there. */
+/* The scene with pictures fitted into `area`. */
 static ViewScene scene_in(const Screen *s, Rect area)
 {
     static const ViewCompare compares[] = {VIEW_COMPARE_OFF, VIEW_COMPARE_SPLIT, VIEW_COMPARE_SIDE};
@@ -125,7 +125,7 @@ static int split_column(const Screen *s, const ViewScene *scene)
     return view_split_column(&places, scene->split);
 }
 
-/* Around all pictures. */
+/* The rectangle around all pictures. */
 static Rect pictures_in(const Screen *s, Rect area)
 {
     const ViewScene scene = scene_in(s, area);
@@ -139,7 +139,7 @@ static PanelText panel_text(const Screen *s)
     return (PanelText){.scale = s->options.player->osd_scale, .density = window_density(s->window)};
 }
 
-/* By its edges, so that what meets goes on to. */
+/* Scales the edges so that adjacent rectangles stay adjacent. */
 static Rect scaled_rect(Rect r, double by)
 {
     const int x = (int)(r.x * by), y = (int)(r.y * by);
@@ -162,7 +162,7 @@ static PanelPlace in_pixels(PanelPlace place, double density, int width, int hei
     return place;
 }
 
-/* As large as in a window of the same size on an ordinary screen. */
+/* Places the panel in desktop units, so it has the same visible size on scaled screens. */
 static PanelPlace place_in_points(const Screen *s, int width, int height, PanelMode mode)
 {
     const double density = window_density(s->window);
@@ -170,12 +170,9 @@ static PanelPlace place_in_points(const Screen *s, int width, int height, PanelM
     return in_pixels(place, density, width, height);
 }
 
-/*
- * A panel over the picture stands where a viewer can spare it. Who compares has come for the
- * equalized half: of two pictures it hides as much of each, and of a split the left side, since the
- * equalized part lies to the right of the line. Where the line is drawn so far to the left that the
- * panel would hide that part alone, it is away.
- */
+/* A panel over the picture stands where it hides least. In a split it stands on the left, over the
+ * source; side by side it covers both pictures equally. If the split line is so far left that the
+ * panel would hide only the equalized part, there is no panel. */
 static PanelPlace place_panel_in(const Screen *s, int width, int height)
 {
     static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
@@ -230,7 +227,7 @@ static OsdPlace osd_place(const Screen *s)
     OsdPlace place = {
         .area = panel.free,
         .picture = panel.picture,
-        .bar = panel.picture, /* below pictures, over a panel that is over them, too */
+        .bar = panel.picture, /* at the bottom of the picture, also over a panel there */
         .density = window_density(s->window),
         .scale = s->options.player->osd_scale,
     };
@@ -244,7 +241,7 @@ int screen_help_parts(const Screen *s)
     return osd_help_parts(s->osd, &place);
 }
 
-/* ---- where the mouse is ---- */
+/* ---- mouse ---- */
 
 static int column_of(const Screen *s, int x)
 {
@@ -286,7 +283,7 @@ static OsdSettingsPlaces settings_of(const Screen *s)
     return osd_settings_place(s->osd, &place);
 }
 
-/* The bar can be used while it is seen, and for as long as it fades. */
+/* The bar reacts while it is visible, including while it fades. */
 ControlsTarget screen_target(const Screen *s, int x, int y)
 {
     int px, py;
@@ -360,13 +357,13 @@ Rect screen_find(const Screen *s, Rect part)
 
 /* ---- the window's shape ---- */
 
-/* A picture fills what it is shown in where no more than this part of a side is left. */
+/* The picture fills its area if less than 1/BORDER_PART of each side is left. */
 #define BORDER_PART 50
 
-/* How often a size is tried to fit: each try comes closer by a factor of four or so. */
+/* Attempts to find a fitting size; each comes about four times closer. */
 #define TRIES 16
 
-/* So many units of the desktop are no other size: what a window manager makes of one. */
+/* Window managers may round a size by this many units. */
 #define SAME_UNITS 2
 
 static int is_resized(const Screen *s)
@@ -377,7 +374,7 @@ static int is_resized(const Screen *s)
            (abs(width - s->given_width) > SAME_UNITS || abs(height - s->given_height) > SAME_UNITS);
 }
 
-/* It has the size that it was given just now. */
+/* Remembers the size that the program set. */
 static void note_size(Screen *s)
 {
     int width, height;
@@ -395,8 +392,8 @@ void screen_own_size(const Screen *s, int *width, int *height)
         window_own_size(s->window, width, height);
 }
 
-/* The largest picture, up to its own size, that fits onto the desktop together with the panel; or
- * into the size that is asked for, which may be larger than its own. */
+/* Fits the picture, at most in its own size, with the panel onto the desktop, or into the
+ * --geometry size, which may be larger than the picture. */
 static void fit_window(Screen *s, int width, int height)
 {
     int most_width, most_height, across = width, down = height;
@@ -427,12 +424,9 @@ static int fills(Rect pictures, Rect area)
            area.height - pictures.height <= area.height / BORDER_PART;
 }
 
-/*
- * A window without borders around its picture keeps having none: it loses the panel's room with the
- * panel and gets it back, while the picture stays where it is and as large. One with borders has
- * been given its shape by the user, or by a window manager, and keeps it, as one does that covers
- * the screen or that the desktop has no room for.
- */
+/* If the picture fills the window, the window shrinks or grows with the panel and the picture stays
+ * as it is. A window with borders was shaped by the user or window manager and keeps its size. So
+ * does a fullscreen one, or one without room to grow. */
 static int set_histogram(Screen *s, PlayerHistogram histogram)
 {
     const PanelPlace before = place_panel(s);
@@ -449,14 +443,14 @@ static int set_histogram(Screen *s, PlayerHistogram histogram)
         had != wants && fills(pictures, before.picture) && window_change(s->window, width, height);
     if (changes)
         note_size(s);
-    /* The window may not have that size yet. */
+    /* The new size may not have taken effect yet. */
     const PanelPlace now = changes
                                ? place_panel_in(s, (int)(width * density), (int)(height * density))
                                : place_panel(s);
     return histogram == PLAYER_HISTOGRAM_OFF || now.panel.width > 0;
 }
 
-/* Of a photo, the first frame alone says that it is shown on its side. */
+/* Only the first frame of a photo tells that it is rotated. */
 void screen_fit(Screen *s, const Source *source)
 {
     int width, height, across, down;
@@ -466,7 +460,7 @@ void screen_fit(Screen *s, const Source *source)
         fit_window(s, width, height);
 }
 
-/* ---- what it says ---- */
+/* ---- messages, overlays ---- */
 
 void screen_message(Screen *s, const char *line, double share)
 {
@@ -544,7 +538,7 @@ static void *load_text(void *arg)
     return NULL;
 }
 
-/* Once the first frame is on the screen. */
+/* Called once the first frame is visible. */
 static void start_text(Screen *s)
 {
     if (s->loader.running || s->text || atomic_load(&s->loader.done))
@@ -608,7 +602,7 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
     return 0;
 }
 
-/* Without it, planes go through host memory. */
+/* Without CUDA, frames go through host memory. */
 static void open_cuda(Screen *s)
 {
     char why[256], line[320];
@@ -693,7 +687,7 @@ static int shows_input(const Screen *s)
     return s->state.look.compare != PLAYER_COMPARE_OFF || s->state.look.source;
 }
 
-/* From the GPU that has decoded it, by way of the host: it is compared, which seldom is. 1: that is
+/* Downloads a frame that the GPU decoded; only comparisons need this. Returns 1 if the frame is
  * lost. */
 static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
 {
@@ -710,7 +704,7 @@ static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
     return ret;
 }
 
-/* Shows the untouched picture as well, or not any more. 1: it was lost with a GPU. */
+/* Uploads or removes the unprocessed picture. Returns 1 if a lost GPU held it. */
 static int upload_input(Screen *s, const EqualizedFrame *f, MediaError *error)
 {
     const AVFrame *frame = f && shows_input(s) ? f->decoded.frame : NULL;
@@ -718,7 +712,7 @@ static int upload_input(Screen *s, const EqualizedFrame *f, MediaError *error)
                                         : upload(s, VIEW_INPUT, frame, error);
 }
 
-/* Where CUDA can bring planes to OpenGL; once that has failed, never again. */
+/* True if CUDA can copy planes to OpenGL. After one failure CUDA stays off. */
 static int can_stay_on_device(Screen *s)
 {
     if (s->cuda && view_cuda_failure(s->cuda)) {
@@ -757,7 +751,7 @@ int screen_put(Screen *s, const EqualizedFrame *frame, int lost, MediaError *err
 
 /* ---- how it looks ---- */
 
-/* Where the panel is, or what it shows. */
+/* Moves the panel or changes its scope. */
 static void show_panel(Screen *s, const Look *look)
 {
     static const char *const names[] = {"off", "beside the picture", "over the picture"};
@@ -835,7 +829,7 @@ void screen_show_cursor(Screen *s, int64_t until, int64_t now)
 
 /* ---- layers ---- */
 
-/* A layer that is too large for the machine is not shown; the picture is what matters. */
+/* A layer that OpenGL cannot hold is left out; the picture matters more. */
 static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double opacity)
 {
     char why[256];
@@ -848,7 +842,7 @@ static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double
     s->dirty = 1;
 }
 
-/* Of a frame that the GPU does not give, those before stay. */
+/* Updates the scopes. If the GPU does not deliver the frame, the old counts stay. */
 static const Scopes *count_scopes(Screen *s, const EqualizedFrame *f)
 {
     FrameRows rows[FRAME_ROWS_PLANES];
@@ -893,7 +887,7 @@ static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
     put_layer(s, VIEW_LAYER_PANEL, &overlay, 1);
 }
 
-/* Shown on its side. */
+/* True if the picture is rotated by 90 degrees. */
 static int is_turned(const AVFrame *frame)
 {
     char why[128];
@@ -902,7 +896,7 @@ static int is_turned(const AVFrame *frame)
            format.turn.xx == 0;
 }
 
-/* Rows of the picture that the bar is over, or what stands above it. */
+/* Picture rows covered by the bar and the preview above it. */
 static int covered_rows(const Screen *s, Rect picture)
 {
     const int top = s->pointed_height ? s->pointed_y : bar_of(s).all.y;
@@ -934,7 +928,7 @@ static void draw_subtitles(Screen *s, const ScreenContent *content)
         put_layer(s, VIEW_LAYER_SUBTITLES, &overlay, 1);
 }
 
-/* Each half of a comparison, where the panel does not cover it. */
+/* Places the comparison labels where the panel does not cover them. */
 static void place_labels(Screen *s, const ViewScene *scene, Rect panel)
 {
     const ViewPlaces places = view_layout(s->view, scene);
@@ -987,7 +981,7 @@ static int draw(Screen *s, MediaError *error)
     if (view_draw(s->view, &scene, why, sizeof(why)) < 0)
         return media_fail(error, MEDIA_USAGE, "%s", why);
     s->state.draw_us = (double)(clock_now() - begin);
-    s->dirty = s->hidden_until != 0; /* showing it may have given it another size */
+    s->dirty = s->hidden_until != 0; /* showing it may have resized it */
     if (s->hidden_until)
         window_show(s->window);
     s->hidden_until = 0;
@@ -1014,7 +1008,7 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     osd_notice(s->osd, content->notice);
     osd_recording(s->osd, content->recording);
     draw_osd(s, now);
-    draw_subtitles(s, content); /* above the bar */
+    draw_subtitles(s, content); /* after the bar: they move above it */
     s->state.layers_us = (double)(clock_now() - begin);
     *wait = FFMIN(*wait, osd_wait(s->osd, now));
     *wait = FFMIN(*wait, FFMAX(s->statistics_at - now, 0));

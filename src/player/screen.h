@@ -1,6 +1,7 @@
 /*
- * What is in the window, and how it looks: the window itself, pictures, and the layers above them.
- * All functions are for the thread of the window; times are microseconds of clock_now().
+ * The window's content: pictures and the layers above them.
+ *
+ * All functions must be called on the window's thread. Times are microseconds of clock_now().
  */
 #ifndef LUMEQ_PLAYER_SCREEN_H
 #define LUMEQ_PLAYER_SCREEN_H
@@ -13,158 +14,157 @@
 
 typedef struct Screen Screen;
 
-/* How the user wants it to look. */
+/* View settings that the user can change. */
 typedef struct Look {
     PlayerCompare compare;
     PlayerHistogram histogram;
     PanelScope scope;
     int log_scale, statistics, mirrored, subtitles_on;
-    int help;     /* which part of it, from 1 on; 0: none */
-    int settings; /* their panel is there, */
-    int chosen;   /* with this row chosen */
-    int source;   /* the untouched picture, where nothing is compared */
+    int help;     /* visible help page, from 1 on; 0: hidden */
+    int settings; /* the settings panel is open */
+    int chosen;   /* its selected row */
+    int source;   /* shows the unprocessed picture when not comparing */
     double split;
     ViewZoom zoom;
-    Rect mark; /* of the window, in its units; without a width: none */
+    Rect mark; /* outlined rectangle in window units; no width: none */
 } Look;
 
 typedef struct ScreenState {
     Look look;
-    char renderer[256];                   /* what OpenGL is */
-    char message[512];                    /* the last one; "" at first */
-    int64_t screenshots;                  /* written */
-    double upload_us, layers_us, draw_us; /* spent on the frame that was shown last, on the panel
-                                            and text, on drawing the window */
-    int64_t drawing; /* since the start, in OpenGL: uploading, drawing, and the swap */
+    char renderer[256];                   /* OpenGL driver and version */
+    char message[512];                    /* the last message; "" at first */
+    int64_t screenshots;                  /* number written */
+    double upload_us, layers_us, draw_us; /* of the last frame: upload, panel and text, drawing */
+    int64_t drawing;                      /* total OpenGL time: upload, drawing, swap */
 } ScreenState;
 
 typedef struct ScreenOptions {
-    const PlayerOptions *player;         /* outlives it */
-    int (*help)(OsdRow *rows, int room); /* as controls_help() */
-    void (*wake)(void *opaque);          /* there is something for screen_follow(); any thread */
+    const PlayerOptions *player;         /* must outlive the screen */
+    int (*help)(OsdRow *rows, int room); /* controls_help() */
+    void (*wake)(void *opaque);          /* screen_follow() has work; called from any thread */
     void *opaque;
 } ScreenOptions;
 
-/* Opens the window, in the shape of the source's pictures. MEDIA_USAGE (no window to be had),
- * MEDIA_INPUT; *screen is then NULL. */
+/* Opens the window in the source's shape. Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT;
+ * *screen is then NULL. */
 int screen_open(Screen **screen, const ScreenOptions *options, const Source *source,
                 MediaError *error);
 
-/* Follows what happens; valid until screen_close(). */
+/* Always current; valid until screen_close(). */
 const ScreenState *screen_state(const Screen *screen);
 int screen_is_fullscreen(const Screen *screen);
 
-/* Into how many parts the help is cut, once it is shown. */
+/* Number of help pages. */
 int screen_help_parts(const Screen *screen);
 
-/* Not 0: the panel has room for all scopes. */
+/* Returns nonzero if the panel has room for all scopes at once. */
 int screen_has_room_for_all(const Screen *screen);
 
-/* The window's size in units of the desktop, where the user has given it another one than it had by
- * itself; 0 and 0: it has that, or fills the screen. */
+/* The window's size in desktop units if the user resized it, else 0 x 0. */
 void screen_own_size(const Screen *screen, int *width, int *height);
 
-/* Not 0: frames may come in the memory of the GPU. */
+/* Returns nonzero if frames may stay in GPU memory. */
 int screen_takes_device(const Screen *screen);
 
-/* ---- where the mouse is, in units of the window ---- */
+/* ---- mouse positions, in window units ---- */
 
 ControlsTarget screen_target(const Screen *screen, int x, int y);
 
-/* Where the line of a split is, when it is dragged to here. */
+/* The split position for a drag to x. */
 double screen_split_at(const Screen *screen, int x);
 
-/* The share of the bar's track, or of its volume, that is left of there. */
+/* The position of x on the seek bar or volume bar, 0..1. */
 double screen_track_at(const Screen *screen, int x);
 double screen_volume_at(const Screen *screen, int x);
 
-/* The zoom by so many steps around that point, 0: none any more; *pixels: of the window for one of
- * the picture's. */
+/* Zooms by `steps` around a point; 0: shows the whole picture. *pixels: window pixels per picture
+ * pixel. */
 ViewZoom screen_zoom_at(const Screen *screen, int steps, int x, int y, double *pixels);
 
-/* ... when the picture is moved by so much. */
+/* Moves the zoomed picture. */
 ViewZoom screen_pan_by(const Screen *screen, int x, int y);
 
-/* What of the window the picture covers, in units of it; of two, the equalized one. */
+/* The part of the window that the picture covers (the equalized one in a comparison). */
 Rect screen_seen(const Screen *screen);
-/* As osd_settings_at(). */
+/* See osd_settings_at(). */
 int screen_setting_at(const Screen *screen, int x, int y, int *acts, int *step);
 
-/* The part of the picture, in stored samples, that is there in the window; {0}: none. */
+/* Converts a window rectangle to stored samples of the picture; {0} if it is outside. */
 Rect screen_find(const Screen *screen, Rect part);
 
-/* ---- what is to be seen ---- */
+/* ---- content ---- */
 
-/* `frame` is the one that is shown, or NULL. 1: it has to come anew; 0 or MEDIA_INPUT. */
+/* `frame` is the current one, or NULL. Returns 1 if it must be equalized again, 0 or MEDIA_INPUT.
+ * */
 int screen_set_look(Screen *screen, const Look *look, const EqualizedFrame *frame,
                     MediaError *error);
 
-/* Brings a frame into the textures. `lost`: the GPU is. 1: it has to come by way of the host, and
- * the picture before stays until then; 0 or MEDIA_INPUT. */
+/* Uploads a frame. `lost`: the GPU is lost. Returns 1 if the frame must come through host memory
+ * (the old picture stays until then), 0 or MEDIA_INPUT. */
 int screen_put(Screen *screen, const EqualizedFrame *frame, int lost, MediaError *error);
 
-/* Gives a window that is new the shape of its first picture. */
+/* Fits a new window to its first picture. */
 void screen_fit(Screen *screen, const Source *source);
 
 void screen_say(Screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* `share`: as in osd_message(). */
+/* `share`: see osd_message(). */
 void screen_message(Screen *screen, const char *line, double share);
 
-/* The rows of the settings' panel; none while it is not there. */
+/* Rows of the settings panel; none while it is closed. */
 void screen_set_settings(Screen *screen, OsdSettings *rows);
 
-/* The bar's content; it is seen at least until then. */
+/* The bar's content; keeps the bar visible at least until then. */
 void screen_set_bar(Screen *screen, const OsdBar *bar);
 void screen_show_bar(Screen *screen, int64_t until);
 
-/* As osd_point(), at a column in units of the window; pictures are best of this size at most. */
+/* See osd_point(); x is in window units. screen_preview_size() is the best size of previews. */
 void screen_point(Screen *screen, int x, const char *line, const Canvas *picture);
 void screen_preview_size(const Screen *screen, int *width, int *height);
 
-/* Not 0: the statistics are shown, and it is time to write them anew. */
+/* Returns nonzero if the statistics are visible and due for an update. */
 int screen_wants_statistics(const Screen *screen, int64_t now);
 void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_t now);
 
 /* UTF-8. */
 void screen_set_title(Screen *screen, const char *title);
 
-/* The cursor, and with it the labels of a comparison and the bar, until then. */
+/* Shows the cursor, comparison labels and bar until then. */
 void screen_show_cursor(Screen *screen, int64_t until, int64_t now);
 
 void screen_toggle_fullscreen(Screen *screen);
 
-/* As window_quit(). */
+/* See window_quit(). */
 void screen_quit(const Screen *screen, int by_itself);
 
 /* ---- once a turn ---- */
 
-/* What its threads have done. */
+/* Collects the results of its threads. */
 void screen_follow(Screen *screen);
 
-/* It is drawn in this turn. */
+/* Forces a redraw in this turn. */
 void screen_touch(Screen *screen);
 
 typedef struct ScreenContent {
-    const EqualizedFrame *frame; /* that was put there last, or NULL */
-    int fresh;                   /* it is to be drawn for the first time */
-    int64_t held_until;          /* a picture that was asked for is near: nothing else is drawn */
-    const char *words;           /* what was decided about it */
+    const EqualizedFrame *frame; /* last uploaded frame, or NULL */
+    int fresh;                   /* it has not been drawn yet */
+    int64_t held_until;          /* delay other drawing until then: a requested picture is near */
+    const char *words;           /* the equalizer's decision in words */
     SubtitleThread *subtitles;
-    int64_t position, next_position; /* theirs */
-    const char *notice, *recording;  /* as in osd.h */
+    int64_t position, next_position; /* for subtitles */
+    const char *notice, *recording;  /* see osd.h */
 } ScreenContent;
 
-/* 1: it was drawn; 0: nothing has changed; or MEDIA_USAGE. `wait` is lowered to when something
- * does. */
+/* Returns 1 if the window was drawn, 0 if nothing changed, or MEDIA_USAGE. Lowers *wait to the next
+ * change. */
 int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int64_t *wait,
                   MediaError *error);
 
 /* ---- pictures of it ---- */
 
-/* A screenshot of what `path` names, at this position; the screen says what becomes of it. */
+/* Starts a screenshot; the window reports the result. */
 void screen_shoot(Screen *screen, const char *path, int64_t position);
 
-/* As player_grab(). */
+/* See player_grab(). */
 uint8_t *screen_grab(Screen *screen, int *width, int *height);
 
 /* NULL is allowed inside. */

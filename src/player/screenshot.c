@@ -11,18 +11,18 @@
 #include "media/output/file_name.h"
 #include "media/output/picture_file.h"
 
-/* "-123.45.67.890-1234.png" comes behind it. */
+/* leaves room for "-123.45.67.890-1234.png" */
 #define MAX_STEM (NAME_MAX - 32)
 
 struct Screenshot {
     void (*wake)(void *opaque);
     void *opaque;
     pthread_t thread;
-    int running;     /* it is to be joined */
-    atomic_int done; /* it may be, without waiting */
+    int running;     /* the thread must be joined */
+    atomic_int done; /* joining will not block */
 
-    /* Of the thread while it runs. */
-    const char *folder; /* borrowed; NULL: the video's, or the current one */
+    /* Used by the thread while it runs. */
+    const char *folder; /* borrowed; NULL: the video's folder, or the current one */
     char path[PATH_MAX];
     int64_t position;
     uint8_t *pixels;
@@ -46,7 +46,7 @@ int screenshot_is_busy(Screenshot *s)
     return s->running;
 }
 
-/* The file's name without its last extension, and as much of it as leaves room for the rest. */
+/* Length of the name without its extension, shortened if necessary. */
 static int stem_length(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -54,7 +54,7 @@ static int stem_length(const char *name)
     return (int)(length > MAX_STEM ? file_name_cut(name, MAX_STEM) : length);
 }
 
-/* "FOLDER/NAME-0.01.23.456"; a colon is no part of a name on some systems. */
+/* "FOLDER/NAME-0.01.23.456"; some systems forbid colons in names. */
 static void base_name(const Screenshot *s, int beside, char *base, size_t size)
 {
     const char *slash = strrchr(s->path, '/');

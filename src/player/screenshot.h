@@ -1,30 +1,29 @@
-/* Screenshots: compressed and written beside the loop. */
+/* Screenshots, compressed and written on a thread. */
 #ifndef LUMEQ_PLAYER_SCREENSHOT_H
 #define LUMEQ_PLAYER_SCREENSHOT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* One screenshot at a time. Used by one thread. */
+/* One screenshot at a time; for one thread. */
 typedef struct Screenshot Screenshot;
 
-/* NULL: out of memory. `wake` is called, from another thread, when one is done. */
+/* `wake` is called from another thread when a screenshot is done. NULL if out of memory. */
 Screenshot *screenshot_create(void (*wake)(void *opaque), void *opaque);
 
-/* Whether one is being written. */
+/* Returns nonzero while one is being written. */
 int screenshot_is_busy(Screenshot *screenshot);
 
-/* Writes RGBA pixels, which it takes over and frees, as a PNG into `folder`. NULL: beside the video
- * that `path` names, or where that cannot be written to, into the current folder. Its name is the
- * video's and `position`, in microseconds. 0, or -1 when that cannot be started. */
+/* Writes RGBA pixels as a PNG into `folder`; takes ownership of them and frees them. NULL: beside
+ * the video `path` or, if that fails, into the current folder. The name contains the video's name
+ * and `position` (microseconds). Returns 0, or -1 if no thread could be started. */
 int screenshot_start(Screenshot *screenshot, const char *folder, const char *path, int64_t position,
                      uint8_t *pixels, int width, int height);
 
-/* What has become of the last one, once: 1 with a line in `text` when it was written, -1 with one
- * when it failed, else 0. */
+/* Reports the last screenshot once: 1 (written) or -1 (failed), with a line in `text`; else 0. */
 int screenshot_result(Screenshot *screenshot, char *text, size_t size);
 
-/* Waits for the one that is being written. */
+/* Waits for the thread. */
 void screenshot_free(Screenshot **screenshot);
 
 #endif

@@ -46,7 +46,7 @@ void status_bar(const Player *p, OsdBar *bar)
     const PlaybackState *b = played(p);
     const int can_seek = playback_can_seek(p->playback);
     const int64_t part = b->paused || b->pending ? 1 : BAR_US;
-    memset(bar, 0, sizeof(*bar)); /* it is compared byte by byte */
+    memset(bar, 0, sizeof(*bar)); /* it is compared with memcmp() */
     bar->position = FFMAX(player_position(p), 0) / part * part;
     bar->duration = can_seek ? playback_duration(p->playback) : 0;
     if (p->files.count > 1 && p->files.at >= 0) {
@@ -64,7 +64,7 @@ void status_bar(const Player *p, OsdBar *bar)
         bar->mark[bar->marks++] = source_chapter(b->source, i);
 }
 
-/* What window managers take: UTF-8 on one line. */
+/* Makes the text one line of valid UTF-8, as window managers require. */
 static void clean(char *text)
 {
     uint32_t c;
@@ -82,7 +82,7 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "2/5", or "" where there is one. */
+/* Writes "2/5", or "" for a single file. */
 static void say_place(const FileList *files, int at, char *text, size_t size)
 {
     text[0] = '\0';

@@ -1,36 +1,36 @@
-/* What the window says in words. Nothing is changed here. */
+/* Texts of the window: titles, times, statistics. Changes no state. */
 #ifndef LUMEQ_PLAYER_STATUS_H
 #define LUMEQ_PLAYER_STATUS_H
 
 #include "player/player_inside.h"
 
-/* The statistics. */
+/* Rows of the statistics overlay. */
 #define STATUS_ROWS 20
 typedef struct StatusRows {
     int count;
     OsdRow rows[STATUS_ROWS];
-    char values[STATUS_ROWS][160]; /* that rows point to */
+    char values[STATUS_ROWS][160]; /* storage for the rows */
 } StatusRows;
 
 void status_rows(const Player *p, StatusRows *rows);
 
-/* "1:02 / 5:00"; a duration of 0 is not known. */
+/* "1:02 / 5:00"; duration 0: unknown, left out. */
 void status_position(int64_t position, int64_t duration, char *text, size_t size);
 
 /* "1:02.345" */
 void status_frame(int64_t position, char *text, size_t size);
 
-/* What the mouse points to: the time, and the chapter. */
+/* The time and chapter title at the mouse. */
 void status_pointed(const Source *source, int64_t position, char *text, size_t size);
 
-/* What the bar shows. Positions of what is played are those of full quarters of a second, so that
- * it is not drawn for every frame. */
+/* Fills in the bar. During playback the position is rounded to 0.25 s so that the bar is not
+ * redrawn for every frame. */
 void status_bar(const Player *p, OsdBar *bar);
 
 /* "2/5: name" */
 void status_file(const FileList *files, int at, char *text, size_t size);
 
-/* What the window is called while it plays this; with a duration, and where it is. */
+/* The window's title, with the position if `duration` is not 0. */
 void status_title(const Source *source, const char *path, const FileList *files, int64_t position,
                   int64_t duration, char *text, size_t size);
 

@@ -1,4 +1,4 @@
-/* How the window and its view say what went wrong: one sentence for a person. */
+/* Error text for functions that report it as one sentence in a buffer. */
 #ifndef LUMEQ_PLAYER_WHY_H
 #define LUMEQ_PLAYER_WHY_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Answers -1, for the caller to return. */
+/* Writes the sentence to `why` and returns -1. */
 __attribute__((format(printf, 3, 4))) static inline int why_fail(char *why, size_t size,
                                                                  const char *format, ...)
 {

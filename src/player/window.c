@@ -9,19 +9,18 @@
 #include "player/view/gl.h"
 #include "player/why.h"
 
-/* Where nothing says how large the window should be. */
+/* Default size. */
 #define USUAL_WIDTH 1280
 #define USUAL_HEIGHT 720
 
-/* Smaller windows cannot be taken hold of. */
+/* Smaller windows are hard to grab. */
 #define MIN_WIDTH 160
 #define MIN_HEIGHT 90
 
-/* Share of the desktop that a new window covers at most: its frame and the user's sight of what
- * lies behind need the rest. */
+/* Maximum share of the desktop for a new window; the rest is for its frame and other windows. */
 #define DESKTOP_SHARE 0.9
 
-/* A turn of the loop takes a tenth of a second. */
+/* Much longer than a turn of the loop (0.1 s). */
 #define STUCK_MS 2000
 
 struct Window {
@@ -29,24 +28,24 @@ struct Window {
     SDL_GLContext context;
     int video_started;
     int awake;
-    int covers;      /* the screen, by itself: nobody else on X11 does that */
-    SDL_Rect before; /* where it was then */
+    int covers;      /* fullscreen without a window manager (X11) */
+    SDL_Rect before; /* its place before that */
     void *xlib;
-    SDL_threadID thread; /* that opened it */
+    SDL_threadID thread; /* that opened the window */
     void (*lost)(void *opaque);
     void *opaque;
 };
 
 /* ---- the display, should it go ---- */
 
-/* Xlib's own handler ends the program with exit code 1. It may not return, in no version of Xlib,
- * and is told nothing of who has opened the display: there is one window at a time. */
+/* Xlib's own handler exits with code 1. A handler must not return, and Xlib does not tell it which
+ * window is concerned, so only one window is supported. */
 typedef int (*XlibHandler)(void *display);
 typedef XlibHandler (*XlibSetHandler)(XlibHandler handler);
 static const Window *on_x11;
 
-/* Who wakes the window's thread up talks to the display, too. It lets that thread find out by
- * itself, unless that waits for this one. */
+/* Other threads may notice the loss first. They wait for the window's thread to find out, unless
+ * that thread is waiting for them. */
 static int lose_x11(void *display)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -65,7 +64,7 @@ static int has_driver(const char *name)
     return driver && strcmp(driver, name) == 0;
 }
 
-/* Not 0: it did. SDL loads the library by this name, too, so it is the same one. */
+/* Returns nonzero on success. SDL loads the same library. */
 static int set_x11_handler(Window *w, XlibHandler handler)
 {
     XlibSetHandler set;
@@ -99,7 +98,7 @@ static void unwatch_display(Window *w)
         SDL_UnloadObject(w->xlib);
 }
 
-/* Where the compositor is gone, SDL asks to quit although nobody has closed the window. */
+/* If the Wayland compositor is gone, SDL sends a quit event that no user caused. */
 void window_quit(const Window *window, int by_itself)
 {
     if (by_itself && window->lost && has_driver("wayland"))
@@ -108,7 +107,7 @@ void window_quit(const Window *window, int by_itself)
 
 /* ---- whether X11 has a window manager ---- */
 
-/* Of Xlib, whose headers need not be there to build; SDL loads the library by this name, too. */
+/* Xlib functions, loaded at run time so that no headers are needed to build. */
 typedef struct Xlib {
     void *library;
     void *(*open)(const char *name);
@@ -121,7 +120,7 @@ typedef struct Xlib {
     int (*close)(void *display);
 } Xlib;
 
-/* A function pointer is copied, as C does not convert them. */
+/* Copies the pointer because C does not convert between data and function pointers. */
 static int find(const Xlib *x, const char *name, void *function)
 {
     void *found = SDL_LoadFunction(x->library, name);
@@ -138,7 +137,7 @@ static int load_xlib(Xlib *x)
            find(x, "XCloseDisplay", &x->close);
 }
 
-/* The root window names a window of the manager's. */
+/* True if the root window names the window manager's window. */
 static int names_manager(const Xlib *x, void *display)
 {
     const unsigned long name = x->atom(display, "_NET_SUPPORTING_WM_CHECK", 1);
@@ -167,7 +166,7 @@ static int has_window_manager(void)
 
 /* ---- opening ---- */
 
-/* What is not known has no limit. */
+/* The usable area of a display; unlimited if unknown. */
 static SDL_Rect usable_part(int display)
 {
     SDL_Rect usable;
@@ -196,7 +195,7 @@ static void fit_desktop(int display, int *width, int *height)
     *height = SDL_max(*height, MIN_HEIGHT);
 }
 
-/* Where the user works: the first one where that is not known. */
+/* The display under the mouse, or the first one. */
 static int display_of_mouse(void)
 {
     SDL_Point at;
@@ -213,7 +212,7 @@ static void set_hints(void)
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     SDL_SetHint(SDL_HINT_APP_NAME, "lumeq");
-    /* Else the whole desktop loses its compositor for a window of ordinary size. */
+    /* otherwise the desktop turns off its compositor for an ordinary window */
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
 }
 
@@ -238,13 +237,13 @@ static int display_of(const Window *window)
     return SDL_max(SDL_GetWindowDisplayIndex(window->window), 0);
 }
 
-/* SDL asks the window manager of X11 to make a window cover the screen, and takes it for done. */
+/* True on X11 without a window manager. SDL would wrongly assume that fullscreen worked. */
 static int lacks_manager(void)
 {
     return has_driver("x11") && !has_window_manager();
 }
 
-/* What a window manager would do; or back to where it was. */
+/* Does the window manager's job: fills the screen, or restores the window. */
 static void cover(Window *w, int covers)
 {
     SDL_Rect to = w->before;
@@ -286,7 +285,7 @@ static void destroy(Window *w)
     w->window = NULL;
 }
 
-/* What the driver does offer, when it is not OpenGL 3.3. */
+/* Explains which OpenGL the driver offers if it is not 3.3. */
 static int fail_version(Window *w, const WindowOptions *options, char *why, size_t size)
 {
     char said[256];
@@ -306,7 +305,7 @@ static int fail_version(Window *w, const WindowOptions *options, char *why, size
                     renderer ? (const char *)renderer : "an unknown driver", said);
 }
 
-/* SDL falls back to drivers that show nothing; whoever wants one of them says so. */
+/* False for SDL drivers without a visible window, unless SDL_VIDEODRIVER asks for one. */
 static int is_seen(void)
 {
     static const char *const unseen[] = {"offscreen", "dummy", "evdev"};
@@ -334,7 +333,7 @@ static int open_all(Window *w, const WindowOptions *options, char *why, size_t s
         return fail_version(w, options, why, size);
     watch_display(w, options);
     SDL_SetWindowMinimumSize(w->window, MIN_WIDTH, MIN_HEIGHT);
-    /* Late frames are better torn than late by a whole refresh, if the driver can do that. */
+    /* adaptive vsync: late frames tear instead of waiting for another refresh */
     if (SDL_GL_SetSwapInterval(-1) < 0)
         SDL_GL_SetSwapInterval(1);
     return 0;
@@ -378,13 +377,13 @@ void window_resize(Window *window, int width, int height)
     SDL_SetWindowPosition(window->window, centred, centred);
 }
 
-/* Where the desktop has room for it, nearest to `at`. */
+/* The position nearest to `at` that fits the desktop. */
 static int moved(int at, int length, int from, int room)
 {
     return SDL_max(SDL_min(at, from + room - length), from);
 }
 
-/* Not 0: it fills the screen, or is maximized. */
+/* True if the window is fullscreen or maximized. */
 static int is_whole(const Window *window)
 {
     return window_is_fullscreen(window) ||
@@ -395,7 +394,7 @@ int window_change(Window *window, int width, int height)
 {
     SDL_Rect room = usable_part(display_of(window));
     int top = 0, left = 0, bottom = 0, right = 0, x, y;
-    (void)SDL_GetWindowBordersSize(window->window, &top, &left, &bottom, &right); /* or none */
+    (void)SDL_GetWindowBordersSize(window->window, &top, &left, &bottom, &right); /* or 0 */
     room = (SDL_Rect){room.x + left, room.y + top, room.w - left - right, room.h - top - bottom};
     if (is_whole(window) || width > room.w || height > room.h)
         return 0;

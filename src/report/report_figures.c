@@ -32,7 +32,7 @@ const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
                         "bits a frame: what would be pumping. Cuts are left out."},
 };
 
-/* Bits: with less than that, no more than a tenth of the picture is of other tones. */
+/* With less entropy, at most a tenth of the picture has other tones. */
 #define PLAIN_ENTROPY (REPORT_ONE / 2)
 
 int report_frame_is_plain(const ReportFrame *frame)

@@ -19,12 +19,12 @@ struct Report {
     Kind kind;
     OutputFile file;
     ReportMeasure *measure;
-    ReportSummary summary; /* but of a part */
-    PictureChoice choice;  /* of a part ... */
-    int after_plain;       /* ... whose last frame was one plain tone */
-    int64_t part_begins;   /* while parts are appended: its first frame, ... */
-    ReportSamples first;   /* ... what it left of that, ... */
-    ReportSamples last;    /* ... and what the part before it left of its last one */
+    ReportSummary summary; /* not for a part */
+    PictureChoice choice;  /* for a part: candidates ... */
+    int after_plain;       /* ... and whether its last frame was plain */
+    int64_t part_begins;   /* while appending a part: its first frame number, ... */
+    ReportSamples first;   /* ... samples of that frame, ... */
+    ReportSamples last;    /* ... and of the previous part's last frame */
     int64_t frames;
 };
 
@@ -77,7 +77,7 @@ int report_open_part(Report **report, const char *path, MediaError *error)
 
 /* ---- frames ---- */
 
-/* Of a part: whether it does is found by who has all parts. */
+/* For a part; whether it really begins one is decided when the parts are joined. */
 static int may_begin_shot(const Report *r, const ReportFrame *frame)
 {
     return frame->cut || (r->after_plain && !report_frame_is_plain(frame));
@@ -90,7 +90,7 @@ static int wants_picture(const Report *r, const ReportFrame *frame)
                : report_summary_wants(&r->summary, frame);
 }
 
-/* Pictures that turn out not to be wanted are left out by who reads this. */
+/* Also logs pictures that the reader may drop later. */
 static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *picture)
 {
     if (picture) {

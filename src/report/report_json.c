@@ -6,7 +6,7 @@
 
 #define VERSION 1
 
-/* As --stats. */
+/* As in --stats. */
 #define DIGITS 4
 
 static const char *const sides[REPORT_SIDES] = {"before", "after"};

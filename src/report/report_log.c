@@ -6,12 +6,12 @@
 
 #define HISTOGRAMS (2 * REPORT_HISTOGRAM)
 
-/* Limit of all numbers, so that an edited file makes no sum overflow. */
+/* Limit of all numbers, so that a manipulated file cannot overflow sums. */
 #define MOST_NUMBER (INT64_C(1) << 50)
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
-/* Hexadecimal digits of a code, and of all codes of a side. */
+/* Maximum hexadecimal digits of a code, and of all codes of a side. */
 #define DIGITS 4
 #define MOST_DIGITS (BLOCKS_MOST * SAMPLES * DIGITS)
 
@@ -35,7 +35,7 @@ void report_log_frame(OutputFile *file, const ReportFrame *f)
     output_file_print(file, "\n");
 }
 
-/* Words come last: there are blanks in them. */
+/* The words come last because they contain spaces. */
 void report_log_picture(OutputFile *file, const ReportPicture *p)
 {
     output_file_print(file, "picture");
@@ -70,7 +70,7 @@ static void print_blocks(OutputFile *file, const BlockSamples *s)
     free(text);
 }
 
-/* Where there are no blocks, or no memory for them, noise is not known there. */
+/* Without blocks, or memory for them, noise is unknown there. */
 void report_log_samples(OutputFile *file, const ReportSamples *s)
 {
     const BlockSamples *before = &s->of[REPORT_BEFORE];
@@ -97,7 +97,7 @@ static const char *take_word(char **line)
     return *word ? word : NULL;
 }
 
-/* -1: there is none. */
+/* Returns -1 if there is no number. */
 static int take(char **line, int64_t *number)
 {
     const char *word = take_word(line);
@@ -165,7 +165,7 @@ static int digit_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* -1: there are not as many as are told of. */
+/* Returns -1 if the number of codes is wrong. */
 static int read_codes(BlockSamples *s, const char *text)
 {
     const int each = code_digits(s), count = s->count * SAMPLES;

@@ -7,11 +7,11 @@
 #include "media/small_picture.h"
 #include "report/report_figures.h"
 
-/* Statistics and pictures count in bins and codes of a depth, a report in codes of 8 bits. */
+/* Statistics use bins and codes of the frame's depth; a report uses 8-bit codes. */
 #define CODES 256
 
 struct ReportMeasure {
-    ReportSamples samples[2]; /* by turns: of this frame and the one before */
+    ReportSamples samples[2]; /* alternately: of this frame and the previous one */
     int64_t frames;
     SmallPictureMaker pictures;
 };
@@ -34,7 +34,7 @@ static int is_full_range(const AVFrame *frame)
     return frame->color_range == AVCOL_RANGE_JPEG;
 }
 
-/* The first bin of a code of 8 bits. */
+/* The first bin of an 8-bit code. */
 static int bin_of(int code, int bins)
 {
     return code * (bins / CODES);

@@ -1,4 +1,4 @@
-/* Measures what a report says of a frame, before and after, and makes its pictures. */
+/* Measures a frame before and after, and makes its pictures. */
 #ifndef LUMEQ_REPORT_MEASURE_H
 #define LUMEQ_REPORT_MEASURE_H
 
@@ -9,24 +9,24 @@
 
 typedef struct ReportMeasure ReportMeasure;
 
-/* NULL: out of memory. For one thread at a time. */
+/* Returns NULL if out of memory. For one thread at a time. */
 ReportMeasure *report_measure_open(void);
 
-/* Frames in order, both in direct formats, with statistics that have their histograms. All but
- * `number`, `begin_us` and `end_us` is filled in. */
+/* Measures consecutive frames in direct formats, with histograms in the statistics. Fills in
+ * everything except `number`, `begin_us` and `end_us`. */
 void report_measure_frame(ReportMeasure *measure, const AVFrame *in, const AVFrame *out,
                           const LumeqFrameStats *stats, ReportFrame *frame);
 
-/* Of the frame that was measured last; valid until the next one is. */
+/* Samples of the last measured frame; valid until the next one. */
 const ReportSamples *report_measure_samples(const ReportMeasure *measure);
 
-/* Both pictures, small, with the curve and the histograms. `words`: what was decided about the
- * frame. The caller frees it. NULL: out of memory, or no picture can be made of such a frame. */
+/* Makes small pictures, curve and histograms. `words`: the decision about the frame. The caller
+ * frees the result. NULL if out of memory or if the frame's format is unsupported. */
 ReportPicture *report_measure_picture(ReportMeasure *measure, const AVFrame *in, const AVFrame *out,
                                       const LumeqFrameStats *stats, const ReportFrame *frame,
                                       const char *words);
 
-/* NULL is allowed inside. */
+/* *measure may be NULL. */
 void report_measure_close(ReportMeasure **measure);
 
 #endif

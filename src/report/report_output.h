@@ -1,4 +1,4 @@
-/* A report as its readers get it, and what it tells of the run itself. */
+/* The output formats, and facts about the run. */
 #ifndef LUMEQ_REPORT_OUTPUT_H
 #define LUMEQ_REPORT_OUTPUT_H
 
@@ -9,15 +9,15 @@
 typedef struct ReportAbout {
     const char *program;        /* with its version */
     const char *input, *output; /* names; output NULL: nothing was written */
-    const char *const *options; /* that are not at their defaults, "--name=value" */
+    const char *const *options; /* non-default options, "--name=value" */
     int option_count;
-    int partial; /* not 0: the run was interrupted */
+    int partial; /* nonzero: the run was interrupted */
 } ReportAbout;
 
-/* One JSON object; README.md has its members. */
+/* One JSON object, described in README.md. */
 void report_json(OutputFile *file, const ReportSummary *summary, const ReportAbout *about);
 
-/* One HTML page, which needs nothing else and runs nothing. */
+/* One self-contained HTML page without scripts. */
 void report_page(OutputFile *file, const ReportSummary *summary, const ReportAbout *about);
 
 #endif

@@ -6,16 +6,16 @@
 
 #include "report/report_text.h"
 
-/* More shots than this would be a wall. */
+/* With more shots, the plots do not mark them. */
 #define REPORT_SHOTS_DRAWN 300
 
 /* ---- plots, as SVG ---- */
 
-/* Of the drawing, which is stretched to its place. */
+/* Drawing units, stretched to the plot's size. */
 #define WIDTH 1000.0
 #define HEIGHT 100.0
 
-/* Places with a text of their own under the pointer. */
+/* Number of areas with a tooltip. */
 #define HOVER 60
 
 #define CURVE 256
@@ -46,7 +46,7 @@ static double y_of(const Plot *p, double value)
     return HEIGHT * (p->high - value) / (p->high - p->low);
 }
 
-/* 1, 2 or 5 times a power of ten, of which about four are `range`. */
+/* 1, 2 or 5 times a power of ten; about four ticks fill `range`. */
 static double find_tick(double range)
 {
     const double rough = range / 4, power = pow(10, floor(log10(rough)));
@@ -54,7 +54,7 @@ static double find_tick(double range)
     return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
 }
 
-/* 0 where nothing is known. */
+/* Returns 0 if nothing is known. */
 static int find_scale(Plot *p)
 {
     ReportSums both = {0};
@@ -102,7 +102,7 @@ static double middle(const Plot *p, int point)
     return x_of(p, (span->begin_us + span->end_us) / 2);
 }
 
-/* From the least to the most of each point, as one area for each run of points that are known. */
+/* Minimum to maximum of each point, one area per run of known points. */
 static void draw_band(const Plot *p, int side)
 {
     const int count = p->summary->point_count;
@@ -120,11 +120,11 @@ static void draw_band(const Plot *p, int side)
     output_file_print(p->file, "\"/>");
 }
 
-/* A point alone is as wide as its time. */
+/* A single point is drawn as wide as its duration. */
 static void draw_line(const Plot *p, int side)
 {
     const int count = p->summary->point_count;
-    int drawn = 0; /* the point before was */
+    int drawn = 0; /* the previous point was drawn */
     output_file_print(p->file, "<path class=\"line %s\" d=\"", classes[side]);
     for (int i = 0; i < count; i++) {
         const ReportSum *s = sum_of(p, i, side);
@@ -147,7 +147,7 @@ static void print_side(OutputFile *f, const char *name, const ReportSum *s)
         output_file_print(f, "%s %s", name, report_word(report_sum_mean(s)).text);
 }
 
-/* What the pointer is over is told in words. */
+/* Tooltips with the values. */
 static void draw_hover(const Plot *p)
 {
     const ReportSummary *s = p->summary;
@@ -249,7 +249,7 @@ static void print_plot(OutputFile *file, const ReportSummary *summary, ReportFig
     for (int side = 0; summary->step > 1 && side < REPORT_SIDES; side++)
         draw_band(&p, side);
     draw_line(&p, REPORT_AFTER);
-    draw_line(&p, REPORT_BEFORE); /* it is dashed: both are seen */
+    draw_line(&p, REPORT_BEFORE); /* dashed, so both stay visible */
     draw_hover(&p);
     output_file_print(file, "</svg>");
     print_times(&p);
@@ -269,7 +269,7 @@ static void draw_histogram(OutputFile *f, const uint32_t *histogram, uint32_t mo
     output_file_print(f, "V%dZ\"/>", CURVE);
 }
 
-/* A single tone, such as black bars, would leave all others flat. */
+/* A single dominant tone, such as black bars, would flatten all others. */
 static uint32_t find_most(const ReportPicture *p)
 {
     uint32_t most = 1, second = 1;
@@ -311,10 +311,10 @@ static void print_curve(OutputFile *f, const ReportPicture *p, int shot)
 
 /* ---- the page ---- */
 
-/* What is no change in the digits that are shown. */
+/* Smaller changes do not show in the printed digits. */
 #define LEAST_CHANGE 0.005
 
-/* Light, and dark where that is preferred; on paper always light. */
+/* Light and dark colours; paper is always light. */
 static const char *const style[] = {
     ":root{color-scheme:light;--paper:#fff;--ink:#1b1e22;--soft:#59616a;--rule:#d8dde2;"
     "--card:#f5f6f8;--before:#b3470b;--after:#1659b5}\n"
@@ -509,7 +509,7 @@ static void print_pair(OutputFile *f, const ReportSum of[REPORT_SIDES])
                       report_word(report_sum_mean(&of[1])).text);
 }
 
-/* Whoever does not see it is told how light it is, and how far apart its tones. */
+/* The alt text gives brightness and contrast. */
 static void print_picture(OutputFile *f, const ReportShot *shot, int side, int number)
 {
     static const char *const names[REPORT_SIDES] = {"Before", "After"};

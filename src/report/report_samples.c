@@ -6,11 +6,11 @@
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
-/* In codes of 8 bits: less above black is black, and cannot show noise. */
+/* In 8-bit codes above black: darker blocks count as black and show no noise. */
 #define ABOVE_BLACK 1.5
 
-/* A block stands still if its mean moves by no more than so many of its samples' differences, and
- * so many codes: as src/equalizer/noise.h has it. */
+/* A block is still if its mean changes by no more than this share of its samples' mean absolute
+ * difference plus this many codes: as in src/equalizer/noise.h. */
 #define STILL_SHARE 0.35
 #define STILL_CODES 0.15
 
@@ -19,7 +19,7 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* Number `i` of `count` blocks that are spread over `length` from `start`. */
+/* Position of block `i` of `count` spread over `length`. */
 static int place(int start, int length, int i, int count)
 {
     return count > 1 ? start + (int)((int64_t)i * (length - BLOCK_SIDE) / (count - 1)) : start;
@@ -49,13 +49,13 @@ void block_samples_take(BlockSamples *s, const AVFrame *frame, LumeqRect active)
                    place(active.y, active.height, i / columns, rows));
 }
 
-/* What a sum of codes counts in codes of 8 bits. */
+/* Factor from codes to 8-bit codes. */
 static double scale(int depth)
 {
     return ldexp(1, 8 - depth);
 }
 
-/* Of integers, of which there are SAMPLES. */
+/* Standard deviation of SAMPLES integers. */
 static double deviation(int64_t sum, int64_t squares)
 {
     return sqrt((double)(squares * SAMPLES - sum * sum)) / SAMPLES;
@@ -77,7 +77,7 @@ double block_samples_contrast(const BlockSamples *s)
 
 /* ---- noise ---- */
 
-/* Of a block: how it differs from the one before, in codes of 8 bits. */
+/* Difference of a block to the previous frame, in 8-bit codes. */
 typedef struct Difference {
     double mean, apart, noise;
 } Difference;
@@ -94,7 +94,7 @@ static Difference differ(const uint16_t *now, const uint16_t *then, int depth)
     return (Difference){
         .mean = (double)sum / SAMPLES * scale(depth),
         .apart = (double)apart / SAMPLES * scale(depth),
-        .noise = deviation(sum, squares) / sqrt(2) * scale(depth), /* both frames have some */
+        .noise = deviation(sum, squares) / sqrt(2) * scale(depth), /* both frames are noisy */
     };
 }
 
@@ -112,14 +112,14 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A share of the values lies below it; sorts them. */
+/* A quantile; sorts the values. */
 static double quantile(double *values, int count, int numerator, int denominator)
 {
     qsort(values, (size_t)count, sizeof(*values), compare);
     return values[(int64_t)(count - 1) * numerator / denominator];
 }
 
-/* The level up to which the darker half lies of what is not black; less than `least`: all is. */
+/* Median level of the blocks that are not black; below `least` if all are. */
 static double dark_up_to(const BlockSamples *s, double least)
 {
     double levels[BLOCKS_MOST];

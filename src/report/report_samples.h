@@ -1,5 +1,5 @@
-/* Luma of blocks spread over a picture, before and after: local contrast, and noise by two frames
- * that follow each other. What they cost does not grow with the picture. */
+/* Luma blocks spread over the picture, before and after, for local contrast and for noise between
+ * two consecutive frames. The cost does not depend on the picture's size. */
 #ifndef LUMEQ_REPORT_SAMPLES_H
 #define LUMEQ_REPORT_SAMPLES_H
 
@@ -16,48 +16,45 @@
 
 /* Codes of one frame, before or after. */
 typedef struct BlockSamples {
-    int count; /* of blocks */
+    int count; /* number of blocks */
     int depth;
-    LumeqRect active; /* of the picture they were taken in */
+    LumeqRect active; /* active picture area */
     uint16_t code[BLOCKS_MOST][BLOCK_SIDE * BLOCK_SIDE];
 } BlockSamples;
 
-/* Of a frame in a direct format; none where the active picture has no room for one. */
+/* Takes blocks of a frame in a direct format; none if the active area is too small. */
 void block_samples_take(BlockSamples *samples, const AVFrame *frame, LumeqRect active);
 
-/* The mean of the blocks' standard deviations, in codes of 8 bits; NAN without blocks. */
+/* Mean standard deviation of the blocks in 8-bit codes; NAN without blocks. */
 double block_samples_contrast(const BlockSamples *samples);
 
-/* Two frames, the source and what became of it. */
+/* A source frame and its output. */
 typedef struct BlockPair {
     const BlockSamples *before, *after;
 } BlockPair;
 
-/*
- * Noise in codes of 8 bits, before and after, by the frame that was shown before this one. It is
- * told by the darker half of the blocks that are not black, by those of them that stand still in
- * the source: a quarter of them at least, or it is light that moves, and BLOCK_STILL at least. 0,
- * or -1 where there are fewer, where the frame is the same as before, or where frames are of
- * different kinds.
- */
+/* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Uses
+ * the darker half of the blocks that are not black, and of these the ones that are still in the
+ * source: at least a quarter (else lighting changes) and at least BLOCK_STILL. Returns 0, or -1 if
+ * there are fewer, if the frame is a repeat, or if the frames' formats differ. */
 int block_samples_noise(const BlockPair *now, const BlockPair *then, double black, double noise[2]);
 
 #define BLOCK_STILL 8
 
 typedef struct ReportSamples {
-    int black; /* of the source, a code of 8 bits */
+    int black; /* black level of the source, 8-bit code */
     BlockSamples of[REPORT_SIDES];
 } ReportSamples;
 
-/* Of a frame as it came and as it became, both in direct formats. */
+/* Takes blocks before and after; both frames in direct formats. */
 void report_samples_take(ReportSamples *samples, const AVFrame *in, const AVFrame *out,
                          LumeqRect active);
 
-/* Without blocks, as of a frame that is not there. */
+/* Removes the blocks, as if there were no frame. */
 void report_samples_clear(ReportSamples *samples);
 
-/* Sets the frame's noise by its samples and those of the frame before it; REPORT_UNKNOWN where it
- * is not known, as at a cut. */
+/* Sets the frame's noise from its samples and the previous frame's; REPORT_UNKNOWN if unknown, as
+ * at a cut. */
 void report_samples_noise(const ReportSamples *now, const ReportSamples *then, ReportFrame *frame);
 
 #endif

@@ -38,7 +38,7 @@ static void add_to_span(ReportSpan *span, const ReportFrame *frame)
 
 /* ---- of two frames ---- */
 
-/* Cuts change brightness, and are no flicker. */
+/* Cuts change brightness but are not flicker. */
 static void find_changes(ReportSummary *s, ReportFrame *frame)
 {
     int64_t change[REPORT_SIDES];
@@ -92,8 +92,8 @@ static int64_t distance(int64_t a, int64_t b)
     return a < b ? b - a : a - b;
 }
 
-/* Of two pictures, which stands better for a shot: one that shows something, as black frames of
- * fades do not; and the one nearer to the middle. */
+/* True if picture a represents the shot better: it is not black, as in fades, or it is nearer to
+ * the middle. */
 static int is_better(const ReportPicture *a, const ReportPicture *b, const ReportSpan *span)
 {
     const ReportSum *entropy = &span->sums.of[REPORT_ENTROPY][REPORT_BEFORE];
@@ -144,7 +144,7 @@ static void begin_shot(ReportSummary *s)
     s->shown_us = 0;
 }
 
-/* Those of the frames that are left in the choice, in its order. */
+/* Keeps the pictures of the remaining candidates, in order. */
 static void keep_pictures(ReportSummary *s)
 {
     int left = 0;
@@ -174,9 +174,7 @@ static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPictur
         keep_pictures(s);
 }
 
-/* -------------------------------------------------------------------------------------------- */
-
-/* A fade is no cut: the equalizer follows it. Who looks at it sees two shots. */
+/* The equalizer follows a fade without a cut, but viewers see two shots. */
 static int is_first(const ReportSummary *s, const ReportFrame *frame)
 {
     const int came_back = s->is_plain && !report_frame_is_plain(frame);

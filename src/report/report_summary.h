@@ -1,25 +1,25 @@
-/* Adds frames up: the whole, points of plots over time, and shots. Memory is bounded by the limits
- * below, however long the video is. */
+/* Sums up frames: the whole video, points of plots over time, and shots. Memory is limited by the
+ * constants below, independent of the length. */
 #ifndef LUMEQ_REPORT_SUMMARY_H
 #define LUMEQ_REPORT_SUMMARY_H
 
 #include "report/report_figures.h"
 
-/* Points of plots: when there would be more, two neighbours become one. */
+/* Maximum plot points; when full, neighbours are merged. */
 #define REPORT_POINTS 2000
 
-/* Shots that are told of each by itself; later ones count in all else. */
+/* Maximum listed shots; later ones only count in the totals. */
 #define REPORT_SHOTS 2000
 
-/* Shots that have pictures: of more, every second one, fourth one, and so on. */
+/* Maximum shots with pictures; beyond that every second one, every fourth and so on. */
 #define REPORT_PICTURED 100
 
-/* Microseconds of a picture without which a shot does not end in a fade: what flashes is one. */
+/* Minimum microseconds of picture before a fade ends a shot: a flash is not a shot. */
 #define REPORT_FADED_SHOT 1000000
 
-/* {0} is that of no frames. */
+/* Starts as {0}: no frames. */
 typedef struct ReportSpan {
-    int64_t first, frames; /* numbers of frames */
+    int64_t first, frames; /* first frame number, number of frames */
     int64_t begin_us, end_us;
     ReportSums sums;
 } ReportSpan;
@@ -33,34 +33,34 @@ typedef struct ReportSummary {
     ReportSpan all;
     int width, height, depth; /* of the first frame */
 
-    ReportSpan *points; /* each of `step` frames, but for the last one */
+    ReportSpan *points; /* each covers `step` frames, except the last */
     int point_count;
     int64_t step;
 
     ReportShot *shots; /* the last one is open until report_summary_end() */
     int shot_count;
-    int64_t shots_seen; /* those that are not told of, too */
+    int64_t shots_seen; /* including unlisted ones */
     int64_t cuts;
-    int64_t shown_us; /* of the last shot: how long its frames were more than a plain tone ... */
-    int is_plain;     /* ... which the last one is */
-    int64_t pictured; /* one of so many shots has a picture */
+    int64_t shown_us; /* duration of non-plain frames in the last shot */
+    int is_plain;     /* the last frame was plain */
+    int64_t pictured; /* every n-th shot has a picture */
     PictureChoice choice;
-    ReportPicture *chosen[CHOICE_MOST + 1]; /* the pictures of `choice` */
+    ReportPicture *chosen[CHOICE_MOST + 1]; /* pictures of `choice` */
 
     int64_t last_mean[REPORT_SIDES];
 } ReportSummary;
 
-/* -1: out of memory. */
+/* Returns 0, or -1 if out of memory. */
 int report_summary_open(ReportSummary *summary);
 
-/* Not 0: the picture of the frame, which comes next, is wanted. */
+/* Returns nonzero if the next frame needs a picture. */
 int report_summary_wants(const ReportSummary *summary, const ReportFrame *frame);
 
-/* The next frame, whose MABD and flicker are found here. `picture` is taken over; NULL where none
- * was wanted, or there is none. */
+/* Adds the next frame and computes its MABD and flicker. Takes ownership of `picture`, which may be
+ * NULL. */
 void report_summary_add(ReportSummary *summary, ReportFrame *frame, ReportPicture *picture);
 
-/* After the last frame. */
+/* Call after the last frame. */
 void report_summary_end(ReportSummary *summary);
 
 /* {0} is allowed. */

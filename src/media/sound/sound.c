@@ -12,17 +12,17 @@
 #define BLOCKS_PER_SECOND 50
 #define SECOND 1e6
 
-/* Timestamps that are off by less are only rounded, ... */
+/* Smaller timestamp deviations are rounding, ... */
 #define ROUNDING_US 1.5e3
-/* ... or jittering, ... */
+/* ... up to this they are jitter ... */
 #define TOLERANCE_US 50e3
-/* ... and then this part of what they are off by is made up for with each frame. */
+/* ... and this fraction of them is corrected per frame. */
 #define SMOOTHING 64
-/* What is off by more than this is no hole and no overlap, but another time. */
+/* Larger deviations are jumps, not gaps or overlaps. */
 #define MAX_HOLE_US 3600e6
 #define MAX_OVERLAP_US 1e6
 
-/* What decoders need to have seen before the first sample that is right. */
+/* Decoders need this much data before the first correct sample. */
 #define PREROLL_US 500000
 
 struct Sound {
@@ -31,18 +31,18 @@ struct Sound {
     int64_t origin;
     SoundFormat to;
     SoundGraph graph;
-    double graph_speed; /* what it was opened for */
-    int draining;       /* nothing more goes into the graph */
-    int sent;           /* the decoder holds something */
+    double graph_speed; /* speed it was opened for */
+    int draining;       /* the graph gets no more input */
+    int sent;           /* the decoder may hold data */
 
-    AVFrame *decoded; /* on its way into the graph, when not blank */
+    AVFrame *decoded; /* next input of the graph, if not blank */
     AVFrame *filtered;
-    int64_t silence; /* samples of it that go before `decoded` */
-    int unsettled;   /* frames just before were lost or left out: the timestamps are right */
-    int64_t from;    /* where it starts, AV_NOPTS_VALUE: anywhere */
-    int started;     /* it has begun to go into the graph */
-    double next_in;  /* position of what goes into the graph next, once started */
-    double next_out; /* of what comes out of it next, once it is open */
+    int64_t silence; /* samples of silence to insert before `decoded` */
+    int unsettled;   /* frames were lost or cut just before: trust the timestamps */
+    int64_t from;    /* start position; AV_NOPTS_VALUE: anywhere */
+    int started;     /* the graph has received input */
+    double next_in;  /* position of the next input, once started */
+    double next_out; /* position of the next output, once it is open */
     int64_t damage;
 };
 
@@ -99,7 +99,7 @@ void sound_set_speed(Sound *s, double speed)
     s->to.speed = av_clipd(speed, SOUND_MIN_SPEED, SOUND_MAX_SPEED);
 }
 
-/* Not needed to decode what is wanted. */
+/* True if the packet is too early to matter for the start position. */
 static int is_long_before(const Sound *s, const AVPacket *packet)
 {
     if (s->started || s->from == AV_NOPTS_VALUE || packet->pts == AV_NOPTS_VALUE ||
@@ -116,7 +116,7 @@ static void note_damage(Sound *s)
     s->unsettled = 1;
 }
 
-/* The decoder has failed. Some keep what a damaged packet has told them of those to come. */
+/* Reopens the decoder: some keep state from a damaged packet. */
 static void renew_decoder(Sound *s)
 {
     AVCodecContext *fresh = NULL;
@@ -128,7 +128,7 @@ static void renew_decoder(Sound *s)
 
 void sound_send(Sound *s, const AVPacket *packet)
 {
-    if (source_is_return(packet)) /* an outage is no hole: its time has passed */
+    if (source_is_return(packet)) /* an outage is not a gap: its time has passed */
         sound_start(s, AV_NOPTS_VALUE);
     if (packet && is_long_before(s, packet))
         return;
@@ -138,7 +138,7 @@ void sound_send(Sound *s, const AVPacket *packet)
         renew_decoder(s);
 }
 
-/* Makes the layout one that the graph can be told. */
+/* Converts the layout to one that the filters accept. */
 static void name_layout(AVFrame *frame)
 {
     const enum AVChannelOrder order = frame->ch_layout.order;
@@ -152,7 +152,7 @@ static void name_layout(AVFrame *frame)
         frame->ch_layout = (AVChannelLayout){AV_CHANNEL_ORDER_UNSPEC, channels, {0}, NULL};
 }
 
-/* The next frame with samples into `decoded`: 0, AVERROR(EAGAIN), AVERROR_EOF. */
+/* Decodes the next non-empty frame. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
 static int decode(Sound *s)
 {
     for (;;) {
@@ -176,7 +176,7 @@ static double to_us(int64_t samples, int rate)
     return (double)samples * SECOND / rate;
 }
 
-/* Where the timestamps say that `decoded` is. */
+/* The position of `decoded` by its timestamp. */
 static double stamped(const Sound *s)
 {
     const int64_t pts = s->decoded->best_effort_timestamp;
@@ -201,7 +201,7 @@ static AVFrame *like_decoded(const Sound *s, int samples)
     return frame;
 }
 
-/* Leaves out the first samples of `decoded`; with nothing left it is blank. */
+/* Cuts the first samples of `decoded`; it becomes blank if none are left. */
 static void cut(Sound *s, double us)
 {
     AVFrame *d = s->decoded;
@@ -218,7 +218,7 @@ static void cut(Sound *s, double us)
     av_frame_free(&rest);
 }
 
-/* Brings the first samples to where it starts. */
+/* Aligns the first samples to the start position. */
 static void start(Sound *s, double *position)
 {
     s->next_in = *position;
@@ -233,7 +233,7 @@ static void start(Sound *s, double *position)
     s->started = s->decoded->nb_samples > 0;
 }
 
-/* No more goes into the graph until all has come out of it, and it is opened anew. */
+/* Drains the graph so that it can be reopened. */
 static void drain(Sound *s)
 {
     s->draining = 1;
@@ -241,7 +241,7 @@ static void drain(Sound *s)
         close_graph(s);
 }
 
-/* Puts the frame into the graph and takes it over. */
+/* Sends the frame, taking ownership. */
 static void push(Sound *s, AVFrame *frame)
 {
     const double length = to_us(frame->nb_samples, frame->sample_rate);
@@ -267,14 +267,14 @@ static void push_silence(Sound *s)
     av_frame_free(&frame);
 }
 
-/* Makes up a little for what the timestamps are ahead of the count of samples. */
+/* Corrects a little of the difference between timestamps and sample count. */
 static void smooth(Sound *s, double ahead)
 {
     s->next_in += ahead / SMOOTHING;
     s->next_out += ahead / SMOOTHING;
 }
 
-/* Sees to a graph for `decoded`: 1, or 0 when it is not there yet. */
+/* Makes sure the graph accepts `decoded`. Returns 1, or 0 if it is not ready yet. */
 static int prepare(Sound *s)
 {
     if (s->graph.filters.graph && s->graph_speed == s->to.speed &&
@@ -294,7 +294,7 @@ static int prepare(Sound *s)
     return 1;
 }
 
-/* Puts `decoded` into the graph, or what has to go before it. */
+/* Sends `decoded`, or prepares what must precede it. */
 static void place(Sound *s)
 {
     double position = stamped(s);
@@ -327,8 +327,7 @@ static void place(Sound *s)
         push(s, s->decoded);
 }
 
-/* Brings something into the graph: 0 (look whether something comes out), AVERROR(EAGAIN),
- * AVERROR_EOF. */
+/* Feeds the graph. Returns 0 (check its output), AVERROR(EAGAIN) or AVERROR_EOF. */
 static int feed(Sound *s)
 {
     const int ret = s->decoded->nb_samples ? 0 : decode(s);

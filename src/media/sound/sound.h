@@ -1,5 +1,4 @@
-/* A track of sound: packets to samples as a device takes them, each with its position, at any
- * speed. */
+/* Decodes a sound track to samples in a device's format, with positions, at any speed. */
 #ifndef LUMEQ_MEDIA_SOUND_H
 #define LUMEQ_MEDIA_SOUND_H
 
@@ -13,46 +12,42 @@
 
 typedef struct Sound Sound;
 
-/* Samples that follow each other in time. `samples` is the caller's memory, with room for
- * sound_block_samples() times the channels. */
+/* Consecutive samples. `samples` is the caller's memory for sound_block_samples() times the
+ * channels. */
 typedef struct SoundBlock {
     float *samples;   /* -1..1, interleaved */
-    int count;        /* of samples of each channel, 1 or more */
-    int64_t position; /* of the first one: microseconds from the start of the input */
-    double worth;     /* microseconds of position that each one takes: more at higher speed */
+    int count;        /* samples per channel, at least 1 */
+    int64_t position; /* of the first sample, microseconds from the start of the input */
+    double worth;     /* microseconds of position per sample; more at higher speed */
 } SoundBlock;
 
-/*
- * Opens the track's decoder. `origin_us` is source_start(): where positions are counted from.
- * `rate` and `channels` (1, 2, 6 or 8; in the order FL FR FC LFE BL BR SL SR) are the device's, the
- * track may have any and change them. The stream must outlive it. MEDIA_INPUT, *sound is then NULL.
- */
+/* Opens the track's decoder. `origin_us` is source_start(), the origin of positions. `rate` and
+ * `channels` (1, 2, 6 or 8, ordered FL FR FC LFE BL BR SL SR) are the device's; the track's may
+ * differ and change. The stream must outlive it. MEDIA_INPUT; *sound is then NULL. */
 int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rate, int channels,
                MediaError *error);
 
-/* What a block for a device of that rate holds at most: about 20 ms. */
+/* Maximum samples per block at this rate: about 20 ms. */
 int sound_block_samples(int rate);
 
-/* Forgets what it holds. The next sample given out is the one at `position`, or the first one that
- * follows, after silence; AV_NOPTS_VALUE: the first one there is. */
+/* Discards buffered data. The next sample returned is at `position` (after silence if the first one
+ * is later), or the first one there is if AV_NOPTS_VALUE. */
 void sound_start(Sound *sound, int64_t position);
 
-/* SOUND_MIN_SPEED to SOUND_MAX_SPEED; the pitch is kept. From about the next block on. */
+/* SOUND_MIN_SPEED to SOUND_MAX_SPEED at unchanged pitch, from about the next block on. */
 void sound_set_speed(Sound *sound, double speed);
 
-/* Hands in a packet, NULL at the end, when sound_receive() has answered AVERROR(EAGAIN). Damage is
- * counted and becomes silence. */
+/* Sends a packet, or NULL at the end, after sound_receive() returned AVERROR(EAGAIN). Damage is
+ * counted and replaced by silence. */
 void sound_send(Sound *sound, const AVPacket *packet);
 
-/*
- * The next block: 0, AVERROR(EAGAIN) (hand in a packet), or AVERROR_EOF. Blocks follow each other
- * in time: holes in the timestamps are filled with silence, what overlaps is cut, and what is only
- * jitter is smoothed. Only where the timestamps jump by more than that can be, and where a URL has
- * come back (source_is_return()), the position does.
- */
+/* Returns 0 with the next block, AVERROR(EAGAIN) (send a packet), or AVERROR_EOF. Blocks are
+ * continuous: gaps in the timestamps become silence, overlaps are cut, jitter is smoothed. The
+ * position jumps only if the timestamps jump too far, or after a URL reconnected
+ * (source_is_return()). */
 int sound_receive(Sound *sound, SoundBlock *block);
 
-/* Packets and frames that were found damaged since it was opened. */
+/* Damaged packets and frames since it was opened. */
 int64_t sound_damage(const Sound *sound);
 
 void sound_close(Sound **sound);

@@ -7,13 +7,13 @@
 #include <libavutil/bprint.h>
 #include <libavutil/samplefmt.h>
 
-/* What one atempo slows down to at most. */
+/* Minimum speed of one atempo filter. */
 #define MIN_TEMPO 0.5
 
-/* Its windows are the power of two samples at or above this part of a second. */
+/* Its window is the smallest power of two samples at or above this fraction of a second. */
 #define WINDOWS_PER_SECOND 24
 
-/* Measured with beeps at speeds from 0.25 to 4: they begin half a window early and end in time. */
+/* Measured at speeds from 0.25 to 4: sounds begin half a window early and end on time. */
 static double tempo_is_early(int rate)
 {
     int window = 1;
@@ -22,7 +22,7 @@ static double tempo_is_early(int rate)
     return 1e6 * window / 4 / rate;
 }
 
-/* Answers how early a sound comes out of what is added. */
+/* Appends tempo filters; returns how early sound leaves them. */
 static double add_tempo(AVBPrint *text, double speed, int rate)
 {
     double early = 0, stretched = 1;
@@ -37,7 +37,7 @@ static double add_tempo(AVBPrint *text, double speed, int rate)
     return early + tempo_is_early(rate) * stretched;
 }
 
-/* Channels nobody knows the places of cannot be mixed: the first ones are taken. */
+/* Channels without known positions cannot be mixed: keep the first ones. */
 static void add_first_channels(AVBPrint *text, int channels)
 {
     av_bprintf(text, "pan=%dc", channels);
@@ -58,7 +58,7 @@ static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
     av_bprintf(text, ",");
     if (g->layout.order == AV_CHANNEL_ORDER_UNSPEC && g->layout.nb_channels > to->channels)
         add_first_channels(text, to->channels);
-    /* rematrix_maxval: channels mixed into fewer stay within -1..1 */
+    /* rematrix_maxval keeps downmixed channels within -1..1 */
     av_channel_layout_describe(&out, name, sizeof(name));
     av_bprintf(text,
                "aresample=%d:rematrix_maxval=1,"

@@ -1,4 +1,4 @@
-/* The filters that bring decoded sound to a device's format, and to another speed. */
+/* Filters that convert decoded sound to the device's format and speed. */
 #ifndef LUMEQ_MEDIA_SOUND_GRAPH_H
 #define LUMEQ_MEDIA_SOUND_GRAPH_H
 
@@ -7,32 +7,31 @@
 
 #include "media/filter_graph.h"
 
-/* {0} is a closed one. */
+/* {0} is closed. */
 typedef struct SoundGraph {
     FilterGraph filters;
-    int rate, format; /* of the frames that it takes */
+    int rate, format; /* of its input frames */
     AVChannelLayout layout;
-    double early_us; /* a sound comes out so much before its share of the samples: microseconds of
-                        what goes in */
+    double early_us; /* how early sound leaves the filters, in input microseconds */
 } SoundGraph;
 
-/* What comes out: float, interleaved, the usual layout for so many channels. */
+/* Output: float, interleaved, default layout. */
 typedef struct SoundFormat {
     int rate, channels;
-    int block;    /* samples of a frame, the last one may be shorter */
-    double speed; /* 1: none is added; the pitch is kept */
+    int block;    /* samples per frame; the last may be shorter */
+    double speed; /* playback speed at unchanged pitch */
 } SoundFormat;
 
-/* For frames like `frame`. 0 or AVERROR; it is closed then. */
+/* Opens filters for frames like `frame`. Returns 0 or AVERROR; it is then closed. */
 int sound_graph_open(SoundGraph *graph, const AVFrame *frame, const SoundFormat *to);
 
-/* Whether it takes frames like this one. */
+/* Returns nonzero if it accepts frames like this one. */
 int sound_graph_fits(const SoundGraph *graph, const AVFrame *frame);
 
-/* Takes the frame over, NULL at the end. 0 or AVERROR. */
+/* Takes ownership of the frame; NULL at the end. Returns 0 or AVERROR. */
 int sound_graph_send(SoundGraph *graph, AVFrame *frame);
 
-/* 0, AVERROR(EAGAIN), AVERROR_EOF. */
+/* Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
 int sound_graph_receive(SoundGraph *graph, AVFrame *frame);
 
 void sound_graph_close(SoundGraph *graph);

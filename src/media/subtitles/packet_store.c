@@ -6,7 +6,7 @@
 
 #include "media/packet_bytes.h"
 
-/* Those that stay are known anew: what has given way may come again. */
+/* Rebuilds the set of known packets, so that dropped ones may come again. */
 static void drop_oldest(PacketStore *s)
 {
     int count = 0;

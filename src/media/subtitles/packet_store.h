@@ -1,22 +1,21 @@
-/* Packets that are kept to be decoded later: of tracks of subtitles that may still be chosen. */
+/* Subtitle packets of tracks that may be selected later. */
 #ifndef LUMEQ_MEDIA_PACKET_STORE_H
 #define LUMEQ_MEDIA_PACKET_STORE_H
 
 #include "media/packet_set.h"
 
-/* {0} is an empty one. Used by one thread. */
+/* {0} is empty. For one thread. */
 typedef struct PacketStore {
-    AVPacket **packets; /* in the order they came */
+    AVPacket **packets; /* in order of arrival */
     int count, room;
     size_t bytes;
-    PacketSet known; /* those */
+    PacketSet known; /* the stored packets */
 } PacketStore;
 
-/* What a store holds at most; the oldest quarter gives way. */
+/* Maximum size; the oldest quarter is dropped when full. */
 #define PACKET_STORE_BYTES (32 << 20)
 
-/* Keeps a reference to the packet, unless the same one is there already. Without memory it does
- * not. */
+/* Stores a reference unless the packet is already there or memory runs out. */
 void packet_store_add(PacketStore *store, const AVPacket *packet);
 
 void packet_store_clear(PacketStore *store);

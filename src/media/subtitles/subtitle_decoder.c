@@ -9,13 +9,13 @@
 #include "media/output/transcode.h"
 #include "media/packet_set.h"
 
-/* Text is never that long; the rest of such a packet is no text. */
+/* Maximum length of text; the rest of the packet is damaged. */
 #define MAX_LINE (64 * 1024)
 
-/* A canvas larger than this is a damaged one. */
+/* Larger canvases are damaged. */
 #define MAX_CANVAS 8192
 
-/* The canvas of DVB subtitles that do not tell theirs. */
+/* Default canvas of DVB subtitles. */
 #define DVB_WIDTH 720
 #define DVB_HEIGHT 576
 
@@ -25,7 +25,7 @@ struct SubtitleDecoder {
     AVRational time_base;
     int video_width, video_height;
     int is_text;
-    PacketSet seen; /* of text */
+    PacketSet seen; /* decoded text packets */
 };
 
 static const AVCodecDescriptor *descriptor_of(const AVStream *stream)
@@ -84,7 +84,7 @@ static int copy_lines(SubtitleEvent *event, const AVSubtitle *subtitle)
     return 0;
 }
 
-/* A palette's colour is a number, alpha first. */
+/* Palette entries are 0xAARRGGBB in native byte order. */
 static void copy_pixels(uint8_t *to, const AVSubtitleRect *rect)
 {
     for (int y = 0; y < rect->h; y++)
@@ -136,7 +136,7 @@ static void find_canvas(const SubtitleDecoder *d, SubtitleEvent *event)
     event->canvas_height = height;
 }
 
-/* Decoders tell an end of 0 or of all bits set where they know none. */
+/* Decoders report an unknown end as 0 or all bits set. */
 static void find_times(const SubtitleDecoder *d, SubtitleEvent *event, const AVSubtitle *subtitle,
                        const AVPacket *packet)
 {
@@ -151,7 +151,7 @@ static void find_times(const SubtitleDecoder *d, SubtitleEvent *event, const AVS
         event->end = base + (int64_t)subtitle->end_display_time * 1000;
 }
 
-/* Whether arithmetic can be done with a time; AV_NOPTS_VALUE is INT64_MIN. */
+/* True if arithmetic on the time cannot overflow; AV_NOPTS_VALUE is INT64_MIN. */
 static int is_usable(int64_t time)
 {
     return time > INT64_MIN / 4 && time < INT64_MAX / 4;

@@ -1,73 +1,69 @@
-/* A subtitle track's packets to what is to be shown: lines of ASS, or bitmaps. */
+/* Decodes subtitle packets to ASS lines or bitmaps. */
 #ifndef LUMEQ_MEDIA_SUBTITLE_DECODER_H
 #define LUMEQ_MEDIA_SUBTITLE_DECODER_H
 
 #include "media/error.h"
 #include "media/input/source.h"
 
-/* May be used by one thread at a time. */
+/* For one thread at a time. */
 typedef struct SubtitleDecoder SubtitleDecoder;
 
 typedef enum SubtitleKind {
-    SUBTITLE_KIND_ASS,   /* ASS of its own, with its own layout */
-    SUBTITLE_KIND_PLAIN, /* text of another format, as ASS: without a look that its author wanted */
+    SUBTITLE_KIND_ASS,    /* ASS with its own layout */
+    SUBTITLE_KIND_PLAIN,  /* other text formats, converted to ASS without styles */
     SUBTITLE_KIND_IMAGES, /* bitmaps */
 } SubtitleKind;
 
-/* In pixels of the canvas that it is drawn on. R, G, B, A, rows without padding, alpha not
- * multiplied in. */
+/* In canvas pixels. R, G, B, A, rows without padding, alpha not premultiplied. */
 typedef struct SubtitleBitmap {
     uint8_t *pixels;
-    int x, y, width, height; /* it may reach beyond the canvas */
+    int x, y, width, height; /* may reach beyond the canvas */
 } SubtitleBitmap;
 
-/* The end of an event that stays until the next one of its track begins. */
+/* End of an event that lasts until the next one of its track. */
 #define SUBTITLE_UNTIL_NEXT INT64_MAX
 
-/* What is shown from `start` to `end`, positions in AV_TIME_BASE units from source_start(). An
- * event of bitmaps without any ends what was there before. */
+/* Lines or bitmaps shown from `start` to `end`, in microseconds from source_start(). An empty
+ * bitmap event ends the previous one. */
 typedef struct SubtitleEvent {
     int64_t start, end;
-    char **lines; /* of ASS: "ReadOrder,Layer,Style,Name,MarginL,MarginR,MarginV,Effect,Text" */
+    char **lines; /* ASS: "ReadOrder,Layer,Style,Name,MarginL,MarginR,MarginV,Effect,Text" */
     int line_count;
     SubtitleBitmap *bitmaps;
     int bitmap_count;
-    int canvas_width, canvas_height; /* what bitmaps are placed in */
+    int canvas_width, canvas_height; /* canvas of the bitmaps */
 } SubtitleEvent;
 
-/* What the packets of a track become, decoders that are missing apart. */
+/* The kind of a track, whether or not a decoder exists. */
 SubtitleKind subtitle_kind(const AVStream *stream);
 
-/* The source must outlive it. MEDIA_INPUT (no decoder, ...); *decoder is then NULL. */
+/* The source must outlive the decoder. MEDIA_INPUT (no decoder, ...); *decoder is then NULL. */
 int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const AVStream *stream,
                           MediaError *error);
 
-/* The head of an ASS file that its lines belong to: styles, and the resolution they are for. "" for
- * bitmaps. */
+/* The ASS header for the lines: styles and resolution. "" for bitmaps. */
 const char *subtitle_decoder_header(const SubtitleDecoder *decoder);
 
-/*
- * Answers 1 with *event filled, to be freed, or 0: the packet (which stays as it is) shows nothing,
- * is damaged, or its text has been decoded before (as happens after a seek back).
- */
+/* Returns 1 with *event, which the caller frees, or 0 if the packet (which stays unchanged) shows
+ * nothing, is damaged, or repeats text that was decoded before, as after seeking back. */
 int subtitle_decoder_decode(SubtitleDecoder *decoder, AVPacket *packet, SubtitleEvent *event);
 
-/* After a seek. */
+/* Call after a seek. */
 void subtitle_decoder_flush(SubtitleDecoder *decoder);
 
-/* Leaves it {0}. */
+/* Frees its content; leaves {0}. */
 void subtitle_event_free(SubtitleEvent *event);
 
 void subtitle_decoder_close(SubtitleDecoder **decoder);
 
-/* A font that the input brings along. Borrowed from the source. */
+/* A font attached to the input; borrowed from the source. */
 typedef struct SubtitleFont {
     const char *name;
     const uint8_t *data;
     int size;
 } SubtitleFont;
 
-/* Fonts are counted from 0: 1, or 0 where there are no more. */
+/* Returns 1 with font `number`, counted from 0, or 0 if there is no such font. */
 int subtitle_font(const Source *source, int number, SubtitleFont *font);
 
 #endif

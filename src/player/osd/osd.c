@@ -7,7 +7,7 @@
 
 #include "player/osd/osd_page.h"
 
-/* Text is as high as these shares of the window, but no smaller than so many units. */
+/* Text height: a share of the window's shorter side, at least this many desktop units. */
 #define MESSAGE_SHARE (1 / 26.0)
 #define MESSAGE_UNITS 16
 #define STATISTICS_SHARE (1 / 48.0)
@@ -16,25 +16,25 @@
 #define HELP_UNITS 15
 #define SETTINGS_SHARE (1 / 44.0)
 #define SETTINGS_UNITS 14
-#define EASY_UNITS 11    /* small, but easily read */
-#define SMALLEST_UNITS 9 /* rather than smaller, lines are cut off */
+#define EASY_UNITS 11    /* smallest comfortable size */
+#define SMALLEST_UNITS 9 /* smallest size; longer lines are cut */
 
-/* No text is made higher than this share of the window. */
+/* Maximum text height as a share of the window. */
 #define LARGEST_SHARE (1 / 10.0)
 
-/* The share of the height that is left to subtitles where that can be. */
+/* Share of the height kept free for subtitles if possible. */
 #define SUBTITLES_SHARE 0.2
 
-/* Of their grounds: what may lie below pages does not disturb their reading. */
+/* Background opacity: pages must stay readable over anything. */
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
 #define HELP_ALPHA 250
-#define POINTED_ALPHA 255 /* subtitles may lie below it */
+#define POINTED_ALPHA 255 /* may lie over subtitles */
 
 #define MARGIN_SHARE (1 / 45.0)
 #define MARGIN_UNITS 10
 
-/* Of a message, in shares of its text's size. */
+/* Message layout in multiples of its text height. */
 #define LINE 1.25
 #define PADDING_ACROSS 0.65
 #define PADDING 0.4
@@ -43,40 +43,40 @@
 #define BAR_LENGTH 16.0
 #define CORNER 0.45
 
-/* The radius of the light of a recording, and the room it takes. */
+/* Radius and width of the recording light. */
 #define LIGHT 0.32
 #define LIGHT_ROOM 1.0
 
-/* The bar's text, as a share of a message's. */
+/* Text height of the bar relative to a message. */
 #define BAR_TEXT 0.7
 
-/* Of the line below a picture that is narrower, in shares of its size: a time has room there. */
+/* Minimum width of the line below a preview, in text heights: a time fits. */
 #define POINTED_LINE 6.0
 
-/* Rows of the help page beside each other. */
+/* Maximum columns of the help. */
 #define HELP_COLUMNS 3
 
 typedef struct Part {
     Overlay overlay; /* owned */
-    OsdPlace place;  /* it was drawn for */
-    int valid;       /* it has been, and what it shows is the same */
+    OsdPlace place;  /* it was drawn for this place */
+    int valid;       /* the canvas is up to date */
 } Part;
 
 struct Osd {
     Text *text;
     Part parts[OSD_PARTS];
-    OsdPage pages[OSD_PARTS]; /* that of the message is empty */
+    OsdPage pages[OSD_PARTS]; /* empty for messages */
     int help_part;
     char message[OSD_MAX_LINE];
     double share;
     int64_t message_end; /* when it begins to fade */
     int has_message;
     char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
-    int message_drawn;                                  /* ... of the two */
-    Rect labelled[OSD_PARTS];                           /* {0}: not */
-    int64_t labels_end;                                 /* when they begin to fade */
+    int message_drawn;        /* whether the canvas includes the message */
+    Rect labelled[OSD_PARTS]; /* {0}: no label */
+    int64_t labels_end;       /* when they begin to fade */
     OsdSettings settings;
-    OsdSettingsPlaces settings_at; /* as it was drawn */
+    OsdSettingsPlaces settings_at; /* as drawn */
     OsdBar bar;
     int64_t bar_end;            /* when it begins to fade */
     char pointed[OSD_MAX_LINE]; /* "": nothing */
@@ -169,7 +169,7 @@ void osd_show_bar(Osd *o, int64_t until_us)
         o->bar_end = until_us;
 }
 
-/* Without memory it has none. */
+/* Returns {0} if out of memory. */
 static Canvas copy_canvas(const Canvas *from)
 {
     Canvas copy = {NULL, (ptrdiff_t)from->width * 4, from->width, from->height};
@@ -197,7 +197,7 @@ void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
     o->parts[part].valid = 0;
 }
 
-/* ---- where things are ---- */
+/* ---- layout ---- */
 
 static int side_of(const OsdPlace *place)
 {
@@ -209,7 +209,7 @@ static double usual(const OsdPlace *place, double share, double units)
     return fmax(side_of(place) * share, units * place->density);
 }
 
-/* As large as the user wants it, as far as a line still leaves room for others. */
+/* Applies the user's factor but leaves room for other lines. */
 static int scaled(const OsdPlace *place, double share, double units)
 {
     const double size = usual(place, share, units);
@@ -231,7 +231,7 @@ static int message_height(const OsdPlace *place, int with_bar)
     return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
 }
 
-/* Beside a page that is called for no message is larger than usual: there is much to be read. */
+/* While the help or settings are open, messages are not enlarged, to leave room. */
 static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
 {
     OsdPlace place = *window;
@@ -240,7 +240,7 @@ static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
     return place;
 }
 
-/* What is left below the message, which always has its place. */
+/* The area below the message line, which is always reserved. */
 static Rect below_message(const OsdPlace *place, Rect rect)
 {
     const int m = margin(place);
@@ -260,7 +260,7 @@ static void draw_bar(const Canvas *canvas, const Osd *o, int size)
     canvas_fill(canvas, (Rect){left, y, filled, height}, OSD_ACCENT, 255);
 }
 
-/* Digits of a font may differ in width, and the light is not to move with them. */
+/* Measured with zeros so that the light does not move when digits change. */
 static int recording_width(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place);
@@ -272,7 +272,7 @@ static int recording_width(const Osd *o, const OsdPlace *place)
     return text_width(o->text, size, widest) + 1 + (int)((LIGHT_ROOM + 2 * PADDING_ACROSS) * size);
 }
 
-/* A notice, a message, or both. */
+/* Draws a notice, a message, or both. */
 static Overlay draw_message(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place), m = margin(place);
@@ -320,7 +320,7 @@ static Overlay draw_recording(const Osd *o, const OsdPlace *place)
     return overlay;
 }
 
-/* Beside a notice, which stays, it does not fade. */
+/* Next to a permanent notice the message does not fade. */
 static int has_message(const Osd *o, int64_t now_us)
 {
     return o->has_message && now_us < o->message_end + (o->notice[0] ? 0 : OSD_FADE_US);
@@ -342,7 +342,7 @@ static int meet(const Overlay *a, const Overlay *b)
            a->y < b->y + b->canvas.height && b->y < a->y + a->canvas.height;
 }
 
-/* A page that is called for is to be read: no label and no bar shines through. */
+/* Labels and the bar are hidden where an open page covers them. */
 static int is_below_page(const Osd *o, OsdPart part)
 {
     const Overlay *below = &o->parts[part].overlay;
@@ -371,7 +371,7 @@ OsdBarPlaces osd_bar_at(const Osd *o, const OsdPlace *place)
     return osd_bar_places(&o->bar, place->bar, margin(place), bar_size(place));
 }
 
-/* Within the bar's width. A line that is longer than the picture is cut off. */
+/* The preview stays within the bar's width; its line is cut to the picture's. */
 static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
 {
     char line[OSD_MAX_LINE];
@@ -440,7 +440,7 @@ static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
         .alpha = STATISTICS_ALPHA,
         .name = OSD_DIM,
         .value = OSD_BRIGHT,
-        .min_width = before->overlay.canvas.width, /* rather than follow its numbers */
+        .min_width = before->overlay.canvas.width, /* so the width does not flicker */
     };
     return osd_page_draw(&o->pages[OSD_STATISTICS], &style, o->text);
 }
@@ -471,7 +471,7 @@ static OsdSettingsPlaces place_settings(const Osd *o, const OsdPlace *place)
     return osd_settings_places(&o->settings, below_message(&message, place->area), size, o->text);
 }
 
-/* The name is for as long as the style. */
+/* `name` must live as long as the style. */
 static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OSD_MAX_LINE])
 {
     const OsdPlace message = place_of(o, OSD_MESSAGE, place);
@@ -487,9 +487,9 @@ static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OS
         .value = OSD_BRIGHT,
         .part_name = name,
     };
-    snprintf(name, OSD_MAX_LINE, "99 of 99, ? goes on"); /* as it is at most */
+    snprintf(name, OSD_MAX_LINE, "99 of 99, ? goes on"); /* the longest heading */
     style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
-    if (style.parts > 1) { /* than over the picture alone */
+    if (style.parts > 1) { /* use the whole window instead */
         style.limit = below_message(&message, window);
         style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
     }

@@ -1,10 +1,9 @@
 /*
- * What the player writes over the window: messages, that it records, statistics, the help page and
- * the bar at the bottom, each a canvas of its own that overlaps no other, and which half of a
- * comparison is which. All functions are for one thread.
+ * The on-screen display: messages, recording light, statistics, help, settings, comparison labels
+ * and the bar. Each is a separate canvas, and none overlaps another.
  *
- * Times are microseconds of a clock that does not go back, sizes and positions pixels of the
- * window.
+ * All functions are for one thread. Times are microseconds of a monotonic clock; sizes and
+ * positions are window pixels.
  */
 #ifndef LUMEQ_PLAYER_OSD_H
 #define LUMEQ_PLAYER_OSD_H
@@ -19,99 +18,97 @@ typedef struct Osd Osd;
 
 typedef enum OsdPart {
     OSD_MESSAGE = 0, /* top left */
-    OSD_STATISTICS,  /* below it */
-    OSD_HELP,        /* in the middle of the picture; while it is there, statistics are not */
+    OSD_STATISTICS,  /* below the message */
+    OSD_HELP,        /* centred over the picture; hides the statistics */
     OSD_RECORDING,   /* top right */
-    OSD_BEFORE,      /* the labels of a comparison */
+    OSD_BEFORE,      /* comparison labels */
     OSD_AFTER,
-    OSD_SETTINGS, /* at the left, below the message, in place of the statistics */
+    OSD_SETTINGS, /* on the left below the message; hides the statistics */
     OSD_BAR,      /* at the bottom */
-    OSD_POINTED,  /* above it: where the mouse points to */
+    OSD_POINTED,  /* preview above the bar */
     OSD_PARTS,
 } OsdPart;
 
 typedef struct OsdPlace {
     int width, height; /* of the window */
-    Rect area;         /* where messages and statistics may be: beside the panel, perhaps */
-    Rect picture;      /* that the help page is in the middle of */
-    Rect bar;          /* that the bar is at the bottom of */
-    double density;    /* pixels for each unit of the desktop, 1 or more */
-    double scale;      /* of text and the bar, on top of what suits all of these */
+    Rect area;         /* for messages and statistics, for example beside the panel */
+    Rect picture;      /* the help is centred in it */
+    Rect bar;          /* the bar is at its bottom */
+    double density;    /* pixels per desktop unit, at least 1 */
+    double scale;      /* user's factor for text and the bar */
 } OsdPlace;
 
 typedef struct OsdLayer {
-    Overlay overlay; /* its canvas is the Osd's, valid until the next osd_draw() of that part */
-    double opacity;  /* of the whole, 0..1 */
+    Overlay overlay; /* its canvas belongs to the Osd, valid until the part's next osd_draw() */
+    double opacity;  /* 0..1 */
 } OsdLayer;
 
-/* A message is seen for OSD_MESSAGE_US and then fades. */
+/* Messages stay for OSD_MESSAGE_US, then fade. */
 #define OSD_MESSAGE_US 1500000
 #define OSD_FADE_US 250000
 
-/* How long labels are usually seen when there is a comparison to be labelled. */
+/* How long comparison labels stay at first. */
 #define OSD_LABELS_US 3000000
 
-/* Nothing is to be seen. 0, or -1 without memory; *osd is then NULL. */
+/* Returns 0, or -1 if out of memory; *osd is then NULL. */
 int osd_open(Osd **osd);
 
-/* What it writes with; borrowed. NULL, as at first: nothing is drawn. */
+/* Sets the text renderer (borrowed). Draws nothing while it is NULL. */
 void osd_set_text(Osd *osd, Text *text);
 
-/* Shows a line from now on, in place of the one before. `share`: of a bar below it that is filled,
- * 0..1; negative: without a bar. */
+/* Shows a message, replacing the last one. `share`: fill of a progress bar below it, 0..1;
+ * negative: no bar. */
 void osd_message(Osd *osd, int64_t now_us, const char *line, double share);
 
-/* What stays, before any message in its line; copied. NULL: none. */
+/* A permanent notice, shown before any message; copied. NULL: none. */
 void osd_notice(Osd *osd, const char *line);
 
-/* A red light with this line beside it; copied. NULL: none. */
+/* A red light with this line; copied. NULL: none. */
 void osd_recording(Osd *osd, const char *line);
 
-/* Labels a part of the window, OSD_BEFORE or OSD_AFTER: in the middle of its upper side, below what
- * messages take. {0}, or too small: without a label. */
+/* Places the label OSD_BEFORE or OSD_AFTER at the top centre of a rectangle, below messages. No
+ * label if it does not fit. */
 void osd_label(Osd *osd, OsdPart part, Rect within);
 
-/* Labels are seen at least until then, in time of osd_draw(), and fade. */
+/* Shows the labels at least until then; after that they fade. */
 void osd_show_labels(Osd *osd, int64_t until_us);
 
-/* What the bar shows; copied. */
+/* The bar's content; copied. */
 void osd_set_bar(Osd *osd, const OsdBar *bar);
 
-/* The bar is seen at least until then, as labels are. */
+/* Shows the bar at least until then. */
 void osd_show_bar(Osd *osd, int64_t until_us);
 
-/* Where its parts are in such a window, whether it is seen or not. */
+/* The places of its parts, even while it is hidden. */
 OsdBarPlaces osd_bar_at(const Osd *osd, const OsdPlace *place);
 
-/* What stands above it, centred at a column of the window: a line, and a picture above that, which
- * may be NULL; copied. A line of NULL: nothing. */
+/* A line and an optional picture (NULL: none) above the bar, centred at a window column; copied.
+ * Line NULL: nothing. */
 void osd_point(Osd *osd, int column, const char *line, const Canvas *picture);
 
-/* The statistics or the help page; copied. A count of 0 hides it. */
+/* Sets the rows of OSD_STATISTICS or OSD_HELP; copied. Count 0 hides it. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
 
-/* The help page comes in so many parts where the window is small, once it has rows; which of them
- * is shown, from 0 on, or else the last one. */
+/* Small windows show the help in several pages. osd_set_help_part() selects one, from 0 on; too
+ * high: the last. */
 int osd_help_parts(const Osd *osd, const OsdPlace *place);
 void osd_set_help_part(Osd *osd, int part);
 
-/* The panel of settings; copied. Without rows: there is none. */
+/* The settings panel; copied. No rows: hidden. */
 void osd_set_settings(Osd *osd, const OsdSettings *settings);
 
-/* Where it was drawn in such a window; {0}: it is not there. */
+/* Its place; {0}: hidden. */
 OsdSettingsPlaces osd_settings_place(const Osd *osd, const OsdPlace *place);
 
-/*
- * Lays one part out and draws it: *layer is what to show, with a width of 0 nothing. Answers 1 when
- * the canvas or its place differs from the last call's for this part, else 0; the opacity is to be
- * followed in any case.
- */
+/* Lays out and draws one part. *layer is what to show; width 0: nothing. Returns 1 if the canvas or
+ * its place changed since the last call for this part, else 0. The opacity may change either way.
+ * */
 int osd_draw(Osd *osd, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer);
 
-/* How long until something changes by itself: 0 while something fades, INT64_MAX: nothing does. */
+/* Time until something changes by itself: 0 while fading, INT64_MAX if never. */
 int64_t osd_wait(const Osd *osd, int64_t now_us);
 
-/* NULL is allowed inside. */
+/* *osd may be NULL. */
 void osd_close(Osd **osd);
 
 #endif

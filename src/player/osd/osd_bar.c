@@ -6,7 +6,7 @@
 #include "player/osd/osd_page.h"
 #include "player/osd/osd_time.h"
 
-/* In shares of the text's size. */
+/* In multiples of the text height. */
 #define HEIGHT 2.2
 #define PADDING 0.8
 #define LINE 0.28
@@ -23,7 +23,7 @@ static int time_width(const OsdBar *bar, int size)
     return text_room(size, most >= INT64_C(3600000000) ? 7 : 5);
 }
 
-/* "2/5", or "" */
+/* Writes "2/5", or "" for a single file. */
 static void file_text(const OsdBar *bar, char *text, size_t size)
 {
     text[0] = '\0';
@@ -31,7 +31,7 @@ static void file_text(const OsdBar *bar, char *text, size_t size)
         snprintf(text, size, "%d/%d", bar->file, bar->files);
 }
 
-/* With the gap behind it. */
+/* Including the gap after it. */
 static int file_width(const OsdBar *bar, int size)
 {
     char text[32];
@@ -66,13 +66,13 @@ static int at(const OsdBar *bar, Rect track, int64_t position)
     return track.x + (int)(fmin(fmax(share, 0), 1) * track.width);
 }
 
-/* A rectangle of the window on a canvas that begins at `all`. */
+/* Converts window coordinates to a canvas that begins at `all`. */
 static Rect on(Rect all, int x, int y, int width, int height)
 {
     return (Rect){x - all.x, y - all.y, width, height};
 }
 
-/* What a click on it does: two bars, or a triangle. */
+/* Draws pause bars or a play triangle. */
 static void draw_button(const Canvas *canvas, Rect place, int paused, int size)
 {
     const double x = place.width / 2.0, y = place.height / 2.0, half = 0.38 * size;
@@ -91,7 +91,7 @@ static void draw_button(const Canvas *canvas, Rect place, int paused, int size)
     }
 }
 
-/* A line that is filled as far as `end`, with a knob there. */
+/* A line filled up to `end` with a knob there. */
 static void draw_line(const Canvas *canvas, Rect all, Rect track, int end, int size, Colour colour)
 {
     const int height = (int)fmax(2, LINE * size), y = track.y + (track.height - height) / 2;

@@ -1,35 +1,34 @@
-/* The bar at the bottom of the window: where the video is, how long it is, its chapters and the
- * volume. It knows where its parts are, for drawing and for the mouse. */
+/* The bar: position, duration, chapters and volume. It lays out its parts for drawing and for the
+ * mouse. */
 #ifndef LUMEQ_PLAYER_OSD_BAR_H
 #define LUMEQ_PLAYER_OSD_BAR_H
 
 #include "panel/canvas.h"
 #include "panel/text.h"
 
-/* Chapters beyond these have no mark. */
+/* Later chapters are not marked. */
 #define OSD_BAR_MARKS 64
 
-/* What it shows. Times are microseconds. */
+/* The bar's content. Times are microseconds. */
 typedef struct OsdBar {
-    int64_t position, duration; /* duration 0: not known, and there is nothing to seek on */
-    int file, files;            /* which of so many is played; files 0: it is alone */
-    int64_t from, to;           /* what is repeated; -1: no such end */
+    int64_t position, duration; /* duration 0: unknown, no seek bar */
+    int file, files;            /* number of the current file and of all; files 0: a single file */
+    int64_t from, to;           /* repeated section; -1: not set */
     int paused;
-    int volume, most, muted; /* of the sound, in %; most 0: there is none */
+    int volume, most, muted; /* in %; most 0: no sound */
     int marks;
-    int64_t mark[OSD_BAR_MARKS]; /* where chapters begin */
+    int64_t mark[OSD_BAR_MARKS]; /* chapter starts */
 } OsdBar;
 
-/* Pixels of the window. What there is no room for, or no use, is {0}. */
+/* In window pixels. Parts without room or use are {0}. */
 typedef struct OsdBarPlaces {
     Rect all, button, track, volume;
 } OsdBarPlaces;
 
-/* In `area`, with a margin and text of these sizes. */
+/* Lays out the bar in `area` with this margin and text size. */
 OsdBarPlaces osd_bar_places(const OsdBar *bar, Rect area, int margin, int size);
 
-/* Draws it into a new canvas, which is the caller's to free; without memory or room it has no
- * pixels. */
+/* Draws into a new canvas that the caller frees; no pixels without memory or room. */
 Overlay osd_bar_draw(const OsdBar *bar, const OsdBarPlaces *places, int size, Text *text);
 
 #endif

@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Widths are measured at this size. */
+/* Text size for measuring widths. */
 #define MEASURE_SIZE 32
 
-/* In shares of the text's size. */
+/* In multiples of the text height. */
 #define LINE 1.36
 #define PADDING 0.8
 #define BETWEEN_CELLS 1.0
 #define BETWEEN_COLUMNS 2.0
 #define CORNER 0.5
 
-/* Pixels that a column is wider than what was measured, for rounding. */
+/* Extra pixels per column for rounding. */
 #define SPARE 2
 
 #define ELLIPSIS "\xE2\x80\xA6"
@@ -77,7 +77,7 @@ Overlay osd_box(Rect rect, int radius, int alpha)
 
 /* ---- text that fits ---- */
 
-/* The largest count of bytes, up to `count`, that no character is cut at. */
+/* The largest count of bytes up to `count` that ends at a character boundary. */
 static size_t whole_characters(const char *line, size_t count)
 {
     while (count > 0 && ((unsigned char)line[count] & 0xC0) == 0x80)
@@ -109,20 +109,20 @@ void osd_fit(Text *text, int size, const char *line, int room, char *fitted)
 
 /* ---- layout ---- */
 
-/* Widths are in shares of the text's size. */
+/* Widths in multiples of the text height. */
 typedef struct Column {
     double name, value;
 } Column;
 
 typedef struct PageLayout {
-    int columns, rows; /* beside each other, in each */
+    int columns, rows; /* number of columns, rows in each */
     Column column[OSD_MAX_ROWS];
-    double width, height; /* of the whole */
-    double size;          /* of the text, in pixels, such that all fits */
-    int is_whole;         /* all of it can be read */
+    double width, height; /* of the page */
+    double size;          /* text height at which the page fits */
+    int is_whole;         /* everything is readable */
 } PageLayout;
 
-/* Width of each cell in shares of the text's size. */
+/* Cell widths in multiples of the text height. */
 typedef struct Widths {
     double cells[OSD_MAX_ROWS][2];
 } Widths;
@@ -141,7 +141,7 @@ static void measure(const OsdPage *page, Text *text, Widths *widths)
         }
 }
 
-/* A row without a name is a heading, which spans both cells. */
+/* A heading (no name) spans both cells. */
 static Column measure_column(const OsdPage *page, const Widths *widths, int first, int last)
 {
     Column column = {0};
@@ -170,7 +170,7 @@ static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const O
         layout.width += layout.column[i].name + BETWEEN_CELLS + layout.column[i].value;
     }
     layout.height = layout.rows * LINE + 2 * PADDING;
-    /* Rather than become too small, lines are cut off. */
+    /* cut lines rather than use tiny text */
     const double across = (style->limit.width - SPARE * columns) / layout.width;
     layout.size = fmin(fmax(across, style->smallest), style->limit.height / layout.height);
     layout.is_whole = fmin(across, layout.size) >= style->smallest;
@@ -179,7 +179,7 @@ static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const O
     return layout;
 }
 
-/* With as many columns as give the largest text. */
+/* Chooses the number of columns with the largest text. */
 static PageLayout lay_out(const OsdPage *page, const Widths *widths, const OsdPageStyle *style)
 {
     PageLayout best = lay_columns(page, widths, style, 1);
@@ -194,14 +194,15 @@ static PageLayout lay_out(const OsdPage *page, const Widths *widths, const OsdPa
 
 /* ---- parts ---- */
 
-/* Of a page; cells are the page's. */
+/* One page of several; the cells are borrowed. */
 typedef struct Part {
     OsdPage page;
     Widths widths;
     char name[OSD_MAX_LINE];
 } Part;
 
-/* One of them, below its name, where there are several. `name_width`: as the widths are. */
+/* Copies the rows of one page, below its heading if there are several. `name_width` is in the unit
+ * of the widths. */
 static void take_part(Part *cut, const Part *whole, int parts, int part, double name_width)
 {
     int count = 0;
@@ -287,7 +288,7 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
     text_draw(text, canvas);
 }
 
-/* Where something begins that is to be in the middle of a span and has to be within another. */
+/* Start of a box centred in a span but kept within another. */
 static int middle(int from, int span, int length, int least, int room)
 {
     return max_int(min_int(from + (span - length) / 2, least + room - length), least);

@@ -4,22 +4,22 @@
 
 #include "player/osd/osd_page.h"
 
-/* Widths are measured at this size. */
+/* Text size for measuring widths. */
 #define MEASURE_SIZE 32
 
-/* In shares of the text's size. */
+/* In multiples of the text height. */
 #define LINE 1.42
 #define PADDING 0.8
-#define INSET 0.45 /* of the chosen row's ground */
+#define INSET 0.45 /* of the selected row's background */
 #define BETWEEN 1.1
-#define ARROW 1.0 /* room beside a value for what changes it */
+#define ARROW 1.0 /* room beside a value for the arrows */
 #define CORNER 0.5
-#define FOOT 0.78 /* size of what keys do */
+#define FOOT 0.78 /* size of the key hints */
 
 #define ALPHA 225
 #define CHOSEN_ALPHA 34
 
-/* Above the rows there is a title, below them what keys do. */
+/* A title above the rows, key hints below. */
 #define MORE_LINES 2
 
 #define TITLE "Settings"
@@ -33,7 +33,7 @@ static double width_of(Text *text, const char *line)
     return (double)text_width(text, MEASURE_SIZE, line) / MEASURE_SIZE;
 }
 
-/* Columns, in shares of the text's size. */
+/* Column widths in multiples of the text height. */
 typedef struct Columns {
     double name, value, usual, all;
 } Columns;
@@ -44,7 +44,7 @@ static Columns measure(const OsdSettings *s, Text *text)
     for (int i = 0; i < s->count; i++) {
         c.name = fmax(c.name, width_of(text, s->rows[i].name));
         c.value = fmax(c.value, width_of(text, s->rows[i].value));
-        c.value = fmax(c.value, width_of(text, s->rows[i].usual)); /* it does not jump at once */
+        c.value = fmax(c.value, width_of(text, s->rows[i].usual)); /* keeps its width */
         c.usual = fmax(c.usual, width_of(text, s->rows[i].usual));
     }
     c.all = 2 * PADDING + c.name + 2 * BETWEEN + c.value + 2 * ARROW + c.usual;

@@ -1,4 +1,4 @@
-/* The panel of settings: each with its value and its default, one of them chosen. */
+/* The settings panel: each setting's value and default, one row selected. */
 #ifndef LUMEQ_PLAYER_OSD_SETTINGS_H
 #define LUMEQ_PLAYER_OSD_SETTINGS_H
 
@@ -11,31 +11,31 @@
 typedef struct OsdSetting {
     char name[OSD_SETTING_TEXT], value[OSD_SETTING_TEXT];
     char usual[OSD_SETTING_TEXT]; /* its default */
-    int changed;                  /* the value is another one */
-    int idle;                     /* it has no effect now */
+    int changed;                  /* differs from the default */
+    int idle;                     /* has no effect now */
 } OsdSetting;
 
-/* {0} is none. Compared byte by byte. */
+/* {0} hides the panel. Compared with memcmp(). */
 typedef struct OsdSettings {
     int count, chosen;
     OsdSetting rows[OSD_SETTING_ROWS];
 } OsdSettings;
 
-/* Where its parts are in a window; {0}: it has no room. */
+/* Places of its parts; {0}: no room. */
 typedef struct OsdSettingsPlaces {
     Rect all;
-    int size;       /* of its text, in pixels */
-    int top, row;   /* of the first row, and the height of each */
-    int value, end; /* columns of the window: values between these, */
-    int usual;      /* and from here on defaults */
+    int size;       /* text height */
+    int top, row;   /* top of the first row, height of each row */
+    int value, end; /* window columns: values lie between these, */
+    int usual;      /* defaults start here */
 } OsdSettingsPlaces;
 
-/* Within `limit`, at its left; its text has `size` pixels where it has room for that. */
+/* Lays out the panel at the left of `limit`, with text of at most `size` pixels. */
 OsdSettingsPlaces osd_settings_places(const OsdSettings *settings, Rect limit, int size,
                                       Text *text);
 
-/* The row that is there, or -1; *step is what a click there changes it by: 0 puts the default back;
- * where it only chooses the row *acts is 0. */
+/* Returns the row at x, y, or -1. *acts: a click there changes the setting by *step (0: restores
+ * the default), else it only selects the row. */
 int osd_settings_at(const OsdSettings *settings, const OsdSettingsPlaces *places, int x, int y,
                     int *acts, int *step);
 

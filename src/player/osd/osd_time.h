@@ -1,4 +1,4 @@
-/* Positions as they are written. */
+/* Formatting of positions. */
 #ifndef LUMEQ_PLAYER_OSD_TIME_H
 #define LUMEQ_PLAYER_OSD_TIME_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* "1:02:03", "2:03", of microseconds. */
+/* Formats microseconds as "1:02:03" or "2:03". */
 static inline void osd_time(int64_t us, char *text, size_t size)
 {
     const int64_t s = us > 0 ? us / 1000000 : 0;

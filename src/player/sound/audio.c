@@ -11,7 +11,7 @@
 #include "player/sound/audio_queue.h"
 #include "player/why.h"
 
-/* A buffer of the device is the power of two that is next to this. */
+/* Device buffer length, rounded to a power of two samples. */
 #define BUFFER_MS 20
 
 #define USUAL_RATE 48000
@@ -40,7 +40,7 @@ static void SDLCALL fill(void *opaque, Uint8 *bytes, int size)
     audio_queue_take(a->queue, (float *)(void *)bytes, count, clock_now());
 }
 
-/* No more than the device says that it has: sound.h mixes better than devices do. */
+/* No more channels than the device has: sound.h mixes down better than devices do. */
 static int choose_channels(int wanted)
 {
     SDL_AudioSpec usual = {0};
@@ -61,8 +61,8 @@ static SDL_AudioSpec choose_spec(const AVStream *stream, Audio *a)
     return spec;
 }
 
-/* The queue needs to know what the device is, which then may ask for sound already: it is paused
- * until audio_open() is done with it. */
+/* The device stays paused until audio_open() has created the queue, which needs the device's
+ * format. */
 static int open_device(Audio *a, const AVStream *stream)
 {
     const SDL_AudioSpec wanted = choose_spec(stream, a);
@@ -115,7 +115,7 @@ void audio_close(Audio **audio)
 
 /* ---- the thread that decodes ---- */
 
-/* 0, or negative when none follows. */
+/* Returns 0, or a negative value at the end. */
 static int next_block(Audio *a, SoundBlock *block)
 {
     int ret;
@@ -173,7 +173,7 @@ void audio_stop(Audio *a)
     sound_close(&a->sound);
 }
 
-/* ---- what can be changed, and known ---- */
+/* ---- control and status ---- */
 
 void audio_pause(Audio *a, int paused)
 {

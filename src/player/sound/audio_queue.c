@@ -5,46 +5,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It begins, also after it ran dry, with so many blocks: the device may ask for several at once. */
+/* Blocks needed to start, also after an underrun: the device may request several at once. */
 #define FIRST_BLOCKS 3
 
-/* What the device asks too early or late counts for this part, and not at all beyond so long, which
- * is no jitter. */
+/* Weight for smoothing request jitter; larger deviations are not jitter. */
 #define EVENING 16
 #define MAX_JITTER_US 100000
 
-/* Stretches of the last samples given to the device: several buffers full. */
+/* Recorded stretches of delivered samples: several buffers. */
 #define STRETCHES 64
 
-/* Samples from `first` on, counted since the device began, have these positions. */
+/* Position of the samples from `first` on, counted from the device's start. */
 typedef struct Stretch {
     int64_t first;
-    int known; /* 0: they are silence */
+    int known; /* 0: silence */
     double position, worth;
 } Stretch;
 
 struct AudioQueue {
     int rate, channels, buffer;
-    pthread_mutex_t lock; /* all below, but the samples of blocks */
+    pthread_mutex_t lock; /* protects everything below except the blocks' samples */
     pthread_cond_t taken;
     SoundBlock blocks[AUDIO_QUEUE_BLOCKS];
-    int first, count; /* filled ones */
-    int used;         /* samples of the first one that are given already */
+    int first, count; /* filled blocks */
+    int used;         /* samples of the first block already delivered */
     int running, paused, ended, flowing;
     double gain, last_gain;
     int64_t underruns;
 
     Stretch stretches[STRETCHES];
-    unsigned stretch_count; /* ever; the newest is at (count - 1) % STRETCHES */
-    int64_t given;          /* samples to the device since it began */
-    int64_t valid_from;     /* those before were of what was played before */
-    int64_t sound_end;      /* the last one that was no silence, plus 1 */
+    unsigned stretch_count; /* total; the newest is at (count - 1) % STRETCHES */
+    int64_t given;          /* samples delivered since the device's start */
+    int64_t valid_from;     /* earlier samples belong to the last playback */
+    int64_t sound_end;      /* end of the last audible sample */
     int64_t last_heard;
-    double heard; /* which sample was heard at anchor_time, evened out */
+    double heard; /* sample heard at anchor_time, smoothed */
     int64_t anchor_time, calls;
-    int64_t missed, counted_from; /* time since the last call that was not paused: so much, and that
-                                     since then */
-    double resume_at;             /* what is before this position is left out; -INFINITY: nothing */
+    int64_t missed, counted_from; /* unpaused time since the last request */
+    double resume_at;             /* skip everything before this position; -INFINITY: nothing */
 };
 
 AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block)
@@ -69,7 +67,7 @@ AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block)
     return q;
 }
 
-/* The next samples given have these positions. */
+/* Records the position of the next samples. */
 static void begin_stretch(AudioQueue *q, int known, double position, double worth)
 {
     const Stretch *last = &q->stretches[(q->stretch_count - 1) % STRETCHES];
@@ -159,7 +157,7 @@ void audio_queue_gain(AudioQueue *q, double gain)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* ---- what is heard ---- */
+/* ---- audible position ---- */
 
 static double to_samples(const AudioQueue *q, int64_t us)
 {
@@ -195,8 +193,8 @@ static int position_of(const AudioQueue *q, int64_t sample, double *position)
     return 1;
 }
 
-/* The device is back: it goes on where the clock is that went on alone when the device was taken
- * for gone. What it gets is heard two buffers later, as the first of them finds the queue empty. */
+/* The device returned: resume where the clock, running on its own, is now. Its samples are heard
+ * two buffers later because its first request finds the queue empty. */
 static void catch_up(AudioQueue *q, int64_t now)
 {
     double position;
@@ -209,7 +207,7 @@ static void catch_up(AudioQueue *q, int64_t now)
     q->flowing = 0;
 }
 
-/* The device asks, and has played all but one buffer of what it was given. */
+/* A request means that the device has played all but one buffer. */
 static void note_call(AudioQueue *q, int64_t now)
 {
     const double heard = (double)(q->given - q->buffer);
@@ -269,7 +267,7 @@ int64_t audio_queue_underruns(AudioQueue *q)
     return underruns;
 }
 
-/* ---- what the device gets ---- */
+/* ---- device ---- */
 
 static void drop_first(AudioQueue *q)
 {
@@ -279,7 +277,7 @@ static void drop_first(AudioQueue *q)
     pthread_cond_signal(&q->taken);
 }
 
-/* Leaves out what is before resume_at, to the sample. */
+/* Skips to resume_at, exact to the sample. */
 static void skip(AudioQueue *q)
 {
     while (q->count && block_end(&q->blocks[q->first]) <= q->resume_at)
@@ -291,7 +289,7 @@ static void skip(AudioQueue *q)
         q->used = (int)before;
 }
 
-/* Whether there is something to play. */
+/* True if there is something to play. */
 static int flows(AudioQueue *q)
 {
     skip(q);
@@ -304,7 +302,7 @@ static int flows(AudioQueue *q)
     return q->flowing && !q->paused;
 }
 
-/* Up to `count` samples of the first block; answers how many. */
+/* Copies up to `count` samples of the first block; returns the number. */
 static int take_some(AudioQueue *q, float *samples, int count)
 {
     const SoundBlock *block = &q->blocks[q->first];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Canvases from here on that are 16:9 belong to the uncut picture, black bars included. */
+/* 16:9 canvases of at least this height belong to the uncropped picture with its black bars. */
 #define HD_HEIGHT 720
 #define SHAPE_TOLERANCE 0.02
 
@@ -18,7 +18,7 @@ static int64_t bytes_of(const SubtitleEvent *event)
     return bytes;
 }
 
-/* Whether it had still to be seen is known when the next picture is drawn. */
+/* Drops an event. The next drawing tells whether it should have been visible. */
 static void forget(SubtitleImages *s, SubtitleEvent *event)
 {
     if (event->bitmap_count && (!s->forgot || event->end > s->forgotten)) {
@@ -57,7 +57,7 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
     *event = (SubtitleEvent){0};
 }
 
-/* Counted from 1; 0: nothing is shown. */
+/* Returns a 1-based index; 0: none. */
 static int find_event(const SubtitleImages *s, int64_t position)
 {
     for (int i = s->count; i > 0; i--)
@@ -68,13 +68,13 @@ static int find_event(const SubtitleImages *s, int64_t position)
 
 /* ---- from the canvas to the picture ---- */
 
-/* A canvas's point (x, y) is at (left + x * across, top + y * down) of the window. */
+/* Canvas point (x, y) maps to (left + x * across, top + y * down) in the window. */
 typedef struct Mapping {
     double left, top, across, down;
 } Mapping;
 
-/* A canvas covers the picture. But bitmaps for an uncut 16:9 picture keep their shape over one that
- * was cut to another shape. */
+/* The canvas covers the picture. If it was made for an uncropped 16:9 picture, it keeps its shape
+ * over a cropped one. */
 static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
 {
     const double width = event->canvas_width, height = event->canvas_height;
@@ -90,13 +90,13 @@ static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
     return m;
 }
 
-/* How far half a filter (see open_filter()) reaches beyond a pixel's side in the picture. */
+/* Reach of half a filter (see open_filter()) beyond a pixel's edge in the picture. */
 static double reach_out(double scale)
 {
     return fmax(scale, 1) - 0.5 * scale + 0.5;
 }
 
-/* Pixels that a bitmap leaves something in. */
+/* Pixels that a bitmap affects. */
 static Rect find_target(const SubtitleBitmap *b, const Mapping *m)
 {
     const double across = reach_out(m->across), down = reach_out(m->down);
@@ -132,7 +132,7 @@ static Rect find_targets(const SubtitleEvent *event, const Mapping *m)
     return all;
 }
 
-/* By how many pixels something has to be moved to lie between two limits; its begin goes first. */
+/* Offset that moves a span between two limits; the start has priority. */
 static int move_between(int begin, int size, int limit, int limit_size)
 {
     const int to = max_int(limit, min_int(begin, limit + limit_size - size));
@@ -141,11 +141,11 @@ static int move_between(int begin, int size, int limit, int limit_size)
 
 /* ---- scaling ---- */
 
-/* Along one axis, what each pixel of a target takes from the pixels of the source: a triangle as
- * wide as two pixels of whichever is larger. */
+/* One-axis weights of the source pixels for each target pixel: a triangle filter as wide as two
+ * pixels of the larger grid. */
 typedef struct Filter {
-    int *first;     /* of each target pixel: the source pixel that the first weight is for */
-    float *weights; /* of each target pixel: `taps` ones */
+    int *first;     /* per target pixel: source pixel of the first weight */
+    float *weights; /* per target pixel: `taps` weights */
     int taps;
 } Filter;
 
@@ -155,8 +155,8 @@ static void close_filter(Filter *f)
     free(f->weights);
 }
 
-/* Target pixels from `begin` on, `count` of them; source pixel 0 begins at `offset`. What lies
- * outside the source counts as transparent. */
+/* Filter for `count` target pixels from `begin`; source pixel 0 begins at `offset`. Outside the
+ * source is transparent. */
 static int open_filter(Filter *f, int begin, int count, double offset, double scale, int size)
 {
     const double reach = fmax(1, 1 / scale);
@@ -179,7 +179,7 @@ static int open_filter(Filter *f, int begin, int count, double offset, double sc
     return 0;
 }
 
-/* One pixel of the target. Where a weight is 0 the source may have no pixel. */
+/* Computes one target pixel. A source pixel of weight 0 may not exist. */
 static void scale_pixel(const SubtitleBitmap *b, const Filter *across, int x, const Filter *down,
                         int y, const Canvas *canvas, int canvas_x, int canvas_y)
 {
@@ -209,7 +209,7 @@ static void scale_pixel(const SubtitleBitmap *b, const Filter *across, int x, co
     canvas_blend(canvas, canvas_x, canvas_y, colour, cover);
 }
 
-/* Lays a bitmap over the overlay. */
+/* Blends a bitmap into the overlay. */
 static int draw_bitmap(const Overlay *overlay, const SubtitleBitmap *b, const Mapping *m)
 {
     const Rect limit = {overlay->x, overlay->y, overlay->canvas.width, overlay->canvas.height};
@@ -262,7 +262,7 @@ static int same_place(const SubtitlesPlace *a, const SubtitlesPlace *b)
            a->covered == b->covered;
 }
 
-/* Above what is covered, as far as that is within the picture. */
+/* The overlay's y, moved above the covered rows if possible. */
 static int uncovered(const Overlay *overlay, const SubtitlesPlace *place)
 {
     const Rect p = place->picture;

@@ -8,43 +8,43 @@
 
 #define FAMILY "sans-serif"
 
-/* How long text is seen whose end is not known. */
+/* Duration of text without a known end. */
 #define UNKNOWN_MS 5000
 
-/* Lines can take libass seconds of processor time; usual ones take milliseconds. After half of
- * ENOUGH_MS, new lines wait for the next frame and changing ones are left out. Half of the changing
- * lines are left out after SLOW_FRAMES frames that each took longer than ENOUGH_MS. A frame
- * that takes longer than MAX_RENDER_MS ends the subtitles. */
+/* Some lines cost libass seconds of CPU time; ordinary ones cost milliseconds. After half of
+ * ENOUGH_MS, new lines wait for the next frame and changing ones are dropped. After SLOW_FRAMES
+ * consecutive frames longer than ENOUGH_MS half of the changing lines are dropped. A frame longer
+ * than MAX_RENDER_MS ends the subtitles. */
 #define ENOUGH_MS 100
 #define SLOW_FRAMES 3
 #define MAX_RENDER_MS 2000
 
-/* ass_set_cache_limits() does not bound the lines shown at once, nor the text of all events. So new
- * and changing lines are added to a picture a few at a time, and its memory is checked. */
+/* ass_set_cache_limits() limits neither the visible lines nor the text of all events. So new and
+ * changing lines are added to a picture a few at a time, and its memory is checked. */
 #define TEXT_BYTES (SUBTITLE_BUDGET / 2)
 #define STEP 16
 
-/* The look of plain text, in shares of the picture's height. */
+/* Style of plain text, relative to the picture's height. */
 #define PLAIN_SIZE (1 / 18.0)
 #define PLAIN_OUTLINE (1 / 260.0)
 #define PLAIN_SHADOW (1 / 720.0)
 #define PLAIN_MARGIN (1 / 28.0)
-#define PLAIN_RESOLUTION 288 /* of the picture, where the header tells none */
+#define PLAIN_RESOLUTION 288 /* default resolution */
 
 struct SubtitleText {
     ASS_Library *library;
-    ASS_Track *track;   /* the events on the screen */
-    ASS_Track *waiting; /* all others */
+    ASS_Track *track;   /* visible events */
+    ASS_Track *waiting; /* all other events */
     int plain;
     ASS_Renderer *renderer;
     int lacks_font;
 
-    int64_t text_bytes;  /* of all events */
+    int64_t text_bytes;  /* text of all events */
     int left_out;        /* true if an event was dropped */
-    long long begun;     /* processor time when the frame was begun */
-    long long enough_ms; /* for this frame */
+    long long begun;     /* CPU time at the start of the frame */
+    long long enough_ms; /* CPU time limit of this frame */
     int unfinished;      /* new lines wait for the next frame */
-    int slow;            /* slow frames in a row; -1: this frame does not count */
+    int slow;            /* consecutive slow frames; -1: this frame does not count */
     int too_slow;        /* subtitles have ended */
     SubtitlesPlace place;
     Overlay overlay; /* owned */
@@ -60,7 +60,7 @@ static void ignore_message(int level, const char *format, va_list args, void *da
 
 /* ---- fonts ---- */
 
-/* Without any font libass says so, but goes on: whether a letter leaves ink tells. */
+/* Checks that a glyph produces ink: without fonts libass does not fail. */
 static int can_draw(ASS_Library *library, ASS_Renderer *renderer)
 {
     static char nothing[] = "", event[] = "0,0,Default,,0,0,0,,A";
@@ -69,14 +69,14 @@ static int can_draw(ASS_Library *library, ASS_Renderer *renderer)
         return 0;
     ass_set_frame_size(renderer, 64, 64);
     ass_set_storage_size(renderer, 64, 64);
-    ass_process_codec_private(track, nothing, 0); /* the usual fields of an event */
+    ass_process_codec_private(track, nothing, 0); /* default event fields */
     ass_process_chunk(track, event, (int)strlen(event), 0, 1);
     const int drawn = ass_render_frame(renderer, track, 0, NULL) != NULL;
     ass_free_track(track);
     return drawn;
 }
 
-/* Those that the source brings along, and those of the system. */
+/* Fonts attached to the source, then those of the system. */
 static int find_fonts(SubtitleText *t, const Source *source)
 {
     SubtitleFont font;
@@ -125,7 +125,7 @@ static ASS_Track *make_track(SubtitleText *t, const char *header)
     char *copy = strdup(header);
     if (track && copy) {
         ass_process_codec_private(track, copy, (int)strlen(copy));
-        ass_set_check_readorder(track, 0); /* the decoder tells what comes again */
+        ass_set_check_readorder(track, 0); /* the decoder removes repeats */
         if (t->plain)
             make_plain(track);
     } else if (track) {
@@ -189,9 +189,9 @@ static void set_place(SubtitleText *t, const SubtitlesPlace *place)
 {
     ass_set_frame_size(t->renderer, place->picture.width, place->picture.height);
     ass_set_storage_size(t->renderer, place->video_width, place->video_height);
-    /* ASS is stretched like the picture it was made for, plain text is not. */
+    /* ASS is stretched with its picture, plain text is not. */
     ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
-    /* Lines with a place of their own keep it: they belong to what is in the picture there. */
+    /* Lines with explicit positions keep them: they belong to something in the picture. */
     ass_set_line_position(t->renderer, 100.0 * place->covered / place->picture.height);
 }
 
@@ -245,7 +245,7 @@ static int is_seen(const ASS_Event *event, long long now)
     return event->Start <= now && now < event->Start + event->Duration;
 }
 
-/* Takes the event over. -1 without memory. */
+/* Takes ownership of the event. Returns -1 if out of memory. */
 static int append(ASS_Track *track, const ASS_Event *event)
 {
     const int i = ass_alloc_event(track);
@@ -343,7 +343,7 @@ static const ASS_Image *render(SubtitleText *t, long long now, int laid_out, int
     return t->too_slow ? NULL : images;
 }
 
-/* After slow frames, drops half of the changing events, or of all if none changes. */
+/* After slow frames, drops half of the changing events, or of all events if none changes. */
 static void lighten(SubtitleText *t)
 {
     t->slow = t->slow < 0 || processor_ms() - t->begun <= ENOUGH_MS ? 0 : t->slow + 1;
@@ -356,7 +356,7 @@ static void lighten(SubtitleText *t)
     t->slow = 0;
 }
 
-/* libass need not draw all anew. */
+/* True if libass need not redraw everything. */
 static int same_layout(const SubtitlesPlace *a, const SubtitlesPlace *b)
 {
     return a->picture.width == b->picture.width && a->picture.height == b->picture.height &&
@@ -375,7 +375,7 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
         place->picture.x != t->place.picture.x || place->picture.y != t->place.picture.y;
     if (laid_out) {
         set_place(t, place);
-        t->slow = -1; /* all is drawn anew, once */
+        t->slow = -1; /* everything is redrawn once */
     }
     t->place = *place;
     int changed = 0;

@@ -1,4 +1,4 @@
-/* Subtitles that are text, through libass. */
+/* Text subtitles, drawn by libass. */
 #ifndef LUMEQ_PLAYER_SUBTITLE_TEXT_H
 #define LUMEQ_PLAYER_SUBTITLE_TEXT_H
 
@@ -8,25 +8,25 @@
 /* For one thread. */
 typedef struct SubtitleText SubtitleText;
 
-/* Looks for fonts, which may take seconds. `header`: as subtitle_decoder_header() answers it.
- * `plain`: the text has no look of its own and gets a readable one. 0, or -1 without memory; *text
+/* Searches for fonts, which may take seconds. `header`: see subtitle_decoder_header(). `plain`: the
+ * text has no styles of its own and gets a readable one. Returns 0, or -1 if out of memory; *text
  * is then NULL. */
 int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain);
 
-/* Keeps the lines of an event. */
+/* Adds an event's lines. */
 void subtitle_text_add(SubtitleText *text, const SubtitleEvent *event);
 
-/* As subtitles_draw(). */
+/* See subtitles_draw(). */
 int subtitle_text_draw(SubtitleText *text, int64_t position, const SubtitlesPlace *place,
                        Overlay *overlay);
 
-/* As subtitles_trouble(). */
+/* See subtitles_trouble(). */
 const char *subtitle_text_trouble(const SubtitleText *text);
 
-/* As subtitles_is_unfinished(). */
+/* See subtitles_is_unfinished(). */
 int subtitle_text_is_unfinished(const SubtitleText *text);
 
-/* NULL is allowed inside. */
+/* *text may be NULL. */
 void subtitle_text_close(SubtitleText **text);
 
 #endif

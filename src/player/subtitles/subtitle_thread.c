@@ -8,17 +8,17 @@
 #include "media/packet_bytes.h"
 #include "pipeline/queue.h"
 
-/* Packets that may wait for the thread. Each is followed by a reset at most. */
+/* Maximum packets in the queue; at most one reset follows each. */
 #define PACKETS 512
 #define PACKET_BYTES (4 << 20)
 #define COMMANDS (2 * PACKETS + 2)
 
-/* For so long a picture stays for the frames after its own, while theirs is not there. */
+/* How long a late picture may be replaced by the previous one. */
 #define KEEP_US 500000
 
 typedef enum CommandKind { COMMAND_PACKET, COMMAND_RESET, COMMAND_SELECT } CommandKind;
 
-/* What pictures are drawn from, told by counting. */
+/* Counters that identify the state a picture was drawn from. */
 typedef struct Content {
     int64_t commands;
     int64_t elsewhere; /* resets and selections */
@@ -30,22 +30,22 @@ typedef struct Command {
     AVPacket *packet;
     Source *source; /* shared */
     const AVStream *stream;
-    Content content; /* with it */
+    Content content; /* counters after this command */
 } Command;
 
-/* The picture is placed at (0, 0), so that one that is moved need not be drawn anew. */
+/* The picture is placed at (0, 0) so that moving it needs no redraw. */
 typedef struct Request {
     int64_t position; /* AV_NOPTS_VALUE: none */
     SubtitlesPlace place;
 } Request;
 
-/* All of it is 0 where nothing was drawn. */
+/* {0}: nothing was drawn. */
 typedef struct Picture {
     int is_there, is_unfinished;
     Request of;
     Content content;
-    int64_t number;      /* other ones look otherwise; 0: nothing is to be seen */
-    AVBufferRef *pixels; /* the overlay's */
+    int64_t number;      /* identifies the image; 0: nothing visible */
+    AVBufferRef *pixels; /* the overlay's memory */
     Overlay overlay;
 } Picture;
 
@@ -55,31 +55,31 @@ struct SubtitleThread {
     pthread_t thread;
     int running, lacks_thread;
 
-    /* The thread's. */
+    /* Used by the thread. */
     Subtitles *subtitles;
-    Source *source; /* shared, of the selection */
+    Source *source; /* shared; of the selection */
     Content followed;
 
-    /* The loop's. */
+    /* Used by the loop. */
     Content told;
-    int selected, reset_last; /* reset_last: no command has followed it */
+    int selected, reset_last; /* reset_last: the last command was a reset */
     Picture shown;
-    int64_t position; /* that was asked for last */
-    int64_t left;     /* ... before a reset; AV_NOPTS_VALUE: another one was since */
-    int64_t answered; /* the number of the last picture, ... */
-    int x, y;         /* ... and where it was */
+    int64_t position; /* last requested position */
+    int64_t left;     /* ... before a reset; AV_NOPTS_VALUE: it has changed since */
+    int64_t answered; /* number of the last returned picture, ... */
+    int x, y;         /* ... and its position */
     char trouble[512];
 
-    pthread_mutex_t lock; /* for all below */
+    pthread_mutex_t lock; /* protects everything below */
     pthread_cond_t changed;
     int ends;
     Queue *commands;
-    int packets; /* of them */
+    int packets; /* in the queue */
     size_t packet_bytes;
     Request wanted, drawing;
     int64_t drawing_elsewhere;
-    int awaited;  /* the loop shows something else meanwhile */
-    Picture made; /* and not taken yet: none is drawn until then */
+    int awaited;  /* the loop is waiting for it */
+    Picture made; /* finished, not taken yet; nothing is drawn until it is */
     char found[512];
     int64_t found_selection;
 };
@@ -165,7 +165,7 @@ static void follow(SubtitleThread *t, Command *command)
     free_command(command);
 }
 
-/* The subtitles draw the next one where this one is. */
+/* Copies the overlay because the next drawing overwrites it. */
 static void copy_overlay(Picture *picture, const Overlay *overlay, int64_t number)
 {
     const Canvas *canvas = &overlay->canvas;
@@ -188,7 +188,7 @@ static void draw(SubtitleThread *t, const Request *request, Picture *picture, in
     Overlay overlay;
     if (subtitles_draw(t->subtitles, request->position, &request->place, &overlay))
         copy_overlay(picture, &overlay, number);
-    picture->overlay.x = overlay.x; /* bitmaps move without being drawn anew */
+    picture->overlay.x = overlay.x; /* bitmaps may move without a redraw */
     picture->overlay.y = overlay.y;
     picture->is_there = 1;
     picture->is_unfinished = subtitles_is_unfinished(t->subtitles);
@@ -206,14 +206,14 @@ static int note_trouble(SubtitleThread *t)
     return differs;
 }
 
-/* `picture`: NULL, or what has been drawn. */
+/* Publishes trouble and the new picture, which may be NULL. */
 static void tell(SubtitleThread *t, const Picture *picture)
 {
     AVBufferRef *pixels = picture && picture->pixels ? av_buffer_ref(picture->pixels) : NULL;
     pthread_mutex_lock(&t->lock);
     int wakes = note_trouble(t);
     if (picture) {
-        t->made = *picture; /* it was taken: see is_to_draw() */
+        t->made = *picture; /* the last one was taken: see is_to_draw() */
         t->made.pixels = pixels;
         t->made.number = pixels ? picture->number : 0;
         t->drawing.position = AV_NOPTS_VALUE;
@@ -242,7 +242,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* ---- what it is told ---- */
+/* ---- commands of the loop ---- */
 
 SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque)
 {
@@ -260,7 +260,7 @@ SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque)
     return t;
 }
 
-/* Under the lock. There is room for it: see COMMANDS. */
+/* Call with the lock held. There is always room: see COMMANDS. */
 static void put(SubtitleThread *t, Command command)
 {
     t->told.commands++;
@@ -272,7 +272,7 @@ static void put(SubtitleThread *t, Command command)
     pthread_cond_signal(&t->changed);
 }
 
-/* What waits belongs to the selection before. */
+/* Waiting commands belong to the old selection. */
 static void clear_commands(SubtitleThread *t)
 {
     Command command;
@@ -319,7 +319,7 @@ void subtitle_thread_packet(SubtitleThread *t, const AVPacket *packet)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* One reset after another one that still waits is no other one. */
+/* Consecutive resets are merged. */
 void subtitle_thread_reset(SubtitleThread *t)
 {
     t->left = t->position;
@@ -329,10 +329,9 @@ void subtitle_thread_reset(SubtitleThread *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* ---- what it has drawn ---- */
+/* ---- pictures for the loop ---- */
 
-/* The picture that was made is shown from its position on, and waits for that where it is the next
- * one. */
+/* Shows the finished picture from its position on; keeps it if it is the next one. */
 static void take(SubtitleThread *t, const Request *now, int64_t next)
 {
     Picture *made = &t->made;
@@ -341,7 +340,7 @@ static void take(SubtitleThread *t, const Request *now, int64_t next)
     if (is_usable && made->of.position <= now->position) {
         drop(&t->shown);
         t->shown = *made;
-        if (t->left == now->position) /* the frame from before is still there */
+        if (t->left == now->position) /* the frame from before the seek is still visible */
             t->shown.content.elsewhere = -1;
         *made = (Picture){0};
     } else if (!is_usable || made->of.position != next) {
@@ -364,8 +363,7 @@ static int is_coming(const SubtitleThread *t, const Request *now)
            same_layout(&t->drawing.place, &now->place);
 }
 
-/* The next one while this one is there, or is late: then it is more than that that would be late.
- */
+/* Requests the next picture if this one is there or in progress. */
 static void ask(SubtitleThread *t, const Request *now, int64_t next)
 {
     const int is_there = t->shown.is_there && same_request(&t->shown.of, now) &&

@@ -8,10 +8,10 @@
 #include "player/subtitles/subtitle_text.h"
 
 struct Subtitles {
-    SubtitleDecoder *decoder; /* NULL: none is selected */
+    SubtitleDecoder *decoder; /* NULL: none selected */
     SubtitleText *text;       /* NULL: bitmaps */
     SubtitleImages images;
-    int drawn;        /* the last overlay showed something */
+    int drawn;        /* the last overlay was not empty */
     MediaError error; /* of the selection */
 };
 

@@ -37,7 +37,7 @@ static const char *error_name(GLenum error)
     }
 }
 
-/* A lost context may report the same error for ever. */
+/* A lost context may report an error for ever. */
 #define MAX_ERRORS 16
 
 int gl_check(const Gl *gl, const char *doing, char *why, size_t size)
@@ -51,7 +51,7 @@ int gl_check(const Gl *gl, const char *doing, char *why, size_t size)
                     first);
 }
 
-/* Mesa's, and what others call theirs. */
+/* Mesa's renderers and other known names. */
 int gl_is_software(const char *renderer)
 {
     static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "SWR", "Software"};

@@ -1,10 +1,10 @@
-/* The functions of OpenGL 3.3 that the view calls, found at run time: no library is linked. */
+/* The OpenGL 3.3 functions that the view uses, loaded at run time. */
 #ifndef LUMEQ_PLAYER_GL_H
 #define LUMEQ_PLAYER_GL_H
 
 #include <stddef.h>
 
-#define GL_GLEXT_PROTOTYPES /* for the types alone: the functions are called through the table */
+#define GL_GLEXT_PROTOTYPES /* only for the types; the functions are called through the table */
 #include <SDL_opengl.h>
 
 /* clang-format off */
@@ -30,15 +30,15 @@ typedef struct Gl {
 #undef GL_MEMBER
 } Gl;
 
-/* A context must be current on the calling thread, and is for all uses of the table. 0, or -1 with
- * the name of the function that is missing in `why`. */
+/* Loads the functions. A context must be current on this thread now and whenever the table is used.
+ * Returns 0, or -1 and names the missing function in `why`. */
 int gl_load(Gl *gl, char *why, size_t size);
 
-/* Takes all errors noted since the last call: 0 when there were none, or -1 with a sentence that
- * says what they came from, `doing` ("the upload of a frame"). */
+/* Clears all OpenGL errors since the last call. Returns 0 if there were none, or -1 with a
+ * sentence. `doing`: the last operation, as in "the upload of a frame". */
 int gl_check(const Gl *gl, const char *doing, char *why, size_t size);
 
-/* Whether the driver that has called itself that is a CPU's. */
+/* True if this renderer runs on the CPU. */
 int gl_is_software(const char *renderer);
 
 #endif

@@ -10,21 +10,21 @@
 #include "player/view/view_shaders.h"
 #include "player/why.h"
 
-/* Between two pictures: this part of the area's longer side, at least so many pixels. */
+/* Gap between two pictures: a fraction of the area's longer side, at least MIN_GAP pixels. */
 #define GAP_PART 320
 #define MIN_GAP 4
 
-/* Of the picture as RGB between two passes: more bits than the screen has, in as much memory. */
+/* Intermediate RGB format: more precise than the screen, same memory as RGBA8. */
 #define SCRATCH_FORMAT GL_RGB10_A2
 
-/* From this size on a picture is not smoothed: who looks that closely judges its samples. */
+/* From this zoom on samples are shown as squares. */
 #define BLOCK_ZOOM 3
 
-/* More would take long to compile, for pictures the size of a stamp. */
+/* Maximum samples averaged per direction; more would compile slowly. */
 #define MAX_TAPS 8
 
-/* The line of a split: bright between dark edges, so that it is seen on any picture. Parts of the
- * picture's shorter side are the width of an edge and the diameter of the handle. */
+/* The split line is bright with dark edges so that it is visible on any picture. Edge width and
+ * handle diameter are fractions of the picture's shorter side. */
 #define EDGE_PART 1440
 #define HANDLE_PART 32
 #define MIN_HANDLE 16
@@ -33,7 +33,7 @@
 #define LINE_DARK 0x101010
 
 typedef struct ViewPicture {
-    int shown; /* there is one */
+    int shown; /* a frame is set */
     PictureFormat format;
     ViewColour colour;
 } ViewPicture;
@@ -43,20 +43,20 @@ struct View {
     char renderer[256];
     int software;
     int max_size;
-    GLuint vertices;        /* an empty vertex array: core contexts want one */
+    GLuint vertices;        /* empty vertex array; core profiles require one */
     GLuint nearest, linear; /* samplers */
     Programs programs;
     Planes planes;
     ViewPicture picture[VIEW_SIDES];
     int mirrored;
     Layer layer[VIEW_LAYERS], handle;
-    Scratch upright, across; /* the picture as RGB, and scaled in one direction */
-    Scratch memory;          /* what is drawn to be read back */
+    Scratch upright, across; /* the picture as RGB, and after scaling in one direction */
+    Scratch memory;          /* target for reading back */
 };
 
-/* ---- where pictures are ---- */
+/* ---- picture layout ---- */
 
-/* How the picture is turned on the screen, mirror included. */
+/* The picture's orientation on the screen, mirror included. */
 static PictureTurn turn_of(const View *view, ViewSide side)
 {
     const PictureFormat *format = &view->picture[side].format;
@@ -68,7 +68,7 @@ static PictureTurn turn_of(const View *view, ViewSide side)
     return turn;
 }
 
-/* The picture's own size once it is turned. */
+/* The picture's stored size after rotation. */
 static void upright_size(const View *view, ViewSide side, int *width, int *height)
 {
     const PictureFormat *format = &view->picture[side].format;
@@ -107,7 +107,7 @@ static Rect fit(int width, int height, Rect area)
                   down};
 }
 
-/* The two halves of the area. */
+/* Splits the area into two halves. */
 static void halve(Rect area, int across, Rect half[2])
 {
     const int longer = area.width > area.height ? area.width : area.height;
@@ -122,9 +122,7 @@ static void halve(Rect area, int across, Rect half[2])
     }
 }
 
-/* One side of a picture that is `length` long, in an area from `begin` on. `middle`: as in
- * ViewZoom.
- */
+/* Start of a picture of this length in an area; see ViewZoom for `middle`. */
 static int zoomed(int begin, int size, int length, double middle)
 {
     const double from = begin + size / 2.0 - (middle + 0.5) * length;
@@ -187,7 +185,7 @@ ViewPlaces view_layout(const View *view, const ViewScene *scene)
     return places;
 }
 
-/* The zoom that has the picture begin there, in pixels; within its bounds. */
+/* The zoom centre for a picture that begins at `from`, clamped. */
 static double middle_of(int begin, int size, double from, double length)
 {
     const double most = length > size ? 0.5 - size / (2 * length) : 0;
@@ -206,7 +204,7 @@ static int is_inside(Rect area, int x, int y)
     return x >= area.x && y >= area.y && x < area.x + area.width && y < area.y + area.height;
 }
 
-/* Pixels of the window for each of the picture's, while it is as large as it fits. */
+/* Window pixels per picture pixel at the fitted size. */
 static double fitted_pixels(const View *view, const ViewScene *scene, int side)
 {
     int width, height;
@@ -242,7 +240,7 @@ ViewZoom view_pan(const View *view, const ViewScene *scene, int x, int y)
                    whole.width, whole.height);
 }
 
-/* From the middle of the picture, in shares of it, back to how it is stored. */
+/* Converts a position relative to the picture's centre to stored coordinates, 0..1. */
 static void find_stored(PictureTurn turn, double x, double y, double *column, double *row)
 {
     *column = turn.xx * x + turn.yx * y + 0.5;
@@ -285,8 +283,7 @@ int view_split_column(const ViewPlaces *places, double split)
 
 /* ---- one picture ---- */
 
-/* Whether its samples are to be seen as they are: in its own size, or so large that they are looked
- * at one by one. */
+/* True if samples are shown unfiltered: at the picture's own size, or at a high zoom. */
 static int is_as_it_is(const View *view, ViewSide side, Rect place)
 {
     int width, height;
@@ -302,15 +299,15 @@ static void set_place(const Gl *gl, const Program *program, const Target *target
     gl->Uniform4f(program->at.place, clip_space[0], clip_space[1], clip_space[2], clip_space[3]);
 }
 
-/* From the screen back to the stored picture: the inverse of a turn is its transpose. Columns. */
+/* Screen to stored orientation: the inverse of a rotation is its transpose. Column-major. */
 static void set_turn(const Gl *gl, const Program *program, PictureTurn turn)
 {
     const float back[4] = {(float)turn.xx, (float)turn.xy, (float)turn.yx, (float)turn.yy};
     gl->UniformMatrix2fv(program->at.turn, 1, GL_FALSE, back);
 }
 
-/* Chroma sample i lies `site` * (sub - 1) luma samples right of luma sample i * sub; a plane of odd
- * luma size has a last chroma sample that is only partly covered. */
+/* Chroma sample i lies `site` * (sub - 1) luma samples right of luma sample i * sub; for an odd
+ * luma size the last chroma sample is only partly covered. */
 static void chroma_axis(int luma, int chroma, int sub, double site, float *scale, float *shift)
 {
     *scale = (float)((double)luma / ((double)sub * chroma));
@@ -343,13 +340,13 @@ static ProgramLight light_of(const PictureFormat *f)
     }
 }
 
-/* Samples that average about as many pixels of a plane as one of the screen covers. */
+/* Samples to average so that they cover one screen pixel. */
 static int taps(int from, int to)
 {
     return (int)fmin(fmax(floor((double)from / to + 0.5), 1), MAX_TAPS);
 }
 
-/* The taps of one plane, for a picture that is `across` (its rows become columns) or not. */
+/* The taps of one plane; `across`: rotated by 90 degrees. */
 static void set_taps(PicturePlane plane, Rect place, int across, int count[2])
 {
     count[0] = taps(across ? plane.height : plane.width, place.width);
@@ -366,7 +363,7 @@ static PictureKind kind_of(const PictureFormat *f, Rect place, int across)
     return kind;
 }
 
-/* How far one tap lies from the next, in texture coordinates; columns. */
+/* Distance between taps in texture coordinates; column-major. */
 static void set_step(const Gl *gl, GLint uniform, PictureTurn turn, Rect place, const int count[2])
 {
     const float across = 1 / ((float)place.width * (float)count[0]);
@@ -376,7 +373,7 @@ static void set_step(const Gl *gl, GLint uniform, PictureTurn turn, Rect place, 
     gl->UniformMatrix2fv(uniform, 1, GL_FALSE, step);
 }
 
-/* Planes to R'G'B', turned, and scaled linearly where `place` has another size. */
+/* Converts planes to R'G'B' in their orientation, scaled linearly to `place`. */
 static int draw_planes(View *v, ViewSide side, const Target *target, Rect place, char *why,
                        size_t size)
 {
@@ -401,7 +398,7 @@ static int draw_planes(View *v, ViewSide side, const Target *target, Rect place,
     return 0;
 }
 
-/* Scales along one axis, which the two sizes differ in. */
+/* Scales along one axis. */
 static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect place, int axis,
                        char *why, size_t size)
 {
@@ -422,8 +419,8 @@ static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect 
     return 0;
 }
 
-/* In three passes: to R'G'B' in the size of the scratch, then scaled across, then down into its
- * place. */
+/* Three passes: to R'G'B' in the scratch's size, then horizontal scaling, then vertical scaling
+ * into place. */
 static int draw_in_passes(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
                           char *why, size_t size)
 {
@@ -441,7 +438,7 @@ static int draw_in_passes(View *v, ViewSide side, const Target *target, Rect pla
     return draw_scaled(v, &v->across, target, place, 1, why, size);
 }
 
-/* Whether there is memory for the passes: 16384 x 16384 pixels take a gigabyte. */
+/* Returns 0 if the textures do not fit into memory: 16384 x 16384 pixels take 1 GiB. */
 static int make_scratches(View *v, int width, int height, int scaled_width)
 {
     char ignored[1];
@@ -451,18 +448,17 @@ static int make_scratches(View *v, int width, int height, int scaled_width)
                         sizeof(ignored)) == 0;
 }
 
-/* Whole pixels are averaged on the way to R'G'B' as far as the picture stays larger than its place:
- * far cheaper than a cubic that wide, and hardly worse. */
+/* Averages whole pixels during conversion while the picture stays larger than its place: much
+ * cheaper than a very wide cubic filter, and hardly worse. */
 static int reduced(int length, int to)
 {
     const int whole = length / to < MAX_TAPS ? length / to : MAX_TAPS;
     return whole > 1 ? (length + whole / 2) / whole : length;
 }
 
-/* Draws the picture of one side into `place`, as far as that lies in `clip`. `best`: scaled with a
- * bicubic (Catmull-Rom), widened when made smaller; else in one pass, linearly, from averages when
- * made smaller. What is larger than `clip`, zoomed, is drawn at once: passes would be made for all
- * that is not seen, too. */
+/* Draws one side's picture into `place`, clipped to `clip`. `best`: bicubic (Catmull-Rom), widened
+ * for downscaling; else one pass with linear filtering or averaging. Zoomed pictures take one pass
+ * because the others would also process invisible parts. */
 static int draw_picture(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
                         int best, char *why, size_t size)
 {
@@ -480,14 +476,14 @@ static int draw_picture(View *v, ViewSide side, const Target *target, Rect place
 
 /* ---- the split ---- */
 
-/* How much of a pixel lies within `radius` of the centre, 0 to 255. */
+/* Coverage of a pixel by a disc, 0 to 255. */
 static int disc_cover(double x, double y, double radius)
 {
     const double distance = radius - sqrt(x * x + y * y) + 0.5;
     return distance <= 0 ? 0 : distance >= 1 ? 255 : (int)(distance * 255);
 }
 
-/* Two arrow heads, one to each side. */
+/* True inside the handle's two arrow heads. */
 static int is_arrow(double x, double y, double radius)
 {
     const double across = fabs(x) / radius, down = fabs(y) / radius;
@@ -543,7 +539,7 @@ static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect
     return 0;
 }
 
-/* Bright between dark edges, as the line of a split is. */
+/* Bright with dark edges, like the split line. */
 static void draw_mark(View *v, const Target *target, Rect mark, int side)
 {
     const Rect sides[] = {{mark.x - side, mark.y - side, mark.width + 2 * side, side},
@@ -618,7 +614,7 @@ int view_draw(View *v, const ViewScene *scene, char *why, size_t size)
     if (window.width <= 0 || window.height <= 0)
         return 0; /* minimized */
     const int ret = draw_scene(v, scene, &window, why, size);
-    v->gl.Flush(); /* not every swap does, and drawing would begin with the next upload only */
+    v->gl.Flush(); /* not every swap flushes; without it drawing starts only with the next upload */
     return ret;
 }
 
@@ -684,7 +680,7 @@ static GLuint make_sampler(const Gl *gl, GLint filter)
     return sampler;
 }
 
-/* State that stays as it is from here on: nobody else draws in this context. */
+/* Sets OpenGL state that never changes: nothing else draws in this context. */
 static int prepare(View *v, char *why, size_t size)
 {
     const Gl *gl = &v->gl;

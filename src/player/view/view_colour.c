@@ -2,27 +2,25 @@
 
 #include <math.h>
 
-/*
- * White of the screen in nits, where HDR is shown on it: the level that BT.2408 gives to the white
- * of paper and captions in HDR, so that these are about as bright as in SDR video.
- */
+/* Screen white in nits for HDR video: BT.2408's level for paper white and captions, so that they
+ * are about as bright as in SDR video. */
 #define SCREEN_NITS 203.0
 
-/* SMPTE ST 2084: the code, 0..1, of a luminance. */
+/* SMPTE ST 2084: luminance to code, 0..1. */
 static double pq_code(double nits)
 {
     const double y = pow(nits / 10000, 2610.0 / 16384);
     return pow((3424.0 / 4096 + 2413.0 / 128 * y) / (1 + 2392.0 / 128 * y), 2523.0 / 32);
 }
 
-/* How a texture value becomes luma, 0..1, and chroma, -0.5..0.5: value * scale - zero. */
+/* Texture value to luma (0..1) and chroma (-0.5..0.5): value * scale - zero. */
 typedef struct Expansion {
     double luma_scale, luma_zero, chroma_scale, chroma_zero;
 } Expansion;
 
 static Expansion expansion(const PictureFormat *f)
 {
-    const double unit = 1 << (f->depth - 8); /* what a code of 8 bits is at this depth */
+    const double unit = 1 << (f->depth - 8); /* one 8-bit code at this depth */
     const double codes = (1 << f->depth) - 1;
     const double code = ((f->bytes == 1 ? 255 : 65535) / (double)(1 << f->shift));
     if (f->full_range)
@@ -45,7 +43,7 @@ static void set_matrix(ViewColour *colour, const PictureFormat *f)
     }
 }
 
-/* BT.2407, annex 1: BT.2020 to BT.709, without what lies outside of the latter. */
+/* BT.2407, annex 1: BT.2020 to BT.709, with out-of-gamut colours clipped. */
 static void set_gamut(ViewColour *colour, int wide)
 {
     static const float narrow[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -55,7 +53,7 @@ static void set_gamut(ViewColour *colour, int wide)
         colour->gamut[i] = wide ? from_2020[i] : narrow[i];
 }
 
-/* BT.2390, 5.4.1: the knee of its EETF. A stream no brighter than the screen is not compressed. */
+/* BT.2390, 5.4.1: the knee of its EETF. Streams no brighter than the screen are not compressed. */
 static void set_tone(ViewColour *colour, double peak)
 {
     const double source = pq_code(peak), screen = fmin(pq_code(SCREEN_NITS) / source, 1);

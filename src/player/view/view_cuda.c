@@ -12,22 +12,21 @@
 #include "player/clock.h"
 #include "player/why.h"
 
-/* As many as a view has: a texture for each plane of each side. */
+/* One for each plane of each side. */
 #define TEXTURES (3 * VIEW_SIDES)
 
-/* What does nothing for so long is lost. */
+/* A GPU that makes no progress for this long is considered lost. */
 #define PATIENCE_US 10000000
 
-/* From one look at whether the GPU is done to the next. To look all the time would cost the
- * window's thread a tenth of a core at 60 frames a second. */
+/* Polling interval; spinning would cost the window's thread a tenth of a core at 60 fps. */
 #define NAP_NS 100000
 
-/* OpenGL runs on one GPU, or on a few that are linked. */
+/* Maximum number of linked GPUs that OpenGL runs on. */
 #define GL_DEVICES 16
 
-/* A texture that CUDA knows. */
+/* A texture registered with CUDA. */
 typedef struct Texture {
-    unsigned texture; /* 0: the place is free */
+    unsigned texture; /* 0: unused */
     cudaGraphicsResource_t resource;
 } Texture;
 
@@ -35,20 +34,19 @@ struct ViewCuda {
     int device;
     cudaStream_t stream;
     Texture textures[TEXTURES];
-    int next; /* the one that makes room when all places are taken */
+    int next; /* next one to evict */
     ViewUploader uploader;
-    uint8_t *fetched; /* rows of the device, pinned */
+    uint8_t *fetched; /* rows from the device, pinned */
     size_t fetched_size;
     char failure[256];
-    int hangs; /* textures may be written to at any time */
+    int hangs; /* the GPU may still write to textures */
 };
 
-/* Where the planes of a frame lie. */
+/* How many planes of a frame are in each kind of memory. */
 typedef struct Places {
-    int device, pageable; /* how many of them */
+    int device, pageable; /* counts */
 } Places;
 
-/* What a GPU that may be lost answers after this is of no use: it is asked nothing more. */
 void view_cuda_give_up(ViewCuda *cuda, const char *why)
 {
     snprintf(cuda->failure, sizeof(cuda->failure),
@@ -60,19 +58,19 @@ static void give_up(ViewCuda *cuda, cudaError_t error)
 {
     cuda->hangs = error == cudaErrorNotReady;
     if (!cuda->hangs)
-        (void)cudaGetLastError(); /* it is said here; no later call is to trip over it */
+        (void)cudaGetLastError(); /* reported here; later calls must not see it */
     view_cuda_give_up(cuda,
                       cuda->hangs ? "it has done nothing for 10 s" : cudaGetErrorString(error));
 }
 
-/* Until all that was handed in is done; cudaErrorNotReady: it never may be. */
+/* Waits for the stream. Returns cudaErrorNotReady if the GPU hangs. */
 static cudaError_t await(const ViewCuda *cuda)
 {
     const int64_t begin = clock_now();
     const struct timespec nap = {0, NAP_NS};
     cudaError_t error;
     while ((error = cudaStreamQuery(cuda->stream)) == cudaErrorNotReady) {
-        (void)cudaGetLastError(); /* no error to leave behind */
+        (void)cudaGetLastError(); /* clear the sticky status */
         if (clock_now() - begin > PATIENCE_US)
             break;
         nanosleep(&nap, NULL);
@@ -83,7 +81,7 @@ static cudaError_t await(const ViewCuda *cuda)
 static void unregister(Texture *t)
 {
     if (t->texture && cudaGraphicsUnregisterResource(t->resource) != cudaSuccess)
-        (void)cudaGetLastError(); /* the texture is gone, or about to be */
+        (void)cudaGetLastError(); /* the texture is deleted, or about to be */
     *t = (Texture){0};
 }
 
@@ -129,19 +127,16 @@ static cudaError_t copy(ViewCuda *cuda, cudaGraphicsResource_t resource, const V
     if (!error && plane->stride >= plane->bytes_per_row)
         return cudaMemcpy2DToArrayAsync(array, 0, 0, plane->data, (size_t)plane->stride, row, rows,
                                         cudaMemcpyDefault, cuda->stream);
-    const char *from = plane->data; /* bottom-up: a copy takes no such stride */
+    const char *from = plane->data; /* bottom-up: CUDA copies take no negative stride */
     for (size_t y = 0; y < rows && !error; y++, from += plane->stride)
         error = cudaMemcpy2DToArrayAsync(array, 0, y, from, row, row, 1, cudaMemcpyDefault,
                                          cuda->stream);
     return error;
 }
 
-/*
- * The copies are waited for: the frame may be given back at once. That before the textures are
- * handed back, an H200 is done with all of it 0.2 ms earlier than the other way round.
- * Copies from ordinary memory are waited for inside CUDA, for ever: not before the GPU is there for
- * them.
- */
+/* Waits for the copies because the caller may free the frame at once. Waiting before unmapping is
+ * 0.2 ms faster on an H200 than after. CUDA blocks without limit in copies from pageable memory, so
+ * make sure first that the GPU responds. */
 static cudaError_t fill(ViewCuda *cuda, cudaGraphicsResource_t *resources, const ViewPlane *planes,
                         int count, int pageable)
 {
@@ -179,7 +174,7 @@ static int upload(void *opaque, const ViewPlane *planes, int count, char *why, s
     if (cuda->failure[0] || count > TEXTURES)
         return 1;
     cudaError_t error = cudaSetDevice(cuda->device);
-    if (error) /* nobody can tell any more */
+    if (error) /* the device no longer answers */
         places.device = count;
     else
         error = find_places(planes, count, &places);
@@ -253,7 +248,7 @@ static int forget(void *opaque, unsigned texture)
     return t && cuda->hangs;
 }
 
-/* 0, or -1 with a sentence: OpenGL's context does not run on the device. */
+/* Checks that OpenGL's context runs on the device. */
 static int check_device(int device, char *why, size_t size)
 {
     unsigned count = 0;

@@ -1,4 +1,4 @@
-/* Stands in for view_cuda.c in builds without CUDA. */
+/* Replaces view_cuda.c in builds without CUDA. */
 #include "player/view/view_cuda.h"
 
 #include "player/why.h"

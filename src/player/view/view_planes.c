@@ -4,7 +4,7 @@
 
 #include "player/why.h"
 
-/* Rows in pixel buffers start at multiples of this: what drivers copy fastest. */
+/* Row alignment in pixel buffers; drivers copy these fastest. */
 #define ROW_ALIGNMENT 64
 
 static ptrdiff_t texel_bytes(const PlaneTexture *t)
@@ -37,7 +37,8 @@ static void release_frame(PlaneTexture *t)
     t->data = NULL;
 }
 
-/* The texture goes on without the uploader; one that it may still write to is left to it. */
+/* Takes a texture from the uploader. A texture that the uploader may still write to is abandoned.
+ * */
 static void make_forget(const Planes *planes, PlaneTexture *t)
 {
     const ViewUploader *other = &planes->uploader;
@@ -101,8 +102,8 @@ static void fill_texture(const Gl *gl, const PlaneTexture *t, ptrdiff_t stride, 
     gl->PixelStorei(GL_UNPACK_ROW_LENGTH, 0);
 }
 
-/* Through a pixel buffer: the call returns when the rows are copied, and the driver fetches them
- * when it likes. Giving the buffer new storage leaves the old one to what still reads from it. */
+/* Uploads through a pixel buffer: returns once the rows are copied, and the driver transfers them
+ * asynchronously. New storage for the buffer leaves the old one to pending transfers. */
 static int fill_through_buffer(const Gl *gl, const PlaneTexture *t, const ViewPlane *plane,
                                char *why, size_t size)
 {
@@ -154,7 +155,7 @@ static int upload_one(Planes *planes, const PlaneTexture *t, const ViewPlane *pl
     return gl_check(planes->gl, "the upload of a frame", why, size);
 }
 
-/* `count` planes of one frame into the textures `to`. */
+/* Uploads `count` planes of one frame. */
 static int upload(Planes *planes, PlaneTexture *const *to, const ViewPlane *from, int count,
                   char *why, size_t size)
 {
@@ -174,7 +175,7 @@ static int upload(Planes *planes, PlaneTexture *const *to, const ViewPlane *from
 
 /* ---- which texture ---- */
 
-/* The buffer that may be held: luma is every frame's own. */
+/* The chroma plane's buffer, to recognise shared chroma; luma is never shared. */
 static AVBufferRef *plane_buffer(const AVFrame *frame, int index)
 {
     return index > 0 ? av_frame_get_plane_buffer((AVFrame *)frame, index) : NULL;
@@ -188,14 +189,15 @@ static void drop_use(Planes *planes, ViewSide side, int index)
         release_frame(t);
 }
 
-/* The buffer is held, so it cannot have been given to another frame in the meantime. */
+/* The texture holds a reference, so the buffer cannot have been reused. */
 static int holds(const PlaneTexture *t, const AVBufferRef *buffer, const AVFrame *frame, int index)
 {
     return t && t->held && buffer && t->held->buffer == buffer->buffer &&
            t->data == frame->data[index] && t->stride == frame->linesize[index];
 }
 
-/* The texture for one plane of a frame. 0: it is in it already; 1: it is still to be filled; -1. */
+/* Chooses the texture for a plane. Returns 0 if it already holds it, 1 if it must be filled, or -1.
+ * */
 static int choose_texture(Planes *planes, ViewSide side, int index, const PictureFormat *format,
                           const AVFrame *frame, char *why, size_t size)
 {
@@ -219,7 +221,7 @@ static int choose_texture(Planes *planes, ViewSide side, int index, const Pictur
 static void remember(PlaneTexture *t, const ViewPlane *plane)
 {
     AVBufferRef *buffer = plane_buffer(plane->frame, plane->plane);
-    t->held = buffer ? av_buffer_ref(buffer) : NULL; /* without memory for that, it is not shared */
+    t->held = buffer ? av_buffer_ref(buffer) : NULL; /* if out of memory, not shared */
     t->data = plane->data;
     t->stride = plane->stride;
 }

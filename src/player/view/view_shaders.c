@@ -8,7 +8,7 @@
 
 #define VERSION "#version 330 core\n"
 
-/* A folder to take shaders from instead, while they are worked on. */
+/* Environment variable: load shaders from this folder, for development. */
 #define FOLDER_VARIABLE "LUMEQ_SHADER_DIR"
 
 #define MAX_SOURCE 65536
@@ -31,7 +31,7 @@ static char *read_source(const char *folder, const char *name, char *why, size_t
     return text;
 }
 
-/* The source of a file of shaders/, to be freed. NULL with `why` set. */
+/* Returns the source of a shader; free it with free(). NULL with `why` set on error. */
 static char *source_of(const char *name, char *why, size_t size)
 {
     const char *folder = getenv(FOLDER_VARIABLE);
@@ -48,7 +48,7 @@ static char *source_of(const char *name, char *why, size_t size)
     return NULL;
 }
 
-/* 0, or -1 with the compiler's words. */
+/* Returns 0, or -1 with the compiler's message. */
 static int compile(const Gl *gl, GLuint shader, const char *name, const char *const *texts,
                    int count, char *why, size_t size)
 {
@@ -63,7 +63,7 @@ static int compile(const Gl *gl, GLuint shader, const char *name, const char *co
     return why_fail(why, size, "the OpenGL driver cannot compile %s: %s", name, log);
 }
 
-/* Attaches one stage; the shader object lives as long as the program. */
+/* Compiles and attaches one stage; the program keeps the shader object alive. */
 static int add_stage(const Gl *gl, GLuint program, GLenum stage, const char *name,
                      const char *defines, const char *before, char *why, size_t size)
 {

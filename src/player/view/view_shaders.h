@@ -1,4 +1,4 @@
-/* The view's programs for the GPU, built when first needed from the sources in shaders/. */
+/* The view's shader programs, built on first use from the sources in shaders/. */
 #ifndef LUMEQ_PLAYER_VIEW_SHADERS_H
 #define LUMEQ_PLAYER_VIEW_SHADERS_H
 
@@ -6,9 +6,9 @@
 
 #include "player/view/gl.h"
 
-/* The embedded sources; {0} ends them. */
+/* The embedded sources; ends with {0}. */
 typedef struct ViewShader {
-    const char *name; /* of the file */
+    const char *name; /* file name */
     const char *text;
 } ViewShader;
 
@@ -26,7 +26,7 @@ typedef struct Program {
 #define UNIFORM_MEMBER(name) GLint name;
         UNIFORM_EACH(UNIFORM_MEMBER)
 #undef UNIFORM_MEMBER
-    } at; /* -1 where it has none */
+    } at; /* locations; -1: not used */
 } Program;
 
 typedef enum ProgramLight {
@@ -39,28 +39,28 @@ typedef enum ProgramLight {
 
 #define PROGRAM_PLANES 3
 
-/* What one program that draws planes is made for. */
+/* Variant of the program that draws planes. */
 typedef struct PictureKind {
     int planes; /* 1 to PROGRAM_PLANES */
     ProgramLight light;
-    int luma_taps[2], chroma_taps[2]; /* samples averaged for a pixel, across and down */
+    int luma_taps[2], chroma_taps[2]; /* samples averaged per pixel, horizontally and vertically */
 } PictureKind;
 
 typedef struct Programs {
     const Gl *gl;
     Program picture[PROGRAM_PLANES][LIGHTS]; /* by planes - 1 and light, with 1 x 1 taps */
-    Program smaller;                         /* the last one with more taps */
+    Program smaller;                         /* the last variant with more taps */
     PictureKind smaller_kind;
     Program scale, layer;
 } Programs;
 
-/* Each answers a program that has been made current, or NULL with a sentence in `why`. */
+/* Each makes a program current and returns it, or NULL with a sentence in `why`. */
 const Program *programs_use_picture(Programs *programs, const PictureKind *kind, char *why,
                                     size_t size);
 const Program *programs_use_scale(Programs *programs, char *why, size_t size);
 const Program *programs_use_layer(Programs *programs, char *why, size_t size);
 
-/* Takes {0} as well. */
+/* {0} is allowed. */
 void programs_close(Programs *programs);
 
 #endif

@@ -43,7 +43,7 @@ void scratch_free(const Gl *gl, Scratch *s)
     *s = (Scratch){0};
 }
 
-/* OpenGL counts rows from the bottom of a window. */
+/* OpenGL counts window rows from the bottom. */
 static void set_scissor(const Gl *gl, const Target *target, Rect rect)
 {
     const int y = target->top_down ? rect.y : target->height - rect.y - rect.height;
@@ -95,7 +95,7 @@ static uint8_t alpha_at(const Canvas *canvas, int x, int y)
     return canvas->pixels[y * canvas->stride + (ptrdiff_t)x * 4 + 3];
 }
 
-/* The first or last column of a row with something in it, from `x` on; `end` when there is none. */
+/* The first column from `x` towards `end` that is not transparent, or `end`. */
 static int find_column(const Canvas *canvas, int y, int x, int end)
 {
     const int step = end > x ? 1 : -1;
@@ -104,7 +104,7 @@ static int find_column(const Canvas *canvas, int y, int x, int end)
     return x;
 }
 
-/* Captions fill little of the window: empty parts are neither copied nor blended. */
+/* Most of a caption layer is empty; empty parts are neither uploaded nor blended. */
 static Rect visible_part(const Canvas *canvas)
 {
     int left = canvas->width, right = 0, top = -1, bottom = 0;
@@ -124,7 +124,7 @@ static Rect visible_part(const Canvas *canvas)
 static int is_opaque(const Canvas *canvas, Rect part)
 {
     for (int y = part.y; y < part.y + part.height; y++) {
-        uint8_t all = 255; /* without a way out of a row: compilers make vectors of it */
+        uint8_t all = 255; /* no early exit, so that compilers vectorize the loop */
         for (int x = part.x; x < part.x + part.width; x++)
             all &= alpha_at(canvas, x, y);
         if (all != 255)

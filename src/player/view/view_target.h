@@ -1,4 +1,4 @@
-/* What is drawn into, the window or a texture, and the RGBA pictures that are laid over it. */
+/* Render targets (the window or a texture) and RGBA layers. */
 #ifndef LUMEQ_PLAYER_VIEW_TARGET_H
 #define LUMEQ_PLAYER_VIEW_TARGET_H
 
@@ -10,47 +10,47 @@
 typedef struct Target {
     GLuint framebuffer;
     int width, height;
-    int top_down; /* the first row of memory is the top one, as in textures and canvases */
+    int top_down; /* row 0 is the top row, as in textures and canvases */
 } Target;
 
-/* A texture to draw into. {0} is a valid one. */
+/* A texture to draw into. Valid as {0}. */
 typedef struct Scratch {
     GLuint texture, framebuffer;
     int width, height;
 } Scratch;
 
-/* Makes it as large as that, with its content undefined. `format` is the same at every call. */
+/* Creates or resizes it; its content is undefined. `format` must not change between calls. */
 int scratch_make(const Gl *gl, Scratch *scratch, GLint format, int width, int height, char *why,
                  size_t size);
 Target scratch_target(const Scratch *scratch);
 void scratch_free(const Gl *gl, Scratch *scratch);
 
-/* From here on, drawing goes there, limited to `clip`. */
+/* Makes the target current and limits drawing to `clip`. */
 void target_use(const Gl *gl, const Target *target, Rect clip);
 
-/* Fills a part of the target that is in use. */
+/* Fills a part of the current target. */
 void target_fill(const Gl *gl, const Target *target, Rect rect, Colour colour);
 
-/* Left, top, width and height of a rectangle in clip space, for quad.vert. */
+/* A rectangle (left, top, width, height) in clip space, for quad.vert. */
 void target_place(const Target *target, Rect rect, float place[4]);
 
-/* Copies a target that is top_down into a canvas of its size. */
+/* Copies a top_down target into a canvas of its size. */
 int target_read(const Gl *gl, const Target *target, const Canvas *canvas, char *why, size_t size);
 
 /* {0} draws nothing. */
 typedef struct Layer {
-    GLuint texture;    /* 0: not made yet */
+    GLuint texture;    /* 0: not created yet */
     int width, height; /* of the texture */
-    Rect visible;      /* the part of the canvas with anything in it: all that is in the texture */
-    int x, y;          /* where the canvas lies */
-    int opaque;        /* all of that part is */
+    Rect visible;      /* non-transparent part of the canvas; only this is in the texture */
+    int x, y;          /* position of the canvas */
+    int opaque;        /* the visible part is fully opaque */
     double opacity;
 } Layer;
 
-/* Copies a canvas, which may be NULL: nothing. */
+/* Copies a canvas; NULL: nothing. */
 int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, char *why, size_t size);
 
-/* Draws with a program that is in use, into a target that is. */
+/* Draws with the current program into the current target. */
 void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target);
 
 void layer_free(const Gl *gl, Layer *layer);
