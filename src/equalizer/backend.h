@@ -1,9 +1,9 @@
 /*
- * The seam between the front of the library and what computes: one table of functions.
+ * The interface between the public functions and the backends that compute.
  *
- * The front (equalizer.c) has checked every argument, keeps frames in order and turns parameters
- * and timestamps into a CurveParams. A backend may trust all of that. It is called by one thread at
- * a time, what allocates and frees memory apart.
+ * The public functions (equalizer.c, context.c) check every argument, keep frames in order and turn
+ * parameters and timestamps into a CurveParams. Backends rely on that. One thread at a time calls a
+ * backend, except for the functions that allocate and free memory.
  */
 #ifndef LUMEQ_BACKEND_H
 #define LUMEQ_BACKEND_H
@@ -18,19 +18,19 @@
 
 #define LUMEQ_MAX_SLOTS 8
 
-/* How many planes there are. */
+/* The number of planes. */
 static inline int lumeq_planes(const LumeqImage *image)
 {
     return !image->plane[1] ? 1 : !image->plane[2] ? 2 : 3;
 }
 
-/* Samples of a pixel that lie in turns in a plane. */
+/* Interleaved samples per pixel of a plane. */
 static inline int lumeq_step(const LumeqImage *image, int plane)
 {
     return plane && !image->plane[2] ? 2 : 1;
 }
 
-/* Pixels in a row of a plane, and its rows. */
+/* Pixels in a row of a plane, and number of rows. */
 static inline int lumeq_width(const LumeqImage *image, int plane)
 {
     return plane ? (image->width + (1 << image->chroma_x) - 1) >> image->chroma_x : image->width;
@@ -52,7 +52,7 @@ static inline ptrdiff_t lumeq_row_size(const LumeqImage *image, int plane)
     return lumeq_bytes(image, plane, lumeq_width(image, plane));
 }
 
-/* A part of the picture, whose left and top are multiples of 4. */
+/* A part of the picture; its left and top are multiples of 4. */
 static inline LumeqImage lumeq_part(const LumeqImage *image, LumeqRect part)
 {
     LumeqImage result = *image;
@@ -67,7 +67,7 @@ static inline LumeqImage lumeq_part(const LumeqImage *image, LumeqRect part)
     return result;
 }
 
-/* The luma that is counted. */
+/* The metered region of luma. */
 static inline LumeqImage lumeq_metered(const LumeqImage *image, const CurveParams *params)
 {
     const LumeqRect *m = &params->meter;
@@ -81,20 +81,21 @@ static inline LumeqImage lumeq_metered(const LumeqImage *image, const CurveParam
     return result;
 }
 
-/* All that a frame leaves behind. */
+/* State after a frame. */
 typedef struct LumeqState {
     CurveResult curve;
-    TileResult tiles; /* of mode CLAHE; else its first members are 0, and the others undefined */
+    TileResult tiles; /* in mode CLAHE; otherwise the first members are 0 and the others
+                       * undefined */
 } LumeqState;
 
-/* Bytes of a result with this many bins. */
+/* Size of a result with this many bins. */
 static inline size_t lumeq_result_size(uint32_t bins)
 {
     return offsetof(CurveResult, bin) + bins * sizeof(CurveBin);
 }
 
-/* Bytes of the tiles' result that are defined. Without a mode CLAHE that is what says so, and with
- * the reference, which keeps no history, all but that. */
+/* The number of defined bytes: without mode CLAHE only the members that say so, in the reference
+ * everything but the history. */
 static inline size_t lumeq_tiles_size(const TileResult *tiles)
 {
     const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;
@@ -108,97 +109,98 @@ static inline void lumeq_copy_state(LumeqState *to, const LumeqState *from)
     memcpy(&to->tiles, &from->tiles, lumeq_tiles_size(&from->tiles));
 }
 
-/* The frame is not one of mode CLAHE. */
+/* Marks a frame without tiles. */
 static inline void lumeq_no_tiles(TileResult *tiles)
 {
     tiles->tiles_x = tiles->tiles_y = tiles->depth = 0;
 }
 
-/* One frame's work. Lives in the front from submit until receive has answered it. */
+/* The work on one frame. Valid from submit until receive returns it. */
 typedef struct LumeqJob {
-    LumeqFrame frame;    /* its sync and previous are there during submit only */
-    LumeqImage previous; /* the frame before, for its noise; without a first plane: none is known */
+    LumeqFrame frame;    /* sync and previous are valid during submit only */
+    LumeqImage previous; /* the previous frame, for noise; its first plane is NULL if not known */
     CurveParams curve;
     BarsParams bars;
-    int clahe; /* luma is looked up by the tiles of `grid` */
+    int clahe; /* use the tiles of `grid` */
     TileGrid grid;
-    int write; /* how many planes are written; 0: measure only, out has no memory */
-    /* History to start from instead of the one the last submitted frame left; NULL: that one. To be
-     * read during submit. */
+    int write; /* number of planes to write; 0: only measure, out has no memory */
+    /* History to start from; NULL: continue from the last submitted frame. Read during submit. */
     const LumeqState *restore;
 
-    /* Set by submit, also where it fails: the device writes the output by itself, and one that is
-     * lost may still do so at any time. 0 at first. */
+    /* Set by submit, even if it fails: a copy into `out` is queued, and a hung GPU may still
+     * perform it at any time. Initially 0. */
     int late;
 
-    /* Filled by receive. */
+    /* Set by receive. */
     LumeqState result;
-    double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES]; /* 0 where there is none */
+    double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES]; /* 0 for stages that do not
+                                                                      * exist */
 } LumeqJob;
 
 /* ---- step by step ------------------------------------------------------------------------- */
 
-/* Columns and rows of cells that luma is summed up in. */
+/* Grid of cells for sums of luma. */
 #define MEASURE_COLUMNS 16
 #define MEASURE_ROWS 9
 #define MEASURE_CELLS (MEASURE_COLUMNS * MEASURE_ROWS)
 
-/* The first column, or row, of a cell; `size` behind the last one. */
+/* The first column or row of a cell; `size` for the one after the last. */
 static inline int measure_cell_start(int size, int cell, int cells)
 {
     return (int)((int64_t)size * cell / cells);
 }
 
-/* What decides how much is counted of a frame, and of which codes. */
+/* Format of a frame's counts. */
 typedef struct MeasureShape {
     int32_t width, height, depth, shift, range;
     int32_t bins;
-    int32_t tiles_x, tiles_y; /* of the grid that is counted; 0: none */
-    int32_t reference;        /* that grid is the reference's, whose tiles are padded */
-    LumeqRect meter;          /* as CurveParams has it */
+    int32_t tiles_x, tiles_y; /* of the counted grid; 0: no tiles */
+    int32_t reference;        /* the grid is the reference's, with padded tiles */
+    LumeqRect meter;          /* as in CurveParams */
 } MeasureShape;
 
-/* All that is counted of a frame. */
+/* Counts of a frame. */
 typedef struct LumeqCounts {
-    uint32_t *hist;                  /* of the frame, or of what is metered: [bins] */
-    uint64_t *cells;                 /* sums of codes, row by row: [MEASURE_CELLS] */
+    uint32_t *hist;                  /* histogram of the frame or of the metered region: [bins] */
+    uint64_t *cells;                 /* sums of codes, cells row by row: [MEASURE_CELLS] */
     uint8_t *lit[BARS_DIRECTIONS];   /* as BarsProfile.lit: [width], [height] */
-    NoiseProfile *noise;             /* of nothing, where the frame before is not known */
-    uint32_t (*tiles)[TILE_CELLS];   /* of each tile, what it has of the frame; NULL: none */
-    uint32_t (*padding)[TILE_CELLS]; /* of each tile, what the reference adds; else NULL */
+    NoiseProfile *noise;             /* empty if the previous frame is not known */
+    uint32_t (*tiles)[TILE_CELLS];   /* histogram of each tile; NULL: no tiles */
+    uint32_t (*padding)[TILE_CELLS]; /* histogram of each tile's padding, in the reference;
+                                      * otherwise NULL */
 } LumeqCounts;
 
-/* A frame to be measured. Lives until the work is finished. */
+/* A frame to measure. Valid until the work is finished. */
 typedef struct LumeqMeasureJob {
-    LumeqImage in, previous; /* previous: as LumeqJob's */
-    CurveParams curve;       /* how samples are read and binned */
-    BarsParams bars;         /* how lines are */
+    LumeqImage in, previous; /* previous: as in LumeqJob */
+    CurveParams curve;       /* sample format and bins */
+    BarsParams bars;         /* format for the profile */
     int clahe;
     TileGrid grid;
-    LumeqCounts counts;    /* to be filled; host memory of any kind */
+    LumeqCounts counts;    /* output, in any host memory */
     const LumeqSync *sync; /* NULL: none */
 } LumeqMeasureJob;
 
-/* A frame to be equalized by a curve. */
+/* A frame to equalize with a curve. */
 typedef struct LumeqApplyJob {
     LumeqImage in, out;
-    LumeqImage previous[LIFT_PAST]; /* frames before, newest first */
-    int previous_count;             /* that are there, 0..LIFT_PAST */
-    int fields;                     /* as LumeqFrame.interlaced */
-    int write;                      /* planes that are written: 1, or all of out's */
+    LumeqImage previous[LIFT_PAST]; /* previous frames, newest first */
+    int previous_count;             /* 0..LIFT_PAST */
+    int fields;                     /* as in LumeqFrame.interlaced */
+    int write;                      /* planes to write: 1, or all of out's */
     CurveParams curve;
     const BarsState *bars;
     const CurveTable *table;
     int clahe;
     const TileGrid *grid;     /* with clahe */
-    const TileTables *tables; /* the same, as many nodes as the grid has tiles */
+    const TileTables *tables; /* with clahe; nodes for as many tiles as in the grid */
     const LumeqSync *sync;
 } LumeqApplyJob;
 
 #define LUMEQ_BARS 4
 
-/* What lies around the active picture of a frame of this size: answers how many parts. Above and
- * below it they are as wide as the frame. */
+/* Finds the bars around the active picture of a frame of this size, and returns their number. Bars
+ * above and below span the frame's width. */
 static inline int lumeq_find_bars(const LumeqRect *a, int width, int height,
                                   LumeqRect bars[LUMEQ_BARS])
 {
@@ -218,25 +220,25 @@ static inline int lumeq_find_bars(const LumeqRect *a, int width, int height,
 
 typedef struct LumeqBackend {
     const char *name;
-    const char *build_info; /* of the CUDA backend and its stub: lumeq_build_info() */
+    const char *build_info; /* for lumeq_build_info(); set in the CUDA backend and its stub */
     size_t priv_size;
-    int slots; /* jobs in flight at most, 1..LUMEQ_MAX_SLOTS */
+    int slots; /* maximum number of jobs in flight, 1..LUMEQ_MAX_SLOTS */
 
-    /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, on success too. */
+    /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, even on success. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
-    /* Takes the job or fails; fewer than `slots` are in flight. `text` is filled on failure. GPU:
-     * the device is lost, and with it the jobs in flight. All others leave those as they are:
-     * MEMORY and UNAVAILABLE, it cannot do this job; ARGUMENT, nobody can: a plane does not lie
-     * where it is said to, which only the backend can tell. */
+    /* Accepts a job; fewer than `slots` are in flight. `text` is set on failure. GPU: the device is
+     * lost, and all jobs in flight with it. Other errors do not affect those: MEMORY and
+     * UNAVAILABLE: the backend cannot do this job; ARGUMENT: no backend can, as a plane is not
+     * where the caller claims, which only the backend can tell. */
     int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);
-    /* Finishes the oldest job. wait == 0: LUMEQ_ERR_AGAIN when it is not done yet. GPU: the device
-     * is lost, and with it all jobs in flight. */
+    /* Finishes the oldest job. wait == 0: returns LUMEQ_ERR_AGAIN if it is not done yet. GPU: the
+     * device is lost, and all jobs in flight with it. */
     int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
     /*
-     * Step by step; any thread at any time. Without sync they return when all is done. With sync,
-     * which only a backend with alloc_device gets, measure returns at once and *pending is what
-     * measure_finish takes, which fills the counts that are handed in then, in place of the job's.
-     * Errors as for submit.
+     * Step by step; any thread at any time. Without sync they return when everything is done. With
+     * sync, which only a backend with alloc_device gets, measure returns at once and sets *pending
+     * for measure_finish, which writes to the counts passed to it, not to the job's. Errors as for
+     * submit.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
                    size_t text_size);
@@ -245,27 +247,27 @@ typedef struct LumeqBackend {
     int (*apply)(void *priv, const LumeqApplyJob *job, char *text, size_t text_size);
     void *(*alloc_host)(void *priv, size_t size);
     void (*free_host)(void *priv, void *memory);
-    /* NULL, both: there is no device, and outputs of LUMEQ_MEMORY_CUDA are never submitted. */
+    /* Both NULL: there is no device, and outputs in LUMEQ_MEMORY_CUDA are never submitted. */
     void *(*alloc_device)(void *priv, size_t size);
     void (*free_device)(void *priv, void *memory);
-    /* lumeq_get_cuda(); NULL where there is no device. */
+    /* lumeq_get_cuda(); NULL if there is no device. */
     int (*get_cuda)(void *priv, void **context, void **stream, char *text, size_t text_size);
-    /* Of the CUDA backend and its stub: lumeq_list_gpus(), `text` not NULL. */
+    /* lumeq_list_gpus(), `text` not NULL; set in the CUDA backend and its stub. */
     int (*list_gpus)(LumeqGpu *gpus, int count, char *text, size_t text_size);
-    /* The same of lumeq_memory_use(), and lumeq_reserve_device(), where bytes below 0 are released;
-     * NULL, both: there is no device. */
+    /* lumeq_memory_use() and lumeq_reserve_device(), with negative bytes for a release; set in the
+     * CUDA backend. Both NULL: there is no device. */
     void (*memory_use)(int device, LumeqMemoryUse *use);
     int (*reserve)(int device, int64_t bytes);
     void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */
 } LumeqBackend;
 
-/* A backend that is open. */
+/* An open backend. */
 typedef struct LumeqWork {
     const LumeqBackend *backend;
     void *priv; /* NULL: none */
 } LumeqWork;
 
 extern const LumeqBackend lumeq_backend_cpu;
-extern const LumeqBackend lumeq_backend_cuda; /* a stub that says so in builds without CUDA */
+extern const LumeqBackend lumeq_backend_cuda; /* a stub in builds without CUDA */
 
 #endif

@@ -14,17 +14,17 @@
 
 #define ERROR_SIZE LUMEQ_ERROR_SIZE
 
-/* That are listed; no machine has as many. */
+/* Most GPUs we list. */
 #define MOST_GPUS 64
 
-/* Of the rows of outputs that are moved. */
+/* Row alignment of relocated outputs. */
 #define MOVED_ALIGNMENT 64
 
-/* Where the history stood after a frame. */
+/* The history after a frame. */
 typedef struct Past {
     LumeqState state;
     LumeqClock clock;
-    LumeqParams params; /* of the frame */
+    LumeqParams params; /* of that frame */
 } Past;
 
 #define PASTS (LUMEQ_MAX_REWIND + 1)
@@ -34,31 +34,31 @@ struct LumeqEqualizer {
     void *priv;
     LumeqConfig config;
 
-    /* Where host memory comes from: the backend there was first. It may have been lost. */
+    /* The backend that host memory comes from: the original one, which may be lost. */
     const LumeqBackend *first_backend;
     void *first_priv;
-    int finished; /* frames in flight, the oldest ones, that were finished when it was replaced */
-    /* The backend is new: what its first frame starts from. NULL: it has the history. */
+    int finished; /* oldest frames in flight that were finished when the backend was replaced */
+    /* The history that a new backend starts from. NULL: the backend has the history. */
     const LumeqState *go_on_from;
-    int redoing; /* it has not been handed all the frames in flight yet */
-    /* Beside `jobs`: frames whose input the GPU alone has, and those that were lost with it. */
+    int redoing; /* the new backend has not received all frames in flight yet */
+    /* For each job: only the GPU has its input; it was lost with the GPU. */
     int only_gpu[LUMEQ_MAX_SLOTS], gone[LUMEQ_MAX_SLOTS];
-    void *moved[LUMEQ_MAX_SLOTS]; /* outputs of frames that were in flight on the GPU */
+    void *moved[LUMEQ_MAX_SLOTS]; /* replacements for outputs that a lost GPU may still write to */
     int moved_count;
     LumeqParams params;
 
-    LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
+    LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` jobs, the oldest at `first` */
     int first, in_flight;
     int flushing;
 
-    Past pasts[PASTS]; /* a ring: the last one is that of the frame received last, */
-    int past;          /* which lies here; */
-    int received;      /* so many before it are there to rewind to */
+    Past pasts[PASTS]; /* a ring; the entry of the frame received last */
+    int past;          /* is at this index */
+    int received;      /* entries before it that can be rewound to */
     LumeqState empty;
     int reset;        /* the next frame starts with an empty history */
-    int rewound;      /* the next frame starts from that of the frame received last */
-    LumeqClock clock; /* after the frame submitted last */
-    /* Of the frames in flight, beside `jobs`. */
+    int rewound;      /* the next frame continues the history of the frame received last */
+    LumeqClock clock; /* after the last submitted frame */
+    /* For each job. */
     LumeqClock clocks[LUMEQ_MAX_SLOTS];
     LumeqParams asked[LUMEQ_MAX_SLOTS];
 
@@ -162,7 +162,7 @@ static void start_empty(LumeqEqualizer *eq)
     eq->reset = 1;
 }
 
-/* `back` frames before the one that was received last. */
+/* The history `back` frames before the last received one. */
 static Past *past_of(LumeqEqualizer *eq, int back)
 {
     return &eq->pasts[(eq->past + PASTS - back) % PASTS];
@@ -254,7 +254,7 @@ int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
     return 0;
 }
 
-/* The caller's frame and its sync in structs of this version, checked. */
+/* A checked copy of the caller's frame and sync, in structs of this version. */
 typedef struct TakenFrame {
     LumeqFrame frame;
     LumeqSync sync;
@@ -297,7 +297,7 @@ static ptrdiff_t moved_stride(const LumeqImage *image, int plane)
     return (lumeq_row_size(image, plane) + MOVED_ALIGNMENT - 1) / MOVED_ALIGNMENT * MOVED_ALIGNMENT;
 }
 
-/* What the GPU may still write is no place for a picture any more. */
+/* Relocates an output that the GPU may still write to. */
 static int move_output(LumeqEqualizer *eq, LumeqJob *job)
 {
     LumeqImage *out = &job->frame.out;
@@ -317,8 +317,8 @@ static int move_output(LumeqEqualizer *eq, LumeqJob *job)
     return 0;
 }
 
-/* An output on the device is out of the CPU's reach: what is left is to measure. Of an input there
- * nothing is, nor of one that is not known to be written yet. */
+/* Submits a job to the CPU. If the output is in CUDA memory, the frame is only measured. If the
+ * input is there, or not known to be complete, the frame is lost. */
 static int hand_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
 {
     int ret = 0;
@@ -333,13 +333,13 @@ static int hand_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
     return ret < 0 ? ret : hand_in(eq, job);
 }
 
-/* The frame in flight that is number `index`, the oldest being 0. */
+/* Frame number `index` of those in flight, 0 being the oldest. */
 static LumeqJob *job_at(LumeqEqualizer *eq, int index)
 {
     return &eq->jobs[(eq->first + index) % LUMEQ_MAX_SLOTS];
 }
 
-/* Puts the CPU in the place of the GPU. */
+/* Replaces the GPU by the CPU. */
 static int replace_backend(LumeqEqualizer *eq)
 {
     char reason[ERROR_SIZE];
@@ -363,7 +363,7 @@ static int finish_oldest(LumeqEqualizer *eq)
     return ret;
 }
 
-/* The history goes on without it, from where it would have. */
+/* Skips a lost frame; the history continues from the state before it. */
 static void give_up(LumeqEqualizer *eq, const LumeqJob *job)
 {
     eq->gone[job - eq->jobs] = 1;
@@ -378,7 +378,7 @@ static int redo_frame(LumeqEqualizer *eq, LumeqJob *job)
     return ret < 0 ? ret : finish_oldest(eq);
 }
 
-/* Where memory runs out on the way, it is gone on with another time. */
+/* If memory runs out, the next receive resumes here. */
 static int redo_frames(LumeqEqualizer *eq)
 {
     int ret = 0;
@@ -394,11 +394,11 @@ static int redo_frames(LumeqEqualizer *eq)
 }
 
 /*
- * The CPU goes on from the last frame that came back, which brought the whole history with it. From
- * a GPU that takes no more frames, but is not lost, those in flight come back first: until then it
- * writes them. Those that a lost one had are done again from their input, so that nothing is lost
- * and the bits are the same; and elsewhere, since one that wakes up writes them from whatever their
- * input holds by then. The GPU's backend stays: its memory is still in use.
+ * Replaces the GPU by the CPU, which continues from the history of the last received frame. A GPU
+ * that only refuses new frames finishes those in flight first. The frames of a lost GPU are redone
+ * from their input, so that no frame is missing and the results stay identical. Their outputs are
+ * relocated, since a GPU that recovers writes the old ones from whatever the input holds by then.
+ * The GPU's backend stays open: its memory is still in use.
  */
 static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
 {
@@ -408,14 +408,14 @@ static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
     return ret < 0 ? ret : redo_frames(eq);
 }
 
-/* Whether they count other parts of pictures. */
+/* True if both histogram the same region. */
 static int count_alike(const LumeqParams *a, const LumeqParams *b)
 {
     return a->bars == b->bars && a->meter.x == b->meter.x && a->meter.y == b->meter.y &&
            a->meter.width == b->meter.width && a->meter.height == b->meter.height;
 }
 
-/* Whether they make the same curve of the same counts. Strength and mode OFF are no matter of the
+/* True if both make the same curve from the same histogram. Strength and mode OFF do not affect the
  * history. */
 static int aim_alike(const LumeqParams *a, const LumeqParams *b)
 {
@@ -425,8 +425,8 @@ static int aim_alike(const LumeqParams *a, const LumeqParams *b)
            a->brightness == b->brightness && a->gamma == b->gamma;
 }
 
-/* Where the history is that of frames with other parameters: what a person changes is seen at once,
- * also where it was paused: it is not for the curve to follow calmly. */
+/* After a change of parameters, replaces the curve at once instead of smoothing it: users expect to
+ * see their changes, even while paused. */
 static void follow_params(LumeqEqualizer *eq, CurveParams *curve)
 {
     const LumeqParams *before = eq->in_flight && !eq->rewound
@@ -465,14 +465,14 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     int ret = hand_in(eq, job);
     const int refused = by_gpu && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
     if (refused && (eq->config.backend == LUMEQ_BACKEND_CUDA || *only_gpu))
-        return LUMEQ_ERR_UNAVAILABLE; /* the GPU was insisted on, or has the input */
+        return LUMEQ_ERR_UNAVAILABLE; /* CUDA was requested, or only the GPU has the input */
     if (refused || ret == LUMEQ_ERR_GPU) {
         job->late &= !refused;
         ret = go_on_without_gpu(eq, !refused);
         if (ret == 0)
             ret = hand_to_cpu(eq, job);
     }
-    job->frame.sync = NULL; /* the caller's own, which need not be there any more */
+    job->frame.sync = NULL; /* the caller's; invalid after submit */
     job->frame.previous = NULL;
     if (ret < 0)
         return ret;
@@ -509,7 +509,7 @@ int lumeq_rewind(LumeqEqualizer *eq, int frames)
     if (frames < 0 || frames > eq->received)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d can", frames,
                     eq->received);
-    if (!eq->reset) /* frames that were lost are no part of the history */
+    if (!eq->reset) /* lost frames are not part of the history */
         eq->clock = past_of(eq, 0)->clock;
     if (!frames)
         return 0;
@@ -541,7 +541,7 @@ static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqS
     memcpy(stats->stage_end_us, end, sizeof(stats->stage_end_us));
 }
 
-/* The structs that are to be filled, either of which may be NULL. */
+/* Checks the output structs, either of which may be NULL. */
 static int check_results(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqFrameStats *stats)
 {
     LumeqFrame known_frame;
@@ -630,7 +630,7 @@ void lumeq_flush(LumeqEqualizer *eq)
         eq->flushing = 1;
 }
 
-/* What the frames before have left stays for those in flight, which may be done again. */
+/* Keeps the old history while frames are in flight: they may have to be redone. */
 void lumeq_reset(LumeqEqualizer *eq)
 {
     if (!eq)

@@ -1,9 +1,9 @@
 /*
- * The filter of pictures that are lifted: what it is told of a frame, from the frame's curve, its
- * noise and the number of frames before it. The arithmetic of the pixels is in words in
- * tests/lift/README.md. One definition for C and CUDA, in integers.
+ * Parameters of the filter for lifted pictures, from the frame's curve, its noise and the number of
+ * previous frames. The arithmetic of the pixels is described in tests/lift/README.md. One
+ * definition for C and CUDA, in integers.
  *
- * "Codes" are of 8 bits, whatever the depth is. Qn: n fraction bits.
+ * "Codes" are of 8 bits at every depth. Qn: n fraction bits.
  */
 #ifndef LUMEQ_LIFT_FILTER_H
 #define LUMEQ_LIFT_FILTER_H
@@ -19,23 +19,23 @@
 #endif
 
 #define LIFT_CODES 256
-#define LIFT_PAST 3 /* frames before that may be used, at most */
+#define LIFT_PAST 3 /* maximum number of previous frames to use */
 #define LIFT_ONE 65536
 
-/* Of what is not lifted it leaves all samples as they are: luma, chroma. */
+/* Tables of the filter. Samples stay unchanged where the curve does not lift. */
 typedef struct LiftTables {
-    /* By code: the output code, Q8, in the low 16 bits; above it, with its sign, how much more it
-     * is for the next code. */
+    /* By code: the output code, Q8, in the low 16 bits; above it the signed difference to the next
+     * code's. */
     uint32_t node[LIFT_CODES];
-    /* By code: a quarter of the tolerance, Q6; above it the most that a sample before moves this
-     * one, Q6. */
+    /* By code: a quarter of the tolerance, Q6; above it the most by which a previous sample moves
+     * this one, Q6. */
     uint32_t tolerance[LIFT_CODES];
     uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
-    int32_t luma_on, chroma_on;  /* some entry of tolerance, of chroma is not 0 */
-    int32_t noisy, past;         /* there is noise; frames before that are used */
-    int32_t near;  /* 5x5 sum of differences, Q2, from which on a sample before does not count */
-    int32_t speck; /* most that what stands out of all its neighbours is moved, Q6 */
-    int32_t edge;  /* range of the 5x5, Q6, from which on the tolerance is 0 */
+    int32_t luma_on, chroma_on;  /* an entry of tolerance, of chroma is not 0 */
+    int32_t noisy, past;         /* there is noise to filter; number of previous frames used */
+    int32_t near;  /* 5x5 sum of differences, Q2, from which on a previous sample is ignored */
+    int32_t speck; /* most by which a speck moves towards its neighbours, Q6 */
+    int32_t edge;  /* range of the 5x5 neighbourhood, Q6, from which on the tolerance is 0 */
 } LiftTables;
 
 LIFT_ALONE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
@@ -44,8 +44,8 @@ LIFT_ALONE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
     return value > low ? value : low;
 }
 
-/* What the filter takes for noise, 64ths of a code: none below half a code, all of it from a whole
- * one on, as far as the picture is dark (Q16). */
+/* The noise that the filter assumes, 64ths of a code: nothing below half a code, all of it from a
+ * code on, scaled by the picture's darkness (Q16). */
 LIFT_ALONE int32_t lift_noise(uint32_t dark, uint32_t noise)
 {
     const uint64_t weighed = (uint64_t)dark * noise >> 16;
@@ -53,7 +53,7 @@ LIFT_ALONE int32_t lift_noise(uint32_t dark, uint32_t noise)
     return lift_clamp(2 * (n - 32), 0, n);
 }
 
-/* As much of the noise as is filtered; `denoise`: that share, Q16. */
+/* The filtered part of the noise; `denoise`: that share, Q16. */
 LIFT_ALONE int32_t lift_filtered(int32_t noise, uint32_t denoise)
 {
     return (int32_t)((uint32_t)noise * denoise >> 16);
@@ -65,8 +65,8 @@ LIFT_ALONE int32_t lift_near(int32_t noise)
     return noise * 75 / 32;
 }
 
-/* All but the entries; `noise` is lift_noise(), `filtered` lift_filtered(), `past` how many frames
- * before there are. */
+/* Sets everything but the tables; `noise` is lift_noise(), `filtered` lift_filtered(), `past` the
+ * number of previous frames. */
 LIFT_ALONE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, int32_t past)
 {
     t->noisy = filtered > 0;
@@ -76,11 +76,12 @@ LIFT_ALONE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, i
     t->edge = 8 * 64 - 32 + 4 * filtered;
 }
 
-/* Entry `code` of tolerance. nodes: output codes, Q8, of all codes from black to white. */
+/* An entry of tolerance. nodes: output codes, Q8, of all codes from black to white. */
 LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
                                    int32_t filtered, int32_t past)
 {
-    /* 64 times 2 / sqrt(1 + past): noise that is left, of that with three frames before. */
+    /* 64 times 2 / sqrt(1 + past): the remaining noise, relative to that with three previous
+     * frames. */
     const int32_t left = past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
     const int i = lift_clamp(code, black + 4, white - 3);
     const int32_t slope = (int32_t)(nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]);
@@ -93,20 +94,20 @@ LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, i
     return quarter | still << 16;
 }
 
-/* The share of luma's gain above 1 that chroma takes, Q12. Photographs of one place with less and
- * with more light have 0.8 times as much colour for their light where they are lighter (LOL). */
+/* The share of luma's gain above 1 that chroma takes, Q12. In photographs of the same place with
+ * less and more light (LOL), lighter ones have about 0.8 times as much colour for their light. */
 #define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
 
-/* Entry of chroma over luma that has this gain, Q12. */
+/* An entry of chroma, over luma with this gain, Q12. */
 LIFT_ALONE uint32_t lift_chroma(uint32_t gain)
 {
     const int32_t tolerance = lift_clamp(3 * (2 * (int32_t)gain - 9830) / 128, 0, 256);
     return (uint32_t)(tolerance * 3 >> 3);
 }
 
-/* How chroma is scaled: by LIFT_COLOUR of the gain of luma, 5 times at most, or 3 times where the
- * noise is a code and more. Over luma from a code above black on and wholly
- * from 8 on; with such noise as what is not lifted. */
+/* How chroma is scaled in lifted pictures: by LIFT_COLOUR of luma's gain, at most 6 times, or 3
+ * times from one code of noise on. It starts at one code above black and is complete at 8; with
+ * such noise, as in pictures that are not lifted. */
 LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
@@ -120,9 +121,9 @@ LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
     return rule;
 }
 
-/* What is between black and white stays so: up to the one of these codes, of the picture's depth,
- * no sample gets darker than it was, and from the other one on none lighter. Grain that is a code
- * above black would be lost among what is black, and what is a code below white by the dither. */
+/* Samples up to the floor must not get darker, and those from the ceiling on not lighter (codes of
+ * the picture's depth), so that tones between black and white stay there. Otherwise grain one code
+ * above black would drown in black, and dither would lift a code below white to white. */
 LIFT_ALONE uint32_t lift_floor(int32_t black, int32_t depth)
 {
     return (uint32_t)black + (1u << (depth - 8));
@@ -133,7 +134,7 @@ LIFT_ALONE uint32_t lift_ceiling(int32_t white, int32_t depth)
     return (uint32_t)white - (1u << (depth - 8));
 }
 
-/* Entry `code` of node. */
+/* An entry of node. */
 LIFT_ALONE uint32_t lift_node(const uint32_t *nodes, int code)
 {
     const int next = code + 1 < LIFT_CODES ? code + 1 : code;

@@ -1,17 +1,17 @@
 /*
- * Light by hand: what becomes of tones before they are equalized. Black and white stay; between
- * them tones x of the range become x^power, and these (1 + lift) x / (1 + lift x), or, for a
- * negative lift, what that would make of them again.
+ * Manual brightness and gamma, applied to tones before equalization. Black and white stay; tones x
+ * of the range become x^power, and these (1 + lift) x / (1 + lift x), or, for a negative lift, the
+ * inverse of that.
  *
- * In integers, so that all machines have the same bits. Nothing here falls where its argument
- * rises: all terms of the series are positive, products and quotients are rounded down.
+ * Integers give the same bits on all machines. Everything here is monotone: all terms of the series
+ * are positive, and products and quotients are rounded down.
  */
 #ifndef LUMEQ_LIGHT_H
 #define LUMEQ_LIGHT_H
 
 #include "equalizer/curve_types.h"
 
-#define LIGHT_PLACE (1u << 30) /* white, of places */
+#define LIGHT_PLACE (1u << 30) /* the place of white */
 #define LIGHT_LOG_BITS 26
 #define LIGHT_LOG2_E_Q31 3098164009u /* log2(e) */
 #define LIGHT_LN_2_Q30 744261118u    /* ln(2) */

@@ -1,10 +1,10 @@
 /*
- * The noise of a picture, from what stands still in its darker half: blocks of luma are compared
- * with the same blocks of the frame before. One definition for C and CUDA, in integers.
+ * Measures the noise of a picture in still areas of its darker half: blocks of luma are compared
+ * with the same blocks of the previous frame. One definition for C and CUDA, in integers.
  *
- * A block counts under its brightness and, where it stands still, under how much its samples are
- * apart from those before. What is measured are these counts; noise_of() is what they say. A part
- * of the rows of blocks is looked at: some hundred blocks tell as much as all of them.
+ * The profile counts blocks by brightness and, if they are still, by the difference of their
+ * samples from the previous frame. noise_of() turns these counts into noise. Only some rows of
+ * blocks are used: a few hundred blocks suffice.
  */
 #ifndef LUMEQ_NOISE_H
 #define LUMEQ_NOISE_H
@@ -15,33 +15,33 @@
 #define NOISE_FN static inline
 #endif
 
-#define NOISE_BLOCK 16 /* samples of a side */
+#define NOISE_BLOCK 16 /* side length in samples */
 
-/* Blocks that are looked at, at least, where a picture has as many, and rows of them. */
+/* Minimum number of blocks, if the picture has as many, and of rows of blocks. */
 #define NOISE_BLOCKS 400
 #define NOISE_ROWS 5
 
-#define NOISE_LEVELS 16 /* of brightness: 0 is black, each of the others half an octave */
-#define NOISE_BINS 32   /* of differences: 0 is next to none, each of the others a quarter octave */
+#define NOISE_LEVELS 16 /* of brightness: 0 is black, each other one half an octave */
+#define NOISE_BINS 32   /* of differences: 0 is nearly none, each other one a quarter octave */
 
-/* Samples are this much brighter than black where they are not (half codes of 8 bits). */
+/* A block above this many half codes of 8 bits over black is not black. */
 #define NOISE_ABOVE_BLACK 3
 
-/* Fewer blocks that stand still tell nothing. */
+/* Minimum number of still blocks. */
 #define NOISE_LEAST 8
 
-/* What cannot be told: there is no frame before, or it was the same, or nothing stands still. */
+/* Unknown noise: no previous frame, an identical one, or too few still blocks. */
 #define NOISE_UNKNOWN UINT32_MAX
 
 typedef struct NoiseProfile {
-    uint32_t blocks[NOISE_LEVELS]; /* that were looked at */
+    uint32_t blocks[NOISE_LEVELS]; /* all blocks */
     uint32_t still[NOISE_LEVELS][NOISE_BINS];
-    uint32_t repeated; /* of the blocks, those with the very samples of before */
+    uint32_t repeated; /* blocks identical to the previous frame */
 } NoiseProfile;
 
-/* Rows of blocks that are looked at: one of `step`, the middle one. */
+/* The rows of blocks to use: the middle one of every `step`. */
 typedef struct NoiseRows {
-    int step, rows, columns; /* columns: whole blocks of a row */
+    int step, rows, columns; /* columns: whole blocks in a row */
 } NoiseRows;
 
 NOISE_FN NoiseRows noise_rows(int width, int height)
@@ -54,18 +54,18 @@ NOISE_FN NoiseRows noise_rows(int width, int height)
     return r;
 }
 
-/* The first line of one of them. */
+/* The first line of a row of blocks. */
 NOISE_FN int noise_line(const NoiseRows *r, int row)
 {
     return (r->step / 2 + row * r->step) * NOISE_BLOCK;
 }
 
-/* Of a block: sums of its codes, of those before, and of how far apart these are. */
+/* Sums over a block: its codes, those of the previous frame, and their absolute differences. */
 typedef struct NoiseSums {
     uint32_t now, before, apart;
 } NoiseSums;
 
-/* Parts of octaves, 2 or 4 of each, from `parts` to the number, which is not less. */
+/* The logarithm of number / parts in 1/parts octaves; parts is 2 or 4, number at least parts. */
 NOISE_FN uint32_t noise_octaves(uint32_t number, uint32_t parts)
 {
     uint32_t octaves = 0;
@@ -93,21 +93,20 @@ NOISE_FN uint32_t noise_bin(const NoiseSums *sums, int depth)
     return bin < NOISE_BINS ? bin : NOISE_BINS - 1;
 }
 
-/* What is counted in a bin begins here, in codes of 8 bits with 8 fraction bits. */
+/* The lower limit of a bin, in codes of 8 bits with 8 fraction bits. */
 NOISE_FN uint32_t noise_bin_start(uint32_t bin)
 {
     return bin ? (4 + (bin - 1) % 4) << (2 + (bin - 1) / 4) : 0;
 }
 
-/* Whether the mean moves by no more than 0.35 of what the samples do, and 0.15 codes. */
+/* True if the mean changes by at most 0.35 times the samples' mean difference plus 0.15 codes. */
 NOISE_FN int noise_is_still(const NoiseSums *s, int depth)
 {
     const uint32_t shift = s->now > s->before ? s->now - s->before : s->before - s->now;
     return 20 * shift <= 7 * s->apart + (768u << (depth - 8));
 }
 
-/* Levels up to which the darker half of the blocks lies, those that are not black if there are any
- * to speak of. */
+/* The levels of the darker half of the blocks, without black ones unless nearly all are black. */
 typedef struct NoiseDark {
     int from, to;
 } NoiseDark;
@@ -129,10 +128,10 @@ NOISE_FN NoiseDark noise_dark(const uint32_t *blocks)
     return dark;
 }
 
-/* The standard deviation, in codes of 8 bits with 8 fraction bits, where the first quarter of `all`
- * ends in this bin: `before` lie in those before it, `here` in it. Gaussian noise twice is 1.128
- * times it apart; the quartile of blocks is 3 % below their mean. Half of them would take more of
- * what moves, and has texture, for noise. */
+/* The standard deviation, in codes of 8 bits with 8 fraction bits, if the first quarter of `all`
+ * blocks ends in this bin: `before` are in lower bins, `here` in it. Gaussian noise in both frames
+ * differs by 1.128 deviations on average; the quartile of blocks is 3 % below their mean. A half
+ * instead of a quarter would mistake more motion and texture for noise. */
 NOISE_FN uint32_t noise_quartile(uint32_t bin, uint32_t all, uint32_t before, uint32_t here)
 {
     const uint32_t start = noise_bin_start(bin), width = noise_bin_start(bin + 1) - start;
@@ -140,7 +139,7 @@ NOISE_FN uint32_t noise_quartile(uint32_t bin, uint32_t all, uint32_t before, ui
     return (start + into) * 234 >> 8;
 }
 
-/* For one thread: the noise that the counts tell of, or NOISE_UNKNOWN. */
+/* The noise of a profile, or NOISE_UNKNOWN. For one thread. */
 NOISE_FN uint32_t noise_of(const NoiseProfile *p)
 {
     const NoiseDark dark = noise_dark(p->blocks);

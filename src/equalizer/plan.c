@@ -1,4 +1,4 @@
-/* A plan's two ends: measures that are put, and curves that are got. */
+/* Input and output of a plan: measures are put, curves are returned. */
 #include "equalizer/plan.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 
-/* Deflicker evens light out over so many nanoseconds before and after a frame. */
+/* Deflicker evens out light over this many nanoseconds before and after a frame. */
 #define FLICKER_RADIUS 500000000
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -27,7 +27,7 @@ LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead)
     if (params->deflicker > 0 && !plan->reference)
         plan->flicker = smaller(FLICKER_RADIUS, lookahead / 2);
     else if (params->lift && params->mode == LUMEQ_MODE_GLOBAL && !plan->reference)
-        plan->flicker = lookahead / 3; /* auto-exposure takes seconds */
+        plan->flicker = lookahead / 3; /* long enough for a camera's auto-exposure */
     plan->reach = plan->radius > plan->flicker ? plan->radius : plan->flicker;
     plan->plateau_of = -1;
     return plan;
@@ -70,7 +70,7 @@ static int reserve(LumeqPlan *plan)
     return 0;
 }
 
-/* A frame with the measure's counts, of its tiles only where they are used. */
+/* Copies a measure into a frame; tiles only if they are used. */
 static PlanFrame *copy_measure(const LumeqPlan *plan, const LumeqMeasure *m)
 {
     MeasureShape shape = m->shape;
@@ -90,14 +90,14 @@ static PlanFrame *copy_measure(const LumeqPlan *plan, const LumeqMeasure *m)
     return f;
 }
 
-/* By a sixteenth or more: a part of what comes up from black. */
+/* True if light rises by 1/16 or more, as after black. */
 static int is_darker(const PlanFrame *f, const PlanFrame *next)
 {
     return !next->cut && f->light + f->light / 16 < next->light;
 }
 
-/* The bars that are believed from now on are also those of the frames before, since they were
- * found; and of those that came up to there from black, too dark to show them. */
+/* Newly confirmed bars also apply to earlier frames: those since the bars appeared, and before them
+ * those that rise from black and are too dark to show bars. */
 static void hold_earlier(LumeqPlan *plan, const PlanFrame *now, int direction)
 {
     for (size_t i = plan->count; i-- > 0;) {
@@ -167,7 +167,7 @@ static void append(LumeqPlan *plan, PlanFrame *f, const LumeqMeasure *m, const L
     lumeq_plan_cuts(plan);
 }
 
-/* Whether all is known that the next curve depends on. */
+/* True if everything that the next curve depends on is known. */
 static int is_ready(const LumeqPlan *plan)
 {
     const size_t next = plan_place(plan, plan->next);
@@ -198,7 +198,7 @@ void lumeq_plan_end(LumeqPlan *plan)
 
 /* ---- out ----------------------------------------------------------------------------------- */
 
-/* Frames that no curve to come depends on. */
+/* Frees frames that no later curve depends on. */
 static void drop(LumeqPlan *plan)
 {
     const PlanFrame *last = plan_frame(plan, plan->count - 1);

@@ -1,24 +1,22 @@
 /*
- * Curves that know what comes: the history with lookahead. One thread at a time.
+ * The history with lookahead. One thread at a time.
  *
- * A frame waits in a queue from its put on. Decisions run ahead of the curves in the frames' order,
- * each once, with all measures that are there by then:
+ * A frame waits in a queue after its put. Decisions are made ahead of the curves, in the order of
+ * frames, each once, from all measures available by then:
  *
- *   put       bars at the leading edge, as without lookahead; what of the frame differs from the
- *             one before (plan_frame.c)
- *   cuts      3 frames behind the last one, so that a cut is told from a flash and from motion
- *             (plan_shots.c)
- *   fades     `reach` ahead of the curve that is made: where they lead is then known for all of the
- *             lookahead less `reach`
- *   curve     a frame's, when measures up to its time plus the lookahead are there, from the frames
- *             within `reach` on both sides (plan_curve.c)
+ *   put     bars and changes against the previous frame, as without lookahead (plan_frame.c)
+ *   cuts    3 frames later, to tell cuts from flashes and motion (plan_shots.c)
+ *   fades   `reach` ahead of the current curve, so that their end is known for the rest of the
+ *           lookahead
+ *   curve   once measures up to the frame's time plus the lookahead are available, from the frames
+ *           within `reach` on both sides (plan_curve.c)
  *
- * A segment is what is smoothed over: it ends at cuts, at discontinuities, where the size or the
- * depth changes, and where a fade begins or ends.
+ * A segment is the range of frames to smooth over: it ends at cuts, discontinuities, changes of
+ * size or depth, and at the begin or end of a fade.
  *
- * Which measures are there when something is decided follows from the order of frames alone: no
- * further one is taken while a curve can be got. All numbers are integers, Q16 having 16 fraction
- * bits; so the bits are the same on every machine.
+ * The measures available for a decision follow from the order of frames alone: no further measure
+ * is accepted while a curve can be returned. All numbers are integers (Q16: 16 fraction bits), so
+ * every machine gives the same bits.
  */
 #ifndef LUMEQ_PLAN_H
 #define LUMEQ_PLAN_H
@@ -30,137 +28,138 @@
 
 typedef struct LumeqPlan LumeqPlan;
 
-/* Parameters and lookahead (above 0) have been checked. NULL: out of memory. */
+/* Parameters and lookahead (above 0) are already checked. NULL: out of memory. */
 LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead);
 void lumeq_plan_destroy(LumeqPlan **plan);
 
-/* As lumeq_history_put() and lumeq_history_get(); the measure is finished and fits the parameters,
- * the moment is of this version's size. MEMORY: nothing was done. */
+/* As lumeq_history_put() and lumeq_history_get(). The measure is finished and fits the parameters;
+ * the moment has this version's size. On MEMORY nothing has changed. */
 int lumeq_plan_put(LumeqPlan *plan, const LumeqMeasure *measure, const LumeqMoment *moment);
 void lumeq_plan_end(LumeqPlan *plan);
 int lumeq_plan_get(LumeqPlan *plan, LumeqCurve **curve);
 
-/* Its state as bytes, and back: `bad` where it is none of such a plan, MEMORY where there is none
- * for it; it is then what it was. */
+/* Serialize and restore the state. Loading reports `bad` for bytes that are not a state of such a
+ * plan, or MEMORY; the plan then stays unchanged. */
 void lumeq_plan_save(const LumeqPlan *plan, ByteWriter *w);
 int lumeq_plan_load(LumeqPlan *plan, ByteReader *r);
 
 /* ---- inside: for plan_*.c alone ------------------------------------------------------------ */
 
-/* A frame counts for at least as long as this, which bounds how many there are within the
- * lookahead: 3000 in 10 s. */
+/* Minimum duration of a frame, which limits a lookahead of 10 s to 3000 frames. */
 #define PLAN_LEAST_STEP (1000000000 / 300)
 
-/* And for no more than this, which is more than any lookahead. */
+/* Maximum duration, longer than any lookahead. */
 #define PLAN_MOST_STEP INT64_C(20000000000)
 
-/* Frames before and behind one that tell whether it is a cut. */
+/* Frames on each side of a frame that decide whether it is a cut. */
 #define PLAN_AROUND 3
 
 typedef enum PlanFade { PLAN_NO_FADE, PLAN_FADE_IN, PLAN_FADE_OUT } PlanFade;
 
 typedef struct PlanFrame {
-    MeasureShape shape; /* its tiles are those that are used */
-    int64_t sequence;   /* its place among all frames that were put */
-    int64_t number;     /* that the dither goes by */
-    int64_t step;       /* nanoseconds since the frame before, within the bounds above */
-    int64_t at;         /* the sum of these */
+    MeasureShape shape; /* with the tiles that are used */
+    int64_t sequence;   /* its position among all frames put */
+    int64_t number;     /* selects the dither pattern */
+    int64_t step;       /* nanoseconds since the previous frame, limited as above */
+    int64_t at;         /* sum of the steps */
     LumeqRect active;
     uint32_t area; /* samples of the bars */
-    int32_t hard;  /* nothing goes on from the frame before */
-    int32_t cut;   /* it is the first one of a scene */
+    int32_t hard;  /* unrelated to the previous frame */
+    int32_t cut;   /* first frame of a scene */
     int32_t interlaced;
 
-    int32_t flash; /* another picture for a moment: curves are those of what is around it */
+    int32_t flash; /* a flash: it uses the curve of the surrounding frames */
 
-    /* Against the frame before, Q16; 0 where it is hard. */
-    uint32_t distance; /* of the CDFs, as the curve without lookahead has it */
-    uint32_t moved;    /* that one's: enough of the picture is another one */
+    /* Changes against the previous frame, Q16; 0 if `hard`. */
+    uint32_t distance; /* of the CDFs, as in curve_look_back() */
+    uint32_t moved;    /* enough of the picture changed for a cut, as there */
     uint32_t change;   /* mean difference of the cells, as a share of the range */
-    uint32_t gain;     /* the light of most cells, as a multiple of what it was */
+    uint32_t gain;     /* ratio of the light, median over the cells */
 
     PlanFade fade;
-    uint32_t factor; /* of a fade, Q16: its light as a share of the plateau's */
-    int64_t plateau; /* of a fade: the frame that it leads to, or the one that it comes from */
+    uint32_t factor; /* in a fade, Q16: its light as a share of the plateau's */
+    int64_t plateau; /* in a fade: the frame that it leads to or comes from */
 
-    /* Above black, in codes with 8 fraction bits: of all of the frame, and of each cell. */
+    /* Mean above black, in codes with 8 fraction bits: of the frame, and of each cell. */
     uint32_t light;
     uint32_t level[MEASURE_CELLS];
 
-    uint32_t noise; /* by noise_of() */
+    uint32_t noise; /* from noise_of() */
     uint32_t need;  /* Q16 */
-    int32_t blank;  /* black: its target is the identity */
+    int32_t blank;  /* black; its target is the identity */
 
-    /* With a lift: of the picture without its bars, as LiftState.share; 0: nothing is in range. */
+    /* With a lift: histogram of the picture without bars, as in LiftState.share; `counted` 0: no
+     * samples in range. */
     uint32_t share[CURVE_CELLS];
     int32_t counted;
 
     uint32_t *hist;                /* of the whole frame: [bins] */
     uint32_t (*tiles)[TILE_CELLS]; /* NULL: none */
     uint32_t (*padding)[TILE_CELLS];
-    /* Its curve before smoothing and strength, and behind it those of its tiles; NULL: not made. */
+    /* Its curve before smoothing and strength, followed by those of its tiles; NULL: not computed
+     * yet. */
     uint32_t *target;
 } PlanFrame;
 
 /* A smoothed curve before strength, Q16 codes. */
 typedef struct PlanCurve {
     uint32_t need;
-    uint32_t dark, more; /* of a lift, as in LiftState */
+    uint32_t dark, more; /* as in LiftState */
     uint32_t bin[LUMEQ_MAX_BINS];
     uint32_t tile[TILES_MAX][TILE_CELLS];
 } PlanCurve;
 
-/* How much the pictures of a segment needed, by their need's first 8 bits: how often, with 8
- * fraction bits, and what the needs sum up to. */
+/* Histogram of the needs of a segment's frames, by the high 8 bits: number of frames with 8
+ * fraction bits, and sum of their needs. */
 #define PLAN_NEEDS 256
 
 typedef struct PlanNeeds {
-    int64_t time; /* since it was last halved */
+    int64_t time; /* since the counts were last halved */
     uint32_t count[PLAN_NEEDS];
     uint64_t sum[PLAN_NEEDS];
 } PlanNeeds;
 
-/* What the rule of the lift looks at: weighted sums over frames. */
+/* Input of the lift rule: weighted sums over frames. */
 typedef struct PlanLight {
     uint64_t weight, noise_weight;
     uint64_t noise;
-    uint64_t share[CURVE_CELLS]; /* with 8 bits less than PlanFrame.share */
+    uint64_t share[CURVE_CELLS]; /* 8 bits less precise than PlanFrame.share */
 } PlanLight;
 
 struct LumeqPlan {
     LumeqParams params;
     int64_t lookahead;
-    int64_t radius;  /* that the curve is smoothed over, to both sides */
-    int64_t flicker; /* that light is evened out over; 0: it is not */
-    int64_t reach;   /* the larger one */
-    int reference;   /* each frame by itself */
+    int64_t radius;  /* smoothing distance of the curve, on each side */
+    int64_t flicker; /* distance over which light is evened out; 0: not */
+    int64_t reach;   /* the larger of both */
+    int reference;   /* OpenCV's curves: no history */
 
-    /* The leading edge. */
+    /* State of put. */
     LumeqClock clock;
     BarsState bars;
-    int64_t found[BARS_DIRECTIONS]; /* the frame since which the bars that it has found are there */
-    CurveResult trail;              /* of the frame before: the CDF */
-    int64_t sequence;               /* of the next frame */
+    int64_t found[BARS_DIRECTIONS]; /* frame in which the current candidate bars appeared */
+    CurveResult trail;              /* CDF of the previous frame */
+    int64_t sequence;               /* of the next frame to put */
     int ended;
 
     /* In order: a ring of pointers. */
     PlanFrame **ring;
     size_t room, first, count;
 
-    /* What comes next, by sequence. */
+    /* Next frame of each decision, by sequence. */
     int64_t cuts, settled, next;
 
-    PlanNeeds needs; /* of the segment's frames whose curves have been made */
-    PlanLight light; /* of the same, each for less the longer ago it is */
-    uint32_t noise;  /* that was known last, codes of 8 bits, Q16 */
+    PlanNeeds needs; /* of the segment's finished frames */
+    PlanLight light; /* of the same frames, with decaying weights */
+    uint32_t noise;  /* last measured, codes of 8 bits, Q16 */
     int32_t noise_known;
-    PlanCurve last;     /* that of the frame before */
-    int32_t last_depth; /* that it is of; 0: there is none */
-    PlanCurve target;   /* what the frame's is on its way to, with a lift */
-    PlanCurve plateau;  /* that of the fade */
-    int64_t plateau_of; /* the frame that this is of; -1: there is none */
+    PlanCurve last;     /* of the previous frame */
+    int32_t last_depth; /* depth of `last`; 0: no curve yet */
+    PlanCurve target;   /* with a lift: what `last` moves towards */
+    PlanCurve plateau;  /* curve of the current fade's plateau */
+    int64_t plateau_of; /* the plateau's frame; -1: no fade */
 
-    /* What curves are made in. */
+    /* Scratch memory for curves. */
     BarsProfile profile;
     BarsWork bars_work;
     CurveResult result;
@@ -172,27 +171,27 @@ struct LumeqPlan {
     uint32_t values[LUMEQ_MAX_BINS];
 };
 
-/* Frame number i of the queue. */
+/* Frame number i in the queue. */
 static inline PlanFrame *plan_frame(const LumeqPlan *plan, size_t i)
 {
     return plan->ring[(plan->first + i) % plan->room];
 }
 
-/* Its place in the queue: at least `count` where it is not there. */
+/* Index of a frame in the queue; `count` or more if it is not there. */
 static inline size_t plan_place(const LumeqPlan *plan, int64_t sequence)
 {
     const int64_t first = plan->sequence - (int64_t)plan->count;
     return sequence < first ? SIZE_MAX : (size_t)(sequence - first);
 }
 
-/* Whether a frame of the queue is the first of a segment. */
+/* True if a frame in the queue begins a segment. */
 static inline int plan_begins(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i);
     return f->hard || f->cut || !i || f->fade != plan_frame(plan, i - 1)->fade;
 }
 
-/* Whether the frames are of one size, depth, range and grid. */
+/* True if both have the same size, depth, range and grid. */
 static inline int plan_same_shape(const MeasureShape *a, const MeasureShape *b)
 {
     return a->width == b->width && a->height == b->height && a->depth == b->depth &&
@@ -200,7 +199,8 @@ static inline int plan_same_shape(const MeasureShape *a, const MeasureShape *b)
            a->tiles_y == b->tiles_y;
 }
 
-/* The codes that make a frame's curve, and the grid of its tiles: answers whether there are any. */
+/* Parameters of a frame's curve, and the grid of its tiles; lumeq_plan_grid() returns 0 if the mode
+ * has no tiles. */
 CurveParams lumeq_plan_params(const LumeqPlan *plan, const PlanFrame *frame);
 int lumeq_plan_grid(const LumeqPlan *plan, const PlanFrame *frame, const CurveParams *params,
                     TileGrid *grid);
@@ -210,64 +210,64 @@ void lumeq_plan_clear(LumeqPlan *plan);
 
 /* ---- frames (plan_frame.c) ----------------------------------------------------------------- */
 
-/* A frame with room for what is counted of it. NULL: out of memory. */
+/* Allocates a frame with room for its counts. NULL: out of memory. */
 PlanFrame *lumeq_plan_frame_new(const MeasureShape *shape);
 void lumeq_plan_frame_free(PlanFrame *frame);
 
-/* Its cells, from what was counted of them. */
+/* Computes the cells from their sums. */
 void lumeq_plan_take_cells(PlanFrame *frame, const uint64_t *cells);
 
-/* What it tells by itself and against the frame before, which is NULL where it is hard; leaves its
- * CDF in the trail. `grew`: bars are newly left out. */
+/* Computes the frame's statistics and its changes against the previous frame, NULL if `hard`.
+ * Stores its CDF in the trail. `grew`: new bars were just excluded. */
 void lumeq_plan_look(LumeqPlan *plan, PlanFrame *frame, const PlanFrame *before, int grew);
 
-/* It has other bars than it was looked at with. */
+/* Changes the frame's bars and updates its statistics. */
 void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *frame, const LumeqRect *active);
 
-/* Makes its target unless it is there. MEMORY: it is not. */
+/* Computes the target if it is missing. On MEMORY it stays missing. */
 int lumeq_plan_target(LumeqPlan *plan, PlanFrame *frame);
 
 /* ---- cuts and fades (plan_shots.c) --------------------------------------------------------- */
 
-/* The change of the cells, and the gain of the light. */
+/* Computes the change of the cells and the gain of the light. */
 void lumeq_plan_compare(PlanFrame *frame, const PlanFrame *before);
 
-/* Decides on cuts that enough is known of. */
+/* Decides all cuts with enough frames after them. */
 void lumeq_plan_cuts(LumeqPlan *plan);
 
-/* Decides all up to a time of the plan. */
+/* Decides cuts and fades up to a time. */
 void lumeq_plan_settle(LumeqPlan *plan, int64_t until);
 
-/* The need of the segment that frame i of the queue is in: the median over those of its frames that
- * are in `past`, and of it and those behind it. 0 where all are black. */
+/* The need of frame i's segment: the median over its frames in `past`, frame i and later ones. 0 if
+ * all are black. */
 uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past);
 
-/* Whether there was one that is not black. */
+/* True if a frame was counted, that is, one that is not black. */
 int lumeq_plan_has_needs(const PlanNeeds *needs);
 
-/* The frame's curve has been made. */
+/* Counts a frame whose curve is finished. */
 void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *frame);
 
-/* Behind the last frame of the scene that frame i is in, as far as it is there. */
+/* The index after the last known frame of frame i's scene. */
 size_t lumeq_plan_scene_end(const LumeqPlan *plan, size_t i);
 
-/* ---- what is lifted (plan_lift.c) ---------------------------------------------------------- */
+/* ---- lift (plan_lift.c) -------------------------------------------------------------------- */
 
-/* What the rule makes of frame i of the queue, before smoothing: `past` has the frames before. */
+/* Computes the lifted curve of frame i before smoothing; `past` sums up earlier frames. */
 void lumeq_plan_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const CurveParams *params,
                      PlanCurve *curve);
 
-/* The frames before are longer ago by a time; the frame, whose curve has been made, is one of them.
- */
+/* lumeq_plan_age() decays the sums by a time; lumeq_plan_lit() adds a frame whose curve is
+ * finished. */
 void lumeq_plan_age(PlanLight *past, int64_t time);
 void lumeq_plan_lit(PlanLight *past, const PlanFrame *frame);
 
-/* The noise that is known, or taken to be there; codes of 8 bits, Q16. */
+/* The measured or assumed noise; codes of 8 bits, Q16. */
 uint32_t lumeq_plan_noise(const LumeqPlan *plan);
 
 /* ---- curves (plan_curve.c) ----------------------------------------------------------------- */
 
-/* The curve of frame i of the queue. MEMORY: nothing was done. */
+/* Computes the curve of frame i in the queue. On MEMORY nothing has changed. */
 int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve);
 
 #endif

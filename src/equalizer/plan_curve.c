@@ -1,25 +1,23 @@
 /*
- * A frame's curve from those of the frames around it.
+ * Computes a frame's curve from the frames around it.
  *
- * Smoothing: the mean of the targets of the frames of its segment that are at most `radius` away,
- * weighted by exp(-|dt| / smooth) less what that is at the radius, so that none comes or goes at
- * once. The mean of curves that rise, rises.
+ * Smoothing: the mean of the targets of the frames in the segment within `radius`, weighted by
+ * exp(-|dt| / smooth) minus its value at the radius, so that no frame enters or leaves abruptly.
+ * The mean of monotone curves is monotone.
  *
- * Strength: by the segment's need, which moves towards the median of what is known with a time
- * constant that nobody sees.
+ * Strength: the segment's need, which moves towards the median of the known needs with a time
+ * constant too long to be seen.
  *
- * Fade: of a plateau's curve C and a frame that has f of its light, black + f * (C(black + x / f) -
- * black), which is what C would make of the plateau, faded as the frame is; from f of the range on
- * it is the identity. It is continuous, and rises where C does. Weakening by the strength commutes
- * with it.
+ * Fade: for a plateau's curve C and a frame with a share f of its light, black + f * (C(black + x /
+ * f) - black): the curve's output for the plateau, faded like the frame. From f of the range on it
+ * is the identity. It is continuous, monotone if C is, and blending by strength commutes with it.
  *
- * Deflicker: light that pumps multiplies all luma alike. By gamma of any exponent a factor of light
- * is one of codes above black, so that one factor says all. That from a frame to the next is the
- * median over the cells of the quotients, to which what moves does not matter as long as it covers
- * less than half of them; the products of these tell how much lighter each frame around is. The
- * codes are multiplied by the mean of that, up to a knee that leads to white, and the curve is of
- * these: C(D(x)). (Matching quantiles of histograms, the classical way, takes everything that moves
- * for light.)
+ * Deflicker: flickering light multiplies all luma alike. With gamma, a factor of light is a factor
+ * of codes above black, so one factor describes it. The factor between neighbouring frames is the
+ * median ratio of their cells, which ignores motion in less than half of them; products of these
+ * factors give the relative light of all frames around. The codes are multiplied by its mean, up to
+ * a knee that leads to white, and the curve applies to the result: C(D(x)). (The classical way,
+ * matching quantiles of histograms, mistakes motion for light.)
  */
 #include <string.h>
 
@@ -30,19 +28,19 @@
 /* Nanoseconds: time constant of the need within a segment. */
 #define NEED_TIME INT64_C(2000000000)
 
-/* Bounds of what one frame's light is multiplied by to even it out. */
+/* Limits of the factor that evens out a frame's light. */
 #define EVEN_MOST (CURVE_ONE * 14 / 10)
 #define EVEN_LEAST (CURVE_ONE * 7 / 10)
 
-/* Where the codes of a curve's nodes are. */
+/* The codes of a curve's nodes. */
 typedef struct Nodes {
-    int count, fraction;   /* one every 2^fraction codes */
+    int count, fraction;   /* one node every 2^fraction codes */
     uint64_t black, white; /* Q16 codes */
 } Nodes;
 
-/* The frames that are smoothed over. */
+/* Range of frames to smooth over. */
 typedef struct Window {
-    size_t from, to; /* the last one included */
+    size_t from, to; /* inclusive */
 } Window;
 
 static Nodes nodes_of(const CurveParams *p)
@@ -72,7 +70,7 @@ static uint32_t weight_of(const LumeqPlan *plan, const PlanFrame *f, const PlanF
     return lumeq_decay(plan->radius, tau) - lumeq_decay(away, tau) + 1;
 }
 
-/* A frame's weight in the window; flashes have one only where there is nothing else. */
+/* A frame's weight in the window; flashes count only if there are no other frames. */
 static uint32_t weight_in(const LumeqPlan *plan, const PlanFrame *f, const PlanFrame *middle,
                           int only_flashes)
 {
@@ -87,7 +85,7 @@ static int are_flashes(const LumeqPlan *plan, Window w)
     return 1;
 }
 
-/* The mean of `count` values of each target in the window, from `first` on. */
+/* The mean of `count` values of each target in the window, starting at `first`. */
 static void average(LumeqPlan *plan, Window w, size_t i, size_t first, size_t count, uint32_t *to)
 {
     const int only_flashes = are_flashes(plan, w);
@@ -104,7 +102,7 @@ static void average(LumeqPlan *plan, Window w, size_t i, size_t first, size_t co
         to[bin] = (uint32_t)((plan->sums[bin] + total / 2) / total);
 }
 
-/* The smoothed curve of frame i, and of its tiles; all targets in the window are there. */
+/* Computes the smoothed curve of frame i and of its tiles; all targets in the window exist. */
 static void smooth(LumeqPlan *plan, Window w, size_t i, PlanCurve *curve)
 {
     const MeasureShape *s = &plan_frame(plan, i)->shape;
@@ -114,7 +112,7 @@ static void smooth(LumeqPlan *plan, Window w, size_t i, PlanCurve *curve)
                 curve->tile[tile]);
 }
 
-/* From the plateau of a fade on. */
+/* The window of a fade's plateau, which starts there. */
 static Window plateau_window(const LumeqPlan *plan, size_t i)
 {
     Window w = window_of(plan, i, plan->radius);
@@ -132,7 +130,7 @@ static int make_targets(LumeqPlan *plan, Window w)
 
 /* ---- fades and light ----------------------------------------------------------------------- */
 
-/* The curve at a code in range, Q16, on a line between its nodes. */
+/* The curve at a code in range, Q16, interpolated between nodes. */
 static uint64_t read_curve(const Nodes *n, const uint32_t *values, uint64_t code)
 {
     const int bits = 16 + n->fraction;
@@ -158,14 +156,14 @@ static void fade_curve(const Nodes *n, uint32_t factor, const uint32_t *plateau,
     }
 }
 
-/* The light of the next frame, Q24, whose light is to the last one's as `to` is to `from`. */
+/* The light of the next frame, Q24, if it changes from `from` to `to`. */
 static uint64_t next_light(uint64_t light, uint32_t from, uint32_t to)
 {
     const uint64_t most = UINT64_C(16) << 24, next = light * to / from;
     return next < most ? next : most;
 }
 
-/* How much lighter the frames around are than frame i, on average, Q16. Flashes do not count. */
+/* Mean light of the surrounding frames relative to frame i, Q16, without flashes. */
 static uint32_t light_around(const LumeqPlan *plan, size_t i)
 {
     const Window w = window_of(plan, i, plan->flicker);
@@ -186,7 +184,8 @@ static uint32_t light_around(const LumeqPlan *plan, size_t i)
     return (uint32_t)(sum / count >> 8);
 }
 
-/* The mean slope of the curve over the picture, Q16: it amplifies changes of the light as much. */
+/* The mean slope of the curve over the picture, Q16: the factor by which it amplifies changes of
+ * light. */
 static uint32_t mean_slope(const PlanFrame *f, const CurveParams *p, const uint32_t *curve)
 {
     const int width = curve_width(p), black = p->black >> (p->depth - 8);
@@ -197,8 +196,8 @@ static uint32_t mean_slope(const PlanFrame *f, const CurveParams *p, const uint3
     return (uint32_t)(sum >> LIFT_SHARE_BITS);
 }
 
-/* How much of the changes of the light is evened out, Q16: what deflicker asks for, and at least as
- * much as a lifted curve would amplify them. */
+/* The share of the light's changes to even out, Q16: `deflicker`, and at least the share that a
+ * lifted curve would amplify. */
 static uint32_t evening_share(const LumeqPlan *plan, const PlanFrame *f, const CurveParams *p)
 {
     const uint32_t asked = (uint32_t)lrint(plan->params.deflicker * CURVE_ONE);
@@ -209,7 +208,7 @@ static uint32_t evening_share(const LumeqPlan *plan, const PlanFrame *f, const C
     return asked > calm ? asked : calm;
 }
 
-/* What the codes above black are multiplied by, Q16. */
+/* The factor for codes above black, Q16. */
 static uint32_t evening_of(const LumeqPlan *plan, size_t i, const CurveParams *p)
 {
     if (!plan->flicker || plan_frame(plan, i)->fade)
@@ -219,8 +218,8 @@ static uint32_t evening_of(const LumeqPlan *plan, size_t i, const CurveParams *p
     return even < EVEN_LEAST ? EVEN_LEAST : even > EVEN_MOST ? EVEN_MOST : even;
 }
 
-/* D(x) - black of x above black: `even` times it up to the knee, which is where x or the result is
- * 7/8 of the range, then a line to white. */
+/* D(x) - black, for x above black: `even` times x up to the knee, where x or the result is 7/8 of
+ * the range, then a line to white. */
 static uint64_t even_out(uint64_t x, uint64_t range, uint32_t even)
 {
     const uint64_t high = range - range / 8;
@@ -231,7 +230,7 @@ static uint64_t even_out(uint64_t x, uint64_t range, uint32_t even)
     return at_knee + (uint64_t)((x - knee) >> 8) * (range - at_knee) / ((range - knee) >> 8);
 }
 
-/* The curve of what the light is evened out to. */
+/* Combines the curve with the evened-out light. */
 static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uint32_t *to)
 {
     const uint64_t range = n->white - n->black;
@@ -247,7 +246,7 @@ static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uin
 
 /* ---- a frame ------------------------------------------------------------------------------- */
 
-/* On the way to what the rule makes of the frame; at once where a segment begins. */
+/* Moves plan->last towards the lift rule's curve; at once if a segment begins. */
 static void lift_curve(LumeqPlan *plan, size_t i, const CurveParams *p)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -267,7 +266,7 @@ static void lift_curve(LumeqPlan *plan, size_t i, const CurveParams *p)
     lumeq_plan_lit(&plan->light, f);
 }
 
-/* The smoothed curve before strength that the frame has, in plan->last, with its need. */
+/* Computes the frame's smoothed curve before strength, and its need, in plan->last. */
 static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const TileGrid *grid)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -304,7 +303,7 @@ static uint32_t strength_of(const CurveParams *p, uint32_t need)
     return curve_lerp(0, p->strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
 }
 
-/* From the smoothed curve to what luma is looked up in. */
+/* Computes the final curve from the smoothed one. */
 static void finish_curve(const CurveParams *p, const uint32_t *smoothed, uint32_t strength,
                          uint32_t even, uint32_t *work, CurveBin *now)
 {
@@ -320,7 +319,7 @@ static void finish_curve(const CurveParams *p, const uint32_t *smoothed, uint32_
         now[i].curve = curve_limited(p, i, even != CURVE_ONE ? evened[i] : work[i]);
 }
 
-/* A tile's curve before strength. With mode HAZE it has some of the frame's own one, as without
+/* A tile's curve before strength. In mode HAZE it blends in the frame's own curve, as without
  * lookahead. */
 static void shape_tile(const LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, int tile,
                        uint32_t *to)
@@ -357,7 +356,7 @@ static void take_bars(CurveResult *result, const PlanFrame *f)
     result->bars.area = f->area;
 }
 
-/* What is reported of it besides its curve. */
+/* Fills in the statistics besides the curve. */
 static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFrame *f,
                         const CurveParams *p)
 {
@@ -378,7 +377,7 @@ static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFr
     result->noise = f->noise;
 }
 
-/* How far the smoothed curve is from what it was. */
+/* The change of the smoothed curve. */
 static uint64_t moved_since(const LumeqPlan *plan, int bins, const uint32_t *was)
 {
     uint64_t moved = 0;
@@ -412,7 +411,7 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     plan->last_depth = f->shape.depth;
 }
 
-/* As without lookahead. */
+/* Uses OpenCV's arithmetic, as without lookahead. */
 static void make_reference(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p,
                            const TileGrid *grid, LumeqCurve *curve)
 {
@@ -434,7 +433,7 @@ static void make_reference(LumeqPlan *plan, const PlanFrame *f, const CurveParam
     lumeq_curve_take(curve, &plan->result, &plan->table, &plan->clahe.tables, &plan->tiles);
 }
 
-/* The plateau's curve, where the frame's fade is another one than that of the frame before. */
+/* Computes the plateau's curve if a new fade begins. */
 static void find_plateau(LumeqPlan *plan, size_t i, const CurveParams *p)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -460,7 +459,7 @@ static void find_plateau(LumeqPlan *plan, size_t i, const CurveParams *p)
     plan->plateau.need = lumeq_plan_need(plan, to, &none);
 }
 
-/* Frames before it, in its scene, that are as near as the filter looks. */
+/* The number of previous frames that the filter may use: in the same scene, at most LIFT_PAST. */
 static int frames_before(const LumeqPlan *plan, size_t i)
 {
     int count = 0;

@@ -1,4 +1,4 @@
-/* A plan's frames: what is kept of a measure, and what a frame tells by itself. */
+/* A plan's frames: copies of measures, and statistics of a frame. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ CurveParams lumeq_plan_params(const LumeqPlan *plan, const PlanFrame *frame)
     const LumeqImage image = lumeq_shape_image(&frame->shape);
     const LumeqClock clock = {.number = frame->number, .started = 1};
     CurveParams params = lumeq_curve_params(&plan->params, &image, &clock);
-    /* What is evened out is a curve as well, in mode OFF too. */
+    /* With deflicker, mode OFF has a curve as well. */
     if (plan->params.deflicker > 0 && plan->params.mode == LUMEQ_MODE_OFF) {
         params.chroma = plan->params.chroma == LUMEQ_CHROMA_SCALE;
         params.dither = plan->params.dither != 0;
@@ -58,7 +58,7 @@ int lumeq_plan_grid(const LumeqPlan *plan, const PlanFrame *frame, const CurvePa
     return lumeq_tiles_params(grid, &plan->params, &image, params);
 }
 
-/* Codes with 8 fraction bits above black, of a sum over so many samples. */
+/* The mean above black of a sum over `samples`, in codes with 8 fraction bits. */
 static uint32_t above_black(uint64_t sum, uint64_t samples, const CurveParams *p)
 {
     const uint64_t most = samples * ((1u << p->depth) - 1);
@@ -86,7 +86,7 @@ void lumeq_plan_take_cells(PlanFrame *f, const uint64_t *cells)
     f->light = above_black(sum, (uint64_t)image.width * (uint64_t)image.height, &p);
 }
 
-/* Counts the picture without its bars, in plan->work and plan->result's bins. */
+/* Histograms the picture without its bars, in plan->work and plan->result's bins. */
 static CurveView view_of(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p,
                          uint32_t *counted, uint32_t *flat)
 {
@@ -98,7 +98,7 @@ static CurveView view_of(LumeqPlan *plan, const PlanFrame *f, const CurveParams 
     return curve_look(p, *counted, UINT32_MAX / curve_range(p) + 1, &plan->work, now);
 }
 
-/* The sums of what was counted are in plan->work. */
+/* plan->work has the prefix sums of the histogram. */
 static void take_shares(LumeqPlan *plan, PlanFrame *f, const CurveParams *p, uint32_t counted)
 {
     LiftCode code[CURVE_CELLS];
@@ -164,7 +164,7 @@ static void frame_target(LumeqPlan *plan, const PlanFrame *f, const CurveParams 
         f->target[i] = now[i].smooth;
 }
 
-/* By the arithmetic without lookahead, with no history. */
+/* Uses the arithmetic without lookahead, with an empty history. */
 static void tile_targets(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid)
 {
     CurveResult *frame = &plan->result;

@@ -1,20 +1,19 @@
 /*
- * What a frame is lifted by: the rule looks at the mean of the histograms around it, and of the
- * noise, before it and behind it, within its segment. Frames count by exp(-|dt| / 3 s), as those
- * before count without lookahead: a scene of some seconds is judged as a whole, and what changes
- * for good within a longer one, as where a camera is carried from a room into the light, is
- * followed. What is decided is smoothed as the curve is without lookahead, since percentiles move
- * by whole codes.
+ * The lift with lookahead. The rule gets the mean histogram and noise of the frames on both sides
+ * within the segment, weighted by exp(-|dt| / 3 s), as past frames are without lookahead. Thus a
+ * scene of some seconds is judged as a whole, and lasting changes in a longer one, as when a camera
+ * moves outdoors, are followed. The result is then smoothed as without lookahead, since percentiles
+ * move by whole codes.
  */
 #include <string.h>
 
 #include "equalizer/decay.h"
 #include "equalizer/plan.h"
 
-/* More than any share of a picture, PlanLight.share; 256 of them fit 32 bits. */
+/* Upper limit of PlanLight.share; 256 of them fit 32 bits. */
 #define MOST_SHARE (1u << (LIFT_SHARE_BITS - 7))
 
-/* Weights are Q16, of which many are added up. */
+/* Weights are Q16; sums have 64 bits. */
 static void add_frame(PlanLight *sums, const PlanFrame *f, uint32_t weight)
 {
     if (f->blank || f->flash)
@@ -51,7 +50,7 @@ void lumeq_plan_lit(PlanLight *past, const PlanFrame *f)
     add_frame(past, f, CURVE_ONE);
 }
 
-/* The frames before, as far as they count at frame i, and all behind that are there. */
+/* Sums up the past frames with their weights at frame i, and all known later ones of its scene. */
 static void light_at(const LumeqPlan *plan, size_t i, const PlanLight *past, PlanLight *sums)
 {
     const int64_t at = plan_frame(plan, i)->at;

@@ -1,40 +1,39 @@
 /*
- * Where scenes begin and fades lead, and how much a segment needs.
+ * Finds cuts and fades, and the need of a segment.
  *
- * Cut: the frame's change from the one before stands out from the changes around it, of the CDF
- * (as without lookahead) or of the mean luma of 16x9 cells, which tells pictures of like histogram
- * apart. Of the changes of the three frames before and behind, the largest but one is what motion,
- * and a picture that is shown twice or three times, comes to. A flash is none: behind it, the
- * picture is what it was before it. Its frames take the curve of those around them.
+ * Cut: the frame's change stands out from the changes around it, either of the CDF (as without
+ * lookahead) or of the mean luma of 16x9 cells, which separates pictures with similar histograms.
+ * It is compared with the second largest change among the three frames on each side, so that motion
+ * and repeated frames do not count. In a flash, the picture afterwards is what it was before: its
+ * frames are no cut and use the curve of the surrounding frames.
  *
- * Fade: light that rises from black to where it stays, or falls from where it was to black, while
- * the picture remains the same: code = black + f * (plateau's code - black), so that each cell's
- * luma above black is f times the plateau's. f is the quotient of the frames' means above black.
- * Bars do not matter to it, as they are black. What rises for longer than the lookahead shows leads
- * to the last frame that is known, for the time being.
+ * Fade: light rises from black to a plateau, or falls from one to black, while the picture stays
+ * the same: code = black + f * (plateau's code - black), so each cell's luma above black is f times
+ * the plateau's. f is the ratio of the frames' means above black. Black bars do not matter. A rise
+ * that the lookahead does not cover leads to the last known frame for now.
  */
 #include <string.h>
 
 #include "equalizer/plan.h"
 
-/* A change that stands out is so many times as large as those around it, in halves. */
+/* Ratio by which a change stands out, in halves. */
 #define SPIKE_HALVES 5
 
-/* The change of the cells from which a spike of it is a cut: 2.5 % of the range. */
+/* Minimum change of the cells in a cut: 2.5 % of the range. */
 #define CHANGED (CURVE_ONE * 25 / 1000)
 
-/* Cells that are darker than 4 codes of 8 bits, or lighter than 15/16 of the range, tell nothing
- * of the light, and fewer than this are too few. */
+/* Minimum number of usable cells for a gain. Cells darker than 4 codes of 8 bits or lighter than
+ * 15/16 of the range are not usable. */
 #define LEAST_CELLS 12
 
-/* The most by which light is taken to change from a frame to the next. */
+/* Limits of the gain from one frame to the next. */
 #define GAIN_MOST (4 * CURVE_ONE)
 #define GAIN_LEAST (CURVE_ONE / 4)
 
-/* Nanoseconds for which the light stays where a fade has led. */
+/* Nanoseconds of steady light at the end of a fade. */
 #define CALM_TIME 200000000
 
-/* Frames that a fade has between black and the plateau. */
+/* Minimum number of frames between black and plateau. */
 #define FADE_LEAST 2
 
 static uint32_t apart(uint32_t a, uint32_t b)
@@ -47,7 +46,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Codes of the range, with 8 fraction bits. */
+/* Codes in the range, with 8 fraction bits. */
 static uint64_t range_of(const PlanFrame *f)
 {
     const LumeqImage image = lumeq_shape_image(&f->shape);
@@ -55,7 +54,7 @@ static uint64_t range_of(const PlanFrame *f)
     return (uint64_t)(p.white - p.black) << 8;
 }
 
-/* Sum over the cells of how far `f` is from `factor` times the other one. */
+/* Sum over the cells of |f - factor * other|. */
 static uint64_t difference(const PlanFrame *f, const PlanFrame *other, uint32_t factor)
 {
     uint64_t sum = 0;
@@ -65,13 +64,13 @@ static uint64_t difference(const PlanFrame *f, const PlanFrame *other, uint32_t 
     return sum;
 }
 
-/* Q16. */
+/* Mean difference of the cells as a share of the range, Q16. */
 static uint32_t change_between(const PlanFrame *a, const PlanFrame *b)
 {
     return (uint32_t)((difference(a, b, CURVE_ONE) << 16) / (MEASURE_CELLS * range_of(a)));
 }
 
-/* The median over the cells of their luma's quotient, Q16. */
+/* The median over the usable cells of the ratio of their luma, Q16. */
 static uint32_t gain_between(const PlanFrame *f, const PlanFrame *before)
 {
     const uint64_t range = range_of(f);
@@ -105,8 +104,8 @@ void lumeq_plan_compare(PlanFrame *f, const PlanFrame *before)
 
 /* ---- cuts ---------------------------------------------------------------------------------- */
 
-/* The frame that is so many before or behind frame i, as long as nothing hard lies between. NULL:
- * there is none. */
+/* The frame `away` frames after (below 0: before) frame i. NULL if it does not exist or is
+ * unrelated to frame i. */
 static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
 {
     for (; away < 0; away++, i--)
@@ -118,8 +117,8 @@ static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
     return plan_frame(plan, i);
 }
 
-/* The change of the frame that is so many before or behind frame i; where the film is not as long,
- * that of the one on the other side. */
+/* The change of the frame at that distance, or of the one on the other side if it does not exist.
+ */
 static uint32_t change_around(const LumeqPlan *plan, size_t i, int away, int of_cells)
 {
     const PlanFrame *f = neighbour(plan, i, away);
@@ -128,7 +127,7 @@ static uint32_t change_around(const LumeqPlan *plan, size_t i, int away, int of_
     return !f ? 0 : of_cells ? f->change : f->distance;
 }
 
-/* Whether the frame's change is far above those around it. */
+/* True if the frame's change is far above those around it. */
 static int stands_out(const LumeqPlan *plan, size_t i, int of_cells)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -141,7 +140,8 @@ static int stands_out(const LumeqPlan *plan, size_t i, int of_cells)
     return 2 * (uint64_t)(of_cells ? f->change : f->distance) > SPIKE_HALVES * (uint64_t)second;
 }
 
-/* After how many frames the picture is again what it was before frame i. 0: after none. */
+/* The number of frames after which the picture is again the one before frame i; 0: it does not
+ * return. */
 static int returns_after(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i), *before = neighbour(plan, i, -1);
@@ -153,7 +153,7 @@ static int returns_after(const LumeqPlan *plan, size_t i)
     return 0;
 }
 
-/* Whether frame i is what the picture was before a flash. */
+/* True if frame i returns to the picture before a flash. */
 static int is_return(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -165,8 +165,8 @@ static int is_return(const LumeqPlan *plan, size_t i)
     return 0;
 }
 
-/* Whether only the light is another one: what else is different is little beside what is to be seen
- * in the picture. */
+/* True if only the light changed: the remaining difference is small against the picture's contrast.
+ */
 static int is_light(const PlanFrame *f, const PlanFrame *before)
 {
     uint64_t contrast = 0;
@@ -211,7 +211,7 @@ static int is_black(const PlanFrame *f)
     return (uint64_t)f->light << 16 < CURVE_BLACK_MEAN * range_of(f);
 }
 
-/* A plateau from which a factor can be told: 4 codes of 8 bits above black. */
+/* True if the plateau is light enough to compute a factor: 4 codes of 8 bits above black. */
 static int is_plateau(const PlanFrame *f)
 {
     return f->light >= 4u << f->shape.depth;
@@ -223,7 +223,7 @@ static uint32_t factor_of(const PlanFrame *f, const PlanFrame *plateau)
     return factor < CURVE_ONE ? (uint32_t)factor : CURVE_ONE;
 }
 
-/* Whether the frame is the plateau's with less light, but for what moves. */
+/* True if the frame is a dimmed plateau, apart from moving parts. */
 static int is_dimmed(const PlanFrame *f, const PlanFrame *plateau)
 {
     const uint64_t code = (uint64_t)MEASURE_CELLS << f->shape.depth; /* one of 8 bits each */
@@ -231,14 +231,14 @@ static int is_dimmed(const PlanFrame *f, const PlanFrame *plateau)
            (uint64_t)MEASURE_CELLS * f->light / 3 + code / 2;
 }
 
-/* Whether the frame goes on from the one before it, in another light at most. */
+/* True if the frame continues the previous one, perhaps in different light. */
 static int goes_on(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i);
     return !f->hard && (!f->cut || is_light(f, plan_frame(plan, i - 1)));
 }
 
-/* Whether the light stays from frame i on. -1: it is not known for as long as that. */
+/* 1 if the light stays constant from frame i on, 0 if not, -1 if not known yet. */
 static int stays(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -253,8 +253,8 @@ static int stays(const LumeqPlan *plan, size_t i)
     return plan->ended || last->hard || last->at - f->at >= CALM_TIME ? 1 : -1;
 }
 
-/* Whether the light keeps pace: of the way to black it has gone half of what a fade in a straight
- * line has, and more. Else it only wavers before a fade begins, or once it is over. */
+/* True if the light has covered at least half of a linear fade's distance. Otherwise it only wavers
+ * before or after the fade. */
 static int keeps_pace(const PlanFrame *f, const PlanFrame *black, const PlanFrame *plateau)
 {
     const int64_t whole =
@@ -263,8 +263,8 @@ static int keeps_pace(const PlanFrame *f, const PlanFrame *black, const PlanFram
     return CURVE_ONE + CURVE_ONE / 32 >= factor_of(f, plateau) + CURVE_ONE * left / (2 * whole);
 }
 
-/* Marks the frames from `from` to before `to`, which are the plateau's in less light. `black`:
- * where the fade is at its darkest. */
+/* Marks the frames in [from, to) as dimmed versions of the plateau. `black`: the darkest frame of
+ * the fade. */
 static void mark(LumeqPlan *plan, size_t from, size_t to, size_t black, size_t plateau,
                  PlanFade fade)
 {
@@ -284,8 +284,8 @@ static void mark(LumeqPlan *plan, size_t from, size_t to, size_t black, size_t p
     }
 }
 
-/* Where the light that rises at frame i leads: the first frame at which it stays. SIZE_MAX: it does
- * not rise. `known` 0: it was seen to rise up to there, and no further. */
+/* The frame where a rise of light from frame i ends: the first with constant light. SIZE_MAX: the
+ * light does not rise. `known` 0: the rise continues past the last known frame. */
 static size_t rise_from(const LumeqPlan *plan, size_t i, int *known)
 {
     *known = 1;
@@ -305,8 +305,8 @@ static size_t rise_from(const LumeqPlan *plan, size_t i, int *known)
     }
 }
 
-/* Frame i comes after black, after a part of such a fade that leads further than was known, or
- * after another scene. */
+/* Finds a fade-in at frame i: after black, after another scene, or continuing a rise that the
+ * lookahead did not cover. */
 static void find_fade_in(LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i), *before = i ? plan_frame(plan, i - 1) : NULL;
@@ -326,9 +326,9 @@ static void find_fade_in(LumeqPlan *plan, size_t i)
     mark(plan, i, known ? to : i + 1, continues || first ? i : i - 1, to, PLAN_FADE_IN);
 }
 
-/* Where the light that falls from the plateau to frame i is at its darkest: at the first frame that
- * is black, or where the film or the scene ends with next to no light. SIZE_MAX: it does not fall,
- * or it is not known where to. */
+/* The darkest frame of a fall of light from the plateau to frame i and on: the first black one, or
+ * a nearly black one at the end of the film or scene. SIZE_MAX: the light does not fall, or its end
+ * is not known. */
 static size_t fall_from(const LumeqPlan *plan, size_t i, const PlanFrame *plateau)
 {
     for (size_t k = i;; k++) {
@@ -361,7 +361,7 @@ void lumeq_plan_settle(LumeqPlan *plan, int64_t until)
 {
     for (size_t i = plan_place(plan, plan->settled);
          i < plan->count && plan_frame(plan, i)->at <= until; i++) {
-        /* Of what begins anew too little is known yet. */
+        /* Too little is known yet about a new stream. */
         if (plan_frame(plan, i)->hard && plan->settled > plan->next)
             break;
         if (plan->cuts <= plan->settled)
@@ -384,8 +384,8 @@ static void count_need(PlanNeeds *needs, uint32_t need)
     needs->sum[slot] += (uint64_t)need * 256;
 }
 
-/* Where the light that has gone out at frame `dark` began to: the fade has not been looked for yet.
- * Equal frames are part of it only between others. */
+/* The first frame of the fall of light that ends at frame `dark`, while the fade is not detected
+ * yet. Equal frames belong to it only between falling ones. */
 static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
 {
     size_t end = dark;
@@ -398,7 +398,7 @@ static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
     return end;
 }
 
-/* Fades may not be known yet, but what comes after black is another scene. */
+/* Fades may not be known yet, but frames after black are another scene. */
 size_t lumeq_plan_scene_end(const LumeqPlan *plan, size_t i)
 {
     size_t k = i + 1;
@@ -435,7 +435,7 @@ int lumeq_plan_has_needs(const PlanNeeds *needs)
     return 0;
 }
 
-/* What is longer ago than the lookahead counts for ever less. */
+/* Frames longer ago than the lookahead lose weight. */
 void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *f)
 {
     PlanNeeds *needs = &plan->needs;
@@ -448,6 +448,7 @@ void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *f)
     for (int slot = 0; slot < PLAN_NEEDS; slot++) {
         const uint32_t count = needs->count[slot];
         needs->count[slot] = count / 2;
-        needs->sum[slot] = count ? needs->sum[slot] * (count / 2) / count : 0; /* as on average */
+        needs->sum[slot] = count ? needs->sum[slot] * (count / 2) / count : 0; /* keeps the
+                                                                                * average */
     }
 }

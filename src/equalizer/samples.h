@@ -1,6 +1,6 @@
 /*
- * What becomes of one sample of luma or chroma: the arithmetic of every backend, in integers and in
- * the common subset of C and CUDA.
+ * Arithmetic of single samples of luma and chroma, for all backends, in integers and in the common
+ * subset of C and CUDA.
  */
 #ifndef LUMEQ_SAMPLES_H
 #define LUMEQ_SAMPLES_H
@@ -13,30 +13,30 @@
 #define CURVE_ALONE static inline
 #endif
 
-/* Fraction bits of the codes between which a table is interpolated: with the 16 of the deepest code
- * and the 4 of a place between two bins they fit in 32. */
+/* Fraction bits of table nodes: together with the 16 bits of the deepest code and the 4 of a place
+ * between two bins they fit in 32. */
 #define CURVE_NODE_BITS 8
 
 #define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
 
-/* Of the gain of luma above 1, as much as chroma takes, and the most. Of what is below 1 it takes
- * less: where the curve darkens, it mostly takes haze away, and colours come out of that. */
+/* Shares of luma's gain that chroma takes, above and below 1, and the maximum gain. The share below
+ * 1 is smaller: where the curve darkens, it mostly removes haze, which brings colours out. */
 #define CURVE_GAIN_SHARE (CURVE_GAIN_ONE * 3 / 4)
 #define CURVE_LOSS_SHARE (CURVE_GAIN_ONE / 4)
 #define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
 
-/* What a colour at the edge of R'G'B' keeps at least. */
+/* Minimum share that a colour at the edge of R'G'B' keeps. */
 #define CURVE_GAIN_KEPT (CURVE_GAIN_ONE * 7 / 8)
 
-/* Luma above black, in codes of 8 bits, up to which chroma is left alone, and from which it takes
- * its whole share: what is darker is mostly noise. */
+/* Luma above black, in codes of 8 bits: up to DARK chroma stays unchanged, since it is mostly
+ * noise; from LIGHT on it takes its whole share. */
 #define CURVE_GAIN_DARK 6
 #define CURVE_GAIN_LIGHT 32
 
-/* By what chroma's gain follows from luma's. */
+/* How chroma's gain follows luma's. */
 typedef struct CurveGainRule {
-    int32_t dark, light; /* luma as above, in 256ths of codes */
-    int32_t share, far;  /* of what luma gains; the ratio that is looked at is at most `far` */
+    int32_t dark, light; /* CURVE_GAIN_DARK and CURVE_GAIN_LIGHT in 256ths of codes */
+    int32_t share, far;  /* share of luma's gain, and maximum ratio of luma to use */
     uint32_t most;
 } CurveGainRule;
 
@@ -46,12 +46,12 @@ CURVE_ALONE uint32_t curve_node(uint32_t curve)
     return (curve + (1u << (15 - CURVE_NODE_BITS))) >> (16 - CURVE_NODE_BITS);
 }
 
-/* What is added to a code's 8 fraction bits before they are cut off: half of one rounds. */
+/* Added to a code with 8 fraction bits before truncation: one half rounds. */
 #define CURVE_ROUND 128u
 
-/* The same for a fixed pattern, another one each frame: 64 thresholds in the order of Bayer's
- * matrix of 8 x 8, so that neighbours differ most. They move on by nearly 64 times the golden
- * ratio's square, so that each sample sees them evenly spread in time, too. */
+/* The same for dither: a fixed pattern that differs in each frame. 64 thresholds in the order of
+ * Bayer's 8x8 matrix, so that neighbours differ most. Each frame advances them by about 64 times
+ * the golden ratio's square, so that each sample's thresholds are also evenly spread over time. */
 CURVE_ALONE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 {
     const uint32_t a = x ^ y;
@@ -61,9 +61,9 @@ CURVE_ALONE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 }
 
 /*
- * Where a bin counts several codes: the output code of number `part` of the 2^fraction, on a line
- * from the bin's node to the next one. What comes to the code after all is `last`, the last one.
- * `add` is CURVE_ROUND or curve_dither().
+ * If a bin counts several codes: the output code of number `part` of the 2^fraction, interpolated
+ * from the bin's node to the next, at most `last`, the last code. `add` is CURVE_ROUND or
+ * curve_dither().
  */
 CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, int fraction,
                                    uint32_t add, uint32_t last)
@@ -73,7 +73,7 @@ CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, 
     return code < last ? code : last;
 }
 
-/* That of pictures that are not lifted. */
+/* The rule of pictures that are not lifted. */
 CURVE_ALONE CurveGainRule curve_gain_rule(void)
 {
     const CurveGainRule rule = {CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8, CURVE_GAIN_SHARE,
@@ -82,9 +82,9 @@ CURVE_ALONE CurveGainRule curve_gain_rule(void)
 }
 
 /*
- * The gain of chroma over luma that goes from `in` to `out`, both above black and in 256ths of
- * codes of 8 bits. The same gain for all of R'G'B' would keep hue and saturation; it takes a share
- * of that.
+ * The gain of chroma over luma that changes from `in` to `out`, both above black and in 256ths of
+ * codes of 8 bits. Applying luma's gain to all of R'G'B' would keep hue and saturation; chroma
+ * takes a share of it.
  */
 CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
 {
@@ -100,15 +100,14 @@ CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
     return gain < rule.most ? gain : rule.most;
 }
 
-/* What chroma over luma is scaled by, and that luma before and after: above black, in 256ths of
- * codes of 8 bits. `free` is curve_free() at the depth of the chroma that is scaled, where it has
- * been asked for, else 0. */
+/* The gain of chroma, and luma before and after: above black, in 256ths of codes of 8 bits. `free`
+ * is curve_free() at the depth of the chroma, if computed, else 0. */
 typedef struct __attribute__((aligned(8))) CurveGain {
     uint16_t gain, from, to, free;
 } CurveGain;
 
-/* Codes of chroma and luma: the least and the greatest chroma that is legal, and gray; the length
- * of luma's range in 256ths of codes of 8 bits. */
+/* Lowest and highest legal chroma code, and gray; the length of luma's range in 256ths of codes of
+ * 8 bits. */
 typedef struct CurveLegal {
     int32_t low, middle, high;
     uint32_t range;
@@ -127,16 +126,15 @@ CURVE_ALONE CurveLegal curve_legal(int depth, int limited)
 }
 
 /*
- * Where luma is raised, the gain ends where a component, so far from gray, would drive B' or R' out
- * of range; it may then be below 1. B' is 15/8 of Cb from luma (1.77 to 1.88, by the matrix), and
- * R' less of Cr: a colour that is further out than that already is taken for one at the edge, and
- * stays there. Most of the colour is kept, see curve_bounded(). `from` and `to`: luma before and
- * after.
+ * If luma rises, limits the gain so that a component this far from gray does not drive B' or R' out
+ * of range; the gain may then be below 1. B' is 15/8 of Cb from luma (1.77 to 1.88, depending on
+ * the matrix), and R' less of Cr: a colour already further out counts as one at the edge, and stays
+ * there. Most of the colour is kept, see curve_bounded(). `from` and `to`: luma before and after.
  */
 CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
                                   uint32_t range)
 {
-    const uint32_t reach = 15 * (uint32_t)(chroma < 0 ? -chroma : chroma); /* in 8ths */
+    const uint32_t reach = 15 * (uint32_t)(chroma < 0 ? -chroma : chroma); /* in eighths */
     const uint32_t room = 8 * (chroma > 0 ? range - from : from);
     const uint32_t most = (chroma > 0 ? range - to : to) << 15; /* times CURVE_GAIN_ONE */
     const uint32_t used = reach < room ? reach : room;
@@ -147,10 +145,10 @@ CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, 
 }
 
 /*
- * For that, luma over a colour rises less: at most as far as what is kept of the colour stays in
- * range, and ever less from half of the colour before that. So a blue that gets lighter stays blue.
- * `from` and `to`: luma before and after; `far`: the greater component, if it is above gray. All
- * are above black, or gray, and in 256ths of codes of 8 bits.
+ * Limits the rise of luma over a colour, so that the kept share of the colour stays in range; the
+ * limit sets in gradually, half a colour earlier. Thus a blue that gets lighter stays blue. `from`
+ * and `to`: luma before and after; `far`: the larger component, if it is above gray. All are above
+ * black, or gray, and in 256ths of codes of 8 bits.
  */
 CURVE_ALONE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uint32_t range)
 {
@@ -159,13 +157,14 @@ CURVE_ALONE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uin
         return to;
     const uint32_t room = range - from > kept ? range - from - kept : 0;
     const uint32_t width = soft < room ? soft : room;
-    /* In 16ths of codes of 8 bits a square is exact in float32, for those who divide that way. */
+    /* In 16ths of codes of 8 bits, the square is exact in float32, for backends that divide that
+     * way. */
     const uint32_t part = width / 16, beyond = (to - from - (room - width)) / 16 + part;
     const uint32_t bounded = from + room - (beyond ? 16 * (part * part / beyond) : 0);
     return bounded < to ? bounded : to;
 }
 
-/* The same of a sample, in codes of `depth` bits; `chroma`: the greater component. */
+/* The same for a sample, in codes of `depth` bits; `chroma`: the larger component. */
 CURVE_ALONE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chroma, int depth,
                                         uint32_t black, uint32_t range)
 {
@@ -178,18 +177,18 @@ CURVE_ALONE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chro
     return (black + bounded + (1u << up >> 1)) >> up;
 }
 
-/* Whether luma of a cell rises by two codes or more: by less no colour is lost. */
+/* True if a cell's luma rises by two codes or more; smaller rises lose no colour. */
 CURVE_ALONE int curve_is_raised(CurveGain over)
 {
     return over.to >= over.from + 2 * 256;
 }
 
-/* How far from gray, in codes of `depth` bits, both components may be for curve_within() not to end
- * the gain; UINT16_MAX: anywhere. */
+/* The distance from gray, in codes of `depth` bits, up to which curve_within() does not limit the
+ * gain; UINT16_MAX: unlimited. */
 CURVE_ALONE uint16_t curve_free(CurveGain over, int depth, uint32_t range)
 {
     const uint32_t to = over.to < range ? over.to : range;
-    uint32_t free = UINT16_MAX; /* in 256ths of codes of 8 bits, of which there are half as many */
+    uint32_t free = UINT16_MAX; /* in 256ths of codes of 8 bits */
     if (over.gain <= CURVE_GAIN_ONE || over.from > range)
         return UINT16_MAX;
     for (int side = 0; side < 2; side++) {
@@ -202,7 +201,7 @@ CURVE_ALONE uint16_t curve_free(CurveGain over, int depth, uint32_t range)
     return (uint16_t)(free == UINT16_MAX ? free : free >> (16 - depth));
 }
 
-/* The gain for two components of a pixel, which both take: their ratio is the hue. */
+/* The common gain of a pixel's two components: scaling both alike keeps the hue. */
 CURVE_ALONE uint32_t curve_pixel_gain(CurveGain over, int32_t first, int32_t second, int depth,
                                       const CurveLegal *legal)
 {
@@ -219,8 +218,8 @@ CURVE_ALONE uint32_t curve_pixel_gain(CurveGain over, int32_t first, int32_t sec
     return curve_within(gain, second * unit, over.from, to, range);
 }
 
-/* A chroma code scaled by a gain. It does not leave the legal codes, or go further beyond them;
- * `add` as in curve_between(). */
+/* A chroma code scaled by a gain. A legal code stays legal, an illegal one does not move further
+ * out; `add` as in curve_between(). */
 CURVE_ALONE uint32_t curve_chroma(int32_t code, uint32_t gain, uint32_t add,
                                   const CurveLegal *legal)
 {
