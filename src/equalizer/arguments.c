@@ -5,7 +5,7 @@
 
 #include "equalizer/settings.h"
 
-/* Where the sentence goes. */
+/* The buffer for the sentence. */
 typedef struct Text {
     char *text;
     size_t size;
@@ -105,7 +105,7 @@ static int check_plane(const LumeqImage *image, int plane, const char *name, Tex
     return 0;
 }
 
-/* How the samples lie in memory. */
+/* Checks the layout of samples in memory. */
 static int check_samples(const LumeqImage *image, const char *name, Text why)
 {
     if (image->depth < 8 || image->depth > 16)

@@ -1,5 +1,5 @@
-/* What the library is given, checked against what lumeq.h says. Answers 0 or LUMEQ_ERR_ARGUMENT
- * with one sentence in `text`. */
+/* Checks arguments against lumeq.h. Functions return 0, or LUMEQ_ERR_ARGUMENT with one sentence in
+ * `text`. */
 #ifndef LUMEQ_ARGUMENTS_H
 #define LUMEQ_ARGUMENTS_H
 
@@ -8,24 +8,24 @@
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
-/* The caller's struct in this version, checked. */
+/* Copies the caller's struct to this version and checks it. */
 int lumeq_take_params(LumeqParams *to, const LumeqParams *from, char *text, size_t text_size);
 
 int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size);
 
-/* An image that this backend is to look at, with these parameters. */
+/* Checks an image that this backend is to read, with these parameters. */
 int lumeq_check_input(const LumeqImage *in, const LumeqParams *params, const LumeqBackend *backend,
                       char *text, size_t text_size);
 
-/* The frame before one that has been checked. */
+/* Checks the previous frame of a checked one. */
 int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
                          const LumeqBackend *backend, char *text, size_t text_size);
 
-/* Two images, the second of which this backend is to write from the first. */
+/* Checks an input and an output for this backend. */
 int lumeq_check_pair(const LumeqImage *in, const LumeqImage *out, const LumeqBackend *backend,
                      char *text, size_t text_size);
 
-/* For this backend, with these parameters. */
+/* Checks a frame for this backend, with these parameters. */
 int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
                       const LumeqBackend *backend, char *text, size_t text_size);
 

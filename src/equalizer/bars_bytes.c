@@ -38,6 +38,6 @@ void lumeq_take_bars(ByteReader *r, BarsState *b)
         pair->since = (int64_t)lumeq_take64(r);
         r->bad |= pair->since < 0 || pair->since > BARS_HOLD_LONE;
     }
-    b->area = 0; /* of the frame that it was made of alone, both */
+    b->area = 0; /* both belong to a single frame */
     b->grew = 0;
 }

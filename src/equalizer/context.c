@@ -67,9 +67,9 @@ void lumeq_close_backend(LumeqWork *work)
 
 struct LumeqContext {
     LumeqConfig config;
-    /* A GPU that is lost stays open: its work is in other threads' hands. */
+    /* A lost GPU stays open: other threads may still be using it. */
     LumeqWork first, cpu;
-    pthread_mutex_t lock; /* of `cpu` being opened */
+    pthread_mutex_t lock; /* for opening `cpu` */
 };
 
 int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
@@ -111,7 +111,7 @@ void lumeq_context_destroy(LumeqContext **context)
     *context = NULL;
 }
 
-/* The CPU in the place of a GPU that failed with `text`, opened once. NULL: it cannot be. */
+/* Opens the CPU backend, once, to replace a GPU that failed with `text`. NULL on failure. */
 static const LumeqWork *cpu_instead(LumeqContext *c, const char *text)
 {
     char cpu[LUMEQ_ERROR_SIZE];
@@ -128,7 +128,7 @@ static const LumeqWork *cpu_instead(LumeqContext *c, const char *text)
     return work;
 }
 
-/* Whether the CPU may do what the GPU could not. */
+/* True if the CPU may take over a call that failed on the GPU. */
 static int may_replace(const LumeqContext *c, int ret, const LumeqSync *sync, int on_host)
 {
     const int by_gpu = c->first.backend != &lumeq_backend_cpu;
@@ -138,7 +138,7 @@ static int may_replace(const LumeqContext *c, int ret, const LumeqSync *sync, in
     return ret == LUMEQ_ERR_GPU || (refused && c->config.backend != LUMEQ_BACKEND_CUDA);
 }
 
-/* The caller's sync, NULL where it has none. */
+/* Copies the caller's sync, if there is one. */
 static int take_sync(LumeqSync *to, const LumeqSync *from, const LumeqContext *c,
                      const LumeqSync **sync)
 {

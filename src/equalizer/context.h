@@ -1,4 +1,4 @@
-/* What the functions that are about no equalizer have in common. */
+/* Shared by the functions that need no equalizer: opening a backend, checking a configuration. */
 #ifndef LUMEQ_CONTEXT_H
 #define LUMEQ_CONTEXT_H
 
@@ -8,14 +8,15 @@
 #include "equalizer/last_error.h"
 #include "lumeq/lumeq.h"
 
-/* Opens the backend that the configuration wants; `text` says which it is and why. On failure
- * nothing is open. */
+/* Opens the backend that the configuration requests; `text` gets the choice and its reason. On
+ * failure nothing is open. */
 int lumeq_open_backend(LumeqWork *work, const LumeqBackend *backend, const LumeqConfig *config,
                        char *text, size_t text_size);
 int lumeq_choose_backend(LumeqWork *work, const LumeqConfig *config, char *text, size_t text_size);
 void lumeq_close_backend(LumeqWork *work);
 
-/* The caller's configuration, NULL being the defaults, checked. ARGUMENT, with the sentence. */
+/* Copies and checks the caller's configuration; NULL: the defaults. ARGUMENT, with a sentence in
+ * `text`. */
 int lumeq_take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size_t text_size);
 
 #endif

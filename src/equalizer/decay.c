@@ -4,7 +4,7 @@
 #define LOG2_E_Q31 UINT64_C(3098164009) /* log2(e) */
 #define LN_2_Q32 UINT64_C(2977044472)   /* ln(2) */
 
-/* exp(-12) is less than half of a 65536th. */
+/* exp(-12) is less than half of 1/65536. */
 #define COMPLETE 12
 
 /* 2^(-i / 64) in Q31. */
@@ -21,7 +21,7 @@ static const uint32_t powers[64] = {
     1085434106u,
 };
 
-/* step / tau in Q28. The remainder is shifted in two parts, as 64 bits do not hold it at once. */
+/* step / tau in Q28. The remainder is shifted in two parts to fit 64 bits. */
 static uint64_t ratio(uint64_t step, uint64_t tau)
 {
     const uint64_t whole = step / tau, rest = step % tau;
@@ -29,7 +29,7 @@ static uint64_t ratio(uint64_t step, uint64_t tau)
     return whole << 28 | high << 7 | low;
 }
 
-/* 2^-x in Q31, from x < 1 in Q28: a table for its first 6 bits, a series for the others. */
+/* 2^-x in Q31, for x < 1 in Q28: a table for its high 6 bits, a series for the rest. */
 static uint64_t power(uint32_t x)
 {
     const uint64_t w = (x & ((1u << 22) - 1)) * LN_2_Q32 >> 32; /* Q28, below 2^-6 */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A histogram that is summed up while it is counted, and kept where it is wanted. */
+/* A histogram with its running count and sum; it is stored only if requested. */
 typedef struct Tally {
     uint32_t *hist; /* NULL: not wanted */
     uint64_t count, sum;
@@ -23,7 +23,7 @@ static Tally tally_begin(uint32_t *hist, int bins)
     return (Tally){.hist = hist};
 }
 
-/* In codes; each bin counts for the middle of its codes. */
+/* The mean in codes; each bin counts as the middle of its codes. */
 static double tally_mean(const Tally *t, const CurveParams *curve)
 {
     const int codes = 1 << curve->fraction;
@@ -33,8 +33,8 @@ static double tally_mean(const Tally *t, const CurveParams *curve)
 }
 
 /*
- * Adds what becomes of a bin that counts several codes: as if each were as frequent as the others.
- * By the terms of curve_between(), but from one output bin to the next, not code by code.
+ * Adds the output of a bin that counts several codes, each assumed equally frequent. Equivalent to
+ * curve_between() for each code, but steps from output bin to output bin.
  */
 static void spread_bin(Tally *out, const CurveParams *p, const CurveBin *bin, int is_last)
 {
@@ -42,7 +42,8 @@ static void spread_bin(Tally *out, const CurveParams *p, const CurveBin *bin, in
     const uint32_t next = is_last ? 1u << (p->depth + CURVE_NODE_BITS) : curve_node(bin[1].curve);
     const uint32_t codes = 1u << p->fraction, step = next - node, last = (uint32_t)p->bins - 1;
     const uint32_t start = (node + CURVE_ROUND) << p->fraction;
-    const int bits = CURVE_NODE_BITS + 2 * p->fraction; /* of `start` within an output bin */
+    const int bits = CURVE_NODE_BITS + 2 * p->fraction; /* fraction bits of `start` within an
+                                                         * output bin */
     uint32_t part = 0, counted = 0;
     while (part < codes) {
         const uint32_t to = (start + step * part) >> bits;
@@ -77,7 +78,7 @@ static void count_out(Tally *out, const FrameSummary *from)
     }
 }
 
-/* The tiles' histograms have 256 cells: the bins of a cell share what it has. */
+/* The tiles' histograms have 256 cells; the bins of a cell share its count. */
 static void count_tiles_out(Tally *out, const FrameSummary *from)
 {
     const uint32_t width = (uint32_t)from->params->bins / TILE_CELLS;
@@ -88,7 +89,7 @@ static void count_tiles_out(Tally *out, const FrameSummary *from)
     }
 }
 
-/* The tiles' curves have a node for each cell, and lines between. */
+/* The tiles' curves are interpolated between the nodes of cells. */
 static uint32_t tiles_curve_at(const FrameSummary *from, uint32_t bin)
 {
     const CurveParams *curve = from->params;
@@ -105,8 +106,8 @@ static uint32_t curve_at(const FrameSummary *from, int bin)
     return from->tiles ? tiles_curve_at(from, (uint32_t)bin) : from->result->bin[bin].curve;
 }
 
-/* Over stretches of a code of 8 bits, in the darkest quarter of the range. `curve` has been filled,
- * or is NULL. */
+/* The steepest slope over one code of 8 bits in the darkest quarter of the range. `curve` is filled
+ * in, or NULL. */
 static double noise_gain(const FrameSummary *from, const uint32_t *curve)
 {
     const CurveParams *p = from->params;
@@ -141,7 +142,7 @@ static int32_t filtered_noise(const FrameSummary *from)
     return lift_filtered(lift_noise(lift->dark, lift->noise >> 10), from->params->denoise);
 }
 
-/* Whether some tolerance of the filter is not 0. */
+/* True if any tolerance of the filter is not 0. */
 static int is_filtered(const FrameSummary *from)
 {
     const CurveParams *p = from->params;

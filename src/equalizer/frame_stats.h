@@ -1,24 +1,24 @@
-/* What is reported of a frame, from its curve and histogram. */
+/* Statistics of a frame, from its curve and histogram. */
 #ifndef LUMEQ_FRAME_STATS_H
 #define LUMEQ_FRAME_STATS_H
 
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
-/* What is known of it. */
+/* Input of the statistics. */
 typedef struct FrameSummary {
     const CurveParams *params;
     const CurveResult *result;
-    uint32_t tiles; /* how many; 0: not mode CLAHE */
+    uint32_t tiles; /* number of tiles; 0: not mode CLAHE */
     const uint32_t *tile_hist_out, *tile_curve_sum;
     uint64_t moved; /* curve speed: sum over bins of the smoothed curve's change, Q16 codes */
 } FrameSummary;
 
-/* How far the smoothed curve moved, which is nothing from no history and with the reference. */
+/* The change of the smoothed curve; 0 without a history and with the reference. */
 uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
                            const CurveResult *result);
 
-/* All of `stats` but times; of its arrays, those that are there. */
+/* Fills in `stats` except times; arrays only if they are not NULL. */
 void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *summary);
 
 #endif

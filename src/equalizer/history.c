@@ -11,7 +11,8 @@
 #include "equalizer/tone_curve.h"
 
 #define LETTERS "LQhi"
-/* 4: without fields, 3: and what a lift goes by, 2: what is metered, 1: noise and range */
+/* 4: no interlaced flag; 3: also no state of the lift; 2: also no meter; 1: also no noise and range
+ */
 #define FORMAT 5
 
 static LumeqHistory *allocate(const LumeqParams *params, int64_t lookahead)
@@ -85,7 +86,7 @@ static void find_tiles(LumeqHistory *h, const LumeqMeasure *m, const TileGrid *g
     lumeq_tile_sum(grid, &now->curve.bars, &now->tiles, work);
 }
 
-/* As the CPU backend does it live. */
+/* Makes the next curve by the same arithmetic as the live CPU backend. */
 static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *moment)
 {
     static const LumeqClock beginning;
@@ -117,14 +118,14 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
     lumeq_curve_take(curve, &now->curve, &h->work.table, &h->work.clahe.tables, &now->tiles);
     curve->moved = lumeq_curve_moved(&params, &before->curve, &now->curve);
     curve->fields = moment->interlaced != 0;
-    curve->past = 1; /* as live */
+    curve->past = 1; /* as in the live way */
     h->last = !h->last;
     h->clock = clock;
     h->ready = curve;
     return 0;
 }
 
-/* The parameters need the tiles that were counted, or none, and the same part. */
+/* Checks that the measure has the tiles and the meter of the parameters. */
 static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
 {
     if (m->pending || !m->valid)
@@ -201,7 +202,7 @@ static void put_lift(ByteWriter *w, const CurveResult *c)
     lumeq_put32s(w, s->share, CURVE_CELLS);
 }
 
-/* The shares sum up to no more than all; what rounding adds is far less than twice that. */
+/* The shares sum up to about 1 at most; the limit of 2 leaves ample room for rounding. */
 static void take_lift(ByteReader *r, CurveResult *c)
 {
     LiftState *s = &c->lift;
@@ -246,14 +247,14 @@ static void put_state(ByteWriter *w, const LumeqState *state)
         lumeq_put32s(w, t->smooth[0], (size_t)tiles * TILE_CELLS);
 }
 
-/* A curve that rises from 0 to the last code at most. */
+/* Checks that a curve is monotone and within the codes. */
 static void check_rise(ByteReader *r, uint32_t value, uint32_t *before, uint32_t depth)
 {
     r->bad |= value < *before || value > ((1u << depth) - 1) << 16;
     *before = value;
 }
 
-/* Limited or full range; the first version knew one only. */
+/* White in limited or full range; version 1 did not store it. */
 static uint32_t take_white(ByteReader *r, uint32_t depth)
 {
     const uint32_t limited = depth ? 235u << depth >> 8 : 0, full = depth ? (1u << depth) - 1 : 0;

@@ -1,6 +1,6 @@
 /*
- * LumeqHistory: measures in, curves out. Without lookahead that is the arithmetic of the live way,
- * one frame after the other (history.c); with it, that of plan.c.
+ * LumeqHistory: measures in, curves out. Without lookahead it uses the arithmetic of the live way,
+ * frame by frame (history.c); with lookahead, plan.c.
  */
 #ifndef LUMEQ_HISTORY_H
 #define LUMEQ_HISTORY_H
@@ -11,7 +11,7 @@
 #include "equalizer/settings.h"
 #include "lumeq/lumeq.h"
 
-/* What a frame's curve is made in. */
+/* Scratch memory for a frame's curve. */
 typedef struct HistoryWork {
     BarsProfile profile;
     BarsWork bars;
@@ -23,17 +23,17 @@ typedef struct HistoryWork {
 struct LumeqHistory {
     LumeqParams params;
     int64_t lookahead;
-    LumeqPlan *plan; /* NULL: no lookahead, and all that follows is used */
+    LumeqPlan *plan; /* NULL: no lookahead; only then the members below are used */
     LumeqClock clock;
     LumeqState states[2];
-    int last; /* the number of the one that the frame before has left */
+    int last; /* index of the previous frame's state */
     int ended;
-    LumeqCurve *ready; /* put, and not got yet */
+    LumeqCurve *ready; /* the curve to return next; NULL: none yet */
     HistoryWork work;
 };
 
-/* A history without lookahead that goes on from here. The parameters have been checked. NULL: out
- * of memory. */
+/* Creates a history without lookahead that continues from this state. The parameters are already
+ * checked. NULL: out of memory. */
 LumeqHistory *lumeq_history_from(const LumeqParams *params, const LumeqState *state,
                                  const LumeqClock *clock);
 

@@ -8,9 +8,9 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQms"
-#define FORMAT 3 /* 2: without the meter; 1: without the noise */
+#define FORMAT 3 /* 2: no meter; 1: also no noise */
 
-/* Where each array of the counts begins. */
+/* Alignment of each array of counts. */
 #define ALIGNMENT 64
 
 MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *image)
@@ -108,7 +108,7 @@ static size_t tile_cells(const MeasureShape *shape)
 
 /* ---- deeper -------------------------------------------------------------------------------- */
 
-/* Codes of 8 bits by their bins in more. */
+/* Maps codes of 8 bits to the bins of a greater depth. */
 static void deepen_hist(uint32_t *to, const uint32_t *from, const CurveParams *params)
 {
     const int more = params->depth - 8;
@@ -119,14 +119,14 @@ static void deepen_hist(uint32_t *to, const uint32_t *from, const CurveParams *p
     }
 }
 
-/* The most that a sample can be, for what it can be of 8 bits. */
+/* Scales a sum from the maximum of 8 bits to that of the new depth. */
 static uint64_t deepen_sum(uint64_t sum, const CurveParams *params)
 {
     const int more = params->depth - 8;
     return params->black ? sum << more : (sum * (uint64_t)params->white + 127) / 255;
 }
 
-/* All else goes by codes of 8 bits. */
+/* Everything else uses codes of 8 bits at every depth. */
 static void deepen_counts(LumeqMeasure *to, const LumeqMeasure *from)
 {
     const LumeqImage image = lumeq_shape_image(&to->shape);
@@ -247,7 +247,7 @@ LumeqRect lumeq_take_meter(ByteReader *r, const MeasureShape *s)
     return m;
 }
 
-/* No histogram has more samples than its picture: sums of counts then stay within 32 bits. */
+/* A histogram has at most the picture's samples, so sums of counts fit 32 bits. */
 static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t most)
 {
     uint64_t sum = 0;
@@ -256,7 +256,7 @@ static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t 
     r->bad |= sum > (uint64_t)most;
 }
 
-/* Nor are there more blocks than noise_rows() has. */
+/* Also checks the number of blocks against noise_rows(). */
 static void take_noise(ByteReader *r, const MeasureShape *s, NoiseProfile *noise)
 {
     const NoiseRows rows = noise_rows(s->width, s->height);

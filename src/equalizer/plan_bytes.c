@@ -1,4 +1,4 @@
-/* A plan's state as bytes. Targets are made anew: they follow from the rest. */
+/* Serializes a plan. Targets are computed again after loading. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,13 +6,13 @@
 #include "equalizer/plan.h"
 #include "equalizer/tone_curve.h"
 
-/* More frames than anything counts. */
+/* Upper limit of frame numbers. */
 #define MOST_FRAMES (INT64_C(1) << 62)
 
-/* More than a segment's needs ever count to. */
+/* Upper limit of PlanNeeds.count. */
 #define MOST_COUNT (1u << 22)
 
-/* More than the frames of 3 s ever weigh, Q16. */
+/* Upper limit of the weight of frames with a time constant of 3 s, Q16. */
 #define MOST_WEIGHT (INT64_C(1) << 32)
 
 static size_t tiles_of(const MeasureShape *s)
@@ -65,7 +65,7 @@ static void put_curve(ByteWriter *w, const PlanCurve *c, int32_t depth, size_t t
     lumeq_put32s(w, c->tile[0], tiles * TILE_CELLS);
 }
 
-/* Curves have as many tiles as the frame that is last in the queue. */
+/* The number of tiles of the curves: that of the last frame in the queue. */
 static size_t tiles_kept(const LumeqPlan *plan)
 {
     return plan->count ? tiles_of(&plan_frame(plan, plan->count - 1)->shape) : 0;
@@ -144,7 +144,7 @@ static uint32_t take_most(ByteReader *r, uint32_t most)
     return value;
 }
 
-/* No more counts than there are samples: sums of them stay within 32 bits. */
+/* Limits the sum of counts to the number of samples, so that it fits 32 bits. */
 static void take_counts(ByteReader *r, uint32_t *counts, size_t bins, uint64_t most)
 {
     uint64_t sum = 0;
@@ -184,8 +184,8 @@ static void take_frame(ByteReader *r, PlanFrame *f)
         take_counts(r, f->padding[tile], TILE_CELLS, INT32_MAX);
 }
 
-/* What the plan's parameters have no use for is left out. `bad` where they want other tiles, or
- * another part metered. */
+/* Drops tiles that the plan's parameters do not use. Sets `bad` if they need other tiles or another
+ * meter. */
 static void fit_shape(ByteReader *r, const LumeqPlan *plan, PlanFrame *f)
 {
     const LumeqImage image = lumeq_shape_image(&f->shape);
@@ -201,7 +201,7 @@ static void fit_shape(ByteReader *r, const LumeqPlan *plan, PlanFrame *f)
     }
 }
 
-/* Answers MEMORY, or 0 with the frame in the ring, `bad` where it is none. */
+/* Returns MEMORY, or 0 with the frame in the ring; sets `bad` if it is invalid. */
 static int take_next(ByteReader *r, LumeqPlan *plan, size_t i)
 {
     MeasureShape shape = lumeq_take_shape(r);
@@ -245,7 +245,7 @@ static int take_frames(ByteReader *r, LumeqPlan *plan)
     return 0;
 }
 
-/* A curve that rises from 0 to the last code at most. */
+/* Reads a curve; it must be monotone and within the codes. */
 static void take_rise(ByteReader *r, uint32_t *values, size_t count, int32_t depth)
 {
     lumeq_take32s(r, values, count);
@@ -287,7 +287,7 @@ static void take_needs(ByteReader *r, PlanNeeds *needs)
     }
 }
 
-/* Sums of no more frames than there may be. */
+/* Sums are limited by the possible number of frames. */
 static void take_light(ByteReader *r, LumeqPlan *plan)
 {
     PlanLight *light = &plan->light;
@@ -303,14 +303,14 @@ static void take_light(ByteReader *r, LumeqPlan *plan)
         light->share[i] = (uint64_t)take_between(r, 0, MOST_WEIGHT << (LIFT_SHARE_BITS - 8));
 }
 
-/* What is before the frames to come is there, as far as it matters to them. */
+/* Sets `bad` if earlier frames that later curves depend on are missing. */
 static void check_beginning(ByteReader *r, const LumeqPlan *plan)
 {
     const size_t next = plan_place(plan, plan->next);
     r->bad |= plan->count && !plan_frame(plan, 0)->hard && (next == SIZE_MAX || next < PLAN_AROUND);
 }
 
-/* A fade leads to a frame that is there, and like it. */
+/* Sets `bad` if a fade's plateau is missing or has another shape. */
 static void check_fades(ByteReader *r, const LumeqPlan *plan)
 {
     for (size_t i = plan_place(plan, plan->next); i < plan->count; i++) {

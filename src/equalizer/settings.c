@@ -6,19 +6,19 @@
 
 #include "equalizer/decay.h"
 
-/* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
+/* Frame duration if neither timestamps nor the caller give it: 25 frames a second. */
 #define FALLBACK_DURATION_NS 40000000
 
-/* The clip limit where it is left to the library, and nothing is lifted. */
+/* The clip limit for LUMEQ_CLIP_AUTO without lift. */
 #define USUAL_CLIP 3.0
 
-/* Of LumeqParams.tiles_x and tiles_y where they are 0. */
+/* Default of LumeqParams.tiles_x and tiles_y. */
 #define USUAL_TILES 8
 
 #define MAX_BIN_BITS 12
 _Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest histogram has");
 
-/* No struct will ever be larger: a size that is not set is seen. */
+/* Upper limit of struct sizes, to detect an uninitialized size. */
 #define LARGEST_STRUCT 65536
 
 #define M(type, member)                                                                            \
@@ -66,7 +66,7 @@ const LumeqMember lumeq_members_memory_use[] = {M(LumeqMemoryUse, device),
 const LumeqMember lumeq_members_moment[] = {
     M(LumeqMoment, number), M(LumeqMoment, time), M(LumeqMoment, duration), {0, 0}};
 
-/* All members begin at multiples of 4. */
+/* All members begin at multiples of 4 bytes. */
 static int ends_inside(size_t size, const LumeqMember *members)
 {
     for (const LumeqMember *m = members; m->size; m++)
@@ -75,13 +75,13 @@ static int ends_inside(size_t size, const LumeqMember *members)
     return size % 4 != 0;
 }
 
-/* The size that the caller has set; 0: it cannot be one. */
+/* The size set by the caller; 0: invalid. */
 static size_t size_of(const void *caller, size_t own, const LumeqMember *members)
 {
     size_t size;
     memcpy(&size, caller, sizeof(size));
     if (!size)
-        return own; /* of version 0.9, which is this one */
+        return own; /* of version 0.9, this version */
     return size < sizeof(size) || size > LARGEST_STRUCT || ends_inside(size, members) ? 0 : size;
 }
 
@@ -157,7 +157,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* As much of the meter as the picture has; none where that is all or nothing. */
+/* Clips the meter to the picture; empty if it covers all of it or nothing. */
 static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
 {
     LumeqRect m = params->meter;
@@ -172,14 +172,14 @@ static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
     return m;
 }
 
-/* Only one curve for the whole picture is lifted. */
+/* Only mode GLOBAL, with one curve for the whole picture, is lifted. */
 static int is_lifted(const LumeqParams *params)
 {
     return params->lift && (params->mode == LUMEQ_MODE_OFF ||
                             (params->mode == LUMEQ_MODE_GLOBAL && !params->reference));
 }
 
-/* 1 + so much times as light is black at the full brightness. */
+/* At full brightness, tones near black become 1 + this many times as light. */
 #define MOST_LIGHT 6
 
 static CurveLight light_of(const LumeqParams *params)
@@ -223,12 +223,12 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
         curve.denoise = params->denoise == LUMEQ_DENOISE_AUTO ? CURVE_ONE : to_q16(params->denoise);
         if (params->clip == LUMEQ_CLIP_AUTO)
             curve.clip = CURVE_CLIP_AUTO;
-        /* A filter makes what is darker than its surroundings lighter. */
+        /* The filter would lighten samples that are darker than their surroundings. */
         if (params->limit == LUMEQ_LIMIT_DARKEN)
             curve.denoise = 0;
     }
     if (curve.alpha < 1)
-        curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
+        curve.alpha = 1; /* a long time constant does not mean that the curve never moves */
     return curve;
 }
 

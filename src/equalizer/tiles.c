@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Each piece's first sample: the numbers of pieces rise along the axis. */
+/* Finds each piece's first sample by bisection: piece numbers increase along the axis. */
 static void find_pieces(TileAxis *axis)
 {
     for (int piece = 0; piece <= axis->tiles + 1; piece++) {
@@ -79,7 +79,7 @@ void lumeq_tile_find(const TileGrid *grid, int tile, const uint32_t *padding,
     tile_curve(grid, tile, frame, has_history, was, now, &curve);
     for (int i = 0; i < TILE_CELLS; i++) {
         if (now[i].hist < work->hist[tile][i])
-            work->hist[tile][i] = now[i].hist; /* without the bars */
+            work->hist[tile][i] = now[i].hist; /* without bars */
         result->smooth[tile][i] = now[i].smooth;
         work->tables.nodes[tile][i] = tile_node(now[i].curve);
     }

@@ -10,8 +10,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-/* 4: no fields, and one frame before, 3: all noise is filtered, 2: without what is lifted, 1:
- * without the noise */
+/* 4: no interlaced flag, one previous frame; 3: all noise is filtered; 2: no lift; 1: no noise */
 #define FORMAT 5
 
 #define ALIGNMENT 64
@@ -41,7 +40,7 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     LumeqCurve *curve = (LumeqCurve *)(void *)memory;
     atomic_init(&curve->references, 1);
     curve->shape = *shape;
-    if (!grid) /* its measure may have counted tiles all the same */
+    if (!grid) /* its measure may have counted tiles anyway */
         curve->shape.tiles_x = curve->shape.tiles_y = curve->shape.reference = 0;
     curve->params = *params;
     curve->result = (CurveResult *)(void *)(memory + own);
@@ -56,7 +55,7 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     return curve;
 }
 
-/* Its table, from the curve and what is known of the lift. */
+/* Makes the table from the curve and the state of the lift. */
 static void fill_table(LumeqCurve *curve)
 {
     CurveWork work;
@@ -158,7 +157,7 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
     return 0;
 }
 
-/* As the planner counts a frame: without the bars. */
+/* Counts the frame without its bars, like the planner. */
 int lumeq_curve_count(LumeqCurve *curve, const LumeqMeasure *measure)
 {
     CurveWork work;
@@ -242,7 +241,7 @@ int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t *size)
     return pack(curve, 1, bytes, size);
 }
 
-/* An edge of the picture lies at a multiple of 4, or is the frame's. */
+/* True if an edge of the picture is a multiple of 4, or the frame's. */
 static int is_edge(int at, int size)
 {
     return at % BARS_ALIGNMENT == 0 || at == size;
@@ -259,8 +258,7 @@ LumeqRect lumeq_take_active(ByteReader *r, const MeasureShape *s)
     return a;
 }
 
-/* No code of the curve is beyond the last one, none is below that of the bin before: what is looked
- * up between them stays within, too. */
+/* Curves are monotone and within the codes, and so are values interpolated between bins. */
 static void take_bins(ByteReader *r, LumeqCurve *curve)
 {
     const CurveParams *p = &curve->params;
@@ -273,7 +271,7 @@ static void take_bins(ByteReader *r, LumeqCurve *curve)
     }
 }
 
-/* Bounded as lift_decide() has them, and the noise by what a code can be. */
+/* Within the limits of lift_decide(); noise within the codes. */
 static void take_lift(ByteReader *r, LumeqCurve *curve)
 {
     LiftState *lift = &curve->result->lift;
