@@ -515,8 +515,8 @@ CURVE_FN uint32_t lift_auto_clip(const LiftPicture *v, const LiftChoice *c)
 }
 
 /*
- * Decides the curve of a picture. `code` has the counts of the codes from black on, as far as they
- * are in range, with a sum below 2^31. Leaves the output codes of all codes, Q8, in w->hist.
+ * Decides the curve of a picture. `code` has the counts of the codes in range, from black on, with
+ * a sum below 2^31. Leaves the output codes of all codes, Q8, in w->hist.
  */
 CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLight *light,
                                 CurveWork *w)

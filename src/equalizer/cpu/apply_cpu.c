@@ -1,4 +1,4 @@
-/* A frame looked up in its curve, the bars around it copied. */
+/* Applies a curve to a frame, and copies the bars around it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,27 +7,28 @@
 #include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/lift_cpu.h"
 
-/* Bands smaller than this cost more to hand out than to work through. */
+/* Smaller bands cost more overhead than they save. */
 #define MIN_BAND_PIXELS (64 * 1024)
 
-/* Rows of chroma that go through memory of their own where the output has another layout. */
+/* Rows of chroma to buffer if the output has another layout. */
 #define CONVERTED_ROWS 16
 
-/* Bytes of memory shared by bands that none of them has in a line with another. */
+/* Alignment that keeps the bands' memory in separate cache lines. */
 #define ALIGNMENT 64
 
 typedef struct Apply {
     CpuTeam *team;
     const LumeqApplyJob *job;
     LumeqRect active;
-    LumeqImage in, out; /* of that, or of one of its fields */
-    int chroma_rows;    /* there */
-    int luma, chroma;   /* that are written */
+    LumeqImage in, out; /* the active picture, or one of its fields */
+    int chroma_rows;    /* in the active picture */
+    int luma, chroma;   /* whether to write luma, chroma */
     int lift_luma, lift_chroma;
-    LiftedPicture lifted; /* where one of them is */
-    size_t lift_size;     /* memory of each band for it */
+    LiftedPicture lifted; /* if one of them is lifted */
+    size_t lift_size;     /* size of each band's memory for the filter */
     int bands;
-    size_t converted_size; /* memory for each band's chroma in the input's layout; 0: not needed */
+    size_t converted_size; /* size of each band's chroma buffer in the input's layout; 0: not
+                            * needed */
     uint8_t *converted;
 } Apply;
 
@@ -42,7 +43,7 @@ int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image)
 
 /* ---- another layout ------------------------------------------------------------------------ */
 
-/* The bits below the codes are as many as the output wants. */
+/* Changes the number of unused low bits. */
 static void shift_row(uint16_t *row, int count, int from, int to)
 {
     for (int x = 0; x < count; x++)
@@ -56,7 +57,7 @@ static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int
         shift_row(lumeq_row(out, plane, y), count, in_shift, out->shift);
 }
 
-/* Samples of one component, `from_step` and `to_step` apart. */
+/* Copies samples of one component, `from_step` and `to_step` apart. */
 #define DEFINE_TAKE(bits)                                                                          \
     static void take##bits(uint##bits##_t *to, int to_step, const uint##bits##_t *from,            \
                            int from_step, int count)                                               \
@@ -68,7 +69,7 @@ static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int
 DEFINE_TAKE(8)
 DEFINE_TAKE(16)
 
-/* Where a component's row is, and how far apart its samples are. */
+/* A row of one component, and the distance of its samples. */
 typedef struct Component {
     uint8_t *row;
     int step;
@@ -81,7 +82,7 @@ static Component component(const LumeqImage *image, int i, int y)
     return (Component){step == 2 ? row + i * sample : row, step};
 }
 
-/* Rows of chroma from one layout to the other; both images have as many columns. */
+/* Copies rows of chroma between layouts; both images have as many columns. */
 static void copy_chroma(const LumeqImage *to, int to_row, const LumeqImage *from, int from_row,
                         int rows)
 {
@@ -135,7 +136,7 @@ static void apply_luma(const Apply *a, int band)
     shift_rows(out, 0, y, rows, in->shift);
 }
 
-/* Some rows of chroma, from number `y` of the picture on, into those of `to` from `to_row` on. */
+/* Scales rows of chroma, starting at row `y` of the picture, into `to`, starting at `to_row`. */
 static void scale_chroma(const Apply *a, const LumeqImage *to, int to_row, int y, int rows)
 {
     const LumeqApplyJob *job = a->job;
@@ -165,7 +166,7 @@ static void scale_chroma(const Apply *a, const LumeqImage *to, int to_row, int y
                                                                            &job->curve);
 }
 
-/* An image of a few rows of chroma in the input's layout. */
+/* A buffer image for a few rows of chroma in the input's layout. */
 static LumeqImage converted_image(const Apply *a, int band)
 {
     LumeqImage image = a->in;
@@ -231,7 +232,7 @@ static void copy_part(const LumeqApplyJob *job, LumeqRect part)
 
 /* ---- pictures that are lifted -------------------------------------------------------------- */
 
-/* The rows of one of two fields. */
+/* An image of the rows of one field. */
 static LumeqImage field_of(const LumeqImage *image, int field)
 {
     LumeqImage result = *image;
@@ -253,7 +254,7 @@ static void lift_field(Apply *a, int field)
         a->lifted.past[i] = field_of(&a->lifted.past[i], field);
 }
 
-/* Memory for the bands' rows, which is kept for the pictures to come. */
+/* Allocates the bands' memory, which is kept for later pictures. */
 static int open_lift(Apply *a)
 {
     CpuTeam *team = a->team;
@@ -311,7 +312,7 @@ static int apply_picture(Apply *a)
     return ret;
 }
 
-/* What is filtered, field by field; the rest as with other frames. */
+/* Filters each field by itself; everything else works on the frame. */
 static int apply_fields(const Apply *whole)
 {
     Apply rest = *whole;

@@ -16,22 +16,22 @@
 #define ALIGNMENT 64
 
 typedef struct BandCounts {
-    _Alignas(ALIGNMENT) uint32_t hist[LUMEQ_MAX_BINS]; /* no cache line is shared by two threads */
+    _Alignas(ALIGNMENT) uint32_t hist[LUMEQ_MAX_BINS]; /* no two threads share a cache line */
     NoiseProfile noise;
 } BandCounts;
 
 typedef struct CpuBackend {
     CpuTeam team;
-    pthread_mutex_t lock;  /* of the team, for work step by step */
-    int locks;             /* there is a lock */
-    BandCounts *counts;    /* one a band */
-    LumeqState results[2]; /* by turns: of the frame submitted last, and of the one before */
-    int last;              /* the former's number */
+    pthread_mutex_t lock;  /* serializes use of the team by step-by-step calls */
+    int locks;             /* the lock is initialized */
+    BandCounts *counts;    /* one per band */
+    LumeqState results[2]; /* of the last submitted frame and of the one before, alternately */
+    int last;              /* index of the last submitted frame's result */
     BarsProfile *profile;
     BarsWork bars;
     CurveWork work;
     CurveTable table;
-    ClaheWork *clahe; /* once there was a frame of mode CLAHE */
+    ClaheWork *clahe; /* allocated at the first frame of mode CLAHE */
 
     const LumeqJob *job; /* while the workers run */
     const TileResult *tiles_before;
@@ -49,7 +49,7 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* Of those that are there, a cluster's scheduler allots a process some. */
+/* A cluster's scheduler may allot a process only some of the cores. */
 static int allotted_cores(void)
 {
     cpu_set_t set;
@@ -102,7 +102,7 @@ static void close_cpu(void *priv)
     cpu->team.lift_memory = NULL;
 }
 
-/* The histogram of some rows of the frame, and their profile while they are in the cache. */
+/* Histograms some rows of the frame and computes their profile while they are in the cache. */
 static void measure_rows(CpuBackend *cpu, uint32_t *hist, int from, int to)
 {
     const LumeqJob *job = cpu->job;
@@ -153,7 +153,7 @@ static void equalize_tile(void *priv, int tile)
                      &result->curve, cpu->tiles_before, &result->tiles, cpu->clahe);
 }
 
-/* The bars, the picture's histogram, and its curve. */
+/* Finds the bars, and the curve of the picture between them. */
 static void find_curve(CpuBackend *cpu, const LumeqState *before, LumeqState *result)
 {
     const CurveParams *params = &cpu->job->curve;
@@ -224,7 +224,7 @@ static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
     find_curve(cpu, before, &cpu->results[cpu->last]);
     find_tiles(cpu, before, &cpu->results[cpu->last]);
     if (job->write && write_output(cpu) < 0) {
-        cpu->last = !cpu->last; /* as if the frame had not come */
+        cpu->last = !cpu->last; /* undo the switch: the frame was not accepted */
         return no_memory("the output", text, text_size);
     }
     cpu->end_us = now_us() - cpu->opened_us;

@@ -1,4 +1,4 @@
-/* Work on a picture that is shared among threads: in bands of rows. */
+/* Sharing the work on a picture among threads, in bands of rows. */
 #ifndef LUMEQ_BANDS_H
 #define LUMEQ_BANDS_H
 
@@ -8,22 +8,22 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/workers.h"
 
-/* Rows that are measured at once: they stay in the caches, and few more are counted anew. */
+/* Size of rows to measure at once: small enough for the caches, large enough to repeat few rows. */
 #define CPU_STRIP_BYTES (1024 * 1024)
 
-/* What computes: one caller at a time. */
+/* The threads and their kernels; one caller at a time. */
 typedef struct CpuTeam {
     LumeqKernels kernels;
     LumeqWorkers *workers;
     int threads;
-    uint8_t *lift_memory; /* what lifted pictures are filtered in, once there was one */
+    uint8_t *lift_memory; /* memory of the filter, allocated at the first lifted picture */
     size_t lift_size;
 } CpuTeam;
 
-/* How many bands such a picture is worth: 1..threads. */
+/* The number of bands for such a picture: 1..threads. */
 int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image);
 
-/* First of a band's rows, of `rows` in all. */
+/* The first row of a band, of `rows` in all. */
 static inline int lumeq_band_start(int rows, int band, int bands)
 {
     return (int)((int64_t)rows * band / bands);
@@ -34,12 +34,12 @@ static inline void *lumeq_row(const LumeqImage *image, int plane, int y)
     return (uint8_t *)image->plane[plane] + y * image->stride[plane];
 }
 
-/* Counts what is metered of some rows. */
+/* Histograms the metered part of some rows. */
 static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const LumeqImage *in,
                                     const CurveParams *params, int from, int to)
 {
     const LumeqImage metered = lumeq_metered(in, params);
-    const int top = params->meter.y; /* 0 where all is */
+    const int top = params->meter.y; /* 0 if everything is metered */
     const int first = from > top ? from - top : 0;
     const int end = to - top < metered.height ? to - top : metered.height;
     if (first < end)
@@ -47,10 +47,10 @@ static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const L
             hist, lumeq_row(&metered, 0, first), in->stride[0], metered.width, end - first, params);
 }
 
-/* Fills the job's counts. MEMORY. */
+/* Fills the job's counts. Error: MEMORY. */
 int lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
 
-/* Writes the job's output. MEMORY: only where it is laid out in another way than the input, or
+/* Writes the job's output. Error: MEMORY, only if the output has another layout, or the picture is
  * lifted. */
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job);
 

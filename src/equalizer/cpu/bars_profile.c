@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-/* Where the blocks of a row are. */
+/* The blocks of a row. */
 typedef struct Blocks {
     int first[BARS_BLOCKS];
-    int whole; /* those with all their samples, which come first */
-    int rest;  /* samples of the one behind them */
+    int whole; /* complete blocks, which come first */
+    int rest;  /* samples of the incomplete last block */
 } Blocks;
 
 static Blocks find_blocks(int width)
@@ -22,7 +22,7 @@ static Blocks find_blocks(int width)
     return blocks;
 }
 
-/* Adds up block by block, in as many lanes as a block has samples; none exceeds BARS_BLOCKS. */
+/* Adds up blocks, in one lane per sample of a block; no lane exceeds BARS_BLOCKS. */
 #define DEFINE_ROW(bits)                                                                           \
     static uint8_t row##bits(const uint##bits##_t *src, const Blocks *blocks, uint##bits##_t lit)  \
     {                                                                                              \

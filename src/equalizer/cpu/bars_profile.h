@@ -1,4 +1,4 @@
-/* The profile of a frame's luma that bars are found by, on the CPU. */
+/* Profiles of a frame's luma for bars.h, on the CPU. */
 #ifndef LUMEQ_BARS_PROFILE_H
 #define LUMEQ_BARS_PROFILE_H
 
@@ -6,9 +6,8 @@
 
 #include "equalizer/bars.h"
 
-/* The rows, or columns, from `from` to before `to` of a frame that starts at `src`: how many
- * samples of each are lit goes to where it is in BarsProfile.lit. Several threads may look at lines
- * of their own. */
+/* Counts the lit samples of rows or columns in [from, to) of a frame that starts at `src`, and
+ * stores them at their places in BarsProfile.lit. Threads may work on different lines. */
 void lumeq_profile_rows(const BarsParams *params, uint8_t *lit_rows, const void *src,
                         ptrdiff_t stride, int from, int to);
 void lumeq_profile_columns(const BarsParams *params, uint8_t *lit_columns, const void *src,

@@ -1,4 +1,4 @@
-/* Bounds luma over saturated colours: which frames, and where their rows are. */
+/* Bounds luma over saturated colours: decides which frames need it, and finds their rows. */
 #include "equalizer/cpu/bound_cpu.h"
 
 #include "equalizer/cpu/bands.h"

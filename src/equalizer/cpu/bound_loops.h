@@ -1,6 +1,6 @@
 /*
- * Bounds luma over saturated colours, in blocks of which the compiler makes vectors. Few samples
- * are bounded, so each block is looked through first.
+ * Bounds luma over saturated colours, in blocks that the compiler vectorizes. Few samples need it,
+ * so each block is checked first.
  */
 #ifndef LUMEQ_BOUND_LOOPS_H
 #define LUMEQ_BOUND_LOOPS_H
@@ -11,14 +11,13 @@
 
 #define BOUND_BLOCK 64
 
-/* All in 256ths of codes of 8 bits: luma above black, and how far the greater component of chroma
- * is above gray. */
+/* In 256ths of codes of 8 bits: luma above black, and the larger chroma component above gray. */
 typedef struct BoundBlock {
     int32_t from[BOUND_BLOCK], to[BOUND_BLOCK], far[BOUND_BLOCK];
 } BoundBlock;
 
-/* As curve_bounded(), of a sample that is not below black. The quotient is below 2^13, and what is
- * divided below 2^24: float32 rounds up to the next integer at most. */
+/* curve_bounded() for a sample that is not below black. The quotient is below 2^13 and the dividend
+ * below 2^24, so float32 rounds up to the next integer at most. */
 static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t range)
 {
     const int32_t reach = 15 * far >> 3, kept = reach - (reach >> 3), soft = reach >> 1;
@@ -34,7 +33,7 @@ static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t r
     return (least & taken) | (to & ~taken);
 }
 
-/* Whether some sample may be bounded: curve_bounded() takes less than three times the colour. */
+/* True if a sample may be bounded: curve_bounded() takes less than three times the colour. */
 static inline int bound_any(const BoundBlock *block, int32_t range)
 {
     int32_t any = 0;
@@ -43,7 +42,7 @@ static inline int bound_any(const BoundBlock *block, int32_t range)
     return any;
 }
 
-/* The same of a block of 8 bits with half as many columns of chroma, from bytes. */
+/* The same for a block of 8 bits with half as many columns of chroma, on bytes. */
 static inline int bound_any_bytes(const LumeqBoundRow *row, const uint8_t *restrict out, int x)
 {
     const uint8_t *restrict first = (const uint8_t *)row->chroma[0] + x / 2;

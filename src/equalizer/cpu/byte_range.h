@@ -1,10 +1,10 @@
-/* The codes that samples of 8 bits have, for AVX2. */
+/* The range of codes of 8-bit samples, for AVX2. */
 #ifndef LUMEQ_BYTE_RANGE_H
 #define LUMEQ_BYTE_RANGE_H
 
 #include <immintrin.h>
 
-/* The least and the greatest byte in each place of what was added. */
+/* Minimum and maximum of each byte lane. */
 typedef struct ByteRange {
     __m256i least, most;
 } ByteRange;

@@ -1,4 +1,4 @@
-/* Tables of 256 bytes that AVX2 looks up in by shuffles, in as many of 16 parts as are needed. */
+/* Tables of 256 bytes for AVX2: 16 parts, looked up by shuffles, as many parts as needed. */
 #ifndef LUMEQ_BYTE_TABLE_H
 #define LUMEQ_BYTE_TABLE_H
 
@@ -8,12 +8,11 @@
 #include "equalizer/cpu/byte_range.h"
 
 #define PARTS 16
-#define HALF (PARTS / 2) /* that indices reach before they are negative */
+#define HALF (PARTS / 2) /* parts that an index reaches before it is negative */
 
 /*
- * The parts, and what each differs from the one before in. A shuffle gives 0 where the index is
- * negative, so that an index that 16 is taken from again and again gathers the differences up to
- * its own part.
+ * The parts, each as the difference from the part before. A shuffle gives 0 for a negative index,
+ * so repeatedly subtracting 16 from an index sums up the differences up to its own part.
  */
 typedef struct ByteTable {
     __m128i part[PARTS], differs[PARTS];
@@ -29,7 +28,7 @@ static inline ByteTable byte_table(const uint8_t *bytes)
     return table;
 }
 
-/* Bytes `at` of numbers, of which each takes `step` bytes. */
+/* Byte number `at` of values of `step` bytes each. */
 static inline ByteTable byte_of(const void *numbers, int step, int at)
 {
     uint8_t bytes[256];
@@ -38,7 +37,7 @@ static inline ByteTable byte_of(const void *numbers, int step, int at)
     return byte_table(bytes);
 }
 
-/* The parts that some samples are looked up in. */
+/* The parts that some samples need. */
 typedef struct Window {
     int first, parts;
 } Window;
@@ -58,13 +57,13 @@ static inline void store_vector(void *to, __m256i vector)
     _mm256_storeu_si256(to, vector);
 }
 
-/* The second and the third quarter change places: from the order in which packing leaves them. */
+/* Swaps the second and third quarter, to undo the order that packing leaves. */
 static inline __m256i swap_middle(__m256i vector)
 {
     return _mm256_permute4x64_epi64(vector, 0xd8);
 }
 
-/* The parts of a table that the codes of a block are in. */
+/* The parts of a table that the codes of a block need. */
 static inline Window block_window(const __m256i code[HALVES])
 {
     ByteRange range = empty_range();
@@ -74,8 +73,8 @@ static inline Window block_window(const __m256i code[HALVES])
     return (Window){first, range_last(&range) / PARTS - first + 1};
 }
 
-/* Blocks whose windows are found before one of them is looked up in: a loop over parts whose number
- * is known late waits for it. */
+/* Number of blocks to find windows for ahead of the lookup: a loop over parts stalls if their
+ * number is known late. */
 #define SOME_BLOCKS 16
 
 static inline int some_blocks(int width, int x)
@@ -91,7 +90,7 @@ static inline void find_byte_windows(Window *windows, const uint8_t *bytes, int 
                                               load_vector(bytes + i * BYTE_BLOCK + 32)});
 }
 
-/* Adds what is in some parts of `count` tables, which is a constant. */
+/* Adds the entries in some parts of `count` tables; `count` is a constant. */
 static inline __attribute__((always_inline)) void look_up_parts(__m256i (*found)[HALVES],
                                                                 const ByteTable *tables, int count,
                                                                 int first, int parts,
@@ -132,7 +131,7 @@ static inline __attribute__((always_inline)) void look_up_bytes(__m256i (*found)
         look_up_parts(found, tables, count, w.first + HALF, w.parts - HALF, code);
 }
 
-/* Numbers of 16 bits in the order that codes_of() has found samples in. */
+/* Joins bytes to values of 16 bits, in the order of the samples in codes_of(). */
 static inline void join_bytes(__m256i number[2 * HALVES], const __m256i low[HALVES],
                               const __m256i high[HALVES])
 {

@@ -1,11 +1,11 @@
-/* Tables of 256 bytes that AVX-512 with VBMI looks up in. */
+/* Tables of 256 bytes for AVX-512 with VBMI. */
 #ifndef LUMEQ_BYTE_TABLE512_H
 #define LUMEQ_BYTE_TABLE512_H
 
 #include <immintrin.h>
 #include <stdint.h>
 
-/* An instruction looks up in 128. */
+/* Two halves: an instruction looks up 128 bytes. */
 typedef struct ByteTable512 {
     __m512i part[4];
 } ByteTable512;
@@ -25,7 +25,7 @@ static inline __m512i look_up_byte(const ByteTable512 *table, __m512i index)
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
 }
 
-/* Up to a vector's width: a mask of the samples there are. */
+/* A mask of up to a vector of remaining samples. */
 static inline __mmask64 samples_left(int left)
 {
     return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;

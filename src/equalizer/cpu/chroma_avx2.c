@@ -1,6 +1,6 @@
 /*
- * Chroma for AVX2: gains by tables of bytes, in which a block's means of luma are looked up by
- * shuffles. With tiles, and where a gain ends, in blocks that the compiler makes vectors of.
+ * Chroma for AVX2: the means of luma are looked up in byte tables of gains, by shuffles. Tiles, and
+ * blocks with limited gains, use loops that the compiler vectorizes.
  */
 #include <immintrin.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "equalizer/cpu/chroma_planes.h"
 #include "equalizer/cpu/kernels.h"
 
-#define VECTORS (CHROMA_BLOCK / 16) /* of 16 bits in a block */
+#define VECTORS (CHROMA_BLOCK / 16) /* vectors of 16-bit values in a block */
 
-/* What holds for planes without tiles. */
+/* Constants of planes without tiles. */
 typedef struct ChromaGains {
     GainBytes bytes;
-    __m256i add; /* 16 numbers of 16 bits */
+    __m256i add; /* 16 values of 16 bits */
 } ChromaGains;
 
 typedef struct ChromaMeans {
@@ -30,8 +30,8 @@ static inline void mean_bytes(uint8_t *mean, const ChromaMeans *means, int block
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
 
-/* A block's codes of both components, in planes or in turns in one: each half's by eights, the
- * first and the third in the lower lane. */
+/* Loads a block's codes of both components, planar or interleaved. Each half alternates groups of
+ * eight: the first and third are in the lower lane. */
 static inline void load_codes8(__m256i code[2][HALVES], const uint8_t *const src[2], int step)
 {
     const __m256i first = _mm256_set1_epi16(0xff);
@@ -60,8 +60,8 @@ static inline void store_codes8(uint8_t *const to[2], __m256i code[2][HALVES], i
     }
 }
 
-/* The gains of a block's pixels in 16 bits, in the order of the codes; answers whether something
- * ends a gain. */
+/* Looks up the gains of a block's pixels in 16 bits, in the order of the codes; returns whether any
+ * gain is limited. */
 static inline int look_up_gains8(__m256i gain[VECTORS], __m256i code[2][HALVES],
                                  const uint8_t *mean, Window window, const GainBytes *gains)
 {
@@ -121,7 +121,7 @@ static inline void find_means8(ChromaMeans *means, const uint8_t *a, const uint8
 
 /* ---- 9 to 16 bits ------------------------------------------------------------------------- */
 
-/* So far from gray as a block's codes of both components are, in planes or in turns in one. */
+/* Loads the distances from gray of a block's codes of both components, planar or interleaved. */
 static inline void load_offs(__m256i off[2][VECTORS], const uint16_t *const src[2], int step,
                              const ChromaRow *row)
 {
@@ -164,7 +164,7 @@ static inline void store_offs(uint16_t *const to[2], const __m256i off[2][VECTOR
     }
 }
 
-/* The gains of a block's pixels; answers whether something ends a gain. */
+/* Looks up the gains of a block's pixels; returns whether any gain is limited. */
 static inline int look_up_gains16(__m256i gain[VECTORS], __m256i off[2][VECTORS],
                                   const uint8_t *mean, Window window, const GainBytes *gains,
                                   int depth)
@@ -204,7 +204,7 @@ scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
     return 1;
 }
 
-/* Of 32 pixels, each under two samples. */
+/* The means of 32 pixels that cover two samples each. */
 static inline __m256i deep_means_of_2(const uint16_t *a, const uint16_t *b, const ChromaRow *row)
 {
     const __m256i last = _mm256_set1_epi16((short)row->last);

@@ -1,6 +1,6 @@
 /*
- * Chroma for AVX-512 with VBMI: gains by tables of bytes. With tiles, and where a gain ends, in
- * blocks that the compiler makes vectors of.
+ * Chroma for AVX-512 with VBMI: gains from byte tables. Tiles, and blocks with limited gains, use
+ * loops that the compiler vectorizes.
  */
 #include <immintrin.h>
 
@@ -10,19 +10,19 @@
 #include "equalizer/cpu/kernels.h"
 
 /*
- * A block is two vectors of 16 bits, in the order of its pixels. What is looked up for it comes in
- * bytes, of which unpacking makes those vectors, and packing the bytes for it: by eights, one of
- * the first half of the block, one of the second, and so on.
+ * A block is two vectors of 16-bit values, in the order of its pixels. Lookups return bytes;
+ * unpacking turns these into the two vectors, so packing must first arrange the indices: groups of
+ * eight, alternately from the first and the second half of the block.
  */
 #define VECTORS 2
 
-/* What holds for planes without tiles. */
+/* Constants of planes without tiles. */
 typedef struct ChromaGains {
-    ByteTable512 gain[2], free; /* by cell: the gain's bytes, and curve_free() */
-    __m512i add;                /* 32 numbers of 16 bits */
+    ByteTable512 gain[2], free; /* by cell: the two bytes of the gain, and curve_free() */
+    __m512i add;                /* 32 values of 16 bits */
 } ChromaGains;
 
-/* In the order of packing. */
+/* Means in the order of packing. */
 typedef __m512i ChromaMeans;
 
 static inline __m512i load(const void *from)
@@ -35,7 +35,7 @@ static inline void store(void *to, __m512i vector)
     _mm512_storeu_si512(to, vector);
 }
 
-/* From the order of pixels to that of packing, and back. */
+/* Converts the order of pixels to that of packing, and back. */
 static inline __m512i by_eights(__m512i bytes)
 {
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), bytes);
@@ -46,7 +46,8 @@ static inline __m512i in_order(__m512i bytes)
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), bytes);
 }
 
-/* The gains of a block's pixels, and how far from gray in codes of 8 bits none of them ends. */
+/* Looks up the gains of a block's pixels, and the distance from gray in codes of 8 bits up to which
+ * no gain is limited. */
 static inline void look_up_gains(__m512i gain[VECTORS], __m512i free[VECTORS], __m512i mean,
                                  const ChromaGains *gains)
 {
@@ -60,7 +61,7 @@ static inline void look_up_gains(__m512i gain[VECTORS], __m512i free[VECTORS], _
     free[1] = _mm512_unpackhi_epi8(most, zero);
 }
 
-/* What is legal, and what the components were, of 32 that have become `scaled` codes off gray. */
+/* Clamps 32 components, `scaled` codes off gray, to the legal codes or their input `was`. */
 static inline __m512i within(__m512i scaled, __m512i was, const CurveLegal *legal)
 {
     const __m512i high = _mm512_set1_epi16((short)(legal->high - legal->middle));
@@ -71,7 +72,7 @@ static inline __m512i within(__m512i scaled, __m512i was, const CurveLegal *lega
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
 
-/* How far from gray a block's codes of both components are, in planes or in turns in one. */
+/* Loads the distances from gray of a block's codes of both components, planar or interleaved. */
 static inline void load_offs8(__m512i off[2][VECTORS], const uint8_t *const src[2], int step)
 {
     const __m512i middle = _mm512_set1_epi16(128);
@@ -102,8 +103,7 @@ static inline void store_offs8(uint8_t *const to[2], __m512i off[2][VECTORS], in
         store(to[0] + 64 * i, _mm512_or_si512(off[0][i], _mm512_slli_epi16(off[1][i], 8)));
 }
 
-/* off gain + add over 2^12, of which the products' halves of 16 bits are enough: a code off gray
- * has 8. */
+/* (off * gain + add) >> 12 from 16-bit halves of the products: codes of 8 bits need no more. */
 static inline __m512i scale8(__m512i off, __m512i gain, __m512i add)
 {
     const __m512i times16 = _mm512_slli_epi16(off, 4);
@@ -151,7 +151,7 @@ scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step, const
 
 /* ---- 9 to 16 bits ------------------------------------------------------------------------- */
 
-/* Numbers 0, 2, ... or 1, 3, ... of 64 in two vectors. */
+/* The values 0, 2, ... or 1, 3, ... of 64 in two vectors. */
 static inline __m512i every_other(__m512i a, __m512i b, int first)
 {
     const __m512i even =
@@ -160,7 +160,7 @@ static inline __m512i every_other(__m512i a, __m512i b, int first)
     return _mm512_permutex2var_epi16(a, _mm512_add_epi16(even, _mm512_set1_epi16((short)first)), b);
 }
 
-/* By turns, from the one with number `first` on. */
+/* Interleaves two vectors, starting at value `first`. */
 static inline __m512i in_turns(__m512i a, __m512i b, int first)
 {
     const __m512i order =
@@ -210,8 +210,7 @@ static inline void store_offs16(uint16_t *const to[2], const __m512i off[2][VECT
     }
 }
 
-/* off gain + add over 2^12; what does not fit 16 bits is beyond what is legal, where within() ends
- * it. */
+/* (off * gain + add) >> 12; values that overflow 16 bits are illegal, and within() clamps them. */
 static inline __m512i scale16(__m512i off, __m512i gain, __m512i add)
 {
     const __m512i one = _mm512_set1_epi16(1);
@@ -222,7 +221,7 @@ static inline __m512i scale16(__m512i off, __m512i gain, __m512i add)
     return _mm512_packs_epi32(_mm512_srai_epi32(low, 12), _mm512_srai_epi32(high, 12));
 }
 
-/* In lanes of 32 bits, of 16 pixels. */
+/* In lanes of 32 bits, for 16 pixels. */
 static inline __m512i deep_means_of_4(const uint16_t *a, const uint16_t *b, const ChromaRow *row)
 {
     const __m512i last = _mm512_set1_epi16((short)row->last), low = _mm512_set1_epi32(0xffff);
@@ -298,7 +297,7 @@ static inline void start_gains(ChromaGains *gains, const CurveGain gain[CURVE_CE
     gains->free = byte_table512(bytes[2]);
 }
 
-/* What is added is the same after eight pixels. */
+/* The dither repeats after eight pixels. */
 static inline void start_row(ChromaGains *gains, const ChromaRow *row)
 {
     uint16_t add[32];

@@ -1,6 +1,6 @@
 /*
- * Chroma in blocks: plain loops without branches, which the compiler makes vectors of, as wide as
- * it is told that they are where this is included.
+ * Chroma in blocks: plain loops without branches, which the compiler vectorizes for the instruction
+ * set of the including file.
  */
 #ifndef LUMEQ_CHROMA_BLOCKS_H
 #define LUMEQ_CHROMA_BLOCKS_H
@@ -10,33 +10,33 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/tile_rows.h"
 
-#define CHROMA_BLOCK 64 /* pixels; a multiple of the dither's period, 8 */
+#define CHROMA_BLOCK 64 /* pixels; a multiple of the dither's period of 8 */
 
-/* The tiles of a row, with mode CLAHE. */
+/* The tiles of a row in mode CLAHE. */
 typedef struct ChromaTiles {
     const TileGrid *grid;
     int sub_x;
     TileRow row;
 } ChromaTiles;
 
-/* What holds for a row. */
+/* Constants of a row. */
 typedef struct ChromaRow {
-    const ChromaTiles *tiles; /* NULL: `over` of the luma's mean is a pixel's gain */
+    const ChromaTiles *tiles; /* NULL: a pixel's gain is `over` at the mean of luma */
     const CurveGain *over;
     CurveLegal legal;
     uint32_t unit;   /* 256ths of codes of 8 bits in a code */
-    int shift, down; /* of samples; from codes to those that gains are looked up by */
-    int32_t last;    /* code */
+    int shift, down; /* of samples; from codes to the cells of gains */
+    int32_t last;    /* the last code */
     int32_t add[CHROMA_BLOCK];
 } ChromaRow;
 
-/* Both components' codes. */
+/* Codes of both components. */
 typedef uint16_t ChromaCodes[2][CHROMA_BLOCK];
 
-/* Lanes of 32 bits. */
+/* In lanes of 32 bits. */
 typedef struct ChromaBlock {
     uint32_t gain[CHROMA_BLOCK], from[CHROMA_BLOCK], to[CHROMA_BLOCK]; /* as CurveGain */
-    uint32_t ends[CHROMA_BLOCK]; /* all ones: the gain ends at curve_within() */
+    uint32_t ends[CHROMA_BLOCK]; /* all ones if curve_within() may limit the gain */
 } ChromaBlock;
 
 static inline int32_t chroma_min(int32_t a, int32_t b)
@@ -54,7 +54,7 @@ static inline int32_t chroma_max(int32_t a, int32_t b)
 static inline void chroma_look_up(ChromaBlock *restrict block, const ChromaRow *row,
                                   const uint16_t *mean)
 {
-    uint32_t over[CHROMA_BLOCK][2]; /* gain and, in the upper half, from; to */
+    uint32_t over[CHROMA_BLOCK][2]; /* gain, with `from` in the upper half; `to` */
     for (int i = 0; i < CHROMA_BLOCK; i++)
         memcpy(over[i], &row->over[mean[i]], sizeof(over[i]));
     for (int i = 0; i < CHROMA_BLOCK; i++) {
@@ -75,15 +75,15 @@ static inline void chroma_find_ends(ChromaBlock *restrict block, const ChromaRow
 
 /* ---- gains between tiles ------------------------------------------------------------------ */
 
-/* What the tiles on either side make of the luma's means, of pixels from number `x` of the row on;
- * as tile_column() has it. */
+/* The output of the tiles on both sides for the luma means of pixels from `x` on, like
+ * tile_column(). */
 static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restrict right,
                                        const ChromaTiles *tiles, const uint16_t *mean, int x)
 {
     const TileGrid *grid = tiles->grid;
     const TileInside *in = &tiles->row.inside;
     const int fraction = grid->curve.fraction, at = in->x + (x << tiles->sub_x);
-    uint32_t near[CHROMA_BLOCK][2], far[CHROMA_BLOCK][2]; /* a node and the next one */
+    uint32_t near[CHROMA_BLOCK][2], far[CHROMA_BLOCK][2]; /* a node and the next */
     int piece = tile_piece(&grid->x, at);
     for (int i = 0; i < CHROMA_BLOCK; piece++) {
         const uint32_t *before = tiles->row.nodes[tile_before(piece, in->first_x, in->last_x)];
@@ -102,8 +102,8 @@ static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restri
     }
 }
 
-/* `out` over `in`, as a share of CURVE_GAIN_ONE and at most 4 times that. Both are below 2^17, so
- * that what is divided is exact in float32; the quotient is at most rounded up to an integer. */
+/* out / in in units of CURVE_GAIN_ONE, at most 4. Both are below 2^17, so the division is exact in
+ * float32; the quotient is at most rounded up to an integer. */
 static inline int32_t chroma_ratio(int32_t in, int32_t out)
 {
     const float most = 4 * CURVE_GAIN_ONE;
@@ -113,7 +113,7 @@ static inline int32_t chroma_ratio(int32_t in, int32_t out)
     return (int32_t)(q - (q * under > over));
 }
 
-/* As curve_gain() with curve_gain_rule(). */
+/* curve_gain() with curve_gain_rule(). */
 static inline uint32_t chroma_gain(int32_t in, int32_t out)
 {
     const CurveGainRule rule = curve_gain_rule();
@@ -124,7 +124,7 @@ static inline uint32_t chroma_gain(int32_t in, int32_t out)
     return (uint32_t)chroma_min(gain, (int32_t)rule.most);
 }
 
-/* As tile_gain(). */
+/* tile_gain() for a block. */
 static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTiles *tiles,
                                      const uint16_t *mean, int x)
 {
@@ -145,7 +145,7 @@ static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTi
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
-/* Those of curve_within(). */
+/* The terms of curve_within(). */
 typedef struct ChromaLimit {
     uint32_t used, most;
 } ChromaLimit;
@@ -160,8 +160,8 @@ static inline ChromaLimit chroma_limit(const ChromaBlock *block, const ChromaRow
     return (ChromaLimit){reach < room ? reach : room, (chroma > 0 ? range - to : to) << 15};
 }
 
-/* most / used, rounded down, but what is kept at least: both are exact in float32, and the
- * quotient, below 2^16 where it counts, is at most rounded up to the next integer. */
+/* most / used, rounded down, and at least CURVE_GAIN_KEPT. Both are exact in float32, and the
+ * quotient, below 2^16 where it matters, is at most rounded up to the next integer. */
 static inline uint32_t chroma_quotient(ChromaLimit limit)
 {
     const float used = (float)chroma_max((int32_t)limit.used, 1);
@@ -170,8 +170,8 @@ static inline uint32_t chroma_quotient(ChromaLimit limit)
     return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
-/* Ends the gains where one component would leave R'G'B'. Few blocks have such colours, and only
- * those divide. Gains of up to CURVE_GAIN_MOST, with which the product fits. */
+/* Limits the gains of components that would leave R'G'B'. Few blocks have such colours, and only
+ * those divide. Gains are at most CURVE_GAIN_MOST, so the product fits. */
 static inline void chroma_end_gains(ChromaBlock *restrict block, const ChromaRow *row,
                                     const uint16_t *codes)
 {
@@ -205,7 +205,7 @@ static inline void chroma_scale(uint16_t *restrict codes, const ChromaBlock *blo
     }
 }
 
-/* Of pixels from number `x` of the row on. */
+/* Scales the pixels of a row from `x` on. */
 static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const ChromaRow *row,
                                 int x)
 {
@@ -223,7 +223,7 @@ static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const C
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-/* What is read and written for row `y`: both components, and two rows of luma, or one twice. */
+/* Input and output of row `y`: both components, and two rows of luma, or one twice. */
 typedef struct ChromaLines {
     void *to[2];
     const void *from[2], *luma[2];
@@ -245,9 +245,8 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
 #define CHROMA_CODE_16(row, sample) chroma_min((int32_t)(sample) >> (row)->shift, (row)->last)
 
 /*
- * For samples of so many bits. In luma the rows over the block are the same one twice where there
- * is but one, which gives its mean alone. Components that lie in turns in one plane are read and
- * written together.
+ * For samples of this many bits. If a pixel covers only one row of luma, that row is used twice,
+ * which gives the same mean. Interleaved components are read and written together.
  */
 #define DEFINE_CHROMA_BLOCKS(bits)                                                                 \
     static inline void chroma_means##bits(uint16_t *restrict mean, const uint##bits##_t *a,        \
@@ -289,8 +288,8 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
             for (int i = 0; i < CHROMA_BLOCK; i++)                                                 \
                 to[part][i] = (uint##bits##_t)(codes[part][i] << row->shift);                      \
     }                                                                                              \
-    /* Of `count` pixels, fewer than a block has: in a copy, with the luma's last column again     \
-     * where a pixel has half its columns. */                                                      \
+    /* `count` pixels, fewer than a block: works on a copy, and repeats luma's last column if a    \
+     * pixel lacks a column. */                                                                    \
     static inline void chroma_last##bits(                                                          \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
         const uint##bits##_t *const luma[2], int columns, int x, int count,                        \
@@ -353,7 +352,7 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
         }                                                                                          \
     }
 
-/* With tiles `tiles` is used, and `same` where they leave chroma alone. */
+/* With tiles, uses `tiles`, and `same` if they keep chroma. */
 static inline ChromaRow chroma_rows(const LumeqChromaRows *r, const CurveTable *table,
                                     const CurveParams *params, ChromaTiles *tiles,
                                     CurveGain same[CURVE_CELLS])
@@ -386,7 +385,7 @@ static inline void chroma_add(ChromaRow *row, const CurveParams *params, int y)
             << 4;
 }
 
-/* What the blocks are made for: one or two columns and rows of luma a pixel. */
+/* True for subsampling that blocks support: one or two columns and rows of luma per pixel. */
 static inline int chroma_has_blocks(const LumeqChromaRows *r)
 {
     return r->sub_x <= 1 && r->sub_y <= 1;

@@ -1,22 +1,24 @@
 /*
- * Chroma without tiles, block by block. Gains are at most CURVE_GAIN_MOST: what is lifted more is
- * filtered, and does not come here. The file that includes this defines BLOCKS_AT_ONCE before it
- * does, after that ChromaGains, the gains of a frame and what is added in a row, ChromaMeans, the
- * means of the luma over so many blocks, and:
+ * Chroma without tiles, in blocks. Gains are at most CURVE_GAIN_MOST: lifted pictures with more use
+ * the filter instead.
  *
- * - start_gains(): makes ChromaGains of a table's gains;
- * - start_row(): takes what a row adds;
- * - find_means8(), find_means16(): of the luma over some blocks, from two rows of it;
- * - mean_bytes(): one block's in the order of its pixels;
- * - scale_block8(), scale_block16(): answer whether all gains hold; else nothing is written. `step`
- *   is a constant.
+ * The including file defines BLOCKS_AT_ONCE before it includes this, and afterwards ChromaGains
+ * (the gains of a frame and the dither of a row), ChromaMeans (the means of luma over that many
+ * blocks), and:
+ *
+ *   start_gains()                      makes ChromaGains from a table's gains
+ *   start_row()                        sets the dither of a row
+ *   find_means8(), find_means16()      means of luma over some blocks, from two of its rows
+ *   mean_bytes()                       one block's means in the order of its pixels
+ *   scale_block8(), scale_block16()    return whether no gain is limited; otherwise they write
+ *                                      nothing. `step` is a constant.
  */
 #ifndef LUMEQ_CHROMA_PLANES_H
 #define LUMEQ_CHROMA_PLANES_H
 
 #include "equalizer/cpu/chroma_blocks.h"
 
-/* A block some gain of which ends. */
+/* A block with limited gains. */
 #define DEFINE_SCALE_ENDED(bits)                                                                   \
     static void scale_ended##bits(uint##bits##_t *const to[2],                                     \
                                   const uint##bits##_t *const from[2], int step,                   \
@@ -36,7 +38,7 @@ DEFINE_SCALE_ENDED(16)
 
 /* Defines the kernel `name`, and what it needs. */
 #define DEFINE_CHROMA(bits, name)                                                                  \
-    /* The whole blocks of a row; answers how many pixels they are. */                             \
+    /* Scales the whole blocks of a row and returns their number of pixels. */                     \
     static inline int scale_blocks##bits(                                                          \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
         const uint##bits##_t *const luma[2], int step, const LumeqChromaRows *r,                   \

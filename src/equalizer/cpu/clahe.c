@@ -10,7 +10,7 @@ static inline int at_most(int value, int limit)
 /* ---- tiles -------------------------------------------------------------------------------- */
 
 typedef struct TileBounds {
-    int left, right, top, bottom; /* the first sample and the one behind the last */
+    int left, right, top, bottom; /* the first sample and the one after the last */
 } TileBounds;
 
 static TileBounds bounds_of(const TileGrid *grid, int tile)
@@ -20,7 +20,7 @@ static TileBounds bounds_of(const TileGrid *grid, int tile)
                         tile_start(&grid->y, y), tile_start(&grid->y, y + 1)};
 }
 
-/* Of the picture only. */
+/* Counts the tile's samples inside the picture. */
 static void count_inside(const TileGrid *grid, TileBounds at, const LumeqKernels *kernels,
                          const uint8_t *src, ptrdiff_t stride, uint32_t *hist)
 {
@@ -33,7 +33,7 @@ static void count_inside(const TileGrid *grid, TileBounds at, const LumeqKernels
             right - at.left, bottom - at.top, &grid->curve);
 }
 
-/* What the tile has of the reference's padding. */
+/* Counts the tile's samples in the reference's padding. */
 static void count_padding(const TileGrid *grid, TileBounds at, const uint8_t *src, ptrdiff_t stride,
                           uint32_t *padding)
 {

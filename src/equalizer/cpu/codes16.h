@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-/* The codes of 16 samples, at most `most` each. */
+/* The codes of 16 samples, each at most `most`. */
 static inline __m256i codes_of(const uint16_t *samples, __m128i shift, __m256i most)
 {
     const __m256i sample = _mm256_loadu_si256((const void *)samples);

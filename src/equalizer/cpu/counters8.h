@@ -10,19 +10,18 @@
 #include "equalizer/cpu/kernels_common.h"
 
 /*
- * Samples are counted one by one in as many tables as it takes to keep equal neighbours from
- * waiting for each other, or in pairs: no more than one counter is stored a cycle. A pair is a
- * code, in the lower byte, and the way from it up to the other one, around the end of the codes;
- * from one of the two that way is 128 at most. The counters of pairs are bytes, so that with pairs
- * of any codes they stay in or near the first-level cache; when one overflows, its 256 pairs are
- * counted as samples.
+ * Samples are counted either one by one, in enough tables to keep equal neighbours from waiting for
+ * each other, or in pairs, as the CPU stores only one counter per cycle. A pair is a code, in the
+ * low byte, and the distance up to the other, modulo 256; from one of the two it is at most 128.
+ * Counters of pairs are bytes, so that any pairs stay in or near the first-level cache; when one
+ * overflows, its 256 pairs are counted as samples.
  */
 #define TABLES 8
 #define WAYS 129
 #define PAIRS (WAYS * 256)
-#define PAIR_TABLES 2 /* by turns, for the reason that there are several of samples */
+#define PAIR_TABLES 2 /* used alternately, like the tables of samples */
 
-/* Below this many samples the pairs' counters cost more than they save. */
+/* With fewer samples, the pairs' counters cost more than they save. */
 #define MIN_SAMPLES_IN_PAIRS (256 * 1024)
 
 typedef struct Counters {
@@ -31,7 +30,7 @@ typedef struct Counters {
     int in_pairs;
 } Counters;
 
-/* `samples`: about how many there will be. */
+/* `samples`: their approximate number. */
 static inline void start_counting(Counters *counters, int64_t samples)
 {
     memset(counters->codes, 0, sizeof(counters->codes));
@@ -40,7 +39,7 @@ static inline void start_counting(Counters *counters, int64_t samples)
         memset(counters->pairs, 0, sizeof(counters->pairs));
 }
 
-/* Samples that are looked at together: where all are equal, they are counted at once. */
+/* Samples to check together: if all are equal, they are counted at once. */
 #define COUNTED_TOGETHER 64
 
 static inline int all_equal(const uint8_t *samples)
@@ -62,8 +61,8 @@ static inline void count_each(Counters *counters, const uint8_t *samples)
 
 typedef uint16_t EightPairs __attribute__((vector_size(16)));
 
-/* Pairs are taken out of the register one by one: read back from memory they come at once, which is
- * slower where a pair soon comes again. */
+/* Extracts pairs from the register one by one. Reading them back from memory returns all at once,
+ * which is slower if a pair repeats soon. */
 static inline void count_eight_pairs(Counters *counters, __m128i eight)
 {
 #pragma GCC unroll 8
@@ -89,11 +88,12 @@ static inline void count_in_pairs(Counters *counters, const uint8_t *samples)
     count_eight_pairs(counters, _mm256_extracti128_si256(rest, 1));
 }
 
-/* Sums of WAYS counters at most fit in 16 bits. */
+/* Sums of up to WAYS counters fit 16 bits. */
 static void add_pairs(uint32_t *hist, const uint8_t pairs[PAIRS])
 {
     uint16_t from[256] = {0};
-    uint16_t to[4][256 + WAYS - 1] = {{0}}; /* by turns: each is read soon after it was written */
+    uint16_t to[4][256 + WAYS - 1] = {{0}}; /* used alternately: each is read soon after it was
+                                             * written */
     for (int way = 0; way < WAYS; way++)
         for (int i = 0; i < 256; i++) {
             from[i] += pairs[256 * way + i];

@@ -1,4 +1,4 @@
-/* Which kernels run: x86-64. */
+/* Selects the kernels on x86-64. */
 #include "equalizer/cpu/kernels.h"
 
 unsigned lumeq_cpu_flags(void)

@@ -1,4 +1,4 @@
-/* Which kernels run: those in plain C. */
+/* Selects the kernels in plain C, the only ones on this architecture. */
 #include "equalizer/cpu/kernels.h"
 
 unsigned lumeq_cpu_flags(void)

@@ -1,11 +1,11 @@
-/* Chroma, for AVX2: the means of the luma under it, its gains as tables of bytes, and scaling. */
+/* Chroma for AVX2: means of luma, byte tables of gains, and scaling. */
 #ifndef LUMEQ_GAIN_BYTES_H
 #define LUMEQ_GAIN_BYTES_H
 
 #include "equalizer/cpu/byte_table.h"
 #include "equalizer/curve_types.h"
 
-/* By cell: the gain's bytes, and curve_free(). */
+/* By cell: the two bytes of the gain, and curve_free(). */
 typedef struct GainBytes {
     ByteTable gain[2], free;
 } GainBytes;
@@ -23,7 +23,7 @@ static inline void make_gain_bytes(GainBytes *bytes, const CurveGain gain[CURVE_
     bytes->free = byte_table(codes);
 }
 
-/* Rounded means of 2x2 samples, or of two and two again. */
+/* Rounded means of 2x2 samples, or of two samples given twice. */
 static inline __m256i means_of_4(const uint8_t *a, const uint8_t *b)
 {
     const __m256i ones = _mm256_set1_epi8(1), two = _mm256_set1_epi16(2);
@@ -36,7 +36,7 @@ static inline __m256i means_of_4(const uint8_t *a, const uint8_t *b)
     return swap_middle(_mm256_packus_epi16(half[0], half[1]));
 }
 
-/* Sums of two codes each. */
+/* Sums of neighbouring codes. */
 static inline __m256i sums_of_2(const uint16_t *samples, int shift, __m256i last)
 {
     const __m256i codes = _mm256_min_epu16(_mm256_srli_epi16(load_vector(samples), shift), last);
@@ -44,7 +44,7 @@ static inline __m256i sums_of_2(const uint16_t *samples, int shift, __m256i last
                             _mm256_srli_epi32(codes, 16));
 }
 
-/* As means_of_4(), of codes of `depth` bits. */
+/* means_of_4() for codes of `depth` bits. */
 static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int shift, int depth)
 {
     const __m256i last = _mm256_set1_epi16((short)((1u << depth) - 1)), two = _mm256_set1_epi32(2);
@@ -59,8 +59,8 @@ static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int 
     return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/* Sixteen components, so far from gray as they become: off gain + add one >> down, within what is
- * legal and what they were. What does not fit 16 bits is not legal. */
+/* Scales sixteen components: (off * gain + add * one) >> down, clamped to the legal codes or their
+ * input. Values that overflow 16 bits are illegal. */
 static inline __m256i scale_within(__m256i off, __m256i was, __m256i gain, __m256i add, __m256i one,
                                    int down, const CurveLegal *legal)
 {

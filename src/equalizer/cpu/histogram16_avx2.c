@@ -6,9 +6,9 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
-/* By turns, as equal neighbours wait for each other in one table: so many as fit in the first-level
- * cache. A code's counters are no multiple of a page apart: the CPU compares the lower bits of
- * addresses first, and would take them for one. */
+/* Tables are used alternately, as equal neighbours wait for each other in one table; as many as fit
+ * in the first-level cache. A code's counters in different tables must not be a multiple of a page
+ * apart: the CPU compares the low bits of addresses first, and would take them for the same. */
 #define DEEP_GAP (64 / sizeof(uint32_t))
 #define DEEP_COUNTERS (2 * (LUMEQ_MAX_BINS + DEEP_GAP))
 
@@ -26,26 +26,26 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 /* ---- pairs -------------------------------------------------------------------------------- */
 
 /*
- * No more than one counter is stored a cycle: neighbours are counted together where all of
- * DEEP_STEP samples are close to theirs. A pair is the lower code and the way from it to the other
- * one. The rows of counters, one for each way, are no multiple of a page apart either, by so much
- * that the codes of one place in a picture do not meet.
+ * The CPU stores one counter per cycle, so neighbours are counted together while all of DEEP_STEP
+ * samples are close to theirs. A pair is the lower code and its distance to the other. The rows of
+ * counters, one per distance, are also not multiples of a page apart, by an offset that keeps the
+ * codes of one area of a picture from colliding.
  */
 #define PAIR_BINS 1024
 #define WAYS 32
 #define WAY_ROOM (PAIR_BINS + 80)
 #define PAIRS_WAITING 256
-#define NOT_ASKED 7 /* steps that are counted one by one after samples that were not close */
+#define NOT_ASKED 7 /* steps to count one by one after samples that were not close */
 
-/* Below this many samples these counters cost more than they save. */
+/* With fewer samples, these counters cost more than they save. */
 #define MIN_SAMPLES_IN_PAIRS (128 * 1024)
 
 typedef struct DeepPairs {
     uint32_t counters[WAYS * WAY_ROOM];
     _Alignas(32) uint16_t waiting[PAIRS_WAITING];
     int in_waiting;
-    int counted;   /* some are, in counters that had to be cleared for it */
-    int not_asked; /* steps; INT_MAX: all */
+    int counted;   /* pairs have been counted, in counters cleared for it */
+    int not_asked; /* steps to skip; INT_MAX: all */
 } DeepPairs;
 
 static inline void start_pairs(DeepPairs *pairs, int64_t samples)
@@ -61,7 +61,7 @@ static inline void count_waiting(DeepPairs *pairs)
     pairs->counted = 1;
 #pragma GCC unroll 2
     for (int i = 0; i < pairs->in_waiting; i += 4) {
-        uint64_t four; /* read at once, which spares the CPU loads */
+        uint64_t four; /* read at once, which saves loads */
         memcpy(&four, pairs->waiting + i, sizeof(four));
         pairs->counters[four & 0xffff]++;
         pairs->counters[four >> 16 & 0xffff]++;
@@ -71,7 +71,7 @@ static inline void count_waiting(DeepPairs *pairs)
     pairs->in_waiting = 0;
 }
 
-/* Neighbours of two vectors. */
+/* Splits the neighbours in two vectors into pairs. */
 static inline void split_pairs(__m256i *from, __m256i *way, __m256i a, __m256i b)
 {
     const __m256i even = _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
@@ -80,7 +80,7 @@ static inline void split_pairs(__m256i *from, __m256i *way, __m256i a, __m256i b
     *way = _mm256_sub_epi16(_mm256_max_epu16(even, odd), *from);
 }
 
-/* Whether they were close enough for it. */
+/* Returns 0 without counting if the codes are not close enough. */
 static inline int count_in_pairs(DeepPairs *pairs, const __m256i codes[DEEP_VECTORS])
 {
     __m256i from[2], way[2];
@@ -123,7 +123,7 @@ static inline void add_pairs(uint32_t *hist, DeepPairs *pairs, int bins)
 
 /* ---- picture ------------------------------------------------------------------------------ */
 
-/* `count` codes, in `tables` tables of `room` counters: all three are constants. */
+/* Counts `count` codes in `tables` tables of `room` counters; all three are constants. */
 static inline __attribute__((always_inline)) void
 count_each(uint32_t *counters, int tables, int room, const uint64_t *codes, int count)
 {
@@ -134,7 +134,7 @@ count_each(uint32_t *counters, int tables, int room, const uint64_t *codes, int 
             (counters + k % tables * room)[codes[i + k / 4] >> (16 * (k % 4)) & 0xffff]++;
 }
 
-/* The next row is `stride` bytes away. */
+/* Counts a row and prefetches the next, `stride` bytes away. */
 static inline __attribute__((always_inline)) void count_row(uint32_t *counters, DeepPairs *pairs,
                                                             int tables, int room,
                                                             const uint16_t *row, ptrdiff_t stride,
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void count_row(uint32_t *counters, 
     }
 }
 
-/* `pairs`: or NULL, a constant, too. */
+/* `pairs` may be NULL, as a constant. */
 static inline __attribute__((always_inline)) void
 count_rows(uint32_t *hist, DeepPairs *pairs, int tables, int most_bins, const void *src,
            ptrdiff_t stride, int width, int height, const CurveParams *params)

@@ -8,20 +8,19 @@
 #include "equalizer/cpu/pairs8.h"
 
 /*
- * A picture is counted in blocks. In most of a real picture a block has few codes next to each
- * other: it is compared with each of them, 32 samples at a time, and what is equal adds up in
- * registers. Counters in memory take a store a sample, whatever the samples are: those are for
- * blocks of more codes.
+ * A picture is counted in blocks. In real pictures, most blocks have few, neighbouring codes: 32
+ * samples at a time are compared with each of them, and the matches add up in registers. Counters
+ * in memory need a store per sample; they are for blocks with more codes.
  */
 #define BLOCK_WIDTH 64
 #define BLOCK_VECTORS (BLOCK_WIDTH / 32)
-#define BLOCK_ROWS 16   /* at most; samples that a lane counts in 8 bits: BLOCK_VECTORS each */
-#define MOST_CODES 56   /* that comparing is faster for */
-#define CODES_AT_ONCE 6 /* as many as there are registers for */
-#define ONE_OF_BLOCKS 8 /* is looked at before the others of its rows, */
-#define ONE_OF_ROWS 4   /* and so many of its own */
+#define BLOCK_ROWS 16   /* at most; a lane counts in 8 bits: BLOCK_VECTORS samples per row */
+#define MOST_CODES 56   /* up to this many codes, comparing is faster */
+#define CODES_AT_ONCE 6 /* limited by the number of registers */
+#define ONE_OF_BLOCKS 8 /* share of a strip's blocks to check first, */
+#define ONE_OF_ROWS 4   /* and of their rows */
 
-/* Of each code, in four lanes. */
+/* Counts of each code, in four lanes. */
 typedef struct CodeCounts {
     __m256i of[256];
 } CodeCounts;
@@ -37,7 +36,7 @@ typedef struct CodeRange {
     int first, codes;
 } CodeRange;
 
-/* Asks for the block behind this one, too. */
+/* Also prefetches the next block. */
 static inline CodeRange code_range(const Block *block)
 {
     ByteRange range = empty_range();
@@ -53,7 +52,7 @@ static inline CodeRange code_range(const Block *block)
 
 /* ---- counting ----------------------------------------------------------------------------- */
 
-/* The codes from `first` on; how many is a constant. */
+/* Counts `codes` codes from `first` on; their number is a constant. */
 static inline __attribute__((always_inline)) void
 count_codes(CodeCounts *counts, const Block *block, int first, int codes)
 {
@@ -69,7 +68,7 @@ count_codes(CodeCounts *counts, const Block *block, int first, int codes)
         for (int y = 0; y < block->rows; y++) {
             const __m256i samples = block_vector(block, y, v);
 #pragma GCC unroll 6
-            for (int i = 0; i < codes; i++) /* what is equal is -1 */
+            for (int i = 0; i < codes; i++) /* equal samples give -1 */
                 count[i] = _mm256_sub_epi8(count[i], _mm256_cmpeq_epi8(samples, code[i]));
         }
 #pragma GCC unroll 6
@@ -104,7 +103,7 @@ static void add_codes(uint32_t *hist, const CodeCounts *counts)
 
 /* ---- picture ------------------------------------------------------------------------------ */
 
-/* By some blocks of the rows. Those of many codes are counted faster along the whole rows. */
+/* Checks some blocks of the strip. Blocks with many codes are counted faster along whole rows. */
 static inline int has_many_codes(const Block *strip)
 {
     int blocks = 0, wide = 0;
@@ -117,7 +116,7 @@ static inline int has_many_codes(const Block *strip)
     return 8 * wide > 7 * blocks;
 }
 
-/* Of a strip, so many rows at a time as a few have pairs. */
+/* Counts a strip, as many rows at a time as the pairs allow. */
 static inline void count_many_codes(PairCounters *pairs, Counters *counters, const Block *strip)
 {
     const int rows = 1 + LEAST_TOGETHER / strip->width;
@@ -141,7 +140,7 @@ static inline void count_block(CodeCounts *counts, PairCounters *pairs, Counters
         count_in_pairs_or_each(pairs, counters, block);
 }
 
-/* Its width is that of blocks. */
+/* Counts a strip whose width is a multiple of blocks. */
 static void count_strip(CodeCounts *counts, PairCounters *pairs, Counters *counters,
                         const Block *strip)
 {
@@ -172,7 +171,7 @@ static void count_picture(Counting *c, const uint8_t *samples, ptrdiff_t stride,
                           int height)
 {
     const int strips = (height + BLOCK_ROWS - 1) / BLOCK_ROWS, rest = width % BLOCK_WIDTH;
-    for (int i = 0; i < strips; i++) { /* as high as each other */
+    for (int i = 0; i < strips; i++) { /* of equal height */
         const int y = (int)((int64_t)height * i / strips);
         const int end = (int)((int64_t)height * (i + 1) / strips);
         const Block strip = {samples + y * stride, stride, width - rest, end - y};
@@ -202,16 +201,16 @@ void lumeq_histogram8_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, in
 
 /* ---- cells of deeper samples -------------------------------------------------------------- */
 
-#define CELLS_WIDTH 512 /* that are bytes at once, of BLOCK_ROWS rows */
+#define CELLS_WIDTH 512 /* converted to bytes at once, of BLOCK_ROWS rows */
 
-/* What makes cells of samples. */
+/* How to convert samples to cells. */
 typedef struct CellsOf {
     const uint8_t *samples;
     ptrdiff_t stride;
     int shift, last;
 } CellsOf;
 
-/* In any order among those of a block. Asks for the ones of the next rows, too. */
+/* Cells may be in any order within a block. Also prefetches the next rows. */
 static void find_cells(uint8_t *cells, const CellsOf *of, int x, int y, int width)
 {
     const uint8_t *row = of->samples + y * of->stride;
@@ -255,7 +254,7 @@ static int is_flat(const Block *block)
     return 1;
 }
 
-/* By the first rows in the middle: samples of many cells are counted faster as they are, and so are
+/* Checks the first rows in the middle: converting is slower for samples of many cells, and for
  * those of one. */
 static int is_worth_cells(Cells *cells, const CellsOf *of, int width, int height)
 {
@@ -273,7 +272,7 @@ int lumeq_count_few_cells_avx2(uint32_t *hist, const void *src, ptrdiff_t stride
     if (!is_worth_cells(&cells, &of, width, height))
         return 0;
     start(&c, 0);
-    c.pairs.pause = INT_MAX; /* they are looked at again, and these bytes are gone by then */
+    c.pairs.pause = INT_MAX; /* pairs may be recounted, but these bytes are gone by then */
     for (int y = 0; y < height; y += BLOCK_ROWS)
         for (int x = 0; x < width; x += CELLS_WIDTH) {
             const Block block = find_block(&cells, &of, x, y, width, height);

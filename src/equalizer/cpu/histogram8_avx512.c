@@ -5,15 +5,14 @@
 #include "equalizer/cpu/kernels.h"
 
 /*
- * A picture is counted in blocks. Most have few codes: few groups of eight neighbouring codes. Of
- * eight samples in a row, a byte of bits says which lie in a group, and eight bytes say which have
- * the first, second, ... code of whatever group they lie in. The bits that the byte has in common
- * with each of the eight, counted, are how often each code of the group is there: for 64 samples at
- * a time, in a register, where counters in memory take one store a sample. Blocks of more codes go
- * to those.
+ * A picture is counted in blocks. Most blocks have few codes, in few groups of eight neighbours.
+ * For eight samples in a row, one byte of bits says which samples lie in a group, and eight bytes
+ * say which have the first, second, ... code of any group. ANDing the former with each of the
+ * latter and counting bits gives the count of each code in the group, for 64 samples at a time and
+ * in a register; counters in memory need one store per sample. Blocks with more codes use those.
  */
-#define BLOCK_VECTORS 3                 /* of 64 samples, in a row */
-#define BLOCK_ROWS (31 / BLOCK_VECTORS) /* 8 samples at a time are counted up to 255 */
+#define BLOCK_VECTORS 3                 /* of 64 samples, side by side */
+#define BLOCK_ROWS (31 / BLOCK_VECTORS) /* lanes count 8 samples at a time, up to 255 */
 #define MOST_GROUPS 8
 #define ALL_GROUPS 32
 
@@ -61,10 +60,10 @@ static inline int groups_in(CodeRange range)
 
 /* ---- counting ----------------------------------------------------------------------------- */
 
-/* Of every group eight codes: the even and the odd ones, eight times. */
+/* For each group, its eight codes: the even and the odd ones, in eight lanes. */
 typedef struct GroupCounts {
     uint16_t even[ALL_GROUPS][32], odd[ALL_GROUPS][32];
-    int blocks; /* in them */
+    int blocks; /* blocks counted so far */
 } GroupCounts;
 
 #define MOST_BLOCKS (65535 / (8 * BLOCK_VECTORS * BLOCK_ROWS))
@@ -78,13 +77,13 @@ static inline void add_bytes(GroupCounts *counts, int group, __m512i bytes)
     _mm512_storeu_si512(odd, _mm512_add_epi16(_mm512_loadu_si512(odd), new_odd));
 }
 
-/* A block of no codes but those of `groups` groups, a constant. The instruction for matrices of 8x8
- * bits transposes eight bytes where they are the matrix and the powers of two the vectors; with one
- * power in all of them, eight times one bit of each of the eight is left. */
+/* Counts a block whose codes are all in `groups` groups, a constant. The instruction for 8x8 bit
+ * matrices transposes eight bytes if they are the matrix and powers of two the vectors; with the
+ * same power in all vectors, it extracts one bit of each byte eight times. */
 static inline __attribute__((always_inline)) void
 count_groups(GroupCounts *counts, const Block *block, int first_group, int groups)
 {
-    const __m512i bit_of = _mm512_set1_epi64((int64_t)0x8040201008040201); /* in its byte */
+    const __m512i bit_of = _mm512_set1_epi64((int64_t)0x8040201008040201); /* bit i in byte i */
     const __m512i divide_by_8 = _mm512_set1_epi64(0x0810204080000000);
     const __m512i first = _mm512_set1_epi8((char)(8 * first_group));
     __m512i sums[MOST_GROUPS];
@@ -120,7 +119,7 @@ static void add_groups(uint32_t *hist, GroupCounts *counts)
     *counts = (GroupCounts){0};
 }
 
-/* `range` has at most MOST_GROUPS groups. */
+/* Counts a block whose `range` has at most MOST_GROUPS groups. */
 static inline void count_few_codes(uint32_t *hist, GroupCounts *counts, const Block *block,
                                    CodeRange range)
 {
@@ -143,7 +142,7 @@ static inline void count_few_codes(uint32_t *hist, GroupCounts *counts, const Bl
 
 /* ---- picture ------------------------------------------------------------------------------ */
 
-/* The one that begins with a vector of a strip, which is a block as wide as the picture. */
+/* The block that begins at this vector of a strip; a strip is a block as wide as the picture. */
 static inline Block block_at(const Block *strip, int vector)
 {
     const int left = strip->vectors - vector;
@@ -151,9 +150,10 @@ static inline Block block_at(const Block *strip, int vector)
                    left < BLOCK_VECTORS ? left : BLOCK_VECTORS, strip->rows};
 }
 
-#define BLOCKS_LOOKED_AT 4 /* one of so many */
+#define BLOCKS_LOOKED_AT 4 /* check one of this many */
 
-/* By the first row of some blocks. Those of many codes are counted faster along the whole rows. */
+/* Checks the first row of some blocks. Blocks with many codes are counted faster along whole rows.
+ */
 static inline int has_many_codes(const Block *strip)
 {
     int blocks = 0, wide = 0;

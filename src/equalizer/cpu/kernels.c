@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Neighbouring samples are often equal, and an increment must wait for the store of the one before
- * it when both hit one counter: runs of samples are dealt out to several tables. Those of 4096 bins
- * would no longer fit in the first-level cache with as many of them.
+ * Several tables of counters, used alternately: neighbouring samples are often equal, and
+ * incrementing the same counter again must wait for its previous store. 4096 bins use fewer tables,
+ * to fit the first-level cache.
  */
 #define TABLES_8 4
 #define TABLES_16 2
@@ -16,7 +16,7 @@ static inline uint32_t at_most(uint32_t value, uint32_t limit)
     return value < limit ? value : limit;
 }
 
-/* A sample's bin; the code's place in it is below. */
+/* A sample's bin, and below it the code's place in the bin. */
 #define BIN_8(sample) (sample)
 #define BIN_16(sample) at_most((uint32_t)(sample) >> bin_shift, last_bin)
 
@@ -44,7 +44,7 @@ static inline uint32_t at_most(uint32_t value, uint32_t limit)
                 hist[i] += tables[t][i];                                                           \
     }
 
-/* `look_up` is the output sample for a sample. */
+/* `look_up` is an expression for the output sample of a sample. */
 #define DEFINE_APPLY(name, bits, look_up)                                                          \
     static void name(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,       \
                      int width, int height, int first, const CurveTable *table,                    \
@@ -148,7 +148,7 @@ static inline CurveGain gain_over(const LumeqChromaRows *r, const CurveTable *ta
         }                                                                                          \
     }
 
-/* Eight samples are added at a time, in four lanes of 16 bits, so often until those are full. */
+/* Adds eight samples at a time, in four lanes of 16 bits, until these could overflow. */
 #define LANE_STEPS (UINT16_MAX / (2 * UINT8_MAX))
 
 static uint64_t sum_row8(const uint8_t *samples, int count)

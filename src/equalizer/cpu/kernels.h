@@ -1,5 +1,5 @@
-/* What the CPU does to samples. A kernel works on any rectangle, alignment and stride; those of 16
- * bits at even addresses. */
+/* Kernels on samples. A kernel works on any rectangle, alignment and stride; samples of 16 bits are
+ * at even addresses. */
 #ifndef LUMEQ_KERNELS_H
 #define LUMEQ_KERNELS_H
 
@@ -24,33 +24,34 @@ typedef void LumeqApartKernel(NoiseSums *sums, const void *now, ptrdiff_t now_st
                               const void *before, ptrdiff_t before_stride, int columns,
                               const CurveParams *params);
 
-/* Looks the samples of src up; the two must not overlap, nothing outside the rectangle is written.
- * `y` is the number of its first row in the active picture, where the dither's pattern begins. */
+/* Looks up the samples of src in the table. src and dst must not overlap; nothing outside the
+ * rectangle is written. `y` is the number of its first row in the active picture, where the dither
+ * pattern begins. */
 typedef void LumeqApplyKernel(void *dst, ptrdiff_t dst_stride, const void *src,
                               ptrdiff_t src_stride, int width, int height, int y,
                               const CurveTable *table, const CurveParams *params);
 
-/* Rows of chroma under rows of luma. Of both components the first sample; where they lie in turns
- * in one plane, those are neighbours, Cb before Cr. */
+/* Rows of chroma and the luma that they cover. The pointers are to the first sample of each
+ * component; if components are interleaved, Cb is before Cr. */
 typedef struct LumeqChromaRows {
     void *dst[2];
     const void *src[2], *luma;
     ptrdiff_t dst_stride[2], src_stride[2], luma_stride;
-    int luma_width, luma_height; /* that there is from there on */
+    int luma_width, luma_height; /* size of the luma from there on */
     int sub_x, sub_y;            /* as LumeqImage.chroma_x, chroma_y */
-    int step;                    /* from one sample of a component to the next: 1 or 2 */
-    int height;                  /* rows to do */
-    int y;                       /* number of the first one in the active picture */
-    const TileGrid *grid;        /* with mode CLAHE, else NULL, both */
+    int step;                    /* distance between samples of a component: 1 or 2 */
+    int height;                  /* number of rows */
+    int y;                       /* number of the first row in the active picture */
+    const TileGrid *grid;        /* both NULL except in mode CLAHE */
     const TileTables *tables;
 } LumeqChromaRows;
 
-/* Scales chroma by the gain of the mean of the luma under it: the table's, or what the tiles make
- * of that. */
+/* Scales chroma by the gain for the mean of the luma that it covers, from the table or the tiles.
+ */
 typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *table,
                                const CurveParams *params);
 
-/* A row of luma that is written, and what it comes from. */
+/* A row of output luma, and its input. */
 typedef struct LumeqBoundRow {
     const void *in, *chroma[2];
     void *out;
@@ -62,12 +63,12 @@ typedef struct LumeqBoundRow {
 /* Bounds `width` samples by curve_bounded_code(). */
 typedef void LumeqBoundKernel(const LumeqBoundRow *row, int width);
 
-/* Writes number `y` of the frame's rows with mode CLAHE, not the reference's, which begins at `src`
- * and at `dst`: the samples from `left` to before `right`. The two do not overlap. */
+/* Writes row number `y` of the frame in mode CLAHE, without the reference: the samples in [left,
+ * right). The row begins at `src` and at `dst`, which do not overlap. */
 typedef void LumeqTileRowKernel(const TileGrid *grid, const TileTables *tables, void *dst,
                                 const void *src, int left, int right, int y);
 
-/* Of the parameters a kernel looks at those of the samples and the dither. */
+/* Kernels only read the parameters of samples and dither. */
 typedef struct LumeqKernels {
     LumeqHistogramKernel *histogram8, *histogram16;
     LumeqSumKernel *sum8, *sum16;
@@ -80,14 +81,14 @@ typedef struct LumeqKernels {
     LiftKernels lift;
 } LumeqKernels;
 
-/* What this CPU has, LUMEQ_CPU_*, and the system saves the registers of. */
+/* LUMEQ_CPU_* that this CPU supports, and whose registers the system saves. */
 unsigned lumeq_cpu_flags(void);
 
-/* The fastest kernels that need no more than `flags`, all of which the CPU has to have. They give
- * the same bits as the reference. */
+/* Selects the fastest kernels within `flags`; the CPU must support them all. All give the same
+ * bits as the reference. */
 void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags);
 
-/* The reference in plain C; what has another instruction set overwrites what that does better. */
+/* The reference in plain C, and the replacements by each instruction set. */
 void lumeq_kernels_c(LumeqKernels *kernels);
 void lumeq_kernels_avx2(LumeqKernels *kernels);
 void lumeq_kernels_avx512(LumeqKernels *kernels);
@@ -100,7 +101,7 @@ LumeqTileRowKernel lumeq_tile_row8_avx512, lumeq_tile_row16_avx512;
 LumeqChromaKernel lumeq_chroma8_avx2, lumeq_chroma16_avx2;
 LumeqChromaKernel lumeq_chroma8_avx512, lumeq_chroma16_avx512;
 
-/* As histogram16 of 256 bins at most: 1, or 0 where it is slow, and nothing counted. */
+/* Like histogram16 with at most 256 bins: 1, or 0 without counting anything if it would be slow. */
 int lumeq_count_few_cells_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
                                int height, const CurveParams *params);
 

@@ -43,14 +43,14 @@ static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
 
 /* ---- noise -------------------------------------------------------------------------------- */
 
-/* Sums of 64 bits: a block's are in two lanes of four. */
+/* The sum of a block, from two of four 64-bit lanes. */
 static inline uint32_t pair_sum(__m256i sums, int block)
 {
     const __m128i half = block ? _mm256_extracti128_si256(sums, 1) : _mm256_castsi256_si128(sums);
     return (uint32_t)(_mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 2));
 }
 
-/* Two blocks a vector, or one, whose other half is nothing. */
+/* Two blocks per vector, or one with an empty half. */
 static inline void find_apart8(NoiseSums *sums, const uint8_t *now, ptrdiff_t now_stride,
                                const uint8_t *before, ptrdiff_t before_stride, int blocks)
 {
@@ -84,7 +84,7 @@ static void apart8(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const
                     1);
 }
 
-/* Of 16 numbers of 16 bits, in four lanes of 64. */
+/* Sums 16 numbers of 16 bits, in four lanes of 64. */
 static inline __m256i sum_of_16(__m256i numbers)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -125,10 +125,10 @@ static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, cons
 
 static const Window whole_table = {0, PARTS};
 
-#define VECTORS 4 /* at once, so that each part is loaded once for all of them */
+#define VECTORS 4 /* looked up together, so that each part is loaded once */
 #define STEP (32 * VECTORS)
 
-/* Adds what is in `parts` parts of which `first` is the first one; `at` are places in it. */
+/* Adds the entries of `parts` parts, starting at `first`; `at` are indices into it. */
 static inline void look_up_half(__m256i found[VECTORS], const ByteTable *table, int first,
                                 int parts, __m256i at[VECTORS])
 {
@@ -136,7 +136,7 @@ static inline void look_up_half(__m256i found[VECTORS], const ByteTable *table, 
     const __m256i start = _mm256_broadcastsi128_si256(table->part[first]);
     for (int v = 0; v < VECTORS; v++)
         found[v] = _mm256_xor_si256(found[v], _mm256_shuffle_epi8(start, at[v]));
-#pragma GCC unroll 1 /* else there are more sums at a time than registers */
+#pragma GCC unroll 1 /* otherwise there are more sums than registers */
     for (int i = 1; i < parts; i++) {
         const __m256i differs = _mm256_broadcastsi128_si256(table->differs[first + i]);
         for (int v = 0; v < VECTORS; v++) {
@@ -165,7 +165,7 @@ static inline void look_up(__m256i found[VECTORS], const ByteTable *table, Windo
 }
 
 typedef struct Tables {
-    ByteTable high, low; /* of nodes; else the codes are in `high` */
+    ByteTable high, low; /* of nodes; otherwise `high` has the codes */
 } Tables;
 
 static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *tables, Window window,
@@ -178,7 +178,7 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
     if (add)
         look_up(low, &tables->low, window, index);
     for (int v = 0; v < VECTORS; v++) {
-        if (add) { /* what saturates is larger than the sum, but for a carry equal to it */
+        if (add) { /* a saturated sum is larger than the sum, except that a carry makes it equal */
             const __m256i sum = _mm256_add_epi8(low[v], *add);
             const __m256i none = _mm256_cmpeq_epi8(_mm256_adds_epu8(low[v], *add), sum);
             high[v] = _mm256_adds_epu8(high[v], _mm256_add_epi8(none, _mm256_set1_epi8(1)));
@@ -187,10 +187,11 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
     }
 }
 
-/* Samples that are looked up in one window. */
+/* Samples that share a window. */
 #define WINDOW_SAMPLES (8 * STEP)
 
-/* Where nearly all of the table was needed, so much is looked up without asking again. */
+/* If nearly all of the table was needed, this many samples are looked up without finding a window.
+ */
 #define MANY_PARTS (PARTS - 3)
 #define NOT_ASKED 3
 
@@ -267,7 +268,7 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 
 /* ---- more than 8 bits --------------------------------------------------------------------- */
 
-/* The codes of DEEP_STEP samples, at most `last` each. */
+/* The codes of DEEP_STEP samples, each at most `last`. */
 static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last)
 {
     const __m256i most = _mm256_set1_epi16((short)last);
@@ -276,8 +277,8 @@ static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shif
         _mm256_storeu_si256((void *)(codes + i), codes_of(samples + i, count, most));
 }
 
-/* Codes come from memory and samples go there many at a time: a load or a store of each takes
- * longer than putting them together. */
+/* Loads and stores many samples at a time: loading or storing each would take longer than packing
+ * them. */
 static inline __m128i look_up_eight(const uint16_t *table, const uint64_t codes[2])
 {
     const uint64_t a = codes[0], b = codes[1];
@@ -333,14 +334,14 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
                     shift, most);
 }
 
-/* Nodes are read sample by sample; the other loops are made vectors of. `added`: to the samples,
- * over and over. */
+/* Reads nodes sample by sample; the compiler vectorizes the other loops. `added`: dither or
+ * rounding of the samples, which repeats. */
 static inline void between_step(uint16_t out[DEEP_STEP], const uint16_t codes[DEEP_STEP],
                                 const CurveTable *table, const CurveParams *p,
                                 const uint32_t added[DEEP_STEP])
 {
     const uint32_t last = (1u << p->depth) - 1;
-    uint32_t nodes[DEEP_STEP][2]; /* the bin's and the next one's */
+    uint32_t nodes[DEEP_STEP][2]; /* of the bin and of the next */
     for (int i = 0; i < DEEP_STEP; i++)
         memcpy(nodes[i], &table->nodes[codes[i] >> p->fraction], sizeof(nodes[i]));
     for (int i = 0; i < DEEP_STEP; i++) {
@@ -351,7 +352,7 @@ static inline void between_step(uint16_t out[DEEP_STEP], const uint16_t codes[DE
     }
 }
 
-/* As between_step(), where a bin is a code. */
+/* Like between_step(), with one code per bin. */
 static inline void node_step(uint16_t out[DEEP_STEP], const uint16_t codes[DEEP_STEP],
                              const CurveTable *table, const CurveParams *p,
                              const uint32_t added[DEEP_STEP])

@@ -7,8 +7,8 @@
 
 /* ---- luma --------------------------------------------------------------------------------- */
 
-/* So many bytes do not stay in a core's own cache: they are written past it, and no line is read
- * first only to be overwritten. */
+/* Outputs of this size exceed a core's own cache: streaming stores bypass it and avoid reading each
+ * line first. */
 #define MIN_STREAMED (3 << 20)
 
 static inline int is_streamed(const void *dst, ptrdiff_t stride, int width, int height)
@@ -25,7 +25,7 @@ static inline void put(uint8_t *to, __mmask64 there, __m512i samples, int stream
         _mm512_mask_storeu_epi8(to, there, samples);
 }
 
-/* Streamed bytes are not in order with what else is written, such as that they are done. */
+/* Streamed bytes are not ordered with other stores, such as a flag that the band is done. */
 static inline void end_stream(int streamed)
 {
     if (streamed)
@@ -84,15 +84,15 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 
 /* ---- more than 8 bits --------------------------------------------------------------------- */
 
-/* The codes of samples up to a vector's width. */
+/* The codes of up to a vector of samples. */
 static inline __m512i codes_of(const void *samples, __mmask32 there, __m128i shift, __m512i last)
 {
     return _mm512_min_epu16(_mm512_srl_epi16(_mm512_maskz_loadu_epi16(there, samples), shift),
                             last);
 }
 
-/* Gathers what is in 16 entries and, in the upper half of a lane, in the ones behind: the table has
- * room behind its last one. */
+/* Gathers 16 entries and, in the upper half of each lane, the ones after them: the table has room
+ * past its last entry. */
 static inline __m256i gather(const uint16_t *table, __m256i codes)
 {
     const __m512i lanes = _mm512_cvtepu16_epi32(codes);
@@ -120,7 +120,7 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
     }
 }
 
-/* As curve_between(), of lanes of 32 bits; `add` is shifted by the fraction. */
+/* curve_between() in lanes of 32 bits; `add` is already shifted by the fraction. */
 static inline __m512i codes_between(const CurveTable *table, __m512i code, __m512i add,
                                     const CurveParams *p)
 {
@@ -166,7 +166,7 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
 
 /* ---- the table ---------------------------------------------------------------------------- */
 
-/* With what it borrows. */
+/* The table of kernels, including AVX2's. */
 static LiftKernels lift_kernels(void)
 {
     LiftKernels lift = lumeq_lift_avx512;

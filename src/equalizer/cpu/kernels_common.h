@@ -1,4 +1,4 @@
-/* What kernels for several instruction sets have in common. */
+/* Shared by kernels of several instruction sets. */
 #ifndef LUMEQ_KERNELS_COMMON_H
 #define LUMEQ_KERNELS_COMMON_H
 
@@ -6,8 +6,7 @@
 
 #include "equalizer/curve.h"
 
-/* The next cache lines of a picture are asked for so many bytes ahead, more than the CPU does by
- * itself; they need not be there. */
+/* Prefetch distance in bytes, more than the CPU prefetches by itself; the lines need not exist. */
 #define FETCHED_AHEAD 2048
 
 static inline void fetch_ahead(const void *samples)
@@ -15,12 +14,12 @@ static inline void fetch_ahead(const void *samples)
     __builtin_prefetch((const void *)((uintptr_t)samples + FETCHED_AHEAD));
 }
 
-/* Deep samples that are made codes together. */
+/* Deep samples that are converted to codes together. */
 #define DEEP_STEP 64
 
 typedef void FindCodes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last);
 
-/* Those of the last step, which may be fewer. */
+/* The same for the last step, which may have fewer. */
 static inline void find_some_codes(uint16_t *codes, const uint16_t *samples, int count, int shift,
                                    uint16_t last, FindCodes *find_codes)
 {
@@ -30,7 +29,7 @@ static inline void find_some_codes(uint16_t *codes, const uint16_t *samples, int
     find_codes(codes, count < DEEP_STEP ? some : samples, shift, last);
 }
 
-/* The kernel sum16, for a compiler to make vectors of. */
+/* The kernel sum16, to be vectorized by the compiler. */
 static inline uint64_t add_codes16(const void *src, ptrdiff_t stride, int width, int height,
                                    const CurveParams *params)
 {
@@ -38,7 +37,7 @@ static inline uint64_t add_codes16(const void *src, ptrdiff_t stride, int width,
     uint64_t sum = 0;
     for (int y = 0; y < height; y++) {
         const uint16_t *row = (const void *)((const uint8_t *)src + y * stride);
-        uint32_t row_sum = 0; /* of 65535 samples at most */
+        uint32_t row_sum = 0; /* of at most 65535 samples */
         for (int x = 0; x < width; x++) {
             const uint32_t code = (uint32_t)row[x] >> params->shift;
             row_sum += code < last ? code : last;
@@ -48,8 +47,8 @@ static inline uint64_t add_codes16(const void *src, ptrdiff_t stride, int width,
     return sum;
 }
 
-/* Nodes of whole codes: what is added to their 8 fraction bits carries into the code or not. The
- * code after all becomes the last one with such a fraction that a carry saturates. */
+/* Splits nodes of whole codes: adding to their 8 fraction bits carries into the code or not. The
+ * sentinel past the last code becomes the last code with a fraction whose carry saturates. */
 static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *table)
 {
     for (int i = 0; i < 256; i++) {
@@ -59,7 +58,8 @@ static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *ta
     }
 }
 
-/* What is added in a row, over and over, the first sample's in the lowest byte. */
+/* The dither or rounding of eight samples of a row, which repeats; the first sample's is in the
+ * lowest byte. */
 static inline uint64_t added_to_eight(const CurveParams *params, int y)
 {
     uint64_t eight = 0;

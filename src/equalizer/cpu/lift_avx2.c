@@ -1,6 +1,6 @@
 /*
- * The filter of lifted pictures for AVX2. Tables are split into tables of bytes, in which a block's
- * codes are looked up by shuffles: mostly they are few, and neighbours of each other.
+ * The filter of lifted pictures for AVX2. Tables are split into byte tables, in which a block's
+ * codes are looked up by shuffles; usually they are few neighbouring ones.
  */
 #include <immintrin.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #define LIFT_PASSES
 #define LIFT_BYTES
 
-#define VECTORS (LIFT_BLOCK / 16) /* of samples in a block */
+#define VECTORS (LIFT_BLOCK / 16) /* vectors in a block */
 
 typedef struct Prepared {
-    ByteTable entries[2][4]; /* LiftEntries by their bytes */
-    ByteTable whole, chroma; /* tolerances: 255 for what is more */
+    ByteTable entries[2][4]; /* LiftEntries, one table per byte */
+    ByteTable whole, chroma; /* tolerances, clamped to 255 */
     GainBytes gains;
 } Prepared;
 
@@ -24,7 +24,7 @@ _Static_assert(sizeof(Prepared) <= LIFT_PREPARED, "there is room for the tables"
 
 /* ---- looking up ---------------------------------------------------------------------------- */
 
-/* Each lane has the codes of 8 samples of one vector before 8 of the next. */
+/* Each lane has the codes of 8 samples of one vector, then 8 of the next. */
 static inline void codes_of(__m256i code[HALVES], const int16_t *samples)
 {
     for (int i = 0; i < HALVES; i++)
@@ -165,7 +165,7 @@ static void mirror_two(uint8_t *row, int width)
     }
 }
 
-/* How far the 5 samples around each of 32 are apart. */
+/* The range of the 5 samples around each of 32. */
 static inline __m256i byte_range(const uint8_t *high, const uint8_t *low)
 {
     __m256i most = load_vector(high), least = load_vector(low);
@@ -185,7 +185,7 @@ static inline void store_quarters(int16_t *quarter, const __m256i bytes[HALVES])
     }
 }
 
-/* A range of whole codes leaves (edge - 64 range) / 4, which is nothing from 8 codes on. */
+/* With a range of whole codes, q is (edge - 64 range) / 4, which is 0 from 8 codes on. */
 static inline void whole_block(int16_t *quarter, const uint8_t *high, const uint8_t *low,
                                const uint8_t *now, Window window, const LiftRow *row)
 {
@@ -202,7 +202,7 @@ static inline void whole_block(int16_t *quarter, const uint8_t *high, const uint
     store_quarters(quarter, found[0]);
 }
 
-/* The last samples, fewer than a vector has or again some of those before them. */
+/* The last samples: fewer than a vector, or overlapping earlier ones. */
 static inline void find_last_ends(uint8_t *high, uint8_t *low, const uint8_t *const from[5],
                                   int width)
 {
@@ -248,7 +248,7 @@ static void whole_tolerance(int16_t *quarter, const uint8_t *const from[5], cons
 
 /* ---- the curve ----------------------------------------------------------------------------- */
 
-/* Whole codes have no fractions: their outputs are nodes. */
+/* Whole codes need no interpolation: their outputs are nodes. */
 static inline void find_values(__m256i value[VECTORS], const __m256i f[VECTORS],
                                const ByteTable *nodes, Window window, const __m256i code[HALVES])
 {
@@ -268,7 +268,7 @@ static inline void find_values(__m256i value[VECTORS], const __m256i f[VECTORS],
     }
 }
 
-/* What all blocks are finished by; shifts above 8 bits. */
+/* Constants of all blocks; shifts above 8 bits. */
 typedef struct Finish {
     const ByteTable *nodes;
     __m256i add, floor, ceiling;
@@ -292,7 +292,7 @@ static Finish finish_of(const LiftRow *row, int y, int shift, int lanes)
     };
 }
 
-/* The codes of a block, as of `depth` bits. */
+/* The codes of a block, of `depth` bits. */
 static inline void find_codes(__m256i value[VECTORS], const int16_t *from, Window window,
                               const Finish *finish, int depth)
 {
@@ -363,7 +363,7 @@ DEFINE_OWN_FINISH(16)
 
 /* ---- chroma -------------------------------------------------------------------------------- */
 
-/* A quarter of chroma's tolerance, by a row's cells. */
+/* A quarter of chroma's tolerance, from a row's cells. */
 static void find_quarters(int16_t *quarter, const uint8_t *cells, const LiftRow *row)
 {
     const Prepared *const prepared = row->prepared;
@@ -392,7 +392,7 @@ static void find_quarters(int16_t *quarter, const uint8_t *cells, const LiftRow 
         find_quarters(quarter, cells, row);                                                        \
     }
 
-/* The first cells of a row, as many as there are whole vectors. */
+/* Computes the first cells of a row, in whole vectors, and returns their number. */
 static int own_cells8(uint8_t *cells, const LiftUnder *u, const LiftRow *row)
 {
     const uint8_t *const a = u->luma[0], *const b = u->luma[u->sub_y == 1];
@@ -419,7 +419,7 @@ static int own_cells16(uint8_t *cells, const LiftUnder *u, const LiftRow *row)
 DEFINE_OWN_UNDER(8)
 DEFINE_OWN_UNDER(16)
 
-/* The gains of a block and whether something ends one of them. */
+/* Looks up the gains of a block; returns whether any gain is limited. */
 static inline int look_up_block_gains(__m256i gain[VECTORS], const LiftChroma *chroma, int x,
                                       Window window, const Prepared *prepared)
 {
@@ -434,7 +434,7 @@ static inline int look_up_block_gains(__m256i gain[VECTORS], const LiftChroma *c
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < VECTORS; i++) {
             const __m256i off = _mm256_sub_epi16(load_vector(chroma->from[k] + x + 16 * i), middle);
-            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off), 2); /* as `most`, Q8 */
+            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off), 2); /* like `most`, Q8 */
             beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
         }
     return !_mm256_testz_si256(beyond, beyond);
@@ -454,7 +454,7 @@ static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chr
                                                   load_vector(block.gain + 16 * i + 8)));
 }
 
-/* What all blocks are scaled by. */
+/* Constants of all blocks. */
 typedef struct Scale {
     CurveLegal legal;
     __m256i add;
@@ -474,7 +474,7 @@ static Scale scale_of(const LiftChroma *chroma, const LiftRow *row)
     };
 }
 
-/* Sixteen samples of `depth` bits. */
+/* Scales sixteen samples of `depth` bits. */
 static inline __m256i scale_some(const int16_t *from, const int16_t *source, __m256i gain,
                                  const Scale *scale, int depth)
 {
@@ -488,7 +488,7 @@ static inline __m256i scale_some(const int16_t *from, const int16_t *source, __m
     return _mm256_add_epi16(scaled, middle);
 }
 
-/* One component of a block. */
+/* Scales one component of a block. */
 static inline void scale_own_block8(uint8_t *to, const int16_t *from, const int16_t *source,
                                     const __m256i gain[VECTORS], const Scale *scale)
 {

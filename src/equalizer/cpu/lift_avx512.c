@@ -6,9 +6,9 @@
 
 #define LIFT_LOOKS_UP
 #define LIFT_PASSES
-#define LIFT_BORROWS /* AVX2's, which look up in a few parts of tables of bytes */
+#define LIFT_BORROWS /* AVX2's, which look up only a few parts of byte tables */
 
-/* The halves of 256 entries; an instruction looks up in 64 of them. */
+/* The halves of 256 entries; an instruction looks up 64 of them. */
 typedef struct LiftTable {
     __m512i low[8], high[8];
 } LiftTable;
@@ -29,7 +29,7 @@ static inline LiftTable lift_table(const LiftRow *row, LiftEntries which)
     return table;
 }
 
-/* Of the code only the lower 6 bits are looked at by each, the others choose among them. */
+/* Each lookup uses only the low 6 bits of the code; the high bits select among the results. */
 static inline __m512i look_up(const __m512i part[8], __m512i code)
 {
     const __mmask32 bit6 = _mm512_test_epi16_mask(code, _mm512_set1_epi16(64));
@@ -66,7 +66,7 @@ static inline __m512i pull(__m512i apart, __m512i q)
     return _mm512_mask_sub_epi16(moved, _mm512_movepi16_mask(apart), none, moved);
 }
 
-/* A block of which nothing is to be moved is copied. */
+/* Copies blocks in which nothing moves. */
 static inline void pass_block(int16_t *to, const int16_t *before, const int16_t *here,
                               const int16_t *after, const int16_t *quarter)
 {

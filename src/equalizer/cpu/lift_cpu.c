@@ -1,8 +1,7 @@
 /*
- * A band is worked through from the top to the bottom. Each stage is so many rows behind the one
- * before as it needs to look down, and leaves its rows in a ring that holds as many as are looked
- * at: together they stay in a core's second cache. What neighbouring bands need of each other they
- * compute twice.
+ * Filters a band from top to bottom. Each stage runs as many rows behind the previous one as it
+ * looks down, and stores its rows in a ring just large enough for the next stage: together they fit
+ * a core's second-level cache. Neighbouring bands compute their shared rows twice.
  */
 #include "equalizer/cpu/lift_cpu.h"
 
@@ -12,7 +11,7 @@
 
 #define LIFT_STEPS 3
 
-/* Rows that a stage is behind the source, and rows beyond the filtered ones that it does. */
+/* Lag of each stage behind the source in rows, and rows needed beyond the filtered ones. */
 #define MEAN_LAG 2
 #define SMOOTH_LAG 3
 #define TOLERANCE_LAG 5
@@ -21,31 +20,31 @@
 #define SMOOTH_REACH 2
 
 #define NOW_ROWS 8
-#define RING_ROWS 6 /* of what is looked at two rows up and down */
+#define RING_ROWS 6 /* for stages that look two rows up and down */
 
-/* Row y is in place y modulo `rows`. */
+/* Row y is at index y modulo `rows`. */
 typedef struct Ring {
     int16_t *first;
     ptrdiff_t stride;
     int rows;
 } Ring;
 
-/* A band of a plane, and how much of its memory is taken (samples). */
+/* A band of a plane, and the memory used so far (in samples). */
 typedef struct Band {
     LiftRow row;
     const LiftKernels *kernels;
-    int rows;   /* of the plane */
-    int y, end; /* that are wanted */
+    int rows;   /* rows of the plane */
+    int y, end; /* rows to compute */
     ptrdiff_t stride, taken;
-    int16_t *memory; /* NULL: to be told how much is taken */
+    int16_t *memory; /* NULL: only count the memory */
 } Band;
 
-/* The mean with holes. */
+/* State of the a-trous filter. */
 typedef struct Passes {
     int steps[LIFT_STEPS], count;
-    int reach[LIFT_STEPS + 1]; /* what a step and those after it look at, up and down */
-    Ring across[LIFT_STEPS];   /* what each has done across */
-    int16_t *row;              /* what it has then done down */
+    int reach[LIFT_STEPS + 1]; /* rows that a step and the following ones need, up and down */
+    Ring across[LIFT_STEPS];   /* each step's rows after the horizontal pass */
+    int16_t *row;              /* a row after the vertical pass */
 } Passes;
 
 static ptrdiff_t row_stride(int width)
@@ -92,7 +91,7 @@ static Band open_band(const LiftedPicture *picture, int plane, void *memory, int
     return band;
 }
 
-/* Whether row y is one of those wanted or at most `reach` beside them. */
+/* True if row y is to be computed, or is at most `reach` rows away. */
 static int is_wanted(const Band *band, int y, int reach)
 {
     return y >= 0 && y < band->rows && y >= band->y - reach && y < band->end + reach;
@@ -103,7 +102,7 @@ static int first_wanted(const Band *band, int reach)
     return band->y > reach ? band->y - reach : 0;
 }
 
-/* Rows y - reach to y + reach of a ring, mirrored about the plane's ends. */
+/* Rows y - reach to y + reach of a ring, mirrored at the plane's ends. */
 static void rows_around(const int16_t **rows, const Band *band, const Ring *ring, int y, int reach)
 {
     for (int i = -reach; i <= reach; i++)
@@ -142,8 +141,8 @@ static void pass_down(const Band *band, const Passes *p, int i, const int16_t *q
         lift_mirror(p->row, width, p->steps[i + 1]);
 }
 
-/* Takes row y, mirrored as far as the first step goes, where it is wanted; answers with row
- * y - reach[0] where that is. */
+/* Adds row y, mirrored for the first step, if it is needed; returns row y - reach[0] once it is
+ * finished. */
 static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *from,
                                  const Ring *quarter, int y)
 {
@@ -165,10 +164,10 @@ typedef struct Luma {
     Band band;
     Passes passes;
     int noisy, past;
-    int margin; /* the first step's */
+    int margin; /* margin of the first step */
     Ring now, past_rows[LIFT_PAST], apart[LIFT_PAST];
     Ring mean, smooth, quarter;
-    int16_t *row; /* without specks */
+    int16_t *row; /* a row after the speck filter */
 } Luma;
 
 static Passes open_luma_passes(Band *band, int frame_rows)
@@ -178,8 +177,7 @@ static Passes open_luma_passes(Band *band, int frame_rows)
     return open_passes(band, steps, LIFT_STEPS);
 }
 
-/* The mean is the source itself where there is no past, and what the range is taken of is the mean
- * where there is no noise. */
+/* Without past frames the mean is the source, and without noise the range is that of the mean. */
 static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end)
 {
     Luma l = {
@@ -248,7 +246,7 @@ static void tolerance_row(Luma *l, int y)
     }
 }
 
-/* The row that is to be filtered, and its tolerance. */
+/* Prepares a row to filter, and its tolerance. */
 static const int16_t *prepare_row(Luma *l, int y)
 {
     const int16_t *rows[3];
@@ -297,7 +295,7 @@ typedef struct Chroma {
     Band band;
     Passes passes[2];
     Ring source[2], quarter, cells;
-    uint8_t *out[2]; /* where Cb and Cr lie in turns: each by itself */
+    uint8_t *out[2]; /* if Cb and Cr are interleaved: each by itself */
 } Chroma;
 
 static Chroma open_chroma(const LiftedPicture *picture, void *memory, int y, int end)
@@ -321,7 +319,7 @@ static uint8_t *cells_row(const Chroma *c, int y)
     return (uint8_t *)ring_row(&c->cells, y);
 }
 
-/* The row of a component, in its own plane or in turns with the other. */
+/* The row of a component, planar or interleaved. */
 static uint8_t *component_row(const LumeqImage *image, int i, int y)
 {
     if (lumeq_step(image, 1) == 1)

@@ -7,22 +7,22 @@
 #include "equalizer/backend.h"
 #include "equalizer/cpu/lift_kernels.h"
 
-/* A picture that is lifted: the active one of a frame, or one of its fields. */
+/* A lifted picture: the active picture of a frame, or one of its fields. */
 typedef struct LiftedPicture {
     const LiftKernels *kernels;
     const CurveParams *params;
     const CurveTable *table;
     LumeqImage in, out, past[LIFT_PAST]; /* past: newest first */
-    int past_count;                      /* of them, as many as are used */
+    int past_count;                      /* number of past frames to use */
     int chroma_rows;
-    int frame_rows; /* of the whole frame's active picture */
+    int frame_rows; /* rows of the whole frame's active picture */
 } LiftedPicture;
 
-/* Bytes that one band works in. */
+/* Size of one band's memory. */
 size_t lumeq_lift_memory(const LiftedPicture *picture);
 
-/* Writes rows of the output, from `y` to before `end`. Several threads may work on rows of their
- * own, each in memory of its own, at a multiple of 64, whose bytes may be any. */
+/* Writes rows [y, end) of the output. Threads may work on different rows, each in its own memory,
+ * aligned to 64 bytes, of any content. */
 void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end);
 void lumeq_lift_chroma(const LiftedPicture *picture, void *memory, int y, int end);
 

@@ -1,10 +1,10 @@
 /*
- * What the filter of lifted pictures does to rows of samples. The arithmetic is in words in
- * tests/lift/README.md; samples are Q6 of 8-bit codes in 16 bits, at every depth.
+ * Row kernels of the filter for lifted pictures. tests/lift/README.md describes the arithmetic;
+ * samples are Q6 of 8-bit codes in 16 bits, at every depth.
  *
- * A row is memory of the filter's own: LIFT_MARGIN samples before and behind it may be read, and
- * all of the last LIFT_BLOCK may be written. What lies beyond the picture is undefined but for what
- * is said to be mirrored.
+ * A row is memory of the filter: LIFT_MARGIN samples before and after it may be read, and the whole
+ * last LIFT_BLOCK may be written. Samples beyond the picture are undefined unless said to be
+ * mirrored.
  */
 #ifndef LUMEQ_LIFT_KERNELS_H
 #define LUMEQ_LIFT_KERNELS_H
@@ -14,10 +14,11 @@
 #include "equalizer/curve_types.h"
 #include "equalizer/lift_filter.h"
 
-#define LIFT_BLOCK 64  /* samples that are done at once; a multiple of the dither's period, 8 */
-#define LIFT_MARGIN 64 /* that many are mirrored at most */
+#define LIFT_BLOCK 64  /* samples per step; a multiple of the dither's period of 8 */
+#define LIFT_MARGIN 64 /* maximum number of mirrored samples */
 
-/* Place i of a row or column that ends with number `last`, mirrored about its ends without them. */
+/* Index i in a row or column with the last index `last`, mirrored at the ends without repeating
+ * them. */
 static inline int lift_mirrored(int i, int last)
 {
     i = i < 0 ? -i : i;
@@ -25,7 +26,7 @@ static inline int lift_mirrored(int i, int last)
     return i < 0 ? 0 : i > last ? last : i;
 }
 
-/* Fills in so many samples before and behind a row. */
+/* Mirrors `margin` samples before and after a row. */
 static inline void lift_mirror(int16_t *row, int width, int margin)
 {
     for (int i = 1; i <= margin; i++) {
@@ -34,20 +35,20 @@ static inline void lift_mirror(int16_t *row, int width, int margin)
     }
 }
 
-/* What the kernels may make of a picture's tables, for all its rows: so many bytes. */
+/* Bytes that kernels may prepare from a picture's tables, for all its rows. */
 #define LIFT_PREPARED 8192
 typedef void LiftPrepare(void *prepared, const CurveTable *table, const CurveParams *params);
 
-/* What holds for all rows of a plane. */
+/* Constants of all rows of a plane. */
 typedef struct LiftRow {
     int width;
     const LiftTables *tables;
     const void *prepared;
     const CurveParams *params;
-    int16_t *scratch[LIFT_PAST]; /* rows */
+    int16_t *scratch[LIFT_PAST]; /* scratch rows */
 } LiftRow;
 
-/* What is looked up by a code of 8 bits. */
+/* Tables indexed by a code of 8 bits. */
 typedef enum LiftEntries { LIFT_NODES, LIFT_TOLERANCES } LiftEntries;
 
 static inline const uint32_t *lift_entries(const LiftRow *row, LiftEntries which)
@@ -55,59 +56,59 @@ static inline const uint32_t *lift_entries(const LiftRow *row, LiftEntries which
     return which == LIFT_NODES ? row->tables->node : row->tables->tolerance;
 }
 
-/* Samples, `step` apart, as Q6; `margin` of them are mirrored at either end. */
+/* Converts samples, `step` apart, to Q6; `margin` of them are mirrored at both ends. */
 typedef void LiftLoad(int16_t *to, const void *from, int step, int margin, const LiftRow *row);
 
-/* How far a row is from one before, Q2. */
+/* Difference of a row from one of a previous frame, Q2. */
 typedef void LiftApart(int16_t *apart, const int16_t *now, const int16_t *past, const LiftRow *row);
 
-/* One of the frames before: the row, and how far five rows around it are apart. */
+/* A previous frame: the row, and the differences of five rows around it. */
 typedef struct LiftPastRow {
     const int16_t *row, *apart[5];
 } LiftPastRow;
 
-/* The temporal mean with `count` frames before, 1..LIFT_PAST; a sample is mirrored. */
+/* The temporal mean with `count` previous frames, 1..LIFT_PAST; one sample is mirrored. */
 typedef void LiftMean(int16_t *to, const int16_t *now, const LiftPastRow *past, int count,
                       const LiftRow *row);
 
 /* 1 2 1 both ways. */
 typedef void LiftSmooth(int16_t *to, const int16_t *const from[3], const LiftRow *row);
 
-/* A quarter of the tolerance: from the range of 5x5 samples and the codes of `now`. */
+/* A quarter of the tolerance, from the range of 5x5 samples and the codes of `now`. */
 typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const int16_t *now,
                            const LiftRow *row);
 
-/* The same of samples of 8 bits that have no noise, whose rows end with them. */
+/* The same for samples of 8 bits without noise; rows have no margins. */
 typedef void LiftWholeTolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row);
 
-/* What is above or below all eight around it goes to the nearest. One sample is mirrored in the
- * rows, `margin` become so. */
+/* Moves samples above or below all eight neighbours towards the nearest. One sample is mirrored in
+ * the input, `margin` in the output. */
 typedef void LiftSpecks(int16_t *to, const int16_t *const from[3], const int16_t *quarter,
                         int margin, const LiftRow *row);
 
-/* One pass of the mean with holes: `here` between two rows, or twice itself moved. */
+/* One a-trous pass: `here` with its neighbours from two other rows, or from shifts of itself. */
 typedef void LiftPass(int16_t *to, const int16_t *before, const int16_t *here, const int16_t *after,
                       const int16_t *quarter, int width);
 
-/* The curve and the dither of row `y`: samples, shifted by `shift`. Nothing else is written. Below
- * lift_floor() none is darker than the source's, above lift_ceiling() none lighter. */
+/* Curve and dither of row `y`, shifted by `shift`; writes exactly the row. Below lift_floor() no
+ * sample gets darker than the source's, above lift_ceiling() none lighter. */
 typedef void LiftFinish(void *dst, const int16_t *from, const void *source, int y, int shift,
                         const LiftRow *row);
 
 /* Luma under a row of chroma. */
 typedef struct LiftUnder {
-    const void *luma[4]; /* rows of samples, one or the same ones again for each of 2^sub_y */
-    int columns;         /* in each */
+    const void *luma[4]; /* rows of samples, or the same one again, 2^sub_y of them */
+    int columns;         /* in each row */
     int sub_x, sub_y;
 } LiftUnder;
 
-/* A quarter of chroma's tolerance, and the cells of its gain, by the mean of luma. */
+/* A quarter of chroma's tolerance, and the cells of its gain, from the mean of luma. */
 typedef void LiftUnderRow(int16_t *quarter, uint8_t *cells, const LiftUnder *under,
                           const LiftRow *row);
 
 /* Both components of a row of chroma. */
 typedef struct LiftChroma {
-    void *dst[2];             /* samples: nothing else is written */
+    void *dst[2];             /* output samples; nothing else is written */
     const int16_t *from[2];   /* filtered, Q6 */
     const int16_t *source[2]; /* Q6 */
     const uint8_t *cells;
@@ -118,13 +119,13 @@ typedef struct LiftChroma {
 typedef void LiftScale(const LiftChroma *chroma, const LiftRow *row);
 
 typedef struct LiftKernels {
-    LiftPrepare *prepare; /* NULL: nothing is */
+    LiftPrepare *prepare; /* NULL: nothing to prepare */
     LiftLoad *load8, *load16;
     LiftApart *apart;
     LiftMean *mean;
     LiftSmooth *smooth;
     LiftTolerance *tolerance;
-    LiftWholeTolerance *whole_tolerance; /* NULL: it is as others are */
+    LiftWholeTolerance *whole_tolerance; /* NULL: use `tolerance` */
     LiftSpecks *specks;
     LiftPass *pass;
     LiftFinish *finish8, *finish16;
@@ -132,8 +133,8 @@ typedef struct LiftKernels {
     LiftScale *scale8, *scale16;
 } LiftKernels;
 
-/* The reference, and the same bits from other instruction sets; that of AVX-512 lacks what it has
- * from AVX2's. */
+/* The reference, and kernels of other instruction sets with the same bits. The table of AVX-512
+ * lacks those that it takes from AVX2. */
 extern const LiftKernels lumeq_lift_c, lumeq_lift_avx2, lumeq_lift_avx512;
 
 #endif

@@ -1,13 +1,14 @@
 /*
- * The kernels of the filter of lifted pictures: plain loops without branches over blocks, which the
- * compiler makes vectors of, as wide as it is told that they are where this is included. That file
- * defines LIFT_KERNELS, the name of the table, and what it has of its own:
+ * Kernels of the filter for lifted pictures: plain loops without branches over blocks, which the
+ * compiler vectorizes for the instruction set of the including file. That file defines
+ * LIFT_KERNELS, the name of the table, and what it replaces:
+ *
  *   LIFT_LOOKS_UP  LiftTable, lift_table(), lift_look_up() and lift_look_up_gains()
  *   LIFT_PASSES    pass_block()
- *   LIFT_BYTES     prepare(), whole_tolerance(), and for each depth finish, under and scale
- *   LIFT_BORROWS   none of these: another table's are taken, and are NULL here
+ *   LIFT_BYTES     prepare(), whole_tolerance(), and finish, under and scale for each depth
+ *   LIFT_BORROWS   these are NULL here and taken from another table
  *
- * Each step's result is cast to 16 bits, in which it fits: else the compiler takes 32.
+ * Each step's result is cast to 16 bits, in which it fits: otherwise the compiler uses 32.
  */
 #ifndef LUMEQ_LIFT_LOOPS_H
 #define LUMEQ_LIFT_LOOPS_H
@@ -26,7 +27,7 @@ static inline int16_t most(int16_t a, int16_t b)
     return a > b ? a : b;
 }
 
-/* Between -limit and limit, which is not negative. */
+/* Clamps to -limit..limit; limit is not negative. */
 static inline int16_t within(int16_t value, int16_t limit)
 {
     return most(least(value, limit), (int16_t)-limit);
@@ -42,7 +43,7 @@ static inline LiftTable lift_table(const LiftRow *row, LiftEntries which)
     return lift_entries(row, which);
 }
 
-/* The lower and the upper half of the entries for a block's codes; either may be NULL. */
+/* Looks up the low and high halves of the entries for a block's codes; either may be NULL. */
 static inline void lift_look_up(uint16_t *restrict low, uint16_t *restrict high,
                                 const LiftTable *table, const int16_t *samples)
 {
@@ -55,7 +56,7 @@ static inline void lift_look_up(uint16_t *restrict low, uint16_t *restrict high,
     }
 }
 
-/* Gain and, in the upper half, from; to: of CurveGain. */
+/* Looks up CurveGain: gain, with `from` in the upper half; `to`. */
 static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restrict to,
                                       const CurveGain *table, const uint8_t *cells)
 {
@@ -78,8 +79,8 @@ static inline void load_block8(int16_t *restrict to, const uint8_t *from, int st
         to[i] = (int16_t)(from[i * step] << 6);
 }
 
-/* Shifts as multiplications, those to the right by the upper half of a product: with a shift by a
- * variable the compiler takes 32 bits. */
+/* Shifts by multiplication, right shifts by the high half of the product: for variable shifts the
+ * compiler would use 32 bits. */
 static inline uint16_t upper_half(uint16_t a, uint16_t b)
 {
     return (uint16_t)((uint32_t)a * b >> 16);
@@ -147,8 +148,8 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
             to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
 }
 
-/* Adds to a block's moves that by one of the frames before, and narrows the bound. Inlined, the
- * compiler no longer knows that nothing overlaps. */
+/* Adds the move towards a previous frame to a block's moves, and narrows the bound. Not inlined:
+ * the compiler would lose the information that nothing overlaps. */
 static __attribute__((noinline)) void add_move(int16_t *restrict moves, int16_t *restrict bound,
                                                const int16_t *now, const int16_t *past,
                                                const int16_t *column, int16_t near)
@@ -211,7 +212,7 @@ static inline int16_t most_of_5(int16_t a, int16_t b, int16_t c, int16_t d, int1
     return most(most(most(a, b), most(c, d)), e);
 }
 
-/* The ends of five rows, each by itself. */
+/* Minimum and maximum over five rows. */
 static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
                              const int16_t *const from[5], int width)
 {
@@ -267,7 +268,7 @@ static void specks(int16_t *restrict to, const int16_t *const from[3], const int
 }
 
 #ifndef LIFT_PASSES
-/* A block of which nothing is to be moved is copied. */
+/* Copies blocks in which nothing moves. */
 static inline void pass_block(int16_t *restrict to, const int16_t *before, const int16_t *f,
                               const int16_t *after, const int16_t *q)
 {
@@ -297,7 +298,7 @@ static void pass(int16_t *restrict to, const int16_t *before, const int16_t *her
         pass_block(to + x, before + x, here + x, after + x, quarter + x);
 }
 
-/* What is added in a row, over and over. */
+/* The dither of a row, which repeats. */
 static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParams *p)
 {
     for (int i = 0; i < LIFT_BLOCK; i++)
@@ -351,7 +352,7 @@ DEFINE_FINISH(16)
         const uint32_t code = (uint32_t)from[x] >> p->shift, last = (1u << p->depth) - 1;          \
         return code < last ? code : last;                                                          \
     }                                                                                              \
-    /* The mean under sample x, whose columns end with `last` at the latest. */                    \
+    /* The mean under sample x; columns are clamped to `last`. */                                  \
     static inline uint8_t cell_over##bits(const LiftUnder *u, int x, int last,                     \
                                           const CurveParams *p)                                    \
     {                                                                                              \
@@ -374,7 +375,7 @@ DEFINE_FINISH(16)
                            code_of##bits(b, 2 * i, p) + code_of##bits(b, 2 * i + 1, p) + 2) >>     \
                           down);                                                                   \
     }                                                                                              \
-    /* Most video is 4:2:0 or 4:2:2, and has its means block by block. */                          \
+    /* Most video is 4:2:0 or 4:2:2, and computes means in blocks. */                              \
     static void under##bits(int16_t *restrict quarter, uint8_t *restrict cells,                    \
                             const LiftUnder *u, const LiftRow *row)                                \
     {                                                                                              \
@@ -399,10 +400,10 @@ DEFINE_UNDER(16)
 #endif
 
 #ifndef LIFT_BORROWS
-/* A block's gains, and what ends them: as CurveGain, `to` no more than the range. */
+/* Gains of a block as in CurveGain, `to` limited to the range. */
 typedef struct ScaleBlock {
     uint32_t gain[LIFT_BLOCK], from[LIFT_BLOCK], to[LIFT_BLOCK];
-    uint32_t ends[LIFT_BLOCK]; /* all ones: the gain ends at curve_within() */
+    uint32_t ends[LIFT_BLOCK]; /* all ones if curve_within() may limit the gain */
 } ScaleBlock;
 
 static inline void find_gains(ScaleBlock *restrict block, const LiftChroma *chroma, int x,
@@ -419,7 +420,7 @@ static inline void find_gains(ScaleBlock *restrict block, const LiftChroma *chro
     }
 }
 
-/* Those of curve_within() for Q6, a quarter of them, so that a product with a gain fits. */
+/* The terms of curve_within() for Q6, divided by four, so that a product with a gain fits. */
 typedef struct ScaleLimit {
     uint32_t used, most;
 } ScaleLimit;
@@ -432,8 +433,8 @@ static inline ScaleLimit find_limit(const ScaleBlock *block, uint32_t range, int
     return (ScaleLimit){reach < room ? reach : room, (off > 0 ? range - to : to) << 13};
 }
 
-/* most / used, rounded down, but what is kept at least: both are exact in float32, and the
- * quotient, below 2^16 where it counts, is at most rounded up to the next integer. */
+/* most / used, rounded down, and at least CURVE_GAIN_KEPT. Both are exact in float32, and the
+ * quotient, below 2^16 where it matters, is at most rounded up to the next integer. */
 static inline uint32_t find_quotient(ScaleLimit limit)
 {
     const float used = (float)(int32_t)(limit.used | (limit.used == 0));
@@ -442,7 +443,7 @@ static inline uint32_t find_quotient(ScaleLimit limit)
     return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
-/* Few blocks have colours that would leave R'G'B', and only those divide. */
+/* Only the few blocks with colours that would leave R'G'B' divide. */
 static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const int16_t *samples)
 {
     uint32_t beyond = 0;

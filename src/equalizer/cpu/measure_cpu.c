@@ -1,4 +1,4 @@
-/* What is to be known of a frame, counted in one pass over its rows while they are in the cache. */
+/* Measures a frame in one pass over its rows while they are in the cache. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "equalizer/cpu/noise_cpu.h"
 
 typedef struct Band {
-    _Alignas(64) uint32_t hist[LUMEQ_MAX_BINS]; /* no cache line is shared by two threads */
+    _Alignas(64) uint32_t hist[LUMEQ_MAX_BINS]; /* no two threads share a cache line */
     uint64_t cells[MEASURE_CELLS];
     NoiseProfile noise;
 } Band;
@@ -20,7 +20,7 @@ typedef struct Measuring {
     int bands;
 } Measuring;
 
-/* Adds the cells' parts of some rows. */
+/* Adds some rows to the sums of cells. */
 static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
 {
     const LumeqImage *in = &m->job->in;

@@ -2,7 +2,7 @@
 
 #include "equalizer/cpu/bands.h"
 
-/* Blocks whose sums are made at once. */
+/* Blocks to sum at once. */
 #define SOME 64
 
 static void count_block(NoiseProfile *profile, const NoiseSums *sums, int depth, int black)

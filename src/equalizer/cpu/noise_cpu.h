@@ -1,11 +1,11 @@
-/* What tells of a frame's noise, counted by the CPU. */
+/* Noise profiles (noise.h) on the CPU. */
 #ifndef LUMEQ_NOISE_CPU_H
 #define LUMEQ_NOISE_CPU_H
 
 #include "equalizer/backend.h"
 #include "equalizer/cpu/kernels.h"
 
-/* Adds the blocks of some of noise_rows(), `from` to before `to`. */
+/* Adds the blocks of the rows [from, to) of noise_rows(). */
 void lumeq_noise_count(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
                        const LumeqImage *previous, const CurveParams *params, int from, int to);
 

@@ -5,27 +5,26 @@
 #include "equalizer/cpu/counters8.h"
 
 /*
- * Pairs are numbered as in counters8.h. Their counters are bytes in one table, which the
- * first-level cache holds, but it is words of four that are added to: a CPU that keeps check bits
- * of words, as Zen does, takes two cycles to store less. What a byte has too much goes to the next
- * one of its word or is lost, and takes 255 or 256 off the sum of all, by which that is seen: the
- * samples are then counted one by one. So many pairs are taken together as few counters are likely
- * to overflow for.
+ * Pairs are numbered as in counters8.h. Their counters are bytes in one table, which fits the
+ * first-level cache, but additions are to words of four: a CPU with check bits per word, like Zen,
+ * takes two cycles to store less. An overflow carries into the next byte of the word or is lost,
+ * and takes 255 or 256 off the total, which reveals it: the samples are then counted one by one.
+ * The number of pairs counted together is chosen so that overflows are rare.
  */
 #define LEAST_TOGETHER (1 << 14)
 #define MOST_TOGETHER (1 << 19)
 
-/* Where the greatest counter is at most this, twice or eight times as many pairs should fit. */
+/* If the largest counter is at most this, twice or eight times as many pairs should fit. */
 #define HALF_FULL 100
 #define EIGHTH_FULL 25
 
-/* Samples that are counted one by one after even LEAST_TOGETHER pairs were too many. */
+/* Samples to count one by one after even LEAST_TOGETHER pairs overflowed. */
 #define PAUSE (128 * LEAST_TOGETHER)
 
 #define PAIRS_WAITING 256
 #define MOST_BLOCKS 512
 
-/* Rows of samples: for pairs COUNTED_TOGETHER of them or a multiple. */
+/* Rows of samples; for pairs a multiple of COUNTED_TOGETHER. */
 typedef struct Block {
     const uint8_t *samples;
     ptrdiff_t stride;
@@ -35,13 +34,13 @@ typedef struct Block {
 typedef struct PairCounters {
     _Alignas(32) uint32_t words[PAIRS / 4];
     int counted;
-    int together;              /* about so many pairs */
-    int pause;                 /* samples */
-    Block blocks[MOST_BLOCKS]; /* that are counted */
+    int together;              /* number of pairs to count together, approximately */
+    int pause;                 /* samples left to count one by one */
+    Block blocks[MOST_BLOCKS]; /* the blocks counted in pairs */
     int block_count;
 } PairCounters;
 
-/* `samples`: how many there will be at most. */
+/* `samples`: their maximum number. */
 static inline void start_pairs(PairCounters *pairs, int64_t samples)
 {
     pairs->together = LEAST_TOGETHER;
@@ -51,13 +50,13 @@ static inline void start_pairs(PairCounters *pairs, int64_t samples)
 
 /* ---- adding ------------------------------------------------------------------------------- */
 
-/* Numbers of pairs, times the bits of a counter. */
+/* Stores pair numbers times the bits of a counter. */
 static inline void put_eight(uint32_t *waiting, __m256i eight)
 {
     _mm256_store_si256((void *)waiting, _mm256_slli_epi32(eight, 3));
 }
 
-/* The pairs of COUNTED_TOGETHER samples. */
+/* Stores the pairs of COUNTED_TOGETHER samples. */
 static inline void put_pairs(uint32_t *waiting, const uint8_t *samples)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -111,7 +110,7 @@ static inline void count_rows(Counters *counters, const Block *block)
         count_row(counters, block->samples + y * block->stride, block->width);
 }
 
-/* What count_block_in_pairs() has put into pairs. */
+/* Counts the samples of count_block_in_pairs() one by one. */
 static inline void count_block_again(Counters *counters, const Block *block)
 {
     for (int y = 0; y < block->rows; y++)
@@ -163,7 +162,7 @@ static inline void finish_pairs(PairCounters *pairs, Counters *counters)
     pairs->counted = pairs->block_count = 0;
 }
 
-/* What is left has to be finished in the end. */
+/* The caller must finish the remaining pairs at the end. */
 static inline void count_in_pairs_or_each(PairCounters *pairs, Counters *counters,
                                           const Block *block)
 {

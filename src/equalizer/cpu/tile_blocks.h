@@ -1,7 +1,6 @@
 /*
- * Rows of samples above 8 bits with mode CLAHE in blocks: the tables are read sample by sample; all
- * else is plain loops, which the compiler makes vectors of, as wide as it is told that they are
- * where this is included.
+ * Rows above 8 bits in mode CLAHE, in blocks: tables are read sample by sample; everything else is
+ * plain loops, which the compiler vectorizes for the instruction set of the including file.
  */
 #ifndef LUMEQ_TILE_BLOCKS_H
 #define LUMEQ_TILE_BLOCKS_H
@@ -11,10 +10,10 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/tile_rows.h"
 
-#define TILE_BLOCK 32 /* samples; a multiple of the dither's period, 8 */
+#define TILE_BLOCK 32 /* samples; a multiple of the dither's period of 8 */
 #define TILE_PERIOD 8
 
-/* Lanes of 32 bits: what lies in the tables of the tiles at either side. */
+/* In lanes of 32 bits: entries of the tables on both sides. */
 typedef struct TileBlock {
     uint32_t left[TILE_BLOCK], right[TILE_BLOCK];
 } TileBlock;
@@ -28,7 +27,7 @@ static inline void tile_look_up(TileBlock *restrict block, const TilePiece *at, 
         const uint32_t sample = (uint32_t)in[i] >> p->shift;
         part[i] = sample < last ? sample : last;
     }
-    for (int i = 0; i < TILE_BLOCK; i++) { /* a node and the next one */
+    for (int i = 0; i < TILE_BLOCK; i++) { /* a node and the next */
         memcpy(left[i], &at->left[part[i] >> p->fraction], sizeof(left[i]));
         memcpy(right[i], &at->right[part[i] >> p->fraction], sizeof(right[i]));
     }
@@ -39,7 +38,7 @@ static inline void tile_look_up(TileBlock *restrict block, const TilePiece *at, 
     }
 }
 
-/* `add` of the block's first sample and those behind it. */
+/* `add` starts with the block's first sample. */
 static inline void tile_weigh(uint32_t *restrict codes, const TileBlock *block, const TilePiece *at,
                               const uint32_t *add, uint32_t last)
 {

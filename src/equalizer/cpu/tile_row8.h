@@ -1,10 +1,11 @@
 /*
- * A row of 8-bit samples with mode CLAHE. The file that includes this defines TileColumn, what a
- * column of tiles makes of each code in the row, and:
+ * A row of 8-bit samples in mode CLAHE. The including file defines TileColumn, a column of tiles'
+ * output for each code in the row, and:
  *
- * - weigh_column(): as tile_row_weigh(), of one column;
- * - tile_samples(): writes the samples between two columns. `added` is of the row's first sample
- *   and those behind it, two turns of the dither.
+ * - weigh_column(): like tile_row_weigh(), for one column;
+ *
+ * - tile_samples(): writes the samples between two columns. `added` starts with the row's first
+ * sample and covers two periods of the dither.
  */
 #ifndef LUMEQ_TILE_ROW8_H
 #define LUMEQ_TILE_ROW8_H
@@ -12,7 +13,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/tile_rows.h"
 
-#define TILE_TURN 8 /* samples after which the dither comes again */
+#define TILE_TURN 8 /* period of the dither in samples */
 
 /* Defines the kernel `name`. */
 #define DEFINE_TILE_ROW8(name)                                                                     \

@@ -5,9 +5,9 @@
 #include "equalizer/cpu/tile_row8.h"
 
 /*
- * Of 8 bits all values have 16 with their fractions. What is looked up of the tiles on both sides
- * lies side by side, so that a sample takes one load and a multiplication of both; without their
- * highest bit the values are signed, as that wants them.
+ * Values of 8-bit codes have 16 bits including fractions. The entries of the tiles on both sides
+ * are adjacent, so that one load and one multiplication handle both; without their highest bit the
+ * values are signed, as the multiplication requires.
  */
 #define HIGHEST 0x8000
 #define BLOCK 32 /* samples */
@@ -17,17 +17,17 @@ typedef struct TileColumn {
 } TileColumn;
 
 typedef struct NodePairs {
-    _Alignas(32) uint32_t of[TILE_CELLS]; /* left, and right in the upper half */
+    _Alignas(32) uint32_t of[TILE_CELLS]; /* left; right in the upper half */
 } NodePairs;
 
-/* tile_lerp() of pairs, for weights that pair_weights() gives. */
+/* tile_lerp() of pairs, with weights from pair_weights(). */
 static inline __m256i lerp_pairs(__m256i pairs, __m256i weights)
 {
     const __m256i rounded = _mm256_set1_epi32((HIGHEST << 8) + 128);
     return _mm256_srli_epi32(_mm256_add_epi32(_mm256_madd_epi16(pairs, weights), rounded), 8);
 }
 
-/* 256 less the weight, and the weight in the upper half. */
+/* 256 - weight, with the weight in the upper half. */
 static inline __m256i pair_weights(__m256i weights)
 {
     const __m256i upper = _mm256_slli_epi32(weights, 16);
@@ -44,7 +44,7 @@ static inline __m256i eight_nodes(const uint32_t *above, const uint32_t *below, 
     return lerp_pairs(_mm256_xor_si256(both, _mm256_set1_epi16((short)HIGHEST)), weights);
 }
 
-/* As tile_row_weigh(), of one column of tiles. */
+/* tile_row_weigh() for one column of tiles. */
 static void weigh_column(TileColumn *nodes, const uint32_t *above, const uint32_t *below,
                          uint32_t weight)
 {
@@ -72,8 +72,7 @@ static void pair_nodes(NodePairs *pairs, const TileColumn *left, const TileColum
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-/* Samples are taken out of a register, and what is found is put into one: a load or a store of each
- * takes longer. */
+/* Moves samples through registers: a load or store for each takes longer. */
 static inline __m256i look_up_eight(const NodePairs *pairs, const uint8_t *samples)
 {
     uint64_t s;
@@ -90,12 +89,12 @@ static inline __m256i look_up_eight(const NodePairs *pairs, const uint8_t *sampl
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-/* Where a vector is on its way from one tile to the next, and what is added to its values. */
+/* A vector's position between two tiles, and what to add to its values. */
 typedef struct Place {
     __m256i phase, step, add;
 } Place;
 
-/* As tile_code(), without the limit. */
+/* tile_code() without the limit. */
 static inline __m256i eight_codes(const NodePairs *pairs, const uint8_t *samples, Place *at)
 {
     const __m256i weights = pair_weights(_mm256_srli_epi32(at->phase, 24));

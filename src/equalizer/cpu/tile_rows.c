@@ -1,4 +1,4 @@
-/* Rows with mode CLAHE in plain C: the reference. */
+/* Rows in mode CLAHE in plain C: the reference. */
 #include "equalizer/cpu/tile_rows.h"
 
 #include "equalizer/cpu/kernels.h"

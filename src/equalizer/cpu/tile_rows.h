@@ -1,10 +1,10 @@
-/* What rows with mode CLAHE go through: pieces, and what each column of tiles gives of a row. */
+/* Rows in mode CLAHE: pieces, and the output of each column of tiles for a row. */
 #ifndef LUMEQ_TILE_ROWS_H
 #define LUMEQ_TILE_ROWS_H
 
 #include "equalizer/tiles.h"
 
-/* A row's tables: of each column of tiles, weighted between the tiles above and below. */
+/* Tables of a row: for each column of tiles, interpolated between the tiles above and below. */
 typedef struct TileRow {
     TileInside inside;
     uint32_t nodes[LUMEQ_MAX_TILES][TILE_NODES];
@@ -29,14 +29,14 @@ static inline void tile_row_weigh(TileRow *row, const TileGrid *grid, const Tile
     }
 }
 
-/* Samples that lie between the same two columns of tiles. */
+/* Samples between the same two columns of tiles. */
 typedef struct TilePiece {
-    const uint32_t *left, *right; /* nodes of these */
+    const uint32_t *left, *right; /* nodes of these columns */
     int start, end;
-    uint32_t phase, step; /* at the start, and from sample to sample */
+    uint32_t phase, step; /* at the first sample, and increment per sample */
 } TilePiece;
 
-/* Number `piece` of them, as far as it lies from `left` to before `right`; without nodes. */
+/* Piece number `piece`, clipped to [left, right); without nodes. */
 static inline TilePiece tile_piece_at(const TileGrid *grid, int piece, int left, int right)
 {
     const int *bounds = &grid->x.piece[piece];
@@ -57,7 +57,7 @@ static inline TilePiece tile_piece_of(const TileRow *row, const TileGrid *grid, 
     return p;
 }
 
-/* What is added to samples of a row from the active picture's first column on. */
+/* Dither or rounding of a row's samples, from the active picture's first column on. */
 static inline void tile_added(uint32_t *added, int count, const CurveParams *p, int y)
 {
     for (int i = 0; i < count; i++)

@@ -1,5 +1,5 @@
-/* Rows with mode CLAHE for AVX-512 with VBMI: of 8 bits by tables of bytes, of more in blocks that
- * the compiler makes vectors of. */
+/* Rows in mode CLAHE for AVX-512 with VBMI: 8 bits by byte tables, deeper samples in blocks that
+ * the compiler vectorizes. */
 #include <immintrin.h>
 
 #include "equalizer/cpu/byte_table512.h"
@@ -7,33 +7,33 @@
 #include "equalizer/cpu/tile_row8.h"
 
 /*
- * Of 8 bits all values have 16 with their fractions: a column of tiles has a table of each byte.
- * Without their highest bit the values are signed, as the multiplication of what the tiles on both
- * sides give wants them.
+ * Values of 8-bit codes have 16 bits including fractions: a column of tiles has one table per byte.
+ * Without their highest bit the values are signed, as the multiplication with the weights of both
+ * sides requires.
  */
 #define HIGHEST 0x8000
 #define BLOCK 64   /* samples */
-#define QUARTERS 4 /* of a block, in lanes of 32 bits */
+#define QUARTERS 4 /* per block, in lanes of 32 bits */
 
 typedef struct TileColumn {
     _Alignas(64) uint8_t low[TILE_CELLS], high[TILE_CELLS]; /* without HIGHEST */
 } TileColumn;
 
-/* tile_lerp() of pairs, for weights that pair_weights() gives. */
+/* tile_lerp() of pairs, with weights from pair_weights(). */
 static inline __m512i lerp_pairs(__m512i pairs, __m512i weights)
 {
     const __m512i rounded = _mm512_set1_epi32((HIGHEST << 8) + 128);
     return _mm512_srli_epi32(_mm512_add_epi32(_mm512_madd_epi16(pairs, weights), rounded), 8);
 }
 
-/* 256 less the weight, and the weight in the upper half. */
+/* 256 - weight, with the weight in the upper half. */
 static inline __m512i pair_weights(__m512i weights)
 {
     const __m512i upper = _mm512_slli_epi32(weights, 16);
     return _mm512_sub_epi32(_mm512_add_epi32(upper, _mm512_set1_epi32(256)), weights);
 }
 
-/* As tile_row_weigh(), of one column of tiles. */
+/* tile_row_weigh() for one column of tiles. */
 static void weigh_column(TileColumn *bytes, const uint32_t *above, const uint32_t *below,
                          uint32_t weight)
 {
@@ -50,7 +50,7 @@ static void weigh_column(TileColumn *bytes, const uint32_t *above, const uint32_
     }
 }
 
-/* Those of the tiles on both sides. */
+/* Tables of the tiles on both sides. */
 typedef struct PieceTables {
     ByteTable512 low[2], high[2];
 } PieceTables;
@@ -65,9 +65,9 @@ static inline PieceTables piece_tables(const TileColumn *left, const TileColumn 
     return tables;
 }
 
-/* Where the quarters of a block are on their way from one tile to the next, and what is added to
- * their values: sample 8 k + i of a half, with i up to 3, is in a quarter's lane 4 k + i, and the
- * four behind it are in the next quarter. */
+/* The position of a block's quarters between two tiles, and what to add to their values: sample 8 k
+ * + i of a half, with i up to 3, is in lane 4 k + i of a quarter, and the next four are in the next
+ * quarter. */
 typedef struct Place {
     __m512i phase[QUARTERS], step, add[2];
 } Place;
@@ -86,7 +86,7 @@ static Place place_of(const TilePiece *piece, const uint32_t *added)
     return place;
 }
 
-/* As tile_code(), without the limit. */
+/* tile_code() without the limit. */
 static inline __m512i quarter_codes(__m512i pairs, __m512i phase, __m512i add)
 {
     const __m512i value = lerp_pairs(pairs, pair_weights(_mm512_srli_epi32(phase, 24)));
@@ -95,7 +95,7 @@ static inline __m512i quarter_codes(__m512i pairs, __m512i phase, __m512i add)
 
 static inline __m512i block_codes(__m512i samples, const PieceTables *tables, Place *at)
 {
-    /* By eights, one of the first half of the block, one of the second, and so on. */
+    /* Groups of eight, alternately from the first and the second half of the block. */
     const __m512i index =
         _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), samples);
     __m512i value[2][2], code[QUARTERS];

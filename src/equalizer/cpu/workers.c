@@ -9,13 +9,13 @@ struct LumeqWorkers {
     void (*band)(void *context, int index);
     void *context;
     int bands, next,
-        finished; /* of the current run: how many, the next to take, how many are done */
+        finished; /* of the current run: number of bands, the next one, and how many are done */
     int quit;
     int count;
     pthread_t threads[];
 };
 
-/* Takes bands until none is left. The lock is held on entry and on return. */
+/* Works on bands until all are taken. The lock is held on entry and on return. */
 static void work(LumeqWorkers *w)
 {
     while (w->next < w->bands) {

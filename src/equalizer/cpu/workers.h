@@ -1,11 +1,10 @@
-/* Threads that run one function over the bands of a picture. */
+/* Threads that run a function over the bands of a picture. */
 #ifndef LUMEQ_WORKERS_H
 #define LUMEQ_WORKERS_H
 
 typedef struct LumeqWorkers LumeqWorkers;
 
-/* `threads` in all, the caller of lumeq_workers_run() included, 1..256. NULL: out of memory or
- * threads. */
+/* `threads` includes the caller of lumeq_workers_run(), 1..256. NULL: out of memory or threads. */
 LumeqWorkers *lumeq_workers_create(int threads);
 void lumeq_workers_destroy(LumeqWorkers **workers);
 
