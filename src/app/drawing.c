@@ -8,9 +8,9 @@
 #include "media/picture_format.h"
 #include "panel/panel.h"
 #include "panel/panel_place.h"
-#include "pipeline/frame_scopes.h"
 #include "player/osd/osd.h"
 #include "player/player_options.h"
+#include "run/frame_scopes.h"
 
 /* ---- where things are ---- */
 

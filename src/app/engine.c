@@ -15,7 +15,7 @@
 #include "media/log.h"
 #include "media/output/container.h"
 #include "media/picture_pattern.h"
-#include "pipeline/equalizer_frame.h"
+#include "run/equalizer_frame.h"
 
 /* Of a rate such as 29.97, which is 30000/1001. */
 #define MOST_RATE_PARTS 1001000

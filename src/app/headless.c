@@ -23,8 +23,8 @@
 #include "media/gpu_frame.h"
 #include "media/input/shared_pipe.h"
 #include "media/output/writer.h"
-#include "pipeline/lookahead.h"
-#include "pipeline/planned_curves.h"
+#include "run/lookahead.h"
+#include "run/planned_curves.h"
 #include "run/run.h"
 
 /* What a pipe that is read by two decoders should keep in memory, and how far curves look ahead in

@@ -13,7 +13,7 @@
 #include "app/terminal.h"
 #include "media/log.h"
 #include "media/output/encoder_version.h"
-#include "pipeline/equalizer_frame.h"
+#include "run/equalizer_frame.h"
 
 void job_program(char *text, size_t size)
 {

@@ -24,9 +24,9 @@
 #include "media/convert.h"
 #include "media/process.h"
 #include "panel/panel.h"
-#include "pipeline/curve_planner.h"
-#include "pipeline/equalizer_frame.h"
-#include "pipeline/first_pass.h"
+#include "run/curve_planner.h"
+#include "run/equalizer_frame.h"
+#include "run/measure_pass.h"
 
 /* More threads make an encoder's pictures worse, and no faster. */
 #define MOST_ENCODER_THREADS 16
@@ -196,7 +196,7 @@ typedef struct Measuring {
     MeasureFile *file;
 } Measuring;
 
-/* See FirstPass.take. A lost GPU ends a part that has to be measured on one. */
+/* See MeasurePass.take. A lost GPU ends a part that has to be measured on one. */
 static int keep_measure(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
                         LumeqMeasure **measure, MediaError *error)
 {
@@ -232,19 +232,19 @@ static int measure(JobFilm *f, int number, int tries, MeasureFile *file, PartMea
                              part->end_pts};
     Measuring measuring = {f, number, file};
     int ret = find_shape(f);
-    FirstPass pass = {.reader = f->reader,
-                      .context = f->engine.context,
-                      .params = &f->params,
-                      .from_pts = part->begin_pts,
-                      .take = keep_measure,
-                      .opaque = &measuring};
+    MeasurePass pass = {.reader = f->reader,
+                        .context = f->engine.context,
+                        .params = &f->params,
+                        .from_pts = part->begin_pts,
+                        .take = keep_measure,
+                        .opaque = &measuring};
     pass.reader.copy = 0;
     if (number >= 0)
         pass.reader.span = &span; /* of the last part, --frames is the end at the latest */
     if (ret >= 0)
         ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
-        ret = first_pass_run(&pass, &f->error);
+        ret = measure_pass_run(&pass, &f->error);
     if (ret >= 0)
         ret = measure_file_flush(file, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)

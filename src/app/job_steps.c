@@ -25,7 +25,7 @@
 #include "media/compat.h"
 #include "media/output/atomic_file.h"
 #include "media/regular_file.h"
-#include "pipeline/planned_curves.h"
+#include "run/planned_curves.h"
 #include "run/run.h"
 
 static int is_stopped(const JobFilm *f)

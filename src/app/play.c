@@ -23,8 +23,8 @@
 #include "app/window_writing.h"
 #include "media/input/url.h"
 #include "media/output/temp_file.h"
-#include "pipeline/equalizer_frame.h"
 #include "player/clock.h"
+#include "run/equalizer_frame.h"
 
 struct Play {
     const Options *options;

@@ -17,7 +17,7 @@
 #include "media/camera/camera.h"
 #include "media/compat.h"
 #include "media/output/writer.h"
-#include "pipeline/queue.h"
+#include "run/queue.h"
 #include "run/run.h"
 
 /* Two seconds at 30 frames, to ride out a disk that stops for a moment, in no more memory than this

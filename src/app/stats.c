@@ -7,8 +7,8 @@
 #include "app/terminal.h"
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
-#include "pipeline/equalizer_frame.h"
 #include "report/report_figures.h"
+#include "run/equalizer_frame.h"
 #include "run/run.h"
 
 struct StatsFile {

@@ -5,7 +5,7 @@
 
 #include "job/job_plan.h"
 #include "media/input/source.h"
-#include "pipeline/measure_file.h"
+#include "run/measure_file.h"
 
 /* The range, as in ReaderOptions, and the number of parts. `parts` 0: parts of `seconds`, or
  * `at_a_time` of them if those are not too short. */

@@ -6,7 +6,7 @@
 #define LUMEQ_JOB_FRAME_BLOCK_H
 
 #include "job/sealed_file.h"
-#include "pipeline/measure_file.h"
+#include "run/measure_file.h"
 
 typedef struct FrameRecord {
     uint32_t *words; /* a frame and its bytes, in the machine's byte order */

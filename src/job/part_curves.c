@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "job/frame_block.h"
-#include "pipeline/curve_planner.h"
-#include "pipeline/planned_curves.h"
+#include "run/curve_planner.h"
+#include "run/planned_curves.h"
 
 typedef struct Planning {
     JobPlan *plan;

@@ -6,7 +6,7 @@
 #include "job/sealed_file.h"
 #include "lumeq/lumeq.h"
 #include "media/input/damage.h"
-#include "pipeline/measure_file.h"
+#include "run/measure_file.h"
 
 typedef struct PartMeasures {
     int64_t frames;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "media/message.h"
-#include "pipeline/first_pass.h"
+#include "run/measure_pass.h"
 
 #define FIRST_STEP_US INT64_C(4000000)
 #define MOST_TRIES 40
@@ -68,7 +68,7 @@ static int try_place(PartPlace *p, const JobPlan *plan, const JobPart *part, Med
     int ret = open_try(p, 0, error);
     if (ret >= 0)
         ret = read_up_to(p, plan, part, error);
-    if (ret > 0 && first_pass_marks(p->context, p->params, p->before, marks, error) < 0)
+    if (ret > 0 && measure_pass_marks(p->context, p->params, p->before, marks, error) < 0)
         ret = error->fault;
     return ret > 0 ? marks[0] == part->before[0] && marks[1] == part->before[1] : ret;
 }

@@ -3,9 +3,9 @@
 #define LUMEQ_PLAYER_PLAYBACK_H
 
 #include "media/subtitles/packet_store.h"
-#include "pipeline/equalize_stage.h"
 #include "player/clock.h"
 #include "player/sound/audio.h"
+#include "run/equalize_stage.h"
 
 typedef struct PlaybackOptions {
     VideoFeedOptions video;

@@ -8,9 +8,9 @@
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
 #include "panel/panel.h"
-#include "pipeline/equalize_stage.h"
 #include "player/file_list.h"
 #include "player/osd/osd_settings.h"
+#include "run/equalize_stage.h"
 
 /* Live settings, in the order of the settings panel. */
 typedef enum PlayerSetting {

@@ -12,11 +12,11 @@
 #include "media/picture_format.h"
 #include "panel/panel.h"
 #include "panel/panel_place.h"
-#include "pipeline/frame_scopes.h"
 #include "player/clock.h"
 #include "player/screenshot.h"
 #include "player/view/view_cuda.h"
 #include "player/window.h"
+#include "run/frame_scopes.h"
 
 /* Grab distance of the split line, in window units. */
 #define SPLIT_UNITS 12

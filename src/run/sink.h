@@ -9,7 +9,7 @@
 #define LUMEQ_RUN_SINK_H
 
 #include "media/output/writer.h"
-#include "pipeline/pipeline.h"
+#include "run/pipeline.h"
 
 /* A frame on its way through the sinks. */
 typedef struct SinkFrame {

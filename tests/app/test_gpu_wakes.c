@@ -11,7 +11,7 @@
 #include "app/engine.h"
 #include "app/terminal.h"
 #include "equalizer/backend.h"
-#include "pipeline/pipeline.h"
+#include "run/pipeline.h"
 
 #define FRAMES 30
 #define LOST_AFTER 8

@@ -13,7 +13,7 @@
 
 #include "app/engine.h"
 #include "media/input/reader.h"
-#include "pipeline/equalizer_frame.h"
+#include "run/equalizer_frame.h"
 
 #define MAX_FRAMES 400
 #define THREADS 2

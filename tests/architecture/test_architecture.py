@@ -14,20 +14,19 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 # Who may include whom, and call whom. "equalizer-api" is the public header and what it declares;
 # media and the panel know nothing of the equalizer.
 MAY_INCLUDE = {
-    "app": {"app", "job", "report", "player", "run", "pipeline", "media", "panel", "equalizer-api"},
-    "player": {"player", "run", "pipeline", "media", "panel"},
-    "job": {"job", "run", "pipeline", "media", "panel", "equalizer-api"},
-    "pipeline": {"pipeline", "media", "panel", "equalizer-api"},
-    "run": {"run", "pipeline", "media", "panel", "equalizer-api"},
+    "app": {"app", "job", "report", "player", "run", "media", "panel", "equalizer-api"},
+    "player": {"player", "run", "media", "panel"},
+    "job": {"job", "run", "media", "panel", "equalizer-api"},
+    "run": {"run", "media", "panel", "equalizer-api"},
     "report": {"report", "media", "equalizer-api"},
     "media": {"media"},
     "panel": {"panel"},
     "equalizer": {"equalizer", "equalizer-api"},
     "manual": {"manual", "app", "bench", "equalizer-api"},
-    "bench": {"bench", "app", "run", "pipeline", "equalizer", "equalizer-api", "media"},
+    "bench": {"bench", "app", "run", "equalizer", "equalizer-api", "media"},
 }
 
-# What is data of libavutil may be used by the pipeline, too.
+# What is data of libavutil may be used by a run, too.
 FFMPEG = re.compile(r"lib(av|sw|postproc)\w+/")
 FFMPEG_DATA = re.compile(r"libavutil/(error|fifo|time)\.h")
 SDL_GL = re.compile(r"(SDL2?/|SDL|GL/|GLES|EGL/|epoxy/|glad/)")
@@ -107,7 +106,7 @@ class Walls(unittest.TestCase):
 
     def test_ffmpeg_only_in_media(self):
         found = self.only_in(FFMPEG, ("src/media/",))
-        data = self.only_in(FFMPEG_DATA, ("src/media/", "src/pipeline/"))
+        data = self.only_in(FFMPEG_DATA, ("src/media/", "src/run/"))
         self.fail_at([f for f in found if f in data or not FFMPEG_DATA.search(f)])
 
     def test_sdl_and_gl_only_in_player(self):

@@ -18,7 +18,7 @@
 #include "media/gpu_frame.h"
 #include "media/input/decoder.h"
 #include "open_on.h"
-#include "pipeline/equalizer_frame.h"
+#include "run/equalizer_frame.h"
 #endif
 
 /* Of the opens, what libraries keep for good is there after so many. */

@@ -5,8 +5,8 @@
 #include "../check.h"
 #include "fake_cuda.h"
 #include "lumeq/lumeq.h"
-#include "pipeline/frame_scopes.h"
 #include "player/view/view_cuda.h"
+#include "run/frame_scopes.h"
 
 #include <libavutil/frame.h>
 

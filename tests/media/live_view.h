@@ -5,7 +5,7 @@
 #include <libavutil/time.h>
 
 #include "check.h"
-#include "pipeline/video_feed.h"
+#include "run/video_feed.h"
 
 #define LIVENESS_US (CHECK_SLOWER * 10000000)
 

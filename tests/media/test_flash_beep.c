@@ -5,7 +5,7 @@
  */
 #include "media/input/demuxer.h"
 #include "media/sound/sound.h"
-#include "pipeline/video_feed.h"
+#include "run/video_feed.h"
 
 #include "beeps.h"
 

@@ -10,7 +10,7 @@
 #include "media/input/reader.h"
 #include "media/input/track_choice.h"
 #include "media/log.h"
-#include "pipeline/video_feed.h"
+#include "run/video_feed.h"
 
 #define MOST_FRAMES 1000
 #define MOST_PACKETS 8000

@@ -8,7 +8,7 @@
 #include "bench/bench.h"
 #include "media/compat.h"
 #include "media/gpu_frame.h"
-#include "pipeline/equalizer_frame.h"
+#include "run/equalizer_frame.h"
 
 /* Until all threads have begun. */
 #define HEAD_START_US 200000

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "media/packet_bytes.h"
-#include "pipeline/queue.h"
+#include "run/queue.h"
 
 /* Maximum packets in the queue; at most one reset follows each. */
 #define PACKETS 512

@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-#include "pipeline/frame_scopes.h"
 #include "player/view/view_uploader.h"
+#include "run/frame_scopes.h"
 
 typedef struct ViewCuda ViewCuda;
 

@@ -1,0 +1,162 @@
+#include "run/decode_stage.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <libavutil/error.h>
+
+/* Messages that wait: enough to ride out an uneven decoder, few enough to keep memory small (a 4K
+ * frame has 12 MB, and a message may bring packets of any size). */
+#define MESSAGES 4
+#define MOST_BYTES (256 << 20)
+
+struct DecodeStage {
+    DecodeStageOptions options;
+    Queue *queue;
+    void *item; /* the next one, the thread's */
+    pthread_t thread;
+    int running;
+    atomic_int ends;  /* see decode_stage_finish() */
+    MediaError error; /* the thread's until the queue has ended */
+};
+
+static int decode_next(DecodeStage *s)
+{
+    int64_t bytes = 0;
+    int ret = queue_wait_for_room(s->queue); /* else it would only be older when it is seen */
+    if (ret >= 0 && atomic_load(&s->ends))
+        ret = AVERROR_EXIT;
+    if (ret >= 0)
+        ret = s->options.next(s->options.opaque, s->item, &bytes, &s->error);
+    if (ret < 0)
+        return ret;
+    ret = queue_put(s->queue, s->item, bytes, QUEUE_WAIT);
+    if (ret < 0)
+        s->options.free(s->item);
+    return ret;
+}
+
+static void *stage_main(void *arg)
+{
+    DecodeStage *s = arg;
+    int ret;
+    do {
+        ret = decode_next(s);
+        if (ret < 0)
+            queue_end(s->queue, ret);
+        if (s->options.wake)
+            s->options.wake(s->options.wake_opaque);
+    } while (ret >= 0);
+    return NULL;
+}
+
+DecodeStage *decode_stage_create(const DecodeStageOptions *options)
+{
+    const QueueOptions queue = {.item = options->item,
+                                .count = options->count,
+                                .bytes = MOST_BYTES,
+                                .free = options->free,
+                                .drop = options->drop};
+    DecodeStage *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->options = *options;
+    atomic_init(&s->ends, 0);
+    s->item = calloc(1, options->item);
+    if (!s->item || queue_open(&s->queue, &queue) < 0)
+        decode_stage_close(&s);
+    return s;
+}
+
+static int next_message(void *reader, void *item, int64_t *bytes, MediaError *error)
+{
+    Message *message = item;
+    *message = (Message){0};
+    const int ret = reader_next(reader, message, error);
+    if (ret < 0)
+        message_clear(message);
+    *bytes = message_bytes(message);
+    return ret;
+}
+
+static void free_message(void *message)
+{
+    message_clear(message);
+}
+
+DecodeStage *decode_stage_of_reader(Reader *reader)
+{
+    const DecodeStageOptions options = {
+        .item = sizeof(Message),
+        .count = MESSAGES,
+        .free = free_message,
+        .next = next_message,
+        .opaque = reader,
+    };
+    return decode_stage_create(&options);
+}
+
+int decode_stage_start(DecodeStage *s, MediaError *error)
+{
+    queue_restart(s->queue);
+    atomic_store(&s->ends, 0);
+    s->error = (MediaError){0};
+    s->running = pthread_create(&s->thread, NULL, stage_main, s) == 0;
+    return s->running
+               ? 0
+               : media_fail(error, MEDIA_INPUT, "no thread can be started to decode the video");
+}
+
+static int answer(const DecodeStage *s, int ret, MediaError *error)
+{
+    if (ret >= 0 || ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || ret == AVERROR_EXIT)
+        return ret;
+    return media_fail(error, s->error.fault, "%s", s->error.text);
+}
+
+int decode_stage_take(DecodeStage *s, void *item, QueueWait wait, MediaError *error)
+{
+    return answer(s, queue_take(s->queue, item, wait), error);
+}
+
+int decode_stage_look(DecodeStage *s, MediaError *error)
+{
+    return answer(s, queue_look(s->queue), error);
+}
+
+int decode_stage_waiting(DecodeStage *s)
+{
+    return queue_count(s->queue);
+}
+
+void decode_stage_finish(DecodeStage *s)
+{
+    atomic_store(&s->ends, 1);
+}
+
+void decode_stage_cancel(DecodeStage *s)
+{
+    queue_stop(s->queue);
+}
+
+void decode_stage_stop(DecodeStage *s)
+{
+    if (!s->running)
+        return;
+    queue_stop(s->queue);
+    pthread_join(s->thread, NULL);
+    s->running = 0;
+}
+
+void decode_stage_close(DecodeStage **stage)
+{
+    DecodeStage *s = *stage;
+    if (!s)
+        return;
+    decode_stage_stop(s);
+    queue_close(&s->queue);
+    free(s->item);
+    free(s);
+    *stage = NULL;
+}

@@ -1,0 +1,142 @@
+#include "run/equalizer_frame.h"
+
+#include "media/compat.h"
+#include "media/convert.h"
+#include "media/gpu_frame.h"
+
+int equalizer_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)
+{
+    const char *text = lumeq_last_error(equalizer);
+    return media_fail(error, ret == LUMEQ_ERR_UNAVAILABLE ? MEDIA_USAGE : MEDIA_INPUT,
+                      "the equalizer failed: %s%s%s", lumeq_error_string(ret), text[0] ? "; " : "",
+                      text);
+}
+
+int equalizer_writes(const LumeqParams *params)
+{
+    return params->mode != LUMEQ_MODE_OFF || params->deflicker > 0 || params->brightness != 0 ||
+           (params->gamma != 0 && params->gamma != 1);
+}
+
+int equalizer_writes_chroma(const LumeqParams *params)
+{
+    return equalizer_writes(params) && !params->reference && params->chroma == LUMEQ_CHROMA_SCALE;
+}
+
+/* Black margins are no part of it. `chroma`: not 0: its chroma planes, too. */
+static LumeqImage image_of(const AVFrame *frame, int chroma)
+{
+    const SampleLayout layout = gpu_frame_layout(frame);
+    LumeqImage image = {
+        .width = frame->width - (int)(frame->crop_left + frame->crop_right),
+        .height = frame->height - (int)(frame->crop_top + frame->crop_bottom),
+        .chroma_x = layout.chroma_x,
+        .chroma_y = layout.chroma_y,
+        .depth = layout.depth,
+        .shift = layout.shift,
+        .range = frame->color_range == AVCOL_RANGE_JPEG ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED,
+        .memory = gpu_frame_is(frame) ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST,
+    };
+    for (int i = 0; i < (chroma ? layout.planes : 1); i++) {
+        image.plane[i] = gpu_frame_picture(frame, i);
+        image.stride[i] = frame->linesize[i];
+    }
+    return image;
+}
+
+LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
+{
+    const AVRational nanoseconds = {1, 1000000000};
+    const LumeqImage none = {.plane = {NULL}};
+    const int chroma = out && out->data[1] != in->data[1];
+    return (LumeqFrame){
+        .in = image_of(in, chroma),
+        .out = out ? image_of(out, chroma) : none,
+        .time = av_rescale_q(in->pts, in->time_base, nanoseconds),
+        .duration = av_rescale_q(FRAME_DURATION(in), in->time_base, nanoseconds),
+        .interlaced = FRAME_IS_INTERLACED(in),
+    };
+}
+
+/* Wherever they are. */
+static int is_alike(const AVFrame *before, const AVFrame *in)
+{
+    return before->width == in->width && before->height == in->height &&
+           before->crop_left == in->crop_left && before->crop_right == in->crop_right &&
+           before->crop_top == in->crop_top && before->crop_bottom == in->crop_bottom &&
+           gpu_frame_format(before) == gpu_frame_format(in) &&
+           before->color_range == in->color_range;
+}
+
+LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in)
+{
+    const LumeqImage none = {.plane = {NULL}};
+    return before && before->format == in->format && is_alike(before, in) ? image_of(before, 0)
+                                                                          : none;
+}
+
+int equalizer_meet(FrameMemory *memory, AVFrame *before, AVFrame *in)
+{
+    AVFrame *host;
+    if (!before || gpu_frame_is(before) == gpu_frame_is(in) || !is_alike(before, in))
+        return 0;
+    AVFrame *away = gpu_frame_is(in) ? in : before;
+    const int ret = frame_memory_download(memory, &host, away);
+    if (ret < 0)
+        return ret;
+    gpu_frame_unref(away);
+    av_frame_move_ref(away, host);
+    av_frame_free(&host);
+    return 0;
+}
+
+LumeqSync equalizer_after(const AVFrame *in)
+{
+    return (LumeqSync){.size = sizeof(LumeqSync), .after = gpu_frame_stream(in)};
+}
+
+LumeqFrameStats equalizer_ask_stats(StatsArrays *arrays)
+{
+    LumeqFrameStats stats = {.size = sizeof(stats)};
+    if (arrays) {
+        stats.hist_in = arrays->hist_in;
+        stats.hist_out = arrays->hist_out;
+        stats.curve = arrays->curve;
+    }
+    return stats;
+}
+
+static int out_of_memory(const AVFrame *frame, MediaError *error)
+{
+    return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", frame->width,
+                      frame->height);
+}
+
+AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error)
+{
+    AVFrame *out = memory ? frame_memory_output(memory, in, chroma) : av_frame_clone(in);
+    if (!out)
+        (void)out_of_memory(in, error);
+    return out;
+}
+
+int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
+                          MediaError *error)
+{
+    for (int i = 0; i < 3 && frame->out.plane[i]; i++)
+        if (frame->out.plane[i] != gpu_frame_picture(out, i) &&
+            frame_memory_set_aside(memory, out, i, frame->out.plane[i], frame->out.stride[i]) < 0)
+            return out_of_memory(out, error);
+    return 0;
+}
+
+void equalizer_place(LumeqFrameStats *stats, const AVFrame *frame)
+{
+    stats->active.x += (int)frame->crop_left;
+    stats->active.y += (int)frame->crop_top;
+}
+
+int equalizer_depth(const AVFrame *frame)
+{
+    return gpu_frame_layout(frame).depth;
+}

@@ -1,0 +1,34 @@
+/* Scopes of FFmpeg's frames. */
+#ifndef LUMEQ_RUN_FRAME_SCOPES_H
+#define LUMEQ_RUN_FRAME_SCOPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "panel/scopes.h"
+
+struct AVFrame;
+
+#define FRAME_ROWS_PLANES 3
+
+/* Rows of a plane, in even steps. Borrowed. */
+typedef struct FrameRows {
+    const uint8_t *data; /* the first, in the memory of the plane */
+    ptrdiff_t stride;    /* bytes from one of them to the next */
+    int bytes;           /* of each */
+    int count;
+} FrameRows;
+
+/* Counts a frame in host memory, as it is watched; `mirrored`: left and right exchanged, too. 0, or
+ * -1 where its format is not known. */
+int frame_scopes_count(Scopes *scopes, const struct AVFrame *frame, int mirrored);
+
+/* The same in two steps, where rows have to be brought to the host in between: those that are
+ * looked at, by plane. How many planes there are, or -1. */
+int frame_scopes_rows(FrameRows rows[FRAME_ROWS_PLANES], const struct AVFrame *frame, int mirrored);
+
+/* Counts rows, of the same number, wherever they now are on the host. */
+void frame_scopes_count_rows(Scopes *scopes, const struct AVFrame *frame,
+                             const FrameRows rows[FRAME_ROWS_PLANES], int mirrored);
+
+#endif

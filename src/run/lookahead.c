@@ -1,0 +1,305 @@
+#include "run/lookahead.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <libavutil/fifo.h>
+
+#include "media/convert.h"
+#include "run/measure_pass.h"
+#include "run/queue.h"
+
+/* Curves that wait to be taken; the measures behind them are the history's. */
+#define CURVES 8
+
+#define FIRST_FRAMES 256 /* room that is made for them at first */
+
+/* A frame on its way from its measure to its curve. */
+typedef struct Ahead {
+    MeasuredFrame frame;
+    LumeqMoment moment;
+    LumeqMeasure *measure;
+    LumeqCurve *curve;
+} Ahead;
+
+struct Lookahead {
+    LookaheadOptions options;
+    Source *source;
+    LumeqParams params;
+    int depth;
+    LumeqHistory *history;
+    AVFifo *unplanned; /* of Ahead: measured, and not put into the history yet */
+    AVFifo *planned;   /* of Ahead: put, and without a curve yet */
+    Queue *curves;     /* of Ahead */
+    int64_t measured;
+    int damaged;
+
+    /* What the first seconds show. */
+    LumeqHistory *surveyor; /* NULL: nobody has asked, or all is told */
+    int64_t surveyed, filtered;
+    int told;             /* the survey is over */
+    int started;          /* curves may be made */
+    pthread_mutex_t lock; /* of the two above */
+    pthread_cond_t changed;
+
+    pthread_t thread;
+    int running;
+    MediaError error; /* the thread's until the queue has ended */
+};
+
+static int cannot_plan(MediaError *error)
+{
+    return media_fail(error, MEDIA_INPUT, "the curves cannot be planned: %s",
+                      lumeq_last_error(NULL));
+}
+
+static void free_ahead(void *item)
+{
+    Ahead *ahead = item;
+    lumeq_measure_free(&ahead->measure);
+    lumeq_curve_unref(&ahead->curve);
+}
+
+int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, MediaError *error)
+{
+    const QueueOptions queue = {.item = sizeof(Ahead), .count = CURVES, .free = free_ahead};
+    Lookahead *l = *lookahead = calloc(1, sizeof(*l));
+    if (!l)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    l->options = *options;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->changed, NULL);
+    l->unplanned = av_fifo_alloc2(FIRST_FRAMES, sizeof(Ahead), AV_FIFO_FLAG_AUTO_GROW);
+    l->planned = av_fifo_alloc2(FIRST_FRAMES, sizeof(Ahead), AV_FIFO_FLAG_AUTO_GROW);
+    if (!l->unplanned || !l->planned || queue_open(&l->curves, &queue) < 0)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    return options->open(options->opaque, options->source, &l->source, error);
+}
+
+/* ---- the thread: from measures to curves ---------------------------------------------------- */
+
+/* Hands over the curves that are known, oldest first. */
+static int pass_curves(Lookahead *l, MediaError *error)
+{
+    LumeqCurve *curve;
+    int ret;
+    while ((ret = lumeq_history_get(l->history, &curve)) == 0) {
+        Ahead ahead = {0};
+        (void)av_fifo_read(l->planned, &ahead, 1);
+        ahead.curve = curve;
+        ret = queue_put(l->curves, &ahead, 0, QUEUE_WAIT);
+        if (ret < 0) {
+            free_ahead(&ahead);
+            return ret;
+        }
+    }
+    return ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END ? 0 : cannot_plan(error);
+}
+
+/* Takes the measure over. */
+static int put(Lookahead *l, Ahead *ahead, MediaError *error)
+{
+    const int depth = convert_layout((enum AVPixelFormat)ahead->frame.format).depth;
+    int ret = 0;
+    if (l->depth > depth)
+        ret = lumeq_measure_deepen(ahead->measure, l->depth);
+    if (ret >= 0)
+        ret = lumeq_history_put(l->history, ahead->measure, &ahead->moment);
+    lumeq_measure_free(&ahead->measure);
+    if (ret < 0)
+        return cannot_plan(error);
+    if (av_fifo_write(l->planned, ahead, 1) < 0)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    return pass_curves(l, error);
+}
+
+/* Puts what was measured before curves could be made, which it waits for. */
+static int put_waiting(Lookahead *l, MediaError *error)
+{
+    Ahead ahead;
+    int ret = 0;
+    pthread_mutex_lock(&l->lock);
+    while (!l->started)
+        pthread_cond_wait(&l->changed, &l->lock);
+    pthread_mutex_unlock(&l->lock);
+    if (!l->history) /* it was closed without a start */
+        return AVERROR_EXIT;
+    while (ret >= 0 && av_fifo_read(l->unplanned, &ahead, 1) >= 0)
+        ret = put(l, &ahead, error);
+    return ret;
+}
+
+static void end_survey(Lookahead *l)
+{
+    lumeq_history_destroy(&l->surveyor);
+    pthread_mutex_lock(&l->lock);
+    l->told = 1;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Counts the frame, by the arithmetic that knows only what was before it. */
+static int survey(Lookahead *l, const Ahead *ahead, MediaError *error)
+{
+    LumeqFrameStats stats = {.size = sizeof(stats)};
+    LumeqCurve *curve = NULL;
+    int ret = lumeq_history_put(l->surveyor, ahead->measure, &ahead->moment);
+    if (ret == 0)
+        ret = lumeq_history_get(l->surveyor, &curve);
+    if (ret == 0)
+        ret = lumeq_curve_stats(curve, &stats);
+    lumeq_curve_unref(&curve);
+    if (ret < 0)
+        return cannot_plan(error);
+    l->surveyed++;
+    l->filtered += stats.filtered != 0;
+    return 0;
+}
+
+/* See MeasurePass. */
+static int take(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
+                LumeqMeasure **measure, MediaError *error)
+{
+    Lookahead *l = opaque;
+    const AVRational nanoseconds = {1, 1000000000};
+    Ahead ahead = {
+        .frame = *which,
+        .moment = {.size = sizeof(LumeqMoment),
+                   .number = l->measured++,
+                   .time = av_rescale_q(frame->pts, frame->time_base, nanoseconds),
+                   .duration = av_rescale_q(which->duration, frame->time_base, nanoseconds),
+                   .interlaced = which->interlaced},
+        .measure = *measure,
+    };
+    *measure = NULL;
+    if (!l->surveyor)
+        return put(l, &ahead, error);
+    const int is_last = ahead.moment.time >= l->options.nanoseconds;
+    int ret = survey(l, &ahead, error);
+    if (ret >= 0 && av_fifo_write(l->unplanned, &ahead, 1) < 0)
+        ret = media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret < 0)
+        free_ahead(&ahead);
+    if (ret < 0 || !is_last)
+        return ret;
+    end_survey(l);
+    return put_waiting(l, error);
+}
+
+static void *lookahead_main(void *arg)
+{
+    Lookahead *l = arg;
+    MediaError *error = &l->error;
+    pthread_setname_np(pthread_self(), "lookahead");
+    MeasurePass pass = {.source = l->source,
+                        .reader = l->options.reader,
+                        .context = l->options.context,
+                        .params = &l->params,
+                        .from_pts = INT64_MIN,
+                        .take = take,
+                        .opaque = l};
+    pass.reader.copy = 0;
+    int ret = measure_pass_run(&pass, error);
+    l->damaged = pass.damaged;
+    if (l->surveyor) {
+        end_survey(l);
+        ret = ret < 0 ? ret : put_waiting(l, error);
+    }
+    if (ret >= 0 && l->history)
+        ret = lumeq_history_put(l->history, NULL, NULL) < 0 ? cannot_plan(error) : 0;
+    if (ret >= 0 && l->history)
+        ret = pass_curves(l, error);
+    queue_end(l->curves, ret < 0 ? ret : AVERROR_EOF);
+    return NULL;
+}
+
+/* ---- for the other threads ------------------------------------------------------------------ */
+
+static int run(Lookahead *l, MediaError *error)
+{
+    l->running = pthread_create(&l->thread, NULL, lookahead_main, l) == 0;
+    return l->running ? 0
+                      : media_fail(error, MEDIA_INPUT, "no thread can be started to look ahead");
+}
+
+int lookahead_survey(Lookahead *l, const LumeqParams *params, int64_t *frames, int64_t *filtered,
+                     MediaError *error)
+{
+    LumeqParams plain = *params;
+    plain.deflicker = 0; /* is for those that look ahead */
+    l->params = *params;
+    if (lumeq_history_create(&l->surveyor, &plain, 0) < 0)
+        return cannot_plan(error);
+    if (run(l, error) < 0)
+        return error->fault;
+    pthread_mutex_lock(&l->lock);
+    while (!l->told)
+        pthread_cond_wait(&l->changed, &l->lock);
+    pthread_mutex_unlock(&l->lock);
+    *frames = l->surveyed;
+    *filtered = l->filtered;
+    return 0;
+}
+
+int lookahead_start(Lookahead *l, const LumeqParams *params, int depth, MediaError *error)
+{
+    if (lumeq_history_create(&l->history, params, l->options.nanoseconds) < 0)
+        return cannot_plan(error);
+    l->depth = depth;
+    pthread_mutex_lock(&l->lock);
+    l->started = 1;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    if (l->running)
+        return 0;
+    l->params = *params;
+    return run(l, error);
+}
+
+int lookahead_next(Lookahead *l, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error)
+{
+    Ahead ahead;
+    const int ret = queue_take(l->curves, &ahead, QUEUE_WAIT);
+    if (ret == AVERROR_EOF)
+        return 0;
+    if (ret < 0)
+        return media_fail(error, MEDIA_INPUT, "%s", l->error.text);
+    *frame = ahead.frame;
+    *curve = ahead.curve;
+    return 1;
+}
+
+int lookahead_is_damaged(const Lookahead *l)
+{
+    return l->damaged;
+}
+
+void lookahead_close(Lookahead **lookahead)
+{
+    Lookahead *l = *lookahead;
+    Ahead ahead;
+    if (!l)
+        return;
+    if (l->curves)
+        queue_stop(l->curves);
+    pthread_mutex_lock(&l->lock);
+    l->started = 1;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    if (l->running)
+        pthread_join(l->thread, NULL);
+    while (l->unplanned && av_fifo_read(l->unplanned, &ahead, 1) >= 0)
+        free_ahead(&ahead);
+    while (l->planned && av_fifo_read(l->planned, &ahead, 1) >= 0)
+        free_ahead(&ahead);
+    av_fifo_freep2(&l->unplanned);
+    av_fifo_freep2(&l->planned);
+    lumeq_history_destroy(&l->history);
+    lumeq_history_destroy(&l->surveyor);
+    source_close(&l->source);
+    queue_close(&l->curves);
+    pthread_cond_destroy(&l->changed);
+    pthread_mutex_destroy(&l->lock);
+    free(l);
+    *lookahead = NULL;
+}

@@ -1,0 +1,47 @@
+/*
+ * Curves that know what follows: a second decoder reads the same input some seconds ahead of the
+ * frames that are equalized and measures them, in threads of its own. Only measures are kept.
+ */
+#ifndef LUMEQ_RUN_LOOKAHEAD_H
+#define LUMEQ_RUN_LOOKAHEAD_H
+
+#include "media/input/reader.h"
+#include "run/measure_file.h"
+
+typedef struct LookaheadOptions {
+    /* Opens the input once more, to read the same streams as `like`. */
+    int (*open)(void *opaque, const Source *like, Source **source, MediaError *error);
+    void *opaque;
+    const Source *source; /* that the frames to be equalized are read from */
+    ReaderOptions reader; /* those of the frames that are equalized */
+    LumeqContext *context;
+    int64_t nanoseconds; /* to look ahead, up to LUMEQ_MAX_LOOKAHEAD */
+} LookaheadOptions;
+
+typedef struct Lookahead Lookahead;
+
+/* What the options point to outlives it. MEDIA_INPUT. */
+int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, MediaError *error);
+
+/* Before lookahead_start(), if the curves' parameters depend on what is seen: measures as far as
+ * it looks ahead, and tells how many frames these are and how many of them would be filtered if
+ * each knew only what was before it. MEDIA_INPUT. */
+int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *frames,
+                     int64_t *filtered, MediaError *error);
+
+/* Begins to make curves. `depth`: frames of 8 bits are equalized with so many; 0: with their own.
+ * MEDIA_INPUT. */
+int lookahead_start(Lookahead *lookahead, const LumeqParams *params, int depth, MediaError *error);
+
+/* The next frame and its curve, to be given back with lumeq_curve_unref(): 1; 0 after the last.
+ * Waits. MEDIA_INPUT. */
+int lookahead_next(Lookahead *lookahead, MeasuredFrame *frame, LumeqCurve **curve,
+                   MediaError *error);
+
+/* Once that was 0: whether the input is known to be damaged. */
+int lookahead_is_damaged(const Lookahead *lookahead);
+
+/* Ends its threads. NULL is allowed inside. */
+void lookahead_close(Lookahead **lookahead);
+
+#endif

@@ -1,0 +1,187 @@
+#include "run/measure_pass.h"
+
+#include <string.h>
+
+#include "media/compat.h"
+#include "media/gpu_frame.h"
+#include "run/decode_stage.h"
+#include "run/equalizer_frame.h"
+
+/* Frames before one that is measured that are kept: those by which it is known where a part begins.
+ */
+#define BEFORE 3
+
+#define MEASURE_LOST 1
+
+typedef struct Work {
+    MeasurePass *pass;
+    Reader *reader;
+    DecodeStage *decoded;
+    LumeqMeasure *measure;
+    AVFrame *before[BEFORE]; /* the nearest first */
+    int64_t damage;          /* that was known by then */
+    int began;
+    int known; /* number of references that come first after a restart */
+} Work;
+
+/* MEASURE_LOST: one of the two is lost with the GPU. */
+static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, MediaError *error)
+{
+    const MeasurePass *pass = w->pass;
+    const LumeqFrame seen = equalizer_frame(frame, NULL);
+    const LumeqImage before = equalizer_before(previous, frame);
+    const LumeqSync sync = equalizer_after(frame);
+    int ret = lumeq_measure(pass->context, &w->measure, pass->params, &seen.in,
+                            before.plane[0] ? &before : NULL, sync.after ? &sync : NULL);
+    if (ret == 0)
+        ret = lumeq_measure_finish(w->measure, 1);
+    if (ret == LUMEQ_ERR_GPU && (gpu_frame_is(frame) || (previous && gpu_frame_is(previous))))
+        return MEASURE_LOST;
+    if (ret < 0)
+        return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
+                          lumeq_last_error(NULL));
+    return 0;
+}
+
+/* Of a frame and the one before it. */
+static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_t *mark,
+                   MediaError *error)
+{
+    size_t size = 0;
+    int ret = measure(w, frame, before, error);
+    if (ret != 0)
+        return ret;
+    ret = lumeq_measure_pack(w->measure, NULL, &size);
+    uint8_t *bytes = ret < 0 ? NULL : av_malloc(size);
+    if (bytes)
+        ret = lumeq_measure_pack(w->measure, bytes, &size);
+    if (bytes && ret >= 0)
+        *mark = measure_mark(bytes, size);
+    av_free(bytes);
+    return bytes && ret >= 0 ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
+                       uint32_t marks[2], MediaError *error)
+{
+    MeasurePass pass = {.context = context, .params = params};
+    Work w = {.pass = &pass};
+    int ret = 0;
+    for (int i = 0; i < 2; i++) {
+        marks[i] = 0;
+        if (ret == 0 && frames[i])
+            ret = mark_of(&w, frames[i], frames[i + 1], &marks[i], error);
+    }
+    lumeq_measure_free(&w.measure);
+    return ret == MEASURE_LOST ? media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU")
+                               : ret;
+}
+
+/* The first frame that counts. */
+static int begin(Work *w, const AVFrame *frame, MediaError *error)
+{
+    MeasurePass *pass = w->pass;
+    w->began = 1;
+    pass->zero = reader_zero(w->reader);
+    pass->time_base = frame->time_base;
+    return measure_pass_marks(pass->context, pass->params, w->before, pass->before, error);
+}
+
+/* Measures a frame against the one before it; the clones may be brought to the same memory. */
+static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
+{
+    AVFrame *in = av_frame_clone(frame);
+    AVFrame *before = w->before[0] ? av_frame_clone(w->before[0]) : NULL;
+    int ret = in && (before || !w->before[0]) ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0 && equalizer_meet(w->pass->reader.decoder.memory, before, in) < 0)
+        ret = MEASURE_LOST;
+    if (ret == 0)
+        ret = measure(w, in, before, error);
+    if (ret == MEASURE_LOST)
+        gpu_frame_lose(gpu_frame_is(frame) ? frame : w->before[0]);
+    gpu_frame_free(&before);
+    gpu_frame_free(&in);
+    return ret;
+}
+
+static int take(Work *w, const Message *message, MediaError *error)
+{
+    const MeasurePass *pass = w->pass;
+    AVFrame *frame = message->frame;
+    const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
+    const int64_t damage = w->damage;
+    w->damage = message->damage;
+    if (frame->pts + shift < pass->from_pts)
+        return 0;
+    int ret = w->began ? 0 : begin(w, frame, error);
+    if (ret >= 0)
+        ret = measure_frame(w, frame, error);
+    if (ret == MEASURE_LOST) {
+        w->damage = damage;
+        return ret;
+    }
+    MeasuredFrame which = measure_file_frame(frame, shift);
+    which.damaged = message->damage > damage;
+    return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
+}
+
+/* Restarts in software at this frame, or rather at the references before it. */
+static int restart(Work *w, int64_t number, MediaError *error)
+{
+    w->known = (int)FFMIN(number, BEFORE);
+    for (int i = 0; i < BEFORE; i++)
+        gpu_frame_free(&w->before[i]);
+    decode_stage_stop(w->decoded);
+    const int ret = reader_restart(w->reader, number - w->known, error);
+    return ret < 0 ? ret : decode_stage_start(w->decoded, error);
+}
+
+static int take_message(Work *w, Message *message, MediaError *error)
+{
+    const int ret = w->known ? 0 : take(w, message, error);
+    if (ret == MEASURE_LOST)
+        return restart(w, message->number, error);
+    w->known -= w->known > 0;
+    gpu_frame_free(&w->before[BEFORE - 1]);
+    memmove(&w->before[1], &w->before[0], (BEFORE - 1) * sizeof(w->before[0]));
+    w->before[0] = message->frame;
+    message->frame = NULL;
+    return ret;
+}
+
+/* Until the stage that decodes has ended, or something fails. */
+static int measure_all(Work *w, MediaError *error)
+{
+    w->decoded = decode_stage_of_reader(w->reader);
+    if (!w->decoded)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = decode_stage_start(w->decoded, error);
+    while (ret >= 0) {
+        Message message = {0};
+        ret = decode_stage_take(w->decoded, &message, QUEUE_WAIT, error);
+        if (ret >= 0 && message.frame)
+            ret = take_message(w, &message, error);
+        message_clear(&message);
+    }
+    decode_stage_stop(w->decoded);
+    return error->fault;
+}
+
+int measure_pass_run(MeasurePass *pass, MediaError *error)
+{
+    Work w = {.pass = pass};
+    int ret = reader_open(&w.reader, pass->source, &pass->reader, error);
+    if (ret >= 0)
+        ret = measure_all(&w, error);
+    if (ret >= 0) {
+        pass->report = reader_report(w.reader);
+        pass->damaged =
+            damage_describe(pass->source, &pass->report, pass->damage, sizeof(pass->damage));
+    }
+    decode_stage_close(&w.decoded);
+    lumeq_measure_free(&w.measure);
+    for (int i = 0; i < BEFORE; i++)
+        gpu_frame_free(&w.before[i]);
+    reader_close(&w.reader);
+    return ret;
+}

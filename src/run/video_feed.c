@@ -1,0 +1,416 @@
+#include "run/video_feed.h"
+
+#include <pthread.h>
+
+#include <libavutil/time.h>
+
+#include "media/compat.h"
+#include "media/gpu_frame.h"
+#include "media/message.h"
+#include "media/side_data.h"
+#include "run/decode_stage.h"
+
+/* Decoded frames that wait: enough to ride out an uneven decoder, few enough to keep memory small
+ * (a 4K frame has 12 MB). A decoder with many threads has the next frames at hand itself, and what
+ * waits here would only be older when it is seen. One on a GPU has few frames to give. */
+#define QUEUE_LENGTH 6
+#define SHORT_QUEUE_LENGTH 1
+#define MANY_THREADS 4
+
+/* After a hurry, holes may be its work for as many frames: those a decoder was at work on. */
+#define AFTER_HURRY 64
+
+struct VideoFeed {
+    VideoFeedOptions options;
+    int live;       /* the one frame that waits gives way to a newer one */
+    Camera *camera; /* NULL: it is none */
+    Demuxer *demuxer;
+    pthread_mutex_t lock; /* of the decoder, where it is replaced */
+    Decoder *decoder;
+    const Source *source;
+    const AVStream *stream;
+    int64_t source_start;
+    DecodeStage *stage; /* of FeedFrame */
+    int room;           /* frames that may wait in it */
+    AVPacket *packet;   /* read, not yet taken by the decoder, when not blank */
+    atomic_int hurry;
+    atomic_int range; /* as in the options */
+
+    /* Of the thread while it runs. */
+    FeedStart start;
+    int64_t again_from;  /* after a restart, the position of the first frame; else INT64_MIN */
+    FeedFrame held;      /* the last frame before the first that is wanted */
+    FeedFrame following; /* comes after that one */
+    int64_t given;       /* frames that are no previews */
+    int part;            /* it has ended before the input */
+    int previewed;
+    int hurried;     /* frames that may have a hole before them */
+    int64_t end;     /* of the frame before, AV_NOPTS_VALUE: there is none */
+    int64_t returns; /* of the camera */
+    int64_t dropped; /* packets, by demuxer_dropped() at the frame before */
+    double busy_us;
+};
+
+static void free_frame(void *message)
+{
+    gpu_frame_free(&((FeedFrame *)message)->frame);
+}
+
+/* The newest one wins. */
+static void drop_frame(const void *oldest, void *next)
+{
+    const FeedFrame *old = oldest;
+    ((FeedFrame *)next)->skipped += old->skipped + 1;
+    ((FeedFrame *)next)->returned |= old->returned;
+}
+
+/* Whether it comes before the first frame that is wanted. */
+static int is_early(const VideoFeed *f, const FeedFrame *frame)
+{
+    if (f->start.position == AV_NOPTS_VALUE)
+        return 0;
+    return f->start.before ? frame->position < f->start.position
+                           : frame->position + frame->duration <= f->start.position;
+}
+
+/* Takes the frame over. 1: it is a preview. */
+static int hold(VideoFeed *f, FeedFrame *frame)
+{
+    gpu_frame_free(&f->held.frame);
+    f->held = *frame;
+    frame->frame = NULL;
+    if (!f->start.preview || f->previewed)
+        return 0;
+    f->previewed = frame->preview = 1;
+    frame->frame = av_frame_clone(f->held.frame);
+    return frame->frame != NULL;
+}
+
+static FeedFrame take(FeedFrame *from)
+{
+    const FeedFrame frame = *from;
+    from->frame = NULL;
+    return frame;
+}
+
+/* 1: the frame is the next; 0: it is left out, or comes later. */
+static int choose(VideoFeed *f, FeedFrame *frame)
+{
+    if (frame->position < f->again_from) {
+        gpu_frame_free(&frame->frame);
+        return 0;
+    }
+    const int late = f->options.end != AV_NOPTS_VALUE && frame->position >= f->options.end;
+    if (late || (f->options.frames >= 0 && f->given >= f->options.frames)) {
+        gpu_frame_free(&frame->frame);
+        f->part = 1;
+        return AVERROR_EOF;
+    }
+    if (!f->given && is_early(f, frame))
+        return hold(f, frame);
+    /* Stepping back, the frame before this one is what is wanted. */
+    if (!f->given && f->start.before && f->held.frame) {
+        f->following = *frame;
+        f->following.number = 2;
+        *frame = take(&f->held);
+        f->given++;
+        frame->number = 1;
+        f->given++;
+        return 1;
+    }
+    gpu_frame_free(&f->held.frame);
+    frame->number = ++f->given;
+    return 1;
+}
+
+static int64_t to_us(const VideoFeed *f, int64_t time)
+{
+    return av_rescale_q(time, f->stream->time_base, AV_TIME_BASE_Q);
+}
+
+/* Packets that were dropped since the frame before. */
+static int count_dropped(VideoFeed *f)
+{
+    const int64_t before = f->dropped;
+    f->dropped = demuxer_dropped(f->demuxer);
+    return (int)(f->dropped - before);
+}
+
+static int has_returned(VideoFeed *f)
+{
+    const int64_t before = f->returns;
+    if (f->camera)
+        f->returns = camera_status(f->camera).returns;
+    return f->returns != before;
+}
+
+static int count_skipped(VideoFeed *f, const FeedFrame *frame)
+{
+    int64_t count = 0;
+    if (atomic_load(&f->hurry))
+        f->hurried = AFTER_HURRY;
+    if (f->live)
+        count = count_dropped(f);
+    else if (f->hurried && f->end != AV_NOPTS_VALUE && frame->duration > 0)
+        count = (frame->position - f->end + frame->duration / 2) / frame->duration;
+    f->hurried -= f->hurried > 0;
+    f->end = frame->position + frame->duration;
+    return (int)FFMAX(count, 0);
+}
+
+/* As choose(), or AVERROR(EAGAIN): the decoder wants more. */
+static int decode_one(VideoFeed *f, FeedFrame *decoded, MediaError *error)
+{
+    FeedFrame frame = {.frame = av_frame_alloc()};
+    if (!frame.frame)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    const int64_t begin = av_gettime_relative();
+    int ret = decoder_receive(f->decoder, frame.frame, error);
+    if (ret >= 0 && side_data_to_frame(frame.frame, f->stream) < 0)
+        ret = media_fail(error, MEDIA_INPUT, "out of memory");
+    f->busy_us += (double)(av_gettime_relative() - begin);
+    if (ret < 0) {
+        gpu_frame_free(&frame.frame);
+        return ret;
+    }
+    const int range = atomic_load(&f->range);
+    if (range != AVCOL_RANGE_UNSPECIFIED)
+        frame.frame->color_range = range;
+    frame.position = to_us(f, frame.frame->pts) - f->source_start;
+    frame.duration = to_us(f, FRAME_DURATION(frame.frame));
+    frame.decode_us = f->busy_us;
+    frame.decoded_at = av_gettime_relative();
+    frame.captured_at =
+        f->camera ? camera_captured_at(f->camera, frame.frame->pts) : AV_NOPTS_VALUE;
+    f->busy_us = 0;
+    frame.skipped = count_skipped(f, &frame);
+    frame.returned = has_returned(f) | decoder_take_return(f->decoder);
+    *decoded = frame;
+    return choose(f, decoded);
+}
+
+/* Hands the decoder a packet, or the end. */
+static int feed_one(VideoFeed *f, MediaError *error)
+{
+    int ret = 0;
+    if (!f->packet->buf)
+        ret = demuxer_read(f->demuxer, DEMUX_VIDEO, f->packet, 1);
+    if (ret >= 0 || ret == AVERROR_EOF) {
+        const int64_t begin = av_gettime_relative();
+        decoder_hurry(f->decoder, atomic_load(&f->hurry));
+        ret = decoder_send(f->decoder, ret == AVERROR_EOF ? NULL : f->packet);
+        if (ret != AVERROR(EAGAIN))
+            av_packet_unref(f->packet);
+        f->busy_us += (double)(av_gettime_relative() - begin);
+    }
+    if (ret == AVERROR(ENOMEM))
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    return ret == AVERROR(EAGAIN) ? 0 : ret;
+}
+
+static int find_next(VideoFeed *f, FeedFrame *frame, MediaError *error)
+{
+    int ret = 0;
+    while (ret == 0) {
+        ret = decode_one(f, frame, error);
+        if (ret == AVERROR(EAGAIN))
+            ret = feed_one(f, error);
+    }
+    if (ret != AVERROR_EOF || f->given || !f->held.frame)
+        return ret;
+    *frame = take(&f->held); /* of a position after the last frame, that one is shown */
+    frame->number = ++f->given;
+    return 0;
+}
+
+/* See DecodeStageOptions. */
+static int next_frame(void *feed, void *item, int64_t *bytes, MediaError *error)
+{
+    VideoFeed *f = feed;
+    FeedFrame *frame = item;
+    int ret = 0;
+    if (f->following.frame)
+        *frame = take(&f->following);
+    else
+        ret = find_next(f, frame, error);
+    if (ret >= 0)
+        *bytes = message_frame_bytes(frame->frame, NULL);
+    return ret < 0 ? ret : 0;
+}
+
+static int open_stage(VideoFeed *f, MediaError *error)
+{
+    const int few = f->live || decoder_is_on_gpu(f->decoder) ||
+                    decoder_frame_threads(f->decoder) >= MANY_THREADS;
+    f->room = few ? SHORT_QUEUE_LENGTH : QUEUE_LENGTH;
+    const DecodeStageOptions options = {
+        .item = sizeof(FeedFrame),
+        .count = f->room,
+        .free = free_frame,
+        .drop = f->live ? drop_frame : NULL,
+        .next = next_frame,
+        .opaque = f,
+        .wake = f->options.wake,
+        .wake_opaque = f->options.opaque,
+    };
+    f->stage = f->packet ? decode_stage_create(&options) : NULL;
+    return f->stage ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
+                    const VideoFeedOptions *options, MediaError *error)
+{
+    VideoFeed *f = av_mallocz(sizeof(*f));
+    *feed = f;
+    if (!f)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    f->options = *options;
+    atomic_init(&f->range, options->range);
+    f->live = source->live;
+    f->camera = source->camera;
+    f->demuxer = demuxer;
+    f->source = source;
+    f->stream = source->video;
+    f->again_from = INT64_MIN;
+    pthread_mutex_init(&f->lock, NULL);
+    f->source_start = source_start(source);
+    f->packet = av_packet_alloc();
+    f->options.decoder.hides_broken = 1;
+    int ret = decoder_open(&f->decoder, source, &f->options.decoder, error);
+    if (ret >= 0)
+        decoder_deinterlace(f->decoder, options->deinterlace);
+    if (ret >= 0)
+        ret = open_stage(f, error);
+    if (ret < 0)
+        video_feed_close(feed);
+    return ret;
+}
+
+int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
+{
+    f->start = *start;
+    f->given = 0;
+    f->again_from = INT64_MIN;
+    f->part = f->previewed = f->hurried = 0;
+    f->end = AV_NOPTS_VALUE;
+    f->busy_us = 0;
+    atomic_store(&f->hurry, 0);
+    return decode_stage_start(f->stage, error);
+}
+
+int video_feed_can_restart(const VideoFeed *f)
+{
+    return source_can_restart(f->source);
+}
+
+static void end_stage(VideoFeed *f)
+{
+    decode_stage_stop(f->stage);
+    gpu_frame_free(&f->held.frame);
+    gpu_frame_free(&f->following.frame);
+    av_packet_unref(f->packet);
+}
+
+int video_feed_restart(VideoFeed *f, const FeedPlace *place, MediaError *error)
+{
+    end_stage(f);
+    const int regular = place->number > 1 && decoder_can_begin_anywhere(f->decoder) &&
+                        source_can_seek(f->source) && !f->source->jump;
+    pthread_mutex_lock(&f->lock);
+    int ret = decoder_restart(&f->decoder, decoder_damage(f->decoder)->lost_frames, error);
+    pthread_mutex_unlock(&f->lock);
+    f->given = FFMAX(place->number - 1, 0);
+    f->again_from = place->number > 1 ? place->position : INT64_MIN;
+    f->previewed = 1;
+    f->part = f->hurried = 0;
+    f->end = AV_NOPTS_VALUE;
+    atomic_store(&f->hurry, 0);
+    if (ret >= 0)
+        ret = demuxer_restart(f->demuxer, regular ? place->position : INT64_MIN, error);
+    return ret < 0 ? ret : decode_stage_start(f->stage, error);
+}
+
+/* One that was stopped has nothing more. */
+static int answer(int ret)
+{
+    return ret == AVERROR_EXIT ? AVERROR_EOF : ret;
+}
+
+int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
+{
+    return answer(decode_stage_take(f->stage, frame, QUEUE_TRY, error));
+}
+
+int video_feed_look(VideoFeed *f, MediaError *error)
+{
+    return answer(decode_stage_look(f->stage, error));
+}
+
+int64_t video_feed_end(const VideoFeed *f)
+{
+    return f->end;
+}
+
+int video_feed_is_part(const VideoFeed *f)
+{
+    return f->part;
+}
+
+int video_feed_waiting(const VideoFeed *f)
+{
+    return decode_stage_waiting(f->stage);
+}
+
+int video_feed_room(const VideoFeed *f)
+{
+    return f->room;
+}
+
+void video_feed_hurry(VideoFeed *f, int hurry)
+{
+    atomic_store(&f->hurry, hurry);
+}
+
+void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
+{
+    pthread_mutex_lock(&f->lock);
+    decoder_deinterlace(f->decoder, mode);
+    pthread_mutex_unlock(&f->lock);
+}
+
+void video_feed_stop(VideoFeed *f)
+{
+    end_stage(f);
+    decoder_flush(f->decoder);
+}
+
+void video_feed_set_codes(VideoFeed *f, CodeRangeMode mode)
+{
+    pthread_mutex_lock(&f->lock);
+    decoder_set_codes(f->decoder, mode);
+    pthread_mutex_unlock(&f->lock);
+}
+
+void video_feed_set_range(VideoFeed *f, int range)
+{
+    atomic_store(&f->range, range);
+}
+
+const Decoder *video_feed_decoder(const VideoFeed *f)
+{
+    return f->decoder;
+}
+
+void video_feed_close(VideoFeed **feed)
+{
+    VideoFeed *f = *feed;
+    if (!f)
+        return;
+    if (f->stage)
+        video_feed_stop(f);
+    decode_stage_close(&f->stage);
+    decoder_close(&f->decoder);
+    av_packet_free(&f->packet);
+    pthread_mutex_destroy(&f->lock);
+    av_freep(feed);
+}

@@ -1,0 +1,717 @@
+/* Frames that are equalized ahead of their time: whatever changes while they wait, what comes out
+ * has the bits of an equalizer that took one frame after the other. */
+#include <limits.h>
+#include <pthread.h>
+
+#include <libavutil/time.h>
+
+#include "fake_gpu.h"
+#include "run/equalize_stage.h"
+
+#define FRAME_US 40000
+#define LAST_FRAME 274 /* of the clip */
+#define MOST_FRAMES 24
+#define LIVENESS_S GATE_LIVENESS_S
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int events; /* times that the stage has said that there is something to receive */
+
+static int wait_for_event(int known)
+{
+    struct timespec end;
+    int ret = 0;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += LIVENESS_S;
+    pthread_mutex_lock(&lock);
+    while (events == known && ret == 0)
+        ret = pthread_cond_timedwait(&changed, &lock, &end);
+    pthread_mutex_unlock(&lock);
+    return CHECK(ret == 0, "nothing happens");
+}
+
+/* The input (--wrap) has been away before the frame that is decoded after so many others. */
+static atomic_int until_return = -1;
+
+int __wrap_decoder_take_return(Decoder *decoder);
+
+int __wrap_decoder_take_return(Decoder *decoder)
+{
+    (void)decoder;
+    return atomic_fetch_sub(&until_return, 1) == 0;
+}
+
+/* ---- a clip, decoded and equalized as the window does it ---- */
+
+/* What was taken since the start: frames as decoded, and the settings that each was seen with last.
+ */
+typedef struct Seen {
+    AVFrame *in[MOST_FRAMES];
+    LumeqParams params[MOST_FRAMES];
+    int count;
+    int modelled; /* those that the model has equalized */
+} Seen;
+
+typedef struct Rig {
+    Source *source;
+    Demuxer *demuxer;
+    VideoFeed *feed;
+    FrameMemory *memory;
+    LumeqEqualizer *equalizer, *model;
+    EqualizeStage *stage;
+    MediaError error;
+    LumeqParams params;
+    EqualizedFrame *shown;
+    Seen seen;
+    int known;                         /* events that were looked at */
+    atomic_int taken;                  /* frames that the stage has handed to the recording */
+    atomic_llong last;                 /* time of the last of them */
+    atomic_int seeks;                  /* where frames may be at work still that were before */
+    atomic_llong taken_at, decoded_at; /* when the last one was; decoded_at: or soon after */
+    int unwanted;                      /* by the recording */
+} Rig;
+
+static atomic_int notes; /* lines that everybody should see */
+
+static int wants(void *opaque)
+{
+    return !((Rig *)opaque)->unwanted;
+}
+
+static void take(void *opaque, const AVFrame *out, const LumeqFrameStats *stats)
+{
+    Rig *r = opaque;
+    CHECK(out->pts > atomic_exchange(&r->last, out->pts) || atomic_load(&r->seeks),
+          "a frame is recorded twice");
+    CHECK(stats->bins == 256, "without its statistics");
+    atomic_store(&r->taken_at, av_gettime_relative());
+    atomic_fetch_add(&r->taken, 1);
+}
+
+static void note(const char *line)
+{
+    CHECK(strstr(line, "goes on without the GPU"), "%s", line);
+    atomic_fetch_add(&notes, 1);
+}
+
+static void wake(void *opaque)
+{
+    (void)opaque;
+    pthread_mutex_lock(&lock);
+    events++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void wake_stage(void *opaque)
+{
+    Rig *r = opaque;
+    atomic_store(&r->decoded_at, av_gettime_relative());
+    if (r->stage)
+        equalize_stage_wake(r->stage);
+}
+
+static LumeqEqualizer *make_equalizer(LumeqBackendId backend)
+{
+    LumeqEqualizer *equalizer;
+    char why[256];
+    const LumeqConfig config = {.size = sizeof(config), .backend = backend, .threads = 1};
+    if (!CHECK(lumeq_create(&equalizer, &config, why, sizeof(why)) == 0, "%s", why))
+        abort();
+    return equalizer;
+}
+
+static void forget_seen(Rig *r)
+{
+    for (int i = 0; i < r->seen.count; i++)
+        av_frame_free(&r->seen.in[i]);
+    r->seen.count = r->seen.modelled = 0;
+}
+
+static int start(Rig *r, int64_t position)
+{
+    const FeedStart start = {.position = position};
+    atomic_store(&r->last, INT64_MIN);
+    const int ret = demuxer_start(r->demuxer, position, &r->error);
+    if (!CHECK(ret == 0 && video_feed_start(r->feed, &start, &r->error) == 0, "%s", r->error.text))
+        return 0;
+    equalize_stage_attach(r->stage, r->feed, r->source->live);
+    return 1;
+}
+
+static void stop(Rig *r)
+{
+    equalize_stage_detach(r->stage);
+    demuxer_stop(r->demuxer);
+    video_feed_stop(r->feed);
+}
+
+/* What is lifted is filtered, which takes a sanitizer minutes: one test does it there. */
+static int lifts = CHECK_SLOWER == 1;
+
+/* `bytes`: as in EqualizeStageOptions. */
+static int open_bounded(Rig *r, int live, int64_t bytes)
+{
+    static const atomic_int never;
+    const SourceOptions from = {.path = LUMEQ_CLIP, .stop = &never, .max_pixels = INT64_C(1) << 30};
+    const VideoFeedOptions feed = {.end = AV_NOPTS_VALUE,
+                                   .frames = -1,
+                                   .range = AVCOL_RANGE_UNSPECIFIED,
+                                   .decoder = {.threads = 2},
+                                   .wake = wake_stage,
+                                   .opaque = r};
+    memset(r, 0, sizeof(*r));
+    gate_set(0);
+    fake_gpu_lose_after(INT_MAX);
+    atomic_store(&notes, 0);
+    r->params.size = sizeof(r->params);
+    lumeq_params_default(&r->params);
+    r->params.lift = lifts;
+    r->equalizer = make_equalizer(LUMEQ_BACKEND_CUDA);
+    CHECK(lumeq_set_params(r->equalizer, &r->params) == 0, "%s", lumeq_last_error(r->equalizer));
+    r->model = make_equalizer(LUMEQ_BACKEND_CPU);
+    r->memory = frame_memory_create(NULL);
+    const EqualizeStageOptions options = {.equalizer = r->equalizer,
+                                          .params = r->params,
+                                          .memory = r->memory,
+                                          .bytes = bytes,
+                                          .wants = wants,
+                                          .take = take,
+                                          .opaque = r,
+                                          .note = note,
+                                          .wake = wake};
+    return CHECK(source_open(&r->source, &from, &r->error) == 0 && (r->source->live = live, 1) &&
+                     demuxer_create(&r->demuxer, r->source, &r->error) == 0 &&
+                     (demuxer_select(r->demuxer, DEMUX_VIDEO, r->source->video), 1) &&
+                     equalize_stage_open(&r->stage, &options, &r->error) == 0 &&
+                     video_feed_open(&r->feed, r->source, r->demuxer, &feed, &r->error) == 0,
+                 "%s", r->error.text);
+}
+
+static int open_rig(Rig *r)
+{
+    return open_bounded(r, 0, 0);
+}
+
+static void close_rig(Rig *r)
+{
+    gate_set(0);
+    CHECK(!gate_gave_up(), "somebody waits for the equalizer");
+    if (r->stage)
+        equalize_stage_stop(r->stage);
+    if (r->demuxer)
+        stop(r);
+    equalized_frame_free(&r->shown);
+    forget_seen(r);
+    equalize_stage_close(&r->stage);
+    video_feed_close(&r->feed);
+    demuxer_free(&r->demuxer);
+    source_close(&r->source);
+    frame_memory_close(&r->memory);
+    lumeq_destroy(&r->equalizer);
+    lumeq_destroy(&r->model);
+}
+
+/* ---- what has to come out ---- */
+
+static AVFrame *model_frame(Rig *r, int i)
+{
+    const AVFrame *in = r->seen.in[i];
+    AVFrame *out = frame_memory_output(r->memory, in, equalizer_writes_chroma(&r->seen.params[i]));
+    LumeqFrame frame = equalizer_frame(in, out);
+    const LumeqImage previous = equalizer_before(i ? r->seen.in[i - 1] : NULL, in);
+    frame.previous = previous.plane[0] ? &previous : NULL;
+    const int ret = lumeq_set_params(r->model, &r->seen.params[i]);
+    if (!CHECK(ret == 0 && lumeq_process(r->model, &frame, NULL) == 0, "no model"))
+        abort();
+    return out;
+}
+
+/* The luma that one equalizer makes of the last frame that was seen, with what it was before. Of
+ * that frame alone the settings may have changed since. */
+static AVFrame *expected(Rig *r)
+{
+    Seen *s = &r->seen;
+    AVFrame *out = NULL;
+    if (!s->modelled)
+        lumeq_reset(r->model);
+    else if (s->modelled == s->count)
+        s->modelled -= CHECK(lumeq_rewind(r->model, 1) == 0, "no way back");
+    for (; s->modelled < s->count; s->modelled++) {
+        av_frame_free(&out);
+        out = model_frame(r, s->modelled);
+    }
+    return out;
+}
+
+static int64_t differing(const AVFrame *a, const AVFrame *b)
+{
+    int64_t count = 0;
+    for (int y = 0; y < a->height; y++)
+        count += memcmp(a->data[0] + (ptrdiff_t)y * a->linesize[0],
+                        b->data[0] + (ptrdiff_t)y * b->linesize[0], (size_t)a->width) != 0;
+    return count;
+}
+
+static void check_shown(Rig *r, const char *when)
+{
+    AVFrame *right = expected(r);
+    const int64_t lines = differing(r->shown->out, right);
+    CHECK(lines == 0, "%s: %lld lines of the frame at %lld are wrong", when, (long long)lines,
+          (long long)r->shown->decoded.position);
+    av_frame_free(&right);
+}
+
+static int wait_for_news(Rig *r)
+{
+    const int ret = wait_for_event(r->known);
+    pthread_mutex_lock(&lock);
+    r->known = events;
+    pthread_mutex_unlock(&lock);
+    return ret;
+}
+
+/* So many frames were equalized for the first time. */
+static void wait_until_taken(Rig *r, int count)
+{
+    while (r->taken < count && wait_for_news(r))
+        ;
+}
+
+/* Waits for what comes next: as equalize_stage_receive(). */
+static int receive(Rig *r, EqualizedFrame **frame)
+{
+    int ret;
+    while ((ret = equalize_stage_receive(r->stage, frame, &r->error)) == AVERROR(EAGAIN))
+        if (!wait_for_news(r))
+            abort();
+    return ret;
+}
+
+static void see(Rig *r, EqualizedFrame *frame, int anew)
+{
+    Seen *s = &r->seen;
+    equalized_frame_free(&r->shown);
+    r->shown = frame;
+    if (!anew && s->count < MOST_FRAMES)
+        s->in[s->count++] = av_frame_clone(frame->decoded.frame);
+    if (s->count)
+        s->params[s->count - 1] = r->params;
+}
+
+/* The next frame takes the place of the one that is shown; what comes anew before it does, too. */
+static void show_next(Rig *r, const char *when)
+{
+    EqualizedFrame *frame;
+    int ret;
+    while ((ret = receive(r, &frame)) == 1) {
+        see(r, frame, 1);
+        if (r->seen.count) /* else it is of before a seek */
+            check_shown(r, when);
+    }
+    if (!CHECK(ret == 0, "%s: %d, %s", when, ret, r->error.text))
+        abort();
+    equalize_stage_taken(r->stage, frame);
+    equalize_stage_shown(r->stage, frame);
+    see(r, frame, 0);
+    check_shown(r, when);
+}
+
+static void see_anew(Rig *r, const char *when)
+{
+    EqualizedFrame *frame;
+    while (equalize_stage_is_behind(r->stage)) {
+        if (!CHECK(receive(r, &frame) == 1, "%s: another frame comes first", when))
+            abort();
+        see(r, frame, 1);
+    }
+    check_shown(r, when);
+}
+
+static void set(Rig *r, double strength, LumeqMode mode)
+{
+    r->params.strength = strength;
+    r->params.adaptive = 0;
+    r->params.mode = mode;
+    equalize_stage_set(r->stage, &r->params);
+}
+
+static int go_to(Rig *r, int64_t position)
+{
+    atomic_fetch_add(&r->seeks, 1);
+    stop(r);
+    forget_seen(r);
+    return start(r, position);
+}
+
+/* ---- */
+
+static void one_after_the_other(void)
+{
+    Rig r;
+    lifts = 1;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
+        for (int i = 0; i < 12; i++) {
+            show_next(&r, "in turn");
+            CHECK(r.shown->decoded.position == i * FRAME_US, "%lld",
+                  (long long)r.shown->decoded.position);
+        }
+    close_rig(&r);
+    lifts = CHECK_SLOWER == 1;
+}
+
+/* What waits was equalized with other settings: it comes anew, and so does what is shown. */
+static void settings_reach_what_is_ahead(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
+        for (int i = 0; i < 8; i++) {
+            show_next(&r, "before");
+            const int frames = r.taken;
+            set(&r, 0.1 * i, i % 3 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
+            if (i % 4 == 3) /* and again, before it is seen */
+                set(&r, 1 - 0.1 * i, LUMEQ_MODE_GLOBAL);
+            if (i % 2)
+                see_anew(&r, "paused");
+            show_next(&r, "playing");
+            CHECK(r.shown->decoded.position == (2 * i + 1) * FRAME_US, "at %lld",
+                  (long long)r.shown->decoded.position);
+            CHECK(r.taken >= frames, "recorded backwards");
+        }
+        CHECK(r.taken <= 16 + 3, "%d frames are recorded", r.taken);
+    }
+    close_rig(&r);
+}
+
+/* Many settings in a row while the first is still being applied: the picture that is shown goes on
+ * changing, and the last one is right. */
+static void settings_overtake(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
+        for (int i = 0; i < 3; i++)
+            show_next(&r, "before");
+        for (int round = 0; round < 4; round++) {
+            gate_set(1);
+            set(&r, 0.9, LUMEQ_MODE_GLOBAL);
+            CHECK(gate_wait(), "no frame comes");
+            for (int i = 0; i < 10; i++)
+                set(&r, 0.05 * i, LUMEQ_MODE_GLOBAL);
+            CHECK(equalize_stage_is_behind(r.stage), "it cannot be");
+            gate_set(0);
+            see_anew(&r, "the last of many");
+            show_next(&r, "after many");
+        }
+    }
+    close_rig(&r);
+}
+
+/* Nothing of before comes after a seek, whenever it is. */
+static void a_seek_leaves_nothing(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
+        for (int i = 0; i < 12; i++) {
+            const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
+            for (int k = 0; k < i % 3; k++)
+                show_next(&r, "before a seek");
+            gate_set(i % 2);
+            if (i % 2)
+                set(&r, 0.08 * i, LUMEQ_MODE_GLOBAL);
+            if (i % 2 && i % 3)
+                CHECK(gate_wait(), "no frame comes");
+            if (!go_to(&r, to))
+                break;
+            if (i % 4 == 2)
+                set(&r, 0.08 * i, LUMEQ_MODE_GLOBAL);
+            gate_set(0);
+            equalized_frame_free(&r.shown);
+            equalize_stage_shown(r.stage, NULL);
+            show_next(&r, "after a seek");
+            CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
+                  (long long)r.shown->decoded.position, (long long)to);
+            show_next(&r, "the second after a seek");
+            CHECK(r.shown->decoded.position == to + FRAME_US, "one is missing");
+        }
+    close_rig(&r);
+}
+
+/* While the frame of before is still on the screen, those behind the seek have their own history.
+ */
+static void settings_after_a_seek(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
+        for (int i = 0; i < 6; i++) {
+            const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
+            show_next(&r, "before a seek");
+            show_next(&r, "before a seek");
+            const int taken = r.taken; /* two more may be there as soon as it has gone there */
+            if (!go_to(&r, to))
+                break;
+            wait_until_taken(&r, taken + 2);
+            set(&r, 0.1 * i, i % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
+            show_next(&r, "other settings after a seek");
+            CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
+                  (long long)r.shown->decoded.position, (long long)to);
+        }
+    close_rig(&r);
+}
+
+/* Nobody waits for an equalizer that takes its time. */
+static void the_window_goes_on(void)
+{
+    Rig r;
+    EqualizedFrame *frame;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
+        show_next(&r, "before");
+        wait_until_taken(&r, 3); /* the second can be received, which leaves room for a fourth */
+        gate_set(1);
+        while (equalize_stage_receive(r.stage, &frame, &r.error) == 0) {
+            equalize_stage_taken(r.stage, frame);
+            equalized_frame_free(&frame);
+        }
+        CHECK(gate_wait(), "no frame comes");
+        set(&r, 0.3, LUMEQ_MODE_GLOBAL);
+        equalize_stage_redo(r.stage);
+        equalize_stage_hold(r.stage, 1);
+        equalize_stage_hold(r.stage, 0);
+        CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN), "what is it");
+        CHECK(equalize_stage_is_behind(r.stage), "it cannot be done");
+        if (go_to(&r, 50 * FRAME_US))
+            CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN), "stale");
+    }
+    close_rig(&r);
+}
+
+/* The end comes after the last frame, also when that has to be done anew. */
+static void the_end_is_the_last(void)
+{
+    Rig r;
+    EqualizedFrame *frame;
+    if (open_rig(&r) && start(&r, (LAST_FRAME - 4) * FRAME_US)) {
+        int count = 0, ret;
+        while ((ret = receive(&r, &frame)) >= 0) {
+            if (ret == 0) {
+                equalize_stage_taken(r.stage, frame);
+                equalize_stage_shown(r.stage, frame);
+                count++;
+            }
+            see(&r, frame, ret == 1);
+            check_shown(&r, "to the end");
+            if (ret == 0)
+                set(&r, count % 2 ? 0.2 : 0.9, LUMEQ_MODE_GLOBAL);
+        }
+        CHECK(ret == AVERROR_EOF && count == 5, "%d frames, then %d", count, ret);
+        set(&r, 0.5, LUMEQ_MODE_GLOBAL);
+        CHECK(receive(&r, &frame) == 1, "the last frame is shown, and changes");
+        see(&r, frame, 1);
+        check_shown(&r, "after the end");
+        CHECK(receive(&r, &frame) == AVERROR_EOF, "it is still the end");
+    }
+    close_rig(&r);
+}
+
+/* As many as may wait: the stage has what is ahead, and does not ask for more. */
+static void wait_until_decoded(const Rig *r)
+{
+    const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
+    const int room = video_feed_room(r->feed);
+    while (video_feed_waiting(r->feed) < room && av_gettime_relative() < end)
+        av_usleep(1000);
+    CHECK(video_feed_waiting(r->feed) == room, "too few frames are decoded");
+}
+
+/* What is too late is dropped before anything is spent on it, and counted with the next one. */
+static void late_frames_are_left_out(void)
+{
+    Rig r;
+    EqualizedFrame *frame;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
+        int64_t skipped = 0, shown = 9, returned = 0;
+        show_next(&r, "before");
+        equalize_stage_set_late(r.stage, 60 * FRAME_US, 70 * FRAME_US);
+        for (int i = 0; i < 8; i++) { /* so early that the time has jumped */
+            show_next(&r, "before a jump");
+            skipped += r.shown->decoded.skipped;
+        }
+        CHECK(!skipped, "%lld left out as the time has jumped", (long long)skipped);
+        wait_until_decoded(&r);
+        atomic_store(&until_return, 20);
+        equalize_stage_set_late(r.stage, INT64_MIN, 60 * FRAME_US);
+        do {
+            if (receive(&r, &frame) != 0)
+                abort();
+            equalize_stage_taken(r.stage, frame);
+            equalize_stage_shown(r.stage, frame);
+            skipped += frame->decoded.skipped;
+            returned += frame->decoded.returned;
+            shown++;
+            equalized_frame_free(&r.shown);
+            r.shown = frame;
+        } while (frame->decoded.position < 60 * FRAME_US);
+        CHECK(skipped > 0 && shown + skipped == frame->decoded.position / FRAME_US + 1,
+              "%lld left out, %lld not, at %lld", (long long)skipped, (long long)shown,
+              (long long)frame->decoded.position);
+        CHECK(returned == 1, "that the input has returned is told %lld times", (long long)returned);
+    }
+    close_rig(&r);
+}
+
+/* A GPU has all that wait at once: what is shown, and those ahead. */
+static void frames_overlap(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
+        for (int i = 1; i < 5; i++) {
+            show_next(&r, "before");
+            wait_until_taken(&r, i + 2);
+            (void)fake_gpu_most();
+            set(&r, 0.1 * i, LUMEQ_MODE_GLOBAL);
+            see_anew(&r, "anew");
+            const int most = fake_gpu_most();
+            CHECK(most == 3, "%d frames at a time", most);
+        }
+    close_rig(&r);
+}
+
+/* Frames in the memory of a GPU that is lost are equalized anew, whichever are in flight. */
+static void a_lost_gpu_takes_nothing(void)
+{
+    for (int i = 0; i < 8; i++) {
+        Rig r;
+        if (open_rig(&r)) {
+            r.unwanted = 1;
+            equalize_stage_allow_device(r.stage, 1);
+            fake_gpu_lose_after(1 + i);
+            if (start(&r, AV_NOPTS_VALUE))
+                for (int k = 0; k < 4; k++) {
+                    show_next(&r, "on a GPU");
+                    CHECK(k || r.shown->on_device, "elsewhere");
+                    set(&r, 0.2 * k, k % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
+                    see_anew(&r, "on a GPU, anew");
+                    fake_gpu_wake();
+                    if (!r.shown->on_device)
+                        check_shown(&r, "once it wakes up");
+                }
+            CHECK(fake_gpu_is_lost() && equalize_stage_is_lost(r.stage), "it was not lost");
+            CHECK(!r.shown->on_device && notes == 1, "said %d times", notes);
+        }
+        close_rig(&r);
+        fake_gpu_free();
+    }
+}
+
+/* The same where the stage may have to wait with the last of them, and wakes nobody. */
+static void poll_until_taken(const Rig *r, int count)
+{
+    const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
+    while (r->taken < count && av_gettime_relative() < end)
+        av_usleep(1000);
+    CHECK(r->taken >= count, "%d taken, not %d", r->taken, count);
+}
+
+/* The most that wait: until there are so many, or for a while. */
+static int watch_waiting(Rig *r, int enough)
+{
+    const int64_t patience = enough == INT_MAX ? 50000 : LIVENESS_S * INT64_C(1000000);
+    const int64_t end = av_gettime_relative() + patience;
+    int most = 0;
+    while (most < enough && av_gettime_relative() < end) {
+        const int count = equalize_stage_waiting(r->stage);
+        most = count > most ? count : most;
+        av_usleep(1000);
+    }
+    return most;
+}
+
+/* Frames that are too large for two of them wait one by one, whatever the window asks for
+ * meanwhile; small ones wait beside each other. */
+static void what_waits_is_bounded(void)
+{
+    for (int small = 0; small < 2; small++) {
+        Rig r;
+        const int64_t at_most = small ? 0 : 400 * 224 * 3; /* there is the decoded frame, too */
+        if (open_bounded(&r, 0, at_most) && start(&r, AV_NOPTS_VALUE))
+            for (int i = 0; i < 4; i++) {
+                show_next(&r, "before");
+                poll_until_taken(&r, i + 3);
+                set(&r, 0.2 * i, LUMEQ_MODE_GLOBAL);
+                equalize_stage_redo(r.stage);
+                const int most = watch_waiting(&r, small ? 2 : INT_MAX);
+                CHECK(small ? most >= 2 : most == 1, "%d wait", most);
+                see_anew(&r, "anew");
+            }
+        close_rig(&r);
+    }
+}
+
+#define SETTLE_US (CHECK_SLOWER * INT64_C(1000000))
+
+/* Until all is decoded, and taken by the stage. That is about to equalize the last one, too, unless
+ * it was decoded while another was equalized: nobody can tell, so it is given a while for it. */
+static void wait_for_feed(Rig *r)
+{
+    const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
+    while (video_feed_look(r->feed, &r->error) != AVERROR_EOF && av_gettime_relative() < end)
+        av_usleep(1000);
+    const int64_t settled = av_gettime_relative() + SETTLE_US;
+    while (r->taken_at < r->decoded_at && av_gettime_relative() < settled)
+        av_usleep(1000);
+}
+
+static void show_newest(Rig *r)
+{
+    EqualizedFrame *frame;
+    int64_t taken_at = INT64_MAX;
+    wait_for_feed(r);
+    while (receive(r, &frame) == 0) {
+        see(r, frame, 0);
+        check_shown(r, "the newest");
+        CHECK(frame->decoded.decoded_at <= taken_at, "one that has waited came before");
+        taken_at = r->taken_at;
+        equalize_stage_taken(r->stage, frame);
+    }
+    CHECK(r->shown && r->shown->decoded.position == LAST_FRAME * FRAME_US, "not the last");
+}
+
+/* A live frame that the window has not come for gives way to a newer one, as if it had not been;
+ * not to one that was decoded while it was equalized, which would be for ever. Nothing of an input
+ * before it is in the first one. */
+static void the_newest_is_shown(void)
+{
+    for (int before = 0; before < 2; before++) {
+        Rig r;
+        if (open_bounded(&r, 1, 0) && start(&r, AV_NOPTS_VALUE)) {
+            if (before)
+                show_next(&r, "a live one");
+            show_newest(&r);
+            stop(&r);
+            forget_seen(&r);
+            if (!before && start(&r, 0)) {
+                EqualizedFrame *frame;
+                show_newest(&r);
+                set(&r, 0.3, LUMEQ_MODE_GLOBAL); /* nothing is taken back from before it */
+                CHECK(receive(&r, &frame) == AVERROR_EOF, "%s", r.error.text);
+            }
+        }
+        close_rig(&r);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"one_after_the_other", one_after_the_other},
+    {"settings_reach_what_is_ahead", settings_reach_what_is_ahead},
+    {"settings_overtake", settings_overtake},
+    {"a_seek_leaves_nothing", a_seek_leaves_nothing},
+    {"settings_after_a_seek", settings_after_a_seek},
+    {"the_window_goes_on", the_window_goes_on},
+    {"the_end_is_the_last", the_end_is_the_last},
+    {"late_frames_are_left_out", late_frames_are_left_out},
+    {"frames_overlap", frames_overlap},
+    {"a_lost_gpu_takes_nothing", a_lost_gpu_takes_nothing},
+    {"what_waits_is_bounded", what_waits_is_bounded},
+    {"the_newest_is_shown", the_newest_is_shown},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,252 @@
+/* The queue between two stages: its bounds, its two ends, and threads on both. */
+#include <pthread.h>
+#include <sched.h>
+
+#include <libavutil/error.h>
+
+#include "check.h"
+#include "run/queue.h"
+
+static atomic_int freed;
+
+typedef struct Thing {
+    int value, skipped;
+} Thing;
+
+static void count_freed(void *thing)
+{
+    (void)thing;
+    atomic_fetch_add(&freed, 1);
+}
+
+static void note_dropped(const void *oldest, void *next)
+{
+    ((Thing *)next)->skipped += ((const Thing *)oldest)->skipped + 1;
+}
+
+static Queue *open_queue(int count, int64_t bytes, int drops)
+{
+    Queue *queue;
+    const QueueOptions options = {.item = sizeof(Thing),
+                                  .count = count,
+                                  .bytes = bytes,
+                                  .free = count_freed,
+                                  .drop = drops ? note_dropped : NULL};
+    atomic_store(&freed, 0);
+    if (queue_open(&queue, &options) < 0)
+        abort();
+    return queue;
+}
+
+static int put(Queue *queue, int value, int64_t bytes, QueueWait wait)
+{
+    Thing thing = {.value = value};
+    return queue_put(queue, &thing, bytes, wait);
+}
+
+/* The value, or the negative answer. */
+static int take(Queue *queue, QueueWait wait)
+{
+    Thing thing;
+    const int ret = queue_take(queue, &thing, wait);
+    return ret < 0 ? ret : thing.value;
+}
+
+static void keeps_the_order(void)
+{
+    Queue *queue = open_queue(3, 0, 0);
+    int next = 0, expected = 0;
+    for (int round = 0; round < 5; round++) {
+        while (put(queue, next, 1 << 30, QUEUE_TRY) == 0)
+            next++;
+        CHECK(next - expected == 3 && queue_count(queue) == 3, "%d wait", next - expected);
+        for (int i = 0; i <= round % 3; i++) {
+            const int value = take(queue, QUEUE_TRY);
+            CHECK(value == expected, "%d instead of %d", value, expected);
+            expected++;
+        }
+    }
+    queue_close(&queue);
+    CHECK(!queue && atomic_load(&freed) == next - expected, "%d freed", atomic_load(&freed));
+}
+
+static void bounds_bytes(void)
+{
+    Queue *queue = open_queue(10, 100, 0);
+    CHECK(put(queue, 1, 60, QUEUE_TRY) == 0, "there is room");
+    CHECK(put(queue, 2, 40, QUEUE_TRY) == 0, "there is just room");
+    CHECK(put(queue, 3, 1, QUEUE_TRY) == AVERROR(EAGAIN), "no byte is left");
+    CHECK(take(queue, QUEUE_TRY) == 1 && put(queue, 3, 61, QUEUE_TRY) == AVERROR(EAGAIN),
+          "one byte is missing");
+    CHECK(put(queue, 3, 60, QUEUE_TRY) == 0, "bytes that were taken are free");
+    CHECK(take(queue, QUEUE_TRY) == 2 && take(queue, QUEUE_TRY) == 3, "the order");
+    CHECK(put(queue, 4, 1000, QUEUE_TRY) == 0, "a large one waits alone");
+    CHECK(put(queue, 5, 0, QUEUE_TRY) == AVERROR(EAGAIN), "alone");
+    queue_close(&queue);
+}
+
+static void the_oldest_gives_way(void)
+{
+    Queue *queue = open_queue(2, 100, 1);
+    Thing thing;
+    for (int i = 0; i < 5; i++)
+        CHECK(put(queue, i, 10, QUEUE_WAIT) == 0, "%d has to wait", i);
+    CHECK(atomic_load(&freed) == 3, "%d freed", atomic_load(&freed));
+    CHECK(queue_take(queue, &thing, QUEUE_TRY) == 0 && thing.value == 3 && thing.skipped == 3,
+          "%d, which knows of %d before it", thing.value, thing.skipped);
+    CHECK(put(queue, 5, 95, QUEUE_TRY) == 0, "bytes are made room for, too");
+    CHECK(queue_take(queue, &thing, QUEUE_TRY) == 0 && thing.value == 5 && thing.skipped == 1,
+          "%d, which knows of %d before it", thing.value, thing.skipped);
+    CHECK(queue_wait_for_room(queue) == 0, "there always is");
+    queue_close(&queue);
+}
+
+/* Whoever put it can have it back while nobody has taken it. */
+static void the_newest_comes_back(void)
+{
+    Queue *queue = open_queue(3, 100, 0);
+    Thing thing = {0};
+    CHECK(queue_take_back(queue, &thing) == AVERROR(EAGAIN), "there is none");
+    for (int i = 0; i < 5; i++) { /* round the ring */
+        put(queue, 2 * i, 40, QUEUE_TRY);
+        put(queue, 2 * i + 1, 60, QUEUE_TRY);
+        CHECK(queue_take_back(queue, &thing) == 0 && thing.value == 2 * i + 1, "%d", thing.value);
+        CHECK(put(queue, 100, 60, QUEUE_TRY) == 0, "its bytes are free");
+        CHECK(take(queue, QUEUE_TRY) == 2 * i && take(queue, QUEUE_TRY) == 100, "the order");
+    }
+    CHECK(atomic_load(&freed) == 0, "it is the caller's");
+    queue_close(&queue);
+}
+
+/* Down, the end comes after what is queued. */
+static void ends_from_above(void)
+{
+    Queue *queue = open_queue(4, 0, 0);
+    CHECK(queue_look(queue) == AVERROR(EAGAIN), "it is empty");
+    put(queue, 1, 0, QUEUE_WAIT);
+    put(queue, 2, 0, QUEUE_WAIT);
+    queue_end(queue, AVERROR_EOF);
+    queue_end(queue, AVERROR(EIO)); /* the first one holds */
+    CHECK(put(queue, 3, 0, QUEUE_WAIT) == AVERROR_EXIT, "it has ended");
+    CHECK(queue_wait_for_room(queue) == AVERROR_EXIT, "it has ended");
+    CHECK(queue_look(queue) == 0 && take(queue, QUEUE_WAIT) == 1, "what is queued comes first");
+    CHECK(take(queue, QUEUE_TRY) == 2, "what is queued comes first");
+    CHECK(take(queue, QUEUE_WAIT) == AVERROR_EOF && queue_look(queue) == AVERROR_EOF, "the end");
+    queue_restart(queue);
+    CHECK(take(queue, QUEUE_TRY) == AVERROR(EAGAIN) && put(queue, 4, 0, QUEUE_TRY) == 0, "anew");
+    queue_restart(queue);
+    CHECK(atomic_load(&freed) == 1 && queue_count(queue) == 0, "something is left");
+    queue_close(&queue);
+}
+
+/* Up, at once. */
+static void stops_from_below(void)
+{
+    Queue *queue = open_queue(4, 0, 0);
+    put(queue, 1, 0, QUEUE_WAIT);
+    queue_stop(queue);
+    CHECK(atomic_load(&freed) == 1, "what is queued is kept");
+    CHECK(put(queue, 2, 0, QUEUE_WAIT) == AVERROR_EXIT, "it was stopped");
+    CHECK(take(queue, QUEUE_WAIT) == AVERROR_EXIT, "it was stopped");
+    queue_end(queue, AVERROR_EOF);
+    CHECK(take(queue, QUEUE_WAIT) == AVERROR_EXIT, "the stop is what counts");
+    queue_close(&queue);
+}
+
+/* ---- threads ---- */
+
+#define MANY 20000
+
+typedef struct Writer {
+    Queue *queue;
+    int count, last; /* of what was put */
+} Writer;
+
+static void *write_many(void *arg)
+{
+    Writer *w = arg;
+    while (w->count < MANY && put(w->queue, w->count, w->count % 7, QUEUE_WAIT) == 0)
+        w->count++;
+    w->last = put(w->queue, -1, 0, QUEUE_WAIT);
+    queue_end(w->queue, AVERROR_EOF);
+    return NULL;
+}
+
+static void everything_arrives(void)
+{
+    Queue *queue = open_queue(5, 20, 0);
+    Writer w = {.queue = queue};
+    pthread_t thread;
+    int count = 0, value;
+    if (!CHECK(pthread_create(&thread, NULL, write_many, &w) == 0, "no thread"))
+        return;
+    while ((value = take(queue, count % 3 ? QUEUE_WAIT : QUEUE_TRY)) != AVERROR_EOF) {
+        CHECK(value == count || value == AVERROR(EAGAIN) || (value == -1 && count == MANY),
+              "%d instead of %d", value, count);
+        count += value == count;
+    }
+    pthread_join(thread, NULL);
+    CHECK(count == MANY && atomic_load(&freed) == 0, "%d of %d", count, MANY);
+    queue_close(&queue);
+}
+
+/* Whoever waits for room, or for an item, is told at once. */
+static void a_stop_wakes(void)
+{
+    for (int i = 0; i < 50; i++) {
+        Queue *queue = open_queue(2, 0, 0);
+        Writer w = {.queue = queue};
+        pthread_t thread;
+        if (!CHECK(pthread_create(&thread, NULL, write_many, &w) == 0, "no thread"))
+            return;
+        for (int taken = 0; taken < i; taken++)
+            take(queue, QUEUE_WAIT);
+        queue_stop(queue);
+        pthread_join(thread, NULL);
+        CHECK(w.last == AVERROR_EXIT && w.count < MANY, "%d were put", w.count);
+        CHECK(atomic_load(&freed) == w.count - i, "%d of %d freed", atomic_load(&freed),
+              w.count - i);
+        queue_close(&queue);
+    }
+}
+
+static void *take_one(void *arg)
+{
+    Writer *w = arg;
+    w->last = take(w->queue, QUEUE_WAIT);
+    return NULL;
+}
+
+static void an_end_wakes(void)
+{
+    for (int i = 0; i < 50; i++) {
+        Queue *queue = open_queue(2, 0, 0);
+        Writer w = {.queue = queue};
+        pthread_t thread;
+        if (!CHECK(pthread_create(&thread, NULL, take_one, &w) == 0, "no thread"))
+            return;
+        if (i % 2)
+            sched_yield();
+        if (i % 4 < 2)
+            queue_stop(queue);
+        else
+            queue_end(queue, AVERROR(EIO));
+        pthread_join(thread, NULL);
+        CHECK(w.last == (i % 4 < 2 ? AVERROR_EXIT : AVERROR(EIO)), "answers %d", w.last);
+        queue_close(&queue);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"keeps_the_order", keeps_the_order},
+    {"bounds_bytes", bounds_bytes},
+    {"the_oldest_gives_way", the_oldest_gives_way},
+    {"the_newest_comes_back", the_newest_comes_back},
+    {"ends_from_above", ends_from_above},
+    {"stops_from_below", stops_from_below},
+    {"everything_arrives", everything_arrives},
+    {"a_stop_wakes", a_stop_wakes},
+    {"an_end_wakes", an_end_wakes},
+};
+
+CHECK_MAIN(tests)
