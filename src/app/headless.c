@@ -240,12 +240,9 @@ static int open_again(void *opaque, const Source *like, Source **source, MediaEr
 }
 
 /* See PlannedOptions. From the thread that equalizes. */
-static int next_curve(void *opaque, int64_t shift, AVRational base, MeasuredFrame *frame,
-                      LumeqCurve **curve, MediaError *error)
+static int next_curve(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error)
 {
     const Run *run = opaque;
-    (void)shift;
-    (void)base;
     return lookahead_next(run->lookahead, frame, curve, error);
 }
 

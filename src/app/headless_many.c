@@ -18,8 +18,7 @@
 #include "media/process.h"
 #include "media/text_list.h"
 
-/* Room for what is said at once. */
-#define LINE_BYTES 4096
+#define LINE_BYTES 4096 /* buffer for a line of messages */
 
 /* A process and its file. */
 typedef struct Slot {
@@ -31,17 +30,17 @@ typedef struct Many {
     const Options *options;
     atomic_int *stop;
     ManyFiles list;
-    TextList made; /* folders, in this order */
-    int most;      /* at a time */
-    int next;      /* the first file that was not begun */
+    TextList made; /* folders, in order of creation */
+    int most;      /* files at a time */
+    int next;      /* the next file to start */
     Slot *slots;
     int slot; /* of the process that is being started */
     int64_t frames;
     double seconds; /* of video */
-    /* Of several at a time. */
+    /* Used if several run at a time. */
     Progress progress;
-    ProgressShare *shares; /* by place, shared with the processes */
-    double size, done;     /* of all inputs in bytes, and of those that are done */
+    ProgressShare *shares; /* by slot, in memory shared with the processes */
+    double size, done;     /* bytes of all inputs, and of those that are done */
 } Many;
 
 static double now(void)
@@ -58,7 +57,7 @@ static int is_stopped(const Many *m)
 
 /* ---- folders ---- */
 
-/* Made by this run: it goes again where nothing comes into it. */
+/* Makes a folder and notes it, to be removed at the end if it is empty. */
 static int make_folder(Many *m, const char *path)
 {
     struct stat there;
@@ -70,8 +69,8 @@ static int make_folder(Many *m, const char *path)
     return text_list_add(&m->made, path);
 }
 
-/* Those of an output that are not there yet, from the folder of all outputs on: the one that it
- * lies in has to be there. 0, or -1 with why not. */
+/* Makes the missing folders of an output, from the folder of all outputs on, whose parent has to
+ * exist. Returns 0, or -1 with the reason. */
 static int make_folders(Many *m, const char *output, char *why, size_t size)
 {
     char *path = strdup(output);
@@ -96,7 +95,7 @@ static int make_folders(Many *m, const char *output, char *why, size_t size)
 static void remove_empty_folders(Many *m)
 {
     for (int i = m->made.count - 1; i >= 0; i--)
-        (void)!rmdir(m->made.all[i]); /* not where something is in it */
+        (void)!rmdir(m->made.all[i]); /* fails if it is not empty */
 }
 
 /* ---- one file ---- */
@@ -116,7 +115,7 @@ static void fail(Many *m, int file, int code, const char *why)
     note(m, file, code, why);
 }
 
-/* In the process of the file. */
+/* Runs in the child process. */
 static int run_file(void *many, int pipe)
 {
     const Many *m = many;
@@ -128,18 +127,18 @@ static int run_file(void *many, int pipe)
     one.output = file->output;
     one.jobs = 0;
     if (m->most > 1) {
-        one.progress = PROGRESS_NONE; /* there is one for all */
+        one.progress = PROGRESS_NONE; /* the parent shows one for all */
         result.share = &m->shares[m->slot];
         if (m->progress.style == PROGRESS_BAR)
             say_over_bottom();
-        (void)setvbuf(stderr, NULL, _IOLBF, LINE_BYTES); /* what is said comes in whole lines */
+        (void)setvbuf(stderr, NULL, _IOLBF, LINE_BYTES); /* keeps lines whole */
     }
     const int code = headless_run(&one, m->stop, &result);
-    (void)!write(pipe, &result, sizeof(result)); /* it is short: all of it, or none */
+    (void)!write(pipe, &result, sizeof(result)); /* short enough to be atomic */
     return code;
 }
 
-/* 1: its process runs. */
+/* Starts the process of a file. Returns 1, or 0 after reporting why not. */
 static int start(Many *m, int file, int slot, Process *process)
 {
     char why[1024];
@@ -171,7 +170,7 @@ static int start_next(void *many, int slot, Process *process)
         if (file->why) {
             fail(m, number, -file->fault, file->why);
         } else if (file->done) {
-            say(SAY_NORMAL, "%s is done: it is there, and not older than its input",
+            say(SAY_NORMAL, "%s is done: it exists and is not older than its input",
                 media_quote(file->output));
             file->code = EXIT_DONE;
         } else {
@@ -200,15 +199,15 @@ static int end_file(void *many, int slot, int status)
         return 0;
     }
     char why[600];
-    snprintf(why, sizeof(why), "%s could not be processed: that ended by signal %d (%s)",
+    snprintf(why, sizeof(why), "%s could not be processed: the process ended by signal %d (%s)",
              media_quote(m->list.files[file].input), WTERMSIG(status), strsignal(WTERMSIG(status)));
     fail(m, file, EXIT_INPUT, why);
     return 0;
 }
 
-/* ---- how far they are ---- */
+/* ---- progress ---- */
 
-/* By the sizes of the files: how long they are is not known before they are opened. */
+/* Progress counts bytes of input: durations are only known once files are opened. */
 static void begin_progress(Many *m)
 {
     for (int i = 0; i < m->list.count; i++) {
@@ -272,7 +271,7 @@ static void say_total(const Many *m, double took)
         m->seconds, took);
 }
 
-/* Each was said when it came, among lines about others. */
+/* Repeats the errors, which were shown between messages about other files. */
 static void say_failed(const Many *m)
 {
     for (int i = 0; i < m->list.count && !m->options->quiet; i++) {
@@ -287,7 +286,7 @@ static void say_failed(const Many *m)
     }
 }
 
-/* Of the first file that failed; a signal is about all of them. */
+/* The exit code of the first file that failed; a signal ends all of them. */
 static int exit_code(const Many *m)
 {
     if (is_stopped(m))
@@ -308,13 +307,13 @@ static int finish(Many *m, double began)
         say_failed(m);
     }
     if (left)
-        say(SAY_ERRORS, "interrupted: %d of %d file%s %s not begun; --resume goes on with %s", left,
-            m->list.count, m->list.count == 1 ? "" : "s", left == 1 ? "was" : "were",
+        say(SAY_ERRORS, "interrupted: %d of %d file%s %s not begun; --resume continues with %s",
+            left, m->list.count, m->list.count == 1 ? "" : "s", left == 1 ? "was" : "were",
             left == 1 ? "it" : "them");
     return exit_code(m);
 }
 
-/* One after the other, without --jobs. */
+/* Without --jobs, one at a time. */
 static int choose_most(const Many *m)
 {
     const int most = m->options->jobs != 0 ? job_run_at_a_time(m->options, 0) : 1;
@@ -388,7 +387,7 @@ static int list_files(Many *m, MediaError *error)
         say(SAY_NORMAL, "%d file%s without video %s left alone", m->list.others,
             m->list.others == 1 ? "" : "s", m->list.others == 1 ? "is" : "are");
     if (m->list.left_aside)
-        say(SAY_NORMAL, "the folder %s is for outputs, and not looked into",
+        say(SAY_NORMAL, "the folder %s is for outputs and is skipped",
             media_quote(m->list.left_aside));
     return 0;
 }

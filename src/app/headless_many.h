@@ -1,5 +1,5 @@
-/* Many files, each of which is a run without a window, by a process of its own: what one of them
- * breaks, as a crash or a GPU that is lost, is not the others'. */
+/* Processes many files without a window, each in a process of its own: a crash or a lost GPU
+ * affects one file only. */
 #ifndef LUMEQ_APP_HEADLESS_MANY_H
 #define LUMEQ_APP_HEADLESS_MANY_H
 
@@ -7,8 +7,8 @@
 
 #include "app/options/options.h"
 
-/* As headless_run(), with options_many(). While no other thread runs. The processes return from it,
- * too, each with the exit code of its file. */
+/* As headless_run(), for options_many(). No other thread may be running, since this forks. The
+ * function also returns in each child process, with the exit code of its file. */
 int headless_many_run(const Options *options, atomic_int *stop);
 
 #endif

@@ -24,7 +24,7 @@ void job_program(char *text, size_t size)
              version % 1000, libraries);
 }
 
-/* Only what does not change the film. */
+/* Accepts only options that do not change the film. */
 static int check_arguments(int argc, char **argv, MediaError *error)
 {
     for (int i = 0; i < argc; i++) {
@@ -32,11 +32,10 @@ static int check_arguments(int argc, char **argv, MediaError *error)
         if (strcmp(name, "-q") == 0 || strcmp(name, "-v") == 0 || strcmp(name, "-y") == 0)
             continue;
         if (name[0] != '-' || !name[1])
-            return media_fail(
-                error, MEDIA_USAGE,
-                "%s is a word too many: behind the plan stand the number of one part, "
-                "where there is one to make, and options",
-                media_quote(name));
+            return media_fail(error, MEDIA_USAGE,
+                              "%s is a word too many: after the plan come the number of one part, "
+                              "if the step needs it, and options",
+                              media_quote(name));
         name += strspn(name, "-");
         const size_t n = strcspn(name, "=");
         const Option *option = option_find(name, n);
@@ -44,14 +43,14 @@ static int check_arguments(int argc, char **argv, MediaError *error)
         if (!option_arguments_may_differ(name, n))
             return media_fail(
                 error, MEDIA_USAGE,
-                "%s: what the film is to be is in the plan; here stand only --backend, "
+                "%s: the options of the film are in the plan; steps only take --backend, "
                 "--device, --threads, --open-timeout, --progress, --color, -q, -v and -y",
                 media_quote(arg));
     }
     return 0;
 }
 
-/* The options of the plan and then those of the step, as one command line. */
+/* Parses the options of the plan and those of the step as one command line. */
 static int parse(JobFilm *f, int argc, char **argv)
 {
     const JobPlan *plan = &f->plan;
@@ -62,7 +61,7 @@ static int parse(JobFilm *f, int argc, char **argv)
         const char *argument = plan->arguments.all[i];
         if (!option_arguments_is_carried(argument))
             return media_fail(&f->error, MEDIA_INPUT,
-                              "the plan has the argument %s, and a plan may not have that option",
+                              "the plan has the argument %s, which is not allowed in a plan",
                               media_quote(argument));
         ret |= text_list_add(all, argument);
     }
@@ -105,7 +104,7 @@ void job_film_deepen(JobFilm *f)
     f->params = options_params(&f->options, f->input);
 }
 
-/* The codes are found when the film is planned. */
+/* Finds the range of codes of deep gray video when the film is planned; later it is the plan's. */
 static int find_codes(JobFilm *f)
 {
     CodeRange *codes = &f->reader.decoder.codes;
@@ -127,7 +126,7 @@ static int find_codes(JobFilm *f)
     return 0;
 }
 
-/* Parts are read and written in any order. */
+/* Parts need files that can be read in any order. */
 static int check_files(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -141,9 +140,8 @@ static int check_files(JobFilm *f)
         why = "the output is another kind of file";
     else if (writer_is_picture(f->writer))
         why = "the output is a single picture";
-    return why ? media_fail(
-                     &f->error, MEDIA_USAGE,
-                     "a film in parts needs an input and an output that are regular files: %s", why)
+    return why ? media_fail(&f->error, MEDIA_USAGE,
+                            "a film in parts needs regular files as input and output: %s", why)
                : 0;
 }
 
@@ -174,7 +172,7 @@ int job_film_open(JobFilm *f)
         return f->error.fault;
     if (source_is_one_picture(f->source))
         return media_fail(&f->error, MEDIA_USAGE,
-                          "%s is a picture: there is no film to be in parts",
+                          "%s is a picture, not a film that can be in parts",
                           media_quote(o->input));
     if (writer_map(f->writer, f->source, &f->error) < 0 || find_codes(f) < 0)
         return f->error.fault;
@@ -225,7 +223,7 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
     return *first ? 0 : f->error.fault;
 }
 
-/* `encode`: and gives it this frame, alone. */
+/* `encode`: also encodes this frame alone. */
 static int open_encoder(JobFilm *f, const AVFrame *first, int encode)
 {
     Options options = f->options;
@@ -254,10 +252,10 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
 
 /* ---- the encoder's version ---- */
 
-/* In what comes first of it: its text is nowhere else. */
+/* Bytes of the first packet that may hold the version. */
 #define VERSION_WITHIN 65536
 
-/* Of the encoder that is open: in its extradata, or in the first packet. */
+/* Finds the version of the open encoder in its extradata or the first packet (or NULL). */
 static int find_version(const JobFilm *f, const AVPacket *first, char text[ENCODER_VERSION_BYTES])
 {
     int size = 0;
@@ -293,7 +291,7 @@ int job_film_check_encoder(JobFilm *f, const AVPacket *first)
     if (strcmp(text, planned ? planned : "") == 0)
         return 0;
     return media_fail(&f->error, MEDIA_INPUT,
-                      "the film was planned with %s, and here is %s: all parts need the same "
+                      "the film was planned with %s, but here is %s: all parts need the same "
                       "encoder",
                       planned ? planned : "an encoder that does not tell its version",
                       *text ? text : "one that does not tell its version");
@@ -309,7 +307,7 @@ int job_film_check_gpu(JobFilm *f, int part)
     if (!engine_needs_gpu(&f->options) || !atomic_load(&f->engine.context_lost))
         return 0;
     return media_fail(&f->error, MEDIA_USAGE,
-                      ENGINE_NO_GPU "it was lost; part %d is to be made elsewhere, or with "
+                      ENGINE_NO_GPU "it was lost; make part %d on another machine, or with "
                                     "--backend auto",
                       part);
 }

@@ -1,4 +1,4 @@
-/* What each step of a job works with: the film, as one run would have it. */
+/* The film of a job, opened as one run would open it, and the steps that use it. */
 #ifndef LUMEQ_APP_JOB_FILM_H
 #define LUMEQ_APP_JOB_FILM_H
 
@@ -9,109 +9,109 @@
 
 typedef struct JobFilm {
     Options options;
-    TextList argv; /* that they point into */
+    TextList argv; /* options points into it */
     atomic_int *stop;
     JobPlan plan;
     Engine engine;
     WriterOptions writer_options;
     Writer *writer;
-    Source *source; /* NULL where it was handed on */
+    Source *source;
     ReaderOptions reader;
     OptionsInput input;
-    LumeqParams params; /* what the options make of it */
+    LumeqParams params;
     Progress progress;
     MediaError error;
     JobFile seen;     /* the output when this run began */
-    char damage[512]; /* known loss of the input, at the join */
+    char damage[512]; /* of the input, in words, at the join */
 
-    /* Of a run that takes all steps. */
-    int within;    /* the progress is that of all of them */
-    int resume;    /* a plan that is there is gone on with */
-    int at_a_time; /* parts that are made, if it is within */
-    int measures;  /* and measured */
+    int whole; /* the film is measured as one part; if the GPU is lost, by the CPU */
+
+    /* Set by --jobs, which takes all steps. */
+    int within;    /* the progress shown is that of all steps */
+    int resume;    /* continues with a plan that exists */
+    int at_a_time; /* parts that are encoded at a time */
+    int measures;  /* parts that are measured at a time */
 } JobFilm;
 
-/* The program and its libraries, which all steps have to have in common. */
+/* The versions of the program and its libraries: all steps need the same. */
 void job_program(char *text, size_t size);
 
-/* Reads the plan at `path`, and the options: those of the plan, and those of this step, `argc` of
- * them. The film is zeroed but for `stop`, and is to be closed in any case. */
+/* Reads the plan at `path` and parses its options and `argc` more, those of the step. The film is
+ * zeroed except `stop`; close it in any case. */
 int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
 
-/* Opens what computes, the writer and the input. */
+/* Opens the equalizer, the writer and the input. */
 int job_film_open(JobFilm *film);
 
-/* What follows from the plan's depth, once that is known. */
+/* Updates the parameters after the plan's depth was chosen. */
 void job_film_deepen(JobFilm *film);
 
-/* Opens the input as one run does, for who reads it again; its caller closes it. */
+/* Opens the input again, as one run does; the caller closes it. */
 int job_film_source(void *film, Source **source, MediaError *error);
 
-/* The first frame of the film, which the caller frees, and what becomes 0. The source is read
- * on. */
+/* Decodes the first frame, which the caller frees. *zero: see reader_zero(). */
 int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
 
-/* Opens the encoder of the writer for frames like the first one, as they are written. */
+/* Opens the writer's encoder for frames like the first one. */
 int job_film_open_encoder(JobFilm *film, const AVFrame *first);
 
-/* The same, and finds out which version of it there is: the first frame is encoded, where that
- * tells. The writer is of no further use. */
+/* Opens the encoder and notes its version in the plan; for some encoders, this encodes the first
+ * frame. The writer cannot be used afterwards. */
 int job_film_try_encoder(JobFilm *film, const AVFrame *first);
 
-/* Whether the encoder that is open is the one that was planned with, by its extradata and the first
- * packet of a part; NULL: there is none yet, and extradata that tells nothing is as it was planned.
- * MEDIA_INPUT. */
+/* MEDIA_INPUT: the open encoder has another version than the plan's, by its extradata or the first
+ * packet of a part. NULL: there is no packet yet; extradata without a version is accepted then. */
 int job_film_check_encoder(JobFilm *film, const AVPacket *first);
 
-/* Whether the step still has the GPU that it has to have (--backend cuda): else a fault that says
- * to have this part made elsewhere. */
+/* MEDIA_USAGE: the options need a GPU and it is lost, so another machine should make this part. */
 int job_film_check_gpu(JobFilm *film, int part);
 
-/* Whether the histograms of frames are told of. */
+/* True if the statistics, the report or the overlay need histograms. */
 int job_film_has_histograms(const JobFilm *film);
 
-/* The progress of a step, unless it is one of several. */
+/* Starts and ends the progress display, unless the step is one of several. */
 void job_film_begin(JobFilm *film);
 void job_film_end(JobFilm *film, const char *state);
 
 void job_film_close(JobFilm *film);
 
-/* ---- steps: each reads the files of those before it, and leaves something whole or nothing. All
- * return 0 or a fault, which film->error has. ---- */
+/* ---- steps ---- */
+
+/* Each reads the files of the steps before it, and writes a complete result or nothing. They return
+ * 0 or a fault, which is in film->error. */
 
 /* Plans the film of film->options. */
 int job_step_plan(JobFilm *film);
 
-/* Measures a part that was listed; and makes a plan of all that were measured. */
+/* Measures a listed part; finishes a plan whose parts are all measured. */
 int job_step_measure(JobFilm *film, int part);
 int job_step_finish(JobFilm *film);
 
-/* Writes a part. */
+/* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Makes the output of the parts, and removes the folder. *code: EXIT_DONE or EXIT_DAMAGED. */
+/* Joins the parts and removes the folder. *code: EXIT_DONE, EXIT_DAMAGED or EXIT_OUTPUT. */
 int job_step_join(JobFilm *film, int *code);
 
-/* Whether a job has made this output, its statistics and its report (NULL: none), and was ended
- * before it could say so: then it does that now, and removes the folder. *code: as above. */
+/* True if a join wrote the output, the statistics and the report (NULL: not asked for), but was
+ * killed before it could remove the folder: says so and removes it. *code: as above. */
 int job_is_joined(const char *output, const char *rows, const char *report, int *code);
 
-/* Whether the job whose folder is there has made this output. */
+/* True if the output was made by the job whose folder still exists. */
 int job_is_own(const char *output);
 
-/* Whether another run has joined the film since film->seen. Then the output is another file, and
- * the folder names it; or the folder has lost its plan, and the output differs from the one at the
- * start of the job and is newer than the plan. Says so, and removes the rest of the folder. *code:
- * as above, by the known loss of the input (NULL: nothing). */
+/* True if another run has joined the film since film->seen: the output is a new file, newer than
+ * the plan, and the folder either names it or has no plan any longer. Says so, and removes the rest
+ * of the folder. *code: as above, by the damage of the input (NULL: none). */
 int job_is_joined_since(const JobFilm *film, const char *damage, int *code);
 
-/* Before anything else of a job: checks its folder. If the job is going to replace a file, the
- * folder notes that: should the job end before it has a plan, nobody takes that file for its film.
- * MEDIA_OUTPUT. */
+/* Checks the folder of a job that begins. If the job will replace a file, this is noted in the
+ * folder: if the job then fails before it has a plan, --resume does not mistake the old file for
+ * its film. MEDIA_OUTPUT. */
 int job_begin(const Options *options, int resume, MediaError *error);
 
-/* Whether the output exists, with its statistics and its report, and is not older than the input,
- * and no job for it is unfinished. Says so. */
+/* True if no job for the output is unfinished, it exists with its statistics and its report, and it
+ * is not older than the input. Says so. */
 int job_is_done(const Options *options);
 
 #endif

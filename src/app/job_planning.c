@@ -1,4 +1,4 @@
-/* The steps of a job before its parts are written: job_film.h has them all. */
+/* The steps of a job before its parts are encoded: plan and measure. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -16,32 +16,29 @@
 #include "app/output_depth.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"
+#include "job/frame_file.h"
 #include "job/job_folder.h"
-#include "job/part_curves.h"
-#include "job/part_measures.h"
 #include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/process.h"
 #include "panel/panel.h"
-#include "run/curve_planner.h"
 #include "run/equalizer_frame.h"
 #include "run/measure_pass.h"
 
-/* More threads make an encoder's pictures worse, and no faster. */
+/* With more threads, encoders lose quality and gain no speed. */
 #define MOST_ENCODER_THREADS 16
 
 #define MOST_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
 
-/* Of a part, where nothing else is asked for. */
-#define USUAL_SECONDS 60.0
+#define USUAL_SECONDS 60.0 /* of a part */
 
 static int out_of_memory(JobFilm *f)
 {
     return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
 }
 
-/* As it is found from any folder. NULL: out of memory. */
+/* The absolute path. NULL: out of memory. */
 static char *absolute(const char *path)
 {
     char folder[PATH_MAX];
@@ -50,7 +47,7 @@ static char *absolute(const char *path)
     return job_path(folder, path);
 }
 
-/* What is written beside the output; NULL: nothing. */
+/* Checks the path of the statistics or the report; NULL: not asked for. */
 static int check_beside(JobFilm *f, const char *option, const char *path)
 {
     if (path && !f->options.overwrite && access(path, F_OK) == 0)
@@ -61,7 +58,7 @@ static int check_beside(JobFilm *f, const char *option, const char *path)
     return 0;
 }
 
-/* What is known of the plan before anything is read. */
+/* Fills in what the options alone determine. */
 static int begin_plan(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -84,9 +81,8 @@ static int begin_plan(JobFilm *f)
         (o->report && !plan->report) || !plan->folder || !plan->asked != !*asked ||
         option_arguments(o, text_list_add, &plan->arguments) < 0)
         return out_of_memory(f);
-    /* The encoder has half as many threads again as cores, as x264 does it: they wait for each
-     * other. The decoder has as many as in one run: what becomes of damaged pictures depends on
-     * them. */
+    /* The encoder gets 1.5 threads per core, as x264 does it, since they wait for each other. The
+     * decoder gets as many as in one run: how damage is concealed depends on them. */
     const int cores = process_cores(), share = f->within ? cores / f->at_a_time : cores;
     plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MOST_ENCODER_THREADS);
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
@@ -103,7 +99,7 @@ static int same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* What a plan that is there was made for, that this one is not; NULL: they are for the same. */
+/* How an existing plan differs from this one; NULL: not at all. */
 static const char *differs_in(const JobPlan *there, const JobPlan *plan)
 {
     const JobInput *a = &there->identity, *b = &plan->identity;
@@ -126,27 +122,26 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
     return NULL;
 }
 
-/* Whether it may be gone on with what is there; `other`: what it was made for, or NULL. */
+/* Checks if the existing plan may be continued. `other`: how it differs, or NULL. */
 static int check_plan_there(JobFilm *f, const char *other)
 {
     const char *folder = media_quote(f->plan.folder), *output = f->plan.output;
     if (other)
         return media_fail(&f->error, MEDIA_USAGE,
-                          "%s has a plan already, and not for this (%s); -y%s replaces it", folder,
-                          other, f->resume ? " without --resume" : "");
+                          "%s has a plan already, but for something else (%s); -y%s replaces it",
+                          folder, other, f->resume ? " without --resume" : "");
     if (f->within && !f->resume)
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "%s has what an earlier run for this has done; --resume goes on with it, "
-                          "-y begins anew",
-                          folder);
+        return media_fail(
+            &f->error, MEDIA_USAGE,
+            "%s has the files of an earlier run; --resume continues it, -y starts over", folder);
     if (f->resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
         return media_fail(&f->error, MEDIA_USAGE,
-                          "the output %s exists; -y overwrites it, when all parts are there",
+                          "the output %s exists; -y overwrites it when all parts are done",
                           media_quote(output));
     return 0;
 }
 
-/* 1: the plan is there already, and is the film's now; 0: there is none, or none that counts. */
+/* Returns 1 if a plan exists, which becomes the film's; 0: no plan exists, or -y replaces it. */
 static int take_plan_there(JobFilm *f)
 {
     JobPlan there = {0};
@@ -173,7 +168,7 @@ static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error
     return 0;
 }
 
-/* Whether the film can be encoded as asked for is known before it is measured. */
+/* Opens the encoder before the film is measured, to find out if it can encode it. */
 static int try_encoder(JobFilm *f)
 {
     AVFrame *first = NULL;
@@ -192,128 +187,117 @@ static int try_encoder(JobFilm *f)
 
 typedef struct Measuring {
     JobFilm *film;
-    int part; /* -1: all of the film */
-    MeasureFile *file;
+    int part;
+    FrameWriter out;
 } Measuring;
 
-/* See MeasurePass.take. A lost GPU ends a part that has to be measured on one. */
-static int keep_measure(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
-                        LumeqMeasure **measure, MediaError *error)
+/* See MeasurePass.take. */
+static int add_measure(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
+                       LumeqMeasure **measure, MediaError *error)
 {
-    const Measuring *m = opaque;
+    Measuring *m = opaque;
     Progress *p = &m->film->progress;
     int on = RUN_ON;
-    if (measure_file_add(m->file, which, *measure, error) < 0)
+    if (frame_writer_add_measure(&m->out, which, *measure, error) < 0)
         return error->fault;
     p->frame++;
     p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     progress_update(p);
-    if (m->part >= 0 && job_film_check_gpu(m->film, m->part) < 0)
+    if (!m->film->whole && job_film_check_gpu(m->film, m->part) < 0)
         atomic_compare_exchange_strong(m->film->stop, &on, RUN_OVER);
     return 0;
 }
 
-/* Frames of all parts are converted to the first one of the film. */
-static int find_shape(JobFilm *f)
+/* Measures a part. After so many `tries` with wrong frames, decoding begins further back. */
+static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
 {
-    AVFrame *first = NULL;
-    int64_t zero;
-    const int ret = f->reader.shape.width ? 0 : job_film_first(f, &first, &zero);
-    av_frame_free(&first);
-    return ret;
-}
-
-/* Measures a part, which is decoded from `tries` places further back; -1: the whole film. */
-static int measure(JobFilm *f, int number, int tries, MeasureFile *file, PartMeasures *measures)
-{
-    static const JobPart whole = {.begin_pts = INT64_MIN};
-    const JobPart *part = number < 0 ? &whole : &f->plan.parts[number];
+    const JobPart *part = &f->plan.parts[number];
     const ReaderSpan span = {part_seek_again(part, tries), f->plan.zero, part->begin_pts,
                              part->end_pts};
-    Measuring measuring = {f, number, file};
-    int ret = find_shape(f);
+    Measuring m = {.film = f, .part = number};
+    PartMeasures measures;
+    AVFrame *first = NULL;
+    int64_t zero;
+    int ret = f->reader.shape.width ? 0 : job_film_first(f, &first, &zero);
     MeasurePass pass = {.reader = f->reader,
                         .context = f->engine.context,
                         .params = &f->params,
                         .from_pts = part->begin_pts,
-                        .take = keep_measure,
-                        .opaque = &measuring};
+                        .take = add_measure,
+                        .opaque = &m};
     pass.reader.copy = 0;
-    if (number >= 0)
-        pass.reader.span = &span; /* of the last part, --frames is the end at the latest */
+    pass.reader.span = &span; /* the last part may end earlier, by --frames */
+    if (ret >= 0)
+        ret = record_writer_open(&m.out.out, job_part_path(f->plan.folder, "measured", number),
+                                 &f->error);
     if (ret >= 0)
         ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
         ret = measure_pass_run(&pass, &f->error);
-    if (ret >= 0)
-        ret = measure_file_flush(file, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
         ret = media_fail(&f->error, MEDIA_INPUT, "interrupted");
-    memcpy(measures->before, pass.before, sizeof(pass.before));
-    measures->damage = pass.report;
+    memcpy(measures.before, pass.before, sizeof(pass.before));
+    measures.damage = pass.report;
+    if (ret >= 0)
+        ret = part_measures_commit(&m.out, &measures, &f->plan, number, &f->error);
+    *frames = m.out.out.count;
+    frame_writer_close(&m.out);
     source_close(&pass.source);
+    av_frame_free(&first);
     return ret;
 }
 
-static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
-{
-    MeasureFile *file = NULL;
-    PartMeasures measures = {0};
-    int ret = measure_file_open(&file, f->plan.output, &f->error);
-    if (ret >= 0)
-        ret = measure(f, number, tries, file, &measures);
-    if (ret >= 0)
-        ret = part_measures_write(&measures, &f->plan, number, file, &f->error);
-    *frames = measures.frames;
-    measure_file_close(&file);
-    return ret;
-}
-
-/* Reads the measures of a part. `last`: the marks of the frames before it, or NULL. If those came
- * out otherwise, the part is measured again, from further back. */
-static int read_measures(JobFilm *f, int part, const uint32_t last[2], PartMeasures *measures)
+/* Opens the measures of a part. `last`: the marks of the two frames before it, or NULL. If these
+ * came out differently when the part was measured, it is measured again, from further back. */
+static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameReader *reader,
+                         PartMeasures *measures)
 {
     for (int tries = 0;; tries++) {
         int64_t frames;
-        if (part_measures_read(measures, &f->plan, part, &f->error) < 0)
-            return f->error.fault;
-        const int fits = !last || !measures->frames ||
+        if (part_measures_open(reader, measures, &f->plan, part, &f->error) < 0)
+            return f->error.fault
+                       ? f->error.fault
+                       : media_fail(&f->error, MEDIA_INPUT, "part %d is not measured", part);
+        const int fits = !last || !reader->file.count ||
                          (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
                           (tries || !damage_is_seen(&measures->damage)));
         if (fits || part_seek_again(&f->plan.parts[part], tries) < 0)
             return 0;
-        say(SAY_DETAILS, "part %d is measured anew, from further back", part);
-        part_measures_close(measures);
+        say(SAY_DETAILS, "part %d is measured again, from further back", part);
+        frame_reader_close(reader);
         if (measure_part(f, part, tries + 1, &frames) < 0)
             return f->error.fault;
     }
 }
 
-/* All measures, one part after the other. */
-static int gather(JobFilm *f, MeasureFile *file, DamageReport *damage)
+/* Collects the frames of all parts, and the damage. */
+static int gather(JobFilm *f, FilmFrames *frames, DamageReport *damage)
 {
+    const int64_t most = f->options.frames >= 0 ? f->options.frames : INT64_MAX;
     uint32_t last[2] = {0};
     int ret = 0, known = 0;
     for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
-        PartMeasures measures = {0};
-        ret = read_measures(f, i, known ? last : NULL, &measures);
+        FrameReader reader = {0};
+        PartMeasures measures;
+        ret = open_measures(f, i, known ? last : NULL, &reader, &measures);
         if (ret >= 0)
-            ret = part_measures_add(&measures, i, file, f->options.frames, &f->error);
+            ret = film_frames_add(frames, &reader.file, most, &f->error);
         if (ret >= 0)
             damage_add(damage, &measures.damage);
-        if (measures.frames) {
-            last[1] = measures.frames > 1 ? measures.last[1] : last[0];
-            last[0] = measures.last[0];
+        if (ret >= 0 && reader.file.count) {
+            const Record *end = reader.file.records + reader.file.count;
+            last[1] = reader.file.count > 1 ? end[-2].frame.mark : last[0];
+            last[0] = end[-1].frame.mark;
             known = 1;
         }
-        part_measures_close(&measures);
+        frame_reader_close(&reader);
     }
-    return ret < 0 ? ret : measure_file_flush(file, &f->error);
+    return ret;
 }
 
 /* ---- planning ---- */
 
-/* In the words of one run, which reads all parts. */
+/* Puts the damage into words, as one run would. */
 static int note_damage(JobFilm *f, DamageReport *damage)
 {
     const Options *o = &f->options;
@@ -327,7 +311,7 @@ static int note_damage(JobFilm *f, DamageReport *damage)
     return f->plan.damage ? 0 : out_of_memory(f);
 }
 
-/* How many parts are wanted of a film of so many seconds. */
+/* The number of parts for a film of this length. */
 static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
 {
     if (o->parts > 0)
@@ -336,147 +320,220 @@ static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
     return FFMAX(FFMAX(least, 1), parts > JOB_MOST_PARTS ? JOB_MOST_PARTS : (int64_t)(parts + 0.5));
 }
 
-/* Notes the encoder of the deeper output, which may be another one than that for the source. */
+/* Opens the encoder for the deeper output, which may be another one. */
 static int try_deeper_encoder(JobFilm *f)
 {
     writer_close(&f->writer);
     free(f->plan.encoder_version);
     f->plan.encoder_version = NULL;
-    f->writer_options.tracks.note = NULL; /* the first one has said all */
+    f->writer_options.tracks.note = NULL; /* the first writer has said it */
     int ret = engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error);
     if (ret >= 0)
         ret = writer_map(f->writer, f->source, &f->error);
     return ret < 0 ? ret : try_encoder(f);
 }
 
-/* --pix-fmt auto10, as in one run: see headless.c. */
-static int choose_depth(JobFilm *f, MeasureFile *measures)
+static LumeqMoment moment_of(const JobPlan *plan, const MeasuredFrame *frame, int64_t number)
 {
-    const AVRational base = f->plan.time_base;
-    FramesSeen seen = {.frames = measure_file_count(measures)};
+    return measured_moment(frame, number, av_rescale_q(plan->zero, AV_TIME_BASE_Q, plan->time_base),
+                           plan->time_base);
+}
+
+/* Counts the frames that a lookahead would see first, and those of them that need filtering. */
+static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
+{
+    const int64_t lookahead = lookahead_of_parts(&f->options);
+    CurveMaker *maker = NULL;
+    MeasuredFrame frame;
+    int ret = curve_maker_open(&maker, &f->params, 0, 0, &f->error);
+    for (int64_t time = 0; ret >= 0 && time<lookahead; seen->filtered += ret> 0) {
+        ret = film_measures_next(&in, &frame, &f->error);
+        if (ret <= 0)
+            break;
+        const LumeqMoment moment = moment_of(&f->plan, &frame, seen->frames++);
+        ret = curve_maker_judge(maker, &frame, in.measure, &moment, &f->error);
+        time = moment.time;
+    }
+    curve_maker_close(&maker);
+    film_measures_close(&in);
+    return ret;
+}
+
+/* --pix-fmt auto10, as in one run: see headless.c. */
+static int choose_depth(JobFilm *f, FilmMeasures in)
+{
+    FramesSeen seen = {0};
     if (!output_depth_is_auto(&f->options))
         return 0;
-    const int ret = curve_planner_filtered(measures, &f->params,
-                                           av_rescale_q(f->plan.zero, AV_TIME_BASE_Q, base), base,
-                                           &seen.filtered, &f->error);
+    const int ret = survey(f, in, &seen);
     if (ret >= 0)
         f->plan.depth = output_depth_choose(&f->options, &f->params, f->writer, f->source, seen);
     job_film_deepen(f);
     return ret >= 0 && f->plan.depth ? try_deeper_encoder(f) : ret;
 }
 
-/* Decisions about all frames of a film. */
-typedef struct Judging {
-    const JobFilm *film;
+typedef struct Planning {
+    JobFilm *film;
+    FilmMeasures in;
+    CurveMaker *maker;
+    int64_t put; /* measures */
+    int ended;
     Decisions decisions;
     StatsArrays arrays;
-} Judging;
+} Planning;
 
-static void judge(void *opaque, const MeasuredFrame *frame, const LumeqCurve *curve)
+static int next_curve(Planning *p, MeasuredFrame *frame, LumeqCurve **curve)
 {
-    Judging *j = opaque;
-    LumeqFrameStats stats = equalizer_ask_stats(&j->arrays);
-    const enum AVPixelFormat format =
-        convert_deeper((enum AVPixelFormat)frame->format, j->film->plan.depth);
-    if (lumeq_curve_stats(curve, &stats) < 0)
-        return;
-    const Decision decision = decision_find(&stats, &j->film->params, convert_depth(format),
-                                            frame->range == AVCOL_RANGE_JPEG);
-    decisions_add(&j->decisions, &decision);
+    MediaError *error = &p->film->error;
+    int ret;
+    while ((ret = curve_maker_next(p->maker, frame, curve, error)) == 0 && !p->ended) {
+        ret = film_measures_next(&p->in, frame, error);
+        if (ret < 0)
+            return ret;
+        p->ended = !ret;
+        const LumeqMoment moment = moment_of(&p->film->plan, frame, p->put++);
+        if (curve_maker_put(p->maker, p->ended ? NULL : frame, p->in.measure, &moment, error) < 0)
+            return error->fault;
+    }
+    return ret ? ret : media_fail(error, MEDIA_INPUT, "a frame has no curve");
 }
 
-/* The curves of the plan, and what they do in words. */
-static int plan_curves(JobFilm *f, MeasureFile *measures, const FilmFrames *frames)
+static void judge(Planning *p, const MeasuredFrame *frame, const LumeqCurve *curve)
 {
-    char text[512];
-    Judging *j = calloc(1, sizeof(*j));
-    if (!j)
-        return out_of_memory(f);
-    j->film = f;
-    int ret = part_curves_plan(&f->plan, measures, &f->params, lookahead_of_parts(&f->options),
-                               frames, source_start(f->source), job_film_has_histograms(f),
-                               (CurveWatcher){judge, j}, &f->error);
-    decisions_text(&j->decisions, text, sizeof(text));
-    free(j);
-    free(f->plan.picture);
-    f->plan.picture = *text ? strdup(text) : NULL;
-    if (ret >= 0 && *text && !f->plan.picture)
-        ret = out_of_memory(f);
+    LumeqFrameStats stats = equalizer_ask_stats(&p->arrays);
+    const enum AVPixelFormat format =
+        convert_deeper((enum AVPixelFormat)frame->format, p->film->plan.depth);
+    if (lumeq_curve_stats(curve, &stats) < 0)
+        return;
+    const Decision decision = decision_find(&stats, &p->film->params, convert_depth(format),
+                                            frame->range == AVCOL_RANGE_JPEG);
+    decisions_add(&p->decisions, &decision);
+}
+
+/* Writes the curves of a part. */
+static int plan_part(Planning *p, int number)
+{
+    JobFilm *f = p->film;
+    JobPart *part = &f->plan.parts[number];
+    FrameWriter out = {0};
+    int ret =
+        record_writer_open(&out.out, job_part_path(f->plan.folder, "curves", number), &f->error);
+    for (int64_t i = 0; ret >= 0 && i < part->frames; i++) {
+        MeasuredFrame frame;
+        LumeqCurve *curve = NULL;
+        ret = next_curve(p, &frame, &curve);
+        if (ret > 0) {
+            judge(p, &frame, curve);
+            ret =
+                frame_writer_add_curve(&out, &frame, curve, !job_film_has_histograms(f), &f->error);
+        }
+        lumeq_curve_unref(&curve);
+    }
+    if (ret >= 0)
+        ret = part_curves_commit(&out, part, &f->error);
+    frame_writer_close(&out);
     return ret;
+}
+
+/* Writes the curves of all parts, and notes what they do in words. */
+static int plan_curves(JobFilm *f, FilmMeasures in)
+{
+    JobPlan *plan = &f->plan;
+    char text[512];
+    Planning *p = calloc(1, sizeof(*p));
+    if (!p)
+        return out_of_memory(f);
+    p->film = f;
+    p->in = in;
+    int ret = curve_maker_open(&p->maker, &f->params, lookahead_of_parts(&f->options), plan->depth,
+                               &f->error);
+    for (int i = 0; ret >= 0 && i < plan->part_count; i++)
+        ret = plan_part(p, i);
+    decisions_text(&p->decisions, text, sizeof(text));
+    curve_maker_close(&p->maker);
+    film_measures_close(&p->in);
+    free(p);
+    free(plan->picture);
+    plan->picture = *text ? strdup(text) : NULL;
+    return ret >= 0 && *text && !plan->picture ? out_of_memory(f) : ret;
 }
 
 static void say_planned(const JobFilm *f)
 {
     const JobPlan *plan = &f->plan;
-    const JobPart *last = &plan->parts[plan->part_count - 1];
-    say(SAY_NORMAL,
-        "%s: %" PRId64 " frame%s in %d part%s, %.0f bytes of curves a frame, planned in %.2f s",
+    say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, planned in %.2f s",
         media_quote(plan->folder), plan->frames, plan->frames == 1 ? "" : "s", plan->part_count,
-        plan->part_count == 1 ? "" : "s",
-        (double)(last->position + last->size) / (double)plan->frames,
-        progress_elapsed(&f->progress));
+        plan->part_count == 1 ? "" : "s", progress_elapsed(&f->progress));
 }
 
-static int finish_plan(JobFilm *f, MeasureFile *measures)
+static int finish_plan(JobFilm *f, const FilmFrames *frames)
 {
     JobPlan *plan = &f->plan;
     const AVRational base = plan->time_base;
     const int64_t limit = f->options.frames;
-    FilmFrames frames = {0};
-    int ret = film_frames_read(&frames, measures, &f->error);
-    if (ret >= 0 && !frames.count)
-        ret =
-            media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", f->source->name);
+    const FilmMeasures in = {plan, plan->part_count, frames->count, .part = 0};
+    if (!frames->count)
+        return media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded",
+                          f->source->name);
+    if (choose_depth(f, in) < 0)
+        return f->error.fault;
+    const MeasuredFrame *last = &frames->all[frames->count - 1];
+    const int64_t end = last->pts + last->duration, length = end - frames->all[0].pts;
+    plan->length_us = av_rescale_q(length, base, AV_TIME_BASE_Q);
+    plan->film_end = limit >= 0 && frames->count >= limit ? av_rescale_q(end, base, AV_TIME_BASE_Q)
+                                                          : AV_NOPTS_VALUE;
+    if (!plan->wanted_parts)
+        plan->wanted_parts = wanted_parts(f->at_a_time, &f->options, (double)length * av_q2d(base));
+    int ret = film_frames_cut(frames, plan, plan->wanted_parts, source_start(f->source),
+                              f->options.overlay ? panel_stretch : NULL, &f->error);
     if (ret >= 0)
-        ret = choose_depth(f, measures);
-    if (ret >= 0) {
-        plan->length_us = av_rescale_q(frames.end - frames.pts[0], base, AV_TIME_BASE_Q);
-        plan->film_end = limit >= 0 && frames.count >= limit
-                             ? av_rescale_q(frames.end, base, AV_TIME_BASE_Q)
-                             : AV_NOPTS_VALUE;
-        if (!plan->wanted_parts)
-            plan->wanted_parts = wanted_parts(f->at_a_time, &f->options,
-                                              (double)(frames.end - frames.pts[0]) * av_q2d(base));
-        if (f->options.overlay)
-            film_frames_keep_together(&frames, panel_stretch,
-                                      av_rescale_q(plan->zero, AV_TIME_BASE_Q, base), base);
-        ret = film_frames_cut(&frames, plan->wanted_parts, &f->error);
-    }
-    if (ret >= 0)
-        ret = plan_curves(f, measures, &frames);
+        ret = plan_curves(f, in);
     if (ret >= 0 && limit >= 0)
-        plan->parts[plan->part_count - 1].end_pts = frames.pts[frames.count - 1] + 1;
-    film_frames_free(&frames);
+        plan->parts[plan->part_count - 1].end_pts = last->pts + 1;
     plan->ready = 1;
     return ret < 0 ? ret : job_plan_write(plan, &f->error);
 }
 
-/* Plans the film by the measures of its parts; `whole`: measures it first. */
-static int plan_film(JobFilm *f, int whole)
+/* Plans the film by the measures of its parts. */
+static int plan_film(JobFilm *f)
 {
-    MeasureFile *file = NULL;
-    PartMeasures measures = {0};
+    FilmFrames frames = {0};
     DamageReport damage = {.part = {.video_end = AV_NOPTS_VALUE, .any_end = AV_NOPTS_VALUE}};
-    job_film_begin(f);
-    int ret = measure_file_open(&file, f->plan.output, &f->error);
+    int ret = gather(f, &frames, &damage);
     if (ret >= 0)
-        ret = whole ? measure(f, -1, 0, file, &measures) : gather(f, file, &damage);
-    if (ret >= 0 && whole)
+        ret = note_damage(f, &damage);
+    if (ret >= 0)
+        ret = finish_plan(f, &frames);
+    film_frames_free(&frames);
+    return ret;
+}
+
+/* Measures the film as one part, which is not listed in a file first, and plans it. */
+static int plan_whole(JobFilm *f)
+{
+    JobPart *part = job_plan_add_part(&f->plan);
+    int64_t frames;
+    if (!part)
+        return out_of_memory(f);
+    *part = (JobPart){.begin_pts = INT64_MIN, .end_pts = INT64_MAX, .seek_us = -1};
+    f->whole = 1;
+    f->progress.duration = 0;
+    job_film_begin(f);
+    int ret = job_plan_set_mark(&f->plan, &f->error);
+    if (ret >= 0)
+        ret = measure_part(f, 0, 0, &frames);
+    if (ret >= 0)
         ret = take_plan_there(f); /* another run may have been faster */
     if (ret == 0)
-        ret = note_damage(f, whole ? &measures.damage : &damage);
-    if (ret == 0)
-        ret = finish_plan(f, file);
+        ret = plan_film(f);
     job_film_end(f, ret < 0 ? "failed" : "done");
-    measure_file_close(&file);
     return ret < 0 ? ret : 0;
 }
 
 /* ---- steps ---- */
 
-/* The parts, which others measure. A run that takes all steps may write others than it measures; it
- * has no list where there is one part alone, or packets do not tell: then it measures the film as a
- * whole. */
+/* Lists the parts that other processes will measure. With --jobs there is no list if there would be
+ * one part only, or packets have no times: then the film is measured as a whole. */
 static int list_parts(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -500,7 +557,7 @@ static int list_parts(JobFilm *f)
     if (f->within && f->plan.part_count < 2) {
         f->plan.part_count = 0;
         f->plan.wanted_parts = 0;
-        f->error = (MediaError){0}; /* which comes again, if there is one */
+        f->error = (MediaError){0};
         ret = 0;
     } else if (ret >= 0 && (ret = take_plan_there(f)) == 0) /* another run may have been faster */
         ret = job_plan_write(&f->plan, &f->error);
@@ -517,12 +574,10 @@ static int make_plan(JobFilm *f)
     int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
     if (ret >= 0 && (f->options.no_measure || f->within))
         ret = list_parts(f);
-    if (ret >= 0 && !f->plan.part_count) {
-        f->progress.duration = 0;
-        ret = plan_film(f, 1);
-    }
+    if (ret >= 0 && !f->plan.part_count)
+        ret = plan_whole(f);
     if (ret < 0)
-        (void)rmdir(f->plan.folder); /* unless there is something in it */
+        (void)rmdir(f->plan.folder); /* if it is empty */
     return ret;
 }
 
@@ -536,7 +591,7 @@ int job_step_plan(JobFilm *f)
     const int ret = there == 0 ? make_plan(f) : there;
     char *begun = ret < 0 ? NULL : job_path(f->plan.folder, JOB_BEGUN);
     if (begun)
-        (void)unlink(begun); /* now the plan says that the output is not this job's film yet */
+        (void)unlink(begun); /* now the plan shows that the output is not this job's film yet */
     free(begun);
     if (ret >= 0 && !there && f->plan.ready)
         say_planned(f);
@@ -555,12 +610,12 @@ int job_step_measure(JobFilm *f, int part)
         say(SAY_NORMAL, "the plan is finished: there is nothing left to measure");
         return 0;
     }
-    if (part_measures_are_there(&f->plan, part, &why) && !f->options.overwrite) {
+    if (part_measures_exist(&f->plan, part, &why) && !f->options.overwrite) {
         say(SAY_NORMAL, "part %d is measured already", part);
         return 0;
     }
     if (why.fault)
-        say(SAY_NORMAL, "part %d was measured, but is so anew: what is there cannot be used", part);
+        say(SAY_NORMAL, "part %d is measured again: its file cannot be used", part);
     f->writer_options.take_encoded = ignore_packet;
     int ret = job_film_open(f);
     job_film_begin(f);
@@ -574,14 +629,15 @@ int job_step_measure(JobFilm *f, int part)
     return ret;
 }
 
-/* Which parts are not measured yet. */
+/* Checks that all parts are measured. */
 static int check_measured(JobFilm *f)
 {
     int missing = 0, first = 0;
     for (int i = f->plan.part_count - 1; i >= 0; i--) {
-        PartMeasures measures = {0};
-        const int ret = part_measures_read(&measures, &f->plan, i, &f->error);
-        part_measures_close(&measures);
+        FrameReader reader;
+        PartMeasures measures;
+        const int ret = part_measures_open(&reader, &measures, &f->plan, i, &f->error);
+        frame_reader_close(&reader);
         if (f->error.fault)
             return f->error.fault;
         missing += ret < 0;
@@ -594,7 +650,6 @@ static int check_measured(JobFilm *f)
                    : 0;
 }
 
-/* The numbers of parts are those that were listed, or fewer, unless others were planned. */
 int job_step_finish(JobFilm *f)
 {
     if (f->plan.ready) {
@@ -606,7 +661,9 @@ int job_step_finish(JobFilm *f)
         return f->error.fault;
     if (!f->plan.wanted_parts)
         f->plan.wanted_parts = f->plan.part_count;
-    const int ret = plan_film(f, 0);
+    job_film_begin(f);
+    const int ret = plan_film(f);
+    job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say_planned(f);
     return ret;

@@ -12,45 +12,47 @@
 #include "app/signals.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
-#include "job/part_measures.h"
+#include "job/frame_file.h"
 #include "media/log.h"
 #include "media/process.h"
 
-/* So many cores one film in the making keeps busy at least, whatever encodes it. README.md beside
- * src/job/ has the figures. */
+/* Cores that one run keeps busy at least: measured with ffv1, whose encoder has 4 slices. */
 #define CORES_OF_RUN 4
 
 #define MOST_TEXT 64
 #define MOST_DEVICES 64
 #define MOST_SLOTS 256 /* --jobs */
-#define TRIES 2        /* of a part */
+#define TRIES 2        /* for each part */
 
-/* A process that makes a part; {0}: none. */
+/* A process that makes a part. */
 typedef struct Worker {
-    int index, device;
+    int part, device;
     int64_t frames;
     char last[sizeof(((Process *)0)->line)]; /* its last message */
 } Worker;
 
+/* A part of the current step. */
+typedef struct Todo {
+    int tries;
+    int taken; /* a process makes it, or it is done */
+} Todo;
+
 typedef struct JobRun {
     const Options *options;
     atomic_int *stop;
-    JobFilm film; /* the plan's */
-    int jobs;     /* parts that are made at a time */
-    int measures; /* and measured */
-    char *path;   /* of the plan */
-    const char *step;
-    int devices[MOST_DEVICES], device_count; /* GPUs that are left */
+    JobFilm film;
+    int jobs, measures;                      /* parts that are encoded, and measured, at a time */
+    char *path;                              /* of the plan */
+    const char *step;                        /* the current one: `measure` or `segment` */
+    int devices[MOST_DEVICES], device_count; /* GPUs that still work */
     Worker *slots;
-    int *parts, count, next; /* numbers of those to be made; the next one by its index */
-    int *tries;              /* of each, by index */
-    int *again, again_count; /* indices of those that failed once */
-    int64_t before;          /* frames of parts that are done */
-    int said;
+    Todo *parts;    /* of the step */
+    int64_t before; /* frames of parts that are done */
+    int said;       /* a message of a part was shown */
     int joined;
 } JobRun;
 
-/* The GPUs of --devices; 0: there are none, or it is not given. */
+/* Lists the GPUs of --devices. Returns 0 without that option. */
 static int list_devices(const Options *o, int numbers[MOST_DEVICES])
 {
     char why[128];
@@ -69,7 +71,7 @@ static int list_devices(const Options *o, int numbers[MOST_DEVICES])
     return count > MOST_DEVICES ? MOST_DEVICES : count;
 }
 
-/* That one run has a use for. */
+/* Cores that one encode keeps busy. */
 static int cores_of_run(const Options *o, int rows)
 {
     if (o->threads > 0)
@@ -79,7 +81,7 @@ static int cores_of_run(const Options *o, int rows)
     return cores > CORES_OF_RUN ? cores : CORES_OF_RUN;
 }
 
-/* Measuring has no encoder, and goes as far as decoders do. */
+/* Measuring needs no encoder, so more parts fit. */
 static int measures_at_a_time(const Options *o, int jobs)
 {
     const int cores = o->threads > 0 ? (int)o->threads : CORES_OF_RUN;
@@ -128,7 +130,6 @@ static int make_plan(JobRun *r)
 
 /* ---- the parts ---- */
 
-/* What is done with each. */
 static const char measure[] = "measure", segment[] = "segment";
 
 static void begin_devices(JobRun *r)
@@ -141,8 +142,7 @@ static void begin_devices(JobRun *r)
     }
 }
 
-/* One that is lost is used no more while there is another; the last one's part may be finished on
- * the CPU. */
+/* While another GPU is left, a part must not continue on the CPU when its GPU is lost. */
 static const char *backend_of(const JobRun *r)
 {
     static const char *const names[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
@@ -158,7 +158,7 @@ static int at_a_time(const JobRun *r)
     return r->step == segment ? r->jobs : r->measures;
 }
 
-static int start_part(JobRun *r, int slot, int index, Process *process)
+static int start_part(JobRun *r, int slot, int number, Process *process)
 {
     const int share = process_cores() / at_a_time(r);
     const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
@@ -175,31 +175,34 @@ static int start_part(JobRun *r, int slot, int index, Process *process)
                           (char *)backend_of(r),
                           NULL};
     const ProcessOptions options = {.argv = argv, .stream = STDERR_FILENO};
-    snprintf(part, sizeof(part), "%d", r->parts[index]);
+    snprintf(part, sizeof(part), "%d", number);
     snprintf(threads, sizeof(threads), "--threads=%d",
              r->options->threads > 0 ? (int)r->options->threads
              : share < 1             ? 1
                                      : share);
     snprintf(gpu, sizeof(gpu), "--device=%d", device);
     snprintf(timeout, sizeof(timeout), "--open-timeout=%g", r->options->open_timeout);
-    r->slots[slot] = (Worker){.index = index, .device = device};
-    r->tries[index]++;
+    r->slots[slot] = (Worker){.part = number, .device = device};
+    r->parts[number].tries++;
+    r->parts[number].taken = 1;
     const int reason = process_start(process, &options);
     return reason ? media_fail(&r->film.error, MEDIA_OUTPUT, "no process can be started: %s",
                                strerror(reason))
                   : 1;
 }
 
-/* Those that failed first. */
+/* Parts that failed come first. */
 static int start_next(void *run, int slot, Process *process)
 {
     JobRun *r = run;
-    if (!r->again_count && r->next == r->count)
-        return 0;
-    return start_part(r, slot, r->again_count ? r->again[--r->again_count] : r->next++, process);
+    int next = -1;
+    for (int i = 0; i < r->film.plan.part_count; i++)
+        if (!r->parts[i].taken && (next < 0 || r->parts[i].tries > r->parts[next].tries))
+            next = i;
+    return next < 0 ? 0 : start_part(r, slot, next, process);
 }
 
-/* A line of progress, or a message. */
+/* Takes a line of progress, or a message. */
 static void take_line(void *worker, const char *line)
 {
     Worker *w = worker;
@@ -215,7 +218,8 @@ static int read_part(void *run, int slot, Process *process)
     return process_read_lines(process, take_line, &((JobRun *)run)->slots[slot]);
 }
 
-/* A GPU that is lost, or was never there: its part is made on another, or on the CPU. */
+/* If the process failed because its GPU is lost or missing, stops using that GPU. Returns 0 for
+ * other failures. */
 static int is_forgiven(JobRun *r, const Worker *w)
 {
     int left = 0;
@@ -227,15 +231,15 @@ static int is_forgiven(JobRun *r, const Worker *w)
     if (left < r->device_count)
         say(SAY_WARNINGS, "GPU %d is used no more (%s): %s", w->device,
             w->last + strlen(ENGINE_NO_GPU),
-            left ? "what it had is made on another" : "the CPU goes on");
+            left ? "its part is made on another" : "the CPU goes on");
     r->device_count = left;
     return 1;
 }
 
-/* The exit code and the last line of a process that failed for good become the error. */
+/* Reports the exit code and the last message of a process that failed for good. */
 static int fail_part(JobRun *r, const Worker *w, int status)
 {
-    const int part = r->parts[w->index], code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    const int part = w->part, code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     MediaError *error = &r->film.error;
     if (code >= -MEDIA_USAGE && code <= -MEDIA_OUTPUT && w->last[0])
         return media_fail(error, -code, "part %d: %s", part, w->last);
@@ -259,10 +263,10 @@ static int end_part(void *run, int slot, int status)
     if (atomic_load(r->stop) || r->film.error.fault)
         return 0;
     if (WIFEXITED(status) && is_forgiven(r, &w))
-        r->tries[w.index]--;
-    if (r->tries[w.index] >= TRIES)
+        r->parts[w.part].tries--;
+    if (r->parts[w.part].tries >= TRIES)
         return fail_part(r, &w, status);
-    r->again[r->again_count++] = w.index;
+    r->parts[w.part].taken = 0;
     return 0;
 }
 
@@ -278,27 +282,27 @@ static void look_at_parts(void *run)
     progress_update(p);
 }
 
-/* Takes a step with all parts that lack it, several at a time. */
+/* Takes a step for all parts that lack it, several at a time. */
 static int make_parts(JobRun *r, const char *step)
 {
     JobFilm *f = &r->film;
     const int all = f->plan.part_count;
+    int done = 0;
     MediaError ignored = {0};
     r->step = step;
-    r->before = r->count = r->next = r->again_count = r->said = 0;
+    r->before = r->said = 0;
     r->parts = calloc((size_t)all, sizeof(*r->parts));
-    r->tries = calloc((size_t)all, sizeof(*r->tries));
-    r->again = calloc((size_t)all, sizeof(*r->again));
     r->slots = calloc((size_t)at_a_time(r), sizeof(*r->slots));
-    const int has_memory = r->parts && r->tries && r->again && r->slots;
-    for (int i = 0; i < all && has_memory; i++)
-        if (step == measure ? part_measures_are_there(&f->plan, i, &ignored)
-                            : film_joiner_has(&f->plan, i))
+    const int has_memory = r->parts && r->slots;
+    for (int i = 0; i < all && has_memory; i++) {
+        r->parts[i].taken = step == measure ? part_measures_exist(&f->plan, i, &ignored)
+                                            : film_joiner_has(&f->plan, i);
+        done += r->parts[i].taken;
+        if (r->parts[i].taken)
             r->before += f->plan.parts[i].frames;
-        else
-            r->parts[r->count++] = i;
-    if (r->count < all && has_memory)
-        say(SAY_NORMAL, "%d of %d parts are %s already", all - r->count, all,
+    }
+    if (done)
+        say(SAY_NORMAL, "%d of %d parts are %s already", done, all,
             step == measure ? "measured" : "there");
     const ProcessPool pool = {
         .jobs = at_a_time(r),
@@ -312,16 +316,14 @@ static int make_parts(JobRun *r, const char *step)
     f->progress.frames = f->plan.frames;
     f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
     if (!has_memory || process_pool_run(&pool) < 0)
-        (void)media_fail(&f->error, MEDIA_OUTPUT, "out of memory"); /* unless it says why */
+        (void)media_fail(&f->error, MEDIA_OUTPUT, "out of memory"); /* keeps an earlier error */
     free(r->parts);
-    free(r->tries);
-    free(r->again);
     free(r->slots);
     return f->error.fault;
 }
 
-/* Takes a step in this process, by the plan, as whoever else does it: it takes little time. `code`:
- * the exit code of a join; NULL: the plan is finished. */
+/* Joins, or finishes the plan if `code` is NULL, in this process. *code: the exit code of the
+ * join. */
 static int take_step(JobRun *r, int *code)
 {
     JobFilm film = {.stop = r->stop, .within = 1};
@@ -359,14 +361,14 @@ static int do_parts(JobRun *r)
 static void say_failed(const JobRun *r, int code)
 {
     const JobFilm *f = &r->film;
-    const char *left = r->path ? "; --resume goes on with what is done" : "";
+    const char *left = r->path ? "; --resume continues" : "";
     if (code == EXIT_INTERRUPTED)
         say(SAY_ERRORS, "interrupted%s", r->path ? left : "; nothing was written");
     else
         say(SAY_ERRORS, "%s%s", f->error.text, left);
 }
 
-/* Of the film's pictures; 0: it cannot be opened, which is said later. */
+/* The height of the pictures; 0: the film cannot be opened, which is reported later. */
 static int find_rows(const JobRun *r)
 {
     MediaError ignored = {0};
@@ -408,7 +410,7 @@ int job_run(const Options *options, atomic_int *stop)
         code = EXIT_INTERRUPTED;
     else if (!r.joined && ret < 0)
         code = -f->error.fault;
-    if (r.path || f->progress.frame) /* nothing is told of what never began */
+    if (r.path || f->progress.frame)
         progress_end(&f->progress, run_end_state(code));
     if (!r.joined)
         say_failed(&r, code);
@@ -419,7 +421,7 @@ int job_run(const Options *options, atomic_int *stop)
 
 /* ---- the commands of the steps ---- */
 
-/* Where engines of clusters say which part a process is to make, and the number of their first. */
+/* Variables in which schedulers pass the number of the part, and the number of their first one. */
 static const struct {
     const char *name;
     int first;
@@ -444,7 +446,7 @@ int job_is_command(int argc, char **argv)
     return argc > 1 && find_word(argv[1]) < COMMANDS;
 }
 
-/* A number, and nothing else; -1: it is none. */
+/* Parses a number without sign; -1: the text is something else. */
 static long read_number(const char *text)
 {
     char *end;
@@ -453,8 +455,7 @@ static long read_number(const char *text)
     return *text >= '0' && *text <= '9' && !*end && !errno ? number : -1;
 }
 
-/* The part that is to be made: of the arguments, of which *used is how many were it, or else of the
- * environment. */
+/* Finds the number of the part in the first argument, then *used is 1, or in the environment. */
 static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, long *part)
 {
     *used = 0;
@@ -463,7 +464,7 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
         *used = 1;
         return *part >= 0 ? 0
                           : media_fail(&f->error, MEDIA_USAGE,
-                                       "%s is no number of a part; they count from 0",
+                                       "%s is not the number of a part; they count from 0",
                                        media_quote(argv[0]));
     }
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -472,9 +473,10 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
             continue;
         const long number = read_number(text);
         *part = number - numbers[i].first;
-        return number >= 0 && *part >= 0 ? 0
-                                         : media_fail(&f->error, MEDIA_USAGE, "%s=%s names no part",
-                                                      numbers[i].name, media_quote(text));
+        return number >= 0 && *part >= 0
+                   ? 0
+                   : media_fail(&f->error, MEDIA_USAGE, "%s=%s is not the number of a part",
+                                numbers[i].name, media_quote(text));
     }
     return media_fail(&f->error, MEDIA_USAGE,
                       "lumeq %s PLAN K needs the number of a part, K, as an argument, or in "
@@ -501,8 +503,8 @@ static void set_up(JobFilm *f)
     f->progress.style = headless_progress(o);
 }
 
-/* Of a job that was joined nothing is left but the output: whether it is a job's is known as long
- * as the folder says so. 1: it does; 0: it is to be joined, or a fault. */
+/* Looks for an earlier join of a plan that no longer exists. Returns 1 if its folder says that the
+ * output is its film; 0: the plan exists; or a fault. */
 static int look_at_output(JobFilm *f, const char *plan, int *code)
 {
     static const char ending[] = ".lumeq/plan";
@@ -515,15 +517,16 @@ static int look_at_output(JobFilm *f, const char *plan, int *code)
     if (access(plan, F_OK) < 0 && job_is_joined(output, NULL, NULL, code))
         ret = 1;
     else if (access(plan, F_OK) < 0 && access(output, F_OK) == 0)
-        ret = media_fail(&f->error, MEDIA_INPUT,
-                         "there is no plan %s, and %s is there, which is left alone: where a job "
-                         "made it, it was joined before, and nothing is left to do",
-                         media_quote(plan), media_quote(output));
+        ret = media_fail(
+            &f->error, MEDIA_INPUT,
+            "there is no plan %s; %s exists and is left alone: if a job made it, nothing "
+            "is left to do",
+            media_quote(plan), media_quote(output));
     free(output);
     return ret;
 }
 
-/* Of a plan that is there; `argv` begins with its path. */
+/* Takes a step of an existing plan, whose path is argv[0]. */
 static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
 {
     long part = 0;
@@ -569,9 +572,9 @@ static int plan_new(JobFilm *f, int argc, char **argv)
         return 0;
     }
     if (options_ask(&f->options))
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "lumeq plan plans a film; what there is to know is asked for without it, "
-                          "as in lumeq --version");
+        return media_fail(
+            &f->error, MEDIA_USAGE,
+            "lumeq plan plans a film; use this option without it, as in lumeq --version");
     set_up(f);
     if (!f->options.output)
         return media_fail(&f->error, MEDIA_USAGE,
@@ -579,7 +582,7 @@ static int plan_new(JobFilm *f, int argc, char **argv)
     return job_step_plan(f);
 }
 
-/* Whether `lumeq plan PLAN` is meant: no output is named. */
+/* True for `lumeq plan IN -o OUT` and for help; otherwise `lumeq plan PLAN` is meant. */
 static int names_output(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -604,7 +607,7 @@ int job_command(int argc, char **argv, atomic_int *stop)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -film.error.fault;
     if (ret < 0)
         say(SAY_ERRORS, "%s",
-            code == EXIT_INTERRUPTED ? "interrupted; what was done before stays" : film.error.text);
+            code == EXIT_INTERRUPTED ? "interrupted; finished parts stay" : film.error.text);
     job_film_close(&film);
     return code;
 }

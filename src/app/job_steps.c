@@ -18,8 +18,8 @@
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
+#include "job/frame_file.h"
 #include "job/job_folder.h"
-#include "job/part_curves.h"
 #include "job/part_file.h"
 #include "job/part_reader.h"
 #include "media/compat.h"
@@ -38,19 +38,19 @@ static int interrupted(JobFilm *f)
     return media_fail(&f->error, MEDIA_INPUT, "interrupted");
 }
 
-/* ---- which film is the output ---- */
+/* ---- is the output this job's film? ---- */
 
 /* JOB_JOINING has a line for each film that is about to become the output, since two joins may run
- * at once; then the known loss of the input. */
+ * at once, and then the sentence about damage in the input. */
 #define FILM_LINE "film %" PRId64 " %" PRId64 " %" PRId64 "\n"
 #define FILM_SCAN "film %" SCNd64 " %" SCNd64 " %" SCNd64
 
-/* How long a join that failed waits for the end of another one, which may have been faster. */
+/* A join that failed waits this long for another one to end, which may have been faster. */
 #define OTHER_JOIN_NS 50000000
 #define OTHER_JOIN_TRIES 60
 
 typedef struct Marker {
-    int is_own; /* it names the file that is the output now */
+    int is_own; /* it names the current output */
     struct stat about;
     char films[512], damage[512];
 } Marker;
@@ -80,7 +80,7 @@ static void read_marker(Marker *m, const char *output)
     free(folder);
 }
 
-/* For the writer, when the film is whole and is about to get its name. */
+/* For the writer: called when the film is complete, before it is renamed to the output. */
 static int write_marker(void *film, const struct stat *whole, MediaError *error)
 {
     const JobFilm *f = film;
@@ -103,7 +103,7 @@ static int is_later(struct timespec a, struct timespec b)
     return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec >= b.tv_nsec);
 }
 
-/* A file got its name after the marker was written: its status changed then. */
+/* True if the file was renamed after the marker was written: that changes its ctime. */
 static int is_named_since(const char *path, const struct stat *marker)
 {
     struct stat file;
@@ -154,7 +154,8 @@ int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
     const JobPlan *plan = &f->plan;
     char *folder = job_folder(plan->output);
     const int has_plan = !folder || has_file(folder, "plan");
-    const JobFile now = job_file_look(plan->output); /* after that: a join removes the plan last */
+    const JobFile now =
+        job_file_look(plan->output); /* checked after the plan: a join renames the output first */
     const int is = is_new(plan, &now) &&
                    (!has_plan || (!job_file_is_same(&now, &f->seen) && job_is_own(plan->output)));
     if (is) {
@@ -180,15 +181,15 @@ int job_is_done(const Options *o)
         (!o->stats || access(o->stats, F_OK) == 0) && (!o->report || access(o->report, F_OK) == 0);
     if (is)
         say(SAY_NORMAL,
-            "%s is done: it is there, and not older than its input; without --resume, -y makes it "
-            "anew",
+            "%s is done: it exists and is not older than its input; without --resume, -y makes it "
+            "again",
             media_quote(output));
     free(folder);
     return is;
 }
 
-/* True if the job is going to replace a file; outputs that are refused later do not count. An input
- * that is missing may come back, with the disk that it is on. */
+/* True if the job will replace a file. The input may be missing now and come back, with the disk
+ * that it is on. */
 static int has_old_output(const Options *o)
 {
     struct stat in, out;
@@ -228,10 +229,10 @@ typedef struct Segment {
     JobFilm *film;
     const JobPart *part;
     PartPlace place;
-    PartCurves *curves;
+    FrameReader curves;
     PlannedCurves *planned;
-    PartWriter *writer;
-    int64_t packets; /* in it */
+    RecordWriter writer;
+    int64_t packets;
     PartLabel label;
     StatsFile *stats;
     RunReport *report;
@@ -247,10 +248,10 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
         return error->fault;
     s->film->progress.held = writer_held(s->film->writer);
     progress_update(&s->film->progress);
-    return part_writer_add(s->writer, packet, error);
+    return part_writer_add(&s->writer, packet, error);
 }
 
-/* The files beside the part. */
+/* Opens the files of statistics and figures beside the part. */
 static int open_beside(Segment *s)
 {
     JobFilm *f = s->film;
@@ -288,34 +289,30 @@ static int open_segment(Segment *s)
     JobFilm *f = s->film;
     AVFrame *first = NULL;
     int64_t zero;
-    char *path = job_part_path(f->plan.folder, "part", s->label.part);
-    int ret = path ? 0 : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    int ret = job_film_first(f, &first, &zero);
     if (ret >= 0)
-        ret = job_film_first(f, &first, &zero);
-    if (ret >= 0)
-        ret = part_writer_open(&s->writer, path, &f->error);
+        ret = record_writer_open(&s->writer, job_part_path(f->plan.folder, "part", s->label.part),
+                                 &f->error);
     if (ret >= 0)
         ret = job_film_open_encoder(f, first);
     if (ret >= 0)
         ret = job_film_check_encoder(f, NULL);
     if (ret >= 0)
-        ret = part_curves_open(&s->curves, &f->plan, s->part, &f->error);
+        ret = part_curves_open(&s->curves, &f->plan, s->label.part, &f->error);
     s->place.open = job_film_source;
     s->place.opaque = f;
     s->place.reader = f->reader;
     s->place.reader.copy = 0;
-    s->place.reader.frames = -1; /* its end says as much */
+    s->place.reader.frames = -1; /* the part's end is the limit */
     s->place.context = f->engine.context;
     s->place.params = &f->params;
     if (ret >= 0)
         ret = part_reader_open(&s->place, &f->plan, s->part, &f->error);
     const PlannedOptions planned = {
         .next = part_curves_next,
-        .opaque = s->curves,
+        .opaque = &s->curves,
         .count = s->part->frames,
         .strict = 1,
-        .counts = job_film_has_histograms(f),
-        .params = &f->params,
         .depth = f->plan.depth,
         .context = f->engine.context,
         .source = s->place.source,
@@ -328,7 +325,6 @@ static int open_segment(Segment *s)
     if (ret >= 0)
         ret = drawing_open(&s->drawing, &f->options, &f->error);
     av_frame_free(&first);
-    free(path);
     return ret;
 }
 
@@ -339,7 +335,7 @@ static int end_frame(void *segment, SinkFrame *frame)
     const AVFrame *output = frame->item->message.output;
     p->frame = ++s->label.frames;
     p->time += FRAME_DURATION(output) * av_q2d(output->time_base);
-    p->bytes = part_writer_bytes(s->writer);
+    p->bytes = s->writer.file.written;
     p->held = writer_held(s->film->writer);
     progress_update(p);
     return job_film_check_gpu(s->film, s->label.part);
@@ -374,7 +370,7 @@ static int write_frames(Segment *s)
     add_sinks(s, &loop.sinks);
     (void)run_pipeline(&loop, &parts, &f->error);
     if (!f->error.fault && reader_changes(s->place.open_reader))
-        say(SAY_ERRORS, "%s", reader_changes(s->place.open_reader)); /* also to --jobs */
+        say(SAY_ERRORS, "%s", reader_changes(s->place.open_reader)); /* --jobs shows errors, too */
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
     if (!f->error.fault && s->label.frames != s->part->frames)
@@ -402,7 +398,7 @@ static int write_segment(Segment *s)
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);
-    return part_writer_commit(s->writer, &s->label, extradata, size, &f->error);
+    return part_writer_commit(&s->writer, &s->label, extradata, size, &f->error);
 }
 
 int job_step_segment(JobFilm *f, int part)
@@ -416,7 +412,7 @@ int job_step_segment(JobFilm *f, int part)
                           "measure PLAN K, and then lumeq plan PLAN finishes it");
     if (part >= f->plan.part_count) {
         say(SAY_NORMAL,
-            "part %d is empty: the film has fewer parts, since it is not cut everywhere", part);
+            "part %d is empty: the film has fewer parts, since it cannot be cut everywhere", part);
         return 0;
     }
     s.part = &f->plan.parts[part];
@@ -442,9 +438,9 @@ int job_step_segment(JobFilm *f, int part)
     free(s.report_path);
     drawing_close(&s.drawing);
     planned_close(&s.planned);
-    part_curves_close(&s.curves);
+    frame_reader_close(&s.curves);
     part_reader_close(&s.place);
-    part_writer_close(&s.writer);
+    record_writer_close(&s.writer);
     return ret;
 }
 
@@ -460,7 +456,7 @@ typedef struct Joining {
     int began;
 } Joining;
 
-/* Of the packets that were encoded, those that are decoded before a time (AV_TIME_BASE units). */
+/* Writes the encoded packets whose decoding time is not after `until` (AV_TIME_BASE units). */
 static int write_video(Joining *j, int64_t until)
 {
     JobFilm *f = j->film;
@@ -481,7 +477,7 @@ static int write_video(Joining *j, int64_t until)
     return ret < 0 ? ret : 0;
 }
 
-/* The first frame tells what the film is like: the encoder is opened as for each of the parts. */
+/* Opens the encoder for the first frame, as each part did: its extradata has to be theirs. */
 static int begin_film(void *joining, SinkFrame *frame)
 {
     Joining *j = joining;
@@ -544,7 +540,7 @@ static int join_beside(Joining *j)
     return ret;
 }
 
-/* An answer that is no error. */
+/* Success: another process joined the film first. */
 #define JOINED_MEANWHILE 1
 
 static int finish_join(Joining *j, int *code)
@@ -578,7 +574,7 @@ static int finish_join(Joining *j, int *code)
     return 0;
 }
 
-/* The output has become another file, and a join is at work: it removes the plan when it is done.
+/* If the output is a new file and the marker of a join exists, waits until that removes the plan.
  */
 static void wait_for_other_join(const JobFilm *f)
 {
@@ -592,8 +588,8 @@ static void wait_for_other_join(const JobFilm *f)
     }
 }
 
-/* Where this one failed since another one was faster: the film of this one got another name at
- * most. */
+/* True if this join failed because another one was faster. Removes the film if the writer gave it
+ * another name. */
 static int is_outrun(const JobFilm *f, int *code)
 {
     const char *name = f->writer ? writer_name(f->writer) : NULL;
@@ -606,12 +602,12 @@ static int is_outrun(const JobFilm *f, int *code)
     return 1;
 }
 
-/* An edited plan may name any file as its statistics or report, so these replace nothing. */
+/* An edited plan may name any file as its statistics or report, so these never replace a file. */
 static int check_beside(JobFilm *f, const char *option, const char *path)
 {
     return path && access(path, F_OK) == 0
                ? media_fail(&f->error, MEDIA_USAGE,
-                            "%s %s exists: -y of lumeq join is for the output alone; remove it "
+                            "%s %s exists: -y of lumeq join only replaces the output; remove it "
                             "first",
                             option, media_quote(path))
                : 0;

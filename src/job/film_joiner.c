@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So many parts are named, of those that are missing. */
+/* Missing parts that a message names. */
 #define NAMED 6
 
 struct FilmJoiner {
     const JobPlan *plan;
-    PartFile *parts; /* released but for the current one: of many, not all can be open */
+    PartFile *parts; /* released except the current one */
     int64_t count, next;
     int64_t *dts; /* of all packets */
-    int part;     /* that the next packet is of */
+    int part;     /* of the next packet */
     int64_t in_part;
 };
 
@@ -30,7 +30,7 @@ char *film_joiner_report(const JobPlan *plan, int part)
     return job_own_path(plan, "report", part, "");
 }
 
-/* Takes over the path. */
+/* Checks that a file beside the part exists. Frees the path. */
 static int check_beside(int part, const char *what, char *path, MediaError *error)
 {
     if (!path || access(path, F_OK) < 0)
@@ -40,7 +40,7 @@ static int check_beside(int part, const char *what, char *path, MediaError *erro
     return error->fault;
 }
 
-/* Of an open part. */
+/* Checks that an open part belongs to the plan. */
 static int check_part(const JobPlan *plan, int part, const PartFile *file, MediaError *error)
 {
     const PartLabel *label = &file->label;
@@ -62,7 +62,7 @@ static int check_part(const JobPlan *plan, int part, const PartFile *file, Media
     return 0;
 }
 
-/* -ENOENT: it is missing. */
+/* -ENOENT without a fault: it is missing. */
 static int open_part(const JobPlan *plan, int part, PartFile *file, MediaError *error)
 {
     const int ret = part_file_open(file, job_part_path(plan->folder, "part", part), error);
@@ -78,7 +78,7 @@ int film_joiner_has(const JobPlan *plan, int part)
     return ret >= 0;
 }
 
-/* Adds a number to a list in words. */
+/* Adds a number to a list. */
 static void name_part(char *text, size_t size, int part, int named)
 {
     const size_t used = strlen(text);
@@ -97,9 +97,9 @@ static int open_all(FilmJoiner *j, MediaError *error)
         PartFile *file = &j->parts[i];
         MediaError why = {0};
         const int ret = open_part(plan, i, file, &why);
-        sealed_file_release(&file->file);
+        record_file_release(&file->file);
         if (ret < 0 && why.fault)
-            return media_fail(error, why.fault, "%s; lumeq segment PLAN %d -y makes it anew",
+            return media_fail(error, why.fault, "%s; lumeq segment PLAN %d -y makes it again",
                               why.text, i);
         if (ret < 0)
             name_part(names, sizeof(names), i, missing++);
@@ -134,29 +134,29 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Where a coarse time base made two frames one, the later one comes a tick later, as in one run:
- * also between parts. */
+/* If a coarse time base gave two frames the same time, the later one comes a tick later, as in one
+ * run, even if they are in different parts. */
 static void part_times(PartFile *file, int64_t *sorted, int64_t last)
 {
     for (int64_t i = 0; i < file->count; i++)
-        sorted[i] = file->packets[i].pts;
+        sorted[i] = file->file.records[i].packet.pts;
     qsort(sorted, (size_t)file->count, sizeof(*sorted), compare_times);
     for (int64_t i = 0; i < file->count && sorted[i] <= last; i++) {
         for (int64_t k = 0; k < file->count; k++)
-            if (file->packets[k].pts == sorted[i])
-                file->packets[k].pts = last + 1;
+            if (file->file.records[k].packet.pts == sorted[i])
+                file->file.records[k].packet.pts = last + 1;
         sorted[i] = ++last;
     }
 }
 
-/* Packets of the film that are decoded before the first picture is shown, at least: as many as the
- * first of a part, and so many that no picture comes after its time. */
+/* The number of packets that are decoded before the first picture is shown: at least as many as in
+ * any part, and enough for each picture to be decoded in time. */
 static int64_t find_delay(const FilmJoiner *j, const int64_t *sorted)
 {
     int64_t delay = 0, at = 0;
     for (int k = 0; k < j->plan->part_count; at += j->parts[k++].count)
         for (int64_t i = 0; i < j->parts[k].count; i++) {
-            const PartPacket *p = &j->parts[k].packets[i];
+            const PacketTimes *p = &j->parts[k].file.records[i].packet;
             while (delay < at + i && sorted[at + i - delay] > p->pts)
                 delay++;
             if (p->dts != AV_NOPTS_VALUE && p->dts < sorted[at] && i >= delay)
@@ -165,8 +165,8 @@ static int64_t find_delay(const FilmJoiner *j, const int64_t *sorted)
     return delay;
 }
 
-/* The rule by which an encoder does it: the times of all pictures in order, later by the delay. The
- * first ones are those of the first part. */
+/* Encoders do it by the same rule: the times of all pictures in order, later by the delay. The
+ * first part's own times are kept for the packets before that. */
 static int make_times(FilmJoiner *j, MediaError *error)
 {
     int64_t *sorted = malloc(((size_t)j->count + 1) * sizeof(*sorted)), at = 0;
@@ -181,7 +181,7 @@ static int make_times(FilmJoiner *j, MediaError *error)
     const PartFile *first = &j->parts[0];
     const int64_t step = j->count > 1 ? FFMIN(sorted[1] - sorted[0], JOB_MOST_US / (delay + 1)) : 1;
     for (int64_t i = 0; i < j->count; i++) {
-        const int64_t own = i < first->count ? first->packets[i].dts : AV_NOPTS_VALUE;
+        const int64_t own = i < first->count ? first->file.records[i].packet.dts : AV_NOPTS_VALUE;
         j->dts[i] = i >= delay ? sorted[i - delay] : sorted[0] - (delay - i) * step;
         if (i < delay && own != AV_NOPTS_VALUE && own < sorted[0] && (!i || own > j->dts[i - 1]))
             j->dts[i] = own;
@@ -217,16 +217,16 @@ static int change_part(FilmJoiner *j, MediaError *error)
     const char *path = file->file.path;
     const int ret = part_file_open(&again, strdup(path), error);
     if (ret < 0 && !error->fault)
-        (void)media_fail(error, MEDIA_INPUT, "%s is not there any more", media_quote(path));
-    if (ret >= 0 && again.sum != file->sum)
-        (void)media_fail(error, MEDIA_INPUT, "%s has been made anew meanwhile: join again",
+        (void)media_fail(error, MEDIA_INPUT, "%s has disappeared", media_quote(path));
+    if (ret >= 0 && again.file.sum != file->file.sum)
+        (void)media_fail(error, MEDIA_INPUT, "%s was replaced meanwhile: join again",
                          media_quote(path));
-    FFSWAP(SealedFile, file->file, again.file);
+    FFSWAP(int, file->file.fd, again.file.fd);
     part_file_close(&again);
     return error->fault;
 }
 
-/* A part that cannot be read counts as missing from now on, so that it is made anew. */
+/* Renames a part that cannot be read: it then counts as missing and is made again. */
 static void set_aside(const PartFile *file)
 {
     char name[PATH_MAX];
@@ -244,12 +244,12 @@ int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
     if (part_file_read(file, j->in_part, packet, error) < 0) {
         if (error->fault == MEDIA_INPUT)
             set_aside(file);
-        media_add(error, "; lumeq segment PLAN %d -y makes it anew", j->part);
+        media_add(error, "; lumeq segment PLAN %d -y makes it again", j->part);
         return error->fault;
     }
     packet->dts = j->dts[j->next++];
     if (++j->in_part == file->count) {
-        sealed_file_release(&file->file);
+        record_file_release(&file->file);
         j->part++;
         j->in_part = 0;
     }

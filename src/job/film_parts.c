@@ -4,19 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Packets of video that are read to see whether they have times. */
+/* Video packets that are read to see if they have times. */
 #define TRIED_PACKETS 64
 
-#define USUAL_RATE 25.0
+#define USUAL_RATE 25.0 /* frames per second, if the container has no rate */
 
-/* Damage is noticed some frames before those that it is in come out, as many as threads decode at a
- * time, and some after. */
+/* Damage is reported up to as many frames early as there are decoder threads, or some frames late.
+ */
 #define DAMAGE_MARGIN 96
 
-/* A process for less costs more than it gains. */
+/* Starting a process for a shorter part costs more than it gains. */
 #define SHORT_SECONDS 5.0
 
-/* MEDIA_INPUT: they have no times, or there are none. */
+/* MEDIA_INPUT: no packet has a time. */
 static int check_times(Source *source, MediaError *error)
 {
     AVPacket *packet = av_packet_alloc();
@@ -70,59 +70,92 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, Medi
 
 /* ---- measured ---- */
 
-int film_frames_read(FilmFrames *f, MeasureFile *file, MediaError *error)
+int film_frames_add(FilmFrames *f, const RecordFile *file, int64_t most, MediaError *error)
 {
-    const size_t count = (size_t)measure_file_count(file);
-    MeasureCursor cursor = {0};
-    MeasuredFrame frame;
-    int ret;
-    *f = (FilmFrames){.pts = calloc(count + 1, sizeof(*f->pts)), .uncut = calloc(1, count + 1)};
-    if (!f->pts || !f->uncut)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    while ((ret = measure_file_read(file, &cursor, &frame, NULL, error)) > 0) {
-        const int64_t n = f->count++, before = FFMIN(n, DAMAGE_MARGIN);
-        const int64_t after = FFMIN((int64_t)count - n, DAMAGE_MARGIN + 1);
-        f->pts[n] = frame.pts;
-        f->end = frame.pts + frame.duration;
-        if (frame.damaged)
-            memset(f->uncut + n - before, 1, (size_t)(before + after));
+    const int64_t add = FFMIN(file->count, most - f->count);
+    if (f->count + add > f->room) {
+        const int64_t room = 2 * (f->count + add);
+        MeasuredFrame *larger = realloc(f->all, (size_t)room * sizeof(*larger));
+        if (!larger)
+            return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        f->all = larger;
+        f->room = room;
     }
-    return ret;
+    for (int64_t i = 0; i < add; i++)
+        f->all[f->count++] = file->records[i].frame;
+    return 0;
 }
 
-void film_frames_keep_together(FilmFrames *f, int64_t (*number)(int64_t time_us), int64_t shift,
-                               AVRational base)
+/* Marks the frames at which no part may begin. */
+static void find_uncut(const FilmFrames *f, const JobPlan *plan, int64_t (*number)(int64_t time_us),
+                       char *uncut)
 {
+    const int64_t shift = av_rescale_q(plan->zero, AV_TIME_BASE_Q, plan->time_base);
     int64_t last = 0;
     for (int64_t i = 0; i < f->count; i++) {
-        const int64_t now = number(av_rescale_q(f->pts[i] - shift, base, AV_TIME_BASE_Q));
-        f->uncut[i] |= i && now == last;
+        const int64_t before = FFMIN(i, DAMAGE_MARGIN);
+        const int64_t after = FFMIN(f->count - i, DAMAGE_MARGIN + 1);
+        if (f->all[i].damaged)
+            memset(uncut + i - before, 1, (size_t)(before + after));
+        if (!number)
+            continue;
+        const int64_t now =
+            number(av_rescale_q(f->all[i].pts - shift, plan->time_base, AV_TIME_BASE_Q));
+        uncut[i] |= i && now == last;
         last = now;
     }
 }
 
-int film_frames_cut(FilmFrames *f, int64_t parts, MediaError *error)
+/* Adds the part that begins with frame `first` and ends the one before it. */
+static int begin_part(const FilmFrames *f, JobPlan *plan, int64_t first, int64_t start,
+                      MediaError *error)
 {
-    parts = FFMIN(parts, f->count);
-    f->first = calloc((size_t)parts + 2, sizeof(*f->first));
-    if (!f->first)
+    const MeasuredFrame *at = f->all + first;
+    JobPart *part = job_plan_add_part(plan);
+    if (!part)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    f->parts = f->count > 0;
-    for (int64_t i = 1, at = 1; i < parts; i++) {
-        at = FFMAX(at, i * f->count / parts);
-        while (at < f->count && f->uncut[at])
-            at++;
-        if (at > f->first[f->parts - 1] && at < f->count)
-            f->first[f->parts++] = at;
-    }
-    f->first[f->parts] = f->count;
+    *part = (JobPart){.first = first,
+                      .frames = f->count - first,
+                      .begin_pts = INT64_MIN,
+                      .end_pts = INT64_MAX,
+                      .seek_us = -1};
+    if (!first)
+        return 0;
+    part[-1].frames = first - part[-1].first;
+    part[-1].end_pts = part->begin_pts = at->pts;
+    part->before_pts = at[-1].pts;
+    part->before[0] = at[-1].mark;
+    part->before[1] = first > 1 ? at[-2].mark : 0;
+    if (first > JOB_LEAD)
+        part->seek_us =
+            av_rescale_q_rnd(at[-JOB_LEAD].pts, plan->time_base, AV_TIME_BASE_Q, AV_ROUND_DOWN) -
+            start;
     return 0;
+}
+
+int film_frames_cut(const FilmFrames *f, JobPlan *plan, int64_t wanted, int64_t start,
+                    int64_t (*number)(int64_t time_us), MediaError *error)
+{
+    char *uncut = calloc(1, (size_t)f->count + 1);
+    int ret = uncut ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0)
+        find_uncut(f, plan, number, uncut);
+    plan->part_count = 0;
+    plan->frames = f->count;
+    wanted = FFMIN(wanted, f->count);
+    for (int64_t i = 0, at = 0, last = -1; ret >= 0 && i < wanted; i++) {
+        at = FFMAX(at, i * f->count / wanted);
+        while (at && at < f->count && uncut[at])
+            at++;
+        if (at > last && at < f->count)
+            ret = begin_part(f, plan, last = at, start, error);
+    }
+    free(uncut);
+    return ret;
 }
 
 void film_frames_free(FilmFrames *f)
 {
-    free(f->pts);
-    free(f->uncut);
-    free(f->first);
+    free(f->all);
     *f = (FilmFrames){0};
 }

@@ -8,7 +8,7 @@
 
 #include "media/natural_order.h"
 
-/* What ends the name of a folder with the parts of a job: they are nobody's films. */
+/* Folders of jobs end in this: they hold no films. */
 #define JOB_FOLDER ".lumeq"
 
 static int walk_folder(const FolderWalk *w, const char *folder, const char *below);
@@ -29,7 +29,7 @@ static int out_of_memory(const FolderWalk *w)
     return media_fail(w->error, MEDIA_INPUT, "out of memory");
 }
 
-/* "AB" and what follows; NULL: out of memory. */
+/* Concatenates three texts. NULL: out of memory. */
 static char *join(const char *a, const char *b, const char *c)
 {
     char *text = NULL;
@@ -53,7 +53,7 @@ static int walk_entry(const FolderWalk *w, const char *path, const char *below, 
 {
     struct stat there;
     if (stat(path, &there) < 0)
-        return 0; /* it has gone, or is a link to nothing */
+        return 0; /* it was removed, or is a dangling link */
     if (S_ISDIR(there.st_mode))
         return walk_inner(w, path, below, name, &there);
     return w->file(w->opaque, path, below, &there);

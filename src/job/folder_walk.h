@@ -1,4 +1,4 @@
-/* The files of a folder, and of folders within it. */
+/* Visits the files of a folder and its subfolders. */
 #ifndef LUMEQ_JOB_FOLDER_WALK_H
 #define LUMEQ_JOB_FOLDER_WALK_H
 
@@ -6,22 +6,22 @@
 
 #include "media/error.h"
 
-/* `below`: the folders within the first one that something lies in, ending in a slash, or "". Who
- * answers less than 0 ends the walk. */
+/* `below`: the path of the subfolder, ending in a slash, or "". A callback that returns less than 0
+ * ends the walk. */
 typedef struct FolderWalk {
-    int recursive; /* not 0: folders within folders, too */
-    /* Anything that is no folder. */
+    int recursive; /* not 0: includes subfolders */
+    /* Called for everything that is not a folder. */
     int (*file)(void *opaque, const char *path, const char *below, const struct stat *there);
-    /* A folder cannot be read, by this errno. */
+    /* Called for a folder that cannot be read; `number`: the errno. */
     int (*unreadable)(void *opaque, const char *folder, const char *below, int number);
-    /* Not 0: this inner folder is left out. Or NULL. */
+    /* Returns not 0 for a subfolder to skip. May be NULL. */
     int (*leaves_out)(void *opaque, const char *path, const struct stat *there);
     void *opaque;
     MediaError *error;
 } FolderWalk;
 
-/* In natural order. Hidden files are left out, and so are links to folders and the folders of jobs.
- * 0, less than 0 as a callback, or MEDIA_INPUT. */
+/* Visits in natural order, without hidden files, links to folders, and folders of jobs. Returns 0,
+ * the result of a callback if that is less than 0, or MEDIA_INPUT. */
 int folder_walk(const FolderWalk *walk, const char *folder);
 
 #endif

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* '#' stands for the five digits of a part, '@' for eight hexadecimal ones. */
+/* The names of a job's files. '#': the five digits of a part; '@': eight hexadecimal digits. */
 static const char *const names[] = {
-    "plan",         "curves",         "part-#",     "part-#.damaged", "measured-#",
+    "plan",         "curves-#",       "part-#",     "part-#.damaged", "measured-#",
     "rows-#-@.csv", "rows-#-@.jsonl", "report-#-@", JOB_JOINING,
 };
 
-/* The ends of names of files that are still being written; these begin with a dot. */
+/* Endings of temporary names, which begin with a dot. */
 static const char *const temporary[] = {"-@-@.tmp", ".lumeq-@.part"};
 
 static int refuse_folder(const char *folder, const char *why, MediaError *error)
@@ -57,7 +57,7 @@ int job_folder_make(const char *folder, const char *output, MediaError *error)
                           strerror(errno));
     const int fd = job_folder_open(folder, error);
     if (fd >= 0 && fstat(fd, &about) == 0 && (about.st_mode & 0777 & ~mode))
-        (void)fchmod(fd, about.st_mode & mode); /* that of an earlier job */
+        (void)fchmod(fd, about.st_mode & mode); /* an earlier job made it */
     if (fd >= 0)
         close(fd);
     return fd == -ENOENT
@@ -65,7 +65,7 @@ int job_folder_make(const char *folder, const char *output, MediaError *error)
                : error->fault;
 }
 
-/* The rest of a name after the pattern; NULL if it does not match. */
+/* Returns the rest of a name after the pattern; NULL if it does not match. */
 static const char *match(const char *name, const char *pattern)
 {
     for (; *pattern; pattern++) {

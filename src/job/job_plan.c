@@ -17,7 +17,7 @@
 #include "media/output/atomic_file.h"
 #include "media/regular_file.h"
 
-/* What is looked at of the input's begin and end. */
+/* The input is identified by this many bytes at each end. */
 #define LOOK_BYTES ((int64_t)1 << 20)
 
 #define MOST_PLAN ((int64_t)256 << 20)
@@ -145,7 +145,7 @@ int job_input_check(const JobPlan *plan, MediaError *error)
 #define FIELDS 23
 #define PART_NUMBERS ((int)(sizeof(JobPart) / sizeof(int64_t)))
 
-/* All lines but those of arguments and parts. */
+/* All lines except those of arguments and parts. */
 static void list_fields(JobPlan *p, KeyField fields[FIELDS])
 {
     const KeyField all[FIELDS] = {
@@ -181,23 +181,39 @@ static KeyField part_field(JobPart *part)
     return (KeyField)KEY_NUMBERS("part", part->first, PART_NUMBERS, INT64_MIN, INT64_MAX);
 }
 
+/* Makes the text of the plan, which the caller frees in any case, and sets the plan's mark. */
+static int make_text(JobPlan *plan, KeyText *text, MediaError *error)
+{
+    KeyField fields[FIELDS];
+    list_fields(plan, fields);
+    key_text_add(text, TITLE, "%d", JOB_PLAN_VERSION);
+    key_text_put(text, fields, FIELDS);
+    for (int i = 0; i < plan->arguments.count; i++)
+        key_text_add(text, "argument", "%s", plan->arguments.all[i]);
+    for (int i = 0; i < plan->part_count; i++) {
+        const KeyField part = part_field(&plan->parts[i]);
+        key_text_put(text, &part, 1);
+    }
+    plan->mark = key_text_end(text);
+    return text->failed ? media_fail(error, MEDIA_OUTPUT, "out of memory") : 0;
+}
+
+int job_plan_set_mark(JobPlan *plan, MediaError *error)
+{
+    KeyText text = {0};
+    const int ret = make_text(plan, &text, error);
+    key_text_free(&text);
+    return ret;
+}
+
 int job_plan_write(JobPlan *plan, MediaError *error)
 {
     KeyText text = {0};
-    KeyField fields[FIELDS];
     char *path = job_path(plan->folder, "plan");
-    list_fields(plan, fields);
-    key_text_add(&text, TITLE, "%d", JOB_PLAN_VERSION);
-    key_text_put(&text, fields, FIELDS);
-    for (int i = 0; i < plan->arguments.count; i++)
-        key_text_add(&text, "argument", "%s", plan->arguments.all[i]);
-    for (int i = 0; i < plan->part_count; i++) {
-        const KeyField part = part_field(&plan->parts[i]);
-        key_text_put(&text, &part, 1);
-    }
-    plan->mark = key_text_end(&text);
-    const int ret = path && !text.failed ? atomic_file_save(path, text.text, text.size, error)
-                                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    int ret =
+        path ? make_text(plan, &text, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0)
+        ret = atomic_file_save(path, text.text, text.size, error);
     if (ret >= 0)
         plan->written_ns = job_file_look(path).modified_ns;
     key_text_free(&text);
@@ -253,12 +269,10 @@ static int has_limits(const JobPart *p)
             job_is_within(p->begin_pts, -JOB_MOST_PTS, JOB_MOST_PTS)) &&
            (p->end_pts == INT64_MAX || job_is_within(p->end_pts, -JOB_MOST_PTS, JOB_MOST_PTS)) &&
            job_is_within(p->seek_us, -1, JOB_MOST_US) &&
-           job_is_within(p->before_pts, -JOB_MOST_PTS, JOB_MOST_PTS) &&
-           job_is_within(p->position, 0, JOB_MOST_COUNT) &&
-           job_is_within(p->size, 0, JOB_MOST_COUNT);
+           job_is_within(p->before_pts, -JOB_MOST_PTS, JOB_MOST_PTS);
 }
 
-/* A line of the text: 1, or -1 if it is wrong. */
+/* Takes a line of the text: 1, or -1 if it is wrong. */
 static int take_line(JobPlan *plan, const char *key, const char *value)
 {
     KeyField fields[FIELDS], numbers;
@@ -303,7 +317,7 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     if (version != JOB_PLAN_VERSION)
         return media_fail(error, MEDIA_INPUT,
                           "the plan %s is of another version: %d, and this lumeq knows %d; plan "
-                          "anew, or take the lumeq that planned it",
+                          "again, or use the lumeq that planned it",
                           media_quote(path), version, JOB_PLAN_VERSION);
     if (!key_text_is_whole(text, &plan->mark))
         return not_a_plan(path, "it is damaged, its checksum is wrong", error);
@@ -321,8 +335,8 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     return 0;
 }
 
-/* A plan writes only the output beside its folder, which has the name of that output. The folder is
- * called by that name from now on: "." could not be removed. */
+/* Checks that the plan is in the folder that is named after its output: it may write no other file.
+ * The folder is then called by that name, since "." could not be removed. */
 static int check_place(JobPlan *plan, const char *path, MediaError *error)
 {
     struct stat here, named;

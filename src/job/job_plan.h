@@ -1,6 +1,6 @@
 /*
- * The plan of a film that is written in parts: what is read, what is asked for, and which frames
- * each part has. It lies in OUTPUT.lumeq/, as the text `plan` and the file `curves` beside it.
+ * The plan of a film that is written in parts: the input, the options, and the frames of each part.
+ * It is the text file `plan` in the folder OUTPUT.lumeq.
  */
 #ifndef LUMEQ_JOB_JOB_PLAN_H
 #define LUMEQ_JOB_JOB_PLAN_H
@@ -12,14 +12,14 @@
 #include "media/message.h"
 #include "media/text_list.h"
 
-#define JOB_PLAN_VERSION 9
+#define JOB_PLAN_VERSION 10
 
-/* Frames before a part that are decoded with it: those that its first frame is filtered by, those
- * by which they are made of fields, and one to spare. */
+/* Frames that are decoded before a part: those that its first frame is filtered with, those that
+ * deinterlacing these needs, and one to spare. */
 #define JOB_LEAD 6
 
-/* Limits of the numbers in the files of a job, which may have been edited. Times in us, and in the
- * time base of a track, are far from where the sum of two overflows. */
+/* Limits of the numbers in the files of a job, which may have been edited. The sum of two times, in
+ * us or in the time base of a track, cannot overflow. */
 #define JOB_MOST_US (INT64_C(1) << 60)
 #define JOB_MOST_PTS (INT64_C(1) << 61)
 #define JOB_MOST_COUNT (INT64_C(1) << 40) /* frames and bytes */
@@ -30,66 +30,65 @@ static inline int job_is_within(int64_t number, int64_t least, int64_t most)
     return number >= least && number <= most;
 }
 
-/* The file that is read, so that it is known again. */
+/* Identifies the input file. */
 typedef struct JobInput {
     int64_t size, modified_ns;
     int64_t head, tail; /* checksums of its first and last MiB */
 } JobInput;
 
-/* Identity of a file; {0} if it does not exist. Without the device, whose number depends on the
- * machine. */
+/* Identifies a file; {0} if it does not exist. The device is not included: its number depends on
+ * the machine. */
 typedef struct JobFile {
     int64_t inode, size, modified_ns;
 } JobFile;
 
 typedef struct JobPart {
-    int64_t first, frames; /* number of the first, how many; 0 where it is not measured */
-    /* Its frames' times: from, and up to the next part's; in the track's time base. INT64_MIN and
-     * INT64_MAX in the first and the last part. */
+    int64_t first, frames; /* number of the first frame, and their count; 0 until measured */
+    /* Times of the first frame, and of the next part's first frame, in the track's time base;
+     * INT64_MIN in the first part, INT64_MAX in the last one. */
     int64_t begin_pts, end_pts;
-    int64_t seek_us;    /* as ReaderSpan.seek_us, so that what comes before it is intact */
+    int64_t seek_us;    /* see ReaderSpan.seek_us: JOB_LEAD frames before the first one */
     int64_t before_pts; /* of the frame before the first one */
-    /* The marks of that and of the one before it; 0 where there is none, or it is not known. */
-    int64_t before[2];
-    int64_t position, size, sum; /* its block in the file of curves, and the block's checksum */
-} JobPart; /* int64_t only: its line in the plan has these numbers in this order */
+    int64_t before[2];  /* marks of the two frames before, the nearer first; 0: unknown or none */
+    int64_t curves;     /* checksum of the file of curves */
+} JobPart;              /* int64_t only: its line in the plan has these numbers in this order */
 
 typedef struct JobPlan {
     char *folder;         /* OUTPUT.lumeq */
-    uint32_t mark;        /* of the text; parts carry it */
-    int ready;            /* there are curves; 0: its parts are to be measured */
-    char *program;        /* that planned it, and its libraries */
+    uint32_t mark;        /* checksum of the text; the files of parts have it, too */
+    int ready;            /* 0: parts are listed, to be measured; 1: to be encoded */
+    char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
     char *rows, *report;  /* those of --stats and --report, or NULL */
     JobFile before;       /* the output when the job began */
-    int64_t written_ns;   /* when the plan was, by its file */
+    int64_t written_ns;   /* modification time of the plan's file */
     JobInput identity;
-    TextList arguments; /* the options, as they stand on a command line */
-    char *asked;        /* the option that set the parts, or NULL */
+    TextList arguments; /* options that are not at their defaults, as on a command line */
+    char *asked;        /* --parts or --part-seconds with its value, or NULL */
     char *encoder;
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
-    int decoder_threads; /* what damaged pictures become may depend on them */
-    int depth;           /* that frames of 8 bits are brought to; 0: they are not */
-    int codes[2];        /* the CodeWindow that the film is stretched from; 0 0: it is not */
+    int decoder_threads; /* how damage is concealed may depend on them */
+    int depth;           /* bits that frames of 8 bits are converted to; 0: they stay */
+    int codes[2];        /* the CodeWindow that the film is stretched from; 0 0: none */
     int64_t zero;        /* see reader_zero() */
     AVRational time_base;
     int64_t frames;
-    int64_t length_us; /* of all of them */
-    int64_t film_end;  /* as ReaderOptions.film_end */
-    char *damage;      /* what is known to be lost of the input, or NULL */
-    char *picture;     /* the line about the change to the picture, or NULL */
+    int64_t length_us;
+    int64_t film_end; /* see ReaderOptions.film_end */
+    char *damage;     /* the sentence about damage in the input, or NULL */
+    char *picture;    /* the line about the change to the picture, or NULL */
     JobPart *parts;
     int part_count;
-    int64_t
-        wanted_parts; /* numbers that have been given out: from part_count on there is nothing */
+    int64_t wanted_parts; /* asked for; part_count may be smaller: those parts are empty */
 } JobPlan;
 
-/* Paths in the folder; to be freed with free(). NULL: out of memory. */
+/* Paths in the folder: "FOLDER/NAME" and "FOLDER/WHAT-00001". The caller frees them; NULL: out of
+ * memory. */
 char *job_path(const char *folder, const char *name);
 char *job_part_path(const char *folder, const char *what, int part);
 
-/* A part's file that only this plan has: "WHAT-00001-0123abcdENDING". */
+/* The same with the plan's mark in the name: "FOLDER/WHAT-00001-0123abcdENDING". */
 char *job_own_path(const JobPlan *plan, const char *what, int part, const char *ending);
 
 /* The folder of a job: OUTPUT.lumeq. NULL: out of memory. */
@@ -99,22 +98,25 @@ JobFile job_file_of(const struct stat *file);
 JobFile job_file_look(const char *path);
 int job_file_is_same(const JobFile *a, const JobFile *b);
 
-/* MEDIA_INPUT. */
+/* Fills in `input` from the file. MEDIA_INPUT. */
 int job_input_look(JobInput *input, const char *path, MediaError *error);
 
-/* MEDIA_INPUT where the file at `path` is not the one that was planned. */
+/* MEDIA_INPUT: the input file is not the one that was planned. */
 int job_input_check(const JobPlan *plan, MediaError *error);
 
-/* Fills in a zeroed plan from its text at `path`, which somebody may have edited: its numbers are
- * within their limits afterwards, and the folder that it lies in is that of its output. `program`
- * has to be what it was planned with. -ENOENT: there is none. MEDIA_INPUT, MEDIA_OUTPUT. The plan
- * is to be freed in any case. */
+/* Fills in a zeroed plan from its file, which somebody may have edited: the numbers are checked to
+ * be within their limits, the folder to be that of the output, and `program` to be the one that
+ * planned. -ENOENT without a fault: there is no plan. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in
+ * any case. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
-/* Writes it to its folder, and notes its mark. MEDIA_OUTPUT. */
+/* Sets the mark that the plan will have when it is written. MEDIA_OUTPUT: out of memory. */
+int job_plan_set_mark(JobPlan *plan, MediaError *error);
+
+/* Writes the plan to its folder, and sets its mark. MEDIA_OUTPUT. */
 int job_plan_write(JobPlan *plan, MediaError *error);
 
-/* Adds a part, zeroed. NULL: out of memory. */
+/* Adds a zeroed part. NULL: out of memory. */
 JobPart *job_plan_add_part(JobPlan *plan);
 
 void job_plan_free(JobPlan *plan);

@@ -161,14 +161,3 @@ int key_text_next(char **at, char **key, char **value)
     unescape(*value);
     return 1;
 }
-
-int key_text_read(char *text, const KeyField *fields, size_t count)
-{
-    char *key, *value;
-    int found = 0, ret = 0;
-    while (ret >= 0 && key_text_next(&text, &key, &value)) {
-        ret = key_text_take(fields, count, key, value);
-        found += ret;
-    }
-    return ret < 0 ? ret : found;
-}

@@ -1,5 +1,5 @@
-/* Lines of a key and a value, which end with a checksum of all before: what a plan is written in.
- * In values, % stands before the two digits of what would not fit into a line. */
+/* Text in lines of a key and a value; the last line has a checksum of all before. In values, %
+ * precedes the two hexadecimal digits of a byte that does not fit into a line. */
 #ifndef LUMEQ_JOB_KEY_TEXT_H
 #define LUMEQ_JOB_KEY_TEXT_H
 
@@ -16,12 +16,12 @@ typedef struct KeyText {
 void key_text_add(KeyText *text, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The last line. Answers the checksum that is in it. */
+/* Adds the last line. Returns the checksum in it. */
 uint32_t key_text_end(KeyText *text);
 
 void key_text_free(KeyText *text);
 
-/* A line whose value is a text, or `count` numbers in a row. */
+/* Describes a line: its value is a text, or `count` numbers in a row. */
 typedef struct KeyField {
     const char *key;
     char **text;   /* owned with free(); NULL in it: the line is left out */
@@ -44,16 +44,13 @@ typedef struct KeyField {
 
 void key_text_put(KeyText *text, const KeyField *fields, size_t count);
 
-/* Sets the field of that key: 1; 0: there is no such field; -1: the value does not fit. */
+/* Sets the field with that key. Returns 1; 0: there is no such field; -1: the value is invalid. */
 int key_text_take(const KeyField *fields, size_t count, const char *key, const char *value);
 
-/* Whether a text, which ends with a NUL, is whole; its checksum. */
+/* True if the text, which ends with a NUL, has a valid checksum, which is put into *sum. */
 int key_text_is_whole(const char *text, uint32_t *sum);
 
-/* The next line, which is cut out of the text: 1, or 0 at the end. */
+/* Splits the next line off the text, in place. Returns 1, or 0 at the end. */
 int key_text_next(char **at, char **key, char **value);
-
-/* Takes all lines, which are cut out of the text. Returns how many set a field, or -1. */
-int key_text_read(char *text, const KeyField *fields, size_t count);
 
 #endif

@@ -14,7 +14,7 @@
 typedef struct Listing {
     ManyFiles *list;
     const ManyFilesOptions *options;
-    struct stat folder; /* of the outputs; zeros: it is not there yet */
+    struct stat folder; /* of the outputs; zeros: it does not exist yet */
     MediaError *error;
 } Listing;
 
@@ -41,7 +41,7 @@ static int is_same(const struct stat *a, const struct stat *b)
 
 /* ---- the names ---- */
 
-/* "below" ends in a slash, or is empty. */
+/* `below`: the subfolder, ending in a slash, or "". */
 static char *output_name(const ManyFilesOptions *o, const char *below, const char *input)
 {
     const char *base = file_name_base(input), *dot = strrchr(base, '.');
@@ -52,7 +52,7 @@ static char *output_name(const ManyFilesOptions *o, const char *below, const cha
     return print("%s%s%.*s.%s", o->folder, below, (int)stem, base, extension);
 }
 
-/* The next of the list, zeroed. NULL: out of memory. */
+/* Adds a zeroed entry. NULL: out of memory. */
 static ListedFile *grow(ManyFiles *list)
 {
     if (list->count == list->room) {
@@ -78,7 +78,7 @@ static int add(const Listing *l, const char *below, const char *input)
     return file->input && file->output ? 0 : out_of_memory(l->error);
 }
 
-/* A folder that cannot be read fails as a file would. */
+/* Lists a folder that cannot be read as a file that fails. */
 static int add_failed(const Listing *l, const char *below, const char *folder, int number)
 {
     const int ret = add(l, below, folder);
@@ -97,7 +97,7 @@ static int take_unreadable(void *opaque, const char *folder, const char *below, 
     return add_failed(opaque, below, folder, number);
 }
 
-/* What is written is no input. */
+/* Skips the folder of outputs. */
 static int is_outputs(void *opaque, const char *path, const struct stat *there)
 {
     const Listing *l = opaque;
@@ -142,8 +142,8 @@ static int add_input(Listing *l, const char *input)
     int ret = 0;
     if (stat(folder, &beside) == 0 && is_same(&beside, &l->folder))
         ret = media_fail(l->error, MEDIA_USAGE,
-                         "%s %s the folder %s, into which its output would go: what is written "
-                         "needs another one",
+                         "%s %s the folder %s, where its output would go: outputs need another "
+                         "folder",
                          media_quote(input), is_folder ? "is" : "lies in",
                          media_quote(l->options->folder));
     else
@@ -152,7 +152,7 @@ static int add_input(Listing *l, const char *input)
     return ret;
 }
 
-/* ---- what would be overwritten ---- */
+/* ---- existing files ---- */
 
 static int by_output(const void *a, const void *b)
 {
@@ -183,67 +183,29 @@ static int check_names(const ManyFiles *list, MediaError *error)
     return ret;
 }
 
-/* An input, by what it is. */
-typedef struct Identity {
-    struct stat file;
-    const ListedFile *listed;
-} Identity;
-
-static int by_identity(const void *a, const void *b)
-{
-    const struct stat *x = &((const Identity *)a)->file, *y = &((const Identity *)b)->file;
-    return x->st_dev != y->st_dev ? (x->st_dev > y->st_dev) - (x->st_dev < y->st_dev)
-                                  : (x->st_ino > y->st_ino) - (x->st_ino < y->st_ino);
-}
-
 static int is_older(const struct stat *a, const struct stat *b)
 {
     return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
                                                   : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
 }
 
-/* All inputs, in order, and the outputs that were not expected to be there. */
-typedef struct Existing {
-    Identity *inputs;
-    int count;
-    int unexpected;
-    const char *first;
-} Existing;
-
-static int find_inputs(Existing *e, const ManyFiles *list)
+/* Checks an output that exists. `inputs`: of all files; `own`: of this one. Returns 1 if it stops
+ * the run unless the user decides, 0 if not, or a fault. */
+static int check_output(const ManyFiles *list, ListedFile *file, const struct stat *there,
+                        const struct stat *inputs, const ManyFilesOptions *o, MediaError *error)
 {
-    e->inputs = calloc((size_t)list->count + 1, sizeof(*e->inputs));
-    for (int i = 0; i < list->count && e->inputs; i++) {
-        Identity *input = &e->inputs[e->count];
-        input->listed = &list->files[i];
-        e->count += stat(input->listed->input, &input->file) == 0;
-    }
-    if (e->inputs)
-        qsort(e->inputs, (size_t)e->count, sizeof(*e->inputs), by_identity);
-    return e->inputs != NULL;
-}
-
-/* Its output is there. */
-static int check_there(Existing *e, ListedFile *file, const struct stat *there,
-                       const ManyFilesOptions *o, MediaError *error)
-{
-    struct stat own;
-    const Identity output = {*there, file};
-    const Identity *same =
-        bsearch(&output, e->inputs, (size_t)e->count, sizeof(*e->inputs), by_identity);
-    if (same)
-        return media_fail(error, MEDIA_USAGE, "the output %s is the input %s",
-                          media_quote(file->output), media_quote(same->listed->input));
-    if (!S_ISREG(there->st_mode) || stat(file->input, &own) < 0)
-        return 0; /* it fails when its turn comes */
-    file->done = o->resume && !is_older(there, &own);
+    const struct stat *own = &inputs[file - list->files];
+    for (int i = 0; i < list->count; i++)
+        if (is_same(&inputs[i], there))
+            return media_fail(error, MEDIA_USAGE, "the output %s is the input %s",
+                              media_quote(file->output), media_quote(list->files[i].input));
+    if (!S_ISREG(there->st_mode) || !own->st_ino)
+        return 0; /* it will fail when it is processed */
+    file->done = o->resume && !is_older(there, own);
     if (file->done || o->overwrite)
         return 0;
-    if (!o->resume) {
-        e->first = e->first ? e->first : file->output;
-        e->unexpected++;
-        return 0;
-    }
+    if (!o->resume)
+        return 1;
     file->fault = MEDIA_USAGE;
     file->why =
         print("the output %s is older than its input; -y overwrites it", media_quote(file->output));
@@ -252,20 +214,27 @@ static int check_there(Existing *e, ListedFile *file, const struct stat *there,
 
 static int check_existing(ManyFiles *list, const ManyFilesOptions *o, MediaError *error)
 {
-    Existing e = {0};
-    struct stat there;
-    int ret = find_inputs(&e, list) ? 0 : out_of_memory(error);
+    struct stat there, *inputs = calloc((size_t)list->count + 1, sizeof(*inputs));
+    const char *first = NULL;
+    int ret = inputs ? 0 : out_of_memory(error), unexpected = 0;
     for (int i = 0; i < list->count && ret >= 0; i++)
-        if (!list->files[i].why && stat(list->files[i].output, &there) == 0)
-            ret = check_there(&e, &list->files[i], &there, o, error);
-    free(e.inputs);
-    if (ret >= 0 && e.unexpected)
+        if (stat(list->files[i].input, &inputs[i]) < 0)
+            inputs[i] = (struct stat){0};
+    for (int i = 0; i < list->count && ret >= 0; i++) {
+        ListedFile *file = &list->files[i];
+        if (file->why || stat(file->output, &there) < 0)
+            continue;
+        ret = check_output(list, file, &there, inputs, o, error);
+        if (ret > 0 && !unexpected++)
+            first = file->output;
+    }
+    free(inputs);
+    if (ret >= 0 && unexpected)
         ret = media_fail(error, MEDIA_USAGE,
-                         "%d of %d outputs exist%s, %s first; --resume leaves alone what is done, "
-                         "-y overwrites it",
-                         e.unexpected, list->count, e.unexpected == 1 ? "s" : "",
-                         media_quote(e.first));
-    return ret;
+                         "%d of %d outputs exist%s, %s first; --resume skips finished files, "
+                         "-y overwrites them",
+                         unexpected, list->count, unexpected == 1 ? "s" : "", media_quote(first));
+    return ret < 0 ? ret : 0;
 }
 
 int many_files_make(ManyFiles *list, const ManyFilesOptions *options, MediaError *error)

@@ -1,61 +1,41 @@
-/* The encoded video of a part of a film, as the encoder gave it out, to be joined with the other
- * parts later: a sealed file of packets. README.md has the format. */
+/* The encoded video of a part, as the encoder produced it, to be joined with the other parts:
+ * `part-K`. */
 #ifndef LUMEQ_JOB_PART_FILE_H
 #define LUMEQ_JOB_PART_FILE_H
 
-#include "job/sealed_file.h"
-#include "media/message.h"
+#include "job/record_file.h"
 
-/* Which part it is. */
+/* Which part a file holds. */
 typedef struct PartLabel {
     uint32_t plan;  /* the plan's mark */
     int part;       /* its number */
-    int64_t frames; /* that it was made of */
+    int64_t frames; /* that were encoded */
 } PartLabel;
 
-typedef struct PartWriter PartWriter;
+/* Adds a packet, which stays the caller's, to a file opened with record_writer_open().
+ * MEDIA_OUTPUT. */
+int part_writer_add(RecordWriter *writer, const AVPacket *packet, MediaError *error);
 
-/* MEDIA_OUTPUT. */
-int part_writer_open(PartWriter **writer, const char *path, MediaError *error);
-
-/* Takes what is in the packet, which stays the caller's. MEDIA_OUTPUT. */
-int part_writer_add(PartWriter *writer, const AVPacket *packet, MediaError *error);
-
-/* Bytes so far. */
-int64_t part_writer_bytes(const PartWriter *writer);
-
-/* Writes what comes last, the encoder's extradata with it, and gives the file its name.
- * MEDIA_OUTPUT; MEDIA_USAGE: it does not begin with a closed group of pictures. */
-int part_writer_commit(PartWriter *writer, const PartLabel *label, const uint8_t *extradata,
+/* Adds the encoder's extradata and names the file. MEDIA_OUTPUT; MEDIA_USAGE: the part does not
+ * begin with a closed group of pictures. */
+int part_writer_commit(RecordWriter *writer, const PartLabel *label, const uint8_t *extradata,
                        int extradata_size, MediaError *error);
 
-/* What was not committed is removed. */
-void part_writer_close(PartWriter **writer);
-
-/* A packet in a part, in the order of decoding; the file has these structures as they are. */
-typedef struct PartPacket {
-    int64_t pts, dts, duration, position;
-    uint32_t size, side_size, flags, sum;
-} PartPacket;
-
 typedef struct PartFile {
-    SealedFile file;
+    RecordFile file;
     PartLabel label;
-    int64_t count;
-    PartPacket *packets;
+    int64_t count; /* packets; file.records has them in the order of decoding */
     uint8_t *extradata;
     int extradata_size;
-    uint32_t sum; /* of the packets and the extradata */
 } PartFile;
 
-/* Reads the label and the index of packets. `path` is taken over. -ENOENT: it is not there;
- * MEDIA_INPUT: it cannot be read, or is not whole. */
+/* Reads all but the packets. Takes ownership of `path`. -ENOENT without a fault: it does not exist;
+ * MEDIA_INPUT. To be closed in any case. */
 int part_file_open(PartFile *file, char *path, MediaError *error);
 
-/* Packet number `index`, with its times. MEDIA_INPUT (not what was written), MEDIA_OUTPUT. */
+/* Reads packet number `index`. MEDIA_INPUT: it is damaged; MEDIA_OUTPUT: out of memory. */
 int part_file_read(const PartFile *file, int64_t index, AVPacket *packet, MediaError *error);
 
-/* Accepts a half-open one, and {0}. */
 void part_file_close(PartFile *file);
 
 #endif

@@ -26,7 +26,7 @@ static void close_try(PartPlace *p)
     source_close(&p->source);
 }
 
-/* Opens the film anew; frames are brought to `depth`. */
+/* Opens the film again; frames are converted to `depth` bits. */
 static int open_try(PartPlace *p, int depth, MediaError *error)
 {
     close_try(p);
@@ -39,7 +39,7 @@ static int open_try(PartPlace *p, int depth, MediaError *error)
     return ret;
 }
 
-/* Reads up to the frame before the part: 1: it is there; 0: it is not. */
+/* Reads up to the frame before the part. Returns 1 if it came, 0 if not. */
 static int read_up_to(PartPlace *p, const JobPlan *plan, const JobPart *part, MediaError *error)
 {
     int found = 0, ret = 0;
@@ -61,7 +61,7 @@ static int read_up_to(PartPlace *p, const JobPlan *plan, const JobPart *part, Me
     return error->fault ? error->fault : found == 1;
 }
 
-/* 1: the frames before the part are there, as they were measured; 0: they are not. */
+/* Returns 1 if the frames before the part came out as they were measured, 0 if not. */
 static int try_place(PartPlace *p, const JobPlan *plan, const JobPart *part, MediaError *error)
 {
     uint32_t marks[2];
@@ -84,15 +84,16 @@ int part_reader_open(PartPlace *p, const JobPlan *plan, const JobPart *part, Med
         if (ret == 0 && (p->span.seek_us < 0 || source_is_stopped(p->source)))
             break;
     }
-    if (ret > 0 && (first || plan->depth)) /* it was measured as it is stored */
+    if (ret > 0 && (first || plan->depth)) /* marks are of frames in their own depth */
         ret = open_try(p, plan->depth, error) < 0 ? error->fault
               : first                             ? 1
                                                   : read_up_to(p, plan, part, error);
-    return ret > 0 ? 0
-                   : media_fail(error, MEDIA_INPUT,
-                                "%s gave other frames than when it was measured: all have to see "
-                                "the same file",
-                                p->source ? p->source->name : media_quote(plan->input));
+    return ret > 0
+               ? 0
+               : media_fail(error, MEDIA_INPUT,
+                            "%s gave other frames than when it was measured: all steps need the "
+                            "same file",
+                            p->source ? p->source->name : media_quote(plan->input));
 }
 
 void part_reader_close(PartPlace *p)

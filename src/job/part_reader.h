@@ -1,7 +1,7 @@
 /*
- * Finds the place from where a part's frames are decoded as they are in the whole film: a key frame
- * from which the frame before the part comes out as it did when it was measured. Where it does not,
- * since frames refer to what is before the key frame, it is tried from further back.
+ * Finds the key frame from which a part's frames are decoded as in the whole film: the frames
+ * before the part must come out as they were measured. If they do not, since they refer to frames
+ * before the key frame, an earlier key frame is tried.
  */
 #ifndef LUMEQ_JOB_PART_READER_H
 #define LUMEQ_JOB_PART_READER_H
@@ -14,21 +14,21 @@ typedef struct PartPlace {
     /* Opens the film, whose tracks are those of one run. */
     int (*open)(void *opaque, Source **source, MediaError *error);
     void *opaque;
-    ReaderOptions reader; /* as of one run, without copies; its span is set */
+    ReaderOptions reader; /* as in one run, but without copies; the span is set here */
     LumeqContext *context;
     const LumeqParams *params;
 
-    /* Afterwards, to be closed by the caller in any case, the reader first. */
+    /* Results, for part_reader_close(). */
     Source *source;
     Reader *open_reader; /* the part's first frame comes next */
-    AVFrame *before[3];  /* the frames before that, the nearest first; NULL: there is none */
+    AVFrame *before[3];  /* the frames before that, the nearest first, or NULL */
     ReaderSpan span;
 } PartPlace;
 
-/* How far further back, after so many places that were none; see ReaderSpan.seek_us. */
+/* Where to begin after a number of failed tries; see ReaderSpan.seek_us. */
 int64_t part_seek_again(const JobPart *part, int tries);
 
-/* MEDIA_INPUT. Ends with MEDIA_INPUT, too, where the source was told to stop. */
+/* Close the place in any case. MEDIA_INPUT, also if the source was stopped. */
 int part_reader_open(PartPlace *place, const JobPlan *plan, const JobPart *part, MediaError *error);
 
 void part_reader_close(PartPlace *place);

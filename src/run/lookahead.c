@@ -5,7 +5,7 @@
 
 #include <libavutil/fifo.h>
 
-#include "media/convert.h"
+#include "run/curve_maker.h"
 #include "run/measure_pass.h"
 #include "run/queue.h"
 
@@ -26,16 +26,14 @@ struct Lookahead {
     LookaheadOptions options;
     Source *source;
     LumeqParams params;
-    int depth;
-    LumeqHistory *history;
+    CurveMaker *maker;
     AVFifo *unplanned; /* of Ahead: measured, and not put into the history yet */
-    AVFifo *planned;   /* of Ahead: put, and without a curve yet */
     Queue *curves;     /* of Ahead */
     int64_t measured;
     int damaged;
 
     /* What the first seconds show. */
-    LumeqHistory *surveyor; /* NULL: nobody has asked, or all is told */
+    CurveMaker *surveyor; /* NULL: there is no survey, or it is over */
     int64_t surveyed, filtered;
     int told;             /* the survey is over */
     int started;          /* curves may be made */
@@ -46,12 +44,6 @@ struct Lookahead {
     int running;
     MediaError error; /* the thread's until the queue has ended */
 };
-
-static int cannot_plan(MediaError *error)
-{
-    return media_fail(error, MEDIA_INPUT, "the curves cannot be planned: %s",
-                      lumeq_last_error(NULL));
-}
 
 static void free_ahead(void *item)
 {
@@ -70,47 +62,28 @@ int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, Media
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
     l->unplanned = av_fifo_alloc2(FIRST_FRAMES, sizeof(Ahead), AV_FIFO_FLAG_AUTO_GROW);
-    l->planned = av_fifo_alloc2(FIRST_FRAMES, sizeof(Ahead), AV_FIFO_FLAG_AUTO_GROW);
-    if (!l->unplanned || !l->planned || queue_open(&l->curves, &queue) < 0)
+    if (!l->unplanned || queue_open(&l->curves, &queue) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     return options->open(options->opaque, options->source, &l->source, error);
 }
 
 /* ---- the thread: from measures to curves ---------------------------------------------------- */
 
-/* Hands over the curves that are known, oldest first. */
-static int pass_curves(Lookahead *l, MediaError *error)
-{
-    LumeqCurve *curve;
-    int ret;
-    while ((ret = lumeq_history_get(l->history, &curve)) == 0) {
-        Ahead ahead = {0};
-        (void)av_fifo_read(l->planned, &ahead, 1);
-        ahead.curve = curve;
-        ret = queue_put(l->curves, &ahead, 0, QUEUE_WAIT);
-        if (ret < 0) {
-            free_ahead(&ahead);
-            return ret;
-        }
-    }
-    return ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END ? 0 : cannot_plan(error);
-}
-
-/* Takes the measure over. */
+/* Puts the measure into the history, and hands over the curves that are known then. Takes the
+ * measure. */
 static int put(Lookahead *l, Ahead *ahead, MediaError *error)
 {
-    const int depth = convert_layout((enum AVPixelFormat)ahead->frame.format).depth;
-    int ret = 0;
-    if (l->depth > depth)
-        ret = lumeq_measure_deepen(ahead->measure, l->depth);
-    if (ret >= 0)
-        ret = lumeq_history_put(l->history, ahead->measure, &ahead->moment);
-    lumeq_measure_free(&ahead->measure);
-    if (ret < 0)
-        return cannot_plan(error);
-    if (av_fifo_write(l->planned, ahead, 1) < 0)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    return pass_curves(l, error);
+    Ahead next = {0};
+    int ret = curve_maker_put(l->maker, ahead ? &ahead->frame : NULL, ahead ? ahead->measure : NULL,
+                              ahead ? &ahead->moment : NULL, error);
+    if (ahead)
+        lumeq_measure_free(&ahead->measure);
+    while (ret >= 0 && (ret = curve_maker_next(l->maker, &next.frame, &next.curve, error)) > 0) {
+        ret = queue_put(l->curves, &next, 0, QUEUE_WAIT);
+        if (ret < 0)
+            free_ahead(&next);
+    }
+    return ret;
 }
 
 /* Puts what was measured before curves could be made, which it waits for. */
@@ -122,7 +95,7 @@ static int put_waiting(Lookahead *l, MediaError *error)
     while (!l->started)
         pthread_cond_wait(&l->changed, &l->lock);
     pthread_mutex_unlock(&l->lock);
-    if (!l->history) /* it was closed without a start */
+    if (!l->maker) /* it was closed without a start */
         return AVERROR_EXIT;
     while (ret >= 0 && av_fifo_read(l->unplanned, &ahead, 1) >= 0)
         ret = put(l, &ahead, error);
@@ -131,29 +104,11 @@ static int put_waiting(Lookahead *l, MediaError *error)
 
 static void end_survey(Lookahead *l)
 {
-    lumeq_history_destroy(&l->surveyor);
+    curve_maker_close(&l->surveyor);
     pthread_mutex_lock(&l->lock);
     l->told = 1;
     pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
-}
-
-/* Counts the frame, by the arithmetic that knows only what was before it. */
-static int survey(Lookahead *l, const Ahead *ahead, MediaError *error)
-{
-    LumeqFrameStats stats = {.size = sizeof(stats)};
-    LumeqCurve *curve = NULL;
-    int ret = lumeq_history_put(l->surveyor, ahead->measure, &ahead->moment);
-    if (ret == 0)
-        ret = lumeq_history_get(l->surveyor, &curve);
-    if (ret == 0)
-        ret = lumeq_curve_stats(curve, &stats);
-    lumeq_curve_unref(&curve);
-    if (ret < 0)
-        return cannot_plan(error);
-    l->surveyed++;
-    l->filtered += stats.filtered != 0;
-    return 0;
 }
 
 /* See MeasurePass. */
@@ -161,21 +116,19 @@ static int take(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
                 LumeqMeasure **measure, MediaError *error)
 {
     Lookahead *l = opaque;
-    const AVRational nanoseconds = {1, 1000000000};
     Ahead ahead = {
         .frame = *which,
-        .moment = {.size = sizeof(LumeqMoment),
-                   .number = l->measured++,
-                   .time = av_rescale_q(frame->pts, frame->time_base, nanoseconds),
-                   .duration = av_rescale_q(which->duration, frame->time_base, nanoseconds),
-                   .interlaced = which->interlaced},
+        .moment = measured_moment(which, l->measured++, which->pts - frame->pts, frame->time_base),
         .measure = *measure,
     };
     *measure = NULL;
     if (!l->surveyor)
         return put(l, &ahead, error);
     const int is_last = ahead.moment.time >= l->options.nanoseconds;
-    int ret = survey(l, &ahead, error);
+    int ret = curve_maker_judge(l->surveyor, which, ahead.measure, &ahead.moment, error);
+    l->surveyed += ret >= 0;
+    l->filtered += ret > 0;
+    ret = FFMIN(ret, 0);
     if (ret >= 0 && av_fifo_write(l->unplanned, &ahead, 1) < 0)
         ret = media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret < 0)
@@ -190,6 +143,7 @@ static void *lookahead_main(void *arg)
 {
     Lookahead *l = arg;
     MediaError *error = &l->error;
+    char damage[512];
     pthread_setname_np(pthread_self(), "lookahead");
     MeasurePass pass = {.source = l->source,
                         .reader = l->options.reader,
@@ -200,15 +154,13 @@ static void *lookahead_main(void *arg)
                         .opaque = l};
     pass.reader.copy = 0;
     int ret = measure_pass_run(&pass, error);
-    l->damaged = pass.damaged;
+    l->damaged = ret >= 0 && damage_describe(pass.source, &pass.report, damage, sizeof(damage));
     if (l->surveyor) {
         end_survey(l);
         ret = ret < 0 ? ret : put_waiting(l, error);
     }
-    if (ret >= 0 && l->history)
-        ret = lumeq_history_put(l->history, NULL, NULL) < 0 ? cannot_plan(error) : 0;
-    if (ret >= 0 && l->history)
-        ret = pass_curves(l, error);
+    if (ret >= 0 && l->maker)
+        ret = put(l, NULL, error);
     queue_end(l->curves, ret < 0 ? ret : AVERROR_EOF);
     return NULL;
 }
@@ -225,12 +177,8 @@ static int run(Lookahead *l, MediaError *error)
 int lookahead_survey(Lookahead *l, const LumeqParams *params, int64_t *frames, int64_t *filtered,
                      MediaError *error)
 {
-    LumeqParams plain = *params;
-    plain.deflicker = 0; /* is for those that look ahead */
     l->params = *params;
-    if (lumeq_history_create(&l->surveyor, &plain, 0) < 0)
-        return cannot_plan(error);
-    if (run(l, error) < 0)
+    if (curve_maker_open(&l->surveyor, params, 0, 0, error) < 0 || run(l, error) < 0)
         return error->fault;
     pthread_mutex_lock(&l->lock);
     while (!l->told)
@@ -243,9 +191,8 @@ int lookahead_survey(Lookahead *l, const LumeqParams *params, int64_t *frames, i
 
 int lookahead_start(Lookahead *l, const LumeqParams *params, int depth, MediaError *error)
 {
-    if (lumeq_history_create(&l->history, params, l->options.nanoseconds) < 0)
-        return cannot_plan(error);
-    l->depth = depth;
+    if (curve_maker_open(&l->maker, params, l->options.nanoseconds, depth, error) < 0)
+        return error->fault;
     pthread_mutex_lock(&l->lock);
     l->started = 1;
     pthread_cond_broadcast(&l->changed);
@@ -290,12 +237,9 @@ void lookahead_close(Lookahead **lookahead)
         pthread_join(l->thread, NULL);
     while (l->unplanned && av_fifo_read(l->unplanned, &ahead, 1) >= 0)
         free_ahead(&ahead);
-    while (l->planned && av_fifo_read(l->planned, &ahead, 1) >= 0)
-        free_ahead(&ahead);
     av_fifo_freep2(&l->unplanned);
-    av_fifo_freep2(&l->planned);
-    lumeq_history_destroy(&l->history);
-    lumeq_history_destroy(&l->surveyor);
+    curve_maker_close(&l->maker);
+    curve_maker_close(&l->surveyor);
     source_close(&l->source);
     queue_close(&l->curves);
     pthread_cond_destroy(&l->changed);

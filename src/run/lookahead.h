@@ -6,7 +6,7 @@
 #define LUMEQ_RUN_LOOKAHEAD_H
 
 #include "media/input/reader.h"
-#include "run/measure_file.h"
+#include "run/curve_maker.h"
 
 typedef struct LookaheadOptions {
     /* Opens the input once more, to read the same streams as `like`. */

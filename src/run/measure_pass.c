@@ -7,8 +7,8 @@
 #include "run/decode_stage.h"
 #include "run/equalizer_frame.h"
 
-/* Frames before one that is measured that are kept: those by which it is known where a part begins.
- */
+/* Earlier frames that are kept: a part's place is verified by the marks of two, and the third is
+ * what the second is measured against. */
 #define BEFORE 3
 
 #define MEASURE_LOST 1
@@ -19,7 +19,7 @@ typedef struct Work {
     DecodeStage *decoded;
     LumeqMeasure *measure;
     AVFrame *before[BEFORE]; /* the nearest first */
-    int64_t damage;          /* that was known by then */
+    int64_t damage;          /* Message.damage of the frame before */
     int began;
     int known; /* number of references that come first after a restart */
 } Work;
@@ -43,7 +43,6 @@ static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, Media
     return 0;
 }
 
-/* Of a frame and the one before it. */
 static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_t *mark,
                    MediaError *error)
 {
@@ -77,16 +76,6 @@ int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame
                                : ret;
 }
 
-/* The first frame that counts. */
-static int begin(Work *w, const AVFrame *frame, MediaError *error)
-{
-    MeasurePass *pass = w->pass;
-    w->began = 1;
-    pass->zero = reader_zero(w->reader);
-    pass->time_base = frame->time_base;
-    return measure_pass_marks(pass->context, pass->params, w->before, pass->before, error);
-}
-
 /* Measures a frame against the one before it; the clones may be brought to the same memory. */
 static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
 {
@@ -106,21 +95,24 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
 
 static int take(Work *w, const Message *message, MediaError *error)
 {
-    const MeasurePass *pass = w->pass;
+    MeasurePass *pass = w->pass;
     AVFrame *frame = message->frame;
     const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
     const int64_t damage = w->damage;
     w->damage = message->damage;
     if (frame->pts + shift < pass->from_pts)
         return 0;
-    int ret = w->began ? 0 : begin(w, frame, error);
+    int ret = 0;
+    if (!w->began)
+        ret = measure_pass_marks(pass->context, pass->params, w->before, pass->before, error);
+    w->began = 1;
     if (ret >= 0)
         ret = measure_frame(w, frame, error);
     if (ret == MEASURE_LOST) {
         w->damage = damage;
         return ret;
     }
-    MeasuredFrame which = measure_file_frame(frame, shift);
+    MeasuredFrame which = measured_frame(frame, shift);
     which.damaged = message->damage > damage;
     return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
 }
@@ -149,7 +141,7 @@ static int take_message(Work *w, Message *message, MediaError *error)
     return ret;
 }
 
-/* Until the stage that decodes has ended, or something fails. */
+/* Measures until the decoder ends, or something fails. */
 static int measure_all(Work *w, MediaError *error)
 {
     w->decoded = decode_stage_of_reader(w->reader);
@@ -173,11 +165,8 @@ int measure_pass_run(MeasurePass *pass, MediaError *error)
     int ret = reader_open(&w.reader, pass->source, &pass->reader, error);
     if (ret >= 0)
         ret = measure_all(&w, error);
-    if (ret >= 0) {
+    if (ret >= 0)
         pass->report = reader_report(w.reader);
-        pass->damaged =
-            damage_describe(pass->source, &pass->report, pass->damage, sizeof(pass->damage));
-    }
     decode_stage_close(&w.decoded);
     lumeq_measure_free(&w.measure);
     for (int i = 0; i < BEFORE; i++)

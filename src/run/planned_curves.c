@@ -7,20 +7,11 @@
 #include "media/gpu_frame.h"
 #include "run/equalizer_frame.h"
 
-#define KEPT_BINS 256 /* of a histogram, at most */
-
 struct PlannedCurves {
     PlannedOptions options;
     int64_t count; /* frames */
     int differs;
 };
-
-int planned_counts(const LumeqParams *params, const LumeqCurve *curve)
-{
-    LumeqFrameStats stats = {.size = sizeof(stats)};
-    return params->mode != LUMEQ_MODE_CLAHE && params->mode != LUMEQ_MODE_HAZE &&
-           lumeq_curve_stats(curve, &stats) == 0 && stats.bins > KEPT_BINS;
-}
 
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error)
 {
@@ -50,10 +41,10 @@ int planned_take(PlannedCurves *p, const AVFrame *in, int64_t zero, LumeqCurve *
 {
     const PlannedOptions *o = &p->options;
     const int64_t shift = av_rescale_q(zero, AV_TIME_BASE_Q, in->time_base);
-    const MeasuredFrame here = measure_file_frame(in, shift);
+    const MeasuredFrame here = measured_frame(in, shift);
     MeasuredFrame measured;
     *curve = NULL;
-    const int ret = o->next(o->opaque, shift, in->time_base, &measured, curve, error);
+    const int ret = o->next(o->opaque, &measured, curve, error);
     if (ret > 0)
         measured.format = convert_deeper((enum AVPixelFormat)measured.format, o->depth);
     if (ret > 0 && measured_is_same(&measured, &here)) {
@@ -71,23 +62,6 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* The histograms of a frame that came without; what the library answers. */
-static int count_again(const PlannedCurves *p, LumeqCurve *curve, const LumeqImage *in,
-                       const LumeqSync *sync)
-{
-    const PlannedOptions *o = &p->options;
-    LumeqMeasure *measure = NULL;
-    if (!o->counts || !planned_counts(o->params, curve))
-        return 0;
-    int ret = lumeq_measure(o->context, &measure, o->params, in, NULL, sync);
-    if (ret >= 0)
-        ret = lumeq_measure_finish(measure, 1);
-    if (ret >= 0)
-        ret = lumeq_curve_count(curve, measure);
-    lumeq_measure_free(&measure);
-    return ret;
-}
-
 int planned_apply(const PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
                   AVFrame *const before[PLANNED_BEFORE], AVFrame *out, LumeqFrameStats *stats,
                   MediaError *error)
@@ -102,9 +76,9 @@ int planned_apply(const PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
         on_gpu |= gpu_frame_is(before[count++]);
     }
     const LumeqSync sync = equalizer_after(in);
-    int ret = count_again(p, curve, &frame.in, sync.after ? &sync : NULL);
+    int ret = 0;
     const double begin = now_us();
-    if (ret >= 0 && out)
+    if (out)
         ret = lumeq_apply(p->options.context, curve, &frame.in, previous, count, &frame.out,
                           sync.after ? &sync : NULL);
     const double took = now_us() - begin;

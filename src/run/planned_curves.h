@@ -6,22 +6,19 @@
 #define LUMEQ_RUN_PLANNED_CURVES_H
 
 #include "media/input/source.h"
-#include "run/measure_file.h"
+#include "run/curve_maker.h"
 
 typedef struct PlannedOptions {
     /* The next frame that was measured, and its curve, which is given back: 1; 0 after the last; or
-     * a fault. `shift`, `base`: as of curve_planner_next(). */
-    int (*next)(void *opaque, int64_t shift, AVRational base, MeasuredFrame *frame,
-                LumeqCurve **curve, MediaError *error);
+     * a fault. */
+    int (*next)(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error);
     void *opaque;
-    int64_t count;             /* how many there are */
-    int strict;                /* another frame than was measured is MEDIA_INPUT */
-    int counts;                /* histograms that planned_counts() tells of are wanted */
-    const LumeqParams *params; /* that were measured by, where counts is set */
-    int depth;                 /* that frames of 8 bits were brought to since; 0: their own */
-    LumeqContext *context;     /* that equalizes */
-    const Source *source;      /* that the frames come from */
-    const char *path;          /* of the input */
+    int64_t count;         /* how many there are */
+    int strict;            /* another frame than was measured is MEDIA_INPUT */
+    int depth;             /* that frames of 8 bits were brought to since; 0: their own */
+    LumeqContext *context; /* that equalizes */
+    const Source *source;  /* that the frames come from */
+    const char *path;      /* of the input */
 } PlannedOptions;
 
 /* Frames before one that its curve may want. */
@@ -30,11 +27,6 @@ typedef struct PlannedOptions {
 #define PLANNED_LOST 2
 
 typedef struct PlannedCurves PlannedCurves;
-
-/* Whether the histograms of a curve are counted again, of its frame, where it is applied, and not
- * kept with it: of more than 8 bits they are so many numbers, of which noise changes all, that they
- * take more than all else. */
-int planned_counts(const LumeqParams *params, const LumeqCurve *curve);
 
 /* What is in the options has to outlive it. MEDIA_INPUT. */
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error);

@@ -1,4 +1,4 @@
-"""Many files into a folder: what they are called, what is refused, and that each goes on without the others."""
+"""Many files into a folder: names of outputs, refusals, and independence of files from each other."""
 
 import json
 import os
@@ -14,14 +14,14 @@ FAST = ("--two-pass", "off", "--preset", "ultrafast")
 
 class ManyCase(Case):
     def put(self, name, source=None):
-        """A copy of a clip, in the folder of the test."""
+        """Copies a clip into the test's folder."""
         path = self.path(name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         shutil.copyfile(source or clip("tiny.mkv", seconds=0.2), path)
         return path
 
     def below(self, name):
-        """The files in a folder, with those of folders within it."""
+        """Lists the files in a folder and its subfolders."""
         top = self.path(name)
         return sorted(os.path.relpath(os.path.join(folder, f), top)
                       for folder, _, files in os.walk(top) for f in files)
@@ -32,7 +32,7 @@ class ManyCase(Case):
 
 class Names(ManyCase):
     def test_names_are_kept(self):
-        """And each output is what a run of its own writes."""
+        """Each output equals that of a single run."""
         for name in ("a.mkv", "b two.mp4", "-c.mov"):
             ffmpeg("-i", simple(), "-c", "copy", os.path.join(self.folder, "./" + name))
         result = self.many("a.mkv", "b two.mp4", "-o", "out/", "--", "-c.mov")
@@ -53,7 +53,7 @@ class Names(ManyCase):
         self.assertEqual(self.below("out"), ["a.mkv"])
 
     def test_container_by_option(self):
-        """Names end as the container's files do, and stay where they do already."""
+        """Names get the ending of the container, unless they have it already."""
         for name in ("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d"):
             self.put(name)
         self.assertEqual(self.many("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d", "-o", "out/", "--format",
@@ -63,7 +63,7 @@ class Names(ManyCase):
         self.assertIn("mp4", probe(self.path("mp4/a.mp4"), "-show_format")["format"]["format_name"])
 
     def folder_of_all(self):
-        """Two videos and a picture in "in", one more in a folder within it, and what is none."""
+        """Makes the folder "in": two videos, a picture, a video in a subfolder, and other files."""
         for name in ("in/b.mkv", "in/a.webm", "in/sub/c.mkv", "in/.hidden.mkv", "in/.folder/d.mkv", "in/o.mkv.lumeq/0.mkv"):
             self.put(name)
         os.rename(self.path("in/a.webm"), self.path("in/a"))  # told by what is in it
@@ -76,7 +76,7 @@ class Names(ManyCase):
         os.mkfifo(self.path("in/fifo.mkv"))
 
     def test_folder(self):
-        """Its videos, by trying; the rest is counted, and said once."""
+        """Its videos are found by opening files; one message counts the others."""
         self.folder_of_all()
         result = self.many("in", "-o", "out/", "--format", "mkv", "--frames", "1", "--pix-fmt", "source")
         self.assertEqual(result.code, DONE, str(result))
@@ -97,7 +97,7 @@ class Names(ManyCase):
         self.assertEqual(self.files(), ["notes.txt"])
 
     def test_what_fails_in_a_folder_is_not_left_out(self):
-        """A file whose name says that it is a video is told of where it cannot be opened."""
+        """A message names files that should be videos by their names, but cannot be opened."""
         self.put("in/a.mkv")
         self.write("in/b.mp4", b"")
         self.write("in/c.mkv", bytes(range(7, 256)) * 9)
@@ -120,7 +120,7 @@ class Names(ManyCase):
 
 
 class Refused(ManyCase):
-    """Before anything is written."""
+    """Errors that are found before anything is written."""
 
     def none(self, code, *args, words=()):
         self.refused(self.many(*args), code, *words)
@@ -163,7 +163,7 @@ class Refused(ManyCase):
         self.assertEqual(self.files(), ["a.mkv", "here"])
 
     def test_output_is_an_input(self):
-        """Of another one, too, and by another name."""
+        """Also the input of another file, and by another path."""
         self.put("a.mkv")
         self.put("in/b.mkv")
         before = self.read("a.mkv")
@@ -185,7 +185,7 @@ class Refused(ManyCase):
         self.assertEqual(video(self.path("there/a.mkv"))["codec_name"], "h264")
 
     def test_folder_of_outputs_in_an_input(self):
-        """It is left aside: what is in it would be processed again."""
+        """The folder of outputs is skipped: they must not be processed again."""
         self.put("in/a.mkv")
         self.assertEqual(self.many("in", "-o", "in/out/", "--recursive").code, DONE)
         self.put("in/b.mkv")
@@ -197,7 +197,7 @@ class Refused(ManyCase):
 
 class Failures(ManyCase):
     def test_one_does_not_stop_the_rest(self):
-        """All are told at the end, and the first one's exit code is that of the run."""
+        """Failures are listed at the end, and the exit code is that of the first one."""
         self.put("a.mkv")
         self.put("b.mkv")
         self.write("text.mkv", b"no video\n" * 100)
@@ -215,7 +215,7 @@ class Failures(ManyCase):
                 shutil.rmtree(self.path("out"))
 
     def test_damaged(self):
-        """It is done, and told."""
+        """It is processed, and reported."""
         data = read_bytes(clip("index-first.mp4", *X264, "-movflags", "+faststart", seconds=4))
         self.write("a.mp4", data[:len(data) // 2])
         self.put("b.mkv")
@@ -234,13 +234,13 @@ class Failures(ManyCase):
         self.assertEqual(self.files(), ["in", "text.mkv"])
 
     def test_quiet(self):
-        """Each error once, and nothing else."""
+        """With -q, each error appears once, and nothing else."""
         self.put("a.mkv")
         self.refused(self.many("none.mkv", "a.mkv", "-o", "out/", "-q"), INPUT, "none.mkv")
 
 
 class AtATime(ManyCase):
-    """--jobs."""
+    """--jobs: several files at a time."""
 
     def hidden(self):
         return [f for f in self.below("out") if f.endswith(".part")]
@@ -269,7 +269,7 @@ class AtATime(ManyCase):
             self.assertRegex(line, r"^lumeq: ('out/|failed: |12 files: 11 done, 1 failed; 55 frames|'5\.mkv' is )")
 
     def test_progress(self):
-        """Of all of them as one."""
+        """There is one progress for all files."""
         names = ["%d.mkv" % i for i in range(6)]
         for name in names:
             self.put(name)
@@ -284,7 +284,7 @@ class AtATime(ManyCase):
         self.assertEqual((last["files_done"], last["frame"], last["percent"], last["state"]), (6, 25, 100, "failed"))
 
     def test_progress_on_a_terminal(self):
-        """At the bottom, and nothing that is said is beside it."""
+        """The bar stays at the bottom, and messages never share its line."""
         names = ["%d.mkv" % i for i in range(4)]
         for name in names:
             self.put(name, long_clip())
@@ -319,7 +319,7 @@ class Resume(ManyCase):
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
 
     def test_older_than_its_input(self):
-        """It is not that input's: the rest is done, and -y makes it anew."""
+        """Such an output belongs to another input: the others are processed, and -y replaces it."""
         for name in ("a.mkv", "b.mkv", "out/a.mkv"):
             self.put(name)
         os.utime(self.path("out/a.mkv"), (1000, 1000))
@@ -336,7 +336,7 @@ class Resume(ManyCase):
 
 class Signals(ManyCase):
     def started(self):
-        """The second of three files is being written. Answers the run and the process of that file."""
+        """Waits until the second of three files is being written. Returns the run and that file's process."""
         self.put("a.mkv")
         self.put("b.mkv", long_clip())
         self.put("c.mkv")
@@ -350,7 +350,7 @@ class Signals(ManyCase):
         return self.files(self.path("out")) if os.path.isdir(self.path("out")) else []
 
     def test_interrupted(self):
-        """The file in hand is kept as a part, and the rest is not begun; --resume goes on with it."""
+        """The current file is kept as a part, the others are not begun, and --resume continues."""
         for number in (SIGINT, SIGTERM):
             with self.subTest(number.name):
                 process, _ = self.started()
@@ -367,7 +367,7 @@ class Signals(ManyCase):
                 shutil.rmtree(self.path("out"))
 
     def test_all_of_a_terminal(self):
-        """Every process gets the signal: it is one."""
+        """The signal reaches every process of the group, and counts once."""
         self.put("a.mkv", long_clip())
         self.put("b.mkv")
         process = self.start("a.mkv", "b.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder,
@@ -378,16 +378,16 @@ class Signals(ManyCase):
         self.assertEqual(self.hidden(), ["a.partial.mkv"])
 
     def test_killed_process_of_one_file(self):
-        """As by a crash: the others are done."""
+        """One process crashes, and the other files are processed."""
         process, child = self.started()
         os.kill(child, signal.SIGKILL)
         result = self.ends(process, INPUT)
-        self.assertIn("failed: 'b.mkv' could not be processed: that ended by signal 9", result.lines[-1])
+        self.assertIn("failed: 'b.mkv' could not be processed: the process ended by signal 9", result.lines[-1])
         self.assertIn("3 files: 2 done, 1 failed", result.err)
         self.assertEqual([f for f in self.hidden() if not f.endswith(".part")], ["a.mkv", "c.mkv"])
 
     def test_killed_run(self):
-        """The file in hand ends as by a signal: nobody is left to say what comes next."""
+        """If the parent is killed, the current file ends as by a signal."""
         process, _ = self.started()
         process.kill()
         self.assertTrue(wait_for(lambda: self.hidden() == ["a.mkv", "b.partial.mkv"]), self.hidden())

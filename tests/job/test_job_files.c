@@ -1,4 +1,4 @@
-/* The files of a job: what was written comes back, and what is not whole is refused. */
+/* The files of a job: written data comes back, and damaged files are refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "job/film_parts.h"
-#include "job/frame_block.h"
+#include "job/frame_file.h"
 #include "job/job_plan.h"
 #include "job/part_file.h"
 #include "media/checksum.h"
@@ -58,7 +58,7 @@ static void test_checksums(void)
     }
 }
 
-/* ---- blocks ---- */
+/* ---- frames ---- */
 
 typedef struct Known {
     MeasuredFrame frame;
@@ -66,230 +66,175 @@ typedef struct Known {
     uint8_t bytes[MOST_BYTES];
 } Known;
 
-/* Like curves: words by turns, that differ a little from those of the frame before; sizes that
+static Known known[FRAMES];
+
+/* Like curves: alternating words that differ a little from those of the frame before; sizes that
  * change, and nothing at all. */
-static void make_known(Known *known, const Known *before, CheckRandom *random, int i)
+static void make_known(CheckRandom *random)
 {
     static const size_t sizes[] = {2056, 2056, 4099, 0, 3};
-    *known = (Known){.size = sizes[i % 16 < 12 ? 0 : i % 5]};
-    known->frame = (MeasuredFrame){
-        .pts = i * 40 + check_below(random, 3) - 1000,
-        .duration = 40,
-        .width = 1920,
-        .height = i == 9 ? 1088 : 1080,
-        .format = 0,
-        .range = i % 7 == 0,
-        .damaged = i == 5,
-        .interlaced = i > 20,
-        .mark = (uint32_t)check_below(random, INT32_MAX) * 2u,
-    };
-    for (size_t k = 0; k < known->size; k++) {
-        const int noise = check_below(random, 64);
-        known->bytes[k] = (uint8_t)(before && noise ? before->bytes[k] : noise * i);
+    for (int i = 0; i < FRAMES; i++) {
+        Known *k = &known[i];
+        const Known *before = i ? k - 1 : NULL;
+        *k = (Known){.size = sizes[i % 16 < 12 ? 0 : i % 5]};
+        k->frame = (MeasuredFrame){
+            .pts = i * 40 + check_below(random, 3) - 1000,
+            .duration = 40,
+            .width = 1920,
+            .height = i == 9 ? 1088 : 1080,
+            .range = i % 7 == 0,
+            .damaged = i == 5,
+            .interlaced = i > 20,
+            .mark = (uint32_t)check_below(random, INT32_MAX) * 2u,
+        };
+        for (size_t n = 0; n < k->size; n++) {
+            const int noise = check_below(random, 64);
+            k->bytes[n] = (uint8_t)(before && noise ? before->bytes[n] : noise * i);
+        }
     }
 }
 
-static Known known[FRAMES];
-
-static void add_known(BlockWriter *writer, int i)
+static void write_frames(void)
 {
     MediaError error = {0};
-    void *bytes = block_writer_reserve(writer, known[i].size);
-    if (!CHECK(bytes, "out of memory"))
-        return;
-    memcpy(bytes, known[i].bytes, known[i].size);
-    CHECK(block_writer_add(writer, &known[i].frame, &error) == 0, "%s", error.text);
+    FrameWriter writer = {0};
+    JobPart part;
+    CHECK(record_writer_open(&writer.out, in_folder("frames"), &error) == 0, "%s", error.text);
+    for (int i = 0; i < FRAMES; i++) {
+        void *bytes = frame_writer_reserve(&writer, known[i].size);
+        if (!CHECK(bytes, "out of memory"))
+            return;
+        memcpy(bytes, known[i].bytes, known[i].size);
+        CHECK(frame_writer_add(&writer, &known[i].frame, &error) == 0, "%s", error.text);
+    }
+    CHECK(part_curves_commit(&writer, &part, &error) == 0, "%s", error.text);
+    frame_writer_close(&writer);
 }
 
-/* The size of a block of these frames. */
-static int64_t write_block(const char *path, int from, int to, uint32_t *sum)
+/* Reads the file, and returns how many frames it has, or a fault. *same is 0 if one differs. */
+static int read_frames(int *same, MediaError *error)
 {
-    AtomicFile file;
-    KeyText text = {0};
-    MediaError error = {0};
-    CHECK(sealed_file_create(&file, path, &error) == 0, "%s", error.text);
-    BlockWriter writer = {.file = &file};
-    for (int i = from; i < to; i++)
-        add_known(&writer, i);
-    *sum = writer.sum;
-    const int64_t size = file.written - SEALED_FILE_HEAD;
-    CHECK(sealed_file_commit(&file, &text, &error) == 0, "%s", error.text);
-    block_writer_close(&writer);
-    return size;
-}
-
-/* A file whose block is any bytes. */
-static void put_block(const char *path, const void *bytes, size_t size)
-{
-    AtomicFile file;
-    KeyText text = {0};
-    MediaError error = {0};
-    CHECK(sealed_file_create(&file, path, &error) == 0 &&
-              atomic_file_write(&file, bytes, size, &error) == 0 &&
-              sealed_file_commit(&file, &text, &error) == 0,
-          "%s", error.text);
-}
-
-/* Reads a block whole, and compares it with the known frames from `first` on: how many there were,
- * or a fault. *same becomes 0 at a frame that differs. */
-static int read_block(const char *path, int64_t position, int64_t size, uint32_t sum, int first,
-                      int *same, MediaError *error)
-{
-    SealedFile file;
-    BlockReader reader = {0};
+    FrameReader reader = {0};
     MeasuredFrame frame;
     const void *bytes;
     size_t length;
     int count = 0;
     *same = 1;
-    int ret = sealed_file_open(&file, strdup(path), error);
-    if (ret >= 0)
-        ret = block_reader_open(&reader, &file, position, size, sum, error);
-    while (ret >= 0 && (ret = block_reader_next(&reader, &frame, &bytes, &length, error)) > 0) {
-        const Known *k = &known[(first + count) % FRAMES];
+    int ret = record_file_open(&reader.file, in_folder("frames"), "lumeq-curves", NULL, 0, error);
+    while (ret >= 0 && (ret = frame_reader_next(&reader, &frame, &bytes, &length, error)) > 0) {
+        const Known *k = &known[count++ % FRAMES];
         *same &= measured_is_same(&frame, &k->frame) && frame.damaged == k->frame.damaged &&
                  frame.mark == k->frame.mark && length == k->size &&
                  memcmp(bytes, k->bytes, length) == 0;
-        count++;
     }
-    block_reader_close(&reader);
-    sealed_file_close(&file);
+    frame_reader_close(&reader);
     return ret < 0 ? ret : count;
 }
 
-static void test_blocks(void)
+static void test_frames(void)
 {
     CheckRandom random = check_random(1);
-    char *path = in_folder("block");
     MediaError error = {0};
-    uint32_t sum;
     int same;
-    for (int k = 0; k < FRAMES; k++)
-        make_known(&known[k], k ? &known[k - 1] : NULL, &random, k);
-    const int64_t length = write_block(path, 0, FRAMES, &sum);
-    CHECK(read_block(path, SEALED_FILE_HEAD, length, sum, 0, &same, &error) == FRAMES && same, "%s",
-          error.text);
-    free(path);
+    make_known(&random);
+    write_frames();
+    CHECK(read_frames(&same, &error) == FRAMES && same, "%s", error.text);
 }
 
-/* Damage is found by the checksum. If the checksum is made right again, reading stays in bounds. */
-static void test_damaged_blocks(void)
+/* Every damaged byte is found, and every cut. */
+static void test_damaged_frames(void)
 {
     CheckRandom random = check_random(2);
-    char *path = in_folder("block");
-    uint32_t sum;
-    const int64_t length = write_block(path, 0, FRAMES, &sum);
-    uint8_t *whole = malloc((size_t)length);
-    FILE *file = fopen(path, "rb");
-    CHECK(fseek(file, SEALED_FILE_HEAD, SEEK_SET) == 0 &&
-              fread(whole, 1, (size_t)length, file) == (size_t)length,
-          "it cannot be read");
-    fclose(file);
-    for (int i = 0; i < 300; i++) {
-        const int at = check_below(&random, (int)length), cut = check_below(&random, 3) == 0;
-        const int64_t left = cut ? at : length;
-        const uint8_t was = whole[at];
+    char *path = in_folder("frames");
+    struct stat about;
+    FILE *file = fopen(path, "r+b");
+    CHECK(file && fstat(fileno(file), &about) == 0, "it cannot be read");
+    for (int i = 0; file && i < 300; i++) {
+        const long at = check_below(&random, (int)about.st_size);
         MediaError error = {0};
         int same;
-        whole[at] = (uint8_t)(was + 1 + check_below(&random, 255));
-        put_block(path, whole, (size_t)left);
-        CHECK(read_block(path, SEALED_FILE_HEAD, length, sum, 0, &same, &error) < 0 &&
-                  error.text[0],
-              "byte %d may be another one", at);
-        error = (MediaError){0};
-        const int count = read_block(path, SEALED_FILE_HEAD, left, checksum(0, whole, (size_t)left),
-                                     0, &same, &error);
-        CHECK(count >= 0 ? count <= FRAMES : count == MEDIA_INPUT && error.text[0],
-              "byte %d makes other frames", at);
-        whole[at] = was;
+        fseek(file, at, SEEK_SET);
+        const int was = getc(file);
+        fseek(file, at, SEEK_SET);
+        putc((was + 1 + check_below(&random, 255)) & 0xff, file);
+        fflush(file);
+        CHECK(read_frames(&same, &error) < 0 && error.text[0], "byte %ld may be another one", at);
+        fseek(file, at, SEEK_SET);
+        putc(was, file);
+        fflush(file);
     }
-    free(whole);
+    for (off_t left = about.st_size - 1; left >= 0; left -= 977) {
+        MediaError error = {0};
+        int same;
+        CHECK(truncate(path, left) == 0 && read_frames(&same, &error) < 0 && error.text[0],
+              "%ld bytes are a file", (long)left);
+    }
+    fclose(file);
     free(path);
 }
 
-/* Blocks whose checksum and zlib streams are right, but which hold no records. */
-static void test_crafted_blocks(void)
+/* Writes one record as it is, with checksums that are right: its reader must not trust it. */
+static void craft(const Record *head, const void *bytes, size_t size)
+{
+    MediaError error = {0};
+    RecordWriter writer = {0};
+    CHECK(record_writer_open(&writer, in_folder("frames"), &error) == 0 &&
+              record_writer_add(&writer, head, bytes, size, &error) == 0 &&
+              record_writer_commit(&writer, "lumeq-curves", NULL, 0, NULL, &error) == 0,
+          "%s", error.text);
+    record_writer_close(&writer);
+}
+
+static void refuses_crafted(size_t i)
+{
+    MediaError error = {0};
+    int same;
+    CHECK(read_frames(&same, &error) == MEDIA_INPUT && error.text[0], "record %zu is taken", i);
+}
+
+/* Records that cannot be unpacked. */
+static void test_crafted_frames(void)
 {
     static const struct {
-        uint32_t size, packed; /* as the record says; packed 0: as it is */
-        size_t follow, behind; /* bytes in the stream and after it */
-    } blocks[] = {
-        {UINT32_MAX, 0, 48, 0},
-        {UINT32_MAX, 0, 1 << 20, 0},
-        {(4 << 20) + 1, 0, 5 << 20, 0},
-        {4 << 20, 0, 1000, 0},
-        {8, 0, 51, 0},
-        {8, 0, 53, 0},
-        {8, 0, 52, 1},
-        {8, 1 << 20, 52, 0},
-        {8, UINT32_MAX, 52, 0},
-        {8, 1, 52, 0},
+        uint32_t first;       /* size that the record claims to unpack to */
+        size_t plain, behind; /* bytes in the stream and after it */
+    } records[] = {
+        {UINT32_MAX, 48, 0},
+        {UINT32_MAX, 1 << 20, 0},
+        {(4 << 20) + 1, 5 << 20, 0},
+        {4 << 20, 1000, 0},
+        {8, 7, 0},
+        {8, 12, 0},
+        {8, 1 << 20, 0},
+        {8, 8, 1000},
     };
-    char *path = in_folder("block");
     uint8_t *const plain = calloc(1, 5 << 20), packed[1 << 14] = {0};
-    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-        uLongf length = sizeof(packed) - 9;
-        MediaError error = {0};
-        int same;
-        CHECK(compress(packed + 8, &length, plain, blocks[i].follow) == Z_OK, "it is too long");
-        const uint32_t says = blocks[i].packed ? blocks[i].packed : (uint32_t)length;
-        memcpy(packed, &blocks[i].size, 4);
-        memcpy(packed + 4, &says, 4);
-        length += 8 + blocks[i].behind;
-        put_block(path, packed, length);
-        CHECK(read_block(path, SEALED_FILE_HEAD, (int64_t)length, checksum(0, packed, length), 0,
-                         &same, &error) == MEDIA_INPUT &&
-                  strstr(error.text, "does not hold"),
-              "block %zu is taken: %s", i, error.text);
+    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+        uLongf length = sizeof(packed) - 1000;
+        const Record head = {.first = records[i].first};
+        CHECK(compress(packed, &length, plain, records[i].plain) == Z_OK, "it is too long");
+        craft(&head, packed, length + records[i].behind);
+        refuses_crafted(i);
     }
     free(plain);
-    free(path);
 }
 
-/* A block is read without the one before it, and up to its own end. */
-static void test_blocks_of_one_file(void)
-{
-    char *path = in_folder("block");
-    AtomicFile file;
-    KeyText text = {0};
-    MediaError error = {0};
-    int64_t ends[3];
-    uint32_t sums[3];
-    int same;
-    CHECK(sealed_file_create(&file, path, &error) == 0, "%s", error.text);
-    for (int i = 0; i < 3; i++) {
-        BlockWriter writer = {.file = &file};
-        for (int k = 2 * i; k < 2 * i + 2; k++)
-            add_known(&writer, k);
-        sums[i] = writer.sum;
-        block_writer_close(&writer);
-        ends[i] = file.written;
-    }
-    CHECK(sealed_file_commit(&file, &text, &error) == 0, "%s", error.text);
-    CHECK(read_block(path, ends[0], ends[1] - ends[0], sums[1], 2, &same, &error) == 2 && same,
-          "%s", error.text);
-    free(path);
-}
-
-/* With times that overflow as soon as somebody adds to them. */
-static void test_blocks_out_of_range(void)
+/* Times that overflow as soon as something is added to them. */
+static void test_frames_out_of_range(void)
 {
     static const MeasuredFrame frames[] = {{.pts = INT64_MAX},
                                            {.pts = INT64_MIN},
                                            {.duration = INT64_MAX},
                                            {.pts = INT64_C(1) << 62},
                                            {.duration = -(INT64_C(1) << 62)}};
-    char *path = in_folder("block");
+    uint8_t packed[64];
+    uLongf length = sizeof(packed);
+    CHECK(compress(packed, &length, (const uint8_t *)"", 0) == Z_OK, "it is too long");
     for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
-        MediaError error = {0};
-        uint32_t sum;
-        int same;
-        known[0] = (Known){.frame = frames[i]};
-        const int64_t length = write_block(path, 0, 1, &sum);
-        CHECK(read_block(path, SEALED_FILE_HEAD, length, sum, 0, &same, &error) == MEDIA_INPUT,
-              "frame %zu is taken", i);
+        const Record head = {.frame = frames[i]};
+        craft(&head, packed, length);
+        refuses_crafted(i);
     }
-    free(path);
 }
 
 /* ---- the plan ---- */
@@ -325,9 +270,7 @@ static void make_plan(JobPlan *plan)
                                              .seek_us = i - 1,
                                              .before_pts = -i,
                                              .before = {0xffffffff, 1},
-                                             .position = INT64_C(1) << 40,
-                                             .size = 5,
-                                             .sum = 0x80000000};
+                                             .curves = 0x80000000};
 }
 
 static void check_plan(const JobPlan *a, const JobPlan *b)
@@ -354,8 +297,7 @@ static void check_plan(const JobPlan *a, const JobPlan *b)
         CHECK(p->first == q->first && p->frames == q->frames && p->begin_pts == q->begin_pts &&
                   p->end_pts == q->end_pts && p->seek_us == q->seek_us &&
                   p->before_pts == q->before_pts && p->before[0] == q->before[0] &&
-                  p->before[1] == q->before[1] && p->position == q->position &&
-                  p->size == q->size && p->sum == q->sum,
+                  p->before[1] == q->before[1] && p->curves == q->curves,
               "part %d is another one", i);
     }
 }
@@ -399,8 +341,6 @@ static void test_edited_plans(void)
         {"part 1 11 1 2 0", "part 1 11 1 2 9223372036854775807"},
         {"part 1 11 1 2 0", "part 1 11 -9223372036854775807 2 0"},
         {"part 1 11 1 2 0 -1", "part 1 11 1 2 0 9223372036854775807"},
-        {"1099511627776 5", "-1 5"},
-        {"1099511627776 5", "1099511627776 -5"},
     };
     char *path = in_folder("plan"), text[4096], edited[4200];
     FILE *file = fopen(path, "rb");
@@ -466,10 +406,10 @@ static void test_parts(void)
     CheckRandom random = check_random(4);
     char *path = in_folder("part");
     AVPacket *packet = av_packet_alloc();
-    PartWriter *writer;
+    RecordWriter writer = {0};
     PartFile part;
     MediaError error = {0};
-    CHECK(part_writer_open(&writer, path, &error) == 0, "%s", error.text);
+    CHECK(record_writer_open(&writer, strdup(path), &error) == 0, "%s", error.text);
     for (int i = 0; i < 300; i++) {
         CHECK(av_new_packet(packet, i) == 0, "no memory");
         memset(packet->data, i, (size_t)i);
@@ -479,12 +419,12 @@ static void test_parts(void)
         packet->flags = i % 5 ? 0 : AV_PKT_FLAG_KEY;
         if (i % 9 == 0)
             *av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 1) = (uint8_t)i;
-        CHECK(part_writer_add(writer, packet, &error) == 0, "%s", error.text);
+        CHECK(part_writer_add(&writer, packet, &error) == 0, "%s", error.text);
         av_packet_unref(packet);
     }
-    CHECK(part_writer_commit(writer, &label, extradata, sizeof(extradata), &error) == 0, "%s",
+    CHECK(part_writer_commit(&writer, &label, extradata, sizeof(extradata), &error) == 0, "%s",
           error.text);
-    part_writer_close(&writer);
+    record_writer_close(&writer);
 
     CHECK(part_file_open(&part, strdup(path), &error) == 0, "%s", error.text);
     CHECK(part.count == 300 && part.label.plan == label.plan && part.label.part == 3 &&
@@ -508,23 +448,23 @@ static void test_parts(void)
     free(path);
 }
 
-/* Of two packets, of which the first has these flags and the second one is shown at `second`. */
+/* Commits two packets, the first with these flags, the second with this pts. 1: it worked. */
 static int commits(int flags, int64_t second)
 {
     const PartLabel label = {.part = 3};
     char *path = in_folder("open");
     AVPacket *packet = av_packet_alloc();
-    PartWriter *writer;
+    RecordWriter writer = {0};
     MediaError error = {0};
-    CHECK(part_writer_open(&writer, path, &error) == 0, "%s", error.text);
+    CHECK(record_writer_open(&writer, strdup(path), &error) == 0, "%s", error.text);
     for (int i = 0; i < 2; i++) {
         packet->pts = i ? second : 10;
         packet->flags = i ? 0 : flags;
-        CHECK(part_writer_add(writer, packet, &error) == 0, "%s", error.text);
+        CHECK(part_writer_add(&writer, packet, &error) == 0, "%s", error.text);
     }
-    const int ret = part_writer_commit(writer, &label, (const uint8_t *)"x", 1, &error);
+    const int ret = part_writer_commit(&writer, &label, (const uint8_t *)"x", 1, &error);
     CHECK(ret >= 0 || (ret == MEDIA_USAGE && strstr(error.text, "part 3")), "%s", error.text);
-    part_writer_close(&writer);
+    record_writer_close(&writer);
     av_packet_free(&packet);
     (void)unlink(path);
     free(path);
@@ -558,7 +498,7 @@ static void test_damaged_parts(void)
     char *path = in_folder("part");
     AVPacket *packet = av_packet_alloc();
     struct stat about;
-    CHECK(stat(path, &about) == 0 && reads_whole(path, packet), "there is none");
+    CHECK(stat(path, &about) == 0 && reads_whole(path, packet), "the part cannot be read");
     for (int i = 0; i < 400; i++) {
         const long at = check_below(&random, (int)about.st_size);
         FILE *file = fopen(path, "r+b");
@@ -588,70 +528,57 @@ static int64_t quarter_of(int64_t us)
     return us < 0 ? -1 : us / 250000;
 }
 
-/* A thousand frames, one of them damaged: every cut is behind the one before, and none is within 96
- * frames of the damage. */
-static MeasureFile *measured_film(const LumeqMeasure *measure, int frames, int damaged)
+/* Cuts a thousand frames, one of them damaged, into twenty parts. */
+static void cut(JobPlan *plan, int damaged, int64_t (*number)(int64_t time_us))
 {
     MediaError error = {0};
-    MeasureFile *file = NULL;
-    int ret = measure_file_open(&file, NULL, &error);
-    for (int i = 0; ret >= 0 && i < frames; i++) {
-        const MeasuredFrame frame = {.pts = i, .damaged = i == damaged};
-        ret = measure_file_add(file, &frame, measure, &error);
+    FilmFrames frames = {.all = calloc(1000, sizeof(*frames.all)), .count = 1000};
+    for (int i = 0; i < 1000; i++)
+        frames.all[i] = (MeasuredFrame){
+            .pts = i, .duration = 1, .mark = (uint32_t)i + 1, .damaged = i == damaged};
+    *plan = (JobPlan){.time_base = {1, 100}, .zero = 30000};
+    CHECK(film_frames_cut(&frames, plan, 20, 0, number, &error) == 0, "%s", error.text);
+    film_frames_free(&frames);
+    for (int i = 0; i < plan->part_count; i++) {
+        const JobPart *p = &plan->parts[i];
+        CHECK(i ? p->first == p[-1].first + p[-1].frames && p->begin_pts == p->first &&
+                      p[-1].end_pts == p->first && p->before_pts == p->first - 1 &&
+                      p->before[0] == p->first && p->before[1] == p->first - 1
+                : p->first == 0 && p->begin_pts == INT64_MIN && p->seek_us == -1,
+              "part %d begins with %lld", i, (long long)p->first);
+        CHECK(!i || (p->first != damaged && llabs(p->first - damaged) > 96),
+              "part %d begins in damage", i);
+        CHECK(!i || !number || p->first % 25 == 3, "part %d begins with an old number", i);
     }
-    CHECK(ret >= 0 && measure_file_flush(file, &error) == 0, "%s", error.text);
-    return file;
+    CHECK(plan->frames == 1000 &&
+              plan->parts[plan->part_count - 1].first + plan->parts[plan->part_count - 1].frames ==
+                  1000,
+          "frames are missing");
 }
 
+/* Cuts are in order, and at least 97 frames away from damage. */
 static void test_cuts(void)
 {
-    static uint8_t luma[64 * 64];
-    const LumeqImage in = {.plane = {luma}, .stride = {64}, .width = 64, .height = 64, .depth = 8};
-    MediaError error = {0};
-    LumeqContext *context = NULL;
-    LumeqMeasure *measure = NULL;
-    FilmFrames frames = {0};
-    CHECK(lumeq_context_create(&context, NULL, NULL, 0) == 0 &&
-              lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0,
-          "%s", lumeq_last_error(NULL));
-    MeasureFile *file = measured_film(measure, 1000, 500);
-    CHECK(film_frames_read(&frames, file, &error) == 0 && film_frames_cut(&frames, 20, &error) == 0,
-          "%s", error.text);
-    CHECK(frames.parts == 18 && frames.first[0] == 0 && frames.first[9] == 597 &&
-              frames.first[18] == 1000,
-          "%d parts", frames.parts);
-    for (int i = 1; i <= frames.parts; i++)
-        CHECK(frames.first[i] > frames.first[i - 1] && llabs(frames.first[i] - 500) > 96,
-              "part %d begins at %lld", i, (long long)frames.first[i]);
-    film_frames_free(&frames);
-    CHECK(film_frames_read(&frames, file, &error) == 0, "%s", error.text);
-    film_frames_keep_together(&frames, quarter_of, 3, (AVRational){1, 100});
-    CHECK(film_frames_cut(&frames, 20, &error) == 0, "%s", error.text);
-    CHECK(frames.parts == 17 && frames.first[1] == 53 && frames.first[9] == 603, "%d parts",
-          frames.parts);
-    for (int i = 1; i < frames.parts; i++)
-        CHECK(frames.first[i] % 25 == 3, "part %d begins at %lld", i, (long long)frames.first[i]);
-    film_frames_free(&frames);
-    measure_file_close(&file);
-    /* Up to the end there is no room for a cut, also not for one that is wanted further on. */
-    file = measured_film(measure, 1000, 950);
-    CHECK(film_frames_read(&frames, file, &error) == 0 && film_frames_cut(&frames, 20, &error) == 0,
-          "%s", error.text);
-    CHECK(frames.parts == 18 && frames.first[17] == 850, "%d parts, the last from %lld",
-          frames.parts, (long long)frames.first[frames.parts - 1]);
-    film_frames_free(&frames);
-    measure_file_close(&file);
-    lumeq_measure_free(&measure);
-    lumeq_context_destroy(&context);
+    JobPlan plan;
+    cut(&plan, 500, NULL);
+    CHECK(plan.part_count == 18 && plan.parts[9].first == 597, "%d parts", plan.part_count);
+    job_plan_free(&plan);
+    cut(&plan, 500, quarter_of);
+    CHECK(plan.part_count == 17 && plan.parts[1].first == 53 && plan.parts[9].first == 603,
+          "%d parts", plan.part_count);
+    job_plan_free(&plan);
+    /* The damage reaches to the end, so the last cuts are left out. */
+    cut(&plan, 950, NULL);
+    CHECK(plan.part_count == 18 && plan.parts[17].first == 850, "%d parts", plan.part_count);
+    job_plan_free(&plan);
 }
 
 static const CheckTest tests[] = {
     {"checksums", test_checksums},
-    {"blocks", test_blocks},
-    {"damaged_blocks", test_damaged_blocks},
-    {"crafted_blocks", test_crafted_blocks},
-    {"blocks_of_one_file", test_blocks_of_one_file},
-    {"blocks_out_of_range", test_blocks_out_of_range},
+    {"frames", test_frames},
+    {"damaged_frames", test_damaged_frames},
+    {"crafted_frames", test_crafted_frames},
+    {"frames_out_of_range", test_frames_out_of_range},
     {"plan", test_plan},
     {"edited_plans", test_edited_plans},
     {"damaged_plans", test_damaged_plans},
@@ -670,7 +597,7 @@ int main(int argc, char **argv)
     if (mkdir(folder, 0700) < 0)
         return 1;
     const int ret = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
-    static const char *const names[] = {"block", "plan", "part"};
+    static const char *const names[] = {"frames", "plan", "part"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char *path = in_folder(names[i]);
         (void)remove(path);

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "media/compat.h"
-#include "run/curve_planner.h"
+#include "run/curve_maker.h"
 #include "run/planned_curves.h"
 
 #define SIDE 64
@@ -25,43 +25,54 @@ static AVFrame *make_frame(void)
     return frame;
 }
 
-/* Measures this frame alone. */
-static void measure(MeasureFile *file, LumeqContext *context, const LumeqParams *params,
+typedef struct Measured {
+    MeasuredFrame frame;
+    LumeqCurve *curve;
+} Measured;
+
+/* Measures this frame alone, and makes its curve. */
+static void measure(Measured *measured, LumeqContext *context, const LumeqParams *params,
                     const AVFrame *frame)
 {
     static uint8_t picture[SIDE * SIDE];
     const LumeqImage image = {
         .plane = {picture}, .stride = {SIDE}, .width = SIDE, .height = SIDE, .depth = 8};
-    const MeasuredFrame measured = measure_file_frame(frame, 0);
+    CurveMaker *maker = NULL;
     LumeqMeasure *counts = NULL;
     MediaError error = {0};
+    const MeasuredFrame which = measured_frame(frame, 0);
+    const LumeqMoment moment = measured_moment(&which, 0, 0, time_base);
     CHECK(lumeq_measure(context, &counts, params, &image, NULL, NULL) == 0, "%s",
           lumeq_last_error(NULL));
-    CHECK(measure_file_add(file, &measured, counts, &error) == 0 &&
-              measure_file_flush(file, &error) == 0,
+    CHECK(curve_maker_open(&maker, params, LUMEQ_MAX_LOOKAHEAD, 0, &error) == 0 &&
+              curve_maker_put(maker, &which, counts, &moment, &error) == 0 &&
+              curve_maker_next(maker, &measured->frame, &measured->curve, &error) == 0 &&
+              curve_maker_put(maker, NULL, NULL, NULL, &error) == 0 &&
+              curve_maker_next(maker, &measured->frame, &measured->curve, &error) == 1 &&
+              measured_is_same(&measured->frame, &which),
           "%s", error.text);
+    curve_maker_close(&maker);
     lumeq_measure_free(&counts);
 }
 
-static int next_curve(void *opaque, int64_t shift, AVRational base, MeasuredFrame *frame,
-                      LumeqCurve **curve, MediaError *error)
+static int next_curve(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error)
 {
-    return curve_planner_next(opaque, shift, base, frame, curve, error);
+    const Measured *measured = opaque;
+    (void)error;
+    *frame = measured->frame;
+    *curve = lumeq_curve_ref(measured->curve);
+    return 1;
 }
 
 /* Whether the frame is the one that was measured. */
-static void check(MeasureFile *file, const LumeqParams *params, PlannedOptions options,
-                  const AVFrame *frame, int same, const char *what)
+static void check(Measured *measured, PlannedOptions options, const AVFrame *frame, int same,
+                  const char *what)
 {
-    CurvePlanner *planner = NULL;
     PlannedCurves *planned = NULL;
     LumeqCurve *curve;
     MediaError error = {0};
-    if (!CHECK(curve_planner_open(&planner, file, params, LUMEQ_MAX_LOOKAHEAD, 0, &error) == 0,
-               "%s", error.text))
-        return;
     options.next = next_curve;
-    options.opaque = planner;
+    options.opaque = measured;
     options.count = 1;
     if (!CHECK(planned_open(&planned, &options, &error) == 0, "%s", error.text))
         return;
@@ -71,30 +82,29 @@ static void check(MeasureFile *file, const LumeqParams *params, PlannedOptions o
     CHECK(planned_differs(planned) == !same && planned_count(planned) == same,
           "%s: %lld are the same", what, (long long)planned_count(planned));
     planned_close(&planned);
-    curve_planner_close(&planner);
 }
 
-static void check_all(MeasureFile *file, const LumeqParams *params, PlannedOptions options)
+static void check_all(Measured *measured, PlannedOptions options)
 {
     AVFrame *frame = make_frame();
-    check(file, params, options, frame, 1, "the frame");
+    check(measured, options, frame, 1, "the frame");
     frame->pts++;
-    check(file, params, options, frame, 0, "another time");
+    check(measured, options, frame, 0, "another time");
     frame->pts--;
     FRAME_DURATION(frame)++;
-    check(file, params, options, frame, 0, "another duration");
+    check(measured, options, frame, 0, "another duration");
     FRAME_DURATION(frame)--;
     frame->width++;
-    check(file, params, options, frame, 0, "another width");
+    check(measured, options, frame, 0, "another width");
     frame->width--;
     frame->height++;
-    check(file, params, options, frame, 0, "another height");
+    check(measured, options, frame, 0, "another height");
     frame->height--;
     frame->format = AV_PIX_FMT_GRAY10;
-    check(file, params, options, frame, 0, "another format");
+    check(measured, options, frame, 0, "another format");
     frame->format = AV_PIX_FMT_GRAY8;
     frame->color_range = AVCOL_RANGE_JPEG;
-    check(file, params, options, frame, 0, "another range");
+    check(measured, options, frame, 0, "another range");
     av_frame_free(&frame);
 }
 
@@ -105,23 +115,21 @@ static void test_frames(void)
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
     LumeqParams params = {.size = sizeof(params)};
     PlannedOptions options = {.path = LUMEQ_CLIP};
-    MeasureFile *file = NULL;
+    Measured measured = {0};
     Source *source = NULL;
     MediaError error = {0};
     lumeq_params_default(&params);
     AVFrame *frame = make_frame();
-    if (CHECK(source_open(&source, &from, &error) == 0 &&
-                  measure_file_open(&file, NULL, &error) == 0,
-              "%s", error.text) &&
+    if (CHECK(source_open(&source, &from, &error) == 0, "%s", error.text) &&
         CHECK(lumeq_context_create(&options.context, &config, NULL, 0) == 0, "%s",
               lumeq_last_error(NULL))) {
         options.source = source;
-        measure(file, options.context, &params, frame);
-        check_all(file, &params, options);
+        measure(&measured, options.context, &params, frame);
+        check_all(&measured, options);
     }
     av_frame_free(&frame);
     lumeq_context_destroy(&options.context);
-    measure_file_close(&file);
+    lumeq_curve_unref(&measured.curve);
     source_close(&source);
 }
 

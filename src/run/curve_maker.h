@@ -1,0 +1,58 @@
+/* Measured frames, and their curves. Used by lookaheads and by jobs. One thread at a time. */
+#ifndef LUMEQ_RUN_CURVE_MAKER_H
+#define LUMEQ_RUN_CURVE_MAKER_H
+
+#include <stdint.h>
+
+#include "lumeq/lumeq.h"
+#include "media/error.h"
+#include "media/message.h"
+
+/* Identifies a frame that was measured. Times are those of the input, not shifted to begin at 0. */
+typedef struct MeasuredFrame {
+    int64_t pts, duration; /* in the time base of its stream */
+    int32_t width, height, format;
+    int32_t range;   /* an AVColorRange */
+    int32_t damaged; /* not 0: damage was found in the input since the frame before */
+    uint32_t mark;   /* measure_mark() of its measure */
+    int32_t interlaced;
+} MeasuredFrame;
+
+/* Describes a frame; damage and mark are 0. `shift`: subtracted from the frame's pts before. */
+MeasuredFrame measured_frame(const AVFrame *frame, int64_t shift);
+
+/* True if times and format are the same. */
+int measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b);
+
+/* The time of a frame for the history, after `shift` is subtracted from its pts. */
+LumeqMoment measured_moment(const MeasuredFrame *frame, int64_t number, int64_t shift,
+                            AVRational base);
+
+/* The checksum that ends a packed measure: it tells pictures apart. */
+uint32_t measure_mark(const void *packed, size_t size);
+
+typedef struct CurveMaker CurveMaker;
+
+/* `lookahead`: in nanoseconds; 0: frames are only judged, as if there were none. `depth`: frames of
+ * fewer bits will be equalized with this many; 0: with their own. MEDIA_INPUT. */
+int curve_maker_open(CurveMaker **maker, const LumeqParams *params, int64_t lookahead, int depth,
+                     MediaError *error);
+
+/* Takes the next frame's measure, which it deepens and the caller keeps. Afterwards, call
+ * curve_maker_next() until it returns 0. NULL frame: there are no more. MEDIA_INPUT. */
+int curve_maker_put(CurveMaker *maker, const MeasuredFrame *frame, LumeqMeasure *measure,
+                    const LumeqMoment *moment, MediaError *error);
+
+/* Returns 1 and the next frame with its curve, which the caller unrefs; 0: more measures are
+ * needed, or there are no more frames. MEDIA_INPUT. */
+int curve_maker_next(CurveMaker *maker, MeasuredFrame *frame, LumeqCurve **curve,
+                     MediaError *error);
+
+/* For a maker without lookahead, instead of the two above: returns 1 if the next frame would be
+ * filtered, or 0. MEDIA_INPUT. */
+int curve_maker_judge(CurveMaker *maker, const MeasuredFrame *frame, LumeqMeasure *measure,
+                      const LumeqMoment *moment, MediaError *error);
+
+void curve_maker_close(CurveMaker **maker);
+
+#endif
