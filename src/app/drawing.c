@@ -392,15 +392,15 @@ int drawing_compare(Drawing *d, const AVFrame *decoded, AVFrame *frame, MediaErr
 }
 
 /* The scopes count the picture before anything is drawn into it. */
-static int draw(void *self, SinkFrame *f)
+static int draw(void *self, Frame *f)
 {
     Drawing *d = self;
-    AVFrame *frame = f->item->message.output;
+    AVFrame *frame = f->out;
     if (d->overlay.scopes)
         (void)frame_scopes_count(d->overlay.scopes, frame, 0);
-    const int ret = drawing_compare(d, f->item->message.frame, frame, f->error);
+    const int ret = drawing_compare(d, f->decoded.frame, frame, f->error);
     return ret >= 0 && d->with_panel
-               ? overlay_draw(&d->overlay, frame, &f->item->stats, f->words, f->error)
+               ? overlay_draw(&d->overlay, frame, &f->stats, f->words, f->error)
                : ret;
 }
 

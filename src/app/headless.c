@@ -279,7 +279,7 @@ static int look_ahead(Run *run)
 
 /* ---- the sinks ---- */
 
-static int count_missed(void *opaque, SinkFrame *f)
+static int count_missed(void *opaque, Frame *f)
 {
     Run *run = opaque;
     if (run->source->camera)
@@ -287,7 +287,7 @@ static int count_missed(void *opaque, SinkFrame *f)
     return 0;
 }
 
-static int keep_pace(void *opaque, SinkFrame *f)
+static int keep_pace(void *opaque, Frame *f)
 {
     Run *run = opaque;
     if (run->paced)
@@ -295,11 +295,11 @@ static int keep_pace(void *opaque, SinkFrame *f)
     return 0;
 }
 
-static int show_progress(void *opaque, SinkFrame *f)
+static int show_progress(void *opaque, Frame *f)
 {
     Run *run = opaque;
     Progress *p = &run->progress;
-    const AVFrame *frame = f->item->message.output;
+    const AVFrame *frame = f->out;
     p->frame++;
     p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     p->bytes = run->writer ? writer_bytes(run->writer) : -1;

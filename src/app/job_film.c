@@ -208,10 +208,10 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
     if (ret >= 0 && f->plan.depth)
         reader_deepen(reader, f->plan.depth);
     while (ret >= 0 && !*first) {
-        Message message = {0};
-        ret = reader_next(reader, &message, &f->error);
-        FFSWAP(AVFrame *, *first, message.frame);
-        message_clear(&message);
+        Decoded decoded = {0};
+        ret = reader_next(reader, &decoded, &f->error);
+        FFSWAP(AVFrame *, *first, decoded.frame);
+        decoded_clear(&decoded);
     }
     if (*first) {
         *zero = reader_zero(reader);

@@ -328,11 +328,11 @@ static int open_segment(Segment *s)
     return ret;
 }
 
-static int end_frame(void *segment, SinkFrame *frame)
+static int end_frame(void *segment, Frame *frame)
 {
     Segment *s = segment;
     Progress *p = &s->film->progress;
-    const AVFrame *output = frame->item->message.output;
+    const AVFrame *output = frame->out;
     p->frame = ++s->label.frames;
     p->time += FRAME_DURATION(output) * av_q2d(output->time_base);
     p->bytes = s->writer.file.written;
@@ -478,7 +478,7 @@ static int write_video(Joining *j, int64_t until)
 }
 
 /* Opens the encoder for the first frame, as each part did: its extradata has to be theirs. */
-static int begin_film(void *joining, SinkFrame *frame)
+static int begin_film(void *joining, Frame *frame)
 {
     Joining *j = joining;
     JobFilm *f = j->film;
@@ -487,7 +487,7 @@ static int begin_film(void *joining, SinkFrame *frame)
         return 0;
     j->began = 1;
     writer_begin(f->writer, frame->zero_us);
-    const int ret = job_film_open_encoder(f, frame->item->message.output);
+    const int ret = job_film_open_encoder(f, frame->out);
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);

@@ -77,7 +77,7 @@ static const char *engine(void *opaque, int lost)
     return engine_where(&((Play *)opaque)->engine, lost);
 }
 
-static void decided(void *opaque, const EqualizedFrame *frame, char *text, size_t size)
+static void decided(void *opaque, const Frame *frame, char *text, size_t size)
 {
     const AVFrame *in = frame->decoded.frame;
     const Decision decision =
@@ -86,7 +86,7 @@ static void decided(void *opaque, const EqualizedFrame *frame, char *text, size_
     decision_text(&decision, "2", text, size);
 }
 
-static void shown(void *opaque, const EqualizedFrame *frame, double us)
+static void shown(void *opaque, const Frame *frame, double us)
 {
     Play *p = opaque;
     const AVFrame *in = frame->decoded.frame;

@@ -48,7 +48,7 @@ struct Recorder {
     Writer *writer;
     const Source *source;
     Drawing *drawing;
-    Queue *queue; /* of Item *: a frame or a packet */
+    Queue *queue; /* of Frame *: a picture or a packet */
     pthread_t thread;
     int running;
     atomic_int partial;
@@ -62,9 +62,9 @@ struct Recorder {
     RecorderState state; /* under the lock */
 };
 
-static void free_queued(void *item)
+static void free_queued(void *frame)
 {
-    item_free(item);
+    frame_free(frame);
 }
 
 /* ---- end ---- */
@@ -220,28 +220,28 @@ static int write_packet(void *writer, AVPacket *packet, MediaError *error)
     return ret;
 }
 
-static int shift_frame(void *writer, SinkFrame *f)
+static int shift_frame(void *writer, Frame *f)
 {
-    AVFrame *frame = f->item->message.output;
+    AVFrame *frame = f->out;
     frame->pts -= shift_of(writer, frame->pts);
     return 0;
 }
 
-static int write_frame(void *writer, SinkFrame *f)
+static int write_frame(void *writer, Frame *f)
 {
     Recorder *w = writer;
-    const AVFrame *frame = f->item->message.output;
+    const AVFrame *frame = f->out;
     const int ret = writer_frame(w->writer, frame, f->error);
     if (ret >= 0)
         note_written(w, frame->pts + FRAME_DURATION(frame));
     return ret;
 }
 
-static int take_item(void *writer, Item **item, MediaError *error)
+static int take_frame(void *writer, Frame **frame, MediaError *error)
 {
     const Recorder *w = writer;
     (void)error;
-    return queue_take(w->queue, item, QUEUE_WAIT);
+    return queue_take(w->queue, frame, QUEUE_WAIT);
 }
 
 /* Returns AVERROR_EOF at the end, also of a picture, which has its one frame. */
@@ -255,7 +255,7 @@ static int write_all(Recorder *w)
     sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
     sinks_add(&loop.sinks, drawing_sink(w->drawing));
     sinks_add(&loop.sinks, (Sink){.self = w, .frame = write_frame});
-    return run_items(&loop, take_item, w, &w->error);
+    return run_frames(&loop, take_frame, w, &w->error);
 }
 
 static void *recorder_main(void *arg)
@@ -282,7 +282,7 @@ static int start_recorder(Recorder *w, const Source *source, MediaError *error)
     if (ret < 0)
         return ret;
     const QueueOptions options = {
-        .item = sizeof(Item *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
+        .item = sizeof(Frame *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
     if (queue_open(&w->queue, &options) < 0)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)
@@ -300,40 +300,39 @@ static void note_dropped(Recorder *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Takes the item over; NULL: out of memory. Returns true if it will be written. */
-static int put(Recorder *w, Item *item, QueueWait wait)
+/* Takes the frame over; NULL: out of memory. Returns true if it will be written. */
+static int put(Recorder *w, Frame *frame, QueueWait wait)
 {
-    if (item && queue_put(w->queue, &item, message_bytes(&item->message), wait) >= 0)
+    if (frame && queue_put(w->queue, &frame, frame_bytes(frame), wait) >= 0)
         return 1;
-    item_free(&item);
+    frame_free(&frame);
     note_dropped(w);
     return 0;
 }
 
-static int keep_stats(Item *item, const LumeqFrameStats *stats)
+static int keep_stats(Frame *frame, const LumeqFrameStats *stats)
 {
     const size_t size = (size_t)stats->bins * sizeof(uint32_t);
-    item->arrays = malloc(sizeof(*item->arrays));
-    if (!item->arrays)
+    if (frame_ask_stats(frame, 1) < 0)
         return -1;
-    memcpy(item->arrays->hist_in, stats->hist_in, size);
-    memcpy(item->arrays->hist_out, stats->hist_out, size);
-    memcpy(item->arrays->curve, stats->curve, size);
-    item->stats = *stats;
-    item->stats.hist_in = item->arrays->hist_in;
-    item->stats.hist_out = item->arrays->hist_out;
-    item->stats.curve = item->arrays->curve;
+    memcpy(frame->arrays->hist_in, stats->hist_in, size);
+    memcpy(frame->arrays->hist_out, stats->hist_out, size);
+    memcpy(frame->arrays->curve, stats->curve, size);
+    frame->stats = *stats;
+    frame->stats.hist_in = frame->arrays->hist_in;
+    frame->stats.hist_out = frame->arrays->hist_out;
+    frame->stats.curve = frame->arrays->curve;
     return 0;
 }
 
-static void put_frame(Recorder *w, const AVFrame *frame, const LumeqFrameStats *stats)
+static void put_frame(Recorder *w, const AVFrame *picture, const LumeqFrameStats *stats)
 {
-    Item *item = calloc(1, sizeof(*item));
-    if (item)
-        item->message.output = av_frame_clone(frame);
-    if (item && (!item->message.output || (w->options->overlay && keep_stats(item, stats) < 0)))
-        item_free(&item);
-    (void)put(w, item, QUEUE_TRY);
+    Frame *frame = frame_alloc();
+    if (frame)
+        frame->out = av_frame_clone(picture);
+    if (frame && (!frame->out || (w->options->overlay && keep_stats(frame, stats) < 0)))
+        frame_free(&frame);
+    (void)put(w, frame, QUEUE_TRY);
 }
 
 /* A packet of the source, untouched. Returns true if it will be written. */
@@ -344,14 +343,14 @@ static int put_packet(Recorder *w, const AVPacket *packet, QueueWait wait)
             note_dropped(w);
         return 0;
     }
-    Item *item = calloc(1, sizeof(*item));
-    if (item)
-        item->message.packets[0] = av_packet_clone(packet);
-    if (item && item->message.packets[0])
-        item->message.packet_count = 1;
+    Frame *frame = frame_alloc();
+    if (frame)
+        frame->decoded.packets[0] = av_packet_clone(packet);
+    if (frame && frame->decoded.packets[0])
+        frame->decoded.packet_count = 1;
     else
-        item_free(&item);
-    w->follows = put(w, item, wait);
+        frame_free(&frame);
+    w->follows = put(w, frame, wait);
     w->begun = 1;
     return w->follows;
 }

@@ -113,21 +113,21 @@ static void add_pumping(Pumping *p, const LumeqFrameStats *stats, int depth)
     p->last_out = out;
 }
 
-static void decide(RunFigures *r, SinkFrame *f)
+static void decide(RunFigures *r, Frame *f)
 {
-    const AVFrame *frame = f->item->message.output;
-    const Decision decision = decision_find(&f->item->stats, r->params, equalizer_depth(frame),
+    const AVFrame *frame = f->out;
+    const Decision decision = decision_find(&f->stats, r->params, equalizer_depth(frame),
                                             frame->color_range == AVCOL_RANGE_JPEG);
     decision_text(&decision, NULL, r->words, sizeof(r->words));
     decisions_add(&r->decisions, &decision);
     f->words = r->words;
 }
 
-static int count_frame(void *self, SinkFrame *f)
+static int count_frame(void *self, Frame *f)
 {
     RunFigures *r = self;
-    const LumeqFrameStats *stats = &f->item->stats;
-    if (f->item->arrays)
+    const LumeqFrameStats *stats = &f->stats;
+    if (f->arrays)
         decide(r, f);
     r->filtered += stats->filtered;
     r->noise_gain = FFMAX(r->noise_gain, stats->noise_gain);
@@ -135,7 +135,7 @@ static int count_frame(void *self, SinkFrame *f)
         r->noise += stats->noise;
         r->noise_count++;
     }
-    add_pumping(&r->pumping, stats, equalizer_depth(f->item->message.output));
+    add_pumping(&r->pumping, stats, equalizer_depth(f->out));
     add_times(&r->timeline, f->number, stats);
     return 0;
 }

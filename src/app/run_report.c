@@ -47,11 +47,10 @@ int run_report_open_part(RunReport **report, const Options *options, const char 
     return options->report ? open_report(report, options, path, NULL, NULL, error) : 0;
 }
 
-static int take_frame(void *self, SinkFrame *f)
+static int take_frame(void *self, Frame *f)
 {
     const RunReport *r = self;
-    const Message *m = &f->item->message;
-    report_frame(r->report, m->frame, m->output, &f->item->stats, f->number, f->words);
+    report_frame(r->report, f->decoded.frame, f->out, &f->stats, f->number, f->words);
     return 0;
 }
 

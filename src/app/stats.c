@@ -146,16 +146,16 @@ void stats_write(StatsFile *f, const StatsRow *row)
         flush(f, "; the run goes on without statistics");
 }
 
-static int write_frame(void *file, SinkFrame *f)
+static int write_frame(void *file, Frame *f)
 {
-    const AVFrame *out = f->item->message.output;
+    const AVFrame *out = f->out;
     const StatsRow row = {
         .frame = f->number,
         .pts = out->pts,
         .time = out->pts * av_q2d(out->time_base),
-        .stats = &f->item->stats,
+        .stats = &f->stats,
         .depth = equalizer_depth(out),
-        .decode_us = f->item->message.decode_us,
+        .decode_us = f->decoded.decode_us,
         .sink_us = run_now_us() - f->begin_us,
     };
     stats_write(file, &row);

@@ -41,16 +41,16 @@ void trial_end(Trial *t)
     t->key_interval = writer_key_interval(t->writer);
 }
 
-static int look(void *self, SinkFrame *f)
+static int look(void *self, Frame *f)
 {
     Trial *t = self;
-    const AVFrame *after = f->item->message.output;
+    const AVFrame *after = f->out;
     const double time = (double)after->pts * av_q2d(after->time_base);
     if (f->is_first)
         t->begin = time;
     t->end = time + (double)FRAME_DURATION(after) * av_q2d(after->time_base);
     if (t->frame)
-        t->frame(t->opaque, f->item->message.frame, after, time);
+        t->frame(t->opaque, f->decoded.frame, after, time);
     return 0;
 }
 
@@ -65,10 +65,10 @@ static int copy_packet(void *self, AVPacket *packet, MediaError *error)
 }
 
 /* The file has its header before the first frame is encoded. */
-static int encode(void *self, SinkFrame *f)
+static int encode(void *self, Frame *f)
 {
     Trial *t = self;
-    const AVFrame *frame = f->item->message.output;
+    const AVFrame *frame = f->out;
     int ret = 0;
     if (f->is_first) {
         writer_begin(t->writer, f->zero_us);

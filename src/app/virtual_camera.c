@@ -228,10 +228,10 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
 
 /* ---- */
 
-static int show_frame(void *self, SinkFrame *f)
+static int show_frame(void *self, Frame *f)
 {
     VirtualCamera *v = self;
-    const AVFrame *frame = f->item->message.output;
+    const AVFrame *frame = f->out;
     const Camera *camera = v->source->camera;
     v->end_us = av_rescale_q(frame->pts + FRAME_DURATION(frame), frame->time_base, AV_TIME_BASE_Q);
     if (!v->source->live)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "media/decoded.h"
 #include "media/error.h"
-#include "media/message.h"
 #include "media/text_list.h"
 
 #define JOB_PLAN_VERSION 10

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "media/message.h"
+#include "media/decoded.h"
 #include "run/measure_pass.h"
 
 #define FIRST_STEP_US INT64_C(4000000)
@@ -44,19 +44,19 @@ static int read_up_to(PartPlace *p, const JobPlan *plan, const JobPart *part, Me
 {
     int found = 0, ret = 0;
     while (!found && ret >= 0) {
-        Message message = {0};
-        ret = reader_next(p->open_reader, &message, error);
-        if (ret >= 0 && message.frame) {
+        Decoded decoded = {0};
+        ret = reader_next(p->open_reader, &decoded, error);
+        if (ret >= 0 && decoded.frame) {
             const int64_t shift =
-                av_rescale_q(plan->zero, AV_TIME_BASE_Q, message.frame->time_base);
-            const int64_t pts = message.frame->pts + shift;
+                av_rescale_q(plan->zero, AV_TIME_BASE_Q, decoded.frame->time_base);
+            const int64_t pts = decoded.frame->pts + shift;
             av_frame_free(&p->before[BEFORE - 1]);
             memmove(&p->before[1], &p->before[0], (BEFORE - 1) * sizeof(p->before[0]));
-            p->before[0] = message.frame;
-            message.frame = NULL;
+            p->before[0] = decoded.frame;
+            decoded.frame = NULL;
             found = pts >= part->before_pts ? 1 + (pts > part->before_pts) : 0;
         }
-        message_clear(&message);
+        decoded_clear(&decoded);
     }
     return error->fault ? error->fault : found == 1;
 }

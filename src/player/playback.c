@@ -17,55 +17,54 @@
 /* By so much a frame has to be late before it is not even equalized. */
 #define LATE_US 5000
 
-/* After the last live picture, sound that is on its way plays out, for so long: a sender that is
- * faster than time may have left much more. */
+/* After the last live picture, buffered sound plays for at most this long. A sender faster than
+ * real time may have left much more. */
 #define PLAY_OUT_US 500000
 
-/* Frames that were received: the next one, and where that is late, the one after it, which tells
- * whether it is too late. */
+/* Number of fetched frames: if the next one is late, the one after it decides whether to drop it.
+ */
 #define AHEAD 2
 
-/* What is done beside the loop, since it has to wait: for threads to end, and with them for the
- * input that they read, or for the sound device. */
+/* Work for a thread beside the loop, since it waits: for threads to end, for the input, or for the
+ * sound device. */
 typedef struct PlaybackWork {
     pthread_t thread;
     int running;
-    atomic_int done;      /* all below is the loop's again */
-    atomic_int overtaken; /* another start is wanted already */
-    int starts;           /* not 0: all threads begin anew, at `start` */
-    int sounds;           /* not 0: that of the sound begins */
-    int again;            /* not 0: the pictures start again at `place` */
+    atomic_int done;      /* the members below belong to the loop again */
+    atomic_int overtaken; /* the loop has requested another start */
+    int starts;           /* true: restarts all threads at `start` */
+    int sounds;           /* true: starts the sound */
+    int again;            /* true: restarts the pictures at `place` */
     FeedPlace place;
     FeedStart start;
-    const AVStream *asked, *sound; /* the track that was wanted, that is played; NULL: none */
+    const AVStream *asked, *sound; /* the requested track, and the playing one; or NULL */
     double speed;
-    Audio *audio;       /* of the playback, opened where there is none yet */
+    Audio *audio;       /* the playback's; opened if it is NULL */
     char trouble[320];  /* see Playback */
-    Playback *finished; /* others that are closed first: only one may have the sound device */
+    Playback *finished; /* others to close first: only one may have the sound device */
     MediaError error;
 } PlaybackWork;
 
-/* The source, the demuxer and the feed are started and stopped by the work alone. */
+/* Only the work starts and stops the source, the demuxer and the feed. */
 struct Playback {
     PlaybackOptions options;
-    PlaybackState is; /* its source is owned */
+    PlaybackState is; /* owns its source */
     Demuxer *demuxer;
     VideoFeed *feed;
-    EqualizeStage *stage;  /* that takes its frames, the caller's; NULL: nobody does yet */
+    EqualizeStage *stage;  /* the caller's; NULL before playback_equalize() */
     Audio *audio;          /* NULL: no sound */
-    char trouble[320];     /* why there is no sound, until it was said; else "" */
-    PacketStore subtitles; /* packets of all of them so far */
+    char trouble[320];     /* why there is no sound, until playback_take_trouble(); else "" */
+    PacketStore subtitles; /* packets of all subtitle tracks so far */
 
     PlaybackWork work;
-    int wants_start, wants_sound,
-        wants_again;    /* work that is to begin once the work under way is done */
-    FeedPlace again_at; /* where the pictures are to start again */
+    int wants_start, wants_sound, wants_again; /* work to start after the current work */
+    FeedPlace again_at;                        /* where to restart the pictures */
     Playback *finished, *next_finished;
 
-    EqualizedFrame *ahead[AHEAD];
-    EqualizedFrame *anew; /* the frame that is shown, with other settings; NULL: none has come */
-    int64_t ended_at;     /* of a live source: when that was seen first, not paused; 0: not yet */
-    int64_t skipped;      /* frames that the decoder left out in a hurry */
+    Frame *ahead[AHEAD];
+    Frame *redone;    /* the shown frame, equalized again with other settings, or NULL */
+    int64_t ended_at; /* of a live source: when that was seen first, not paused; 0: not yet */
+    int64_t skipped;  /* frames that the decoder left out in a hurry */
 
     Clock clock;
     Sync sync;
@@ -113,7 +112,6 @@ static int open_all(Playback *p)
     return ret;
 }
 
-/* Of the audio, what the loop is told of belongs to the work, too. */
 static void stop_threads(Playback *p, Audio *audio)
 {
     if (p->demuxer)
@@ -290,7 +288,7 @@ Playback *playback_open(Source *source, const PlaybackOptions *options, const Fe
 void playback_forget_ahead(Playback *p)
 {
     for (int i = 0; i < p->is.ahead; i++)
-        equalized_frame_free(&p->ahead[i]);
+        frame_free(&p->ahead[i]);
     p->is.ahead = 0;
     p->is.ended = 0;
 }
@@ -304,7 +302,7 @@ static void detach(Playback *p)
     if (p->audio)
         audio_pause(p->audio, 1);
     playback_forget_ahead(p);
-    equalized_frame_free(&p->anew);
+    frame_free(&p->redone);
     clock_pause(&p->clock, clock_now(), 1);
 }
 
@@ -360,7 +358,7 @@ int playback_look(Playback *p, MediaError *error)
 int playback_fetch(Playback *p, int count, MediaError *error)
 {
     while (p->is.ahead < count && !p->is.ended) {
-        EqualizedFrame *frame;
+        Frame *frame;
         const int ret = equalize_stage_receive(p->stage, &frame, error);
         if (ret == AVERROR(EAGAIN))
             return 0;
@@ -369,8 +367,8 @@ int playback_fetch(Playback *p, int count, MediaError *error)
             return ret == AVERROR_EOF ? 0 : ret;
         }
         if (ret > 0) {
-            equalized_frame_free(&p->anew);
-            p->anew = frame;
+            frame_free(&p->redone);
+            p->redone = frame;
         } else {
             p->ahead[p->is.ahead++] = frame;
         }
@@ -382,29 +380,29 @@ int playback_fetch_newest(Playback *p, MediaError *error)
 {
     int ret = playback_fetch(p, 2, error);
     while (ret >= 0 && p->is.ahead > 1) {
-        EqualizedFrame *older = playback_take(p);
-        equalized_frame_free(&older);
+        Frame *older = playback_take(p);
+        frame_free(&older);
         p->sync.dropped++;
         ret = playback_fetch(p, 2, error);
     }
     return ret;
 }
 
-const EqualizedFrame *playback_next(const Playback *p)
+const Frame *playback_next(const Playback *p)
 {
     return p->ahead[0];
 }
 
-EqualizedFrame *playback_take_anew(Playback *p)
+Frame *playback_take_redone(Playback *p)
 {
-    EqualizedFrame *anew = p->anew;
-    p->anew = NULL;
-    return anew;
+    Frame *redone = p->redone;
+    p->redone = NULL;
+    return redone;
 }
 
-EqualizedFrame *playback_take(Playback *p)
+Frame *playback_take(Playback *p)
 {
-    EqualizedFrame *first = p->ahead[0];
+    Frame *first = p->ahead[0];
     p->skipped += first->decoded.skipped;
     equalize_stage_taken(p->stage, first);
     p->is.ahead--;
@@ -464,10 +462,10 @@ static int sound_follows(const Playback *p, int64_t now)
 
 void playback_arrived(Playback *p, int64_t now)
 {
-    const FeedFrame *first = &p->ahead[0]->decoded;
+    const Decoded *first = &p->ahead[0]->decoded;
     const int64_t frame = first->position;
     const int64_t asked = p->is.start.position;
-    /* Inside the frame, unless it is another one than was asked for. */
+    /* The requested position, if it is inside this frame. */
     const int inside = asked != AV_NOPTS_VALUE && !p->is.start.before && asked >= frame &&
                        asked < frame + first->duration;
     const int64_t position = inside ? asked : frame;
@@ -504,7 +502,7 @@ void playback_tell_late(Playback *p, int64_t now)
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
                            int64_t *due)
 {
-    const FeedFrame *first = &p->ahead[0]->decoded;
+    const Decoded *first = &p->ahead[0]->decoded;
     const SyncFrame frame = {
         .position = first->position,
         .duration = first->duration,

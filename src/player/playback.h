@@ -19,115 +19,116 @@ typedef struct PlaybackOptions {
 
 typedef struct Playback Playback;
 
-/* What there is to see of it, between two calls: all of it is the loop's. */
+/* The state that the loop reads. It changes only during calls of the loop. */
 typedef struct PlaybackState {
     Source *source;
-    const AVStream *sound;    /* the track that is played, or will be, or NULL */
-    const AVStream *subtitle; /* the track that is shown, or NULL */
-    FeedStart start;          /* what was asked for last */
-    int pending;              /* its frame has not been shown yet */
-    int attached;             /* the stage takes its frames: no work is under way that starts */
-    int ahead;                /* frames that were fetched */
-    int ended;                /* none follows those */
+    const AVStream *sound;    /* the audio track, or NULL */
+    const AVStream *subtitle; /* the subtitle track, or NULL */
+    FeedStart start;          /* the last request */
+    int pending;              /* true until the requested frame is shown */
+    int attached;             /* the stage takes frames: no start is in progress */
+    int ahead;                /* number of fetched frames */
+    int ended;                /* no frames follow the fetched ones */
     int paused;
     double speed;
 } PlaybackState;
 
-/* What waits in it. */
+/* Fill levels of its queues. */
 typedef struct PlaybackCounts {
-    int decoded, room; /* frames, of so many that may wait */
+    int decoded, room; /* decoded frames, and their limit */
     int video, sound;  /* packets */
-    int has_sound;     /* it is played */
-    int64_t ran_dry;   /* times that there was none to play */
+    int has_sound;     /* true if a track of sound is playing */
+    int64_t ran_dry;   /* number of times the sound had nothing to play */
 } PlaybackCounts;
 
 /* Times are microseconds: positions from the start of the source, `now` of the system. */
 
-/* Begins to open all and to start at `start`. The source is the playback's; NULL: no memory. */
+/* Starts to open everything, and to play from `start`. Takes over the source. NULL: out of memory.
+ */
 Playback *playback_open(Source *source, const PlaybackOptions *options, const FeedStart *start);
 
-/* Follows what happens; valid until playback_close(). */
+/* Stays current and valid until playback_close(). */
 const PlaybackState *playback_state(const Playback *p);
 
-/* Once it has been opened. */
+/* After it was opened. */
 PlaybackCounts playback_counts(const Playback *p);
 
-/* Once a turn: what has come of the work. 0: it is done; AVERROR(EAGAIN): it is under way. That it
- * failed: MEDIA_USAGE (no such track), MEDIA_INPUT. */
+/* Call it once a turn: starts and finishes the work of its worker thread. 0: it is done;
+ * AVERROR(EAGAIN): it is in progress; MEDIA_USAGE (no such track) or MEDIA_INPUT: it failed. */
 int playback_follow(Playback *p, MediaError *error);
 
-/* Waits until it is done. */
+/* Waits until the work is done. */
 int playback_wait(Playback *p, MediaError *error);
 
-/* Once it has been opened: the stage takes its frames from now on. Where the sound was left for
- * later, its device is opened before: some can be opened only once. */
+/* After it was opened: the stage takes its frames from now on. Opens the sound device first if
+ * PlaybackOptions.sound_later is set. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
-/* Begins to close another one, and its sound device before this one's is opened. Where its input
- * cannot be read, this one's next start waits for that, too. */
+/* Starts to close another playback. Its sound device is closed before this one's is opened, since
+ * some devices can be opened only once. If its input hangs, the next start of this one waits. */
 void playback_finish(Playback *p, Playback **other);
 
-/* Goes elsewhere: what is ahead is dropped at once, and what is there comes once the threads have
- * begun anew. Further calls until then replace each other. It stays paused if it was. */
+/* Seeks: drops the fetched frames at once, and restarts the threads at `start`. Further calls
+ * before that replace each other. It stays paused if it was. */
 void playback_start(Playback *p, const FeedStart *start);
 
-/* Not yet equalized: whether the first frame is there: 0, AVERROR(EAGAIN), AVERROR_EOF or
+/* Before playback_equalize(): 0 if the first frame is decoded, else AVERROR(EAGAIN), AVERROR_EOF or
  * MEDIA_INPUT. */
 int playback_look(Playback *p, MediaError *error);
 
-/* Fetches frames up to `count`, at most two, as far as they are there. 0 or MEDIA_INPUT. */
+/* Fetches up to `count` frames, at most two, without waiting. 0 or MEDIA_INPUT. */
 int playback_fetch(Playback *p, int count, MediaError *error);
 
-/* Fetches the newest frame there is; older ones count as dropped. 0 or MEDIA_INPUT. */
+/* Fetches the newest frame; older ones count as dropped. 0 or MEDIA_INPUT. */
 int playback_fetch_newest(Playback *p, MediaError *error);
 
-/* The first frame ahead, which there has to be. */
-const EqualizedFrame *playback_next(const Playback *p);
+/* The first fetched frame; there must be one. */
+const Frame *playback_next(const Playback *p);
 
-/* Takes it: it is the caller's then. */
-EqualizedFrame *playback_take(Playback *p);
+/* Takes it; the caller owns it. */
+Frame *playback_take(Playback *p);
 
-/* Takes the frame that is shown, with other settings. NULL: none has come. */
-EqualizedFrame *playback_take_anew(Playback *p);
+/* Takes the shown frame, equalized again with other settings. NULL: it has not come. */
+Frame *playback_take_redone(Playback *p);
 
-/* Other settings: frames ahead come anew, and the one that is shown does. */
+/* After a change of the settings: drops the fetched frames, which come again. */
 void playback_forget_ahead(Playback *p);
 
-/* Once a turn while it plays: frames that are too late by now need not be equalized. */
+/* Call it once a turn while it plays: the stage then drops frames that are too late. */
 void playback_tell_late(Playback *p, int64_t now);
 
-/* Frames that were not shown, as they would have been too late. */
+/* Number of frames dropped because they were too late. */
 int64_t playback_dropped(const Playback *p);
 
-/* Frames that were shown late. */
+/* Number of frames shown late. */
 int64_t playback_late(const Playback *p);
 
-/* The frame that was asked for, the first one ahead, is to be shown now: the time runs from it. */
+/* The first fetched frame is the requested one, and shown now: the clock starts at it. */
 void playback_arrived(Playback *p, int64_t now);
 
-/* Not 0: that is so late that the frame after it should be looked at. */
+/* True if the first fetched frame is so late that the next one may replace it. */
 int playback_is_late(Playback *p, int64_t lead_us, int64_t now);
 
-/* What to do with the first frame ahead; see sync_decide(). *due is when it is to be seen. */
+/* Decides about the first fetched frame; see sync_decide(). *due: when to show it. */
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
                            int64_t *due);
 
 /* The position that should be seen now. */
 int64_t playback_time(Playback *p, int64_t now);
 
-/* What is heard now, or AV_NOPTS_VALUE. */
+/* The position of the sound that is audible now, or AV_NOPTS_VALUE. */
 int64_t playback_heard(const Playback *p, int64_t now);
 
-/* Not 0: no sound is left to be heard. */
+/* True if no sound is left to play. */
 int playback_is_silent(const Playback *p, int64_t now);
 
-/* Not 0: a live source has ended, and what is on its way of its sound has been heard. */
+/* True if a live source has ended and its last sound was played. */
 int playback_has_played_out(Playback *p, int64_t now);
 
-/* Not 0: only a part of the input was asked for. */
+/* True if only a part of the input is played. */
 int playback_is_part(const Playback *p);
 
-/* Not 0: the decoder leaves out what it can. */
+/* True: the decoder skips frames that no other frame refers to. */
 void playback_hurry(Playback *p, int hurry);
 
 /* For frames from its next start on. */
@@ -142,35 +143,36 @@ void playback_set_speed(Playback *p, double speed, int64_t now);
 
 void playback_set_volume(Playback *p, int volume, int muted);
 
-/* Another track of sound, NULL: none, at the frame of this position. */
+/* Chooses an audio track, NULL: none, and restarts at `position`. */
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position);
 
-/* Another track of subtitles, NULL: none. */
+/* Chooses a subtitle track; NULL: none. */
 void playback_select_subtitles(Playback *p, const AVStream *stream);
 
-/* Packets of all tracks of subtitles so far. */
+/* The packets of all subtitle tracks so far. */
 const PacketStore *playback_subtitles(const Playback *p);
 
-/* The next one, which is kept there, too; it is attached. Negative: there is none now. */
+/* Reads the next of these packets, which is also stored there. It must be attached. Negative: no
+ * packet is available now. */
 int playback_read_subtitle(Playback *p, AVPacket *packet);
 
 /* 1, once: why there is no sound. */
 int playback_take_trouble(Playback *p, char *text, size_t size);
 
-/* Waits until all threads have ended, which nothing starts again. 1: the input is known to be
- * damaged, and `text` says how. `to_end`: it was played to there, not only to the end of a part. */
+/* Ends all threads for good and waits for them. Returns 1 if the input is damaged; `text` says how.
+ * `to_end`: whether it was played to the end of the input. */
 int playback_damage(Playback *p, int to_end, char *text, size_t size);
 
-/* 0 where it has none to seek in: a pipe. */
+/* 0 for a pipe. */
 int playback_can_seek(const Playback *p);
 
-/* The length of the input, 0 where it is not known. */
+/* The length of the input, or 0 if unknown. */
 int64_t playback_duration(const Playback *p);
 
-/* Stops it, too, and waits for all that it is to close. NULL is allowed inside. */
+/* Stops it, and waits for all that it has to close. *playback may be NULL. */
 void playback_close(Playback **playback);
 
-/* The same, but the source is the caller's again. */
+/* The same, but returns the source to the caller. */
 void playback_give_back(Playback **playback);
 
 #endif

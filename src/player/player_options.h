@@ -112,9 +112,9 @@ typedef struct PlayerHost {
     void (*meter)(void *opaque, LumeqRect part, LumeqParams *params, char *text, size_t size);
     /* The equalizing device (`lost`: the GPU was lost), and the decision about a frame in words. */
     const char *(*engine)(void *opaque, int lost);
-    void (*decided)(void *opaque, const EqualizedFrame *frame, char *text, size_t size);
+    void (*decided)(void *opaque, const Frame *frame, char *text, size_t size);
     /* Called once per shown frame, in order. `us`: time for upload and drawing. */
-    void (*shown)(void *opaque, const EqualizedFrame *frame, double us);
+    void (*shown)(void *opaque, const Frame *frame, double us);
 
     /* Starts or stops recording a camera. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);

@@ -705,7 +705,7 @@ static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
 }
 
 /* Uploads or removes the unprocessed picture. Returns 1 if a lost GPU held it. */
-static int upload_input(Screen *s, const EqualizedFrame *f, MediaError *error)
+static int upload_input(Screen *s, const Frame *f, MediaError *error)
 {
     const AVFrame *frame = f && shows_input(s) ? f->decoded.frame : NULL;
     return frame && gpu_frame_is(frame) ? upload_from_gpu(s, frame, error)
@@ -723,7 +723,7 @@ static int can_stay_on_device(Screen *s)
     return s->cuda != NULL;
 }
 
-int screen_put(Screen *s, const EqualizedFrame *frame, int lost, MediaError *error)
+int screen_put(Screen *s, const Frame *frame, int lost, MediaError *error)
 {
     const int64_t begin = clock_now();
     MediaError failed = {0};
@@ -765,7 +765,7 @@ static void show_panel(Screen *s, const Look *look)
         screen_say(s, "Panel: %s", scopes[look->scope]);
 }
 
-static int show_compare(Screen *s, const EqualizedFrame *frame, MediaError *error)
+static int show_compare(Screen *s, const Frame *frame, MediaError *error)
 {
     static const char *const names[] = {"off", "split", "side by side"};
     screen_say(s, "Compare: %s", names[s->state.look.compare]);
@@ -773,7 +773,7 @@ static int show_compare(Screen *s, const EqualizedFrame *frame, MediaError *erro
     return upload_input(s, frame, error);
 }
 
-int screen_set_look(Screen *s, const Look *look, const EqualizedFrame *frame, MediaError *error)
+int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError *error)
 {
     const Look before = s->state.look;
     if (look->histogram != before.histogram || look->scope != before.scope)
@@ -843,7 +843,7 @@ static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double
 }
 
 /* Updates the scopes. If the GPU does not deliver the frame, the old counts stay. */
-static const Scopes *count_scopes(Screen *s, const EqualizedFrame *f)
+static const Scopes *count_scopes(Screen *s, const Frame *f)
 {
     FrameRows rows[FRAME_ROWS_PLANES];
     const int mirrored = s->state.look.mirrored;
@@ -858,7 +858,7 @@ static const Scopes *count_scopes(Screen *s, const EqualizedFrame *f)
 
 static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
 {
-    const EqualizedFrame *f = content->frame;
+    const Frame *f = content->frame;
     const LumeqFrameStats none = {0}, *m = f ? &f->stats : &none;
     const Rect panel = place_panel(s).panel;
     const PanelScope scope = s->state.look.scope;

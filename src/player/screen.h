@@ -96,12 +96,12 @@ Rect screen_find(const Screen *screen, Rect part);
 
 /* `frame` is the current one, or NULL. Returns 1 if it must be equalized again, 0 or MEDIA_INPUT.
  * */
-int screen_set_look(Screen *screen, const Look *look, const EqualizedFrame *frame,
+int screen_set_look(Screen *screen, const Look *look, const Frame *frame,
                     MediaError *error);
 
 /* Uploads a frame. `lost`: the GPU is lost. Returns 1 if the frame must come through host memory
  * (the old picture stays until then), 0 or MEDIA_INPUT. */
-int screen_put(Screen *screen, const EqualizedFrame *frame, int lost, MediaError *error);
+int screen_put(Screen *screen, const Frame *frame, int lost, MediaError *error);
 
 /* Fits a new window to its first picture. */
 void screen_fit(Screen *screen, const Source *source);
@@ -145,7 +145,7 @@ void screen_follow(Screen *screen);
 void screen_touch(Screen *screen);
 
 typedef struct ScreenContent {
-    const EqualizedFrame *frame; /* last uploaded frame, or NULL */
+    const Frame *frame; /* last uploaded frame, or NULL */
     int fresh;                   /* it has not been drawn yet */
     int64_t held_until;          /* delay other drawing until then: a requested picture is near */
     const char *words;           /* the equalizer's decision in words */

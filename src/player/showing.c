@@ -20,9 +20,9 @@
 struct Showing {
     EqualizeStage *stage;
     Screen *screen;
-    EqualizedFrame *frame; /* the one of `shown` */
+    Frame *frame; /* the one of `shown` */
     Shown shown;
-    int missing; /* it could not be brought there, and comes anew */
+    int missing; /* it could not be uploaded, and comes again */
     int drawn;   /* it has been on the screen */
     int64_t due; /* when it is to be drawn */
     int64_t rate_since, rate_count;
@@ -44,7 +44,7 @@ const Shown *showing_shown(const Showing *s)
     return &s->shown;
 }
 
-/* ---- what is measured ---- */
+/* ---- measurements ---- */
 
 static void note_time(double *mean, double us)
 {
@@ -65,7 +65,7 @@ static void note_drawing(Showing *s, const Playback *b, int64_t now)
 {
     const PlaybackState *is = playback_state(b);
     const ScreenState *screen = screen_state(s->screen);
-    const FeedFrame *decoded = &s->frame->decoded;
+    const Decoded *decoded = &s->frame->decoded;
     Timings *timings = &s->shown.measured.timings;
     Totals *totals = &s->shown.measured.totals;
     note_time(&timings->view, screen->upload_us + screen->draw_us);
@@ -120,9 +120,9 @@ int showing_is_due(const Showing *s, int64_t now)
     return is_fresh(s) && now >= s->due - DRAW_LEAD_US;
 }
 
-static void keep(Showing *s, EqualizedFrame *frame)
+static void keep(Showing *s, Frame *frame)
 {
-    equalized_frame_free(&s->frame);
+    frame_free(&s->frame);
     s->shown.frame = s->frame = frame;
 }
 
@@ -133,8 +133,8 @@ void showing_drop(Showing *s)
     equalize_stage_shown(s->stage, NULL);
 }
 
-/* What the screen cannot take from the GPU comes anew, by way of the host. */
-static int bring(Showing *s, Playback *b, MediaError *error)
+/* If the screen cannot take the frame from the GPU, it comes again through the host. */
+static int upload(Showing *s, Playback *b, MediaError *error)
 {
     const int lost = equalize_stage_is_lost(s->stage);
     const int ret = screen_put(s->screen, s->frame, lost, error);
@@ -147,43 +147,43 @@ static int bring(Showing *s, Playback *b, MediaError *error)
     return 0;
 }
 
-/* The first frame ahead takes the place of the one that is shown; the first one of all. */
-static int put_on(Showing *s, Playback *b, int64_t due, MediaError *error)
+/* Shows the next frame. */
+static int show_next(Showing *s, Playback *b, int64_t due, MediaError *error)
 {
-    EqualizedFrame *next = playback_take(b);
+    Frame *next = playback_take(b);
     showing_drop(s);
     keep(s, next);
     s->shown.position = next->decoded.position;
     s->shown.duration = next->decoded.duration;
     s->due = due;
     equalize_stage_shown(s->stage, next);
-    const int ret = bring(s, b, error);
+    const int ret = upload(s, b, error);
     if (ret >= 0)
         note_stages(s);
     return ret;
 }
 
-/* The frame that is shown takes its own place, where it has come with other settings. */
-static int put_on_anew(Showing *s, Playback *b, MediaError *error)
+/* Shows the current frame with other settings, if that has come. */
+static int show_redone(Showing *s, Playback *b, MediaError *error)
 {
-    EqualizedFrame *anew = playback_take_anew(b);
-    if (!anew || !s->frame || s->frame->number != anew->number) {
-        equalized_frame_free(&anew);
+    Frame *redone = playback_take_redone(b);
+    if (!redone || !s->frame || s->frame->number != redone->number) {
+        frame_free(&redone);
         return 0;
     }
-    keep(s, anew);
-    return bring(s, b, error);
+    keep(s, redone);
+    return upload(s, b, error);
 }
 
 /* ---- which frame, and when ---- */
 
-/* What comes first after a start is shown at once: a preview, then the frame that was asked for. */
+/* After a start, shows at once a preview, and then the requested frame. */
 static int show_first(Showing *s, Playback *b, int64_t now, MediaError *error)
 {
     const int preview = playback_next(b)->decoded.preview;
     if (!preview)
         playback_arrived(b, now);
-    const int ret = put_on(s, b, now, error);
+    const int ret = show_next(s, b, now, error);
     if (ret < 0 || preview)
         return ret;
     return SHOWING_ARRIVED;
@@ -191,17 +191,17 @@ static int show_first(Showing *s, Playback *b, int64_t now, MediaError *error)
 
 static int show_step(Showing *s, Playback *b, int64_t now, MediaError *error)
 {
-    const int ret = put_on(s, b, now, error);
+    const int ret = show_next(s, b, now, error);
     return ret < 0 ? ret : SHOWING_STEPPED;
 }
 
 static void drop_first(Playback *b)
 {
-    EqualizedFrame *frame = playback_take(b);
-    equalized_frame_free(&frame);
+    Frame *frame = playback_take(b);
+    frame_free(&frame);
 }
 
-/* The decoder leaves out what it can while frames come this late, until they nearly do not. */
+/* Lets the decoder skip frames while they come late. */
 static void hurry_if_late(Playback *b, int64_t lateness)
 {
     if (lateness > HURRY_US)
@@ -228,17 +228,17 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
         return SHOWING_NOTHING;
     }
     hurry_if_late(b, now - due);
-    return put_on(s, b, due, error);
+    return show_next(s, b, due, error);
 }
 
-/* The last frame stays for as long as it lasts, and until the sound has ended, too, unless only a
- * part of the input was asked for. */
+/* True after the duration of the last frame, and after the end of the sound unless only a part of
+ * the input is played. */
 static int is_over(const Showing *s, Playback *b, int64_t now)
 {
     const PlaybackState *is = playback_state(b);
     if (is->paused || !is->ended)
         return 0;
-    if (is->pending || !s->frame) /* there is no frame where it was asked for one */
+    if (is->pending || !s->frame) /* no frame at the requested position */
         return 1;
     if (!playback_is_part(b) && !playback_is_silent(b, now))
         return 0;
@@ -254,10 +254,10 @@ static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, Me
         playback_tell_late(b, now);
     int ret = playback_fetch(b, 1, error);
     if (ret >= 0)
-        ret = put_on_anew(s, b, error);
+        ret = show_redone(s, b, error);
     if (ret < 0)
         return ret;
-    if (is_fresh(s)) { /* the one before is still on the screen */
+    if (is_fresh(s)) { /* the previous frame is still on the screen */
         *wait = FFMIN(*wait, FFMAX(s->due - now, 0));
         return SHOWING_NOTHING;
     }
@@ -270,7 +270,7 @@ static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, Me
     return step ? show_step(s, b, now, error) : SHOWING_NOTHING;
 }
 
-/* ---- what is live: its newest frame at once ---- */
+/* ---- live input: shows the newest frame at once ---- */
 
 static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *error)
 {
@@ -279,7 +279,7 @@ static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *
     equalize_stage_hold(s->stage, held && !is->pending);
     int ret = playback_fetch_newest(b, error);
     if (ret >= 0)
-        ret = put_on_anew(s, b, error);
+        ret = show_redone(s, b, error);
     if (ret < 0)
         return ret;
     s->shown.came = is->ahead > 0;
@@ -288,8 +288,8 @@ static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *
     if (is->pending)
         return show_first(s, b, now, error);
     if (!held)
-        return step ? show_step(s, b, now, error) : put_on(s, b, now, error);
-    while (is->ahead) /* they are older when it goes on */
+        return step ? show_step(s, b, now, error) : show_next(s, b, now, error);
+    while (is->ahead) /* they would be old after the pause */
         drop_first(b);
     return SHOWING_NOTHING;
 }

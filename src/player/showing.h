@@ -36,7 +36,7 @@ typedef struct Measured {
 } Measured;
 
 typedef struct Shown {
-    const EqualizedFrame *frame; /* in the window's textures; NULL: none */
+    const Frame *frame;          /* in the window's textures; NULL: none */
     int64_t position, duration;  /* the frame's; they outlive it */
     int64_t count;               /* frames that have been on the screen */
     int came;                    /* of a live input: a frame has come in the last turn */

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "lumeq/lumeq.h"
+#include "media/decoded.h"
 #include "media/error.h"
-#include "media/message.h"
 
 /* Identifies a frame that was measured. Times are those of the input, not shifted to begin at 0. */
 typedef struct MeasuredFrame {

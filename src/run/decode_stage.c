@@ -6,34 +6,44 @@
 
 #include <libavutil/error.h>
 
-/* Messages that wait: enough to ride out an uneven decoder, few enough to keep memory small (a 4K
- * frame has 12 MB, and a message may bring packets of any size). */
-#define MESSAGES 4
+/* Frames of a reader that wait: enough to ride out an uneven decoder, few enough to keep memory
+ * small (a 4K frame has 12 MB, and copied packets may have any size). */
+#define READER_FRAMES 4
 #define MOST_BYTES (256 << 20)
 
 struct DecodeStage {
     DecodeStageOptions options;
-    Queue *queue;
-    void *item; /* the next one, the thread's */
+    Queue *queue; /* of Frame * */
     pthread_t thread;
     int running;
     atomic_int ends;  /* see decode_stage_finish() */
     MediaError error; /* the thread's until the queue has ended */
 };
 
+static void free_queued(void *frame)
+{
+    frame_free(frame);
+}
+
+static void drop_queued(const void *oldest, void *next)
+{
+    frame_note_skipped(*(Frame **)next, *(Frame *const *)oldest);
+}
+
 static int decode_next(DecodeStage *s)
 {
-    int64_t bytes = 0;
     int ret = queue_wait_for_room(s->queue); /* else it would only be older when it is seen */
     if (ret >= 0 && atomic_load(&s->ends))
         ret = AVERROR_EXIT;
-    if (ret >= 0)
-        ret = s->options.next(s->options.opaque, s->item, &bytes, &s->error);
     if (ret < 0)
         return ret;
-    ret = queue_put(s->queue, s->item, bytes, QUEUE_WAIT);
+    Frame *frame = frame_alloc();
+    ret = frame ? s->options.next(s->options.opaque, &frame->decoded, &s->error)
+                : media_fail(&s->error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0)
+        ret = queue_put(s->queue, &frame, frame_bytes(frame), QUEUE_WAIT);
     if (ret < 0)
-        s->options.free(s->item);
+        frame_free(&frame);
     return ret;
 }
 
@@ -53,47 +63,30 @@ static void *stage_main(void *arg)
 
 DecodeStage *decode_stage_create(const DecodeStageOptions *options)
 {
-    const QueueOptions queue = {.item = options->item,
+    const QueueOptions queue = {.item = sizeof(Frame *),
                                 .count = options->count,
                                 .bytes = MOST_BYTES,
-                                .free = options->free,
-                                .drop = options->drop};
+                                .free = free_queued,
+                                .drop = options->live ? drop_queued : NULL};
     DecodeStage *s = calloc(1, sizeof(*s));
     if (!s)
         return NULL;
     s->options = *options;
     atomic_init(&s->ends, 0);
-    s->item = calloc(1, options->item);
-    if (!s->item || queue_open(&s->queue, &queue) < 0)
+    if (queue_open(&s->queue, &queue) < 0)
         decode_stage_close(&s);
     return s;
 }
 
-static int next_message(void *reader, void *item, int64_t *bytes, MediaError *error)
+static int read_next(void *reader, Decoded *decoded, MediaError *error)
 {
-    Message *message = item;
-    *message = (Message){0};
-    const int ret = reader_next(reader, message, error);
-    if (ret < 0)
-        message_clear(message);
-    *bytes = message_bytes(message);
-    return ret;
-}
-
-static void free_message(void *message)
-{
-    message_clear(message);
+    return reader_next(reader, decoded, error);
 }
 
 DecodeStage *decode_stage_of_reader(Reader *reader)
 {
     const DecodeStageOptions options = {
-        .item = sizeof(Message),
-        .count = MESSAGES,
-        .free = free_message,
-        .next = next_message,
-        .opaque = reader,
-    };
+        .count = READER_FRAMES, .next = read_next, .opaque = reader};
     return decode_stage_create(&options);
 }
 
@@ -115,9 +108,9 @@ static int answer(const DecodeStage *s, int ret, MediaError *error)
     return media_fail(error, s->error.fault, "%s", s->error.text);
 }
 
-int decode_stage_take(DecodeStage *s, void *item, QueueWait wait, MediaError *error)
+int decode_stage_take(DecodeStage *s, Frame **frame, QueueWait wait, MediaError *error)
 {
-    return answer(s, queue_take(s->queue, item, wait), error);
+    return answer(s, queue_take(s->queue, frame, wait), error);
 }
 
 int decode_stage_look(DecodeStage *s, MediaError *error)
@@ -156,7 +149,6 @@ void decode_stage_close(DecodeStage **stage)
         return;
     decode_stage_stop(s);
     queue_close(&s->queue);
-    free(s->item);
     free(s);
     *stage = NULL;
 }

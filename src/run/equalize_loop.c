@@ -8,23 +8,24 @@
 
 #include "media/gpu_frame.h"
 
-/* Frames in flight at most: those that can be taken back. An equalizer has fewer slots. */
+/* Frames in flight at most: those that lumeq_rewind() can take back. Equalizers have fewer slots.
+ */
 #define MOST LUMEQ_MAX_REWIND
 
 struct EqualizeLoop {
     EqualizeLoopOptions options;
-    const char *backend; /* at the start; the CPU takes over from a GPU that is lost */
+    const char *backend; /* at the start; the CPU takes over from a lost GPU */
     atomic_int lost;
-    FrameMemory *memory;        /* NULL: nothing is written */
+    FrameMemory *memory;        /* NULL: frames are only measured */
     FrameMemory *device_memory; /* of the GPU, or NULL */
-    int chroma;                 /* is written, too */
-    EqualizeTask tasks[MOST];   /* in flight, a ring */
+    int chroma;                 /* true if chroma is written */
+    Frame *frames[MOST];        /* in flight, a ring */
     int first, count;
-    int slots;      /* of the equalizer, as far as that is known */
-    int gives_back; /* since the last next(), frames were given back that are to come again */
+    int slots;      /* number the equalizer has, at most */
+    int gives_back; /* frames were given back since the last next() */
 };
 
-/* ---- what a frame is equalized into ---- */
+/* ---- outputs ---- */
 
 static void *alloc_device(void *equalizer, size_t size)
 {
@@ -36,7 +37,7 @@ static void free_device(void *equalizer, void *memory)
     lumeq_free_device(equalizer, memory);
 }
 
-/* Whether what is written of a frame lies on the GPU, all of it. */
+/* True if all written planes are on the GPU. */
 static int is_on_device(const EqualizeLoop *l, const AVFrame *frame, int chroma)
 {
     for (int i = 0; i < (chroma ? 3 : 1); i++)
@@ -45,7 +46,7 @@ static int is_on_device(const EqualizeLoop *l, const AVFrame *frame, int chroma)
     return 1;
 }
 
-/* NULL: the GPU has no room for it. */
+/* NULL: the GPU is out of memory. */
 static AVFrame *make_on_device(EqualizeLoop *l, const AVFrame *in)
 {
     if (!l->device_memory) {
@@ -58,18 +59,16 @@ static AVFrame *make_on_device(EqualizeLoop *l, const AVFrame *in)
     return out;
 }
 
-static int make_output(EqualizeLoop *l, const EqualizeTask *task, MediaError *error)
+static int make_output(EqualizeLoop *l, Frame *f, MediaError *error)
 {
-    int on_device = task->on_device && *task->on_device && l->memory &&
-                    strcmp(lumeq_backend_name(l->options.equalizer), "cuda") == 0;
-    AVFrame *out = on_device ? make_on_device(l, task->in) : NULL;
-    on_device = out != NULL;
-    if (!out)
-        out = equalizer_output(l->memory, task->in, l->chroma, error);
-    if (task->on_device)
-        *task->on_device = on_device;
-    *task->out = out;
-    return out ? 0 : error->fault;
+    const AVFrame *in = f->decoded.frame;
+    const int on_device =
+        f->on_device && l->memory && strcmp(lumeq_backend_name(l->options.equalizer), "cuda") == 0;
+    f->out = on_device ? make_on_device(l, in) : NULL;
+    f->on_device = f->out != NULL;
+    if (!f->out)
+        f->out = equalizer_output(l->memory, in, l->chroma, error);
+    return f->out ? 0 : error->fault;
 }
 
 /* ---- frames in flight ---- */
@@ -79,12 +78,12 @@ static int failed(EqualizeLoop *l, int ret, MediaError *error)
     return equalizer_failed(l->options.equalizer, ret, error);
 }
 
-static EqualizeTask *task_at(EqualizeLoop *l, int index)
+static Frame **frame_at(EqualizeLoop *l, int index)
 {
-    return &l->tasks[(l->first + index) % MOST];
+    return &l->frames[(l->first + index) % MOST];
 }
 
-/* Nothing is decoded on it from here on, nor given back to it. */
+/* After a loss nothing is decoded on the GPU, and no memory is given back to it. */
 static void note_loss(EqualizeLoop *l)
 {
     if (lumeq_backend_name(l->options.equalizer) == l->backend || atomic_load(&l->lost))
@@ -96,78 +95,65 @@ static void note_loss(EqualizeLoop *l)
     atomic_store(&l->lost, 1);
 }
 
-static int hand_in(EqualizeLoop *l, const EqualizeTask *task)
+static int hand_in(EqualizeLoop *l, Frame *f)
 {
-    LumeqFrame frame = equalizer_frame(task->in, l->memory ? *task->out : NULL);
-    const LumeqImage before = equalizer_before(task->before, task->in);
-    const LumeqSync sync = equalizer_after(task->in);
+    const AVFrame *in = f->decoded.frame;
+    LumeqFrame frame = equalizer_frame(in, l->memory ? f->out : NULL);
+    const LumeqImage previous = equalizer_before(f->previous[0], in);
+    const LumeqSync sync = equalizer_after(in);
     if (sync.after)
         frame.sync = &sync;
-    if (task->on_device && *task->on_device)
+    if (f->on_device)
         frame.out.memory = LUMEQ_MEMORY_CUDA;
-    if (before.plane[0])
-        frame.previous = &before;
-    frame.number = task->number;
+    if (previous.plane[0])
+        frame.previous = &previous;
+    frame.number = f->sequence;
     const int ret = lumeq_submit(l->options.equalizer, &frame);
     if (ret == 0)
-        *task_at(l, l->count++) = *task;
+        *frame_at(l, l->count++) = f;
     return ret;
 }
 
-static int submit(EqualizeLoop *l, const EqualizeTask *task, MediaError *error);
+static int submit(EqualizeLoop *l, Frame *frame, MediaError *error);
 
-static int is_on_lost_gpu(const EqualizeLoop *l, const EqualizeTask *task)
+static int is_on_lost_gpu(const EqualizeLoop *l, const Frame *f)
 {
     return lumeq_backend_name(l->options.equalizer) != l->backend &&
-           (gpu_frame_is(task->in) || (task->before && gpu_frame_is(task->before)));
+           (gpu_frame_is(f->decoded.frame) || (f->previous[0] && gpu_frame_is(f->previous[0])));
 }
 
-/* The item is the loop's. */
-static int submit_item(EqualizeLoop *l, const EqualizeTask *task, MediaError *error)
+/* Takes the frame over. */
+static int submit_or_free(EqualizeLoop *l, Frame *frame, MediaError *error)
 {
-    const int ret = submit(l, task, error);
+    const int ret = submit(l, frame, error);
     if (ret > 0)
-        return l->options.lost(l->options.opaque, task->item, error);
+        return l->options.lost(l->options.opaque, frame, error);
     if (ret < 0)
-        l->options.free(task->item);
+        frame_free(&frame);
     return ret;
 }
 
-/* What was in flight, the oldest first, once more. */
-static int submit_all(EqualizeLoop *l, EqualizeTask *tasks, int count, MediaError *error)
-{
-    int ret = 0;
-    l->count = 0;
-    for (int i = 0; i < count; i++) {
-        if (ret >= 0)
-            ret = submit_item(l, &tasks[i], error);
-        else
-            l->options.free(tasks[i].item);
-    }
-    return ret;
-}
-
-static int copy_tasks(EqualizeLoop *l, EqualizeTask tasks[MOST])
+static int copy_frames(EqualizeLoop *l, Frame *frames[MOST])
 {
     for (int i = 0; i < l->count; i++)
-        tasks[i] = *task_at(l, i);
+        frames[i] = *frame_at(l, i);
     return l->count;
 }
 
-/* What it may still write to is left alone. */
-static void leave_output(const EqualizeTask *task)
+/* The GPU may still write to it. */
+static void leave_output(Frame *f)
 {
-    if (*task->out)
-        gpu_frame_leave(*task->out);
-    av_frame_free(task->out);
+    if (f->out)
+        gpu_frame_leave(f->out);
+    av_frame_free(&f->out);
 }
 
-/* The oldest frame in flight is lost with the GPU: gives all in flight back, so that they come
- * again. `finished`: 1 if the oldest was received. */
+/* The oldest frame in flight is lost with the GPU: gives all in flight back to the owner, who
+ * repeats them. `finished`: 1 if the oldest was received. */
 static int give_back(EqualizeLoop *l, int finished, MediaError *error)
 {
-    EqualizeTask tasks[MOST];
-    const int count = copy_tasks(l, tasks), first = finished;
+    Frame *frames[MOST];
+    const int count = copy_frames(l, frames), first = finished;
     lumeq_flush(l->options.equalizer);
     for (int i = 1; i < count; i++)
         finished += lumeq_receive(l->options.equalizer, NULL, NULL) == 0;
@@ -178,18 +164,18 @@ static int give_back(EqualizeLoop *l, int finished, MediaError *error)
     l->gives_back = 1;
     for (int i = 0; i < count; i++) {
         if (i >= first)
-            leave_output(&tasks[i]);
-        const int lost = l->options.lost(l->options.opaque, tasks[i].item, error);
+            leave_output(frames[i]);
+        const int lost = l->options.lost(l->options.opaque, frames[i], error);
         ret = lost < 0 ? lost : ret;
     }
     return ret;
 }
 
-/* Pictures that were to lie on a GPU that was lost: all that is in flight, once more. */
-static int submit_anew(EqualizeLoop *l, MediaError *error)
+/* Outputs were on a GPU that is lost: submits all frames in flight again, the oldest first. */
+static int submit_again(EqualizeLoop *l, MediaError *error)
 {
-    EqualizeTask tasks[MOST];
-    const int count = copy_tasks(l, tasks);
+    Frame *frames[MOST];
+    const int count = copy_frames(l, frames);
     int ret = 0;
     for (int i = 1; i < count && ret == 0; i++) /* the first one was received */
         ret = lumeq_receive(l->options.equalizer, NULL, NULL);
@@ -197,132 +183,123 @@ static int submit_anew(EqualizeLoop *l, MediaError *error)
         ret = lumeq_rewind(l->options.equalizer, count);
     if (ret < 0)
         return failed(l, ret, error);
-    for (int i = 0; i < count; i++)
-        av_frame_free(tasks[i].out);
-    return submit_all(l, tasks, count, error);
+    l->count = 0;
+    for (int i = 0; i < count; i++) {
+        av_frame_free(&frames[i]->out);
+        if (ret >= 0)
+            ret = submit_or_free(l, frames[i], error);
+        else
+            frame_free(&frames[i]);
+    }
+    return ret;
 }
 
-/* The oldest frame is in flight no more. */
-static void *pop(EqualizeLoop *l)
+static void pop(EqualizeLoop *l)
 {
-    void *item = task_at(l, 0)->item;
     l->first = (l->first + 1) % MOST;
     l->count--;
-    return item;
 }
 
-/* 1: the oldest frame is finished, and is in *item, where it is the caller's; 0: it is not, or
- * there is none. */
-static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
+/* Receives the oldest frame in flight and hands it on; `drop`: frees it. 1: it was finished; 0: it
+ * is not, or no frame is in flight. */
+static int receive(EqualizeLoop *l, int wait, int drop, MediaError *error)
 {
-    LumeqFrame frame = {.size = sizeof(frame)};
-    const EqualizeTask *task = task_at(l, 0);
+    LumeqFrame result = {.size = sizeof(result)};
+    Frame *f = *frame_at(l, 0);
     if (!l->count)
         return 0;
     if (wait)
         lumeq_flush(l->options.equalizer);
-    int ret = lumeq_receive(l->options.equalizer, &frame, task->stats);
+    int ret = lumeq_receive(l->options.equalizer, &result, &f->stats);
     if (ret == LUMEQ_ERR_AGAIN)
         return 0;
     note_loss(l);
-    if (ret == LUMEQ_ERR_GPU && is_on_lost_gpu(l, task))
+    if (ret == LUMEQ_ERR_GPU && is_on_lost_gpu(l, f))
         return give_back(l, 0, error);
-    if (ret == LUMEQ_ERR_GPU) /* its input is lost with the GPU, and it was given back */
-        l->options.free(pop(l));
+    if (ret == LUMEQ_ERR_GPU) { /* its input is lost with the GPU, and it was given back */
+        pop(l);
+        frame_free(&f);
+    }
     if (ret < 0)
         return failed(l, ret, error);
-    if (l->memory && !frame.out.plane[0])
-        return submit_anew(l, error);
-    if (task->stats)
-        equalizer_place(task->stats, task->in);
-    ret = equalizer_take_output(l->memory, *task->out, &frame, error);
-    if (ret >= 0 && l->options.ready)
-        ret = l->options.ready(l->options.opaque, task->item, error);
+    if (l->memory && !result.out.plane[0])
+        return submit_again(l, error);
+    equalizer_place(&f->stats, f->decoded.frame);
+    ret = equalizer_take_output(l->memory, f->out, &result, error);
+    if (ret < 0 || drop)
+        frame_free(&f);
+    else
+        ret = l->options.done(l->options.opaque, f, error);
     if (ret == EQUALIZE_LOST)
         return give_back(l, 1, error);
-    *item = pop(l);
-    if (ret < 0)
-        l->options.free(*item);
+    pop(l);
     return ret < 0 ? ret : 1;
 }
 
-/* As receive(). */
-static int pass_on(EqualizeLoop *l, int wait, MediaError *error)
-{
-    void *item;
-    int ret = receive(l, wait, &item, error);
-    if (ret <= 0)
-        return ret;
-    ret = l->options.done(l->options.opaque, item, error);
-    return ret < 0 ? ret : 1;
-}
-
-/* Until no more than so many frames are in flight. */
-static int pass_on_until(EqualizeLoop *l, int count, MediaError *error)
+/* Waits until at most `count` frames are in flight. */
+static int receive_until(EqualizeLoop *l, int count, MediaError *error)
 {
     int ret = 0;
     while (ret >= 0 && l->count > count)
-        ret = pass_on(l, 1, error);
+        ret = receive(l, 1, 0, error);
     return ret < 0 ? ret : 0;
 }
 
-/* 1: the frame is lost with the GPU, or one before it that is to come again. All before are done.
- */
-static int submit(EqualizeLoop *l, const EqualizeTask *wanted, MediaError *error)
+/* 1: the owner has to repeat this frame, since it or an earlier one is lost with the GPU; earlier
+ * frames are not in flight then. */
+static int submit(EqualizeLoop *l, Frame *f, MediaError *error)
 {
-    EqualizeTask task = *wanted;
-    int ret = pass_on_until(l, l->slots - 1, error);
-    if (ret >= 0 && is_on_lost_gpu(l, &task))
-        ret = pass_on_until(l, 0, error);
-    if (ret >= 0 && (l->gives_back || is_on_lost_gpu(l, &task)))
+    int ret = receive_until(l, l->slots - 1, error);
+    if (ret >= 0 && is_on_lost_gpu(l, f))
+        ret = receive_until(l, 0, error);
+    if (ret >= 0 && (l->gives_back || is_on_lost_gpu(l, f)))
         return 1;
     if (ret >= 0)
-        ret = make_output(l, &task, error);
+        ret = make_output(l, f, error);
     if (ret < 0)
         return ret;
-    ret = hand_in(l, &task);
+    ret = hand_in(l, f);
     if (ret == LUMEQ_ERR_AGAIN && l->count) {
-        av_frame_free(task.out);
+        av_frame_free(&f->out);
         l->slots = l->count;
-        return submit(l, &task, error);
+        return submit(l, f, error);
     }
-    if (ret < 0 && is_on_lost_gpu(l, &task)) {
+    if (ret < 0 && is_on_lost_gpu(l, f)) {
         note_loss(l);
-        leave_output(&task);
-        return submit(l, &task, error);
+        leave_output(f);
+        return submit(l, f, error);
     }
     return ret < 0 ? failed(l, ret, error) : 0;
 }
 
-/* The item is the loop's. */
-static int equalize(EqualizeLoop *l, const EqualizeTask *task, MediaError *error)
+/* Takes the frame over. */
+static int equalize(EqualizeLoop *l, Frame *frame, MediaError *error)
 {
     int ret = 0;
-    if (task->first) {
-        ret = pass_on_until(l, 0, error); /* no more than since a reset can be taken back */
+    if (frame->first) {
+        ret = receive_until(l, 0, error); /* a rewind cannot pass a reset */
         lumeq_reset(l->options.equalizer);
     }
     if (ret < 0)
-        l->options.free(task->item);
+        frame_free(&frame);
     else
-        ret = submit_item(l, task, error);
+        ret = submit_or_free(l, frame, error);
     if (ret < 0)
         return ret;
     do
-        ret = pass_on(l, 0, error);
+        ret = receive(l, 0, 0, error);
     while (ret > 0);
     return ret;
 }
 
-/* What cannot be had back is never freed: the equalizer may still use it. */
+/* Frees the frames in flight, except those that the equalizer does not give back, which it may
+ * still use. */
 static void take_back(EqualizeLoop *l)
 {
     for (int left = MOST + 1; l->count && l->count < left;) {
         MediaError error = {0};
-        void *item = NULL;
         left = l->count;
-        if (receive(l, 1, &item, &error) > 0)
-            l->options.free(item);
+        (void)receive(l, 1, 1, &error);
     }
     l->count = 0;
 }
@@ -350,13 +327,13 @@ int equalize_loop_run(EqualizeLoop *l, MediaError *error)
 {
     int ret;
     do {
-        EqualizeTask task = {0};
+        Frame *frame = NULL;
         l->gives_back = 0;
-        ret = l->options.next(l->options.opaque, &task, !l->count, error);
+        ret = l->options.next(l->options.opaque, &frame, !l->count, error);
         if (ret >= 0)
-            ret = equalize(l, &task, error);
+            ret = equalize(l, frame, error);
         else if (ret == AVERROR(EAGAIN))
-            ret = pass_on(l, 1, error);
+            ret = receive(l, 1, 0, error);
     } while (ret >= 0);
     take_back(l);
     return ret;

@@ -9,200 +9,158 @@
 #include <libavutil/time.h>
 
 #include "media/gpu_frame.h"
-#include "media/message.h"
 #include "run/equalize_loop.h"
 #include "run/queue.h"
 
-/* Frames that are equalized beyond the one that is shown: the next one, and the one after it while
- * that is on its way to the screen. Of a live input one waits, and gives way to a newer one. */
+/* Number of frames to equalize after the shown one: the next one, and the one after it while the
+ * next is on its way to the screen. With a live input only one waits, and a newer one replaces it.
+ */
 #define AHEAD 2
 
-/* How what a frame usually takes follows the last one. */
+/* Weight of the last frame in the average duration. */
 #define USUAL_WEIGHT 0.1
 
-/* Decoded frames at hand: the next one, and the one after it, which tells whether it is needed. */
+/* Number of decoded frames to fetch: if the second one is due already, the first is dropped. */
 #define COMING 2
 
-/* Decoded frames that can be equalized anew: those, the one that is shown, and one that was dropped
- * between them. */
+/* Number of decoded frames that can be equalized again: those ahead, the shown one, and a dropped
+ * one between them. */
 #define KEPT 4
 
-/* Frames that wait are those ahead, and those out of date that the window has not come for yet:
- * with each change of the settings there may be more. Their bytes are bounded as those of
- * decode_stage.c. */
+/* Number and bytes of equalized frames that wait for the window. Each change of the settings may
+ * add outdated ones, which the window drops when it gets to them. */
 #define QUEUE_LENGTH 16
 #define QUEUE_BYTES (256 << 20)
 
-/* What comes out: a frame, or the end of a generation (frames of one attached feed). */
-typedef struct Result {
-    EqualizedFrame *frame;
-    int end; /* where there is no frame */
-    int generation, revision;
-} Result;
-
-/* What the window wants, as a whole. */
+/* All requests of the window. */
 typedef struct Orders {
-    VideoFeed *feed; /* NULL: none; used under the lock alone */
+    VideoFeed *feed; /* or NULL; used only under the lock */
     int live, hold, on_device, stop;
     int generation, revision;
-    int restarts; /* the feed can start again */
+    int restarts; /* true if the feed can restart */
     LumeqParams params;
-    int64_t taken, shown; /* numbers */
+    int64_t taken, shown; /* Frame.number */
     int64_t late_from, late_to;
 } Orders;
 
-/* A decoded frame that may have to be equalized anew. */
+/* A decoded frame that may have to be equalized again. Its `previous[0]` is the frame before it. */
 typedef struct Kept {
-    FeedFrame decoded;  /* without its frame: that was lost with the GPU, and comes again */
-    FeedPlace compared; /* of the frame `before`; where there is none, its own */
-    AVFrame *before;    /* a reference to the frame that it is compared with; NULL: none */
-    AVFrame *away;      /* the frame on the GPU, where it is here for that; else NULL */
-    int64_t number;
-    int generation;
-    int first;         /* it does not follow the one before */
-    int wanted, taken; /* by EqualizeStageOptions.take() */
-    int64_t begun_at;  /* av_gettime_relative() */
+    Frame *frame;       /* has no picture while that, lost with the GPU, is decoded again */
+    FeedPlace compared; /* place of the frame before it, or its own if it is the first */
+    AVFrame *away;      /* the picture on the GPU, if it was copied to the host to be compared */
+    int taken;          /* EqualizeStageOptions.take() has had it */
 } Kept;
 
 struct EqualizeStage {
     EqualizeStageOptions options;
     pthread_t thread;
     int running;
-    Queue *results; /* of Result */
+    Queue *results; /* of Frame * */
 
-    pthread_mutex_t lock; /* of all these; never held for long */
+    pthread_mutex_t lock; /* for these members; never held for long */
     pthread_cond_t changed;
     Orders orders;
     int woken;
-    int again; /* the generation whose feed is to start again at `again_at`; 0: none */
+    int again; /* generation whose feed has to restart at `again_at`, or 0 */
     FeedPlace again_at;
-    MediaError error; /* of the last Result that is a fault */
+    MediaError error; /* belongs to the last Frame.end that is a fault */
 
-    /* The window's. */
+    /* Used by the window. */
     int shown_revision, has_shown;
 
-    /* The thread's. */
-    Orders now; /* the orders that it follows */
+    /* Used by the thread. */
+    Orders now; /* copy of the orders */
     EqualizeLoop *loop;
-    FeedFrame coming[COMING];
+    Frame *coming[COMING];
     int coming_count;
     Kept kept[KEPT];
-    /* Of them, the first so many are in the equalizer's history, so many were handed in, and so
-     * many have their frames. */
-    int kept_count, done, begun, filled;
-    FeedPlace last; /* of the last one */
-    int awaits;     /* the feed is to start again */
+    int kept_count;
+    int done;       /* the first `done` of them are in the equalizer's history, ... */
+    int begun;      /* ... the first `begun` were submitted, ... */
+    int filled;     /* ... and the first `filled` have their pictures */
+    FeedPlace last; /* place of the frame kept last */
+    int awaits;     /* true while the feed has to restart */
     int generation, revision;
-    int64_t number;  /* of the last frame */
+    int64_t number;  /* Frame.number of the last frame */
     int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
-    double usual_us; /* that a frame takes */
-    int apart;       /* the next frame does not follow it */
-    int end;         /* of the feed, 0: not yet */
+    double usual_us; /* average duration of a frame in the equalizer */
+    int apart;       /* true if the next frame does not continue the last one */
+    int end;         /* how the feed ended; 0: not yet */
     int end_sent;
-    atomic_llong gone; /* frames that were lost with a GPU */
+    atomic_llong gone; /* number of frames lost with a GPU */
 };
 
-void equalized_frame_free(EqualizedFrame **frame)
+static void free_result(void *frame)
 {
-    EqualizedFrame *f = *frame;
-    if (!f)
-        return;
-    gpu_frame_free(&f->decoded.frame);
-    gpu_frame_free(&f->out);
-    free(f);
-    *frame = NULL;
-}
-
-static void free_result(void *result)
-{
-    equalized_frame_free(&((Result *)result)->frame);
+    frame_free(frame);
 }
 
 /* ---- one frame, in the thread ---- */
 
-static int64_t frame_bytes(const EqualizedFrame *frame)
+static int send(EqualizeStage *s, Frame *frame)
 {
-    const AVFrame *in = frame->decoded.frame;
-    return message_frame_bytes(in, NULL) + message_frame_bytes(frame->out, in);
-}
-
-static int send(EqualizeStage *s, EqualizedFrame *frame, int end, int generation)
-{
-    Result result = {frame, end, generation, frame ? frame->revision : s->revision};
-    const int ret = queue_put(s->results, &result, frame ? frame_bytes(frame) : 0, QUEUE_WAIT);
+    const int ret = queue_put(s->results, &frame, frame_bytes(frame), QUEUE_WAIT);
     if (ret < 0)
-        free_result(&result);
+        frame_free(&frame);
     else
         s->options.wake(s->options.wake_opaque);
     return ret;
 }
 
-static EqualizedFrame *make_frame(const EqualizeStage *s, const Kept *kept)
+/* A copy of a kept frame, to be equalized. NULL: out of memory. */
+static Frame *make_frame(const EqualizeStage *s, const Kept *kept)
 {
-    EqualizedFrame *f = calloc(1, sizeof(*f));
+    const Frame *from = kept->frame;
+    Frame *f = frame_alloc();
     if (!f)
         return NULL;
-    f->decoded = kept->decoded;
-    f->decoded.frame = av_frame_clone(kept->decoded.frame);
-    f->stats = equalizer_ask_stats(&f->arrays);
-    f->number = kept->number;
+    f->decoded = from->decoded;
+    f->decoded.frame = av_frame_clone(from->decoded.frame);
+    f->previous[0] = from->previous[0] ? av_frame_clone(from->previous[0]) : NULL;
+    f->first = from->first;
+    f->number = from->number;
+    f->generation = from->generation;
     f->revision = s->revision;
-    if (!f->decoded.frame)
-        equalized_frame_free(&f);
+    if (!f->decoded.frame || (from->previous[0] && !f->previous[0]) || frame_ask_stats(f, 1) < 0)
+        frame_free(&f);
     return f;
 }
 
-/* The first one that is kept and was not handed in. */
-static int begin_kept(EqualizeStage *s, EqualizeTask *task, MediaError *error)
+/* Takes the first kept frame that was not submitted yet. */
+static int begin_kept(EqualizeStage *s, Frame **frame, MediaError *error)
 {
-    Kept *kept = &s->kept[s->begun];
-    EqualizedFrame *f = make_frame(s, kept);
+    const Kept *kept = &s->kept[s->begun];
+    const int wants = s->options.wants(s->options.opaque);
+    Frame *f = *frame = make_frame(s, kept);
     if (!f)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    const int wants = s->options.wants(s->options.opaque);
-    kept->wanted = !kept->taken && wants;
-    kept->begun_at = av_gettime_relative();
+    f->wanted = !kept->taken && wants;
     f->on_device = s->now.on_device && !wants;
-    *task = (EqualizeTask){
-        .item = f,
-        .in = f->decoded.frame,
-        .before = kept->before,
-        .out = &f->out,
-        .stats = &f->stats,
-        .on_device = &f->on_device,
-        .first = kept->first,
-    };
+    f->begun_at = av_gettime_relative();
     s->begun++;
     return 0;
 }
 
-/* The oldest one that was handed in is equalized. */
-static int end_kept(void *opaque, void *done, MediaError *error)
+/* See EqualizeLoopOptions. */
+static int end_kept(void *opaque, Frame *f, MediaError *error)
 {
     EqualizeStage *s = opaque;
-    EqualizedFrame *f = done;
     (void)error;
-    Kept *kept = &s->kept[s->done++];
+    gpu_frame_free(&f->previous[0]);
     s->sent_at = av_gettime_relative();
-    f->equalize_us = (double)(s->sent_at - kept->begun_at);
+    f->equalize_us = (double)(s->sent_at - f->begun_at);
     s->usual_us += (s->usual_us > 0 ? USUAL_WEIGHT : 1) * (f->equalize_us - s->usual_us);
-    if (kept->wanted)
+    if (f->wanted)
         s->options.take(s->options.opaque, f->out, &f->stats);
-    kept->taken = 1;
-    return send(s, f, 0, kept->generation);
+    s->kept[s->done++].taken = 1;
+    return send(s, f);
 }
 
-static void free_equalized(void *frame)
-{
-    equalized_frame_free((EqualizedFrame **)&frame);
-}
-
-/* ---- what is kept ---- */
+/* ---- kept frames ---- */
 
 static void forget(EqualizeStage *s, int index)
 {
-    gpu_frame_free(&s->kept[index].decoded.frame);
-    gpu_frame_free(&s->kept[index].before);
+    frame_free(&s->kept[index].frame);
     gpu_frame_free(&s->kept[index].away);
     s->kept_count--;
     s->filled -= index < s->filled;
@@ -220,24 +178,6 @@ static void lose(EqualizeStage *s, int index)
     forget(s, index);
 }
 
-/* Keeps only the place of a frame that the feed sends again. */
-static void empty_kept(Kept *kept)
-{
-    gpu_frame_free(&kept->decoded.frame);
-    gpu_frame_free(&kept->before);
-    gpu_frame_free(&kept->away);
-}
-
-static void ask_again(EqualizeStage *s, const FeedPlace *place)
-{
-    pthread_mutex_lock(&s->lock);
-    s->again = s->orders.generation == s->generation ? s->generation : 0;
-    s->again_at = *place;
-    pthread_mutex_unlock(&s->lock);
-    s->awaits = 1;
-    s->options.wake(s->options.wake_opaque);
-}
-
 /* The GPU is lost: asks for a restart of the feed at the reference of the first kept frame. A live
  * feed cannot restart. */
 static void lose_kept(EqualizeStage *s)
@@ -245,124 +185,118 @@ static void lose_kept(EqualizeStage *s)
     const int again = s->now.restarts && s->generation == s->now.generation;
     for (int i = s->kept_count - 1; i >= 0; i--) {
         Kept *k = &s->kept[i];
-        const AVFrame *frame = k->decoded.frame;
-        const int on_gpu = !frame || gpu_frame_is(frame) || (k->before && gpu_frame_is(k->before));
-        if (again && k->generation == s->generation && !k->decoded.preview)
-            empty_kept(k);
-        else if (on_gpu && s->now.restarts)
+        const AVFrame *frame = k->frame->decoded.frame, *previous = k->frame->previous[0];
+        const int on_gpu = !frame || gpu_frame_is(frame) || (previous && gpu_frame_is(previous));
+        if (again && k->frame->generation == s->generation && !k->frame->decoded.preview) {
+            frame_drop_pictures(k->frame); /* the feed sends them again */
+            gpu_frame_free(&k->away);
+        } else if (on_gpu && s->now.restarts)
             forget(s, i);
         else if (on_gpu)
             lose(s, i);
     }
     s->filled = 0;
-    while (s->filled < s->kept_count && s->kept[s->filled].decoded.frame)
+    while (s->filled < s->kept_count && s->kept[s->filled].frame->decoded.frame)
         s->filled++;
     if (!again)
         return;
     while (s->coming_count)
-        gpu_frame_free(&s->coming[--s->coming_count].frame);
+        frame_free(&s->coming[--s->coming_count]);
     s->end = s->end_sent = 0;
     FeedPlace place = {s->last.position + 1, s->last.number + 1};
     if (s->filled < s->kept_count)
         place = s->kept[s->filled].compared;
-    ask_again(s, &place);
-}
-
-/* Not 0: the next kept frame can be submitted. */
-static int has_kept(EqualizeStage *s)
-{
-    if (s->begun < s->filled && gpu_frame_is_lost(s->kept[s->begun].decoded.frame))
-        lose_kept(s);
-    return s->begun < s->filled;
+    pthread_mutex_lock(&s->lock);
+    s->again = s->orders.generation == s->generation ? s->generation : 0;
+    s->again_at = place;
+    pthread_mutex_unlock(&s->lock);
+    s->awaits = 1;
+    s->options.wake(s->options.wake_opaque);
 }
 
 /* See EqualizeLoopOptions. */
-static int lose_task(void *opaque, void *item, MediaError *error)
+static int lost_frame(void *opaque, Frame *frame, MediaError *error)
 {
     EqualizeStage *s = opaque;
-    EqualizedFrame *f = item;
     (void)error;
-    gpu_frame_lose(f->decoded.frame);
-    equalized_frame_free(&f);
+    gpu_frame_lose(frame->decoded.frame);
+    frame_free(&frame);
     if (--s->begun == s->done)
         lose_kept(s);
     return 0;
 }
 
-static FeedPlace place_of(const FeedFrame *frame)
+static FeedPlace place_of(const Frame *frame)
 {
-    return (FeedPlace){frame->position, frame->number};
+    return (FeedPlace){frame->decoded.position, frame->decoded.number};
 }
 
-/* Reference for the frame after it. */
-static AVFrame *clone_before(const Kept *last)
+/* Noise reference for the next frame. */
+static AVFrame *clone_picture(const Kept *kept)
 {
-    return last ? av_frame_clone(last->away ? last->away : last->decoded.frame) : NULL;
+    return av_frame_clone(kept->away ? kept->away : kept->frame->decoded.frame);
 }
 
-/* Brings both frames into the same memory. 0: one is lost with the GPU. */
+/* Brings both pictures into the same memory. 0: one is lost with the GPU. */
 static int meet(EqualizeStage *s, Kept *kept)
 {
-    kept->away = gpu_frame_is(kept->decoded.frame) ? av_frame_clone(kept->decoded.frame) : NULL;
-    if (equalizer_meet(s->options.memory, kept->before, kept->decoded.frame) < 0)
+    Frame *f = kept->frame;
+    AVFrame *in = f->decoded.frame;
+    kept->away = gpu_frame_is(in) ? av_frame_clone(in) : NULL;
+    if (equalizer_meet(s->options.memory, f->previous[0], in) < 0)
         return 0;
-    if (gpu_frame_is(kept->decoded.frame))
+    if (gpu_frame_is(in))
         gpu_frame_free(&kept->away);
     return 1;
 }
 
 /* Takes the frame over. */
-static void keep(EqualizeStage *s, const FeedFrame *decoded)
+static void keep(EqualizeStage *s, Frame *frame)
 {
-    const int first = s->apart || decoded->returned;
-    const Kept *last = s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL;
-    Kept kept = {
-        .decoded = *decoded,
-        .before = clone_before(last),
-        .compared = last ? place_of(&last->decoded) : place_of(decoded),
-        .number = ++s->number,
-        .generation = s->generation,
-        .first = first,
-    };
+    frame->first = s->apart || frame->decoded.returned;
+    const Kept *last = s->kept_count && !frame->first ? &s->kept[s->kept_count - 1] : NULL;
+    Kept kept = {.frame = frame, .compared = place_of(last ? last->frame : frame)};
+    frame->previous[0] = last ? clone_picture(last) : NULL;
+    frame->number = ++s->number;
+    frame->generation = s->generation;
     const int here = meet(s, &kept);
     if (s->kept_count == KEPT)
         forget(s, 0);
     s->kept[s->kept_count++] = kept;
     s->filled++;
-    s->last = place_of(decoded);
-    s->apart = decoded->preview;
+    s->last = place_of(frame);
+    s->apart = frame->decoded.preview;
     if (here)
         return;
-    gpu_frame_lose(kept.before);
-    gpu_frame_lose(kept.decoded.frame);
+    if (frame->previous[0])
+        gpu_frame_lose(frame->previous[0]);
+    gpu_frame_lose(frame->decoded.frame);
     lose_kept(s);
 }
 
 /* Puts a frame from the restarted feed into its place, or takes it as the reference of the next.
  * Frames before it that the feed has skipped are lost. */
-static void fill(EqualizeStage *s, FeedFrame *decoded)
+static void fill(EqualizeStage *s, Decoded *decoded)
 {
-    while (s->filled < s->kept_count && decoded->number > s->kept[s->filled].decoded.number)
+    while (s->filled < s->kept_count && decoded->number > s->kept[s->filled].frame->decoded.number)
         lose(s, s->filled);
     if (s->filled == s->kept_count)
         return;
     Kept *k = &s->kept[s->filled];
-    if (decoded->number == k->decoded.number) {
-        k->decoded.frame = decoded->frame;
-        decoded->frame = NULL;
-        if (!k->first && s->filled && k->compared.number == k[-1].decoded.number)
-            k->before = clone_before(k - 1);
+    Frame *f = k->frame;
+    if (decoded->number == f->decoded.number) {
+        FFSWAP(AVFrame *, f->decoded.frame, decoded->frame);
+        if (!f->first && s->filled && k->compared.number == k[-1].frame->decoded.number)
+            f->previous[0] = clone_picture(k - 1);
         s->filled++;
     } else if (decoded->number == k->compared.number) {
-        gpu_frame_free(&k->before);
-        k->before = decoded->frame;
-        decoded->frame = NULL;
+        FFSWAP(AVFrame *, f->previous[0], decoded->frame);
     }
 }
 
 static int is_ahead(const EqualizeStage *s, const Kept *kept)
 {
-    return kept->generation == s->generation && kept->number > s->now.taken;
+    return kept->frame->generation == s->generation && kept->frame->number > s->now.taken;
 }
 
 static int count_ahead(const EqualizeStage *s)
@@ -373,13 +307,13 @@ static int count_ahead(const EqualizeStage *s)
     return count;
 }
 
-/* From where on frames that are in the history are equalized anew: from the one that is shown, but
- * no history leads from before a seek to what follows it. */
-static int first_anew(const EqualizeStage *s)
+/* Index of the first frame to equalize again: the shown one, or the first one after a seek, since
+ * the history starts there. */
+static int first_to_redo(const EqualizeStage *s)
 {
     int first = 0;
     for (int i = 0; i < s->done; i++)
-        if (s->kept[i].first || s->kept[i].number <= s->now.shown)
+        if (s->kept[i].frame->first || s->kept[i].frame->number <= s->now.shown)
             first = i;
     return first;
 }
@@ -392,14 +326,14 @@ static void take_params(EqualizeStage *s)
                         equalizer_writes_chroma(params));
 }
 
-/* The settings have changed. */
-static int begin_anew(EqualizeStage *s, MediaError *error)
+/* The settings have changed: starts again from the shown frame. */
+static int begin_again(EqualizeStage *s, MediaError *error)
 {
     LumeqEqualizer *equalizer = s->options.equalizer;
-    int first = first_anew(s);
+    int first = first_to_redo(s);
     s->revision = s->now.revision;
-    for (; first > 0 && first < s->kept_count && s->kept[first].first; first--)
-        forget(s, 0); /* nothing is taken back beyond a reset */
+    for (; first > 0 && first < s->kept_count && s->kept[first].frame->first; first--)
+        forget(s, 0); /* the equalizer cannot rewind past a reset */
     int ret = lumeq_set_params(equalizer, &s->now.params);
     if (ret >= 0 && s->done > first)
         ret = lumeq_rewind(equalizer, s->done - first);
@@ -408,7 +342,7 @@ static int begin_anew(EqualizeStage *s, MediaError *error)
     take_params(s);
     s->done = s->begun = first;
     for (int i = s->kept_count - 1; i >= first; i--)
-        if (s->kept[i].number != s->now.shown && !is_ahead(s, &s->kept[i]))
+        if (s->kept[i].frame->number != s->now.shown && !is_ahead(s, &s->kept[i]))
             forget(s, i);
     s->end_sent = 0;
     return 0;
@@ -416,8 +350,8 @@ static int begin_anew(EqualizeStage *s, MediaError *error)
 
 /* ---- the thread ---- */
 
-/* Once it would be equalized. */
-static int is_late(const EqualizeStage *s, const FeedFrame *frame)
+/* True if it would be too late by the time it is equalized. */
+static int is_late(const EqualizeStage *s, const Decoded *frame)
 {
     const int64_t end = frame->position + frame->duration;
     return !frame->preview && s->now.late_to != INT64_MIN && end > s->now.late_from &&
@@ -433,8 +367,8 @@ static void note_end(EqualizeStage *s, int code, const MediaError *error)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Nobody else takes from the feed, which may be detached at any time. */
-static int take_decoded(EqualizeStage *s, FeedFrame *frame, MediaError *error)
+/* The window may detach the feed at any time, hence the lock. */
+static int take_decoded(EqualizeStage *s, Frame **frame, MediaError *error)
 {
     int ret = AVERROR(EAGAIN);
     pthread_mutex_lock(&s->lock);
@@ -445,27 +379,20 @@ static int take_decoded(EqualizeStage *s, FeedFrame *frame, MediaError *error)
     return ret;
 }
 
-static FeedFrame take_coming(EqualizeStage *s)
+static Frame *take_coming(EqualizeStage *s)
 {
-    const FeedFrame first = s->coming[0];
+    Frame *first = s->coming[0];
     s->coming[0] = s->coming[1];
     s->coming_count--;
     return first;
 }
 
-/* The frame that follows tells what is missing before it. */
-static void note_left_out(FeedFrame *next, const FeedFrame *frame)
-{
-    next->skipped += frame->skipped + 1;
-    next->returned |= frame->returned;
-}
-
 static void drop_coming(EqualizeStage *s)
 {
-    FeedFrame frame = take_coming(s);
+    Frame *frame = take_coming(s);
     if (s->coming_count)
-        note_left_out(&s->coming[0], &frame);
-    gpu_frame_free(&frame.frame);
+        frame_note_skipped(s->coming[0], frame);
+    frame_free(&frame);
 }
 
 static void fetch(EqualizeStage *s)
@@ -482,40 +409,40 @@ static void fetch(EqualizeStage *s)
     }
 }
 
-/* Not 0: there is room for the first one that is coming: the one ahead has waited since before that
- * was decoded, and is left out, unless the window has it by now. */
+/* True if there is room for the next live frame: drops the waiting one, if it was equalized before
+ * the next was decoded and the window has not taken it. */
 static int give_way(EqualizeStage *s, MediaError *error)
 {
     Kept *last = &s->kept[s->kept_count - 1];
-    Result result;
-    if (s->coming[0].decoded_at < s->sent_at || queue_take_back(s->results, &result) < 0)
+    Frame *result;
+    if (s->coming[0]->decoded.decoded_at < s->sent_at || queue_take_back(s->results, &result) < 0)
         return 0;
-    free_result(&result);
+    frame_free(&result);
     const int ret = lumeq_rewind(s->options.equalizer, 1);
     if (ret < 0)
         return equalizer_failed(s->options.equalizer, ret, error);
-    note_left_out(&s->coming[0], &last->decoded);
-    s->apart = last->first;
+    frame_note_skipped(s->coming[0], last->frame);
+    s->apart = last->frame->first;
     forget(s, s->kept_count - 1);
     return 1;
 }
 
-/* After a restart. 1: took a frame; 0: there is none yet. */
+/* After a restart. 1: took a frame; 0: the feed has no frame yet. */
 static int take_again(EqualizeStage *s)
 {
     fetch(s);
     if (!s->coming_count)
         return 0;
-    FeedFrame next = take_coming(s);
-    fill(s, &next);
-    if (next.frame && s->filled == s->kept_count && next.number > s->last.number)
-        keep(s, &next); /* the first frame after those that were kept */
+    Frame *next = take_coming(s);
+    fill(s, &next->decoded);
+    if (next->decoded.frame && s->filled == s->kept_count && next->decoded.number > s->last.number)
+        keep(s, next); /* the first frame after those that were kept */
     else
-        gpu_frame_free(&next.frame);
+        frame_free(&next);
     return 1;
 }
 
-/* 1: there may be more to do; 0: there is not. */
+/* Returns 1 if there may be more to do. */
 static int take_next(EqualizeStage *s, MediaError *error)
 {
     if (s->filled < s->kept_count)
@@ -523,7 +450,7 @@ static int take_next(EqualizeStage *s, MediaError *error)
     if (!s->now.live && count_ahead(s) >= AHEAD)
         return 0;
     fetch(s);
-    while (s->coming_count > 1 && is_late(s, &s->coming[0])) {
+    while (s->coming_count > 1 && is_late(s, &s->coming[0]->decoded)) {
         drop_coming(s);
         fetch(s);
     }
@@ -536,18 +463,25 @@ static int take_next(EqualizeStage *s, MediaError *error)
     const int ret = s->now.live && count_ahead(s) ? give_way(s, error) : 1;
     if (ret <= 0)
         return ret;
-    FeedFrame next = take_coming(s);
-    if (!next.preview && next.number <= s->last.number) /* after a restart it comes twice */
-        gpu_frame_free(&next.frame);
+    Frame *next = take_coming(s);
+    if (!next->decoded.preview && next->decoded.number <= s->last.number)
+        frame_free(&next); /* after a restart it comes twice */
     else
-        keep(s, &next);
+        keep(s, next);
     return 1;
 }
 
 static void send_end(EqualizeStage *s)
 {
-    if (s->end && !s->coming_count && !s->end_sent)
-        s->end_sent = send(s, NULL, s->end, s->generation) >= 0;
+    if (!s->end || s->coming_count || s->end_sent)
+        return;
+    Frame *frame = frame_alloc();
+    if (!frame)
+        return;
+    frame->end = s->end;
+    frame->generation = s->generation;
+    frame->revision = s->revision;
+    s->end_sent = send(s, frame) >= 0;
 }
 
 static void begin_generation(EqualizeStage *s)
@@ -558,25 +492,15 @@ static void begin_generation(EqualizeStage *s)
     s->end = s->end_sent = s->awaits = 0;
     while (s->coming_count)
         drop_coming(s);
-    for (int i = s->kept_count - 1; i >= 0; i--) /* its feed has gone elsewhere */
-        if (!s->kept[i].decoded.frame)
+    for (int i = s->kept_count - 1; i >= 0; i--) /* no feed sends them again */
+        if (!s->kept[i].frame->decoded.frame)
             forget(s, i);
-    for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to come out anew */
-        if (s->kept[i].number != s->now.shown)
+    for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to be equalized again */
+        if (s->kept[i].frame->number != s->now.shown)
             forget(s, i);
 }
 
-static int follow_orders(EqualizeStage *s, MediaError *error)
-{
-    int ret = 0;
-    if (s->revision != s->now.revision)
-        ret = begin_anew(s, error);
-    if (s->generation != s->now.generation)
-        begin_generation(s);
-    return ret < 0 ? ret : 1;
-}
-
-/* Answers 0 when it is to end. */
+/* Returns 0 if the thread has to end. */
 static int take_orders(EqualizeStage *s, int wait)
 {
     pthread_mutex_lock(&s->lock);
@@ -588,19 +512,27 @@ static int take_orders(EqualizeStage *s, int wait)
     return !s->now.stop;
 }
 
-/* See EqualizeLoopOptions. Of a live input nothing waits for a frame that follows. */
-static int next_frame(void *opaque, EqualizeTask *task, int idle, MediaError *error)
+/* See EqualizeLoopOptions. A live frame never waits for the one after it. */
+static int next_frame(void *opaque, Frame **frame, int idle, MediaError *error)
 {
     EqualizeStage *s = opaque;
     for (int more = 1; take_orders(s, !more);) {
         const int changed = s->revision != s->now.revision || s->generation != s->now.generation;
         if (!idle && (changed || s->now.live))
             return AVERROR(EAGAIN);
-        if (!changed && has_kept(s))
-            return begin_kept(s, task, error);
-        more = changed ? follow_orders(s, error) : take_next(s, error);
-        if (more < 0)
-            return more;
+        int ret = s->revision != s->now.revision ? begin_again(s, error) : 0;
+        if (s->generation != s->now.generation)
+            begin_generation(s);
+        if (!changed && s->begun < s->filled &&
+            gpu_frame_is_lost(s->kept[s->begun].frame->decoded.frame))
+            lose_kept(s);
+        if (!changed && s->begun < s->filled)
+            return begin_kept(s, frame, error);
+        if (!changed)
+            ret = take_next(s, error);
+        if (ret < 0)
+            return ret;
+        more = changed || ret;
         if (!more && !idle)
             return AVERROR(EAGAIN);
         if (!more)
@@ -617,14 +549,6 @@ static void forget_all(EqualizeStage *s)
         drop_coming(s);
 }
 
-/* What was to be done cannot be: until another feed is attached. */
-static void give_up(EqualizeStage *s, int code, const MediaError *error)
-{
-    note_end(s, code, error);
-    forget_all(s);
-    s->apart = 1;
-}
-
 static void *stage_main(void *arg)
 {
     EqualizeStage *s = arg;
@@ -632,8 +556,11 @@ static void *stage_main(void *arg)
     do {
         MediaError error = {0};
         ret = equalize_loop_run(s->loop, &error);
-        if (ret != AVERROR_EXIT)
-            give_up(s, ret, &error);
+        if (ret != AVERROR_EXIT) { /* does nothing until another feed is attached */
+            note_end(s, ret, &error);
+            forget_all(s);
+            s->apart = 1;
+        }
     } while (ret != AVERROR_EXIT);
     return NULL;
 }
@@ -643,7 +570,7 @@ static void *stage_main(void *arg)
 int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *options,
                         MediaError *error)
 {
-    const QueueOptions results = {.item = sizeof(Result),
+    const QueueOptions results = {.item = sizeof(Frame *),
                                   .count = QUEUE_LENGTH,
                                   .bytes = options->bytes ? options->bytes : QUEUE_BYTES,
                                   .free = free_result};
@@ -661,8 +588,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
         .gpu = options->gpu,
         .next = next_frame,
         .done = end_kept,
-        .free = free_equalized,
-        .lost = lose_task,
+        .lost = lost_frame,
         .opaque = s,
         .note = options->note,
     };
@@ -729,46 +655,45 @@ void equalize_stage_goes_on(EqualizeStage *s)
     give_orders(s);
 }
 
-static int is_shown_anew(const EqualizeStage *s, const Result *r)
-{
-    return s->has_shown && r->frame && r->frame->number == s->orders.shown &&
-           r->revision > s->shown_revision;
-}
-
 /* The orders are read without the lock: this thread alone writes them. */
-int equalize_stage_receive(EqualizeStage *s, EqualizedFrame **frame, MediaError *error)
+int equalize_stage_receive(EqualizeStage *s, Frame **frame, MediaError *error)
 {
-    Result result;
+    Frame *f;
     int ret;
     *frame = NULL;
-    while ((ret = queue_take(s->results, &result, QUEUE_TRY)) >= 0) {
-        if (is_shown_anew(s, &result)) {
-            s->shown_revision = result.revision;
-            *frame = result.frame;
-            return 1;
+    while ((ret = queue_take(s->results, &f, QUEUE_TRY)) >= 0) {
+        const int again = s->has_shown && !f->end && f->number == s->orders.shown &&
+                          f->revision > s->shown_revision;
+        if (again)
+            s->shown_revision = f->revision;
+        if (again || (f->generation == s->orders.generation && f->revision == s->orders.revision &&
+                      !f->end)) {
+            *frame = f;
+            return again;
         }
-        if (result.generation != s->orders.generation || result.revision != s->orders.revision) {
-            free_result(&result);
+        const int is_end =
+            f->end && f->generation == s->orders.generation && f->revision == s->orders.revision;
+        const int end = f->end;
+        frame_free(&f);
+        if (!is_end)
             continue;
-        }
-        *frame = result.frame;
-        if (result.frame || result.end == AVERROR_EOF)
-            return result.frame ? 0 : AVERROR_EOF;
+        if (end == AVERROR_EOF)
+            return end;
         pthread_mutex_lock(&s->lock);
-        media_fail(error, result.end, "%s", s->error.text);
+        media_fail(error, end, "%s", s->error.text);
         pthread_mutex_unlock(&s->lock);
-        return result.end;
+        return end;
     }
     return ret;
 }
 
-void equalize_stage_taken(EqualizeStage *s, const EqualizedFrame *frame)
+void equalize_stage_taken(EqualizeStage *s, const Frame *frame)
 {
     begin_orders(s)->taken = frame->number;
     give_orders(s);
 }
 
-void equalize_stage_shown(EqualizeStage *s, const EqualizedFrame *frame)
+void equalize_stage_shown(EqualizeStage *s, const Frame *frame)
 {
     s->has_shown = frame != NULL;
     s->shown_revision = frame ? frame->revision : 0;

@@ -23,7 +23,7 @@ int equalizer_writes_chroma(const LumeqParams *params)
     return equalizer_writes(params) && !params->reference && params->chroma == LUMEQ_CHROMA_SCALE;
 }
 
-/* Black margins are no part of it. `chroma`: not 0: its chroma planes, too. */
+/* Without black margins. `chroma`: whether chroma planes are included. */
 static LumeqImage image_of(const AVFrame *frame, int chroma)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
@@ -58,7 +58,7 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
     };
 }
 
-/* Wherever they are. */
+/* True if both have the same size, format and range; they may be in different memory. */
 static int is_alike(const AVFrame *before, const AVFrame *in)
 {
     return before->width == in->width && before->height == in->height &&

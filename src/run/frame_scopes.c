@@ -1,6 +1,6 @@
 #include "run/frame_scopes.h"
 
-#include "media/message.h"
+#include "media/decoded.h"
 #include "media/picture_format.h"
 
 static int format_of(PictureFormat *f, const AVFrame *frame, int mirrored)
@@ -17,7 +17,7 @@ static int stands(const PictureFormat *f)
     return f->turn.xx != 0;
 }
 
-/* What is watched begins with its last row, where it is turned so. */
+/* An upside-down frame begins with its last row. */
 static FrameRows rows_of(const AVFrame *frame, const PictureFormat *f, int i)
 {
     const PicturePlane *plane = &f->plane[i];

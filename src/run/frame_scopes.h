@@ -19,8 +19,8 @@ typedef struct FrameRows {
     int count;
 } FrameRows;
 
-/* Counts a frame in host memory, as it is watched; `mirrored`: left and right exchanged, too. 0, or
- * -1 where its format is not known. */
+/* Counts a frame in host memory in its display orientation; `mirrored` swaps left and right. 0, or
+ * -1 if its format is unknown. */
 int frame_scopes_count(Scopes *scopes, const struct AVFrame *frame, int mirrored);
 
 /* The same in two steps, where rows have to be brought to the host in between: those that are

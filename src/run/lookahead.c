@@ -9,7 +9,7 @@
 #include "run/measure_pass.h"
 #include "run/queue.h"
 
-/* Curves that wait to be taken; the measures behind them are the history's. */
+/* Number of curves that wait; the history holds the measures after them. */
 #define CURVES 8
 
 #define FIRST_FRAMES 256 /* room that is made for them at first */
@@ -32,7 +32,7 @@ struct Lookahead {
     int64_t measured;
     int damaged;
 
-    /* What the first seconds show. */
+    /* The survey of the first seconds. */
     CurveMaker *surveyor; /* NULL: there is no survey, or it is over */
     int64_t surveyed, filtered;
     int told;             /* the survey is over */
@@ -86,7 +86,7 @@ static int put(Lookahead *l, Ahead *ahead, MediaError *error)
     return ret;
 }
 
-/* Puts what was measured before curves could be made, which it waits for. */
+/* Waits for lookahead_start(), and puts the frames measured before it. */
 static int put_waiting(Lookahead *l, MediaError *error)
 {
     Ahead ahead;

@@ -20,12 +20,12 @@ typedef struct LookaheadOptions {
 
 typedef struct Lookahead Lookahead;
 
-/* What the options point to outlives it. MEDIA_INPUT. */
+/* Everything in the options must outlive it. MEDIA_INPUT. */
 int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, MediaError *error);
 
-/* Before lookahead_start(), if the curves' parameters depend on what is seen: measures as far as
- * it looks ahead, and tells how many frames these are and how many of them would be filtered if
- * each knew only what was before it. MEDIA_INPUT. */
+/* Before lookahead_start(), if the parameters depend on the first frames: measures as far as it
+ * looks ahead. Returns the number of these frames, and how many of them would be filtered without a
+ * lookahead. MEDIA_INPUT. */
 int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *frames,
                      int64_t *filtered, MediaError *error);
 

@@ -19,7 +19,7 @@ typedef struct Work {
     DecodeStage *decoded;
     LumeqMeasure *measure;
     AVFrame *before[BEFORE]; /* the nearest first */
-    int64_t damage;          /* Message.damage of the frame before */
+    int64_t damage;          /* Decoded.damage of the frame before */
     int began;
     int known; /* number of references that come first after a restart */
 } Work;
@@ -93,13 +93,13 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
     return ret;
 }
 
-static int take(Work *w, const Message *message, MediaError *error)
+static int take(Work *w, const Decoded *decoded, MediaError *error)
 {
     MeasurePass *pass = w->pass;
-    AVFrame *frame = message->frame;
+    AVFrame *frame = decoded->frame;
     const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
     const int64_t damage = w->damage;
-    w->damage = message->damage;
+    w->damage = decoded->damage;
     if (frame->pts + shift < pass->from_pts)
         return 0;
     int ret = 0;
@@ -113,7 +113,7 @@ static int take(Work *w, const Message *message, MediaError *error)
         return ret;
     }
     MeasuredFrame which = measured_frame(frame, shift);
-    which.damaged = message->damage > damage;
+    which.damaged = decoded->damage > damage;
     return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
 }
 
@@ -128,16 +128,16 @@ static int restart(Work *w, int64_t number, MediaError *error)
     return ret < 0 ? ret : decode_stage_start(w->decoded, error);
 }
 
-static int take_message(Work *w, Message *message, MediaError *error)
+static int take_decoded(Work *w, Decoded *decoded, MediaError *error)
 {
-    const int ret = w->known ? 0 : take(w, message, error);
+    const int ret = w->known ? 0 : take(w, decoded, error);
     if (ret == MEASURE_LOST)
-        return restart(w, message->number, error);
+        return restart(w, decoded->number, error);
     w->known -= w->known > 0;
     gpu_frame_free(&w->before[BEFORE - 1]);
     memmove(&w->before[1], &w->before[0], (BEFORE - 1) * sizeof(w->before[0]));
-    w->before[0] = message->frame;
-    message->frame = NULL;
+    w->before[0] = decoded->frame;
+    decoded->frame = NULL;
     return ret;
 }
 
@@ -149,11 +149,11 @@ static int measure_all(Work *w, MediaError *error)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     int ret = decode_stage_start(w->decoded, error);
     while (ret >= 0) {
-        Message message = {0};
-        ret = decode_stage_take(w->decoded, &message, QUEUE_WAIT, error);
-        if (ret >= 0 && message.frame)
-            ret = take_message(w, &message, error);
-        message_clear(&message);
+        Frame *frame = NULL;
+        ret = decode_stage_take(w->decoded, &frame, QUEUE_WAIT, error);
+        if (ret >= 0 && frame->decoded.frame)
+            ret = take_decoded(w, &frame->decoded, error);
+        frame_free(&frame);
     }
     decode_stage_stop(w->decoded);
     return error->fault;

@@ -6,83 +6,52 @@
 #include <string.h>
 
 #include "media/gpu_frame.h"
-#include "run/apply_pool.h"
 #include "run/decode_stage.h"
 #include "run/equalize_loop.h"
 #include "run/queue.h"
 
-/* Items that wait for the sink; see decode_stage.c. */
+/* Frames that wait for the sinks; see decode_stage.c. */
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES (256 << 20)
-
-/* A frame that is being equalized by its curve. */
-typedef struct Flight {
-    Item *item;
-    ApplyWork work;
-} Flight;
 
 struct Pipeline {
     PipelineParts parts; /* without `planned` where the equalizer makes the curves */
     int64_t number;      /* of the next frame that it does that for */
     EqualizeLoop *loop;
-    ApplyPool *pool;            /* of planned frames, or NULL */
-    Flight flights[APPLY_MOST]; /* a ring */
-    int first, flying;
-    LumeqCurve *curves[APPLY_MOST]; /* of lost frames, oldest first */
+    ApplyPool *pool;           /* of planned frames, or NULL */
+    Frame *flying[APPLY_MOST]; /* in work, the oldest first */
+    int flying_count;
+    LumeqCurve *curves[APPLY_MOST]; /* of lost frames, the oldest first */
     int curve_count;
-    AVFrame *before[PLANNED_BEFORE]; /* references to the frames that were equalized last */
-    Item *next;                      /* was taken, but is not handed in yet */
-    int64_t again;                   /* the frame that the reader is to start again at; -1: none */
+    AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
+    Frame *next;                     /* was taken, but is not handed in yet */
+    int64_t again;                   /* frame that the reader is to start again at; -1: none */
     int known;                       /* number of references that come first after a restart */
-    DecodeStage *decoded;            /* of Message */
-    Queue *equalized;                /* of Item * */
-    pthread_t thread;                /* that equalizes */
+    DecodeStage *decoded;
+    Queue *equalized; /* of Frame * */
+    pthread_t thread; /* that equalizes */
     int running;
     MediaError error; /* the thread's until it has ended */
 };
 
-void item_free(Item **item)
+static void free_queued(void *frame)
 {
-    if (!*item)
-        return;
-    message_clear(&(*item)->message);
-    gpu_frame_free(&(*item)->before);
-    free((*item)->arrays);
-    free(*item);
-    *item = NULL;
+    frame_free(frame);
 }
 
-static void free_queued(void *message)
+/* The frame stays the caller's if it could not be sent. */
+static int send(Pipeline *p, Frame **frame)
 {
-    item_free(message);
-}
-
-/* The item stays the caller's when it could not be sent. */
-static int send(Pipeline *p, Item **item)
-{
-    const int ret = queue_put(p->equalized, item, message_bytes(&(*item)->message), QUEUE_WAIT);
+    const int ret = queue_put(p->equalized, frame, frame_bytes(*frame), QUEUE_WAIT);
     if (ret >= 0)
-        *item = NULL;
-    return ret;
-}
-
-/* The next item that was decoded. */
-static int take(Pipeline *p, QueueWait wait, MediaError *error)
-{
-    Item *item = calloc(1, sizeof(*item));
-    if (!item)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    const int ret = decode_stage_take(p->decoded, &item->message, wait, error);
-    if (ret < 0)
-        item_free(&item);
-    p->next = item;
+        *frame = NULL;
     return ret;
 }
 
 /* Keeps the frame for those that follow; live, for the next one alone. */
 static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
 {
-    const int last = p->parts.planned ? PLANNED_BEFORE - 1 : 0;
+    const int last = p->parts.planned ? FRAME_PREVIOUS - 1 : 0;
     gpu_frame_free(&p->before[last]);
     memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
     p->before[0] = av_frame_clone(frame);
@@ -91,45 +60,41 @@ static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
 
 static void forget_before(Pipeline *p)
 {
-    for (int i = 0; i < PLANNED_BEFORE; i++)
+    for (int i = 0; i < FRAME_PREVIOUS; i++)
         gpu_frame_free(&p->before[i]);
 }
 
-/* Drops the frame, and hands on its copied packets. */
-static int send_packets(Pipeline *p, Item **item)
+/* Drops the pictures, and hands on the copied packets. */
+static int send_packets(Pipeline *p, Frame **frame)
 {
-    Message *message = &(*item)->message;
-    gpu_frame_free(&message->frame);
-    gpu_frame_free(&(*item)->before);
-    av_frame_free(&message->output);
-    if (message->packet_count)
-        return send(p, item);
-    item_free(item);
+    frame_drop_pictures(*frame);
+    if ((*frame)->decoded.packet_count)
+        return send(p, frame);
+    frame_free(frame);
     return 0;
 }
 
 /* The frame is lost with the GPU: asks for a restart at it. A live input counts it instead. */
-static int lose_item(Pipeline *p, Item **item)
+static int lose(Pipeline *p, Frame *frame)
 {
-    const Message *message = &(*item)->message;
-    gpu_frame_lose(message->frame);
+    const int64_t number = frame->decoded.number;
+    gpu_frame_lose(frame->decoded.frame);
     if (reader_can_restart(p->parts.reader))
-        p->again = p->again < 0 ? message->number : FFMIN(p->again, message->number);
+        p->again = p->again < 0 ? number : FFMIN(p->again, number);
     else if (p->parts.lost)
         (*p->parts.lost)++;
-    return send_packets(p, item);
+    const int ret = send_packets(p, &frame);
+    frame_free(&frame);
+    return ret;
 }
 
 /* See EqualizeLoopOptions. */
-static int lost_item(void *opaque, void *lost, MediaError *error)
+static int lost_frame(void *opaque, Frame *frame, MediaError *error)
 {
     Pipeline *p = opaque;
-    Item *item = lost;
     (void)error;
     p->number--;
-    const int ret = lose_item(p, &item);
-    item_free(&item);
-    return ret;
+    return lose(p, frame);
 }
 
 /* Restarts in software at the first lost frame, or rather at the references before it. Nothing is
@@ -140,12 +105,12 @@ static int restart(Pipeline *p, MediaError *error)
     MediaError unread = {0}; /* comes again */
     int ret = p->next ? send_packets(p, &p->next) : 0;
     decode_stage_finish(p->decoded);
-    while (ret >= 0 && take(p, QUEUE_WAIT, &unread) >= 0)
+    while (ret >= 0 && decode_stage_take(p->decoded, &p->next, QUEUE_WAIT, &unread) >= 0)
         ret = send_packets(p, &p->next);
     decode_stage_stop(p->decoded);
     forget_before(p);
     p->again = -1;
-    p->known = (int)FFMIN(p->parts.planned ? PLANNED_BEFORE : 1, number);
+    p->known = (int)FFMIN(p->parts.planned ? FRAME_PREVIOUS : 1, number);
     if (ret >= 0)
         ret = reader_restart(p->parts.reader, number - p->known, error);
     return ret < 0 ? ret : decode_stage_start(p->decoded, error);
@@ -154,10 +119,10 @@ static int restart(Pipeline *p, MediaError *error)
 /* 1: after a restart, p->next was a reference before the first lost frame. */
 static int take_known(Pipeline *p, MediaError *error)
 {
-    if (!p->known || !p->next->message.frame)
+    if (!p->known || !p->next->decoded.frame)
         return 0;
     p->known--;
-    if (keep_before(p, p->next->message.frame, error) < 0)
+    if (keep_before(p, p->next->decoded.frame, error) < 0)
         return error->fault;
     const int ret = send_packets(p, &p->next);
     return ret < 0 ? ret : 1;
@@ -183,92 +148,64 @@ static int bring_here(Pipeline *p, AVFrame **frame, MediaError *error)
     return 0;
 }
 
-/* A decoder on the GPU has few frames to give: what is equalized stands for what was decoded, where
- * nobody looks at that. */
-static int leave_gpu(Pipeline *p, Item *item, MediaError *error)
+/* A decoder on the GPU has few frames to give: if no sink looks at decoded frames, the equalized
+ * one takes the place of the decoded one. */
+static int leave_gpu(Pipeline *p, Frame *f, MediaError *error)
 {
-    Message *message = &item->message;
-    if (!message->frame || !gpu_frame_is(message->frame) ||
-        message->frame->data[0] == message->output->data[0])
+    AVFrame *in = f->decoded.frame;
+    if (!in || !gpu_frame_is(in) || in->data[0] == f->out->data[0])
         return 0;
     if (p->parts.source)
-        return bring_here(p, &message->frame, error);
-    gpu_frame_unref(message->frame);
-    return av_frame_ref(message->frame, message->output) < 0
+        return bring_here(p, &f->decoded.frame, error);
+    gpu_frame_unref(in);
+    return av_frame_ref(in, f->out) < 0 ? media_fail(error, MEDIA_INPUT, "out of memory") : 0;
+}
+
+static int ask_stats(const Pipeline *p, Frame *frame, MediaError *error)
+{
+    return frame_ask_stats(frame, p->parts.arrays) < 0
                ? media_fail(error, MEDIA_INPUT, "out of memory")
                : 0;
 }
 
-static int ask_stats(const Pipeline *p, Item *item, MediaError *error)
-{
-    item->arrays = p->parts.arrays ? malloc(sizeof(*item->arrays)) : NULL;
-    if (p->parts.arrays && !item->arrays)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    item->stats = equalizer_ask_stats(item->arrays);
-    return 0;
-}
-
 /* ---- frames whose curves are known ---- */
 
-static Flight *flight_at(Pipeline *p, int index)
+/* The oldest one in work, which is the caller's and ends with it. */
+static Frame *pop_flying(Pipeline *p)
 {
-    return &p->flights[(p->first + index) % APPLY_MOST];
+    Frame *frame = p->flying[0];
+    (void)apply_pool_wait(p->pool, frame);
+    p->flying_count--;
+    memmove(&p->flying[0], &p->flying[1], (size_t)p->flying_count * sizeof(frame));
+    return frame;
 }
 
-/* The oldest has landed; its item is the caller's. */
-static Item *pop_flight(Pipeline *p)
-{
-    Flight *f = flight_at(p, 0);
-    Item *item = f->item;
-    for (int i = 0; i < PLANNED_BEFORE; i++)
-        gpu_frame_free(&f->work.before[i]);
-    lumeq_curve_unref(&f->work.curve);
-    p->first = (p->first + 1) % APPLY_MOST;
-    p->flying--;
-    return item;
-}
-
-/* Those before the next item, all where its frame is. 0: lost with the GPU. */
-static int take_before(Pipeline *p, AVFrame *in, AVFrame *before[PLANNED_BEFORE])
+/* Gives the frame those before it, all in the same memory. 0: one is lost with the GPU. */
+static int take_previous(Pipeline *p, Frame *f)
 {
     int ret = 1;
-    for (int i = 0; i < PLANNED_BEFORE && p->before[i]; i++)
-        before[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * PLANNED_BEFORE - 1; i >= 0 && ret;
-         i--) /* twice: one may have brought it here */
-        ret = meet(p, before[i % PLANNED_BEFORE], in);
+    for (int i = 0; i < FRAME_PREVIOUS && p->before[i]; i++)
+        f->previous[i] = av_frame_clone(p->before[i]);
+    for (int i = 2 * FRAME_PREVIOUS - 1; i >= 0 && ret; i--) /* twice: one may bring it here */
+        ret = meet(p, f->previous[i % FRAME_PREVIOUS], f->decoded.frame);
     return ret;
 }
 
-static int start_work(Pipeline *p, Flight *f, MediaError *error)
-{
-    Message *message = &f->item->message;
-    message->output = equalizer_output(p->parts.memory, message->frame, p->parts.chroma, error);
-    if (!message->output)
-        return error->fault;
-    f->work.in = message->frame;
-    f->work.out = p->parts.memory ? message->output : NULL;
-    f->work.stats = &f->item->stats;
-    apply_pool_start(p->pool, &f->work);
-    return 0;
-}
-
-/* Equalizes p->next by this curve; both are taken over. */
+/* Starts to equalize p->next by this curve; takes over both. */
 static int take_off(Pipeline *p, LumeqCurve *curve, MediaError *error)
 {
-    Flight *f = flight_at(p, p->flying);
-    *f = (Flight){.item = p->next, .work = {.curve = curve}};
+    Frame *f = p->flying[p->flying_count++] = p->next;
     p->next = NULL;
-    AVFrame *decoded = av_frame_clone(f->item->message.frame);
-    int ret =
-        decoded ? ask_stats(p, f->item, error) : media_fail(error, MEDIA_INPUT, "out of memory");
-    const int here = ret >= 0 && take_before(p, f->item->message.frame, f->work.before);
-    if (here)
-        ret = start_work(p, f, error);
-    p->flying++; /* so that it is freed like the others */
-    if (!here || ret < 0) {
-        f->work.ret = PLANNED_LOST;
-        f->work.is_done = 1;
+    f->curve = curve;
+    f->result = PLANNED_LOST;
+    f->is_done = 1;
+    AVFrame *decoded = av_frame_clone(f->decoded.frame);
+    int ret = decoded ? ask_stats(p, f, error) : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0 && take_previous(p, f)) {
+        f->out = equalizer_output(p->parts.memory, f->decoded.frame, p->parts.chroma, error);
+        if (f->out)
+            apply_pool_start(p->pool, f);
+        ret = f->out ? 0 : error->fault;
     }
     if (ret >= 0)
         ret = keep_before(p, decoded, error);
@@ -277,52 +214,48 @@ static int take_off(Pipeline *p, LumeqCurve *curve, MediaError *error)
 }
 
 /* The oldest is lost with the GPU: all come again, and keep their curves. */
-static int lose_flights(Pipeline *p)
+static int lose_flying(Pipeline *p)
 {
-    LumeqCurve *curves[APPLY_MOST];
-    const int count = p->flying;
+    const int count = p->flying_count;
     int ret = 0;
     frame_memory_encode_on(p->parts.memory, NULL);
+    memmove(&p->curves[count], p->curves, (size_t)p->curve_count * sizeof(p->curves[0]));
+    p->curve_count += count;
     for (int i = 0; i < count; i++) {
-        Flight *f = flight_at(p, 0);
-        apply_pool_wait(p->pool, &f->work);
-        curves[i] = f->work.curve;
-        f->work.curve = NULL;
-        Item *item = pop_flight(p);
-        if (item->message.output)
-            gpu_frame_leave(item->message.output); /* it may still be written to */
-        const int sent = lose_item(p, &item);
-        item_free(&item);
+        Frame *frame = pop_flying(p);
+        p->curves[i] = frame->curve;
+        frame->curve = NULL;
+        if (frame->out)
+            gpu_frame_leave(frame->out); /* it may still be written to */
+        const int sent = lose(p, frame);
         ret = sent < 0 ? sent : ret;
     }
-    memmove(&p->curves[count], p->curves, (size_t)p->curve_count * sizeof(p->curves[0]));
-    memcpy(p->curves, curves, (size_t)count * sizeof(p->curves[0]));
-    p->curve_count += count;
     return ret;
 }
 
 /* Waits for the oldest one and hands it on, or starts again at it. */
 static int land(Pipeline *p, MediaError *error)
 {
-    Flight *f = flight_at(p, 0);
-    apply_pool_wait(p->pool, &f->work);
-    int ret = f->work.ret;
-    if (ret == 1)
-        ret = leave_gpu(p, f->item, error) == EQUALIZE_LOST ? PLANNED_LOST : 1;
+    int ret = apply_pool_wait(p->pool, p->flying[0]);
+    if (ret == 1 && leave_gpu(p, p->flying[0], error) == EQUALIZE_LOST)
+        ret = PLANNED_LOST;
     if (ret == PLANNED_LOST)
-        return lose_flights(p);
-    if (!error->fault && f->work.ret < 0)
-        *error = f->work.error;
-    Item *item = pop_flight(p);
-    ret = error->fault ? error->fault : send(p, &item);
-    item_free(&item);
+        return lose_flying(p);
+    if (!error->fault && ret < 0)
+        *error = *apply_pool_error(p->pool);
+    Frame *frame = pop_flying(p);
+    for (int i = 0; i < FRAME_PREVIOUS; i++)
+        gpu_frame_free(&frame->previous[i]);
+    lumeq_curve_unref(&frame->curve);
+    ret = error->fault ? error->fault : send(p, &frame);
+    frame_free(&frame);
     return ret;
 }
 
 static int land_all(Pipeline *p, MediaError *error)
 {
     int ret = 0;
-    while (ret >= 0 && p->flying)
+    while (ret >= 0 && p->flying_count)
         ret = land(p, error);
     return ret;
 }
@@ -340,14 +273,14 @@ static void leave_plan(Pipeline *p)
     p->parts.note(line);
 }
 
-/* Of p->next. Packets keep their place among the frames. */
+/* Starts to equalize p->next. Packets keep their place among the frames. */
 static int begin_planned(Pipeline *p, MediaError *error)
 {
     LumeqCurve *curve;
     int ret = take_known(p, error);
     if (ret != 0)
         return ret < 0 ? ret : 0;
-    if (!p->next->message.frame) {
+    if (!p->next->decoded.frame) {
         ret = land_all(p, error);
         return ret < 0 ? ret : send(p, &p->next);
     }
@@ -356,7 +289,7 @@ static int begin_planned(Pipeline *p, MediaError *error)
         memmove(p->curves, &p->curves[1], (size_t)--p->curve_count * sizeof(curve));
         return take_off(p, curve, error);
     }
-    ret = planned_take(p->parts.planned, p->next->message.frame, reader_zero(p->parts.reader),
+    ret = planned_take(p->parts.planned, p->next->decoded.frame, reader_zero(p->parts.reader),
                        &curve, error);
     if (ret > 0)
         return take_off(p, curve, error);
@@ -374,67 +307,59 @@ static int run_planned(Pipeline *p, MediaError *error)
             ret = restart(p, error);
         if (ret < 0)
             break;
-        ret = p->flying < APPLY_MOST ? take(p, p->flying ? QUEUE_TRY : QUEUE_WAIT, error)
-                                     : AVERROR(EAGAIN);
-        if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->flying))
+        ret = AVERROR(EAGAIN);
+        if (p->flying_count < APPLY_MOST)
+            ret = decode_stage_take(p->decoded, &p->next, p->flying_count ? QUEUE_TRY : QUEUE_WAIT,
+                                    error);
+        if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->flying_count))
             ret = land(p, error);
         else if (ret >= 0)
             ret = begin_planned(p, error);
     }
     const int landed = ret >= 0 || ret == AVERROR_EOF ? land_all(p, error) : 0;
-    while (p->flying) {
-        Item *item;
-        apply_pool_wait(p->pool, &flight_at(p, 0)->work);
-        item = pop_flight(p);
-        item_free(&item);
+    while (p->flying_count) {
+        Frame *frame = pop_flying(p);
+        frame_free(&frame);
     }
     return landed < 0 ? landed : ret;
 }
 
-/* The frame before goes with it, and this one is kept for the next. EQUALIZE_LOST: one of the two
- * is. */
-static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *error)
+/* Gives the frame the one before it, and keeps it for the next. EQUALIZE_LOST: one of the two is
+ * lost with the GPU. */
+static int prepare(Pipeline *p, Frame *f, MediaError *error)
 {
     const int is_gone = p->before[0] && gpu_frame_is_lost(p->before[0]);
-    if (item->message.returned || (is_gone && !reader_can_restart(p->parts.reader)))
+    if (f->decoded.returned || (is_gone && !reader_can_restart(p->parts.reader)))
         forget_before(p);
-    item->before = p->before[0];
+    f->previous[0] = p->before[0];
     p->before[0] = NULL;
-    if (keep_before(p, item->message.frame, error) < 0)
+    if (ask_stats(p, f, error) < 0 || keep_before(p, f->decoded.frame, error) < 0)
         return error->fault;
-    if (!meet(p, item->before, item->message.frame))
+    if (!meet(p, f->previous[0], f->decoded.frame))
         return EQUALIZE_LOST;
-    *task = (EqualizeTask){
-        .item = item,
-        .in = item->message.frame,
-        .before = item->before,
-        .out = &item->message.output,
-        .stats = &item->stats,
-        .number = p->number++,
-        .first = item->message.returned,
-    };
+    f->first = f->decoded.returned;
+    f->sequence = p->number++;
     return 0;
 }
 
-/* 1: the next item is in the task; 0: it was handed on, or is lost with the GPU. */
-static int begin_next(Pipeline *p, EqualizeTask *task, MediaError *error)
+/* 1: the next frame is in *frame; 0: it was handed on, or is lost with the GPU. */
+static int begin_next(Pipeline *p, Frame **frame, MediaError *error)
 {
     int ret = take_known(p, error);
     if (ret != 0)
         return ret < 0 ? ret : 0;
-    if (!p->next->message.frame)
+    if (!p->next->decoded.frame)
         return send(p, &p->next);
-    ret = ask_stats(p, p->next, error);
+    ret = prepare(p, p->next, error);
     if (ret < 0)
         return ret;
-    ret = make_task(p, p->next, task, error);
-    if (ret == EQUALIZE_LOST)
-        return lose_item(p, &p->next);
-    return ret < 0 ? ret : 1;
+    *frame = p->next;
+    p->next = NULL;
+    return ret == EQUALIZE_LOST ? lose(p, *frame) : 1;
 }
 
 /* See EqualizeLoopOptions. Packets keep their place among the frames. */
-static int next_item(void *opaque, EqualizeTask *task, int idle, MediaError *error)
+static int next_frame(void *opaque, Frame **frame, int idle, MediaError *error)
 {
     Pipeline *p = opaque;
     int ret = 0;
@@ -444,36 +369,26 @@ static int next_item(void *opaque, EqualizeTask *task, int idle, MediaError *err
         if (p->again >= 0)
             ret = restart(p, error);
         if (ret >= 0 && !p->next)
-            ret = take(p, idle ? QUEUE_WAIT : QUEUE_TRY, error);
-        if (!idle && (ret < 0 ? ret != AVERROR_EXIT : !p->next->message.frame))
+            ret = decode_stage_take(p->decoded, &p->next, idle ? QUEUE_WAIT : QUEUE_TRY, error);
+        if (!idle && (ret < 0 ? ret != AVERROR_EXIT : !p->next->decoded.frame))
             return AVERROR(EAGAIN);
         if (ret == 0)
-            ret = begin_next(p, task, error);
+            ret = begin_next(p, frame, error);
     }
-    if (ret > 0)
-        p->next = NULL;
     return ret < 0 ? ret : 0;
 }
 
-static int ready_item(void *opaque, void *item, MediaError *error)
-{
-    return leave_gpu(opaque, item, error);
-}
-
-static int pass_item(void *opaque, void *done, MediaError *error)
+static int pass_frame(void *opaque, Frame *frame, MediaError *error)
 {
     Pipeline *p = opaque;
-    Item *item = done;
-    (void)error;
-    gpu_frame_free(&item->before);
-    const int ret = send(p, &item);
-    item_free(&item);
+    int ret = leave_gpu(p, frame, error);
+    if (ret == EQUALIZE_LOST)
+        return ret;
+    gpu_frame_free(&frame->previous[0]);
+    if (ret >= 0)
+        ret = send(p, &frame);
+    frame_free(&frame);
     return ret;
-}
-
-static void free_item(void *item)
-{
-    item_free((Item **)&item);
 }
 
 static void *equalize_main(void *arg)
@@ -489,15 +404,13 @@ static void *equalize_main(void *arg)
 static int start(Pipeline *p, MediaError *error)
 {
     const QueueOptions queue = {
-        .item = sizeof(Item *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
+        .item = sizeof(Frame *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
     const EqualizeLoopOptions loop = {
         .equalizer = p->parts.equalizer,
         .gpu = p->parts.gpu,
-        .next = next_item,
-        .ready = ready_item,
-        .done = pass_item,
-        .lost = lost_item,
-        .free = free_item,
+        .next = next_frame,
+        .done = pass_frame,
+        .lost = lost_frame,
         .opaque = p,
         .note = p->parts.note,
     };
@@ -505,7 +418,8 @@ static int start(Pipeline *p, MediaError *error)
     p->loop = equalize_loop_create(&loop);
     p->decoded = decode_stage_of_reader(p->parts.reader);
     if (p->parts.planned)
-        p->pool = apply_pool_create(p->parts.planned, on_gpu ? APPLY_MOST : 0);
+        p->pool =
+            apply_pool_create(p->parts.planned, on_gpu ? APPLY_MOST : 0, p->parts.memory != NULL);
     if (!p->loop || !p->decoded || (p->parts.planned && !p->pool) ||
         queue_open(&p->equalized, &queue) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
@@ -525,7 +439,7 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
         return media_fail(error, MEDIA_INPUT, "out of memory");
     p->parts = *parts;
     p->again = -1;
-    for (int i = 0; i < PLANNED_BEFORE && parts->before[i]; i++)
+    for (int i = 0; i < FRAME_PREVIOUS && parts->before[i]; i++)
         p->before[i] = av_frame_clone(parts->before[i]);
     const int ret = start(p, error);
     if (ret < 0)
@@ -533,9 +447,9 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
     return ret;
 }
 
-int pipeline_receive(Pipeline *p, Item **item)
+int pipeline_receive(Pipeline *p, Frame **frame)
 {
-    return queue_take(p->equalized, item, QUEUE_WAIT);
+    return queue_take(p->equalized, frame, QUEUE_WAIT);
 }
 
 void pipeline_join(Pipeline **pipeline, MediaError *error)
@@ -553,7 +467,7 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     while (p->curve_count)
         lumeq_curve_unref(&p->curves[--p->curve_count]);
     equalize_loop_free(&p->loop);
-    item_free(&p->next);
+    frame_free(&p->next);
     decode_stage_close(&p->decoded);
     queue_close(&p->equalized);
     if (p->error.fault)

@@ -8,48 +8,37 @@
 #define LUMEQ_RUN_PIPELINE_H
 
 #include "media/input/reader.h"
-#include "media/message.h"
-#include "run/equalizer_frame.h"
 #include "run/planned_curves.h"
-
-/* What comes out. message.output is set where message.frame is. */
-typedef struct Item {
-    Message message;
-    LumeqFrameStats stats;
-    StatsArrays *arrays; /* those of `stats`; NULL: there are none */
-    AVFrame *before;     /* that the frame is compared with; NULL: none */
-} Item;
+#include "run/run_frame.h"
 
 typedef struct Pipeline Pipeline;
 
-/* What the stages work with, until pipeline_join(). */
+/* Everything in it must stay until pipeline_join(). */
 typedef struct PipelineParts {
     Reader *reader;
     LumeqEqualizer *equalizer;
     AVBufferRef *gpu; /* see EqualizeLoopOptions */
-    /* Has the curves; where that has none for a frame, the equalizer goes on from there by itself.
-     * NULL: it does from the start. */
+    /* The curves. From the first frame without one on, or if it is NULL, the equalizer makes them.
+     */
     PlannedCurves *planned;
-    /* Those before the first one, the nearest first; NULL: there are none. */
-    const AVFrame *before[PLANNED_BEFORE];
-    /* Output frames take their luma from here, and their chroma where that is written, too. NULL:
-     * they are the decoded ones, only measured. */
+    /* The frames before the first one, the nearest first, or NULL. */
+    const AVFrame *before[FRAME_PREVIOUS];
+    /* Memory for outputs. NULL: outputs are the decoded frames, which are only measured. */
     FrameMemory *memory;
-    int chroma;    /* is written, too */
-    int source;    /* decoded frames are looked at, too, and not on a GPU; with `memory` */
-    int arrays;    /* frames come with histograms and curve */
-    int64_t *lost; /* counts frames of a live input that were lost with a GPU; or NULL */
-    void (*note)(const char *line); /* takes one line that everybody should see; any thread */
+    int chroma;    /* true if chroma is written */
+    int source;    /* true if sinks need decoded frames in host memory; with `memory` */
+    int arrays;    /* true if sinks need histograms and curves */
+    int64_t *lost; /* counts the frames of a live input that are lost with a GPU; or NULL */
+    void (*note)(const char *line); /* takes one line for the user; any thread */
 } PipelineParts;
 
 /* Starts the threads. MEDIA_INPUT. */
 int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error);
 
-/* The next item, which the caller frees with item_free(): 0, AVERROR_EOF at the end, or another
- * negative number when a stage has failed (pipeline_join() knows the error). Waits. */
-int pipeline_receive(Pipeline *pipeline, Item **item);
-
-void item_free(Item **item);
+/* The next frame, or copied packets without one; the caller frees it with frame_free(). 0;
+ * AVERROR_EOF at the end; or another negative number when a stage has failed (pipeline_join() knows
+ * the error). Waits. */
+int pipeline_receive(Pipeline *pipeline, Frame **frame);
 
 /* Stops the threads, waits for them, adds their first error to `error`, and frees all. */
 void pipeline_join(Pipeline **pipeline, MediaError *error);

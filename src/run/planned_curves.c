@@ -1,6 +1,8 @@
 #include "run/planned_curves.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "media/convert.h"
@@ -63,13 +65,13 @@ static double now_us(void)
 }
 
 int planned_apply(const PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
-                  AVFrame *const before[PLANNED_BEFORE], AVFrame *out, LumeqFrameStats *stats,
+                  AVFrame *const before[FRAME_PREVIOUS], AVFrame *out, LumeqFrameStats *stats,
                   MediaError *error)
 {
     const LumeqFrame frame = equalizer_frame(in, out);
-    LumeqImage previous[PLANNED_BEFORE];
+    LumeqImage previous[FRAME_PREVIOUS];
     int count = 0, on_gpu = gpu_frame_is(in) || (out && gpu_frame_is(out));
-    while (count < PLANNED_BEFORE) {
+    while (count < FRAME_PREVIOUS) {
         previous[count] = equalizer_before(before[count], in);
         if (!previous[count].plane[0])
             break;
@@ -107,4 +109,112 @@ void planned_close(PlannedCurves **planned)
 {
     free(*planned);
     *planned = NULL;
+}
+
+/* ---- several at a time ---- */
+
+struct ApplyPool {
+    const PlannedCurves *planned;
+    int writes;
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t changed;
+    Frame *waiting[APPLY_MOST];
+    int count; /* that wait */
+    int ends;
+    MediaError error;
+    pthread_t threads[APPLY_MOST];
+    int thread_count;
+};
+
+static void apply(ApplyPool *pool, Frame *f)
+{
+    MediaError error = {0};
+    f->result = planned_apply(pool->planned, f->curve, f->decoded.frame, f->previous,
+                              pool->writes ? f->out : NULL, &f->stats, &error);
+    pthread_mutex_lock(&pool->lock);
+    if (error.fault && !pool->error.fault)
+        pool->error = error;
+    f->is_done = 1;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *work(void *arg)
+{
+    ApplyPool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->count && !pool->ends)
+            pthread_cond_wait(&pool->changed, &pool->lock);
+        if (!pool->count)
+            break;
+        Frame *frame = pool->waiting[0];
+        memmove(&pool->waiting[0], &pool->waiting[1], (size_t)--pool->count * sizeof(frame));
+        pthread_mutex_unlock(&pool->lock);
+        apply(pool, frame);
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+ApplyPool *apply_pool_create(const PlannedCurves *planned, int threads, int writes)
+{
+    ApplyPool *pool = calloc(1, sizeof(*pool));
+    if (!pool)
+        return NULL;
+    pool->planned = planned;
+    pool->writes = writes;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    while (pool->thread_count < threads &&
+           pthread_create(&pool->threads[pool->thread_count], NULL, work, pool) == 0)
+        pool->thread_count++;
+    if (threads && !pool->thread_count)
+        apply_pool_close(&pool);
+    return pool;
+}
+
+void apply_pool_start(ApplyPool *pool, Frame *frame)
+{
+    frame->is_done = 0;
+    if (!pool->thread_count) {
+        apply(pool, frame);
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->waiting[pool->count++] = frame;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+int apply_pool_wait(ApplyPool *pool, Frame *frame)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (!frame->is_done)
+        pthread_cond_wait(&pool->changed, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+    return frame->result;
+}
+
+const MediaError *apply_pool_error(const ApplyPool *pool)
+{
+    return &pool->error;
+}
+
+void apply_pool_close(ApplyPool **pool)
+{
+    ApplyPool *p = *pool;
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->ends = 1;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 0; i < p->thread_count; i++)
+        pthread_join(p->threads[i], NULL);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+    *pool = NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "media/input/source.h"
 #include "run/curve_maker.h"
+#include "run/run_frame.h"
 
 typedef struct PlannedOptions {
     /* The next frame that was measured, and its curve, which is given back: 1; 0 after the last; or
@@ -21,14 +22,11 @@ typedef struct PlannedOptions {
     const char *path;      /* of the input */
 } PlannedOptions;
 
-/* Frames before one that its curve may want. */
-#define PLANNED_BEFORE 3
-
 #define PLANNED_LOST 2
 
 typedef struct PlannedCurves PlannedCurves;
 
-/* What is in the options has to outlive it. MEDIA_INPUT. */
+/* Everything in the options must outlive it. MEDIA_INPUT. */
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error);
 
 /* The curve of the next frame, to be given back with lumeq_curve_unref(): 1. Or 0 if `in` is not
@@ -38,14 +36,11 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
 int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqCurve **curve,
                  MediaError *error);
 
-/*
- * Equalizes a frame into `out`, NULL: only its statistics are wanted. `before`: the frames before
- * it, the nearest first, or NULL. Answers 1; or PLANNED_LOST: the GPU is lost, and what a frame had
- * there: once they are on the host, all of them, the call may be made again. MEDIA_INPUT. Any
- * thread, several at a time.
- */
+/* Equalizes a frame into `out`; NULL: only fills the statistics. `before`: the frames before it,
+ * the nearest first, or NULL. Returns 1; PLANNED_LOST if one of these frames is lost with the GPU;
+ * or MEDIA_INPUT. Any thread, several at a time. */
 int planned_apply(const PlannedCurves *planned, LumeqCurve *curve, const AVFrame *in,
-                  AVFrame *const before[PLANNED_BEFORE], AVFrame *out, LumeqFrameStats *stats,
+                  AVFrame *const before[FRAME_PREVIOUS], AVFrame *out, LumeqFrameStats *stats,
                   MediaError *error);
 
 /* Curves that were taken. */
@@ -55,5 +50,30 @@ int64_t planned_count(const PlannedCurves *planned);
 int planned_differs(const PlannedCurves *planned);
 
 void planned_close(PlannedCurves **planned);
+
+/* ---- several at a time: such frames do not depend on each other, so a GPU uploads one while it
+ * computes another and downloads a third ---- */
+
+/* Maximum number of frames in work. */
+#define APPLY_MOST 4
+
+typedef struct ApplyPool ApplyPool;
+
+/* `threads`: 0: apply_pool_start() does the work itself. `writes`: true if frames are written to
+ * `out`, not only measured. `planned` must outlive it. NULL: out of memory, or no thread can be
+ * started. */
+ApplyPool *apply_pool_create(const PlannedCurves *planned, int threads, int writes);
+
+/* Equalizes a frame by its curve and the frames before it. At most APPLY_MOST frames are started
+ * and not waited for. Waiting returns the answer of planned_apply(); frames may be waited for in
+ * any order. */
+void apply_pool_start(ApplyPool *pool, Frame *frame);
+int apply_pool_wait(ApplyPool *pool, Frame *frame);
+
+/* The first error of any frame, after apply_pool_wait(). */
+const MediaError *apply_pool_error(const ApplyPool *pool);
+
+/* Every frame was waited for. NULL is allowed inside. */
+void apply_pool_close(ApplyPool **pool);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "run/pipeline.h"
 #include "run/sink.h"
 #include "run/stop.h"
 
@@ -17,13 +18,13 @@ typedef struct RunLoop {
     int64_t frames; /* that all sinks have taken */
 } RunLoop;
 
-/* Gets the next item, which the loop frees: 0, AVERROR_EOF at the end, or another negative number.
+/* Gets the next frame, which the loop frees: 0, AVERROR_EOF at the end, or another negative number.
  * Waits. */
-typedef int RunNext(void *opaque, Item **item, MediaError *error);
+typedef int RunNext(void *opaque, Frame **frame, MediaError *error);
 
 /* Runs until the end of the input, the first failure or a stop. Returns what ended it, or 0 for a
  * stop. */
-int run_items(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
+int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
 
 /* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */
 int run_pipeline(RunLoop *run, const PipelineParts *parts, MediaError *error);

@@ -11,11 +11,11 @@ static int copy_packet(void *writer, AVPacket *packet, MediaError *error)
     return writer_packet(writer, packet, error);
 }
 
-static int encode_frame(void *writer, SinkFrame *f)
+static int encode_frame(void *writer, Frame *f)
 {
     if (f->is_first)
         writer_begin(writer, f->zero_us);
-    return writer_frame(writer, f->item->message.output, f->error);
+    return writer_frame(writer, f->out, f->error);
 }
 
 Sink writer_sink(Writer *writer)

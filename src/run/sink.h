@@ -9,19 +9,7 @@
 #define LUMEQ_RUN_SINK_H
 
 #include "media/output/writer.h"
-#include "run/pipeline.h"
-
-/* A frame on its way through the sinks. */
-typedef struct SinkFrame {
-    Item *item;        /* sinks take item->message.output, which is never NULL */
-    int64_t number;    /* see RunLoop */
-    int is_first;      /* true for the first frame of the loop */
-    int64_t time_us;   /* in the output */
-    int64_t zero_us;   /* time of the input that is 0 in the output */
-    double begin_us;   /* when the first sink got it, by run_now_us() */
-    const char *words; /* what the equalizer decided; NULL: unknown */
-    MediaError *error; /* for the sink that fails */
-} SinkFrame;
+#include "run/run_frame.h"
 
 /*
  * One thread makes all calls; functions may be NULL. They return 0, or a negative fault with
@@ -33,7 +21,8 @@ typedef struct Sink {
     /* A packet of a copied track, in its place among the frames. The sink may take over its
      * references, so at most one sink of a run has this. */
     int (*packet)(void *self, AVPacket *packet, MediaError *error);
-    int (*frame)(void *self, SinkFrame *frame);
+    /* A frame whose `out` is set. */
+    int (*frame)(void *self, Frame *frame);
     /* No more calls follow. `complete`: the run has come to its end, and was neither stopped nor
      * failed. */
     void (*end)(void *self, int complete, MediaError *error);

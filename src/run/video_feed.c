@@ -6,7 +6,6 @@
 
 #include "media/compat.h"
 #include "media/gpu_frame.h"
-#include "media/message.h"
 #include "media/side_data.h"
 #include "run/decode_stage.h"
 
@@ -23,49 +22,36 @@
 struct VideoFeed {
     VideoFeedOptions options;
     int live;       /* the one frame that waits gives way to a newer one */
-    Camera *camera; /* NULL: it is none */
+    Camera *camera; /* or NULL */
     Demuxer *demuxer;
     pthread_mutex_t lock; /* of the decoder, where it is replaced */
     Decoder *decoder;
     const Source *source;
     const AVStream *stream;
     int64_t source_start;
-    DecodeStage *stage; /* of FeedFrame */
-    int room;           /* frames that may wait in it */
-    AVPacket *packet;   /* read, not yet taken by the decoder, when not blank */
+    DecodeStage *stage;
+    int room;         /* frames that may wait in it */
+    AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
     atomic_int hurry;
     atomic_int range; /* as in the options */
 
-    /* Of the thread while it runs. */
+    /* Used by the thread while it runs. */
     FeedStart start;
-    int64_t again_from;  /* after a restart, the position of the first frame; else INT64_MIN */
-    FeedFrame held;      /* the last frame before the first that is wanted */
-    FeedFrame following; /* comes after that one */
-    int64_t given;       /* frames that are no previews */
-    int part;            /* it has ended before the input */
+    int64_t again_from; /* after a restart, the position of the first frame; else INT64_MIN */
+    Decoded held;       /* the last frame before the requested position */
+    Decoded following;  /* comes after that one */
+    int64_t given;      /* frames that are no previews */
+    int part;           /* it has ended before the input */
     int previewed;
     int hurried;     /* frames that may have a hole before them */
-    int64_t end;     /* of the frame before, AV_NOPTS_VALUE: there is none */
+    int64_t end;     /* end of the frame before, or AV_NOPTS_VALUE */
     int64_t returns; /* of the camera */
     int64_t dropped; /* packets, by demuxer_dropped() at the frame before */
     double busy_us;
 };
 
-static void free_frame(void *message)
-{
-    gpu_frame_free(&((FeedFrame *)message)->frame);
-}
-
-/* The newest one wins. */
-static void drop_frame(const void *oldest, void *next)
-{
-    const FeedFrame *old = oldest;
-    ((FeedFrame *)next)->skipped += old->skipped + 1;
-    ((FeedFrame *)next)->returned |= old->returned;
-}
-
-/* Whether it comes before the first frame that is wanted. */
-static int is_early(const VideoFeed *f, const FeedFrame *frame)
+/* True if it comes before the requested frame. */
+static int is_early(const VideoFeed *f, const Decoded *frame)
 {
     if (f->start.position == AV_NOPTS_VALUE)
         return 0;
@@ -74,7 +60,7 @@ static int is_early(const VideoFeed *f, const FeedFrame *frame)
 }
 
 /* Takes the frame over. 1: it is a preview. */
-static int hold(VideoFeed *f, FeedFrame *frame)
+static int hold(VideoFeed *f, Decoded *frame)
 {
     gpu_frame_free(&f->held.frame);
     f->held = *frame;
@@ -86,15 +72,15 @@ static int hold(VideoFeed *f, FeedFrame *frame)
     return frame->frame != NULL;
 }
 
-static FeedFrame take(FeedFrame *from)
+static Decoded take(Decoded *from)
 {
-    const FeedFrame frame = *from;
+    const Decoded frame = *from;
     from->frame = NULL;
     return frame;
 }
 
 /* 1: the frame is the next; 0: it is left out, or comes later. */
-static int choose(VideoFeed *f, FeedFrame *frame)
+static int choose(VideoFeed *f, Decoded *frame)
 {
     if (frame->position < f->again_from) {
         gpu_frame_free(&frame->frame);
@@ -108,7 +94,7 @@ static int choose(VideoFeed *f, FeedFrame *frame)
     }
     if (!f->given && is_early(f, frame))
         return hold(f, frame);
-    /* Stepping back, the frame before this one is what is wanted. */
+    /* After a step back, the requested frame is the one before this one. */
     if (!f->given && f->start.before && f->held.frame) {
         f->following = *frame;
         f->following.number = 2;
@@ -128,30 +114,15 @@ static int64_t to_us(const VideoFeed *f, int64_t time)
     return av_rescale_q(time, f->stream->time_base, AV_TIME_BASE_Q);
 }
 
-/* Packets that were dropped since the frame before. */
-static int count_dropped(VideoFeed *f)
-{
-    const int64_t before = f->dropped;
-    f->dropped = demuxer_dropped(f->demuxer);
-    return (int)(f->dropped - before);
-}
-
-static int has_returned(VideoFeed *f)
-{
-    const int64_t before = f->returns;
-    if (f->camera)
-        f->returns = camera_status(f->camera).returns;
-    return f->returns != before;
-}
-
-static int count_skipped(VideoFeed *f, const FeedFrame *frame)
+static int count_skipped(VideoFeed *f, const Decoded *frame)
 {
     int64_t count = 0;
     if (atomic_load(&f->hurry))
         f->hurried = AFTER_HURRY;
-    if (f->live)
-        count = count_dropped(f);
-    else if (f->hurried && f->end != AV_NOPTS_VALUE && frame->duration > 0)
+    if (f->live) {
+        count = demuxer_dropped(f->demuxer) - f->dropped;
+        f->dropped += count;
+    } else if (f->hurried && f->end != AV_NOPTS_VALUE && frame->duration > 0)
         count = (frame->position - f->end + frame->duration / 2) / frame->duration;
     f->hurried -= f->hurried > 0;
     f->end = frame->position + frame->duration;
@@ -159,9 +130,9 @@ static int count_skipped(VideoFeed *f, const FeedFrame *frame)
 }
 
 /* As choose(), or AVERROR(EAGAIN): the decoder wants more. */
-static int decode_one(VideoFeed *f, FeedFrame *decoded, MediaError *error)
+static int decode_one(VideoFeed *f, Decoded *decoded, MediaError *error)
 {
-    FeedFrame frame = {.frame = av_frame_alloc()};
+    Decoded frame = {.frame = av_frame_alloc()};
     if (!frame.frame)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     const int64_t begin = av_gettime_relative();
@@ -184,7 +155,12 @@ static int decode_one(VideoFeed *f, FeedFrame *decoded, MediaError *error)
         f->camera ? camera_captured_at(f->camera, frame.frame->pts) : AV_NOPTS_VALUE;
     f->busy_us = 0;
     frame.skipped = count_skipped(f, &frame);
-    frame.returned = has_returned(f) | decoder_take_return(f->decoder);
+    frame.returned = decoder_take_return(f->decoder);
+    if (f->camera) {
+        const int64_t before = f->returns;
+        f->returns = camera_status(f->camera).returns;
+        frame.returned |= f->returns != before;
+    }
     *decoded = frame;
     return choose(f, decoded);
 }
@@ -208,7 +184,7 @@ static int feed_one(VideoFeed *f, MediaError *error)
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
-static int find_next(VideoFeed *f, FeedFrame *frame, MediaError *error)
+static int find_next(VideoFeed *f, Decoded *frame, MediaError *error)
 {
     int ret = 0;
     while (ret == 0) {
@@ -224,18 +200,13 @@ static int find_next(VideoFeed *f, FeedFrame *frame, MediaError *error)
 }
 
 /* See DecodeStageOptions. */
-static int next_frame(void *feed, void *item, int64_t *bytes, MediaError *error)
+static int next_frame(void *feed, Decoded *frame, MediaError *error)
 {
     VideoFeed *f = feed;
-    FeedFrame *frame = item;
-    int ret = 0;
-    if (f->following.frame)
-        *frame = take(&f->following);
-    else
-        ret = find_next(f, frame, error);
-    if (ret >= 0)
-        *bytes = message_frame_bytes(frame->frame, NULL);
-    return ret < 0 ? ret : 0;
+    if (!f->following.frame)
+        return FFMIN(find_next(f, frame, error), 0);
+    *frame = take(&f->following);
+    return 0;
 }
 
 static int open_stage(VideoFeed *f, MediaError *error)
@@ -244,10 +215,8 @@ static int open_stage(VideoFeed *f, MediaError *error)
                     decoder_frame_threads(f->decoder) >= MANY_THREADS;
     f->room = few ? SHORT_QUEUE_LENGTH : QUEUE_LENGTH;
     const DecodeStageOptions options = {
-        .item = sizeof(FeedFrame),
         .count = f->room,
-        .free = free_frame,
-        .drop = f->live ? drop_frame : NULL,
+        .live = f->live,
         .next = next_frame,
         .opaque = f,
         .wake = f->options.wake,
@@ -336,7 +305,7 @@ static int answer(int ret)
     return ret == AVERROR_EXIT ? AVERROR_EOF : ret;
 }
 
-int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
+int video_feed_receive(VideoFeed *f, Frame **frame, MediaError *error)
 {
     return answer(decode_stage_take(f->stage, frame, QUEUE_TRY, error));
 }

@@ -4,6 +4,7 @@
 
 #include "media/input/decoder.h"
 #include "media/input/demuxer.h"
+#include "run/run_frame.h"
 
 /* Which frame is the first to come; positions are AV_TIME_BASE units from the start of the source.
  */
@@ -18,19 +19,6 @@ typedef struct FeedPlace {
     int64_t position;
     int64_t number; /* from 1 on; previews do not count */
 } FeedPlace;
-
-typedef struct FeedFrame {
-    AVFrame *frame;
-    int64_t number;             /* as in FeedPlace, 0: a preview */
-    int64_t position, duration; /* AV_TIME_BASE units */
-    double decode_us;           /* spent on it by decoding */
-    int64_t decoded_at;         /* av_gettime_relative() */
-    int64_t captured_at;        /* the same, of a camera; AV_NOPTS_VALUE of anything else */
-    int preview;
-    int skipped;  /* frames before it that were left out: in a hurry, by what is missing there, or
-                     as it is live and they were not the newest */
-    int returned; /* not 0: the camera or URL was gone, and this is its first frame since */
-} FeedFrame;
 
 typedef struct VideoFeedOptions {
     DecoderOptions decoder;
@@ -61,16 +49,16 @@ int video_feed_restart(VideoFeed *feed, const FeedPlace *place, MediaError *erro
 
 /* The next frame, of a live source the newest, which the caller frees: 0, AVERROR(EAGAIN) (none
  * yet), AVERROR_EOF, or MEDIA_INPUT with `error` filled. Never waits. */
-int video_feed_receive(VideoFeed *feed, FeedFrame *frame, MediaError *error);
+int video_feed_receive(VideoFeed *feed, Frame **frame, MediaError *error);
 
 /* The same without taking it. */
 int video_feed_look(VideoFeed *feed, MediaError *error);
 
-/* Where the last frame ends, AV_TIME_BASE units from the start of the source, AV_NOPTS_VALUE: there
+/* End of the last frame, AV_TIME_BASE units from the start of the source, AV_NOPTS_VALUE: there
  * was none. While stopped. */
 int64_t video_feed_end(const VideoFeed *feed);
 
-/* Not 0: what was asked for has ended before the input has. After AVERROR_EOF. */
+/* After AVERROR_EOF: true if the requested part has ended before the input. */
 int video_feed_is_part(const VideoFeed *feed);
 
 /* Frames waiting, and how many may. */
@@ -89,7 +77,7 @@ void video_feed_set_range(VideoFeed *feed, int range);
 /* Ends the thread; frames in the queue are dropped. After demuxer_stop(), which ends its wait. */
 void video_feed_stop(VideoFeed *feed);
 
-/* What was converted, and what damage was met, as in decoder.h. While stopped. */
+/* For the conversions and the damage of decoder.h. While stopped. */
 const Decoder *video_feed_decoder(const VideoFeed *feed);
 
 void video_feed_close(VideoFeed **feed);

@@ -39,11 +39,11 @@ static uint64_t hash_picture(const AVFrame *frame)
     return hash;
 }
 
-static uint64_t hash_message(const Message *message)
+static uint64_t hash_received(const Frame *frame)
 {
-    uint64_t hash = message->frame ? hash_picture(message->output) : CHECK_FNV_START;
-    for (int i = 0; i < message->packet_count; i++) {
-        const AVPacket *packet = message->packets[i];
+    uint64_t hash = frame->decoded.frame ? hash_picture(frame->out) : CHECK_FNV_START;
+    for (int i = 0; i < frame->decoded.packet_count; i++) {
+        const AVPacket *packet = frame->decoded.packets[i];
         hash = check_fnv(hash, &packet->pts, sizeof(packet->pts));
         hash = check_fnv(hash, packet->data, (size_t)packet->size);
     }
@@ -58,14 +58,13 @@ typedef struct Items {
 
 static void take_items(Pipeline *pipeline, Items *items)
 {
-    Item *item = NULL;
-    while (pipeline_receive(pipeline, &item) >= 0) {
-        const Message *message = &item->message;
+    Frame *frame = NULL;
+    while (pipeline_receive(pipeline, &frame) >= 0) {
         fake_gpu_wake();
-        items->frames += message->frame != NULL;
+        items->frames += frame->decoded.frame != NULL;
         if (CHECK(items->count < MOST_ITEMS, "there are too many"))
-            items->hashes[items->count++] = hash_message(message);
-        item_free(&item);
+            items->hashes[items->count++] = hash_received(frame);
+        frame_free(&frame);
     }
 }
 

@@ -76,14 +76,14 @@ static int read_frames(const char *path, int64_t from, int64_t to, int lead, Tak
     MediaError error = {0};
     Source *source = NULL;
     Reader *reader = NULL;
-    Message message = {0};
+    Decoded decoded = {0};
     AVFrame *before[BEFORE] = {NULL};
     int ret, count = -lead;
     must(engine_open_source(&source, &film.options, path, &never, &error), error.text);
     must(reader_open(&reader, source, &part, &error), error.text);
-    while ((ret = reader_next(reader, &message, &error)) >= 0) {
-        if (message.frame) {
-            const AVFrame *f = message.frame;
+    while ((ret = reader_next(reader, &decoded, &error)) >= 0) {
+        if (decoded.frame) {
+            const AVFrame *f = decoded.frame;
             const int64_t zero = reader_zero(reader) - source_start(source);
             if (count >= 0)
                 take(count, f, before, av_rescale_q(f->pts, f->time_base, AV_TIME_BASE_Q) + zero);
@@ -92,7 +92,7 @@ static int read_frames(const char *path, int64_t from, int64_t to, int lead, Tak
             memmove(&before[1], &before[0], (BEFORE - 1) * sizeof(before[0]));
             before[0] = av_frame_clone(f);
         }
-        message_clear(&message);
+        decoded_clear(&decoded);
     }
     must(ret == AVERROR_EOF ? 0 : ret, error.text);
     for (int i = 0; i < BEFORE; i++)

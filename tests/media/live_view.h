@@ -56,15 +56,19 @@ static inline int64_t live_view_close(LiveView *v)
 }
 
 /* The next frame, waited for; 0: none came in so long. */
-static inline int live_view_next(LiveView *v, FeedFrame *frame, int64_t patience)
+static inline int live_view_next(LiveView *v, Decoded *frame, int64_t patience)
 {
     const int64_t end = av_gettime_relative() + patience;
+    Frame *received = NULL;
     int ret;
-    while ((ret = video_feed_receive(v->feed, frame, &v->error)) == AVERROR(EAGAIN) &&
+    while ((ret = video_feed_receive(v->feed, &received, &v->error)) == AVERROR(EAGAIN) &&
            av_gettime_relative() < end)
         av_usleep(500);
     if (ret < 0)
         return 0;
+    *frame = received->decoded;
+    received->decoded = (Decoded){0};
+    frame_free(&received);
     CHECK(frame->position > v->last, "%lld after %lld", (long long)frame->position,
           (long long)v->last);
     v->last = frame->position;
@@ -75,7 +79,7 @@ static inline int live_view_next(LiveView *v, FeedFrame *frame, int64_t patience
 static inline int live_view_skip(LiveView *v, int count)
 {
     for (int i = 0; i < count; i++) {
-        FeedFrame frame;
+        Decoded frame;
         if (!CHECK(live_view_next(v, &frame, LIVENESS_US), "no frame comes: %s", v->error.text))
             return 0;
         av_frame_free(&frame.frame);

@@ -193,7 +193,7 @@ static int open_view(LiveView *view, const CameraOptions *wanted)
     return live_view_open(view, &options);
 }
 
-static int64_t age(const FeedFrame *frame)
+static int64_t age(const Decoded *frame)
 {
     return av_gettime_relative() - frame->captured_at;
 }
@@ -209,7 +209,7 @@ static int64_t measure_delay(const CameraOptions *wanted)
 {
     enum { FRAMES = 45 };
     LiveView view;
-    FeedFrame frame;
+    Decoded frame;
     int64_t ages[FRAMES] = {0};
     int skipped = 0, missing = 0;
     if (open_view(&view, wanted) && live_view_skip(&view, 5)) {
@@ -253,7 +253,7 @@ TEST_IF(delay, fake_camera_ready())
 /* Looks away for a while: whether some frames were dropped, and a new one is there. */
 static int look_away(LiveView *view, int64_t away)
 {
-    FeedFrame frame;
+    Decoded frame;
     const int before = view->last_number;
     av_usleep((unsigned)away);
     if (!CHECK(live_view_next(view, &frame, LIVENESS_US), "no frame comes"))
@@ -293,7 +293,7 @@ TEST(newest_wins)
 static void check_damage(const char *words)
 {
     LiveView view;
-    FeedFrame frame;
+    Decoded frame;
     if (open_view(&view, &small) && live_view_skip(&view, 3)) {
         const int before = view.last_number;
         fake_camera_is(words);
@@ -324,7 +324,7 @@ TEST_IF(damage, fake_camera_ready())
 static int wait_for_state(LiveView *v, CameraState state, int64_t patience)
 {
     const int64_t end = av_gettime_relative() + patience;
-    FeedFrame frame;
+    Decoded frame;
     while (camera_status(v->source->camera).state != state && av_gettime_relative() < end) {
         if (live_view_next(v, &frame, 0))
             av_frame_free(&frame.frame);
@@ -374,7 +374,7 @@ TEST(return )
 static int wait_for_why(LiveView *v, const char *why)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_US;
-    FeedFrame frame;
+    Decoded frame;
     while (!strstr(camera_status(v->source->camera).why, why) && av_gettime_relative() < end) {
         if (live_view_next(v, &frame, 0))
             av_frame_free(&frame.frame);

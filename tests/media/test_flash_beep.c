@@ -26,7 +26,7 @@ typedef struct Instants {
 /* The first frame of each flash. */
 static void see(Instants *seen, VideoFeed *feed)
 {
-    FeedFrame frame;
+    Frame *frame;
     MediaError error = {0};
     int ret, white = 0;
     while ((ret = video_feed_receive(feed, &frame, &error)) >= 0 || ret == AVERROR(EAGAIN)) {
@@ -34,11 +34,11 @@ static void see(Instants *seen, VideoFeed *feed)
             usleep(1000);
             continue;
         }
-        const int now = frame.frame->data[0][0] > 128;
+        const int now = frame->decoded.frame->data[0][0] > 128;
         if (now && !white && seen->flash_count < MOST)
-            seen->flashes[seen->flash_count++] = (double)frame.position / 1e6;
+            seen->flashes[seen->flash_count++] = (double)frame->decoded.position / 1e6;
         white = now;
-        av_frame_free(&frame.frame);
+        frame_free(&frame);
     }
     CHECK(ret == AVERROR_EOF, "%s", error.text);
 }

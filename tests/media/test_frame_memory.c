@@ -90,12 +90,12 @@ static void decode(FrameMemory *memory, Hashes *hashes)
         reader_open(&reader, source, &part, &error) < 0)
         CHECK(0, "%s", error.text);
     while (reader) {
-        FREED_BY(message_clear) Message message = {0};
-        if (reader_next(reader, &message, &error) < 0)
+        FREED_BY(decoded_clear) Decoded decoded = {0};
+        if (reader_next(reader, &decoded, &error) < 0)
             break;
-        if (message.frame && hashes->count < FRAMES) {
-            hashes->decoded[hashes->count] = hash_frame(message.frame);
-            check_output(memory, message.frame, &hashes->output[hashes->count]);
+        if (decoded.frame && hashes->count < FRAMES) {
+            hashes->decoded[hashes->count] = hash_frame(decoded.frame);
+            check_output(memory, decoded.frame, &hashes->output[hashes->count]);
             hashes->count++;
         }
     }

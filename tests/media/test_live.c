@@ -71,7 +71,7 @@ TEST(newest_wins)
 {
     Writer w;
     LiveView view;
-    FeedFrame frame;
+    Decoded frame;
     int dropped = 0, seen = 0, old = 0;
     if (open_pipe(&w, &view)) {
         CHECK(view.source->live, "it is not live");
@@ -103,7 +103,7 @@ TEST(none_is_lost)
 {
     Writer w;
     LiveView view;
-    FeedFrame frame;
+    Decoded frame;
     int dropped = 0, last = -1;
     if (open_pipe(&w, &view)) {
         while (live_view_next(&view, &frame, LIVENESS_US)) {

@@ -64,7 +64,7 @@ static void note_packet(Seen *seen, const AVPacket *p)
     ++*count;
 }
 
-static void note_message(Seen *seen, const Message *m)
+static void note_decoded(Seen *seen, const Decoded *m)
 {
     for (int i = 0; i < m->packet_count; i++)
         note_packet(seen, m->packets[i]);
@@ -83,11 +83,11 @@ static void read_frames(Reader *reader, int count, Seen *seen)
 {
     MediaError error = {0};
     for (int ret = 0; ret >= 0 && (count < 0 || seen->frame_count < count);) {
-        Message message = {0};
-        ret = reader_next(reader, &message, &error);
+        Decoded decoded = {0};
+        ret = reader_next(reader, &decoded, &error);
         if (ret >= 0)
-            note_message(seen, &message);
-        message_clear(&message);
+            note_decoded(seen, &decoded);
+        decoded_clear(&decoded);
     }
     CHECK(!error.fault, "%s", error.text);
 }
@@ -185,13 +185,19 @@ static void wake(void *opaque)
     pthread_mutex_unlock(&lock);
 }
 
-static int receive(Played *p, FeedFrame *frame)
+static int receive(Played *p, Decoded *frame)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
         const int known = events;
         pthread_mutex_unlock(&lock);
-        const int ret = video_feed_receive(p->feed, frame, &p->error);
+        Frame *received = NULL;
+        const int ret = video_feed_receive(p->feed, &received, &p->error);
+        if (ret >= 0) {
+            *frame = received->decoded;
+            received->decoded = (Decoded){0};
+            frame_free(&received);
+        }
         if (ret != AVERROR(EAGAIN))
             return ret;
         pthread_mutex_lock(&lock);
@@ -218,7 +224,7 @@ static void *read_sound(void *arg)
 /* Until `count` frames are there, -1: to the end. Answers the number of the last one. */
 static int play(Played *p, int count, FeedPlace *places, Seen *seen)
 {
-    FeedFrame frame;
+    Decoded frame;
     while ((count < 0 || seen->frame_count < count) && receive(p, &frame) >= 0) {
         const int at = (int)frame.number - 1;
         if (CHECK(at == seen->frame_count && at < MOST_FRAMES, "frame %d has the number %d",

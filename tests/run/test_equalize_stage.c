@@ -1,5 +1,5 @@
-/* Frames that are equalized ahead of their time: whatever changes while they wait, what comes out
- * has the bits of an equalizer that took one frame after the other. */
+/* Frames equalized ahead of their time: whatever changes while they wait, the result has the bits
+ * of an equalizer that takes one frame after the other. */
 #include <limits.h>
 #include <pthread.h>
 
@@ -15,7 +15,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int events; /* times that the stage has said that there is something to receive */
+static int events; /* number of calls of EqualizeStageOptions.wake() */
 
 static int wait_for_event(int known)
 {
@@ -43,13 +43,12 @@ int __wrap_decoder_take_return(Decoder *decoder)
 
 /* ---- a clip, decoded and equalized as the window does it ---- */
 
-/* What was taken since the start: frames as decoded, and the settings that each was seen with last.
- */
+/* The decoded frames since the start, and the last settings of each. */
 typedef struct Seen {
     AVFrame *in[MOST_FRAMES];
     LumeqParams params[MOST_FRAMES];
     int count;
-    int modelled; /* those that the model has equalized */
+    int modelled; /* number of frames that the model has equalized */
 } Seen;
 
 typedef struct Rig {
@@ -61,7 +60,7 @@ typedef struct Rig {
     EqualizeStage *stage;
     MediaError error;
     LumeqParams params;
-    EqualizedFrame *shown;
+    Frame *shown;
     Seen seen;
     int known;                         /* events that were looked at */
     atomic_int taken;                  /* frames that the stage has handed to the recording */
@@ -146,7 +145,7 @@ static void stop(Rig *r)
     video_feed_stop(r->feed);
 }
 
-/* What is lifted is filtered, which takes a sanitizer minutes: one test does it there. */
+/* Filtering lifted frames takes minutes with a sanitizer, so only one test does it there. */
 static int lifts = CHECK_SLOWER == 1;
 
 /* `bytes`: as in EqualizeStageOptions. */
@@ -201,7 +200,7 @@ static void close_rig(Rig *r)
         equalize_stage_stop(r->stage);
     if (r->demuxer)
         stop(r);
-    equalized_frame_free(&r->shown);
+    frame_free(&r->shown);
     forget_seen(r);
     equalize_stage_close(&r->stage);
     video_feed_close(&r->feed);
@@ -212,7 +211,7 @@ static void close_rig(Rig *r)
     lumeq_destroy(&r->model);
 }
 
-/* ---- what has to come out ---- */
+/* ---- expected frames ---- */
 
 static AVFrame *model_frame(Rig *r, int i)
 {
@@ -227,8 +226,8 @@ static AVFrame *model_frame(Rig *r, int i)
     return out;
 }
 
-/* The luma that one equalizer makes of the last frame that was seen, with what it was before. Of
- * that frame alone the settings may have changed since. */
+/* The last frame as one equalizer makes it after all frames before it. Only the settings of the
+ * last frame may have changed since the last call. */
 static AVFrame *expected(Rig *r)
 {
     Seen *s = &r->seen;
@@ -278,8 +277,8 @@ static void wait_until_taken(Rig *r, int count)
         ;
 }
 
-/* Waits for what comes next: as equalize_stage_receive(). */
-static int receive(Rig *r, EqualizedFrame **frame)
+/* Like equalize_stage_receive(), but waits. */
+static int receive(Rig *r, Frame **frame)
 {
     int ret;
     while ((ret = equalize_stage_receive(r->stage, frame, &r->error)) == AVERROR(EAGAIN))
@@ -288,21 +287,21 @@ static int receive(Rig *r, EqualizedFrame **frame)
     return ret;
 }
 
-static void see(Rig *r, EqualizedFrame *frame, int anew)
+static void see(Rig *r, Frame *frame, int again)
 {
     Seen *s = &r->seen;
-    equalized_frame_free(&r->shown);
+    frame_free(&r->shown);
     r->shown = frame;
-    if (!anew && s->count < MOST_FRAMES)
+    if (!again && s->count < MOST_FRAMES)
         s->in[s->count++] = av_frame_clone(frame->decoded.frame);
     if (s->count)
         s->params[s->count - 1] = r->params;
 }
 
-/* The next frame takes the place of the one that is shown; what comes anew before it does, too. */
+/* Shows the next frame, and before it the current one if that comes again. */
 static void show_next(Rig *r, const char *when)
 {
-    EqualizedFrame *frame;
+    Frame *frame;
     int ret;
     while ((ret = receive(r, &frame)) == 1) {
         see(r, frame, 1);
@@ -317,9 +316,9 @@ static void show_next(Rig *r, const char *when)
     check_shown(r, when);
 }
 
-static void see_anew(Rig *r, const char *when)
+static void see_redone(Rig *r, const char *when)
 {
-    EqualizedFrame *frame;
+    Frame *frame;
     while (equalize_stage_is_behind(r->stage)) {
         if (!CHECK(receive(r, &frame) == 1, "%s: another frame comes first", when))
             abort();
@@ -360,7 +359,7 @@ static void one_after_the_other(void)
     lifts = CHECK_SLOWER == 1;
 }
 
-/* What waits was equalized with other settings: it comes anew, and so does what is shown. */
+/* After a change of the settings the shown frame and all waiting ones come again. */
 static void settings_reach_what_is_ahead(void)
 {
     Rig r;
@@ -372,7 +371,7 @@ static void settings_reach_what_is_ahead(void)
             if (i % 4 == 3) /* and again, before it is seen */
                 set(&r, 1 - 0.1 * i, LUMEQ_MODE_GLOBAL);
             if (i % 2)
-                see_anew(&r, "paused");
+                see_redone(&r, "paused");
             show_next(&r, "playing");
             CHECK(r.shown->decoded.position == (2 * i + 1) * FRAME_US, "at %lld",
                   (long long)r.shown->decoded.position);
@@ -399,7 +398,7 @@ static void settings_overtake(void)
                 set(&r, 0.05 * i, LUMEQ_MODE_GLOBAL);
             CHECK(equalize_stage_is_behind(r.stage), "it cannot be");
             gate_set(0);
-            see_anew(&r, "the last of many");
+            see_redone(&r, "the last of many");
             show_next(&r, "after many");
         }
     }
@@ -425,7 +424,7 @@ static void a_seek_leaves_nothing(void)
             if (i % 4 == 2)
                 set(&r, 0.08 * i, LUMEQ_MODE_GLOBAL);
             gate_set(0);
-            equalized_frame_free(&r.shown);
+            frame_free(&r.shown);
             equalize_stage_shown(r.stage, NULL);
             show_next(&r, "after a seek");
             CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
@@ -462,21 +461,22 @@ static void settings_after_a_seek(void)
 static void the_window_goes_on(void)
 {
     Rig r;
-    EqualizedFrame *frame;
+    Frame *frame;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
         show_next(&r, "before");
         wait_until_taken(&r, 3); /* the second can be received, which leaves room for a fourth */
         gate_set(1);
         while (equalize_stage_receive(r.stage, &frame, &r.error) == 0) {
             equalize_stage_taken(r.stage, frame);
-            equalized_frame_free(&frame);
+            frame_free(&frame);
         }
         CHECK(gate_wait(), "no frame comes");
         set(&r, 0.3, LUMEQ_MODE_GLOBAL);
         equalize_stage_redo(r.stage);
         equalize_stage_hold(r.stage, 1);
         equalize_stage_hold(r.stage, 0);
-        CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN), "what is it");
+        CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN),
+              "a frame comes");
         CHECK(equalize_stage_is_behind(r.stage), "it cannot be done");
         if (go_to(&r, 50 * FRAME_US))
             CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN), "stale");
@@ -484,11 +484,11 @@ static void the_window_goes_on(void)
     close_rig(&r);
 }
 
-/* The end comes after the last frame, also when that has to be done anew. */
+/* The end comes after the last frame, also if that is equalized again. */
 static void the_end_is_the_last(void)
 {
     Rig r;
-    EqualizedFrame *frame;
+    Frame *frame;
     if (open_rig(&r) && start(&r, (LAST_FRAME - 4) * FRAME_US)) {
         int count = 0, ret;
         while ((ret = receive(&r, &frame)) >= 0) {
@@ -512,7 +512,7 @@ static void the_end_is_the_last(void)
     close_rig(&r);
 }
 
-/* As many as may wait: the stage has what is ahead, and does not ask for more. */
+/* Waits until the feed's queue is full: the stage takes no more frames. */
 static void wait_until_decoded(const Rig *r)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
@@ -522,11 +522,11 @@ static void wait_until_decoded(const Rig *r)
     CHECK(video_feed_waiting(r->feed) == room, "too few frames are decoded");
 }
 
-/* What is too late is dropped before anything is spent on it, and counted with the next one. */
+/* Late frames are dropped before they are equalized, and the next one counts them. */
 static void late_frames_are_left_out(void)
 {
     Rig r;
-    EqualizedFrame *frame;
+    Frame *frame;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
         int64_t skipped = 0, shown = 9, returned = 0;
         show_next(&r, "before");
@@ -547,18 +547,18 @@ static void late_frames_are_left_out(void)
             skipped += frame->decoded.skipped;
             returned += frame->decoded.returned;
             shown++;
-            equalized_frame_free(&r.shown);
+            frame_free(&r.shown);
             r.shown = frame;
         } while (frame->decoded.position < 60 * FRAME_US);
         CHECK(skipped > 0 && shown + skipped == frame->decoded.position / FRAME_US + 1,
               "%lld left out, %lld not, at %lld", (long long)skipped, (long long)shown,
               (long long)frame->decoded.position);
-        CHECK(returned == 1, "that the input has returned is told %lld times", (long long)returned);
+        CHECK(returned == 1, "%lld frames are the first after a return", (long long)returned);
     }
     close_rig(&r);
 }
 
-/* A GPU has all that wait at once: what is shown, and those ahead. */
+/* The GPU works on the shown frame and those ahead at the same time. */
 static void frames_overlap(void)
 {
     Rig r;
@@ -568,14 +568,14 @@ static void frames_overlap(void)
             wait_until_taken(&r, i + 2);
             (void)fake_gpu_most();
             set(&r, 0.1 * i, LUMEQ_MODE_GLOBAL);
-            see_anew(&r, "anew");
+            see_redone(&r, "again");
             const int most = fake_gpu_most();
             CHECK(most == 3, "%d frames at a time", most);
         }
     close_rig(&r);
 }
 
-/* Frames in the memory of a GPU that is lost are equalized anew, whichever are in flight. */
+/* Frames in the memory of a lost GPU are equalized again, whichever are in flight. */
 static void a_lost_gpu_takes_nothing(void)
 {
     for (int i = 0; i < 8; i++) {
@@ -589,7 +589,7 @@ static void a_lost_gpu_takes_nothing(void)
                     show_next(&r, "on a GPU");
                     CHECK(k || r.shown->on_device, "elsewhere");
                     set(&r, 0.2 * k, k % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
-                    see_anew(&r, "on a GPU, anew");
+                    see_redone(&r, "on a GPU, anew");
                     fake_gpu_wake();
                     if (!r.shown->on_device)
                         check_shown(&r, "once it wakes up");
@@ -640,7 +640,7 @@ static void what_waits_is_bounded(void)
                 equalize_stage_redo(r.stage);
                 const int most = watch_waiting(&r, small ? 2 : INT_MAX);
                 CHECK(small ? most >= 2 : most == 1, "%d wait", most);
-                see_anew(&r, "anew");
+                see_redone(&r, "again");
             }
         close_rig(&r);
     }
@@ -648,8 +648,8 @@ static void what_waits_is_bounded(void)
 
 #define SETTLE_US (CHECK_SLOWER * INT64_C(1000000))
 
-/* Until all is decoded, and taken by the stage. That is about to equalize the last one, too, unless
- * it was decoded while another was equalized: nobody can tell, so it is given a while for it. */
+/* Waits until all frames are decoded and taken by the stage, and then a while longer: the stage may
+ * still be about to equalize the last one. */
 static void wait_for_feed(Rig *r)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
@@ -662,7 +662,7 @@ static void wait_for_feed(Rig *r)
 
 static void show_newest(Rig *r)
 {
-    EqualizedFrame *frame;
+    Frame *frame;
     int64_t taken_at = INT64_MAX;
     wait_for_feed(r);
     while (receive(r, &frame) == 0) {
@@ -689,7 +689,7 @@ static void the_newest_is_shown(void)
             stop(&r);
             forget_seen(&r);
             if (!before && start(&r, 0)) {
-                EqualizedFrame *frame;
+                Frame *frame;
                 show_newest(&r);
                 set(&r, 0.3, LUMEQ_MODE_GLOBAL); /* nothing is taken back from before it */
                 CHECK(receive(&r, &frame) == AVERROR_EOF, "%s", r.error.text);

@@ -95,7 +95,7 @@ static void turned(void)
           scopes.columns);
     for (int x = 0; x < WIDTH; x++)
         CHECK(scopes.waveform[HEIGHT - 1][16 + 10 * x] == 1 && scopes.waveform[0][19 + 10 * x] == 1,
-              "column %d of what is stored", x);
+              "stored column %d", x);
     CHECK(scopes.vectors[200][90] == 2, "chroma is not what it was");
     av_frame_free(&frame);
 }

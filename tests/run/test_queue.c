@@ -106,7 +106,7 @@ static void the_newest_comes_back(void)
 {
     Queue *queue = open_queue(3, 100, 0);
     Thing thing = {0};
-    CHECK(queue_take_back(queue, &thing) == AVERROR(EAGAIN), "there is none");
+    CHECK(queue_take_back(queue, &thing) == AVERROR(EAGAIN), "it is empty");
     for (int i = 0; i < 5; i++) { /* round the ring */
         put(queue, 2 * i, 40, QUEUE_TRY);
         put(queue, 2 * i + 1, 60, QUEUE_TRY);
@@ -118,7 +118,7 @@ static void the_newest_comes_back(void)
     queue_close(&queue);
 }
 
-/* Down, the end comes after what is queued. */
+/* The end comes after the queued items. */
 static void ends_from_above(void)
 {
     Queue *queue = open_queue(4, 0, 0);
@@ -129,8 +129,8 @@ static void ends_from_above(void)
     queue_end(queue, AVERROR(EIO)); /* the first one holds */
     CHECK(put(queue, 3, 0, QUEUE_WAIT) == AVERROR_EXIT, "it has ended");
     CHECK(queue_wait_for_room(queue) == AVERROR_EXIT, "it has ended");
-    CHECK(queue_look(queue) == 0 && take(queue, QUEUE_WAIT) == 1, "what is queued comes first");
-    CHECK(take(queue, QUEUE_TRY) == 2, "what is queued comes first");
+    CHECK(queue_look(queue) == 0 && take(queue, QUEUE_WAIT) == 1, "a queued item comes first");
+    CHECK(take(queue, QUEUE_TRY) == 2, "a queued item comes first");
     CHECK(take(queue, QUEUE_WAIT) == AVERROR_EOF && queue_look(queue) == AVERROR_EOF, "the end");
     queue_restart(queue);
     CHECK(take(queue, QUEUE_TRY) == AVERROR(EAGAIN) && put(queue, 4, 0, QUEUE_TRY) == 0, "anew");
@@ -145,7 +145,7 @@ static void stops_from_below(void)
     Queue *queue = open_queue(4, 0, 0);
     put(queue, 1, 0, QUEUE_WAIT);
     queue_stop(queue);
-    CHECK(atomic_load(&freed) == 1, "what is queued is kept");
+    CHECK(atomic_load(&freed) == 1, "a queued item is kept");
     CHECK(put(queue, 2, 0, QUEUE_WAIT) == AVERROR_EXIT, "it was stopped");
     CHECK(take(queue, QUEUE_WAIT) == AVERROR_EXIT, "it was stopped");
     queue_end(queue, AVERROR_EOF);
@@ -159,7 +159,7 @@ static void stops_from_below(void)
 
 typedef struct Writer {
     Queue *queue;
-    int count, last; /* of what was put */
+    int count, last; /* number of items put, and the last one */
 } Writer;
 
 static void *write_many(void *arg)
@@ -190,7 +190,7 @@ static void everything_arrives(void)
     queue_close(&queue);
 }
 
-/* Whoever waits for room, or for an item, is told at once. */
+/* A stop ends all waits for room and for items. */
 static void a_stop_wakes(void)
 {
     for (int i = 0; i < 50; i++) {

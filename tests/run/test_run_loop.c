@@ -2,7 +2,7 @@
 #include "check.h"
 #include "run/run.h"
 
-#define ITEMS 3
+#define FRAMES 3
 
 /* Calls: a letter for the sink and the number of the frame; p for a packet, e for an end. */
 typedef struct Log {
@@ -11,7 +11,7 @@ typedef struct Log {
     int code;
     int stops_at; /* the second sink stops the run at this frame; -1: never */
     atomic_int stop;
-    int given; /* items so far */
+    int given; /* frames so far */
 } Log;
 
 static void note(Log *log, char what, int64_t number)
@@ -20,20 +20,20 @@ static void note(Log *log, char what, int64_t number)
     snprintf(log->text + n, sizeof(log->text) - n, "%c%d ", what, (int)number);
 }
 
-/* Each item has two packets before its frame, and the last one has no frame. */
-static int next_item(void *opaque, Item **item, MediaError *error)
+/* Each frame has two packets before its picture, and the last one has no picture. */
+static int next_frame(void *opaque, Frame **frame, MediaError *error)
 {
     Log *log = opaque;
     (void)error;
-    if (log->given == ITEMS)
+    if (log->given == FRAMES)
         return AVERROR_EOF;
-    Message *m = &(*item = calloc(1, sizeof(**item)))->message;
-    m->packets[m->packet_count++] = av_packet_alloc();
-    m->packets[m->packet_count++] = av_packet_alloc();
-    if (++log->given < ITEMS)
-        m->output = av_frame_alloc();
-    if (m->output)
-        m->output->time_base = (AVRational){1, 25};
+    Frame *f = *frame = frame_alloc();
+    f->decoded.packets[f->decoded.packet_count++] = av_packet_alloc();
+    f->decoded.packets[f->decoded.packet_count++] = av_packet_alloc();
+    if (++log->given < FRAMES)
+        f->out = av_frame_alloc();
+    if (f->out)
+        f->out->time_base = (AVRational){1, 25};
     return 0;
 }
 
@@ -45,13 +45,13 @@ static int take_packet(void *log, AVPacket *packet, MediaError *error)
     return 0;
 }
 
-static int first_sink(void *log, SinkFrame *f)
+static int first_sink(void *log, Frame *f)
 {
     note(log, f->is_first ? 'A' : 'a', f->number);
     return 0;
 }
 
-static int second_sink(void *opaque, SinkFrame *f)
+static int second_sink(void *opaque, Frame *f)
 {
     Log *log = opaque;
     note(log, 'b', f->number);
@@ -62,7 +62,7 @@ static int second_sink(void *opaque, SinkFrame *f)
     return log->code == AVERROR_EOF ? log->code : media_fail(f->error, log->code, "full");
 }
 
-static int third_sink(void *log, SinkFrame *f)
+static int third_sink(void *log, Frame *f)
 {
     note(log, 'c', f->number);
     return 0;
@@ -81,7 +81,7 @@ static int run(Log *log, int64_t number, MediaError *error)
     sinks_add(&loop.sinks, (Sink){.self = NULL, .frame = first_sink});
     sinks_add(&loop.sinks, (Sink){.self = log, .frame = second_sink, .end = end});
     sinks_add(&loop.sinks, (Sink){.self = log, .frame = third_sink});
-    return run_items(&loop, next_item, log, error);
+    return run_frames(&loop, next_frame, log, error);
 }
 
 static void expect(Log log, int64_t number, int wanted, const char *calls, const char *text)

@@ -259,12 +259,12 @@ static int out_of_memory(Session *s)
     return media_fail(&s->error, MEDIA_INPUT, "out of memory");
 }
 
-static int take_frame(void *session, SinkFrame *f)
+static int take_frame(void *session, Frame *f)
 {
     Session *s = session;
-    const AVFrame *frame = f->item->message.output;
-    s->busy.decode_us += f->item->message.decode_us;
-    if (add_busy(&s->busy, &f->item->stats) < 0)
+    const AVFrame *frame = f->out;
+    s->busy.decode_us += f->decoded.decode_us;
+    if (add_busy(&s->busy, &f->stats) < 0)
         return out_of_memory(s);
     const double begin = bench_now_us();
     const int ret = s->writer ? writer_frame(s->writer, frame, &s->error) : 0;
@@ -361,13 +361,13 @@ static int read_frames(Session *s, AVFrame **frames, int most)
 {
     int count = 0, ret = 0;
     while (count < most && ret >= 0) {
-        Message message = {0};
-        ret = reader_next(s->reader, &message, &s->error);
-        if (ret >= 0 && message.frame) {
-            frames[count++] = message.frame;
-            message.frame = NULL;
+        Decoded decoded = {0};
+        ret = reader_next(s->reader, &decoded, &s->error);
+        if (ret >= 0 && decoded.frame) {
+            frames[count++] = decoded.frame;
+            decoded.frame = NULL;
         }
-        message_clear(&message);
+        decoded_clear(&decoded);
     }
     if (!count && !s->error.fault)
         media_fail(&s->error, MEDIA_INPUT, "no frame of %s could be decoded",

@@ -40,7 +40,7 @@ struct Decoder {
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
     int joins;            /* maximum number of incomplete frames to drop, until a complete one */
-    int joined_anew;      /* software continues after a failed GPU: they count as lost */
+    int joined_late;      /* software continues after a failed GPU: they count as lost */
     int64_t sent, number; /* packets; the number of the packet that `raw` is from, 0: unknown */
     int64_t failed;       /* packets counted as undecodable since the last frame */
     int64_t forgotten;    /* up to this packet, only damage in frames still to come counts */
@@ -60,21 +60,22 @@ struct Decoder {
     atomic_int codes;           /* CodeRangeMode */
     Deinterlacer *deinterlacer; /* NULL: nothing is interlaced so far */
     int deinterlaces_all;       /* it was opened for all frames */
-    int leaving;                /* it is told the end, of the video or of its work */
+    int leaving;                /* it is being drained: the video ends, or the mode changes */
     int ended;                  /* the codec has nothing more */
 
-    enum { GOING_ON, DRAINING, DRAINED } coming_back; /* what was before comes out first */
+    enum { GOING_ON, DRAINING, DRAINED } coming_back; /* the codec is drained first */
     int returned;                                     /* see decoder_take_return() */
 
-    /* On the GPU, and of a GPU that did not do: what was decoded there is decoded anew. */
-    int on_gpu, refused;  /* refused: it does not decode this */
-    int leaves;           /* there is room for gpu_frames that are left there */
-    int64_t reserved;     /* of its memory, for surfaces */
-    AVCodecContext *left; /* that decoded there; it may turn out that the GPU was lost */
+    /* If the GPU fails, software decodes the recent packets again. */
+    int on_gpu, refused;  /* refused: the GPU does not support this video */
+    int leaves;           /* true if `gpu_frames` frames may stay on the GPU */
+    int64_t reserved;     /* GPU memory reserved for surfaces */
+    AVCodecContext *left; /* the GPU's decoder after a failure; not freed at once, since the GPU may
+                             turn out to be lost */
     RecentPackets recent;
-    int anew;     /* of those, the next one to be decoded anew; -1: nothing is */
-    int told_end; /* what is decoded anew ends with the stream */
-    int awaits;   /* no packet is decoded before the next key frame, or so many that are lost */
+    int redo;     /* index of the next recent packet to decode again; -1: none */
+    int told_end; /* the stream ends with the recent packets */
+    int awaits; /* skips up to this many packets before the next key frame; their frames are lost */
 
     int full_rgb, attach_rgb, depth;
     int64_t last_pts, last_duration;
@@ -114,18 +115,9 @@ static int64_t usual_duration(const Source *source)
     return ticks > 0 ? ticks : 1;
 }
 
-/* A thread for each frame would hold as many frames back. */
-static void avoid_delay(AVCodecContext *codec, const AVCodecParameters *par)
-{
-    codec->thread_type = FF_THREAD_SLICE;
-    if (par->video_delay == 0)
-        codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
-}
-
 /* Decoders leave parts of damaged frames unwritten. Buffers are reused in an order that depends on
- * timing, so without this each run would show other remains there. New buffers of FFmpeg's hold
- * zeros, too. Takes 0.2 ms for a frame of 1080p. Decoders that conceal errors, or give no frame
- * then, do not need it. */
+ * timing, so without this each run would show something else there. Decoders that conceal errors,
+ * or give no frame then, do not need it. */
 static void clear(const AVCodecContext *codec, AVFrame *frame)
 {
     switch (codec->codec_id) {
@@ -184,7 +176,7 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     return *formats;
 }
 
-/* Where the stream has changed its headers, those that hold for the packets that are kept. */
+/* Sets the headers that apply to the kept packets, if the stream has changed them. */
 static int take_headers(Decoder *d, AVCodecContext *codec)
 {
     size_t size = 0;
@@ -223,8 +215,11 @@ static int open_codec(Decoder *d, const AVCodec *codec)
     d->codec = prepare(d, codec);
     if (!d->codec)
         return AVERROR(ENOMEM);
-    if (d->source->live)
-        avoid_delay(d->codec, d->stream->codecpar);
+    if (d->source->live) {
+        d->codec->thread_type = FF_THREAD_SLICE; /* frame threads would delay frames */
+        if (d->stream->codecpar->video_delay == 0)
+            d->codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
+    }
     d->codec->opaque = d;
     d->codec->get_buffer2 = get_buffer;
     allow_threaded_callbacks(d->codec);
@@ -260,7 +255,7 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     d->options = *options;
     d->last_pts = AV_NOPTS_VALUE;
     d->hides_broken = options->hides_broken || source->live || source->network || source->reconnect;
-    d->anew = -1;
+    d->redo = -1;
     d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->codes, (int)options->codes.mode);
@@ -385,7 +380,7 @@ void decoder_deinterlace(Decoder *d, DeinterlaceMode mode)
 void decoder_join(Decoder *d)
 {
     d->joins = SOURCE_PACKETS_TO_KEY;
-    d->joined_anew = 0;
+    d->joined_late = 0;
 }
 
 /* Many decoders tell it as damage. */
@@ -396,19 +391,14 @@ static int is_out_of_memory(const Decoder *d, int ret)
            (failed && media_lacks_memory(d->packet_size));
 }
 
-/* Of a size that FFmpeg decodes, but which is not allowed. */
-static int is_too_large(const Decoder *d, unsigned width, unsigned height)
-{
-    return (int64_t)width * height > d->source->max_pixels &&
-           av_image_check_size2(width, height, INT64_MAX, AV_PIX_FMT_NONE, 0, NULL) >= 0;
-}
-
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
     const LogNote note = codec_log_take(&d->log);
     if (!d->again)
         damage_note(&d->damage, count, &note, ret);
-    if (is_too_large(d, note.refused_width, note.refused_height)) {
+    if ((int64_t)note.refused_width * note.refused_height > d->source->max_pixels &&
+        av_image_check_size2(note.refused_width, note.refused_height, INT64_MAX, AV_PIX_FMT_NONE, 0,
+                             NULL) >= 0) { /* FFmpeg could decode it, but we do not allow it */
         d->refused_width = note.refused_width;
         d->refused_height = note.refused_height;
     }
@@ -451,8 +441,8 @@ static void note_end(Decoder *d)
             note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
 }
 
-/* What is decoded from now on has nothing to do with what was before. 0; EAGAIN: that is still to
- * come out. */
+/* The next packet is unrelated to those before it: drains the codec. Returns EAGAIN until that is
+ * done. */
 static int come_back(Decoder *d)
 {
     if (d->coming_back == GOING_ON) {
@@ -465,10 +455,10 @@ static int come_back(Decoder *d)
     return 0;
 }
 
-/* ---- what the GPU cannot decode ------------------------------------------------------------ */
+/* ---- failures of the GPU ------------------------------------------------------------------- */
 
-/* Whatever it is, software tells whether it is damage. Where no surface was left, or of a packet
- * that tells nothing to decode, some decoders give a frame without one. */
+/* Software then finds out whether the input is damaged. Some decoders return a frame without a
+ * surface if no surface is free, or for a packet without a picture. */
 static int gpu_has_failed(const Decoder *d, int ret)
 {
     const AVFrame *f = d->raw;
@@ -478,8 +468,8 @@ static int gpu_has_failed(const Decoder *d, int ret)
     return d->on_gpu && (d->refused || failed || empty);
 }
 
-/* Frees what decoded on the GPU, unless that is lost: then it is left alone, since to free it is to
- * call the GPU, and its memory stays counted. */
+/* Frees the GPU's decoder, unless the GPU is lost: freeing it would call the GPU. Then its memory
+ * stays counted. */
 static void free_on_gpu(Decoder *d, AVCodecContext **codec)
 {
     if (*codec && !gpu_device_is_lost(d->options.gpu)) {
@@ -490,17 +480,8 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
     *codec = NULL;
 }
 
-/* What the GPU's decoder has said of itself is none of what software meets. */
-static void forget_words(Decoder *d)
-{
-    forget_logged(d);
-    media_log_clear();
-    atomic_store(&d->no_memory, 0);
-    errno = 0;
-}
-
-/* Software takes over. Without the memory for that all stays as it is. Why the GPU has failed is
- * not known yet: what decoded there is not touched. */
+/* Software takes over. If memory is out, nothing changes. The GPU's decoder is kept, since the GPU
+ * may be lost. */
 static int leave_gpu(Decoder *d)
 {
     AVCodecContext *const before = d->codec;
@@ -512,9 +493,12 @@ static int leave_gpu(Decoder *d)
         return AVERROR(ENOMEM);
     }
     d->left = before;
-    d->anew = 0;
+    d->redo = 0;
     d->awaits = recent_packets_lack_key(&d->recent) ? SOURCE_PACKETS_TO_KEY : 0;
-    forget_words(d);
+    forget_logged(d); /* messages of the GPU's decoder do not count as damage */
+    media_log_clear();
+    atomic_store(&d->no_memory, 0);
+    errno = 0;
     return 0;
 }
 
@@ -524,20 +508,13 @@ static void clear_recent(Decoder *d)
     d->awaits = 0;
 }
 
-static AVPacket *keep_packet(Decoder *d, const AVPacket *packet)
-{
-    AVPacket *kept = recent_packets_add(&d->recent, packet, d->hurry);
-    if (kept)
-        codec_number(d->codec, kept, d->recent.before + d->recent.count);
-    return kept;
-}
-
 static void set_hurry(AVCodecContext *codec, int hurry)
 {
     codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
 }
 
-/* Not 0: it builds on packets that are kept no more. Its frame is lost, unless that is there. */
+/* True if the packet refers to packets that are no longer kept. Its frame is lost, unless it came
+ * from the GPU (`is_there`). */
 static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
 {
     if (!d->awaits)
@@ -545,7 +522,7 @@ static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
     if (packet->flags & AV_PKT_FLAG_KEY) {
         d->awaits = 0;
         d->joins = is_there ? 0 : SOURCE_PACKETS_TO_KEY;
-        d->joined_anew = 1;
+        d->joined_late = 1;
         return 0;
     }
     d->awaits -= !is_there;
@@ -553,19 +530,19 @@ static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
     return 1;
 }
 
-/* The next packet that is decoded anew; EAGAIN: all are. What it fails with is damage. */
-static int send_anew(Decoder *d)
+/* Sends the next recent packet; EAGAIN: all were sent. Errors count as damage. */
+static int send_again(Decoder *d)
 {
-    if (d->anew < d->recent.count) {
-        const RecentPacket *next = &d->recent.packets[d->anew++];
+    if (d->redo < d->recent.count) {
+        const RecentPacket *next = &d->recent.packets[d->redo++];
         AVPacket *packet = next->packet;
         if (is_left_out(d, packet, next->came || next->hurried))
             return 0;
         set_hurry(d->codec, next->hurried); /* frames that were left out are so once more */
-        codec_number(d->codec, packet, d->recent.before + d->anew);
+        codec_number(d->codec, packet, d->recent.before + d->redo);
         return avcodec_send_packet(d->codec, packet);
     }
-    d->anew = -1;
+    d->redo = -1;
     set_hurry(d->codec, d->hurry);
     recent_packets_drop(&d->recent);
     return d->told_end || d->coming_back == DRAINING ? avcodec_send_packet(d->codec, NULL)
@@ -600,8 +577,8 @@ static int receive_raw(Decoder *d)
         if (gpu_has_failed(d, ret)) {
             gpu_frame_unref(d->raw);
             ret = leave_gpu(d);
-        } else if (ret == AVERROR(EAGAIN) && d->anew >= 0) {
-            ret = send_anew(d);
+        } else if (ret == AVERROR(EAGAIN) && d->redo >= 0) {
+            ret = send_again(d);
         } else if (ret < 0 || !is_known(d)) {
             return ret;
         }
@@ -618,9 +595,13 @@ static int send_packet(Decoder *d, const AVPacket *packet)
         return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
     if (packet && is_left_out(d, packet, 0))
         return 0;
-    AVPacket *kept = d->on_gpu && packet ? keep_packet(d, packet) : NULL;
-    if (d->on_gpu && packet && !kept)
-        return AVERROR(ENOMEM);
+    AVPacket *kept = NULL;
+    if (d->on_gpu && packet) {
+        kept = recent_packets_add(&d->recent, packet, d->hurry);
+        if (!kept)
+            return AVERROR(ENOMEM);
+        codec_number(d->codec, kept, d->recent.before + d->recent.count);
+    }
     const int is_counted =
         packet && !CODEC_NUMBERS && (kept || !(packet->flags & AV_PKT_FLAG_DISCARD));
     if (!kept && packet && !CODEC_NUMBERS)
@@ -704,7 +685,7 @@ static int renew_codec(Decoder *d)
 
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
-    if (d->anew >= 0) /* what came before is to be decoded first */
+    if (d->redo >= 0) /* the recent packets come first */
         return AVERROR(EAGAIN);
     const int renews = loses_full_range(d, packet);
     if ((renews || source_is_return(packet)) && come_back(d) < 0)
@@ -868,7 +849,7 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
                : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
-/* What is done to the frame on the GPU is done to it on the host. */
+/* True if the frame has to be processed in host memory. */
 static int is_wanted_here(Decoder *d)
 {
     const int mode = atomic_load(&d->deinterlace);
@@ -876,7 +857,7 @@ static int is_wanted_here(Decoder *d)
            (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
 }
 
-/* What cannot be brought here is on a GPU that is lost. */
+/* Downloads the frame. If that fails the GPU is lost. */
 static int bring_here(Decoder *d)
 {
     AVFrame *host;
@@ -910,7 +891,7 @@ static int is_incomplete(Decoder *d)
     (void)codec_log_take_broken(&d->log, d->number);
     (void)codec_log_take(&d->log);
     recent_packets_count(&d->recent, d->number);
-    d->damage.lost_frames += d->joined_anew;
+    d->damage.lost_frames += d->joined_late;
     return 1;
 }
 
@@ -1016,7 +997,7 @@ static int cannot_deinterlace(int ret, AVFrame *frame, MediaError *error)
     return media_fail(error, MEDIA_INPUT, "cannot deinterlace: %s", media_av_text(ret));
 }
 
-/* What one frame after the other goes through, from the first one on that needs it. */
+/* Opens the deinterlacer for the first frame that needs it; then all frames go through it. */
 static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);
@@ -1036,14 +1017,14 @@ static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
     return ret < 0 ? cannot_deinterlace(ret, frame, error) : AVERROR(EAGAIN);
 }
 
-/* It is told the end where another mode is wanted now, so that the frame inside comes out. */
+/* Drains the deinterlacer, since the mode has changed or the video has ended. */
 static int leave(Decoder *d)
 {
     d->leaving = 1;
     return deinterlacer_send(d->deinterlacer, NULL);
 }
 
-/* The next frame that comes out of it. EAGAIN: it wants one; it may be gone. */
+/* The next frame of the deinterlacer. EAGAIN: it needs another frame, or was closed. */
 static int receive_deinterlaced(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);
@@ -1100,7 +1081,7 @@ int decoder_frame_threads(const Decoder *d)
 void decoder_hurry(Decoder *d, int hurry)
 {
     d->hurry = hurry;
-    if (d->anew < 0)
+    if (d->redo < 0)
         set_hurry(d->codec, hurry);
 }
 
@@ -1134,7 +1115,7 @@ void decoder_flush(Decoder *d)
         code_stretch_reset(d->stretch);
     d->coming_back = GOING_ON;
     d->returned = d->told_end = d->joins = 0;
-    d->anew = -1;
+    d->redo = -1;
     clear_recent(d);
 }
 

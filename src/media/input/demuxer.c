@@ -17,14 +17,14 @@
 
 #define FIRST_PACKETS 64 /* a queue grows from here */
 
-/* Of a live source, so many packets of the video wait until a newer keyframe makes them old; where
- * every picture stands for itself, none does. */
+/* Number of video packets of a live source that a newer keyframe replaces. In an intra-only stream
+ * each packet replaces the ones before. */
 #define LIVE_PACKETS 5
 
 typedef struct PacketQueue {
-    const AVStream *stream; /* NULL: not wanted */
+    const AVStream *stream; /* NULL: not selected */
     AVFifo *packets;        /* AVPacket * */
-    int64_t duration;       /* of what is in it, in the stream's time base */
+    int64_t duration;       /* of all its packets, in the stream's time base */
 } PacketQueue;
 
 struct Demuxer {
@@ -32,14 +32,14 @@ struct Demuxer {
     pthread_t thread;
     int running;
     int64_t position; /* to start at */
-    int64_t end;      /* of what was read, the thread's while it runs */
+    int64_t end;      /* see demuxer_end(); used by the thread while it runs */
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t changed;
     PacketQueue queues[DEMUX_KINDS];
     PacketSet seen; /* subtitles since a start elsewhere than at the begin */
     size_t bytes;
-    int lacks_picture; /* one was asked for, and none has come since */
+    int lacks_picture; /* the video's reader has found its queue empty */
     int64_t dropped;
     int stop, paused;
     int restarts;       /* the thread begins with source_restart() ... */
@@ -122,20 +122,18 @@ void demuxer_give_up(Demuxer *d, DemuxKind kind)
     pthread_mutex_unlock(&d->lock);
 }
 
-static int has_enough(const PacketQueue *queue, DemuxKind kind)
-{
-    if (!queue->stream || kind == DEMUX_SUBTITLE)
-        return 1;
-    return av_fifo_can_read(queue->packets) >= ENOUGH_PACKETS &&
-           (queue->duration == 0 ||
-            av_rescale_q(queue->duration, queue->stream->time_base, AV_TIME_BASE_Q) >= ENOUGH_US);
-}
-
+/* True if each track has enough packets, or all together have too many bytes. */
 static int is_full(const Demuxer *d)
 {
     int full = !d->source->live;
-    for (int i = 0; i < DEMUX_KINDS; i++)
-        full &= has_enough(&d->queues[i], (DemuxKind)i);
+    for (int i = 0; i < DEMUX_KINDS; i++) {
+        const PacketQueue *queue = &d->queues[i];
+        if (!queue->stream || i == DEMUX_SUBTITLE)
+            continue;
+        full &= av_fifo_can_read(queue->packets) >= ENOUGH_PACKETS &&
+                (queue->duration == 0 || av_rescale_q(queue->duration, queue->stream->time_base,
+                                                      AV_TIME_BASE_Q) >= ENOUGH_US);
+    }
     return full || (d->bytes >= MAX_BYTES && !d->lacks_picture);
 }
 
@@ -147,27 +145,16 @@ static int belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
     return wanted && wanted->index == packet->stream_index;
 }
 
-static int is_intra_only(const AVStream *stream)
-{
-    const AVCodecDescriptor *codec = avcodec_descriptor_get(stream->codecpar->codec_id);
-    return codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
-}
-
-/* A keyframe makes what waits before it old. */
+/* A new keyframe replaces the waiting packets. */
 static void drop_old(Demuxer *d, PacketQueue *queue, const AVPacket *packet)
 {
+    const AVCodecDescriptor *codec = avcodec_descriptor_get(queue->stream->codecpar->codec_id);
+    const int is_intra_only = codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
     const size_t waiting = av_fifo_can_read(queue->packets);
-    if (!(packet->flags & AV_PKT_FLAG_KEY) ||
-        (waiting < LIVE_PACKETS && !is_intra_only(queue->stream)))
+    if (!(packet->flags & AV_PKT_FLAG_KEY) || (waiting < LIVE_PACKETS && !is_intra_only))
         return;
     d->dropped += (int64_t)waiting;
     empty_queue(d, queue);
-}
-
-/* What was looked back for comes again. */
-static int is_known(Demuxer *d, const AVPacket *packet)
-{
-    return d->position != AV_NOPTS_VALUE && packet_set_add(&d->seen, packet);
 }
 
 /* Takes the packet over. */
@@ -177,7 +164,8 @@ static int keep(Demuxer *d, AVPacket *packet)
         PacketQueue *queue = &d->queues[i];
         if (!belongs(d, (DemuxKind)i, packet))
             continue;
-        if (i == DEMUX_SUBTITLE && is_known(d, packet))
+        if (i == DEMUX_SUBTITLE && d->position != AV_NOPTS_VALUE &&
+            packet_set_add(&d->seen, packet)) /* source_look_back() has found it already */
             break;
         if (i == DEMUX_VIDEO)
             d->lacks_picture = 0;
@@ -235,7 +223,7 @@ static int read_one(Demuxer *d)
     return ret;
 }
 
-/* Of what began before the keyframe. Without memory it is left out. */
+/* Keeps a subtitle from before the keyframe, unless memory is out. */
 static void keep_earlier(void *opaque, const AVPacket *packet)
 {
     Demuxer *d = opaque;

@@ -1,5 +1,5 @@
-/* A source read by a thread of its own into queues of packets, for a player: sound and subtitles
- * are there ahead of the pictures, and none of them waits for another. */
+/* A thread that reads a source into queues of packets, for a player. Sound and subtitles are ready
+ * ahead of the pictures, and no track waits for another. */
 #ifndef LUMEQ_MEDIA_DEMUXER_H
 #define LUMEQ_MEDIA_DEMUXER_H
 
@@ -15,59 +15,59 @@ typedef enum DemuxKind {
 
 typedef struct Demuxer Demuxer;
 
-/* Packets of all tracks of subtitles are wanted, of nothing else yet, and no thread runs. The
- * source must outlive it and is the demuxer's alone while it runs. MEDIA_INPUT. */
+/* Selects all subtitle tracks and nothing else. No thread runs yet. The source must outlive it, and
+ * nobody else may use it while the thread runs. MEDIA_INPUT. */
 int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error);
 
-/* The stream of video or sound whose packets are wanted, NULL for none. While stopped. */
+/* Selects the video or audio stream; NULL: no stream. While stopped. */
 void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
 
 /* The selected stream, or NULL. While stopped, or from the thread that starts and stops it. */
 const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
 
-/* Starts to read with empty queues: at `position` (AV_TIME_BASE units from the start of the
- * source, see source_seek()), subtitles from before that first, see source_look_back(); or where
- * the source is, AV_NOPTS_VALUE. MEDIA_INPUT. */
+/* Starts to read with empty queues at `position` (AV_TIME_BASE units from the start of the source,
+ * see source_seek()), with earlier subtitles first (see source_look_back()). AV_NOPTS_VALUE: where
+ * the source is. MEDIA_INPUT. */
 int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 
-/* Ends the thread, and whoever waits for the video; others go on waiting. */
+/* Ends the thread. demuxer_read() of the video returns AVERROR_EXIT; of other tracks it waits on.
+ */
 void demuxer_pause(Demuxer *demuxer);
 
-/* After demuxer_pause(): reads the video again from a keyframe at or before `position`, INT64_MIN:
- * from where it was started. Sound and subtitles go on. MEDIA_INPUT. */
+/* After demuxer_pause(): reads the video again from a keyframe at or before `position`; INT64_MIN:
+ * from the position of demuxer_start(). Sound and subtitles continue. MEDIA_INPUT. */
 int demuxer_restart(Demuxer *demuxer, int64_t position, MediaError *error);
 
 /*
- * The next packet of the selected stream, or of any track of subtitles, in an empty `packet`: 0,
- * AVERROR_EOF (none follows, or none is selected), AVERROR(EAGAIN) (none yet; only without `wait`),
- * AVERROR_EXIT (stopped). Any thread, one for each kind. Where more sound than is kept lies before
- * the picture that is asked for, the rest of that sound is left out.
+ * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`:
+ * 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only without
+ * `wait`); AVERROR_EXIT (stopped). Any thread, one for each kind. If the file has more sound before
+ * the next picture than the queue can hold, the rest of that sound is dropped.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
-/* From now on `take` is shown each packet of the selected video as it is read, by the thread that
- * reads: it must not wait. NULL: no more, and none is being shown when this returns. Any time. */
+/* From now on the reading thread calls `take`, which must not wait, with each packet of the
+ * selected video. NULL: no more calls, and no call is in progress when this returns. Any time. */
 void demuxer_tap(Demuxer *demuxer, void (*take)(void *opaque, const AVPacket *packet),
                  void *opaque);
 
-/* No more packets of the selected stream are wanted. Any time. */
+/* Deselects the stream. Any time. */
 void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
 
-/* Where what was read since the start ends, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: unknown.
- * While stopped. */
+/* Latest end of the packets read since the start, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE:
+ * unknown. While stopped. */
 int64_t demuxer_end(const Demuxer *demuxer);
 
-/* Packets of the video that a live source has newer ones than, and that are not handed out. Any
- * thread. */
+/* Number of video packets of a live source that were dropped for newer ones. Any thread. */
 int64_t demuxer_dropped(Demuxer *demuxer);
 
-/* Packets waiting, for the statistics. Any thread. */
+/* Number of waiting packets. Any thread. */
 int demuxer_waiting(Demuxer *demuxer, DemuxKind kind);
 
-/* Ends the thread and everybody's wait in demuxer_read(). */
+/* Ends the thread. demuxer_read() returns AVERROR_EXIT. */
 void demuxer_stop(Demuxer *demuxer);
 
-/* Stopped already, or stops it. NULL is allowed inside. */
+/* Stops it if necessary. *demuxer may be NULL. */
 void demuxer_free(Demuxer **demuxer);
 
 #endif

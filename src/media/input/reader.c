@@ -31,7 +31,7 @@ struct Reader {
     ReaderOptions options;
     ReaderSpan span;
     int64_t from, to; /* absolute, AV_TIME_BASE units; AV_NOPTS_VALUE = not asked for */
-    int64_t zero;     /* what becomes 0; AV_NOPTS_VALUE before the first message */
+    int64_t zero;     /* what becomes 0; AV_NOPTS_VALUE before the first reader_next() */
 
     AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
     AVFifo *ahead;    /* packets of the video, to be decoded before more are read */
@@ -40,7 +40,7 @@ struct Reader {
     AVPacket *pending[MAX_PENDING_PACKETS];
     int pending_count;
     size_t pending_bytes;
-    AVFrame *ready; /* decoded; its message is being filled */
+    AVFrame *ready; /* decoded, and not given out yet */
     int returned;   /* the source has come back before it */
 
     int input_ended;   /* no packet is left */
@@ -159,7 +159,7 @@ static int has_room(const Reader *r)
     return r->pending_count < MAX_PENDING_PACKETS && r->pending_bytes < MAX_PENDING_BYTES;
 }
 
-/* Of the packet that was read, which begins at `time`. */
+/* End of the current packet, which begins at `time`. */
 static int64_t packet_end(const Reader *r, int64_t time)
 {
     const AVStream *stream = r->source->format->streams[r->packet->stream_index];
@@ -187,7 +187,7 @@ static int is_before_part(const Reader *r, int64_t time)
     return stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || packet_end(r, time) <= r->from;
 }
 
-/* Takes the packet over when it is wanted. advance() has seen to it that there is room. */
+/* Keeps the packet if it is in the part. advance() has made room. */
 static int keep_packet(Reader *r)
 {
     const int64_t time = packet_time(r, r->packet);
@@ -221,17 +221,12 @@ static int send_packet(Reader *r)
     return ret;
 }
 
-static int is_subtitle(const Reader *r, const AVPacket *packet)
-{
-    return r->source->format->streams[packet->stream_index]->codecpar->codec_type ==
-           AVMEDIA_TYPE_SUBTITLE;
-}
-
 /* The times of the packet in r->packet. */
 static void note_times(Reader *r)
 {
     const int64_t time = packet_time(r, r->packet), end = packet_end(r, time);
-    if (!is_subtitle(r, r->packet))
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    if (stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE)
         note_end(&r->av_end, end);
     else if (time != AV_NOPTS_VALUE && r->any_end != AV_NOPTS_VALUE &&
              time - r->any_end > SOURCE_STRAY_US)
@@ -254,7 +249,7 @@ static int read_packet(Reader *r)
     return ret;
 }
 
-/* A connection that is lost is not waited for, when there are all frames that are wanted. */
+/* After the last frame, does not wait for a lost connection. */
 static int ends_tail(const Reader *r)
 {
     return r->frames_ended && source_is_return(r->packet);
@@ -289,7 +284,7 @@ static int read_one(Reader *r)
     return 0;
 }
 
-/* There is a track of which nothing has been read in the part: where it begins is not known. */
+/* True if no packet of some track has been read in the part, so its start is unknown. */
 static int awaits_track(const Reader *r)
 {
     for (unsigned i = 0; i < r->source->stream_count; i++) {
@@ -337,7 +332,7 @@ static int look_ahead(Reader *r)
     return ret == AVERROR(ENOMEM) ? ret : 0;
 }
 
-/* What is written first begins at 0. */
+/* The first written packet or frame gets time 0. */
 static void find_zero(Reader *r)
 {
     for (unsigned i = 0; i < r->source->stream_count; i++) {
@@ -379,10 +374,10 @@ static int64_t due_time(const Reader *r, const AVPacket *packet)
                         AV_TIME_BASE_Q);
 }
 
-/* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) into the message; those
+/* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`; those
  * due at or after the end of the part are dropped. Video stays in decode order, even if some of its
  * packets have no dts: none overtakes one that is held. */
-static void move_packets(Reader *r, Message *message, int64_t limit)
+static void move_packets(Reader *r, Decoded *decoded, int64_t limit)
 {
     int left = 0;
     memset(r->held, 0, r->source->stream_count);
@@ -392,7 +387,7 @@ static void move_packets(Reader *r, Message *message, int64_t limit)
         const int64_t time = due_time(r, packet);
         const int late = r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= r->end;
         const int due = limit == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time < limit;
-        if (!late && (!due || *held || message->packet_count == MESSAGE_PACKETS)) {
+        if (!late && (!due || *held || decoded->packet_count == DECODED_PACKETS)) {
             *held = (char)is_video(r, packet);
             r->pending[left++] = packet;
             continue;
@@ -403,7 +398,7 @@ static void move_packets(Reader *r, Message *message, int64_t limit)
             continue;
         }
         shift_packet(r, packet);
-        message->packets[message->packet_count++] = packet;
+        decoded->packets[decoded->packet_count++] = packet;
     }
     r->pending_count = left;
 }
@@ -423,12 +418,6 @@ static void drop_stray(Reader *r)
     r->end = r->av_end + SOURCE_STRAY_US;
 }
 
-/* No packets of other tracks can follow. */
-static int is_alone(const AVFormatContext *format)
-{
-    return format->nb_streams == 1 && !(format->ctx_flags & AVFMTCTX_NOHEADER);
-}
-
 static void end_frames(Reader *r)
 {
     r->frames_ended = 1;
@@ -439,24 +428,21 @@ static void end_frames(Reader *r)
     const int is_span = r->span.end_pts != INT64_MAX; /* what follows is another's */
     if (r->end == AV_NOPTS_VALUE && !is_span)
         return; /* the end of the input is the end */
-    if (!r->options.copy || is_alone(r->source->format))
+    const AVFormatContext *format = r->source->format;
+    const int is_alone = format->nb_streams == 1 && !(format->ctx_flags & AVFMTCTX_NOHEADER);
+    if (!r->options.copy || is_alone) /* no packets of other tracks follow */
         r->tail_ended = 1;
-}
-
-/* Decoders do not tell how long the last frame is shown if others were decoded after it. */
-static void lengthen_last(const Reader *r, AVFrame *frame)
-{
-    if (r->decoded_last == AV_NOPTS_VALUE || frame->pts < r->shown_last)
-        return;
-    const int64_t end = source_video_end(r->source, r->shown_last - r->decoded_last);
-    if (end != AV_NOPTS_VALUE)
-        FRAME_DURATION(frame) = FFMAX(FRAME_DURATION(frame), end - frame->pts);
 }
 
 /* Takes a decoded frame, or answers 0 without one in r->ready when it is not in the part. */
 static int take_frame(Reader *r, AVFrame *frame)
 {
-    lengthen_last(r, frame);
+    if (r->decoded_last != AV_NOPTS_VALUE && frame->pts >= r->shown_last) {
+        /* Decoders report too short a last frame if others are decoded after it. */
+        const int64_t last_end = source_video_end(r->source, r->shown_last - r->decoded_last);
+        if (last_end != AV_NOPTS_VALUE)
+            FRAME_DURATION(frame) = FFMAX(FRAME_DURATION(frame), last_end - frame->pts);
+    }
     const int64_t time = frame_time(r, frame, 0);
     const int64_t end = frame_time(r, frame, FRAME_DURATION(frame));
     if ((r->to != AV_NOPTS_VALUE && time >= r->to) || frame->pts >= r->span.end_pts) {
@@ -472,7 +458,7 @@ static int take_frame(Reader *r, AVFrame *frame)
         frame->color_range =
             r->options.range == READER_RANGE_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     const int is_first = r->from != AV_NOPTS_VALUE && !r->began;
-    if (is_first || frame->pts >= r->begin_pts) { /* what is before does not count */
+    if (is_first || frame->pts >= r->begin_pts) { /* earlier damage does not count */
         r->source->damage = (Damage){0};
         decoder_forget_damage(r->decoder);
         r->begin_pts = INT64_MAX;
@@ -596,14 +582,7 @@ static int advance(Reader *r, MediaError *error)
     return 0;
 }
 
-static int64_t damage_count(const Reader *r)
-{
-    const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
-    return frames->decode_errors + frames->corrupt_frames + frames->lost_frames +
-           packets->corrupt_packets + packets->read_errors;
-}
-
-int reader_next(Reader *r, Message *message, MediaError *error)
+int reader_next(Reader *r, Decoded *decoded, MediaError *error)
 {
     const int64_t begin = av_gettime_relative();
     const int ret = advance(r, error);
@@ -619,21 +598,23 @@ int reader_next(Reader *r, Message *message, MediaError *error)
     if (r->input_ended)
         drop_stray(r);
     if (!r->ready) {
-        move_packets(r, message, AV_NOPTS_VALUE);
-        return message->packet_count ? 0 : AVERROR_EOF;
+        move_packets(r, decoded, AV_NOPTS_VALUE);
+        return decoded->packet_count ? 0 : AVERROR_EOF;
     }
     const int64_t end = frame_time(r, r->ready, FRAME_DURATION(r->ready));
-    move_packets(r, message, end);
-    if (message->packet_count == MESSAGE_PACKETS)
-        return 0; /* the frame follows in a message of its own */
-    message->number = r->frames - 1;
-    r->recent[message->number % RECENT_FRAMES].pts = r->ready->pts;
-    r->recent[message->number % RECENT_FRAMES].lost = decoder_damage(r->decoder)->lost_frames;
+    move_packets(r, decoded, end);
+    if (decoded->packet_count == DECODED_PACKETS)
+        return 0; /* the frame comes next */
+    decoded->number = r->frames - 1;
+    r->recent[decoded->number % RECENT_FRAMES].pts = r->ready->pts;
+    r->recent[decoded->number % RECENT_FRAMES].lost = decoder_damage(r->decoder)->lost_frames;
     r->ready->pts -= av_rescale_q(r->zero, AV_TIME_BASE_Q, r->source->video->time_base);
-    message->frame = r->ready;
-    message->returned = r->returned;
-    message->decode_us = r->busy_us;
-    message->damage = damage_count(r);
+    decoded->frame = r->ready;
+    decoded->returned = r->returned;
+    decoded->decode_us = r->busy_us;
+    const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
+    decoded->damage = frames->decode_errors + frames->corrupt_frames + frames->lost_frames +
+                      packets->corrupt_packets + packets->read_errors;
     r->ready = NULL;
     r->returned = 0;
     r->busy_us = 0;

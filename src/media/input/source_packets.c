@@ -20,7 +20,7 @@
 #define SEEK_STEP_US 2000000
 #define MAX_PACKETS_TO_KEY 20000
 
-/* A time this far from what is due is a jump. */
+/* A time this far from the expected one is a jump. */
 #define JUMP_AHEAD_US 10000000
 #define JUMP_BACK_US 100000
 
@@ -95,11 +95,8 @@ static int64_t packet_time(const Source *s, int64_t time, int stream)
     return av_rescale_q(time, s->format->streams[stream]->time_base, AV_TIME_BASE_Q);
 }
 
-/*
- * A clock of few bits begins anew when it is full (after 26.5 hours in transport streams), and
- * libavformat sees that once at most. Of the times that one may stand for, it is the nearest to
- * what was read last.
- */
+/* Timestamps of few bits wrap around (after 26.5 hours in transport streams), and libavformat
+ * handles at most one wrap. Returns the candidate that is nearest to the last time read. */
 static int64_t unwrap(const Source *s, int64_t time, const AVStream *stream)
 {
     if (time == AV_NOPTS_VALUE || s->clock == AV_NOPTS_VALUE || stream->pts_wrap_bits >= 63)
@@ -126,7 +123,7 @@ int64_t source_track_start(const Source *s, const AVStream *stream)
         return time;
     if (par->initial_padding > 0 && par->sample_rate > 0) /* samples that the decoder drops */
         time += av_rescale(par->initial_padding, AV_TIME_BASE, par->sample_rate);
-    /* What an edit list puts before 0 is hidden. */
+    /* an edit list hides everything before 0 */
     return time < 0 && av_match_name("mov", s->format->iformat->name) ? 0 : time;
 }
 
@@ -278,7 +275,7 @@ static int go_to(Source *s, int64_t position)
     if (!source_can_seek(s) || s->pictures.count)
         return 0;
     s->clock = target;
-    /* Where there is no index, a seek lands anywhere near. */
+    /* without an index a seek lands anywhere near */
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
         if (seek_before(s, target - back) < 0 || source_is_stopped(s))
             break;
@@ -371,7 +368,7 @@ static int64_t look_back_length(const Source *s)
     return FFMIN(length, LOOK_BACK_US);
 }
 
-/* 0: what follows is not before `target` any more. */
+/* Returns 0 once packets reach `target`. */
 static int look_at(Source *s, AVPacket *packet, int64_t target,
                    void (*take)(void *opaque, const AVPacket *packet), void *opaque)
 {
@@ -446,23 +443,11 @@ static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
         packet->pts += by;
 }
 
-/* Since one of the times has jumped, what is nearer to those of the other tracks holds. */
+/* Returns the offset, current or previous, that brings `time` nearer to the other tracks. */
 static int64_t jump_of_subtitle(const Source *s, int64_t time)
 {
     const int64_t now = s->latest == AV_NOPTS_VALUE ? time : s->latest;
     return FFABS(time + s->jump - now) <= FFABS(time + s->last_jump - now) ? s->jump : s->last_jump;
-}
-
-/* Where no other track is that far ahead: or else it is a gap. */
-static int jumps_ahead(const Source *s, const TrackClock *clock, int64_t time)
-{
-    return clock->interval &&
-           time - FFMAX(clock->last + clock->interval, s->latest) > JUMP_AHEAD_US;
-}
-
-static int jumps_back(const TrackClock *clock, int64_t time)
-{
-    return clock->last + clock->duration - time > JUMP_BACK_US;
 }
 
 /* Returns the offset to add to the times of a packet that belongs at `time`. */
@@ -471,11 +456,14 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
     const int64_t due = clock->last + clock->interval;
     if (clock->last == AV_NOPTS_VALUE)
         return s->jump;
-    /* What the other track had in the file before the jump comes after it. */
+    /* this packet is from before the jump, though another track has passed it already */
     if (FFABS(time + s->last_jump - due) < JUMP_BACK_US &&
         FFABS(time + s->jump - due) > JUMP_BACK_US)
         return s->last_jump;
-    if (jumps_ahead(s, clock, time + s->jump) || jumps_back(clock, time + s->jump)) {
+    /* if another track is as far ahead it is a gap, and no jump */
+    const int64_t moved = time + s->jump;
+    const int ahead = clock->interval && moved - FFMAX(due, s->latest) > JUMP_AHEAD_US;
+    if (ahead || clock->last + clock->duration - moved > JUMP_BACK_US) {
         s->last_jump = s->jump;
         s->jump = due - time;
     }
@@ -509,11 +497,9 @@ static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, in
         note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
 }
 
-/*
- * Files joined end to end, and broadcasts, begin to count anew: from there on all times are moved
- * so that they go on. A time is taken for such a jump when it is far from when the track's next
- * packet is due.
- */
+/* In files joined end to end, and in broadcasts, timestamps restart. This moves all times after
+ * such a jump so that they continue. A time is a jump if it is far from the track's next expected
+ * one. */
 static void smooth_times(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
@@ -591,7 +577,7 @@ static int is_wanted_yet(Source *s, AVPacket *packet)
     return is_key;
 }
 
-/* Some packets were queued before it was known what is wanted of the file. */
+/* Some packets were queued before the tracks were chosen. */
 static int is_wanted(Source *s, AVPacket *packet)
 {
     return (unsigned)packet->stream_index < s->stream_count &&
@@ -648,7 +634,7 @@ static void note_corrupt_ends(Source *s)
     }
 }
 
-/* 0: the packet is to be handed out; 1: go on reading. */
+/* 0: returns this packet to the caller; 1: reads on. */
 static int take_packet(Source *s, AVPacket *packet)
 {
     s->failures = 0;
@@ -688,7 +674,7 @@ static void note_read_error(Source *s, int ret)
     s->failed_at = at;
 }
 
-/* The next one that can be read: what has gone since is damage. */
+/* Reads the next readable picture; missing ones count as damage. */
 static int read_picture(Source *s, AVPacket *packet)
 {
     while (s->next_picture < s->pictures.count && !source_is_stopped(s)) {
@@ -880,7 +866,7 @@ int source_is_changed(const Source *s, const char *path, MediaError *error)
     const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);
     if (s->pipe)
         return 0;
-    if (s->pictures.count) /* of which the first is open */
+    if (s->pictures.count) /* the first one is open */
         path = s->pictures.paths[0];
     if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
         return media_fail(

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "media/message.h"
+#include "media/decoded.h"
 #include "panel/canvas.h"
 #include "player/view/view_uploader.h"
 

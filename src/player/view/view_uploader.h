@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "media/message.h"
+#include "media/decoded.h"
 
 typedef enum ViewSide {
     VIEW_INPUT = 0, /* as decoded */

@@ -1,0 +1,58 @@
+#include "run/run_frame.h"
+
+#include <stdlib.h>
+
+#include "media/gpu_frame.h"
+#include "media/packet_bytes.h"
+
+Frame *frame_alloc(void)
+{
+    return calloc(1, sizeof(Frame));
+}
+
+void frame_free(Frame **frame)
+{
+    Frame *f = *frame;
+    if (!f)
+        return;
+    frame_drop_pictures(f);
+    decoded_clear(&f->decoded);
+    lumeq_curve_unref(&f->curve);
+    free(f->arrays);
+    free(f);
+    *frame = NULL;
+}
+
+void frame_drop_pictures(Frame *f)
+{
+    gpu_frame_free(&f->decoded.frame);
+    gpu_frame_free(&f->out);
+    for (int i = 0; i < FRAME_PREVIOUS; i++)
+        gpu_frame_free(&f->previous[i]);
+}
+
+int frame_ask_stats(Frame *f, int arrays)
+{
+    f->arrays = arrays ? calloc(1, sizeof(*f->arrays)) : NULL;
+    f->stats = equalizer_ask_stats(f->arrays);
+    return arrays && !f->arrays ? AVERROR(ENOMEM) : 0;
+}
+
+void frame_note_skipped(Frame *next, const Frame *skipped)
+{
+    next->decoded.skipped += skipped->decoded.skipped + 1;
+    next->decoded.returned |= skipped->decoded.returned;
+}
+
+int64_t frame_bytes(const Frame *f)
+{
+    const Decoded *d = &f->decoded;
+    int64_t bytes = 0;
+    for (int i = 0; i < d->packet_count; i++)
+        bytes += (int64_t)packet_bytes(d->packets[i]);
+    if (d->frame)
+        bytes += decoded_frame_bytes(d->frame, NULL);
+    if (f->out)
+        bytes += decoded_frame_bytes(f->out, d->frame);
+    return bytes;
+}

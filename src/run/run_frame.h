@@ -1,0 +1,66 @@
+/* A frame on its way from the decoder to the sinks, and all that is known about it. */
+#ifndef LUMEQ_RUN_RUN_FRAME_H
+#define LUMEQ_RUN_RUN_FRAME_H
+
+#include "media/decoded.h"
+#include "run/equalizer_frame.h"
+
+/* Number of frames before it that a curve may refer to. */
+#define FRAME_PREVIOUS 3
+
+/* Whoever took it from a queue owns it and everything in it. */
+typedef struct Frame {
+    Decoded decoded; /* as it came from the decoder; without a frame: copied packets only */
+
+    /* For the equalizer. */
+    AVFrame *previous[FRAME_PREVIOUS]; /* the frames before it, the nearest first, or NULL */
+    int first;                         /* true if it has nothing to do with the frames before it */
+    int64_t sequence;                  /* LumeqFrame.number; 0: the library counts */
+    LumeqCurve *curve;                 /* NULL: the equalizer makes it */
+    int on_device;    /* whether `out` may be in the GPU's memory; then, if it is */
+    int64_t begun_at; /* av_gettime_relative() */
+
+    /* From the equalizer. */
+    AVFrame *out;
+    LumeqFrameStats stats;
+    StatsArrays *arrays; /* arrays of `stats`, or NULL */
+    double equalize_us;  /* seen from outside */
+    int result, is_done; /* of the ApplyPool */
+
+    /* In the window. */
+    int generation; /* frames after one start of a feed have the same */
+    int revision;   /* of the settings */
+    int end;        /* not 0: no frame, but the end of the generation; an AVERROR or a fault */
+    int wanted;     /* EqualizeStageOptions.take() gets it */
+
+    /* For the sinks. */
+    int64_t number;    /* in the output, see RunLoop; in the window from 1 on, and the same when it
+                          is equalized again */
+    int is_first;      /* true for the first frame of the loop */
+    int64_t time_us;   /* in the output */
+    int64_t zero_us;   /* time of the input that is 0 in the output */
+    double begin_us;   /* when the first sink got it, by run_now_us() */
+    const char *words; /* what the equalizer decided; NULL: unknown */
+    MediaError *error; /* for the sink that fails */
+} Frame;
+
+/* An empty one. NULL: out of memory. */
+Frame *frame_alloc(void);
+
+/* NULL is allowed inside. */
+void frame_free(Frame **frame);
+
+/* Frees the frames, and keeps the packets. */
+void frame_drop_pictures(Frame *frame);
+
+/* Prepares `stats` for the library to fill. `arrays`: true if it fills the arrays. AVERROR(ENOMEM).
+ */
+int frame_ask_stats(Frame *frame, int arrays);
+
+/* `skipped` is left out before `next`, which then says so. */
+void frame_note_skipped(Frame *next, const Frame *skipped);
+
+/* Bytes of memory that it keeps, about. */
+int64_t frame_bytes(const Frame *frame);
+
+#endif
