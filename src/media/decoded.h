@@ -22,7 +22,7 @@ typedef struct Decoded {
     double decode_us;           /* spent on reading and decoding it */
     int64_t damage;             /* how often the input was found damaged up to this frame */
     int returned; /* true for the first frame after the camera or URL was gone for a while */
-    int preview;  /* true for a frame from before the position that was asked for */
+    int preview;  /* true for a frame before the requested position */
     int skipped;  /* number of frames before it that the feed left out: in a hurry, or as a live
                      input has a newer one */
 } Decoded;
@@ -30,8 +30,7 @@ typedef struct Decoded {
 /* Frees the packets and the frame, and makes it empty. */
 void decoded_clear(Decoded *decoded);
 
-/* Bytes of memory of a frame's buffers. Buffers that `without` has, too, do not count; NULL: all
- * count. */
+/* Bytes of a frame's buffers, except those that it shares with `without`, which may be NULL. */
 int64_t decoded_frame_bytes(const AVFrame *frame, const AVFrame *without);
 
 #endif

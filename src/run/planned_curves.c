@@ -24,7 +24,7 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
     return 0;
 }
 
-/* Another frame than the one that was measured. */
+/* The frame is not the measured one. */
 static int note_other(PlannedCurves *p, MediaError *error)
 {
     const PlannedOptions *o = &p->options;

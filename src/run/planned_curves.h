@@ -1,6 +1,6 @@
 /*
- * Frames equalized by curves that were planned: each is that of a frame that was measured before,
- * ahead of it or for a job. One thread at a time, but for planned_apply().
+ * Equalizes frames by known curves, which a lookahead or a job has made from the measures of the
+ * same frames. One thread at a time, except for planned_apply().
  */
 #ifndef LUMEQ_RUN_PLANNED_CURVES_H
 #define LUMEQ_RUN_PLANNED_CURVES_H
@@ -10,15 +10,15 @@
 #include "run/run_frame.h"
 
 typedef struct PlannedOptions {
-    /* The next frame that was measured, and its curve, which is given back: 1; 0 after the last; or
-     * a fault. */
+    /* Returns 1 and the next measured frame with its curve, which the caller unrefs; 0 after the
+     * last; or a fault. */
     int (*next)(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error);
     void *opaque;
-    int64_t count;         /* how many there are */
-    int strict;            /* another frame than was measured is MEDIA_INPUT */
-    int depth;             /* that frames of 8 bits were brought to since; 0: their own */
-    LumeqContext *context; /* that equalizes */
-    const Source *source;  /* that the frames come from */
+    int64_t count;         /* number of curves */
+    int strict;            /* true: fails with MEDIA_INPUT if a frame is not the measured one */
+    int depth;             /* depth of converted frames of 8 bits; 0: their own */
+    LumeqContext *context; /* the equalizer's */
+    const Source *source;  /* source of the frames */
     const char *path;      /* of the input */
 } PlannedOptions;
 
@@ -29,10 +29,9 @@ typedef struct PlannedCurves PlannedCurves;
 /* Everything in the options must outlive it. MEDIA_INPUT. */
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error);
 
-/* The curve of the next frame, to be given back with lumeq_curve_unref(): 1. Or 0 if `in` is not
- * the frame that was measured: this one and all that follow are to be equalized otherwise. `zero`:
- * what became 0 of the input's times, see reader_zero(). MEDIA_INPUT (also: the file has been
- * changed since). */
+/* Returns 1 and the curve of the next frame, which the caller unrefs. 0: `in` is not the measured
+ * frame, so no curves are left for it and the frames after it. `zero`: see reader_zero().
+ * MEDIA_INPUT, also if the file was changed. */
 int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqCurve **curve,
                  MediaError *error);
 
@@ -43,16 +42,16 @@ int planned_apply(const PlannedCurves *planned, LumeqCurve *curve, const AVFrame
                   AVFrame *const before[FRAME_PREVIOUS], AVFrame *out, LumeqFrameStats *stats,
                   MediaError *error);
 
-/* Curves that were taken. */
+/* Number of curves taken. */
 int64_t planned_count(const PlannedCurves *planned);
 
-/* After the last frame: the frames were not those that were measured. */
+/* After the last frame: true if the frames were not the measured ones. */
 int planned_differs(const PlannedCurves *planned);
 
 void planned_close(PlannedCurves **planned);
 
-/* ---- several at a time: such frames do not depend on each other, so a GPU uploads one while it
- * computes another and downloads a third ---- */
+/* ---- threads. Such frames do not depend on each other, so the GPU uploads one while it computes
+ * another and downloads a third. ---- */
 
 /* Maximum number of frames in work. */
 #define APPLY_MOST 4
@@ -64,16 +63,15 @@ typedef struct ApplyPool ApplyPool;
  * started. */
 ApplyPool *apply_pool_create(const PlannedCurves *planned, int threads, int writes);
 
-/* Equalizes a frame by its curve and the frames before it. At most APPLY_MOST frames are started
- * and not waited for. Waiting returns the answer of planned_apply(); frames may be waited for in
- * any order. */
+/* Equalizes a frame by its curve and `previous`. At most APPLY_MOST frames may be started and not
+ * waited for. apply_pool_wait() returns the result of planned_apply(). */
 void apply_pool_start(ApplyPool *pool, Frame *frame);
 int apply_pool_wait(ApplyPool *pool, Frame *frame);
 
 /* The first error of any frame, after apply_pool_wait(). */
 const MediaError *apply_pool_error(const ApplyPool *pool);
 
-/* Every frame was waited for. NULL is allowed inside. */
+/* No frame may be in work. *pool may be NULL. */
 void apply_pool_close(ApplyPool **pool);
 
 #endif

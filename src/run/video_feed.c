@@ -9,29 +9,29 @@
 #include "media/side_data.h"
 #include "run/decode_stage.h"
 
-/* Decoded frames that wait: enough to ride out an uneven decoder, few enough to keep memory small
- * (a 4K frame has 12 MB). A decoder with many threads has the next frames at hand itself, and what
- * waits here would only be older when it is seen. One on a GPU has few frames to give. */
+/* Number of waiting frames: enough to ride out an uneven decoder, few enough to keep memory small
+ * (a 4K frame has 12 MB). A decoder with many threads holds the next frames itself, and a GPU has
+ * few surfaces: then one frame waits. */
 #define QUEUE_LENGTH 6
 #define SHORT_QUEUE_LENGTH 1
 #define MANY_THREADS 4
 
-/* After a hurry, holes may be its work for as many frames: those a decoder was at work on. */
+/* Number of frames after a hurry that may still be missing because of it. */
 #define AFTER_HURRY 64
 
 struct VideoFeed {
     VideoFeedOptions options;
-    int live;       /* the one frame that waits gives way to a newer one */
+    int live;       /* true: a newer frame replaces the waiting one */
     Camera *camera; /* or NULL */
     Demuxer *demuxer;
-    pthread_mutex_t lock; /* of the decoder, where it is replaced */
+    pthread_mutex_t lock; /* held while the decoder is replaced */
     Decoder *decoder;
     const Source *source;
     const AVStream *stream;
     int64_t source_start;
     DecodeStage *stage;
-    int room;         /* frames that may wait in it */
-    AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
+    int room;         /* number of frames that may wait in it */
+    AVPacket *packet; /* not blank: was read, and the decoder has not taken it */
     atomic_int hurry;
     atomic_int range; /* as in the options */
 
@@ -39,14 +39,14 @@ struct VideoFeed {
     FeedStart start;
     int64_t again_from; /* after a restart, the position of the first frame; else INT64_MIN */
     Decoded held;       /* the last frame before the requested position */
-    Decoded following;  /* comes after that one */
-    int64_t given;      /* frames that are no previews */
-    int part;           /* it has ended before the input */
+    Decoded following;  /* the frame after it */
+    int64_t given;      /* number of frames except previews */
+    int part;           /* see video_feed_is_part() */
     int previewed;
-    int hurried;     /* frames that may have a hole before them */
+    int hurried;     /* number of next frames that may follow a skipped one */
     int64_t end;     /* end of the frame before, or AV_NOPTS_VALUE */
-    int64_t returns; /* of the camera */
-    int64_t dropped; /* packets, by demuxer_dropped() at the frame before */
+    int64_t returns; /* CameraStatus.returns at the frame before */
+    int64_t dropped; /* demuxer_dropped() at the frame before */
     double busy_us;
 };
 
