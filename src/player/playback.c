@@ -133,12 +133,6 @@ static int start_pictures(Playback *p)
     return ret < 0 ? ret : video_feed_start(p->feed, &w->start, &w->error);
 }
 
-static int start_pictures_again(Playback *p)
-{
-    demuxer_pause(p->demuxer);
-    return video_feed_restart(p->feed, &p->work.place, &p->work.error);
-}
-
 static int open_and_start_sound(Playback *p, char *why, size_t size)
 {
     PlaybackWork *w = &p->work;
@@ -187,8 +181,10 @@ static void *work_main(void *arg)
         if (!atomic_load(&w->overtaken))
             ret = start_pictures(p);
     }
-    if (ret >= 0 && w->again && !w->starts)
-        ret = start_pictures_again(p);
+    if (ret >= 0 && w->again && !w->starts) {
+        demuxer_pause(p->demuxer);
+        ret = video_feed_restart(p->feed, &w->place, &w->error);
+    }
     if (ret >= 0 && w->sounds && !atomic_load(&w->overtaken))
         start_sound(p);
     atomic_store(&w->done, 1);

@@ -201,15 +201,6 @@ static void drop_first(Playback *b)
     frame_free(&frame);
 }
 
-/* Lets the decoder skip frames while they come late. */
-static void hurry_if_late(Playback *b, int64_t lateness)
-{
-    if (lateness > HURRY_US)
-        playback_hurry(b, 1);
-    else if (lateness < HURRY_ENOUGH_US)
-        playback_hurry(b, 0);
-}
-
 static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaError *error)
 {
     const int64_t lead = (int64_t)s->shown.measured.timings.fill + LEAD_US;
@@ -227,7 +218,10 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
         *wait = FFMIN(*wait, until);
         return SHOWING_NOTHING;
     }
-    hurry_if_late(b, now - due);
+    if (now - due > HURRY_US) /* the decoder skips frames while they come late */
+        playback_hurry(b, 1);
+    else if (now - due < HURRY_ENOUGH_US)
+        playback_hurry(b, 0);
     return show_next(s, b, due, error);
 }
 

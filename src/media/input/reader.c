@@ -365,15 +365,6 @@ static int is_video(const Reader *r, const AVPacket *packet)
            AVMEDIA_TYPE_VIDEO;
 }
 
-/* When a packet is due: video is decoded before it is shown. */
-static int64_t due_time(const Reader *r, const AVPacket *packet)
-{
-    if (!is_video(r, packet) || packet->dts == AV_NOPTS_VALUE)
-        return packet_time(r, packet);
-    return av_rescale_q(packet->dts, r->source->format->streams[packet->stream_index]->time_base,
-                        AV_TIME_BASE_Q);
-}
-
 /* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`; those
  * due at or after the end of the part are dropped. Video stays in decode order, even if some of its
  * packets have no dts: none overtakes one that is held. */
@@ -384,7 +375,11 @@ static void move_packets(Reader *r, Decoded *decoded, int64_t limit)
     for (int i = 0; i < r->pending_count; i++) {
         AVPacket *packet = r->pending[i];
         char *held = &r->held[packet->stream_index];
-        const int64_t time = due_time(r, packet);
+        int64_t time = packet_time(r, packet);
+        if (is_video(r, packet) && packet->dts != AV_NOPTS_VALUE) /* decoded before it is shown */
+            time = av_rescale_q(packet->dts,
+                                r->source->format->streams[packet->stream_index]->time_base,
+                                AV_TIME_BASE_Q);
         const int late = r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= r->end;
         const int due = limit == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time < limit;
         if (!late && (!due || *held || decoded->packet_count == DECODED_PACKETS)) {

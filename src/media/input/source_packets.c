@@ -360,14 +360,6 @@ static int has_subtitles(const Source *s)
     return 0;
 }
 
-static int64_t look_back_length(const Source *s)
-{
-    const int64_t rate = s->format->bit_rate;
-    const int64_t length =
-        rate > 0 ? av_rescale(LOOK_BACK_BYTES, 8 * AV_TIME_BASE, rate) : INT64_MAX;
-    return FFMIN(length, LOOK_BACK_US);
-}
-
 /* Returns 0 once packets reach `target`. */
 static int look_at(Source *s, AVPacket *packet, int64_t target,
                    void (*take)(void *opaque, const AVPacket *packet), void *opaque)
@@ -391,7 +383,10 @@ static int look_at(Source *s, AVPacket *packet, int64_t target,
 void source_look_back(Source *s, int64_t position,
                       void (*take)(void *opaque, const AVPacket *packet), void *opaque)
 {
-    const int64_t target = source_start(s) + position, from = position - look_back_length(s);
+    const int64_t target = source_start(s) + position, rate = s->format->bit_rate;
+    const int64_t length =
+        rate > 0 ? av_rescale(LOOK_BACK_BYTES, 8 * AV_TIME_BASE, rate) : INT64_MAX;
+    const int64_t from = position - FFMIN(length, LOOK_BACK_US);
     AVPacket *packet;
     if (position <= 0 || s->pictures.count || !S_ISREG(s->file.st_mode) || !source_can_seek(s) ||
         !has_subtitles(s) || !(packet = av_packet_alloc()))
@@ -441,13 +436,6 @@ static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
         packet->dts += by;
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts += by;
-}
-
-/* Returns the offset, current or previous, that brings `time` nearer to the other tracks. */
-static int64_t jump_of_subtitle(const Source *s, int64_t time)
-{
-    const int64_t now = s->latest == AV_NOPTS_VALUE ? time : s->latest;
-    return FFABS(time + s->jump - now) <= FFABS(time + s->last_jump - now) ? s->jump : s->last_jump;
 }
 
 /* Returns the offset to add to the times of a packet that belongs at `time`. */
@@ -513,8 +501,11 @@ static void smooth_times(Source *s, AVPacket *packet)
         return;
     }
     if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
+        /* of the current and the previous offset, the one that brings it nearer to other tracks */
+        const int64_t now = s->latest == AV_NOPTS_VALUE ? time : s->latest;
+        const int is_new = FFABS(time + s->jump - now) <= FFABS(time + s->last_jump - now);
         if (has_jumps)
-            move(packet, jump_of_subtitle(s, time), stream);
+            move(packet, is_new ? s->jump : s->last_jump, stream);
         return;
     }
     s->clock = time;
@@ -624,16 +615,6 @@ static void hand_out(Source *s, AVPacket *packet)
     clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
 }
 
-/* At the end no other packet shows that nothing is missing. */
-static void note_corrupt_ends(Source *s)
-{
-    for (unsigned i = 0; i < s->stream_count; i++) {
-        if (s->clocks[i].corrupt)
-            note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
-        s->clocks[i].corrupt = 0;
-    }
-}
-
 /* 0: returns this packet to the caller; 1: reads on. */
 static int take_packet(Source *s, AVPacket *packet)
 {
@@ -664,14 +645,6 @@ static int read_frame(Source *s, AVPacket *packet)
     if (!s->io)
         ret = network_end_wait(s->network, ret);
     return ret == AVERROR_EOF && s->network->lost ? s->network->lost : ret;
-}
-
-static void note_read_error(Source *s, int ret)
-{
-    const int64_t at = s->io ? avio_tell(s->io) : 0;
-    if (!s->failures || at != s->failed_at)
-        note_damage(s, &s->damage.read_errors, ret);
-    s->failed_at = at;
 }
 
 /* Reads the next readable picture; missing ones count as damage. */
@@ -736,8 +709,12 @@ static int read_packet(Source *s, AVPacket *packet)
             continue;
         if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
             return ret;
-        if (ret != AVERROR_EXIT) /* reported late: a seek interrupted the read before it */
-            note_read_error(s, ret);
+        if (ret != AVERROR_EXIT) { /* reported late: a seek interrupted the read before it */
+            const int64_t at = s->io ? avio_tell(s->io) : 0;
+            if (!s->failures || at != s->failed_at)
+                note_damage(s, &s->damage.read_errors, ret);
+            s->failed_at = at;
+        }
         if (s->network && s->network->lost)
             return AVERROR_EOF;
         if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
@@ -750,8 +727,11 @@ int source_read_own(Source *s, AVPacket *packet)
     if (s->pictures.count)
         return read_picture(s, packet);
     const int ret = read_packet(s, packet);
-    if (ret == AVERROR_EOF)
-        note_corrupt_ends(s);
+    for (unsigned i = 0; ret == AVERROR_EOF && i < s->stream_count; i++) {
+        if (s->clocks[i].corrupt) /* no later packet shows that nothing is missing */
+            note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+        s->clocks[i].corrupt = 0;
+    }
     if (ret != AVERROR_EOF || take_first(s->held, packet) < 0)
         return ret;
     hand_out(s, packet);
