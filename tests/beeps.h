@@ -110,8 +110,7 @@ typedef struct BeepFinder {
     double first_wave; /* when, in the beep */
 } BeepFinder;
 
-/* `position` and what is found is in seconds of position, `step` seconds of time until the next
- * sample. */
+/* Takes the next sample. Positions are in seconds; `step` is the time until the next sample. */
 static inline void beep_find(BeepFinder *b, double sample, double position, double step)
 {
     const double threshold = BEEP_LEVEL / 4;
@@ -134,7 +133,7 @@ static inline void beep_find(BeepFinder *b, double sample, double position, doub
     b->last = sample;
 }
 
-/* Where the beep that is nearest to a position begins. */
+/* Start of the beep nearest to a position. */
 static inline double beep_nearest(double position)
 {
     const double n = rint((position - BEEP_FIRST) / BEEP_EVERY);

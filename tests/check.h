@@ -1,11 +1,10 @@
 /*
- * A small harness for tests in C: TEST(name) { ... } is a test, CHECK() counts and goes on,
- * TEST_MAIN runs the tests of the file in its order and answers 0 (all passed), 1 (something
- * failed) or CHECK_SKIPPED (every test was skipped).
+ * A small harness for tests in C: TEST(name) { ... } defines a test, CHECK() counts and continues,
+ * TEST_MAIN runs the file's tests in order and returns 0 (all passed), 1 (something failed) or
+ * CHECK_SKIPPED (every test was skipped).
  *
- * Arguments of the program: names of tests to run (all without), --seed N to repeat a run
- * (without: $CHECK_SEED, else the time), and --seconds N for tests that go on as long as they are
- * let.
+ * Arguments of the program: names of tests to run (default: all), --seed N to repeat a run
+ * (default: $CHECK_SEED, else the time), and --seconds N for tests of unlimited length.
  */
 #ifndef LUMEQ_TESTS_CHECK_H
 #define LUMEQ_TESTS_CHECK_H
@@ -21,13 +20,13 @@
 
 #define CHECK_SKIPPED 77
 
-/* By how much limits that keep a test from hanging are longer in a sanitizer's build. */
+/* Factor for time limits in a sanitizer's build. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define CHECK_SLOWER 5
 #else
 #define CHECK_SLOWER 1
 #endif
-#define CHECK_MAX_PRINTED 20 /* failures of one test that are printed, not only counted */
+#define CHECK_MAX_PRINTED 20 /* failures printed per test; more are only counted */
 
 #define CHECK_MAX_TESTS 100
 
@@ -37,11 +36,11 @@ typedef struct CheckTest {
 } CheckTest;
 
 static struct {
-    atomic_int passed, failed;        /* of the test that runs; any of its threads may count */
-    char skipped[256];                /* why it was, "" if not */
+    atomic_int passed, failed;        /* of the running test; any of its threads may count */
+    char skipped[256];                /* reason; "" if not skipped */
     uint64_t seed;                    /* of the whole run */
-    int seconds;                      /* for each test that never ends by itself */
-    CheckTest tests[CHECK_MAX_TESTS]; /* of the file, by their lines */
+    int seconds;                      /* for each test of unlimited length */
+    CheckTest tests[CHECK_MAX_TESTS]; /* of the file, ordered by line */
     int lines[CHECK_MAX_TESTS], count;
 } check_state;
 
@@ -84,14 +83,14 @@ check_that(int ok, const char *file, int line, const char *condition, const char
     return 0;
 }
 
-/* CHECK(condition, format, ...): answers whether the condition holds, so that a test can give up.
+/* CHECK(condition, format, ...): returns whether the condition holds, so that a test can give up.
  */
 #define CHECK(condition, ...) check_that(!!(condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
 
-/* In front of a variable: free(&variable) when its block ends, also where a test gives up. */
+/* Before a variable: calls free(&variable) when its block ends, also if a test gives up. */
 #define FREED_BY(free) __attribute__((cleanup(free)))
 
-/* The test that runs cannot run here; it returns right after. */
+/* Marks the running test as skipped; it must return right after. */
 __attribute__((format(printf, 1, 2))) static inline void check_skip(const char *format, ...)
 {
     va_list args;
@@ -100,37 +99,36 @@ __attribute__((format(printf, 1, 2))) static inline void check_skip(const char *
     va_end(args);
 }
 
-/* Of cases that are all of one kind, one in so many is looked at: a sanitizer finds its mistakes in
- * a few of them, and $CHECK_SHORT asks for a fifth of them. */
+/* Under a sanitizer or with $CHECK_SHORT, only one in check_share() of similar cases is run. */
 static inline int check_share(void)
 {
     return CHECK_SLOWER > 1 || getenv("CHECK_SHORT") ? 5 : 1;
 }
 
-/* So many rounds with random content, or the share of them. */
+/* N rounds with random content, or the share of them. */
 static inline int check_rounds(int n)
 {
     return (n + check_share() - 1) / check_share();
 }
 
-/* Whether number n of such cases is looked at: with another seed others are. */
+/* True if case n is run; other seeds run other cases. */
 static inline int check_drawn(int n)
 {
     return ((uint64_t)n + check_state.seed) % (uint64_t)check_share() == 0;
 }
 
-/* Not 0: the test that runs has no threads, and is skipped: ThreadSanitizer says nothing of it. */
+/* Skips a test without threads under ThreadSanitizer; returns not 0 then. */
 static inline int check_without_threads(void)
 {
 #ifdef __SANITIZE_THREAD__
-    check_skip("ThreadSanitizer has nothing to say of one thread");
+    check_skip("ThreadSanitizer finds nothing in one thread");
     return 1;
 #else
     return 0;
 #endif
 }
 
-/* Answers 0 passed, 1 failed, CHECK_SKIPPED. */
+/* Returns 0 (passed), 1 (failed) or CHECK_SKIPPED. */
 static inline int check_run(const CheckTest *test)
 {
     atomic_store(&check_state.passed, 0);
@@ -193,7 +191,7 @@ static inline int check_main(const CheckTest *tests, int count, int argc, char *
     return failed || !ran ? 1 : skipped == ran ? CHECK_SKIPPED : 0;
 }
 
-/* A test that does nothing, and is skipped, where the condition does not hold. */
+/* A test that runs only if the condition holds; the condition must call check_skip() otherwise. */
 #define TEST_IF(name, condition)                                                                   \
     static void name##_if(void);                                                                   \
     TEST(name)                                                                                     \
@@ -203,7 +201,7 @@ static inline int check_main(const CheckTest *tests, int count, int argc, char *
     }                                                                                              \
     static void name##_if(void)
 
-/* Runs all that is a TEST(). */
+/* Runs the file's TEST()s. */
 static inline int check_file(int argc, char **argv)
 {
     return check_main(check_state.tests, check_state.count, argc, argv);
@@ -222,7 +220,8 @@ static inline int check_file(int argc, char **argv)
         return check_main(tests, (int)(sizeof(tests) / sizeof((tests)[0])), argc, argv);           \
     }
 
-/* For what only makes test data, sample by sample: instrumented, it is most of a test's time. */
+/* For functions that make test data sample by sample: instrumented, they would take most of the
+ * time. */
 #define CHECK_NOT_INSTRUMENTED __attribute__((no_sanitize_thread, no_sanitize_address))
 
 /* splitmix64, by Sebastiano Vigna, public domain: the value number `index` of the stream `seed`. */
@@ -238,7 +237,7 @@ typedef struct CheckRandom {
     uint64_t seed, index;
 } CheckRandom;
 
-/* A stream that differs from run to run, and from `number` to `number`. */
+/* A stream that depends on the seed and on `number`. */
 static inline CheckRandom check_random(uint64_t number)
 {
     return (CheckRandom){check_hash(check_state.seed, number), 0};

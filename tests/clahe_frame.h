@@ -79,7 +79,7 @@ static inline void clahe_apply(const TileGrid *grid, const CheckRect *src, const
                       grid->x.size, src->height, 0, &work->tables);
 }
 
-/* What a frame takes of its target, and the strength. */
+/* The frame's smoothing factor and strength. */
 static inline CurveResult *clahe_frame(uint32_t alpha, uint32_t strength)
 {
     static CurveResult frame;

@@ -29,7 +29,7 @@ static const char *refusal; /* before it is opened; no lock */
 static int only = -1;       /* number of the one that is lost; -1: any */
 static LumeqImage late[SLOTS];
 static void *blocks[BLOCKS]; /* its memory */
-/* What others have of it, in bytes, had at most, and may have. */
+/* Bytes reserved by decoders: now, at most, and the limit. */
 static uint64_t reserved, most_reserved, limit = (uint64_t)1 << 40;
 
 static struct timespec deadline(void)

@@ -1,56 +1,58 @@
 /*
- * A made-up CUDA backend in the place of the library's, which a static library leaves to it. It
- * computes on the CPU, has several frames at a time, and gives them back only to those who wait.
- * Tests can hold it up and lose it. Its memory is the host's.
+ * A fake CUDA backend that replaces the library's at link time. It computes on the CPU, keeps
+ * several frames in flight, and returns them only to callers that wait. Tests can block it and lose
+ * it. Its memory is the host's.
  */
 #ifndef LUMEQ_TESTS_FAKE_GPU_H
 #define LUMEQ_TESTS_FAKE_GPU_H
 
 #include "check.h"
 
-/* ---- a gate that each frame passes before it is computed; any thread may call these ---- */
+/* ---- a gate that blocks frames before they are computed; thread-safe ---- */
 
-/* A gate that is shut for so long opens by itself. */
+/* A gate that stays shut this long opens by itself. */
 #define GATE_LIVENESS_S (CHECK_SLOWER * 30)
 
 void gate_set(int shut);
 
-/* Whether a frame waits there. The second waits until one does; 0: none comes. */
+/* True if a frame waits at the gate. gate_wait() waits for that, and returns 0 if no frame comes.
+ */
 int gate_is_reached(void);
 int gate_wait(void);
 
-/* Not 0: it has opened by itself. */
+/* True if the gate has opened by itself. */
 int gate_gave_up(void);
 
-/* The most frames that it had at a time since the last call. Any thread. */
+/* Most frames in flight since the last call. Thread-safe. */
 int fake_gpu_most(void);
 
-/* It cannot be opened, and says why: a text that stays; NULL: it can. Before it is opened. */
+/* Makes opening fail with this text, which must stay valid; NULL: opening works. Call before
+ * opening. */
 void fake_gpu_refuse(const char *why);
 
-/* Surfaces of decoders may have so many bytes of it. Before it is opened. */
+/* Limits the memory for decoders' surfaces. Call before opening. */
 void fake_gpu_limit(int64_t bytes);
 
 /* ---- the loss ---- */
 
-/* It makes no progress once so many frames have come back. Without this call it is never lost. */
+/* Loses the GPU after N frames have come back. Without this call it is never lost. */
 void fake_gpu_lose_after(int frames);
 
-/* The same of frames that were measured; what else it has to do it goes on with. */
+/* Loses it after N measures; other work continues. */
 void fake_gpu_lose_after_measures(int frames);
 
 int fake_gpu_is_lost(void);
 
-/* Of the GPUs, by their number, this one alone is the one that is lost. */
+/* Only the GPU of this number is lost. */
 void fake_gpu_lose_only(int device);
 
-/* Called with the number of a GPU that is closed, and how many frames came back from it. */
+/* Called when a GPU is closed, with its number and the frames that came back from it. */
 extern void (*fake_gpu_closed)(int device, int frames);
 
-/* Writes into what it had to write when it was lost. Any time, from any thread. */
+/* Completes the writes that were pending when it was lost. Any time, any thread. */
 void fake_gpu_wake(void);
 
-/* Frees what a lost GPU keeps, once nobody has any of it. */
+/* Frees a lost GPU's memory, once nothing uses it. */
 void fake_gpu_free(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where rectangles lie to each other. */
+/* Relations of rectangles. */
 #ifndef LUMEQ_TESTS_RECTS_H
 #define LUMEQ_TESTS_RECTS_H
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Bytes, without what was freed and is kept for later; 0 where the system does not tell. */
+/* Resident memory in bytes, after returning freed memory to the system; 0 if unknown. */
 static inline int64_t resident_bytes(void)
 {
     long pages = 0;

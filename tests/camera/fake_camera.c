@@ -1,31 +1,29 @@
 /*
- * A camera that is not there: in a program that this library is preloaded into, one device file is
- * a camera of V4L2, though nothing lies at its path. It answers the system's calls as a driver does
- * and gives frames of a moving pattern in real time, raw (YUYV, NV12, YU12) or as JPEGs.
+ * A fake V4L2 camera: a program that preloads this library sees a camera at a device path where
+ * there is no file. The library answers system calls as a driver does, and delivers frames of a
+ * moving pattern in real time, raw (YUYV, NV12, YU12) or as JPEGs.
  *
  *     LD_PRELOAD=libfake_camera.so lumeq --camera
  *
- * With a sanitizer its run-time comes first, and ASAN_OPTIONS=verify_asan_link_order=0 allows that.
+ * With a sanitizer, set ASAN_OPTIONS=verify_asan_link_order=0.
  *
- * The environment says what it is:
- *   FAKE_CAMERA          its path, which begins with /dev/video; /dev/video0
+ * Environment (defaults after the semicolon):
+ *   FAKE_CAMERA          its path, beginning with /dev/video; /dev/video0
  *   FAKE_CAMERA_NAME     its name; "Fake Webcam"
- *   FAKE_CAMERA_MODES    what it offers, formats in this order, by code, size and rates; a size may
- *                        be a range with steps, then rates are two ends; without rates, it does not
- *                        say them: "MJPG 1280x720@30,15;YUYV 16x16-1920x1080/16x8@1-60;YUYV 8x8"
- *   FAKE_CAMERA_STATE    what is wrong with it, in words; nothing
- *   FAKE_CAMERA_CONTROL  a file with such words, which is read anew at every call: to be replaced
- * by rename(). Without it, FAKE_CAMERA_STATE holds.
- *   FAKE_OUTPUT          the path of a virtual camera, as of v4l2loopback, that takes YUYV, NV12
- * and YU12 by write(); it begins with /dev/video, too; none
- *   FAKE_OUTPUT_RECORD   a file that every picture which is written to it is added to; FILE.log has
- * a line for each format, rate, picture, and frame that the camera has handed out, with the times
+ *   FAKE_CAMERA_MODES    formats it offers, in order, as code, size and rates; a size may be a
+ * range with steps, then rates are a range; without rates, it reports none: "MJPG
+ * 1280x720@30,15;YUYV 16x16-1920x1080/16x8@1-60;YUYV 8x8" FAKE_CAMERA_STATE    its state, in the
+ * words below; empty FAKE_CAMERA_CONTROL  a file with such words, read at every call; replace it by
+ * rename(). Without it, FAKE_CAMERA_STATE applies. FAKE_OUTPUT          the path of a virtual
+ * camera like v4l2loopback's, which takes YUYV, NV12 and YU12 by write(); must begin with
+ * /dev/video; unset FAKE_OUTPUT_RECORD   a file that gets every picture written to it; FILE.log
+ * gets a line, with the time, for each format, rate, picture, and frame that the camera delivers
  *
  * The words, separated by blanks:
- *   gone          it is unplugged: what is open is lost for good, nothing can be opened
- *   at=PATH       it is at this path, which begins with /dev/video
- *   name=NAME     it is another one, of this name
- *   bus=NAME      it is plugged in there
+ *   gone          unplugged: open descriptors stay dead, nothing can be opened
+ *   at=PATH       it has this path, beginning with /dev/video
+ *   name=NAME     another camera, of this name
+ *   bus=NAME      plugged into this bus
  *   denied        opening it needs a permission
  *   busy          another program has it
  *   full          its bus has no room for the stream
@@ -33,30 +31,30 @@
  *   planar        it has the multi-planar interface only
  *   stall         no frames come
  *   eio           taking a frame fails
- *   rate=N        it sets this rate whatever is asked for
- *   norate        it does not say which rate is set
- *   refuse=CODE   it does not set this format, though it offers it
- *   malformed     what it calls JPEGs is none
+ *   rate=N        it always sets this rate
+ *   norate        it does not report its rate
+ *   refuse=CODE   it refuses this format, though it offers it
+ *   malformed     its JPEGs are garbage
  *   cut           its JPEGs end in the middle
  *   flagged       frames are marked as damaged by the driver; flagged=N: every Nth one
  *   short         raw frames end before their last row does; short=N: every Nth one
- *   pad=N         the rows of raw frames are so many bytes apart from each other
+ *   pad=N         rows of raw frames have N bytes of padding
  *   colours=C/E/Q/X  what the driver says of these: colour space, encoding, quantization, transfer,
  *                 by their numbers in V4L2
  *   lost=N        every Nth frame is lost on its way to the driver, which counts it
  *   uncounted     the driver does not number its frames
- *   clock=wall    their times are of the wall clock; clock=none: there are none
- *   wall=N        the wall clock was set ahead by so many seconds, or back
+ *   clock=wall    timestamps are the wall clock's; clock=none: no timestamps
+ *   wall=N        the wall clock was set ahead by N seconds, or back
  *
  * Words about the virtual camera:
  *   out.gone, out.denied, out.busy   as above
  *   out.taken     another program writes to it: it calls itself a camera
- *   out.captures  the same, also of a device that is none of v4l2loopback
- *   out.both      it is the camera, too, whose path it has
- *   out.other     it is none of v4l2loopback
- *   out.takes=CODE,CODE  it takes these formats only
- *   out.size=WxH  it has this size, whatever is asked for
- *   out.pad=N     its rows are so many bytes apart from each other
+ *   out.captures  the same, also for a device of another driver than v4l2loopback
+ *   out.both      one device is both the camera and the virtual camera
+ *   out.other     its driver is not v4l2loopback
+ *   out.takes=CODE,CODE  it takes only these formats
+ *   out.size=WxH  it always has this size
+ *   out.pad=N     its rows have N bytes of padding
  *   out.norate    it keeps no rate
  *   out.eio       writing to it fails
  *
@@ -82,7 +80,7 @@
 #include "fake_words.h"
 
 #define MAX_HANDLES 16
-/* In poll(), until it is seen that something has become wrong with the camera. */
+/* How often poll() checks whether the camera's state has changed. */
 #define LONGEST_NAP_US 10000
 
 static struct {
@@ -143,8 +141,7 @@ static void look(void)
         cam.handles[i].dead = !cam.handles[i].is_output;
 }
 
-/* Also without the lock, which the camera's owner alone needs: sanitizers open files, too, when
- * they have something to report, from wherever they are. */
+/* May be called without the lock: sanitizers open files to report something, from any place. */
 static struct Handle *find(int fd)
 {
     for (int i = 0; i < MAX_HANDLES; i++)
@@ -212,7 +209,7 @@ int open64(const char *path, int flags, ...)
     return open_any(path, flags, mode);
 }
 
-/* What open() is in programs that are compiled with _FORTIFY_SOURCE. */
+/* open() in programs compiled with _FORTIFY_SOURCE. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 
@@ -295,7 +292,7 @@ ssize_t write(int fd, const void *data, size_t size)
     return ret;
 }
 
-/* What has happened to the camera, in poll()'s words; else 0, and when to look again. */
+/* The camera's events for poll(); 0 and the time of the next check without events. */
 static short events(int fd, int64_t *next)
 {
     short found = 0;

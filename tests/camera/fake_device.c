@@ -40,7 +40,7 @@ static struct {
     Mode modes[MAX_MODES];
     unsigned mode_count;
 
-    /* What is set. */
+    /* The current setting. */
     const Mode *mode;
     unsigned width, height, rate;
 
@@ -140,7 +140,7 @@ static int concerns(const char *word, unsigned number)
     return fake_is(word) || (every && number % (unsigned)strtoul(every, NULL, 10) == 0);
 }
 
-/* What has come since the last call goes to the buffers that were there for it, or is lost. */
+/* Puts frames that came since the last call into queued buffers, or drops them. */
 static void advance(void)
 {
     const int64_t now = fake_now();
@@ -397,7 +397,7 @@ static void fill_format(struct v4l2_format *format)
                &pix->xfer_func);
 }
 
-/* Like drivers do, it takes the next best of what it does not have. */
+/* Like drivers, it adjusts what it does not support to the next best. */
 static int set_format(struct v4l2_format *format, int fd)
 {
     const struct v4l2_pix_format wanted = format->fmt.pix;

@@ -14,9 +14,9 @@ static struct {
     FILE *frames, *log;
 } out;
 
-/* ---- what is recorded ---- */
+/* ---- records ---- */
 
-/* NULL: nothing is to be recorded. */
+/* Returns NULL if nothing shall be recorded. */
 static FILE *open_beside(const char *end)
 {
     char path[4096];
@@ -62,7 +62,7 @@ ssize_t fake_output_write(const void *data, size_t size)
     return (ssize_t)size;
 }
 
-/* ---- what it is and is set to ---- */
+/* ---- ioctls ---- */
 
 static int query_capabilities(struct v4l2_capability *has)
 {
@@ -90,7 +90,7 @@ static int has_code(const char *list, uint32_t code)
     return 0;
 }
 
-/* It refuses formats that it does not take, and answers another size with its own. */
+/* Refuses formats that it does not take, and replaces other sizes by its own. */
 static int set_format(struct v4l2_format *format)
 {
     struct v4l2_pix_format *pix = &format->fmt.pix;

@@ -1,18 +1,18 @@
-/* What is said of the fake camera; see fake_camera.c. With its lock held. */
+/* The state of the fake camera in words; see fake_camera.c. Call with its lock held. */
 #ifndef LUMEQ_TESTS_FAKE_WORDS_H
 #define LUMEQ_TESTS_FAKE_WORDS_H
 
 #include <stdint.h>
 
-/* A variable of the environment, or `otherwise` where it is not set. */
+/* A variable of the environment, or `otherwise` if it is not set. */
 const char *fake_setting(const char *name, const char *otherwise);
 
-/* Looks at the words anew. */
+/* Reads the words again. */
 void fake_read_words(void);
 
 int fake_is(const char *word);
 
-/* What follows the word, as in "rate=", up to the next blank, or NULL where it is not there. */
+/* The text after a word like "rate=", up to the next blank; NULL without that word. */
 const char *fake_after(const char *word);
 
 /* How far the wall clock was set ahead, in microseconds. Also without the lock. */

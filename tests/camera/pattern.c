@@ -6,7 +6,7 @@
 #include <libavcodec/avcodec.h>
 
 #define NUMBER_BITS 16
-#define NUMBER_PART 8 /* of the height, the first of so many */
+#define NUMBER_PART 8 /* the number takes the upper eighth */
 #define QUALITY 4     /* of the JPEGs, as in -q:v */
 
 static unsigned char luma(unsigned x, unsigned y, unsigned width, unsigned height, unsigned number)
@@ -48,7 +48,7 @@ static void draw_luma_rows(unsigned char *to, unsigned step, unsigned width, uns
     }
 }
 
-/* Of rows of chroma no two beside each other are the same. */
+/* Adjacent rows of chroma differ. */
 static void draw_chroma_rows(unsigned char *to, unsigned bytes, unsigned rows, unsigned stride)
 {
     for (unsigned y = 0; y < rows; y++)

@@ -11,7 +11,7 @@ unsigned raw_row(uint32_t code, unsigned width);
 /* Bytes of a picture of one of these whose rows are `stride` apart. */
 size_t raw_size(uint32_t code, unsigned height, unsigned stride);
 
-/* Limited-range luma. What lies between the rows is no part of the picture. */
+/* Draws limited-range luma. Padding between rows is left alone. */
 void draw_raw(unsigned char *to, uint32_t code, unsigned width, unsigned height, unsigned stride,
               unsigned number);
 

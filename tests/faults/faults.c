@@ -1,13 +1,12 @@
 /*
- * Failures that a machine does not have when they are needed. Preloaded:
- *   FAULT_READ=NAME:OFFSET   what is read of files of this name fails from there on, as a bad disk
- *   FAULT_ALLOC=BYTES        there is no memory for so much at once, or more
- *   FAULT_HANG=NAME:N        after N calls this function never returns, one of the last below
- *   FAULT_HUNG=FILE          is created then
- *   FAULT_SLOW=MS            each packet that an encoder has left at its end takes this long
- *   FAULT_THREAD=N           the Nth thread cannot be started; N+: no later one either. It is said
- *                            on standard error
- *   FAULT_THREAD_OF=NAME     threads count that are started by code in files with this in the name
+ * Failures on demand, preloaded into a program:
+ *   FAULT_READ=NAME:OFFSET   reads of files of this name fail from this offset on
+ *   FAULT_ALLOC=BYTES        allocations of at least this size fail
+ *   FAULT_HANG=NAME:N        this function never returns after N calls; functions: at the end of
+ * this file FAULT_HUNG=FILE          is created when it hangs FAULT_SLOW=MS            flushing an
+ * encoder takes this long per packet FAULT_THREAD=N           starting the Nth thread fails, with a
+ * line on standard error; N+: later ones too FAULT_THREAD_OF=NAME     counts only threads started
+ * by code in files with this in their name
  */
 #include <dlfcn.h>
 #include <errno.h>

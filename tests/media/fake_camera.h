@@ -1,4 +1,4 @@
-/* What tests do with the fake camera that they run with, see tests/camera/fake_camera.c. */
+/* Control of the fake camera, which must be preloaded; see tests/camera/fake_camera.c. */
 #ifndef LUMEQ_TESTS_FAKE_CAMERA_H
 #define LUMEQ_TESTS_FAKE_CAMERA_H
 
@@ -12,7 +12,7 @@
 
 static atomic_int fake_stop;
 
-/* What is wrong with the camera from now on. */
+/* Sets the camera's state. */
 static inline void fake_camera_is(const char *words)
 {
     const char *path = getenv("FAKE_CAMERA_CONTROL");
@@ -28,7 +28,7 @@ static inline void fake_camera_clean_up(void)
     unlink(getenv("FAKE_CAMERA_CONTROL"));
 }
 
-/* A sound camera with these modes, NULL: its usual ones. */
+/* Makes it a working camera with these modes; NULL: its default ones. */
 static inline void fake_camera_has(const char *modes)
 {
     if (modes)
@@ -38,7 +38,7 @@ static inline void fake_camera_has(const char *modes)
     fake_camera_is("");
 }
 
-/* 0: this program is not run with it, and the test is skipped. */
+/* Returns 0 and skips the test if it is not preloaded. */
 static inline int fake_camera_ready(void)
 {
     static char control[64];

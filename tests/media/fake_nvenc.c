@@ -1,7 +1,7 @@
 /*
- * NVIDIA's encoder, made up: libnvidia-encode.so.1, as FFmpeg loads it. A packet of it is not a
- * picture, but says in words what one had: where its memory was, how its rows lie, a checksum of
- * each plane, and whether they were still the same when the packet was fetched.
+ * A fake NVIDIA encoder: libnvidia-encode.so.1, as FFmpeg loads it. Its packets are no pictures,
+ * but text about one: the place of its memory, the layout of its rows, a checksum of each plane,
+ * and whether these were still the same when the packet was fetched.
  */
 #include <stdio.h>
 #include <stdlib.h>

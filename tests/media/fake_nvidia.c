@@ -1,20 +1,20 @@
 /*
- * NVIDIA's driver and its decoder, made up: libcuda.so.1 and libnvcuvid.so.1 in one, as FFmpeg
- * loads them. Nothing is computed. What FAKE_NVDEC says in the environment is what the decoder
- * does:
+ * A fake NVIDIA driver and decoder: libcuda.so.1 and libnvcuvid.so.1 in one, as FFmpeg loads them.
+ * Nothing is computed; all memory is the host's. FAKE_NVDEC in the environment sets the decoder's
+ * behaviour:
  *
- * - none: it cannot be made
- * - N: N pictures are decoded, and each one after that fails, also where there is a file of them
- * - map N: all are, and N of them can be looked at
+ * - none: it cannot be created
+ * - N: N pictures are decoded, and each one after that fails
+ * - map N: all are decoded, but only N can be mapped
  *
  * FAKE_NVDEC_PICTURES: a file of NV12 pictures without padding, of FAKE_NVDEC_SIZE (160x90), which
- * are what it decodes, in the order of decoding; without, pictures are of one colour. Of several
- * files, with commas between them and as many sizes, a decoder takes the first one of its size.
- * FAKE_CUDA_COPIES: nothing more is copied after so many planes. All memory is the host's.
- * No more pictures can be looked at at a time than the decoder was made for, as with a real one.
- * FAKE_NVIDIA_TELLS: standard error gets a line whenever a picture is given back, or a decoder.
- * FAKE_NVIDIA_LOG: a file that gets a line at the end: how many contexts were made, and what was
- * not given back.
+ * the decoder returns in decoding order; without it, pictures have one colour. It may list several
+ * files, separated by commas, with as many sizes: a decoder takes the first file of its size.
+ * FAKE_CUDA_COPIES: copies fail after this many planes.
+ * FAKE_NVIDIA_TELLS: writes a line to standard error whenever a picture or a decoder is released.
+ * FAKE_NVIDIA_LOG: a file that gets a line at the end: contexts created, and resources not
+ * released. As with a real decoder, no more pictures can be mapped at a time than it was created
+ * for.
  */
 #include <ctype.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@
 
 static int contexts, decoders, mapped, most_mapped, decoded, blocks, copied, refused;
 
-/* What one was made with, what can be looked at now, and what it decodes. */
+/* A decoder: its parameters, mapped pictures, and the pictures it decodes. */
 typedef struct Decoder {
     int open, outputs, mapped;
     FILE *pictures; /* NULL: of one colour */
@@ -45,7 +45,7 @@ static Decoder all[DECODERS];
 static unsigned char picture[PITCH * ROWS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several decode at a time */
 
-/* What the test asks. */
+/* Counters for the tests. */
 int fake_contexts(void);
 int fake_open(void);
 int fake_most_mapped(void);
@@ -71,8 +71,7 @@ int fake_most_mapped(void)
     return most_mapped;
 }
 
-/* Pictures that can be looked at now; as how many there may be, of all decoders; how often one more
- * was asked for. */
+/* Pictures mapped now, the most at a time over all decoders, and refused requests for more. */
 int fake_mapped(void)
 {
     return mapped;
@@ -101,7 +100,7 @@ int fake_reset(void)
     return contexts = most_mapped = decoded = refused = copied = 0;
 }
 
-/* What was left open on purpose. */
+/* Forgets resources that were leaked on purpose. */
 int fake_forget(void)
 {
     memset(all, 0, sizeof(all));
@@ -232,7 +231,7 @@ int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, u
                          void *parameters);
 int cuvidUnmapVideoFrame64(void *decoder, unsigned long long memory);
 
-/* It asks how planes have to be aligned. */
+/* FFmpeg queries the alignment of planes. */
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     (void)attribute;
@@ -334,7 +333,7 @@ __attribute__((destructor)) static void note_end(void)
 /* The output surfaces in CUVIDDECODECREATEINFO, whose layout nvcuvid never changes. */
 #define OUTPUTS_AT 112
 
-/* The entry of this number in a list with commas; NULL: there are not so many. */
+/* Entry `number` of a list separated by commas; NULL if it has fewer. */
 static const char *entry(const char *list, int number, char *text, size_t size)
 {
     for (; number && list; number--) {
@@ -372,7 +371,7 @@ static int open_pictures(Decoder *d, const unsigned long coded[2])
     return d->pictures != NULL;
 }
 
-/* CUVIDDECODECREATEINFO: width and height of what is coded are the first two. */
+/* The first two members of CUVIDDECODECREATEINFO are the coded width and height. */
 static int create(void **decoder, void *info)
 {
     unsigned long coded[2], outputs;

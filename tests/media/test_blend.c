@@ -8,8 +8,7 @@
 
 #define SIDE 40
 
-/* Codes of 8 bits that swscale's integers may be off by, and of any depth the blend's own rounding.
- */
+/* Allowed error: of swscale's integers in 8-bit codes, and of the blend's rounding at any depth. */
 #define WITHIN_8_BITS 1.0
 #define WITHIN 1.0
 
@@ -115,7 +114,7 @@ static double component_of(const Case *c, const uint8_t *rgba, int i)
     }
 }
 
-/* What sample (x, y) of component i becomes. */
+/* The expected value of sample (x, y) of component i. */
 static double expected(const Case *c, const AVFrame *before, const Pixels *p, int i, int x, int y)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(c->format);
@@ -229,7 +228,7 @@ TEST(matrices)
                        &random);
 }
 
-/* A picture that is read by other steps gives the same frame as one that lies that way. */
+/* An overlay read with other strides gives the same frame as one that was turned in memory. */
 TEST(turned)
 {
     static Pixels upright, turned;
@@ -305,7 +304,7 @@ TEST(scaled)
     CHECK(abs(luma - 200) <= 1, "200 becomes %d", luma);
 }
 
-/* A format that is none of those is refused, and stays as it is. */
+/* An unsupported format is refused and not written to. */
 TEST(refused)
 {
     static Pixels p;

@@ -1,41 +1,37 @@
-/* A camera that runs: its times, the newest frame, and that it goes and comes. Run with the fake
- * camera. */
+/* A running (fake) camera: timestamps, damaged frames, unplugging, coming back, and closing. */
 #include <sys/resource.h>
 
+#include <libavutil/time.h>
+
 #include "fake_camera.h"
-#include "live_view.h"
+#include "run/video_feed.h"
 
 #define RATE 30
 #define INTERVAL_US (1000000 / RATE)
+#define LIVENESS_US (CHECK_SLOWER * 10000000)
 
 static const CameraOptions small = {.width = 640, .height = 480, .format = "mjpeg"};
 
-/* How late a busy machine may be with any frame, and with the best of many. */
+/* How late any frame may be on a busy machine, and the best of many. */
 #define LATE_US (CHECK_SLOWER * INT64_C(2500000))
 #define LATE_AT_BEST_US (CHECK_SLOWER * 500000)
 
-/* A machine that others keep busy is given other chances. */
+/* Attempts on a busy machine; one must be in time. */
 #define TRIALS 10
-
-/* Decoder threads that hold frames back, at least two, add an interval for each to every frame. */
-#define LONGEST_DELAY_US (CHECK_SLOWER * 2 * INTERVAL_US)
-
-/* For how long one looks away at most until frames are dropped. */
-#define LONGEST_LOOK_US (128 * INTERVAL_US)
 
 /* ---- packets ---- */
 
-#define MOST_FRAMES 300 /* until intervals hold, on a machine that others keep busy */
+#define MOST_FRAMES 300 /* frames to wait for even intervals on a busy machine */
 
-/* What a camera is, what it becomes while frames wait, and how its frames are to come. */
+/* A camera's state, its state after some frames, and the expected intervals. */
 typedef struct Times {
     const char *words, *then; /* NULL: it stays so */
     int64_t interval, tolerance;
     int settled;  /* from this frame on the interval holds */
-    int in_a_row; /* ... so many times */
+    int in_a_row; /* ... this many times */
 } Times;
 
-/* Answers whether the interval holds. */
+/* Returns whether the interval is the expected one. */
 static int check_frame(const Times *t, int i, const AVPacket *packet, int64_t captured,
                        int64_t last)
 {
@@ -56,8 +52,8 @@ static int check_frame(const Times *t, int i, const AVPacket *packet, int64_t ca
     return 0;
 }
 
-/* What is busy with others loses frames, and reads two clocks at different times: the interval need
- * not hold at once. */
+/* A busy machine loses frames and reads two clocks at different times, so the interval may take
+ * some frames to settle. */
 static void check_times(const Times *t)
 {
     Source *source;
@@ -86,21 +82,20 @@ static void check_times(const Times *t)
     }
 }
 
-TEST(times)
+TEST(timestamps_have_even_intervals)
 {
     static const Times times[] = {
         {"", NULL, INTERVAL_US, 2, 1, 19},
         {"rate=15", NULL, 1000000 / 15, 2, 1, 19},
-        {"clock=wall", NULL, INTERVAL_US, 1000, 1, 19},    /* two clocks, one after the other */
-        {"clock=none", NULL, INTERVAL_US, LATE_US, 1, 19}, /* when they arrive */
+        {"clock=wall", NULL, INTERVAL_US, 1000, 1, 19},    /* two clocks, read in turn */
+        {"clock=none", NULL, INTERVAL_US, LATE_US, 1, 19}, /* by their arrival */
     };
     for (int i = 0; i < 4 && fake_camera_ready(); i++)
         check_times(&times[i]);
 }
 
-/* The wall clock is set while frames of before still wait, and these come after it: buffers that
- * were filled before are used up at frame 16. */
-TEST(set_clock)
+/* The wall clock is set while older frames still wait in buffers; those are used up by frame 16. */
+TEST(timestamps_survive_a_set_wall_clock)
 {
     static const Times times[] = {
         {"clock=wall", "clock=wall wall=3600", INTERVAL_US, 1000, 16, 4},
@@ -119,8 +114,8 @@ static int read_and_drop(Source *source, AVPacket *packet)
     return ret;
 }
 
-/* Of a source that is for recording, that is the end. */
-TEST(going_is_the_end)
+/* For a recording, an unplugged camera is the end of the stream. */
+TEST(unplugging_ends_a_recording)
 {
     Source *source;
     MediaError error;
@@ -148,7 +143,7 @@ static long count_waits(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nvcsw : 0;
 }
 
-/* Until a camera that gives nothing counts as gone, it is not asked all the time. */
+/* A stalled camera is not polled in a busy loop until it counts as gone. */
 static void check_idle(const char *words, const char *then)
 {
     Source *source;
@@ -173,13 +168,92 @@ static void check_idle(const char *words, const char *then)
     }
 }
 
-TEST_IF(idle, fake_camera_ready())
+TEST_IF(stalled_camera_is_not_polled_busily, fake_camera_ready())
 {
     check_idle("", "stall");
     check_idle("norate", "norate stall");
 }
 
 /* ---- frames ---- */
+
+/* The camera, read and decoded as the player does it. */
+typedef struct LiveView {
+    Source *source;
+    Demuxer *demuxer;
+    VideoFeed *feed;
+    MediaError error;
+    int64_t last;    /* position of the last frame */
+    int last_number; /* what it shows */
+} LiveView;
+
+/* The number that a frame shows: 16 fields along the top, an eighth of the height, of a bit each.
+ */
+static int live_view_number(const AVFrame *frame)
+{
+    const uint8_t *row = frame->data[0] + (ptrdiff_t)(frame->height / 16) * frame->linesize[0];
+    int number = 0;
+    for (int i = 0; i < 16; i++)
+        number = number << 1 | (row[(2 * i + 1) * frame->width / 32] >= 128);
+    return number;
+}
+
+static int live_view_open(LiveView *v, const SourceOptions *wanted)
+{
+    const VideoFeedOptions options = {.end = AV_NOPTS_VALUE, .frames = -1};
+    const FeedStart start = {.position = AV_NOPTS_VALUE};
+    *v = (LiveView){.last = -1};
+    return CHECK(source_open(&v->source, wanted, &v->error) == 0 &&
+                     demuxer_create(&v->demuxer, v->source, &v->error) == 0 &&
+                     (demuxer_select(v->demuxer, DEMUX_VIDEO, v->source->video), 1) &&
+                     video_feed_open(&v->feed, v->source, v->demuxer, &options, &v->error) == 0 &&
+                     demuxer_start(v->demuxer, AV_NOPTS_VALUE, &v->error) == 0 &&
+                     video_feed_start(v->feed, &start, &v->error) == 0,
+                 "%s", v->error.text);
+}
+
+/* Returns how long it took. */
+static int64_t live_view_close(LiveView *v)
+{
+    const int64_t begin = av_gettime_relative();
+    if (v->demuxer)
+        demuxer_stop(v->demuxer);
+    video_feed_close(&v->feed);
+    demuxer_free(&v->demuxer);
+    source_close(&v->source);
+    return av_gettime_relative() - begin;
+}
+
+/* Waits for the next frame; returns 0 if none comes within `patience`. */
+static int live_view_next(LiveView *v, Decoded *frame, int64_t patience)
+{
+    const int64_t end = av_gettime_relative() + patience;
+    Frame *received = NULL;
+    int ret;
+    while ((ret = video_feed_receive(v->feed, &received, &v->error)) == AVERROR(EAGAIN) &&
+           av_gettime_relative() < end)
+        av_usleep(500);
+    if (ret < 0)
+        return 0;
+    *frame = received->decoded;
+    received->decoded = (Decoded){0};
+    frame_free(&received);
+    CHECK(frame->position > v->last, "%lld after %lld", (long long)frame->position,
+          (long long)v->last);
+    v->last = frame->position;
+    v->last_number = live_view_number(frame->frame);
+    return 1;
+}
+
+static int live_view_skip(LiveView *v, int count)
+{
+    for (int i = 0; i < count; i++) {
+        Decoded frame;
+        if (!CHECK(live_view_next(v, &frame, LIVENESS_US), "no frame comes: %s", v->error.text))
+            return 0;
+        av_frame_free(&frame.frame);
+    }
+    return 1;
+}
 
 static int open_view(LiveView *view, const CameraOptions *wanted)
 {
@@ -193,103 +267,7 @@ static int open_view(LiveView *view, const CameraOptions *wanted)
     return live_view_open(view, &options);
 }
 
-static int64_t age(const Decoded *frame)
-{
-    return av_gettime_relative() - frame->captured_at;
-}
-
-static int compare_ages(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The least time from capture to decoded: a busy machine is late with some frames, not with all. */
-static int64_t measure_delay(const CameraOptions *wanted)
-{
-    enum { FRAMES = 45 };
-    LiveView view;
-    Decoded frame;
-    int64_t ages[FRAMES] = {0};
-    int skipped = 0, missing = 0;
-    if (open_view(&view, wanted) && live_view_skip(&view, 5)) {
-        for (int i = 0; i < FRAMES; i++) {
-            const int before = view.last_number;
-            if (!CHECK(live_view_next(&view, &frame, LIVENESS_US), "no frame comes"))
-                break;
-            ages[i] = age(&frame);
-            skipped += frame.skipped;
-            missing += view.last_number - before - 1;
-            av_frame_free(&frame.frame);
-        }
-        qsort(ages, FRAMES, sizeof(ages[0]), compare_ages);
-        printf("%s %dx%d: from capture to decoded, least %lld us, median %lld us; %d dropped\n",
-               wanted->format, wanted->width, wanted->height, (long long)ages[0],
-               (long long)ages[FRAMES / 2], skipped);
-        /* What the driver had no buffer for is missing, too. */
-        CHECK(skipped <= missing, "%d said to be dropped, %d missing", skipped, missing);
-    }
-    live_view_close(&view);
-    return ages[0];
-}
-
-static void check_delay(const CameraOptions *wanted)
-{
-    int64_t delay = INT64_MAX;
-    for (int i = 0; i < TRIALS && delay >= LONGEST_DELAY_US; i++)
-        delay = measure_delay(wanted);
-    CHECK(delay < LONGEST_DELAY_US, "a frame is %lld us old", (long long)delay);
-}
-
-TEST_IF(delay, fake_camera_ready())
-{
-    check_delay(&small);
-    check_delay(&(CameraOptions){.width = 640, .height = 480, .format = "yuyv422"});
-    check_delay(&(CameraOptions){.width = 1280, .height = 720, .format = "mjpeg"});
-    fake_camera_is("norate");
-    check_delay(&small);
-}
-
-/* Looks away for a while: whether some frames were dropped, and a new one is there. */
-static int look_away(LiveView *view, int64_t away)
-{
-    Decoded frame;
-    const int before = view->last_number;
-    av_usleep((unsigned)away);
-    if (!CHECK(live_view_next(view, &frame, LIVENESS_US), "no frame comes"))
-        return 0;
-    const int missing = view->last_number - before - 1;
-    const int is_new = age(&frame) < away / 2;
-    CHECK(frame.skipped <= missing, "%d said to be dropped, %d missing", frame.skipped, missing);
-    printf("away for %lld us: %d dropped, then one that is %s\n", (long long)away, frame.skipped,
-           is_new ? "new" : "old");
-    av_frame_free(&frame.frame);
-    return frame.skipped >= 2 && is_new;
-}
-
-/* On a busy machine nothing may have come meanwhile: one looks away for longer. */
-static int newest_wins(LiveView *view)
-{
-    for (int64_t away = 8 * INTERVAL_US; away <= LONGEST_LOOK_US; away *= 2)
-        if (look_away(view, away))
-            return 1;
-    return 0;
-}
-
-/* Whoever is slow sees the newest, and how many were dropped. */
-TEST(newest_wins)
-{
-    LiveView view;
-    if (!fake_camera_ready())
-        return;
-    if (open_view(&view, &small) && live_view_skip(&view, 3)) {
-        for (int i = 0; i < 5; i++)
-            CHECK(newest_wins(&view), "no new frame takes the place of others");
-    }
-    live_view_close(&view);
-}
-
-/* Pictures that are none are passed over. */
+/* Damaged pictures are skipped. */
 static void check_damage(const char *words)
 {
     LiveView view;
@@ -312,7 +290,7 @@ static void check_damage(const char *words)
     live_view_close(&view);
 }
 
-TEST_IF(damage, fake_camera_ready())
+TEST_IF(damaged_pictures_are_skipped, fake_camera_ready())
 {
     check_damage("malformed");
     check_damage("flagged");
@@ -333,7 +311,8 @@ static int wait_for_state(LiveView *v, CameraState state, int64_t patience)
     return camera_status(v->source->camera).state == state;
 }
 
-/* It goes as `words` say, and comes back as `then` says. */
+/* Sets the camera's state to `words`, checks that it is gone, then to `then`, and that it is back.
+ */
 static void check_return(const char *words, const char *why, const char *then)
 {
     LiveView view;
@@ -361,7 +340,7 @@ static void check_return(const char *words, const char *why, const char *then)
     fake_camera_is("");
 }
 
-TEST(return )
+TEST(camera_comes_back)
 {
     if (!fake_camera_ready())
         return;
@@ -383,8 +362,8 @@ static int wait_for_why(LiveView *v, const char *why)
     return strstr(camera_status(v->source->camera).why, why) != NULL;
 }
 
-/* Back, it may not be ready at once, as others see it first and its permissions come later. */
-TEST(slow_return)
+/* A camera may come back in steps: first without permission, or in use by another program. */
+TEST(camera_comes_back_in_steps)
 {
     static const char *const words[][2] = {{"gone", "unplugged"}, {"denied", "no permission"},
                                            {"gone", "unplugged"}, {"busy", "another program"},
@@ -410,8 +389,8 @@ TEST(slow_return)
     live_view_close(&view);
 }
 
-/* Closing a camera that is gone does not wait for the next look for it, whatever is in its way: at
- * least one of the trials is quick, even on a busy machine. */
+/* Closing a camera that is gone does not wait for the next attempt to open it: at least one of the
+ * trials is quick, even on a busy machine. */
 static void check_close(const char *words, int64_t after)
 {
     int64_t took = INT64_MAX;
@@ -427,7 +406,7 @@ static void check_close(const char *words, int64_t after)
     CHECK(took < CHECK_SLOWER * 250000, "'%s': closing took %lld us", words, (long long)took);
 }
 
-TEST_IF(close, fake_camera_ready())
+TEST_IF(closing_is_quick, fake_camera_ready())
 {
     check_close("", 0);
     check_close("gone", 100000);
@@ -438,8 +417,8 @@ TEST_IF(close, fake_camera_ready())
     check_close("gone busy", 900000);
 }
 
-/* What opens at its place has to be it. */
-TEST(other_camera)
+/* Only the same camera may come back. */
+TEST(another_camera_does_not_replace_it)
 {
     LiveView view;
     if (!fake_camera_ready())

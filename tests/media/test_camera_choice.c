@@ -1,8 +1,7 @@
-/* Which cameras there are, what they offer, what is taken of it, and what is said when nothing can
- * be. Run with the fake camera. */
+/* Listing (fake) cameras and their modes, choosing a mode, and the messages if none can be used. */
 #include "fake_camera.h"
 
-/* As cameras on USB 2 have it: raw pictures are slow where JPEGs are not. */
+/* Like cameras on USB 2: raw pictures are slow, JPEGs are not. */
 #define USUAL                                                                                      \
     "YUYV 640x480@30,15;YUYV 1280x720@10,5;YUYV 1920x1080@5;"                                      \
     "MJPG 640x480@30,15;MJPG 1280x720@30,15;MJPG 1920x1080@30,15"
@@ -19,7 +18,7 @@ static void expect(const CameraOptions *wanted, const char *text)
     source_close(&source);
 }
 
-TEST_IF(choice, fake_camera_ready())
+TEST_IF(best_mode_is_chosen, fake_camera_ready())
 {
     fake_camera_has(USUAL);
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 1920x1080 at 30 fps");
@@ -39,7 +38,7 @@ TEST_IF(choice, fake_camera_ready())
            "Fake Webcam (/dev/video0): yuyv422 1280x720 at 10 fps");
 }
 
-TEST_IF(odd_choices, fake_camera_ready())
+TEST_IF(best_mode_of_odd_cameras, fake_camera_ready())
 {
     fake_camera_has("MJPG 1280x720@60,30;MJPG 1920x1080@20");
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 1280x720 at 60 fps");
@@ -53,7 +52,7 @@ TEST_IF(odd_choices, fake_camera_ready())
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 1920x1080 at 90 fps");
     expect(&(CameraOptions){.width = 480, .height = 320, .rate = {25, 1}},
            "Fake Webcam (/dev/video0): yuyv422 480x320 at 25 fps");
-    fake_camera_has("YUYV 640x480"); /* no rates are said */
+    fake_camera_has("YUYV 640x480"); /* reports no rates */
     expect(&(CameraOptions){.rate = {20, 1}},
            "Fake Webcam (/dev/video0): yuyv422 640x480 at 20 fps");
 }
@@ -65,7 +64,7 @@ TEST_IF(rate_read_back, fake_camera_ready())
            "Fake Webcam (/dev/video0): mjpeg 1280x720 at 15 fps; 30 fps was asked for");
 }
 
-/* What a driver offers and then does not set is passed over. */
+/* A mode that the driver offers but refuses to set is skipped. */
 TEST_IF(next_best, fake_camera_ready())
 {
     fake_camera_is("refuse=MJPG");
@@ -75,7 +74,7 @@ TEST_IF(next_best, fake_camera_ready())
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 640x480 at 30 fps");
 }
 
-/* ---- what cannot be had ---- */
+/* ---- refusals ---- */
 
 static void refuse(const CameraOptions *wanted, int fault, const char *text)
 {

@@ -1,5 +1,4 @@
-/* What the packets of a camera hold, whose memory that is, and which frames are missing. Run with
- * the fake camera. */
+/* A (fake) camera's packets: their contents, the ownership of their memory, and missed frames. */
 #include <linux/videodev2.h>
 #include <pthread.h>
 
@@ -9,11 +8,11 @@
 #include "camera/pattern.h"
 #include "fake_camera.h"
 
-/* In YUYV that is one page of memory, and nothing is behind it. */
+/* A YUYV frame is exactly one page of memory. */
 #define WIDTH 64
 #define HEIGHT 32
 
-/* The fake camera has eight buffers: more frames than that are some of its own and some copies. */
+/* More frames than the fake camera's eight buffers: some packets must be copies. */
 #define MANY 12
 
 static Source *open_source(const char *modes, const char *words)
@@ -44,7 +43,7 @@ static unsigned number_of(const AVPacket *packet, uint32_t code)
     return number;
 }
 
-/* Whether the packet is the frame of this number, row behind row. */
+/* True if the packet is exactly the frame of this number. */
 static int holds(const AVPacket *packet, uint32_t code, unsigned number)
 {
     static _Thread_local uint8_t frame[2 * WIDTH * HEIGHT];
@@ -73,7 +72,7 @@ static void check_rows(const char *modes, const char *words)
     }
 }
 
-TEST(rows)
+TEST(row_padding_is_removed)
 {
     static const char *const modes[] = {"YUYV 64x32@60", "NV12 64x32@60", "YU12 64x32@60"};
     for (int i = 0; i < 3 && fake_camera_ready(); i++) {
@@ -85,7 +84,7 @@ TEST(rows)
 
 /* ---- which frames are missing ---- */
 
-/* Reads so many, and answers how many the camera had meanwhile. */
+/* Reads `count` frames, and returns how many the camera has captured since the first. */
 static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *first)
 {
     AVPacket *packet = av_packet_alloc();
@@ -104,7 +103,7 @@ static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *fi
     return number - *first + 1;
 }
 
-/* The driver's count says it exactly, however busy the machine is. */
+/* Missed frames are counted exactly, by the driver's count. */
 static void check_missed(const char *words, int is_counted)
 {
     int64_t first = -1;
@@ -112,7 +111,7 @@ static void check_missed(const char *words, int is_counted)
     if (!source)
         return;
     read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
-    av_usleep(500000); /* 30 frames, of which it can keep eight */
+    av_usleep(500000); /* 30 frames, and it can keep eight */
     const int64_t had = read_frames(source, V4L2_PIX_FMT_YUYV, 17, &first);
     const CameraStatus status = camera_status(source->camera);
     CHECK(had >= 20 + 20, "%lld frames in all", (long long)had);
@@ -151,7 +150,7 @@ TEST_IF(damaged, fake_camera_ready())
     check_damaged("short=3");
 }
 
-/* ---- whose memory it is ---- */
+/* ---- ownership of memory ---- */
 
 typedef struct Held {
     AVPacket *packets[MANY];
@@ -159,7 +158,7 @@ typedef struct Held {
     int lent;
 } Held;
 
-/* Decoders read ahead. */
+/* Decoders read into the padding. */
 static void check_padding(const AVPacket *packet)
 {
     for (int i = 0; i < AV_INPUT_BUFFER_PADDING_SIZE; i++)
@@ -196,20 +195,20 @@ static void drop(Held *held)
         av_packet_free(&held->packets[i]);
 }
 
-/* A mapping would keep a device open, and its number taken. */
+/* True if the device's buffers are mapped, which would keep it open. */
 static int is_mapped(void)
 {
     char line[512];
     int found = 0;
     FILE *maps = fopen("/proc/self/maps", "r");
-    while (CHECK(maps, "what is mapped cannot be read") && fgets(line, sizeof(line), maps))
+    while (CHECK(maps, "cannot read the mappings") && fgets(line, sizeof(line), maps))
         found |= strstr(line, "fake camera") != NULL;
     if (maps)
         fclose(maps);
     return found;
 }
 
-TEST(lent)
+TEST(held_frames_survive_closing)
 {
     Held held;
     if (!fake_camera_ready())
@@ -236,7 +235,7 @@ TEST(lent)
     CHECK(!is_mapped(), "it is mapped after all");
 }
 
-/* What is behind a JPEG in its buffer. */
+/* The padding after a JPEG is zero. */
 TEST_IF(padding, fake_camera_ready())
 {
     FREED_BY(source_close) Source *source = open_source("MJPG 64x32@60", "");
@@ -248,8 +247,8 @@ TEST_IF(padding, fake_camera_ready())
     }
 }
 
-/* What was given back is lent again. */
-TEST(given_back)
+/* Buffers that were returned are lent again. */
+TEST(returned_buffers_are_reused)
 {
     Held held;
     if (!fake_camera_ready())
@@ -261,7 +260,7 @@ TEST(given_back)
     }
 }
 
-TEST(gone)
+TEST(held_frames_survive_unplugging)
 {
     Held held;
     int ret = 0;
@@ -286,7 +285,7 @@ TEST(gone)
 
 #define MOST_BEHIND 4 /* frames that the other thread holds */
 
-/* Frees what comes, some frames later; the last of them when the camera is closed. */
+/* Frees packets some frames later, the last ones after the camera is closed. */
 static void *free_later(void *queue)
 {
     AVPacket *packets[MOST_BEHIND] = {NULL}, *packet;
@@ -308,7 +307,7 @@ static void *free_later(void *queue)
     return NULL;
 }
 
-TEST(threads)
+TEST(other_threads_may_free_packets)
 {
     AVThreadMessageQueue *queue = NULL;
     pthread_t thread;

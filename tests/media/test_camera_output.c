@@ -1,5 +1,4 @@
-/* A virtual camera: which one is taken, what it is set to, and what comes out of it. Run with the
- * fake camera. */
+/* A (fake) virtual camera: which device is used, its settings, and the pictures written to it. */
 #include <sys/stat.h>
 
 #include <libavutil/imgutils.h>
@@ -36,9 +35,9 @@ static int ready(const char *words)
     return 1;
 }
 
-/* ---- what was written ---- */
+/* ---- records ---- */
 
-/* Of the last `size` bytes, into memory that the caller frees. */
+/* Returns the last `size` bytes written; the caller frees them. */
 static uint8_t *written(size_t size)
 {
     uint8_t *data = malloc(size + 1);
@@ -60,7 +59,7 @@ static long size_of(const char *path)
     return stat(path, &is) == 0 ? (long)is.st_size : 0;
 }
 
-/* What the log has from a place on. */
+/* Reads the log from an offset on. */
 static void read_log(long from, char *text, size_t size)
 {
     FILE *file = fopen(record_log, "r");
@@ -125,44 +124,6 @@ static int is_given(CameraOutput **output, const AVFrame *frame)
 
 /* ---- tests ---- */
 
-TEST(refusals)
-{
-    static const struct {
-        const char *words, *device;
-        int fault;
-        const char *text;
-    } cases[] = {
-        {"out.gone", NULL, MEDIA_USAGE, "no virtual camera was found; "},
-        {"out.gone", "9", MEDIA_USAGE, "there is no virtual camera '/dev/video9'; "},
-        {"out.gone", NULL, MEDIA_USAGE, "apt install v4l2loopback-dkms"},
-        {"out.gone", NULL, MEDIA_USAGE, "modprobe v4l2loopback exclusive_caps=1"},
-        {"out.other", NULL, MEDIA_USAGE, "no virtual camera was found; "},
-        {"out.other out.captures", "9", MEDIA_USAGE, "is no virtual camera: "},
-        {"", "/dev/video0", MEDIA_USAGE, "'/dev/video0' (Fake Webcam) is no virtual camera: "},
-        {"", "/dev/null", MEDIA_USAGE, "'/dev/null' is no virtual camera: "},
-        {"out.denied", NULL, MEDIA_OUTPUT, "no permission to use the virtual camera"},
-        {"out.denied", OUTPUT_PATH, MEDIA_OUTPUT, "no permission to use the virtual camera"},
-        {"out.taken", NULL, MEDIA_OUTPUT, "(Fake Loopback) is in use by another program"},
-        {"out.taken", "9", MEDIA_OUTPUT, "(Fake Loopback) is in use by another program"},
-        {"out.busy", NULL, MEDIA_OUTPUT, "(Fake Loopback) is in use by another program"},
-        {"out.takes=GREY", NULL, MEDIA_OUTPUT, "takes none of the formats YUYV, NV12 and YU12"},
-        {"out.size=32x16", NULL, MEDIA_OUTPUT, "refuses 64x48 and has 32x16 instead"},
-        {"out.eio", NULL, MEDIA_OUTPUT, "Input/output error"},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]) && ready(cases[i].words); i++) {
-        FREED_BY(camera_output_close) CameraOutput *output = NULL;
-        MediaError error = {0};
-        FREED_BY(av_frame_free) AVFrame *frame = draw(AV_PIX_FMT_YUV420P, WIDTH, HEIGHT);
-        int ret = camera_output_open(&output, cases[i].device, &error);
-        if (ret >= 0)
-            ret = camera_output_set(output, frame, RATE, &error);
-        if (ret >= 0)
-            ret = camera_output_write(output, frame, &error);
-        CHECK(ret == cases[i].fault && strstr(error.text, cases[i].text), "'%s': %d, '%s'",
-              cases[i].words, ret, error.text);
-    }
-}
-
 TEST(a_named_one_need_not_be_a_loopback)
 {
     CameraOutput *output;
@@ -174,8 +135,9 @@ TEST(a_named_one_need_not_be_a_loopback)
     camera_output_close(&output);
 }
 
-/* That which loses least of the picture, of those that are taken; colours and rate are said. */
-TEST(what_is_set)
+/* Of the formats that the device takes, the one closest to the picture's; colours and rate are set.
+ */
+TEST(closest_format_is_set)
 {
     static const struct {
         enum AVPixelFormat format;
@@ -216,8 +178,9 @@ TEST(what_is_set)
     }
 }
 
-/* What is not converted is what was given, at any padding; and so is what is written once more. */
-TEST(bits)
+/* Pictures that need no conversion are written bit for bit, at any padding; repeats are the same.
+ */
+TEST(pictures_are_written_bit_for_bit)
 {
     static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12,
                                                  AV_PIX_FMT_YUV422P};
@@ -242,7 +205,7 @@ TEST(bits)
                 else if (y % 2 == 0 && format == AV_PIX_FMT_NV12)
                     wrong += first[(size_t)stride * (size_t)(HEIGHT + y / 2) + (size_t)x] !=
                              sample(frame, 1, x, y / 2);
-                else if (y % 2 == 0) /* the two planes of YU12, one after the other */
+                else if (y % 2 == 0) /* YU12: a plane of each chroma */
                     wrong += first[(size_t)stride * HEIGHT +
                                    (size_t)(stride / 2) * (size_t)(y / 2 + x % 2 * HEIGHT / 2) +
                                    (size_t)(x / 2)] != sample(frame, 1 + x % 2, x / 2, y / 2);
@@ -263,8 +226,8 @@ static void fill(AVFrame *frame, uint8_t luma)
         memset(frame->data[p], p ? 128 : luma, (size_t)frame->linesize[p] * (size_t)frame->height);
 }
 
-/* Programs take what a camera of YUV sends for limited range. */
-TEST(full_range)
+/* Full range is converted: programs take a camera's YUV for limited range. */
+TEST(full_range_becomes_limited)
 {
     static const uint8_t pairs[][2] = {{0, 16}, {255, 235}, {128, 126}};
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]) && ready(""); i++) {
@@ -279,7 +242,7 @@ TEST(full_range)
     }
 }
 
-/* The device keeps its size; and a picture of more bits loses the lowest. */
+/* The device keeps its size and depth when later pictures have others. */
 TEST(other_pictures_later)
 {
     FREED_BY(camera_output_close) CameraOutput *output = NULL;

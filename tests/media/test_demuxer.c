@@ -1,4 +1,4 @@
-/* A player's packets: how many bytes of them wait. */
+/* The player's demuxer: bounds on waiting packets, the end, live sources, and subtitles. */
 #include <unistd.h>
 
 #include <libavutil/time.h>
@@ -10,17 +10,17 @@
 
 #define SIDE 2048 /* a picture has 4 MB ... */
 #define FRAMES 24
-#define MOST 16 /* ... and so many of them 64 MB */
+#define MOST 16 /* ... and 16 of them 64 MB */
 #define RATE 25
 #define SOUND_RATE 8000
-/* Pictures of the sample, of which this one is the last that needs none before it. */
+/* The sample's pictures, and its last key frame. */
 #define CLIP_FRAMES 275
 #define CLIP_LAST_KEY 246
 
 #define LIVENESS_US (CHECK_SLOWER * 20000000)
-#define LONG_ENOUGH_US 300000 /* to read on, for one that does not mind */
+#define LONG_ENOUGH_US 300000 /* a demuxer without a bound would read on within this time */
 
-/* Its sound ends at once: for more of it a player would read to the end. */
+/* Its sound ends at once, so that the demuxer would read to the end to find more. */
 static int make_clip(const char *path)
 {
     static uint8_t picture[SIDE * SIDE], sound[8];
@@ -39,7 +39,7 @@ static int wait_for(Demuxer *demuxer, DemuxKind kind, int packets)
     return demuxer_waiting(demuxer, kind) >= packets;
 }
 
-/* It stops at so many bytes, and goes on when some are taken. */
+/* It stops at 64 MB of packets, and continues when some are taken. */
 static void check_bytes(Demuxer *demuxer)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
@@ -60,7 +60,7 @@ static void check_bytes(Demuxer *demuxer)
     CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "there are more");
 }
 
-/* What a demuxer makes of a clip, which has pictures and sound. */
+/* Runs `check` with a demuxer of a clip with pictures and sound. */
 static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demuxer))
 {
     static const atomic_int never;
@@ -85,7 +85,7 @@ static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demu
     unlink(path);
 }
 
-TEST(bytes)
+TEST(bytes_that_wait_are_bounded)
 {
     with_clip(make_clip, check_bytes);
 }
@@ -105,7 +105,7 @@ static int make_tiny_sound(const char *path)
     return made_clip_end(&clip);
 }
 
-/* It stops before the pictures, and comes to them as the sound is taken. */
+/* It stops before the pictures, and reaches them as the sound is taken. */
 static void check_tiny(Demuxer *demuxer)
 {
     CHECK(wait_for(demuxer, DEMUX_AUDIO, TINY_MOST), "only %d packets of sound wait",
@@ -123,7 +123,7 @@ static void check_tiny(Demuxer *demuxer)
     CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no picture comes");
 }
 
-/* Nobody takes sound before the first picture is there. */
+/* The demuxer must reach the pictures although nobody takes the sound before them. */
 static void check_starved(Demuxer *demuxer)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
@@ -135,7 +135,7 @@ static void check_starved(Demuxer *demuxer)
           demuxer_waiting(demuxer, DEMUX_AUDIO));
 }
 
-TEST(starved)
+TEST(pictures_come_before_sound_is_taken)
 {
     if (CHECK_SLOWER > 1)
         check_skip("a sanitizer takes minutes for so many packets");
@@ -143,7 +143,7 @@ TEST(starved)
         with_clip(make_tiny_sound, check_starved);
 }
 
-TEST(tiny)
+TEST(overhead_of_tiny_packets_counts)
 {
     if (CHECK_SLOWER > 1)
         check_skip("a sanitizer takes minutes for so many packets");
@@ -175,14 +175,14 @@ static void check_end(Demuxer *demuxer)
           (long long)demuxer_end(demuxer));
 }
 
-/* What ends last is the end, wherever it lies in the file. */
-TEST(end)
+/* The end is that of the longest track, wherever it lies in the file. */
+TEST(end_is_the_longest_tracks)
 {
     with_clip(make_short_video, check_end);
 }
 
-/* Of what is live, a keyframe makes the packets that wait old; no other packet does. */
-TEST(live)
+/* For a live source, a keyframe drops the packets that wait; other packets do not. */
+TEST(live_keyframe_drops_older_packets)
 {
     static const atomic_int never;
     const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 8192 * 8192, .stop = &never};
@@ -207,8 +207,8 @@ TEST(live)
     }
 }
 
-/* A line that begins before the keyframe comes first, and each line once. */
-TEST(earlier_subtitles)
+/* After a seek, subtitles that begin before the keyframe come first, and each comes once. */
+TEST(earlier_subtitles_come_after_a_seek)
 {
     static const int64_t times[] = {200, 4200, 8200}; /* ms */
     static const atomic_int never;

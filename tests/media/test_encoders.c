@@ -1,4 +1,4 @@
-/* Every encoder that FFmpeg has, and every name that people have for one. */
+/* All encoders of this FFmpeg, and the names that people use for codecs. */
 #include "check.h"
 
 #include <libavutil/pixdesc.h>
@@ -8,8 +8,8 @@
 
 static const EncoderOptions usual = {.crf = -1, .bitrate = -1};
 
-/* What it takes of frames can be made of them; one that takes nothing is refused. */
-TEST(every_encoder)
+/* Frames can be converted for every encoder; one that takes no usable format is refused. */
+TEST(every_encoder_has_a_format_or_is_refused)
 {
     static const enum AVPixelFormat from[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_NV12,
                                               AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUVA444P16};
@@ -36,7 +36,7 @@ TEST(every_encoder)
     }
 }
 
-TEST(gpu_memory_only)
+TEST(encoder_for_gpu_memory_only_is_refused)
 {
     MediaError error = {0};
     EncoderOptions options = usual;
@@ -52,8 +52,8 @@ TEST(gpu_memory_only)
           "%d: %s", ret, error.text);
 }
 
-/* The answer to a name has an encoder in it where FFmpeg has that one, and none of the other. */
-TEST(names_of_codecs)
+/* The suggestions for a name contain `meant`, if FFmpeg has it, and not `other`. */
+TEST(names_suggest_their_encoders)
 {
     static const struct {
         const char *name, *meant, *other;
@@ -88,7 +88,7 @@ TEST(names_of_codecs)
     }
 }
 
-/* libavutil's (--wrap), which has no memory for the setting of this name. */
+/* av_dict_set() (--wrap) fails for the setting of this name. */
 static const char *no_room_for;
 int __real_av_dict_set(AVDictionary **dict, const char *key, const char *value, int flags);
 int __wrap_av_dict_set(AVDictionary **dict, const char *key, const char *value, int flags);
@@ -100,7 +100,7 @@ int __wrap_av_dict_set(AVDictionary **dict, const char *key, const char *value, 
     return __real_av_dict_set(dict, key, value, flags);
 }
 
-/* Whichever default cannot be set, it is an error. */
+/* A default that cannot be set is an error. */
 TEST(defaults_without_memory)
 {
     static const struct {

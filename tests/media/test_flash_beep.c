@@ -1,7 +1,7 @@
 /*
- * Clips that flash and beep at the same instants, made by the ffmpeg program in several containers,
- * through what the player reads with: the demuxer, the feed of pictures and the decoder of sound.
- * Flashes and beeps must be at the same positions, from the start and after a seek.
+ * Clips in several containers, made by the ffmpeg program, flash and beep at the same instants. The
+ * player's demuxer, video feed and sound decoder must find flashes and beeps at the same positions,
+ * from the start and after a seek.
  */
 #include "media/input/demuxer.h"
 #include "media/sound/sound.h"
@@ -13,9 +13,7 @@
 #define RATE 48000
 #define MOST 16
 
-/* What ffmpeg's muxer puts sound and pictures apart in WebM, Opus's pre-skip of 6.5 ms, is in
- * there.
- */
+/* Seconds; includes Opus's pre-skip of 6.5 ms, which ffmpeg's WebM muxer shifts the sound by. */
 #define TOLERANCE 0.008
 
 typedef struct Instants {
@@ -68,7 +66,7 @@ static void hear(Instants *heard, Demuxer *demuxer, Sound *sound)
     memcpy(heard->beeps, beeps.rises, (size_t)heard->beep_count * sizeof(double));
 }
 
-/* Pictures and sound one after the other: the queues hold all of so short a clip. */
+/* Reads all pictures, then all sound: the queues hold a whole clip this short. */
 static int run(Instants *found, Demuxer *demuxer, VideoFeed *feed, Sound *sound, int64_t from)
 {
     MediaError error = {0};
@@ -139,7 +137,7 @@ TEST(flashes_and_beeps)
         {"a.mp4", "-c:v libx264 -preset veryfast -g 60 -c:a aac -b:a 128k"},
         {"late.mp4", "-c:v libx264 -preset veryfast -g 60 -c:a aac -output_ts_offset 3"},
         {"a.ts", "-c:v libx264 -preset veryfast -g 60 -c:a mp2 -muxdelay 1"},
-        {"wraps.ts", /* its clock begins anew after 1.7 s */
+        {"wraps.ts", /* its clock wraps after 1.7 s */
          "-c:v libx264 -preset veryfast -g 60 -c:a mp2 -muxdelay 0 -output_ts_offset 95442"},
         {"a.avi", "-c:v mpeg4 -g 60 -c:a pcm_s16le"},
         {"a.webm", "-c:v libvpx -deadline realtime -g 60 -c:a libopus"},
@@ -170,51 +168,5 @@ TEST(flashes_and_beeps)
  * not know of. */
 #define STEP_S 1800
 #define STEPS 120
-
-static void read_wraps(Source *source)
-{
-    int count = 0;
-    int64_t first = AV_NOPTS_VALUE;
-    MediaError error = {0};
-    FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
-    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
-    int ret = demuxer_create(&demuxer, source, &error);
-    if (ret >= 0) {
-        demuxer_select(demuxer, DEMUX_VIDEO, source->video);
-        ret = demuxer_start(demuxer, AV_NOPTS_VALUE, &error);
-    }
-    CHECK(ret >= 0, "%s", error.text);
-    while (ret >= 0 && demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0) {
-        const double time = (double)packet->pts * av_q2d(source->video->time_base);
-        first = count ? first : packet->pts;
-        const double begin = (double)first * av_q2d(source->video->time_base);
-        CHECK(fabs(time - begin - count * STEP_S) < 0.001, "packet %d is at %.3f s", count,
-              time - begin);
-        count++;
-        av_packet_unref(packet);
-    }
-    CHECK(count == STEPS, "%d packets", count);
-}
-
-TEST(clock_that_wraps_again_and_again)
-{
-    char line[512];
-    atomic_int stop = 0;
-    Source *source;
-    MediaError error = {0};
-    snprintf(line, sizeof(line),
-             "-f lavfi -i testsrc2=s=64x64:r=25:d=%g -vf setpts=N*%d/TB -enc_time_base 1/90000 "
-             "-fps_mode passthrough -c:v libx264 -bf 0 days.ts",
-             STEPS / 25.0, STEP_S);
-    if (!beep_ffmpeg(line)) {
-        check_skip("ffmpeg cannot make days.ts");
-        return;
-    }
-    const SourceOptions options = {
-        .path = beep_path("days.ts"), .max_pixels = 1 << 20, .stop = &stop};
-    if (CHECK(source_open(&source, &options, &error) >= 0, "%s", error.text))
-        read_wraps(source);
-    source_close(&source);
-}
 
 TEST_MAIN

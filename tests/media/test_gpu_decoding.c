@@ -1,8 +1,7 @@
 /*
- * Decoding on a GPU, with a driver that is made up (fake_nvidia.c): what it refuses or fails at is
- * decoded in software, no frame is lost or comes twice, and there is no CUDA context but the one
- * that was handed in. LUMEQ_TEST_CLIP: another clip than the sample. Pictures that NVDEC has made
- * are for tests/gpu.sh.
+ * Decoding on a GPU with a fake driver (fake_nvidia.c): software takes over when the GPU refuses or
+ * fails, no frame is lost or comes twice, and no CUDA context is created beside the given one.
+ * LUMEQ_TEST_CLIP: another clip than the sample. tests/gpu.sh checks real pictures of NVDEC.
  */
 #include <dlfcn.h>
 
@@ -15,7 +14,7 @@
 #include "media/log.h"
 #include "resident.h"
 
-/* Packets of the clip that are decoded: more than two groups of pictures. */
+/* Packets that are decoded: more than two groups of pictures. */
 #define PACKETS 80
 #define MOST 200
 
@@ -23,38 +22,40 @@
 
 typedef struct Seen {
     int64_t times[MOST];
-    uint32_t sums[MOST]; /* of the frame's luma; 0: it is on the GPU */
+    uint32_t sums[MOST]; /* checksums of luma; 0: the frame is on the GPU */
     int count, on_gpu, at_the_end, threads;
     AVFrame *held[MOST];
     int held_from, held_count;
-    int64_t corrupt;  /* frames that are told to be damaged */
-    int64_t errors;   /* packets that are */
-    int64_t lost;     /* frames that are told to be */
-    char first[256];  /* what was said of the first one */
-    int decoders;     /* of the GPU, at the end */
-    int64_t reserved; /* of its memory, before the decoder is closed */
+    int64_t corrupt;  /* frames reported as damaged */
+    int64_t errors;   /* packets reported as damaged */
+    int64_t lost;     /* frames reported as lost */
+    char first[256];  /* the first error's message */
+    int decoders;     /* GPU decoders at the end */
+    int64_t reserved; /* GPU memory before the decoder is closed */
 } Seen;
 
 static const atomic_int never;
 static AVBufferRef *gpu;
-static FrameMemory *on_host; /* that comes to the host */
+static FrameMemory *on_host; /* for frames that come to the host */
 
-/* What becomes of the clip's packets: times that are missing, or jump back from one packet on; and
- * how many frames are held to the end, and from which one on. */
+/* Changes to the clip's packets, and the frames that are held to the end. */
 static struct {
-    int no_times, jump_at, holds, holds_from, all;
-    int skips;       /* packets at the start that the decoder does not get */
-    int in_a_row;    /* not 0: those that are held are the newest at each time */
-    int lost_at_end; /* the GPU is, as is found out then */
-    int spoils;      /* not 0: this packet is nothing that can be decoded */
-    int starts_well; /* not 0: the first third of that packet stays */
-    int seek_to;     /* not 0: before this packet it forgets what was before, as after a seek */
-    int hurry, calm; /* from which packet on it is in a hurry, and no more */
-    int large;       /* packets take so many bytes more */
-    int blank;       /* frames come to the host, and are what a made-up GPU has there: nothing */
+    int no_times;          /* packets have no timestamps */
+    int jump_at;           /* timestamps jump back from this packet on */
+    int holds, holds_from; /* frames to hold, and the first of them */
+    int all;               /* decode the whole clip */
+    int skips;             /* packets to drop at the start */
+    int in_a_row;          /* hold the newest frames instead */
+    int lost_at_end;       /* the GPU is found to be lost at the end */
+    int spoils;            /* overwrite this packet */
+    int starts_well;       /* but keep its first third */
+    int seek_to;           /* flush before this packet, as after a seek */
+    int hurry, calm;       /* skip non-reference frames between these packets */
+    int large;             /* add this many bytes of side data to packets */
+    int blank;             /* frames on the host have no content: the fake GPU decodes nothing */
 } how;
 
-/* Of the GPU, as it is counted. */
+/* GPU memory as counted by the budget. */
 static struct {
     int64_t used, most, limit;
     int refused;
@@ -75,7 +76,7 @@ static void set_decoder(const char *word)
     ask("fake_reset");
 }
 
-/* Of some rows; who mixes frames up moves them all. */
+/* A checksum of some rows, enough to tell frames apart. */
 static uint32_t sum_of(const AVFrame *frame)
 {
     uint32_t sum = 1;
@@ -147,7 +148,7 @@ static void change(AVPacket *packet, int number)
               "out of memory");
 }
 
-/* What has lost its GPU has lost it for good. */
+/* Opens the GPU again if it was lost. */
 static void renew_gpu(void)
 {
     static int context, stream;
@@ -210,7 +211,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
     av_packet_free(&packet);
 }
 
-/* The same frames as from software, but for those that came from the GPU. */
+/* Checks that times, and the content of frames on the host, equal those from software. */
 static void compare_with(int threads, const Seen *seen, int least_on_gpu, int most_on_gpu)
 {
     static Seen expected;
@@ -233,7 +234,7 @@ static void compare(const Seen *seen, int least_on_gpu, int most_on_gpu)
     compare_with(2, seen, least_on_gpu, most_on_gpu);
 }
 
-static void a_decoder_that_cannot_be_made(void)
+TEST(software_decodes_without_gpu_decoder)
 {
     static Seen seen;
     set_decoder("none");
@@ -243,8 +244,8 @@ static void a_decoder_that_cannot_be_made(void)
           seen.threads);
 }
 
-/* Whatever group it happens in, and between packets and frames. */
-static void a_decoder_that_fails(void)
+/* The GPU fails in any group of pictures. */
+TEST(software_takes_over_after_failures)
 {
     static const char *const after[] = {"0", "1", "7", "40", "60"};
     static Seen seen;
@@ -256,7 +257,7 @@ static void a_decoder_that_fails(void)
     }
 }
 
-static void pictures_that_cannot_be_looked_at(void)
+TEST(software_takes_over_after_failed_maps)
 {
     static const char *const after[] = {"map 0", "map 3", "map 55"};
     static Seen seen;
@@ -268,7 +269,7 @@ static void pictures_that_cannot_be_looked_at(void)
     }
 }
 
-static void times_that_tell_nothing(void)
+TEST(takeover_without_usable_timestamps)
 {
     static Seen seen;
     for (int i = 0; i < 2; i++) {
@@ -281,9 +282,9 @@ static void times_that_tell_nothing(void)
     }
 }
 
-/* In a hurry, frames that the GPU has left out do not come from software, and software leaves out
- * what the GPU would have. */
-static void frames_that_are_left_out(void)
+/* Frames that the GPU has skipped in a hurry do not come from software, which skips the same
+ * frames. */
+TEST(skipped_frames_stay_skipped)
 {
     static const char *const after[] = {"30", "45", "55", "map 45"};
     static Seen seen;
@@ -298,50 +299,8 @@ static void frames_that_are_left_out(void)
     memset(&how, 0, sizeof(how));
 }
 
-/* Its start is kept no more: software goes on with the next key frame, no picture is broken, and
- * the frames between are told as lost. */
-static void a_group_that_is_large(void)
-{
-    static const char *const after[] = {"25", "map 40"};
-    static Seen expected, seen;
-    decode(&(DecoderOptions){.threads = 2}, &expected);
-    CHECK(expected.lost == 0, "%lld are lost in software", (long long)expected.lost);
-    for (int i = 0; i < 2; i++) {
-        set_decoder(after[i]);
-        how.large = 8 << 20;
-        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-        how.large = 0;
-        const int came = seen.on_gpu, left = expected.count - KEY_AT;
-        CHECK(came > 15 && seen.count == came + left && seen.lost == KEY_AT - came,
-              "%d frames, %d of them from the GPU, and %lld are lost", seen.count, came,
-              (long long)seen.lost);
-        for (int k = 0; k < seen.count && k < expected.count; k++) {
-            const int at = k < came ? k : k + KEY_AT - came;
-            CHECK(seen.times[k] == expected.times[at], "frame %d is at %lld, not %lld", k,
-                  (long long)seen.times[k], (long long)expected.times[at]);
-            CHECK(k < came || seen.sums[k] == expected.sums[at], "frame %d is another one", k);
-        }
-        CHECK(seen.corrupt == 0 && !seen.first[0], "damage is told: %s", seen.first);
-    }
-}
-
-/* The input is not damaged, unless it is, too. */
-static void lost_frames_in_words(void)
-{
-    DamageReport report = {.frames = {.lost_frames = 20}};
-    char text[256];
-    CHECK(damage_is_seen(&report) && damage_describe(NULL, &report, text, sizeof(text)) &&
-              strncmp(text, "20 frames were lost where the GPU failed", 40) == 0,
-          "%s", text);
-    report.frames = (Damage){.lost_frames = 1, .decode_errors = 2};
-    CHECK(damage_describe(NULL, &report, text, sizeof(text)) &&
-              strncmp(text, "the input is damaged; 2 packets", 31) == 0 &&
-              strstr(text, "; 1 frame was lost where the GPU failed"),
-          "%s", text);
-}
-
-/* More than were asked for. */
-static void frames_that_are_held(void)
+/* More frames are held than were requested. */
+TEST(too_many_held_frames_lead_to_software)
 {
     static Seen seen;
     set_decoder("1000000");
@@ -352,9 +311,9 @@ static void frames_that_are_held(void)
     CHECK(!seen.at_the_end, "there are surfaces without end");
 }
 
-/* Of packets whose slices cannot be decoded, as others are missing, FFmpeg gives frames that NVDEC
- * never saw. What software makes of them is made up. */
-static void pictures_that_were_not_decoded(void)
+/* For packets whose references are missing, FFmpeg returns frames that NVDEC never decoded; they
+ * must come from software. */
+TEST(frames_never_decoded_come_from_software)
 {
     static Seen seen;
     set_decoder("1000000");
@@ -366,7 +325,7 @@ static void pictures_that_were_not_decoded(void)
     memset(&how, 0, sizeof(how));
 }
 
-static void all_on_the_gpu(void)
+TEST(all_on_the_gpu)
 {
     static Seen seen;
     set_decoder("1000000");
@@ -377,10 +336,9 @@ static void all_on_the_gpu(void)
     CHECK(ask("fake_contexts") == 0, "%d contexts were made", ask("fake_contexts"));
 }
 
-/* As many as were asked for, the newest at each time: as a player has them, who pauses at any time
- * for as long as he likes. `LUMEQ_TEST_CLIP`: of many references, where there may be no room for
- * them all. */
-static void as_many_as_were_asked_for(void)
+/* A paused player holds as many frames as it requested, always the newest. LUMEQ_TEST_CLIP: with
+ * many references, which may leave no room for them all. */
+TEST(requested_frames_can_be_held)
 {
     static Seen seen;
     set_decoder("1000000");
@@ -391,14 +349,14 @@ static void as_many_as_were_asked_for(void)
     memset(&how, 0, sizeof(how));
     const int most = ask("fake_most_mapped");
     CHECK(seen.at_the_end, "it has left the GPU");
-    CHECK(ask("fake_refused") == 0, "%d pictures too many were wanted", ask("fake_refused"));
+    CHECK(ask("fake_refused") == 0, "%d maps too many were requested", ask("fake_refused"));
     CHECK(seen.on_gpu ? most >= 16 && most <= 18 : most <= 2, "%d pictures were held of %d frames",
           most, seen.on_gpu);
     compare(&seen, 0, seen.count);
     printf("%d of %d frames on the GPU, %d pictures at a time\n", seen.on_gpu, seen.count, most);
 }
 
-/* LUMEQ_TEST_CLIP: one that begins with what a GPU decodes, and goes on with what none does. */
+/* LUMEQ_TEST_CLIP begins with what a GPU decodes, and continues with what no GPU decodes. */
 static void a_change_to_software(void)
 {
     static Seen seen;
@@ -422,7 +380,7 @@ static int reserve(void *opaque, int64_t bytes)
     return 0;
 }
 
-/* Bytes that were reserved at most. */
+/* Returns the most bytes reserved at a time. */
 static int64_t decode_within(int64_t limit, const char *word, Seen *seen)
 {
     const GpuBudget budget = {reserve, NULL};
@@ -434,8 +392,8 @@ static int64_t decode_within(int64_t limit, const char *word, Seen *seen)
     return memory.most;
 }
 
-/* All of it; too little for frames to be left there; too little to decode there. */
-static void too_little_memory(void)
+/* Enough memory; too little to keep frames on the GPU; too little to decode there. */
+TEST(too_little_memory)
 {
     static Seen seen;
     const int64_t all = decode_within(INT64_MAX, "1000000", &seen);
@@ -454,8 +412,8 @@ static void too_little_memory(void)
     CHECK(!seen.at_the_end && memory.refused == 2, "it decodes on a GPU without room");
 }
 
-/* Where the GPU's decoder cannot be made, nothing stays counted while software decodes. */
-static void memory_that_is_not_used(void)
+/* If no GPU decoder can be created, no GPU memory stays reserved. */
+TEST(unused_memory_is_not_reserved)
 {
     static Seen seen;
     const int64_t most = decode_within(INT64_MAX, "none", &seen);
@@ -463,8 +421,8 @@ static void memory_that_is_not_used(void)
           (long long)seen.reserved, (long long)most);
 }
 
-/* Software takes over, and its frames are what would have been counted on the GPU. */
-static void damage_is_counted_once(void)
+/* After software takes over, damage is counted as if it had decoded everything. */
+TEST(damage_is_counted_once)
 {
     static Seen expected, seen;
     how.skips = 3;
@@ -486,9 +444,9 @@ static void damage_is_counted_once(void)
     memset(&how, 0, sizeof(how));
 }
 
-/* Packets damaged after the change to software, and packets whose frames the GPU has already given,
- * where only software finds the damage. */
-static void damage_after_the_change_is_counted_once(void)
+/* Packets damaged after the takeover, and packets whose frames the GPU has already returned, where
+ * only software finds the damage. */
+TEST(damage_after_the_change_is_counted_once)
 {
     static const char *const after[] = {"12", "38"};
     static Seen expected, seen;
@@ -513,8 +471,8 @@ static void damage_after_the_change_is_counted_once(void)
     memset(&how, 0, sizeof(how));
 }
 
-/* One by one, packets are found to be damaged as they are handed in. */
-static void packets_that_are_damaged(void)
+/* A damaged packet is counted once, on the GPU as in software. */
+TEST(damaged_packets_are_counted)
 {
     static Seen expected, seen;
     for (int threads = 1; threads < 3; threads++) {
@@ -530,14 +488,14 @@ static void packets_that_are_damaged(void)
     memset(&how, 0, sizeof(how));
 }
 
-/* What is said of damage is what software has met, and not why the GPU has failed. */
-static void damage_is_told_by_software(void)
+/* The message about damage is software's, not the GPU's failure. */
+TEST(damage_message_is_softwares)
 {
     static const char *const words[] = {"none", "5", "40"};
     static Seen expected, seen;
     how.skips = 3;
     decode(&(DecoderOptions){.threads = 1}, &expected);
-    CHECK(expected.first[0], "nothing is said");
+    CHECK(expected.first[0], "there is no message");
     for (int i = 0; i < 3; i++) {
         set_decoder(words[i]);
         decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
@@ -547,8 +505,8 @@ static void damage_is_told_by_software(void)
     memset(&how, 0, sizeof(how));
 }
 
-/* Of one that fails and, as is found out later, is lost, nothing is freed. */
-static void lost_before_it_is_known(void)
+/* If a failed GPU turns out to be lost, nothing of it is freed. */
+TEST(lost_gpu_is_not_freed)
 {
     static Seen seen;
     for (int lost = 0; lost < 2; lost++) {
@@ -562,11 +520,11 @@ static void lost_before_it_is_known(void)
     }
 }
 
-/* Of memory that fell to pieces: with a frame at each open it would be more. */
+/* Allowed growth by fragmentation; a leak of one frame per open would exceed it. */
 #define MOST_GROWTH (24 << 20)
 
-/* LUMEQ_TEST_OPENS: how often. */
-static void opened_again_and_again(void)
+/* LUMEQ_TEST_OPENS: number of opens. */
+TEST(opened_again_and_again)
 {
     static Seen seen;
     const char *opens = getenv("LUMEQ_TEST_OPENS");
@@ -601,7 +559,7 @@ static AVFrame *made_up(enum AVPixelFormat stored, enum AVPixelFormat format, in
     return frame;
 }
 
-static void layouts(void)
+TEST(layouts)
 {
     static const struct {
         enum AVPixelFormat stored, format;
@@ -624,8 +582,7 @@ static void layouts(void)
     }
 }
 
-/* What libavcodec makes of the same crop of a frame in software: how much of it is left, and which
- * sample becomes the first one. */
+/* Crops a GPU frame as libavcodec crops a software frame: the same size and first sample. */
 static void check_crop(enum AVPixelFormat stored, enum AVPixelFormat format, int left, int top)
 {
     AVFrame *frame = made_up(stored, format, 512, 256), *host = av_frame_alloc();
@@ -657,7 +614,7 @@ static void check_crop(enum AVPixelFormat stored, enum AVPixelFormat format, int
     av_frame_free(&host);
 }
 
-static void crops(void)
+TEST(crops)
 {
     static const int lefts[] = {0, 2, 4, 6, 16, 32, 62, 64, 66, 96, 128, 200};
     for (size_t i = 0; i < sizeof(lefts) / sizeof(lefts[0]); i++)
@@ -672,7 +629,7 @@ static int surface_code(int plane, int x, int y, int depth)
     return (x * 7 + y * 13 + plane * 31) & ((1 << depth) - 1);
 }
 
-/* With rows `pitch` bytes apart, as the samples of such a surface lie. */
+/* Fills a surface whose rows have `extra` bytes of padding. */
 static AVBufferRef *draw_surface(AVFrame *frame, const SampleLayout *layout, int extra)
 {
     const int size = layout->depth > 8 ? 2 : 1, whole = 2 * size * (frame->width + extra);
@@ -713,8 +670,8 @@ static int wrong_samples(const AVFrame *host, const SampleLayout *layout)
     return wrong;
 }
 
-/* Rows as close to each other as they can be, and by odd numbers of bytes further apart. */
-static void downloads(void)
+/* Rows without padding, and with odd amounts of it. */
+TEST(downloads)
 {
     static const enum AVPixelFormat formats[][2] = {
         {AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P},        {AV_PIX_FMT_P010, AV_PIX_FMT_YUV420P10},
@@ -741,38 +698,40 @@ static void downloads(void)
         }
 }
 
-static const CheckTest tests[] = {
-    {"a_decoder_that_cannot_be_made", a_decoder_that_cannot_be_made},
-    {"a_decoder_that_fails", a_decoder_that_fails},
-    {"pictures_that_cannot_be_looked_at", pictures_that_cannot_be_looked_at},
-    {"times_that_tell_nothing", times_that_tell_nothing},
-    {"frames_that_are_left_out", frames_that_are_left_out},
-    {"lost_frames_in_words", lost_frames_in_words},
-    {"frames_that_are_held", frames_that_are_held},
-    {"pictures_that_were_not_decoded", pictures_that_were_not_decoded},
-    {"all_on_the_gpu", all_on_the_gpu},
-    {"as_many_as_were_asked_for", as_many_as_were_asked_for},
-    {"too_little_memory", too_little_memory},
-    {"memory_that_is_not_used", memory_that_is_not_used},
-    {"damage_is_counted_once", damage_is_counted_once},
-    {"damage_after_the_change_is_counted_once", damage_after_the_change_is_counted_once},
-    {"packets_that_are_damaged", packets_that_are_damaged},
-    {"damage_is_told_by_software", damage_is_told_by_software},
-    {"lost_before_it_is_known", lost_before_it_is_known},
-    {"opened_again_and_again", opened_again_and_again},
-    {"layouts", layouts},
-    {"crops", crops},
-    {"downloads", downloads},
-    {"a_group_that_is_large", a_group_that_is_large}, /* behind where memory is counted */
-};
+/* If a group of pictures is too large to keep its packets, software continues with the next key
+ * frame, no picture is damaged, and the frames between are reported as lost. */
+TEST(large_groups_lose_frames_until_the_next_key)
+{
+    static const char *const after[] = {"25", "map 40"};
+    static Seen expected, seen;
+    decode(&(DecoderOptions){.threads = 2}, &expected);
+    CHECK(expected.lost == 0, "%lld are lost in software", (long long)expected.lost);
+    for (int i = 0; i < 2; i++) {
+        set_decoder(after[i]);
+        how.large = 8 << 20;
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        how.large = 0;
+        const int came = seen.on_gpu, left = expected.count - KEY_AT;
+        CHECK(came > 15 && seen.count == came + left && seen.lost == KEY_AT - came,
+              "%d frames, %d of them from the GPU, and %lld are lost", seen.count, came,
+              (long long)seen.lost);
+        for (int k = 0; k < seen.count && k < expected.count; k++) {
+            const int at = k < came ? k : k + KEY_AT - came;
+            CHECK(seen.times[k] == expected.times[at], "frame %d is at %lld, not %lld", k,
+                  (long long)seen.times[k], (long long)expected.times[at]);
+            CHECK(k < came || seen.sums[k] == expected.sums[at], "frame %d is another one", k);
+        }
+        CHECK(seen.corrupt == 0 && !seen.first[0], "damage is reported: %s", seen.first);
+    }
+}
 
-/* What FFmpeg says tells whether its copies have failed. */
+/* FFmpeg reports failed copies only in its log. */
 static void ignore(const char *line)
 {
     (void)line;
 }
 
-/* For clips that a test elsewhere makes. */
+/* Runs only on request, for clips that another test makes. */
 static const CheckTest of_clips[] = {{"a_change_to_software", a_change_to_software}};
 
 int main(int argc, char **argv)
@@ -783,8 +742,7 @@ int main(int argc, char **argv)
         return 1;
     renew_gpu();
     const int one = argc == 2 && strcmp(argv[1], of_clips[0].name) == 0;
-    const int code = one ? check_main(of_clips, 1, argc, argv)
-                         : check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    const int code = one ? check_main(of_clips, 1, argc, argv) : check_file(argc, argv);
     av_buffer_unref(&gpu);
     frame_memory_close(&on_host);
     return code;

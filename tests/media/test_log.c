@@ -1,5 +1,5 @@
-/* What FFmpeg said: to the thread that it said it to, and of a codec whichever of its threads
- * spoke. */
+/* FFmpeg's log messages reach the thread that caused them; those of a codec are kept with the
+ * codec, whichever of its threads logs them. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* ---- demuxers ---- */
 
-static void demuxers_tell_of_damage(void)
+TEST(demuxers_tell_of_damage)
 {
     static const struct {
         const char *demuxer, *line;
@@ -52,7 +52,7 @@ static void print(const char *line)
     snprintf(printed, sizeof(printed), "%s", line);
 }
 
-static void secrets_of_urls_are_hidden(void)
+TEST(secrets_of_urls_are_hidden)
 {
     static const char *const lines[][2] = {
         {"Redirecting to rtsp://user:pass@host/film?token=secret",
@@ -82,10 +82,10 @@ typedef struct Stage {
     int number;
     pthread_barrier_t *start;
     int wrong;
-    char first[256]; /* that was wrong */
+    char first[256]; /* wrong message */
 } Stage;
 
-/* In two pieces, as FFmpeg does it. */
+/* Logs a message in two pieces, as FFmpeg does. */
 static void *run_stage(void *arg)
 {
     Stage *s = arg;
@@ -103,7 +103,7 @@ static void *run_stage(void *arg)
     return NULL;
 }
 
-static void stages_keep_their_own(void)
+TEST(stages_keep_their_own)
 {
     pthread_t threads[STAGES];
     Stage stages[STAGES];
@@ -124,7 +124,7 @@ static void stages_keep_their_own(void)
 
 /* ---- codecs ---- */
 
-/* As a codec's own thread: with a context of its own that is a copy. */
+/* Logs as a codec's own thread does: with a copy of its context. */
 static void *speak_for(void *codec)
 {
     AVCodecContext *copy = avcodec_alloc_context3(NULL);
@@ -136,7 +136,7 @@ static void *speak_for(void *codec)
     return NULL;
 }
 
-static void codecs_keep_what_their_threads_say(void)
+TEST(codecs_keep_what_their_threads_say)
 {
     AVCodecContext *codecs[2] = {avcodec_alloc_context3(NULL), avcodec_alloc_context3(NULL)};
     CodecLog logs[2];
@@ -165,7 +165,7 @@ static void codecs_keep_what_their_threads_say(void)
 }
 
 #if LIBAVCODEC_VERSION_MAJOR < 60
-static void broken_packets_have_numbers(void)
+TEST(broken_packets_have_numbers)
 {
     AVCodecContext *codec = avcodec_alloc_context3(avcodec_find_decoder(AV_CODEC_ID_H264));
     CodecLog log;
@@ -194,31 +194,6 @@ static void broken_packets_have_numbers(void)
 }
 #endif
 
-/* A lone context that nobody keeps a log for speaks to its thread. */
-static void other_contexts_speak_to_their_thread(void)
-{
-    AVCodecContext *codec = avcodec_alloc_context3(NULL);
-    media_log_install(0, NULL);
-    media_log_clear();
-    CHECK(!media_log_error()[0], "'%s'", media_log_error());
-    av_log(codec, AV_LOG_WARNING, "no error\n");
-    (void)av_image_check_size2(0, 0, 1, AV_PIX_FMT_NONE, 0, codec);
-    CHECK(strstr(media_log_error(), "size of the picture is missing"), "'%s'", media_log_error());
-    CHECK(!media_log_note()->refused_width, "0x0 is no size that is too large");
-    avcodec_free_context(&codec);
-}
-
 /* ---- */
 
-static const CheckTest tests[] = {
-    {"demuxers_tell_of_damage", demuxers_tell_of_damage},
-    {"secrets_of_urls_are_hidden", secrets_of_urls_are_hidden},
-    {"stages_keep_their_own", stages_keep_their_own},
-    {"codecs_keep_what_their_threads_say", codecs_keep_what_their_threads_say},
-#if LIBAVCODEC_VERSION_MAJOR < 60
-    {"broken_packets_have_numbers", broken_packets_have_numbers},
-#endif
-    {"other_contexts_speak_to_their_thread", other_contexts_speak_to_their_thread},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -20,7 +20,7 @@ static size_t give_up_early(size_t size)
     return most_at_once && size > (size_t)most_at_once ? (size_t)most_at_once : size;
 }
 
-/* The system's, which may do less than they are asked to. */
+/* The system's calls, which may write or read fewer bytes than requested. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t position)
 {
     const struct iovec part = {(void *)data, give_up_early(size)};
@@ -114,9 +114,9 @@ TEST(same_packets)
     run(PACKET_SPOOL_BYTES, &random);
 }
 
-/* So many packets of one byte that what surrounds that byte is all that counts. What is in memory
- * stays within the limit, and what is not in memory takes none of it. */
-TEST(tiny_packets)
+/* For packets of one byte the overhead is all that counts: memory stays within the limit, and
+ * packets in the file take no memory. */
+TEST(overhead_of_tiny_packets_counts)
 {
     enum { LIMIT = 1 << 20, TINY = 100000 };
     FREED_BY(packet_spool_close) PacketSpool spool = {.limit = LIMIT};
@@ -148,13 +148,13 @@ TEST(tiny_packets)
     CHECK(spool.bytes == 0, "%zu bytes in memory of an empty one", spool.bytes);
 }
 
-/* A disk that takes and gives no more than a part at once. */
-TEST(same_packets_bit_by_bit)
+/* A disk that transfers only a part at once. */
+TEST(same_packets_with_short_writes)
 {
     CheckRandom random = check_random(4);
     most_at_once = 700;
     run(0, &random);
-    CHECK(calls > 5 * COUNT, "it was asked %d times", calls);
+    CHECK(calls > 5 * COUNT, "only %d calls", calls);
     most_at_once = 0;
 }
 

@@ -36,7 +36,7 @@ TEST(order_is_natural)
         }
 }
 
-TEST(patterns_are_told)
+TEST(patterns_are_recognized)
 {
     static const char *const are[] = {"f%d.png", "%04d", "a/b%09d", "%dir/f%1/%03d.png", "100%%d"};
     static const char *const are_not[] = {"",      "f.png", "f%s", "f%4d",     "f%00d",    "f%010d",
@@ -47,7 +47,7 @@ TEST(patterns_are_told)
         CHECK(!picture_pattern_is(are_not[i]), "%s is one", are_not[i]);
 }
 
-/* What a pattern gives has its number, and nothing else has one. */
+/* Names made from a pattern give their numbers back; other names give none. */
 TEST(numbers_come_back)
 {
     static const char *const patterns[] = {"x/f%d.png", "f%04d.png", "f%02d", "%d.5%s"};
@@ -74,7 +74,7 @@ TEST(numbers_come_back)
               others[i][1]);
 }
 
-TEST(kinds_are_told)
+TEST(codecs_by_file_name)
 {
     CHECK(picture_codec("a.png") == AV_CODEC_ID_PNG, "png");
     CHECK(picture_codec("a.JPG") == AV_CODEC_ID_MJPEG &&

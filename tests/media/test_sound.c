@@ -1,7 +1,6 @@
 /*
- * Sound with beeps, encoded by the ffmpeg program in many ways and decoded by sound.c: the beeps
- * are where they were put, at any speed and with the same pitch, also after a seek, a hole, a jump
- * and damage.
+ * Beeps, encoded by the ffmpeg program in many ways and decoded by sound.c, keep their positions
+ * and pitch at any speed, also after a seek, a hole, a jump and damage.
  */
 #include "beeps.h"
 
@@ -130,7 +129,7 @@ static int64_t play(const Clip *clip, const How *how, Played *played)
     return damage;
 }
 
-/* Every beep that is found lies where one was put. */
+/* Checks that every beep is at its position. */
 static void check_beeps(const char *what, const Played *p, int least, double tolerance)
 {
     CHECK(p->beeps.count >= least, "%s: %d beeps, not %d", what, p->beeps.count, least);
@@ -263,7 +262,7 @@ TEST(speed_changes_while_playing)
     close_clip(&clip);
 }
 
-/* Sound that starts anywhere has the very samples that lie there. */
+/* After a start anywhere, the samples are exactly those of that position. */
 TEST(starts_to_the_sample)
 {
     static const int64_t starts[] = {0, 1, 20000, 1234567, 2999999, 4990000};
@@ -287,7 +286,7 @@ TEST(starts_to_the_sample)
     }
 }
 
-/* The same from packets before it, as after a seek, with a decoder that needs to settle. */
+/* The same for coded sound, which starts with earlier packets as after a seek. */
 TEST(starts_in_coded_sound)
 {
     static const char *const names[] = {"s.mp4", "s.mp3", "s.opus"};
@@ -418,7 +417,7 @@ TEST(jitter_is_smoothed)
     close_clip(&clip);
 }
 
-/* Samples that come a little faster than their timestamps say, for long: no hole, and no delay. */
+/* Samples slightly faster than their timestamps, for long: no hole, and no growing delay. */
 TEST(drift_is_smoothed)
 {
     Clip clip;

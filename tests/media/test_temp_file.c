@@ -1,4 +1,5 @@
-/* Temporary files, when a signal handler removes them while another thread is at work on them. */
+/* Temporary files: removal by a signal handler while another thread uses them, names, and memory.
+ */
 #include "media/output/output_file.h"
 
 #include <malloc.h>
@@ -9,20 +10,20 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "media/output/file_name.h"
 
 static OutputFile first, second;
 static char removed[8][256];
 static int removed_count, gets_ahead;
 static uint32_t next_number;
 
-/* libavutil's, which the names are made of. */
+/* libavutil's; names are made of these numbers. */
 uint32_t av_get_random_seed(void)
 {
     return next_number++;
 }
 
-/* The system's, which another thread gets ahead of: what that frees is used again at once. */
+/* The system's. With `gets_ahead`, another thread closes the files first; their memory is reused.
+ */
 int unlink(const char *name)
 {
     if (gets_ahead) {
@@ -74,26 +75,7 @@ TEST(closed_in_the_middle)
     CHECK(rmdir(folder) == 0, "something is left");
 }
 
-TEST(only_what_is_being_written)
-{
-    char folder[] = "/tmp/lumeq-test-XXXXXX", whole[64];
-    MediaError error = {0};
-    if (!CHECK(mkdtemp(folder) != NULL, "no folder") || !open_in(&first, folder, "a.mkv") ||
-        !open_in(&second, folder, "b.mkv"))
-        return;
-    CHECK(output_file_commit(&first, OUTPUT_OWN_NAME, &error) == 0, "%s", error.text);
-    temp_file_remove_all(NULL);
-    snprintf(whole, sizeof(whole), "%s/a.mkv", folder);
-    CHECK(is_there(whole), "what was finished is gone");
-    CHECK(!is_there(second.temp.name), "what was not finished is there");
-    output_file_close(&first);
-    output_file_close(&second);
-    CHECK(is_there(whole), "what was finished is gone");
-    (void)remove(whole);
-    CHECK(rmdir(folder) == 0, "something is left");
-}
-
-/* What has the name that a new file would get: a finished one, or a link to where there is none. */
+/* If a new file's name is taken, by a file or by a dangling link, another name is tried. */
 TEST(names_that_are_taken)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX", path[64], whole[128], link[128], nowhere[64];
@@ -127,7 +109,7 @@ TEST(names_that_are_taken)
     CHECK(rmdir(folder) == 0, "something is left");
 }
 
-/* A recording in pieces makes files for days. */
+/* A recording in pieces makes files for days; memory must not grow. */
 TEST(memory_stays)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX", path[64];
@@ -146,17 +128,6 @@ TEST(memory_stays)
     const size_t after = mallinfo2().uordblks; /* 0 with a sanitizer */
     CHECK(after < before + 20000, "%zu bytes became %zu", before, after);
     CHECK(rmdir(folder) == 0, "something is left");
-}
-
-/* A name is cut between characters. */
-TEST(cut_names)
-{
-    /* Characters of 1, 2, 3, 4 and 1 bytes. */
-    static const char name[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8e\xa5z";
-    static const size_t ends[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
-    for (size_t most = 0; most < sizeof(ends) / sizeof(ends[0]); most++)
-        CHECK(file_name_cut(name, most) == ends[most], "%zu bytes become %zu", most,
-              file_name_cut(name, most));
 }
 
 TEST_MAIN

@@ -1,4 +1,4 @@
-/* Small pictures of a video, here and there in it. */
+/* Thumbnails of a video at given positions. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ TEST(key_frames)
     thumbnails_close(&thumbnails);
 }
 
-/* What is to be shown on its side is small in that shape, its top at the right or left. */
+/* Thumbnails of a rotated video are upright. */
 TEST(turned)
 {
     for (int left = 0; left < 2; left++) {

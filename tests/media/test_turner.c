@@ -1,4 +1,4 @@
-/* Frames turned in every pixel format: each sample is looked for where it has to be. */
+/* Turning frames in every pixel format: every sample must be at its new place. */
 #include <libavutil/frame.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
@@ -43,8 +43,7 @@ static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
         av_frame_free(&frame);
         return NULL;
     }
-    for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i];
-         i++) /* put() adds to what is there */
+    for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++) /* put() only sets bits */
         memset(frame->buf[i]->data, 0, frame->buf[i]->size);
     return frame;
 }
@@ -114,8 +113,8 @@ static AVFrame *turn_frame(const AVFrame *frame, PictureTurn turn)
     return to;
 }
 
-/* Where chroma is finer one way, quarter turns make it as fine the other way, too, and values of
- * its samples those between. */
+/* If chroma is finer in one direction, a quarter turn makes it as fine in the other, interpolated.
+ */
 static void check_format(enum AVPixelFormat format, int width, int height)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);

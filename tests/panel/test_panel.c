@@ -1,4 +1,4 @@
-/* The histogram panel: what it draws against what was given, and that it stays inside. */
+/* The histogram panel draws the given data, inside its bounds. */
 #include <math.h>
 #include <stddef.h>
 
@@ -59,8 +59,7 @@ static int bar_height(Rect plot, int column)
     return height;
 }
 
-/* A panel whose plot has a whole number of columns for each bin is not needed: columns in the
- * middle of a bin are looked at, and bins wide enough to have one. */
+/* Checks the height of each bar in the middle column of its bin. */
 static void check_heights(const double *share, const char *name)
 {
     const PanelLayout layout =
@@ -145,7 +144,7 @@ TEST(panel_many_bins)
     check_rect_free(&picture.rect);
 }
 
-/* Codes are told by their depth, however many of them a bin counts. */
+/* The panel looks the same at every depth, however many codes a bin counts. */
 TEST(panel_depth)
 {
     static const int depths[] = {8, 10, 14, 16};
@@ -301,8 +300,7 @@ static int apart(Rect a, Rect b)
            b.y + b.height <= a.y;
 }
 
-/* With any scope, too; all of them are there where there is room, as at usual sizes, and none is
- * too small to be read. */
+/* With any scope, plots lie inside and apart; at common sizes there is room for all of them. */
 TEST(scope_layout)
 {
     static const int all[][2] = {{480, 1080}, {480, 790}, {768, 2160},
@@ -334,7 +332,8 @@ TEST(scope_layout)
         for (int scale = 0; scale < 4; scale++) /* text takes none of it */
             CHECK(panel_has_room_for_all(all[i][0], all[i][1], (PanelText){.scale = scale}),
                   "%dx%d, text times %d", all[i][0], all[i][1], scale);
-    for (int width = 216; width < 1300; width += 31) { /* on a screen with more pixels as large */
+    for (int width = 216; width < 1300;
+         width += 31) { /* the same physical size at twice the density */
         const PanelData once = {.words = ""}, twice = {.words = "", .text.density = 2};
         const int text = panel_layout(width, 400, 3, &once).text;
         CHECK(panel_layout(2 * width, 800, 3, &twice).text / 2 == text, "%d wide: not %d", width,
@@ -364,7 +363,7 @@ static int is_lit(int x, int y)
     return pixel(x, y)[0] > 0xB0;
 }
 
-/* Counts are at the lines that they belong to, as is a colour in its box. */
+/* Levels appear at their lines, and a colour in its box. */
 TEST(scope_plots)
 {
     const struct {
@@ -391,7 +390,7 @@ TEST(scope_plots)
         const int x = v.x + (int)(109.5 * v.width / 256);
         const int y = v.y + (int)((255 - 212 + 0.5) * v.height / 256);
         CHECK(is_lit(x, y) && pixel(x, y)[0] > pixel(x, y)[2] + 60, "no red in %d", i);
-        CHECK(!is_lit(x, v.y + v.height - (y - v.y)), "what is not there");
+        CHECK(!is_lit(x, v.y + v.height - (y - v.y)), "a colour that is not in the picture");
         check_rect_free(&picture.rect);
     }
 }
@@ -407,9 +406,8 @@ static Rect lit_words(const PanelLayout *l)
     return lit;
 }
 
-/* Words stay in their room, take another line where one does not hold them, and are left out at a
- * comma where both do not. */
-TEST(words)
+/* The caption stays in its area, wraps to a second line, and is cut at a comma if it needs more. */
+TEST(caption_wraps_and_is_cut)
 {
     static const int of[][2] = {{216, 270},  {216, 150}, {700, 160},
                                 {480, 1080}, {480, 790}, {768, 2160}};
@@ -443,7 +441,7 @@ TEST(words)
     }
 }
 
-/* A name is whole also above a plot that is narrower, as in large text. */
+/* A plot's name is not cut even if it is wider than the plot, as with large text. */
 TEST(name_of_a_narrow_plot)
 {
     const int width = 480, height = 790;
@@ -510,7 +508,7 @@ TEST(panel_negative_stride)
 
 /* ---- laid over a picture ---- */
 
-/* The same bars where it is translucent: nearly opaque, above a ground that is seen through. */
+/* A translucent panel has the same bars, nearly opaque, on a translucent background. */
 TEST(panel_translucent)
 {
     open_picture(700, 420, 0, BINS);
@@ -553,7 +551,7 @@ TEST(panel_blend)
 
 /* ---- drawn for every frame ---- */
 
-/* Where numbers are not late, a cached panel is the one drawn anew. */
+/* Unless its numbers are late, a cached panel equals a newly drawn one. */
 static void check_cached(PanelCache *cache, int width, int height, Text *text, int64_t now)
 {
     panel_draw(&picture.data, &picture.canvas, text);
@@ -596,7 +594,7 @@ TEST(panel_cache)
     panel_cache_free(&cache);
 }
 
-/* Numbers stay for a while, then they are those of the data. */
+/* Numbers are updated only every PANEL_NUMBERS_US. */
 TEST(panel_cache_numbers)
 {
     FREED_BY(panel_cache_free) PanelCache *cache = NULL;
@@ -624,7 +622,7 @@ TEST(panel_cache_numbers)
     check_rect_free(&picture.rect);
 }
 
-/* ---- what is said of a histogram ---- */
+/* ---- marks of a histogram ---- */
 
 TEST(panel_marks)
 {
@@ -643,7 +641,7 @@ TEST(panel_marks)
           more.high);
 }
 
-/* ---- where it is ---- */
+/* ---- places ---- */
 
 static void check_place(int width, int height, PanelMode mode)
 {
@@ -652,7 +650,7 @@ static void check_place(int width, int height, PanelMode mode)
     CHECK(is_inside(p.panel, window) && is_inside(p.picture, window) &&
               is_inside(p.free, p.picture),
           "%dx%d: outside", width, height);
-    CHECK(!overlap(p.panel, p.free), "%dx%d: the panel covers what is free", width, height);
+    CHECK(!overlap(p.panel, p.free), "%dx%d: the panel covers the free area", width, height);
     CHECK(mode != PANEL_BESIDE || !overlap(p.panel, p.picture), "%dx%d: over the picture", width,
           height);
     CHECK(mode != PANEL_OVER || p.panel.y + p.panel.height <= height - height / 4,
@@ -688,7 +686,7 @@ static void check_place_over(Rect around)
           "%dx%d: not over the picture", around.width, around.height);
     CHECK(is_inside(split.free, window) && !overlap(split.free, split.panel) &&
               is_inside(middle.free, window) && !overlap(middle.free, middle.panel),
-          "%dx%d: the panel covers what is free", around.width, around.height);
+          "%dx%d: the panel covers the free area", around.width, around.height);
     CHECK(one.width == split.panel.width && one.height == split.panel.height &&
               one.width == middle.panel.width && one.height == middle.panel.height,
           "%dx%d: of different sizes", around.width, around.height);
@@ -745,7 +743,7 @@ TEST(panel_place)
                 check_place(width, height, mode);
     check_place(640, 360, PANEL_BESIDE);
     check_place(640, 360, PANEL_OVER);
-    CHECK(panel_place(640, 360, PANEL_BESIDE).panel.width > 0, "none at 640x360");
+    CHECK(panel_place(640, 360, PANEL_BESIDE).panel.width > 0, "no panel at 640x360");
     CHECK(panel_place(400, 300, PANEL_BESIDE).panel.width == 0, "one at 400x300");
     CHECK(panel_place(100, 50, PANEL_BESIDE).panel.width == 0, "one in a window of 100x50");
 }

@@ -1,4 +1,4 @@
-/* What scopes count, against what is counted by hand. */
+/* Counts of the scopes, compared with straightforward ones. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -22,7 +22,7 @@ static CheckRect draw(Text *text, int room, const char *line)
     return rect;
 }
 
-/* Where there is ink. */
+/* Bounds of the drawn pixels. */
 static Rect ink(const CheckRect *rect)
 {
     int left = WIDTH, right = -1, top = HEIGHT, bottom = -1;
@@ -93,7 +93,7 @@ TEST(text_room)
     text_close(&text);
 }
 
-/* What is measured is what is drawn, also in between, and for a canvas of another size. */
+/* Measured widths equal drawn ones, for any text and canvas size. */
 TEST(text_width)
 {
     static const char *const lines[] = {"0", "a long line of text", "{\\fs60}", "\xC3\xA4\\n"};

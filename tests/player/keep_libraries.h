@@ -1,5 +1,5 @@
-/* SDL unloads the OpenGL driver with the last window. What Mesa's drivers keep for ever is a leak
- * then, of nobody; while they are loaded, their own variables still refer to it. */
+/* SDL unloads the OpenGL driver with the last window. LeakSanitizer would then report memory that
+ * Mesa's drivers keep forever; while they are loaded, their own variables still point to it. */
 #ifndef LUMEQ_TESTS_KEEP_LIBRARIES_H
 #define LUMEQ_TESTS_KEEP_LIBRARIES_H
 
@@ -23,8 +23,8 @@ static inline int note_library(struct dl_phdr_info *info, size_t size, void *dat
     return 0;
 }
 
-/* Once a window is open: nothing that is loaded now is unloaded any more. Threads that load some
- * meanwhile wait for the list's lock, and would never get it if the list loaded any. */
+/* Pins all loaded libraries; call it once a window is open. dl_iterate_phdr() holds a lock that
+ * other threads need to load libraries, so it only collects names. */
 static inline void keep_libraries(void)
 {
     LoadedLibraries loaded = {0};

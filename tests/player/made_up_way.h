@@ -1,5 +1,5 @@
-/* The window's way through CUDA, made up for programs of one file: it only counts, and what is on
- * the GPU is taken as if it were drawn. */
+/* A fake of the window's CUDA uploads, for one-file test programs: it counts calls, and treats
+ * frames on the GPU as drawn. */
 #ifndef LUMEQ_TESTS_PLAYER_MADE_UP_WAY_H
 #define LUMEQ_TESTS_PLAYER_MADE_UP_WAY_H
 
@@ -50,7 +50,7 @@ const ViewUploader *view_cuda_uploader(const ViewCuda *cuda)
 int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count)
 {
     (void)cuda;
-    (void)rows; /* the made-up GPU's memory is the host's */
+    (void)rows; /* the fake GPU uses host memory */
     (void)count;
     way.fetched++;
     return 0;

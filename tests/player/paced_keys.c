@@ -1,7 +1,7 @@
 /*
- * Preloaded into the player, measures how long keys wait: a screen of SWAP_HZ is made up, and KEYS
- * keys that change the strength are pressed at random moments, then the window is closed. With
- * KEYS_PAUSED the picture is paused first. The player's own line at -v tells the result.
+ * Preloaded into the player, measures the latency of keys: simulates a screen of SWAP_HZ, presses
+ * KEYS keys that change the strength at random moments, then closes the window. KEYS_PAUSED pauses
+ * the picture first. The player's own line at -v has the result.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A run of the player under SDL's offscreen driver, driven by events as the user's are. */
+/* Runs the player under SDL's offscreen driver, driven by the events a user would cause. */
 #ifndef LUMEQ_TESTS_PLAYER_SESSION_H
 #define LUMEQ_TESTS_PLAYER_SESSION_H
 
@@ -9,15 +9,13 @@
 #include "keep_libraries.h"
 #include "panel/text.h"
 
-/* Nothing in these runs takes a fifth of this. */
+/* Time limit of any wait: five times what the slowest step takes. */
 #define LIVENESS_US (CHECK_SLOWER * 30000000)
 
 #define SECOND 1000000
-#define FRAME_US                                                                                   \
-    40000 /* of the clip: 11 s at 25 frames a second, in a window that is soon drawn               \
-           */
+#define FRAME_US 40000 /* the clip: 11 s at 25 frames a second, small enough to draw quickly */
 
-/* An opening that was given up may look at it after its session has ended. */
+/* Static: a file opening that was abandoned may read it after its session has ended. */
 static atomic_int session_stop;
 
 typedef struct Session {
@@ -32,16 +30,16 @@ static inline int64_t session_now(void)
     return (int64_t)(SDL_GetTicks64() * 1000);
 }
 
-/* `arguments`: what is on the command line, NULL at the end. It computes on the CPU, unless
- * LUMEQ_TEST_BACKEND says otherwise. Also where a person runs the test at a terminal, it is a
- * program that has started it. */
+/* `arguments`: the command line, NULL at the end. The CPU computes, unless LUMEQ_TEST_BACKEND names
+ * another backend. Standard input is no terminal, even when a person runs the test from one. */
 static inline int session_open(Session *s, const char *const *arguments)
 {
     const char *backend = getenv("LUMEQ_TEST_BACKEND");
     char *argv[32] = {(char *)"lumeq", (char *)"--backend", (char *)(backend ? backend : "cpu"),
                       (char *)"--strength", (char *)"0.8"};
     char text[512];
-    /* With a strength nothing is lifted and filtered, which takes a sanitizer seconds a frame. */
+    /* A fixed strength turns lift and noise filter off, which cost a sanitizer seconds per frame.
+     */
     int argc = CHECK_SLOWER > 1 ? 5 : 3;
     memset(s, 0, sizeof(*s));
     CHECK(freopen("/dev/null", "r", stdin) != NULL, "no standard input");
@@ -65,8 +63,8 @@ static inline void session_close(Session *s)
 
 #define ARGUMENTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* SESSION_TEST(name, fails) { ... }: a test of the player in `s`, which is opened by `fails`, an
- * expression that is not 0 if there is nothing to test, and closed after it. */
+/* SESSION_TEST(name, fails) { ... }: a test of the player in `s`. `fails` is the expression that
+ * opens it, not 0 if the test cannot run; `s` is closed after the test. */
 #define SESSION_TEST(name, fails)                                                                  \
     static void name##_in(Session *s);                                                             \
     TEST(name)                                                                                     \
@@ -83,7 +81,7 @@ static inline PlayerState session_state(const Session *s)
     return player_state(play_player(s->play));
 }
 
-/* Turns until the condition, with `state` in it, holds; counts whether it came to that. */
+/* Runs the player until the condition, which may use `state`, holds, and checks that it does. */
 #define SESSION_UNTIL(s, condition)                                                                \
     do {                                                                                           \
         const int64_t until_end = session_now() + LIVENESS_US;                                     \
@@ -93,18 +91,18 @@ static inline PlayerState session_state(const Session *s)
             state = session_state(s);                                                              \
         }                                                                                          \
         (void)state;                                                                               \
-        CHECK(condition, "it never came to that; at %lld us, %s, %s", (long long)state.position,   \
+        CHECK(condition, "it never happened; at %lld us, %s, %s", (long long)state.position,       \
               state.message, (s)->error.text);                                                     \
     } while (0)
 
-/* So many more turns. */
+/* Runs the player's loop `count` times. */
 static inline void session_turns(Session *s, int count)
 {
     while (count-- > 0 && !s->ended)
         s->ended = play_turn(s->play, &s->error);
 }
 
-/* A key that writes something. */
+/* Presses a key that types a character. */
 static inline void session_type(const char *text)
 {
     SDL_Event event = {.type = SDL_KEYDOWN};
@@ -114,7 +112,7 @@ static inline void session_type(const char *text)
     SDL_PushEvent(&event);
 }
 
-/* Any other key. */
+/* Presses a key that types nothing. */
 static inline void session_press(SDL_Keycode code)
 {
     SDL_Event event = {.type = SDL_KEYDOWN};
@@ -136,7 +134,7 @@ static inline const char *clip(void)
     return elsewhere ? elsewhere : LUMEQ_CLIP;
 }
 
-/* Stands still on the frame at this position of the clip. `histogram` as on the command line. */
+/* Pauses on the frame at this position of the clip. `histogram` as on the command line. */
 static inline int session_open_at(Session *s, int64_t position, const char *histogram)
 {
     char from[32];
@@ -150,7 +148,7 @@ static inline int session_open_at(Session *s, int64_t position, const char *hist
 }
 #endif
 
-/* The title of the one window that there is. */
+/* The title of the only window. */
 static inline const char *session_title(void)
 {
     for (Uint32 id = 1; id < 64; id++)
@@ -159,7 +157,7 @@ static inline const char *session_title(void)
     return "";
 }
 
-/* Returns 0, and skips the test, without fonts: then there is no text, and no bar. */
+/* Returns 0 and skips the test if there are no fonts: text and the bar need them. */
 static inline int has_text(void)
 {
     Text *text;
@@ -171,7 +169,7 @@ static inline int has_text(void)
     return 1;
 }
 
-/* ---- what is seen ---- */
+/* ---- pictures of the window ---- */
 
 typedef struct Grab {
     uint8_t *pixels;
@@ -183,7 +181,7 @@ static inline void grab_free(Grab *g)
     free(g->pixels);
 }
 
-/* One that is freed at the end of its block. */
+/* A grab that is freed at the end of its block. */
 #define AUTO_GRAB FREED_BY(grab_free) Grab
 
 static inline Grab grab(Session *s)
@@ -194,7 +192,7 @@ static inline Grab grab(Session *s)
     return g;
 }
 
-/* Share of the pixels of a region (in parts of the window) that differ. */
+/* Share of pixels that differ, in the columns from `left` to `right` (shares of the width). */
 static inline double difference(const Grab *a, const Grab *b, double left, double right)
 {
     int64_t count = 0, all = 0;
@@ -209,7 +207,7 @@ static inline double difference(const Grab *a, const Grab *b, double left, doubl
     return (double)count / (double)all;
 }
 
-/* Through all parts of the help, of which one at least is shown: answers how many there were. */
+/* Pages through the help, which is open, until it closes. Returns the number of pages. */
 static inline int end_help(Session *s)
 {
     int parts = 0;
@@ -222,8 +220,7 @@ static inline int end_help(Session *s)
     return parts;
 }
 
-/* The help page is there at once, when there are fonts. The picture stands still for it: a film
- * changes by itself as much as that. */
+/* Checks that text appears, by the help page. Pauses for it: playing changes as many pixels. */
 static inline void wait_for_text(Session *s)
 {
     const int64_t end = session_now() + LIVENESS_US;
@@ -240,7 +237,7 @@ static inline void wait_for_text(Session *s)
         AUTO_GRAB now = grab(s);
         changed = difference(&before, &now, 0.1, 0.6);
     }
-    CHECK(changed >= 0.3, "no help is to be seen");
+    CHECK(changed >= 0.3, "the help is not visible");
     end_help(s);
     if (playing)
         session_type(" ");

@@ -1,10 +1,10 @@
-/* The queue between decoder and device, by hand: what the device gets, and what is known of it. */
+/* The queue between sound decoder and device: which samples the device gets, and the position
+ * heard. */
 #include "check.h"
 
 #include "player/sound/audio_queue.h"
 
 #include <math.h>
-#include <pthread.h>
 
 #define RATE 48000
 #define BUFFER 960 /* 20 ms */
@@ -148,23 +148,7 @@ TEST(pause_and_volume)
     CHECK(fabs(take(q, 140 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6, "half");
 }
 
-TEST(blocks_of_other_speed)
-{
-    FREED_BY(audio_queue_free) AudioQueue *q = create();
-    audio_queue_start(q);
-    push_some(q, 0, 0.5f, 2);
-    SoundBlock *block = audio_queue_room(q);
-    *block = (SoundBlock){block->samples, BLOCK / 2, 40 * MS, 2e6 / RATE}; /* speed 2, 10 ms */
-    audio_queue_push(q);
-    push(q, 500 * MS, 0.5f); /* a jump */
-    for (int64_t now = 0; now < 100 * MS; now += 20 * MS)
-        take(q, now);
-    is_at(q, 59 * MS, 39 * MS);
-    is_at(q, 65 * MS, 50 * MS);
-    is_at(q, 75 * MS, 505 * MS);
-}
-
-TEST(a_device_that_goes_and_comes)
+TEST(position_after_device_stall)
 {
     FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
@@ -176,7 +160,7 @@ TEST(a_device_that_goes_and_comes)
     is_unknown(q, 20 * MS + AUDIO_GONE_US + 1 * MS);
     is_unknown(q, 2000 * MS);
     /* alone from 520 ms and 40 ms on, it is at 1540 ms, and two buffers later at 1580 ms */
-    CHECK(take(q, 2020 * MS) == 0, "what was to be heard meanwhile is left out");
+    CHECK(take(q, 2020 * MS) == 0, "samples for the time of the stall are played");
     for (int i = 10; i < 100; i++)
         if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
             push(q, i * 20 * MS, i < 79 ? 0.25f : 0.125f);
@@ -184,8 +168,8 @@ TEST(a_device_that_goes_and_comes)
     is_at(q, 2061 * MS, 1581 * MS);
 }
 
-/* While it is paused, nothing is missed. */
-TEST(a_device_that_goes_while_paused)
+/* A device that stalls while paused skips nothing. */
+TEST(device_stall_while_paused_skips_nothing)
 {
     FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
@@ -200,49 +184,6 @@ TEST(a_device_that_goes_while_paused)
             push(q, i * 20 * MS, 0.25f);
     take(q, 60120 * MS);
     is_at(q, 60141 * MS, 381 * MS);
-}
-
-static void *fill(void *arg)
-{
-    int64_t position = 0;
-    for (SoundBlock *block; (block = audio_queue_room(arg)) != NULL; position += 20 * MS) {
-        *block = (SoundBlock){block->samples, BLOCK, position, 1e6 / RATE};
-        for (int i = 0; i < BLOCK; i++)
-            block->samples[i] = 0.5f;
-        audio_queue_push(arg);
-    }
-    return NULL;
-}
-
-static void *drain(void *arg)
-{
-    static float samples[BUFFER];
-    for (int64_t now = 0; now < 20000 * MS; now += 20 * MS) {
-        audio_queue_take(arg, samples, BUFFER, now);
-        for (int i = 0; i < BUFFER; i++)
-            if (samples[i] != 0 && samples[i] != 0.5f)
-                CHECK(0, "a sample of %g", samples[i]);
-    }
-    return NULL;
-}
-
-/* All threads at once, for the thread sanitizer. */
-TEST(threads)
-{
-    FREED_BY(audio_queue_free) AudioQueue *q = create();
-    pthread_t device, decoder;
-    int64_t position;
-    pthread_create(&device, NULL, drain, q);
-    for (int i = 0; i < 200; i++) {
-        audio_queue_start(q);
-        pthread_create(&decoder, NULL, fill, q);
-        audio_queue_position(q, i * 100 * MS, &position);
-        audio_queue_pause(q, i % 7 == 0, i * 100 * MS);
-        CHECK(audio_queue_waiting(q) <= AUDIO_QUEUE_BLOCKS, "too many");
-        audio_queue_stop(q);
-        pthread_join(decoder, NULL);
-    }
-    pthread_join(device, NULL);
 }
 
 TEST_MAIN

@@ -1,4 +1,4 @@
-/* What is done with keyboard and mouse, as commands. */
+/* The commands that keys and the mouse give. */
 #include <SDL.h>
 
 #include "check.h"
@@ -48,13 +48,13 @@ static void move(int x)
     CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
 }
 
-/* What was pushed since the last poll is behind a mark that ends the poll. */
+/* A poll ends at a mark; events pushed since then come with the next poll. */
 static int next(Command *command)
 {
     return controls_next(&controls, NOW, command) || controls_next(&controls, NOW, command);
 }
 
-/* The next command has to be this one; answers it for a closer look. */
+/* Checks that the next command is this one, and returns it. */
 static Command expect(Action *act, int arg)
 {
     static Command command;
@@ -79,13 +79,13 @@ static void begin(void)
 }
 
 typedef struct Key {
-    const char *text; /* what it writes, or NULL and `code` is the key */
+    const char *text; /* the character it types, or NULL: `code` is the key */
     SDL_Keycode code;
     Action *act;
     int arg, which;
 } Key;
 
-/* Each is its command and no other. */
+/* Each key gives its command and no other. */
 static void press_each(const Key *all, size_t count, SDL_Keymod mod)
 {
     for (size_t i = 0; i < count; i++) {
@@ -101,7 +101,7 @@ static void press_each(const Key *all, size_t count, SDL_Keymod mod)
 
 #define PRESS_EACH(all, mod) press_each(all, sizeof(all) / sizeof((all)[0]), mod)
 
-TEST(keys)
+TEST(each_key_gives_its_command)
 {
     static const Key all[] = {
         {" ", 0, act_pause, 0, 0},
@@ -167,8 +167,8 @@ TEST(keys)
     PRESS_EACH(with_ctrl, KMOD_LCTRL);
     PRESS_EACH(with_ctrl, KMOD_RCTRL);
     PRESS_EACH(with_alt, KMOD_LALT);
-    press(SDLK_o, 0);      /* that writes something */
-    press(SDLK_RETURN, 0); /* nothing is metered */
+    press(SDLK_o, 0);      /* a key that types a character */
+    press(SDLK_RETURN, 0); /* no metering to end */
     expect_none();
     type("z");
     (void)expect(act_meter, 1);
@@ -185,12 +185,12 @@ TEST(keys)
     type("Q");
     type("é");
     press(SDLK_F5, 0);
-    press(SDLK_q, 0); /* what it writes counts */
+    press(SDLK_q, 0); /* only its character counts */
     expect_none();
 }
 
-/* A key that is held down goes on where that is of use: nobody wants pause, play, pause. */
-TEST(held_down)
+/* A key that is held down repeats only where that is useful: not pause, play, pause. */
+TEST(held_keys_repeat_where_useful)
 {
     begin();
     press(SDLK_RIGHT, 1);
@@ -201,11 +201,11 @@ TEST(held_down)
     expect_none();
     press(SDLK_SPACE, 0);
     type(" ");
-    CHECK(!expect(act_pause, 0).repeated, "it is pressed anew");
+    CHECK(!expect(act_pause, 0).repeated, "pressed again, it counts as held");
 }
 
-/* While the panel of settings is there, keys are its; all others are as they were. */
-TEST(panel_keys)
+/* While the settings panel is open it gets its keys; all others keep their meaning. */
+TEST(settings_panel_gets_its_keys)
 {
     static const Key all[] = {
         {NULL, SDLK_UP, act_setting_row, -1, 0},
@@ -232,20 +232,20 @@ TEST(panel_keys)
     expect_none();
 }
 
-static int bar_is_away;
+static int bar_is_hidden;
 
-/* What the mouse is on, by x. */
+/* The control under the mouse, by x. */
 static ControlsTarget target(const void *opaque, int x, int y)
 {
     (void)opaque;
     (void)y;
-    return x < 100 || bar_is_away ? CONTROLS_PICTURE
-           : x < 200              ? CONTROLS_SPLIT
-           : x < 300              ? CONTROLS_TRACK
-           : x < 400              ? CONTROLS_VOLUME
-           : x < 500              ? CONTROLS_BUTTON
-           : x < 600              ? CONTROLS_BAR
-                                  : CONTROLS_SETTINGS;
+    return x < 100 || bar_is_hidden ? CONTROLS_PICTURE
+           : x < 200                ? CONTROLS_SPLIT
+           : x < 300                ? CONTROLS_TRACK
+           : x < 400                ? CONTROLS_VOLUME
+           : x < 500                ? CONTROLS_BUTTON
+           : x < 600                ? CONTROLS_BAR
+                                    : CONTROLS_SETTINGS;
 }
 
 static void begin_mouse(void)
@@ -260,27 +260,8 @@ static void expect_at(Action *act, int arg, int x, int y)
     CHECK(c.x == x && c.y == y, "at %d, %d, not %d, %d", c.x, c.y, x, y);
 }
 
-TEST(split_line)
-{
-    begin_mouse();
-    move(150);
-    expect_at(act_point, 0, 150, 7);
-    CHECK(controls.cursor_until > NOW, "the cursor is hidden where it moves");
-    click(1, 1, 150);
-    expect_at(act_split, 0, 150, 0);
-    move(50); /* it is held, wherever it goes */
-    expect_at(act_split, 0, 50, 7);
-    click(0, 1, 50);
-    move(60);
-    expect_at(act_point, 0, 60, 7);
-    click(1, 2, 120);
-    (void)expect(act_split, 0);
-    (void)expect(act_fullscreen, 0);
-    expect_none();
-}
-
-/* A drag on the bar's track seeks, at last to where the button is let go. */
-TEST(bar)
+/* A drag on the bar's track seeks, finally to where the button is released. */
+TEST(bar_drag_seeks)
 {
     begin_mouse();
     click(1, 1, 210);
@@ -300,10 +281,10 @@ TEST(bar)
     click(1, 1, 450);
     expect_at(act_pause, 0, 450, 0);
     click(0, 1, 450);
-    click(1, 2, 450); /* twice is to pause and to go on */
+    click(1, 2, 450); /* a double click pauses and resumes */
     expect_at(act_pause, 0, 450, 0);
     click(0, 2, 450);
-    click(1, 2, 550); /* on the bar there is nothing else */
+    click(1, 2, 550); /* no control, but no double click on the picture either */
     click(0, 2, 550);
     expect_none();
     move(550);
@@ -318,94 +299,17 @@ TEST(bar)
     controls.cursor_until = 0;
     expect_none();
     CHECK(!controls.cursor_until, "the bar stays without the mouse");
-    bar_is_away = 1; /* until the mouse has come to where it will be */
+    bar_is_hidden = 1; /* as before the mouse first moves */
     move(550);
     expect_at(act_point, 0, 550, 7);
-    bar_is_away = 0;
+    bar_is_hidden = 0;
     controls.cursor_until = NOW + 1;
     expect_none();
     CHECK(controls.cursor_until > NOW + 1, "the bar goes although the mouse rests on it");
 }
 
-static void other_button(int button, int pressed)
-{
-    SDL_Event event = {.type = pressed ? SDL_MOUSEBUTTONDOWN : SDL_MOUSEBUTTONUP};
-    event.button.button = (Uint8)button;
-    event.button.state = pressed ? SDL_PRESSED : SDL_RELEASED;
-    event.button.x = 30;
-    event.button.y = 40;
-    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-}
-
-static void turn_wheel(int y, int flipped, SDL_Keymod keys)
-{
-    Command command;
-    SDL_Event event = {.type = SDL_MOUSEWHEEL};
-    event.wheel.y = y;
-    event.wheel.direction = flipped ? SDL_MOUSEWHEEL_FLIPPED : SDL_MOUSEWHEEL_NORMAL;
-    SDL_SetModState(keys);
-    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-    CHECK(next(&command) && command.act == (keys == KMOD_NONE ? act_volume : act_zoom) &&
-              command.arg == (flipped ? -y : y),
-          "wheel %d: %d", y, command.arg);
-    SDL_SetModState(KMOD_NONE);
-}
-
-TEST(buttons_and_wheel)
-{
-    begin_mouse();
-    click(1, 1, 50); /* the picture is taken hold of */
-    SDL_Event event = {.type = SDL_MOUSEMOTION};
-    event.motion.x = 250; /* though it is over the bar */
-    event.motion.xrel = 200;
-    event.motion.yrel = -3;
-    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-    expect_at(act_pan, 0, 200, -3);
-    click(0, 1, 250);
-    expect_none();
-    other_button(SDL_BUTTON_RIGHT, 1);
-    other_button(SDL_BUTTON_RIGHT, 0);
-    expect_at(act_pause, 0, 30, 40);
-    other_button(SDL_BUTTON_MIDDLE, 1);
-    other_button(SDL_BUTTON_MIDDLE, 0);
-    expect_at(act_zoom, 0, 30, 40);
-    expect_none();
-    turn_wheel(1, 0, KMOD_NONE);
-    turn_wheel(-2, 0, KMOD_NONE);
-    turn_wheel(1, 1, KMOD_NONE);
-    turn_wheel(1, 0, KMOD_LCTRL);
-    turn_wheel(-1, 0, KMOD_RCTRL);
-    expect_none();
-}
-
-/* After the key a part is drawn; asked for twice, none is. */
-TEST(part)
-{
-    begin_mouse();
-    type("z");
-    (void)expect(act_meter, 1);
-    click(1, 1, 150); /* near a split, too */
-    move(60);
-    expect_at(act_mark, 0, 60, 7);
-    move(20);
-    const Command drawn = expect(act_mark, 0);
-    CHECK(drawn.from_x == 150 && drawn.from_y == 0, "from %d, %d", drawn.from_x, drawn.from_y);
-    click(0, 1, 30);
-    expect_at(act_meter, 0, 30, 0);
-    click(1, 1, 150); /* that was all */
-    (void)expect(act_split, 0);
-    click(0, 1, 150);
-    type("z");
-    type("z");
-    (void)expect(act_meter, 1);
-    (void)expect(act_meter, 2);
-    click(1, 1, 50);
-    click(0, 1, 50);
-    expect_none();
-}
-
-/* The source is seen while its key is down. */
-TEST(while_held)
+/* The source is shown while its key is down. */
+TEST(source_is_shown_while_x_is_held)
 {
     SDL_Event event = {.type = SDL_KEYUP};
     begin();
@@ -423,30 +327,12 @@ TEST(while_held)
     expect_none();
 }
 
-TEST(window_and_files)
-{
-    SDL_Event event = {.type = SDL_DROPFILE};
-    begin();
-    event.drop.file = SDL_strdup("/a/file, dropped.mkv");
-    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-    CHECK(!strcmp(expect(act_open, 0).path, "/a/file, dropped.mkv"), "another file");
-    event = (SDL_Event){.type = SDL_QUIT};
-    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-    (void)expect(act_quit, 1);
-    SDL_Event closed = {.type = SDL_WINDOWEVENT};
-    closed.window.event = SDL_WINDOWEVENT_CLOSE;
-    CHECK(SDL_PushEvent(&closed) == 1 && SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-    (void)expect(NULL, 0);
-    (void)expect(act_quit, 0);
-    expect_none();
-}
-
 /* ---- every key has a line in the help and in the page, and every line has its keys ---- */
 
 #define MOST_NAMES 160
 #define LONGEST_NAME 16
 
-/* Of keys, "Ctrl+" or "Alt+" before them; each once. */
+/* Names of keys, with "Ctrl+" or "Alt+", each once. */
 typedef struct Names {
     int count;
     char name[MOST_NAMES][LONGEST_NAME];
@@ -523,7 +409,7 @@ static const char *key_name(SDL_Keycode code)
     return SDL_GetKeyName(code);
 }
 
-/* Not 0: it does something. */
+/* Returns not 0 if the key gives a command. */
 static int try_key(SDL_Keycode code, SDL_Keymod mod, Command *command)
 {
     controls.metering = 1; /* Enter ends that */
@@ -531,7 +417,7 @@ static int try_key(SDL_Keycode code, SDL_Keymod mod, Command *command)
     return next(command);
 }
 
-/* With Ctrl or Alt, where that is something else than without. */
+/* Adds the key, and its forms with Ctrl or Alt if those give other commands. */
 static void add_code(Names *names, SDL_Keycode code)
 {
     static Command alone, with;
@@ -544,7 +430,7 @@ static void add_code(Names *names, SDL_Keycode code)
             add_name(names, ctrl ? "Ctrl+" : "Alt+", key_name(code));
 }
 
-/* Those that do something, all that a keyboard can have. */
+/* All keys that give a command. */
 static void find_keys(Names *names)
 {
     static Command command;
@@ -570,7 +456,7 @@ static void read_help(Names *names)
         read_names(names, rows[i].name);
 }
 
-/* The first column, up to the mouse. */
+/* Reads the first column of the page's table, up to the mouse's rows. */
 static void read_page(Names *names)
 {
     enum { BEFORE, TITLE, TABLE } at = BEFORE;
@@ -598,7 +484,7 @@ static void all_of(const Names *these, const Names *those, const char *what)
         CHECK(has_name(those, these->name[i]), "%s %s", these->name[i], what);
 }
 
-TEST(help)
+TEST(help_and_page_name_every_key)
 {
     static Names keys, lines, page;
     static const char *const not_keys[] = {"2",     "clicks", "wheel", "drag",
@@ -614,29 +500,6 @@ TEST(help)
     all_of(&lines, &keys, "is in the help, and does nothing");
     all_of(&page, &keys, "is in the page, and does nothing");
     SDL_Quit();
-}
-
-/* On the panel of settings a click is for what is there, and so is the wheel. */
-TEST(panel_mouse)
-{
-    SDL_Event wheel = {.type = SDL_MOUSEWHEEL};
-    begin_mouse();
-    controls.settings = 1;
-    click(1, 1, 650);
-    expect_at(act_setting_at, 0, 650, 0);
-    move(660); /* no drag */
-    expect_none();
-    click(0, 1, 660);
-    expect_none();
-    wheel.wheel.y = -2;
-    move(670);
-    expect_at(act_point, 0, 670, 7);
-    CHECK(SDL_PushEvent(&wheel) == 1, "%s", SDL_GetError());
-    expect_at(act_setting_turn, -2, 670, 7);
-    click(1, 2, 650); /* the second of a double click is one more */
-    expect_at(act_setting_at, 0, 650, 0);
-    click(0, 2, 650);
-    expect_none();
 }
 
 TEST_MAIN

@@ -1,4 +1,4 @@
-/* A file that is dropped on the window: what happens until its first picture is there. */
+/* A file dropped on the window, until its first picture is shown. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -56,9 +56,9 @@ void SDL_CloseAudioDevice(SDL_AudioDeviceID id)
 
 /* ---- a decoder that takes its time ---- */
 
-static atomic_int held;                       /* not 0: others than the known one are */
-static atomic_int waiting;                    /* one is */
-static _Atomic(const AVCodecContext *) known; /* the decoder of what is played */
+static atomic_int held;                       /* not 0: decoders other than `known` wait */
+static atomic_int waiting;                    /* a decoder waits */
+static _Atomic(const AVCodecContext *) known; /* the decoder of the file that plays */
 
 int avcodec_receive_frame(AVCodecContext *codec, AVFrame *frame)
 {
@@ -95,7 +95,7 @@ static void drop_held(Session *s)
     SESSION_UNTIL(s, atomic_load(&waiting));
 }
 
-/* It is played from its start. */
+/* The dropped file plays from its start. */
 static void release(Session *s)
 {
     atomic_store(&held, 0);
@@ -118,8 +118,8 @@ TEST(gets_the_only_sound_device)
     CHECK(!device.open, "the device is still open");
 }
 
-/* What is shown goes on while its first picture is waited for, in short turns. */
-SESSION_TEST(does_not_stop_what_is_shown, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
+/* The old file keeps playing until the new one's first picture comes. */
+SESSION_TEST(old_file_plays_until_new_picture, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
 {
     drop_held(s);
     const int64_t shown = session_state(s).shown;
@@ -127,10 +127,10 @@ SESSION_TEST(does_not_stop_what_is_shown, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--
     release(s);
 }
 
-/* The end of what is shown is not that of what is about to be. */
+/* The end of the old file does not end the new one. */
 SESSION_TEST(comes_at_the_end, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config", "--to", "0.5")))
 {
-    session_type(" "); /* opening may take longer than what is left */
+    session_type(" "); /* opening may take longer than the rest of the part */
     drop_held(s);
     session_type(" ");
     SESSION_UNTIL(s, state.position >= 460000);
@@ -139,7 +139,7 @@ SESSION_TEST(comes_at_the_end, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config",
     SESSION_UNTIL(s, state.position >= 600000); /* and is played beyond --to */
 }
 
-/* Another file, and the end, while the first one is still waited for. */
+/* A second file is dropped, and the window closes, before the first one's picture comes. */
 SESSION_TEST(another_takes_its_place, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
 {
     drop_held(s);

@@ -1,4 +1,4 @@
-/* Several files in a window: one after the other, from a folder, and as they are dropped. */
+/* Several files in a window: in order, from a folder, and dropped. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -52,7 +52,7 @@ TEST(goes_on_in_a_list)
     CHECK(file_list_find(&list, MANY - 1, 1) == -1 && file_list_find(&list, 0, -1) == -1,
           "there is one beyond an end");
     list.entries[4].failed = list.entries[5].failed = list.entries[0].failed = 1;
-    CHECK(file_list_find(&list, 3, 1) == 6, "what has failed is taken");
+    CHECK(file_list_find(&list, 3, 1) == 6, "a file that failed is chosen");
     list.round = 1;
     CHECK(file_list_find(&list, MANY - 1, 1) == 1, "the first does not follow the last");
     CHECK(file_list_find(&list, 1, -1) == MANY - 1, "the last does not come before the first");
@@ -73,7 +73,7 @@ TEST(shuffles_what_is_not_played_yet)
     list.at = MANY - 1;
     fill(&list, 1);
     for (int i = 0; i < MANY; i++) {
-        CHECK(atoi(list.entries[i].path) == i, "what was played has moved");
+        CHECK(atoi(list.entries[i].path) == i, "a file that was played has moved");
         const int number = atoi(list.entries[MANY + i].path);
         seen[number]++;
         moved += number != i;
@@ -96,7 +96,7 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-/* "a 9", "a 10" and "b" are the clip, "broken.mp4" is none, "notes.txt" says so. */
+/* "a 9", "a 10" and "b" are the clip; "broken.mp4" and "notes.txt" are no videos. */
 static int make_folder(void)
 {
     static const char *const names[] = {"a 9.mkv", "a 10.mkv", "b.mkv"};
@@ -131,8 +131,8 @@ static int open_files(Session *s, const char *const *arguments)
     return s->ended;
 }
 
-/* The part is one of each. */
-SESSION_TEST(plays_one_after_the_other,
+/* --to applies to each file. */
+SESSION_TEST(plays_files_in_order,
              open_files(s, ARGUMENTS("--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
     CHECK(session_state(s).files == 2, "%d files", session_state(s).files);
@@ -187,7 +187,7 @@ SESSION_TEST(alone_there_is_no_other, open_files(s, ARGUMENTS("--no-config", "--
     SESSION_UNTIL(s, strcmp(state.message, "There is no other file") == 0);
 }
 
-/* --loop is of one file. */
+/* --loop-all repeats the list, --loop only one file. */
 SESSION_TEST(begins_again_with_the_first,
              open_files(s, ARGUMENTS("--no-config", "--loop-all", "--to", "0.4", LUMEQ_CLIP,
                                      LUMEQ_CLIP, LUMEQ_CLIP)))
@@ -209,7 +209,7 @@ SESSION_TEST(stays_open_at_the_last_end_only,
     SESSION_UNTIL(s, state.file == 1 && !state.at_end);
 }
 
-SESSION_TEST(passes_over_what_cannot_be_played,
+SESSION_TEST(skips_files_that_cannot_be_played,
              !make_folder() || open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP,
                                                        in_folder("notes.txt"), LUMEQ_CLIP)))
 {
@@ -230,7 +230,7 @@ SESSION_TEST(begins_with_what_can_be_played,
           session_state(s).message);
 }
 
-/* Two gray pictures of one video, of which the second is smaller. */
+/* Makes a sequence of two gray pictures; the second is smaller, which is an error. */
 static int make_pictures(void)
 {
     static const int sizes[] = {64, 32};
@@ -248,8 +248,8 @@ static int make_pictures(void)
     return 1;
 }
 
-/* What is wrong with it is known only while it is played. */
-TEST(passes_over_what_breaks_off)
+/* A file whose error shows only during playback is skipped. */
+TEST(skips_files_that_break_off)
 {
     const char *arguments[] = {"--no-config", "--loop", "", LUMEQ_CLIP, NULL};
     Session s;
@@ -283,7 +283,7 @@ TEST(ends_where_none_can_be_played)
     options_free(&options);
 }
 
-/* By natural order, and what is no video by its name is none of them. */
+/* In natural order, without files whose names say that they are no videos. */
 SESSION_TEST(plays_a_folder,
              !make_folder() || open_files(s, ARGUMENTS("--no-config", "--loop", folder)))
 {
@@ -292,7 +292,7 @@ SESSION_TEST(plays_a_folder,
     SESSION_UNTIL(s, strcmp(state.message, "2/4: a 10.mkv") == 0 && state.file == 2);
 }
 
-/* ---- what is dropped ---- */
+/* ---- dropped files ---- */
 
 static void drop_all(const char *const *paths)
 {
@@ -304,7 +304,7 @@ static void drop_all(const char *const *paths)
     SDL_PushEvent(&event);
 }
 
-SESSION_TEST(what_is_dropped_at_once_is_the_list,
+SESSION_TEST(dropped_files_become_the_list,
              open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
     const char *const paths[] = {in_folder("b.mkv"), in_folder("broken.mp4"), folder, NULL};
@@ -316,8 +316,8 @@ SESSION_TEST(what_is_dropped_at_once_is_the_list,
     SESSION_UNTIL(s, state.files == 1);
 }
 
-/* As of one file that cannot be played, nothing changes. */
-SESSION_TEST(what_cannot_be_played_changes_no_list,
+/* If no dropped file can be played, the list stays. */
+SESSION_TEST(unplayable_drop_keeps_the_list,
              open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
     const char *const paths[] = {in_folder("broken.mp4"), in_folder("notes.txt"), NULL};

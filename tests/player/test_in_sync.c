@@ -1,15 +1,15 @@
 /*
- * Hours of playing in virtual time, with the player's own clock, decisions and account of what is
- * heard, but a device and a screen that are made up here: whenever a frame becomes visible, the
- * sample that leaves the speaker then is from the same place of the film within 40 ms of time.
+ * Hours of playback in virtual time, with the player's own clock, frame decisions and sound
+ * position, but a simulated device and screen: whenever a frame becomes visible, the sample that
+ * leaves the speaker is from the same place of the film within 40 ms.
  *
- * The truth does not come from the code that is tested: samples carry their number, and the device
- * remembers which it plays when.
+ * The expected positions do not come from the tested code: samples carry their number, and the
+ * device records which it plays when.
  */
 #include "check.h"
 
-#include "player/sound/audio_queue.h"
 #include "player/clock.h"
+#include "player/sound/audio_queue.h"
 
 #include <math.h>
 
@@ -31,7 +31,7 @@ typedef struct Case {
     const char *name;
     double seconds, fps, drift, speed;
     int jitter_us, decode_us, slow_decode_us;
-    int pauses, underruns, seeks, stalls, speeds; /* not 0: they happen */
+    int pauses, underruns, seeks, stalls, speeds; /* not 0: such events happen */
 } Case;
 
 typedef struct World {
@@ -259,7 +259,7 @@ static void change_speed(World *w)
     static const double speeds[] = {0.25, 0.5, 1, 1.5, 2, 4};
     w->speed = w->sound_speed = speeds[check_below(&w->random, 6)];
     clock_set_speed(&w->clock, w->now, w->speed);
-    w->silent_until = w->now + 300000; /* what is decoded already has the old one */
+    w->silent_until = w->now + 300000; /* blocks that are decoded already have the old speed */
 }
 
 static void let_something_happen(World *w)

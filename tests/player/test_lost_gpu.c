@@ -1,4 +1,4 @@
-/* A GPU that is lost while the window shows what it equalizes: the window lets go of it, too. */
+/* The GPU is lost while the window shows its frames: the window stops using it. */
 #include <stdlib.h>
 
 #include "fake_gpu.h"
@@ -7,7 +7,7 @@
 
 #define LOST_AFTER 6
 
-static void the_window_lets_go(void)
+TEST(the_window_lets_go)
 {
     Session s;
     const char *const arguments[] = {LUMEQ_CLIP, "--no-config", "-q", "--scope", "waveform", NULL};
@@ -27,8 +27,4 @@ static void the_window_lets_go(void)
     fake_gpu_free();
 }
 
-static const CheckTest tests[] = {
-    {"the_window_lets_go", the_window_lets_go},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

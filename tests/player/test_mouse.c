@@ -1,9 +1,8 @@
-/* The player under the mouse, and the keys that go with it: in its real window, by what it does. */
+/* Mouse, bar, settings panel and related keys, checked by what the player's window then shows. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/window_settings.h"
 #include "app/window_writing.h"
 #include "player/osd/osd_bar.h"
 #include "session.h"
@@ -17,7 +16,7 @@ static int open_at(int64_t position)
     return session_open_at(&session, position, "off");
 }
 
-/* A test in the window that is opened by `fails`, an expression that is not 0 if it cannot be. */
+/* A test in `session`, which the expression `fails` opens; not 0 if the test cannot run. */
 #define OPEN_TEST(name, fails)                                                                     \
     static void name##_opened(void);                                                               \
     TEST(name)                                                                                     \
@@ -29,7 +28,7 @@ static int open_at(int64_t position)
     }                                                                                              \
     static void name##_opened(void)
 
-/* Where the bar's parts are, by the sizes that its page tells. */
+/* Positions of the bar's parts, by the sizes that its page documents. */
 static OsdBarPlaces bar_places(void)
 {
     OsdBar bar = {.duration = LENGTH, .from = -1, .to = -1, .most = 100};
@@ -40,18 +39,13 @@ static OsdBarPlaces bar_places(void)
     return osd_bar_places(&bar, (Rect){0, 0, g.width, g.height}, margin, size);
 }
 
-static int same_pixels(const Grab *a, const Grab *b)
-{
-    return memcmp(a->pixels, b->pixels, (size_t)a->width * (size_t)a->height * 4) == 0;
-}
-
 static int row_differs(const Grab *a, const Grab *b, int y)
 {
     const size_t row = (size_t)a->width * 4;
     return memcmp(a->pixels + (size_t)y * row, b->pixels + (size_t)y * row, row) != 0;
 }
 
-/* The mouse moves, and the bar is there: for the first time there is nothing else that changes. */
+/* Moves the mouse, which shows the bar. `first`: nothing else changes, so check for it. */
 static OsdBarPlaces show_bar(int first)
 {
     const OsdBarPlaces at = bar_places();
@@ -60,7 +54,7 @@ static OsdBarPlaces show_bar(int first)
     session_turns(&session, 3);
     AUTO_GRAB now = grab(&session);
     CHECK(!first || row_differs(&before, &now, at.all.y + at.all.height / 2),
-          "no bar is to be seen");
+          "the bar is not visible");
     return at;
 }
 
@@ -69,16 +63,15 @@ static int64_t off(int64_t position)
     return llabs(session_state(&session).position - position);
 }
 
-/* A drag on the track seeks, exactly where it ends; elsewhere on the bar it is paused and made
- * louder. */
-OPEN_TEST(bar, !has_text() || open_at(1 * SECOND))
+/* A drag on the track seeks exactly to its end; the bar's button and volume work. */
+OPEN_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(1 * SECOND))
 {
     wait_for_text(&session);
     const OsdBarPlaces at = show_bar(1);
     const int y = at.track.y + at.track.height / 2, quarter = at.track.width / 4;
     send_mouse(SDL_MOUSEBUTTONDOWN, at.track.x + quarter, y);
     SESSION_UNTIL(&session, !state.seeking && off(LENGTH / 4) < SECOND / 10);
-    send_mouse(SDL_MOUSEMOTION, at.track.x + 2 * quarter, y + 200); /* beside it, but held */
+    send_mouse(SDL_MOUSEMOTION, at.track.x + 2 * quarter, y + 200); /* off the track, still held */
     SESSION_UNTIL(&session, !state.seeking && off(LENGTH / 2) < SECOND / 10);
     send_mouse(SDL_MOUSEBUTTONUP, at.track.x + 3 * quarter, y);
     SESSION_UNTIL(&session, !state.seeking && off(LENGTH / 4 * 3) < SECOND / 10);
@@ -117,7 +110,7 @@ static int differ_in_rows(const Grab *a, const Grab *b, Rect rows)
     return count;
 }
 
-/* Without subtitles, which come when they are drawn. */
+/* Hides the subtitles, which would appear at any time. */
 static int open_without_subtitles(int64_t position)
 {
     if (!has_text() || open_at(position))
@@ -128,7 +121,7 @@ static int open_without_subtitles(int64_t position)
     return 0;
 }
 
-/* Subtitles are above the bar, and not behind it. */
+/* Subtitles move up above the bar. */
 OPEN_TEST(subtitles_above_the_bar, open_without_subtitles(9 * SECOND / 2))
 {
     const OsdBarPlaces at = show_bar(1);
@@ -145,7 +138,7 @@ OPEN_TEST(subtitles_above_the_bar, open_without_subtitles(9 * SECOND / 2))
     CHECK(session_now() < end, "no subtitles are to be seen");
 }
 
-/* The small picture above the bar comes, which is seen by its height; a grab with it. */
+/* Waits for the preview above the bar, recognized by its height, and returns a grab with it. */
 static Grab point_to_track(const OsdBarPlaces *at, const Grab *before)
 {
     const int x = at->track.x + at->track.width / 2, y = at->track.y + at->track.height / 2;
@@ -162,7 +155,7 @@ static Grab point_to_track(const OsdBarPlaces *at, const Grab *before)
     return now;
 }
 
-/* They make way for the small picture, too, and for all of its width. */
+/* Subtitles also move up above the preview, over the window's whole width. */
 OPEN_TEST(subtitles_above_the_preview, open_without_subtitles(9 * SECOND / 2))
 {
     const OsdBarPlaces at = show_bar(1);
@@ -185,7 +178,7 @@ OPEN_TEST(subtitles_above_the_preview, open_without_subtitles(9 * SECOND / 2))
     CHECK(session_now() < end, "no subtitles are to be seen");
 }
 
-/* Above the track there is a picture of what would be there. */
+/* Pointing at the track shows a preview of that position. */
 OPEN_TEST(preview, open_without_subtitles(1 * SECOND))
 {
     const OsdBarPlaces at = show_bar(1);
@@ -238,7 +231,7 @@ OPEN_TEST(chapters_and_edges, open_at(1 * SECOND))
     }
 }
 
-/* From here to there, again and again. */
+/* L sets both ends of a section that repeats. */
 OPEN_TEST(repeats, open_at(2 * SECOND))
 {
     session_type("L");
@@ -262,198 +255,11 @@ OPEN_TEST(repeats, open_at(2 * SECOND))
     SESSION_UNTIL(&session, state.position > 3 * SECOND);
 }
 
-static void wheel(int y, SDL_Keymod keys)
-{
-    SDL_Event event = {.type = SDL_MOUSEWHEEL};
-    event.wheel.y = y;
-    SDL_SetModState(keys);
-    SDL_PushEvent(&event);
-    session_turns(&session, 1);
-    SDL_SetModState(KMOD_NONE);
-}
-
-static void button(int which, int clicks)
-{
-    for (int up = 0; up < 2; up++) {
-        SDL_Event event = {.type = up ? SDL_MOUSEBUTTONUP : SDL_MOUSEBUTTONDOWN};
-        event.button.button = (Uint8)which;
-        event.button.state = up ? SDL_RELEASED : SDL_PRESSED;
-        event.button.clicks = (Uint8)clicks;
-        event.button.x = event.button.y = 150;
-        SDL_PushEvent(&event);
-    }
-    session_turns(&session, 2);
-}
-
-/* The wheel is the volume and, with Ctrl, the zoom; the middle button shows the whole picture
- * again, the right one pauses. A picture that is larger than the window is moved by a drag. Two
- * clicks, as f, fill the screen. */
-OPEN_TEST(wheel_and_buttons, open_at(1 * SECOND))
-{
-    AUTO_GRAB whole = grab(&session);
-    wheel(-1, KMOD_NONE);
-    SESSION_UNTIL(&session, state.volume == 95);
-    for (int i = 0; i < 12; i++)
-        wheel(1, KMOD_LCTRL);
-    CHECK(strncmp(session_state(&session).message, "Zoom: ", 6) == 0, "it says %s",
-          session_state(&session).message);
-    session_turns(&session, 2);
-    AUTO_GRAB zoomed = grab(&session);
-    CHECK(difference(&whole, &zoomed, 0.5, 1) > 0.3, "it is not zoomed");
-    SDL_Event drag = {.type = SDL_MOUSEMOTION};
-    drag.motion.xrel = drag.motion.yrel = -60;
-    send_mouse(SDL_MOUSEBUTTONDOWN, 300, 200);
-    SDL_PushEvent(&drag);
-    send_mouse(SDL_MOUSEBUTTONUP, 240, 140);
-    session_turns(&session, 2);
-    AUTO_GRAB moved = grab(&session);
-    CHECK(difference(&zoomed, &moved, 0.5, 1) > 0.1, "it has not moved");
-    button(SDL_BUTTON_MIDDLE, 1);
-    CHECK(strcmp(session_state(&session).message, "Zoom: the whole picture") == 0, "it says %s",
-          session_state(&session).message);
-    AUTO_GRAB again = grab(&session);
-    CHECK(difference(&whole, &again, 0.6, 1) == 0, "it is not whole again");
-    CHECK(session_state(&session).paused, "it plays");
-    button(SDL_BUTTON_RIGHT, 1);
-    SESSION_UNTIL(&session, !state.paused);
-    button(SDL_BUTTON_LEFT, 1);
-    button(SDL_BUTTON_LEFT, 2);
-    SESSION_UNTIL(&session, state.fullscreen);
-    session_press(SDLK_ESCAPE);
-    SESSION_UNTIL(&session, !state.fullscreen);
-    session_type("f");
-    SESSION_UNTIL(&session, state.fullscreen);
-    session_type("f");
-    SESSION_UNTIL(&session, !state.fullscreen);
-}
-
-static void press_with(SDL_Keycode code, SDL_Keymod with)
-{
-    SDL_Event event = {.type = SDL_KEYDOWN};
-    event.key.keysym.sym = code;
-    event.key.keysym.mod = (Uint16)with;
-    SDL_PushEvent(&event);
-}
-
-/* What the mouse does has its keys: zoom, what is seen then, the line of a split, metering. */
-OPEN_TEST(without_a_mouse, open_at(1 * SECOND))
-{
-    AUTO_GRAB whole = grab(&session);
-    for (int i = 0; i < 8; i++)
-        session_type("+");
-    SESSION_UNTIL(&session, strncmp(state.message, "Zoom: ", 6) == 0);
-    session_turns(&session, 2);
-    AUTO_GRAB zoomed = grab(&session);
-    CHECK(difference(&whole, &zoomed, 0.5, 1) > 0.3, "it is not zoomed");
-    press_with(SDLK_RIGHT, KMOD_LALT);
-    press_with(SDLK_DOWN, KMOD_LALT);
-    session_turns(&session, 3);
-    AUTO_GRAB moved = grab(&session);
-    CHECK(difference(&zoomed, &moved, 0.5, 1) > 0.1, "it has not moved");
-    press_with(SDLK_LEFT, KMOD_LALT);
-    press_with(SDLK_UP, KMOD_LALT);
-    session_turns(&session, 3);
-    AUTO_GRAB back = grab(&session);
-    CHECK(difference(&zoomed, &back, 0.5, 1) == 0, "it is not where it was");
-    session_type("z");
-    session_press(SDLK_RETURN);
-    SESSION_UNTIL(&session, strncmp(state.message, "Metering: ", 10) == 0 && !state.changing);
-    CHECK(!strstr(session_state(&session).message, "whole"), "it says %s",
-          session_state(&session).message);
-    for (int i = 0; i < 8; i++)
-        session_type("-");
-    SESSION_UNTIL(&session, strcmp(state.message, "Zoom: the whole picture") == 0);
-    session_type("c");
-    press_with(SDLK_LEFT, KMOD_LCTRL);
-    press_with(SDLK_LEFT, KMOD_LCTRL);
-    SESSION_UNTIL(&session, state.split > 0.29 && state.split < 0.31);
-    for (int i = 0; i < 12; i++)
-        press_with(SDLK_RIGHT, KMOD_LCTRL);
-    SESSION_UNTIL(&session, state.split == 1);
-    CHECK(session_state(&session).position == 1 * SECOND, "it has gone elsewhere");
-}
-
-/* While its key is held the source is seen, as with the equalizer off. */
-OPEN_TEST(source, open_at(1 * SECOND))
-{
-    AUTO_GRAB equalized = grab(&session);
-    session_type("x");
-    SESSION_UNTIL(&session, strcmp(state.message, "The source") == 0);
-    session_turns(&session, 2);
-    AUTO_GRAB held = grab(&session);
-    SDL_Event up = {.type = SDL_KEYUP};
-    up.key.keysym.sym = SDLK_x;
-    SDL_PushEvent(&up);
-    SESSION_UNTIL(&session, strcmp(state.message, "Equalized") == 0);
-    session_turns(&session, 2);
-    AUTO_GRAB after = grab(&session);
-    session_type("e");
-    SESSION_UNTIL(&session, strcmp(state.message, "Equalized") != 0 && !state.changing);
-    session_turns(&session, 3);
-    AUTO_GRAB off_by_key = grab(&session);
-    CHECK(difference(&equalized, &after, 0.6, 1) == 0, "it does not come back");
-    CHECK(difference(&equalized, &held, 0.6, 1) > 0.3, "nothing else is seen");
-    CHECK(difference(&off_by_key, &held, 0.6, 1) == 0, "it is not the source");
-}
-
-/* What is drawn after z counts alone; asked for twice, all of the picture does again. */
-OPEN_TEST(metering, open_at(1 * SECOND))
-{
-    AUTO_GRAB whole = grab(&session);
-    session_type("z");
-    send_mouse(SDL_MOUSEBUTTONDOWN, 10, 10);
-    send_mouse(SDL_MOUSEMOTION, whole.width / 4, whole.height / 5);
-    SESSION_UNTIL(&session, strncmp(state.message, "Draw the part", 13) == 0);
-    session_turns(&session, 2);
-    AUTO_GRAB marked = grab(&session);
-    CHECK(difference(&whole, &marked, 0, 1) == 0 && !same_pixels(&whole, &marked),
-          "there is no frame around it");
-    send_mouse(SDL_MOUSEBUTTONUP, whole.width / 4, whole.height / 5);
-    SESSION_UNTIL(&session, strncmp(state.message, "Metering: 1", 11) == 0 && !state.changing);
-    session_turns(&session, 3);
-    AUTO_GRAB metered = grab(&session);
-    CHECK(difference(&whole, &metered, 0.6, 1) > 0.2, "nothing has changed");
-    session_type("z");
-    session_type("z");
-    SESSION_UNTIL(&session,
-                  strcmp(state.message, "Metering: the whole picture") == 0 && !state.changing);
-    session_turns(&session, 3);
-    AUTO_GRAB again = grab(&session);
-    CHECK(difference(&whole, &again, 0.6, 1) == 0, "it is not what it was");
-}
-
-/* The panel of settings is where its page tells. */
-static OsdSettingsPlaces settings_places(OsdSettings *rows)
-{
-    WindowSettings settings;
-    Text *text;
-    AUTO_GRAB g = grab(&session);
-    const int shorter = g.width < g.height ? g.width : g.height;
-    const int margin = (int)fmax(shorter / 45.0, 10), message = (int)fmax(shorter / 26.0, 16);
-    const int top = 2 * margin + (int)ceil((1.25 + 2 * 0.4 + 0.5) * message);
-    const Rect limit = {margin, top, g.width - 2 * margin, g.height - margin - top};
-    OsdSettingsPlaces at = {0};
-    window_settings_open(&settings, &session.options, (OptionsInput){.fine = 1});
-    window_settings_list(&settings, rows);
-    if (CHECK(text_open(&text) == 0, "no text")) {
-        at = osd_settings_places(rows, limit, (int)fmax(shorter / 44.0, 14), text);
-        text_close(&text);
-    }
-    return at;
-}
-
-static void click_at(int x, int y)
-{
-    send_mouse(SDL_MOUSEMOTION, x, y);
-    send_mouse(SDL_MOUSEBUTTONDOWN, x, y);
-    send_mouse(SDL_MOUSEBUTTONUP, x, y);
-}
-
-/* What is changed is seen at once, and what is put back is as it was. */
+/* Each setting changes the picture at once, and its default restores it. */
 TEST(settings_by_keys)
 {
-    /* By the order of the panel: what it says after a step, whether the picture then is another
-     * one, and what it says with its default. */
+    /* In the panel's order: the message after a step, whether the picture changes, and the message
+     * with the default. */
     static const struct {
         const char *says, *back;
         int seen;
@@ -506,38 +312,8 @@ TEST(settings_by_keys)
     session_close(&session);
 }
 
-/* A click beside a value is a step, on the default puts it back, on the name chooses the row; so
- * the wheel is a step there, and nothing of it reaches the picture below. */
-OPEN_TEST(settings_by_mouse, !has_text() || open_at(1 * SECOND))
-{
-    OsdSettings rows;
-    wait_for_text(&session);
-    session_press(SDLK_TAB);
-    SESSION_UNTIL(&session, state.settings);
-    session_turns(&session, 2);
-    const OsdSettingsPlaces at = settings_places(&rows);
-    const int mode = at.top + at.row / 2, tiles = mode + PLAYER_TILES * at.row;
-    click_at(at.end - 2, mode);
-    SESSION_UNTIL(&session, strcmp(state.message, "Mode: clahe") == 0 && !state.changing);
-    click_at(at.value + 2, tiles);
-    SESSION_UNTIL(&session, strcmp(state.message, "Tiles: 7x7") == 0 && !state.changing);
-    CHECK(session_state(&session).chosen == PLAYER_TILES, "another row is chosen");
-    wheel(-1, KMOD_NONE);
-    SESSION_UNTIL(&session, strcmp(state.message, "Tiles: 6x6") == 0 && !state.changing);
-    CHECK(session_state(&session).volume == 100, "the wheel is the volume");
-    click_at(at.usual + 2, tiles);
-    SESSION_UNTIL(&session, strcmp(state.message, "Tiles: 8x8") == 0 && !state.changing);
-    click_at(at.value - 4, mode);
-    SESSION_UNTIL(&session, state.chosen == PLAYER_MODE);
-    CHECK(strcmp(session_state(&session).message, "Tiles: 8x8") == 0, "choosing changes it");
-    session_press(SDLK_TAB);
-    SESSION_UNTIL(&session, !state.settings);
-    wheel(-1, KMOD_NONE);
-    SESSION_UNTIL(&session, state.volume == 95);
-}
-
-/* W prints the command, and it can be pasted; what is no file has none, and is not written. */
-TEST(command)
+/* W prints the command and copies it to the clipboard. Standard input has no command. */
+TEST(w_prints_and_copies_the_command)
 {
     const Source none = {0};
     WindowWriting writing = {.output = NULL};
@@ -559,7 +335,7 @@ TEST(command)
     session_close(&session);
 }
 
-/* A program that answers with what `line` says, in place of the desktop's. */
+/* Makes a script with this line, which takes the place of the desktop's dialog. */
 static void make_dialog(const char *name, const char *line)
 {
     char path[512];
@@ -578,7 +354,7 @@ static void press_ctrl_o(void)
     SDL_PushEvent(&event);
 }
 
-/* What is chosen in a dialog is played; what is not chosen changes nothing. */
+/* A file chosen in a dialog is played; a cancelled dialog changes nothing. */
 TEST(opens_by_a_dialog)
 {
     char folder[] = "/tmp/lumeq-dialog-XXXXXX", line[600], path[64];
@@ -597,7 +373,7 @@ TEST(opens_by_a_dialog)
     snprintf(path, sizeof(path), "%s/zenity", folder);
     unlink(path);
     make_dialog("kdialog", line);
-    /* Until the dialog before is gone there is no other; a second choice gives the first one up. */
+    /* No second dialog opens while one is open; a second choice replaces the first. */
     for (int tries = 0; session_state(&session).position >= 8 * SECOND && tries < 5; tries++) {
         const int64_t end = session_now() + LIVENESS_US / 5;
         press_ctrl_o();

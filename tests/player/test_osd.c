@@ -1,5 +1,4 @@
-/* The on-screen display: that all of it is inside the window, apart from each other, and goes when
- * it should. */
+/* The on-screen display: its parts lie inside the window, do not overlap, and disappear in time. */
 #include "check.h"
 #include "player/osd/osd.h"
 #include "rects.h"
@@ -66,7 +65,7 @@ typedef struct Fixture {
     int changed;
 } Fixture;
 
-/* 0: skipped. */
+/* Returns 0 and skips the test without a font. */
 static int start(Fixture *f)
 {
     *f = (Fixture){
@@ -95,7 +94,7 @@ static Rect draw(Fixture *f, OsdPart part, int64_t now)
     return (Rect){o->x, o->y, o->canvas.width, o->canvas.height};
 }
 
-/* Pixels that are brighter than any ground, and of them those within `border` pixels of a side. */
+/* Counts pixels brighter than any background; with a border, only those within it. */
 static int count_ink(const Canvas *canvas, int border)
 {
     int count = 0;
@@ -108,7 +107,7 @@ static int count_ink(const Canvas *canvas, int border)
     return count;
 }
 
-/* With text that is not cut off, and a margin around it. */
+/* Checks that it has text, with a margin around it. */
 static void check_ink(const Fixture *f, const char *name)
 {
     const Canvas *canvas = &f->layer.overlay.canvas;
@@ -176,22 +175,7 @@ TEST(osd_layout)
     stop(&f);
 }
 
-/* On a screen with more pixels for a unit it is larger. */
-TEST(osd_density)
-{
-    Fixture f;
-    if (!start(&f))
-        return;
-    f.place = (OsdPlace){1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1, 1};
-    osd_message(f.osd, 0, "Paused", -1);
-    const Rect once = draw(&f, OSD_MESSAGE, 1);
-    f.place.density = 2;
-    const Rect twice = draw(&f, OSD_MESSAGE, 1);
-    CHECK(f.changed && twice.height > once.height, "%d and %d high", once.height, twice.height);
-    stop(&f);
-}
-
-/* As large as it is asked for; in a small window there is still room for a line, and a page. */
+/* Follows the scale; even a small window has room for a message and the help. */
 TEST(osd_scale)
 {
     static const double scales[] = {0.5, 1, 2, 4};
@@ -228,7 +212,7 @@ TEST(osd_scale)
     stop(&f);
 }
 
-/* A message is there, fades and goes; the next one takes its place and its time. */
+/* A message appears, fades and disappears; the next one replaces it and starts its own time. */
 TEST(osd_message)
 {
     const int64_t begin = 50000, end = begin + OSD_MESSAGE_US;
@@ -394,7 +378,7 @@ TEST(osd_bar)
     stop(&f);
 }
 
-/* Rows are copied, and drawn anew when they change; the page's width does not follow each number.
+/* Rows are copied, and redrawn when they change; the page keeps its width when numbers get shorter.
  */
 TEST(osd_rows)
 {
@@ -421,7 +405,7 @@ TEST(osd_rows)
     for (int i = 0; i < OSD_MAX_ROWS + 10; i++)
         rows[i] = (OsdRow){"n", "v"};
     osd_set_rows(f.osd, OSD_HELP, rows, OSD_MAX_ROWS + 10);
-    CHECK(draw(&f, OSD_HELP, 5).width, "too many rows are none");
+    CHECK(draw(&f, OSD_HELP, 5).width, "too many rows hide the page");
     osd_set_rows(f.osd, OSD_MESSAGE, rows, 3);
     CHECK(!draw(&f, OSD_MESSAGE, 6).width, "rows as a message");
     stop(&f);
@@ -473,7 +457,7 @@ TEST(osd_tiny_windows)
     stop(&f);
 }
 
-/* What can be clicked lies where it is drawn, apart from each other, and is large enough. */
+/* Click targets lie where they are drawn, do not overlap, and are large enough. */
 TEST(osd_position_bar)
 {
     const int64_t minute = 60000000;

@@ -1,8 +1,7 @@
 /*
- * A window that is paused has frames that were decoded on the GPU, and no more than there are
- * surfaces for: however long it stays so and whatever is done meanwhile, it goes on decoding there.
- * If the GPU is lost meanwhile, what is shown is decoded once more.
- * GPU and driver are made up (fake_gpu.c, ../media/fake_nvidia.c), and so is the time.
+ * A paused window holds frames decoded on the GPU, never more than there are surfaces: after any
+ * pause and any keys it continues to decode there. If the GPU is lost meanwhile, software decodes
+ * the shown frame again. GPU, driver (fake_gpu.c, ../media/fake_nvidia.c) and clock are fakes.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -12,7 +11,7 @@
 #include "player/clock.h"
 #include "session.h"
 
-/* Those that the window asks for beyond what the codec needs. */
+/* Surfaces that the window requests beyond the codec's own. */
 #define GPU_FRAMES 16
 
 #define MINUTES 10
@@ -50,7 +49,7 @@ static void pass_minutes(Session *s, const char *when)
     }
 }
 
-/* Each key, until its picture is there. */
+/* Presses each key, and waits for its picture. */
 static void press(Session *s, const char *keys, const char *when)
 {
     for (; *keys; keys++) {
@@ -78,7 +77,7 @@ static int open_paused(Session *s)
     return s->ended;
 }
 
-static void a_long_pause(void)
+TEST(a_long_pause)
 {
     Session s;
     if (open_paused(&s))
@@ -86,12 +85,12 @@ static void a_long_pause(void)
     pass_minutes(&s, "while it is paused");
     press(&s, "ebcc", "with settings that change");
     press(&s, "....,,", "while it steps");
-    pass_minutes(&s, "behind that");
+    pass_minutes(&s, "after the keys");
     const int64_t shown = session_state(&s).shown;
     session_type(" ");
     SESSION_UNTIL(&s, state.shown > shown + 40);
     CHECK(session_state(&s).on_gpu, "it has left the GPU");
-    CHECK(ask("fake_refused") == 0, "%d surfaces too many were wanted", ask("fake_refused"));
+    CHECK(ask("fake_refused") == 0, "%d surfaces too many were requested", ask("fake_refused"));
     check_held("while it plays again");
     session_close(&s);
     const int most = ask("fake_most_mapped");
@@ -101,8 +100,8 @@ static void a_long_pause(void)
     fake_gpu_free();
 }
 
-/* With settings that change it comes anew, and so it does where it is compared. */
-static void lost_while_it_is_paused(void)
+/* Changing a setting, and comparing, decode the shown frame again. */
+TEST(lost_while_it_is_paused)
 {
     Session s;
     if (open_paused(&s))
@@ -111,7 +110,7 @@ static void lost_while_it_is_paused(void)
     fake_gpu_lose_after(0);
     session_type("e");
     SESSION_UNTIL(&s, fake_gpu_is_lost() && !state.changing);
-    CHECK(!session_state(&s).on_gpu, "what is shown is on a lost GPU");
+    CHECK(!session_state(&s).on_gpu, "the shown frame is on a lost GPU");
     CHECK(session_state(&s).position == position, "it shows %lld us, not %lld",
           (long long)session_state(&s).position, (long long)position);
     session_type("c");
@@ -129,9 +128,4 @@ static void lost_while_it_is_paused(void)
     fake_gpu_free();
 }
 
-static const CheckTest tests[] = {
-    {"a_long_pause", a_long_pause},
-    {"lost_while_it_is_paused", lost_while_it_is_paused},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

@@ -1,5 +1,5 @@
-/* The preview of a camera, which is the fake one: what its keys do, how it goes and returns, and
- * that it closes at any moment, whatever is being recorded. */
+/* The preview of a (fake) camera: keys without meaning, files dropped on it, and closing it at any
+ * moment, also while it records. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -58,28 +58,7 @@ static int open_camera(Session *s, const char *const more[3])
 
 static const char *const nothing[3] = {NULL};
 
-SESSION_TEST(shows_what_comes, !fake_camera_ready() || open_camera(s, nothing))
-{
-    SESSION_UNTIL(s, state.shown >= 40);
-    const PlayerState now = session_state(s);
-    CHECK(now.delay_ms > 0 && now.delay_ms <= now.delay_most_ms, "delay %g ms, at most %g",
-          now.delay_ms, now.delay_most_ms);
-    CHECK(now.rate > 0, "no rate");
-    CHECK(!now.gone && !now.recording && !now.mirrored, "it is something that was not asked");
-    session_type("i");
-    SESSION_UNTIL(s, state.statistics);
-    session_turns(s, 5);
-}
-
-/* The driver counts what was lost before it, which the player can only hear of. */
-SESSION_TEST(counts_what_the_camera_loses, !fake_camera_ready() || open_camera(s, nothing))
-{
-    const int64_t before = session_state(s).lost;
-    fake_camera_is("lost=2");
-    SESSION_UNTIL(s, state.lost >= before + 10);
-}
-
-SESSION_TEST(has_no_other_time, !fake_camera_ready() || open_camera(s, nothing))
+SESSION_TEST(cannot_seek_or_loop, !fake_camera_ready() || open_camera(s, nothing))
 {
     static const char *const keys[] = {"[", "]", "l", ","};
     session_press(SDLK_LEFT);
@@ -97,39 +76,8 @@ SESSION_TEST(has_no_other_time, !fake_camera_ready() || open_camera(s, nothing))
     SESSION_UNTIL(s, state.shown > shown + 5);
 }
 
-SESSION_TEST(pauses, !fake_camera_ready() || open_camera(s, nothing))
-{
-    session_type(" ");
-    SESSION_UNTIL(s, state.paused);
-    const int64_t shown = session_state(s).shown;
-    session_turns(s, 20);
-    CHECK(session_state(s).shown == shown, "it goes on");
-    session_type(".");
-    SESSION_UNTIL(s, state.shown == shown + 1);
-    session_type("e"); /* the settings of what is held can change */
-    session_turns(s, 5);
-    session_type(" ");
-    SESSION_UNTIL(s, state.shown > shown + 5);
-}
-
-SESSION_TEST(goes_and_returns, !fake_camera_ready() || open_camera(s, nothing))
-{
-    for (int i = 0; i < 2; i++) {
-        fake_camera_is(i ? "stall" : "gone");
-        SESSION_UNTIL(s, state.gone);
-        const int64_t shown = session_state(s).shown;
-        session_turns(s, 10);
-        session_type("R");
-        SESSION_UNTIL(s, strstr(state.message, "gone") != NULL);
-        CHECK(session_state(s).shown <= shown + 3, "more frames than were on their way");
-        fake_camera_is("");
-        SESSION_UNTIL(s, !state.gone && state.shown > shown + 3);
-    }
-}
-
-/* What is held stays what settings act on, until there is something newer, although the camera was
- * gone in the meantime. */
-SESSION_TEST(settings_act_on_what_is_held, !fake_camera_ready() || open_camera(s, nothing))
+/* Settings act on the paused picture, even after the camera was unplugged and came back. */
+SESSION_TEST(settings_act_on_paused_picture, !fake_camera_ready() || open_camera(s, nothing))
 {
     static const char *const keys[] = {"1", "3", "5", "e", "r"};
     session_type(" ");
@@ -148,54 +96,6 @@ SESSION_TEST(settings_act_on_what_is_held, !fake_camera_ready() || open_camera(s
     const int64_t shown = session_state(s).shown;
     session_type(" ");
     SESSION_UNTIL(s, state.shown > shown + 3);
-}
-
-SESSION_TEST(mirrors, !fake_camera_ready() || open_camera(s, ARGUMENTS("--mirror", NULL, NULL)))
-{
-    CHECK(session_state(s).mirrored, "--mirror does nothing");
-    session_type("M");
-    SESSION_UNTIL(s, !state.mirrored);
-}
-
-TEST(records)
-{
-    Session s;
-    if (!fake_camera_ready() || !enter_folder())
-        return;
-    if (open_camera(&s, nothing) == 0) {
-        for (int i = 0; i < 2; i++) {
-            session_type("R");
-            SESSION_UNTIL(&s, state.recording);
-            const int64_t shown = session_state(&s).shown;
-            SESSION_UNTIL(&s, state.shown > shown + 10);
-            session_type("R");
-            SESSION_UNTIL(&s, strncmp(state.message, "Recorded", 8) == 0);
-            CHECK(!session_state(&s).recording, "it records still");
-        }
-        CHECK(empty_folder() == 2, "two recordings are not two files");
-        session_close(&s);
-    }
-    leave_folder();
-}
-
-TEST(is_recorded_until_it_goes)
-{
-    static const char *const output[3] = {"-o", "x.mkv"};
-    Session s;
-    if (!fake_camera_ready() || !enter_folder())
-        return;
-    if (open_camera(&s, output) == 0) {
-        SESSION_UNTIL(&s, state.recording && state.shown > 5);
-        fake_camera_is("gone");
-        SESSION_UNTIL(&s, strncmp(state.message, "Recorded", 8) == 0);
-        CHECK(access("x.mkv", R_OK) == 0, "there is no file");
-        fake_camera_is("");
-        const int64_t shown = session_state(&s).shown;
-        SESSION_UNTIL(&s, !state.gone && state.shown > shown + 3);
-        CHECK(!session_state(&s).recording, "it records again");
-        session_close(&s);
-    }
-    leave_folder();
 }
 
 SESSION_TEST(says_that_pictures_are_damaged, !fake_camera_ready() || open_camera(s, nothing))
@@ -229,7 +129,7 @@ static int write_video(const char *path, const char code[4])
     return CHECK(to && fclose(to) == 0 && written, "cannot write %s", path);
 }
 
-/* Not there; without what its decoder needs; without anything that can be decoded. */
+/* A missing file, one without its decoder's header, and one without a decodable frame. */
 TEST(a_file_that_cannot_be_played_changes_nothing)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
@@ -275,7 +175,7 @@ TEST(a_file_takes_its_place)
     leave_folder();
 }
 
-/* Without waiting for anything. */
+/* Closing does not wait for the camera. */
 TEST(closes_at_any_moment)
 {
     static const char *const ways[][3] = {

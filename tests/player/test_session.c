@@ -1,5 +1,4 @@
-/* The player, driven by keys and the mouse: what it does is seen in its state, and in pictures of
- * its window. */
+/* The player, driven by keys and the mouse, checked by its state and by pictures of its window. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -30,8 +29,8 @@ static int open_at(Session *s, int64_t position)
     return session_open_at(s, position, "panel");
 }
 
-/* The player's clock (--wrap), which goes ahead of the real one where a test says so: only while
- * paused, as nothing else is wound on. */
+/* Moves the player's clock (--wrap) ahead of the real one. Only while paused: sound and decoders do
+ * not follow. */
 static _Atomic int64_t ahead;
 
 int64_t __real_clock_now(void);
@@ -42,7 +41,7 @@ int64_t __wrap_clock_now(void)
     return __real_clock_now() + atomic_load(&ahead);
 }
 
-/* So much of the player's time passes, with a turn after each second or part of one. */
+/* Lets the player's clock advance, with one turn per second. */
 static void pass(Session *s, int64_t time)
 {
     for (; time > 0 && !s->ended; time -= SECOND) {
@@ -51,7 +50,7 @@ static void pass(Session *s, int64_t time)
     }
 }
 
-static int swaps; /* pictures of the window that were put on the screen */
+static int swaps; /* how often the window was drawn */
 
 void SDL_GL_SwapWindow(SDL_Window *window)
 {
@@ -61,7 +60,7 @@ void SDL_GL_SwapWindow(SDL_Window *window)
     swap(window);
 }
 
-/* libass (--wrap) waits on threads of its own while it is held. */
+/* While `held`, libass (--wrap) blocks in the subtitle thread. */
 static pthread_t loop;
 static atomic_int held, is_waiting, gave_up;
 
@@ -74,7 +73,7 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
                                    int *changed)
 {
     const int64_t end = session_now() + LIVENESS_US;
-    if (pthread_equal(pthread_self(), loop)) /* a message, which tells nothing of the thread */
+    if (pthread_equal(pthread_self(), loop)) /* draws a message, not subtitles */
         return __real_ass_render_frame(renderer, track, now, changed);
     while (atomic_load(&held)) {
         atomic_store(&is_waiting, 1);
@@ -86,7 +85,7 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
     return __real_ass_render_frame(renderer, track, now, changed);
 }
 
-/* SDL's window is smaller by so much than the pixels that it has. */
+/* Pixels per unit of SDL's window size. */
 static int density = 1;
 
 void SDL_GetWindowSize(SDL_Window *window, int *width, int *height)
@@ -99,7 +98,7 @@ void SDL_GetWindowSize(SDL_Window *window, int *width, int *height)
 }
 
 static Rect panel_layer;
-static int shows_subtitles; /* their layer (--wrap) has something in it */
+static int shows_subtitles; /* their layer (--wrap) is not empty */
 
 int __real_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
                           double opacity, char *why, size_t size);
@@ -131,7 +130,7 @@ SESSION_TEST(plays_to_its_end, session_open(s, ARGUMENTS(clip(), "--no-config", 
     CHECK(took > 1000000, "1.5 s were over in %lld us", (long long)took);
 }
 
-/* The window does not flash empty before its first picture. */
+/* The window appears with its first picture, not empty. */
 SESSION_TEST(comes_with_its_picture, session_open(s, ARGUMENTS(clip(), "--no-config")) < 0)
 {
     CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_HIDDEN, "it is shown empty");
@@ -139,21 +138,9 @@ SESSION_TEST(comes_with_its_picture, session_open(s, ARGUMENTS(clip(), "--no-con
     CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_SHOWN, "it is not shown");
 }
 
-SESSION_TEST(pauses_and_goes_on, open_clip(s))
-{
-    session_type(" ");
-    SESSION_UNTIL(s, state.paused);
-    const int64_t shown = session_state(s).shown;
-    session_turns(s, 5); /* half a second */
-    CHECK(session_state(s).shown <= shown + 1, "frames go on while paused");
-    CHECK(strcmp(session_state(s).message, "Paused") == 0, "it says %s", session_state(s).message);
-    session_type("p");
-    SESSION_UNTIL(s, !state.paused && state.shown >= shown + 5);
-}
-
-/* Ten minutes of the player's clock; LUMEQ_TEST_PAUSE_S: and so many seconds of the real one. What
- * decodes then goes on where it was: on the GPU, if that is asked for, whose surfaces have not run
- * out meanwhile. */
+/* Pauses for ten minutes of the player's clock, and LUMEQ_TEST_PAUSE_S seconds of real time.
+ * Decoding then continues where it was: on the GPU if requested, whose surfaces must not have run
+ * out. */
 SESSION_TEST(pauses_for_long, open_clip(s))
 {
     const char *seconds = getenv("LUMEQ_TEST_PAUSE_S");
@@ -162,10 +149,12 @@ SESSION_TEST(pauses_for_long, open_clip(s))
     const int on_gpu = session_state(s).on_gpu;
     session_type(" ");
     SESSION_UNTIL(s, state.paused);
+    const int64_t when_paused = session_state(s).shown;
     for (int i = 0; i < 10; i++) { /* a turn that has nothing to do takes a tenth of a second */
         atomic_fetch_add(&ahead, 60 * SECOND);
         session_turns(s, 1);
     }
+    CHECK(session_state(s).shown <= when_paused + 1, "frames go on while paused");
     session_type("e");
     SESSION_UNTIL(s, !state.changing);
     session_type("e");
@@ -219,7 +208,7 @@ SESSION_TEST(seeks_exactly, open_at(s, 1 * SECOND))
     SESSION_UNTIL(s, state.position >= 200000);
 }
 
-/* Also those that come while the frame of the last one is still to be found. */
+/* Steps add up even if they come while the previous one is still seeking. */
 SESSION_TEST(steps_back_add_up, open_at(s, 2 * SECOND))
 {
     for (int i = 0; i < 5; i++)
@@ -227,7 +216,7 @@ SESSION_TEST(steps_back_add_up, open_at(s, 2 * SECOND))
     SESSION_UNTIL(s, state.position == 2 * SECOND - 5 * FRAME_US && !state.seeking);
 }
 
-/* With --to the sound does not go on without pictures, and no seek leads out of the part. */
+/* With --to, sound stops with the pictures, and seeks stay within the part. */
 SESSION_TEST(a_part_ends,
              session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "1", "--to", "2")) < 0)
 {
@@ -241,7 +230,7 @@ SESSION_TEST(a_part_ends,
     CHECK(session_now() - begin < 5 * SECOND, "the sound goes on");
 }
 
-/* A track that is chosen during a seek does not stop it. */
+/* Choosing a track during a seek does not stop the seek. */
 SESSION_TEST(tracks_and_seeks, open_at(s, 1 * SECOND))
 {
     session_press(SDLK_RIGHT);
@@ -250,7 +239,7 @@ SESSION_TEST(tracks_and_seeks, open_at(s, 1 * SECOND))
     SESSION_UNTIL(s, state.position == 6 * SECOND && !state.seeking);
 }
 
-/* Waits for the end of the clip, which is to be kept there. */
+/* Waits for the end of the clip, and checks that the window stays open there. */
 static void stays_at_its_end(Session *s)
 {
     SESSION_UNTIL(s, state.at_end);
@@ -259,7 +248,7 @@ static void stays_at_its_end(Session *s)
     CHECK(!s->ended && state.paused && state.position >= 10960000 - FRAME_US,
           "answered %d, %s, at %lld", s->ended, state.paused ? "paused" : "playing",
           (long long)state.position);
-    CHECK(player_has_ended(play_player(s->play)), "it is not said to have ended");
+    CHECK(player_has_ended(play_player(s->play)), "player_has_ended() is 0");
 }
 
 SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-config", "--ss",
@@ -278,7 +267,7 @@ SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-con
     session_press(SDLK_UP);
     stays_at_its_end(s);
     const int64_t last = session_state(s).position;
-    for (int i = 0; i < 3; i++) /* fields otherwise, and as they were: it is still the end */
+    for (int i = 0; i < 3; i++) /* through all deinterlacing modes: it is still the end */
         session_type("D");
     SESSION_UNTIL(s, state.at_end && !state.seeking && state.position == last);
     session_type(" ");
@@ -291,7 +280,7 @@ SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-con
     CHECK(!player_has_ended(play_player(s->play)), "it has ended where it was closed before");
 }
 
-/* By default what was dropped stays, and what a program has started does not. */
+/* By default the window stays open after a dropped file, and closes if a program started it. */
 TEST(keeps_what_was_dropped)
 {
     Session s;
@@ -341,22 +330,7 @@ SESSION_TEST(loops, session_open(s, ARGUMENTS(clip(), "--no-config", "--to", "0.
 
 /* ---- settings ---- */
 
-SESSION_TEST(sound_keys, open_clip(s))
-{
-    session_type("m");
-    SESSION_UNTIL(s, state.muted);
-    session_type("9");
-    session_type("9");
-    SESSION_UNTIL(s, state.volume == 90);
-    session_type("0");
-    SESSION_UNTIL(s, state.volume == 95);
-    session_type("m");
-    SESSION_UNTIL(s, !state.muted);
-    CHECK(strcmp(session_state(s).message, "Volume: 95 %") == 0, "it says %s",
-          session_state(s).message);
-}
-
-/* A key that changes a setting, until that is seen. */
+/* Presses a key that changes a setting, and waits until the picture shows it. */
 static void change(Session *s, const char *key)
 {
     char before[128];
@@ -366,7 +340,7 @@ static void change(Session *s, const char *key)
     session_turns(s, 3);
 }
 
-/* While paused, keys change the very frame that is shown, and back. */
+/* While paused, keys change the frame that is shown, and restore it exactly. */
 SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
 {
     session_turns(s, 4);
@@ -394,7 +368,7 @@ SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
           state.response_ms, state.response_most_ms);
 }
 
-/* Two seconds of a picture that has all tones. */
+/* Writes two seconds of a picture with all tones. */
 static int write_good_clip(int file)
 {
     enum { SIZE = 64 };
@@ -412,7 +386,7 @@ static int write_good_clip(int file)
     return fclose(f);
 }
 
-/* The first step from automatic to more is one that is seen; from there on steps are even. */
+/* The first step away from automatic strength is a visible one; further steps are even. */
 TEST(more_of_a_good_picture)
 {
     char path[] = "/tmp/lumeq-session-XXXXXX.y4m";
@@ -495,8 +469,7 @@ static void drag_split(Session *s, const Grab *window, double from, double to)
     session_turns(s, 4);
 }
 
-/* The panel over a split hides no equalized half alone: it is away while the line is too far left.
- */
+/* The panel stays on the input's half of a split, and hides if that half is too narrow. */
 SESSION_TEST(the_panel_over_a_split,
              session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "1", "--compare", "split",
                                        "--histogram", "overlay")) < 0)
@@ -510,11 +483,11 @@ SESSION_TEST(the_panel_over_a_split,
     hide_panel(s);
     session_turns(s, 4);
     AUTO_GRAB without = grab(s);
-    CHECK(difference(&away, &without, 0.05, 0.95) == 0, "it hides what is equalized");
+    CHECK(difference(&away, &without, 0.05, 0.95) == 0, "it covers the equalized half");
     drag_split(s, &there, 0.03, 0.5);
     AUTO_GRAB half = grab(s);
     CHECK(difference(&there, &half, 0.05, 0.2) > 0.3, "it was not there");
-    CHECK(difference(&there, &half, 0.55, 0.95) == 0, "it was over what is equalized");
+    CHECK(difference(&there, &half, 0.55, 0.95) == 0, "it covered the equalized half");
     drag_split(s, &there, 0.5, 0.03);
     session_type("h");
     SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
@@ -528,7 +501,7 @@ static int same_picture(const Grab *a, const Grab *b)
            memcmp(a->pixels, b->pixels, (size_t)a->width * (size_t)a->height * 4) == 0;
 }
 
-/* What the window shows when nothing has changed for longer than anything is seen by itself. */
+/* Waits until all messages and labels have gone, and returns a picture of the window. */
 static Grab settled(Session *s)
 {
     const int64_t end = session_now() + LIVENESS_US;
@@ -545,7 +518,7 @@ static Grab settled(Session *s)
     return last;
 }
 
-/* Labels are there while the mouse moves, and in a comparison alone. */
+/* Only a comparison has labels, and only while the mouse moves. */
 SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
 {
     wait_for_text(s);
@@ -568,47 +541,8 @@ SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "the cursor stays");
 }
 
-/* The window follows the panel while the picture fills it, and keeps any other shape. */
-SESSION_TEST(follows_the_panel, open_at(s, 1 * SECOND))
-{
-    SDL_Window *window = SDL_GL_GetCurrentWindow();
-    AUTO_GRAB with = grab(s);
-    session_type("P");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
-    AUTO_GRAB over = grab(s);
-    CHECK(over.height == with.height && over.width < with.width &&
-              abs(over.width * 9 - over.height * 16) <= 16,
-          "%dx%d becomes %dx%d", with.width, with.height, over.width, over.height);
-    session_type("P");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
-    hide_panel(s);
-    AUTO_GRAB without = grab(s);
-    CHECK(without.width < with.width && without.height == with.height, "%dx%d becomes %dx%d",
-          with.width, with.height, without.width, without.height);
-    session_type("h");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
-    AUTO_GRAB again = grab(s);
-    CHECK(abs(again.width - with.width) <= 1 && again.height == with.height, "%dx%d becomes %dx%d",
-          with.width, with.height, again.width, again.height);
-    SDL_SetWindowSize(window, 900, 300);
-    session_type("P");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
-    AUTO_GRAB own = grab(s);
-    CHECK(own.width == 900 && own.height == 300, "900x300 becomes %dx%d", own.width, own.height);
-    SDL_SetWindowSize(window, 400, 300);
-    static const char *const says[][2] = {{"P", "Panel: no room beside the picture"},
-                                          {"h", "Panel: no room over the picture"}};
-    for (int i = 0; i < 4; i++) {
-        session_type(says[i % 2][0]);
-        SESSION_UNTIL(s, strcmp(state.message, says[i % 2][1]) == 0);
-    }
-    AUTO_GRAB small = grab(s);
-    CHECK(small.width == 400 && small.height == 300, "400x300 becomes %dx%d", small.width,
-          small.height);
-}
-
-/* Beside the picture, over it, off. In both places the scopes, one after the other; the last one is
- * left out where it has no room. Each is seen at once, also while the picture stands still. */
+/* h goes through beside the picture, over it, and off; in both places through the scopes, without
+ * the last one if it has no room. Each shows at once, even while paused. */
 SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 {
     static const char *const names[] = {"histogram", "waveform", "vectorscope", "all scopes"};
@@ -656,7 +590,7 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
     SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
 }
 
-SESSION_TEST(pages, open_clip(s))
+SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
 {
     const int text = has_text(); /* the rest goes without */
     if (text)
@@ -669,7 +603,7 @@ SESSION_TEST(pages, open_clip(s))
     SESSION_UNTIL(s, state.statistics);
     session_type("?");
     SESSION_UNTIL(s, state.help == 1);
-    session_turns(s, 3); /* without the panel beside it the window has become narrower */
+    session_turns(s, 3); /* without the panel the window has become narrower */
     const int parts = end_help(s);
     CHECK(parts > 1 || !text, "%d part of the help in a small window", parts);
     session_type("i");
@@ -692,7 +626,7 @@ SESSION_TEST(pages, open_clip(s))
     SESSION_UNTIL(s, s->ended);
 }
 
-/* A window that stands still is drawn when the system asks for it, and only then. */
+/* A paused window is drawn only when the system asks for it. */
 SESSION_TEST(is_drawn_when_asked, open_at(s, SECOND))
 {
     pass(s, OSD_MESSAGE_US + OSD_FADE_US); /* no message is left that will go by itself */
@@ -708,8 +642,8 @@ SESSION_TEST(is_drawn_when_asked, open_at(s, SECOND))
     SESSION_UNTIL(s, swaps > known);
 }
 
-/* Not how well, which the machine decides: frames may come late for long where it is busy. But some
- * are at their place in the sound, also after a while, and none is far ahead of it. */
+/* A busy machine may show frames late for a long time. But some frames are in sync, even after a
+ * while, and none is far ahead of the sound. */
 SESSION_TEST(picture_and_sound_go_together, open_clip(s))
 {
     int64_t together = 0, ahead_of_sound = 0, shown = 0;
@@ -743,7 +677,7 @@ static int count_files(const char *folder, const char *ending)
     return count;
 }
 
-/* Two of a video that is named so, which are named so. */
+/* Takes two screenshots of a video of this name, and checks the names of their files. */
 static void screenshots_of(const char *video, const char *picture)
 {
     char folder[] = "/tmp/lumeq-session-XXXXXX", link[320], target[4096], name[320];
@@ -771,13 +705,13 @@ static void screenshots_of(const char *video, const char *picture)
     CHECK(rmdir(folder) == 0, "something is left");
 }
 
-/* Beside the video, and never over one that is there. */
+/* Screenshots go beside the video, and never replace a file. */
 TEST(screenshots)
 {
     screenshots_of("video", "video");
 }
 
-/* A name that leaves no room for the position is shortened, between two characters. */
+/* A name too long for the position to follow is cut between two characters. */
 TEST(screenshots_of_a_long_name)
 {
     char video[252] = "x", picture[252] = "x";
@@ -797,7 +731,7 @@ SESSION_TEST(dropped_files_are_played, open_clip(s))
     if (CHECK(mkdtemp(folder), "no folder")) {
         snprintf(pipe, sizeof(pipe), "%s/pipe.mkv", folder);
         CHECK(mkfifo(pipe, 0600) == 0, "no pipe");
-        session_drop(pipe); /* nobody ever writes into it */
+        session_drop(pipe); /* nothing is ever written to it */
         SESSION_UNTIL(s, state.position >= 1200000);
         unlink(pipe);
         rmdir(folder);
@@ -807,7 +741,7 @@ SESSION_TEST(dropped_files_are_played, open_clip(s))
     SESSION_UNTIL(s, state.position >= 200000);
 }
 
-/* Whatever is still to come when they are changed. */
+/* Settings may change during seeks, steps, drops and at the end. */
 SESSION_TEST(settings_at_any_moment, open_at(s, 1 * SECOND))
 {
     session_type("l");
@@ -833,7 +767,7 @@ SESSION_TEST(settings_at_any_moment, open_at(s, 1 * SECOND))
     }
 }
 
-/* On a screen with twice the pixels, panels have twice as many, beside a picture and over it. */
+/* On a screen of twice the density, panels have twice the pixels, beside a picture and over it. */
 SESSION_TEST(panels_suit_the_screen, open_at(s, 1 * SECOND))
 {
     SDL_Window *window = SDL_GetWindowFromID(1);
@@ -855,7 +789,7 @@ SESSION_TEST(panels_suit_the_screen, open_at(s, 1 * SECOND))
 
 /* ---- subtitles ---- */
 
-/* While a line is being drawn all else goes on: frames, keys, seeks, another file. */
+/* While a subtitle is being drawn, frames, keys, seeks and other files go on. */
 TEST(subtitles_hold_up_nothing)
 {
     Session s;
@@ -883,7 +817,7 @@ TEST(subtitles_hold_up_nothing)
     session_close(&s);
 }
 
-/* The first line is there from 0.2 s on, and no other one at 8 s. */
+/* The first subtitle begins at 0.2 s; no subtitle is shown at 8 s. */
 static int open_before_the_first_line(Session *s)
 {
     shows_subtitles = 0;

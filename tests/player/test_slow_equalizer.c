@@ -1,5 +1,4 @@
-/* An equalizer that takes as long as it likes: the window goes on, and shows what was asked for
- * once it can. */
+/* An equalizer that blocks: the window keeps responding, and shows the result once there is one. */
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -7,7 +6,7 @@
 #include "player/clock.h"
 #include "session.h"
 
-/* The player's clock (--wrap), which stands still where a test says so. */
+/* Stops the player's clock (--wrap) at this time, if not 0. */
 static _Atomic int64_t standing;
 int64_t __real_clock_now(void);
 int64_t __wrap_clock_now(void);
@@ -18,7 +17,7 @@ int64_t __wrap_clock_now(void)
     return at ? at : __real_clock_now();
 }
 
-static int swaps; /* pictures of the window that were put on the screen */
+static int swaps; /* how often the window was drawn */
 
 void SDL_GL_SwapWindow(SDL_Window *window)
 {
@@ -48,7 +47,7 @@ static void close_clip(Session *s)
     session_close(s);
 }
 
-/* Keys act while a frame is at work. */
+/* Keys act while a frame is being equalized. */
 SESSION_TEST(keys_act, open_clip(s))
 {
     const int64_t shown = session_state(s).shown;
@@ -71,7 +70,7 @@ SESSION_TEST(keys_act, open_clip(s))
     close_clip(s);
 }
 
-/* What the window says of a key waits for the picture that was asked for, but not for long. */
+/* The message of a key waits for the picture it changes, but not for long. */
 SESSION_TEST(answers_come_first, open_clip(s))
 {
     session_type(" ");
@@ -95,7 +94,7 @@ SESSION_TEST(answers_come_first, open_clip(s))
     close_clip(s);
 }
 
-/* So do seeks, and nothing of before is shown after them. */
+/* Seeks act as well, and no earlier frame is shown after them. */
 SESSION_TEST(seeks_do_not_wait, open_clip(s))
 {
     session_type(" ");
@@ -113,7 +112,7 @@ SESSION_TEST(seeks_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* A window can be closed while its frames are at work. */
+/* The window can be closed while frames are being equalized. */
 SESSION_TEST(quits, open_clip(s))
 {
     session_type("q");

@@ -1,5 +1,4 @@
-/* An input that takes as long as it likes to be read: the window goes on, and shows what was asked
- * for last once it can. */
+/* An input whose reads block: the window keeps responding, and then shows the last request. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -16,8 +15,8 @@
 /* ---- reads that wait, and cannot be interrupted ---- */
 
 static atomic_int held;
-static atomic_int waiting; /* one does */
-static atomic_int gave_up; /* one has, or a window that waits for it would do so forever */
+static atomic_int waiting; /* a read waits */
+static atomic_int gave_up; /* a read timed out: the window must have waited for it */
 
 int av_read_frame(AVFormatContext *format, AVPacket *packet)
 {
@@ -63,7 +62,7 @@ static void close_clip(Session *s)
 
 /* ---- tests ---- */
 
-/* The threads of the seek before cannot end; the picture that is there can change. */
+/* The threads of the previous seek cannot end; settings still change the picture. */
 SESSION_TEST(seeks_do_not_wait, open_clip(s))
 {
     session_press(SDLK_RIGHT);
@@ -88,7 +87,7 @@ SESSION_TEST(seeks_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* Nor does another track of sound, which is off and on again. */
+/* Sound tracks can be switched off and on meanwhile. */
 SESSION_TEST(tracks_do_not_wait, open_clip(s))
 {
     session_type("#");
@@ -104,7 +103,7 @@ SESSION_TEST(tracks_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* A file takes its place once it can be closed. */
+/* A dropped file plays once the old one can be closed. */
 SESSION_TEST(files_do_not_wait, open_clip(s))
 {
     session_press(SDLK_RIGHT);
@@ -118,7 +117,7 @@ SESSION_TEST(files_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* The window can be closed meanwhile, which waits for the threads. */
+/* The window can be closed meanwhile; closing waits for the threads. */
 SESSION_TEST(quits, open_clip(s))
 {
     session_press(SDLK_RIGHT);

@@ -1,5 +1,4 @@
-/* Subtitles: what is seen when and where, from packets made here, and that hostile ones do no harm.
- */
+/* Subtitles: when and where they appear, from packets made here, and bounds on hostile ones. */
 #include <math.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@
 #define SECOND INT64_C(1000000)
 #define WIDTH 1280
 #define HEIGHT 720
-#define LOAD_MS 60000 /* no search for fonts takes that long */
+#define LOAD_MS 60000 /* time limit for finding fonts */
 
 static const char ass_header[] =
     "[Script Info]\nScriptType: v4.00+\nPlayResX: 640\nPlayResY: 360\n\n[V4+ Styles]\n"
@@ -117,7 +116,7 @@ static int is_inside(Rect inner, Rect outer)
            inner.y + inner.height <= outer.y + outer.height;
 }
 
-/* Where something is at a time; width 0: nothing. */
+/* Draws the subtitles of a time and returns their rectangle; width 0: none. */
 static Rect draw(Fixture *f, int64_t at_ms)
 {
     f->changed = subtitles_draw(f->subtitles, at_ms * 1000, &f->place, &f->overlay);
@@ -135,7 +134,7 @@ static const uint8_t *pixel(const Fixture *f, int x, int y)
     return canvas_pixel(&f->overlay.canvas, x - f->overlay.x, y - f->overlay.y);
 }
 
-/* Fonts are there, and something at that time. 0: skipped, or failed. */
+/* Waits until fonts are loaded and a subtitle is drawn. Returns 0 if skipped or failed. */
 static int wait_for_text(Fixture *f, int64_t at_ms)
 {
     for (int waited = 0; waited < LOAD_MS; waited += 10) {
@@ -147,11 +146,11 @@ static int wait_for_text(Fixture *f, int64_t at_ms)
         }
         usleep(10000);
     }
-    CHECK(0, "nothing to be seen after %d ms", LOAD_MS);
+    CHECK(0, "no subtitle after %d ms", LOAD_MS);
     return 0;
 }
 
-/* All canvases as one number, with their places. */
+/* Hash of the overlay and its position. */
 static uint64_t hash(const Fixture *f)
 {
     const Overlay *o = &f->overlay;
@@ -169,8 +168,8 @@ static long resident_mb(void)
     return (long)(resident_bytes() >> 20);
 }
 
-/* libass (--wrap) waits while it is held, and takes long while it is slow. How often it has drawn
- * is known by time. */
+/* libass (--wrap) blocks while `held`, and takes `slow_ms` longer. `drawn` counts its calls by
+ * time. */
 #define FRAME_MS 40
 #define FRAMES 12
 static atomic_int held, is_waiting, gave_up, slow_ms, drawn[FRAMES + 1];
@@ -211,9 +210,9 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
 
 /* ---- text ---- */
 
-/* Two lines of SubRip: seen from their start until before their end, in the lower part, centred,
- * white with a dark outline. */
-static void test_plain(void)
+/* SubRip lines appear from their start until before their end, at the bottom, centred, white with a
+ * dark outline. */
+TEST(subrip_lines_appear_at_their_time)
 {
     Fixture f = start(AV_CODEC_ID_SUBRIP);
     put_text(&f, 1000, 1000, "First line\nand a second one");
@@ -244,8 +243,8 @@ static void test_plain(void)
     stop(&f);
 }
 
-/* Where ASS asks for a place, it is one of the picture; its size follows the picture's. */
-static void test_place(void)
+/* Positions in ASS are relative to the picture; text scales with it. */
+TEST(ass_positions_follow_the_picture)
 {
     Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,{\\an7\\pos(320,180)}H");
@@ -255,7 +254,7 @@ static void test_place(void)
               where.x, where.y);
         f.place.picture = (Rect){7, 9, WIDTH / 2, HEIGHT / 2};
         const Rect small = draw(&f, 0);
-        CHECK(f.changed, "not drawn anew");
+        CHECK(f.changed, "not drawn again");
         CHECK(abs(2 * small.height - where.height) <= 3, "%d and %d high", small.height,
               where.height);
         CHECK(abs(small.x - (7 + 320)) < 8, "H at %d", small.x);
@@ -272,7 +271,7 @@ static void test_place(void)
     stop(&f);
 }
 
-/* Over a picture with oblong pixels ASS is stretched with it, plain text is not. */
+/* Over oblong pixels ASS is stretched with the picture, plain text is not. */
 static double stretched(enum AVCodecID codec, const char *text)
 {
     Fixture f = start(codec);
@@ -288,7 +287,7 @@ static double stretched(enum AVCodecID codec, const char *text)
     return factor;
 }
 
-static void test_oblong_pixels(void)
+TEST(oblong_pixels)
 {
     const double ass = stretched(AV_CODEC_ID_ASS, "0,0,Default,,0,0,0,,HHHHHHHH");
     const double plain = stretched(AV_CODEC_ID_SUBRIP, "HHHHHHHH");
@@ -298,8 +297,8 @@ static void test_oblong_pixels(void)
     CHECK(fabs(plain - 1) < 0.01, "plain text is %.3f times as wide", plain);
 }
 
-/* Where something covers the bottom, lines that stand there move up, and back; those with a place
- * of their own, and those at the top, stay. */
+/* If something covers the bottom, lines there move up, and back; positioned lines and those at the
+ * top stay. */
 static void check_covered(Fixture *f, int64_t at_ms, int moves)
 {
     const Rect p = f->place.picture;
@@ -318,7 +317,7 @@ static void check_covered(Fixture *f, int64_t at_ms, int moves)
     CHECK(draw(f, at_ms).y == before.y, "%lld: did not come back", (long long)at_ms);
 }
 
-static void test_covered(void)
+TEST(lines_move_above_a_cover)
 {
     Fixture f = start(AV_CODEC_ID_SUBRIP);
     put_text(&f, 0, 1000, "One line\nand another");
@@ -335,8 +334,8 @@ static void test_covered(void)
     stop(&f);
 }
 
-/* What comes again after a seek is there once, what comes for the first time as well. */
-static void test_replay(void)
+/* A line that comes again after a seek is drawn once; so is a new one. */
+TEST(repeated_lines_are_drawn_once)
 {
     static const enum AVCodecID codecs[] = {AV_CODEC_ID_SUBRIP, AV_CODEC_ID_ASS};
     for (int i = 0; i < 2; i++) {
@@ -361,8 +360,8 @@ static void test_replay(void)
     }
 }
 
-/* Other kinds of text, and text whose end nobody knows. */
-static void test_kinds(void)
+/* Other text formats, and lines without an end. */
+TEST(other_text_formats)
 {
     static const char mov[] = "\0\4Text";
     Fixture f = start(AV_CODEC_ID_MOV_TEXT);
@@ -378,7 +377,7 @@ static void test_kinds(void)
     f = start(AV_CODEC_ID_H264);
     put_text(&f, 0, 1000, "no subtitles");
     CHECK(!draw(&f, 500).width, "drew something");
-    CHECK(subtitles_trouble(f.subtitles) != NULL, "nothing is said");
+    CHECK(subtitles_trouble(f.subtitles) != NULL, "there is no warning");
     subtitles_select(f.subtitles, &f.source, NULL);
     put_text(&f, 0, 1000, "none is selected");
     CHECK(!draw(&f, 500).width && !subtitles_trouble(f.subtitles), "something without a track");
@@ -411,8 +410,8 @@ static void attach(Fixture *f, const char *name, const char *type, const void *d
     av_dict_set(&stream->metadata, "mimetype", type, 0);
 }
 
-/* On a machine without fonts only one that the file brings along can draw anything. */
-static void test_fonts(void)
+/* Without system fonts, only fonts attached to the file draw anything. */
+TEST(attached_fonts_are_used)
 {
     static const char config[] = "<fontconfig></fontconfig>\n";
     static const char *const paths[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
@@ -437,7 +436,7 @@ static void test_fonts(void)
         CHECK(!draw(&f, 500).width, "drew without a font");
         usleep(10000);
     }
-    CHECK(subtitles_trouble(f.subtitles) != NULL, "nothing is said");
+    CHECK(subtitles_trouble(f.subtitles) != NULL, "there is no warning");
     stop(&f);
     if (font) {
         f = prepare(AV_CODEC_ID_ASS);
@@ -483,7 +482,7 @@ static int make_dvd(uint8_t *out, int room)
     return size;
 }
 
-/* What the encoder puts into a palette of its own is told by the track. */
+/* The track's header has the palette that the encoder uses. */
 static Fixture start_dvd(void)
 {
     static const char header[] =
@@ -495,7 +494,7 @@ static Fixture start_dvd(void)
     return f;
 }
 
-static void test_bitmap(void)
+TEST(dvd_bitmaps_appear_at_their_time)
 {
     uint8_t data[4096];
     const int size = make_dvd(data, sizeof(data));
@@ -518,7 +517,7 @@ static void test_bitmap(void)
             CHECK(c[3] == 255 && !memcmp(c, expected[x / 4], 3), "(%d, %d): %d %d %d %d", x, y,
                   c[0], c[1], c[2], c[3]);
         }
-    CHECK(draw(&f, 1900).width && !f.changed, "gone, or drawn anew");
+    CHECK(draw(&f, 1900).width && !f.changed, "gone, or drawn again");
     CHECK(!draw(&f, 2100).width && f.changed, "still there");
     subtitles_reset(f.subtitles);
     CHECK(!draw(&f, 1500).width, "there after a seek");
@@ -527,8 +526,8 @@ static void test_bitmap(void)
     stop(&f);
 }
 
-/* Larger and smaller pictures: it follows, inside is its colour, and the sum of its alpha too. */
-static void test_scaling(void)
+/* Bitmaps scale with the picture: position, colour, and sum of alpha. */
+TEST(bitmaps_scale_with_the_picture)
 {
     static const double scales[] = {2, 3.7, 0.5, 0.31, 1.25, 12};
     uint8_t data[4096];
@@ -593,7 +592,7 @@ static int draw_object(uint8_t *object, int width, int height)
     return 11 + size;
 }
 
-/* An object of white pixels in a canvas of 1920x1080; of none: a clear one. */
+/* A white rectangle on a canvas of 1920x1080; of width 0: a subtitle that clears it. */
 static Pgs make_pgs_of(Rect where)
 {
     const int with_object = where.width > 0;
@@ -618,8 +617,9 @@ static Pgs make_pgs(int with_object, int x, int y)
     return make_pgs_of((Rect){x, y, with_object ? 8 : 0, with_object ? 2 : 0});
 }
 
-/* It stays until the next one. Over a picture that was cut, it keeps its shape and stays inside. */
-static void test_until_next(void)
+/* A PGS bitmap stays until the next one. Over a cropped picture it keeps its shape and stays
+ * inside. */
+TEST(pgs_stays_until_the_next)
 {
     Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
     const Pgs low = make_pgs(1, 960, 1000), clear = make_pgs(0, 0, 0);
@@ -641,8 +641,8 @@ static void test_until_next(void)
     stop(&f);
 }
 
-/* More than are kept: the last ones are there. */
-static void test_many_bitmaps(void)
+/* Of more bitmaps than are kept, the last ones are there. */
+TEST(last_of_many_bitmaps_are_kept)
 {
     Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
     f.place.picture = (Rect){0, 0, 1920, 1080};
@@ -653,7 +653,7 @@ static void test_many_bitmaps(void)
             CHECK(draw(&f, i * 10).x == i, "number %d is not shown", i);
     }
     CHECK(draw(&f, 9990).x == 999 && draw(&f, 9905).x == 990, "the last ones are missing");
-    CHECK(!subtitles_trouble(f.subtitles), "said is %s", subtitles_trouble(f.subtitles));
+    CHECK(!subtitles_trouble(f.subtitles), "trouble: %s", subtitles_trouble(f.subtitles));
     stop(&f);
 }
 
@@ -663,9 +663,9 @@ static int says_left_out(const Fixture *f)
     return trouble && strstr(trouble, "left out");
 }
 
-/* Bitmaps as large as the picture, 8 MB each. Seen one after the other, none is left out. Of many
- * that wait the last ones are kept, and it is said that others are not: until another track. */
-static void test_large_bitmaps(void)
+/* Bitmaps as large as the picture, 8 MB each: drawn in turn, all appear. If many wait, only the
+ * last ones are kept, and a warning says so until another track is chosen. */
+TEST(memory_for_large_bitmaps_is_bounded)
 {
     Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
     const Pgs full = make_pgs_of((Rect){0, 0, 1920, 1080});
@@ -680,12 +680,12 @@ static void test_large_bitmaps(void)
         put(&f, 1000 * i, 0, full.data, full.size);
     const long more = resident_mb() - before;
     CHECK(CHECK_SLOWER > 1 || more < 20, "%ld MB are needed to keep them", more);
-    CHECK(!draw(&f, 31500).width && says_left_out(&f), "9 are kept, or nothing is said");
+    CHECK(!draw(&f, 31500).width && says_left_out(&f), "9 are kept, or there is no warning");
     CHECK(draw(&f, 32500).width && draw(&f, 39500).width, "the last 8 are not kept");
     subtitles_reset(f.subtitles);
-    CHECK(says_left_out(&f), "it would be said again after a seek");
+    CHECK(says_left_out(&f), "the warning comes again after a seek");
     subtitles_select(f.subtitles, &f.source, f.stream);
-    CHECK(!subtitles_trouble(f.subtitles), "said of a track that has just been chosen");
+    CHECK(!subtitles_trouble(f.subtitles), "a new track has the old warning");
     stop(&f);
 }
 
@@ -707,7 +707,7 @@ static void random_place(Fixture *f, CheckRandom *random)
     f->place.video_height = 1 + check_below(random, 4000);
 }
 
-static void test_random_packets(void)
+TEST(random_packets_do_no_harm)
 {
     static const enum AVCodecID codecs[] = {
         AV_CODEC_ID_HDMV_PGS_SUBTITLE,
@@ -727,7 +727,7 @@ static void test_random_packets(void)
         for (int turn = 0; turn < 300; turn++) {
             uint8_t data[600];
             size_t size = random_bytes(&random, data, sizeof(data));
-            if (turn & 1) { /* a sound one with a wrong byte */
+            if (turn & 1) { /* a valid one with a wrong byte */
                 memcpy(data, pgs.data, size = pgs.size);
                 data[check_below(&random, (int)size)] = (uint8_t)check_below(&random, 256);
             }
@@ -781,7 +781,7 @@ static void random_line(CheckRandom *random, char *line, size_t room)
     snprintf(line + end, room - end, "x");
 }
 
-static void test_random_ass(void)
+TEST(random_ass_does_no_harm)
 {
     CheckRandom random = check_random(2);
     Fixture f = start(AV_CODEC_ID_ASS);
@@ -798,40 +798,9 @@ static void test_random_ass(void)
     stop(&f);
 }
 
-/* Thousands of lines at once, each large: what there is no memory for is left out, what was there
- * before and what comes later is not. */
-static void test_drawn_at_once(void)
-{
-#ifdef __SANITIZE_THREAD__
-    check_skip("ThreadSanitizer takes minutes for its pixels, and sees the threads elsewhere");
-    return;
-#endif
-    Fixture f = start(AV_CODEC_ID_ASS);
-    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
-    if (wait_for_text(&f, 0)) {
-        const long before = resident_mb();
-        for (int i = 0; i < 3000; i++) {
-            char line[128];
-            snprintf(line, sizeof(line), "%d,0,Default,,0,0,0,,{\\pos(%d,%d)\\blur9\\fs60}words %d",
-                     i + 1, 50 + i % 500, 80 + i / 10, i);
-            put_text(&f, 1000, 1000, line);
-        }
-        CHECK(!subtitles_trouble(f.subtitles), "%s", subtitles_trouble(f.subtitles));
-        for (int i = 0; i < 1000 && !says_left_out(&f); i++) /* a part of them for each frame */
-            CHECK(draw(&f, 1500).width, "nothing of many lines is drawn");
-        CHECK(draw(&f, 1500).width > WIDTH / 2, "only a few lines are drawn");
-        CHECK(says_left_out(&f), "nothing is said");
-        const long more = resident_mb() - before;
-        CHECK(CHECK_SLOWER > 1 || more < 400, "%ld MB are needed to draw them", more);
-        put_text(&f, 3000, 1000, "3001,0,Default,,0,0,0,,later");
-        CHECK(draw(&f, 500).width && draw(&f, 3500).width, "lines with room are not drawn");
-    }
-    stop(&f);
-}
-
-/* Lines that take little when they are first seen, and much later: the most expensive ones are left
- * out before there is no memory, a usual one stays, and so do those that come later. */
-static void test_growing(void)
+/* 1,500 lines that need little memory at first and much later: the most expensive ones are dropped
+ * in time; an ordinary line stays, and so do later ones. */
+TEST(memory_for_growing_lines_is_bounded)
 {
     Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
@@ -851,17 +820,17 @@ static void test_growing(void)
             const long more = resident_mb() - before;
             most = more > most ? more : most;
         }
-        CHECK(says_left_out(&f), "said is %s", subtitles_trouble(f.subtitles));
+        CHECK(says_left_out(&f), "trouble: %s", subtitles_trouble(f.subtitles));
         CHECK(CHECK_SLOWER > 1 || most < 350, "%ld MB are needed to draw them", most);
-        CHECK(draw(&f, 4950).width, "the usual line is left out");
+        CHECK(draw(&f, 4950).width, "the ordinary line is dropped");
         put_text(&f, 6000, 1000, "3001,0,Default,,0,0,0,,later");
         CHECK(draw(&f, 500).width && draw(&f, 6500).width, "lines with room are not drawn");
     }
     stop(&f);
 }
 
-/* Opaque rectangles that move or not, each of another shape since libass shares equal bitmaps: the
- * largest is a square with sides of `size`, in units of 640x360. */
+/* Opaque rectangles that move or not, all of different sizes because libass shares equal bitmaps.
+ * The largest is a square with sides of `size`, in units of 640x360. */
 static void put_shapes(Fixture *f, int count, int size, int moves)
 {
     static int order = 1;
@@ -874,8 +843,8 @@ static void put_shapes(Fixture *f, int count, int size, int moves)
     }
 }
 
-/* Lines that change are left out if drawing takes too much time; a usual one stays. */
-static void test_too_slow(void)
+/* Changing lines are dropped if drawing takes too long; an ordinary one stays. */
+TEST(time_for_changing_lines_is_bounded)
 {
     Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
@@ -894,14 +863,14 @@ static void test_too_slow(void)
         const Rect left = draw(&f, 1560);
         CHECK(left.width == usual.width && left.height == usual.height, "%d x %d are left",
               left.width, left.height);
-        CHECK(!subtitles_is_unfinished(f.subtitles), "something is still to be drawn");
+        CHECK(!subtitles_is_unfinished(f.subtitles), "drawing is not finished");
     }
     stop(&f);
 }
 
-/* Lines that fit into a small window but not into a large one are dropped before they take its
- * memory, whether they change or not; the first line stays. */
-static void test_too_large(void)
+/* Lines that fit a small window but not a large one are dropped before they need its memory,
+ * whether they change or not; the first line stays. */
+TEST(memory_after_enlarging_is_bounded)
 {
     for (int moves = 0; moves < 2; moves++) {
         Fixture f = start(AV_CODEC_ID_ASS);
@@ -921,14 +890,14 @@ static void test_too_large(void)
             CHECK(draw(&f, 1500).height > 1200 && says_left_out(&f), "nothing is left out");
             const long more = atomic_load(&most_mb) - before;
             CHECK(CHECK_SLOWER > 1 || more < 200, "%ld MB are needed to draw them", more);
-            CHECK(draw(&f, 6000).width, "the usual line is left out");
+            CHECK(draw(&f, 6000).width, "the ordinary line is dropped");
         }
         stop(&f);
     }
 }
 
-/* 60 MB of lines that wait: half as many are kept, the first ones. */
-static void test_long_script(void)
+/* Of 60 MB of lines that wait, the first 30 MB are kept. */
+TEST(memory_for_long_scripts_is_bounded)
 {
     static char line[60000];
     Fixture f = start(AV_CODEC_ID_ASS);
@@ -942,12 +911,12 @@ static void test_long_script(void)
             put_text(&f, 10000 + 1000 * i, 1000, line);
             CHECK(i > 500 || !says_left_out(&f), "%d lines are too many", i);
         }
-        CHECK(says_left_out(&f), "all are kept, or nothing is said");
+        CHECK(says_left_out(&f), "all are kept, or there is no warning");
         const long more = resident_mb() - before;
         CHECK(CHECK_SLOWER > 1 || more < 40, "%ld MB are needed to keep them", more);
         CHECK(draw(&f, 510500).width && !draw(&f, 1010500).width, "others are kept");
         subtitles_reset(f.subtitles);
-        CHECK(says_left_out(&f), "it would be said again after a seek");
+        CHECK(says_left_out(&f), "the warning comes again after a seek");
     }
     stop(&f);
 }
@@ -960,7 +929,7 @@ static void count_wake(void *opaque)
 }
 
 typedef struct Threaded {
-    Fixture f; /* whose subtitles are drawn at once, to compare */
+    Fixture f; /* draws the same subtitles without a thread, for comparison */
     SubtitleThread *thread;
     atomic_int wakes;
 } Threaded;
@@ -993,7 +962,7 @@ static void put_both(Threaded *t, int64_t at_ms, int64_t duration_ms, const char
     av_packet_free(&packet);
 }
 
-/* What the thread has for a time, as a number; 0: nothing. */
+/* Hash of the thread's picture for a time; 0: none. */
 static uint64_t ask(Threaded *t, int64_t at_ms, int64_t next_ms)
 {
     Fixture *f = &t->f;
@@ -1014,7 +983,7 @@ static int comes(Threaded *t, int64_t at_ms, int64_t next_ms, uint64_t value)
     return ask(t, at_ms, next_ms) == value;
 }
 
-/* Until the thread is in the middle of a picture. */
+/* Blocks the thread in the middle of a picture. */
 static void hold(Threaded *t, int64_t at_ms)
 {
     atomic_store(&held, 1);
@@ -1025,9 +994,8 @@ static void hold(Threaded *t, int64_t at_ms)
     CHECK(atomic_load(&is_waiting), "nothing is drawn at %lld ms", (long long)at_ms);
 }
 
-/* Each frame has a picture of its own, and that is there before the frame is: once it is asked for,
- * nothing is drawn any more. */
-static void test_ahead(void)
+/* The thread draws each frame's subtitles before the frame is shown. */
+TEST(thread_draws_ahead)
 {
     Threaded t;
     uint64_t pictures[FRAMES + 1];
@@ -1054,9 +1022,9 @@ static void test_ahead(void)
     stop_thread(&t);
 }
 
-/* While a picture takes long the last one stays, and moves with the video's; but not where another
- * one belongs: elsewhere, in another size, of another track. */
-static void test_late(void)
+/* While drawing takes long, the last subtitles stay and move with the picture, but not after a
+ * jump, in another size, or of another track. */
+TEST(late_drawing_keeps_the_last_picture)
 {
     Threaded t;
     start_thread(&t);
@@ -1082,7 +1050,7 @@ static void test_late(void)
         CHECK(!ask(&t, 2080, 2120) && t.f.changed, "it is there in another size");
         atomic_store(&held, 0);
         const uint64_t small = expected(&t, 2080);
-        CHECK(comes(&t, 2080, 2080, small), "it is not drawn anew");
+        CHECK(comes(&t, 2080, 2080, small), "it is not drawn again");
 
         hold(&t, 2120);
         subtitle_thread_reset(t.thread);
@@ -1099,8 +1067,8 @@ static void test_late(void)
     stop_thread(&t);
 }
 
-/* Lines that take too long for one picture come one after the other, on a frame that stays, too. */
-static void test_in_parts(void)
+/* Lines that take too long for one picture appear one by one, even on a paused frame. */
+TEST(slow_lines_appear_one_by_one)
 {
     Threaded t;
     char line[64];
@@ -1120,8 +1088,8 @@ static void test_in_parts(void)
     stop_thread(&t);
 }
 
-/* What comes while it cannot be taken waits, up to a bound, and in its order. */
-static void test_many_packets(void)
+/* Packets that come while the thread is busy wait, up to a bound, in order. */
+TEST(packets_wait_for_the_thread)
 {
     Threaded t;
     char line[64];
@@ -1150,8 +1118,8 @@ static void test_many_packets(void)
     stop_thread(&t);
 }
 
-/* What is wrong is told of the track that is chosen. */
-static void test_told(void)
+/* Trouble is reported for the chosen track only. */
+TEST(trouble_is_the_chosen_tracks)
 {
     Threaded t = {.f = prepare(AV_CODEC_ID_H264)};
     t.thread = subtitle_thread_create(count_wake, &t.wakes);
@@ -1160,16 +1128,16 @@ static void test_told(void)
     subtitle_thread_select(t.thread, &t.f.source, t.f.stream);
     for (int i = 0; i < LOAD_MS && !subtitle_thread_trouble(t.thread); i++)
         usleep(1000);
-    CHECK(subtitle_thread_trouble(t.thread) && atomic_load(&t.wakes), "nothing is said");
+    CHECK(subtitle_thread_trouble(t.thread) && atomic_load(&t.wakes), "there is no warning");
     subtitle_thread_select(t.thread, &t.f.source, NULL);
-    CHECK(!subtitle_thread_trouble(t.thread), "said without a track");
+    CHECK(!subtitle_thread_trouble(t.thread), "a warning without a track");
     stop_thread(&t);
 }
 
 /* ---- a file ---- */
 
-/* The sample clip, with the times that its own subtitles have. */
-static void test_clip(void)
+/* The sample clip's first subtitle appears at its time. */
+TEST(sample_clip_subtitles)
 {
     static atomic_int never;
     const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 1 << 24, .stop = &never};
@@ -1203,32 +1171,4 @@ static void test_clip(void)
     source_close(&source);
 }
 
-static const CheckTest tests[] = {
-    {"subtitles_plain", test_plain},
-    {"subtitles_place", test_place},
-    {"subtitles_covered", test_covered},
-    {"subtitles_oblong_pixels", test_oblong_pixels},
-    {"subtitles_replay", test_replay},
-    {"subtitles_kinds", test_kinds},
-    {"subtitles_fonts", test_fonts},
-    {"subtitles_bitmap", test_bitmap},
-    {"subtitles_scaling", test_scaling},
-    {"subtitles_until_next", test_until_next},
-    {"subtitles_many_bitmaps", test_many_bitmaps},
-    {"subtitles_large_bitmaps", test_large_bitmaps},
-    {"subtitles_random_packets", test_random_packets},
-    {"subtitles_random_ass", test_random_ass},
-    {"subtitles_drawn_at_once", test_drawn_at_once},
-    {"subtitles_growing", test_growing},
-    {"subtitles_too_slow", test_too_slow},
-    {"subtitles_too_large", test_too_large},
-    {"subtitles_long_script", test_long_script},
-    {"subtitles_ahead", test_ahead},
-    {"subtitles_late", test_late},
-    {"subtitles_in_parts", test_in_parts},
-    {"subtitles_many_packets", test_many_packets},
-    {"subtitles_told", test_told},
-    {"subtitles_clip", test_clip},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

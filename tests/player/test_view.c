@@ -1,10 +1,9 @@
-/* Where the view draws what: places, turns, comparisons, layers, scaling, and who is asked to fill
- * its textures. */
+/* The view: places, turns, comparisons, layers, scaling, and uploads to textures. */
 #include <libavutil/display.h>
 
 #include "view_fixture.h"
 
-/* What the screen shows of 8-bit limited-range gray. */
+/* The displayed level of 8-bit limited-range luma. */
 static int shown_level(int luma)
 {
     return (int)((luma - 16) * 255 / 219.0 + 0.5);
@@ -15,7 +14,7 @@ static int is_rect(Rect rect, int x, int y, int width, int height)
     return rect.x == x && rect.y == y && rect.width == width && rect.height == height;
 }
 
-/* Every pixel of a rectangle is that gray. */
+/* True if every pixel of the rectangle has this gray. */
 static int is_all(Rect rect, int level, int tolerance)
 {
     for (int y = rect.y; y < rect.y + rect.height; y++)
@@ -59,8 +58,8 @@ VIEW_TEST(aspect_ratio)
             const Rect at = view_layout(view, &scene).picture[VIEW_OUTPUT], is = cases[i].place;
             CHECK(is_rect(at, is.x, is.y, is.width, is.height), "%d: at %d, %d: %d x %d", (int)i,
                   at.x, at.y, at.width, at.height);
-            CHECK(is_all(at, shown_level(200), 1), "%d: the picture is not where it is said",
-                  (int)i);
+            CHECK(is_all(at, shown_level(200), 1),
+                  "%d: the picture is not where view_layout() says", (int)i);
             CHECK(is_all((Rect){0, 0, 640, at.y}, 0, 0) && is_all((Rect){0, 0, at.x, 360}, 0, 0) &&
                       is_all((Rect){at.x + at.width, 0, 640 - at.x - at.width, 360}, 0, 0) &&
                       is_all((Rect){0, at.y + at.height, 640, 360 - at.y - at.height}, 0, 0),
@@ -99,7 +98,7 @@ VIEW_TEST(side_by_side_places)
 
 /* ---- zoom ---- */
 
-/* Where a point of the window is in the picture, in its pixels. */
+/* Converts a column of the window to one of the picture. */
 static double column_in(const ViewScene *scene, int width, int x)
 {
     const Rect whole = view_layout(view, scene).whole[VIEW_OUTPUT];
@@ -133,7 +132,7 @@ VIEW_TEST(zooms_at_a_point)
     CHECK(scene.zoom.by == 1, "smaller than it fits: %.2f", scene.zoom.by);
 }
 
-/* It goes as far as the picture covers the window, and no further. */
+/* Panning stops where the picture would no longer cover the window. */
 VIEW_TEST(pans)
 {
     double pixels;
@@ -152,8 +151,8 @@ VIEW_TEST(pans)
     CHECK(view_layout(view, &scene).whole[VIEW_OUTPUT].x == -10, "it sticks at the side");
 }
 
-/* Of a picture whose quarters differ the lower right one is all that is seen; both of a comparison
- * show the same part, and nothing outside of their halves. */
+/* Zoomed, only the lower right quarter shows; in a comparison both pictures show the same part,
+ * each within its half. */
 VIEW_TEST(shows_a_part)
 {
     double pixels;
@@ -187,7 +186,7 @@ VIEW_TEST(shows_a_part)
     }
 }
 
-/* A part of the window in the picture's own samples: zoomed, mirrored, and turned. */
+/* Converts a rectangle of the window to samples of the picture: zoomed, mirrored and turned. */
 VIEW_TEST(finds_a_part)
 {
     int32_t matrix[9];
@@ -274,7 +273,7 @@ static void display_matrix(const struct Turn *turn, int32_t matrix[9])
     matrix[8] = 1 << 30;
 }
 
-/* The picture as large as it is shows these quarters. */
+/* Checks that the picture, at its own size, shows these quarters. */
 static void check_quarters(const int quarter[4], int mirrored, const char *name)
 {
     int width, height;
@@ -306,30 +305,16 @@ VIEW_TEST(turns_and_mirrors)
                   "%s: %d x %d", turns[i].name, width, height);
             check_quarters(turns[i].quarter, mirrored, turns[i].name);
         }
-}
-
-/* Bad matrices are ignored. */
-VIEW_TEST(frame_turns)
-{
-    FREED_BY(av_frame_free) AVFrame *frame = quarter_frame();
-    AVFrameSideData *data =
-        av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
-    if (!data)
-        abort();
-    for (int i = 0; i < TURNS; i++) {
-        display_matrix(&turns[i], (int32_t *)data->data);
-        show(VIEW_OUTPUT, frame);
-        check_quarters(turns[i].quarter, 0, turns[i].name);
-    }
-    memset(data->data, 0, 9 * sizeof(int32_t));
-    show(VIEW_OUTPUT, frame);
+    view_set_mirror(view, 0);
+    turn_frame(frame, (int32_t[9]){0});
     check_quarters(turns[0].quarter, 0, "a matrix of zeros");
-    av_display_rotation_set((int32_t *)data->data, 80); /* FFmpeg's idea of clockwise */
-    show(VIEW_OUTPUT, frame);
+    int32_t oblique[9];
+    av_display_rotation_set(oblique, 80); /* clockwise in FFmpeg */
+    turn_frame(frame, oblique);
     check_quarters(turns[4].quarter, 0, "80 degrees");
 }
 
-/* A turned picture has the pixels of the upright one, chroma included. */
+/* A turned picture has the same pixels as the upright one, chroma included. */
 VIEW_TEST(turned_pixels)
 {
     static uint8_t upright[48 * 32 * 4];
@@ -469,7 +454,7 @@ VIEW_TEST(layer_blending)
         CHECK(is_all((Rect){300, 0, 20, 20}, level, 1), "moved and faded: %d", pixel_at(310, 5)[0]);
         CHECK(is_all((Rect){0, 0, 300, 180}, below, 0), "it is still where it was");
     }
-    fill_canvas(&canvas, 20, 255); /* above the panel, whatever the order of the calls */
+    fill_canvas(&canvas, 20, 255); /* above the panel, in any order of calls */
     set_layer(VIEW_LAYER_HELP, &canvas, 290, 0, 1);
     view_move_layer(view, VIEW_LAYER_PANEL, 280, 0, 1);
     if (draw(&scene))
@@ -480,7 +465,7 @@ VIEW_TEST(layer_blending)
         CHECK(is_all((Rect){0, 0, 320, 180}, below, 0), "layers that are gone");
 }
 
-/* Only what is in it is kept: all else must stay as it is, and stay in its place. */
+/* The view keeps only the non-empty part of a layer; its pixels must stay in place. */
 VIEW_TEST(layer_content)
 {
     static uint8_t pixels[50 * 30 * 4 + 2];
@@ -518,9 +503,9 @@ VIEW_TEST(layer_content)
 
 /* ---- scaling ---- */
 
-/* As on a CPU that does the work of a GPU, or on a GPU. */
+/* Scaling quality of software renderers, and of GPUs. */
 enum { FAST, BEST };
-static int opens_as = -1; /* -1: as it is */
+static int opens_as = -1; /* -1: by the actual renderer */
 
 int __real_gl_is_software(const char *renderer);
 int __wrap_gl_is_software(const char *renderer);
@@ -569,10 +554,10 @@ VIEW_TEST(flat_stays_flat)
     }
 }
 
-/* Black and white by turns: one gray is left of it, without patterns. */
+/* A checkerboard of black and white becomes an even gray. */
 VIEW_TEST(fine_pattern_made_smaller)
 {
-    /* What may be left, by size: a linear filter cannot do better close to the original size. */
+    /* Allowed deviation by size: a linear filter cannot do better close to the original size. */
     static const struct {
         int side, fast, best;
     } cases[] = {{160, 40, 8}, {128, 2, 2}, {100, 20, 2}, {64, 2, 2}, {37, 10, 2}};
@@ -622,7 +607,7 @@ VIEW_TEST(edge_made_larger)
     }
 }
 
-/* As large as it is, a picture is the same in both qualities, and so is its size after others. */
+/* At its own size a picture is the same in both qualities, also after other sizes. */
 VIEW_TEST(same_size_is_exact)
 {
     static uint8_t first[99 * 55 * 4];
@@ -646,7 +631,7 @@ VIEW_TEST(same_size_is_exact)
     }
 }
 
-/* ---- pictures alone ---- */
+/* ---- pictures without a window ---- */
 
 VIEW_TEST(picture_alone)
 {
@@ -712,7 +697,7 @@ VIEW_TEST(sizes)
           "a canvas of another size");
 }
 
-/* ---- who fills the textures ---- */
+/* ---- uploads to textures ---- */
 
 static struct {
     int seen, planes, forgotten, answer, stuck;
@@ -805,7 +790,7 @@ TEST(shared_chroma)
     av_frame_free(&old_out);
 }
 
-/* A change in the chroma of one side must not be seen on the other. */
+/* Changing the chroma of one side does not change the other. */
 VIEW_TEST(chroma_of_each_side)
 {
     AVFrame *in = gray_frame(64, 36, 120), *out = with_chroma_of(in, 120);
@@ -842,7 +827,7 @@ VIEW_TEST(refusing_uploader)
         CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the usual way");
 }
 
-/* A texture that may still be written to is left alone: frames go to others, the usual way. */
+/* A texture that the uploader may still write to is not used again: frames get new ones. */
 VIEW_TEST(stuck_uploader)
 {
     const ViewUploader uploader = {count_planes, count_forgotten, NULL};
@@ -869,7 +854,7 @@ VIEW_TEST(stuck_uploader)
 typedef void (*ReadPixels)(int x, int y, int width, int height, unsigned format, unsigned type,
                            void *pixels);
 
-/* The window shows what view_read() reads, the right way up. */
+/* The window shows what view_read() returns, the right way up. */
 VIEW_TEST(window_is_what_is_read)
 {
     static uint8_t pixels[640 * 360 * 4];
@@ -916,7 +901,7 @@ VIEW_TEST(window_state)
     CHECK(SDL_IsScreenSaverEnabled(), "the screen may not sleep");
 }
 
-/* Larger than the desktop: made smaller in its proportions. */
+/* A window larger than the desktop is reduced in proportion. */
 TEST(window_too_large)
 {
     Window *window;

@@ -1,5 +1,5 @@
-/* What the tests of the view share: a window without a screen, frames that are made up, and what
- * has been drawn. */
+/* Shared by the tests of the view: an offscreen window, made-up frames, and access to drawn pixels.
+ */
 #ifndef LUMEQ_TESTS_VIEW_FIXTURE_H
 #define LUMEQ_TESTS_VIEW_FIXTURE_H
 
@@ -21,8 +21,7 @@ static char fixture_why[512];
 static uint8_t drawn[MAX_SIDE * MAX_SIDE * 4];
 static Canvas drawn_canvas;
 
-/* Answers 0 where there is no OpenGL: the test has been skipped. Each test has a view of its own.
- */
+/* Opens a view for one test. Returns 0 and skips the test without OpenGL. */
 static inline int open_view(void)
 {
     const WindowOptions options = {.title = "test", .width = 640, .height = 360};
@@ -39,7 +38,7 @@ static inline int open_view(void)
     return 1;
 }
 
-/* A test of the view, which is opened before it and closed after it. */
+/* A test with a view that is opened before and closed after it. */
 #define VIEW_TEST(name)                                                                            \
     static void name##_seen(void);                                                                 \
     TEST(name)                                                                                     \
@@ -136,7 +135,7 @@ static inline int show(ViewSide side, const AVFrame *frame)
     return CHECK(ret == 0, "%s", fixture_why);
 }
 
-/* Draws a scene; what it was is in `drawn`. */
+/* Draws a scene into `drawn`. */
 static inline int draw(const ViewScene *scene)
 {
     drawn_canvas = (Canvas){drawn, scene->width * (ptrdiff_t)4, scene->width, scene->height};

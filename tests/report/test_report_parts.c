@@ -1,5 +1,5 @@
-/* Parts of a report: pictures of shots, sums over long videos, noise of blocks, what a part of a
- * film leaves, and texts. */
+/* Pieces of a report: choice of pictures, sums over long videos, noise of blocks, the log of a part
+ * of a job, and texts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static char folder[] = "/tmp/lumeq-report-XXXXXX";
 
-/* ---- which frames have pictures ---- */
+/* ---- choice of pictures ---- */
 
 static void choose(PictureChoice *choice, int64_t from, int64_t to)
 {
@@ -30,7 +30,7 @@ static int is_among(const PictureChoice *choice, int64_t number)
     return 0;
 }
 
-/* Of a shot that goes on over two parts, theirs have all that the whole's has. */
+/* If a shot spans two parts of a job, their pictures include all that the whole shot would have. */
 TEST(choice)
 {
     for (int round = 0; round < check_rounds(400); round++) {
@@ -90,7 +90,7 @@ static int same_sum(const ReportSum *a, const ReportSum *b)
            (!a->count || (a->least == b->least && a->most == b->most));
 }
 
-/* Points and shots of a video with many of both have the sums of the whole. */
+/* Sums over the points and shots of a long video equal those over all frames. */
 TEST(sums)
 {
     enum { FRAMES = 9000 };
@@ -140,7 +140,7 @@ TEST(sums)
     report_summary_close(&s);
 }
 
-/* A video of 200 frames, 25 a second, some of which are black. */
+/* A video of 200 frames at 25 fps; some are black. */
 static void add_fades(ReportSummary *s, int (*is_black)(int64_t number))
 {
     CheckRandom random = check_random(2);
@@ -169,8 +169,8 @@ static int black_in_flashes(int64_t i)
     return i % 2 && i < 40;
 }
 
-/* Where a picture comes back from black, a shot begins, but not where there was none yet, or what
- * was seen is no second long. Black frames do not stand for a shot. */
+/* A fade in from black begins a shot, but not at the start of the video, and not within a second.
+ * Black frames do not represent a shot. */
 TEST(fades)
 {
     static const struct {
@@ -193,7 +193,7 @@ TEST(fades)
     }
 }
 
-/* MABD and flicker are those of neighbours, cuts left out. */
+/* MABD and flicker are changes between adjacent frames, except at cuts. */
 TEST(changes)
 {
     static const int means[][3] = {/* before, after, cut */
@@ -259,7 +259,7 @@ static AVFrame *draw(int depth, uint64_t number, double sigma, double gain, doub
 
 static BlockSamples samples[4]; /* before and after, of two frames */
 
-/* Of two frames that are drawn like this; 0 or -1 as block_samples_noise(). */
+/* Measures the noise of two such frames. Returns 0 or -1 like block_samples_noise(). */
 static int measure(int depth, double sigma, double gain, double more, double noise[2])
 {
     const LumeqRect active = {3, 1, 310, 190};
@@ -293,9 +293,8 @@ TEST(noise)
 TEST(no_noise)
 {
     double noise[2] = {0};
-    CHECK(measure(8, 0, 2, 0, noise) < 0, "a picture that stands still is told to have %g",
-          noise[0]);
-    CHECK(measure(8, 1, 2, 9, noise) < 0, "light that moves is told to be noise of %g", noise[0]);
+    CHECK(measure(8, 0, 2, 0, noise) < 0, "a still picture has noise %g", noise[0]);
+    CHECK(measure(8, 1, 2, 9, noise) < 0, "changing light counts as noise of %g", noise[0]);
 }
 
 TEST(contrast)
@@ -329,7 +328,7 @@ static char *read_all(const char *path, char *text, size_t size)
     return text;
 }
 
-/* What `print` writes into a file. */
+/* Returns the text that `print` writes into a file. */
 static char *written(void (*print)(OutputFile *file), char *text, size_t size)
 {
     char path[256];
@@ -384,7 +383,7 @@ TEST(log)
     report_picture_free(expected);
 }
 
-/* Cut off anywhere, lines are refused. */
+/* A truncated line is refused. */
 TEST(damaged_log)
 {
     char text[8192], line[8192];
@@ -416,7 +415,7 @@ static void print_samples(OutputFile *file)
     report_log_samples(file, &sampled);
 }
 
-/* As they were, at every depth; cut off, they are refused. */
+/* Samples are read back exactly at every depth; truncated lines are refused. */
 TEST(samples)
 {
     static char text[1 << 20], line[1 << 20];

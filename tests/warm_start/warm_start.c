@@ -1,18 +1,18 @@
 /*
- * A warm start: preloaded into a program, it lets it come as far as main(), and from there runs it
- * once for each request, in a process of its own. To link FFmpeg's two hundred libraries takes ten
- * times as long as most of what the tests ask for.
+ * Warm start: preloaded into a program, it stops before main() and forks a process for each
+ * request. Linking FFmpeg's two hundred libraries takes ten times as long as most runs of the
+ * tests.
  *
  *     LD_PRELOAD=libwarm_start.so WARM_START=fd program
  *
- * With WARM_START_OPENS=library:library it has these open, where they are there, which it would
- * open as it runs. With WARM_START_TOOL its libraries are not ended one by one.
+ * WARM_START_OPENS=library:library opens libraries in advance, if they exist. WARM_START_TOOL skips
+ * the destructors of libraries.
  *
- * fd is a socket of whole messages (SOCK_SEQPACKET). A request has the working directory, the
- * number of variables that differ from the start's environment, these (NAME=VALUE, or NAME: it is
- * not there) and the arguments, the program's name first, each ended by a zero; and with it come
- * the three standard files and a pipe, for two numbers (int): the process, and how it ended, as
- * waitpid() says it. Limits and signals are those of the start. It ends when the socket is closed.
+ * fd is a SOCK_SEQPACKET socket. A request has the working directory, the number of variables that
+ * differ from the initial environment, these variables (NAME=VALUE, or NAME if unset) and the
+ * arguments with the program's name, each ended by a zero. It carries the three standard files and
+ * a pipe for two ints: the process id, and its status as of waitpid(). Limits and signals are those
+ * of the first start. The program ends when the socket is closed.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -49,7 +49,7 @@ static void give_up(const char *why)
     _exit(120);
 }
 
-/* Answers how many bytes the request has; none at the end. */
+/* Returns the size of the request in bytes; 0 at the end. */
 static size_t receive(int from, int files[FILES])
 {
     union {
@@ -76,7 +76,7 @@ static char *following(char *at)
     return at + strlen(at) + 1;
 }
 
-/* Answers how many arguments there are. */
+/* Returns the number of arguments. */
 static int split(size_t size)
 {
     char *at = following(request);
@@ -90,7 +90,7 @@ static int split(size_t size)
     return n;
 }
 
-/* What the process of a run begins with: nothing of the others. */
+/* Prepares a run's process: nothing of other runs stays open. */
 static void take(const int files[FILES])
 {
     for (int i = 0; i < ANSWERS; i++)
@@ -122,7 +122,7 @@ static void keep(pid_t pid, const int files[FILES])
         give_up("warm start");
 }
 
-/* Of a run that may be gone for whoever asked for it. */
+/* Reports a run's status to its client, which may be gone. */
 static void end(int n)
 {
     int status = 0;
@@ -135,8 +135,7 @@ static void end(int n)
     watched[1 + n] = watched[1 + running];
 }
 
-/* Of a tool, which nobody tests: the ends of its libraries take as long as the rest of a short run.
- */
+/* Ends a tool without running destructors, which take as long as the rest of a short run. */
 static void end_at_once(int code, void *unused)
 {
     (void)unused;
