@@ -1,4 +1,4 @@
-"""What the tests of the whole program share: the program, clips, and a look into files."""
+"""Shared by the tests of the whole program: running it, making clips, and reading files."""
 
 import atexit
 import fcntl
@@ -26,7 +26,7 @@ import warm
 
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", os.path.join(HERE, "../../build/lumeq")))
 SAMPLE = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
-SMALL = os.environ.get("SMALL_SAMPLE", SAMPLE)  # a tenth of its pixels, where ctest has made that
+SMALL = os.environ.get("SMALL_SAMPLE", SAMPLE)  # a tenth of its pixels, if ctest has made it
 SUPPRESSIONS = os.path.join(os.path.dirname(HERE), "tsan.supp")
 
 # ctest takes this line for "skipped" (SKIP_REGULAR_EXPRESSION).
@@ -45,17 +45,17 @@ SLOWER = 5 if SANITIZED else 1
 SHORT = "CHECK_SHORT" in os.environ
 SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
 LIVENESS = 60 * SLOWER  # seconds; a run that takes longer hangs
-TRIALS = 10  # a busy machine may be late in all but one
-SOON = 10 * SLOWER  # seconds; what is said to end at once, on a busy machine
-FILM = 3 if SANITIZED else 1  # seconds, within which a camera's frames are recorded
-BAR_FRAMES = 40  # of trickle(): a bar is drawn several times
+TRIALS = 10  # attempts; a busy machine may be late in all but one
+SOON = 10 * SLOWER  # seconds that "at once" may take on a busy machine
+FILM = 3 if SANITIZED else 1  # seconds that suffice to record some frames of a camera
+BAR_FRAMES = 40  # frames of trickle() during which a bar is drawn several times
 
 DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
 
 def share(cases, n):
-    """Of cases that are all of one kind, one in n where $CHECK_SHORT asks for less, half as many under a sanitizer, and
-    one at least; with another seed others."""
+    """Similar cases: one in n with $CHECK_SHORT, half as many under a sanitizer, at least one. Other seeds draw
+    others."""
     cases = list(cases)
     if not SHORT and not SANITIZED or not cases:
         return cases
@@ -68,16 +68,15 @@ def some(cases):
 
 
 def is_for_another_seed(name):
-    """Of the tests of the program under a sanitizer, every other one: with one seed those for AddressSanitizer, with the
-    next those for ThreadSanitizer."""
+    """Under a sanitizer half of the tests run, by seed: AddressSanitizer runs one half, ThreadSanitizer the other."""
     return SANITIZED and (zlib.crc32(name.encode()) + SEED + (SANITIZER == "tsan")) % 2 != 0
 
 
 def environment():
-    """A neutral one; a sanitizer's finding gets an exit code of its own."""
+    """A neutral environment, in which a sanitizer's finding has an exit code of its own."""
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
     env["TERM"] = "xterm"
-    env["XDG_CONFIG_HOME"] = "/dev/null/none"  # nobody's own settings; nor can a library make that folder
+    env["XDG_CONFIG_HOME"] = "/dev/null/none"  # no user's settings; and no library can create this folder
     env["LC_ALL"] = "C.UTF-8"
     env.setdefault("ASAN_OPTIONS", "exitcode=99")
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
@@ -86,7 +85,7 @@ def environment():
 
 
 class Result:
-    """Of a run: exit code, standard output (bytes), standard error (text) and its lines."""
+    """A run's exit code, standard output (bytes), standard error (text) and its lines."""
 
     def __init__(self, args, code, out, err):
         self.args, self.code, self.out = args, code, out
@@ -136,7 +135,7 @@ def finish(process, limit=LIVENESS):
 
 
 def wait_for(condition, limit=LIVENESS):
-    """Polls until condition() is true, less often the longer it takes; answers whether it came true."""
+    """Polls until condition() is true, less often the longer it takes. Returns whether it became true."""
     pause, end = 0.01, time.monotonic() + limit
     while time.monotonic() < end:
         if condition():
@@ -147,7 +146,7 @@ def wait_for(condition, limit=LIVENESS):
 
 
 def tool(*args, **more):
-    """Runs ffmpeg or ffprobe; answers its standard output."""
+    """Runs ffmpeg or ffprobe, and returns its standard output."""
     env = more.pop("env", None) or dict(os.environ)
     p = warm.run([a if isinstance(a, bytes) else str(a) for a in args], env, timeout=LIVENESS, **more)
     if p.returncode:
@@ -179,7 +178,7 @@ DULL = "testsrc2=size=%s:rate=%s,lutyuv=y='64+val/4'"
 
 
 class Store:
-    """A folder of this process for clips that several tests use."""
+    """A temporary folder for clips that several tests use."""
 
     folder = None
 
@@ -192,7 +191,7 @@ class Store:
 
 
 def make(path, *output, size="160x90", rate=25, seconds=1, source=None, sound=None, filters=None):
-    """A clip at `path`. `output`: ffmpeg's options for the file; sound: its length in seconds."""
+    """Makes a clip at `path`. `output`: ffmpeg's options for the file; sound: its length in seconds."""
     source = source or DULL % (size, rate)
     if filters:
         source += "," + filters
@@ -204,7 +203,7 @@ def make(path, *output, size="160x90", rate=25, seconds=1, source=None, sound=No
 
 
 def clip(name, *output, **more):
-    """As make(), once: later calls with the same arguments get the file that is there."""
+    """Like make(), but only once for the same arguments."""
     key = hashlib.md5(repr((output, sorted(more.items()))).encode()).hexdigest()[:8]
     folder = Store.path(key)
     os.makedirs(folder, exist_ok=True)
@@ -215,7 +214,7 @@ def clip(name, *output, **more):
 
 
 def repeated(name, times, *output, **more):
-    """As clip(), over and over, without encoding it again."""
+    """Like clip(), repeated by stream copy."""
     once = clip("once-" + name, *output, **more)
     path = os.path.join(os.path.dirname(once), "%d-%s" % (times, name))
     if not os.path.exists(path):
@@ -229,12 +228,12 @@ def simple():
 
 
 def long_clip():
-    """What takes seconds to process, for signals: many frames that decode quickly."""
+    """Many frames that decode quickly: takes seconds to process, for signals."""
     return repeated("long.mkv", 60, *X264, source="color=gray:size=640x360:rate=60")
 
 
 def trickle(case):
-    """Standard input that takes its time without work for the machine: 25 frames a second, for ten minutes."""
+    """Standard input that takes time but no work: 25 frames a second for ten minutes."""
     process = subprocess.Popen(["ffmpeg", "-v", "quiet", "-nostdin", "-re", "-f", "lavfi", "-i", DULL % ("64x48", 25),
                                 "-t", "600", "-f", "yuv4mpegpipe", "-"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE)
@@ -252,13 +251,13 @@ def probe_once(path, state, args):
 
 
 def probe(path, *args):
-    """What ffprobe says of a file: again only after it has changed."""
+    """ffprobe's answer about a file; cached until the file changes."""
     state = os.stat(path)
     return json.loads(probe_once(path, (state.st_ino, state.st_size, state.st_mtime_ns), args))
 
 
 def contents(path):
-    """Streams, chapters, tags and packets, by one run of ffprobe: most of its time is its start."""
+    """Streams, chapters, tags and packets, by a single run of ffprobe, which takes long to start."""
     return probe(path, "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "MD5")
 
 
@@ -279,7 +278,7 @@ def frame_times(path):
 
 
 def begin(path):
-    """Seconds at which the first of the tracks of video and sound begins."""
+    """Start of the earliest video or audio track, in seconds."""
     return min(float(s["start_time"]) for s in streams(path)
                if s["codec_type"] in ("video", "audio") and "start_time" in s)
 
@@ -298,7 +297,7 @@ def payloads(path, track="a:0"):
 
 
 def raw(path, pix_fmt=None, track="v:0"):
-    """All frames as they are stored, one after the other, and nothing doubled or dropped."""
+    """All frames as they are stored, in order, without duplicates or drops."""
     return ffmpeg("-i", path, "-map", "0:" + track, "-fps_mode", "passthrough",
                   *(("-pix_fmt", pix_fmt) if pix_fmt else ()), "-f", "rawvideo", "-")
 
@@ -378,7 +377,7 @@ def target_curve(hist, black, white, clip):
 
 
 class VideoModel:
-    """--mode global without scene cuts, in doubles. step() answers a frame's curve."""
+    """--mode global without scene cuts, in doubles. step() returns a frame's curve."""
 
     def __init__(self, black=16, white=235, clip=3.0, strength=0.8, smooth=0.0):
         self.range, self.clip = (black, white), clip
@@ -396,14 +395,14 @@ class VideoModel:
 # ---- the test case ------------------------------------------------------------------------------
 
 def open_terminal(columns):
-    """Both ends of a terminal, the program's as the second."""
+    """Returns both ends of a terminal; the second is the program's."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     return master, slave
 
 
 def shown_on(master, slave):
-    """All that the programs that have the other end write to it, until they end."""
+    """Everything that programs with the other end write to it, until they end."""
     os.close(slave)
     shown = b""
     try:
@@ -434,7 +433,8 @@ class Case(unittest.TestCase):
         return sorted(os.listdir(folder or self.folder))
 
     def on_its_side(self, upright, degrees, turn, *lossless):
-        """A phone's video of the same pictures, stored by ffmpeg's filter `turn`, with the rotation that undoes it."""
+        """A phone's video of the same pictures: stored turned by ffmpeg's filter `turn`, with the rotation that undoes
+        it."""
         stored, source = self.path("stored.mp4"), self.path("phone%d.mp4" % degrees)
         ffmpeg("-i", upright, "-vf", turn, *lossless, stored)
         ffmpeg("-i", stored, "-c", "copy", "-metadata:s:v:0", "rotate=%d" % degrees, source)
@@ -445,7 +445,7 @@ class Case(unittest.TestCase):
         return source
 
     def catches(self, process, number):
-        """Waits until the run has a handler for that signal, which would end it before."""
+        """Waits until the run has a handler for the signal, which would otherwise kill it."""
         def look():
             with open("/proc/%d/status" % process.pid, encoding="utf-8") as f:
                 caught = int(re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)[1], 16)
@@ -461,7 +461,7 @@ class Case(unittest.TestCase):
         return read_bytes(self.path(name))
 
     def finished(self, process, code=DONE):
-        """A run that says what it says into the file "said"; answers its result."""
+        """Waits for a run that logs to the file "said", and returns its result."""
         try:
             process.wait(LIVENESS)
         except subprocess.TimeoutExpired:
@@ -472,7 +472,7 @@ class Case(unittest.TestCase):
         return result
 
     def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL, **more):
-        """What standard error shows where it is a terminal."""
+        """What the program shows if standard error is a terminal."""
         master, slave = open_terminal(120)
         process = warm.start([LUMEQ] + [str(a) for a in args], environment(), stdin=stdin, stdout=subprocess.DEVNULL,
                              stderr=slave, **more)
@@ -481,7 +481,7 @@ class Case(unittest.TestCase):
         return shown.decode()
 
     def exits(self, code, *args, **more):
-        """A run to this exit code; answers the result."""
+        """Runs the program, checks its exit code, and returns the result."""
         result = lumeq(*args, **more)
         self.assertEqual(result.code, code, str(result))
         return result
@@ -490,13 +490,13 @@ class Case(unittest.TestCase):
         return self.exits(DONE, *args, **more)
 
     def ends(self, process, code=DONE, limit=LIVENESS):
-        """The same for a run that was started."""
+        """Like exits(), for a run that was started."""
         result = finish(process, limit)
         self.assertEqual(result.code, code, str(result))
         return result
 
     def converted(self, source, name, *options):
-        """The output of a run that must be done."""
+        """Runs the program successfully, and returns the output's path."""
         self.ok(source, "-o", self.path(name), "-q", *options)
         self.assertTrue(os.path.exists(self.path(name)))
         return self.path(name)
@@ -505,7 +505,7 @@ class Case(unittest.TestCase):
         return self.converted(source, name, "--vcodec", "ffv1", "-y", *options)
 
     def refused(self, result, code, *words):
-        """`code`, and exactly one sentence that has all the words in it."""
+        """Checks the exit code, and for exactly one message with all the words."""
         self.assertEqual(result.code, code, str(result))
         self.assertEqual(len(result.lines), 1, "one sentence is wanted\n%s" % result)
         line = result.lines[0]
@@ -515,7 +515,7 @@ class Case(unittest.TestCase):
         self.assertEqual(result.out, b"")
 
     def start(self, *args, **more):
-        """A run that is killed after the test, if it has not ended; ends() waits for it."""
+        """Starts a run, which is killed after the test if it has not ended; ends() waits for it."""
         process = start(*args, **more)
         self.addCleanup(process.kill)
         return process
@@ -530,9 +530,9 @@ class Case(unittest.TestCase):
             self.assertLessEqual(abs(x - y), within, "%s, number %d: %r and %r" % (text, i, x, y))
 
     def same_times(self, source, output, within=0.0011, shifted=False):
-        """Every frame arrives, at its time after the beginning of the first track (milliseconds are what
-        Matroska keeps), which is 0 in the output. `shifted`: priming samples before 0 may move the
-        file as a whole, as ffmpeg does it, by less than 50 ms."""
+        """Checks that every frame has its time after the start of the first track (in milliseconds, as Matroska has
+        them), which is 0 in the output. `shifted`: priming samples before 0 may shift the whole file by less than 50
+        ms, as with ffmpeg."""
         self.assertAlmostEqual(begin(output), 0, delta=0.008)  # Opus' priming samples, again
         a, b = ([t - begin(path) for t in frame_times(path)] for path in (source, output))
         if shifted:

@@ -1,4 +1,4 @@
-"""Input that is missing, no video, cut off or damaged: one sentence and the documented exit code."""
+"""Input that is missing, no video, truncated or damaged: one message and the documented exit code."""
 
 import itertools
 import os
@@ -11,7 +11,7 @@ from common import *
 
 class Refused(Case):
     def refuse(self, path, *words, code=INPUT, **more):
-        """In both uses: with an output, of which nothing may be left, and without."""
+        """Checks the refusal with an output, which must not exist afterwards, and without."""
         before = self.files()
         self.refused(lumeq(path, "-o", self.path("out.mkv"), **more), code, *words)
         self.assertEqual(self.files(), before)
@@ -61,7 +61,7 @@ class Refused(Case):
         self.refuse(self.path("a.zip"), "a.zip")
 
     def renamed(self, name, *options, codec, other):
-        """A short clip, of which the file calls one codec by a name that nobody knows."""
+        """A short clip whose container names an unknown codec."""
         path = self.path(name)
         ffmpeg("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=64x48", "-f", "lavfi", "-t", "0.2", "-i", "sine",
                *options, *X264, path)
@@ -84,7 +84,7 @@ class Refused(Case):
         self.assertIn("audio track 0 (unknown codec) is left out", result.err)
 
     def test_unknown_size(self):
-        """Two tracks that are announced, and nothing of them is there."""
+        """Two tracks are declared, but have no data."""
         path = self.path("two.ts")
         ffmpeg(*("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=64x48") * 2, "-map", "0", "-map", "1", *X264, path)
         data = self.read("two.ts")
@@ -101,7 +101,8 @@ class Refused(Case):
         self.refuse(self.write("a.y4m", b"YUV4MPEG2 W0 H0 F25:1 C420jpeg\nFRAME\n"), "size of the picture is missing")
 
     def test_too_many_streams(self):
-        """FFmpeg takes 1,000, and calls it a lack of memory. A Matroska of a pipe has a size at its tracks alone."""
+        """FFmpeg takes 1,000 streams, and reports more as a lack of memory. In a piped Matroska only the tracks have a
+        size."""
         ffmpeg("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=64x48", *X264, "-f", "matroska", "pipe:1",
                stdout=open(self.path("one.mkv"), "wb"))
         data = self.read("one.mkv")
@@ -160,7 +161,7 @@ class Refused(Case):
         self.refuse(path, "playlist")
 
     def test_nothing_decodable(self):
-        """A container that promises a video whose packets are all noise."""
+        """A container declares a video whose packets are all noise."""
         data = bytearray(read_bytes(clip("noise-inside.mkv", *X264, "-g", "1")))
         start = data.index(b"\xa3")  # the first block
         for i in range(start + 40, len(data) - 200):
@@ -174,7 +175,7 @@ class Refused(Case):
 
 
 class Damaged(Case):
-    """Everything that can be decoded is in the output, and the last line says what is lost."""
+    """The output has everything that can be decoded, and the last line names the losses."""
 
     def source(self):
         return clip("front.mp4", "-c:v", "libx264", "-preset", "ultrafast", "-g", "10", "-c:a", "aac",
@@ -191,7 +192,7 @@ class Damaged(Case):
         return result
 
     def test_sound_that_makes_no_sense(self):
-        """A packet that the container's own filter refuses is dropped and counted."""
+        """A packet that the container's bitstream filter refuses is dropped and counted."""
         data = bytearray(read_bytes(clip("adts.ts", *X264, "-c:a", "aac", seconds=2, sound=2)))
         heads = [m.start() for m in re.finditer(b"\xff[\xf0\xf1\xf9][\x4c\x50]", bytes(data))]
         for at in heads[20:22]:
@@ -203,7 +204,7 @@ class Damaged(Case):
             self.assertEqual(len(frame_times(self.path(name))), 50)
 
     def test_sound_with_a_wrong_checksum(self):
-        """Sound that is copied is not decoded: the codec's own checksums tell."""
+        """Copied sound is not decoded, but the codec's own checksums reveal damage."""
         for codec in ("ac3", "eac3", "flac"):
             with self.subTest(codec):
                 whole = clip(codec + ".mkv", *X264, "-c:a", codec, seconds=2, sound=2)
@@ -250,7 +251,7 @@ class Damaged(Case):
         self.damaged(path, "damaged")
 
     def test_a_little_less_than_was_declared(self):
-        """Headers are seldom exact: up to a second is no damage."""
+        """Declared durations are seldom exact: up to a second missing is no damage."""
         with open(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5),
                   "rb") as f:
             data = f.read()
@@ -262,8 +263,8 @@ class Damaged(Case):
             self.assertEqual([l[len("lumeq: "):] for l in result.lines], list(words))
 
     def test_damage_between_the_packets_of_matroska(self):
-        """Its reader goes on behind it, and says so in its log alone; at the front and at the end, where it comes to
-        nothing more. A file that ends within an element is cut off, and no more than that."""
+        """The demuxer skips the damage and reports it only in its log; at the front, and at the end where nothing
+        follows. A file that ends within an element is only truncated."""
         with open(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5),
                   "rb") as f:
             data = f.read()
@@ -309,7 +310,7 @@ class Damaged(Case):
                      filters="settb=1/1000,setpts=N*60000"), "--null")
 
     def test_durations_that_overflow(self):
-        """A block of Matroska that lasts 2^63 - 1 ticks, and others as absurd, are of unknown duration."""
+        """A Matroska block of 2^63 - 1 ticks, and other absurd durations, count as unknown."""
         source = clip("blocks.mkv", "-c:v", "rawvideo", "-live", "1", size="16x16", seconds=0.12)
         data = read_bytes(source)
         cluster, block = data.index(b"\x1f\x43\xb6\x75") + 4, data.rindex(b"\xa3\x41")
@@ -328,7 +329,7 @@ class Damaged(Case):
                 self.assertRegex(result.err, "3 frames, 0.1[0-9] s of video")
 
     def flip(self, source, name, step, first):
-        """A byte flipped every so often in the middle of a file."""
+        """Flips a byte at regular distances in the middle of a file."""
         data = bytearray(read_bytes(source))
         for i in range(len(data) // 3 + first, len(data) * 2 // 3, step):
             data[i] ^= 0x5a
@@ -361,18 +362,18 @@ class Damaged(Case):
                 self.assertGreaterEqual(ours, theirs - 1)
 
     def overwritten(self, source, at, count=1):
-        """Some bytes of a file inverted."""
+        """Inverts some bytes of a file."""
         data = bytearray(read_bytes(source))
         data[at:at + count] = bytes(b ^ 0xff for b in data[at:at + count])
         return self.write("broken" + os.path.splitext(source)[1], bytes(data))
 
-    def is_told_of(self, path):
-        """Whether FFmpeg says that the video is damaged."""
+    def is_reported(self, path):
+        """Whether FFmpeg reports damage in the video."""
         return subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-i", path, "-map", "0:v", "-f", "null", "-"],
                               capture_output=True, check=False).stderr != b""
 
     def test_whatever_ffmpeg_reports(self):
-        """Bytes in packets, in every kind of container and codec: exit code 5 wherever FFmpeg has something to say."""
+        """Damaged packets in every container and codec: exit code 5 whenever FFmpeg reports something."""
         cases = (("a.ogv", ("-c:v", "libtheora"), 4),
                  ("a.mkv", ("-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "1"), 4),
                  ("a.gif", ("-c:v", "gif"), 2),
@@ -389,7 +390,7 @@ class Damaged(Case):
             size, told = os.path.getsize(source), 0
             for share in (0.3, 0.5, 0.7, 0.9):
                 path = self.overwritten(source, int(size * share), 1 if "ogv" in name else 24)
-                if self.is_told_of(path):
+                if self.is_reported(path):
                     told += 1
                     with self.subTest(name, share=share):
                         result = self.exits(DAMAGED, path, "--null", "-q")
@@ -406,7 +407,7 @@ class Damaged(Case):
             self.assertEqual(lumeq(path, "--null", "-q", *part).code, code, part)
 
     def test_the_same_output_each_run(self):
-        """Unwritten parts of a damaged frame do not depend on which buffer was free."""
+        """The missing parts of a damaged frame do not depend on which buffer was free."""
         for name, encoder in (("holes.avi", ("-c:v", "mjpeg")), ("holes.mkv", ("-c:v", "ffv1", "-level", "3", "-g", "1"))):
             source = clip(name, *encoder, size="96x64")
             data = bytearray(read_bytes(source))
@@ -426,12 +427,12 @@ class Damaged(Case):
             with self.subTest(name):
                 source, path = clip(name, *encoder, seconds=2), self.path(name)
                 ffmpeg("-i", source, "-c", "copy", "-bsf:v", "noise=drop=" + dropped, path)
-                self.assertTrue(self.is_told_of(path))
+                self.assertTrue(self.is_reported(path))
                 self.damaged(path, "errors in the picture")
 
     @unittest.skipUnless(has_encoder("libaom-av1"), "FFmpeg has no libaom")
     def test_av1_without_a_frame(self):
-        """A packet of a kind that the decoder skips."""
+        """A packet of a reserved type, which the decoder skips."""
         source = clip("one-each.mp4", "-c:v", "libaom-av1", "-cpu-used", "8", "-g", "5", size="64x48", seconds=0.6)
         self.ok(source, "--null")
         packet = contents(source)["packets"][7]
@@ -444,7 +445,7 @@ class Damaged(Case):
         self.assertEqual(len(frame_times(self.path("out.mkv"))), len(contents(source)["packets"]) - 1)
 
     def test_parts_of_open_groups(self):
-        """The frames before the key frame that a part begins with lack their references: no damage."""
+        """Frames before a part's first key frame lack their references; that is no damage."""
         for name, encoder in (("open.mkv", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
                               ("open.ts", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
                               ("open.mp4", ("-c:v", "libx265", "-x265-params", "log-level=none:open-gop=1:keyint=12")),
@@ -456,7 +457,7 @@ class Damaged(Case):
                     self.ok(source, "--null", *part)
 
     def test_every_output_of_damaged_input(self):
-        """Damaged sound goes through as it is; it must not fail the muxer."""
+        """Damaged sound is copied as it is; the muxer must not fail on it."""
         path = self.flip(self.source(), "a.mp4", 501, 3)
         for name in ("out.mp4", "out.mkv", "out.mov"):
             with self.subTest(name):
@@ -471,7 +472,7 @@ class Damaged(Case):
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
 
     def test_a_fragment_is_missing(self):
-        """The sequence numbers of fragments jump, and so do the times."""
+        """The fragments' sequence numbers jump, and so do the times."""
         source = clip("fragments.mp4", *X264, "-g", "10", "-c:a", "aac", "-movflags",
                       "frag_keyframe+empty_moov+default_base_moof", seconds=3, sound=3)
         data = read_bytes(source)
@@ -491,7 +492,7 @@ class Damaged(Case):
             self.assertEqual(lumeq(self.write("other.mp4", bytes(renumbered)), "--null", "-q").code, code, step)
 
     def test_transport_streams_end_to_end(self):
-        """Only the packet counter restarts: nothing is missing, unless packets are."""
+        """Packet counters restart at the joint: that alone is no damage."""
         encoder = ("-c:v", "libx264", "-g", "25", "-bf", "2", "-c:a", "aac")
         first, second = clip("one.ts", *encoder, seconds=2, sound=2), clip("two.ts", *encoder, seconds=3, sound=3)
         later = self.path("later.ts")
@@ -517,7 +518,7 @@ class Damaged(Case):
         result = self.exits(DAMAGED, "-", "--null", stdin=data[:len(data) // 2])
 
     def test_keyframe_missing(self):
-        """A stream that begins in the middle: what can be decoded is there."""
+        """A stream that starts in the middle: everything decodable is written."""
         source = clip("gop.h264", *X264, "-g", "10", "-f", "h264", seconds=1)
         data = read_bytes(source)
         nals = [m.start() for m in re.finditer(b"\0\0\1", data)]

@@ -1,4 +1,4 @@
-"""A camera, which is a fake one (tests/camera): what is chosen and said, its window, its recordings."""
+"""A camera, which is fake (tests/camera): choice of mode, messages, window and recordings."""
 
 import glob
 import os
@@ -23,7 +23,7 @@ IS_CROWDED = os.getloadavg()[0] > 2.5 * os.cpu_count()
 
 
 def camera_environment(folder, modes=SMALL, state="", **more):
-    """For a program that sees the fake camera; control() in the folder changes its state."""
+    """Environment of a program that sees the fake camera; control() changes the camera's state."""
     env = environment()
     env.update(LD_PRELOAD=FAKE, FAKE_CAMERA_MODES=modes, FAKE_CAMERA_STATE=state,
                FAKE_CAMERA_CONTROL=os.path.join(folder, "control"))
@@ -33,7 +33,7 @@ def camera_environment(folder, modes=SMALL, state="", **more):
 
 
 def numbers(path):
-    """Of each frame of a file, its number as the camera has drawn it."""
+    """The number that the camera has drawn into each frame of a file."""
     about = video(path)
     width, height = about["width"], about["height"]
     data = raw(path, "gray")
@@ -46,15 +46,15 @@ def numbers(path):
 
 
 class CameraCase:
-    """What the cases with and without a window share."""
+    """Shared by the tests with and without a window."""
 
     def control(self, words):
-        """What is wrong with the camera from now on."""
+        """Sets the camera's state."""
         self.write("control.new", words.encode())
         os.rename(self.path("control.new"), self.path("control"))
 
     def start(self, *args, env, **more):
-        """Runs on; what it says goes to a file."""
+        """Starts a run that logs to the file "said"."""
         with open(self.path("said"), "wb") as said:
             process = warm.start([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args], env,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, cwd=self.folder, **more)
@@ -66,7 +66,7 @@ class CameraCase:
         return self.read("said").decode()
 
     def waits_until(self, says):
-        """For what the run says, which may end instead."""
+        """Waits for a condition on the log; fails if the run ends before."""
         wait_for(lambda: says() or self.process.poll() is not None)
         self.assertTrue(says(), "it said: %s" % self.said())
 
@@ -74,11 +74,11 @@ class CameraCase:
         self.waits_until(lambda: text in self.said())
 
     def has_done(self, frames):
-        """Waits until a run with --progress json has got so far."""
+        """Waits until a run with --progress json has done this many frames."""
         self.waits_until(lambda: any(int(n) >= frames for n in re.findall(r'"frame":(\d+)', self.said())))
 
     def has_capture_times(self, path, rate=RATE):
-        """Frames are as far apart as they were captured, to what Matroska keeps."""
+        """Checks that frames have the intervals of their capture, at Matroska's precision."""
         times, seen = frame_times(path), numbers(path)
         self.assertEqual(len(times), len(seen))
         self.assertGreater(len(seen), 1)
@@ -191,7 +191,7 @@ class Headless(CameraCase, Case):
         self.assertEqual(video(self.path("x.png"))["width"], 320)
 
     def test_raw_is_what_the_camera_sends(self):
-        """The same bytes as ffmpeg gets, frame by frame."""
+        """Every frame has the same bytes as in ffmpeg."""
         self.run_camera("--camera", "--record-raw", "-o", "x.mkv", "--frames", "20")
         self.assertEqual(video(self.path("x.mkv"))["codec_name"], "mjpeg")
         self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), 20)
@@ -248,7 +248,7 @@ class Headless(CameraCase, Case):
         self.assertIn("no picture for", result.err)
 
     def test_what_the_camera_loses(self):
-        """Every fourth frame; a busy machine may lose more."""
+        """Every fourth frame is lost; a busy machine may lose more."""
         for more in ((), ("--record-raw",)):
             with self.subTest(more):
                 args = ("--camera", "-v", "-y", "-o", "x.mkv", "--frames", "20", *more)
@@ -272,7 +272,7 @@ class Headless(CameraCase, Case):
 
 
     def test_what_is_missed_is_counted(self):
-        """A reader of the output that sleeps."""
+        """The output's reader sleeps, so frames are missed."""
         process = subprocess.Popen([LUMEQ, "--no-config", "--camera", "-o", "-", "--frames", "60"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=camera_environment(self.folder))
@@ -285,7 +285,7 @@ class Headless(CameraCase, Case):
         seen = numbers(self.path("x.y4m"))
         missed = re.search(r"(\d+) frames of the camera came while others waited", err.decode())
         self.assertTrue(missed, err)
-        # What a busy machine took from the camera too late is missing, too.
+        # A busy machine may also read frames too late.
         missing = seen[-1] - seen[0] + 1 - len(seen)
         self.assertLessEqual(int(missed.group(1)), missing + 2)
         self.assertGreater(int(missed.group(1)), missing / 2)
@@ -303,7 +303,7 @@ class Window(CameraCase, WindowCase):
         return process
 
     def picture(self):
-        """The rows of the screen that have any of the camera's grey, cut to what is not black."""
+        """The screen's rows that have the camera's gray, without the black around."""
         rows = self.server.grab(range(HEIGHT // 2, HEIGHT // 2 + 60, 7))
         lit = [x for x in range(0, WIDTH) if rows[0][3 * x] > 40]
         if len(lit) < 100:
@@ -492,7 +492,7 @@ class Window(CameraCase, WindowCase):
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def test_a_recording_that_fails(self):
-        """The preview goes on; its exit code tells."""
+        """The preview goes on; the exit code tells."""
         most = 4 << 20  # more than the camera itself needs
         env = self.environment(**camera_environment(self.folder))
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
@@ -504,14 +504,14 @@ class Window(CameraCase, WindowCase):
         self.key("R")
         time.sleep(0.5)
         self.key("R")
-        self.assertTrue(wait_for(self.recordings), "nothing is recorded any more")
+        self.assertTrue(wait_for(self.recordings), "it no longer records")
         self.key("q")
         self.finished(process, 3)
         self.assertNotIn("recorded", self.said())  # a success is no error
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def test_delay(self):
-        """Two frames at most on a machine of two cores; five times that where others use it, too."""
+        """Two frames at most on an idle machine of two cores; five times that on a busy one."""
         delays = []
         for _ in range(TRIALS):
             process = self.preview("-v", modes="YUYV 1280x720@10;MJPG 1280x720@30")
@@ -563,7 +563,7 @@ class Window(CameraCase, WindowCase):
         self.assertLess(time.monotonic() - start, LIVENESS)
 
     def heard(self, seconds):
-        """Of so much sound in a pipe that ends at once, how many seconds the device gets."""
+        """Seconds of sound that reach the device, of this many in a pipe that ends at once."""
         rate = 48000
         feed = subprocess.Popen(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30:duration=1",
                                  "-f", "lavfi", "-i", "aevalsrc=0.5:s=%d:d=%g" % (rate, seconds), "-c:v", "rawvideo",

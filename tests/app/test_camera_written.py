@@ -1,4 +1,4 @@
-"""What is written of a camera: into pipes, by the number of frames, untouched; lists and refusals."""
+"""Recording a camera without a window: into pipes, a number of frames, raw; lists and refusals."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class PipeCase(CameraCase):
         return process
 
     def read_all(self, process):
-        """Begins to keep what comes, in a file."""
+        """Starts to copy the output into a file."""
         def run():
             with open(self.path("x.mkv"), "wb") as f:
                 while data := process.stdout.read1(1 << 16):
@@ -41,7 +41,7 @@ class PipeCase(CameraCase):
         return reader
 
     def is_whole(self, result):
-        """What is there can be read to its end, without a complaint."""
+        """Checks that the file decodes to its end without errors."""
         self.assertNotIn("cannot write", result.err)
         p = subprocess.run(["ffmpeg", "-v", "error", "-xerror", "-i", self.path("x.mkv"), "-f", "null", "-"],
                            stderr=subprocess.PIPE)
@@ -80,7 +80,7 @@ class Headless(PipeCase, Case):
         self.finished(process, INTERRUPTED)
 
     def test_raw_waits_for_a_slow_reader(self):
-        """More than the queue holds: what the camera has no room for is missed and counted; nothing else is."""
+        """If the queue is full, frames that the camera has no room for are missed and counted; nothing else is lost."""
         process = self.piped("--record-raw", "--input-format", "yuyv422", "--framerate", "60", "--frames", "150",
                              env=camera_environment(self.folder, "YUYV 640x480@60"))
         self.assertTrue(select.select([process.stdout], [], [], LIVENESS)[0], "nothing is written")
@@ -122,7 +122,7 @@ class Headless(PipeCase, Case):
         self.assertIn('"state":"interrupted"}', self.finished(process, INTERRUPTED).err)
 
     def test_nothing_is_replaced(self):
-        """Neither a recording that appears meanwhile, nor the part of another one."""
+        """Neither a recording that appears meanwhile, nor the partial one of another run."""
         for raw_too in ((), ("--record-raw",)):
             for number, name, code in ((None, "x-2.mkv", OUTPUT), (signal.SIGINT, "x.partial-2.mkv", INTERRUPTED)):
                 with self.subTest((raw_too, name)):
@@ -156,7 +156,7 @@ class Headless(PipeCase, Case):
                 self.refused(self.run_camera(*args, code=USAGE), USAGE, "--camera", [a for a in args if "list" in a][0])
 
     def test_ends_with_the_last_frame(self):
-        """Also where it is written: no other track is waited for."""
+        """The run ends with the last frame; it does not wait for other tracks."""
         shortest = LIVENESS
         for _ in range(TRIALS):
             begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""Videos whose properties change on the way: range, shape, size, fields."""
+"""Videos whose properties change midway: range, shape, size, fields."""
 
 import unittest
 
@@ -10,7 +10,7 @@ DISC = "color=0x606060:size=%s:rate=25,format=gray,geq=lum='if(lt(%s,%d),200,90)
 
 
 def joined(name, *parts):
-    """The parts' packets, one clip after the other."""
+    """The packets of several clips in one file."""
     path = Store.path(name)
     if not os.path.exists(path):
         listing = Store.path(name + ".txt")
@@ -21,7 +21,7 @@ def joined(name, *parts):
 
 
 def disc(size, pixel="1/1"):
-    """A disc that is round on the screen, of 80 lines, on grey: nothing in it is black."""
+    """A disc that is round on screen, of 80 lines, on gray: nothing in it is black."""
     width, height = (int(n) for n in size.split("x"))
     x, y = (int(n) for n in pixel.split("/"))
     inside = "hypot((X-%d)*%d/%d,Y-%d)" % (width // 2, x, y, height // 2)
@@ -73,7 +73,8 @@ class Range(Case):
 
 class Shape(Case):
     def check(self, source, size, bars, *options):
-        """Discs stay round in frames of one size; `bars`: the rows or columns before the last picture."""
+        """Checks that discs stay round and frames keep their size. `bars`: rows or columns of bars around the last
+        picture."""
         output = self.path("out.mkv")
         result = self.ok(source, "-o", output, *OFF, "--vcodec", "ffv1", "-y", *options)
         about = video(output)
@@ -97,7 +98,7 @@ class Shape(Case):
         self.check(source, (180, 144), (0, 36))
 
     def test_pixels_in_a_container_that_says_one_shape(self):
-        """The codec's pixel aspect ratio changes, and the container knows that of the first frame only."""
+        """The codec's pixel aspect ratio changes; the container has only that of the first frame."""
         source = joined("pixels.mkv", disc("180x144", "16/15"), disc("180x144", "64/45"))
         self.check(source, (180, 144), (0, 36))
 
@@ -105,7 +106,7 @@ class Shape(Case):
         self.check(joined("smaller.ts", disc("320x192"), disc("160x96")), (320, 192), (0, 0))
 
     def test_bars_do_not_count(self):
-        """Without what finds bars in a picture, the means are those of the picture alone, in one pass and in two."""
+        """Statistics ignore the added bars, in one pass and in two."""
         alone = self.stats(disc("96x160"))[-3]
         for passes in "off", "on":
             fitted = self.stats(turned(), "--two-pass", passes)[-3]
@@ -124,7 +125,7 @@ class Shape(Case):
         self.assertGreater(min(v for row in last for v in row[54:106]), 90)
 
     def test_parts(self):
-        """All parts of a job fit their frames into the first one of the film."""
+        """All parts of a job scale their frames to the film's first one."""
         source = joined("turns.ts", *(5 * [disc("160x96"), disc("96x160")]))
         whole = raw(self.lossless(source, "--two-pass", "on"))
         output = self.path("job.mkv")
@@ -153,7 +154,7 @@ class Shape(Case):
                 self.assertEqual((video(output)["width"], video(output)["height"]), (80, 48))
 
     def test_call_on_standard_input(self):
-        """A file there is read from one position only: looking for the largest picture would move it."""
+        """Looking ahead for the largest picture would move the position of standard input."""
         source = clip("call.webm", "-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", 8, "-b:v", "9M",
                       source="testsrc2=size=320x180:rate=25,noise=alls=40:allf=t", seconds=1)
         self.assertGreater(os.path.getsize(source), 300000)

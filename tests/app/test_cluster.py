@@ -1,4 +1,4 @@
-"""The scripts of samples/cluster: their steps make the film of one run. Slurm itself is in tests/hosts."""
+"""The scripts of samples/cluster make the film of one run. tests/hosts runs a real Slurm."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from common import *
 
 SCRIPTS = os.path.join(HERE, "../../samples/cluster")
 
-# A Slurm that has done a job when it has been submitted. It says how jobs hang together.
+# A fake Slurm that runs a job when it is submitted, and prints its dependencies.
 SBATCH = r"""#!/usr/bin/env bash
 n=$(($(cat number 2>/dev/null || echo 0) + 1))
 echo "$n" >number
@@ -53,7 +53,7 @@ class Cluster(Case):
         shutil.copyfile(clip("film.mkv", *X264, "-g", "10", "-c:a", "aac", seconds=2, sound=2), self.source)
 
     def program(self, name, text):
-        """The folder that it is in."""
+        """Writes an executable, and returns its folder."""
         os.makedirs(self.path("bin"), exist_ok=True)
         self.write("bin/" + name, text.encode())
         os.chmod(self.path("bin/" + name), stat.S_IRWXU)
@@ -91,7 +91,7 @@ class Cluster(Case):
 
     @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
     def test_parallel(self):
-        """More parts than there are frames are as many as there are."""
+        """Asking for more parts than frames makes one part per frame."""
         ssh = os.path.join(self.program("ssh", SSH % self.folder), "ssh")
         for parts, frames, name in (("3", "20", "out's.mkv"), ("100", "5", "many.mkv")):
             result = self.script("parallel.sh", self.source, "--output=" + name, "--vcodec", "ffv1", "--frames", frames,
@@ -103,7 +103,7 @@ class Cluster(Case):
 
     @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
     def test_goes_on(self):
-        """After any step, also over an output that is there: what is done is left alone."""
+        """After any step, also over an existing output: finished steps are not repeated."""
         plan = self.path("out.mkv.lumeq/plan")
         film = (self.source, "-o", self.write("out.mkv", b"old"), "-y", "--vcodec", "ffv1", "--parts", "2")
         self.ok("plan", *film, "--no-measure")

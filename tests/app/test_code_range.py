@@ -1,4 +1,4 @@
-"""Deep gray video whose picture is a sliver of its codes is stretched before all else: --code-range."""
+"""--code-range: deep gray video that uses few of its codes is stretched first."""
 
 import array
 import math
@@ -58,7 +58,7 @@ def frame_means(codes):
 
 class CodeRange(Case):
     def written(self, source, *options, name="out.mkv", **more):
-        """The output's path, and whether it says that it has stretched."""
+        """Returns the output's path, and whether the run reported stretching."""
         codec = () if name.endswith(".png") else ("--vcodec", "ffv1")
         result = self.ok(source, "-o", self.path(name), *codec, "-y", *options, **more)
         return self.path(name), "stretched" in result.err

@@ -1,4 +1,4 @@
-"""--compare in written video: before and after, to the sample, with a line between and labels."""
+"""--compare in written video: before and after, exact to the sample, with a line between and labels."""
 
 import csv
 import unittest
@@ -6,13 +6,13 @@ from unittest import mock
 
 from common import *
 
-# Chroma columns and rows for so many of luma (log2), and bytes of a sample.
+# Log2 of luma columns and rows per chroma sample, and bytes of a sample.
 FORMATS = {"yuv420p": (1, 1, 1), "yuv422p": (1, 0, 1), "yuv444p": (0, 0, 1), "yuv420p10le": (1, 1, 2),
            "yuv422p10le": (1, 0, 2), "yuv444p10le": (0, 0, 2), "gray": (0, 0, 1), "yuva420p": (1, 1, 1)}
 
 
 def planes(path, pix_fmt):
-    """The planes of each frame: lists of rows."""
+    """The planes of each frame, as lists of rows."""
     across, down, size = FORMATS[pix_fmt]
     about = video(path)
     width, height, data, at, frames = about["width"], about["height"], raw(path, pix_fmt), 0, []
@@ -36,7 +36,7 @@ class Compare(Case):
                     source="testsrc=size=%s:rate=25,format=%s,lutyuv=y='64+val/4'" % (size, pix_fmt), **more)
 
     def pair(self, source, kind, *options):
-        """Frames as they are, equalized, and compared."""
+        """Makes the plain, the equalized and the compared video."""
         return (self.lossless(source, *options, name="plain.mkv"),
                 self.lossless(source, "--compare", kind, *options, name="compared.mkv"))
 
@@ -95,7 +95,7 @@ class Compare(Case):
                 check(pix_fmt, "481x271")
 
     def test_semi_planar(self):
-        """As of three planes: chroma lies otherwise, no more."""
+        """The same samples as with three planes."""
         semi = clip("semi.nut", "-c:v", "rawvideo", "-pix_fmt", "nv12", seconds=0.2, source=DULL % ("480x270", 25))
         flat = clip("flat.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.2, source=DULL % ("480x270", 25))
         for kind in some(("split", "side")):
@@ -104,7 +104,7 @@ class Compare(Case):
             self.assertEqual(raw(got, "yuv420p"), raw(want, "yuv420p"))
 
     def test_more_bits(self):
-        """Both halves have those of the output."""
+        """Both halves have the output's depth."""
         dark = clip("dark.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.3,
                     source="testsrc2=size=480x270:rate=25,lutyuv=y='16+val/7',noise=alls=8:allf=t")
         both = self.lossless(dark, "--compare", "split", "--pix-fmt", "auto10")
@@ -119,7 +119,7 @@ class Compare(Case):
         self.assertEqual((video(out)["width"], video(out)["height"]), (960, 270))
 
     def test_rotated(self):
-        """Left and right are those of who watches."""
+        """Left and right are those of the upright picture."""
         lossless = ("-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv444p")
         upright = clip("upright.mp4", *lossless, seconds=0.2, source=DULL % ("480x270", 25))
         options = ("--dither", "off", "--strength", "0.8")
@@ -137,14 +137,14 @@ class Compare(Case):
                 self.assertLessEqual(max((abs(a - b) for a, b in zip(got, want) if a != b), default=0), 1)
 
     def test_oblong_pixels(self):
-        """As many samples as any; the shape of pixels is kept."""
+        """The number of samples and the shape of pixels are kept."""
         source = self.source(filters="setsar=2")
         both = self.lossless(source, "--compare", "side")
         self.assertEqual(video(both)["sample_aspect_ratio"], "2:1")
         self.assertEqual(video(both)["width"], 960)
 
     def test_with_the_panel(self):
-        """It stands where the window has it: left of a split, between two pictures."""
+        """The panel is where the window has it: left in a split, between two pictures."""
         for kind, where in some((("split", 0.1), ("side", 0.5))):
             source = self.source(size="960x540")
             both = Picture(self.lossless(source, "--compare", kind, name="both.mkv"))
@@ -166,7 +166,7 @@ class Compare(Case):
         self.assertEqual([len(r) for r in rows[0]], [len(r) for r in rows[2]])
 
     def test_a_job(self):
-        """Its frames are those of one run."""
+        """A job writes the frames of one run."""
         film = clip("film.mkv", "-c:v", "libx264", "-g", "10", "-pix_fmt", "yuv420p", seconds=1.2,
                     source=DULL % ("320x180", 25))
         for kind in some(("split", "side")):
@@ -176,7 +176,7 @@ class Compare(Case):
             self.assertEqual(video(job)["width"], 320 if kind == "split" else 640)
 
     def test_not_by_the_settings_file(self):
-        """That is for the window: no file is another one for it."""
+        """The settings file changes only the window, never a written file."""
         settings = self.write("settings", b"compare = side\n")
         plain = self.lossless(self.source(), name="plain.mkv")
         result = self.ok(self.source(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--config", settings)

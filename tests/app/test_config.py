@@ -1,5 +1,4 @@
-"""The settings file, which the command line wins over; and colours, which its settings and the
-environment decide."""
+"""The settings file, which the command line overrides; and colours on terminals."""
 
 import os
 import unittest
@@ -12,7 +11,7 @@ RED, YELLOW, CYAN = "\x1b[1;31m", "\x1b[33m", "\x1b[36m"
 
 
 class WithEnvironment(Case):
-    """Runs see a home of their own."""
+    """Runs have a home of their own."""
 
     def setUp(self):
         super().setUp()
@@ -29,7 +28,7 @@ class WithEnvironment(Case):
 
 class Config(WithEnvironment):
     def refuse_line(self, text, *words, line=1):
-        """The file is refused, at this line, before INPUT is looked for."""
+        """Checks that the file is refused at this line, before INPUT is opened."""
         path = self.settings(text)
         result = lumeq("none.mp4", "--null", "--config", path)
         self.refused(result, USAGE, "'%s' line %d: " % (path, line), *words)
@@ -39,7 +38,7 @@ class Config(WithEnvironment):
         self.refused(lumeq("none.mp4", "--null", "--config", self.settings(text)), code, *words)
 
     def frames(self, text, *args):
-        """A run with these settings, every pixel of it."""
+        """Every pixel of a run with these settings."""
         path = self.settings(text)
         return Picture(self.lossless(simple(), "--config", path, *args)).hashes()
 
@@ -57,7 +56,7 @@ class Config(WithEnvironment):
         self.assertEqual(self.frames("reference = yes", "--reference=no"), self.plain())
 
     def test_command_line_wins_over_what_contradicts_it(self):
-        """A setting that could not stand beside an argument gives way."""
+        """A setting that contradicts an argument is ignored."""
         for text, args in (("crf = 30", ("--bitrate", "300K")), ("bitrate = 300K", ("--crf", "30")),
                            ("quiet = yes", ("-v",)), ("verbose = yes", ("-q",)),
                            ("no-subs = yes", ("--sub-track", "none")), ("mode = off", ("--reference",)),
@@ -89,7 +88,7 @@ class Config(WithEnvironment):
                 self.assertIn(word, self.read("a.mkv"))
 
     def test_comment_signs_in_values(self):
-        """Only after a blank, and not within quotes."""
+        """# starts a comment only after a blank, and not within quotes."""
         for text, value in (("mode = a#b", "a#b"), ("mode = 'a # b'", "a # b"), ("mode='a # b'", "a # b"),
                             ("mode = \"a' #b\"", "a' #b"),
                             ("mode = a'b # c", "a'b"), ("mode = a #b", "a")):
@@ -125,7 +124,7 @@ class Config(WithEnvironment):
         self.ok(simple(), "--null", "--frames", 1, "--config", self.settings("mode = off"))
 
     def test_information_does_not_read_it(self):
-        """The help is what one turns to when the file is wrong."""
+        """The help works even if the file is wrong."""
         self.settings("nonsense\n", "home/.config/lumeq/config")
         self.refused(lumeq(simple(), "--null"), USAGE, "line 1", "nonsense")
         self.ok("--help")
@@ -178,7 +177,7 @@ class Config(WithEnvironment):
         self.refused(lumeq("none.mp4", "--null"), USAGE, "Is a directory")
 
     def test_what_is_no_regular_file(self):
-        """Nobody may ever write into a pipe: it is not waited for."""
+        """A FIFO as settings file is not waited for."""
         os.mkfifo(self.path("pipe"))
         terminal = os.openpty()
         for fd in terminal:
@@ -192,7 +191,7 @@ class Config(WithEnvironment):
         self.refused(lumeq("none.mp4", "--null", limit=SOON), USAGE, "no regular file", "--no-config")
 
     def test_none(self):
-        """As for other programs, /dev/null is no settings, also behind a link."""
+        """/dev/null means no settings, also through a link."""
         self.settings("nonsense\n", "home/.config/lumeq/config")
         self.ok(simple(), "--null", "--frames", 1, "--config", "/dev/null")
         os.remove(self.path("home/.config/lumeq/config"))

@@ -1,5 +1,5 @@
-"""Frames of two fields: without combs in the window, as they are in files unless it is asked for.
-What comes out is FFmpeg's bwdif's, bit for bit."""
+"""Interlaced frames: deinterlaced in the window, kept in files unless requested. The result equals FFmpeg's bwdif bit
+for bit."""
 
 import os
 import unittest
@@ -16,7 +16,7 @@ MOVING = ("color=black:s=%dx%d:r=50,format=yuv444p,"
 
 
 def interlaced(first="top", pix_fmt="yuv420p", frames=FRAMES):
-    """A clip of fields; `first` is which one comes first."""
+    """A clip of fields; `first` comes first."""
     path = Store.path("fields-%s-%s-%d.mkv" % (first, pix_fmt, frames))
     if not os.path.exists(path):
         order = {"top": "tff", "bottom": "bff"}[first]
@@ -26,12 +26,12 @@ def interlaced(first="top", pix_fmt="yuv420p", frames=FRAMES):
 
 
 def filtered(path, deint):
-    """What FFmpeg's filter makes of it."""
+    """The result of FFmpeg's filter."""
     return ffmpeg("-i", path, "-vf", "bwdif=mode=send_frame:parity=auto:deint=" + deint, "-f", "rawvideo", "-")
 
 
 def combs(path):
-    """How much rows differ from both their neighbours more than these do from each other, per pixel."""
+    """How much more rows differ from both neighbours than the neighbours from each other, per pixel."""
     luma = ffmpeg("-i", path, "-frames:v", 1, "-vf", "format=gray", "-f", "rawvideo", "-")
     total = 0
     for y in range(1, HEIGHT - 1):
@@ -66,8 +66,8 @@ class Files(Case):
         self.assertGreater(combs(source), 5)
         self.assertLess(combs(output), combs(source) / 5)
 
-    def test_planes_in_turns(self):
-        """bwdif does not know nv12: the samples are the same."""
+    def test_semi_planar(self):
+        """bwdif does not support nv12: the samples equal those of three planes."""
         source = interlaced("top", "yuv420p")
         path = Store.path("fields.nut")
         ffmpeg("-i", source, "-c:v", "rawvideo", "-pix_fmt", "nv12", "-vf", "setfield=tff,format=nv12", path)
@@ -75,7 +75,7 @@ class Files(Case):
         self.assertEqual(raw(output), filtered(source, "all"))
 
     def test_parts(self):
-        """A frame alone, and the last one of a part, are not lost."""
+        """A single frame, and the last frame of a part, are not lost."""
         for frames in (1, 2, FRAMES):
             source = interlaced(frames=frames)
             self.assertEqual(len(frame_times(self.written(source, "--deinterlace", "on")[0])), frames)
@@ -85,7 +85,7 @@ class Files(Case):
             self.assertEqual(len(frame_times(output)), count, options)
 
     def test_whole_frames(self):
-        """On is for all frames; those that are whole differ then, where they move."""
+        """With "on", progressive frames are deinterlaced as well, which changes moving ones."""
         source = clip("moving.mkv", "-c:v", "ffv1")
         output, frames = self.written(source, "--deinterlace", "on")
         self.assertEqual(frames, filtered(source, "all"))
@@ -95,14 +95,14 @@ class Files(Case):
 
 
 class Filtered(Case):
-    """What is lifted is filtered field by field, where frames keep their fields."""
+    """The noise filter works on each field if frames keep their fields."""
 
-    # The lower field is brighter by a code: to a filter of frames that is a step to be smoothed.
+    # The lower field is brighter by a code, which a filter of whole frames would smooth.
     DARK = "color=gray:size=%dx%d:rate=25,format=yuv420p,geq=lum='22+mod(Y\\,2)+X/4':cb=128:cr=128,setfield=%%s" % (
         WIDTH, HEIGHT)
 
     def apart(self, kind, *options):
-        """By how much the lower field of the first frame is brighter when it is written."""
+        """How much brighter the lower field of the first written frame is."""
         source = Store.path("dark-fields-%s.mkv" % kind)
         if not os.path.exists(source):
             order = ("-field_order", "tt") if kind == "tff" else ()
@@ -124,7 +124,7 @@ class Filtered(Case):
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
 class InTheWindow(WindowCase):
     def shot(self):
-        """A new picture of what is shown."""
+        """Takes a screenshot."""
         before = set(self.files())
         new = lambda: [n for n in self.files() if n.endswith(".png") and n not in before]
         self.assertTrue(wait_for(lambda: self.key("s") or new()), "no screenshot")

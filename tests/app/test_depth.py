@@ -1,4 +1,4 @@
-"""Every pixel format of YUV and gray keeps its depth, from the decoder to the file that is written."""
+"""Every YUV and gray pixel format keeps its depth, from the decoder to the written file."""
 
 import array
 import functools
@@ -15,11 +15,11 @@ WIDTH, HEIGHT = 64, 48
 SIZE = "64x48"
 QUICK = ("--preset", "ultrafast")
 
-# One curve for each frame by itself, rounded, and nothing that looks at more than codes.
+# One curve per frame, rounded, and nothing that depends on more than codes.
 PLAIN = ("--mode", "global", "--strength", "1", "--clip", "0", "--smooth", "0", "--scene-cut", "off",
          "--bars", "ignore", "--dither", "off", "--chroma", "keep")
 
-# What has no plane of luma alone becomes this; where only the order of bytes is another, its twin.
+# Formats without a luma plane become these; big-endian formats become their little-endian twins.
 NEAREST = {
     "yuyv422": "yuv422p", "uyvy422": "yuv422p", "yvyu422": "yuv422p", "uyyvyy411": "yuv411p",
     "y210le": "yuv422p10le", "y212le": "yuv422p12le", "ayuv64le": "yuva444p16le",
@@ -31,27 +31,27 @@ NEAREST = {
 
 USUAL = ("yuv420p", "yuv420p10le", "yuv422p10be", "yuva444p16le", "gray", "gray12le", "nv12")
 
-# Encoders, and what their frames are put into.
+# Encoders and their containers.
 CARRIERS = {"rawvideo": ("in.nut",), "ffv1": ("in.mkv", "-strict", "-2"), "mjpeg": ("in.mkv",),
             "png": ("in.png", "-frames:v", "1"), "tiff": ("in.tiff", "-frames:v", "1"),
             "exr": ("in.exr", "-frames:v", "1")}
 
 
 def formats():
-    """Of YUV and gray, those that swscale both reads and writes."""
+    """YUV and gray formats that swscale reads and writes."""
     listing = tool("ffmpeg", "-v", "error", "-hide_banner", "-pix_fmts").decode()
     found = re.findall(r"^IO\.\.\. (\S+) +\d", listing, re.M)
     return [f for f in found if not re.search("rgb|bgr|gbr|bayer", f)]
 
 
 def wanted(pix_fmt):
-    """What the file written has: ranges are no part of a format there."""
+    """The expected format of the written file."""
     twin = re.sub("be$", "le", pix_fmt.replace("yuvj", "yuv"))
     return NEAREST.get(pix_fmt, twin)
 
 
 def depth_of(direct):
-    """Bits of a code, by the name of a direct format."""
+    """The depth of a direct format, by its name."""
     deep = re.search(r"(9|10|12|14|16)le$", direct)
     return int(deep[1]) if deep else 8
 
@@ -82,7 +82,7 @@ def frames_once(path, state, pix_fmt):
 
 
 def frames(path, pix_fmt=None):
-    """The bytes of each, again only after the file has changed."""
+    """The bytes of each frame; cached until the file changes."""
     state = os.stat(path)
     return frames_once(path, (state.st_ino, state.st_size, state.st_mtime_ns), pix_fmt)
 
@@ -92,7 +92,7 @@ def hashes(data):
 
 
 def luma(path, direct, width=WIDTH, height=HEIGHT):
-    """Codes of the first frame."""
+    """Luma codes of the first frame."""
     data = ffmpeg("-i", path, "-frames:v", 1, "-pix_fmt", direct, "-f", "rawvideo", "-")
     return codes(data, direct)[:width * height]
 
@@ -105,7 +105,7 @@ def encoder_formats(encoder):
 
 
 def carried(pix_fmt):
-    """A clip in that format, by the first encoder whose frames come back as they were; or None."""
+    """A clip in this format, by the first encoder that keeps its frames unchanged; or None."""
     # Colours pale enough to have room for more.
     first = "gray" if is_gray(pix_fmt) else "yuv444p,lutyuv=u=112+val/8:v=112+val/8"
     for encoder, (name, *options) in CARRIERS.items():
@@ -115,7 +115,7 @@ def carried(pix_fmt):
             path = clip(name, "-c:v", encoder, *options, "-pix_fmt", pix_fmt, size=SIZE,
                         seconds=0.08, filters="format=%s,format=%s" % (first, pix_fmt))
         except AssertionError:
-            continue  # that FFmpeg has no way to this format
+            continue  # this FFmpeg cannot convert to the format
         if video(path).get("pix_fmt") == pix_fmt:
             return path
     return None
@@ -128,7 +128,7 @@ class Every(Case):
     def setUpClass(cls):
         tried = formats()
         drawn = share(tried, 4)
-        if len(drawn) < len(tried):  # the paths are the same for many of them, and all take minutes
+        if len(drawn) < len(tried):  # many formats take the same paths, and all of them take minutes
             tried = [f for f in tried if f in drawn or f in USUAL]
             print("\na share of the formats, and the usual ones", file=sys.stderr)
         found = {pix_fmt: carried(pix_fmt) for pix_fmt in tried}
@@ -138,7 +138,7 @@ class Every(Case):
             len(cls.clips), ", ".join(skipped) or "none"), file=sys.stderr)
 
     def written(self, source, pix_fmt, *options):
-        """Into what holds the format that is wanted: nut has no names for some."""
+        """Writes a container that holds the format: nut has no names for some."""
         if re.match("yuv440p1|nv24|nv42|p[024]1", wanted(pix_fmt)):
             return self.lossless(source, "-y", *options)
         return self.converted(source, "out.nut", "--vcodec", "rawvideo", "-y", *options)
@@ -148,7 +148,7 @@ class Every(Case):
             self.assertIn(pix_fmt, self.clips)
 
     def test_mode_off(self):
-        """The depth is kept; every bit, where planes pass as they are or with their bytes swapped."""
+        """The depth is kept; formats that pass directly or byte-swapped keep every bit."""
         for pix_fmt, source in self.clips.items():
             with self.subTest(pix_fmt):
                 output = self.written(source, pix_fmt, "--mode", "off")
@@ -158,25 +158,25 @@ class Every(Case):
                     self.assertEqual(hashes(frames(source, swap)), self.hashes_of(output))
 
     def hashes_of(self, output):
-        """Of its frames; in nut, packets are frames, which spares a decoder's run."""
+        """Hashes of its frames; nut's packets are frames, which saves a decoder's run."""
         if output.endswith(".nut"):
             return [data for _, data in payloads(output, "v:0")]
         return hashes(frames(output))
 
     def direct(self):
-        """Those that pass as they are, the ones of 8 bits first."""
+        """Formats that pass unchanged, 8 bits first."""
         found = [f for f in self.clips if wanted(f) == f]
         return sorted(found, key=depth_of)
 
     def split(self, path, pix_fmt):
-        """Of the first frame: codes of luma, of chroma, and of alpha."""
+        """Luma, chroma and alpha codes of the first frame."""
         samples = codes(frames(path)[0], pix_fmt)
         size = WIDTH * HEIGHT
         end = len(samples) - size if pix_fmt.startswith("yuva") else len(samples)
         return samples[:size], samples[size:end], samples[end:]
 
     def test_equalized(self):
-        """As 8 bits would be, and finer; chroma kept or scaled, alpha kept."""
+        """The result equals that of 8 bits, but finer; chroma is kept or scaled, alpha kept."""
         models = {}
         for pix_fmt in self.direct():
             with self.subTest(pix_fmt):
@@ -200,7 +200,7 @@ class Every(Case):
 
 
 class Converted(Case):
-    """RGB becomes YUV and is RGB again, in as many bits."""
+    """RGB is converted to YUV and back at the same depth."""
 
     def test_pictures(self):
         noise = "testsrc2=size=64x48:rate=25,format=rgba64le,noise=alls=30"
@@ -298,7 +298,7 @@ class Outputs(Case):
         self.assertEqual(self.files(), [])
 
     def test_hdr10(self):
-        """Depth, tags and what the screen was; the picture is another one."""
+        """Depth, tags and mastering data are kept; the picture changes."""
         if not has_encoder("libx265"):
             self.skipTest("no libx265")
         source = clip("hdr.mkv", "-c:v", "libx265", "-preset", "ultrafast", "-pix_fmt", "yuv420p10le",
@@ -332,7 +332,7 @@ class Range(Case):
                     filters="setparams=range=%s" % range_)
 
     def test_beyond_black_and_white(self):
-        """Nothing outside 64..940 changes in limited range, and within it stays there."""
+        """In limited range, codes outside 64..940 stay, and others stay within it."""
         source = self.ramp("tv")
         for options in (("--dither", "off"), ("--dither", "on")):
             output = self.lossless(source, "--strength", "1", "--clip", "0", "-y", *options)
@@ -343,7 +343,7 @@ class Range(Case):
                 self.assertTrue(a == b if a < 64 or a > 940 else 64 <= b <= 940, "%d to %d" % (a, b))
 
     def test_full(self):
-        """A narrow picture fills 0..1023."""
+        """A narrow picture is stretched to 0..1023."""
         narrow = self.RAMP.replace("mod(X+Y*7,1024)", "400+mod(X+Y*7,200)")
         source = make(self.path("narrow.mkv"), *FFV1, "-color_range", "pc", source=narrow,
                       seconds=0.08, filters="setparams=range=pc")
@@ -354,7 +354,7 @@ class Range(Case):
         self.assertGreater(max(got), 1013)
 
     def test_steps_are_finer_than_8_bits(self):
-        """Codes between those of 8 bits stay apart."""
+        """Codes between those of 8 bits stay distinct."""
         output = self.lossless(self.ramp("pc"), *PLAIN)
         self.assertGreater(len(set(luma(output, "yuv420p10le", 1024, 32))), 1000)
 
@@ -383,7 +383,7 @@ class Statistics(Case):
 
 
 class Panel(Case):
-    """--overlay, at any depth: in its place, in its colours, and nowhere else."""
+    """--overlay at any depth: in its place and colours, and nowhere else."""
 
     def test_place_and_colours(self):
         source = "color=gray:size=480x270:rate=25,format=yuv444p,geq=lum='40+160*X/W':cb=128:cr=128"
@@ -405,7 +405,7 @@ class Panel(Case):
 
 
 class Auto10(Case):
-    """--pix-fmt auto10: 10 bits where something is lifted."""
+    """--pix-fmt auto10: 10 bits if something is lifted."""
 
     DARK = "color=gray:size=160x90:rate=25,format=yuv420p,geq=lum='18+X/6+4*sin(Y/9)':cb=128:cr=128"
 
@@ -438,7 +438,7 @@ class Auto10(Case):
                 self.assertIn(words, told)
 
     def test_what_the_encoder_does_not_take(self):
-        """It is said, also without -v, and the video is written all the same."""
+        """A message says so, also without -v, and the video is written."""
         for source in self.dark(), self.dark("yuv420p10le"):
             result = self.ok(source, "-o", self.path("out.avi"), "-y", "--vcodec", "mjpeg", "--pix-fmt", "auto10")
             self.assertIn("--pix-fmt auto10: 8 bits, since mjpeg takes no more", result.err)
@@ -452,8 +452,8 @@ class Auto10(Case):
         self.assertIn("a single picture", told)
 
     def test_fractions_of_codes(self):
-        """What is lifted has codes between those of 8 bits, and is the same picture; what is not has
-        the very bits that it has without."""
+        """Lifted video uses codes between those of 8 bits and is the same picture; other video has the same bits as
+        without."""
         for passes in "on", "off":
             with self.subTest(passes):
                 args = ("--vcodec", "ffv1", "--chroma", "keep", "--two-pass", passes, "--dither", "on")

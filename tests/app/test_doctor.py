@@ -1,4 +1,4 @@
-"""--doctor: what it finds, on this machine and on ones that are made up, and that nothing hangs it."""
+"""--doctor: its findings, on this machine and on simulated ones; nothing makes it hang."""
 
 import ctypes
 import json
@@ -14,7 +14,7 @@ from window import MISSING, WindowCase
 DRIVER = os.environ.get("FAKE_DRIVER_LIBRARY", "")
 MACHINE = os.environ.get("FAKE_MACHINE_LIBRARY", "")
 CAMERA = os.environ.get("FAKE_CAMERA_LIBRARY", "")
-WITH_CUDA = os.environ.get("FAKE_GPU_PROGRAM", "")  # a build for CUDA 13, whose GPUs are made up
+WITH_CUDA = os.environ.get("FAKE_GPU_PROGRAM", "")  # a build for CUDA 13 with fake GPUs
 
 SECTIONS = ["processor", "gpu", "nvdec", "encoders", "hardware_encoders", "cameras", "virtual_camera", "display",
             "sound", "versions"]
@@ -44,7 +44,7 @@ def has_library(name):
 
 class DoctorCase(Case):
     def examine(self, *args, code=DONE, env=None, preload=None, program=None, **more):
-        """The object, after a look at what all of them have."""
+        """Returns the JSON object, after checking what all of them have."""
         env = dict(env or environment(), **{"LUMEQ_DOCTOR_SECONDS": str(LIVENESS / 2), **more})
         if preload and "container" not in more:  # these are a machine of their own
             env.pop("container", None)
@@ -106,7 +106,7 @@ class Doctor(DoctorCase):
         self.assertIn("LUMEQ_CPU_MASK", found["mend"])
 
     def test_children_that_nobody_counts(self):
-        """As under daemons that ignore SIGCHLD."""
+        """Works with SIGCHLD ignored, as under some daemons."""
         result = finish(start("--doctor", "--json", stdout=-1,
                               preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)))
         self.assertEqual(result.code, DONE, str(result))
@@ -148,7 +148,7 @@ class Driver(DoctorCase):
             self.assertEqual((found["state"], found["verdict"]), ("no-driver", "mend"))
 
     def test_sentences(self):
-        """Each state in its words, with the line that mends it."""
+        """The message of each state, with the line that says how to fix it."""
         in_container = "start the container with its GPUs (docker run --gpus all; NVIDIA Container Toolkit)"
         for words, state, verdict, text, mend in (
                 ("init=100 none", "no-gpu", "none", "no NVIDIA GPU is here; the CPU gives the same pictures",
@@ -181,7 +181,7 @@ class Driver(DoctorCase):
 
     @unittest.skipUnless(WITH_CUDA, "FAKE_GPU_PROGRAM names no program with made-up GPUs")
     def test_a_build_with_cuda(self):
-        """What is wrong between it and the driver, and the GPU that it can use."""
+        """Mismatches between build and driver, and the usable GPU."""
         update, native = "update the driver to 580 or newer", ("build it with -DCMAKE_CUDA_ARCHITECTURES=native "
                                                               "(from 7.5 on)")
         listed = "0: Made-up GPU 0, 8 GiB, compute capability 9.0"

@@ -1,5 +1,5 @@
-"""The commands of the documentation do what they say: each is run as it stands, with clips of the
-names in it, or is listed with the reason why it is not."""
+"""The commands of the documentation work: each is run as written, with clips of the names in it, or is listed with a
+reason why it is not run."""
 
 import contextlib
 import glob
@@ -16,7 +16,7 @@ from window import MISSING, WindowCase
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Commands by how they begin, and why they are not run.
+# Prefixes of commands that are not run, and why.
 NOT_RUN = [
     (r"sudo apt install", "installs packages"),
     (r"cmake |ctest |cc program\.c", "builds; this test belongs to a build, and tests/install has the library's"),
@@ -34,7 +34,7 @@ HIDDEN = {"complete", "two-pass"}
 
 
 def pages():
-    """Those of the sources: what is built beside them is none of it."""
+    """The pages among the sources, not among built files."""
     found = ["README.md", ".github/CONTRIBUTING.md"] + [os.path.relpath(path, ROOT) for folder in ("include", "src", "shaders", "samples", "tests")
                              for path in glob.glob(os.path.join(ROOT, folder, "**", "*.md"), recursive=True)]
     return sorted(found)
@@ -54,7 +54,7 @@ def without_blocks(page):
 
 
 def commands():
-    """(page, command), each once: the lines of shell blocks, and what README.md says in passing."""
+    """(page, command), each once: the lines of shell blocks, and inline commands of README.md."""
     found = []
     for page in pages():
         for block in blocks(page, "sh"):
@@ -80,21 +80,21 @@ def why_not(command):
 
 
 def has_window(command):
-    """The last program of the line is lumeq, and nothing else is asked of it than to be watched."""
+    """Whether the line's last program is lumeq showing a window."""
     words = command.split("|")[-1].split()
     return words[0] == "lumeq" and not {"-o", "--null", "help"} & set(words) and not re.match(
         r"--(camera|list-|help|version|doctor)", words[1])
 
 
 def end_all(process):
-    """A shell and what it has started, after a failure."""
+    """Kills a shell and its children after a failure."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def clips():
-    """What the names in the commands stand for."""
+    """Clips for the file names in the commands."""
     dull = clip("dull.mkv", seconds=1, sound=1)
     film = Store.path("film.mov")
     if not os.path.exists(film):
@@ -126,7 +126,7 @@ class Commands(WindowCase):
         os.chmod(path, 0o755)
 
     def place(self):
-        """A folder with the clips, and programs of the names in the commands."""
+        """A folder with the clips, and fakes of the programs that commands name."""
         shutil.rmtree(self.folder, ignore_errors=True)
         programs = os.path.join(self.folder, "programs")
         os.makedirs(programs)
@@ -201,7 +201,7 @@ class Texts(unittest.TestCase):
                     self.assertIn(option, out, page)
 
     def test_options_are_there(self):
-        """Whatever the pages call an option is in the help."""
+        """Every option that the pages name is in the help."""
         shown = set(re.findall(r"--([a-z][\w-]+)", lumeq("--help=full").out.decode()))
         self.assertFalse(shown & HIDDEN)
         known = shown | HIDDEN | OTHERS | {"help", "version"}
@@ -215,7 +215,7 @@ class Texts(unittest.TestCase):
                     self.assertIn(option, known, "%s: %s" % (page, code))
 
     def test_commands_of_the_bench(self):
-        """They measure for minutes, most of them on a GPU: their commands and options are there."""
+        """Benchmarks take minutes, and most need a GPU: only check that their commands and options exist."""
         bench = os.path.join(os.path.dirname(LUMEQ), "lumeq-bench")
         found = [" ".join(c.split()) for c in re.findall(r"`(lumeq-bench [^`]+)`", without_blocks("src/bench/README.md"))]
         self.assertGreater(len(found), 2)

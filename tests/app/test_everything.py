@@ -65,7 +65,7 @@ def everything():
 
 
 def starts(path):
-    """Of the video and the sound."""
+    """Start times of video and audio tracks."""
     return [float(s["start_time"]) for s in streams(path, "video") + streams(path, "audio")]
 
 
@@ -142,7 +142,7 @@ class ToMatroska(Case):
                              ["png", "mjpeg"], name)
 
     def test_bitmap_subtitles(self):
-        """Copied, and left out of what holds none: they are no text."""
+        """Bitmap subtitles are copied, or left out of other containers; they cannot become text."""
         source = self.path("in.mkv")
         ffmpeg("-i", simple(), "-i", self.dvd_subtitles(), "-map", 0, "-map", "1:s", "-c", "copy",
                source)
@@ -154,7 +154,7 @@ class ToMatroska(Case):
         self.assertIn("subtitle track 0 (dvd_subtitle) is left out", result.err)
 
     def dvd_subtitles(self):
-        """VobSub of one packet: to copy it, nobody looks into it."""
+        """VobSub of one packet, which is only copied."""
         header = b"# VobSub index file, v7 (do not modify this line!)\nsize: 160x90\npalette: " + \
                  b", ".join([b"808080"] * 16)
         index = self.write("s.idx", header + b"\nid: en, index: 0\n"
@@ -242,7 +242,7 @@ class ToOthers(Case):
         self.assertEqual((found["title"], found["com.apple.quicktime.title"]), ("A title", "Another title"))
 
     def test_tags_of_cameras(self):
-        """Make and model have places in mov, and are keys in mp4."""
+        """Make and model have dedicated fields in mov, and are keys in mp4."""
         device = {"make": "Canon", "model": "EOS"}
         source = self.recorded(device)
         for name in some(("out.mov", "out.mp4")):
@@ -251,7 +251,7 @@ class ToOthers(Case):
             self.assertEqual(found["title"], "A title")
 
     def test_tags_of_phones_through_matroska(self):
-        """FFmpeg writes them in capitals there, which neither QuickTime nor mp4 knows."""
+        """FFmpeg writes them in capitals to Matroska, which neither QuickTime nor mp4 knows."""
         old = {"make": "Apple", "model": "iPhone 6", "location": "+48.1374+011.5755/",
                "date": "2015-01-02T03:04:05+0100"}
         between = self.converted(self.recorded(old), "between.mkv", *QUICK)
@@ -293,7 +293,7 @@ class ToOthers(Case):
                             for n in names), names)
 
     def test_a_date_of_the_work(self):
-        """Only a time of day makes it one of the recording."""
+        """Only a date with a time of day counts as one of the recording."""
         source = self.recorded({"date": "1994"})
         for line in lines_about(self.ok(source, "-o", self.path("out.ts"), *QUICK)):
             self.assertNotIn("date", line)
@@ -309,7 +309,7 @@ class ToOthers(Case):
         self.assertEqual(lines_about(self.ok(simple(), "-o", self.path("none.ts"), *QUICK)), [])
 
     def test_tags_of_phones_or_a_cover(self):
-        """The cover, which has been kept all along, is; the tags in its way are named."""
+        """The cover is kept, and the tags that exclude it are named."""
         source = self.path("in.mkv")
         ffmpeg("-i", simple(), "-c", "copy", "-metadata", "com.apple.quicktime.make=Apple", "-metadata",
                "title=A title", "-attach", picture("cover.jpg"), "-metadata:s:t:0",
@@ -348,10 +348,10 @@ class ToOthers(Case):
 
 
 class Converted(Case):
-    """Sound that is encoded anew stays in its place, and subtitles in their times."""
+    """Converted sound stays in place, and subtitles keep their times."""
 
     def burst(self, name, *output):
-        """Silence, with a loud tenth of a second one second in."""
+        """Silence, with a loud tenth of a second after one second."""
         path = self.path(name)
         ffmpeg("-f", "lavfi", "-t", 2, "-i", DULL % ("160x90", 25), "-f", "lavfi", "-t", 2, "-i",
                "aevalsrc='if(between(t,1,1.1),sin(2*PI*1000*t)*0.8,0)':sample_rate=44100",
@@ -411,7 +411,7 @@ class Converted(Case):
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
 
     def spoil(self, source, numbers, half=False):
-        """Writes over these packets of sound, or the second half of each."""
+        """Overwrites these packets of sound, or the second half of each."""
         found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
         noise = random.Random(1)
         with open(source, "r+b") as f:
@@ -421,7 +421,7 @@ class Converted(Case):
                 f.write(noise.randbytes(size - size // 2) if half else b"\xff" * size)
 
     def header(self, source, numbers):
-        """Writes the beginning of Vorbis' first header over these packets of sound."""
+        """Overwrites these packets of sound with the start of a Vorbis header."""
         found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
         with open(source, "r+b") as f:
             for packet in (found[i] for i in numbers):
@@ -429,7 +429,7 @@ class Converted(Case):
                 f.write((b"\x01vorbis" + bytes(99))[:int(packet["size"])])
 
     def tone(self, name, *output):
-        """Two seconds of it, all of them loud."""
+        """Two seconds of a loud tone."""
         made = Store.path("-".join(map(str, output)) + name)
         if not os.path.exists(made):
             ffmpeg("-f", "lavfi", "-t", 2, "-i", DULL % ("64x64", 10), "-f", "lavfi", "-t", 2, "-i",
@@ -437,7 +437,7 @@ class Converted(Case):
         return shutil.copy(made, self.path(name))
 
     def damaged(self, source, name="out.mkv", codec="flac"):
-        """What the last line says is silence, in seconds."""
+        """Returns the seconds of silence that the last line reports."""
         result = self.exits(DAMAGED, source, "-o", self.path(name), "-y", "--acodec", codec, *QUICK)
         said = re.search(r"damaged[:;].*?([0-9.]+) s of sound could not be decoded and became silence$",
                          result.lines[-1])
@@ -445,14 +445,14 @@ class Converted(Case):
         return float(said[1])
 
     def loud(self, path):
-        """Of every tenth of a second, whether the tone is heard and nothing louder: a string."""
+        """A string with a character per tenth of a second: whether the tone is heard."""
         samples = decoded(path)
         peaks = [max(map(abs, samples[i:i + 800])) for i in range(0, len(samples) - 400, 800)]
         return "".join("." if p < 50 else "#" if 3000 < p < 5200 else "!" for p in peaks)
 
     def test_damage_becomes_silence(self):
-        """Of one packet, too, which is shorter than what passes for a rounded time, and of those that
-        the decoder takes for the end (ALAC's of ones alone)."""
+        """Even a single damaged packet, shorter than a rounded timestamp, and packets that the decoder takes for the
+        end (ALAC of all ones)."""
         for codec, size, *choices in (("alac", 4096, (2, 5)),
                                       ("aac", 1024, (20,), (8, 17, 26, 35), range(12, 35))):
             for spoilt in choices:
@@ -467,7 +467,7 @@ class Converted(Case):
                     self.assertAlmostEqual(len(decoded(output)) / 8000, 2, delta=0.03)
 
     def test_damage_at_either_end(self):
-        """The track begins and ends when it would have."""
+        """The track keeps its start and end."""
         for codec, spoilt in some((("aac", "start"), ("aac", "end"), ("aac", "all"), ("ac3", "end"), ("ac3", "all"))):
             with self.subTest(codec, spoilt=spoilt):
                 source = self.tone("in.mp4", "-c:a", codec)
@@ -485,7 +485,7 @@ class Converted(Case):
         self.assertAlmostEqual(self.damaged(source, "out.avi", "pcm_s16le"), 2 if spoilt == "all" else 0.5, delta=0.06)
 
     def test_damage_that_a_checksum_finds(self):
-        """Decoders give something out for it, which is noise."""
+        """Decoders return noise for it."""
         for codec in some(("ac3", "eac3", "flac")):
             with self.subTest(codec):
                 source = self.tone("in.mp4", "-c:a", codec, "-strict", -2)
@@ -496,7 +496,7 @@ class Converted(Case):
                 self.assertRegex(self.loud(self.path("out.mkv")), r"^#{5}[.#!]{2}\.{6}[.#!]{2}#{5}")
 
     def test_decoder_goes_on_after_damage(self):
-        """Vorbis' takes a packet for the header of another stream; parsers make one of many."""
+        """Vorbis takes a damaged packet for a new stream's header; parsers split one into many."""
         for codec in some(("libvorbis", "ac3", "libmp3lame")):
             with self.subTest(codec):
                 source = self.tone("in.mp4", "-c:a", codec)
@@ -509,7 +509,7 @@ class Converted(Case):
                 self.assertRegex(self.loud(self.path("out.mkv")), r"^#{4}[.#!]{2}\.{6}[.#!]{3}#{4}")
 
     def test_damage_too_short_for_silence(self):
-        """Less than what passes for a rounded time."""
+        """Shorter than the tolerance for rounded timestamps."""
         source = self.tone("in.mp4", "-c:a", "libopus", "-frame_duration", "2.5",
                            "-application", "lowdelay", "-strict", -2)
         self.spoil(source, (300,))

@@ -1,4 +1,4 @@
-"""What accompanies the frames (fields, captions, light levels, stereo), alpha, and single pictures."""
+"""Data of frames (fields, captions, light levels, stereo), alpha, and single pictures."""
 
 import os
 import struct
@@ -10,7 +10,7 @@ QUICK = ("--preset", "ultrafast")
 
 
 def side_data(path, track="v:0"):
-    """Of a track: {type: entry}."""
+    """A track's side data as {type: entry}."""
     found = probe(path, "-select_streams", track, "-show_streams")["streams"][0]
     return {d["side_data_type"]: d for d in found.get("side_data_list", [])}
 
@@ -24,8 +24,8 @@ def fields(path):
 
 
 def with_box(data, path, box):
-    """An mp4 with a box added at the end of the last box of `path`; sizes on the way grow. moov is
-    last in the file, so that no offset moves."""
+    """An mp4 with a box appended to the last box of `path`; enclosing sizes grow. moov is last in the file, so that no
+    offset changes."""
     at, end, chain = 0, len(data), []
     for name in path:
         while data[at + 4:at + 8] != name:
@@ -60,7 +60,7 @@ class SideData(Case):
         return struct.pack(">I", len(body) + 8) + name + body
 
     def light(self):
-        """mdcv and clli as HDR10 has them."""
+        """mdcv and clli boxes of HDR10."""
         primaries = (34000, 16000, 13250, 34500, 7500, 3000, 15635, 16450)  # green, blue, red, white
         primaries = (13250, 34500, 7500, 3000, 34000, 16000, 15635, 16450)
         return (self.box(b"mdcv", struct.pack(">8H2I", *primaries, 10000000, 50)),
@@ -117,7 +117,7 @@ class SideData(Case):
         self.ok(source, "--null", "--force-dolby-vision")
 
     def test_captions(self):
-        """ATSC A53 captions in the frames arrive in what x264 and x265 write."""
+        """ATSC A53 captions of the frames are kept by x264 and x265."""
         bare = self.path("bare.h264")
         make(bare, *X264, "-bf", 0, "-x264-params", "slices=1:threads=1", "-f", "h264", seconds=0.4)
         text = bytes([0xfc, 0x94, 0x2c, 0xfc, 0xc8, 0xe5])
@@ -194,7 +194,7 @@ class Alpha(Case):
                 self.assertEqual(self.alpha(source), self.alpha(output))
 
     def test_vp9(self):
-        """Lossy alpha, beside the packets: written, and read again."""
+        """Lossy alpha, stored beside the packets, is written and read back."""
         lossless = ("--vopt", "lossless=1", "--vopt", "deadline=realtime")
         for name in ("a.webm", "b.mkv"):
             output = self.converted(self.source(), name, "--vcodec", "libvpx-vp9", *lossless)
@@ -228,7 +228,7 @@ class Alpha(Case):
 
 
 def rgb(path, size="2x2"):
-    """Mean colours of the four quarters of the first picture."""
+    """Mean colours of the first picture's quarters."""
     data = ffmpeg("-i", path, "-frames:v", 1, "-vf", "format=rgb24,scale=%s:flags=area" % size.replace("x", ":"),
                   "-pix_fmt", "rgb24", "-f", "rawvideo", "-")
     return list(data)
@@ -277,7 +277,7 @@ class Pictures(Case):
         self.assertGreater(spread[1], spread[0] + 20)
 
     def test_hd_video_to_jpeg(self):
-        """JPEG has one matrix; HD video another."""
+        """JPEG has a fixed matrix; HD video has another."""
         source = clip("hd.mkv", *FFV1, "-pix_fmt", "yuv444p", "-colorspace", "bt709", seconds=0.04,
                       source="color=0x20c040:size=1280x720:rate=25,format=gbrp,"
                              "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p")

@@ -18,7 +18,7 @@ def joined(path, parts):
 
 class Times(Case):
     def test_edit_list(self):
-        """Cut without encoding: frames before the cut are in the file, and hidden."""
+        """Cut without encoding: hidden frames precede the cut."""
         long = clip("long.mp4", *X264, "-g", 50, "-bf", 2, "-c:a", "aac", seconds=4, sound=4)
         for start in ("1.24", "0.52"):
             with self.subTest(start):
@@ -33,7 +33,7 @@ class Times(Case):
                 self.same_distances(source, self.path("out.mkv"))
 
     def same_distances(self, source, output):
-        """Frames from the first, and the sound from them; a hidden packet and a half may lead."""
+        """Frames and sound keep their distance from the first frame; one and a half hidden packets may lead."""
         a, b = frame_times(source), frame_times(output)
         self.near([t - a[0] for t in a], [t - b[0] for t in b], 0.0015)
         self.assertLess(b[0], 0.04)
@@ -44,7 +44,7 @@ class Times(Case):
             self.assertAlmostEqual(copied[packet], time, delta=0.0015)
 
     def test_edit_list_that_begins_late(self):
-        """An empty edit: the video begins after the sound."""
+        """An empty edit makes the video begin after the sound."""
         source = self.path("late.mp4")
         ffmpeg("-i", simple(), "-itsoffset", "0.6", "-i", simple(), "-map", "1:v", "-map", "0:a",
                "-c", "copy", source)
@@ -52,7 +52,7 @@ class Times(Case):
             self.same_times(source, self.converted(source, name, *QUICK), 0.0015, shifted=True)
 
     def test_edit_list_that_ends_early(self):
-        """The sound behind its end is in the file, and hidden."""
+        """The file has hidden sound after its end."""
         data = bytearray(read_bytes(clip("two.mp4", *X264, "-c:a", "aac", seconds=2, sound=2)))
         lasts = data.rindex(b"elst") + 12  # of the sound: one entry, in milliseconds
         self.assertAlmostEqual(int.from_bytes(data[lasts:lasts + 4], "big"), 2000, delta=50)
@@ -62,7 +62,7 @@ class Times(Case):
         self.assertAlmostEqual(packets(output)[-1][0], 1, delta=0.05)
 
     def test_negative_times(self):
-        """A broadcast whose clock wraps around: what comes before is below zero."""
+        """A broadcast whose clock wraps: earlier times are negative."""
         source = self.path("negative.ts")
         ffmpeg("-i", simple(), "-c", "copy", "-output_ts_offset", "95443.2", "-muxdelay", 0,
                "-muxpreload", 0, source)
@@ -74,7 +74,7 @@ class Times(Case):
                 self.near([b - a for a, b in zip(times, times[1:])], [0.04] * 24, 0.0011)
 
     def test_packed_bitstream(self):
-        """Two frames in one packet and an empty one after it, as old AVI files have them."""
+        """Two frames in one packet, followed by an empty one, as in old AVI files."""
         if not has_encoder("libxvid"):
             self.skipTest("no libxvid")
         source = clip("packed.avi", "-c:v", "libxvid", "-bf", 2, "-q:v", 4)
@@ -119,7 +119,7 @@ class Changes(Case):
         self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
 
     def test_sound_that_changes(self):
-        """Its rate and channels change in the middle: converted, it is one track all the same."""
+        """Rate and channels change midway; converted, it remains one track."""
         parts = [clip("a%d.ts" % i, *X264, "-c:a", "mp2", "-ar", rate, "-ac", channels, sound=1)
                  for i, (rate, channels) in enumerate(((44100, 1), (48000, 2)))]
         source = joined(self.path("sound.ts"), parts)
@@ -144,7 +144,7 @@ class CutInTheMiddle(Case):
         return whole, self.write(name, data[int(len(data) * at) // packet * packet:])
 
     def complete(self, whole, source, *options, frames=None, code=DONE):
-        """The output, which has the last pictures of the whole clip."""
+        """The output, which must have the last pictures of the whole clip."""
         output = self.path("out.mkv")
         result = self.exits(code, source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
         pictures, size = raw(output), 160 * 90 * 3 // 2
@@ -166,12 +166,12 @@ class CutInTheMiddle(Case):
                               frames=left)
 
     def test_recovery_points(self):
-        """Where pictures are refreshed part by part, as ffmpeg does, and where packets only say that they are."""
+        """Intra refresh, as ffmpeg makes it, and packets that only declare a recovery point."""
         whole, source = self.cut("refreshed.ts", *X264, *self.REFRESHED)
         self.complete(whole, source, frames=(len(frame_times(source)),))
 
     def test_no_keyframe(self):
-        """All pictures come all the same."""
+        """All pictures are written nevertheless."""
         for seconds in 4, 32:
             with self.subTest(seconds=seconds):
                 whole = clip("refreshed.ts", *X264, *self.REFRESHED, "-bsf:v", "filter_units=remove_types=6",
@@ -223,17 +223,17 @@ def crc32_mpeg(data):
 
 
 class Programs(Case):
-    """A multiplex of several: only the one of the video is read."""
+    """A multiplex of several programs: only the video's is read."""
 
     def program(self, number, offset, size, *options, seconds=2, **more):
-        """A stream of one program, with PIDs of its own."""
+        """A stream of one program, with its own PIDs."""
         return clip("program%d.ts" % number, *(X264 + ("-g", 25, "-c:a", "mp2")), *options,
                     "-mpegts_start_pid", 0x100 * number, "-mpegts_pmt_start_pid", 0x1000 + number,
                     "-mpegts_service_id", number, "-output_ts_offset", offset,
                     **{"seconds": seconds, "sound": seconds, "size": size, **more})
 
     def multiplex(self, *programs):
-        """Their packets alternately, behind tables that name all of them."""
+        """The streams' packets alternately, after tables that list all of them."""
         streams = []
         for path in programs:
             data = read_bytes(path)
@@ -290,7 +290,7 @@ class Programs(Case):
         self.assertLess(float(contents(output)["format"]["duration"]), 2.2)
 
     def test_a_stray_subtitle(self):
-        """Hours after all else it is damage, and makes the film no longer."""
+        """A subtitle hours after the rest is damage, and does not extend the film."""
         texts = self.write("far.srt", b"1\n00:00:00,200 --> 00:00:00,600\nhere\n\n"
                                       b"2\n10:00:00,000 --> 10:00:02,000\nfar\n\n")
         source = self.path("far.mkv")
@@ -305,7 +305,7 @@ class Programs(Case):
 
 
 class BestTrack(Case):
-    """The film is neither a cover nor a still; it is the longest, then the default, then the largest."""
+    """Covers and stills do not count; the longest track wins, then the default, then the largest."""
 
     def tracks(self, name, *videos, options=()):
         """A file of clips, each (size, seconds)."""

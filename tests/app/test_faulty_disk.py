@@ -1,4 +1,4 @@
-"""A disk on which things fail (faulty_disk.c): what was written stays, and where is said."""
+"""A disk that fails (faulty_disk.c): written data stays, and a message says where."""
 
 import os
 import re
@@ -15,7 +15,7 @@ ONE_PASS = ("--lookahead", "off")  # writing begins at once
 
 
 def noise():
-    """Large frames: what is written of them soon reaches the disk."""
+    """A clip of large frames, which soon reach the disk."""
     return clip("noise.mkv", "-c:v", "mpeg4", "-q:v", 20, seconds=8,
                 source="color=gray:size=320x180:rate=60,noise=alls=100:allf=t")
 
@@ -32,8 +32,8 @@ class FaultyDisk(Case):
                             env=self.environment(faults, **more)))
 
     def interrupted(self, faults, name="out.mkv", *args, begun=False):
-        """The result of a run that is interrupted while it writes; the faults begin with that.
-        `begun`: something of it has reached the disk by then."""
+        """The result of a run interrupted while it writes; faults begin at that moment. `begun`: wait until data has
+        reached the disk."""
         when = self.path("now")
         out = self.path(name)
         codec = "mpeg4" if name.endswith("mp4") else "ffv1"
@@ -52,8 +52,8 @@ class FaultyDisk(Case):
         self.assertEqual(len(result.lines), 1, str(result))
         return result
 
-    def told(self, result):
-        """The one file that is there, which the last name in the sentence is."""
+    def named(self, result):
+        """Checks that the only file left is the one that the message names last, and returns it."""
         left = [f for f in self.files() if not f.endswith(".csv")]
         self.assertEqual(len(left), 1, str(result))
         self.assertEqual(re.findall(r"'([^']*)'", result.err)[-1], self.path(left[0]), str(result))
@@ -65,7 +65,7 @@ class FaultyDisk(Case):
         """It keeps its temporary name, and the next run does not take it for a leftover."""
         result = self.run_with("rename", "-o", self.path("out.mkv"))
         self.refused(result, OUTPUT, "Input/output error")
-        left = self.told(result)
+        left = self.named(result)
         self.assertEqual(len(frame_times(self.path(left))), 25)
         self.ok(simple(), "-o", self.path("out.mkv"))
         self.assertEqual(self.files(), [left, "out.mkv"])
@@ -78,12 +78,12 @@ class FaultyDisk(Case):
                 self.refused(result, OUTPUT, "Input/output error")
                 self.assertEqual(self.read("out.mkv"), b"precious")
                 os.unlink(self.path("out.mkv"))
-                self.assertEqual(self.told(result), "out.partial.mkv")
+                self.assertEqual(self.named(result), "out.partial.mkv")
                 self.assertEqual(len(frame_times(self.path("out.partial.mkv"))), 25)
                 os.unlink(self.path("out.partial.mkv"))
 
     def test_synced_before_and_after_it_is_renamed(self):
-        """What a name promises is on the disk, before the machine may lose its power; and then the name."""
+        """The data is synced before the rename, the folder after it."""
         os.mkdir(self.path("videos"))
         for old in (False, True):
             with self.subTest(old=old):
@@ -105,7 +105,7 @@ class FaultyDisk(Case):
     # ---- file systems that can less ----
 
     def test_nothing_is_replaced(self):
-        """With each way to rename: OUTPUT that appears meanwhile stays, and the new file too."""
+        """Whatever rename call exists, an OUTPUT that appears meanwhile stays, and so does the new file."""
         for faults in some(("", "renameat2", "renameat2 link")):
             with self.subTest(faults):
                 out = self.path("out.mkv")
@@ -129,7 +129,7 @@ class FaultyDisk(Case):
                 os.unlink(self.path("out-2.mkv"))
 
     def test_leftover_without_locks(self):
-        """Nobody knows then whether it is being written: it stays."""
+        """Without file locks a leftover might still be in use, so it stays."""
         leftover = ".out.mkv.lumeq-0123abcd.part"
         self.write(leftover, b"x")
         self.assertEqual(self.run_with("flock", "-o", self.path("out.mkv")).code, DONE)
@@ -145,7 +145,7 @@ class FaultyDisk(Case):
                                   ("write", r"out\.partial\.mkv"))):
             with self.subTest(faults):
                 result = self.interrupted(faults, begun=faults == "write")
-                left = self.told(result)
+                left = self.named(result)
                 self.assertRegex(left, "^%s$" % name)
                 self.assertIn("No space left" if faults == "write" else "Input/output error",
                               result.err)
@@ -153,7 +153,7 @@ class FaultyDisk(Case):
                 os.unlink(self.path(left))
 
     def test_interrupted_and_nothing_can_be_played(self):
-        """Of the part that a full disk has broken off: no file is told that is of no use."""
+        """If a full disk leaves an unplayable part, no file is named."""
         for name, begun, text in some((("out.mkv", False, "nothing of it could be written"),
                                        ("out.avi", False, "nothing of it could be written"),
                                        ("out.mp4", True, "what was written cannot be played, and is deleted"))):
@@ -163,7 +163,7 @@ class FaultyDisk(Case):
                 self.assertEqual(self.files(), [])
 
     def writes_into(self, process, folder):
-        """Whether it has made its file and opened it by its name: what was begun needs no name any more."""
+        """Whether the run has created its file and opened it by name; from then on it needs no name."""
         fds = "/proc/%d/fd" % process.pid
         inside = self.path(folder) + "/"
         count = 0
@@ -196,7 +196,7 @@ class FaultyDisk(Case):
     # ---- interrupted twice ----
 
     def ending(self, *args, **more):
-        """A run that writes, and cannot end before release(): syncing its file takes that long."""
+        """A run that writes, and cannot end before release(): syncing its file blocks."""
         env = self.environment("sleep", FAULTY_DISK_WHEN=self.write("now", b""))
         env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # ended at once, it waits for no thread
         process = self.start(long_clip(), "-o", self.path("out.mkv"), *ONE_PASS, "--vcodec", "ffv1", *args, env=env,
@@ -209,7 +209,7 @@ class FaultyDisk(Case):
         return finish(process)
 
     def test_signals_in_a_row_are_one(self):
-        """A terminal that closes sends SIGHUP twice, a session that ends SIGTERM and SIGHUP."""
+        """A closing terminal sends SIGHUP twice, an ending session SIGTERM and SIGHUP."""
         for numbers in some(((signal.SIGHUP, signal.SIGHUP), (SIGTERM, signal.SIGHUP), (SIGINT, SIGINT))):
             with self.subTest([n.name for n in numbers]):
                 process = self.ending()
@@ -218,7 +218,7 @@ class FaultyDisk(Case):
                     time.sleep(0.02)
                 result = self.release(process)
                 self.assertEqual(result.code, INTERRUPTED, str(result))
-                self.assertEqual(self.told(result), "out.partial.mkv")
+                self.assertEqual(self.named(result), "out.partial.mkv")
                 self.assertGreater(len(packets(self.path("out.partial.mkv"), "v:0")), 0)
                 os.unlink(self.path("out.partial.mkv"))
 
@@ -230,10 +230,10 @@ class FaultyDisk(Case):
             time.sleep(0.02)
         result = self.release(process)
         self.assertEqual(result.code, INTERRUPTED, str(result))
-        self.assertEqual(self.told(result), "out.partial.mkv")
+        self.assertEqual(self.named(result), "out.partial.mkv")
 
     def pressed(self, process):
-        """Ctrl-C, again and again: how long until it ended."""
+        """Presses Ctrl-C repeatedly, and returns how long the run took to end."""
         begin = time.monotonic()
         while process.poll() is None and time.monotonic() < begin + LIVENESS:
             process.send_signal(SIGINT)
@@ -241,7 +241,7 @@ class FaultyDisk(Case):
         return time.monotonic() - begin
 
     def test_a_later_signal_ends_it_at_once(self):
-        """And says what is deleted by that."""
+        """The message names what it deletes."""
         for more in some(((), ("--stats", self.path("s.csv")))):
             with self.subTest(more):
                 process = self.ending(*more)
@@ -253,7 +253,7 @@ class FaultyDisk(Case):
                 self.assertEqual(self.files(), ["now"])
 
     def test_a_later_signal_with_nothing_to_delete(self):
-        """What has taken the place of the temporary file is somebody else's."""
+        """A file that replaced the temporary file belongs to somebody else."""
         for text in some((None, b"precious")):
             with self.subTest(text):
                 process = self.ending()
@@ -267,7 +267,7 @@ class FaultyDisk(Case):
                 self.assertEqual(self.files(), [left, "now"] if text else ["now"])
 
     def test_a_later_signal_and_nobody_listens(self):
-        """That there is no room for the line does not keep it."""
+        """Standard error without room does not block it."""
         process = self.ending("-q")
         listener = os.open("/proc/%d/fd/2" % process.pid, os.O_WRONLY | os.O_NONBLOCK)
         with self.assertRaises(BlockingIOError):
@@ -281,7 +281,7 @@ class FaultyDisk(Case):
     # ---- statistics ----
 
     def test_stats_on_a_full_disk(self):
-        """They end, and are said to, once; the video is whole."""
+        """Statistics stop, with one message; the video is complete."""
         for row in some(("s.csv", "s.jsonl")):
             with self.subTest(row):
                 result = self.run_with("write", "-o", self.path("out.mkv"), "--stats",
@@ -292,11 +292,11 @@ class FaultyDisk(Case):
                 os.unlink(self.path("out.mkv"))
 
     def test_stats_of_a_video_that_cannot_be_renamed(self):
-        """Both are finished, and kept."""
+        """Both are finished and kept."""
         result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),
                                FAULTY_DISK_NAME="out.mkv")
         self.refused(result, OUTPUT, "Input/output error")
-        self.assertEqual(len(frame_times(self.path(self.told(result)))), 25)
+        self.assertEqual(len(frame_times(self.path(self.named(result)))), 25)
         self.assertEqual(self.read("s.csv").count(b"\n"), 26)
 
     def test_stats_that_cannot_be_renamed(self):

@@ -1,4 +1,4 @@
-"""Every frame, every timestamp and every audio packet arrives, from any container into any other."""
+"""Every frame, timestamp and audio packet is kept, between all containers."""
 
 import os
 import unittest
@@ -115,7 +115,7 @@ class Formats(Case):
         self.same_times(simple(), self.path("piped.mkv"), 0.05)
 
     def test_what_is_converted_is_said(self):
-        """Each conversion once, and where it is: before the equalizer, and for the encoder."""
+        """Each conversion is reported once, with its place: before the equalizer, or for the encoder."""
         result = self.ok(clip("rgb.mkv", "-c:v", "png", "-pix_fmt", "rgb24"), "-o", self.path("o.mkv"), "-v",
                          "--pix-fmt", "yuv420p")
         self.assertEqual(sorted(line for line in result.lines if "converted" in line),
@@ -123,7 +123,7 @@ class Formats(Case):
                           "lumeq: frames were converted from rgb24 to yuv444p for the equalizer"])
 
     def test_rgb_stays_as_it_is(self):
-        """--mode off changes no sample of RGB, if the encoder loses none."""
+        """--mode off changes no RGB sample with a lossless encoder."""
         noise = "testsrc2=size=35x27:rate=25,format=rgba64le,noise=alls=30"
         ffv1 = [(FFV1, "s.mkv", f, "o.mkv", "ffv1") for f in ("bgr0", "bgra", "gbrp10le", "gbrp16le", "gbrap12le")]
         others = [(("-c:v", "png"), "s.mov", "rgb24", "o.mkv", "ffv1"), (("-c:v", "png"), "s.mov", "pal8", "o.mkv", "ffv1"),
@@ -191,7 +191,7 @@ class Times(Case):
                 self.same_times(source, self.converted(source, name))
 
     def test_sound_before_zero(self):
-        """Matroska has no times below 0: priming samples shift the whole file, as ffmpeg does it."""
+        """Matroska has no negative times: priming samples shift the whole file, as with ffmpeg."""
         source = clip("b.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3", "-c:a", "aac", sound=1)
         self.same_times(source, self.converted(source, "out.mkv"), shifted=True)
         self.same_times(source, self.converted(source, "out.mp4"), 0.000002)
@@ -233,7 +233,7 @@ class Times(Case):
         return source
 
     def test_still_at_the_end(self):
-        """The third packet that is decoded lasts a minute; with B-frames, that is the second one shown."""
+        """The third decoded packet lasts a minute; with B-frames it is shown second."""
         for frames in (0, 2):
             source = self.still_at_the_end("still%d.mp4" % frames, "-c:v", "libx264", "-bf", frames)
             for name, *options in some((("out.mp4",), ("out.mov",), ("out.mkv",), ("out.gif",),
@@ -281,7 +281,7 @@ class Times(Case):
                         self.assertAlmostEqual(float(contents(output)["format"]["duration"]), 5, delta=0.01)
 
     def test_no_timestamps(self):
-        """A bare H.264 stream has none: frames get some that rise by the frame duration."""
+        """A bare H.264 stream has no timestamps: frames get rising ones, a frame duration apart."""
         source = clip("bare.h264", "-c:v", "libx264", "-preset", "fast", "-bf", "2", "-f", "h264")
         times = frame_times(self.lossless(source))
         self.assertEqual(len(times), 25)
@@ -295,7 +295,7 @@ class Times(Case):
             self.assertGreater(b, a)
 
     def test_timestamps_that_go_back(self):
-        """Files joined end to end: every frame arrives, in time that rises."""
+        """Concatenated files: every frame is written, with rising times."""
         part = clip("part.ts", *X264)
         data = read_bytes(part)
         source = self.write("joined.ts", data + data)
@@ -340,7 +340,7 @@ class Tracks(Case):
         self.assertEqual(payloads(source, "s:0"), payloads(output, "s:0"))
 
     def test_flac_in_mp4(self):
-        """What the muxer calls experimental is written all the same."""
+        """FLAC in mp4 is written although FFmpeg calls it experimental."""
         source = self.source_with("flac")
         output = self.converted(source, "out.mp4", "--preset", "ultrafast")
         self.assertEqual(payloads(source), payloads(output))
@@ -353,7 +353,7 @@ class Tracks(Case):
         self.assertEqual(streams(output, "audio"), [])
 
     def test_cover_picture_beside_a_video(self):
-        """The video is taken, not the picture."""
+        """The video is used, not the picture."""
         picture = self.path("p.png")
         ffmpeg("-f", "lavfi", "-i", "color=red:size=1000x1000", "-frames:v", 1, picture)
         source = self.path("cover.mp4")
@@ -412,7 +412,7 @@ class Tracks(Case):
 
 
 class Interleaving(Case):
-    """Tracks that are far apart in time or number: everything arrives and nothing hangs."""
+    """Tracks that are far apart in time or position: everything is written and nothing hangs."""
 
     def check(self, source):
         for options in some((["--vcodec", "ffv1"], ["--preset", "ultrafast"])):
@@ -426,7 +426,7 @@ class Interleaving(Case):
         self.check(clip("one.mp4", *X264, "-c:a", "aac", seconds=0.04, sound=30))
 
     def test_sound_first(self):
-        """All of the sound lies in the file before the video begins."""
+        """All sound precedes the video in the file."""
         self.check(clip("sound-first.mkv", *X264, "-c:a", "pcm_s16le", "-max_interleave_delta", "1",
                         filters="setpts=PTS+3/TB", sound=4))
 
@@ -442,7 +442,7 @@ class Interleaving(Case):
         self.near([p[0] for p in packets(source)], [p[0] for p in packets(output)], 0.0015)
 
     def test_not_interleaved_at_all(self):
-        """An mp4 with all the video first, then all the sound, and the other way round."""
+        """An mp4 with all video first, then all sound, and the reverse."""
         for delta in ("0", "1000000000"):
             self.check(clip("blocks%s.mp4" % delta, *X264, "-c:a", "aac", "-max_interleave_delta", delta,
                             "-g", "10", seconds=3, sound=3))

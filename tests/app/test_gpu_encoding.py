@@ -1,4 +1,4 @@
-"""Encoders on a GPU: one that is made up tells of the memory that it was given (fake_nvenc.c), as does the GPU."""
+"""Encoders on a GPU: a fake one (fake_nvenc.c) reports the memory that it was given."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from common import (DONE, FFV1, LIVENESS, OUTPUT, X264, Case, clip, environment,
 
 PROGRAM, FOLDER = os.environ.get("FAKE_GPU_PROGRAM"), os.environ.get("FAKE_ENCODER_FOLDER")
 
-# One a line of the stream, behind its start code.
+# One per line of the stream, after its start code.
 PICTURE = re.compile(rb"\x00\x00\x00\x01.frame (\d+) (gpu|host) (\S+) (\d+)x(\d+) pitch (\d+) (kept|changed) (\w+) (\w+) (\w+)\n",
                      re.S)
 SIZE = "200x90"  # rows are no multiple of anything
@@ -23,7 +23,7 @@ def run(*args, **env):
 
 
 def planes(data, pix_fmt, width, height):
-    """The checksums of the planes of every frame, as the encoder gives them."""
+    """The encoder's checksums of every frame's planes."""
     deep = 1 + (pix_fmt in ("p010le", "yuv444p16le"))
     luma = width * height * deep
     sizes = (luma, luma // 2) if pix_fmt in ("nv12", "p010le") else (luma, luma, luma)
@@ -40,7 +40,7 @@ def planes(data, pix_fmt, width, height):
 @unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA, or ffnvcodec's headers were not there")
 class Encoding(Case):
     def encoded(self, source, *options, codec="h264_nvenc", place="gpu", code=DONE, **env):
-        """The pictures that the encoder got."""
+        """The pictures that the encoder received."""
         out, log = self.path("out." + codec[:4].strip("_")), self.path("log")
         result = run(source, "-o", out, "--backend", "cuda", "--vcodec", codec, "-y", "-v", *options,
                      FAKE_NVIDIA_LOG=log, **env)
@@ -61,7 +61,7 @@ class Encoding(Case):
         return found
 
     def check(self, source, pix_fmt, *options, **more):
-        """The planes are those that are written without a GPU."""
+        """Checks that the planes equal those written without a GPU."""
         reference = self.path("reference.mkv")
         alone = run(source, "-o", reference, "--backend", "cpu", "--vcodec", "ffv1", "-y", "-q", "--dither", "off",
                     *options)
@@ -75,7 +75,7 @@ class Encoding(Case):
         return found
 
     def test_the_same_samples(self):
-        """With and without chroma of their own, in one pass and two: more frames than surfaces wait."""
+        """With and without converted chroma, in one pass and two; more frames wait than there are surfaces."""
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
         for options in ((), ("--two-pass", "off", "--chroma", "keep"), ("--two-pass", "on"), ("--mode", "clahe")):
             with self.subTest(options):
@@ -94,7 +94,7 @@ class Encoding(Case):
         self.check(source, "p010le", "--pix-fmt", "auto10", codec="hevc_nvenc")
 
     def test_what_others_look_at_is_on_the_host(self):
-        """What is drawn into, compared, of odd sides or of another format than encoders there take."""
+        """Frames that are drawn into, compared, odd-sized or unsupported by the encoder come to the host."""
         plain = clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE)
         for name, source, options in (
                 ("overlay", plain, ("--overlay",)), ("compare", plain, ("--compare", "split")),
@@ -105,16 +105,16 @@ class Encoding(Case):
                 self.encoded(source, *options, place="host")
 
     def test_turned(self):
-        """A bare stream does not say which way is up, and frames are turned on the host."""
+        """A bare stream has no rotation, so frames are turned on the host."""
         plain = clip("even.mkv", *FFV1, "-pix_fmt", "yuv420p", size="160x120")
         self.encoded(self.on_its_side(plain, 90, "transpose=cclock", *X264, "-qp", "0"), place="host")
 
     def test_nothing_to_equalize(self):
-        """Decoded pictures go on as they are."""
+        """Decoded pictures are passed on unchanged."""
         self.encoded(clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE), "--mode", "off", place="host")
 
     def test_a_gpu_that_is_lost(self):
-        """And with it the encoder, which is let alone. There is no output, and what was in its place stays."""
+        """The encoder is lost with it, and is not touched again. No output is written, and an existing one stays."""
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
         out = self.path("out.h264")
         with open(out, "w", encoding="ascii") as f:

@@ -20,7 +20,7 @@ from common import *
 
 LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")
 PROGRAM = os.environ.get("FAKE_GPU_PROGRAM", "")
-NOT_YET = r"-[0-9a-f]{8}-[0-9a-f]{8}\.tmp$|\.lumeq-.*"  # what names end in until a file is whole
+NOT_YET = r"-[0-9a-f]{8}-[0-9a-f]{8}\.tmp$|\.lumeq-.*"  # suffix of unfinished files
 KILLS = int(os.environ.get("JOB_KILLS", 2 if SHORT or SANITIZED else 12))
 
 # Open groups of pictures: three pictures in a row refer to earlier ones than their key frame.
@@ -35,7 +35,7 @@ def film():
 
 
 def whole_film():
-    """The same with what else a film has."""
+    """The film with subtitles, tags, chapters and an attachment."""
     path = Store.path("whole.mkv")
     if not os.path.exists(path):
         with open(Store.path("words.srt"), "w", encoding="utf-8") as f:
@@ -62,10 +62,10 @@ def damaged_film():
 
 
 def film_damaged_twice():
-    """By what lies far apart, and at its end, where a second is missing."""
+    """Damaged in two distant places; the last second is missing."""
     path = Store.path("twice.ts")
     if not os.path.exists(path):
-        # Of a codec whose threads share a frame: FFmpeg's H.264 fills holes by frames that are not whole yet.
+        # MPEG-2's threads share a frame; FFmpeg's H.264 conceals damage with frames that are not complete yet.
         sound = clip("twice-sound.ts", "-c:v", "mpeg2video", "-bf", "2", "-g", "20", "-q:v", "4", "-c:a", "aac", seconds=8,
                      sound=8)
         with open(sound, "rb") as f:
@@ -88,20 +88,20 @@ def cut_off_film():
     return path
 
 
-def said_of_damage(result):
-    """Without what FFmpeg's threads count otherwise from run to run."""
+def damage_lines(result):
+    """The messages about damage, without numbers that depend on FFmpeg's threads."""
     return [re.sub(r"; \d+ frames? with errors in the picture", "", line) for line in result.err.splitlines()
             if "the input is damaged" in line]
 
 
 def timed_frames(path):
-    """The format of the pictures, and each one's time and hash."""
+    """The pixel format, and each frame's time and hash."""
     lines = ffmpeg("-copyts", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5", "-").decode()
     return [video(path)["pix_fmt"]] + re.findall(r"^0, +\d+, +(\d+), .* (\w+)$", lines, re.M)
 
 
 def frames(path):
-    """The format of the pictures, and a hash of each."""
+    """The pixel format, and each frame's hash."""
     pix_fmt, *found = timed_frames(path)
     return [pix_fmt] + [hashed for _, hashed in found]
 
@@ -110,7 +110,7 @@ class JobCase(Case):
     of_one_run = None
 
     def plan(self, source, *options, name="out.mkv", parts=3):
-        """The path of a plan that is made."""
+        """Makes a plan, and returns its path."""
         self.ok("plan", source, "-o", self.path(name), "--vcodec", "ffv1", "--parts", parts, "-q", *options)
         return self.path(name + ".lumeq/plan")
 
@@ -126,7 +126,7 @@ class JobCase(Case):
             self.ok("segment", plan, part, "-q")
 
     def joined(self, plan, code=DONE):
-        """The output of a plan whose parts are there."""
+        """Joins a plan's finished parts, and returns the output."""
         result = lumeq("join", plan, "-q")
         self.assertEqual(result.code, code, str(result))
         self.assertFalse(os.path.exists(os.path.dirname(plan)), "the folder is left")
@@ -146,7 +146,7 @@ class JobCase(Case):
                 os.unlink(env["FAULTY_DISK_WHEN"])
 
     def has_begun(self, name):
-        """Whether a file is being written whose name has this in it."""
+        """Whether a file with this in its name is being written."""
         return any(name in path for _, _, names in os.walk(self.folder) for path in names)
 
     def one_run(self, source, *options, code=DONE, name="one.mkv"):
@@ -163,7 +163,7 @@ class JobCase(Case):
 
 
 class Equal(JobCase):
-    """The decoded frames are those of one run, bit for bit, and so is all the rest."""
+    """The decoded frames are those of one run, bit for bit, and so is everything else."""
 
     def check(self, source, *options, parts=3, code=DONE, name="out.mkv"):
         one = self.one_run(source, *options, code=code)
@@ -198,7 +198,7 @@ class Equal(JobCase):
                 self.check(source, *options)
 
     def test_more_bits(self):
-        """Which is chosen by all of the film, whoever measures it."""
+        """The depth is chosen by measures of the whole film, whoever makes them."""
         dark = clip("dark.mkv", *OPEN, seconds=3, source="testsrc2=size=160x90:rate=25,lutyuv=y='16+val/7',"
                                                          "noise=alls=8:allf=t")
         one = frames(self.one_run(dark, "--pix-fmt", "auto10"))
@@ -220,7 +220,7 @@ class Equal(JobCase):
         self.check(damaged_film(), *ONE_THREAD, parts=8, code=DAMAGED)
 
     def test_damaged_whoever_decodes(self):
-        """A part is decoded with the threads of the plan, since damaged pictures depend on them."""
+        """Parts are decoded with the plan's number of threads, which damaged pictures depend on."""
         source = film_damaged_twice()
         one = frames(self.one_run(source, *ONE_THREAD, code=DAMAGED))
         plan = self.plan(source, *ONE_THREAD, parts=4)
@@ -230,7 +230,7 @@ class Equal(JobCase):
         self.assertEqual(frames(self.joined(plan, DAMAGED)), one)
 
     def test_damaged_by_several_threads(self):
-        """Groups of pictures without damage decode as in the whole film."""
+        """Undamaged groups of pictures decode as in the whole film."""
         whole, source = clip("noisy.mkv", *OPEN, seconds=6, filters="noise=alls=8:allf=t"), self.path("broken.mkv")
         with open(whole, "rb") as f:
             data = bytearray(f.read())
@@ -250,8 +250,8 @@ class Equal(JobCase):
                 of_it = slice(25 * seconds[0], 25 * seconds[1])
                 self.assertEqual(made[of_it], right[of_it])
 
-    def test_damage_is_told_as_of_one_run(self):
-        """Whoever has measured it."""
+    def test_damage_is_reported_as_in_one_run(self):
+        """Whether the plan or its parts are measured."""
         twice, early = (film_damaged_twice(), "packets unreadable"), (cut_off_film(), "early")
         for source, words in some((twice, early)):
             one = lumeq(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *ONE_THREAD)
@@ -320,7 +320,7 @@ class Equal(JobCase):
         self.assertEqual(frames(self.joined(plan)), frames(self.path("one.mkv")))
 
     def lossy(self, ending, *options):
-        """What a job and what one run make."""
+        """The outputs of a job and of one run."""
         plan = self.plan(film(), *options, name="out" + ending, parts=2)
         self.segments(plan)
         out, one = self.joined(plan), self.one_run(film(), *options, name="one" + ending)
@@ -328,7 +328,7 @@ class Equal(JobCase):
         return out, one
 
     def check_groups(self, out):
-        """What is decoded after a key frame is not shown before it."""
+        """Checks that no frame decoded after a key frame is shown before it."""
         key = None
         for p in contents(out)["packets"]:
             if p["codec_type"] == "video" and "pts" in p:
@@ -336,7 +336,7 @@ class Equal(JobCase):
                 self.assertGreaterEqual(int(p["pts"]), key)
 
     def test_encoders(self):
-        """Each frame at its time; those that hold frames back, number packets otherwise or wait for the end."""
+        """Every frame keeps its time with encoders that delay frames, renumber packets, or wait for the end."""
         for name, ending, *options in share([("libvpx-vp9", ".webm", "--vopt", "cpu-used=8"), ("mpeg2video", ".ts"),
                                              ("libsvtav1", ".mp4", "--preset", "12"), ("mpeg4", ".avi"),
                                              ("libx265", ".mp4", "--preset", "ultrafast", "--vopt", "g=20"),
@@ -349,7 +349,7 @@ class Equal(JobCase):
                 os.unlink(out)
 
     def test_a_part_is_the_same_whoever_makes_it(self):
-        """Also of a lossy encoder, which gives others with another count of threads."""
+        """Even with a lossy encoder whose output depends on its number of threads."""
         plan = self.plan(film(), "--vcodec", "libx264", "--preset", "veryfast", parts=2)
         part = plan[:-4] + "part-00001"
         made = set()
@@ -359,7 +359,7 @@ class Equal(JobCase):
         self.assertEqual(len(made), 1)
 
     def test_pictures_out_of_order(self):
-        """Times of decoding rise, and no picture is shown before its own."""
+        """Decoding times rise, and no frame is shown before it is decoded."""
         out, one = self.lossy(".mp4", "--vcodec", "libx264", "--preset", "fast")
         found = [p for p in contents(out)["packets"] if p["codec_type"] == "video"]
         dts, pts = [int(p["dts"]) for p in found], [int(p["pts"]) for p in found]
@@ -415,7 +415,7 @@ class Steps(JobCase):
         self.assertEqual(frames(self.joined(plan)), self.film_frames())
 
     def test_the_encoder_is_the_one_that_was_planned_with(self):
-        """Its library's version as well, which its packets tell, in the extradata or not."""
+        """Including its library's version, from extradata or the first packet."""
         for codec, ending, words in share([("libx264", ".mkv", "x264 - core "), ("libx265", ".ts", "x265 (build "),
                                            ("libx264", ".ts", "x264 - core "), ("libx265", ".mkv", "x265 (build ")], 2):
             if not has_encoder(codec):
@@ -433,7 +433,7 @@ class Steps(JobCase):
                 self.refused(lumeq("segment", plan, "0"), INPUT, words + "1", "here is " + words, "same encoder")
 
     def test_packets_without_times(self):
-        """Their parts cannot be listed, but the film can be measured as a whole."""
+        """Parts cannot be planned ahead, but the film can be measured as a whole."""
         source = self.path("raw.h264")
         ffmpeg("-i", film(), "-c", "copy", "-an", "-f", "h264", source)
         self.refused(lumeq("plan", source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--no-measure"), INPUT,
@@ -465,7 +465,7 @@ class Steps(JobCase):
         self.joined(plan)
 
     def test_in_the_folder_itself(self):
-        """Which is then removed like any other."""
+        """Commands work inside the job's folder, which is then removed."""
         plan = self.plan(film(), parts=1)
         folder = os.path.dirname(plan)
         for step in (("segment", "plan", 0), ("join", "plan")):
@@ -491,7 +491,7 @@ class Steps(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_two_joins_at_once(self):
-        """One waits where it writes, while the other one begins and ends."""
+        """One blocks while it writes; the other one begins and ends meanwhile."""
         plan = self.plan(film(), "--stats", self.path("s.csv"), parts=2)
         self.segments(plan)
         shutil.copytree(os.path.dirname(plan), self.path("kept"))
@@ -527,7 +527,7 @@ class Steps(JobCase):
             self.refused(lumeq(word, cwd=self.folder), USAGE, "./" + word)
 
     def test_nothing_is_read_of_other_users_settings(self):
-        """The options of the plan are all of them, those of a settings file included."""
+        """The plan contains all options, including those of the settings file."""
         settings = self.write("config", b"mode = stretch\nprofile = fog\n")
         plan = self.plan(film(), "--config", settings, "--gamma", "1.5")
         self.assertIn("argument --mode=stretch", self.text(plan))
@@ -579,7 +579,7 @@ class BadInput(JobCase):
                 spoil()
                 self.join_refused("part-00001", "lumeq segment PLAN 1 -y", *words)
                 shutil.copy(self.path("kept"), part)
-        # Of another plan of the same film.
+        # A part of another plan of the same film.
         self.ok("plan", self.source, "-o", self.path("other.mkv"), "--vcodec", "ffv1", "--parts", 3, "--gamma", 2, "-q")
         self.ok("segment", self.path("other.mkv.lumeq/plan"), 1, "-q")
         shutil.copy(self.path("other.mkv.lumeq/part-00001"), part)
@@ -592,7 +592,7 @@ class BadInput(JobCase):
         text = self.text(self.made)
 
         def rewritten(old, new):
-            """With a checksum that is right."""
+            """The plan with a change and a correct checksum."""
             body = text[:text.rindex("end ")].replace(old, new)
             return body + "end %08x\n" % zlib.crc32(body.encode())
 
@@ -618,7 +618,7 @@ class BadInput(JobCase):
         result = lumeq("segment", self.made, "0")
         self.refused(result, INPUT, "curves-00000", "checksum")
 
-    def test_a_part_that_cannot_be_read_is_made_anew(self):
+    def test_a_part_that_cannot_be_read_is_made_again(self):
         self.segments(self.made)
         self.change("part-00001", 100, b"xxxx")
         self.join_refused("part-00001", "checksum")
@@ -648,7 +648,7 @@ class BadInput(JobCase):
         self.assertEqual(self.read("diary.txt"), b"mine")
 
     def refuses_folder(self, words, name="out.mkv"):
-        """Each command, and nothing in the folder has changed."""
+        """Checks that every command refuses the folder and changes nothing in it."""
         plan, job = self.path(name + ".lumeq/plan"), (self.source, "-o", self.path(name), "--vcodec", "ffv1")
         before = {path: os.stat(os.path.join(os.path.dirname(plan), path)) for path in os.listdir(os.path.dirname(plan))}
         for args in (("plan", *job, "-y"), ("plan", *job), (*job, "--jobs", 2, "-y"), (*job, "--jobs", 2),
@@ -681,8 +681,8 @@ class BadInput(JobCase):
             self.refused(result, OUTPUT, "else.mkv.lumeq", "Not a directory")
         self.assertEqual(self.read("else.mkv.lumeq"), b"mine")
 
-    def test_files_that_are_none(self):
-        """Links are not followed, and nobody waits for a FIFO or a device."""
+    def test_links_and_fifos_are_refused(self):
+        """Links are not followed, and FIFOs and devices are not waited for."""
         self.segments(self.made)
         target = self.write("diary.txt", b"mine")
         for name, command in (("plan", ("join", self.made)), ("curves-00000", ("segment", self.made, 0, "-y")),
@@ -711,7 +711,7 @@ class BadInput(JobCase):
             self.refused(lumeq(*way, "-o", self.path("x.mkv"), limit=20), INPUT, "fifo.mkv", "regular file")
 
     def edited(self, old, new):
-        """The plan with this change, and a checksum that is right."""
+        """Changes the plan, with a correct checksum, and returns the old text."""
         text = self.text(self.made)
         body = text[:text.rindex("end ")].replace(old, new, 1)
         self.assertNotEqual(body, text[:text.rindex("end ")])
@@ -720,7 +720,7 @@ class BadInput(JobCase):
         return text
 
     def test_a_plan_that_was_edited(self):
-        """It cannot have options that say where and how it runs, or write anything but its output."""
+        """It cannot contain options about where and how it runs, or write any file but its output."""
         self.segments(self.made)
         precious = self.write("precious.mkv", b"mine")
         for line in ("--overwrite=yes", "-y", "--overwrite", "--network=yes", "--config=" + precious, "--output=" + precious,
@@ -753,7 +753,7 @@ class BadInput(JobCase):
         self.joined(self.made)
 
     def test_an_edited_plan_replaces_no_statistics(self):
-        """-y of a join is for the output alone."""
+        """-y of a join applies only to the output."""
         precious = self.write("precious.csv", b"mine")
         self.edited("\nargument ", "\nstats %s\nargument " % precious)
         for part in range(3):
@@ -765,7 +765,7 @@ class BadInput(JobCase):
         self.assertEqual(len(self.read("precious.csv").splitlines()), 101)
 
     def test_a_folder_that_was_moved(self):
-        """Or copied: its film is not the output that is there."""
+        """A moved or copied job does not replace the existing output."""
         self.segments(self.made)
         self.write("out.mkv", b"old")
         shutil.copytree(self.job, self.path("copy.mkv.lumeq"))
@@ -880,8 +880,7 @@ class Run(JobCase):
         self.assertEqual(percent, sorted(percent))
 
     def kill(self, process, after, alone=False):
-        """SIGKILL, for the run and what it has started, or for the run alone: the others end as they may. Answers
-        whether it came before the end."""
+        """Sends SIGKILL to the run and its children, or to the run alone. Returns whether it was still running."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(after)
         for pid in [process.pid] + ([] if alone else self.children(process)):
@@ -892,7 +891,7 @@ class Run(JobCase):
         return process.returncode == -signal.SIGKILL
 
     def test_goes_on_after_a_kill(self):
-        """At random moments, again and again, until it is done."""
+        """Kills it at random moments, repeatedly, until the job is done."""
         one = self.film_frames()
         numbers = random.Random(SEED)
         kills = 0
@@ -910,12 +909,12 @@ class Run(JobCase):
             os.unlink(self.path("out.mkv"))
 
     def film_line(self):
-        """What tells that a film is about to become the output: that which is there."""
+        """The line of "joining" that identifies the existing output as the job's film."""
         about = os.stat(self.path("out.mkv"))
         return b"film %d %d %d\n" % (about.st_ino, about.st_size, about.st_mtime_ns)
 
     def length(self):
-        """Of a whole job, in seconds."""
+        """The duration of a whole job in seconds."""
         if not Run.a_job:
             began = time.monotonic()
             self.assertEqual(finish(self.job("-q", "-y")).code, DONE)
@@ -954,7 +953,7 @@ class Run(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_synced_before_it_has_a_name(self):
-        """What is there after a power cut is whole: each file is on the disk before it gets its name, the folder then."""
+        """Every file is synced before its rename, and the folder after it."""
         log = self.path("log")
         env = environment()
         env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, FAULTY_DISK_LOG=log)
@@ -973,8 +972,8 @@ class Run(JobCase):
         self.assertIn(self.path("out.mkv.lumeq"), synced)
 
     def lose_what_is_not_synced(self, log, numbers):
-        """What a power cut may do, when all processes are gone: names that a folder got since it was synced may be gone
-        again, and files that were never synced have lost their ends, or all that was in them."""
+        """Simulates a power cut after all processes are gone: renames since the folder's last sync may be undone, and
+        unsynced files are truncated."""
         synced, named = set(), []
         for line in read_or_nothing(log).splitlines():
             call, _, path = line.partition(" ")
@@ -993,8 +992,8 @@ class Run(JobCase):
                     os.truncate(path, numbers.choice((0, os.path.getsize(path) // 2)))
 
     def cut_power(self, numbers, length):
-        """Some time after there is a plan, of a job that takes so many seconds. Answers whether it came before the
-        end."""
+        """Cuts the power at a random moment after the plan, of a job that takes `length` seconds. Returns whether the
+        job was still running."""
         log = self.path("out.log")
         env = environment()
         env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, FAULTY_DISK_LOG=log)
@@ -1032,7 +1031,7 @@ class Run(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_a_full_disk_that_has_room_again(self):
-        """It fills while a part is written, and then at the join."""
+        """The disk fills while a part is written, and again at the join."""
         env = environment()
         env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
@@ -1045,7 +1044,7 @@ class Run(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_two_at_once(self):
-        """One waits where it writes the plan, or a part, while the other one begins and ends."""
+        """One blocks while it writes the plan or a part; the other one begins and ends meanwhile."""
         one = self.film_frames()
         for name in (".plan-", ".part-00001"):
             with self.subTest(name), self.waits(name) as env:
@@ -1112,7 +1111,7 @@ class Run(JobCase):
         self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
 
     def test_statistics_that_are_missing(self):
-        """Or the report: killed between the output's name and theirs."""
+        """The run was killed after renaming the output, before the statistics or the report."""
         rows, report = self.path("s.csv"), self.path("r.json")
         film_ = (simple(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "--report", report)
         self.ok("plan", *film_, "-q")
@@ -1132,7 +1131,7 @@ class Run(JobCase):
             self.assertEqual(self.files(), ["kept", "out.mkv", "r.json", "s.csv"])
 
     def test_whole_but_not_said_to_be(self):
-        """Killed between the output's name and the end of the folder."""
+        """The run was killed after renaming the output, before removing the folder."""
         plan = self.plan(film())
         self.segments(plan)
         os.makedirs(self.path("kept"))
@@ -1146,7 +1145,7 @@ class Run(JobCase):
         self.assertFalse(os.path.exists(os.path.dirname(plan)))
 
     def test_another_film_in_its_place(self):
-        """A join was killed before the output had its name, and somebody else's film gets that."""
+        """A join was killed before its rename, and somebody else's film took the output's name."""
         plan = self.plan(film())
         self.segments(plan)
         self.write("out.mkv.lumeq/joining", b"film 1 2 3\nfilm 4 5 6\n")
@@ -1160,7 +1159,7 @@ class Run(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_a_job_that_fails_before_its_plan(self):
-        """The old film is not taken for that of the job."""
+        """The old output does not count as the job's."""
         job = (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2)
         for how in (("--vopt", "b=1M"), ("--vopt", "nonsense=1"), "kill"):
             with self.subTest(how):
@@ -1181,7 +1180,7 @@ class Run(JobCase):
                 self.assertEqual(self.files(), ["out.mkv"])
 
     def test_a_job_whose_input_was_missing(self):
-        """It comes back, as that on a disk that was not mounted, and the old film is newer."""
+        """The input comes back, as after mounting a disk; the old output is newer."""
         source = self.path("in.mp4")
         shutil.copy(film(), source)
         os.utime(source, ns=(0, 0))
@@ -1195,7 +1194,7 @@ class Run(JobCase):
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
 
     def test_a_job_that_lost_its_plan(self):
-        """Its parts say that it never ended; a folder that is left with other files does not."""
+        """Left parts show that the job never ended; a folder with only other files does not."""
         job = (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
         plan = self.plan(film())
         self.segments(plan)
@@ -1211,7 +1210,7 @@ class Run(JobCase):
 
 @unittest.skipUnless(PROGRAM, "FAKE_GPU_PROGRAM names no program with made-up GPUs")
 class Devices(JobCase):
-    """Each process loses its GPU after five frames, or that of one number does."""
+    """Each process loses its GPU after five frames, or only the GPU of one number is lost."""
 
     def run_with(self, *args, only=None, when="FAKE_GPU_LOST"):
         env = dict(environment(), FAKE_GPU_LOG=self.path("log"), **{when: "5"})
@@ -1228,7 +1227,7 @@ class Devices(JobCase):
         return result
 
     def log(self):
-        """Of each process, the number of its GPU, and the frames that came back from it."""
+        """For each process, the number of its GPU, and how many frames came back from it."""
         return [tuple(map(int, line.split())) for line in read_or_nothing(self.path("log")).splitlines()]
 
     def test_another_takes_over(self):
@@ -1260,7 +1259,7 @@ class Devices(JobCase):
         return self.run_with("measure", plan, part, *options, when="FAKE_GPU_LOST_MEASURES")
 
     def test_a_part_that_is_measured_by_itself(self):
-        """As one that is written."""
+        """Like a part that is written."""
         plan = self.plan(film(), "--no-measure", parts=2)
         for part in (0, 1):
             self.refused(self.measure(plan, part, "--backend", "cuda", "-q"), USAGE, "it was lost",
@@ -1275,7 +1274,7 @@ class Devices(JobCase):
         self.assertEqual(frames(self.joined(plan)), self.film_frames())
 
     def test_the_film_is_measured_by_one_of_those_named(self):
-        """Which is lost: the CPU goes on, as in one run."""
+        """That GPU is lost: the CPU continues, as in one run."""
         result = self.run_with(film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2, "--devices", "2,1",
                                only=2, when="FAKE_GPU_LOST_MEASURES")
         self.assertEqual(result.code, DONE, str(result))

@@ -1,4 +1,4 @@
-"""What is done to the picture by options: profiles, modes, strength, chroma, dither, bars, HDR."""
+"""Options that change the look: profiles, modes, strength, chroma, dither, bars, HDR."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ def lossless_hdr(transfer):
 
 class Look(Case):
     def frames(self, *args, source=None):
-        """A run's pixels, all of them."""
+        """All pixels of a run."""
         output = self.path("out.nut")
         self.ok(source or simple(), "-o", output, "-y", "--vcodec", "ffv1", *args)
         return raw(output)
@@ -89,12 +89,12 @@ class Look(Case):
     def test_strength_is_literal_or_automatic(self):
         auto = self.frames()
         self.assertEqual(auto, self.frames("--strength", "auto"))
-        # Dull as the clip is, it needs all of what auto has to give.
+        # The clip is so dull that auto chooses its full strength.
         self.assertEqual(self.frames("--strength", 0), self.frames("--mode", "off"))
         self.assertNotEqual(self.frames("--strength", 1), auto)
 
     def test_limit(self):
-        """Luma is bounded by the source's, whatever makes the curve, and unlimited it is not."""
+        """With --limit, luma is bounded by the source's, whatever makes the curve; without, it is not."""
         noise = "geq=lum='%s+%s*X/256+mod(X*7+Y*13+N*5\\,9)':cb=128:cr=128"
         for name, light in ("bright", (150, 60)), ("dark", (20, 40)):
             source = clip("limit-%s.mkv" % name, *FFV1, seconds=0.3,
@@ -120,7 +120,7 @@ class Look(Case):
                             self.assertLessEqual(max(a - b for a, b in zip(before, after)), 1)
 
     def test_denoise(self):
-        """Only noisy video that is lifted knows it."""
+        """It affects only noisy video that is lifted."""
         self.assertEqual(self.frames("--denoise", "off"), self.frames())
         noisy = Store.path("noisy-night.mkv")
         if not os.path.exists(noisy):
@@ -155,7 +155,7 @@ class Look(Case):
             self.assertNotIn("--denoise", self.ok(*args, "--null").err)
 
     def test_summary_says_what_was_done(self):
-        """In one line, the same in one pass, in two, and in parts; nothing with -q."""
+        """One line, the same in one pass, two passes and parts; none with -q."""
         noise = "color=0x101010:s=160x90:r=25,noise=alls=12:allf=t"
         dark = clip("dark-ramp.mkv", *FFV1, source=RAMP.replace("80+X/8", "16+X/6"))
         page = clip("page.mkv", *FFV1, source="color=white:s=256x64:r=25,drawgrid=w=20:h=20:t=2:c=black")
@@ -231,7 +231,7 @@ class Look(Case):
         self.assertNotEqual(self.frames("--mode", "clahe", "--tiles", "2x3"), looks[1])
 
     def test_light_that_wavers_in_haze(self):
-        """A hazy texture whose light goes up and down by three codes."""
+        """A hazy texture whose brightness varies by three codes."""
         lum = "120+24*sin(X/5)*cos(Y/7)+20*X/W+3*sin(N*1.3)"
         source = clip("wavers.mkv", *FFV1, seconds=2, source="color=gray:size=320x192,format=gray,geq=lum='%s',"
                       "format=yuv420p" % lum)
@@ -264,7 +264,7 @@ class Look(Case):
 
     def test_dither_is_for_lossless_output(self):
         ramp = clip("ramp.mkv", *FFV1, source=RAMP, seconds=0.2)
-        # What is lifted is dithered in any case.
+        # Lifted video is always dithered.
         literal = ("--strength", "0.8")
         on, off = (self.frames("--dither", value, *literal, source=ramp) for value in ("on", "off"))
         self.assertNotEqual(on, off)
@@ -294,12 +294,12 @@ class Look(Case):
             self.assertEqual(before[:bar], after[:bar])
             self.assertEqual(before[-bar:], after[-bar:])
             self.assertNotEqual(before, after)
-        # What is in them does not count: the picture is what it is without them.
+        # The bars' content has no influence: the picture equals one without bars.
         bare = clip("bare.mkv", *FFV1, size="320x180", seconds=0.4, filters="crop=320:120")
         self.assertEqual([y[bar:-bar] for y in out.luma], Picture(self.lossless(bare)).luma)
         self.assertNotEqual(out.luma, Picture(self.lossless(boxed, "--bars", "ignore")).luma)
 
-    # ---- before the noise is known ----
+    # ---- before the noise is measured ----
 
     def light(self, source, *options):
         """The mean luma of each frame, before and after."""
@@ -307,7 +307,7 @@ class Look(Case):
         return mean(source), mean(self.lossless(source, *options))
 
     def test_a_covered_lens_is_black_in_one_pass(self):
-        # What two passes know of its noise, one pass is to know from the first frame on.
+        # One pass must decide from the first frame as two passes do.
         lens = clip("lens.mkv", *FFV1, seconds=0.4, source="color=0x020202:size=320x180:rate=25,format=gray,"
                     "noise=alls=10:allf=t:all_seed=1,format=yuv420p")
         before, after = self.light(lens, "--two-pass", "off")
@@ -315,7 +315,7 @@ class Look(Case):
             self.assertLess(after[frame], before[frame] + 3, frame)
 
     def test_a_picture_by_itself_is_no_covered_lens(self):
-        # As narrow as noise: of a video's first frame nobody knows, a picture stays what it is.
+        # As narrow as noise: a video's first frame may be a covered lens, a single picture is not.
         narrow = "color=black:size=320x64:rate=25,format=gray,geq=lum='18+X/20',format=yuv420p"
         video = clip("narrow.mkv", *FFV1, seconds=0.2, source=narrow)
         picture = clip("narrow.mkv", *FFV1, "-frames:v", "1", seconds=0.2, source=narrow)
@@ -328,7 +328,7 @@ class Look(Case):
     # ---- metering ----
 
     def test_the_curve_is_made_for_what_is_metered(self):
-        # Left a picture, right the same in another light: each is the other's part.
+        # The same picture twice, in different light; each half is metered in turn.
         both = clip("halves.mkv", *FFV1, size="320x180", seconds=0.4,
                     filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack")
         for part, crop in (("0,0,320,180", "crop=320:180:0:0"), ("320,0,320,180", "crop=320:180:320:0")):
@@ -336,7 +336,7 @@ class Look(Case):
                 half = clip("half%s.mkv" % part[0], *FFV1, size="320x180", seconds=0.4,
                             filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack," + crop)
                 left = int(part.split(",")[0])
-                # A literal strength: a filter would look across the edge.
+                # A fixed strength turns the filter off, which would reach across the edge.
                 args = ("--bars", "ignore", "--dither", "off", "--strength", "0.8")
                 metered = Picture(self.lossless(both, "--meter", part, *args))
                 alone = Picture(self.lossless(half, *args))
@@ -395,7 +395,7 @@ class Look(Case):
     # ---- what the defaults promise, on the bundled clip ----
 
     def rows(self):
-        """Its statistics, made once."""
+        """The clip's statistics, made once."""
         path = Store.path("rows.jsonl")
         if not os.path.exists(path):
             self.ok(SMALL if SHORT else SAMPLE, "--null", "--stats", path)

@@ -1,4 +1,4 @@
-"""--lookahead and --deflicker: a second decoder measures ahead, and curves know what follows."""
+"""--lookahead and --deflicker: a second decoder measures ahead, so that curves know later frames."""
 
 import itertools
 import json
@@ -12,15 +12,15 @@ AHEAD = "lumeq: lookahead: "
 NOT_AHEAD = "lumeq: no lookahead: "
 OTHER_FRAME = "the lookahead has no curve for frame"
 
-# Half dark, half bright, with a cut in between: curves that know what comes differ from others.
+# Half dark, half bright, with a cut in between: a lookahead changes the curves before it.
 CUT = ("testsrc2=size=160x90:rate=25:duration=1,lutyuv=y='16+val/6'[a];"
        "testsrc2=size=160x90:rate=25:duration=1,lutyuv=y='120+val/3'[b];[a][b]concat")
-# A source whose light pumps by some 10 codes, thrice a second.
+# A source whose brightness varies by some 10 codes, three times a second.
 PUMPING = "testsrc2=size=160x90:rate=25,lutyuv=y='64+val/4',eq=brightness='0.05*sin(2*PI*n/8)':eval=frame"
 
 
 def large_clip():
-    """Pictures that are decoded one by one, and many times what is read of a file to open it."""
+    """Intra-coded pictures, much larger than what FFmpeg reads to open the file."""
     return clip("pictures.mkv", "-c:v", "png", "-pred", "none", "-compression_level", "0", seconds=8,
                 source="color=0x404040:size=240x136:rate=25,format=rgb24,noise=alls=100:allf=t+u")
 
@@ -30,7 +30,7 @@ QUICK = ("--preset", "ultrafast", "--crf", "45", "--pix-fmt", "source")
 
 class Lookahead(Case):
     def looks(self, result):
-        """Whether it looked ahead, by what -v says."""
+        """Whether it looked ahead, according to -v."""
         said = [line for line in result.lines if AHEAD in line or NOT_AHEAD in line]
         self.assertEqual(len(said), 1, str(result))
         return AHEAD in said[0]
@@ -118,7 +118,7 @@ class Choice(Lookahead):
         self.ok(simple(), "-o", out, "--deflicker", "0", "--lookahead", "0")
 
     def test_settings_file(self):
-        """What it says is meant for the runs that can."""
+        """Its settings apply only to runs that can look ahead."""
         settings = self.write("config", b"lookahead = 10\ndeflicker = 0.5\n")
         result = self.ok(simple(), "--null", "--config", settings, "-v")
         self.assertTrue(self.looks(result))
@@ -144,7 +144,7 @@ class Frames(Lookahead):
         self.assertEqual(len(frame_times(two)), 25)
 
     def test_pipe(self):
-        """The bits of a file, whether it comes at once or in trickles."""
+        """The same bits as from a file, whether the pipe is fast or slow."""
         source = clip("cut.ts", *X264, "-c:a", "aac", source=CUT, seconds=2, sound=2)
         with open(source, "rb") as f:
             data = f.read()
@@ -162,7 +162,7 @@ class Frames(Lookahead):
             self.assertEqual(packets(self.path(name)), packets(self.path("plain.mkv")), name)
 
     def test_large_pipe(self):
-        """Of video that takes much memory less is known ahead, and no more is kept than is said."""
+        """For large video the lookahead is shorter, and memory stays within the stated limit."""
         source = "testsrc2=size=1920x1080:rate=25"
         feed = subprocess.Popen(["ffmpeg", "-v", "error", "-f", "lavfi", "-t", "6", "-i", source, "-pix_fmt", "yuv420p",
                                  "-f", "yuv4mpegpipe", "-"], stdout=subprocess.PIPE)
@@ -195,7 +195,7 @@ class Frames(Lookahead):
         self.assertEqual(len(set(outputs)), 1)
 
     def test_parts(self):
-        """Only what is asked for is measured: what follows it has no effect."""
+        """Only the requested part is measured: later frames have no effect."""
         dark = "testsrc2=size=160x90:rate=25,lutyuv=y='16+val/6'"
         options = ("-c:v", "libx264", "-qp", "0", "-g", "10", "-c:a", "aac")
         a, b = (clip("after%d.mkv" % i, *options, seconds=4, sound=4,
@@ -211,7 +211,7 @@ class Frames(Lookahead):
                 self.assertEqual(*(hashlib.md5(o).hexdigest() for o in outputs))
 
     def test_kinds_of_input(self):
-        """Depths, sizes that change within the file, chroma, rotation: both decoders see the same frames."""
+        """Depths, chroma and ranges: both decoders see the same frames."""
         sources = (clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le"),
                    clip("gray.mkv", *FFV1, "-pix_fmt", "gray"),
                    clip("rgb.mkv", "-c:v", "png"),
@@ -240,7 +240,7 @@ class Frames(Lookahead):
             self.assertEqual([row[key] for row in rows], [row[key] for row in one], key)
 
     def test_deflicker_alone(self):
-        """--mode off leaves the picture alone but for its light, which colour follows."""
+        """With --mode off only the brightness changes, and colour follows."""
         source = clip("light.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=2,
                       source="testsrc2=size=160x90:rate=25,format=yuv420p,geq=lum='16+(lum(X,Y)-16)*(0.6+0.15*"
                       "sin(N*PI/4))':cb='128+(cb(X,Y)-128)*(0.6+0.15*sin(N*PI/4))':cr='128+(cr(X,Y)-128)*"
@@ -281,7 +281,7 @@ class Frames(Lookahead):
 
 class Course(Lookahead):
     def positions(self, process, path):
-        """How far each of the program's files on the input was read."""
+        """The position of each of the program's descriptors of the input."""
         found, folder = [], "/proc/%d/" % process.pid
         try:
             for fd in os.listdir(folder + "fd"):
@@ -293,7 +293,7 @@ class Course(Lookahead):
         return found
 
     def has_begun(self, process):
-        """Whether it measures: before that the input may have been read to its end to find out how long it is."""
+        """Whether the lookahead thread runs: opening may read the whole input before."""
         folder = "/proc/%d/task/" % process.pid
         try:
             for thread in os.listdir(folder):
@@ -305,8 +305,8 @@ class Course(Lookahead):
             return False
 
     def repeated(self, once, what):
-        """A run that once() has stopped where it is wanted. On a busy machine it may be past that before anybody looks:
-        then it comes to its end, and another one is begun."""
+        """Starts runs until once() has stopped one in time; on a busy machine a run may get too far before it is
+        stopped."""
         before = self.files()
         for _ in range(20):
             process, is_there = once()
@@ -318,8 +318,7 @@ class Course(Lookahead):
         self.fail(what)
 
     def stopped(self, source, share, *options):
-        """A run that stands still where so much of the input is measured, and its first tenth equalized at most: what
-        the input has to show is shorter than the lookahead."""
+        """Stops a run when this share of the input is measured and at most a tenth is equalized."""
         size = os.path.getsize(source)
 
         def once():
@@ -340,7 +339,7 @@ class Course(Lookahead):
         return self.repeated(once, "too much is equalized")
 
     def own(self):
-        """The clip, to be changed."""
+        """A copy of the clip that may be changed."""
         shutil.copy(large_clip(), self.path("in.mkv"))
         return self.path("in.mkv")
 
@@ -383,7 +382,7 @@ class Course(Lookahead):
                 self.assertEqual(self.files(), ["in.mkv"])
 
     def test_changed_after_the_lookahead(self):
-        """Also where the frames have the times and sizes that they had."""
+        """Even if the frames have the same times and sizes."""
         source = self.own()
         process = self.stopped(source, 1)
         os.utime(source)
@@ -391,14 +390,14 @@ class Course(Lookahead):
         self.assertEqual(self.files(), ["in.mkv"])
 
     def test_deleted_in_between(self):
-        """What is open can still be read."""
+        """An open file can still be read."""
         source = self.own()
         process = self.stopped(source, 0.3)
         os.unlink(source)
         self.assertEqual(self.go_on(process).code, DONE)
 
     def spoil(self, path, share):
-        """One picture is none any more; size and time of the file stay."""
+        """Damages one picture; the file keeps its size and time."""
         state = os.stat(path)
         with open(path, "r+b") as f:
             at = int(state.st_size * share)
@@ -435,7 +434,7 @@ class Course(Lookahead):
         self.assertEqual(frame_times(self.path("out.mkv")), frame_times(self.path("one.mkv")))
 
     def empty_out(self, path, begin, end):
-        """Whole pictures of a transport stream become packets of nothing, whose counter does not tell."""
+        """Replaces whole pictures of a transport stream by null packets, which the packet counters do not reveal."""
         state = os.stat(path)
         with open(path, "rb") as f:
             data = bytearray(f.read())
@@ -451,14 +450,14 @@ class Course(Lookahead):
         os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
 
     def pictures(self):
-        """Of a transport stream."""
+        """A transport stream of intra-coded pictures."""
         source = self.path("in.ts")
         shutil.copy(clip("pictures.ts", "-c:v", "mpeg2video", "-q:v", "1", "-g", "1", seconds=8,
                          source="color=gray:size=320x180:rate=25,noise=c0s=100:c0f=t+u"), source)
         return source
 
     def test_other_frames_without_damage(self):
-        """Then it is another file, whatever its size and time say."""
+        """The file must have changed, whatever its size and time."""
         source = self.pictures()
         process = self.stopped(source, 0.8)
         self.empty_out(source, 0.6, 0.65)

@@ -1,4 +1,4 @@
-"""Data that cameras store beside the pictures (place, speed, sensors) is kept, or one line says that it is not."""
+"""Data that cameras store beside the pictures (place, speed, sensors) is kept, or a message says that it is not."""
 
 import os
 import re
@@ -19,7 +19,7 @@ def number(n):
 
 
 def sei(hevc, messages):
-    """A NAL unit of (type, payload), by Rec. ITU-T H.264 and H.265, 7.3."""
+    """A NAL unit with (type, payload), by Rec. ITU-T H.264 and H.265, 7.3."""
     body = b"".join(number(kind) + number(len(payload)) + payload for kind, payload in messages) + b"\x80"
     escaped, zeros = bytearray(), 0
     for byte in body:
@@ -32,7 +32,7 @@ def sei(hevc, messages):
 
 
 def with_sei(stream, hevc, make):
-    """An Annex B stream with make(n) before the first slice of the nth picture in it."""
+    """An Annex B stream with make(n) before the first slice of its nth picture."""
     out, count = b"", 0
     for unit in re.split(b"\0?\0\0\x01", stream)[1:]:
         is_slice = unit[0] >> 1 & 63 < 32 if hevc else unit[0] & 31 in (1, 5)
@@ -50,7 +50,7 @@ def stream(hevc, *options, seconds=0.4):
 
 
 def user_data(path):
-    """Of each frame in order of display, [(UUID, hexadecimal data), ...]."""
+    """For each frame in display order, [(UUID, hexadecimal data), ...]."""
     p = subprocess.run(["ffmpeg", "-hide_banner", "-nostdin", "-i", path, "-fps_mode", "passthrough", "-vf", "showinfo",
                         "-f", "null", "-"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True, timeout=LIVENESS)
     frames = []
@@ -70,7 +70,7 @@ class UserData(Case):
         return [[d for d in frame if d[0] not in SIGNATURES] for frame in user_data(path)]
 
     def test_is_kept(self):
-        """Each piece once and on its own frame, whoever encodes; the old encoder's signature is not."""
+        """Each piece is kept once on its own frame, with any encoder; the old encoder's signature is dropped."""
         for source in (self.source("a.h264", self.place), self.source("a.hevc", self.place, hevc=True)):
             wanted = self.own(source)
             self.assertEqual([len(frame) for frame in wanted], [2] * 10)
@@ -90,7 +90,7 @@ class UserData(Case):
         self.assertEqual(self.own(self.path("o.mp4")), self.own(source))
 
     def test_any_size(self):
-        """Sizes around those of the number in the message, and bytes that look like start codes."""
+        """Sizes around those that the length field wraps at, and bytes that look like start codes."""
         sizes = (16, 17, 239, 240, 254, 255, 256, 510, 511, 5000)
         make = lambda n: [(5, (bytes([0, 0, n % 4]) * 2000)[:sizes[n]])]
         source = self.source("a.h264", make)
@@ -107,7 +107,7 @@ class UserData(Case):
         self.assertNotIn("left out", result.err)
 
     def test_captions(self):
-        """They stay as well."""
+        """Captions are kept as well."""
         caption = lambda n: [(4, b"\xb5\0\x31GA94\x03\x44\xff" + bytes([0xfc, 0x80 + n, 0x80]) * 4 + b"\xff")]
         self.ok(self.source("a.h264", caption), "-o", self.path("o.mkv"), "--preset", "ultrafast")
         found = probe(self.path("o.mkv"), "-show_frames", "-show_entries", "frame=side_data_list")["frames"]
@@ -115,7 +115,7 @@ class UserData(Case):
                           for f in found], [["ATSC A53 Part 4 Closed Captions"]] * 10)
 
     def test_dynamic_brightness(self):
-        """One line says that HDR10+ is dropped: no container of FFmpeg 5.1 would hold it."""
+        """A message says that HDR10+ is dropped: no container of FFmpeg 5.1 would hold it."""
         bits = "".join(format(value, "0%db" % size) for value, size in (
             (0xb5, 8), (0x3c, 16), (1, 16), (4, 8), (1, 8), (1, 2), (400, 27), (0, 1), (1000, 17), (1000, 17), (1000, 17),
             (100, 17), (0, 4), (5, 10), (0, 1), (0, 1), (0, 1)))
@@ -150,13 +150,13 @@ def pes(data, pts):
 
 
 def packet(pid, payload, counter):
-    """One of 188 bytes, by ISO/IEC 13818-1."""
+    """A packet of 188 bytes, by ISO/IEC 13818-1."""
     room = 184 - len(payload) - 1
     return struct.pack(">BHBB", 0x47, 0x4000 | pid, 0x30 | counter & 15, room) + b"\0" + b"\xff" * (room - 1) + payload
 
 
 def with_data(ts, descriptor, units, every):
-    """A transport stream with one more track of private data: a unit before every nth picture."""
+    """A transport stream with a track of private data: one unit before every nth picture."""
     out, count, sent, program = [], 0, 0, None
     for at in range(0, len(ts), 188):
         p = ts[at:at + 188]
@@ -195,7 +195,7 @@ class Klv(Case):
         self.assertEqual(data, b"".join(PIECES))
 
     def spread(self):
-        """Numbers of pictures that the pieces come after in the file."""
+        """The numbers of the pictures before each unit in the file."""
         numbers, pictures = [], 0
         for p in contents(self.path("o.ts"))["packets"]:
             pictures += p["codec_type"] == "video"

@@ -1,4 +1,4 @@
-"""INPUT and OUTPUT are plain file names, whatever is in them."""
+"""INPUT and OUTPUT are plain file names, whatever characters they have."""
 
 import os
 import re
@@ -75,7 +75,7 @@ class Names(Case):
                "abc\u202etxt.exe\u2066\u200f\u061c")
 
     def plain(self, result):
-        """Lines of the program's own, and nothing in them that a terminal obeys."""
+        """Checks that lines are the program's own and have no control sequences."""
         self.assertRegex(result.err, r"\A(lumeq: [^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                                      r"\ud800-\udfff]*\n)*\Z")
         for line in result.lines:
@@ -118,13 +118,13 @@ class Names(Case):
         self.ok(self.path("clip"), "-o", self.path("out"), "--format", "mkv", "--frames", 2)
 
     def test_wrong_extension(self):
-        """What is in the file counts."""
+        """The file's content decides."""
         for name in ("clip.mkv", "clip.txt", "clip.jpg", "clip.m3u8", "clip.mp3"):
             with self.subTest(name):
                 shutil.copy(simple(), self.path(name))
                 self.ok(self.path(name), "--null")
 
     def test_references_are_not_followed(self):
-        """A file is read alone: one that points to another is not a way to that one."""
+        """A file that refers to others does not open them."""
         text = "ffconcat version 1.0\nfile '%s'\n" % simple()
         self.refused(lumeq(self.write("a.mp4", text.encode()), "--null"), INPUT)

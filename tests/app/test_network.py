@@ -19,12 +19,12 @@ from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITI
                     wait_for)
 from window import MISSING, WindowCase
 
-SILENCE = 2  # seconds that a server may be silent, where that is what is tested
+SILENCE = 2  # seconds of silence that tests of timeouts allow
 IMPATIENT = ("--network", "--network-timeout", SILENCE)
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder. `cut`: the connection ends after so many bytes; `ranges`: parts may be asked for."""
+    """Serves a folder. `cut`: the connection ends after this many bytes; `ranges`: ranges are supported."""
     cut = None
     tls = None
     ranges = False
@@ -65,7 +65,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 class NetworkCase(Case):
     def serve(self, folder, **settings):
-        """A web server of the folder; answers its URL without a slash."""
+        """Starts a web server for the folder; returns its URL without a slash."""
         handler = type("Of", (Handler,), settings)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder))
         server.daemon_threads = True
@@ -81,14 +81,14 @@ class NetworkCase(Case):
         return self.serve(os.path.dirname(path), **settings) + "/" + os.path.basename(path)
 
     def same(self, a, b):
-        """All packets, their times included."""
+        """Checks that all packets are the same, with their times."""
         a, b = self.path(a), self.path(b)
         self.assertEqual(len(streams(a)), len(streams(b)))
         for i in range(len(streams(a))):
             self.assertEqual(packets(a, str(i)), packets(b, str(i)))
 
     def listen(self, serve):
-        """Gives every connection to serve(connection) in turn, and keeps them open; answers the port."""
+        """Calls serve(connection) for each connection, in order, and keeps them open; returns the port."""
         listener = socket.create_server(("127.0.0.1", 0))
         kept = []
 
@@ -101,7 +101,7 @@ class NetworkCase(Case):
                 pass
 
         def close():
-            # Closing does not wake who waits in accept(): the port would go on listening.
+            # close() alone does not wake accept(): the port would stay open.
             listener.shutdown(socket.SHUT_RDWR)
             for connection in kept:
                 try:
@@ -117,11 +117,11 @@ class NetworkCase(Case):
         return listener.getsockname()[1]
 
     def silent_server(self, greeting=b""):
-        """Accepts, says the greeting, and then nothing; answers its port."""
+        """Accepts, sends the greeting, and then nothing; returns its port."""
         return self.listen(lambda connection: connection.sendall(greeting))
 
     def full_server(self):
-        """Has no room for another connection, and accepts none; answers its port."""
+        """Never accepts, and its queue is full; returns its port."""
         listener = socket.create_server(("127.0.0.1", 0), backlog=0)
         self.addCleanup(listener.close)
         for _ in range(3):
@@ -132,7 +132,7 @@ class NetworkCase(Case):
         return listener.getsockname()[1]
 
     def bound(self, port):
-        """Waits until somebody, lumeq, has the port."""
+        """Waits until lumeq has opened the port."""
         def look():
             for table in ("tcp", "udp"):
                 with open("/proc/net/" + table, encoding="ascii") as f:
@@ -300,7 +300,7 @@ class Headless(NetworkCase):
         self.assertLess(time.monotonic() - begin, SOON)
 
     def send(self, url, *args, seconds=4):
-        """An MPEG transport stream as it happens."""
+        """Sends an MPEG transport stream in real time."""
         process = subprocess.Popen(
             ["ffmpeg", "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30", "-t",
              str(seconds), "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", "15", *args, url],
@@ -325,7 +325,8 @@ class Headless(NetworkCase):
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60 / SLOWER)
 
     def serve_rtsp(self, stream, seconds=0):
-        """One session that sends a transport stream in the connection itself, within so much time; answers its URL."""
+        """Serves one RTSP session that sends a transport stream in its connection, within `seconds`; returns the
+        URL."""
         sdp = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 33\r\na=control:track\r\n"
         more = {"OPTIONS": "Public: DESCRIBE, SETUP, PLAY, TEARDOWN\r\n",
                 "DESCRIBE": "Content-Type: application/sdp\r\nContent-Length: %d\r\n" % len(sdp),
@@ -366,7 +367,7 @@ class Headless(NetworkCase):
             self.assertEqual("Redirecting to rtsp://...@127.0.0.1" in result.err, more == ("-v",), str(result))
 
     def test_rtsp_in_real_time(self):
-        """Looking for tracks may take longer than a server may be silent."""
+        """Probing for tracks may take longer than the server timeout."""
         path = clip("slow.ts", *X264, "-g", "100", seconds=8)
         with open(path, "rb") as f:
             data = f.read()
@@ -375,7 +376,7 @@ class Headless(NetworkCase):
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 20)
 
     def test_joined_in_the_middle(self):
-        """What comes before the first keyframe, and what is shown before it in an open group, is left out, and no
+        """Frames before the first keyframe, or shown before it in an open group, are dropped without counting as
         damage."""
         for name, more in (("closed", ()), ("open", ("-x264-params", "open-gop=1:bframes=3:b-adapt=0:scenecut=0"))):
             with self.subTest(name):
@@ -402,7 +403,7 @@ class Headless(NetworkCase):
         self.assertEqual(self.asked, [])
 
     def test_a_sender_that_calls(self):
-        """tcp:// and srt:// to what listens."""
+        """tcp:// and srt:// as listeners."""
         for scheme in ("tcp", "srt"):
             with self.subTest(scheme):
                 port = self.free_port()
@@ -413,7 +414,7 @@ class Headless(NetworkCase):
                 self.send("%s://127.0.0.1:%d%s" % (scheme, port, its), "-f", "mpegts", seconds=2)
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
-                # What is sent before the receiver is ready is lost: more on a slow machine.
+                # Data sent before the receiver is ready is lost: more on a slow machine.
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 10)
 
 

@@ -1,5 +1,5 @@
-"""How an input is opened: given up at a signal and after a time, and refused by the limit that it
-exceeds or the failure that it meets, which are no damage."""
+"""Opening an input: ended by a signal or a timeout, and refused with the limit or failure, which do not count as
+damage."""
 
 import struct
 import time
@@ -14,13 +14,13 @@ FAULTS = os.environ.get("FAULTS_LIBRARY", "")
 
 
 def element(name, data):
-    """Of Matroska."""
+    """A Matroska element."""
     return bytes.fromhex(name) + (len(data) | 1 << 56).to_bytes(8, "big") + data
 
 
 def with_tags(path, count):
-    """The Matroska file with so many tags: FFmpeg compares each with all before it, and looks at
-    nothing else meanwhile."""
+    """The Matroska file with this many tags: FFmpeg compares each with all before it, and checks no signal
+    meanwhile."""
     data = read_bytes(path)
     tags = b"".join(element("67c8", element("45a3", b"K%07d" % i) + element("4487", b"v")) for i in range(count))
     segment = data.index(bytes.fromhex("18538067"))
@@ -29,7 +29,7 @@ def with_tags(path, count):
 
 
 class Tags(Case):
-    """FFmpeg compares each tag with all before it, in its muxers too, where no signal is looked at."""
+    """FFmpeg compares each tag with all before it, in muxers as well, and checks no signal meanwhile."""
 
     def test_the_first_ones_are_kept(self):
         for kind, count in some((("mkv", 1003), ("mp4", 1003), ("mkv", 900))):
@@ -52,13 +52,13 @@ class Tags(Case):
 
 
 class Stuck(Case):
-    """What would take minutes to open."""
+    """Inputs that would take minutes to open."""
 
     def source(self):
         return self.write("tags.mkv", with_tags(clip("few.mkv", *X264), 100000))
 
     def is_read(self, process):
-        """What it has read of the file, by whichever of its descriptors."""
+        """The furthest position that the run has read, over all its descriptors."""
         folder = "/proc/%d/" % process.pid
         try:
             for fd in os.listdir(folder + "fd"):
@@ -92,7 +92,7 @@ class Stuck(Case):
         self.assertEqual(self.files(), ["tags.mkv"])
 
     def test_a_pipe_may_take_its_time(self):
-        """The limit is one of files: who writes into a pipe may have to be waited for."""
+        """The timeout applies only to files."""
         os.mkfifo(self.path("in.mkv"))
         process = self.start(self.path("in.mkv"), "--null", "--open-timeout", 1)
         time.sleep(1.5)
@@ -134,7 +134,7 @@ def gif(width, height):
 
 
 def patched(name, *output):
-    """A small picture of ffmpeg's."""
+    """A small picture from ffmpeg, with other dimensions in its header."""
     with open(clip(name, *output, "-frames:v", "1"), "rb") as f:
         return bytearray(f.read())
 
@@ -158,14 +158,14 @@ def tiff(width, height):
 
 
 def webp(width, height):
-    """The format has 14 bits for a side."""
+    """WebP has 14 bits per dimension."""
     data = patched("small.webp", "-c:v", "libwebp")
     struct.pack_into("<HH", data, data.index(b"\x9d\x01\x2a") + 3, min(width, 16383), min(height, 16383))
     return bytes(data)
 
 
 def mkv(width, height):
-    """Of FFV1, which takes its size from the container."""
+    """FFV1 in Matroska, which takes its size from the container."""
     data = bytes(patched("small.mkv", *FFV1, "-fflags", "+bitexact"))  # no random UID with such bytes
     at = data.index(b"\xb0\x81\xa0")
     assert data[at + 3:at + 6] == b"\xba\x81\x5a", data[at:at + 8]
@@ -184,7 +184,7 @@ def contents_of(path):
 
 
 class Large(Case):
-    """Frames beyond a limit: the limit is named, and what moves it."""
+    """Frames beyond a limit: the message names the limit and the option that raises it."""
 
     KINDS = {"png": png, "bmp": bmp, "ppm": ppm, "y4m": y4m, "gif": gif, "jpg": jpg, "tiff": tiff, "webp": webp,
              "mkv": mkv}
@@ -210,13 +210,13 @@ class Large(Case):
         self.ok(path, "--null", "--max-pixels", 10100)
 
     def pictures(self, *sizes):
-        """A film of JPEGs, of which each may have another size."""
+        """A video of JPEGs with individual sizes."""
         return self.write("a.mjpeg", b"".join(
             contents_of(clip("%dx%d.jpg" % size, "-c:v", "mjpeg", "-frames:v", 1, size="%dx%d" % size))
             for size in sizes))
 
     def test_in_the_middle(self):
-        """102x100 is decoded before it is refused; FFmpeg refuses what is larger by itself."""
+        """102x100 is decoded and then refused; FFmpeg itself refuses larger frames."""
         for size in some(((102, 100), (2200, 2200))):
             with self.subTest(size):
                 path = self.pictures((64, 48), (64, 48), size, (64, 48))
@@ -227,13 +227,13 @@ class Large(Case):
                 self.ok(path, "--null", "--max-pixels", size[0] * size[1])
 
     def test_in_the_middle_what_ffmpeg_decodes(self):
-        """No limit can be raised for that, so it is damage."""
+        """No option raises this limit, so it counts as damage."""
         small = contents_of(self.pictures((64, 48)))
         result = self.exits(DAMAGED, self.write("a.mjpeg", 2 * small + jpg(65535, 65535) + small), "--null")
         self.assertIn("3 frames", result.err)
 
     def test_tall_psd(self):
-        """FFmpeg calls those of more than 30000 lines experimental."""
+        """FFmpeg calls PSD of more than 30000 lines experimental."""
         def psd(width, height, rows):
             return (b"8BPS" + struct.pack(">H6xHIIHH", 1, 1, height, width, 8, 1) + bytes(12) + struct.pack(">H", 0) +
                     rows)
@@ -256,7 +256,7 @@ class Order(Case):
         return lumeq("-", "--null", *args, stdin=data)
 
     def test_the_index_at_the_end(self):
-        """More than what is looked at to know the format has gone by."""
+        """More data has passed than probing keeps."""
         noise = dict(size="320x180", filters="noise=alls=100:allf=t")
         at_end = clip("end.mp4", *X264, "-qp", "1", **noise)
         self.assertGreater(os.path.getsize(at_end), 1 << 20)
@@ -271,7 +271,7 @@ class Order(Case):
 
 @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
 class Faults(Case):
-    """A bad disk, and no memory: said as such, whatever FFmpeg makes of it."""
+    """A bad disk and lack of memory are reported as such, whatever FFmpeg returns."""
 
     def faulty(self, *args, **faults):
         env = {**environment(), "LD_PRELOAD": FAULTS, **faults}
@@ -285,7 +285,7 @@ class Faults(Case):
         return result
 
     def test_no_thread(self):
-        """Whichever thread cannot be started, also one of FFmpeg's: one sentence, and the run ends."""
+        """If any thread cannot be started, one of FFmpeg's included, there is one message and the run ends."""
         source = clip("threads.mkv", *X264, size="64x48", seconds=0.2)
         for args, more in ((["--null"], ""), (["--null"], "+"), (["-o", self.path("out.mkv")], "")):
             for n in range(1, 50):
@@ -313,7 +313,7 @@ class Faults(Case):
                              "Input/output error")
 
     def test_reading_fragments(self):
-        """Each has its own index; that of them all, at the end, is only a help."""
+        """Each fragment has its own index; the one at the end is optional."""
         for flags in some(("frag_keyframe+empty_moov", "frag_keyframe")):
             source = clip("pieces.mp4", *X264, "-qp", "5", "-g", "5", "-movflags", flags, size="320x180")
             size = os.path.getsize(source)
@@ -343,7 +343,7 @@ class Faults(Case):
                     self.assertEqual(self.files(), [])
 
     def test_no_memory_for_packets(self):
-        """One of 2 MB, or all from it on: demuxers leave out what they have no memory for, and go on."""
+        """One packet of 2 MB has no memory, or all from it on: demuxers skip such packets."""
         ffmpeg("-f", "lavfi", "-i", DULL % ("160x90", 25), "-frames:v", 48, self.path("%02d.jpg"))
         pictures = [self.read(name) for name in self.files()]
         os.mkdir(self.path("out"))

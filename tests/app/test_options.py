@@ -1,4 +1,4 @@
-"""Options that are unknown, out of range or contradict each other are refused before anything opens."""
+"""Unknown, out-of-range and contradictory options are refused before anything is opened."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from common import *
 
 
 def on_terminal(*args, columns=80, code=DONE):
-    """What a run prints to a terminal that is its standard output, and its result."""
+    """The text on a terminal that is standard output, and the result."""
     master, slave = open_terminal(columns)
     process = start(*args, stdout=slave)
     shown = shown_on(master, slave)
@@ -96,7 +96,7 @@ class Options(Case):
         self.assertNotIn("did you mean", lumeq(*self.NULL, "--mode", "histeq").err)
 
     def test_lists_of_nothing(self):
-        """Whatever this machine has: that there is nothing to list is no failure."""
+        """Having nothing to list is no failure, whatever this machine has."""
         for option in ("--list-devices", "--list-gpus"):
             with self.subTest(option):
                 result = self.ok(option)
@@ -123,7 +123,7 @@ class Options(Case):
                 self.refuse("none.mp4", *args, words=(args[0].split("=")[0],) if args[0] != "-o" else ())
 
     def test_options_that_need_an_output(self):
-        """They would do nothing with --null."""
+        """They would have no effect with --null."""
         for args in (("--vcodec", "libx264"), ("--crf", "20"), ("--preset", "fast"), ("-y",)):
             result = lumeq(simple(), "--null", "--frames", 1, *args)
             self.assertIn(result.code, (DONE, USAGE), str(result))
@@ -165,7 +165,7 @@ class Options(Case):
                 self.refused(result, USAGE, "-o '%s'" % name, "terminal", "| mpv -")
 
     def test_where_it_ran(self):
-        """Why it is not the GPU is for those who ask."""
+        """Only -v says why the GPU was not used."""
         says = lambda *args: self.ok(simple(), "--null", "--frames", 2, *args).err
         self.assertRegex(says("--backend", "cpu"), r"on the CPU\n$")
         if "CPU only" in self.ok("--version").out.decode():
@@ -173,7 +173,7 @@ class Options(Case):
             self.assertRegex(says("-v"), r"equalizing on the CPU, .*; not the GPU: .*\n(?s:.*)on the CPU\n$")
 
     def after_opening(self, *args, words):
-        """What only the input or the encoder can tell."""
+        """Errors that only the input or the encoder can find."""
         self.refused(lumeq(simple(), "-o", self.path("a.mkv"), *args), USAGE, *words)
         self.assertEqual(self.files(), [])
 
@@ -185,7 +185,7 @@ class Options(Case):
         self.after_opening("--vcodec", "ffv1", "--preset", "fast", words=("--preset", "ffv1"))
 
     def test_what_the_encoder_does_not_say_itself(self):
-        """An encoder's library that prints on its own would be a second line."""
+        """Encoder libraries must not print messages of their own."""
         result = lumeq(simple(), "-o", self.path("a.mkv"), "--preset", "nosuch")
         self.assertEqual(len(result.lines), 1, str(result))
 
@@ -213,7 +213,7 @@ class Options(Case):
         self.ok(simple(), "--null", "--backend", "cpu")
 
     def test_decoding_on_a_gpu(self):
-        """It is the one that equalizes; files are decoded in software by themselves."""
+        """The GPU that equalizes also decodes; files are decoded in software by default."""
         self.refuse(SMALL, "--null", "--backend", "cpu", "--hwdec", "nvdec", words=("--hwdec nvdec", "done by the CPU"))
         self.refuse(SMALL, "-o", "out.mkv", "--jobs", "2", "--hwdec", "nvdec", words=("--hwdec nvdec", "in software"))
         for how in "auto", "no":
@@ -221,7 +221,7 @@ class Options(Case):
             self.assertNotIn("decod", str(result.lines))
 
     def test_sound_and_subtitles(self):
-        """None of them, in both ways of saying it."""
+        """"none", in both spellings."""
         subtitles = self.write("a.srt", b"1\n00:00:00,000 --> 00:00:01,000\nHello\n")
         source = self.path("in.mkv")
         ffmpeg("-i", simple(), "-i", subtitles, "-map", "0", "-map", "1", "-c", "copy", "-c:s", "srt", source)

@@ -1,4 +1,4 @@
-"""OUTPUT does not exist, or is what it was before, or is whole."""
+"""OUTPUT does not exist, or is what it was before, or is complete."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ class Existing(Case):
         self.assertEqual(self.files(), ["out.mkv"])
 
     def test_stats_exist(self):
-        """-y means them, too."""
+        """-y applies to statistics as well."""
         stats = self.write("s.csv", b"precious")
         for output in (("--null",), ("-o", self.path("out.mkv"), "--preset", "ultrafast")):
             with self.subTest(output[0]):
@@ -111,7 +111,7 @@ class Existing(Case):
 
 
 class Permissions(Case):
-    """A file that is replaced passes its permissions on."""
+    """A replaced file passes its permissions on."""
 
     def old(self, name, mode):
         path = self.write(name, b"precious")
@@ -122,7 +122,7 @@ class Permissions(Case):
         return {name: oct(stat.S_IMODE(os.lstat(self.path(name)).st_mode)) for name in self.files()}
 
     def test_stay(self):
-        """All but set-uid and set-gid stay."""
+        """All except set-uid and set-gid."""
         self.old("out.mkv", 0o000), self.old("s.csv", 0o600), self.old("r.html", 0o6777)
         self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast", "--stats", self.path("s.csv"),
                 "--report", self.path("r.html"), "-y")
@@ -147,7 +147,7 @@ class Permissions(Case):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file to somebody else")
     def test_of_another_owner(self):
-        """The umask limits what another owner has allowed."""
+        """The umask limits permissions of a file of another owner."""
         for ids, umask, left in (((12345, 0), 0o022, "0o755"), ((0, 12345), 0o027, "0o750"), ((0, 0), 0o077, "0o777")):
             with self.subTest(ids):
                 out = self.old("out.mkv", 0o777)
@@ -157,7 +157,7 @@ class Permissions(Case):
                 self.assertEqual(self.modes(), {"out.mkv": left})
 
     def test_while_it_is_written(self):
-        """The file under the temporary name is as private from the start."""
+        """The temporary file is as private from the start."""
         old = [self.old(name, 0o600) for name in ("out.mkv", "s.csv", "r.html")]
         process = start("-", "-o", old[0], "--preset", "ultrafast", "--stats", old[1], "--report", old[2], "-y",
                         stdin=trickle(self))
@@ -168,7 +168,7 @@ class Permissions(Case):
         self.assertEqual(set(modes.values()), {"0o600"}, modes)
 
     def test_of_a_part(self):
-        """The part that an interrupted run leaves is as private as the old file."""
+        """The part of an interrupted run is as private as the old file."""
         out = self.old("out.mkv", 0o600)
         process = start("-", "-o", out, "--preset", "ultrafast", "-y", stdin=trickle(self))
         self.assertTrue(wait_for(lambda: len(self.files()) >= 2), "nothing is written")
@@ -193,7 +193,7 @@ class Unwritable(Case):
         self.refused(lumeq(simple(), "-o", "/proc/out.mkv"), OUTPUT, "/proc")
 
     def test_name_too_long(self):
-        """It is refused before there is any frame, or even an input."""
+        """Refused before there is any frame, or even an input."""
         for name in ("x" * 252 + ".mkv", "\u00e4" * 126 + ".mkv"):
             with self.subTest(name):
                 result = lumeq("-", "-o", self.path(name), stdin=b"")
@@ -203,7 +203,7 @@ class Unwritable(Case):
         self.assertEqual(self.files(), [])
 
     def test_path_too_long(self):
-        """Names that fit their folders, and a path that does not; and one that leaves no room beside it."""
+        """Names that fit, in a path that is too long; and a path that leaves no room for a temporary name."""
         deep = self.folder
         while len(deep) + 202 < 4096 - 60:
             deep += "/" + "d" * 200
@@ -304,7 +304,7 @@ class Special(Case):
         self.assertEqual(self.files(), ["copy.mkv", "pipe.mkv"])
 
     def test_fifo_without_reader(self):
-        """A signal ends the wait for one."""
+        """A signal ends the wait for a reader."""
         os.mkfifo(self.path("p.mkv")), os.mkfifo(self.path("p.csv")), os.mkfifo(self.path("p.html"))
         for args in (("-o", "p.mkv"), ("--null", "--stats", "p.csv"), ("--null", "--report", "p.html")):
             process = start(simple(), *args, cwd=self.folder)

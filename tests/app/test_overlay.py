@@ -1,4 +1,4 @@
-"""--overlay: the histogram panel in the written video: where, in which colours, and nothing else."""
+"""--overlay: the histogram panel in written video: its place and colours, and that nothing else changes."""
 
 import csv
 import unittest
@@ -6,12 +6,12 @@ from unittest import mock
 
 from common import *
 
-# The bars (panel.c), and how much of what is below them they cover, of 255.
+# The bars' colours (panel.c), and their opacity of 255.
 BLUE, ORANGE, COVER = (0x74, 0xA7, 0xDC), (0xF2, 0xB4, 0x5C), 240
 
 
 def place(width, height):
-    """Of the panel in a picture: x, y, width, height (panel_place.c)."""
+    """The panel's x, y, width and height in a picture (panel_place.c)."""
     margin = max(8, min(width, height) // 50)
     if width >= height * 5 // 4:
         wide = min(max(width // 4, 216), max(480, width // 5))
@@ -57,7 +57,7 @@ class Overlay(Case):
                     source=self.RAMP % (width, height, pix_fmt.replace("nv12", "yuv420p")))
 
     def pair(self, source, *options, suffix=".mkv", codec="ffv1"):
-        """Without and with the panel."""
+        """Makes the video without and with the panel."""
         options += ("--vcodec", codec, "-y")
         return (self.converted(source, "plain" + suffix, *options),
                 self.converted(source, "overlay" + suffix, "--overlay", *options))
@@ -121,7 +121,7 @@ class Overlay(Case):
     # ---- colours ----
 
     def count(self, plain, overlay, colour, where, frame=0):
-        """Pixels where a bar of the colour is, and their mean column."""
+        """The number of pixels in a bar's colour, and their mean column."""
         x, y, wide, tall = where
         wanted = [[(c * COVER + b * (255 - COVER)) / 255 for b in range(256)] for c in colour]
         columns = []
@@ -163,7 +163,7 @@ class Overlay(Case):
         self.check_place(self.ramp(480, 270, "gray", filters="format=gray"))
 
     def test_transparent(self):
-        """The panel is to be seen where the picture is not."""
+        """The panel is opaque where the picture is transparent."""
         source = clip("clear.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.2,
                       source="color=gray@0:size=480x270:rate=25,format=yuva420p")
         plain, overlay = (raw(path) for path in self.pair(source))
@@ -195,7 +195,8 @@ class Overlay(Case):
         self.assertNotEqual(linear.hashes(), log.hashes())
 
     def test_scopes(self):
-        """Each is another panel in the same corner, no higher than it has to be; a flat gray is a line at its level."""
+        """Each scope is a different panel in the same corner, no higher than necessary; flat gray is a line at its
+        level."""
         source = clip("flat.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.1,
                       source="color=gray:size=960x540:rate=25,format=yuv420p,geq=lum=126:cb=128:cr=128")
         x, y, wide, tall = place(960, 540)
@@ -229,10 +230,10 @@ class Overlay(Case):
         self.refused(lumeq(self.ramp(), "--null", "--overlay", "--scope", "sound"), USAGE, "--scope", "sound",
                      "histogram|waveform|vectorscope|all")
 
-    # ---- upright and in shape for who watches ----
+    # ---- upright, and in display aspect ----
 
     def test_rotated(self):
-        """A phone's video is the upright one's, with the panel upright as well."""
+        """A phone's video equals the upright one's, with an upright panel."""
         lossless = ("-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv444p")
         upright = clip("upright.mp4", *lossless, size="480x270", seconds=0.2)
         want = raw(self.converted(upright, "upright.mkv", "--overlay", "--dither", "off", "--strength", "0.8",
@@ -245,7 +246,7 @@ class Overlay(Case):
                 self.assertEqual(raw(output, "yuv444p"), want)
 
     def test_oblong_pixels(self):
-        """Shown twice as wide, the panel has its usual shape."""
+        """Displayed twice as wide, the panel has its usual shape."""
         source = clip("oblong.mkv", *FFV1, "-pix_fmt", "yuv444p", size="320x360", seconds=0.2,
                       filters="setsar=2")
         x, y, wide, tall = place(640, 360)

@@ -1,4 +1,4 @@
-"""--ss, --to and --frames: the part asked for, frame by frame, and the sound cut with it."""
+"""--ss, --to and --frames: exact frames, and the sound cut with them."""
 
 import itertools
 import unittest
@@ -9,14 +9,14 @@ RATE = 25
 
 
 def numbered(name, *output, **more):
-    """Three seconds whose frame n is a gray of 20 + 2 n: each frame tells its number."""
+    """Three seconds; frame n is a gray of 20 + 2 n."""
     more.setdefault("seconds", 3)
     return clip(name, *output, source="nullsrc=size=32x32:rate=25,format=yuv420p,"
                 "geq=lum='20+2*N':cb=128:cr=128", **more)
 
 
 class Part(Case):
-    """Positions are counted from the start of the input."""
+    """Positions count from the start of the input."""
 
     X264 = ("-c:v", "libx264", "-preset", "fast", "-qp", "0", "-bf", "2")
 
@@ -73,7 +73,7 @@ class Part(Case):
                 self.assertIn(" %d frame%s," % (count, "s" * (count != 1)), " " + self.ok(source, "--null", *options).err[7:])
 
     def check_sound(self, source, output, begin, end):
-        """The packets whose time lies in the part, within one at each end, and at their time."""
+        """Checks that the packets of the part are there, give or take one at each end, at their times."""
         packet = 4608 / 44100
         sound, got = packets(source), packets(output)
         kept = [p for p in sound if begin - packet <= p[0] <= end + packet]
@@ -117,7 +117,7 @@ class Part(Case):
                                  list(range(first, 75)))
 
     def test_every_frame_of_the_part_is_whole(self):
-        """Where a container has no index, a seek ends anywhere: decoding must begin at a keyframe."""
+        """Without an index a seek may end anywhere, but decoding must begin at a keyframe."""
         codecs = (("seek.ts", X264 + ("-g", "1000")), ("seek-short.ts", X264 + ("-g", "20")),
                   ("seek.mpg", ("-c:v", "mpeg2video", "-g", "20")),
                   ("seek.flv", X264 + ("-g", "1000")), ("seek.mkv", X264 + ("-g", "1000")))
@@ -141,7 +141,7 @@ class Part(Case):
                 self.near(numbers, list(range(30, 50)), 1)
 
     def test_from_a_pipe(self):
-        """What cannot seek is read up to the position."""
+        """Input that cannot seek is read up to the position."""
         with open(self.sources()["long gop"], "rb") as f:
             self.ok("-", "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--mode", "off", "--ss", "1.2",
                     "--frames", "5", stdin=f)

@@ -1,4 +1,4 @@
-"""What is in the pictures: nothing lost with --mode off, the documented curve otherwise."""
+"""The pictures: nothing is lost with --mode off, and the documented curve is applied otherwise."""
 
 import unittest
 
@@ -11,7 +11,7 @@ WIDE = "gradients=size=160x90:rate=25:c0=black:c1=white:x0=0:y0=0:x1=160:y1=90:n
 FULL = ("-color_range", "pc")
 LIMITED = ("-color_range", "tv")
 
-# What VideoModel knows: no lift.
+# VideoModel has no lift.
 LITERAL = ("--strength", 0.8, "--clip", 3)
 
 
@@ -251,7 +251,7 @@ class Sizes(Case):
 
 
 class Conversions(Case):
-    """Input that has no plane of luma goes through, and -v says so."""
+    """Input without a luma plane is converted, and -v says so."""
 
     def check(self, pix_fmt, *codec, said, within=4.0, name="in.mkv"):
         source = make(self.path(name), *codec, "-pix_fmt", pix_fmt, seconds=0.2)
@@ -286,7 +286,7 @@ class Conversions(Case):
 
 
 class MidStream(Case):
-    """A change of size or format is scaled to the first."""
+    """After a change of size or format, frames are scaled to the first one's."""
 
     def join(self, *parts):
         data = b""
@@ -324,7 +324,7 @@ class MidStream(Case):
         self.assertEqual(picture.format, "yuv420p")
 
     def test_range(self):
-        """What was full range is made limited when the first frame was."""
+        """Full range becomes limited if the first frame was."""
         gray = ("color=gray:size=160x90:rate=25,geq=lum='%s':cb=128:cr=128,format=yuv420p,"
                 "setparams=range=%s")
         tags = ("-qp", 0, "-colorspace", "bt709")  # without any, the stream does not say its range

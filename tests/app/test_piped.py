@@ -1,4 +1,4 @@
-"""What other programs read as it is written: -o - with --format mpegts and --low-latency."""
+"""Output that other programs read while it is written: -o - with --format mpegts and --low-latency."""
 
 import os
 import re
@@ -23,14 +23,14 @@ def bytes_of(path):
 
 
 def pictures(data, pid=0x100):
-    """How many frames of the first track a transport stream has begun."""
+    """The number of frames that have begun in a transport stream's first track."""
     heads = (data[i:i + 3] for i in range(0, len(data) - 187, 188))
     return sum(head[1] & 0x40 != 0 and (head[1] & 0x1f) << 8 | head[2] == pid for head in heads)
 
 
 class Piped(NetworkCase):
     def reads(self, process):
-        """Takes what comes, beside the test."""
+        """Reads the output in a thread."""
         data = bytearray()
 
         def read():
@@ -46,7 +46,7 @@ class Piped(NetworkCase):
         return data
 
     def live(self, data):
-        """A server that sends this, and then nothing more, and does not end."""
+        """A server that sends this, then nothing, and does not close."""
         def serve(connection):
             connection.recv(1 << 16)
             connection.sendall(HEAD + data)
@@ -57,7 +57,7 @@ class Piped(NetworkCase):
         return self.write("o.ts", result.out)
 
     def test_nothing_is_held_back(self):
-        """What was sent is out while the connection stands, but for what may still belong to the last packets of sound."""
+        """Everything sent so far is written, except what may belong to the last sound packets."""
         path = clip("flow.ts", *X264, "-bf", "0", "-g", "10", "-c:a", "aac", seconds=2, sound=2)
         for more in ((), ("--vcodec", "mpeg2video"), ("--acodec", "mp2")):
             with self.subTest(more):
@@ -100,7 +100,7 @@ class Piped(NetworkCase):
             self.refused(finish(process), OUTPUT, "cannot write '-'", "Broken pipe")
 
     def test_the_example(self):
-        """The line for go2rtc, up to its pipe."""
+        """The documented line for go2rtc, up to its pipe."""
         with open(README, encoding="utf-8") as f:
             line = re.search(r"exec:lumeq (.*)", f.read())[1]
         self.assertEqual(len(re.findall(r"rtsp://\S+", line)), 1)

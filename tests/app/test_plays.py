@@ -1,4 +1,4 @@
-"""By default, output is what phones, TVs and browsers play: codec, profile, pixel format, tag, order of boxes, sound."""
+"""Default output plays on phones, TVs and browsers: codec, profile, pixel format, tag, order of boxes, sound."""
 
 import os
 import re
@@ -20,7 +20,7 @@ def kind(path):
 
 
 def boxes(path):
-    """Names of the outermost boxes of an mp4."""
+    """Names of an mp4's outermost boxes."""
     found, at = [], 0
     data = read_bytes(path)
     while at + 8 <= len(data):
@@ -51,7 +51,7 @@ class Encoder(Case):
         return kind(self.path(name)), result
 
     def test_ten_bits(self):
-        """Main 10 with the tag that Apple plays, at a quality like that of x264's default."""
+        """Main 10 with the tag that Apple devices play, at a quality like that of x264's default."""
         for name in "out.mp4", "out.mov", "out.mkv":
             with self.subTest(name):
                 got, result = self.written(self.phone(), name)
@@ -127,7 +127,7 @@ class Encoder(Case):
                 self.assertEqual(self.written(source, name, *args)[0][2], "yuv444p")
 
     def test_fields(self):
-        """The container keeps their order. HEVC does not mark them, and a line says so."""
+        """The container keeps the order of fields. HEVC does not mark them, and a message says so."""
         source = deep("yuv422p10le", "fields.mkv", "-field_order", "tt", filters="setfield=tff")
         got, result = self.written(source, "out.mkv", *QUICK)
         self.assertEqual((got, video(self.path("out.mkv"))["field_order"]), (HEVC, "tt"))
@@ -136,7 +136,7 @@ class Encoder(Case):
             self.assertNotIn("combs", self.written(source, "out.mkv", *args, *QUICK)[1].err)
 
     def test_every_way_to_run(self):
-        """The encoder is chosen by the depth that frames really get, however they are written."""
+        """The encoder is chosen by the depth that frames finally have, in every kind of run."""
         for source, args in ((deep(), ()), (dark(), ("--pix-fmt", "auto10"))):
             for way in (("--two-pass", "off"), ("--jobs", 2, "--parts", 2)):
                 with self.subTest(args=args, way=way):
@@ -158,7 +158,7 @@ class Encoder(Case):
             self.assertFalse(os.path.exists(self.path("none.mp4")))
 
     def test_resumed(self):
-        """A job goes on with the encoder of its plan."""
+        """A job continues with the encoder of its plan."""
         self.ok("plan", dark(), "-o", self.path("out.mp4"), "--pix-fmt", "auto10", "--parts", 2, *QUICK)
         self.ok("segment", self.path("out.mp4.lumeq/plan"), 0)
         got, result = self.written(dark(), "out.mp4", "--pix-fmt", "auto10", "--jobs", 2, "--parts", 2, "--resume", *QUICK)
@@ -182,7 +182,7 @@ class Encoder(Case):
                 os.unlink(self.path("out.mp4"))
 
     def test_without_x265(self):
-        """8 bits, made with dither, where this FFmpeg writes no HEVC; so does m4v, which holds none."""
+        """8 bits with dither if this FFmpeg has no HEVC encoder; the same for m4v, which cannot hold HEVC."""
         ramp = deep("yuv420p10le", "ramp.mkv", source="color=gray:size=64x48:rate=25,format=yuv420p10le,"
                     "geq=lum='400+X/8':cb=512:cr=512")
         for name, library in (("out.mp4", NO_X265), ("out.mkv", NO_X265), ("out.m4v", None)):
@@ -213,7 +213,7 @@ class Encoder(Case):
 
 
 class Chroma(Case):
-    """Where samples of 4:2:0 lie between those they are made of."""
+    """The position of 4:2:0 samples converted from finer chroma."""
 
     def planes(self, source, width, height):
         output = self.converted(source, "out.avi", "--mode", "off", "--vcodec", "rawvideo", "--pix-fmt", "yuv420p", "-y")
@@ -265,7 +265,7 @@ class Container(Case):
         self.assertGreater(len(frame_times(self.path("out.partial.mp4"))), 0)
 
     def test_a_renamed_temporary_file(self):
-        """The file is read again at the end, wherever it is by then."""
+        """The file is read again at the end, although it was renamed meanwhile."""
         process = self.start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--vcodec", "mpeg4", "--frames", 900)
         self.assertTrue(wait_for(lambda: any(f.endswith(".part") for f in self.files())))
         os.rename(self.path(self.files()[0]), self.path("elsewhere.mp4"))

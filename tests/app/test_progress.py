@@ -1,4 +1,4 @@
-"""How far it is: a bar on a terminal, JSON lines for programs, nothing else in a pipe."""
+"""Progress: a bar on a terminal, JSON lines for programs, nothing in a pipe."""
 
 import json
 import os
@@ -36,7 +36,7 @@ class Json(Case):
 
     @unittest.skipUnless(has_encoder("libx265"), "no libx265")
     def test_frames_in_the_encoder_are_not_done(self):
-        """An encoder that takes all frames before it gives one out is seen at work."""
+        """Progress does not count frames inside an encoder that takes all before it returns one."""
         source = clip("delay.mkv", *FFV1, "-pix_fmt", "yuv420p", size="192x108", seconds=2.4)
         result = self.ok(source, "-o", self.path("out.mkv"), "--progress", "json", "--vcodec", "libx265", "--preset",
                          "slow", "--vopt", "x265-params=log-level=none:rc-lookahead=200:bframes=8:pools=none:frame-threads=1")
@@ -104,7 +104,7 @@ class Json(Case):
 
 class Bar(Case):
     def on_terminal(self, *args, columns=120, signal_after=None, term="xterm"):
-        """Runs it on a trickle with a terminal as standard error; answers (exit code, what was shown)."""
+        """Runs on a trickle with a terminal as standard error; returns (exit code, text shown)."""
         master, slave = open_terminal(columns)
         env = environment()
         env["TERM"] = term
@@ -132,7 +132,7 @@ class Bar(Case):
         return process.returncode, shown.decode()
 
     def screen(self, shown):
-        """What stands on the terminal's lines in the end."""
+        """The final text of the terminal's lines."""
         lines = [""]
         for part in re.split("(\r\n|\n|\r|\x1b\\[K)", shown):
             if part in ("\n", "\r\n"):
