@@ -25,7 +25,7 @@ typedef struct Seen {
     uint32_t sums[MOST]; /* checksums of luma; 0: the frame is on the GPU */
     int count, on_gpu, at_the_end, threads;
     AVFrame *held[MOST];
-    int held_from, held_count;
+    int held_count;
     int64_t corrupt;  /* frames reported as damaged */
     int64_t errors;   /* packets reported as damaged */
     int64_t lost;     /* frames reported as lost */
@@ -93,7 +93,6 @@ static void note(Seen *seen, const AVFrame *frame)
         memmove(seen->held, seen->held + 1, sizeof(seen->held[0]) * (size_t)--seen->held_count);
     }
     if (gpu_frame_is(frame) && seen->count >= how.holds_from && seen->held_count < how.holds) {
-        seen->held_from = seen->held_count ? seen->held_from : seen->count;
         seen->held[seen->held_count++] = av_frame_clone(frame);
     }
     CHECK(!gpu_frame_is(frame) || (frame->data[0] && frame->data[1] && frame->buf[1]),
