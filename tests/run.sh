@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds lumeq and runs its tests; --all does so with sanitizers, too. Ends with the count over all.
+# Builds lumeq and runs its tests; --all repeats them with sanitizers. The last line has the totals.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../samples/build.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/../samples/build.sh"
@@ -8,11 +8,11 @@ usage() {
     cat <<END
 usage: run.sh [--all | --hosts] [--no-install]
 
-Builds in build/ci/, optimized, and runs all tests. Without a GPU that is without CUDA. --all builds
-CUDA wherever there is nvcc, for the oldest kind of card and for Hopper, and goes on with all tests under
-AddressSanitizer and UndefinedBehaviorSanitizer, and with those that have threads under
-ThreadSanitizer. --hosts runs instead what takes other systems (tests/hosts/), and builds for every card:
-before a release, as root. Installs what is missing on Debian and Ubuntu; --no-install does not.
+Makes an optimized build in build/ci/ and runs all tests; without a GPU it leaves out CUDA. --all builds
+CUDA if nvcc is installed, for the oldest kind of card and for Hopper, and repeats all tests under
+AddressSanitizer and UndefinedBehaviorSanitizer, and those with threads under ThreadSanitizer.
+--hosts, for a release and as root, runs the tests on other systems (tests/hosts/) and builds for every
+card. Missing packages are installed on Debian and Ubuntu; with --no-install they are listed.
 END
 }
 
@@ -35,8 +35,7 @@ done
 passed=0 failed=0 skipped=0 alone=()
 declare -A labels=([release]=short [asan]=sanitize [tsan]=threads) # of the tests that each runs
 
-# How the sanitizers behave, each with its suppressions where there are some. Paths are quoted for
-# the sanitizers' own parser.
+# The sanitizers' options and suppressions. Paths are quoted for the sanitizers' own parser.
 set_sanitizer_options() {
     export ASAN_OPTIONS=halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -45,7 +44,7 @@ set_sanitizer_options() {
     [ ! -f tests/tsan.supp ] || TSAN_OPTIONS+=":suppressions='$root/tests/tsan.supp'"
 }
 
-# Random content is the commit's: other commits draw others, and a failure can be repeated.
+# The commit is the seed of random content, so that a failure can be repeated.
 set_seed() {
     local commit
     commit=$(git rev-parse --short=8 HEAD 2>/dev/null) || commit=1
@@ -61,8 +60,8 @@ choose_launcher() {
     fi
 }
 
-# --all compiles device code for the oldest kind of card, which does without much, and for the one that
-# most is written for, whether or not there is one here.
+# --all compiles device code for the oldest kind of card, which has the fewest features, and for the
+# card that most code is written for, with or without a card here.
 choose_code() {
     if [ "${#builds[@]}" -gt 1 ]; then
         cuda=(-DLUMEQ_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90")
@@ -71,8 +70,8 @@ choose_code() {
     fi
 }
 
-# Optimized as distributions do it; kernels have -O3 of their own, for which all else takes a fifth longer to
-# compile. GCC advises against -Werror beside its sanitizers: they make it warn of what cannot happen.
+# Optimized as distributions do it; only kernels use -O3, which takes a fifth longer to compile. GCC
+# advises against -Werror with its sanitizers, which cause false warnings.
 build() {
     local werror=OFF shared=OFF cuda=() flags=()
     if [ "$1" = release ]; then
@@ -84,8 +83,7 @@ build() {
         cmake --build "build/ci/$1" --parallel "$(cores)"
 }
 
-# Counts the lines "N/M Test #I: NAME ... RESULT" of ctest; whatever is neither passed nor skipped
-# has failed.
+# Counts ctest's lines "N/M Test #I: NAME ... RESULT"; a result other than passed or skipped is a failure.
 count() {
     awk '/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
              if (/ Passed +[0-9.]+ sec/) passed++
@@ -102,9 +100,9 @@ say_what_is_left_out() {
     [ -z "$names" ] || say "$1: left out, as it has nothing new to say of them: ${names#, }"
 }
 
-# How many places tests have that run at once: those that compute take five, those that wait one, see
-# tests/CMakeLists.txt. Each core has one that computes, and four wait beside them. Under
-# ThreadSanitizer there are none that only wait.
+# The places for tests that run at once (tests/CMakeLists.txt): a computing test takes five, a waiting
+# one takes one. Each core has one computing test, and four more tests wait. Under ThreadSanitizer none
+# only waits.
 places() {
     local cores places
     cores=$(cores)
@@ -114,8 +112,8 @@ places() {
     echo "$places"
 }
 
-# On a busy machine a test may fail only because of the others: rerun each failed test alone. Findings
-# of a sanitizer stand.
+# On a busy machine a test may fail only because of the others: rerun each failed test alone, except
+# after a sanitizer's finding.
 run_alone() {
     local log=build/ci/$1/ctest.log timeout=$2 number name
     if grep -qE '(Address|Leak|Thread)Sanitizer|runtime error:' "$log"; then
@@ -148,7 +146,7 @@ run_tests() {
     [ "$ok" = 1 ] || run_alone "$1" "$timeout"
 }
 
-# 0 passes, 77 is skipped, having said why.
+# 0 passed, 77 skipped with a printed reason.
 run_hosts() {
     local script code
     for script in tests/hosts/*.sh; do

@@ -1,19 +1,19 @@
 /*
- * NVIDIA's driver, made up: preloaded into a program, which then finds it by its name,
+ * A fake NVIDIA driver: preloaded into a program, which then finds it by its name,
  * libcuda.so.1; built without that name it is a machine with a GPU and no driver. As an OpenGL
  * driver (SDL_OPENGL_LIBRARY) it can hang and crash while it is loaded.
  *
  * FAKE_DRIVER in the environment has words, separated by blanks:
  *   init=N     cuInit() answers this error
  *   cuda=N     the CUDA that it knows; 13000
- *   count=N    so many GPUs; 1
+ *   count=N    number of GPUs; 1
  *   node       its device file is there
  *   none       the machine has no GPU, and no device file
  *   version=V  of the kernel's module; without V, or without the word, there is no such module
  *   denied     the same, and it may not be opened
  *   hang       cuInit() never comes back
  *   crash      it crashes
- *   no-memory  there is none for what the equalizer needs
+ *   no-memory  the equalizer's memory cannot be allocated
  * FAKE_OPENGL is hang or crash.
  */
 #include <dirent.h>
@@ -29,7 +29,7 @@
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* What follows the word, "" for one without a value; NULL: it is not there. */
+/* The text after the word, "" for one without a value; NULL: the word is missing. */
 static const char *word(const char *name)
 {
     const char *words = getenv("FAKE_DRIVER");
@@ -58,7 +58,7 @@ __attribute__((constructor)) static void load(void)
 
 /* ---- the system ---- */
 
-/* Its module is what it is told to be; a made-up machine is no container. */
+/* FAKE_DRIVER describes the kernel's module; a fake machine is no container. */
 static const char *const hidden[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
 
 static int is_node(const char *path)

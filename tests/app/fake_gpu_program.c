@@ -1,11 +1,12 @@
 /*
- * What makes the program one whose GPUs are made up, of any number. FAKE_GPU_LOST: after so many
- * frames each process loses its GPU, FAKE_GPU_LOST_MEASURES: after so many that were measured;
- * FAKE_GPU_ONLY: this one alone. FAKE_GPU_LOG: a file that gets
- * a line for each that frames came back from: its number, and how many. FAKE_GPU_REFUSES: none can
- * be used, for this reason. FAKE_GPU_LIMIT: bytes that surfaces of decoders may
- * have. FAKE_GPU_HANGS: no frame comes back for half a minute;
- * this file is created when one has to wait.
+ * Linked into the program, this gives it any number of fake GPUs. The environment:
+ *   FAKE_GPU_LOST           each process loses its GPU after this number of frames
+ *   FAKE_GPU_LOST_MEASURES  the same, after this number of measured frames
+ *   FAKE_GPU_ONLY           only the GPU with this number is lost
+ *   FAKE_GPU_LOG            this file gets a line for each used GPU: its number and its frames
+ *   FAKE_GPU_REFUSES        no GPU can be used, for this reason
+ *   FAKE_GPU_LIMIT          bytes that the surfaces of decoders may have
+ *   FAKE_GPU_HANGS          no frame comes back for half a minute; the first wait creates this file
  */
 #include <fcntl.h>
 #include <pthread.h>

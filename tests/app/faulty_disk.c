@@ -1,20 +1,19 @@
 /*
- * A disk on which things fail: preloaded into a program, it makes system calls fail for the files
- * of one folder, and does all else as it is asked to.
+ * A faulty disk: preloaded into a program, it makes system calls fail for the files of one folder.
  *
  *     LD_PRELOAD=libfaulty_disk.so FAULTY_DISK_IN=/tmp/x FAULTY_DISK="fsync rename" lumeq ...
  *
  * With a sanitizer its run-time comes first, and ASAN_OPTIONS=verify_asan_link_order=0 allows that.
  *
  * The environment says what fails:
- *   FAULTY_DISK_IN    the folder; what is below it counts, too
+ *   FAULTY_DISK_IN    the folder, with its subfolders
  *   FAULTY_DISK_NAME  only files with this in their path, where it is set
  *   FAULTY_DISK_WHEN  only while this file exists, where it is set
- *   FAULTY_DISK_LOG   a file, to which is added what is synchronized and renamed, call by call
+ *   FAULTY_DISK_LOG   this file gets a line for each fsync() and rename
  *   FAULTY_DISK       words, separated by blanks:
  *     write      writing: the disk is full (ENOSPC)
  *     fsync      (EIO)
- *     sleep      fsync() does not come back: as long as it is asked for
+ *     sleep      fsync() does not return while the word is set
  *     close      (EIO; the file is closed)
  *     rename     every way to give a file another name (EIO)
  *     renameat2  it is not known here (EINVAL)

@@ -1,4 +1,4 @@
-/* What the command line answers to names and options that are not meant as they are typed. */
+/* Answers of the command line to wrong names and options. */
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 #define MAX_WORDS 8
 
-/* The words of a command line, and what the sentence that refuses them says; NULL: taken. */
+/* The words of a command line, and a part of the message that refuses them; NULL: accepted. */
 typedef struct Line {
     const char *words[MAX_WORDS], *says;
 } Line;
@@ -173,7 +173,7 @@ TEST(plain_words)
 
 /* ---- a film in parts ---- */
 
-/* What the plan's step, or the run, sees to itself. */
+/* Options that the step of a plan, or the run, sets itself. */
 static const char *const own[] = {"output", "stats",        "config",     "no-config",
                                   "parts",  "part-seconds", "no-measure", "lookahead"};
 static const char *const own_of_run[] = {"jobs", "devices", "resume"};
@@ -221,7 +221,7 @@ static void print_value(const Option *o, char *text, size_t size)
     }
 }
 
-/* NULL in the place of the name where the argument is of that option. */
+/* NULL stands for the name where the argument belongs to that option. */
 static int note_argument(void *name, const char *argument)
 {
     const char **left = name;
@@ -232,7 +232,7 @@ static int note_argument(void *name, const char *argument)
     return 0;
 }
 
-/* It is in the plan, or may differ from step to step, or is the step's own, or is refused. */
+/* Each option is in the plan, may differ from step to step, is the step's own, or is refused. */
 static void check_in_parts(const Option *option, int is_plan)
 {
     char value[64], argument[128], text[1400] = "";
@@ -275,7 +275,7 @@ TEST(options_in_parts)
     }
 }
 
-/* In place of the machine's. */
+/* Replaces the machine's number of cores. */
 static int cores;
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
@@ -302,7 +302,7 @@ static void check_auto(int count, const char *encoder, int rows, int threads, in
     CHECK(job_run_at_a_time(&o, rows) == 3, "--jobs 3 is %d", job_run_at_a_time(&o, rows));
 }
 
-/* --jobs auto: parts where an encoder does not fill the cores. */
+/* --jobs auto: several parts where one encoder does not use all cores. */
 TEST(jobs_auto)
 {
     static const struct {

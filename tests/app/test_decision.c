@@ -1,4 +1,4 @@
-/* What is said about a picture: made-up statistics, a table. */
+/* The sentence about a picture, from a table of invented statistics. */
 #include "../check.h"
 
 #include "app/decision.h"
@@ -10,7 +10,7 @@ static LumeqParams usual(void)
     return params;
 }
 
-/* A picture in which all codes from one to another are alike, and a share of it is one code. */
+/* A picture with a flat histogram between two codes, and a share of pixels with one code. */
 typedef struct Case {
     int from, to; /* of 8 bits */
     double peak;
@@ -127,7 +127,7 @@ TEST(orders)
     }
 }
 
-/* Whatever the strength is, a curve that changes nothing is not said to raise the contrast. */
+/* At any strength: a curve that changes nothing must not be reported as more contrast. */
 TEST(curves)
 {
     static uint32_t hist[1024], curve[1024];
@@ -176,7 +176,7 @@ static void is_told(const Decisions *all, const char *text)
     CHECK(strcmp(told, text) == 0, "\"%s\" for \"%s\"", told, text);
 }
 
-/* Means of each kind, the most frequent first, what is rare left out. */
+/* The mean of each kind, the most frequent first; rare kinds are left out. */
 TEST(videos)
 {
     const Decision dark[] = {

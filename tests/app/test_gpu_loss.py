@@ -1,5 +1,5 @@
-"""Decoded on a GPU, which is lost: a driver that is made up gives the pictures (fake_nvidia.c), a GPU that is made up
-equalizes them, and is lost after some."""
+"""A GPU decodes and is lost: a fake driver gives the pictures (fake_nvidia.c), and a fake GPU equalizes them and fails
+after some frames."""
 
 import json
 import os
@@ -28,13 +28,13 @@ def noisy():
 
 
 def film(keys=25):
-    """Three seconds; a key frame after so many frames."""
+    """Three seconds, with a key frame every so often."""
     return clip("film%d.mkv" % keys, *H264, "-g", keys, "-sc_threshold", 0, "-c:a", "aac", seconds=3, sound=3,
                 source=DARK)
 
 
 def flv_tags(path):
-    """Type, time in ms and content of each, but for what is told of the file."""
+    """The type, time in ms and content of each tag, except for the metadata."""
     with open(path, "rb") as f:
         data = f.read()
     at, tags = 13, []
@@ -48,7 +48,7 @@ def flv_tags(path):
 
 
 def other_headers(path):
-    """One second, and seven that are coded with others, which are told once. Answers the number of frames."""
+    """One second, then seven seconds coded with other headers, which are written once. Returns the number of frames."""
     flv = ("-f", "flv", "-flvflags", "no_sequence_end", "-g", 25)
     first, second = (flv_tags(clip(name, *H264, *more, *flv, seconds=seconds, source=DARK)) for name, more, seconds in (
         ("first.flv", (), 1), ("second.flv", ("-x264-params", "cabac=0:8x8dct=0", "-refs", 4), 7)))
@@ -77,8 +77,8 @@ class OnGpu(Case):
         return finish(self.start_on_gpu(source, *options, **more), LIVENESS)
 
     def another_size_and_back(self):
-        """A film, and what has its pictures: those of the first size are on the GPU, and those between them brought here,
-        to that size."""
+        """A film that changes its size and back, and the expected pictures: those of the first size stay on the GPU,
+        the others come to the host and are scaled."""
         sizes, films, pictures = ("160x96", "320x176", "160x96"), [], []
         for size in sizes:
             path = clip(size + ".h264", *H264, "-qp", 4, "-g", 25, "-f", "h264", seconds=1, source=NOISY % size)
@@ -94,14 +94,14 @@ class OnGpu(Case):
 
     @staticmethod
     def numbers(path):
-        """Of the statistics, without what was timed."""
+        """The statistics, without the timings."""
         with open(path, encoding="ascii") as f:
             rows = [line.rstrip("\n").split(",") for line in f if not line.startswith("#")]
         kept = [i for i, name in enumerate(rows[0]) if not name.endswith(("_us", "_ms"))]
         return [[row[i] for i in kept] for row in rows]
 
     def show(self, source, *options, **env):
-        """In a window, to its end."""
+        """Plays it in a window to its end."""
         return self.run_on_gpu(source, "--no-config", *options, SDL_VIDEODRIVER="offscreen", SDL_AUDIODRIVER="dummy",
                                **env)
 
@@ -131,7 +131,7 @@ class Loss(OnGpu):
         return result
 
     def test_undisturbed(self):
-        """Decoded on the GPU, and there is no context but lumeq's."""
+        """Decoding stays on the GPU, and lumeq opens no other context."""
         for options in (("--two-pass", "off"), ("--two-pass", "on")):
             with self.subTest(options):
                 result = self.check(film(), *options)
@@ -140,8 +140,8 @@ class Loss(OnGpu):
                     self.assertEqual(f.read(), "contexts 0 blocks 0\n")
 
     def test_too_little_memory(self):
-        """Of the GPU: frames come to the host as they are decoded, or software decodes; the same pictures, and no
-        memory is counted that was given back."""
+        """With too little GPU memory, frames come to the host or software decodes; the pictures stay the same, and
+        released memory is not counted."""
         result = self.check(film(), "--two-pass", "off")
         most, limit = [int(n) for n in re.search(r"memory: (\d+) of (\d+) MiB of GPU 0", result.err).groups()]
         self.assertTrue(0 < most < limit, result.err)
@@ -153,14 +153,15 @@ class Loss(OnGpu):
                 self.assertIn("decoded " + decoded, result.err)
 
     def test_the_same_pictures(self):
-        """Whenever it is lost, in one pass: frames in flight, those that wait, and those before them."""
+        """A loss at any frame in one pass keeps every picture: frames in flight, waiting frames and those before
+        them."""
         for after in (0, 1, 2, 20, 26, 49, 50, 74):
             with self.subTest(after):
                 result = self.check(film(), "--two-pass", "off", FAKE_GPU_LOST=str(after))
                 self.assertIn("the CPU goes on without the GPU", result.err)
 
     def test_a_decoder_that_fails(self):
-        """Software goes on: what its first frame is compared with was on the GPU."""
+        """Software continues; the reference of its first frame was on the GPU."""
         for passes in ("off", "on"):
             for after in (1, 30, 60):
                 with self.subTest(after, passes=passes):
@@ -175,7 +176,7 @@ class Loss(OnGpu):
             self.check(film(), "--two-pass", "on", FAKE_GPU_LOST_MEASURES="40")
 
     def test_two_passes_of_noise(self):
-        """Curves look at three frames before, which the filter wants."""
+        """The filter needs curves of three earlier frames."""
         source = noisy()
         for after in (0, 30):
             with self.subTest(after):
@@ -183,7 +184,7 @@ class Loss(OnGpu):
                 self.assertRegex(result.err, "dark: lifted .*noise reduced")
 
     def test_another_size_and_back(self):
-        """The first frame behind those of another size is compared with the last of them, as it is in software."""
+        """The first frame after the other size is compared with the last one of that size, as in software."""
         joined, pictures = self.another_size_and_back()
         for passes in ("off", "on"):
             for more in ((), ("--compare", "split")):
@@ -192,7 +193,7 @@ class Loss(OnGpu):
                     self.assertIn("decoded on the GPU", result.err)
 
     def test_statistics_alone(self):
-        """Of pictures that nobody wants; the decoder fails, or the GPU is lost."""
+        """Without an output picture: the decoder fails, or the GPU is lost."""
         rows = []
         for backend, env in ((("--backend", "cpu", "--hwdec", "no"), {}), ((), {"FAKE_NVDEC": "30"}),
                              ((), {"FAKE_GPU_LOST": "30"})):
@@ -204,7 +205,7 @@ class Loss(OnGpu):
         self.assertEqual(rows[2], rows[0])
 
     def test_live(self):
-        """What is live is not read again: frames on the GPU are lost, and counted; all others are there."""
+        """A live input is not read again: frames on the GPU are lost and counted; all others are written."""
         out = self.path("gpu.mkv")
         with open(film(), "rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as pipe:
             result = self.run_on_gpu(film(), "-o", out, "--vcodec", "ffv1", "--low-latency", stdin=pipe.stdout,
@@ -215,7 +216,7 @@ class Loss(OnGpu):
         self.assertEqual(len(frame_times(out)), FRAMES - lost)
 
     def test_frames_that_came_to_the_host(self):
-        """The GPU that equalizes them is lost: it decodes no more, either, whichever pass that is in."""
+        """When the GPU that equalizes is lost, it also stops decoding, in either pass."""
         for passes, lost in (("off", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST_MEASURES")):
             with self.subTest(lost, passes=passes):
                 result = self.check(film(), "--two-pass", passes, "--deinterlace", "on", FAKE_NVIDIA_TELLS="1",
@@ -225,14 +226,14 @@ class Loss(OnGpu):
                 self.assertNotIn("is given back", behind)
 
     def test_other_groups(self):
-        """Of one picture each, and of one group."""
+        """Groups of one picture each, and one single group."""
         for keys in (1, 3, 250):
             with self.subTest(keys):
                 os.path.exists(self.path("pictures.nv12")) and os.unlink(self.path("pictures.nv12"))
                 self.check(film(keys), "--two-pass", "off", FAKE_GPU_LOST="40")
 
     def test_other_headers(self):
-        """Those that hold for the packets that are decoded anew came with one that is kept no more."""
+        """Packets that are decoded again need headers that came with a packet that is gone."""
         source = self.path("headers.flv")
         frames = other_headers(source)
         for lost in ({"FAKE_NVDEC": "20"}, {"FAKE_NVDEC": "190"}, {"FAKE_GPU_LOST": "190"}):
@@ -241,7 +242,7 @@ class Loss(OnGpu):
                 self.assertIn("decoded in software", result.err)
 
     def test_standard_input(self):
-        """A file there is read again; a pipe cannot be, and is decoded in software from the start."""
+        """A file as standard input is read again; a pipe cannot be, so software decodes it from the start."""
         self.check(film(), "--two-pass", "off", stdin=True, FAKE_GPU_LOST="33")
         with open(film(), "rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as pipe:
             out = self.path("gpu.mkv")
@@ -252,7 +253,7 @@ class Loss(OnGpu):
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
     def test_an_input_that_ends_later(self):
-        """The GPU is lost while more is waited for, which does not come."""
+        """The GPU is lost while lumeq waits for input, which does not come."""
         out = self.path("gpu.mkv")
         process = self.start_on_gpu(film(), "-o", out, "--vcodec", "ffv1", "--two-pass", "off", stdin=subprocess.PIPE,
                                     FAKE_GPU_LOST=str(FRAMES // 2))
@@ -269,8 +270,7 @@ class Loss(OnGpu):
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
     def test_pictures_that_are_wanted_here(self):
-        """They are equalized on the GPU, and brought here beside that, until it fails: the same frame comes from
-        software."""
+        """Frames are equalized on the GPU and copied to the host until it fails: software gives the same frame."""
         for passes in ("off", "on"):
             for lost in ({}, {"FAKE_GPU_LOST": "33"}, {"FAKE_CUDA_COPIES": "0"}, {"FAKE_CUDA_COPIES": "77"}):
                 with self.subTest(lost, passes=passes):
@@ -279,7 +279,7 @@ class Loss(OnGpu):
                     self.assertFalse(not lost and "copied into pinned memory" in result.err, result.err)
 
     def test_reports(self):
-        """What looks at decoded pictures, also where there is nothing to equalize."""
+        """Reports on decoded pictures, also where nothing is equalized."""
         for options in ((), ("--mode", "off")):
             reports = []
             for backend in (("--backend", "cpu", "--hwdec", "no"), ("--hwdec", "nvdec")):
@@ -292,7 +292,7 @@ class Loss(OnGpu):
             self.assertEqual(*[r["shots"] for r in reports])
 
     def test_auto(self):
-        """The GPU where few cores would decode, of what it decodes."""
+        """auto decodes on the GPU where few cores would decode, for codecs that it supports."""
         films = {"h264": (film(), 4), "mpeg2": (clip("film.mpg", "-c:v", "mpeg2video", source=DARK), 0)}
         if has_encoder("libvpx"):
             films["vp8"] = (clip("film.webm", "-c:v", "libvpx", "-g", 25, source=DARK), 3)
@@ -308,7 +308,7 @@ class Loss(OnGpu):
 @unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
 class Window(OnGpu):
     def shown(self, source, env, *options):
-        """The statistics of all frames. A machine that is busy may drop some: then they are shown once more."""
+        """The statistics of all frames. A busy machine may drop some: then they are shown once more."""
         stats, dropped = self.path("stats.csv"), "1"
         for _ in range(8):
             result = self.show(source, *options, "--denoise", "1", "--stats", stats, FAKE_NVIDIA_TELLS="1", **env)
@@ -321,7 +321,7 @@ class Window(OnGpu):
         return self.numbers(stats)
 
     def test_all_frames_are_shown(self):
-        """Whenever it is lost, of a file and of what cannot be read twice; compared as well."""
+        """A loss at any frame keeps every shown frame: of a file, of a pipe, and in a comparison."""
         for after in (0, 1, 20, 60):
             for stdin, options in ((False, ()), (True, ()), (False, ("--compare", "split"))):
                 with self.subTest(after, stdin=stdin, options=options), open(film(), "rb") as f:
@@ -332,19 +332,18 @@ class Window(OnGpu):
                     self.assertEqual(int(shown) + int(dropped), FRAMES, result.err)
 
     def test_another_size_and_back(self):
-        """The first frame behind those of another size is compared with the last of them, as it is in software."""
+        """The first frame after the other size is compared with the last one of that size, as in software."""
         joined, pictures = self.another_size_and_back()
         rows = [self.shown(joined, pictures, *backend) for backend in (("--backend", "cpu", "--hwdec", "no"), ())]
         self.assertEqual(rows[1], rows[0])
 
     def test_what_cannot_be_brought(self):
-        """For the picture it is compared with: software decodes it, and goes on."""
+        """If a compared picture cannot be copied from the GPU, software decodes it and continues."""
         result = self.show(film(), "--compare", "split", FAKE_CUDA_COPIES="20")
         self.assertEqual(result.code, DONE, str(result))
 
     def test_it_is_let_alone(self):
-        """Frames that wait, that may be equalized anew, and those on the screen: nothing is given back to a GPU that is
-        lost, in which that might never end."""
+        """Waiting frames and those on the screen are not given back to a lost GPU, which might never answer."""
         for options in ((), ("--null",)):
             for after in (20, 40):
                 with self.subTest(after, options=options):
@@ -358,10 +357,10 @@ class Window(OnGpu):
 
 @unittest.skipUnless(DECODING and FOLDER, "this build has no CUDA")
 class OtherFilms(Case):
-    """VP9 and AV1 show what was decoded long before: their decoders number it as what it was decoded from."""
+    """VP9 and AV1 show old frames again: their decoders give them the number of the source frame."""
 
     def decode(self, path, *tests):
-        """Answers what the tests say."""
+        """Returns the output of the C test."""
         run = subprocess.run([DECODING, *tests], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, timeout=LIVENESS, check=False,
                              env=dict(environment(), LD_LIBRARY_PATH=FOLDER, LUMEQ_TEST_CLIP=path))
@@ -380,8 +379,8 @@ class OtherFilms(Case):
                    "-lag-in-frames", 16, "-b:v", "200k")
 
     def test_many_references(self):
-        """For as many frames as a window holds there is room beside few references; with 16 of them frames come to the
-        host, and surfaces do not run out either."""
+        """With few references a window's frames fit in the GPU's memory; with 16 they come to the host, and there are
+        always enough surfaces."""
         for refs, on_gpu in ((3, 80), (16, 0)):
             with self.subTest(refs):
                 said = self.check("refs%d.mkv" % refs, "-c:v", "libx264", "-preset", "medium", "-x264-params",
@@ -390,9 +389,8 @@ class OtherFilms(Case):
                 self.assertIn("%d of 80 frames on the GPU" % on_gpu, said)
 
     def test_changes_in_mid_stream(self):
-        """To another size: it stays on the GPU, and frames are brought to the first one's; to many references, beside which
-        there is no room for frames, and back; to 4:2:2, which a GPU may decode, but FFmpeg has no surfaces for: software
-        goes on. No frame is lost."""
+        """No frame is lost at a change of format: another size stays on the GPU and is scaled; many references move
+        frames to the host and back; for 4:2:2 FFmpeg has no surfaces, and software continues."""
         def part(name, size, pixels, *more, seconds=1.6):
             path = clip(name + ".h264", "-c:v", "libx264", "-preset", "veryfast", "-g", 20, "-bf", 0, "-pix_fmt", pixels,
                         *more, "-f", "h264", seconds=seconds, source="testsrc2=size=%s:rate=25" % size)

@@ -1,7 +1,6 @@
 /*
- * What comes out of the pipeline with a GPU that has several frames at a time is what the CPU
- * makes, in the same order. One that is taken for lost wakes up and writes the frames that it had,
- * late: into memory that nobody looks at any more.
+ * A GPU that processes several frames at a time gives the CPU's frames in the same order. A GPU
+ * that was given up as lost may wake up and write its frames late, into memory that is not used.
  */
 #include <unistd.h>
 
@@ -18,7 +17,7 @@
 #define NEVER 1000000
 #define MOST_ITEMS 1000
 
-/* Of a clip whose sound is in very small packets. */
+/* A clip whose sound is in very small packets. */
 #define SIDE 64
 #define FRAME_RATE 25
 #define PACKETS 100 /* for each frame */
@@ -50,7 +49,7 @@ static uint64_t hash_received(const Frame *frame)
     return hash;
 }
 
-/* What comes out of a pipeline, in its order. */
+/* The output of a pipeline, in its order. */
 typedef struct Items {
     uint64_t hashes[MOST_ITEMS];
     int count, frames; /* some have packets, but no frame */
@@ -128,7 +127,7 @@ TEST(late_writes_are_not_seen)
     fake_gpu_free();
 }
 
-/* Between two frames there are more packets of sound than a message holds. */
+/* More packets of sound than a message holds, between two frames. */
 static int make_clip(const char *path)
 {
     static uint8_t picture[SIDE * SIDE], sound[SAMPLES];
@@ -143,7 +142,7 @@ static int make_clip(const char *path)
     return made_clip_end(&clip);
 }
 
-/* Frames that a GPU still has go before packets that come after them. */
+/* Frames still on a GPU are written before later packets. */
 TEST(packets_keep_their_place)
 {
     static Items on_cpu, on_gpu;

@@ -1,4 +1,4 @@
-/* --hwdec: what decodes for which job, by codec and cores; README.md of src/app has the table. */
+/* The decoder that --hwdec chooses by job, codec and cores; the table is in src/app/README.md. */
 #include "app/hwdec_choice.h"
 #include "check.h"
 
@@ -12,7 +12,7 @@ TEST(by_itself)
 {
     static const struct {
         enum AVCodecID codec;
-        int most; /* cores, with which the GPU decodes what is written */
+        int most; /* cores, up to which the GPU decodes for a file */
     } rows[] = {{AV_CODEC_ID_H264, 4}, {AV_CODEC_ID_HEVC, 4}, {AV_CODEC_ID_VP9, 4},
                 {AV_CODEC_ID_VP8, 3},  {AV_CODEC_ID_AV1, 3},  {AV_CODEC_ID_MPEG2VIDEO, 0},
                 {AV_CODEC_ID_NONE, 4}};

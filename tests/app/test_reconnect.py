@@ -1,4 +1,4 @@
-"""--reconnect: a URL that ends, fails, is silent, or is not there yet, over the loopback interface."""
+"""--reconnect: a URL that ends, fails, goes silent, or is not there yet, over the loopback interface."""
 
 import os
 import socket
@@ -27,14 +27,14 @@ def bytes_of(path):
 
 
 def stream(name="live.ts", seconds=1, **more):
-    """What a camera sends in one connection."""
+    """A camera's data in one connection."""
     return bytes_of(clip(name, *X264, "-bf", "2", "-g", "10", *(("-c:a", "aac") if "sound" in more else ()),
                          seconds=seconds, **more))
 
 
 class ReconnectCase(NetworkCase):
     def start(self, *args, pause=PAUSE, env=None):
-        """Runs on; what it says goes to a file."""
+        """Starts a run that logs to the file "said"."""
         env = dict(env or environment(), LUMEQ_RECONNECT_PAUSE=str(pause))
         with open(self.path("said"), "wb") as said:
             process = warm.start([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args], env,
@@ -52,8 +52,8 @@ class ReconnectCase(NetworkCase):
         self.assertGreaterEqual(self.said().count(text), times, self.said())
 
     def send(self, *parts, then=None, port=0):
-        """Each connection gets the next of the parts, and is closed; the last one for all that follow. `then`, if not
-        None, is called before each. Answers a URL."""
+        """Serves each connection the next part and closes it; the last part is repeated. `then`, if given, is called
+        before each. Returns a URL."""
         self.connections = 0
         listener = socket.create_server(("127.0.0.1", port))
 
@@ -90,7 +90,7 @@ class ReconnectCase(NetworkCase):
 
 class Headless(ReconnectCase):
     def test_goes_on(self):
-        """Times rise, every frame is there, and each return begins anew what the equalizer remembers."""
+        """Times rise, every frame is there, and the equalizer's history begins again with each connection."""
         url = self.send(stream())
         process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 90, "--stats",
                              self.path("o.csv"), "--vcodec", "ffv1", *STEADY)
@@ -108,7 +108,7 @@ class Headless(ReconnectCase):
         self.assertNotEqual(of_picture[0], of_picture[24])  # or else nothing is seen by it
 
     def test_sound_is_cut_where_the_picture_is(self):
-        """After each outage the two begin as far apart as at first."""
+        """After each outage sound and picture begin with their original distance."""
         url = self.send(stream(sound=1))
         self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 60, pause=0.3))
         self.assertEqual(len(streams(self.path("o.mkv"))), 2)
@@ -120,7 +120,7 @@ class Headless(ReconnectCase):
         self.near(apart, apart[:1] * 3, 0.005, str(starts))
 
     def test_the_outage_takes_its_time(self):
-        """The clock goes on while nothing comes."""
+        """Timestamps include the outage."""
         url = self.send(stream())
         begin = time.monotonic()
         self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 50, pause=1))
@@ -130,7 +130,7 @@ class Headless(ReconnectCase):
         self.assertTrue(0.9 < hole < took, (hole, took))
 
     def test_all_that_is_wanted_is_there(self):
-        """Then it is not waited for."""
+        """Once the requested frames are written, the run does not wait for more."""
         for more in ({}, {"sound": 1}):
             url = self.send(stream(**more))
             process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 25, "-y",
@@ -151,7 +151,7 @@ class Headless(ReconnectCase):
         self.assertEqual(len(frame_times(self.path("o.mkv"))), 40)
 
     def test_pauses_grow(self):
-        """Each is at least twice the first of those before; a connection that gave pictures begins anew."""
+        """Each pause is at least twice the first ones; after a connection that gave pictures they start over."""
         times, data = [], stream()
 
         def serve(connection):
@@ -177,7 +177,7 @@ class Headless(ReconnectCase):
         self.refused(lumeq("--network", "--reconnect", sound, "--null"), INPUT, "has no video")
 
     def test_silence(self):
-        """A server that says nothing any more is left, though its connection stands."""
+        """A silent server is dropped although its connection stands."""
         data, answered = stream(), []
 
         def serve(connection):
@@ -192,7 +192,7 @@ class Headless(ReconnectCase):
             self.assertIn("is gone: no data for 1 s; waiting for it", result.err)
 
     def test_interrupted(self):
-        """At once, also in a long pause; what was written is whole."""
+        """A signal ends it at once, even in a long pause; the written file is complete."""
         url = self.send(stream())
         process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), pause=1000)
         self.waits_for("waiting for it")
@@ -209,14 +209,14 @@ class Headless(ReconnectCase):
         self.assertFalse([name for name in self.files() if name.startswith("none")])
 
     def test_another_size(self):
-        """As in mid-stream: all frames are as large as the first."""
+        """All frames keep the size of the first."""
         url = self.send(stream(), stream(size="320x240"))
         self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 45))
         self.assertEqual(len(frame_times(self.path("o.mkv"))), 45)
         self.assertEqual([s["width"] for s in streams(self.path("o.mkv"))], [160])
 
     def test_another_size_beside_the_packets(self):
-        """Where the container keeps apart what the decoder begins with."""
+        """In a container that stores the decoder's header outside the packets."""
         parts = [bytes_of(clip("apart.mkv", *X264, "-g", "10", size=size)) for size in ("160x90", "320x240")]
         url = self.send(*parts)
         self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 45))
@@ -230,7 +230,7 @@ class Headless(ReconnectCase):
         self.assertEqual(len(frame_times(self.path("o.mkv"))), 25)
 
     def test_hours(self):
-        """Of a camera that is lost again and again: neither memory nor descriptors grow."""
+        """A camera that is lost again and again: memory and descriptors do not grow."""
         seen = []
 
         def look():
@@ -290,7 +290,7 @@ class Window(ReconnectCase, WindowCase):
         self.finished(process)
 
     def test_goes_on_at_once_with_sound(self):
-        """What would have been heard in an outage is not made up for by silence."""
+        """An outage is not filled with silence."""
         there = threading.Event()
 
         def refuse():

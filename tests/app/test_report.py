@@ -1,4 +1,4 @@
-"""--report: figures that are those of --stats and of the pictures, shots, a page that is whole; also of a job."""
+"""--report: figures that equal those of --stats and of the pictures, shots, a complete page; also for a job."""
 
 import base64
 import csv
@@ -19,7 +19,7 @@ VOID = {"meta", "img", "link", "br"}
 
 
 def cut_film():
-    """Two scenes, of which the second fades from black."""
+    """Two scenes; the second fades from black."""
     path = Store.path("cut-film.mkv")
     if not os.path.exists(path):
         ffmpeg("-f", "lavfi", "-t", 0.8, "-i", "testsrc2=size=160x90:rate=25,lutyuv=y=val/4",
@@ -29,7 +29,7 @@ def cut_film():
 
 
 def faded_film():
-    """Four seconds that fade to black and back from it: no cut, and two shots."""
+    """Four seconds with a fade to black and back: no cut, and two shots."""
     return make(Store.path("faded-film.mkv"), *FFV1, source="testsrc2=size=64x48:rate=25", seconds=4,
                 filters="fade=out:50:10:enable='lt(n,64)',fade=in:64:8:enable='gte(n,64)'")
 
@@ -39,7 +39,7 @@ def close(values):
     return values and sum(values) / len(values)
 
 
-# ---- the figures once more, of raw frames -------------------------------------------------------
+# ---- the figures, computed from raw frames ------------------------------------------------------
 
 def deviation(values):
     count = len(values)
@@ -80,7 +80,7 @@ def noise_of(now, then):
 
 
 class Pages(html.parser.HTMLParser):
-    """What a page consists of; every element is closed."""
+    """The elements of a page; checks that every one is closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -155,7 +155,7 @@ class Figures(Base):
         self.same_as_stats(self.report(), self.rows(), 10)
 
     def test_those_of_the_pictures(self):
-        """Of raw frames, where the output's luma is the curve's: not filtered, nor bounded over saturated colours."""
+        """Computed from raw frames, in which luma is exactly the curve's: no filter, no limit for saturated colours."""
         options = ("--strength", "0.8", "--chroma", "keep", "--dither", "off", "--two-pass", "off")
         output = self.lossless(cut_film(), "--report", self.path("r.json"), *options)
         report, pictures = self.report(), (Picture(cut_film()), Picture(output))
@@ -211,7 +211,7 @@ class Figures(Base):
                                delta=0.01)
 
     def test_a_black_picture(self):
-        """What is not known is null, and nothing is NaN."""
+        """Unknown figures are null, and none is NaN."""
         source = make(self.path("black.mkv"), *FFV1, source="color=black:size=4x4:rate=25", seconds=0.04)
         self.ok(source, "--null", "--report", self.path("r.json"))
         figures = self.report()["figures"]
@@ -223,7 +223,7 @@ class Figures(Base):
         self.assertNotRegex(self.read("r.html").decode(), r"\bnan\b|\binf\b")
 
     def test_drawn_over(self):
-        """What is laid into the video is not measured."""
+        """The overlay in the video is not measured."""
         for number, more in enumerate(((), ("--compare", "side", "--overlay"))):
             self.ok(cut_film(), "-o", self.path("%d.mkv" % number), *more, "--report", self.path("r%d.json" % number))
         one, other = self.report("r0.json"), self.report("r1.json")
@@ -276,7 +276,7 @@ class Page(Base):
             self.assertTrue(attrs["aria-labelledby"])
 
     def test_pictures(self):
-        """Those of each shot, before and after, of the size that is told."""
+        """Pictures of each shot, before and after, of the declared size."""
         page = self.page()
         images = page.all("img")
         self.assertEqual(len(images), 4)
@@ -301,7 +301,7 @@ class Page(Base):
             self.assertEqual((attrs["width"], attrs["height"]), ("45", "320"))
 
     def test_figures(self):
-        """Those of JSON, rounded."""
+        """The JSON figures, rounded."""
         page = self.page()
         self.ok(cut_film(), "--null", "--report", self.path("r.json"))
         texts = [t for tag, t in page.texts if tag == "td"]
@@ -322,10 +322,10 @@ class Page(Base):
         self.assertEqual(self.report()["input"], 'a<b>&"c"\n\ufffd.mkv')
 
     def test_many_points(self):
-        """Of more than 2,000 frames, points are of several, and have areas."""
+        """Beyond 2,000 frames, points summarize several frames, and plots show areas."""
         source = clip("many.mkv", *X264, source="testsrc2=size=16x16:rate=100", seconds=21)
         page = self.page("--report", self.path("r.html"), source=source)
-        # But of noise, of which a picture with four blocks tells nothing.
+        # Except noise, which four blocks are too few for.
         self.assertEqual(len([a for a in page.all("path") if "band" in a.get("class", "")]), 16)
         self.ok(source, "--null", "--report", self.path("r.json"))
         plots = self.report()["plots"]
@@ -334,7 +334,7 @@ class Page(Base):
 
 class Runs(Base):
     def test_a_job(self):
-        """What one run tells, also of noise, which is of two frames: those of the edges are in two parts."""
+        """The figures of one run, also for noise, which compares frames across the parts' edges."""
         for name, more in (("one", ("--two-pass", "on")), ("job", ("--jobs", 2, "--part-seconds", 0.5))):
             self.ok(cut_film(), "-o", self.path(name + ".mkv"), "--vcodec", "ffv1", "--report",
                     self.path(name + ".json"), "--stats", self.path(name + ".csv"), *more)
@@ -346,7 +346,7 @@ class Runs(Base):
         self.assertEqual(self.files(), ["job.csv", "job.json", "job.mkv", "one.csv", "one.json", "one.mkv"])
 
     def test_a_fade(self):
-        """Of a whole film and of one part alike, with the same pictures of both shots."""
+        """The same shots and pictures for a whole film and for one of its parts."""
         for name, more in (("one", ("--two-pass", "on")), ("job", ("--jobs", 1, "--part-seconds", 9))):
             self.ok(faded_film(), "-o", self.path(name + ".mkv"), "--vcodec", "ffv1", "--report",
                     self.path(name + ".json"), *more)
@@ -412,7 +412,7 @@ class Runs(Base):
         self.refused(lumeq(copy, "--null", "--report", copy, "-y"), USAGE, "--report")
 
     def test_full_disk(self):
-        """The video is whole, and the report is missed."""
+        """The video is complete, and a message says that the report is missing."""
         os.symlink("/dev/full", self.path("r.html"))
         result = lumeq(cut_film(), "-o", self.path("o.mkv"), "--report", self.path("r.html"), "-q", "-y")
         self.refused(result, OUTPUT, "--report", "No space left")

@@ -1,4 +1,4 @@
-"""A restart at any frame of a file gives the frames and packets of a straight run (tests/media/test_restart.c)."""
+"""A restart at any frame gives the frames and packets of an uninterrupted run (tests/media/test_restart.c)."""
 
 import os
 import subprocess
@@ -65,7 +65,7 @@ class Restart(Case):
                     self.check(path, *part)
 
     def test_several_tracks(self):
-        """With sparse subtitles."""
+        """Also with sparse subtitles."""
         text = "".join("%d\n00:00:0%d,500 --> 00:00:0%d,900\nline\n\n" % (i + 1, s, s) for i, s in enumerate((0, 3, 6)))
         lines = self.write("lines.srt", text.encode())
         for name, sound, subtitles in (("three.mkv", "flac", "srt"), ("three.mp4", "ac3", "mov_text")):
@@ -80,7 +80,7 @@ class Restart(Case):
         self.check(self.write("twice.ts", part, part))
 
     def test_damage(self):
-        """Counted once."""
+        """It is counted once."""
         film_bytes = bytearray(self.bytes_of(film("b.ts", *B_FRAMES, "-c:a", "mp2")))
         for i in range(1, 4):
             at = len(film_bytes) // 4 * i // 188 * 188

@@ -1,5 +1,5 @@
-"""--sample: how large a film will be, within 15 %, the sheet beside OUTPUT, and nothing else. How long
-it takes is measured by hand: src/app/README.md."""
+"""--sample: predicts the size of a film within 15 %, and makes the sheet beside OUTPUT, nothing else. The predicted
+time is checked by hand: src/app/README.md."""
 
 import os
 import re
@@ -10,13 +10,13 @@ from common import *
 UNITS = {"bytes": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9}
 SHEET = "out.mkv.sample.png"
 
-# Of one thread and at fixed settings: the same bytes each time.
+# One thread and fixed settings: the same bytes each time.
 ENCODERS = {
     "x264": ("--vcodec", "libx264", "--preset", "ultrafast", "--threads", "1"),
     "ffv1": ("--vcodec", "ffv1", "--threads", "1"),
 }
 
-# Three kinds: moving with sound; dark with grain; a picture that changes all of a sudden, and stands.
+# Three kinds: moving with sound; dark with grain; still pictures that change suddenly.
 CLIPS = {
     "moving.mkv": dict(size="96x64", rate=12, seconds=27, sound=27),
     "grain.mkv": dict(size="96x64", rate=12, seconds=27, filters="lutyuv=y='16+val/5',noise=alls=9:allf=t"),
@@ -29,7 +29,7 @@ def film(name):
 
 
 def told(result):
-    """Bytes, of which video, and seconds."""
+    """The predicted bytes, those of video, and seconds."""
     match = re.search(r": about ([\d.hmins ]+), at [\d.]+ frames a second, and about ([\d.]+) (\w+), "
                       r"of which video ([\d.]+) (\w+)$", result.err, re.M)
     if not match:
@@ -42,7 +42,7 @@ class Sample(Case):
         return self.exits(code, *args, "--sample", "--backend", "cpu", cwd=self.folder)
 
     def predict(self, name, encoder, *more):
-        """What is told, beside what it comes to."""
+        """The prediction and the real result."""
         options = (film(name), "-o", "out.mkv", *ENCODERS[encoder], *more)
         result = self.ok(*options, "--backend", "cpu", "--sample", "4", cwd=self.folder)
         self.assertEqual(self.files(), [SHEET], result)
@@ -72,7 +72,7 @@ class Sample(Case):
         self.assertGreater(size, video)
 
     def test_pieces_that_differ(self):
-        """Where grain comes and goes, nobody knows from three pieces how much of it there is, and it is said."""
+        """Three pieces cannot predict grain that comes and goes; the message gives a margin."""
         grain = clip("comes.mkv", *X264, size="96x64", rate=12, seconds=27,
                      filters="noise=alls=40:allf=t:enable='lt(mod(t,9),3)'")
         for options, words in (((grain,), r"the pieces differ much: time may be off by \d+ %, size by ([2-9]\d) %; "
@@ -85,7 +85,7 @@ class Sample(Case):
                 self.assertNotRegex(result.err, r"size by \d\d")
 
     def test_the_sheet(self):
-        """Each column: a picture of the film above the same one as it is written."""
+        """Each column has a picture of the film above the same one as written."""
         result = self.ok(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",
                          *ENCODERS["x264"], cwd=self.folder)
         sheet = streams(os.path.join(self.folder, SHEET))[0]
@@ -116,7 +116,7 @@ class Sample(Case):
                 os.unlink(os.path.join(self.folder, "out.mkv"))
 
     def test_containers(self):
-        """What is counted is what a file would have, whatever the muxer goes back to."""
+        """The prediction counts a file's bytes, even if the muxer goes back to rewrite some."""
         short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
         for name in ("out.mp4", "out.mov", "out.ts", "out.avi", "out.webm")[:3 if SHORT or SANITIZED else 5]:
             with self.subTest(name):
@@ -127,7 +127,7 @@ class Sample(Case):
                 self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)
 
     def test_picture_size_changes(self):
-        """Each picture keeps its shape, in a cell that has room for all."""
+        """Each picture keeps its shape, in a cell with room for all of them."""
         for i, size in enumerate(("1920x16", "320x240")):
             make(self.path("%d.ts" % i), *X264, "-f", "mpegts", size=size, rate=5, seconds=20)
         with open(self.path("both.ts"), "wb") as both:
@@ -140,7 +140,7 @@ class Sample(Case):
         self.assertEqual((sheet["codec_name"], sheet["width"]), ("png", 3 * (480 + 8) + 8))
 
     def test_no_picture_for_the_sheet(self):
-        """A film that was cut off after its first frames ends before a still is due."""
+        """A film truncated after its first frames ends before the first still is due."""
         make(self.path("whole.mkv"), *X264, "-cluster_time_limit", "100", rate=10, seconds=2)
         with open(self.path("whole.mkv"), "rb") as f, open(self.path("cut.mkv"), "wb") as cut:
             data = f.read()
@@ -152,8 +152,8 @@ class Sample(Case):
         self.assertNotIn(SHEET, self.files())
 
     def test_pieces_without_a_picture(self):
-        """They are left out: of a slide show nothing is wrong, and a film that was cut off is damaged. If no piece
-        has a picture, there is one sentence."""
+        """They are left out: nothing is wrong with a slide show, and a truncated film is damaged. If no piece has a
+        picture, there is one message."""
         make(self.path("slow.mkv"), *X264, rate="1/20", seconds=200)
         make(self.path("whole.mp4"), *X264, "-movflags", "+faststart", rate=5, seconds=60)
         data = read_bytes(self.path("whole.mp4"))
@@ -229,7 +229,7 @@ class Sample(Case):
                 self.assertEqual(self.files(), [])
 
     def test_no_length(self):
-        """Of a stream that ends nobody knows where, nothing is foretold."""
+        """Nothing is predicted for a stream of unknown length."""
         path = os.path.join(self.folder, "raw.h264")
         make(path, *X264, "-f", "h264")
         result = lumeq(path, "-o", os.path.join(self.folder, "out.mkv"), "--sample")

@@ -1,4 +1,4 @@
-/* What a film takes, from made-up trials of pieces of it: answers computed by hand. */
+/* The time and size of a film, estimated from invented trials: answers computed by hand. */
 #include "../check.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@ static void is(const char *what, double value, double due)
     CHECK(fabs(value - due) < 1e-9 * fmax(fabs(due), 1), "%s: %.12g, not %.12g", what, value, due);
 }
 
-/* Six seconds of ten frames each, of which four seconds count: a key frame of 1000 bytes, and 39
- * packets of 100. A tenth of a second a frame, half a second before the first one. */
+/* Six seconds at ten frames per second; four seconds count: a key frame of 1000 bytes, and 39
+ * packets of 100. 0.1 s per frame, and half a second before the first one. */
 static const Trial one_pass = {
     .began = 2,
     .ended = 8.4,
@@ -30,8 +30,8 @@ static const Trial one_pass = {
     .key_interval = 10,
 };
 
-/* 100 s are 1000 frames. Pieces longer than an interval have key frames as the film has: 4900 bytes
- * in 40 frames. Of sound there are 600 bytes in 6 s. */
+/* 100 s are 1000 frames. Pieces longer than an interval have as many key frames as the film: 4900
+ * bytes in 40 frames. The sound has 600 bytes in 6 s. */
 TEST(one_piece)
 {
     const SampleEstimate e = sample_estimate(&(SampleFilm){.seconds = 100}, &one_pass, 1);
@@ -43,7 +43,7 @@ TEST(one_piece)
     is("bytes", e.bytes, 122500 + 200 + 10000);
 }
 
-/* A key frame each 250 frames, also where the encoder does not say: 900 bytes more each time. */
+/* A key frame every 250 frames, the default too: 900 bytes more each time. */
 TEST(rare_key_frames)
 {
     for (int interval = 0; interval <= 250; interval += 250) {
@@ -55,8 +55,8 @@ TEST(rare_key_frames)
     }
 }
 
-/* Every second packet is a key frame because of a cut, and one is due after 4 in any case: that
- * is 8 of 15 instead of 1 of 2. */
+/* Every second packet is a key frame because of a cut, and another follows after 4: 8 of 15
+ * instead of 1 of 2. */
 TEST(cuts_bring_key_frames)
 {
     Trial trial = one_pass;
@@ -113,8 +113,8 @@ TEST(two_pieces)
     is("bytes", e.bytes, 84000 + 70 + 210 * 20);
 }
 
-/* What a frame takes in two pieces is 100 and 300 bytes, 0.1 s and 0.3 s: the deviation is that of
- * their difference, over the root of 2, and the error of the mean over the root of 2 again. */
+/* A frame takes 100 and 300 bytes, 0.1 s and 0.3 s, in two pieces: the deviation is their
+ * difference over the root of 2, and the error of the mean is that over the root of 2 again. */
 TEST(pieces_differ)
 {
     Trial pieces[] = {one_pass, one_pass, one_pass};
@@ -127,14 +127,14 @@ TEST(pieces_differ)
     e = sample_estimate(&film, pieces, 2);
     is("seconds_error", e.seconds_error, 0.5);
     is("bytes_error", e.bytes_error, 0.5);
-    film.bitrate = 1000; /* is what is asked for */
+    film.bitrate = 1000; /* the requested rate */
     e = sample_estimate(&film, pieces, 2);
     is("bytes_error", e.bytes_error, 0);
     e = sample_estimate(&film, pieces + 1, 1);
     is("seconds_error", e.seconds_error, 0);
 }
 
-/* A packet without a duration is of 25 frames a second. */
+/* A packet without a duration counts as 1/25 s. */
 TEST(no_durations)
 {
     Trial trial = one_pass;
@@ -165,8 +165,8 @@ TEST(the_whole)
     is("frames a second", e.frames_a_second, 5);
 }
 
-/* What is slower counts: to measure ahead, which takes until the first frame is encoded, to encode,
- * or the cores' work for both. */
+/* The slowest part counts: measuring ahead (until the first frame is encoded), encoding, or the
+ * cores' work for both. */
 TEST(the_slower_one_counts)
 {
     Trial trial = one_pass;

@@ -21,7 +21,7 @@ class SampleScripts(Case):
         return p.stdout.decode()
 
     def rows(self, text):
-        """Of a table in Markdown, without its heading."""
+        """The rows of a Markdown table, without its heading."""
         table = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
         self.assertEqual(len({len(row) for row in table}), 1, text)
         return table[2:]

@@ -1,4 +1,4 @@
-"""A video track that is copied beside the one that is equalized: it decodes to the same frames."""
+"""A video track copied beside the equalized one decodes to the same frames."""
 
 import glob
 
@@ -21,13 +21,13 @@ def md5(path, track="0:v:1"):
 
 
 def frame_md5s(path, track="0:v:1"):
-    """The frames in presentation order."""
+    """Hashes of the frames in presentation order."""
     lines = ffmpeg("-i", path, "-map", track, "-fps_mode", "passthrough", "-f", "framemd5", "-").decode().splitlines()
     return [line.split(",")[-1].strip() for line in lines if not line.startswith("#")]
 
 
 class Bits:
-    """A bit stream of H.264's."""
+    """An H.264 bit stream."""
 
     def __init__(self):
         self.bits = ""
@@ -57,7 +57,7 @@ class Bits:
 
 
 def field(number, bottom, idr, reference, order):
-    """One field of 32x16 luma samples: as it is (I_PCM) if others refer to it, else a copy of the last of those."""
+    """A field of 32x16 luma samples: I_PCM if others refer to it, else a copy of the last reference."""
     bits = Bits()
     bits.ue(0, 7 if reference else 5, 0)
     bits.u(4, number)
@@ -81,8 +81,8 @@ def field(number, bottom, idr, reference, order):
 
 
 def field_pairs(frames):
-    """A stream of frames that are two fields each, every second one of which is shown before the one it follows.
-    FFmpeg has no encoder that makes such."""
+    """A stream of frames coded as two fields, every second one shown before the frame it follows. FFmpeg has no encoder
+    for this."""
     sps, pps = Bits(), Bits()
     sps.u(24, 77 << 16 | 30)
     sps.ue(0, 0, 0, 4, 2)
@@ -113,7 +113,7 @@ def field_pairs(frames):
 
 @functools.lru_cache(None)
 def two_tracks(kind, name):
-    """The clip with two tracks of this kind in the container that `name` says."""
+    """The clip with two such tracks in the container of `name`."""
     path = Store.path("%s-%s" % (kind.replace(" ", "-"), name))
     if name in ("in.mp4", "in.avi") and (kind == "mpeg4" or name == "in.mp4"):
         ffmpeg(*TWO, *ENCODERS[kind], path)
@@ -138,7 +138,7 @@ class SecondVideo(Case):
                 self.same(two_tracks(kind, source), name)
 
     def test_times_that_a_container_leaves_out(self):
-        """Matroska has no dts; AVI and program streams have pts for some frames only."""
+        """Matroska has no dts; AVI and program streams have pts only for some frames."""
         self.same(two_tracks("b-frames", "in.mkv"), "out.mp4")
         self.same(two_tracks("mpeg4", "in.avi"), "out.mkv")
         self.same(two_tracks("mpeg2", "in.mpg"), "out.mkv")

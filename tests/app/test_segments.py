@@ -18,7 +18,7 @@ def film():
 
 class Segments(Case):
     def pieces(self, ending="mkv"):
-        """In their order: a second one of the same second has "-2" behind its name."""
+        """The pieces in order; a second one within a second has the suffix "-2"."""
         names = [name for name in self.files() if re.fullmatch(r"cam-%s(-\d+)?\.%s" % (SECONDS, ending), name)]
         return [self.path(name) for name in sorted(names, key=lambda name: os.path.splitext(name)[0])]
 
@@ -30,7 +30,7 @@ class Segments(Case):
         return found
 
     def is_whole(self, path, codec=None):
-        """It begins at 0 with a key frame, and can be decoded by itself."""
+        """Checks that a piece begins at 0 with a key frame, and decodes by itself."""
         first = probe(path, "-select_streams", "v:0", "-show_packets", "-read_intervals", "%+#1")["packets"][0]
         self.assertIn("K", first["flags"], path)
         self.assertEqual(ffmpeg("-xerror", "-i", path, "-f", "null", "-") or b"", b"")
@@ -42,7 +42,7 @@ class Segments(Case):
             os.remove(self.path(name))
 
     def test_all_is_there(self):
-        """Every frame and packet of sound once, in order; each piece begins anew, and names are as far apart."""
+        """Every frame and sound packet once, in order; each piece begins at 0, and names differ by its length."""
         found = self.write_pieces(film(), "--preset", "ultrafast")
         self.assertEqual([len(frame_times(path)) for path in found], [50, 50, 25])
         sound = []
@@ -87,7 +87,7 @@ class Segments(Case):
                 self.clear()
 
     def test_converted_sound(self):
-        """What a converter holds back still reaches its piece."""
+        """Sound that the converter holds back still goes into its piece."""
         found = self.write_pieces(film(), "--acodec", "ac3", "--preset", "ultrafast")
         usual = self.converted(film(), "usual.mkv", "--acodec", "ac3", "--preset", "ultrafast")
         self.assertEqual(sum((payloads(path) for path in found), []), payloads(usual))
@@ -97,7 +97,7 @@ class Segments(Case):
             self.assertAlmostEqual(length, 2, delta=0.1)
 
     def test_sound_far_ahead(self):
-        """In a slide show a decoder holds frames back, and hundreds of packets wait for the next piece's picture."""
+        """In a slide show hundreds of sound packets wait for the next piece's picture."""
         source = clip("slides.mkv", *X264, "-bf", "3", "-c:a", "pcm_s16le", rate="1/5", seconds=120, sound=120)
         found = self.write_pieces(source, seconds=40)
         self.assertEqual(len(found), 3)
@@ -124,7 +124,7 @@ class Segments(Case):
         return process
 
     def test_live_and_interrupted(self):
-        """By the clock; the last piece ends with the run, and is whole."""
+        """Pieces follow the clock; the last one ends with the run and is complete."""
         process = self.live("--low-latency")
         self.assertTrue(wait_for(lambda: len(self.pieces()) >= 2), self.files())
         result = self.interrupt(process)
@@ -139,7 +139,7 @@ class Segments(Case):
         self.assertTrue(all(now - LIVENESS < stamp <= now for stamp in stamps), stamps)
 
     def test_killed(self):
-        """What is finished stays, and the next run clears up what is not."""
+        """Finished pieces stay, and the next run removes the unfinished one."""
         process = self.live()
         self.assertTrue(wait_for(lambda: len(self.pieces()) >= 2), self.files())
         process.kill()

@@ -1,4 +1,4 @@
-"""Numbered pictures, and folders of them, are a video: read and written."""
+"""Numbered pictures, and folders of pictures, as video: reading and writing."""
 
 import os
 import shutil
@@ -10,13 +10,13 @@ from common import *
 
 class Sequence(Case):
     def pictures(self, pattern="in/f%04d.png", first=7, count=12, size="64x48"):
-        """Gray ones, each another: the path of the pattern."""
+        """Makes gray pictures of different levels; returns the pattern's path."""
         os.makedirs(os.path.dirname(self.path(pattern)), exist_ok=True)
         make(self.path(pattern), "-start_number", first, size=size, seconds=count / 25, filters="format=gray")
         return self.path(pattern)
 
     def gray(self, path):
-        """Its frames."""
+        """The gray level of each frame."""
         data = raw(path, "gray")
         return [data[i:i + 64 * 48] for i in range(0, len(data), 64 * 48)]
 
@@ -24,14 +24,14 @@ class Sequence(Case):
         return [self.gray(self.path(name))[0] for name in names]
 
     def test_reads_a_pattern(self):
-        """From any number on; all frames, in time."""
+        """From any first number; all frames, at their times."""
         source = self.pictures()
         output = self.lossless(source, "--sequence", "--mode", "off")
         self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in range(7, 19))))
         self.near(frame_times(output), [i / 25 for i in range(12)], 0.002)
 
     def test_reads_a_folder(self):
-        """In natural order, whatever the names are; at another rate."""
+        """In natural order of names; at another rate."""
         self.pictures("in/f%d.png", first=8)
         os.rename(self.path("in/f10.png"), self.path("in/f 9b.png"))
         self.write("in/notes.txt", b"no picture\n")
@@ -46,13 +46,13 @@ class Sequence(Case):
         self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in (12, 13, 14))))
 
     def test_lookahead(self):
-        """They are measured ahead, as other files are."""
+        """They can be measured ahead like other files."""
         result = self.ok(self.pictures(), "--sequence", "-o", self.path("o.mkv"), "-v")
         self.assertIn("12 frames", result.err)
         self.assertIn("lookahead: curves know up to 10 s", result.err)
 
     def test_plain_name_without_it(self):
-        """A pattern is one only if that is said."""
+        """A name is a pattern only with --sequence."""
         self.refused(lumeq(self.pictures(), "--null"), INPUT, "No such file", "--sequence")
         shutil.copy(self.path("in/f0007.png"), self.path("f%04d.png"))
         self.ok(self.path("f%04d.png"), "--null")
@@ -84,14 +84,14 @@ class Sequence(Case):
         self.refused(lumeq(self.path("none/f%d.png"), "--sequence", "--null"), INPUT, "folder", "none/f%d.png")
 
     def test_broken_picture(self):
-        """As a damaged frame of any file: all others are there."""
+        """Like a damaged frame of any file: all others are there."""
         source = self.pictures()
         self.write("in/f0010.png", self.read("in/f0010.png")[:60])
         result = self.exits(DAMAGED, source, "--sequence", "-o", self.path("o.mkv"), "--vcodec", "ffv1")
         self.assertGreaterEqual(len(frame_times(self.path("o.mkv"))), 11)
 
     def test_writes(self):
-        """From 1 on, each frame; no other file is left."""
+        """Numbered from 1, each frame once; no other file is left."""
         source = clip("gray.mkv", *FFV1, size="64x48", seconds=0.48, filters="format=gray")
         self.ok(source, "-o", self.path("out%03d.png"), "--sequence", "--mode", "off")
         names = ["out%03d.png" % i for i in range(1, 13)]
@@ -99,7 +99,7 @@ class Sequence(Case):
         self.assertEqual(self.each(*names), self.gray(source))
 
     def test_what_is_there(self):
-        """No picture of such a name is replaced without -y, and none that is read is at all."""
+        """Without -y no picture is replaced, and an input never is."""
         source = self.pictures()
         self.write("out5.png", b"mine")
         self.refused(lumeq(source, "--sequence", "-o", self.path("out%d.png")), USAGE, "out5.png", "-y")
@@ -111,7 +111,7 @@ class Sequence(Case):
         self.assertEqual(self.read("in/f0007.png"), before)
 
     def test_interrupted(self):
-        """What has been written stays, each picture whole."""
+        """Finished pictures stay, each complete."""
         process = start(long_clip(), "-o", self.path("out%d.png"), "--sequence", "--two-pass", "off")
         self.assertTrue(wait_for(lambda: os.path.exists(self.path("out20.png"))), "nothing is written")
         result = self.interrupt(process)
@@ -122,7 +122,7 @@ class Sequence(Case):
             self.assertTrue(self.read(name).endswith(b"IEND\xaeB`\x82"), name)
 
     def test_killed(self):
-        """The next run removes the picture that was not finished, and nothing else."""
+        """The next run removes only the unfinished picture."""
         pattern = self.path("out%03d.png")
         process = start(long_clip(), "-o", pattern, "--sequence", "--two-pass", "off")
         unfinished = re.compile(r"\.out\d+\.png-[0-9a-f]{8}-[0-9a-f]{8}\.tmp")

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: the part done is kept under a name of its own; the run ends at once."""
+"""SIGINT and SIGTERM: the finished part is kept under another name; the run ends at once."""
 
 import os
 import re
@@ -18,7 +18,7 @@ class Signals(Case):
         return [f for f in self.files() if f.endswith(".part")]
 
     def started(self, *args, name="out.mkv", **more):
-        """A run that has begun to write: there will be at least one frame."""
+        """A run that has begun to write at least one frame."""
         process = self.start(long_clip(), "-o", self.path(name), "--two-pass", "off", "--format", "matroska", "--vcodec", "ffv1",
                         *args, **more)
         self.assertTrue(wait_for(lambda: [f for f in self.hidden() if ".csv" not in f]), "it does not begin")
@@ -61,7 +61,7 @@ class Signals(Case):
         self.assertEqual(self.files(), ["out.mkv", "out.partial.mkv"])
 
     def test_existing_parts_are_left_alone(self):
-        """Also with -y: the work of another run is in them."""
+        """Even with -y: they hold the work of other runs."""
         self.write("out.partial.mkv", b"precious")
         os.symlink("nothing", self.path("out.partial-2.mkv"))
         process = self.started("-y")
@@ -72,7 +72,7 @@ class Signals(Case):
         self.assertEqual(self.files(), ["out.partial-2.mkv", "out.partial-3.mkv", "out.partial.mkv"])
 
     def test_long_name(self):
-        """The part's name is shortened, between two characters, so that its folder takes it."""
+        """The part's name is cut between two characters to fit the file system."""
         for name, partial in (("x" * 251 + ".mkv", "x" * 243 + ".partial.mkv"),
                               ("\u00e4" * 125 + "x.mkv", "\u00e4" * 121 + ".partial.mkv"),
                               (b"\xa4" * 251 + b".mkv", b"\xa4" * 240 + b".partial.mkv"),
@@ -88,7 +88,7 @@ class Signals(Case):
                 os.unlink(self.path(partial))
 
     def test_leftover_of_a_killed_run(self):
-        """The next run for the same OUTPUT removes it, and nothing that only looks like it."""
+        """The next run for the same OUTPUT removes exactly it."""
         for name in ("out.mkv", "x" * 250 + ".mkv"):
             with self.subTest(name):
                 process = self.started(name=name)
@@ -109,7 +109,7 @@ class Signals(Case):
                     os.unlink(self.path(other))
 
     def test_two_runs_with_one_output(self):
-        """Neither removes what the other one is writing."""
+        """Neither removes the other's temporary file."""
         first = self.started()
         self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast")
         self.assertEqual(len(self.hidden()), 1)
@@ -131,8 +131,8 @@ class Signals(Case):
         self.assertIn("out.partial.mkv", finish(process).err)
 
     def test_two_at_the_same_time(self):
-        """As when a terminal closes: that is one wish to end, and the part is kept. For a second one,
-        later, see test_faulty_disk."""
+        """As from a closing terminal: both count as one, and the part is kept. test_faulty_disk tests a later second
+        signal."""
         process = self.started()
         process.send_signal(signal.SIGSTOP)  # so that both are there at the same time
         process.send_signal(SIGINT)
@@ -175,7 +175,7 @@ class Signals(Case):
         self.assertEqual(finish(process, SOON).code, INTERRUPTED)
 
     def test_output_fifo_without_a_reader(self):
-        """Whether the signal comes before the pipe is opened, or while a reader is waited for."""
+        """The signal comes before the FIFO is opened, or while the run waits for a reader."""
         os.mkfifo(self.path("out.mkv"))
         for after in (0, 0.05, 0.1, 0.2, 0.6):
             process = self.start(simple(), "-o", self.path("out.mkv"))
@@ -206,7 +206,7 @@ class Signals(Case):
         self.assertNotIn("partial", result.err)
 
     def test_while_going_to_the_position(self):
-        """A long way without a keyframe is given up at once, too."""
+        """Even a long stretch without a keyframe is interrupted at once."""
         source = clip("far.mkv", "-c:v", "libx264", "-preset", "ultrafast", "-g", "100000",
                       seconds=18, source="color=gray:size=1280x720:rate=60")
         took = []
@@ -226,7 +226,7 @@ class Signals(Case):
         self.assertLess(took[-1], 0.5 * SLOWER)
 
     def test_stats_are_kept(self):
-        """As a part, and told: those of a whole run are left alone, and the same run may come again."""
+        """The part's statistics are named; those of a complete run stay, and the same command may run again."""
         for old in (None, b"precious"):
             with self.subTest(old):
                 if old:
@@ -261,7 +261,7 @@ class Signals(Case):
         self.assertEqual(self.files(), ["s.partial.jsonl"])
 
     def test_temporary_file_was_replaced(self):
-        """What took its place is somebody else's; the part is told where it went."""
+        """The file that took its place is somebody else's; the message names the part."""
         # soon on the disk; not equalized, since each of those samples is a suppressed report of ThreadSanitizer
         process = self.started("--stats", self.path("s.csv"), "--vcodec", "rawvideo", "--mode", "off")
         left, = [f for f in self.hidden() if f.startswith(".out")]
@@ -276,7 +276,7 @@ class Signals(Case):
         self.assertGreater(len(packets(self.path("elsewhere"), "v:0")), 0)
 
     def hung(self, number, *args, program=LUMEQ, **faults):
-        """A run in a folder of its own, as soon as something in it hangs."""
+        """A run in its own folder, as soon as it hangs."""
         folder, told = self.path("w%d" % number), self.path("hung%d" % number)
         os.mkdir(folder)
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_HUNG=told, **faults)
@@ -289,8 +289,8 @@ class Signals(Case):
 
     @unittest.skipIf(not FAULTS or not FAKE_GPU, "FAULTS_LIBRARY or FAKE_GPU_PROGRAM names nothing")
     def test_hung_runs_end(self):
-        """Five seconds after a signal, in an encoder, a decoder or a GPU that never returns; so do a run's processes.
-        Nothing is left of what they were writing, and what was there before stays."""
+        """A run whose encoder, decoder or GPU hangs ends five seconds after a signal, with its processes. Unfinished
+        files are removed, and existing ones stay."""
         packet, frame = "avcodec_receive_packet:%d", "avcodec_receive_frame:%d"
         film, one = repeated("film.mkv", 10, *X264, size="64x48", rate=60), ("--two-pass", "off")
         runs = [self.hung(0, film, "-o", "out.mkv", *one, FAULT_HANG=packet % 20),
@@ -316,7 +316,7 @@ class Signals(Case):
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names nothing")
     def test_slow_end_is_left_alone(self):
-        """The encoder has some twenty packets left, and takes its time for each."""
+        """The encoder takes long to flush some twenty packets."""
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_SLOW="200")
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
         process = self.start(long_clip(), "-o", self.path("out.mkv"), "--two-pass", "off", "--vcodec", "libx264", env=env)
@@ -340,7 +340,7 @@ class Signals(Case):
                     shutil.rmtree(self.path("out.mkv.lumeq"), ignore_errors=True)
 
     def test_ignored_signals_stay_ignored(self):
-        """nohup and a shell's background jobs ignore SIGINT; that is respected."""
+        """nohup and background jobs of shells ignore SIGINT."""
         process = self.start("-", "--null", "--frames", BAR_FRAMES, stdin=trickle(self),
                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         time.sleep(0.3)

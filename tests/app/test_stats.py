@@ -1,4 +1,4 @@
-"""--stats: the columns of the contract, and figures that agree with the pictures."""
+"""--stats: the documented columns, and figures that agree with the pictures."""
 
 import csv
 import os
@@ -33,7 +33,7 @@ class Stats(Case):
         self.assertEqual(self.read("s.csv").split(b"\n")[0].decode(), ",".join(COLUMNS))
 
     def test_figures(self):
-        # The figures are the curve's: what is lifted is also filtered, and rises less over saturated colours.
+        # A fixed strength: lifted luma would also be filtered and limited over saturated colours.
         literal = ("--strength", "0.8", "--chroma", "keep")
         for options in (literal, ("--reference",), ("--mode", "off"), literal + ("--smooth", "0", "--clip", "0")):
             with self.subTest(" ".join(options)):
@@ -78,7 +78,7 @@ class Stats(Case):
                 self.assertLessEqual(abs(row["curve"][x] - y), 0.5001)
 
     def test_a_flat_picture(self):
-        """Black has no deviation and no entropy: 0, and no nan."""
+        """A black picture has deviation and entropy 0, and no NaN."""
         source = make(self.path("black.mkv"), *FFV1, source="color=black:size=32x32:rate=25",
                       seconds=0.2)
         self.ok(source, "--null", "--stats", self.path("s.jsonl"))

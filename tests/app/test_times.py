@@ -1,4 +1,4 @@
-"""Output begins at 0, and what lies between its tracks is kept; clocks that begin anew go on."""
+"""Output begins at 0, and the offset between tracks is kept; clocks that wrap are continued."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ SUBTITLE = (b"1\n00:00:00,400 --> 00:00:00,600\nHello\n", b";FFMETADATA1\n"
 
 
 def late(name, by, *output, apart=0.3):
-    """Sound `apart` seconds after the video, all of it later than 0 by `by`."""
+    """A clip whose sound begins `apart` seconds after the video, and both `by` seconds late."""
     path = Store.path("%s-%s" % (by, name))
     if not os.path.exists(path):
         ffmpeg("-f", "lavfi", "-t", 1, "-i", DULL % ("64x64", 25), "-itsoffset", apart, "-f", "lavfi",
@@ -24,7 +24,7 @@ def late(name, by, *output, apart=0.3):
 
 
 def wrapping(name, step, count):
-    """Frames so far apart that the clock begins anew between them, and not quite evenly."""
+    """Frames so far apart, and not quite evenly, that the clock wraps between them."""
     path = Store.path(name)
     if not os.path.exists(path):
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=%g" % (count / 25), "-vf",
@@ -34,12 +34,12 @@ def wrapping(name, step, count):
 
 
 def starts(path):
-    """Of the video, and of the sound where there is some."""
+    """Start times of the video, and of the sound if there is one."""
     return [float(s["start_time"]) for s in streams(path, "video") + streams(path, "audio")]
 
 
 def silence(path):
-    """Seconds from the first packet of sound to where something is heard."""
+    """Seconds from the first sound packet to the first audible sample."""
     data = ffmpeg("-i", path, "-map", "0:a:0", "-ac", 1, "-ar", 8000, "-f", "s16le", "-")
     samples = memoryview(data).cast("h")
     return next(i for i, x in enumerate(samples) if abs(x) > 1000) / 8000
@@ -65,7 +65,7 @@ class BeginsAtZero(Case):
                 self.check(self.converted(source, name, *options.get(name[4:], QUICK)), heard=True)
 
     def test_sound_without_a_beginning_of_its_own(self):
-        """AVI plays it from the start of the file: silence comes first."""
+        """AVI plays sound from the start of the file: silence comes first."""
         source = late("in.ts", 3600)
         for codec in ("pcm_s16le", "libmp3lame", "ac3", "aac"):
             with self.subTest(codec):
@@ -100,7 +100,7 @@ class BeginsAtZero(Case):
                     self.check(self.converted(source, "out.mkv", "-y", *QUICK), apart)
 
     def test_only_what_is_written_counts(self):
-        """Sound that is left out, and that would have begun first."""
+        """Sound that is left out does not shift the video, although it would have begun first."""
         source = late("first.mkv", 50, apart=-0.3)
         self.check(self.converted(source, "out.mkv", *QUICK, "--acodec", "none"), within=0.001)
 
@@ -116,7 +116,7 @@ class BeginsAtZero(Case):
                 self.assertEqual(starts(silent), [0])
 
     def test_a_part_from_before_the_first_picture(self):
-        """Nothing of the sound before it is passed over, and what is written first is at 0."""
+        """Earlier sound is not skipped, and the first thing written is at 0."""
         for name in some(("in.mkv", "in.mp4", "in.ts", "in.nut")):
             source = late("early-%s" % name, 100, apart=-0.7)
             first, sound = begin(source), [p[0] for p in packets(source)]
@@ -130,7 +130,7 @@ class BeginsAtZero(Case):
                     self.near(starts(output), [frame_times(source)[0] - kept[0], 0], 0.0015)
 
     def test_a_part_from_the_first_pictures(self):
-        """Demuxers that go by when packets are decoded must not land behind the first keyframe."""
+        """Demuxers that seek by decoding time must not land after the first keyframe."""
         for name, codec in some((("b.ts", ("-c:v", "libx264", "-bf", "2", "-c:a", "aac")),
                                  ("b.mpg", ("-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2")))):
             source = clip(name, *codec, sound=1, size="64x64")
@@ -142,7 +142,7 @@ class BeginsAtZero(Case):
                     self.assertEqual(begin(output), 0)
 
     def test_a_part_after_the_end_of_the_sound(self):
-        """Where the video begins only then, nothing else does."""
+        """If the video begins only then, it begins at 0."""
         source = self.path("in.mkv")
         ffmpeg("-itsoffset", 1.5, "-f", "lavfi", "-t", 1, "-i", DULL % ("64x64", 25), "-f", "lavfi",
                "-t", 1, "-i", "sine=440", *X264, "-c:a", "mp2", source)
@@ -166,7 +166,7 @@ class BeginsAtZero(Case):
             self.near([t + begin(source) for t in moved[0]], there[0], 0.002, name)
 
     def test_subtitles_before_the_first_picture(self):
-        """They do not move the rest; what lasts until then is shown from 0 on."""
+        """They do not shift the rest; those still visible are shown from 0 on."""
         text = self.write("s.srt", b"".join(b"%d\n00:00:%s --> 00:00:%s\nLine %d\n\n" % (i, start, end, i)
             for i, (start, end) in enumerate(((b"00,100", b"00,900"), (b"01,000", b"19,900"),
                                               (b"19,500", b"20,500"), (b"20,600", b"20,900")))))
@@ -227,7 +227,7 @@ class BeginsAtZero(Case):
 
 class Wraps(Case):
     def test_once(self):
-        """Before the wrap for less than a minute, libavformat has times below 0."""
+        """If a stream begins less than a minute before the wrap, libavformat gives negative times."""
         for seconds in (1.9, 100):
             source = late("wraps.ts", WRAP - seconds, apart=0)
             output = self.converted(source, "out.mkv", "-y", *QUICK)
@@ -237,7 +237,7 @@ class Wraps(Case):
             self.assertAlmostEqual(*begins, delta=0.03)
 
     def test_again_and_again(self):
-        """Two and a half days: the second wrap is one that libavformat does not know of."""
+        """Two and a half days: libavformat does not handle the second wrap."""
         for step in (1800, 3600):
             source = wrapping("%d.ts" % step, step, 216000 // step)
             self.assertLess(max(p[0] for p in packets(source, "v:0")), 2 * WRAP)
@@ -246,7 +246,7 @@ class Wraps(Case):
                       0.05)  # ffmpeg rounds to its frames
 
     def test_a_gap_in_one_track(self):
-        """It is no jump of the clock: what follows stays beside the other track."""
+        """A gap is no jump of the clock: later packets stay in sync with the other track."""
         source = self.path("gap.ts")
         ffmpeg("-f", "lavfi", "-t", 16, "-i", DULL % ("64x64", 10), "-f", "lavfi", "-t", 16, "-i",
                "sine=440:sample_rate=48000", "-af", "aselect='not(between(t,1,14))'", *X264,

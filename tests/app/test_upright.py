@@ -1,11 +1,11 @@
-"""What is shown turned is written upright: by the container's own word, or in the pixels."""
+"""Rotated video is written upright: by the container's rotation, or by turning the pixels."""
 
 import struct
 import unittest
 
 from common import *
 
-# Where a step to the right and a step down go on the screen, (xx, xy, yx, yy), by EXIF's number.
+# By EXIF orientation: the directions on screen of a step right and a step down, as (xx, xy, yx, yy).
 TURNS = {1: (1, 0, 0, 1), 2: (-1, 0, 0, 1), 3: (-1, 0, 0, -1), 4: (1, 0, 0, -1),
          5: (0, 1, 1, 0), 6: (0, -1, 1, 0), 7: (0, -1, -1, 0), 8: (0, 1, -1, 0)}
 ONE = 1 << 16
@@ -16,7 +16,7 @@ CORNERS = ("color=red:size=%dx%d:rate=25,drawbox=iw/2:0:iw:ih/2:green:fill,"
 
 
 def with_matrix(path, a, b, c, d):
-    """The mp4 or mov with this matrix in its first track's header: (x, y) goes to (ax + cy, bx + dy)."""
+    """Sets the matrix in the first track's header of an mp4 or mov: (x, y) goes to (ax + cy, bx + dy)."""
     data = bytearray(read_bytes(path))
     at = data.index(b"tkhd") + 44
     data[at:at + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)
@@ -31,7 +31,7 @@ def turned_by(path, turn):
 
 
 def matrix(path):
-    """The upper left of the display matrix, or None."""
+    """The display matrix's upper left part, or None."""
     for entry in video(path).get("side_data_list", []):
         if "displaymatrix" in entry:
             rows = [line.split(":")[1].split() for line in entry["displaymatrix"].split("\n") if ":" in line]
@@ -40,13 +40,13 @@ def matrix(path):
 
 
 def stored(path, pix_fmt=None):
-    """The frames as they lie in the file."""
+    """The frames as stored in the file."""
     return ffmpeg("-noautorotate", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough",
                   *(("-pix_fmt", pix_fmt) if pix_fmt else ()), "-f", "rawvideo", "-")
 
 
 def turn_plane(samples, width, height, turn):
-    """A list of rows of samples, one after the other, as it is on the screen."""
+    """A plane, as a list of rows, as it is displayed."""
     xx, xy, yx, yy = turn
     wide, tall = (width, height) if xx else (height, width)
     left, top = (wide - 1 if xx + xy < 0 else 0), (tall - 1 if yx + yy < 0 else 0)
@@ -58,7 +58,7 @@ def turn_plane(samples, width, height, turn):
 
 
 def colours(path, shown=False):
-    """Of the first frame's corners, from left to right and down, as it is stored, or as it is shown."""
+    """Colours of the first frame's corners, from left to right, then down, as stored or as displayed."""
     auto = () if shown else ("-noautorotate",)
     data = ffmpeg(*auto, "-i", path, "-frames:v", 1, "-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "-")
     head, size, _, pixels = data.split(b"\n", 3)
@@ -77,14 +77,14 @@ def upright(turn):
 
 
 def oblong(path):
-    """The container says that its 240x160 pixels are twice as wide as high; the codec, that they are not."""
+    """The container declares its 240x160 pixels twice as wide as high; the codec declares square ones."""
     make(path + ".mp4", *X264, "-x264-params", "sar=1/1", seconds=0.4, source=CORNERS % (240, 160))
     ffmpeg("-i", path + ".mp4", "-c", "copy", "-aspect", "3", path)
     return path
 
 
 def exif(number):
-    """Tags that say no more than the orientation."""
+    """EXIF tags with only an orientation."""
     return b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHH", 0x112, 3, 1, number, 0) + bytes(4)
 
 
@@ -106,7 +106,7 @@ class Turned(Case):
         return turned_by(path, turn) if turn else path
 
     def noise(self, pix_fmt, turn, width, height):
-        """Every sample another one."""
+        """A clip in which every sample differs."""
         path = self.path("noise.mov")
         make(path, *FFV1, "-pix_fmt", pix_fmt, seconds=0.08, source=
              "nullsrc=size=%dx%d:rate=25,format=gbrp,geq=r='random(1)*255':g='random(2)*255':b="
@@ -137,7 +137,7 @@ class Turned(Case):
         self.assertTrue(list(after) == wanted, "samples are not where they belong")
 
     def test_formats(self):
-        """All of them, turned all ways, are in tests/media/test_turner.c."""
+        """tests/media/test_turner.c covers all formats and turns."""
         self.check_samples("yuv420p10le", TURNS[6], 48, 32, (1, 1), 10)
         self.check_samples("gray16le", TURNS[5], 48, 32, (0, 0), 16)
         self.check_samples("yuv420p", TURNS[8], 33, 17, (1, 1))
@@ -146,7 +146,7 @@ class Turned(Case):
         self.check_samples("yuv422p10le", TURNS[3], 48, 32, (1, 0), 10)
 
     def test_chroma_finer_one_way(self):
-        """As fine both ways then, and as deep."""
+        """The output's chroma is as fine in both directions, and as deep."""
         for pix_fmt, wanted in (("yuv422p", "yuv444p"), ("yuv422p10le", "yuv444p10le")):
             with self.subTest(pix_fmt):
                 source = self.source(TURNS[6], pix_fmt=pix_fmt)
@@ -203,7 +203,7 @@ class Turned(Case):
         self.assertEqual(stored(source), stored(self.path("out.avi")))
 
     def test_other_angles(self):
-        """A rotation by 45 degrees; by half a degree off a quarter is none."""
+        """A rotation by 45 degrees is reported; one by half a degree is ignored."""
         source = self.source(None)
         with_matrix(source, 46341, 46341, -46341, 46341)
         self.assertEqual(matrix(self.converted(source, "out.mp4", "--vcodec", "mpeg4")),
@@ -240,7 +240,7 @@ class Turned(Case):
         self.assertEqual(video(self.converted(source, "out.y4m"))["sample_aspect_ratio"], "2:1")
 
     def test_the_container_comes_first(self):
-        """What it says of the shape is what players go by."""
+        """The container's pixel aspect ratio counts, as in players."""
         source = oblong(self.path("oblong.mp4"))
         self.assertEqual(video(self.converted(source, "out.y4m"))["sample_aspect_ratio"], "2:1")
         turned_by(source, TURNS[8])
@@ -250,7 +250,7 @@ class Turned(Case):
     # ---- the histogram in the picture ----
 
     def test_overlay(self):
-        """It is the one that the upright video gets."""
+        """The panel equals that of the upright video."""
         options = ("--overlay", "--dither", "off", "--vcodec", "ffv1")
         source = self.source(None, (480, 270), "yuv444p", name="upright.mov")
         want = stored(self.converted(source, "want.avi", *options))
@@ -285,7 +285,7 @@ class Photos(Case):
         self.assertEqual((colours(output), colours(output, shown=True)), ("RGBY", upright(TURNS[6])))
 
     def test_orientation_that_changes(self):
-        """The first frame's holds for all, and one line says where it is another one."""
+        """The first frame's orientation applies to all, and a message says that others differ."""
         parts = [self.read(os.path.basename(photo(self.path("%d.jpg" % n), n))) for n in (6, 8)]
         for name, numbers, at in (("same", (0, 0, 0), None), ("once", (0, 0, 1), "0.080"),
                                   ("often", (0, 1, 0, 1), "0.040")):

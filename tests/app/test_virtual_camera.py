@@ -1,4 +1,4 @@
-"""--virtual-camera: what other programs see of it, by a fake device that records what is written to it."""
+"""--virtual-camera: the pictures that other programs get, recorded by a fake device."""
 
 import functools
 import http.server
@@ -27,7 +27,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class OutputCase(CameraCase):
-    """The fake device, and what was written to it."""
+    """The fake device and its records."""
 
     def output_environment(self, modes=SMALL, state="", **more):
         return camera_environment(self.folder, modes, state, FAKE_OUTPUT=DEVICE, FAKE_OUTPUT_RECORD=self.path("out"),
@@ -39,14 +39,14 @@ class OutputCase(CameraCase):
                 os.unlink(self.path(name))
 
     def log(self):
-        """The lines of the device's log, as words; one that is being written does not count."""
+        """The complete lines of the device's log, as words."""
         try:
             return [line.split() for line in self.read("out.log").decode().split("\n")[:-1]]
         except FileNotFoundError:
             return []
 
     def times(self):
-        """When each picture was written, in seconds."""
+        """The time of each written picture in seconds."""
         return [int(words[1]) / 1e6 for words in self.log() if words[0] == "frame"]
 
     def written(self, count):
@@ -60,7 +60,7 @@ class OutputCase(CameraCase):
         return found[0][1], int(width), int(height)
 
     def pictures(self):
-        """Each picture's bytes, once: what is the same as the one before is a repeat."""
+        """The bytes of each picture without repeats."""
         code, width, height = self.format()
         size = int(width * height * BYTES[code])
         data, found = self.read("out"), []
@@ -72,7 +72,7 @@ class OutputCase(CameraCase):
         return found
 
     def numbers_given(self, mirrored=False):
-        """Of each picture that is written, repeats too, its number as the camera has drawn it."""
+        """For each written picture, repeats included, the number that the camera has drawn into it."""
         code, width, height = self.format()
         size, step = int(width * height * BYTES[code]), 2 if code == "YUYV" else 1
         data, found = self.read("out"), []
@@ -85,13 +85,13 @@ class OutputCase(CameraCase):
         return found
 
     def in_order(self, mirrored=False):
-        """Answers the camera's frames that came, each once."""
+        """The numbers of the camera's frames, each once; checks their order."""
         given = self.numbers_given(mirrored)
         self.assertEqual(given, sorted(given))
         return sorted(set(given))
 
     def captured(self):
-        """When the camera has captured each of its frames, in seconds."""
+        """When the camera captured each of its frames, in seconds."""
         return {int(words[1]): int(words[2]) / 1e6 for words in self.log() if words[0] == "captured"}
 
 
@@ -102,7 +102,7 @@ class Headless(OutputCase, Case):
         return self.finished(self.start(*args, env=self.output_environment(state=state, **more)), code)
 
     def test_bits_of_a_file(self):
-        """What comes out is what is written into a file, whatever it is mirrored by, and metered."""
+        """The device gets the same pictures as a file would, also mirrored or metered."""
         for pixels, code in some((("yuv420p", "YU12"), ("nv12", "NV12"), ("yuv422p", "YUYV"), ("yuv422p10le", "YUYV"))):
             name = "in-%s.nut" % pixels
             make(self.path(name), "-c:v", "rawvideo", "-pix_fmt", pixels, source="testsrc2=size=160x90:rate=25",
@@ -123,7 +123,7 @@ class Headless(OutputCase, Case):
                     expected = raw(self.path("x.nut"), None if pixels in ("yuv420p", "nv12") else PIXELS[code])
                     given = b"".join(self.pictures())
                     self.assertEqual(len(given), len(expected))
-                    if pixels.endswith("10le"):  # rounded by another program
+                    if pixels.endswith("10le"):  # ffmpeg rounds differently
                         self.assertLessEqual(max(abs(a - b) for a, b in zip(given, expected)), 1)
                     else:
                         self.assertEqual(given, expected)
@@ -170,7 +170,7 @@ class Headless(OutputCase, Case):
                 pass
 
         def seen():
-            """Pictures that differ from the one before, of what is written so far."""
+            """The number of different pictures written so far."""
             data, size = (self.read("out"), 160 * 90 * 3 // 2) if self.times() else (b"", 1)
             found = [data[at:at + size] for at in range(0, len(data) - size + 1, size)]
             return len(found) and 1 + sum(a != b for a, b in zip(found, found[1:]))
@@ -196,7 +196,7 @@ class Headless(OutputCase, Case):
                 server.shutdown()
 
     def test_meter_of_a_camera(self):
-        """What is metered is what is written beside it, too."""
+        """Metering acts the same on the device and on a file."""
         self.give("--camera", "--virtual-camera", "--meter", "centre", "--strength", "0.7", "--dither", "off", "--frames",
                   "20", "-o", "x.mkv", "--vcodec", "ffv1", modes="YUYV 320x240@30")
         self.assertEqual(b"".join(self.pictures()), raw(self.path("x.mkv"), "yuyv422"))
@@ -208,7 +208,7 @@ class Headless(OutputCase, Case):
         self.assertEqual(self.format()[1:], (96, 160))
 
     def test_beside_a_file_that_is_written(self):
-        """The same pictures; the file is never mirrored."""
+        """The device and the file get the same pictures; only the device is mirrored."""
         make(self.path("in.nut"), "-c:v", "rawvideo", source="testsrc2=size=160x90:rate=25", seconds=0.4)
         self.give("in.nut", "--virtual-camera", "--mirror", "-o", "x.nut", "--vcodec", "rawvideo")
         ffmpeg("-i", self.path("x.nut"), "-vf", "hflip", "-c:v", "rawvideo", self.path("y.nut"))
@@ -253,7 +253,7 @@ class Headless(OutputCase, Case):
                 self.assertGreater(times[-1] - times[0], 0.8 * 19 / RATE)  # and not more often
 
     def test_frames_that_have_waited_are_left_out(self):
-        """After a standstill the newest comes, and not all that the driver has kept."""
+        """After a standstill the newest frame is written, not all that the driver has kept."""
         process = self.start("--camera", "--virtual-camera", "--null", env=self.output_environment())
         self.assertTrue(wait_for(lambda: self.written(5)), self.said())
         process.send_signal(signal.SIGSTOP)
@@ -277,7 +277,7 @@ class Headless(OutputCase, Case):
         self.finished(process, INTERRUPTED)
 
     def test_delay(self):
-        """Less than a frame on an idle machine; five times that where others use it, too."""
+        """Less than a frame on an idle machine; five times that on a busy one."""
         delays = []
         for _ in range(TRIALS):
             self.give("--camera", "--virtual-camera", "--null", "--frames", "60",
@@ -324,7 +324,7 @@ class Headless(OutputCase, Case):
                      "no virtual camera was found")
 
     def test_a_failure_ends_the_run(self):
-        """Also where nothing but the last picture is written, and no output is left half done."""
+        """Also while only the last picture is repeated, and no incomplete output is left."""
         for how in ("", "gone"):
             with self.subTest(how):
                 self.forget()
@@ -398,7 +398,7 @@ class Window(OutputCase, WindowCase):
         self.in_order()
 
     def test_mirror(self):
-        """As the window is, by the option and by its key; a recording beside it is not."""
+        """--mirror and its key mirror the device like the window; a recording is not mirrored."""
         process = self.shows("--camera", "--virtual-camera", "--mirror", "-o", "x.mkv")
         self.assertTrue(wait_for(lambda: self.written(10)))
         self.assertEqual(self.in_order(mirrored=True)[-1], max(self.numbers_given(mirrored=True)))
@@ -412,9 +412,9 @@ class Window(OutputCase, WindowCase):
         self.assertEqual(numbers(self.path("x.mkv")), sorted(numbers(self.path("x.mkv"))))
 
     def test_file(self):
-        """What is shown, when it is: a picture of the file that is written, in order."""
+        """The device gets the pictures shown, in order."""
         make(self.path("in.nut"), "-c:v", "rawvideo", source="testsrc2=size=160x90:rate=10", seconds=2)
-        # A window leaves out what is late: nothing may depend on the frames before.
+        # A window drops late frames, so nothing may depend on earlier frames.
         exact = ("--smooth", "0", "--strength", "0.6", "--denoise", "off", "--dither", "off", "--bars", "ignore")
         self.finished(self.shows("in.nut", "--virtual-camera", "--keep-open", "no", *exact))
         self.ok(self.path("in.nut"), "-o", self.path("x.y4m"), "--two-pass", "off", "-q", *exact)

@@ -1,5 +1,5 @@
-"""What the tests are made of: a warm start does what a start does, without its library it is one, and these are skipped;
-and shares of cases, drawn by the seed, are all of them together."""
+"""The tests' own tools: a warm start behaves like a normal one, and the shares of cases of all seeds cover all
+cases."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from common import DONE, LIVENESS, LUMEQ, USAGE, Case, environment, simple, warm
 @unittest.skipIf(not warm.LIBRARY, "WARM_START_LIBRARY names no library")
 class WarmStart(Case):
     def both(self, *args, input=None, **more):
-        """A warm one, which is checked against one that is not."""
+        """A warm run, which must equal a normal one."""
         args = [LUMEQ] + list(args)
         if "stdin" not in more and input is None:
             more["stdin"] = subprocess.DEVNULL
@@ -50,7 +50,7 @@ class WarmStart(Case):
         self.assertEqual(self.both("here.mp4", "--null", "-q", cwd=self.folder).returncode, DONE)
 
     def test_environment(self):
-        """Another one than that of the first start is not lost, and does not stay."""
+        """A run's environment is its own, and does not stay for the next."""
         self.both("--version")
         os.makedirs(self.path("lumeq"))
         self.write("lumeq/config", b"nonsense = 1\n")
@@ -67,7 +67,7 @@ class WarmStart(Case):
         self.assertIsNone(warm.find(LUMEQ, dict(without, FAULT_ALLOC="1")))
 
     def test_a_tool(self):
-        """What it has written is all there, although its libraries are not ended."""
+        """Its output is complete, although destructors are skipped."""
         for args, code in ((("ffmpeg", "-v", "error", "-i", simple(), "-f", "rawvideo", "-"), 0),
                            (("ffprobe", "-v", "error", "-show_packets", simple()), 0),
                            (("ffprobe", "-v", "error", self.path("nothing")), 1)):
@@ -78,7 +78,7 @@ class WarmStart(Case):
                 self.assertEqual(result.stderr, fresh.stderr)
 
     def test_libraries_that_are_open(self):
-        """Before the program asks for them; what there is none of is no failure."""
+        """Libraries are opened before the program needs them; missing ones are no failure."""
         env = dict(environment(), WARM_START_OPENS="/nonexistent.so:libanl.so.1")
         for env, there in ((env, True), (environment(), False)):
             process = warm.start([LUMEQ, "-", "--null"], env, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -88,7 +88,7 @@ class WarmStart(Case):
             process.communicate(timeout=LIVENESS)
 
     def test_runs_beside_each_other(self):
-        """Each with its own end, and signals for one are that one's."""
+        """Each run has its own status, and signals reach only their run."""
         process = {}
         for name in ("one", "other"):
             os.mkfifo(self.path(name))
@@ -118,7 +118,7 @@ class WarmStart(Case):
 
 class Shares(unittest.TestCase):
     def drawn(self, draw, seeds, **more):
-        """What each of so many seeds draws, of a run with $CHECK_SHORT or, by `more`, with a sanitizer."""
+        """The cases drawn by each seed, with $CHECK_SHORT or, by `more`, with a sanitizer."""
         found = []
         for seed in range(7, 7 + seeds):
             with mock.patch.multiple(common, **{"SEED": seed, "SHORT": True, "SANITIZED": False, **more}):
@@ -126,7 +126,7 @@ class Shares(unittest.TestCase):
         return found
 
     def test_all_cases_are_drawn(self):
-        """And by no seed none."""
+        """Together they are all, and no seed draws none."""
         for length in range(1, 14):
             for n in (2, 3, 4):
                 for sanitized in (False, True):
@@ -137,7 +137,7 @@ class Shares(unittest.TestCase):
         self.assertEqual(self.drawn(lambda: common.share((), 3), 1), [[]])
 
     def test_each_test_has_one_sanitizer(self):
-        """With the next seed the other one."""
+        """With the next seed it has the other one."""
         both = [self.drawn(lambda: common.is_for_another_seed("test_x.X.test_y"), 2, SANITIZED=True, SANITIZER=name)
                 for name in ("asan", "tsan")]
         self.assertEqual(sorted(both), [[False, True], [True, False]])

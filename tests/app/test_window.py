@@ -1,4 +1,4 @@
-"""A real window on a real X server without a screen: what it shows, its keys, its end."""
+"""A real window on a headless X server: its contents, keys and end."""
 
 import csv
 import os
@@ -19,7 +19,7 @@ FAULTS = os.environ.get("FAULTS_LIBRARY")
 
 
 def is_blue(r, g, b):
-    """The bars of the input's histogram."""
+    """The colour of the input's histogram."""
     return b > 180 and b > r + 60
 
 
@@ -67,7 +67,8 @@ class Window(WindowCase):
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
     def test_no_thread(self):
-        """Without one of its own threads it ends with a sentence, or goes on without what that would have done."""
+        """If one of lumeq's threads cannot be started, it ends with a message, or continues without that thread's
+        work."""
         source = make(self.path("in.mkv"), *X264, "-c:a", "aac", size="64x48", seconds=0.2, sound=0.2)
         codes = []
         for n in range(1, 30):
@@ -86,7 +87,7 @@ class Window(WindowCase):
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
     def test_hung_driver(self):
-        """A driver that never returns: a signal ends the program all the same."""
+        """A signal ends the program even if the driver never returns."""
         hung = self.path("hung")
         env = self.environment(LD_PRELOAD=FAULTS, FAULT_HANG="SDL_GL_SwapWindow:0", FAULT_HUNG=hung)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
@@ -104,7 +105,7 @@ class Window(WindowCase):
             "getwindowgeometry", "--shell", window))]
 
     def test_the_window_follows_the_panel(self):
-        """While the picture fills it: what the user has given another shape keeps that."""
+        """Only while the picture fills the window: another shape, set by the user, is kept."""
         process = self.play(SMALL, "--loop")
         window = self.window(process)
         self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
@@ -125,7 +126,7 @@ class Window(WindowCase):
         self.ends(process)
 
     def test_fullscreen_without_a_window_manager(self):
-        """The window covers the screen by itself, from the start or by the key, and goes back to where it was."""
+        """The window covers the screen by itself, with the option or the key, and returns to its place."""
         for options in ((), ("--fullscreen",)):
             with self.subTest(options):
                 process = self.play(SMALL, "--loop", *options)
@@ -162,7 +163,7 @@ class Window(WindowCase):
         self.assertEqual(int(shown) + int(dropped), 5, str(result))
 
     def test_several_files(self):
-        """A folder of pictures, and a film: keys, and the desktop's, go from one to the other."""
+        """A folder of pictures and a film: keys, also multimedia keys, switch between them."""
         os.mkdir(self.path("shots"))
         make(self.path("shots/f%d.png"), "-c:v", "png", size="1280x720", seconds=0.8)
         process = self.play(self.path("shots"), SMALL, "--loop")
@@ -179,7 +180,7 @@ class Window(WindowCase):
         self.ends(process)
 
     def test_first_of_several_files(self):
-        """Ones that can be opened, but have no decoder, or no picture that can be decoded."""
+        """The first files open, but have no decoder or no decodable picture."""
         with open(make(self.path("a.mkv"), "-c:v", "ffv1", "-level", "3", seconds=0.2), "rb") as f:
             data = bytearray(f.read())
         at = data.index(b"FFV1") + 24  # in what the decoder begins with
@@ -199,7 +200,7 @@ class Window(WindowCase):
         self.assertIn("no frame of ", result.err)
 
     def test_none_of_several_files(self):
-        """What cannot be opened is told by name; where nothing can be, that is the end."""
+        """Files that cannot be opened are named; if none can, the run ends."""
         self.write("a.mkv", b"no film\n")
         result = finish(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2"))
         self.assertEqual(result.code, DONE, str(result))
@@ -226,7 +227,7 @@ class Window(WindowCase):
                 self.ends(process)
 
     def shot(self, process):
-        """Its window's size, and the picture that s saves, upright and with square pixels."""
+        """The window's size, and the screenshot that s saves, upright and with square pixels."""
         window = self.window(process)
         shots = lambda: [name for name in self.files() if name.endswith(".png")]
         self.assertTrue(wait_for(lambda: self.key("s") or shots()), "no screenshot")
@@ -236,7 +237,7 @@ class Window(WindowCase):
         return size, self.path(shots()[0])
 
     def test_keep_open(self):
-        """A person at a terminal wants to see the last picture; a program wants to go on."""
+        """Started from a terminal the window stays open at the end, started from a program it closes."""
         part = (SMALL, "--to", "0.4", "--histogram", "off")
         terminal, slave = pty.openpty()
         self.addCleanup(os.close, terminal)
@@ -299,7 +300,7 @@ class Window(WindowCase):
         self.assertEqual(upright.colours(shot), upright.upright(upright.TURNS[8]))
 
     def test_signal(self):
-        """What has been shown so far is a part: it takes no name, and the same command may come again."""
+        """The statistics so far become a part, which does not take the name; the same command may run again."""
         for number, part in ((2, "s.partial.jsonl"), (15, "s.partial-2.jsonl")):
             process = self.play(SMALL, "--loop", "--histogram", "off", "--stats", self.path("s.jsonl"))
             self.window(process)
@@ -325,7 +326,7 @@ class Window(WindowCase):
         self.assertIn("No sound: ", self.ends(process).err)
 
     def test_libraries_are_silent(self):
-        """ALSA and Wayland print on their own what they do not find."""
+        """ALSA and Wayland print messages of their own."""
         sound = self.environment(SDL_AUDIODRIVER="alsa", ALSA_CONFIG_PATH="/nonexistent")
         display = self.environment(SDL_VIDEODRIVER="wayland")
         display.pop("XDG_RUNTIME_DIR", None)

@@ -1,4 +1,4 @@
-"""What the window does beside playing: it writes what is seen, and remembers how it was."""
+"""The window beside playing: writing what it shows, keys and mouse on a real X server, and remembered state."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import unittest
 from common import DONE, INTERRUPTED, LUMEQ, SMALL, X264, clip, ffmpeg, make, raw, some, wait_for
 from window import MISSING, WIDTH, WindowCase
 
-BAR = 338  # the row that it is in, of a window of 360
+BAR = 338  # the bar's row in a window of 360 rows
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
@@ -21,7 +21,7 @@ class Window(WindowCase):
         return make(self.path("it's short.mkv"), "-c:v", "ffv1", size="160x90", seconds=1)
 
     def set_fog(self):
-        """By the panel: its second row is the profile."""
+        """Sets the profile, the panel's second row, to fog."""
         self.key("Tab", "Down", "Right", "Tab")
 
     def children(self, process):
@@ -29,7 +29,7 @@ class Window(WindowCase):
         return [int(pid) for pid in found.stdout.split()]
 
     def whole(self, *names):
-        """Once these are there, and nothing that is still written."""
+        """Waits until exactly these files are there."""
         self.assertTrue(wait_for(lambda: sorted(self.files()) == sorted(names)), self.files())
 
     def test_writes_what_is_seen(self):
@@ -56,7 +56,8 @@ class Window(WindowCase):
         self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq-2.mkv")))
 
     def test_the_textbook_is_written_as_it_is_seen(self):
-        """What --reference has no use for stays as it is, and off is no textbook: the command is one that runs."""
+        """With --reference, settings without effect are not in the command, nor is --reference while the equalizer is
+        off: every command runs."""
         clip = self.short()
         process = self.play(clip, "--loop", "--vcodec", "ffv1", "--reference")
         self.window(process)
@@ -72,7 +73,7 @@ class Window(WindowCase):
             self.ok(*command[1:], "-y", "--no-config", "--two-pass", "on", "--backend", "cpu")
 
     def writes_long(self):
-        """By a window that is paused, so that it computes nothing beside."""
+        """Starts a long write from a paused window, which computes nothing meanwhile."""
         shutil.copy(SMALL, self.path("long.mkv"))
         process = self.play(self.path("long.mkv"), "--loop", "--preset", "placebo")
         self.window(process)
@@ -128,15 +129,15 @@ class Window(WindowCase):
         self.key("q")
         self.ends(process, DONE)
 
-    # Where it goes.
+    # Keys and mouse.
 
     def title(self, window, position):
         self.assertTrue(wait_for(lambda: "(0:%02d / " % position in self.xdotool("getwindowname", window)),
                         "at %s" % self.xdotool("getwindowname", window))
 
     def test_keys_and_mouse(self):
-        """By a real server's events: what they ask for is seen, or is in the title, the command and what is
-        remembered. Keys that other tests press in windows of theirs are not pressed here."""
+        """Events of a real X server, checked by the window's picture, its title, printed commands and remembered state.
+        Other tests cover the remaining keys."""
         film = clip("minute.mkv", *X264, "-g", "5", "-c:a", "aac", size="640x360", rate=5, seconds=60, sound=1)
         shutil.copy(film, self.path("a.mkv"))
         shutil.copy(film, self.path("b.mkv"))
@@ -189,7 +190,7 @@ class Window(WindowCase):
         self.xdotool("mousemove", self.left + x, self.top + y, "sleep", 0.1, *more)
 
     def what_is_printed(self):
-        """By W: what has become of the settings."""
+        """Changes settings, and prints the commands with W."""
         self.key("z", "Return", "2", "4", "6", "B", "G", "D", "W")
         # In the panel: strength, clip limit, and the last row, deinterlacing.
         self.key("Tab", "Down", "Down", "Delete", "Down", "BackSpace", "Up", "Up", "Up", "Up", "0", "Escape", "W")
@@ -205,7 +206,7 @@ class Window(WindowCase):
         self.key("W", "Tab", "r")
 
     def what_is_seen(self, window):
-        """While it is paused, so that nothing else is seen to change."""
+        """Checks by pictures while paused, when nothing else changes."""
         line = range(self.top + 12, self.top + 42, 3)
         below = range(self.top + 60, self.top + 310, 12)  # to where the bar is
 
@@ -214,7 +215,7 @@ class Window(WindowCase):
             return sum(x[left:right] != y[left:right] for x, y in zip(a, b)) / len(a)
 
         def says(act):
-            """A line that stands, and is neither the one before nor none."""
+            """Whether a message appears that differs from the one before."""
             before = self.server.grab(line)
             act()
 
@@ -272,7 +273,7 @@ class Window(WindowCase):
         self.key("q")
         self.ends(process)
 
-    # What is remembered.
+    # Remembered state.
 
     def state(self, **more):
         return self.environment(XDG_STATE_HOME=self.path("state"), **more)
@@ -285,13 +286,13 @@ class Window(WindowCase):
             return f.read().splitlines()
 
     def minute(self):
-        """A film of more than a minute."""
+        """A film longer than a minute."""
         path = self.path("minute.mkv")
         shutil.copy(clip("minute.mkv", *X264, "-g", "50", size="320x180", rate=5, seconds=80), path)
         return path
 
     def leave_at(self, clip, *keys, args=("--remember",), env=None):
-        """Paused, since it is short, and so that nothing is left out, once a picture is shown; answers its settings."""
+        """Opens a window, presses keys while paused, prints the command and quits; returns the command's settings."""
         process = self.play(clip, "-v", *args, env=env or self.state())
         window = self.window(process)
         self.key("p", *keys)
@@ -371,7 +372,7 @@ class Window(WindowCase):
         self.leave_at(clip, args=("--remember", "--histogram", "off"))
         self.assertEqual(self.size_of_it, (640, 360))
 
-    def test_short_films_and_ends_are_begun_anew(self):
+    def test_no_position_of_short_films_and_ends(self):
         self.leave_at(make(self.path("short.mkv"), "-c:v", "ffv1", size="160x90", rate=5, seconds=30), "Right", "Right")
         self.leave_at(self.minute(), "End", args=("--remember", "--keep-open", "yes"))
         self.assertFalse([line for line in self.lines() if line.startswith("position ")], self.lines())

@@ -1,4 +1,4 @@
-"""What tests of a window share: an X server without a screen, and hands and eyes on it."""
+"""Shared by tests of windows: a headless X server, keys, mouse, and pictures of the screen."""
 
 import contextlib
 import glob
@@ -11,9 +11,9 @@ import tempfile
 from common import DONE, LUMEQ, Case, environment, finish, wait_for, warm
 
 WIDTH, HEIGHT = 1600, 900
-# Of a run that ends without waiting for its threads.
+# For runs that end without waiting for their threads.
 THREADS_STAY = environment()["TSAN_OPTIONS"] + ":report_thread_leaks=0"
-# What SDL and Mesa open for each window: as long as that takes, most of a short run takes.
+# Libraries that SDL and Mesa open for each window, which takes most of a short run.
 DRIVER = ":".join(["libGL.so.1", "libGLX_mesa.so.0", *glob.glob("/usr/lib*/dri/swrast_dri.so"),
                    *glob.glob("/usr/lib/*/dri/swrast_dri.so")])
 MISSING = [t for t in ("Xvfb", "xdotool") if not shutil.which(t)]
@@ -41,7 +41,7 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def grab(self, rows):
-        """Of the screen, rows of RGB bytes; the file is an XWD of 32 bits, blue first."""
+        """Rows of the screen as RGB bytes; the file is an XWD of 32 bits, blue first."""
         with open(os.path.join(self.folder, "Xvfb_screen0"), "rb") as f:
             header = struct.unpack(">25I", f.read(100))
             if header[4:6] != (WIDTH, HEIGHT) or header[7] or header[11] != 32:
@@ -73,15 +73,15 @@ class WindowCase(Case):
     def environment(self, **more):
         env = environment()
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy", WARM_START_OPENS=DRIVER)
-        # SDL unloads the OpenGL driver with the window: what that keeps for ever cannot be named to
-        # be suppressed then. Leaks of lumeq's own are looked for by test_session, which keeps it.
+        # SDL unloads the OpenGL driver with the window, so its leaks cannot be suppressed by name;
+        # test_session, which keeps the driver, looks for lumeq's own leaks.
         env["ASAN_OPTIONS"] += ":detect_leaks=0"
         env.update(more)
         return env
 
     @contextlib.contextmanager
     def other_display(self):
-        """A server that a test may end; what it starts meanwhile is shown there."""
+        """A server that a test may kill; programs started meanwhile use it."""
         self.server = Server()  # hides the class's
         try:
             yield self.server
@@ -115,12 +115,12 @@ class WindowCase(Case):
         self.xdotool("key", "--delay", "30", *names)
 
     def grab(self):
-        """Every seventh row."""
+        """Every seventh row of the screen."""
         return self.server.grab(range(0, HEIGHT, 7))
 
     @staticmethod
     def share(rows, left, right, wanted):
-        """Of the pixels between two columns, how many are wanted(r, g, b)."""
+        """The share of pixels between two columns that are wanted(r, g, b)."""
         count = total = 0
         for row in rows:
             for x in range(left, right, 3):

@@ -1,7 +1,5 @@
-"""The walls of the house: who includes whom, who calls whom, no circles; and a few rules of style.
-
-LUMEQ_BUILD is the build whose object files tell the calls, NM the program that reads them.
-"""
+"""The architecture: who includes and calls whom, no circular dependencies, and some rules of style. LUMEQ_BUILD is the
+build whose object files show the calls, NM the program that reads them."""
 
 import collections
 import os
@@ -11,7 +9,7 @@ import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Who may include whom, and call whom. "equalizer-api" is the public header and what it declares;
+# Who may include and call whom. "equalizer-api" is the public header and its functions;
 # media and the panel know nothing of the equalizer.
 MAY_INCLUDE = {
     "app": {"app", "job", "report", "player", "run", "media", "panel", "equalizer-api"},
@@ -26,7 +24,7 @@ MAY_INCLUDE = {
     "bench": {"bench", "app", "run", "equalizer", "equalizer-api", "media"},
 }
 
-# What is data of libavutil may be used by a run, too.
+# src/run may use libavutil's data types.
 FFMPEG = re.compile(r"lib(av|sw|postproc)\w+/")
 FFMPEG_DATA = re.compile(r"libavutil/(error|fifo|time)\.h")
 SDL_GL = re.compile(r"(SDL2?/|SDL|GL/|GLES|EGL/|epoxy/|glad/)")
@@ -52,7 +50,7 @@ def sources():
 
 
 def includes(name):
-    """(line number, what is included, whether it is in quotes)"""
+    """(line number, included file, whether it is in quotes)"""
     for i, line in enumerate(read(name).splitlines(), 1):
         m = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
         if m:
@@ -60,7 +58,7 @@ def includes(name):
 
 
 def part(name):
-    """The house's part a file lies in."""
+    """The part of the program that a file belongs to."""
     if name.startswith("include/"):
         return "equalizer-api"
     return name.split("/")[1]
@@ -116,7 +114,7 @@ class Walls(unittest.TestCase):
         self.fail_at(self.only_in(CUDA, CUDA_HOMES))
 
     def test_text_reaches_the_terminal_in_one_place(self):
-        """say() and say_answer() escape what others wrote; the rest prints the program's own words, or numbers."""
+        """say() and say_answer() escape foreign text; other prints have only the program's own words and numbers."""
         homes = ("src/app/complete.c", "src/app/terminal.c", "src/app/progress.c", "src/app/doctor/",
                  "src/app/options/option_help.c", "src/app/options/option_profile.c", "src/app/main.c",
                  "src/app/play.c", "src/app/headless_many.c", "src/bench/", "src/manual/")
@@ -131,19 +129,19 @@ class Walls(unittest.TestCase):
                 self.assertRegex(what, r"^(std\w+\.h|lumeq/\w+\.h)$", name)
 
     def test_names_are_unique(self):
-        """But for the parts' own main.c."""
+        """Except each program's main.c."""
         names = [os.path.basename(n) for n in sources() if os.path.basename(n) != "main.c"]
         twice = sorted({n for n in names if names.count(n) > 1})
         self.assertEqual([n for n in twice if n not in ("kernels.h",)], [])
 
 
 def unit(name):
-    """A source file and its header are one."""
+    """A source file and its header count as one."""
     return re.sub(r"\.\w+$", "", name)
 
 
 def circles(graph):
-    """The sets of nodes that reach each other, of more than one node (Tarjan's algorithm)."""
+    """Sets of nodes that depend on each other (Tarjan's algorithm)."""
     number, lowest, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -178,7 +176,7 @@ def included_files():
 
 
 class Circles(unittest.TestCase):
-    """What needs each other in a circle can neither be read nor tested nor replaced alone."""
+    """Files in a circle cannot be read, tested or replaced separately."""
 
     def test_circles_are_found(self):
         graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": set()}
@@ -193,7 +191,7 @@ class Circles(unittest.TestCase):
         self.assertEqual(circles(graph), [])
 
     def test_files(self):
-        """A source file counts with its header: x.c may not need what needs x.h."""
+        """A source file counts with its header: x.c must not need a file that needs x.h."""
         graph = collections.defaultdict(set)
         for a, b in included_files():
             if unit(a) != unit(b):
@@ -201,7 +199,7 @@ class Circles(unittest.TestCase):
         self.assertEqual([sorted(c) for c in circles(graph)], [])
 
     def test_rooms(self):
-        """Folders beside each other."""
+        """Folders next to each other."""
         graph = collections.defaultdict(set)
         for a, b in included_files():
             one, other = os.path.dirname(a).split("/"), os.path.dirname(b).split("/")

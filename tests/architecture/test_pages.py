@@ -1,4 +1,4 @@
-"""The pages: links lead somewhere, each folder has one, and names only files that are there."""
+"""The pages: links lead somewhere, each folder has a page, and pages name only existing files."""
 
 import os
 import re
@@ -11,7 +11,7 @@ ROOMS = ("src/", "shaders/", "tests/")
 
 
 def anchors(page):
-    """As GitHub makes them of headings."""
+    """As GitHub makes them from headings."""
     text = re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
     found = set()
     for heading in re.findall(r"^#+ (.*)$", text, re.M):
@@ -26,7 +26,7 @@ def links(page):
 
 
 def is_there(path):
-    """In the repository: what lies about untracked and ignored is not there for others."""
+    """In the repository: untracked and ignored files do not count."""
     return path in KNOWN or any(n.startswith(path.rstrip("/") + "/") for n in KNOWN)
 
 
@@ -66,7 +66,7 @@ class Pages(unittest.TestCase):
         self.assertLessEqual(len(read("README.md").splitlines()), FRONT_DOOR)
 
     def test_each_room_has_a_page(self):
-        """Every folder that has a file of its own."""
+        """Every folder with a file of its own."""
         rooms = {os.path.dirname(n) for n in KNOWN if n.startswith(ROOMS)} - {"src"}
         self.assertGreater(len(rooms), 30)
         self.assertLess({"src/player/view", "shaders", "tests", "tests/app"}, rooms)

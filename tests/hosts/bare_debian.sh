@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The two commands of the README on a Debian 12 that has nothing but itself: a fresh root, in which the
-# committed tree is built and tested as a newcomer does. Takes a network, 4 GB of disk, and as long as
-# the tests. DEBIAN_MIRROR names another mirror than Debian's own.
-# Answers 0 passed, 77 cannot be run here, else failed.
+# The two commands of the README on a minimal Debian 12: a new root, in which the committed tree is built
+# and tested. Needs a network, 4 GB of disk, and as much time as the tests. DEBIAN_MIRROR names another
+# mirror than Debian's own.
+# Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)

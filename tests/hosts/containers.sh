@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The images: built of the committed tree by the container files, and a video written in each. Their
-# bases come from no registry: debootstrap makes them, under the names that the files ask for. With nvcc
-# here the image with CUDA is built, too: with this machine's toolkit, for Hopper alone, and without a GPU.
-# Takes a network, root, buildah, debootstrap and 6 GB of disk.
-# Answers 0 passed, 77 cannot be run here, else failed.
+# The images: built from the committed tree by the container files; each writes a video. No registry is
+# used: debootstrap makes the base images under the names in the files. With nvcc the CUDA image is also
+# built, with this machine's toolkit, for Hopper only, and without a GPU.
+# Needs a network, root, buildah, debootstrap and 6 GB of disk.
+# Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -37,7 +37,7 @@ git -C "$here" archive HEAD | tar -x -C "$work/tree"
 cp "$here/samples/lumeq-sample.mkv" "$work/videos"
 
 # A release of a distribution as the image NAME. Releases of Ubuntu that debootstrap does not know are made
-# as all others of Ubuntu.
+# like the others.
 base() { # NAME RELEASE MIRROR [options of debootstrap]
     local container script=/usr/share/debootstrap/scripts/$2
     [ -e "$script" ] || script=${script%/*}/gutsy
@@ -45,7 +45,7 @@ base() { # NAME RELEASE MIRROR [options of debootstrap]
         tail -n 3 "$work/log"
         skip "$2 could not be fetched"
     }
-    # As in the images that it stands for: apt has keys, and no certificates.
+    # As in the real images: apt has keys, but no certificates.
     sed -i 's,https:,http:,' "$work/root/etc/apt/sources.list"
     container=$(store from scratch)
     cp -a "$work/root/." "$(store mount "$container")"
@@ -55,7 +55,7 @@ base() { # NAME RELEASE MIRROR [options of debootstrap]
     store rm "$container" >/dev/null
 }
 
-# The image, and what it makes of a video.
+# The image, and its equalized video.
 build_and_run() { # FILE WORDS [options of buildah]
     local container image=${1,,}
     store bud --isolation chroot --pull-never "${@:3}" -f "$work/tree/src/packaging/$1" -t "$image" "$work/tree" \

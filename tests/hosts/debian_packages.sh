@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The Debian packages: made of this tree, without a complaint of lintian's, installed in a fresh root
-# that has nothing else of lumeq's, used there, and removed without a trace. Takes a network, root,
-# debootstrap and 3 GB of disk. DEBIAN_MIRROR names another mirror than Debian's own.
-# Answers 0 passed, 77 cannot be run here, else failed.
+# The Debian packages: built from this tree without lintian's complaints, installed in a new root, used
+# there, and removed completely. Needs a network, root, debootstrap and 3 GB of disk. DEBIAN_MIRROR names
+# another mirror than Debian's own.
+# Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -21,7 +21,7 @@ fail() {
 for program in debootstrap dpkg-shlibdeps lintian; do
     command -v "$program" >/dev/null || skip "$program is not installed"
 done
-# The packages need what they were built with.
+# The packages depend on the libraries that they were built with.
 # shellcheck source=/dev/null
 . /etc/os-release
 [ "$ID" = debian ] || skip "packages for Debian are made on Debian, and this is $ID"
@@ -62,13 +62,13 @@ inside() {
         DEBIAN_FRONTEND=noninteractive bash -euc "cd /packages && $*" </dev/null
 }
 
-# What is there, but for what dpkg and the loader write down for themselves.
+# All files, except dpkg's and the loader's own records.
 list() {
     find "$root" -xdev \( -path "$root/proc" -o -path "$root/var/lib/dpkg" -o -path "$root/var/log" \
         -o -path "$root/var/cache" -o -path "$root/tmp" \) -prune -o -printf '%P %y %m\n' | sort
 }
 
-# What they need comes first, so that what is left later is theirs.
+# Their dependencies are installed first, so that remaining files are theirs.
 needs=
 for package in "${packages[@]}"; do
     needs+=,$(dpkg-deb -f "$package" Depends | tr ',' '\n' | sed '/^ *liblumeq/d' | paste -sd ,)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds all device code for every kind of card that the toolkit knows, with warnings as errors.
-# Answers 0 passed, 77 cannot be run here, else failed.
+# Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -10,5 +10,5 @@ command -v nvcc >/dev/null || { echo "skipped: there is no nvcc" && exit 77; }
 env -u CUDAARCHS cmake --preset release -S "$here" -B "$here/build/ci/every_card" -DLUMEQ_CUDA=ON \
     -UCMAKE_CUDA_ARCHITECTURES -DLUMEQ_WERROR=ON -DBUILD_TESTING=OFF
 cmake --build "$here/build/ci/every_card" --parallel "$(nproc)"
-# Orin (87) runs its own code or PTX alone; what else is compiled for 80 does not help it.
+# Orin (87) runs only its own code or PTX, not code for 80.
 grep -qE 'code=.?compute_80' "$here/build/ci/every_card/compile_commands.json"

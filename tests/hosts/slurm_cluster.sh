@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# samples/cluster/slurm.sh on a Slurm of its own: a controller and two nodes, all on this machine. One
-# node is killed while it writes a part; the film is that of one run all the same. LUMEQ names the
-# program; without it, one is built in build/ci/hosts/. Takes root, and the packages of Slurm, which
-# are installed and stay; all else goes at the end.
-# Answers 0 passed, 77 cannot be run here, else failed.
+# samples/cluster/slurm.sh on its own Slurm cluster: a controller and two nodes, all on this machine. One
+# node is killed while it writes a part; the film must still equal that of one run. LUMEQ names the
+# program; without it, one is built in build/ci/hosts/. Needs root, and installs the packages of Slurm,
+# which stay; everything else is removed at the end.
+# Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/../../samples/build.sh"
@@ -15,7 +15,7 @@ skip() {
     exit 77
 }
 
-# wait_for SECONDS WHAT COMMAND...: until it answers yes.
+# wait_for SECONDS WHAT COMMAND...: until the command succeeds.
 wait_for() {
     local until=$((SECONDS + $1)) what=$2
     shift 2
@@ -75,7 +75,7 @@ start_slurm() {
     wait_for 60 "two nodes" both_idle
 }
 
-# By the file with its number, and waits for its end.
+# Kills the process whose number is in the file, and waits for its end.
 kill_daemon() {
     local pid
     pid=$(cat "$work/$1.pid" 2>/dev/null) || return 0
@@ -85,7 +85,7 @@ kill_daemon() {
     done
 }
 
-# The node, and all that runs on it: its jobs are sessions whose scripts lie in its folder.
+# The node and its processes: its jobs are sessions whose scripts lie in its folder.
 kill_node() {
     local pid session sessions=()
     kill_daemon "$1"
@@ -112,7 +112,7 @@ clean_up() {
 
 # ---- a film ----
 
-# The process that writes a part on a node, and has its file open; sets `writer`.
+# Sets `writer` to the process that writes a part on a node and has its file open.
 find_writer() {
     for writer in $(pgrep -f "segment $work/film/out.mkv.lumeq/plan"); do
         if tr '\0' '\n' <"/proc/$writer/environ" | grep -qx "SLURMD_NODENAME=$1" &&
@@ -123,7 +123,7 @@ find_writer() {
     return 1
 }
 
-# state JOB: of each task of it, its state, how often it was queued again, and its node.
+# state JOB: of each task, its state, how often it was queued again, and its node.
 tasks() {
     scontrol -o show job "$1" | sed -n 's/.*JobState=\(\w*\).* Restarts=\([0-9]*\).* NodeList=\(\S*\).*/\1 \2 \3/p'
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# find_package(lumeq) as an embedder uses it: installed below DESTDIR and moved, versions that fit and
-# that do not, each target linked and run; without a shared library and, of the same objects, with one.
+# find_package(lumeq) as an embedder uses it: installed below DESTDIR and moved, accepted and refused
+# versions, each target linked and run; without a shared library, and with one from the same objects.
 # Arguments: cmake, the source folder, the build folder, a C compiler, ON where the build has a shared
 # library.
 set -euo pipefail
@@ -34,12 +34,12 @@ for kind in "${kinds[@]}"; do
     [ "$("$work/build/embed-$kind")" = "$version" ] || fail "embed-$kind has another version"
 done
 [ "$shared" = ON ] || [ ! -e "$work/build/embed-shared" ] || fail "there is a target without a library"
-# Only what was linked so needs the shared library when it runs.
+# Only programs linked with the shared library need it to run.
 if command -v readelf >/dev/null; then
     needed() { readelf -d "$work/build/embed-$1" | grep -q 'NEEDED.*liblumeq'; }
     ! needed static || fail "lumeq::static needs the shared library"
     [ "$shared" != ON ] || needed lumeq || fail "lumeq::lumeq is not the shared library"
 fi
-# Of another minor version nothing is promised before 1.0.
+# Before 1.0 another minor version may be incompatible.
 ! configure 0.8.0 || fail "another version is taken for this one"
 grep -q lumeq "$work/log" || fail "$(cat "$work/log")"

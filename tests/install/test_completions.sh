@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Completions, asked of each shell that is here: options, their words, what the program lists, files
-# with spaces in their names, commands.
+# Completions in each installed shell: options, their words, the program's lists, files with spaces in
+# their names, commands.
 # Arguments: the folder of the completions, the folder of the programs.
 set -euo pipefail
 completions=$1 programs=$2
@@ -12,7 +12,7 @@ cd "$work"
 mkdir -p here/folder
 touch "here/a film.mkv" here/other.mkv
 
-# The shells' own ways to ask: each prints the matches of a command line, a line each.
+# Each shell prints the matches of a command line, one per line.
 cd here
 cat >../ask.bash <<'END'
 . "$1/lumeq.bash"
@@ -27,8 +27,8 @@ source $argv[1]/lumeq.fish
 complete -C $argv[2] | string replace -r '\t.*' '' | string replace -r '^--[a-z-]*=' ''
 true
 END
-# An interactive zsh of its own, as completion there needs a line that is edited. What compadd is given
-# is asked for with -O, which filters as the completion does.
+# A separate interactive zsh, because its completion needs a line editor. compadd -O gives the matches,
+# filtered like a completion.
 cat >../ask.zsh <<'END'
 zmodload zsh/zpty
 zpty z zsh -f -i

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The container files as far as they can be read without making an image: their instructions, the
-# commands in them, stages and files that they name. Where docker can check them, it does.
+# The container files, without making an image: their instructions, commands, stages and named files.
+# docker checks them where it can.
 # Argument: the source folder.
 set -euo pipefail
 source=$1
@@ -11,7 +11,7 @@ fail() {
     failed=1
 }
 
-# Instructions, a line each, without comments.
+# Instructions, one per line, without comments.
 instructions() {
     sed '/^ *#/d' "$1" | sed -e ':again' -e '/\\$/N; s/\\\n/ /; t again' | sed '/^ *$/d'
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a desktop sees: the menu's entry, the icon, the description for software centres; and that the
-# version is the same everywhere.
+# The desktop files: the menu's entry, the icon, the description for software centres; and the same
+# version everywhere.
 # Arguments: cmake, the source folder, the build folder.
 set -euo pipefail
 cmake=$1 source=$2 build=$3
@@ -17,13 +17,13 @@ fail() {
     failed=1
 }
 
-# The description is installed by the name of its id, where who builds has given one.
+# The description's file name is its id, where the build sets one.
 id=$(sed -n 's/^LUMEQ_APP_ID:STRING=//p' "$build/CMakeCache.txt")
 installed=$(find "$work/share" -name '*.metainfo.xml')
 [ "$installed" = "${id:+$work/share/metainfo/$id.metainfo.xml}" ] || fail "with the id '$id' there is '$installed'"
 grep -q "<id>${id:-com.example.lumeq}</id>" "$metainfo" || fail "another id is described"
 
-# What they name is there.
+# The named files exist.
 [ -x "$work/bin/$(sed -n 's/^TryExec=//p' "$entry")" ] || fail "the entry starts nothing"
 [ "$(sed -n 's/^Icon=//p' "$entry").svg" = "${icon##*/}" ] || fail "the entry has another icon"
 [ -s "$icon" ] || fail "there is no icon"
@@ -31,7 +31,7 @@ grep -q "<launchable type=\"desktop-id\">${entry##*/}<" "$metainfo" || fail "no 
 grep -q '^Exec=lumeq %F$' "$entry" || fail "several files would be as many windows"
 grep -q '^MimeType=.*video/x-matroska;' "$entry" || fail "the entry opens no videos"
 
-# The version's one place is the header; its date is in the changes.
+# The header has the version; CHANGELOG.md has its date.
 version=$("$work/bin/lumeq" --version | sed -n 's/^lumeq //p')
 from_header=$(sed -n 's/^#define LUMEQ_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' \
     "$source/include/lumeq/lumeq.h" | paste -sd .)

@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# What the header declares LUMEQ_API.
+# Functions that the header declares LUMEQ_API.
 "$cc" -E -P "$source/include/lumeq/lumeq.h" | tr '\n' ' ' |
     grep -oE 'visibility\("default"\)\)\)[^;]*;' | sed -E 's/^[^;]*[ *](lumeq_[a-z0-9_]+) *\(.*/\1/' |
     sort >"$work/header"
@@ -23,7 +23,7 @@ compare() { # LIBRARY
     fi
 }
 
-# A build that makes no shared library has the objects for one.
+# A build without a shared library has the objects for one.
 "$cc" -shared -o "$work/liblumeq.so" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive
 compare "$work/liblumeq.so"
 [ -z "$shared" ] || compare "$shared"

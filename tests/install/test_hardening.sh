@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What is built to be released has no holes that the compiler closes: position-independent, its
-# relocations read-only before main(), stacks and string functions guarded.
-# Arguments: what this build leaves out of that and why, or ""; whether string functions are guarded
+# Released programs use the compiler's protections: position-independent code, relocations read-only
+# before main(), guarded stacks and string functions.
+# Arguments: the protections that this build lacks and why, or ""; whether string functions are guarded
 # in this build, ON or OFF; programs and shared libraries.
 set -euo pipefail
 why=$1 fortified=$2

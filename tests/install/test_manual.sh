@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The manual pages: each option of the program, each function of the library and each command of the
-# bench has its place, and no formatter has a complaint.
-# Arguments: the folder of the pages, the program, the bench, the public header; or why there are none.
+# The manual pages describe each option of the program, each function of the library and each command
+# of the bench, and no formatter complains.
+# Arguments: the folder of the pages, the program, the bench, the public header; or the reason for no
+# pages.
 set -euo pipefail
 [ $# -gt 1 ] || { echo "skipped: $1"; exit 77; }
 pages=$1 lumeq=$2 bench=$3 header=$4
@@ -28,7 +29,7 @@ for command in histogram equalize pipeline; do
 done
 expect lumeq.1 OUTPUT.lumeq/ OUTPUT.sample.png NAME.partial.EXT --sample --report --doctor
 expect lumeq.5 strength deflicker no-metadata
-# What belongs to a single run is no setting.
+# Options of a single run are no settings.
 if sed 's/\\-/-/g; s/\\f.//g' "$pages/lumeq.5" | grep -qE '^(output|overwrite|ss) ='; then
     echo "lumeq.5: what the file does not take" >&2
     failed=1

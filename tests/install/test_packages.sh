@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds that are not to become packages do not: cpack says why, and leaves nothing.
+# cpack refuses builds that must not become packages: it gives the reason and writes nothing.
 # Arguments: cpack, the build folder, ON where it has CUDA, ON where it has a shared library.
 set -euo pipefail
 cpack=$1 build=$2 cuda=$3 shared=$4
@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 
-# Who reads it first asks for the same, whatever this build is.
+# The same refusal, whatever this build is.
 refuse() { # REASON
     ! "$(dirname "$cpack")/cmake" -DCPACK_GENERATOR="$1" -DCPACK_LUMEQ_REFUSED="$2" \
         -P "$(dirname -- "${BASH_SOURCE[0]}")/../../src/packaging/package_check.cmake" >"$work/log" 2>&1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What pkg-config says where distributions and users put the library: /usr with its own folder for
-# each architecture, another prefix, absolute folders; installed below DESTDIR and moved.
+# pkg-config for the usual places of the library: /usr with a folder for each architecture, another
+# prefix, absolute folders; installed below DESTDIR and moved.
 # Arguments: cmake, the source folder, the build folder, a C compiler, options for cmake.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 cc=$4
@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-# The configuration is another one, what it installs is what has been built.
+# Another configuration installs this build's files.
 configure() {
     "$cmake" -S "$source" -B "$work/configured" -DCMAKE_C_COMPILER="$cc" -DBUILD_TESTING=OFF \
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_SKIP_RPATH=ON "$@" >"$work/log" 2>&1 ||
@@ -31,7 +31,7 @@ install_to() { # DESTDIR [arguments of cmake --install]
     DESTDIR=$dest "$cmake" --install "$work/configured" "$@" >/dev/null
 }
 
-# pkg-config, where lumeq.pc lies in this folder.
+# pkg-config with lumeq.pc in this folder.
 ask() { # FOLDER arguments
     PKG_CONFIG_LIBDIR=$1 pkg-config "${@:2}" lumeq
 }
@@ -42,7 +42,7 @@ expect_dir() { # FOLDER VARIABLE EXPECTED
     [ "$(realpath -m "$dir")" = "$(realpath -m "$3")" ] || fail "$1: $2 is $dir, not $3"
 }
 
-# A program compiles, links and runs by what it says.
+# A program compiles, links and runs with its flags.
 embed() { # FOLDER
     local flags libdir
     flags=$(ask "$1" --cflags --libs)
@@ -54,7 +54,7 @@ embed() { # FOLDER
         fail "not the version that pkg-config says"
 }
 
-# /usr, where Debian and its like have a folder for each architecture.
+# /usr, with a folder for each architecture as in Debian.
 configure "$@" -DCMAKE_INSTALL_PREFIX=/usr
 install_to "$work/root"
 pc=$(dirname "$(find "$work/root" -name lumeq.pc)")
@@ -78,7 +78,7 @@ expect_dir "$pc" prefix "$work/root/opt/lumeq"
 embed "$pc"
 rm -rf "$work/root"
 
-# Folders that are absolute are said as they are; the prefix is that of the installation.
+# Absolute folders are printed unchanged; the prefix is that of the installation.
 configure "$@" -DCMAKE_INSTALL_PREFIX=/opt/lumeq -DCMAKE_INSTALL_LIBDIR=/opt/lib/64 \
     -DCMAKE_INSTALL_INCLUDEDIR=/opt/headers
 install_to "$work/root"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The samples that embed the library, built against an installed one by what pkg-config says, with
-# the static library and with the shared one, and run on a small clip.
+# The samples that embed the library: built against an installed one with pkg-config's flags, static
+# and shared, and run on a small clip.
 # Arguments: cmake, the source folder, the build folder, a C compiler, nvcc or nothing.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 cc=$4 nvcc=${5:-}
@@ -35,7 +35,7 @@ build_sample() { # SAMPLE COMPILER [OPTION...]
     shift 2
     "$compiler" "$@" "$file" -o "$work/$name-static" "${static[@]}"
     "$compiler" "$@" "$file" -o "$work/$name-shared" "${shared[@]}"
-    # Only what was linked so needs the library when it runs.
+    # Only programs linked with the shared library need it to run.
     if command -v ldd >/dev/null; then
         [[ $(ldd "$work/$name-shared") == *liblumeq* ]] || fail "$name has the static library in it"
         [[ $(ldd "$work/$name-static") != *liblumeq* ]] || fail "$name needs a shared library"
@@ -48,13 +48,13 @@ if [ -n "$nvcc" ]; then
     build_sample embed_cuda.cu "$nvcc" -Xcompiler=-Wall
 fi
 
-# A dull picture: codes 65 to 121, and no colour.
+# A dull picture: codes 65 to 121, without colour.
 picture() {
     (yes AIQYaiqy | tr -d '\n' || true) | head -c $((width * height))
     head -c $((width * height / 2)) /dev/zero | tr '\0' '\200'
 }
 
-# The range of the codes of luma in the first frame of a file, from a byte on.
+# The range of luma codes in the first frame of a file, from a byte on.
 codes() { # FILE BEGIN
     tail -c "+$(($2 + 1))" "$1" | head -c $((width * height)) | od -An -v -tu1 -w1 |
         awk 'NR == 1 { low = high = $1 } { if ($1 < low) low = $1; if ($1 > high) high = $1 }

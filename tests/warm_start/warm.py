@@ -1,4 +1,4 @@
-"""Programs that have been linked already: see warm_start.c. Without its library they start afresh."""
+"""Programs that are already linked (warm_start.c). Without its library they start normally."""
 
 import array
 import atexit
@@ -11,11 +11,11 @@ import threading
 import time
 
 LIBRARY = os.environ.get("WARM_START_LIBRARY")
-TOOLS = ("ffmpeg", "ffprobe")  # which are not what is tested
+TOOLS = ("ffmpeg", "ffprobe")  # which are not tested here
 MOST = 1 << 16  # bytes of a request
-# What is read before main(), by the linker, by sanitizers and by the library: another value is another start.
+# Variables that the linker, sanitizers and the library read before main(): another value needs another start.
 AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_", "WARM_START_OPENS")
-# With these there is none: what the C library and preloaded libraries of the tests do with them begins before main().
+# These need a normal start: the C library and the tests' preloaded libraries use them before main().
 NEVER = re.compile("GLIBC_|MALLOC_|(FAULT_ALLOC|FAULT_READ|FAKE_DRIVER|FAKE_OPENGL)$")
 
 programs = {}
@@ -41,13 +41,13 @@ class Program:
         self.process.wait()
 
     def differing(self, env):
-        """The variables to set or to unset for another environment."""
+        """The variables to set or unset for another environment."""
         names = sorted(n for n in {*env, *self.env} if env.get(n) != self.env.get(n))
         return ["%s=%s" % (n, env[n]) if n in env else n for n in names]
 
 
 class Run:
-    """One run of a program, with what subprocess.Popen has that the tests ask for."""
+    """One run of a program, with the parts of subprocess.Popen that the tests use."""
 
     def __init__(self, program, args, request, files):
         self.args, self.returncode, self.threads, self.data = args, None, [], {}
@@ -106,7 +106,7 @@ class Run:
             self.data[name] = file.read()
 
     def communicate(self, input=None, timeout=None):
-        """May be called again after it took too long."""
+        """May be called again after a timeout."""
         if not self.threads:
             for name, file in (("out", self.stdout), ("err", self.stderr)):
                 if file and not file.closed:
@@ -123,7 +123,7 @@ class Run:
 
 
 class Files:
-    """The three standard files: the far ends, which go to the program, and the near ones of pipes."""
+    """The three standard files: the program's ends, and our ends of pipes."""
 
     def __init__(self, *asked):
         self.far, self.near = [], []
@@ -146,7 +146,7 @@ class Files:
 
 
 def find(path, env):
-    """A program that can be asked for such a run."""
+    """A program that accepts such a run."""
     if not LIBRARY or any(map(NEVER.match, env)):
         return None
     key = path, tuple(sorted((n, v) for n, v in env.items() if n.startswith(AT_START)))
@@ -156,7 +156,7 @@ def find(path, env):
 
 
 def start(args, env, stdin=None, stdout=None, stderr=None, cwd=None, **more):
-    """As subprocess.Popen(); what a warm start cannot do is done by that."""
+    """Like subprocess.Popen(), which does anything that a warm start cannot."""
     program = None if more else find(args[0], env)
     if program:
         variables = program.differing(env)
@@ -172,7 +172,7 @@ def start(args, env, stdin=None, stdout=None, stderr=None, cwd=None, **more):
 
 
 def run(args, env, input=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=None, **more):
-    """As subprocess.run() with a pipe for standard error."""
+    """Like subprocess.run() with a pipe for standard error."""
     process = start(args, env, stdin=stdin if input is None else subprocess.PIPE, stdout=stdout, stderr=subprocess.PIPE,
                     **more)
     try:
