@@ -256,7 +256,7 @@ class Equal(JobCase):
         for source, words in some((twice, early)):
             one = lumeq(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *ONE_THREAD)
             self.assertEqual(one.code, DAMAGED, str(one))
-            self.assertIn(words, said_of_damage(one)[0])
+            self.assertIn(words, damage_lines(one)[0])
             made = frames(self.path("one.mkv"))
             for measured in ((), ("--no-measure",)):
                 with self.subTest(os.path.basename(source) + " " + " ".join(measured)):
@@ -268,7 +268,7 @@ class Equal(JobCase):
                     self.segments(plan)
                     result = lumeq("join", plan, "-q", "-y")
                     self.assertEqual(result.code, DAMAGED, str(result))
-                    self.assertEqual(said_of_damage(result), said_of_damage(one))
+                    self.assertEqual(damage_lines(result), damage_lines(one))
                     self.assertEqual(frames(self.path("out.mkv")), made)
 
     def test_everything_else_of_a_film(self):
