@@ -137,8 +137,6 @@ typedef struct LumeqJob {
                                                                       * exist */
 } LumeqJob;
 
-/* ---- step by step ------------------------------------------------------------------------- */
-
 /* Grid of cells for sums of luma. */
 #define MEASURE_COLUMNS 16
 #define MEASURE_ROWS 9

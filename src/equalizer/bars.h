@@ -102,8 +102,6 @@ BARS_FN uint32_t bars_lit(const BarsParams *p)
     return (((black + BARS_BLACK_MARGIN) << (p->depth - 8)) + 1) << p->shift;
 }
 
-/* ---- what the profile is of ---------------------------------------------------------------- */
-
 BARS_FN int bars_blocks(int width)
 {
     return width > BARS_ROW_SAMPLES ? BARS_BLOCKS : (width + BARS_BLOCK - 1) / BARS_BLOCK;
@@ -166,8 +164,6 @@ BARS_FN int bars_samples(const BarsParams *p, int direction, int from, int to)
     }
     return samples > 0 ? samples : 1;
 }
-
-/* ---- one side ------------------------------------------------------------------------------ */
 
 /* The lines of one direction. */
 typedef struct BarsLines {
@@ -354,8 +350,6 @@ BARS_FN BarsSide bars_look_at_side(const BarsLines *lines, int far, int held,
     }
     return side;
 }
-
-/* ---- both sides, in time ------------------------------------------------------------------- */
 
 BARS_FN int bars_apart(int a, int b)
 {

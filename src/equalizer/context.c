@@ -10,8 +10,6 @@
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
 
-/* ---- backends ------------------------------------------------------------------------------ */
-
 int lumeq_take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size_t text_size)
 {
     static const LumeqConfig defaults;
@@ -62,8 +60,6 @@ void lumeq_close_backend(LumeqWork *work)
     free(work->priv);
     work->priv = NULL;
 }
-
-/* ---- the context --------------------------------------------------------------------------- */
 
 struct LumeqContext {
     LumeqConfig config;

@@ -72,8 +72,6 @@ void lumeq_history_destroy(LumeqHistory **history)
     *history = NULL;
 }
 
-/* ---- one frame after the other ------------------------------------------------------------- */
-
 static void find_tiles(LumeqHistory *h, const LumeqMeasure *m, const TileGrid *grid,
                        const LumeqState *before, LumeqState *now)
 {
@@ -186,8 +184,6 @@ int lumeq_history_get(LumeqHistory *h, LumeqCurve **curve)
     h->ready = NULL;
     return 0;
 }
-
-/* ---- as bytes ------------------------------------------------------------------------------ */
 
 static void put_lift(ByteWriter *w, const CurveResult *c)
 {

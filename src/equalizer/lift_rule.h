@@ -585,8 +585,6 @@ CURVE_FN uint32_t lift_target(const CurveParams *p, const uint32_t *nodes, uint3
     return value << (p->depth - 8);
 }
 
-/* ---- from frame to frame ------------------------------------------------------------------- */
-
 /* Fills in each code's share of the counts in range; w->cum has prefix sums by bins, `counted` is
  * not 0. */
 CURVE_FN void lift_count(const CurveParams *p, uint32_t counted, LiftCode *code, CurveWork *w)

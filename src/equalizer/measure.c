@@ -106,8 +106,6 @@ static size_t tile_cells(const MeasureShape *shape)
     return (size_t)shape->tiles_x * (size_t)shape->tiles_y * TILE_CELLS;
 }
 
-/* ---- deeper -------------------------------------------------------------------------------- */
-
 /* Maps codes of 8 bits to the bins of a greater depth. */
 static void deepen_hist(uint32_t *to, const uint32_t *from, const CurveParams *params)
 {
@@ -167,8 +165,6 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     measure->valid = 1;
     return 0;
 }
-
-/* ---- as bytes ------------------------------------------------------------------------------ */
 
 int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
 {

@@ -51,8 +51,6 @@ void lumeq_plan_destroy(LumeqPlan **plan)
     *plan = NULL;
 }
 
-/* ---- in ------------------------------------------------------------------------------------ */
-
 static int reserve(LumeqPlan *plan)
 {
     if (plan->count < plan->room)
@@ -195,8 +193,6 @@ void lumeq_plan_end(LumeqPlan *plan)
 {
     plan->ended = 1;
 }
-
-/* ---- out ----------------------------------------------------------------------------------- */
 
 /* Frees frames that no later curve depends on. */
 static void drop(LumeqPlan *plan)

@@ -43,7 +43,7 @@ int lumeq_plan_get(LumeqPlan *plan, LumeqCurve **curve);
 void lumeq_plan_save(const LumeqPlan *plan, ByteWriter *w);
 int lumeq_plan_load(LumeqPlan *plan, ByteReader *r);
 
-/* ---- inside: for plan_*.c alone ------------------------------------------------------------ */
+/* The rest is for plan_*.c only. */
 
 /* Minimum duration of a frame, which limits a lookahead of 10 s to 3000 frames. */
 #define PLAN_LEAST_STEP (1000000000 / 300)
@@ -208,7 +208,7 @@ int lumeq_plan_grid(const LumeqPlan *plan, const PlanFrame *frame, const CurvePa
 /* Frees the frames and their ring. */
 void lumeq_plan_clear(LumeqPlan *plan);
 
-/* ---- frames (plan_frame.c) ----------------------------------------------------------------- */
+/* Implemented in plan_frame.c. */
 
 /* Allocates a frame with room for its counts. NULL: out of memory. */
 PlanFrame *lumeq_plan_frame_new(const MeasureShape *shape);
@@ -227,7 +227,7 @@ void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *frame, const LumeqRect *a
 /* Computes the target if it is missing. On MEMORY it stays missing. */
 int lumeq_plan_target(LumeqPlan *plan, PlanFrame *frame);
 
-/* ---- cuts and fades (plan_shots.c) --------------------------------------------------------- */
+/* Implemented in plan_shots.c. */
 
 /* Computes the change of the cells and the gain of the light. */
 void lumeq_plan_compare(PlanFrame *frame, const PlanFrame *before);
@@ -251,7 +251,7 @@ void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *frame);
 /* The index after the last known frame of frame i's scene. */
 size_t lumeq_plan_scene_end(const LumeqPlan *plan, size_t i);
 
-/* ---- lift (plan_lift.c) -------------------------------------------------------------------- */
+/* Implemented in plan_lift.c. */
 
 /* Computes the lifted curve of frame i before smoothing; `past` sums up earlier frames. */
 void lumeq_plan_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const CurveParams *params,
@@ -265,7 +265,7 @@ void lumeq_plan_lit(PlanLight *past, const PlanFrame *frame);
 /* The measured or assumed noise; codes of 8 bits, Q16. */
 uint32_t lumeq_plan_noise(const LumeqPlan *plan);
 
-/* ---- curves (plan_curve.c) ----------------------------------------------------------------- */
+/* Implemented in plan_curve.c. */
 
 /* Computes the curve of frame i in the queue. On MEMORY nothing has changed. */
 int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve);

@@ -20,8 +20,6 @@ static size_t tiles_of(const MeasureShape *s)
     return (size_t)s->tiles_x * (size_t)s->tiles_y;
 }
 
-/* ---- out ----------------------------------------------------------------------------------- */
-
 static void put_shape(ByteWriter *w, const MeasureShape *s)
 {
     const int32_t fields[] = {s->width, s->height,  s->depth,   s->shift,
@@ -125,8 +123,6 @@ void lumeq_plan_save(const LumeqPlan *plan, ByteWriter *w)
         put_frame(w, plan_frame(plan, i));
     put_curves(w, plan);
 }
-
-/* ---- in ------------------------------------------------------------------------------------ */
 
 static int64_t take_between(ByteReader *r, int64_t least, int64_t most)
 {

@@ -61,8 +61,6 @@ static Window window_of(const LumeqPlan *plan, size_t i, int64_t radius)
     return w;
 }
 
-/* ---- smoothing ----------------------------------------------------------------------------- */
-
 static uint32_t weight_of(const LumeqPlan *plan, const PlanFrame *f, const PlanFrame *middle)
 {
     const int64_t tau = llrint(plan->params.smooth * 1e9);
@@ -127,8 +125,6 @@ static int make_targets(LumeqPlan *plan, Window w)
             return LUMEQ_ERR_MEMORY;
     return 0;
 }
-
-/* ---- fades and light ----------------------------------------------------------------------- */
 
 /* The curve at a code in range, Q16, interpolated between nodes. */
 static uint64_t read_curve(const Nodes *n, const uint32_t *values, uint64_t code)
@@ -243,8 +239,6 @@ static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uin
         }
     }
 }
-
-/* ---- a frame ------------------------------------------------------------------------------- */
 
 /* Moves plan->last towards the lift rule's curve; at once if a segment begins. */
 static void lift_curve(LumeqPlan *plan, size_t i, const CurveParams *p)

@@ -149,8 +149,6 @@ void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *f, const LumeqRect *activ
     f->target = NULL;
 }
 
-/* ---- targets ------------------------------------------------------------------------------- */
-
 static void frame_target(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p)
 {
     CurveBin *now = plan->result.bin;

@@ -102,8 +102,6 @@ void lumeq_plan_compare(PlanFrame *f, const PlanFrame *before)
     f->gain = gain_between(f, before);
 }
 
-/* ---- cuts ---------------------------------------------------------------------------------- */
-
 /* The frame `away` frames after (below 0: before) frame i. NULL if it does not exist or is
  * unrelated to frame i. */
 static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
@@ -203,8 +201,6 @@ void lumeq_plan_cuts(LumeqPlan *plan)
     while (plan->cuts + PLAN_AROUND < plan->sequence)
         decide_cut(plan, plan_place(plan, plan->cuts));
 }
-
-/* ---- fades --------------------------------------------------------------------------------- */
 
 static int is_black(const PlanFrame *f)
 {
@@ -374,8 +370,6 @@ void lumeq_plan_settle(LumeqPlan *plan, int64_t until)
         plan->settled++;
     }
 }
-
-/* ---- need ---------------------------------------------------------------------------------- */
 
 static void count_need(PlanNeeds *needs, uint32_t need)
 {

@@ -128,8 +128,6 @@ CURVE_ALONE int tile_mirror(const TileAxis *axis, int at)
     return in < axis->size ? in : period - in;
 }
 
-/* ---- places ------------------------------------------------------------------------------- */
-
 /* The piece of a sample, and below it its phase: the position between the middles of its two tiles,
  * 32 fraction bits. */
 CURVE_ALONE int tile_piece(const TileAxis *axis, int at)
@@ -166,8 +164,6 @@ CURVE_ALONE int tile_behind(int piece, int first, int last)
 {
     return tile_before(piece + 1, first, last);
 }
-
-/* ---- bars --------------------------------------------------------------------------------- */
 
 /* The number of a tile's samples in [from, to). */
 CURVE_ALONE int tile_overlap(const TileAxis *axis, int tile, int from, int to)
@@ -221,8 +217,6 @@ CURVE_ALONE uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int 
                (uint32_t)tile_overlap(&grid->y, y, 0, grid->y.size) -
            (uint32_t)width * (uint32_t)height;
 }
-
-/* ---- values ------------------------------------------------------------------------------- */
 
 /* Interpolates values below 2^24. Differences may be negative and wrap around; the sum is right. */
 CURVE_ALONE uint32_t tile_lerp(uint32_t from, uint32_t to, uint32_t weight)
@@ -296,8 +290,6 @@ CURVE_ALONE uint32_t tile_reference_code(const uint32_t codes[4], float part_x, 
     const float value = rintf(upper * rest_y + lower * part_y);
     return value >= 255.0f ? 255 : (uint32_t)value;
 }
-
-/* ---- the curve of a tile ------------------------------------------------------------------ */
 
 /* An entry of TileTables, truncated, so that rounding it gives the same code as rounding the curve.
  */

@@ -182,8 +182,6 @@ int lumeq_curve_count(LumeqCurve *curve, const LumeqMeasure *measure)
     return 0;
 }
 
-/* ---- as bytes ------------------------------------------------------------------------------ */
-
 static void put_tiles(ByteWriter *w, const LumeqCurve *curve, int bare)
 {
     const TileInside *in = &curve->tables->inside;

@@ -40,8 +40,6 @@ static LumeqImage picture(int number, uint64_t seed)
     return image;
 }
 
-/* ---- random calls -------------------------------------------------------------------------- */
-
 /* All objects there are; many are NULL at any time. */
 typedef struct World {
     CheckRandom random;
@@ -268,8 +266,6 @@ TEST(random_calls)
         layout_free(&w->in[i]);
     free(w);
 }
-
-/* ---- threads ------------------------------------------------------------------------------- */
 
 #define THREADS 4
 #define FRAMES 10

@@ -36,8 +36,6 @@ static void fill_dull(const Planes *planes, ChromaShape shape, Format format, ui
     }
 }
 
-/* ---- the kernels -------------------------------------------------------------------------- */
-
 /* The mean of the luma under a pixel, that at the edges counted again. */
 static int mean_under(const CheckRect *luma, ChromaShape shape, int x, int y, const CurveParams *p)
 {
@@ -168,8 +166,6 @@ TEST(plain_loops)
     for_each_variant(kernels_variant);
 }
 
-/* ---- what luma's curve means -------------------------------------------------------------- */
-
 /* Samples that are not what the model says, and such as it scales. */
 typedef struct Scaled {
     int wrong, moved;
@@ -196,8 +192,6 @@ static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double
         scaled->moved += fabs(wanted - code) > 2;
     }
 }
-
-/* ---- tiles -------------------------------------------------------------------------------- */
 
 /* Of each tile a curve that brightens, by another power. */
 static void fill_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *random)
@@ -385,8 +379,6 @@ TEST(any_tiles_as_in_c)
 {
     for_each_variant(any_tiles_variant);
 }
-
-/* ---- pictures ----------------------------------------------------------------------------- */
 
 typedef struct Film {
     LumeqEqualizer *eq;

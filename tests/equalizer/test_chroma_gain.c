@@ -7,8 +7,6 @@
 #include "chroma_model.h"
 #include "chroma_planes.h"
 
-/* ---- by hand ------------------------------------------------------------------------------ */
-
 /* 4:2:0 of 8 bits, 3x3 pixels: gains of 1.5, 0.5 and 1 at the luma 100, 200 and 30. */
 static void planar_by_hand(const char *name, const LumeqKernels *kernels)
 {
@@ -159,8 +157,6 @@ TEST(by_hand)
     for_each_variant(limits_by_hand);
 }
 
-/* ---- one sample --------------------------------------------------------------------------- */
-
 static uint32_t scale(int code, int gain, int add, int depth, int limited)
 {
     const CurveLegal legal = curve_legal(depth, limited);
@@ -211,8 +207,6 @@ TEST(legal_codes_stay_legal)
     }
 }
 
-/* ---- the gain ----------------------------------------------------------------------------- */
-
 TEST(gains)
 {
     double worst = 0;
@@ -231,8 +225,6 @@ TEST(gains)
     CHECK(curve_gain(100 * 256, 50 * 256, curve_gain_rule()) == 4096 - 4096 / 8,
           "half as light: %u", curve_gain(100 * 256, 50 * 256, curve_gain_rule()));
 }
-
-/* ---- the limit ---------------------------------------------------------------------------- */
 
 /* Against the model, cut off to 4096ths: any luma, colour and gain, at any depth. */
 TEST(limit_is_the_model)

@@ -12,8 +12,6 @@ static ClaheWork work;
 static const CurveResult no_frame;
 static const TileResult no_tiles;
 
-/* ---- OpenCV ------------------------------------------------------------------------------- */
-
 TEST(opencv)
 {
     static TileResult result;
@@ -44,8 +42,6 @@ TEST(opencv)
               (unsigned long long)counted);
     }
 }
-
-/* ---- by hand ------------------------------------------------------------------------------ */
 
 TEST(axis_by_hand)
 {
@@ -176,8 +172,6 @@ TEST(haze_follows_light)
     CHECK(fabs(used - (calm + 0.65 * (own - calm))) < 0.02, "%g is used, of %g and %g", used, calm,
           own);
 }
-
-/* ---- what holds for any picture ----------------------------------------------------------- */
 
 static CurveParams draw_curve(int depth, CheckRandom *random)
 {

@@ -87,8 +87,6 @@ static LumeqFrame frame_of(const Bench *b)
               #call " says '%s'", lumeq_last_error(eq));                                           \
     } while (0)
 
-/* ---- NULL ---------------------------------------------------------------------------------- */
-
 TEST(null_for_objects)
 {
     Bench b;
@@ -185,8 +183,6 @@ TEST(null_for_nothing)
     for (int error = -10; error <= 3; error++)
         CHECK(lumeq_error_string(error)[0], "error %d has no text", error);
 }
-
-/* ---- sizes --------------------------------------------------------------------------------- */
 
 /* Larger than any struct of this version. */
 #define FUTURE 512
@@ -358,8 +354,6 @@ TEST(short_structs)
     CHECK(curve[255] <= 255 << 16 && curve[256] == 0xEEEEEEEE, "the curve's end");
     close_bench(&b);
 }
-
-/* ---- numbers out of range ------------------------------------------------------------------ */
 
 TEST(params_out_of_range)
 {
@@ -632,8 +626,6 @@ TEST(wild_times)
     }
     close_bench(&b);
 }
-
-/* ---- the rest of the contract -------------------------------------------------------------- */
 
 typedef struct Log {
     int infos, warnings;

@@ -45,8 +45,6 @@
 
 static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
-/* ---- the model ---------------------------------------------------------------------------- */
-
 typedef struct Model {
     int valid;          /* a frame has been */
     int seen;           /* one that had anything in range */
@@ -222,8 +220,6 @@ static void model_curve(Model *m, double strength)
         m->curve[i] = i + strength * (m->smooth[i] - i);
 }
 
-/* ---- frames through both ------------------------------------------------------------------ */
-
 typedef struct Run {
     LumeqEqualizer *eq;
     LumeqParams params;
@@ -326,8 +322,6 @@ static void run_at_25(Run *run, int n, double tolerance)
     run_next(run, n * 40 * MS, 0, 0.04, tolerance);
 }
 
-/* ---- target ------------------------------------------------------------------------------- */
-
 static void check_value(const Run *run, int code, double expected)
 {
     CHECK(run->stats.curve[code] == (uint32_t)(expected * 65536), "code %d becomes %.5f, not %.5f",
@@ -427,8 +421,6 @@ BACKEND_TEST(superwhites_pass)
     }
     CHECK(!moved, "%d pixels are moved", moved);
 }
-
-/* ---- clip --------------------------------------------------------------------------------- */
 
 BACKEND_TEST(clips)
 {
@@ -536,8 +528,6 @@ TEST(clips_of_small_counts)
         CHECK(sum == counted, "clipping leaves %u of %u pixels", sum, counted);
     }
 }
-
-/* ---- bits --------------------------------------------------------------------------------- */
 
 /* The quotients that stand in for divisions, where an estimate is most easily off by one: at whole
  * multiples of the divisor and next to them. */
@@ -669,8 +659,6 @@ TEST(bits_are_those_of_plain_divisions)
     }
     CHECK(hash == 0xD22CEB1F47F1EB1Au, "0x%016llX", (unsigned long long)hash);
 }
-
-/* ---- time --------------------------------------------------------------------------------- */
 
 BACKEND_TEST(smoothing_follows_timestamps)
 {
@@ -821,8 +809,6 @@ BACKEND_TEST(range_may_change)
     }
 }
 
-/* ---- scene cuts --------------------------------------------------------------------------- */
-
 /* A band of codes that moves by k is k codes further: a distance of k / 220 or k / 256. */
 BACKEND_TEST(cuts_rise_smoothly)
 {
@@ -949,8 +935,6 @@ BACKEND_TEST(jumps_and_calm)
     }
 }
 
-/* ---- adaptive strength -------------------------------------------------------------------- */
-
 /* `wide` codes around `middle`. */
 static void fill_around(const CheckRect *rect, int middle, int wide)
 {
@@ -1054,8 +1038,6 @@ BACKEND_TEST(black_needs_nothing)
     }
     run_close(&run);
 }
-
-/* ---- mode stretch ------------------------------------------------------------------------- */
 
 BACKEND_TEST(stretch_by_hand)
 {

@@ -20,8 +20,6 @@ static const struct {
 
 #define FORMATS ((int)(sizeof(formats) / sizeof(formats[0])))
 
-/* ---- pictures of codes -------------------------------------------------------------------- */
-
 typedef struct Deep {
     LumeqEqualizer *eq;
     int depth, shift, last;
@@ -112,8 +110,6 @@ static void fill_bell(const Deep *d, double middle, double wide, uint64_t seed)
         set_code(d, i, black_of(d) + (int)(at * (white_of(d) - black_of(d))));
     }
 }
-
-/* ---- the model ---------------------------------------------------------------------------- */
 
 typedef struct Model {
     double smooth[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
@@ -218,8 +214,6 @@ BACKEND_TEST(curves)
         deep_close(d);
     }
 }
-
-/* ---- what is exact ------------------------------------------------------------------------ */
 
 /* Half of all pixels a quarter up the range, half three quarters. */
 BACKEND_TEST(by_hand)
@@ -372,8 +366,6 @@ BACKEND_TEST(cuts)
     }
 }
 
-/* ---- what must not be there --------------------------------------------------------------- */
-
 /* Any 16 bits: below the codes, above them. check_stats_at() knows what they count for. */
 BACKEND_TEST(malformed_samples)
 {
@@ -390,8 +382,6 @@ BACKEND_TEST(malformed_samples)
         deep_close(d);
     }
 }
-
-/* ---- another shape ------------------------------------------------------------------------ */
 
 /* Without a reset as after one, and also between depths that have as many bins, and ranges. */
 static void shapes_change(LumeqBackendId id, LumeqMode mode)
@@ -434,8 +424,6 @@ BACKEND_TEST(depth_and_range_may_change)
     shapes_change(id, LUMEQ_MODE_GLOBAL);
     shapes_change(id, LUMEQ_MODE_STRETCH);
 }
-
-/* ---- what is refused ---------------------------------------------------------------------- */
 
 #define REFUSE(words, change)                                                                      \
     do {                                                                                           \

@@ -14,8 +14,6 @@
 
 static const LumeqParams dithered = {.strength = 1, .dither = 1, .bars = LUMEQ_BARS_IGNORE};
 
-/* ---- the pattern -------------------------------------------------------------------------- */
-
 /* The number of a threshold, in 64ths and from 0 on; they lie in the middle of each. */
 static int threshold(int x, int y, int frame)
 {
@@ -66,8 +64,6 @@ TEST(neighbours_differ)
         CHECK(worst <= 32.0 / (side * side), "squares of %d: off by %g of 64", side, worst);
     }
 }
-
-/* ---- films -------------------------------------------------------------------------------- */
 
 typedef struct Film {
     LumeqEqualizer *eq;
@@ -147,8 +143,6 @@ static void film_run(Film *f)
     run_frame(f->eq, &frame, &f->stats);
     CHECK(check_rect_intact(&f->out), "writes outside");
 }
-
-/* ---- what it means ------------------------------------------------------------------------ */
 
 /* Over 64 frames each sample is the curve's value, to within 1/64. */
 BACKEND_TEST(mean_over_time)
@@ -282,8 +276,6 @@ BACKEND_TEST(identity_stays)
     }
     CHECK(hashes[0] == hashes[1], "the reference is dithered");
 }
-
-/* ---- the frame's number ------------------------------------------------------------------- */
 
 /* A still picture: only the pattern changes. */
 BACKEND_TEST(counts_from_a_reset)

@@ -15,8 +15,6 @@
 
 static const LumeqParams defaults = DEFAULT_PARAMS;
 
-/* ---- frames in, results out --------------------------------------------------------------- */
-
 /* One frame of a run and what happens before it. */
 typedef struct Step {
     Picture picture;
@@ -289,8 +287,6 @@ static void any_steps(Step *steps, int count, CheckRandom *random)
     }
 }
 
-/* ---- create and destroy ------------------------------------------------------------------- */
-
 TEST(words)
 {
     LumeqParams usual = {.size = sizeof(usual)};
@@ -378,8 +374,6 @@ BACKEND_TEST(destroy)
     lumeq_destroy(&eq);
     free_pictures(&p);
 }
-
-/* ---- what is refused ---------------------------------------------------------------------- */
 
 /* Wherever a pointer is missing: an answer, no crash. */
 BACKEND_TEST(null_is_refused)
@@ -581,8 +575,6 @@ BACKEND_TEST(set_params_refuses)
     lumeq_destroy(&other);
 }
 
-/* ---- order -------------------------------------------------------------------------------- */
-
 static void check_times(const LumeqFrameStats *stats)
 {
     const double us[LUMEQ_STAGES] = {stats->upload_us, stats->equalize_us, stats->download_us};
@@ -747,8 +739,6 @@ BACKEND_TEST(params_apply_to_later_frames)
     }
 }
 
-/* ---- rewind and reset --------------------------------------------------------------------- */
-
 static int same_history(const LumeqHistory *one, const LumeqHistory *other)
 {
     size_t sizes[2] = {0};
@@ -895,8 +885,6 @@ BACKEND_TEST(reset_forgets)
         }
     }
 }
-
-/* ---- frames without a picture or without a change ----------------------------------------- */
 
 BACKEND_TEST(measure_only)
 {
@@ -1118,8 +1106,6 @@ BACKEND_TEST(reset_in_flight)
     }
 }
 
-/* ---- the same bits, however --------------------------------------------------------------- */
-
 TEST(threads)
 {
     static const int counts[] = {1, 2, 3, 7, 256};
@@ -1227,8 +1213,6 @@ BACKEND_TEST(two_at_once)
     }
 }
 
-/* ---- host memory -------------------------------------------------------------------------- */
-
 static void *use_host_memory(void *arg)
 {
     static const size_t sizes[] = {1, 63, 64, 65, 4096, 100001, 1 << 20};
@@ -1295,8 +1279,6 @@ BACKEND_TEST(device_memory)
     lumeq_free_device(eq, memory);
     lumeq_free_device(eq, NULL);
 }
-
-/* ---- CPU and GPU -------------------------------------------------------------------------- */
 
 TEST(cpu_and_cuda)
 {

@@ -14,8 +14,6 @@
 #define CODES 256
 #define MS INT64_C(1000000)
 
-/* ---- pictures ------------------------------------------------------------------------------ */
-
 /* As make_vectors.py makes them. */
 static void add_part(uint32_t counts[CODES], const int part[4])
 {
@@ -257,8 +255,6 @@ TEST(no_jump)
         before = mean;
     }
 }
-
-/* ---- video --------------------------------------------------------------------------------- */
 
 #define WIDTH 64
 #define HEIGHT 64
@@ -588,8 +584,6 @@ TEST(denoise)
           "noise by the lift: %.0f, %.0f, %.0f", noise[0] / lift[0], noise[1] / lift[1],
           noise[2] / lift[2]);
 }
-
-/* ---- what the filter is told --------------------------------------------------------------- */
 
 /* By the model's tables(), of one curve: tolerance rises with the slope, and is none where the
  * curve does not lift; the entries follow from the frame's curve. */

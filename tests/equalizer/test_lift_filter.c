@@ -118,8 +118,6 @@ static void lift_in_bands(const LiftedPicture *lifted, int split)
     free(memory);
 }
 
-/* ---- the model ----------------------------------------------------------------------------- */
-
 static void check_vector(const char *name, const LumeqKernels *kernels, const LiftVector *v,
                          int turns, int split)
 {
@@ -180,8 +178,6 @@ TEST(model)
 {
     for_each_variant(check_model);
 }
-
-/* ---- variants ------------------------------------------------------------------------------ */
 
 static Form any_form(CheckRandom *random)
 {
@@ -255,8 +251,6 @@ TEST(variants)
 {
     for_each_variant(check_variant);
 }
-
-/* ---- whole frames -------------------------------------------------------------------------- */
 
 #define WHOLE_PAST 2
 
@@ -471,8 +465,6 @@ TEST(whole_frames)
         if (check_drawn(i))
             check_whole(&wholes[i]);
 }
-
-/* ---- the library --------------------------------------------------------------------------- */
 
 #define FILM_WIDTH 192
 #define FILM_HEIGHT 128

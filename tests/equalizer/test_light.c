@@ -43,8 +43,6 @@ static long double lighten(long double x, double brightness, double gamma)
     return brightness >= 0 ? (1 + a) * x / (1 + a * x) : x / (1 + a - a * x);
 }
 
-/* ---- the map ------------------------------------------------------------------------------- */
-
 /* Within 1/256 of a code of 8 bits. */
 static void check_map(double brightness, double gamma, int depth, int full)
 {
@@ -139,8 +137,6 @@ TEST(back)
         }
     }
 }
-
-/* ---- in each mode -------------------------------------------------------------------------- */
 
 typedef enum Content { FLAT, RAMP, DARK } Content;
 

@@ -17,8 +17,6 @@ static const LumeqParams defaults = DEFAULT_PARAMS;
 /* Of the curves of these pictures, none of which is to be lifted much. */
 #define STEEPEST 5
 
-/* ---- scenes ------------------------------------------------------------------------------- */
-
 typedef enum Shape {
     BELL,      /* of one mean */
     TWO_BUMPS, /* two bells as far apart as to make up the deviation */
@@ -74,8 +72,6 @@ static void fill(const CheckRect *rect, const Scene *s, int frame, double light)
     }
 }
 
-/* ---- films -------------------------------------------------------------------------------- */
-
 typedef struct Film {
     LumeqEqualizer *eq;
     CheckRect in, out;
@@ -130,8 +126,6 @@ static double curves_apart(const uint32_t *a, const uint32_t *b)
         sum += fabs((double)a[i] - b[i]) / 65536 / 256;
     return sum;
 }
-
-/* ---- pictures ----------------------------------------------------------------------------- */
 
 static const Scene good[] = {
     {BELL, 120, 47, 0},      {BELL, 95, 50, 0},       {BELL, 145, 46, 0},
@@ -209,8 +203,6 @@ BACKEND_TEST(nothing_is_clipped)
         check_not_clipped(id, &dull[i], COUNT(good) + i);
 }
 
-/* ---- noise -------------------------------------------------------------------------------- */
-
 /* The steepest slope of the darkest quarter, as it is defined. */
 static double steepest(const uint32_t *curve)
 {
@@ -260,8 +252,6 @@ BACKEND_TEST(grain_does_not_flicker)
         CHECK(flicker <= 0.15, "scene %d: %.3f codes a frame", i, flicker);
     }
 }
-
-/* ---- cuts and flashes --------------------------------------------------------------------- */
 
 /* From the second frame of the new scene on the curve is what it is a while later. */
 static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
@@ -343,8 +333,6 @@ BACKEND_TEST(flicker_is_smoothed)
             check_flash(id, &flashed[i], lighter, share * STEEPEST * lighter);
 }
 
-/* ---- changes that are none of the scene ---- */
-
 /* The upper part of the picture, `percent` of it, becomes light; answers the mean of the rest. */
 static double light_up(Film *f, const Scene *scene, int percent, int on)
 {
@@ -414,8 +402,6 @@ BACKEND_TEST(a_cut_every_frame)
     }
 }
 
-/* ---- fades -------------------------------------------------------------------------------- */
-
 enum { FADE = 25, BLACK = 12 };
 
 /* The next frame of a fade down or up: light only ever goes that way, and never by more than the
@@ -455,8 +441,6 @@ BACKEND_TEST(fades_are_smooth)
             film_next(&f, scene, 1);
     }
 }
-
-/* ---- depths ------------------------------------------------------------------------------- */
 
 /* Codes of 8 bits as a format of 10 bits holds them. */
 static void widen(const CheckRect *from, const CheckRect *to)

@@ -7,8 +7,6 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* ---- kernels ------------------------------------------------------------------------------- */
-
 static uint32_t code_of(const CheckRect *rect, int x, int y, const CurveParams *p)
 {
     const uint8_t *row = check_row(rect, y);
@@ -75,8 +73,6 @@ TEST(sums)
 {
     for_each_variant(sums_variant);
 }
-
-/* ---- what counts say ----------------------------------------------------------------------- */
 
 /* Rows are spread over the picture, and there are enough of them. */
 TEST(rows)
@@ -168,8 +164,6 @@ TEST(quartiles_by_hand)
     black.blocks[7] = 11;
     CHECK(noise_of(&black) == NOISE_UNKNOWN, "what is not black is passed by");
 }
-
-/* ---- the library --------------------------------------------------------------------------- */
 
 #define WIDTH 320
 #define HEIGHT 192

@@ -253,8 +253,6 @@ static void for_each_case(void (*test)(Film *f, Kind kind))
         }
 }
 
-/* ---- there and back ------------------------------------------------------------------------ */
-
 /* What follows from the object that came back, against what follows from the first one. */
 static void check_followers(Film *f, Kind kind, Film *other)
 {
@@ -401,8 +399,6 @@ TEST(no_room)
 {
     for_each_case(no_room_for);
 }
-
-/* ---- other bytes --------------------------------------------------------------------------- */
 
 /* CRC-32 by its definition (ISO 3309), a byte at a time. */
 CHECK_NOT_INSTRUMENTED static uint32_t crc32(const uint8_t *bytes, size_t size)

@@ -262,8 +262,6 @@ static double unsteadiness(const Run *run, int out)
     return sum / (run->frames - 1);
 }
 
-/* ---- films --------------------------------------------------------------------------------- */
-
 /* -8..8 or so, smooth over some ten pixels, and different for each seed. */
 CHECK_NOT_INSTRUMENTED static int texture(uint64_t seed, int x, int y)
 {
@@ -484,8 +482,6 @@ CHECK_NOT_INSTRUMENTED static int anything(int frame, int x, int y)
     return 16 + (light + (int)(scene >> 16 & 7) * texture(scene, x + frame, y)) * part / 11;
 }
 
-/* ---- cuts ---------------------------------------------------------------------------------- */
-
 static void check_one_cut(const Run *run)
 {
     for (int i = 0; i < run->frames; i++)
@@ -579,8 +575,6 @@ TEST(scene_cut_off)
     CHECK(!run->stats[CUT].scene_cut, "a cut although none is to be looked for");
     CHECK(!same_curve(&run->stats[CUT - 1], &run->stats[0]), "nothing is smoothed over it");
 }
-
-/* ---- fades --------------------------------------------------------------------------------- */
 
 #define SHOT 70                   /* frames of each scene */
 #define DARK (SHOT + FADE_FRAMES) /* it is black from here on */
@@ -782,8 +776,6 @@ TEST(eased_fades)
         }
 }
 
-/* ---- the rest of the picture --------------------------------------------------------------- */
-
 TEST(letterbox)
 {
     const LumeqParams params = usual();
@@ -862,8 +854,6 @@ TEST(lift_of_a_scene)
     free_run(&causal);
     free_run(&run);
 }
-
-/* ---- deflicker ----------------------------------------------------------------------------- */
 
 /* Lights stay lights, and apart from white. */
 static void check_knee(const Run *run)
@@ -958,8 +948,6 @@ TEST(deflicker_of_steady)
     }
 }
 
-/* ---- protocol ------------------------------------------------------------------------------ */
-
 TEST(protocol)
 {
     const LumeqParams params = usual();
@@ -1022,8 +1010,6 @@ TEST(bounds)
     CHECK(run->held <= 2, "%d frames that last for years", run->held);
     free_run(&run);
 }
-
-/* ---- any film ------------------------------------------------------------------------------ */
 
 static Film any_film(CheckRandom *random)
 {
@@ -1096,8 +1082,6 @@ TEST(reference)
         free_run(&run);
     }
 }
-
-/* ---- as bytes ------------------------------------------------------------------------------ */
 
 static uint8_t *saved(const LumeqHistory *h, size_t *size)
 {

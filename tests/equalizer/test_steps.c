@@ -29,8 +29,6 @@ typedef struct Film {
     uint64_t seed;
 } Film;
 
-/* ---- pictures ------------------------------------------------------------------------------ */
-
 static LumeqImage image_of(const Film *f, Layout layout, int shift)
 {
     LumeqImage image = {.width = f->width,
@@ -83,8 +81,6 @@ CHECK_NOT_INSTRUMENTED static void draw(const Film *f, const LumeqImage *image, 
                 layout_put(image, c, x, y, (int)code);
             }
 }
-
-/* ---- the live way -------------------------------------------------------------------------- */
 
 static int64_t time_of(const Film *f, int n)
 {
@@ -153,8 +149,6 @@ static void free_frames(Frames *frames)
     }
     free(frames);
 }
-
-/* ---- step by step -------------------------------------------------------------------------- */
 
 /* Work on all frames, in random order, by some threads; each takes a context at random. */
 typedef struct Crew {
@@ -408,8 +402,6 @@ static void check_film(const Film *f)
     free_frames(frames);
 }
 
-/* ---- films --------------------------------------------------------------------------------- */
-
 static Film any_film(uint64_t seed)
 {
     static const int subsamplings[][2] = {{1, 1}, {1, 0}, {0, 0}, {2, 0}, {2, 2}, {0, 1}};
@@ -534,8 +526,6 @@ TEST(clahe_reference)
 {
     each_mode(LUMEQ_MODE_CLAHE, 1);
 }
-
-/* ---- planned ------------------------------------------------------------------------------- */
 
 #define LOOKAHEAD INT64_C(1000000000)
 

@@ -41,8 +41,6 @@ int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image)
     return bands < 1 ? 1 : bands;
 }
 
-/* ---- another layout ------------------------------------------------------------------------ */
-
 /* Changes the number of unused low bits. */
 static void shift_row(uint16_t *row, int count, int from, int to)
 {
@@ -103,8 +101,6 @@ static int same_layout(const LumeqImage *a, const LumeqImage *b)
 {
     return lumeq_planes(a) == lumeq_planes(b);
 }
-
-/* ---- the picture --------------------------------------------------------------------------- */
 
 static LumeqApplyKernel *choose_kernel(const LumeqKernels *kernels, const CurveParams *params)
 {
@@ -214,8 +210,6 @@ static void apply_band(void *priv, int band)
         apply_chroma(a, band);
 }
 
-/* ---- the bars ------------------------------------------------------------------------------ */
-
 static void copy_part(const LumeqApplyJob *job, LumeqRect part)
 {
     const LumeqImage in = lumeq_part(&job->in, part), out = lumeq_part(&job->out, part);
@@ -229,8 +223,6 @@ static void copy_part(const LumeqApplyJob *job, LumeqRect part)
     for (int plane = 0; plane < job->write; plane++)
         shift_rows(&out, plane, 0, lumeq_height(&out, plane), in.shift);
 }
-
-/* ---- pictures that are lifted -------------------------------------------------------------- */
 
 /* An image of the rows of one field. */
 static LumeqImage field_of(const LumeqImage *image, int field)
@@ -282,8 +274,6 @@ static void begin_lift(Apply *a)
     for (int i = 0; i < a->lifted.past_count; i++)
         a->lifted.past[i] = lumeq_part(&job->previous[i], a->active);
 }
-
-/* ---- a picture ----------------------------------------------------------------------------- */
 
 static int apply_picture(Apply *a)
 {

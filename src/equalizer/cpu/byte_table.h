@@ -42,8 +42,6 @@ typedef struct Window {
     int first, parts;
 } Window;
 
-/* ---- blocks of 64 bytes -------------------------------------------------------------------- */
-
 #define BYTE_BLOCK 64
 #define HALVES (BYTE_BLOCK / 32)
 

@@ -28,8 +28,6 @@ static inline void mean_bytes(uint8_t *mean, const ChromaMeans *means, int block
     memcpy(mean, means->mean + block * CHROMA_BLOCK, CHROMA_BLOCK);
 }
 
-/* ---- 8 bits ------------------------------------------------------------------------------- */
-
 /* Loads a block's codes of both components, planar or interleaved. Each half alternates groups of
  * eight: the first and third are in the lower lane. */
 static inline void load_codes8(__m256i code[2][HALVES], const uint8_t *const src[2], int step)
@@ -118,8 +116,6 @@ static inline void find_means8(ChromaMeans *means, const uint8_t *a, const uint8
                            : _mm256_avg_epu8(load_vector(a + i), load_vector(b + i)));
     find_byte_windows(means->windows, means->mean, blocks);
 }
-
-/* ---- 9 to 16 bits ------------------------------------------------------------------------- */
 
 /* Loads the distances from gray of a block's codes of both components, planar or interleaved. */
 static inline void load_offs(__m256i off[2][VECTORS], const uint16_t *const src[2], int step,
@@ -228,8 +224,6 @@ static inline void find_means16(ChromaMeans *means, const uint16_t *a, const uin
                            : deep_means_of_2(a + i, b + i, row));
     find_byte_windows(means->windows, means->mean, blocks);
 }
-
-/* ---- planes ------------------------------------------------------------------------------- */
 
 static inline void start_gains(ChromaGains *gains, const CurveGain gain[CURVE_CELLS],
                                uint32_t range)

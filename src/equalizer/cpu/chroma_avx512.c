@@ -70,8 +70,6 @@ static inline __m512i within(__m512i scaled, __m512i was, const CurveLegal *lega
                             _mm512_min_epi16(was, low));
 }
 
-/* ---- 8 bits ------------------------------------------------------------------------------- */
-
 /* Loads the distances from gray of a block's codes of both components, planar or interleaved. */
 static inline void load_offs8(__m512i off[2][VECTORS], const uint8_t *const src[2], int step)
 {
@@ -148,8 +146,6 @@ scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step, const
     store_offs8(to, off, step);
     return 1;
 }
-
-/* ---- 9 to 16 bits ------------------------------------------------------------------------- */
 
 /* The values 0, 2, ... or 1, 3, ... of 64 in two vectors. */
 static inline __m512i every_other(__m512i a, __m512i b, int first)
@@ -279,8 +275,6 @@ scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
     store_offs16(to, (const __m512i(*)[VECTORS])off, step, row);
     return 1;
 }
-
-/* ---- planes ------------------------------------------------------------------------------- */
 
 static inline void start_gains(ChromaGains *gains, const CurveGain gain[CURVE_CELLS],
                                uint32_t range)

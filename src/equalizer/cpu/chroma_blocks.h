@@ -49,8 +49,6 @@ static inline int32_t chroma_max(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* ---- gains -------------------------------------------------------------------------------- */
-
 static inline void chroma_look_up(ChromaBlock *restrict block, const ChromaRow *row,
                                   const uint16_t *mean)
 {
@@ -72,8 +70,6 @@ static inline void chroma_find_ends(ChromaBlock *restrict block, const ChromaRow
         block->ends[i] = -(uint32_t)((block->gain[i] > CURVE_GAIN_ONE) & (block->from[i] <= range));
     }
 }
-
-/* ---- gains between tiles ------------------------------------------------------------------ */
 
 /* The output of the tiles on both sides for the luma means of pixels from `x` on, like
  * tile_column(). */
@@ -142,8 +138,6 @@ static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTi
         block->to[i] = (uint16_t)chroma_max(to, 0);
     }
 }
-
-/* ---- limits ------------------------------------------------------------------------------- */
 
 /* The terms of curve_within(). */
 typedef struct ChromaLimit {
@@ -220,8 +214,6 @@ static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const C
     for (int i = 0; i < 2; i++)
         chroma_scale(codes[i], &block, row);
 }
-
-/* ---- samples ------------------------------------------------------------------------------ */
 
 /* Input and output of row `y`: both components, and two rows of luma, or one twice. */
 typedef struct ChromaLines {

@@ -7,8 +7,6 @@ static inline int at_most(int value, int limit)
     return value < limit ? value : limit;
 }
 
-/* ---- tiles -------------------------------------------------------------------------------- */
-
 typedef struct TileBounds {
     int left, right, top, bottom; /* the first sample and the one after the last */
 } TileBounds;
@@ -64,8 +62,6 @@ void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernel
     lumeq_clahe_count(grid, tile, kernels, src, stride, work->hist[tile], padded ? padding : NULL);
     lumeq_tile_find(grid, tile, padded ? padding : NULL, frame, before, result, work);
 }
-
-/* ---- samples ------------------------------------------------------------------------------ */
 
 static void reference_row(const TileGrid *grid, uint8_t *out, const uint8_t *in, int y,
                           const TileTables *tables)

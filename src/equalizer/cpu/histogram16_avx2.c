@@ -23,8 +23,6 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
     return _mm256_movemask_epi8(equal) == -1;
 }
 
-/* ---- pairs -------------------------------------------------------------------------------- */
-
 /*
  * The CPU stores one counter per cycle, so neighbours are counted together while all of DEEP_STEP
  * samples are close to theirs. A pair is the lower code and its distance to the other. The rows of
@@ -120,8 +118,6 @@ static inline void add_pairs(uint32_t *hist, DeepPairs *pairs, int bins)
     for (int i = 0; i < bins; i++)
         hist[i] += to[i];
 }
-
-/* ---- picture ------------------------------------------------------------------------------ */
 
 /* Counts `count` codes in `tables` tables of `room` counters; all three are constants. */
 static inline __attribute__((always_inline)) void

@@ -30,8 +30,6 @@ static inline __m256i block_vector(const Block *block, int y, int v)
     return _mm256_loadu_si256((const void *)(block->samples + y * block->stride + 32 * v));
 }
 
-/* ---- range -------------------------------------------------------------------------------- */
-
 typedef struct CodeRange {
     int first, codes;
 } CodeRange;
@@ -49,8 +47,6 @@ static inline CodeRange code_range(const Block *block)
     const int first = range_first(&range);
     return (CodeRange){first, range_last(&range) - first + 1};
 }
-
-/* ---- counting ----------------------------------------------------------------------------- */
 
 /* Counts `codes` codes from `first` on; their number is a constant. */
 static inline __attribute__((always_inline)) void
@@ -100,8 +96,6 @@ static void add_codes(uint32_t *hist, const CodeCounts *counts)
         hist[i] += (uint32_t)(lane[0] + lane[1] + lane[2] + lane[3]);
     }
 }
-
-/* ---- picture ------------------------------------------------------------------------------ */
 
 /* Checks some blocks of the strip. Blocks with many codes are counted faster along whole rows. */
 static inline int has_many_codes(const Block *strip)
@@ -198,8 +192,6 @@ void lumeq_histogram8_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, in
     finish_pairs(&c.pairs, &c.counters);
     add(hist, &c);
 }
-
-/* ---- cells of deeper samples -------------------------------------------------------------- */
 
 #define CELLS_WIDTH 512 /* converted to bytes at once, of BLOCK_ROWS rows */
 

@@ -22,8 +22,6 @@ typedef struct Block {
     int vectors, rows;
 } Block;
 
-/* ---- range -------------------------------------------------------------------------------- */
-
 typedef struct CodeRange {
     int first, last;
 } CodeRange;
@@ -57,8 +55,6 @@ static inline int groups_in(CodeRange range)
 {
     return range.last / 8 - range.first / 8 + 1;
 }
-
-/* ---- counting ----------------------------------------------------------------------------- */
 
 /* For each group, its eight codes: the even and the odd ones, in eight lanes. */
 typedef struct GroupCounts {
@@ -139,8 +135,6 @@ static inline void count_few_codes(uint32_t *hist, GroupCounts *counts, const Bl
     default: count_groups(counts, block, first, MOST_GROUPS); break;
     }
 }
-
-/* ---- picture ------------------------------------------------------------------------------ */
 
 /* The block that begins at this vector of a strip; a strip is a block as wide as the picture. */
 static inline Block block_at(const Block *strip, int vector)

@@ -10,8 +10,6 @@
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_blocks.h"
 
-/* ---- sums --------------------------------------------------------------------------------- */
-
 static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
                      const CurveParams *params)
 {
@@ -40,8 +38,6 @@ static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
 {
     return add_codes16(src, stride, width, height, params);
 }
-
-/* ---- noise -------------------------------------------------------------------------------- */
 
 /* The sum of a block, from two of four 64-bit lanes. */
 static inline uint32_t pair_sum(__m256i sums, int block)
@@ -120,8 +116,6 @@ static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, cons
                         pair_sum(apart, 0) + pair_sum(apart, 1)};
     }
 }
-
-/* ---- luma --------------------------------------------------------------------------------- */
 
 static const Window whole_table = {0, PARTS};
 
@@ -265,8 +259,6 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
                   &tables, &add);
     }
 }
-
-/* ---- more than 8 bits --------------------------------------------------------------------- */
 
 /* The codes of DEEP_STEP samples, each at most `last`. */
 static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last)

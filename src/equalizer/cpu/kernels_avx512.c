@@ -5,8 +5,6 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
-/* ---- luma --------------------------------------------------------------------------------- */
-
 /* Outputs of this size exceed a core's own cache: streaming stores bypass it and avoid reading each
  * line first. */
 #define MIN_STREAMED (3 << 20)
@@ -81,8 +79,6 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
     }
     end_stream(streamed);
 }
-
-/* ---- more than 8 bits --------------------------------------------------------------------- */
 
 /* The codes of up to a vector of samples. */
 static inline __m512i codes_of(const void *samples, __mmask32 there, __m128i shift, __m512i last)
@@ -163,8 +159,6 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
         }
     }
 }
-
-/* ---- the table ---------------------------------------------------------------------------- */
 
 /* The table of kernels, including AVX2's. */
 static LiftKernels lift_kernels(void)

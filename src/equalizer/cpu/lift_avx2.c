@@ -22,8 +22,6 @@ typedef struct Prepared {
 
 _Static_assert(sizeof(Prepared) <= LIFT_PREPARED, "there is room for the tables");
 
-/* ---- looking up ---------------------------------------------------------------------------- */
-
 /* Each lane has the codes of 8 samples of one vector, then 8 of the next. */
 static inline void codes_of(__m256i code[HALVES], const int16_t *samples)
 {
@@ -77,8 +75,6 @@ static inline void lift_look_up_gains(uint32_t *gain, uint32_t *to, const CurveG
     }
 }
 
-/* ---- the mean with holes ------------------------------------------------------------------- */
-
 /* 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
 static inline __m256i pull(__m256i apart, __m256i q)
 {
@@ -115,8 +111,6 @@ static inline void pass_block(int16_t *to, const int16_t *before, const int16_t 
     }
 }
 
-/* ---- the rest of the kernels --------------------------------------------------------------- */
-
 static LiftPrepare prepare;
 static LiftWholeTolerance whole_tolerance;
 static LiftFinish finish8, finish16;
@@ -142,8 +136,6 @@ static void prepare(void *memory, const CurveTable *table, const CurveParams *pa
     p->chroma = byte_of(table->lift.chroma, 2, 0);
     make_gain_bytes(&p->gains, table->gain, curve_legal(params->depth, params->black != 0).range);
 }
-
-/* ---- tolerance ----------------------------------------------------------------------------- */
 
 static inline void find_byte_ends(uint8_t *high, uint8_t *low, const uint8_t *const from[5], int x)
 {
@@ -245,8 +237,6 @@ static void whole_tolerance(int16_t *quarter, const uint8_t *const from[5], cons
         whole_block(quarter + x, high + x, low + x, rest, window, row);
     }
 }
-
-/* ---- the curve ----------------------------------------------------------------------------- */
 
 /* Whole codes need no interpolation: their outputs are nodes. */
 static inline void find_values(__m256i value[VECTORS], const __m256i f[VECTORS],
@@ -360,8 +350,6 @@ static inline void finish_block16(uint16_t *to, const int16_t *from, const uint1
 
 DEFINE_OWN_FINISH(8)
 DEFINE_OWN_FINISH(16)
-
-/* ---- chroma -------------------------------------------------------------------------------- */
 
 /* A quarter of chroma's tolerance, from a row's cells. */
 static void find_quarters(int16_t *quarter, const uint8_t *cells, const LiftRow *row)

@@ -54,8 +54,6 @@ static inline void lift_look_up(uint16_t *low, uint16_t *high, const LiftTable *
     }
 }
 
-/* ---- the mean with holes ------------------------------------------------------------------- */
-
 /* 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
 static inline __m512i pull(__m512i apart, __m512i q)
 {

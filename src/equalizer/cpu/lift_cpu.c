@@ -109,8 +109,6 @@ static void rows_around(const int16_t **rows, const Band *band, const Ring *ring
         rows[i + reach] = ring_row(ring, lift_mirrored(y + i, band->rows - 1));
 }
 
-/* ---- the mean with holes ------------------------------------------------------------------- */
-
 static Passes open_passes(Band *band, const int *steps, int count)
 {
     Passes p = {.count = count};
@@ -156,8 +154,6 @@ static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *fro
     }
     return is_wanted(band, y, 0) ? p->row : NULL;
 }
-
-/* ---- luma ---------------------------------------------------------------------------------- */
 
 typedef struct Luma {
     const LiftedPicture *picture;
@@ -286,8 +282,6 @@ void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end)
     }
 }
 
-/* ---- chroma -------------------------------------------------------------------------------- */
-
 #define CHROMA_STEPS 2
 
 typedef struct Chroma {
@@ -391,8 +385,6 @@ void lumeq_lift_chroma(const LiftedPicture *picture, void *memory, int y, int en
             finish_chroma(&c, done, t - reach);
     }
 }
-
-/* ---- memory -------------------------------------------------------------------------------- */
 
 size_t lumeq_lift_memory(const LiftedPicture *picture)
 {

@@ -33,8 +33,6 @@ static inline int16_t within(int16_t value, int16_t limit)
     return most(least(value, limit), (int16_t)-limit);
 }
 
-/* ---- tables -------------------------------------------------------------------------------- */
-
 #ifndef LIFT_LOOKS_UP
 typedef const uint32_t *LiftTable;
 
@@ -68,8 +66,6 @@ static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restric
     }
 }
 #endif
-
-/* ---- luma ---------------------------------------------------------------------------------- */
 
 static inline void load_block8(int16_t *restrict to, const uint8_t *from, int step,
                                const CurveParams *p)
@@ -343,8 +339,6 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
 DEFINE_FINISH(8)
 DEFINE_FINISH(16)
 #endif
-
-/* ---- chroma -------------------------------------------------------------------------------- */
 
 #define DEFINE_CELL(bits)                                                                          \
     static inline uint32_t code_of##bits(const uint##bits##_t *from, int x, const CurveParams *p)  \

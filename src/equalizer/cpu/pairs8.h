@@ -48,8 +48,6 @@ static inline void start_pairs(PairCounters *pairs, int64_t samples)
     pairs->pause = samples < MIN_SAMPLES_IN_PAIRS ? MIN_SAMPLES_IN_PAIRS : 0;
 }
 
-/* ---- adding ------------------------------------------------------------------------------- */
-
 /* Stores pair numbers times the bits of a counter. */
 static inline void put_eight(uint32_t *waiting, __m256i eight)
 {
@@ -102,8 +100,6 @@ static inline void count_block_in_pairs(PairCounters *pairs, Counters *counters,
     pairs->counted += counted + in_waiting;
 }
 
-/* ---- one by one --------------------------------------------------------------------------- */
-
 static inline void count_rows(Counters *counters, const Block *block)
 {
     for (int y = 0; y < block->rows; y++)
@@ -120,8 +116,6 @@ static inline void count_block_again(Counters *counters, const Block *block)
                 count_each(counters, samples);
         }
 }
-
-/* ---- finishing ---------------------------------------------------------------------------- */
 
 typedef struct PairSums {
     int sum, most;

@@ -34,8 +34,6 @@ static inline __m256i pair_weights(__m256i weights)
     return _mm256_sub_epi32(_mm256_add_epi32(upper, _mm256_set1_epi32(256)), weights);
 }
 
-/* ---- tables ------------------------------------------------------------------------------- */
-
 static inline __m256i eight_nodes(const uint32_t *above, const uint32_t *below, __m256i weights)
 {
     const __m256i a = _mm256_loadu_si256((const void *)above);
@@ -69,8 +67,6 @@ static void pair_nodes(NodePairs *pairs, const TileColumn *left, const TileColum
         _mm256_store_si256((void *)(pairs->of + i + 8), _mm256_permute2x128_si256(low, high, 0x31));
     }
 }
-
-/* ---- samples ------------------------------------------------------------------------------ */
 
 /* Moves samples through registers: a load or store for each takes longer. */
 static inline __m256i look_up_eight(const NodePairs *pairs, const uint8_t *samples)
