@@ -4,7 +4,7 @@ void lumeq_put_bars(ByteWriter *w, const BarsState *b)
 {
     const int32_t fields[] = {b->width,    b->height,   b->depth,        b->range,
                               b->active.x, b->active.y, b->active.width, b->active.height};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (int i = 0; i < 8; i++)
         lumeq_put32(w, (uint32_t)fields[i]);
     for (int i = 0; i < BARS_DIRECTIONS; i++) {
         const BarsPair *pair = &b->pair[i];

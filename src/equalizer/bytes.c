@@ -146,8 +146,7 @@ ByteReader lumeq_bytes_open(const void *bytes, size_t size, const char letters[4
     }
     r.left -= CRC_SIZE;
     lumeq_take8(&r, kind, sizeof(kind));
-    r.version = lumeq_take32(&r);
-    r.bad |= memcmp(kind, letters, sizeof(kind)) != 0 || r.version < 1 || r.version > version;
+    r.bad |= lumeq_take32(&r) != version || memcmp(kind, letters, sizeof(kind)) != 0;
     return r;
 }
 

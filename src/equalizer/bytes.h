@@ -19,7 +19,6 @@ typedef struct ByteReader {
     const uint8_t *at;
     size_t left;
     int bad;
-    uint32_t version; /* format version of the bytes */
 } ByteReader;
 
 ByteWriter lumeq_bytes_begin(void *to, size_t room, const char letters[4], uint32_t version);
@@ -32,7 +31,7 @@ void lumeq_put32s(ByteWriter *w, const uint32_t *values, size_t count);
  * too small. */
 int lumeq_bytes_end(ByteWriter *w, size_t *size);
 
-/* Sets `bad` unless the bytes are complete, of that kind, and of this version or an earlier one. */
+/* Sets `bad` unless the bytes are complete, of that kind, and of this format version. */
 ByteReader lumeq_bytes_open(const void *bytes, size_t size, const char letters[4],
                             uint32_t version);
 void lumeq_take8(ByteReader *r, uint8_t *values, size_t count);

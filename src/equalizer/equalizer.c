@@ -10,24 +10,25 @@
 #include "equalizer/context.h"
 #include "equalizer/frame_stats.h"
 #include "equalizer/history.h"
+#include "equalizer/measure.h"
 #include "equalizer/settings.h"
 
 #define ERROR_SIZE LUMEQ_ERROR_SIZE
 
 /* Most GPUs we list. */
-#define MOST_GPUS 64
+#define MAX_GPUS 64
 
 /* Row alignment of relocated outputs. */
-#define MOVED_ALIGNMENT 64
+#define RELOCATED_ALIGNMENT 64
 
 /* The history after a frame. */
-typedef struct Past {
+typedef struct PastHistory {
     LumeqState state;
     LumeqClock clock;
     LumeqParams params; /* of that frame */
-} Past;
+} PastHistory;
 
-#define PASTS (LUMEQ_MAX_REWIND + 1)
+#define HISTORIES (LUMEQ_MAX_REWIND + 1)
 
 struct LumeqEqualizer {
     const LumeqBackend *backend;
@@ -39,28 +40,29 @@ struct LumeqEqualizer {
     void *first_priv;
     int finished; /* oldest frames in flight that were finished when the backend was replaced */
     /* The history that a new backend starts from. NULL: the backend has the history. */
-    const LumeqState *go_on_from;
-    int redoing; /* the new backend has not received all frames in flight yet */
+    const LumeqState *restart_from;
+    int must_redo; /* the new backend has not received all frames in flight yet */
     /* For each job: only the GPU has its input; it was lost with the GPU. */
-    int only_gpu[LUMEQ_MAX_SLOTS], gone[LUMEQ_MAX_SLOTS];
-    void *moved[LUMEQ_MAX_SLOTS]; /* replacements for outputs that a lost GPU may still write to */
-    int moved_count;
+    int gpu_input[LUMEQ_MAX_SLOTS], lost_input[LUMEQ_MAX_SLOTS];
+    void *relocated[LUMEQ_MAX_SLOTS]; /* replacements for outputs that a lost GPU may still write to
+                                       */
+    int relocated_count;
     LumeqParams params;
 
     LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` jobs, the oldest at `first` */
     int first, in_flight;
     int flushing;
 
-    Past pasts[PASTS]; /* a ring; the entry of the frame received last */
-    int past;          /* is at this index */
-    int received;      /* entries before it that can be rewound to */
+    PastHistory histories[HISTORIES]; /* a ring; the entry of the frame received last */
+    int past;                         /* is at this index */
+    int received;                     /* entries before it that can be rewound to */
     LumeqState empty;
     int reset;        /* the next frame starts with an empty history */
     int rewound;      /* the next frame continues the history of the frame received last */
     LumeqClock clock; /* after the last submitted frame */
     /* For each job. */
-    LumeqClock clocks[LUMEQ_MAX_SLOTS];
-    LumeqParams asked[LUMEQ_MAX_SLOTS];
+    LumeqClock clocks_in_flight[LUMEQ_MAX_SLOTS];
+    LumeqParams params_in_flight[LUMEQ_MAX_SLOTS];
 
     char error[ERROR_SIZE];
 };
@@ -78,16 +80,16 @@ const char *lumeq_build_info(void)
 int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
 {
     char *text = lumeq_error_text();
-    LumeqGpu found[MOST_GPUS], first;
+    LumeqGpu found[MAX_GPUS], first;
     int ret;
     if (count < 0 || (count && !gpus))
         ret = lumeq_refuse("there is no room for %d GPUs to be listed", count);
     else if (count && lumeq_take_struct(&first, sizeof(first), gpus) < 0)
         ret = lumeq_refuse("the first GPU's entry has an unknown size");
     else
-        ret = lumeq_backend_cuda.list_gpus(found, MOST_GPUS, text, ERROR_SIZE);
+        ret = lumeq_backend_cuda.list_gpus(found, MAX_GPUS, text, ERROR_SIZE);
     const size_t each = count > 0 && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
-    for (int i = 0; i < ret && i < count && i < MOST_GPUS; i++) {
+    for (int i = 0; i < ret && i < count && i < MAX_GPUS; i++) {
         LumeqGpu *to = (LumeqGpu *)(void *)((uint8_t *)gpus + (size_t)i * each);
         memcpy(to, &each, sizeof(each));
         (void)lumeq_give_struct(to, &found[i], sizeof(found[i]));
@@ -131,7 +133,7 @@ const char *lumeq_error_string(int error)
     switch (error) {
     case 0: return "no error";
     case LUMEQ_ERR_ARGUMENT: return "invalid argument";
-    case LUMEQ_ERR_AGAIN: return "not now: the other direction first";
+    case LUMEQ_ERR_AGAIN: return "operation would block";
     case LUMEQ_ERR_END: return "all frames received";
     case LUMEQ_ERR_MEMORY: return "out of memory";
     case LUMEQ_ERR_UNAVAILABLE: return "backend not available";
@@ -155,22 +157,15 @@ static void log_line(const LumeqEqualizer *eq, LumeqLogLevel level)
         eq->config.log(eq->config.log_user, level, eq->error);
 }
 
-static void start_empty(LumeqEqualizer *eq)
-{
-    eq->params.size = sizeof(eq->params);
-    lumeq_params_default(&eq->params);
-    eq->reset = 1;
-}
-
 /* The history `back` frames before the last received one. */
-static Past *past_of(LumeqEqualizer *eq, int back)
+static PastHistory *history_at(LumeqEqualizer *eq, int back)
 {
-    return &eq->pasts[(eq->past + PASTS - back) % PASTS];
+    return &eq->histories[(eq->past + HISTORIES - back) % HISTORIES];
 }
 
-static void forget(LumeqEqualizer *eq)
+static void clear_history(LumeqEqualizer *eq)
 {
-    Past *past = past_of(eq, 0);
+    PastHistory *past = history_at(eq, 0);
     lumeq_copy_state(&past->state, &eq->empty);
     past->clock = (LumeqClock){0};
     eq->received = 0;
@@ -199,7 +194,9 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
         free(eq);
         return ret;
     }
-    start_empty(eq);
+    eq->params.size = sizeof(eq->params);
+    lumeq_params_default(&eq->params);
+    eq->reset = 1;
     eq->backend = eq->first_backend = work.backend;
     eq->priv = eq->first_priv = work.priv;
     log_line(eq, LUMEQ_LOG_INFO);
@@ -213,8 +210,8 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
     if (!equalizer || !*equalizer)
         return;
     LumeqEqualizer *eq = *equalizer;
-    for (int i = 0; i < eq->moved_count; i++)
-        eq->backend->free_host(eq->priv, eq->moved[i]);
+    for (int i = 0; i < eq->relocated_count; i++)
+        eq->backend->free_host(eq->priv, eq->relocated[i]);
     LumeqWork now = {eq->backend, eq->priv}, first = {eq->first_backend, eq->first_priv};
     if (now.priv != first.priv)
         lumeq_close_backend(&now);
@@ -280,37 +277,38 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *frame, TakenFrame *t
     return lumeq_check_frame(&to->frame, &eq->params, eq->backend, eq->error, sizeof(eq->error));
 }
 
-static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
+static int submit_job(LumeqEqualizer *eq, LumeqJob *job)
 {
     const LumeqState *restore = job->restore;
     if (!restore)
-        job->restore = eq->go_on_from;
+        job->restore = eq->restart_from;
     const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
     job->restore = restore;
     if (ret == 0)
-        eq->go_on_from = NULL;
+        eq->restart_from = NULL;
     return ret;
 }
 
-static ptrdiff_t moved_stride(const LumeqImage *image, int plane)
+static ptrdiff_t relocated_stride(const LumeqImage *image, int plane)
 {
-    return (lumeq_row_size(image, plane) + MOVED_ALIGNMENT - 1) / MOVED_ALIGNMENT * MOVED_ALIGNMENT;
+    return (lumeq_row_size(image, plane) + RELOCATED_ALIGNMENT - 1) / RELOCATED_ALIGNMENT *
+           RELOCATED_ALIGNMENT;
 }
 
 /* Relocates an output that the GPU may still write to. */
-static int move_output(LumeqEqualizer *eq, LumeqJob *job)
+static int relocate_output(LumeqEqualizer *eq, LumeqJob *job)
 {
     LumeqImage *out = &job->frame.out;
     size_t size = 0;
     for (int i = 0; i < job->write; i++)
-        size += (size_t)(moved_stride(out, i) * lumeq_height(out, i));
+        size += (size_t)(relocated_stride(out, i) * lumeq_height(out, i));
     uint8_t *memory = eq->backend->alloc_host(eq->priv, size);
     if (!memory)
         return fail(eq, LUMEQ_ERR_MEMORY, "no memory for a frame that the GPU had");
-    eq->moved[eq->moved_count++] = memory;
+    eq->relocated[eq->relocated_count++] = memory;
     for (int i = 0; i < job->write; i++) {
         out->plane[i] = memory;
-        out->stride[i] = moved_stride(out, i);
+        out->stride[i] = relocated_stride(out, i);
         memory += out->stride[i] * lumeq_height(out, i);
     }
     job->late = 0;
@@ -319,18 +317,18 @@ static int move_output(LumeqEqualizer *eq, LumeqJob *job)
 
 /* Submits a job to the CPU. If the output is in CUDA memory, the frame is only measured. If the
  * input is there, or not known to be complete, the frame is lost. */
-static int hand_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
+static int submit_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
 {
     int ret = 0;
-    if (eq->only_gpu[job - eq->jobs])
+    if (eq->gpu_input[job - eq->jobs])
         return LUMEQ_ERR_GPU;
     if (job->frame.out.memory != LUMEQ_MEMORY_HOST) {
         job->frame.out.plane[0] = NULL;
         job->write = 0;
     } else if (job->late) {
-        ret = move_output(eq, job);
+        ret = relocate_output(eq, job);
     }
-    return ret < 0 ? ret : hand_in(eq, job);
+    return ret < 0 ? ret : submit_job(eq, job);
 }
 
 /* Frame number `index` of those in flight, 0 being the oldest. */
@@ -349,7 +347,8 @@ static int replace_backend(LumeqEqualizer *eq)
         return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
     eq->backend = cpu.backend;
     eq->priv = cpu.priv;
-    eq->go_on_from = eq->finished ? &job_at(eq, eq->finished - 1)->result : &past_of(eq, 0)->state;
+    eq->restart_from =
+        eq->finished ? &job_at(eq, eq->finished - 1)->result : &history_at(eq, 0)->state;
     fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
     log_line(eq, LUMEQ_LOG_WARNING);
     return 0;
@@ -363,33 +362,24 @@ static int finish_oldest(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Skips a lost frame; the history continues from the state before it. */
-static void give_up(LumeqEqualizer *eq, const LumeqJob *job)
-{
-    eq->gone[job - eq->jobs] = 1;
-    if (job->restore)
-        eq->go_on_from = job->restore;
-    eq->finished++;
-}
-
-static int redo_frame(LumeqEqualizer *eq, LumeqJob *job)
-{
-    const int ret = hand_to_cpu(eq, job);
-    return ret < 0 ? ret : finish_oldest(eq);
-}
-
 /* If memory runs out, the next receive resumes here. */
 static int redo_frames(LumeqEqualizer *eq)
 {
     int ret = 0;
     while (ret == 0 && eq->finished < eq->in_flight) {
         LumeqJob *job = job_at(eq, eq->finished);
-        if (eq->only_gpu[job - eq->jobs])
-            give_up(eq, job);
-        else
-            ret = redo_frame(eq, job);
+        if (eq->gpu_input[job - eq->jobs]) { /* lost: the history skips it */
+            eq->lost_input[job - eq->jobs] = 1;
+            if (job->restore)
+                eq->restart_from = job->restore;
+            eq->finished++;
+            continue;
+        }
+        ret = submit_to_cpu(eq, job);
+        if (ret == 0)
+            ret = finish_oldest(eq);
     }
-    eq->redoing = ret < 0;
+    eq->must_redo = ret < 0;
     return ret;
 }
 
@@ -400,7 +390,7 @@ static int redo_frames(LumeqEqualizer *eq)
  * relocated, since a GPU that recovers writes the old ones from whatever the input holds by then.
  * The GPU's backend stays open: its memory is still in use.
  */
-static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
+static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
     while (!lost && eq->finished < eq->in_flight)
         lost = finish_oldest(eq) < 0;
@@ -408,16 +398,9 @@ static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
     return ret < 0 ? ret : redo_frames(eq);
 }
 
-/* True if both histogram the same region. */
-static int count_alike(const LumeqParams *a, const LumeqParams *b)
-{
-    return a->bars == b->bars && a->meter.x == b->meter.x && a->meter.y == b->meter.y &&
-           a->meter.width == b->meter.width && a->meter.height == b->meter.height;
-}
-
 /* True if both make the same curve from the same histogram. Strength and mode OFF do not affect the
  * history. */
-static int aim_alike(const LumeqParams *a, const LumeqParams *b)
+static int same_target(const LumeqParams *a, const LumeqParams *b)
 {
     const int same_mode =
         a->mode == b->mode || a->mode == LUMEQ_MODE_OFF || b->mode == LUMEQ_MODE_OFF;
@@ -427,15 +410,17 @@ static int aim_alike(const LumeqParams *a, const LumeqParams *b)
 
 /* After a change of parameters, replaces the curve at once instead of smoothing it: users expect to
  * see their changes, even while paused. */
-static void follow_params(LumeqEqualizer *eq, CurveParams *curve)
+static void apply_changed_params(LumeqEqualizer *eq, CurveParams *curve)
 {
-    const LumeqParams *before = eq->in_flight && !eq->rewound
-                                    ? &eq->asked[job_at(eq, eq->in_flight - 1) - eq->jobs]
-                                    : &past_of(eq, 0)->params;
+    const LumeqParams *before =
+        eq->in_flight && !eq->rewound
+            ? &eq->params_in_flight[job_at(eq, eq->in_flight - 1) - eq->jobs]
+            : &history_at(eq, 0)->params;
     if (!eq->clock.started || eq->reset)
         return;
-    const int counts = count_alike(before, &eq->params);
-    if (!counts || !aim_alike(before, &eq->params))
+    const int counts =
+        before->bars == eq->params.bars && lumeq_same_meter(&before->meter, &eq->params.meter);
+    if (!counts || !same_target(before, &eq->params))
         curve->alpha = CURVE_ONE;
     if (!counts)
         curve->slow = CURVE_ONE;
@@ -444,39 +429,39 @@ static void follow_params(LumeqEqualizer *eq, CurveParams *curve)
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock)
 {
     LumeqJob *job = job_at(eq, eq->in_flight);
-    eq->clocks[job - eq->jobs] = *clock;
-    eq->asked[job - eq->jobs] = eq->params;
+    eq->clocks_in_flight[job - eq->jobs] = *clock;
+    eq->params_in_flight[job - eq->jobs] = eq->params;
     job->frame = *frame;
     job->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
     job->curve = lumeq_curve_params(&eq->params, &frame->in, clock);
     job->curve.past = frame->previous != NULL;
     job->curve.first = lumeq_is_first(&eq->params, &eq->clock);
-    follow_params(eq, &job->curve);
+    apply_changed_params(eq, &job->curve);
     job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
     job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
-    job->restore = eq->reset ? &eq->empty : eq->rewound ? &past_of(eq, 0)->state : NULL;
+    job->restore = eq->reset ? &eq->empty : eq->rewound ? &history_at(eq, 0)->state : NULL;
     job->late = 0;
     const int by_gpu = eq->backend == &lumeq_backend_cuda;
-    int *only_gpu = &eq->only_gpu[job - eq->jobs];
-    *only_gpu = frame->in.memory != LUMEQ_MEMORY_HOST ||
-                job->previous.memory != LUMEQ_MEMORY_HOST ||
-                (frame->sync && (frame->sync->ready || frame->sync->stream || frame->sync->after));
-    int ret = hand_in(eq, job);
+    int *gpu_input = &eq->gpu_input[job - eq->jobs];
+    *gpu_input = frame->in.memory != LUMEQ_MEMORY_HOST ||
+                 job->previous.memory != LUMEQ_MEMORY_HOST ||
+                 (frame->sync && (frame->sync->ready || frame->sync->stream || frame->sync->after));
+    int ret = submit_job(eq, job);
     const int refused = by_gpu && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
-    if (refused && (eq->config.backend == LUMEQ_BACKEND_CUDA || *only_gpu))
+    if (refused && (eq->config.backend == LUMEQ_BACKEND_CUDA || *gpu_input))
         return LUMEQ_ERR_UNAVAILABLE; /* CUDA was requested, or only the GPU has the input */
     if (refused || ret == LUMEQ_ERR_GPU) {
         job->late &= !refused;
-        ret = go_on_without_gpu(eq, !refused);
+        ret = switch_to_cpu(eq, !refused);
         if (ret == 0)
-            ret = hand_to_cpu(eq, job);
+            ret = submit_to_cpu(eq, job);
     }
     job->frame.sync = NULL; /* the caller's; invalid after submit */
     job->frame.previous = NULL;
     if (ret < 0)
         return ret;
-    eq->gone[job - eq->jobs] = 0;
+    eq->lost_input[job - eq->jobs] = 0;
     eq->in_flight++;
     eq->flushing = eq->reset = eq->rewound = 0;
     eq->clock = *clock;
@@ -510,12 +495,12 @@ int lumeq_rewind(LumeqEqualizer *eq, int frames)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d can", frames,
                     eq->received);
     if (!eq->reset) /* lost frames are not part of the history */
-        eq->clock = past_of(eq, 0)->clock;
+        eq->clock = history_at(eq, 0)->clock;
     if (!frames)
         return 0;
-    eq->past = (eq->past + PASTS - frames) % PASTS;
+    eq->past = (eq->past + HISTORIES - frames) % HISTORIES;
     eq->received -= frames;
-    eq->clock = past_of(eq, 0)->clock;
+    eq->clock = history_at(eq, 0)->clock;
     eq->reset = 0;
     eq->rewound = 1;
     return 0;
@@ -567,12 +552,12 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     LumeqJob *job = job_at(eq, 0);
     const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
     int ret = 0;
-    if (eq->redoing)
+    if (eq->must_redo)
         ret = redo_frames(eq);
     else if (!eq->finished)
         ret = eq->backend->receive(eq->priv, job, wait, eq->error, sizeof(eq->error));
     if (ret == LUMEQ_ERR_GPU)
-        ret = go_on_without_gpu(eq, 1);
+        ret = switch_to_cpu(eq, 1);
     if (ret < 0)
         return ret;
     if (eq->finished)
@@ -582,17 +567,17 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     if (frame)
         (void)lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
     if (job->restore == &eq->empty)
-        forget(eq);
-    if (eq->gone[job - eq->jobs])
+        clear_history(eq);
+    if (eq->lost_input[job - eq->jobs])
         return LUMEQ_ERR_GPU;
 
-    eq->past = (eq->past + 1) % PASTS;
-    lumeq_copy_state(&past_of(eq, 0)->state, &job->result);
-    past_of(eq, 0)->clock = eq->clocks[job - eq->jobs];
-    past_of(eq, 0)->params = eq->asked[job - eq->jobs];
+    eq->past = (eq->past + 1) % HISTORIES;
+    lumeq_copy_state(&history_at(eq, 0)->state, &job->result);
+    history_at(eq, 0)->clock = eq->clocks_in_flight[job - eq->jobs];
+    history_at(eq, 0)->params = eq->params_in_flight[job - eq->jobs];
     eq->received += eq->received < LUMEQ_MAX_REWIND;
     if (stats) {
-        fill_stats(&filled, job, &past_of(eq, 1)->state);
+        fill_stats(&filled, job, &history_at(eq, 1)->state);
         (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     }
     return 0;
@@ -619,7 +604,7 @@ int lumeq_get_history(LumeqEqualizer *eq, LumeqHistory **history)
         return no_equalizer();
     if (!history)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no place for the history");
-    const Past *past = past_of(eq, 0);
+    const PastHistory *past = history_at(eq, 0);
     *history = lumeq_history_from(&eq->params, &past->state, &past->clock);
     return *history ? 0 : fail(eq, LUMEQ_ERR_MEMORY, "no memory for a history");
 }
@@ -638,7 +623,7 @@ void lumeq_reset(LumeqEqualizer *eq)
     eq->reset = 1;
     eq->received = 0;
     if (!eq->in_flight)
-        forget(eq);
+        clear_history(eq);
 }
 
 void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)
@@ -664,14 +649,6 @@ void lumeq_free_device(LumeqEqualizer *eq, void *memory)
         eq->first_backend->free_device(eq->first_priv, memory);
 }
 
-static int get_cuda(LumeqEqualizer *eq, void **context, void **stream)
-{
-    if (!eq->backend->get_cuda)
-        return fail(eq, LUMEQ_ERR_UNAVAILABLE, "the backend is %s, which has no CUDA context",
-                    eq->backend->name);
-    return eq->backend->get_cuda(eq->priv, context, stream, eq->error, sizeof(eq->error));
-}
-
 int lumeq_get_cuda(LumeqEqualizer *eq, void **context, void **stream)
 {
     if (context)
@@ -682,7 +659,10 @@ int lumeq_get_cuda(LumeqEqualizer *eq, void **context, void **stream)
         return no_equalizer();
     if (!context || !stream)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no room for the context and the stream");
-    const int ret = get_cuda(eq, context, stream);
+    if (!eq->backend->get_cuda)
+        return fail(eq, LUMEQ_ERR_UNAVAILABLE, "the backend is %s, which has no CUDA context",
+                    eq->backend->name);
+    const int ret = eq->backend->get_cuda(eq->priv, context, stream, eq->error, sizeof(eq->error));
     if (ret < 0)
         *context = *stream = NULL;
     return ret;

@@ -57,13 +57,6 @@ static void spread_bin(Tally *out, const CurveParams *p, const CurveBin *bin, in
     }
 }
 
-static void count_in(Tally *in, const FrameSummary *from)
-{
-    const CurveBin *bin = from->result->bin;
-    for (int i = 0; i < from->params->bins; i++)
-        tally(in, (uint32_t)i, bin[i].hist);
-}
-
 static void count_out(Tally *out, const FrameSummary *from)
 {
     const CurveParams *curve = from->params;
@@ -161,7 +154,8 @@ void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
 {
     const CurveParams *p = from->params;
     Tally in = tally_begin(stats->hist_in, p->bins), out = tally_begin(stats->hist_out, p->bins);
-    count_in(&in, from);
+    for (int i = 0; i < p->bins; i++)
+        tally(&in, (uint32_t)i, from->result->bin[i].hist);
     if (from->tiles)
         count_tiles_out(&out, from);
     else

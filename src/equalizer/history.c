@@ -11,8 +11,6 @@
 #include "equalizer/tone_curve.h"
 
 #define LETTERS "LQhi"
-/* 4: no interlaced flag; 3: also no state of the lift; 2: also no meter; 1: also no noise and range
- */
 #define FORMAT 5
 
 static LumeqHistory *allocate(const LumeqParams *params, int64_t lookahead)
@@ -203,7 +201,7 @@ static void take_lift(ByteReader *r, CurveResult *c)
 {
     LiftState *s = &c->lift;
     uint64_t sum = 0;
-    s->on = r->version >= 4 ? (uint32_t)lumeq_take_range(r, 0, 1) : 0;
+    s->on = (uint32_t)lumeq_take_range(r, 0, 1);
     if (!s->on)
         return;
     s->dark = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
@@ -250,15 +248,6 @@ static void check_rise(ByteReader *r, uint32_t value, uint32_t *before, uint32_t
     *before = value;
 }
 
-/* White in limited or full range; version 1 did not store it. */
-static uint32_t take_white(ByteReader *r, uint32_t depth)
-{
-    const uint32_t limited = depth ? 235u << depth >> 8 : 0, full = depth ? (1u << depth) - 1 : 0;
-    const uint32_t white = r->version >= 2 ? lumeq_take32(r) : limited;
-    r->bad |= depth && white != limited && white != full;
-    return white;
-}
-
 static void take_state(ByteReader *r, LumeqState *state)
 {
     CurveResult *c = &state->curve;
@@ -266,7 +255,8 @@ static void take_state(ByteReader *r, LumeqState *state)
     memset(state, 0, sizeof(*state));
     c->bins = (uint32_t)lumeq_take_range(r, 0, LUMEQ_MAX_BINS);
     c->depth = (uint32_t)lumeq_take_range(r, 0, 16);
-    c->white = take_white(r, c->depth);
+    c->white = lumeq_take32(r);
+    r->bad |= c->depth && c->white != 235u << c->depth >> 8 && c->white != (1u << c->depth) - 1;
     c->jumps = (uint32_t)lumeq_take_range(r, 0, CURVE_JUMPS + 1);
     c->need = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
     c->fades = (uint32_t)lumeq_take_range(r, 0, 1);

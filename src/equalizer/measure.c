@@ -8,7 +8,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQms"
-#define FORMAT 3 /* 2: no meter; 1: also no noise */
+#define FORMAT 3
 
 /* Alignment of each array of counts. */
 #define ALIGNMENT 64
@@ -106,33 +106,22 @@ static size_t tile_cells(const MeasureShape *shape)
     return (size_t)shape->tiles_x * (size_t)shape->tiles_y * TILE_CELLS;
 }
 
-/* Maps codes of 8 bits to the bins of a greater depth. */
-static void deepen_hist(uint32_t *to, const uint32_t *from, const CurveParams *params)
-{
-    const int more = params->depth - 8;
-    memset(to, 0, (size_t)params->bins * sizeof(*to));
-    for (int code = 0; code < 256; code++) {
-        const int below = params->black ? 0 : code >> (8 - more);
-        to[(code << more | below) >> params->fraction] = from[code];
-    }
-}
-
-/* Scales a sum from the maximum of 8 bits to that of the new depth. */
-static uint64_t deepen_sum(uint64_t sum, const CurveParams *params)
-{
-    const int more = params->depth - 8;
-    return params->black ? sum << more : (sum * (uint64_t)params->white + 127) / 255;
-}
-
-/* Everything else uses codes of 8 bits at every depth. */
+/* Maps codes of 8 bits to the bins of a greater depth, and scales sums to it. Everything else uses
+ * codes of 8 bits at every depth. */
 static void deepen_counts(LumeqMeasure *to, const LumeqMeasure *from)
 {
     const LumeqImage image = lumeq_shape_image(&to->shape);
     const CurveParams params = lumeq_sample_params(&image);
     const LumeqCounts *c = &from->counts;
-    deepen_hist(to->counts.hist, c->hist, &params);
+    const int more = params.depth - 8;
+    memset(to->counts.hist, 0, (size_t)params.bins * sizeof(*to->counts.hist));
+    for (int code = 0; code < 256; code++) {
+        const int below = params.black ? 0 : code >> (8 - more);
+        to->counts.hist[(code << more | below) >> params.fraction] = c->hist[code];
+    }
     for (int i = 0; i < MEASURE_CELLS; i++)
-        to->counts.cells[i] = deepen_sum(c->cells[i], &params);
+        to->counts.cells[i] =
+            params.black ? c->cells[i] << more : (c->cells[i] * (uint64_t)params.white + 127) / 255;
     memcpy(to->counts.lit[BARS_COLUMNS], c->lit[BARS_COLUMNS], (size_t)from->shape.width);
     memcpy(to->counts.lit[BARS_ROWS], c->lit[BARS_ROWS], (size_t)from->shape.height);
     *to->counts.noise = *c->noise;
@@ -177,10 +166,7 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
     const MeasureShape *s = &measure->shape;
     const LumeqCounts *c = &measure->counts;
     ByteWriter w = lumeq_bytes_begin(bytes, *size, LETTERS, FORMAT);
-    const int32_t fields[] = {s->width, s->height,  s->depth,   s->shift,
-                              s->range, s->tiles_x, s->tiles_y, s->reference};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        lumeq_put32(&w, (uint32_t)fields[i]);
+    lumeq_put_shape(&w, s);
     lumeq_put_meter(&w, &s->meter);
     lumeq_put32s(&w, c->hist, (size_t)s->bins);
     for (int i = 0; i < MEASURE_CELLS; i++)
@@ -201,6 +187,14 @@ void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *m)
 {
     memcpy(profile->lit[BARS_COLUMNS], m->counts.lit[BARS_COLUMNS], (size_t)m->shape.width);
     memcpy(profile->lit[BARS_ROWS], m->counts.lit[BARS_ROWS], (size_t)m->shape.height);
+}
+
+void lumeq_put_shape(ByteWriter *w, const MeasureShape *s)
+{
+    const uint32_t fields[] = {(uint32_t)s->width,   (uint32_t)s->height,   (uint32_t)s->depth,
+                               (uint32_t)s->shift,   (uint32_t)s->range,    (uint32_t)s->tiles_x,
+                               (uint32_t)s->tiles_y, (uint32_t)s->reference};
+    lumeq_put32s(w, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 MeasureShape lumeq_take_shape(ByteReader *r)
@@ -228,9 +222,9 @@ int lumeq_same_meter(const LumeqRect *a, const LumeqRect *b)
 
 void lumeq_put_meter(ByteWriter *w, const LumeqRect *meter)
 {
-    const int32_t fields[] = {meter->x, meter->y, meter->width, meter->height};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        lumeq_put32(w, (uint32_t)fields[i]);
+    const uint32_t fields[] = {(uint32_t)meter->x, (uint32_t)meter->y, (uint32_t)meter->width,
+                               (uint32_t)meter->height};
+    lumeq_put32s(w, fields, 4);
 }
 
 LumeqRect lumeq_take_meter(ByteReader *r, const MeasureShape *s)
@@ -274,10 +268,7 @@ static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts 
         c->cells[i] = lumeq_take64(r);
     lumeq_take8(r, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_take8(r, c->lit[BARS_ROWS], (size_t)s->height);
-    if (r->version >= 2)
-        take_noise(r, s, c->noise);
-    else
-        memset(c->noise, 0, sizeof(*c->noise));
+    take_noise(r, s, c->noise);
     if (c->tiles)
         lumeq_take32s(r, c->tiles[0], tile_cells(s));
     if (c->padding)
@@ -294,8 +285,7 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
         return lumeq_refuse("there is nothing to unpack, or no place for it");
     ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     MeasureShape shape = lumeq_take_shape(&r);
-    if (r.version >= 3)
-        shape.meter = lumeq_take_meter(&r, &shape);
+    shape.meter = lumeq_take_meter(&r, &shape);
     if (r.bad)
         return lumeq_refuse("these bytes are no measure of this version");
     LumeqMeasure *made = calloc(1, sizeof(*made));

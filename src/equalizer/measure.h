@@ -32,7 +32,8 @@ size_t lumeq_place_counts(LumeqCounts *counts, const MeasureShape *shape, void *
 /* Copies the profile for bars_update(). */
 void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
 
-/* Reads a shape; sets `bad` if it is invalid. */
+/* Write and read a shape without its meter; reading sets `bad` if it is invalid. */
+void lumeq_put_shape(ByteWriter *w, const MeasureShape *shape);
 MeasureShape lumeq_take_shape(ByteReader *r);
 
 int lumeq_same_meter(const LumeqRect *a, const LumeqRect *b);

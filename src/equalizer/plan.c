@@ -88,12 +88,6 @@ static PlanFrame *copy_measure(const LumeqPlan *plan, const LumeqMeasure *m)
     return f;
 }
 
-/* True if light rises by 1/16 or more, as after black. */
-static int is_darker(const PlanFrame *f, const PlanFrame *next)
-{
-    return !next->cut && f->light + f->light / 16 < next->light;
-}
-
 /* Newly confirmed bars also apply to earlier frames: those since the bars appeared, and before them
  * those that rise from black and are too dark to show bars. */
 static void hold_earlier(LumeqPlan *plan, const PlanFrame *now, int direction)
@@ -103,7 +97,8 @@ static void hold_earlier(LumeqPlan *plan, const PlanFrame *now, int direction)
         if (f->sequence < plan->next)
             break;
         const PlanFrame *next = i + 1 < plan->count ? plan_frame(plan, i + 1) : now;
-        if (f->sequence < plan->found[direction] && !is_darker(f, next))
+        const int rises = !next->cut && f->light + f->light / 16 < next->light;
+        if (f->sequence < plan->found[direction] && !rises)
             break;
         LumeqRect active = f->active;
         if (direction == BARS_ROWS) {

@@ -20,19 +20,11 @@ static size_t tiles_of(const MeasureShape *s)
     return (size_t)s->tiles_x * (size_t)s->tiles_y;
 }
 
-static void put_shape(ByteWriter *w, const MeasureShape *s)
-{
-    const int32_t fields[] = {s->width, s->height,  s->depth,   s->shift,
-                              s->range, s->tiles_x, s->tiles_y, s->reference};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        lumeq_put32(w, (uint32_t)fields[i]);
-}
-
 static void put_frame(ByteWriter *w, const PlanFrame *f)
 {
     const LumeqRect *a = &f->active;
     const size_t cells = tiles_of(&f->shape) * TILE_CELLS;
-    put_shape(w, &f->shape);
+    lumeq_put_shape(w, &f->shape);
     lumeq_put_meter(w, &f->shape.meter);
     lumeq_put64(w, (uint64_t)f->number);
     lumeq_put64(w, (uint64_t)f->step);
@@ -63,15 +55,9 @@ static void put_curve(ByteWriter *w, const PlanCurve *c, int32_t depth, size_t t
     lumeq_put32s(w, c->tile[0], tiles * TILE_CELLS);
 }
 
-/* The number of tiles of the curves: that of the last frame in the queue. */
-static size_t tiles_kept(const LumeqPlan *plan)
-{
-    return plan->count ? tiles_of(&plan_frame(plan, plan->count - 1)->shape) : 0;
-}
-
 static void put_curves(ByteWriter *w, const LumeqPlan *plan)
 {
-    const size_t tiles = tiles_kept(plan);
+    const size_t tiles = plan->count ? tiles_of(&plan_frame(plan, plan->count - 1)->shape) : 0;
     lumeq_put32(w, (uint32_t)plan->last_depth);
     lumeq_put32(w, (uint32_t)tiles);
     if (!plan->last_depth)
@@ -82,18 +68,14 @@ static void put_curves(ByteWriter *w, const LumeqPlan *plan)
         put_curve(w, &plan->plateau, plan->last_depth, tiles);
 }
 
-static void put_needs(ByteWriter *w, const PlanNeeds *needs)
-{
-    lumeq_put64(w, (uint64_t)needs->time);
-    for (int i = 0; i < PLAN_NEEDS; i++) {
-        lumeq_put32(w, needs->count[i]);
-        lumeq_put64(w, needs->sum[i]);
-    }
-}
-
-static void put_light(ByteWriter *w, const LumeqPlan *plan)
+static void put_needs_and_light(ByteWriter *w, const LumeqPlan *plan)
 {
     const PlanLight *light = &plan->light;
+    lumeq_put64(w, (uint64_t)plan->needs.time);
+    for (int i = 0; i < PLAN_NEEDS; i++) {
+        lumeq_put32(w, plan->needs.count[i]);
+        lumeq_put64(w, plan->needs.sum[i]);
+    }
     lumeq_put32(w, plan->noise);
     lumeq_put32(w, (uint32_t)plan->noise_known);
     lumeq_put64(w, light->weight);
@@ -116,8 +98,7 @@ void lumeq_plan_save(const LumeqPlan *plan, ByteWriter *w)
     lumeq_put32(w, plan->trail.bins);
     for (uint32_t i = 0; i < plan->trail.bins; i++)
         lumeq_put32(w, plan->trail.bin[i].cdf);
-    put_needs(w, &plan->needs);
-    put_light(w, plan);
+    put_needs_and_light(w, plan);
     lumeq_put64(w, plan->count);
     for (size_t i = 0; i < plan->count; i++)
         put_frame(w, plan_frame(plan, i));
@@ -169,8 +150,8 @@ static void take_frame(ByteReader *r, PlanFrame *f)
     f->change = take_most(r, UINT32_MAX);
     f->gain = take_most(r, 4 * CURVE_ONE);
     f->light = take_most(r, most);
-    f->noise = r->version >= 2 ? lumeq_take32(r) : NOISE_UNKNOWN;
-    f->interlaced = r->version >= 5 ? lumeq_take_range(r, 0, 1) : 0;
+    f->noise = lumeq_take32(r);
+    f->interlaced = lumeq_take_range(r, 0, 1);
     for (int i = 0; i < MEASURE_CELLS; i++)
         f->level[i] = take_most(r, most);
     take_counts(r, f->hist, (size_t)s->bins, area);
@@ -201,8 +182,7 @@ static void fit_shape(ByteReader *r, const LumeqPlan *plan, PlanFrame *f)
 static int take_next(ByteReader *r, LumeqPlan *plan, size_t i)
 {
     MeasureShape shape = lumeq_take_shape(r);
-    if (r->version >= 3)
-        shape.meter = lumeq_take_meter(r, &shape);
+    shape.meter = lumeq_take_meter(r, &shape);
     if (r->bad)
         return 0;
     PlanFrame *f = lumeq_plan_frame_new(&shape);
@@ -252,8 +232,8 @@ static void take_rise(ByteReader *r, uint32_t *values, size_t count, int32_t dep
 static void take_curve(ByteReader *r, PlanCurve *c, int32_t depth, size_t tiles)
 {
     c->need = take_most(r, CURVE_ONE);
-    c->dark = r->version >= 4 ? take_most(r, CURVE_ONE) : 0;
-    c->more = r->version >= 4 ? take_most(r, LIFT_MOST) : 0;
+    c->dark = take_most(r, CURVE_ONE);
+    c->more = take_most(r, LIFT_MOST);
     take_rise(r, c->bin, (size_t)1 << (depth < 12 ? depth : 12), depth);
     for (size_t tile = 0; tile < tiles; tile++)
         take_rise(r, c->tile[tile], TILE_CELLS, depth);
@@ -273,22 +253,17 @@ static void take_curves(ByteReader *r, LumeqPlan *plan)
         take_curve(r, &plan->plateau, plan->last_depth, tiles);
 }
 
-static void take_needs(ByteReader *r, PlanNeeds *needs)
+/* Sums are limited by the possible number of frames. */
+static void take_needs_and_light(ByteReader *r, LumeqPlan *plan)
 {
+    PlanNeeds *needs = &plan->needs;
+    PlanLight *light = &plan->light;
     needs->time = take_between(r, 0, LUMEQ_MAX_LOOKAHEAD + PLAN_MOST_STEP);
     for (int i = 0; i < PLAN_NEEDS; i++) {
         needs->count[i] = take_most(r, MOST_COUNT);
         needs->sum[i] = lumeq_take64(r);
         r->bad |= needs->sum[i] > (uint64_t)needs->count[i] * CURVE_ONE;
     }
-}
-
-/* Sums are limited by the possible number of frames. */
-static void take_light(ByteReader *r, LumeqPlan *plan)
-{
-    PlanLight *light = &plan->light;
-    if (r->version < 4)
-        return;
     plan->noise = take_most(r, 256 << 16);
     plan->noise_known = lumeq_take_range(r, 0, 1);
     light->weight = (uint64_t)take_between(r, 0, MOST_WEIGHT);
@@ -297,13 +272,6 @@ static void take_light(ByteReader *r, LumeqPlan *plan)
     r->bad |= light->noise > light->noise_weight << 16;
     for (int i = 0; i < CURVE_CELLS; i++)
         light->share[i] = (uint64_t)take_between(r, 0, MOST_WEIGHT << (LIFT_SHARE_BITS - 8));
-}
-
-/* Sets `bad` if earlier frames that later curves depend on are missing. */
-static void check_beginning(ByteReader *r, const LumeqPlan *plan)
-{
-    const size_t next = plan_place(plan, plan->next);
-    r->bad |= plan->count && !plan_frame(plan, 0)->hard && (next == SIZE_MAX || next < PLAN_AROUND);
 }
 
 /* Sets `bad` if a fade's plateau is missing or has another shape. */
@@ -321,13 +289,6 @@ static void check_fades(ByteReader *r, const LumeqPlan *plan)
     }
 }
 
-static void take_trail(ByteReader *r, CurveResult *trail)
-{
-    trail->bins = (uint32_t)lumeq_take_range(r, 0, LUMEQ_MAX_BINS);
-    for (uint32_t i = 0; i < trail->bins; i++)
-        trail->bin[i].cdf = take_most(r, CURVE_ONE);
-}
-
 static int take_plan(ByteReader *r, LumeqPlan *plan)
 {
     plan->clock.last_time = (int64_t)lumeq_take64(r);
@@ -341,15 +302,17 @@ static int take_plan(ByteReader *r, LumeqPlan *plan)
     plan->clock.started = lumeq_take_range(r, 0, 1);
     plan->ended = lumeq_take_range(r, 0, 1);
     lumeq_take_bars(r, &plan->bars);
-    take_trail(r, &plan->trail);
-    take_needs(r, &plan->needs);
-    take_light(r, plan);
+    plan->trail.bins = (uint32_t)lumeq_take_range(r, 0, LUMEQ_MAX_BINS);
+    for (uint32_t i = 0; i < plan->trail.bins; i++)
+        plan->trail.bin[i].cdf = take_most(r, CURVE_ONE);
+    take_needs_and_light(r, plan);
     if (take_frames(r, plan) < 0)
         return LUMEQ_ERR_MEMORY;
     const int64_t first = plan->sequence - (int64_t)plan->count;
     r->bad |= plan->next < first || (plan->sequence && !plan->count);
-    if (!r->bad)
-        check_beginning(r, plan);
+    /* Later curves depend on earlier frames of the stream. */
+    r->bad |= plan->count && !plan_frame(plan, 0)->hard &&
+              (plan->next < first || plan->next - first < PLAN_AROUND);
     if (!r->bad)
         take_curves(r, plan);
     if (!r->bad)

@@ -61,39 +61,24 @@ static Window window_of(const LumeqPlan *plan, size_t i, int64_t radius)
     return w;
 }
 
-static uint32_t weight_of(const LumeqPlan *plan, const PlanFrame *f, const PlanFrame *middle)
-{
-    const int64_t tau = llrint(plan->params.smooth * 1e9);
-    const int64_t away = f->at > middle->at ? f->at - middle->at : middle->at - f->at;
-    return lumeq_decay(plan->radius, tau) - lumeq_decay(away, tau) + 1;
-}
-
-/* A frame's weight in the window; flashes count only if there are no other frames. */
-static uint32_t weight_in(const LumeqPlan *plan, const PlanFrame *f, const PlanFrame *middle,
-                          int only_flashes)
-{
-    return f->flash && !only_flashes ? 0 : weight_of(plan, f, middle);
-}
-
-static int are_flashes(const LumeqPlan *plan, Window w)
-{
-    for (size_t k = w.from; k <= w.to; k++)
-        if (!plan_frame(plan, k)->flash)
-            return 0;
-    return 1;
-}
-
-/* The mean of `count` values of each target in the window, starting at `first`. */
+/* The weighted mean of `count` values of each target in the window, starting at `first`. Flashes
+ * count only if there are no other frames. */
 static void average(LumeqPlan *plan, Window w, size_t i, size_t first, size_t count, uint32_t *to)
 {
-    const int only_flashes = are_flashes(plan, w);
+    const int64_t tau = llrint(plan->params.smooth * 1e9), middle = plan_frame(plan, i)->at;
+    int only_flashes = 1;
     uint64_t total = 0;
+    for (size_t k = w.from; k <= w.to; k++)
+        only_flashes &= plan_frame(plan, k)->flash != 0;
     memset(plan->sums, 0, count * sizeof(plan->sums[0]));
     for (size_t k = w.from; k <= w.to; k++) {
         const PlanFrame *f = plan_frame(plan, k);
-        const uint32_t weight = weight_in(plan, f, plan_frame(plan, i), only_flashes);
+        if (f->flash && !only_flashes)
+            continue;
+        const int64_t away = f->at > middle ? f->at - middle : middle - f->at;
+        const uint32_t weight = lumeq_decay(plan->radius, tau) - lumeq_decay(away, tau) + 1;
         total += weight;
-        for (size_t bin = 0; weight && bin < count; bin++)
+        for (size_t bin = 0; bin < count; bin++)
             plan->sums[bin] += (uint64_t)weight * f->target[first + bin];
     }
     for (size_t bin = 0; bin < count; bin++)
@@ -313,26 +298,19 @@ static void finish_curve(const CurveParams *p, const uint32_t *smoothed, uint32_
         now[i].curve = curve_limited(p, i, even != CURVE_ONE ? evened[i] : work[i]);
 }
 
-/* A tile's curve before strength. In mode HAZE it blends in the frame's own curve, as without
- * lookahead. */
-static void shape_tile(const LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, int tile,
-                       uint32_t *to)
-{
-    const uint32_t *calm = plan->last.tile[tile];
-    const uint32_t *own =
-        grid->haze && !f->fade ? f->target + f->shape.bins + (size_t)tile * TILE_CELLS : calm;
-    for (int i = 0; i < TILE_CELLS; i++)
-        to[i] = curve_lerp(calm[i], own[i], HAZE_OWN);
-}
-
 static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even)
 {
     CurveBin now[TILE_CELLS];
     uint32_t shaped[TILE_CELLS];
     for (int tile = 0; tile < tile_count(grid); tile++) {
-        for (int i = 0; i < TILE_CELLS; i++)
+        /* Mode HAZE blends in the frame's own curve, as without lookahead. */
+        const uint32_t *calm = plan->last.tile[tile];
+        const uint32_t *own =
+            grid->haze && !f->fade ? f->target + f->shape.bins + (size_t)tile * TILE_CELLS : calm;
+        for (int i = 0; i < TILE_CELLS; i++) {
             now[i].hist = f->tiles[tile][i];
-        shape_tile(plan, f, grid, tile, shaped);
+            shaped[i] = curve_lerp(calm[i], own[i], HAZE_OWN);
+        }
         curve_leave_out(&grid->curve, tile_bars(grid, &plan->result.bars, tile), now, &plan->work);
         finish_curve(&grid->curve, shaped, plan->result.strength, even, plan->values, now);
         for (int i = 0; i < TILE_CELLS; i++) {
@@ -371,16 +349,6 @@ static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFr
     result->noise = f->noise;
 }
 
-/* The change of the smoothed curve. */
-static uint64_t moved_since(const LumeqPlan *plan, int bins, const uint32_t *was)
-{
-    uint64_t moved = 0;
-    for (int i = 0; i < bins; i++)
-        moved +=
-            was[i] > plan->last.bin[i] ? was[i] - plan->last.bin[i] : plan->last.bin[i] - was[i];
-    return moved;
-}
-
 static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const TileGrid *grid,
                        LumeqCurve *curve)
 {
@@ -401,7 +369,9 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     if (grid)
         finish_tiles(plan, f, grid, even);
     lumeq_curve_take(curve, &plan->result, &plan->table, &plan->clahe.tables, &plan->tiles);
-    curve->moved = goes_on ? moved_since(plan, p->bins, was) : 0;
+    for (int bin = 0; goes_on && bin < p->bins; bin++)
+        curve->moved += was[bin] > plan->last.bin[bin] ? was[bin] - plan->last.bin[bin]
+                                                       : plan->last.bin[bin] - was[bin];
     plan->last_depth = f->shape.depth;
 }
 

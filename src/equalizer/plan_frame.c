@@ -99,23 +99,18 @@ static CurveView view_of(LumeqPlan *plan, const PlanFrame *f, const CurveParams 
 }
 
 /* plan->work has the prefix sums of the histogram. */
-static void take_shares(LumeqPlan *plan, PlanFrame *f, const CurveParams *p, uint32_t counted)
-{
-    LiftCode code[CURVE_CELLS];
-    f->counted = p->lift && counted;
-    if (!f->counted)
-        return;
-    lift_count(p, counted, code, &plan->work);
-    for (int i = 0; i < CURVE_CELLS; i++)
-        f->share[i] = code[i].count;
-}
-
 static void take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p, const CurveView *view,
                       uint32_t counted)
 {
     f->blank = p->adaptive && view->mean < CURVE_BLACK_MEAN;
     f->need = curve_need(view);
-    take_shares(plan, f, p, counted);
+    f->counted = p->lift && counted;
+    if (f->counted) {
+        LiftCode code[CURVE_CELLS];
+        lift_count(p, counted, code, &plan->work);
+        for (int i = 0; i < CURVE_CELLS; i++)
+            f->share[i] = code[i].count;
+    }
 }
 
 void lumeq_plan_look(LumeqPlan *plan, PlanFrame *f, const PlanFrame *before, int grew)

@@ -115,23 +115,18 @@ static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
     return plan_frame(plan, i);
 }
 
-/* The change of the frame at that distance, or of the one on the other side if it does not exist.
- */
-static uint32_t change_around(const LumeqPlan *plan, size_t i, int away, int of_cells)
-{
-    const PlanFrame *f = neighbour(plan, i, away);
-    if (!f || f->hard)
-        f = neighbour(plan, i, -away);
-    return !f ? 0 : of_cells ? f->change : f->distance;
-}
-
 /* True if the frame's change is far above those around it. */
 static int stands_out(const LumeqPlan *plan, size_t i, int of_cells)
 {
     const PlanFrame *f = plan_frame(plan, i);
     uint32_t largest = 0, second = 0;
     for (int away = -PLAN_AROUND; away <= PLAN_AROUND; away++) {
-        const uint32_t value = away ? change_around(plan, i, away, of_cells) : 0;
+        if (!away)
+            continue;
+        const PlanFrame *other = neighbour(plan, i, away);
+        if (!other || other->hard) /* near the ends, one side counts twice */
+            other = neighbour(plan, i, -away);
+        const uint32_t value = !other ? 0 : of_cells ? other->change : other->distance;
         second = value > largest ? largest : value > second ? value : second;
         largest = value > largest ? value : largest;
     }
@@ -173,20 +168,13 @@ static int is_light(const PlanFrame *f, const PlanFrame *before)
     return 4 * difference(f, before, f->gain) < contrast;
 }
 
-static int is_break(const LumeqPlan *plan, size_t i)
-{
-    const PlanFrame *f = plan_frame(plan, i);
-    if (f->hard || f->fade || !plan->params.scene_cut || plan->reference)
-        return 0;
-    const int jumps = f->moved && (f->distance >= CURVE_CUT_HIGH ||
-                                   (f->distance >= CURVE_JUMP && stands_out(plan, i, 0)));
-    return jumps || (f->change >= CHANGED && stands_out(plan, i, 1));
-}
-
 static void decide_cut(LumeqPlan *plan, size_t i)
 {
     PlanFrame *f = plan_frame(plan, i);
-    if (is_break(plan, i)) {
+    const int jumps = f->moved && (f->distance >= CURVE_CUT_HIGH ||
+                                   (f->distance >= CURVE_JUMP && stands_out(plan, i, 0)));
+    if (!f->hard && !f->fade && plan->params.scene_cut && !plan->reference &&
+        (jumps || (f->change >= CHANGED && stands_out(plan, i, 1)))) {
         const int frames = returns_after(plan, i);
         for (size_t k = i; k < i + (size_t)frames; k++)
             plan_frame(plan, k)->flash = 1;
@@ -205,12 +193,6 @@ void lumeq_plan_cuts(LumeqPlan *plan)
 static int is_black(const PlanFrame *f)
 {
     return (uint64_t)f->light << 16 < CURVE_BLACK_MEAN * range_of(f);
-}
-
-/* True if the plateau is light enough to compute a factor: 4 codes of 8 bits above black. */
-static int is_plateau(const PlanFrame *f)
-{
-    return f->light >= 4u << f->shape.depth;
 }
 
 static uint32_t factor_of(const PlanFrame *f, const PlanFrame *plateau)
@@ -265,7 +247,7 @@ static void mark(LumeqPlan *plan, size_t from, size_t to, size_t black, size_t p
                  PlanFade fade)
 {
     const PlanFrame *p = plan_frame(plan, plateau);
-    if (!is_plateau(p))
+    if (p->light < 4u << p->shape.depth) /* 4 codes of 8 bits: too dark for a factor */
         return;
     for (size_t i = from; i < to; i++)
         if (!is_dimmed(plan_frame(plan, i), p) ||

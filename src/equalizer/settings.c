@@ -66,15 +66,6 @@ const LumeqMember lumeq_members_memory_use[] = {M(LumeqMemoryUse, device),
 const LumeqMember lumeq_members_moment[] = {
     M(LumeqMoment, number), M(LumeqMoment, time), M(LumeqMoment, duration), {0, 0}};
 
-/* All members begin at multiples of 4 bytes. */
-static int ends_inside(size_t size, const LumeqMember *members)
-{
-    for (const LumeqMember *m = members; m->size; m++)
-        if (size > m->begin && size < (size_t)m->begin + m->size)
-            return 1;
-    return size % 4 != 0;
-}
-
 /* The size set by the caller; 0: invalid. */
 static size_t size_of(const void *caller, size_t own, const LumeqMember *members)
 {
@@ -82,7 +73,11 @@ static size_t size_of(const void *caller, size_t own, const LumeqMember *members
     memcpy(&size, caller, sizeof(size));
     if (!size)
         return own; /* of version 0.9, this version */
-    return size < sizeof(size) || size > LARGEST_STRUCT || ends_inside(size, members) ? 0 : size;
+    for (const LumeqMember *m = members; m->size; m++)
+        if (size > m->begin && size < (size_t)m->begin + m->size)
+            return 0;
+    /* All members begin at multiples of 4 bytes. */
+    return size < sizeof(size) || size > LARGEST_STRUCT || size % 4 ? 0 : size;
 }
 
 int lumeq_take_members(void *to, size_t to_size, const void *from, const LumeqMember *members)
@@ -109,20 +104,17 @@ int lumeq_give_members(void *to, const void *from, size_t from_size, const Lumeq
     return 0;
 }
 
-static int64_t step_to(const LumeqClock *clock, int64_t time, int64_t duration)
-{
-    if (clock->started && time != LUMEQ_NO_TIME && clock->last_time != LUMEQ_NO_TIME &&
-        time > clock->last_time)
-        return (uint64_t)time - (uint64_t)clock->last_time < INT64_MAX ? time - clock->last_time
-                                                                       : INT64_MAX;
-    return duration > 0 ? duration : FALLBACK_DURATION_NS;
-}
-
 LumeqClock lumeq_clock_next(const LumeqClock *clock, int64_t number, int64_t time, int64_t duration)
 {
+    int64_t step = duration > 0 ? duration : FALLBACK_DURATION_NS;
+    if (clock->started && time != LUMEQ_NO_TIME && clock->last_time != LUMEQ_NO_TIME &&
+        time > clock->last_time) {
+        const uint64_t apart = (uint64_t)time - (uint64_t)clock->last_time;
+        step = apart < INT64_MAX ? (int64_t)apart : INT64_MAX;
+    }
     return (LumeqClock){
         .last_time = time,
-        .step = step_to(clock, time, duration),
+        .step = step,
         .number = number || !clock->started ? number : (int64_t)((uint64_t)clock->number + 1),
         .started = 1,
     };
@@ -152,11 +144,6 @@ CurveParams lumeq_sample_params(const LumeqImage *image)
     };
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Clips the meter to the picture; empty if it covers all of it or nothing. */
 static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
 {
@@ -167,16 +154,11 @@ static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
     const int all = m.x == 0 && m.y == 0 && m.width >= image->width && m.height >= image->height;
     if (all || params->reference || m.x >= image->width || m.y >= image->height)
         return (LumeqRect){0};
-    m.width = least(m.width, image->width - m.x);
-    m.height = least(m.height, image->height - m.y);
+    if (m.width > image->width - m.x)
+        m.width = image->width - m.x;
+    if (m.height > image->height - m.y)
+        m.height = image->height - m.y;
     return m;
-}
-
-/* Only mode GLOBAL, with one curve for the whole picture, is lifted. */
-static int is_lifted(const LumeqParams *params)
-{
-    return params->lift && (params->mode == LUMEQ_MODE_OFF ||
-                            (params->mode == LUMEQ_MODE_GLOBAL && !params->reference));
 }
 
 /* At full brightness, tones near black become 1 + this many times as light. */
@@ -216,7 +198,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.dither = curved && params->dither;
     curve.frame = (uint32_t)clock->number;
     curve.meter = meter_of(params, image);
-    if (is_lifted(params)) {
+    if (params->lift && (!on || (params->mode == LUMEQ_MODE_GLOBAL && !reference))) {
         curve.lift = curve.adaptive = 1;
         curve.strength = on ? CURVE_ONE : 0;
         curve.slow = lumeq_decay(clock->step, LIFT_TIME);

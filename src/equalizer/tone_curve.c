@@ -10,7 +10,6 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-/* 4: no interlaced flag, one previous frame; 3: all noise is filtered; 2: no lift; 1: no noise */
 #define FORMAT 5
 
 #define ALIGNMENT 64
@@ -204,11 +203,10 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
     const CurveResult *result = curve->result;
     const LumeqRect *a = &result->bars.active;
     ByteWriter w = lumeq_bytes_begin(bytes, *size, LETTERS, FORMAT);
+    lumeq_put_shape(&w, s);
     const uint32_t fields[] = {
-        (uint32_t)s->width,  (uint32_t)s->height,  (uint32_t)s->depth,     (uint32_t)s->shift,
-        (uint32_t)s->range,  (uint32_t)s->tiles_x, (uint32_t)s->tiles_y,   (uint32_t)s->reference,
-        (uint32_t)p->dither, (uint32_t)p->chroma,  (uint32_t)p->reference, p->frame,
-        (uint32_t)a->x,      (uint32_t)a->y,       (uint32_t)a->width,     (uint32_t)a->height,
+        (uint32_t)p->dither, (uint32_t)p->chroma, (uint32_t)p->reference, p->frame,
+        (uint32_t)a->x,      (uint32_t)a->y,      (uint32_t)a->width,     (uint32_t)a->height,
         result->strength,    result->scene_cut,
     };
     lumeq_put32s(&w, fields, sizeof(fields) / sizeof(fields[0]));
@@ -273,8 +271,6 @@ static void take_bins(ByteReader *r, LumeqCurve *curve)
 static void take_lift(ByteReader *r, LumeqCurve *curve)
 {
     LiftState *lift = &curve->result->lift;
-    if (r->version < 3)
-        return;
     const int on = lumeq_take_range(r, 0, 1);
     curve->params.lift = on;
     curve->params.strength = on ? CURVE_ONE : 0;
@@ -282,8 +278,7 @@ static void take_lift(ByteReader *r, LumeqCurve *curve)
     lift->dark = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
     lift->more = (uint32_t)lumeq_take_range(r, 0, LIFT_MOST);
     lift->noise = (uint32_t)lumeq_take_range(r, 0, 256 << 16);
-    curve->params.denoise =
-        r->version < 4 ? CURVE_ONE : (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
+    curve->params.denoise = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
 }
 
 static void take_tiles(ByteReader *r, LumeqCurve *curve)
@@ -339,10 +334,10 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     result->strength = lumeq_take32(&r);
     result->scene_cut = lumeq_take32(&r);
     made->moved = lumeq_take64(&r);
-    result->noise = r.version >= 2 ? lumeq_take32(&r) : NOISE_UNKNOWN;
+    result->noise = lumeq_take32(&r);
     take_lift(&r, made);
-    made->fields = r.version >= 5 ? lumeq_take_range(&r, 0, 1) : 0;
-    made->past = r.version >= 5 ? lumeq_take_range(&r, 0, LIFT_PAST) : 1;
+    made->fields = lumeq_take_range(&r, 0, 1);
+    made->past = lumeq_take_range(&r, 0, LIFT_PAST);
     take_bins(&r, made);
     if (made->grid)
         take_tiles(&r, made);

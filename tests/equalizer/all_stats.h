@@ -1,4 +1,4 @@
-/* Statistics of a frame with room for all that the library tells. */
+/* Statistics of a frame with room for all arrays. */
 #ifndef LUMEQ_TESTS_ALL_STATS_H
 #define LUMEQ_TESTS_ALL_STATS_H
 

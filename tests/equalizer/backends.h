@@ -11,14 +11,14 @@
 #include "pictures.h"
 
 #define BACKENDS 2
-#define PATIENCE_S 60 /* a frame that takes longer is lost */
+#define PATIENCE_S 60 /* timeout of a frame */
 
 static const struct {
     const char *name;
     LumeqBackendId id;
 } backends[BACKENDS] = {{"cpu", LUMEQ_BACKEND_CPU}, {"cuda", LUMEQ_BACKEND_CUDA}};
 
-/* NULL where the backend is not on this machine; `why` says so. */
+/* NULL if this machine lacks the backend; `why` has the reason. */
 static inline LumeqEqualizer *open_equalizer(LumeqBackendId id, int threads, char *why,
                                              size_t why_size)
 {
@@ -31,7 +31,7 @@ static inline LumeqEqualizer *open_equalizer(LumeqBackendId id, int threads, cha
     return eq;
 }
 
-/* One that is known to be there. */
+/* Opens a backend that must exist. */
 static inline LumeqEqualizer *must_open(LumeqBackendId id, int threads)
 {
     char why[256] = "";
@@ -43,7 +43,7 @@ static inline LumeqEqualizer *must_open(LumeqBackendId id, int threads)
     return eq;
 }
 
-/* Calls test(id) for each backend; says once which are not there. */
+/* Calls test(id) for each backend; reports missing ones once. */
 static inline void for_each_backend(void (*test)(LumeqBackendId id))
 {
     static int told[BACKENDS];
@@ -139,7 +139,7 @@ static inline void set_params(LumeqEqualizer *eq, const LumeqParams *params)
     CHECK(ret == 0, "set_params answers %d: %s", ret, lumeq_last_error(eq));
 }
 
-/* Of byte x of a row, which is a sample's first. */
+/* The sample at byte x of a row. */
 static inline int sample_at(const CheckRect *rect, int x, int y, int depth)
 {
     const uint8_t *bytes = check_row(rect, y) + x;
@@ -158,7 +158,7 @@ static inline int fraction_of(int depth)
     return depth > 12 ? depth - 12 : 0;
 }
 
-/* What the curve says, on a line between two bins where there are codes between. */
+/* The curve's output, interpolated between bins. */
 static inline double code_on_curve(const FrameStats *stats, int code, int depth)
 {
     const int codes = 1 << fraction_of(depth), bin = code / codes;
@@ -167,8 +167,8 @@ static inline double code_on_curve(const FrameStats *stats, int code, int depth)
     return from + (to - from) * (code % codes) / codes;
 }
 
-/* A code that comes from there: rounded half up, or dithered to one of the two beside it. The
- * curve's nodes are rounded to 1/256 code. */
+/* True if the code is the rounded or dithered value; the curve's nodes are rounded to 1/256 code.
+ */
 static inline int is_rounded(int code, double value, int depth, int dither)
 {
     if (dither)
@@ -183,14 +183,14 @@ static inline int is_active(const FrameStats *stats, int x, int y)
     return x >= a->x && x < a->x + a->width && y >= a->y && y < a->y + a->height;
 }
 
-/* What a picture's samples sum up to. */
+/* Statistics of a picture's samples. */
 typedef struct Counts {
     uint32_t in[LUMEQ_MAX_BINS], out[LUMEQ_MAX_BINS];
     double sum_in, sum_out, pixels;
-    int wrong; /* samples that are not what the curve says */
+    int wrong; /* samples that differ from the curve */
 } Counts;
 
-/* One row; out NULL: nothing was written. The output's histogram knows nothing of dither. */
+/* Counts one row; out NULL: not written. The output's histogram ignores dither. */
 static inline void count_row(Counts *counts, const FrameStats *stats, const CheckRect *in,
                              const CheckRect *out, int y, int depth, int shift, int dither)
 {
@@ -217,8 +217,8 @@ static inline void count_row(Counts *counts, const FrameStats *stats, const Chec
     }
 }
 
-/* Statistics against the picture that was read and the one that was written (NULL: none). What is
- * filtered is not what the curve alone makes of it. */
+/* Compares statistics with the input and the output (NULL: not written). Filtered pictures differ
+ * from the curve's output. */
 static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
                                   const CheckRect *out, int depth, int shift, int dither)
 {
@@ -249,7 +249,7 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
           stats->told.mean_in, c.sum_in / c.pixels);
 }
 
-/* What a picture in mode CLAHE comes to, and how many samples of it cannot be. */
+/* Statistics of a picture in mode CLAHE, and counts of impossible samples. */
 typedef struct ClaheCounts {
     uint32_t in[LUMEQ_MAX_BINS];
     double sum_in, pixels;
@@ -258,7 +258,7 @@ typedef struct ClaheCounts {
     int became_illegal; /* of codes that it uses */
 } ClaheCounts;
 
-/* From and to are codes that luma uses; out NULL: nothing was written. */
+/* From and to are legal luma codes; out NULL: not written. */
 static inline void count_clahe_row(ClaheCounts *counts, const FrameStats *stats,
                                    const CheckRect *in, const CheckRect *out, int y, int depth,
                                    int shift, const int used[2])
@@ -281,7 +281,7 @@ static inline void count_clahe_row(ClaheCounts *counts, const FrameStats *stats,
     }
 }
 
-/* What holds for the curve and the output whatever the tiles. */
+/* Checks the curve and the output for any tiles. */
 static inline void check_clahe_curve(const FrameStats *stats, int depth, double pixels)
 {
     const double last = (1 << depth) - 1;
@@ -299,7 +299,7 @@ static inline void check_clahe_curve(const FrameStats *stats, int depth, double 
           stats->told.mean_out);
 }
 
-/* Statistics of mode CLAHE, where a code's place counts: what of them is the same anywhere. */
+/* Checks statistics of mode CLAHE, where only some values do not depend on a code's place. */
 static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *in,
                                      const CheckRect *out, int depth, int shift, const int used[2])
 {

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Of luma `in` above black that becomes `out`: three quarters of what luma gains and a quarter of
- * what it loses, little by little from 6 to 32 codes, and at most 1.8. */
+/* For luma `in` above black that becomes `out`: three quarters of luma's gain and a quarter of its
+ * loss, gradually from 6 to 32 codes, and at most 1.8. */
 static inline double model_gain(double in, double out)
 {
     if (in <= 6)
@@ -14,10 +14,10 @@ static inline double model_gain(double in, double out)
     return fmin(1 + more * (more > 0 ? 0.75 : 0.25) * fmin((in - 6) / 26, 1), 1.8);
 }
 
-/* As much of a gain above 1 as keeps 15/8 of either component, Cb and Cr around gray, between black
- * and white, when luma goes from `from` to `to`, both above black; `to` counts as black or white
- * where it is beyond. What was further than black and white before is taken for as far as these.
- * Seven eighths of a colour are kept. Over luma from beyond white there is no limit. */
+/* Limits a gain above 1 so that 15/8 of either component, Cb and Cr around gray, stays between
+ * black and white when luma goes from `from` to `to`, both above black; `to` is clamped to black
+ * and white. Colours already outside count as being at the limit. Seven eighths of a colour are
+ * kept. Luma beyond white has no limit. */
 static inline double model_limit(double gain, double cb, double cr, double from, double to,
                                  double range)
 {

@@ -6,7 +6,7 @@
 
 #define GUARD 128
 
-/* Luma, Cb and Cr, or luma and both in turns. */
+/* Luma, Cb and Cr, or luma and interleaved chroma. */
 typedef struct Planes {
     CheckRect rect[3];
 } Planes;
@@ -42,7 +42,7 @@ static inline void set_sample(const CheckRect *rect, int x, int y, int size, int
         check_row(rect, y)[x * size + 1] = (uint8_t)(sample >> 8);
 }
 
-/* Cb and Cr, or what they are to become. */
+/* Cb and Cr, before or after. */
 typedef struct Pixel {
     int code[2];
 } Pixel;
@@ -57,7 +57,7 @@ static inline Pixel pixel_at(const Planes *planes, ChromaShape shape, int x, int
     return pixel;
 }
 
-/* In two parts, as two threads do it. */
+/* In two parts, like two threads. */
 static inline void run_chroma(const LumeqKernels *kernels, const Planes *in, const Planes *out,
                               ChromaShape shape, const CurveTable *table, const CurveParams *p,
                               int split)

@@ -1,4 +1,4 @@
-/* How chroma planes lie beside luma. */
+/* The layout of chroma planes. */
 #ifndef LUMEQ_TESTS_CHROMA_SHAPE_H
 #define LUMEQ_TESTS_CHROMA_SHAPE_H
 
@@ -6,7 +6,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "lumeq/lumeq.h"
 
-/* How many chroma planes there are, and over how much of luma they lie, as in LumeqImage. */
+/* The number of chroma planes, and their subsampling as in LumeqImage. */
 typedef struct ChromaShape {
     int planes, x, y;
 } ChromaShape;
@@ -28,13 +28,13 @@ static inline int chroma_row(ChromaShape shape, int luma_width)
     return chroma_side(luma_width, shape.x) * chroma_step(shape);
 }
 
-/* The plane that has number `component` of a pixel's two, as a number of LumeqImage.plane. */
+/* The plane of component 0 or 1 of a pixel, as an index of LumeqImage.plane. */
 static inline int chroma_plane(ChromaShape shape, int component)
 {
     return shape.planes == 1 ? 1 : 1 + component;
 }
 
-/* The sample of a row of it. */
+/* The index of its sample in a row. */
 static inline int chroma_column(ChromaShape shape, int component, int x)
 {
     return x * chroma_step(shape) + (shape.planes == 1 ? component : 0);

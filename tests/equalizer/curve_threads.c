@@ -1,7 +1,7 @@
 /*
- * The group of curve_types.h as POSIX threads. Each deals and shares as a block of CUDA threads
- * does (curve_group.cuh), with barriers where that has them and no others: where the arithmetic
- * lacks one, ThreadSanitizer says so, and no GPU is needed.
+ * The group of curve_types.h as POSIX threads. They share the work like a block of CUDA threads
+ * (curve_group.cuh), with the same barriers and no others: ThreadSanitizer then reports a missing
+ * barrier without a GPU.
  */
 #include "curve_threads.h"
 
@@ -15,14 +15,14 @@
 
 static _Thread_local int own_thread, own_turn;
 static pthread_barrier_t group;
-static uint32_t lanes[LUMEQ_MAX_BINS]; /* what a warp's shuffles carry */
+static uint32_t lanes[LUMEQ_MAX_BINS]; /* data of a warp's shuffles */
 
 #define CURVE_FN static inline
-/* As wrong as that of a GPU may be. */
+/* The largest error that a GPU may have. */
 #define CURVE_INVERSE(d) nextafterf(1 / (d), 2)
 #define CURVE_ROLLED
 #define CURVE_EACH(i, n) for (int i = own_thread; i < (n); i += THREADS)
-/* A thread has arrays of its own, and uses its bins of them. */
+/* Each thread has its own arrays, and uses its bins of them. */
 #define CURVE_OWN(bins, i) ((bins)[i])
 #define CURVE_OWNED(n) (n)
 
@@ -62,7 +62,7 @@ CURVE_FN uint32_t curve_max(uint32_t value, uint32_t *scratch)
     return value;
 }
 
-/* One barrier, as the hardware's: two calls' conditions lie beside each other. */
+/* One barrier, like the hardware's: the conditions of two consecutive calls are adjacent. */
 CURVE_FN uint32_t curve_any(uint32_t condition)
 {
     static uint32_t conditions[2][THREADS];
@@ -150,7 +150,7 @@ int curve_by_threads(const void *params, const uint32_t *counts, const void *bef
     for (int i = 1; i < THREADS; i++) {
         error = pthread_create(&tasks[i].thread, NULL, compute, &tasks[i]);
         if (error)
-            return error; /* those that wait at the barrier end with the program */
+            return error; /* threads at the barrier end with the program */
     }
     compute(&tasks[0]);
     for (int i = 1; i < THREADS; i++)

@@ -11,7 +11,7 @@ static inline void check_histogram(const char *name, const LumeqKernels *kernels
     static uint32_t hist[EDGE + LUMEQ_MAX_BINS + EDGE], expected[EDGE + LUMEQ_MAX_BINS + EDGE];
     const int size = sample_size(p), width = src->width / size, words = EDGE + p->bins + EDGE;
     for (int i = 0; i < words; i++)
-        hist[i] = expected[i] = 1000u + 7u * (unsigned)i; /* kernels add to what is there */
+        hist[i] = expected[i] = 1000u + 7u * (unsigned)i; /* kernels add to existing counts */
     uint64_t expected_sum = 0;
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x += size) {

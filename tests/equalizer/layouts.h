@@ -1,4 +1,4 @@
-/* Pictures in memory of their own in any layout, read and written code by code. */
+/* Pictures in any layout, read and written code by code. */
 #ifndef LUMEQ_TESTS_LAYOUTS_H
 #define LUMEQ_TESTS_LAYOUTS_H
 
@@ -8,11 +8,11 @@
 typedef enum Layout {
     LAYOUT_GRAY,
     LAYOUT_PLANAR,
-    LAYOUT_PAIRS, /* Cb and Cr in turns, as in NV12 and P010 */
+    LAYOUT_PAIRS, /* interleaved Cb and Cr, as in NV12 and P010 */
     LAYOUTS,
 } Layout;
 
-/* Each plane is as large as its samples, so that the address sanitizer sees what is beside it. */
+/* Each plane is exactly as large as its samples, so that the address sanitizer sees overruns. */
 static inline void *layout_plane(ptrdiff_t stride, int height)
 {
     void *memory = malloc((size_t)stride * (size_t)height);
@@ -91,7 +91,7 @@ CHECK_NOT_INSTRUMENTED static inline void layout_put(const LumeqImage *image, in
         at[1] = (uint8_t)(sample >> 8);
 }
 
-/* How many samples of `a` are not those of `b`, whatever the layouts and shifts of the two. */
+/* The number of samples that differ between `a` and `b`, for any layouts and shifts. */
 CHECK_NOT_INSTRUMENTED static inline int layout_differences(const LumeqImage *a,
                                                             const LumeqImage *b)
 {

@@ -1,20 +1,20 @@
 /*
- * Test pictures from integer formulas, the same on every machine: opencv_oracle.py has them too,
- * and the hashes in opencv_oracle.h tell when the two drift apart.
+ * Test pictures from integer formulas, the same on every machine. opencv_oracle.py draws the same
+ * ones, and the hashes in opencv_oracle.h reveal differences.
  */
 #ifndef LUMEQ_TESTS_PICTURES_H
 #define LUMEQ_TESTS_PICTURES_H
 
 #include "../check.h"
 
-/* What fills a picture; s is the seed, r a random number for each pixel. */
+/* The content of a picture; s is the seed, r a random number for each pixel. */
 typedef enum Picture {
     PICTURE_FLAT,      /* s & 255 */
     PICTURE_TWO_LEVEL, /* s & 255, and at every eighth pixel or so s >> 8 & 255 */
     PICTURE_ONE_PIXEL, /* as two-level, with the second code at one pixel only */
     PICTURE_RAMP,      /* 0 at the left to 255 at the right */
     PICTURE_DIAGONAL,  /* 0 at the top left to 255 at the bottom right */
-    PICTURE_NOISE,     /* all codes alike */
+    PICTURE_NOISE,     /* all codes equally frequent */
     PICTURE_EXTREMES,  /* 0 and 255 */
     PICTURE_NARROW,    /* 100..108 */
     PICTURE_DARK,      /* a bell around 35, 4..66 */

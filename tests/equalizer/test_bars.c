@@ -1,4 +1,4 @@
-/* Where the active picture is found in made-up films: with bars, and dark without them. */
+/* Finds the active picture in synthetic films: with bars, and dark without them. */
 #include "equalizer/bars.h"
 #include "equalizer/cpu/bars_profile.h"
 
@@ -7,13 +7,13 @@
 #define WIDTH 320
 #define HEIGHT 180
 #define FRAME 40000000 /* nanoseconds */
-#define LONG 160       /* frames, after which even one bar is believed */
-#define HOLD 13        /* frames until new bars are believed, 0.5 s */
-/* Of what takes hundreds of frames: pictures are drawn pixel by pixel. */
+#define LONG 160       /* frames until even a single bar is confirmed */
+#define HOLD 13        /* frames until new bars are confirmed, 0.5 s */
+/* Size of films of hundreds of frames: pictures are drawn pixel by pixel. */
 #define SMALL_WIDTH 256
 #define SMALL_HEIGHT 144
 
-/* Moves the state on by a frame and answers its active picture. */
+/* Updates the state by a frame and returns its active picture. */
 static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
 {
     static BarsProfile profile;
@@ -53,13 +53,13 @@ typedef struct Film {
     Content content;
     int light; /* of the picture, percent */
     int text;  /* lines of subtitles in the bottom bar */
-    int bold;  /* so much so that more than half of some rows are lit */
+    int bold;  /* bold text that lights more than half of some rows */
     int logo;  /* in the top bar */
     int frame;
-    /* how samples lie */
+    /* sample format */
     int depth, shift, up;
     LumeqRange range;
-    int padding, fill; /* bytes between rows, and what is in them */
+    int padding, fill; /* bytes between rows, and their content */
 } Film;
 
 static Film film(int width, int height, Content content)
@@ -78,7 +78,7 @@ static Film with_bars(Film f, int left, int right, int top, int bottom)
 
 #define GRAINS (1 << 16)
 
-/* 0..n - 1. Drawn ahead: pictures are most of these tests' time. */
+/* 0..n - 1. Drawn ahead: drawing takes most of the time of these tests. */
 CHECK_NOT_INSTRUMENTED static int noise(const Film *f, int x, int y, int n)
 {
     static uint8_t grains[GRAINS];
@@ -88,7 +88,7 @@ CHECK_NOT_INSTRUMENTED static int noise(const Film *f, int x, int y, int n)
     return grains[(f->frame * 40503 + y * 517 + x) % GRAINS] * n >> 8;
 }
 
-/* Glyphs of 3x4 blocks about half of which are lit, `size` rows high; a space after seven. */
+/* Glyphs of 3x4 blocks, about half of them lit, `size` rows high; a space after seven. */
 CHECK_NOT_INSTRUMENTED static int glyph(int x, int y, int size, uint64_t seed)
 {
     const int cell = x / size;
@@ -136,7 +136,7 @@ CHECK_NOT_INSTRUMENTED static int in_bar(const Film *f, int x, int y)
 CHECK_NOT_INSTRUMENTED static int brightness(const Film *f, int x, int y)
 {
     if (!in_bar(f, x, y)) {
-        const int ring = y == f->top || y == f->height - f->bottom - 1; /* scaling's */
+        const int ring = y == f->top || y == f->height - f->bottom - 1; /* blurred by scaling */
         const int lit = content(f, x, y) * f->light / 100;
         return (f->top && ring ? lit / 2 : lit) + noise(f, x, y, 3) - 1;
     }
@@ -207,7 +207,7 @@ static int is_same(const LumeqRect *a, const LumeqRect *b)
     return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height;
 }
 
-/* Shows the film's next frame, in which `bars` (a film's, too) are to be found. */
+/* Shows the film's next frame and expects the bars of the film `bars`. */
 static int check_frame(BarsState *state, Film *f, const Film *bars, const char *what)
 {
     const LumeqRect got = show(state, f), want = expected(bars);
@@ -217,7 +217,7 @@ static int check_frame(BarsState *state, Film *f, const Film *bars, const char *
                  want.y);
 }
 
-/* Until one of them is wrong. */
+/* Stops at the first wrong frame. */
 static void check_frames(BarsState *state, Film *f, const Film *bars, int count, const char *what)
 {
     for (int i = 0; i < count && check_frame(state, f, bars, what); i++)
@@ -249,7 +249,7 @@ TEST(first_frame)
             char what[64];
             snprintf(what, sizeof(what), "%dx%d, kind %d", f.width, f.height, kind);
             if (f.top && f.top < 5)
-                continue; /* smaller than what counts */
+                continue; /* too small to count */
             BarsState state = {0};
             check_frame(&state, &f, &f, what);
         }
@@ -259,7 +259,7 @@ TEST(sample_formats)
 {
     static const int formats[][2] = {{8, 0}, {9, 0}, {10, 0}, {10, 6}, {12, 4}, {16, 0}};
     for (int i = 0; i < 6 * 2 * 2 * 4; i++)
-        for (int k = 0; k < 3; k++) { /* of each format all kinds, each in some layouts */
+        for (int k = 0; k < 3; k++) { /* all kinds of films in each format, each in some layouts */
             if (!check_drawn(i / 16 + k + i))
                 continue;
             Film f = of_kind(film(501, 403, LIT), (i + 3 * k) % 10);
@@ -274,7 +274,7 @@ TEST(sample_formats)
         }
 }
 
-/* What lies below the code is not looked at: 24 * 4 is black, the next code is not. */
+/* Bits below the code are ignored: 24 * 4 is black, the next code is not. */
 TEST(bits_below_the_code)
 {
     for (int code = 96; code <= 97; code++) {
@@ -386,7 +386,7 @@ TEST(black_and_dark_frames)
         }
 }
 
-/* All bars have noise in them. */
+/* All bars have noise. */
 TEST(noise_and_fades)
 {
     for (int kind = 0; kind < 9; kind++) {
@@ -403,7 +403,7 @@ TEST(noise_and_fades)
     }
 }
 
-/* Frames that tell nothing are not yet the first one. */
+/* Black frames do not count as the first one. */
 TEST(black_first)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, BLACK), 0, 0, 34, 34);
@@ -443,7 +443,7 @@ TEST(one_bar_takes_longer)
     check_frames(&state, &f, &f, 50, "one bar with text");
 }
 
-/* A wide film opens to the whole frame in a scene too dark to light half of any row there. */
+/* A wide film opens to the whole frame in a scene too dark to light half of any row of the bars. */
 TEST(opened_in_the_dark)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
@@ -492,7 +492,8 @@ TEST(steps_of_any_length)
     }
 }
 
-/* Prints what a frame of 4K costs; 200 ms is what no machine, sanitizer or load should exceed. */
+/* Prints the time of a 4K frame; 200 ms is a limit that no machine, sanitizer or load should
+ * exceed. */
 TEST(cost)
 {
     static const int bars[][2] = {{480, 140}, {0, 0}};

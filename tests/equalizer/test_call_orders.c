@@ -1,6 +1,6 @@
 /*
- * Calls in any order and from any thread: a run of random calls, good ones and bad ones, over all
- * objects; and objects that threads share, or have of their own, as the header allows it.
+ * Calls in any order and from any thread: random valid and invalid calls on all objects; and
+ * objects that threads share or own, as the header allows.
  */
 #include <pthread.h>
 
@@ -40,7 +40,7 @@ static LumeqImage picture(int number, uint64_t seed)
     return image;
 }
 
-/* All objects there are; many are NULL at any time. */
+/* All kinds of objects; many are NULL at any time. */
 typedef struct World {
     CheckRandom random;
     LumeqContext *contexts[FEW];
@@ -53,7 +53,7 @@ typedef struct World {
     LumeqImage out[FEW][16]; /* a frame in flight has its own */
     int next_out[FEW];
     uint8_t bytes[1 << 17];
-    size_t size; /* of what was packed last */
+    size_t size; /* of the last packed object */
     FrameStats stats;
 } World;
 
@@ -270,7 +270,7 @@ TEST(random_calls)
 #define THREADS 4
 #define FRAMES 10
 
-/* A thread that equalizes a film of its own, and what comes out of it. */
+/* A thread that equalizes its own film, and its output. */
 typedef struct Worker {
     LumeqContext *context; /* NULL: live */
     LumeqMode mode;
@@ -339,7 +339,7 @@ static void *equalize_film(void *arg)
     return NULL;
 }
 
-/* Alone, one after the other, and together the same comes out. */
+/* Workers give the same output one by one and concurrently. */
 static void run_workers(Worker *workers, int count)
 {
     uint64_t expected[THREADS];
@@ -392,7 +392,7 @@ TEST(two_contexts)
     contexts(2);
 }
 
-/* A curve is read by all of them, and freed by whoever is last. */
+/* All threads read a curve; the last one frees it. */
 typedef struct Reader {
     LumeqContext *context;
     LumeqCurve *curve;

@@ -11,7 +11,7 @@
 
 static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
-/* Any bytes: what lies below the codes, and above the last one, among them. */
+/* Any bytes, including bits below the codes and values above the last one. */
 static void fill_any(const Planes *planes, int count, CheckRandom *random)
 {
     for (int i = 0; i < count; i++)
@@ -48,9 +48,9 @@ static int mean_under(const CheckRect *luma, ChromaShape shape, int x, int y, co
     return (int)floor((double)sum / (1 << (shape.x + shape.y)) + 0.5);
 }
 
-/* By the definition: both components by one gain, that of the luma, which ends, cut off to 4096ths,
- * where colour would leave what there is; and not further from gray than is legal, or than it was.
- */
+/* By the definition: both components are scaled by luma's gain, which is limited, truncated to
+ * 4096ths, where the colour would leave R'G'B'; and no further from gray than is legal, or than the
+ * input. */
 static Pixel scaled_pixel(Pixel in, CurveGain over, int add, const CurveParams *p)
 {
     const int unit = 1 << (p->depth - 8), middle = 128 * unit, last = 256 * unit - 1;
@@ -109,7 +109,7 @@ static void check_planes(const char *name, const LumeqKernels *kernels, const Pl
               name, width, height, p->depth, i);
 }
 
-/* With luma that leaves any room, none among it. */
+/* With luma that leaves any room, including no room. */
 static void any_gains(CurveTable *table, CheckRandom *random)
 {
     static const int ends[] = {0, 1, 219 << 8, 255 << 8, 65535};
@@ -156,7 +156,7 @@ static void kernels_variant(const char *name, const LumeqKernels *kernels)
             check_size(name, kernels, n, 10 + check_below(&random, 60),
                        1 + check_below(&random, 20), &random);
         check_size(name, kernels, n, large[n % 7], 1 + check_below(&random, 9), &random);
-        for (int width = 10; width <= 400 && n < 18; width++) /* those of 8 bits work on blocks */
+        for (int width = 10; width <= 400 && n < 18; width++) /* 8-bit kernels work on blocks */
             check_size(name, kernels, n, width, 1 + check_below(&random, 5), &random);
     }
 }
@@ -166,13 +166,13 @@ TEST(plain_loops)
     for_each_variant(kernels_variant);
 }
 
-/* Samples that are not what the model says, and such as it scales. */
+/* Counts of samples that differ from the model, and of scaled ones. */
 typedef struct Scaled {
     int wrong, moved;
 } Scaled;
 
-/* A pixel against the model: of its gain, and of luma before and after. Within its rounding of a
- * gain of 1 the model cannot tell whether there is a limit. */
+/* A pixel against the model, given its gain and luma before and after. Near a gain of 1 the model
+ * cannot tell whether the limit applies. */
 static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double from, double to,
                         const CurveParams *p)
 {
@@ -193,7 +193,7 @@ static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double
     }
 }
 
-/* Of each tile a curve that brightens, by another power. */
+/* A brightening curve per tile, each with another exponent. */
 static void fill_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *random)
 {
     const int depth = grid->curve.depth;
@@ -206,15 +206,15 @@ static void fill_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *ra
     }
 }
 
-/* How far a sample is from the middle of one tile to the next, cut off to 256ths as weights are;
- * at the edges the first or the last counts alone. */
+/* The position of a sample between the middles of two tiles, truncated to 256ths like weights; at
+ * the edges only the first or last tile counts. */
 static double tile_place(const TileAxis *axis, int at)
 {
     const double place = floor(((at + 0.5) * axis->tiles / axis->size - 0.5) * 256 + 1e-6) / 256;
     return fmin(fmax(place, 0), axis->tiles - 1);
 }
 
-/* What a tile makes of a code, in codes. */
+/* A tile's output for a code, in codes. */
 static double tile_told(const TileGrid *grid, const TileTables *tables, int column, int row,
                         int code)
 {
@@ -238,7 +238,7 @@ static double luma_between(const TileGrid *grid, const TileTables *tables, int x
     return sum;
 }
 
-/* A pixel takes what becomes of its luma at the first sample under it. */
+/* A pixel uses the output of its luma at the first sample under it. */
 static Scaled count_tiles(const Planes *in, const Planes *out, ChromaShape shape,
                           const TileGrid *grid, const TileTables *tables, const CurveParams *p)
 {
@@ -362,7 +362,7 @@ static void check_any_tiles(const char *name, const LumeqKernels *kernels, int n
     close_planes(&in);
 }
 
-/* Bit by bit what plain C makes of any picture and any tiles. */
+/* The same bits as plain C, for any picture and any tiles. */
 static void any_tiles_variant(const char *name, const LumeqKernels *kernels)
 {
     CheckRandom random = check_random(6);
@@ -426,7 +426,7 @@ static void film_run(Film *f, int64_t time)
         CHECK(check_rect_intact(&out[i]), "plane %d: writes outside", i);
 }
 
-/* What becomes of a cell of luma, in codes of 8 bits above black, by the curve that is told. */
+/* The output of a luma cell by the reported curve, in codes of 8 bits above black. */
 static double luma_told(const Film *f, int cell, int black)
 {
     const int unit = 1 << (f->format.depth - 8), bin = cell * f->stats.told.bins / 256;
@@ -470,7 +470,7 @@ BACKEND_TEST(chroma_follows_the_curve)
     }
 }
 
-/* The same picture whatever lies between its rows. */
+/* The same picture for any bytes between rows. */
 BACKEND_TEST(layouts)
 {
     static const int sides[] = {1, 2, 3, 5, 17, 64, 97};
@@ -497,7 +497,7 @@ BACKEND_TEST(layouts)
     }
 }
 
-/* Where nothing is to be done, illegal codes pass as well. */
+/* Unchanged pictures keep illegal codes. */
 BACKEND_TEST(kept)
 {
     LumeqParams keep = full_strength, off = full_strength, none = full_strength;
@@ -526,7 +526,7 @@ BACKEND_TEST(kept)
     }
 }
 
-/* Of gray pictures, of those whose chroma is not asked for or kept, the luma is the same. */
+/* Luma is the same for gray pictures and for those whose chroma is kept or not written. */
 BACKEND_TEST(luma_does_not_depend_on_chroma)
 {
     LumeqParams keep = full_strength;
@@ -560,7 +560,7 @@ static void bound_film(LumeqBackendId id, const LumeqParams *params, ChromaShape
     film_run(*film, 0);
 }
 
-/* Where chroma is scaled, luma is what curve_bounded_code() makes of it. */
+/* If chroma is scaled, luma is the result of curve_bounded_code(). */
 BACKEND_TEST(luma_is_bounded_by_chroma)
 {
     static int kept[BOUND_HEIGHT][BOUND_WIDTH];

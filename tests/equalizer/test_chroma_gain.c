@@ -1,6 +1,6 @@
 /*
  * The gain of a pixel's chroma: by hand, through the kernels; against a model in double precision;
- * where it ends, so that colour stays within R'G'B'; and that it keeps the hue.
+ * its limit, which keeps colour within R'G'B'; and that it keeps the hue.
  */
 #include <math.h>
 
@@ -43,10 +43,9 @@ static CurveGain gain_of(int gain, int from, int to)
 }
 
 /*
- * P010, 4:2:2, one row: what lies below the codes is nothing. In the limited range 184 above black
- * goes to 190: white is no longer 35 but 29 away, and colour that far out keeps seven eighths; in
- * the full range it has more room than before. 448 from gray is as far as is legal, and
- * 460 as far as it was.
+ * P010, 4:2:2, one row: bits below the codes are ignored. In limited range 184 above black becomes
+ * 190: white is no longer 35 but 29 away, and such a colour keeps seven eighths; in full range it
+ * has more room than before. 448 from gray is the last legal code, and 460 stays where it was.
  */
 static void pairs_by_hand(const char *name, const LumeqKernels *kernels)
 {
@@ -83,8 +82,8 @@ static void pairs_by_hand(const char *name, const LumeqKernels *kernels)
     }
 }
 
-/* A pixel in codes of 8 bits around gray, over luma so far above black, or where that is negative
- * below white, that goes to another; and what becomes of the pixel. */
+/* A pixel in codes of 8 bits around gray, over luma above black (or, if negative, below white) that
+ * becomes another; and the expected pixel. */
 static const struct {
     int gain, from, to, in[2], out[2];
 } limits[] = {
@@ -92,18 +91,18 @@ static const struct {
     {6144, -100, -75, {8, 32}, {10, 40}},       /* Cr as well */
     {6144, 62, 75, {-32, 8}, {-40, 10}},        /* or black */
     {6144, 62, 75, {8, -32}, {10, -40}},        /* */
-    {6144, 62, 75, {-16, -32}, {-20, -40}},     /* what reaches it first counts */
+    {6144, 62, 75, {-16, -32}, {-20, -40}},     /* the first to reach the limit counts */
     {6144, 80, 90, {-32, 16}, {-48, 24}},       /* just within */
     {6144, -80, -60, {32, -8}, {32, -8}},       /* it may come to 1 */
     {6144, -80, -30, {32, 8}, {28, 7}},         /* or below, down to 7/8 */
-    {6144, -80, 255, {32, 8}, {28, 7}},         /* luma is bounded, so white keeps it, too */
+    {6144, -80, 255, {32, 8}, {28, 7}},         /* luma is bounded, so white keeps 7/8 as well */
     {6144, -30, -15, {32, 8}, {28, 7}},         /* beyond already: as if at white */
     {6144, 30, 45, {-32, 8}, {-48, 12}},        /* or black */
     {6144, 0, 0, {-32, 8}, {-48, 12}},          /* */
     {6144, 0, 0, {32, 8}, {48, 12}},            /* there is room to white */
-    {6144, -80, 255, {0, 0}, {0, 0}},           /* gray has nothing to leave with */
-    {4096, -20, 255, {-112, 111}, {-112, 111}}, /* at a gain of 1 nothing is to be done */
-    {2048, -80, 255, {32, 8}, {16, 4}},         /* what is below 1 stays */
+    {6144, -80, 255, {0, 0}, {0, 0}},           /* gray stays gray */
+    {4096, -20, 255, {-112, 111}, {-112, 111}}, /* a gain of 1 changes nothing */
+    {2048, -80, 255, {32, 8}, {16, 4}},         /* gains below 1 are not limited */
 };
 
 #define LIMITS ((int)(sizeof(limits) / sizeof(limits[0])))
@@ -184,7 +183,7 @@ TEST(gray_stays_gray)
     CHECK(!wrong, "gray becomes a colour %d times", wrong);
 }
 
-/* Not beyond what is legal, or what it was where it was beyond already; and in order. */
+/* Legal codes stay legal, illegal ones do not move outwards; and the order is kept. */
 TEST(legal_codes_stay_legal)
 {
     for (int depth = 8; depth <= 16; depth++) {
@@ -249,8 +248,8 @@ TEST(limit_is_the_model)
     CHECK(limited > 1000000, "only %d gains are limited", limited);
 }
 
-/* What is told to be free takes the whole gain, and one code more does not, on one side at least.
- */
+/* Distances up to curve_free() get the whole gain, and one code more does not, on at least one
+ * side. */
 TEST(free_of_the_limit)
 {
     CheckRandom random = check_random(4);
@@ -282,7 +281,7 @@ TEST(free_of_the_limit)
 
 /* Red and blue of a colour in R'G'B', luma and so too the rest from 0 to 1. */
 typedef struct Matrix {
-    double red, blue; /* what luma has of each */
+    double red, blue; /* their share of luma */
 } Matrix;
 
 /* How far the two are outside of 0..1. */
@@ -292,8 +291,8 @@ static double beyond(const Matrix *m, double luma, double cb, double cr)
     return fmax(fmax(-red, red - 1), fmax(fmax(-blue, blue - 1), 0));
 }
 
-/* Of 16 bits, so that rounding is nothing: of colours that are in R'G'B', of any matrix, red and
- * blue do not leave it over luma that is raised, whatever the gain. */
+/* In 16 bits, to make rounding negligible: for colours within R'G'B', in any matrix, red and blue
+ * stay within it over raised luma, with any gain. */
 TEST(red_and_blue_stay_within)
 {
     static const Matrix matrices[] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
@@ -320,7 +319,7 @@ TEST(red_and_blue_stay_within)
         const double out_cr = (double)curve_chroma(32768 + cr, gain, CURVE_ROUND, &legal) - 32768;
         worst = fmax(worst, beyond(m, (double)bounded / range, out_cb / colours, out_cr / colours));
     }
-    CHECK(worst < 0.03, "outside by %g", worst); /* where the bound takes light from yellows */
+    CHECK(worst < 0.03, "outside by %g", worst); /* the bound takes light from yellows */
 }
 
 /* Cb : Cr stays what it was, but for half a code's rounding of each: with any gain over any luma,
@@ -346,9 +345,9 @@ TEST(hue_is_kept)
     CHECK(limited > 100000, "only %d are limited", limited);
 }
 
-/* Luma over a colour: as the curve says over gray and where there is room, never darker than it was
- * or lighter than the curve says, and with room for what is kept of the colour. It rises with the
- * curve, and less the more colour there is, but for a 16th of a code. */
+/* Luma over a colour: follows the curve over gray and where there is room, never darker than before
+ * or lighter than the curve, and leaves room for the kept share of the colour. It is monotone in
+ * the curve, and decreases with more colour, within 1/16 code. */
 TEST(luma_is_bounded)
 {
     const uint32_t range = 219 << 8;

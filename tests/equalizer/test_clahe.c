@@ -1,6 +1,6 @@
 /*
- * Mode CLAHE in C: OpenCV's arithmetic against its stored answers, lumeq's own against examples
- * worked out by hand, and what must hold for any picture.
+ * Mode CLAHE in C: OpenCV's arithmetic against its stored results, lumeq's own against examples
+ * computed by hand, and properties of any picture.
  */
 #include <math.h>
 
@@ -45,8 +45,8 @@ TEST(opencv)
 
 TEST(axis_by_hand)
 {
-    /* Eight samples, tiles of four, whose middles are between samples 1 and 2, and 5 and 6: in
-     * between samples lie at 1/8, 3/8, 5/8 and 7/8 of the way. */
+    /* Eight samples in tiles of four: their middles are between samples 1 and 2, and 5 and 6; the
+     * samples in between are at 1/8, 3/8, 5/8 and 7/8 of the way. */
     static const int pieces[] = {0, 2, 6, 8}, starts[] = {0, 4, 8};
     static const uint32_t weights[] = {32, 96, 160, 224};
     const CurveParams curve = clahe_curve(8, 0, 1);
@@ -99,10 +99,10 @@ TEST(picture_by_hand)
     check_rect_free(&out);
 }
 
-/* The left tile has a veil of 100. Of the picture 99.5 % are below 200.99, and so 0.88 * 100 /
- * 200.99 is taken: the line goes from there with a slope of 1.779, 100 becomes 21.35 and 200
- * 199.23. A quarter of what that takes of the mean is given back by a lift of 0.1703. The right
- * tile has black: nothing is done. */
+/* The left tile has a veil of 100. 99.5 % of the picture are below 200.99, so the share 0.88 * 100
+ * / 200.99 is removed: the line has a slope of 1.779; 100 becomes 21.35 and 200 becomes 199.23. A
+ * lift of 0.1703 returns a quarter of the mean's loss. The right tile has black and stays
+ * unchanged. */
 TEST(haze_by_hand)
 {
     static const uint8_t codes[] = {100, 200, 0, 200};
@@ -143,7 +143,7 @@ TEST(haze_by_hand)
           "with a slope of 1.25 at most 100 becomes %g", result.smooth[0][100] / 65536.0);
 }
 
-/* More light in the next frame: most of its own curve is used at once, the history is calm. */
+/* More light in the next frame: it mostly uses its own curve at once, and the history is calm. */
 TEST(haze_follows_light)
 {
     static TileResult before, alone, result;
@@ -257,7 +257,7 @@ TEST(unchanged)
     }
 }
 
-/* What is above the last code is taken for it; what is below the code is not looked at. */
+/* Samples above the last code count as the last code; bits below the code are ignored. */
 TEST(odd_samples)
 {
     static TileResult results[2];
@@ -305,7 +305,7 @@ TEST(smoothing)
         }
     CHECK(first.depth == 8 && first.tiles_x == 4 && first.tiles_y == 3, "the history's kind");
 
-    /* Of other tiles, another depth or range: none. */
+    /* A history of other tiles, another depth or range is ignored. */
     settings.tiles_x = 3;
     settings.tiles_y = 4;
     grid = clahe_grid(&settings, &noise);
@@ -320,7 +320,7 @@ TEST(smoothing)
     clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &work);
     CHECK(!memcmp(&second, &other, tile_result_size(&grid)), "another range's history is taken");
 
-    /* Of a black frame the target is the identity. */
+    /* A black frame's target is the identity. */
     CurveResult *blank = clahe_frame(CURVE_ONE, CURVE_ONE);
     blank->blank = 1;
     clahe_tiles(&grid, &noise, blank, &no_tiles, &both, &work);
@@ -329,7 +329,7 @@ TEST(smoothing)
     check_rect_free(&noise);
 }
 
-/* All of a picture, or what lies between bars. */
+/* The whole picture, or the part between bars. */
 static LumeqRect any_part(int width, int height, CheckRandom *random)
 {
     LumeqRect part = {0, 0, width, height};
@@ -342,8 +342,8 @@ static LumeqRect any_part(int width, int height, CheckRandom *random)
     return part;
 }
 
-/* Any rectangle: every sample is what tile_value() says, nothing else is written, and rows may be
- * handed out as one likes. */
+/* Any rectangle: every sample equals tile_value(), nothing else is written, and rows may be split
+ * arbitrarily. */
 static void check_case(CheckRandom *random, int number, const char *name,
                        const LumeqKernels *kernels)
 {
@@ -434,8 +434,8 @@ TEST(places)
     }
 }
 
-/* No borders of tiles are seen: from one sample to the next a code's value changes by no more than
- * the share of a tile that lies between them. */
+/* Tile borders are invisible: from one sample to the next, a code's output changes by at most the
+ * share of a tile between them. */
 TEST(smooth_between_tiles)
 {
     static TileResult result;

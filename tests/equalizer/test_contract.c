@@ -1,6 +1,6 @@
 /*
- * What the public header promises of arguments: whatever is wrong with them is refused with
- * LUMEQ_ERR_ARGUMENT and a sentence, and leaves everything as it was.
+ * The argument checks that the public header promises: invalid arguments return LUMEQ_ERR_ARGUMENT
+ * with a sentence, and change nothing.
  */
 #include <float.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #define HEIGHT 48
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* One of each object, and a frame that all of them know. */
+/* One of each object, and a frame that fits them. */
 typedef struct Bench {
     LumeqEqualizer *eq;
     LumeqContext *context;
@@ -76,10 +76,10 @@ static LumeqFrame frame_of(const Bench *b)
     return (LumeqFrame){.size = sizeof(LumeqFrame), .in = b->in, .out = b->out};
 }
 
-/* A call is refused, with a sentence that is new. `eq` NULL: it is about no equalizer. */
+/* A call fails with a new sentence. `eq` NULL: without an equalizer. */
 #define REFUSED(eq, call)                                                                          \
     do {                                                                                           \
-        (void)lumeq_measure_finish(NULL, 0); /* leaves another sentence */                         \
+        (void)lumeq_measure_finish(NULL, 0); /* sets another sentence */                           \
         const int answer = (call);                                                                 \
         CHECK(answer == LUMEQ_ERR_ARGUMENT, #call " answers %d", answer);                          \
         CHECK(lumeq_last_error(eq)[0] && strlen(lumeq_last_error(eq)) < 256 &&                     \
@@ -151,7 +151,7 @@ TEST(null_for_objects)
     close_bench(&b);
 }
 
-/* What answers no error does nothing. */
+/* Functions without an error code do nothing. */
 TEST(null_for_nothing)
 {
     LumeqEqualizer *eq = NULL;
@@ -310,7 +310,7 @@ TEST(sizes)
               give_stats, &b);
     try_sizes("LumeqMoment", &first_moment, sizeof(first_moment), offsetof(LumeqMoment, time),
               take_moment, &b);
-    /* What is only written may hold anything. */
+    /* Output structs may have any content. */
     static const size_t wrong[] = {1, 7, 12, 65537, SIZE_MAX};
     for (int i = 0; i < COUNT(wrong); i++) {
         LumeqFrame got = {.size = wrong[i]};
@@ -319,7 +319,7 @@ TEST(sizes)
     close_bench(&b);
 }
 
-/* As much as the caller's struct has room for, and no more. */
+/* Only as much as the caller's struct has room for. */
 TEST(short_structs)
 {
     Bench b;
@@ -577,7 +577,7 @@ TEST(deep_images_out_of_range)
     close_bench(&b);
 }
 
-/* What is not in this version's enumerations, or negative, or does not fit. */
+/* Values that are unknown, negative or out of range. */
 TEST(calls_out_of_range)
 {
     Bench b;
@@ -605,7 +605,7 @@ TEST(calls_out_of_range)
     close_bench(&b);
 }
 
-/* Times and numbers that are far apart, or go back, are no error. */
+/* Times and numbers that jump or go back are no error. */
 TEST(wild_times)
 {
     static const int64_t times[] = {
@@ -712,7 +712,7 @@ TEST(last_error)
     close_bench(&b);
 }
 
-/* One in, one out, is submit and receive; what is in the way is said, and nothing is done. */
+/* lumeq_process() is submit and receive; obstacles are errors that change nothing. */
 TEST(process)
 {
     Bench b;
@@ -746,7 +746,7 @@ TEST(process)
     close_bench(&b);
 }
 
-/* A history that is taken out of an equalizer goes on as the equalizer does. */
+/* A history from an equalizer continues like the equalizer. */
 TEST(get_history)
 {
     Bench b;
@@ -780,7 +780,7 @@ TEST(get_history)
     close_bench(&b);
 }
 
-/* Arrays that nobody asks for are not needed for the figures beside them. */
+/* Statistics do not need the arrays that are NULL. */
 TEST(wanted_arrays)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /*
- * lumeq's own curve against a model of it in double precision, written from its definition: clip,
- * target, smoothing in time, scene cuts, strength and how it adapts, mode stretch. What is exact by
- * definition is checked exactly.
+ * lumeq's curve against a model in double precision, written from its definition: clip, target,
+ * smoothing in time, scene cuts, strength and its adaptation, mode stretch. Properties that are
+ * exact by definition are checked exactly.
  */
 #include <math.h>
 
@@ -51,7 +51,7 @@ typedef struct Model {
     double smooth[256]; /* S */
     double cdf[256];
     double speed, distance; /* of the last frame */
-    int moved;              /* enough of the CDF */
+    int moved;              /* enough of the CDF moved */
     int jumps;              /* in a row */
     int fades;
     double need, strength;
@@ -82,8 +82,8 @@ static void model_clip(double *hist, int black, int white, double clip)
     }
 }
 
-/* A line through all but a few of the counts; no steeper than the limit, for which it is made
- * longer, in whole codes. */
+/* A line through all but a few of the counts; extended by whole codes if it is steeper than the
+ * limit. */
 static void model_line(const double *cdf, int black, int white, double clip, double counted,
                        double *target)
 {
@@ -147,7 +147,7 @@ static double model_alpha(const Model *m, const LumeqParams *params, double dt)
     return m->moved ? alpha + (1 - alpha) * model_rise(m->distance, CUT_LOW, CUT_HIGH) : alpha;
 }
 
-/* Of the codes in range, as shares of it. */
+/* Mean and deviation of the codes in range, as shares of the range. */
 typedef struct View {
     double mean, variance;
 } View;
@@ -251,7 +251,7 @@ static void run_params(Run *run, const LumeqParams *params)
     set_params(run->eq, params);
 }
 
-/* Codes low..high, as many of one as of the other where they divide the picture. */
+/* Codes low..high, equally frequent if their number divides the picture. */
 static void fill_band(const CheckRect *rect, int low, int high)
 {
     int code = low;
@@ -263,7 +263,7 @@ static void fill_band(const CheckRect *rect, int low, int high)
     }
 }
 
-/* What holds for every curve, exactly. */
+/* Checks the exact properties of every curve. */
 static void check_shape(const uint32_t *curve, LumeqRange range)
 {
     const int black = range == LUMEQ_RANGE_FULL ? 0 : 16,
@@ -288,8 +288,7 @@ static void check_curve(const uint32_t *curve, const double *expected, double to
           value, expected[worst]);
 }
 
-/* The model's curve goes on with the strength that was used: what that is off by is checked here.
- */
+/* Checks the strength; the model's curve then continues with the measured one. */
 static void check_strength(Run *run)
 {
     const double tolerance = run->params.adaptive ? STRENGTH_TOLERANCE : 1.0 / 65536;
@@ -298,7 +297,8 @@ static void check_strength(Run *run)
     model_curve(&run->model, run->params.adaptive ? run->stats.told.strength : run->model.strength);
 }
 
-/* The next frame, of what is in run->in, `dt` seconds after the one before by the definition. */
+/* The next frame, from the content of run->in, `dt` seconds after the previous one by the
+ * definition. */
 static void run_next(Run *run, int64_t time, int64_t duration, double dt, double tolerance)
 {
     LumeqFrame frame = frame_of(&run->in, &run->out, run->range, time);
@@ -349,7 +349,7 @@ BACKEND_TEST(target_by_hand)
 
     FREED_BY(run_close) Run full = run_open(id, 8, LUMEQ_RANGE_FULL, &full_strength);
     memset(full.in.pixels, 10, 48);
-    memset(full.in.pixels + 48, 0, 16); /* what is black is not counted: T(0) is 0 */
+    memset(full.in.pixels + 48, 0, 16); /* black is not counted: T(0) is 0 */
     full.in.pixels[0] = full.in.pixels[1] = full.in.pixels[2] = 255;
     run_at_25(&full, 0, TARGET_TOLERANCE);
     check_value(&full, 0, 0);
@@ -493,7 +493,7 @@ TEST(clips_of_large_counts)
                 check_counts(hists[h], (LumeqRange)range, limits[i]);
 }
 
-/* With few pixels whole counts do matter; what is exact still is. */
+/* With few pixels, whole counts matter; exact properties still hold. */
 TEST(clips_of_small_counts)
 {
     static CurveResult result;
@@ -529,8 +529,8 @@ TEST(clips_of_small_counts)
     }
 }
 
-/* The quotients that stand in for divisions, where an estimate is most easily off by one: at whole
- * multiples of the divisor and next to them. */
+/* The replacements of divisions, at the values most likely to be off by one: multiples of the
+ * divisor and their neighbours. */
 TEST(divisions_are_exact)
 {
     CheckRandom random = check_random(2);
@@ -577,8 +577,8 @@ static void random_counts(uint32_t *hist, CheckRandom *random)
 }
 
 /*
- * Every backend, every rewriting for speed has to give the bits of the plain integer divisions that
- * the curve is defined by; the hash was made with those.
+ * Every backend and every optimization must give the bits of the plain integer divisions that
+ * define the curve; the hash was made with those.
  */
 static CurveParams any_curve_params(CheckRandom *random, int *grew)
 {
@@ -616,8 +616,8 @@ static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResu
                      : check_fnv(hash, table->codes8, sizeof(table->codes8));
 }
 
-/* The samples of bars are the darkest ones: 6 of 18 leave nothing of the first bin, and 2 of the 3
- * in the next. */
+/* The samples of bars are the darkest ones: removing 6 of 18 empties the first bin, and takes 2 of
+ * the 3 in the next. */
 TEST(bars_are_left_out)
 {
     static CurveResult result;
@@ -670,11 +670,11 @@ BACKEND_TEST(smoothing_follows_timestamps)
         {1040 * MS, 0, 0.04},       {1140 * MS, 40 * MS, 0.1}, /* timestamps before duration */
         {1145 * MS, 0, 0.005},      {3145 * MS, 0, 2},
         {3145 * MS, 20 * MS, 0.02}, /* not rising: the duration */
-        {3145 * MS, 0, 0.04},       /* that unknown too: 25 frames a second */
+        {3145 * MS, 0, 0.04},       /* duration unknown as well: 25 frames a second */
         {2000 * MS, 30 * MS, 0.03}, /* backwards */
         {2100 * MS, 30 * MS, 0.1},  {LUMEQ_NO_TIME, 50 * MS, 0.05},
         {LUMEQ_NO_TIME, 0, 0.04},   {LUMEQ_NO_TIME, -5, 0.04},
-        {-500 * MS, 10 * MS, 0.01},                     /* nothing to measure from */
+        {-500 * MS, 10 * MS, 0.01},                     /* no previous time */
         {-200 * MS, 10 * MS, 0.3},  {100 * MS, 0, 0.3}, /* through zero */
         {100 * MS + 1, 0, 1e-9},    {INT64_MAX, 0, 9e9},
     };
@@ -704,7 +704,7 @@ BACKEND_TEST(time_constant_by_hand)
     const double code = run.stats.curve[100] / 65536.0;
     CHECK(fabs(code - (16 + 219 * (1 - 0.36787944))) < 0.002, "code 100 becomes %.5f", code);
 
-    /* However long the time constant, the curve does move. */
+    /* Even with the longest time constant, the curve moves. */
     params.smooth = LUMEQ_MAX_SMOOTH;
     run_params(&run, &params);
     const uint32_t before = run.stats.curve[100];
@@ -749,8 +749,7 @@ BACKEND_TEST(strength_acts_at_once)
     }
 }
 
-/* Frames with nothing to equalize pull the curve towards the identity, at the pace of all others.
- */
+/* Frames with nothing to equalize pull the curve towards the identity, at the usual pace. */
 BACKEND_TEST(smoothing_towards_identity)
 {
     LumeqParams params = full_strength;
@@ -763,7 +762,7 @@ BACKEND_TEST(smoothing_towards_identity)
         fill_band(&run.in, 3, 3); /* nothing counted: no distance either, and no cut */
         run_at_25(&run, n, TOLERANCE);
     }
-    fill_band(&run.in, 62, 125); /* its distance is to the last frame that had anything */
+    fill_band(&run.in, 62, 125); /* its distance is measured from the last frame with counts */
     run_at_25(&run, 5, TOLERANCE);
     CHECK(run.model.distance < CUT_LOW && run.model.distance > 0.005, "distance %g",
           run.model.distance);
@@ -777,7 +776,7 @@ BACKEND_TEST(smoothing_towards_identity)
     CHECK(run.stats.told.scene_cut, "but this is");
     run_close(&run);
 
-    /* Nothing before it: no distance. */
+    /* No previous frame: no distance. */
     run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
     fill_band(&run.in, 3, 3);
     run_at_25(&run, 0, TOLERANCE);
@@ -788,7 +787,7 @@ BACKEND_TEST(smoothing_towards_identity)
     run_close(&run);
 }
 
-/* A frame of another range begins anew: the codes of the one before mean something else. */
+/* A change of range resets the history: the codes mean something else. */
 BACKEND_TEST(range_may_change)
 {
     LumeqParams params = full_strength;
@@ -835,7 +834,7 @@ BACKEND_TEST(cuts_rise_smoothly)
     }
 }
 
-/* A hard cut: from there on bit for bit as if the frames before had never been. */
+/* A hard cut: afterwards the bits are as if the earlier frames had never been. */
 BACKEND_TEST(cut_is_taken_at_once)
 {
     LumeqParams params = DEFAULT_PARAMS;
@@ -888,11 +887,11 @@ BACKEND_TEST(fade_is_no_cut)
     }
 }
 
-/* A small cut in two steps: the first is taken in part, and wholly once the picture is calm. */
+/* A small cut in two steps: the first is followed in part, and fully once the picture is calm. */
 BACKEND_TEST(small_cut_is_taken_when_it_is_over)
 {
     static const struct {
-        int move; /* by so many of 220 codes */
+        int move; /* by this many of 220 codes */
         int whole;
     } changes[] = {{3, 0}, {6, 0}, {11, 0}, {12, 1}, {20, 1}, {25, 1}, {30, 1}};
     for (int i = 0; i < (int)(sizeof(changes) / sizeof(changes[0])); i++) {
@@ -915,8 +914,8 @@ BACKEND_TEST(small_cut_is_taken_when_it_is_over)
     }
 }
 
-/* One jump or two before a calm frame are a cut, or a flash; three are not, nor is a frame calm
- * that still moves, and without scene_cut none is. */
+/* One or two jumps before a calm frame are a cut, or a flash. Three are not; a frame that still
+ * moves is not calm; without scene_cut there are no cuts. */
 BACKEND_TEST(jumps_and_calm)
 {
     for (int enabled = 0; enabled < 2; enabled++) {
@@ -944,7 +943,7 @@ static void fill_around(const CheckRect *rect, int middle, int wide)
 /* By the standard deviation of a band, wide / sqrt(12), and its mean. */
 BACKEND_TEST(need_by_hand)
 {
-    enum { BLACK = -1 }; /* it stays as it is, by as little strength as there may be */
+    enum { BLACK = -1 }; /* unchanged, with the minimum strength */
     static const struct {
         int low, high;
         double need;
@@ -987,7 +986,8 @@ BACKEND_TEST(needs)
     }
 }
 
-/* From a picture that needs all of it to one that needs none, with the curve's time constant. */
+/* From a picture that needs the full strength to one that needs the minimum, with the curve's time
+ * constant. */
 BACKEND_TEST(need_is_smoothed)
 {
     for (int cut = 0; cut < 2; cut++) {
@@ -1007,7 +1007,7 @@ BACKEND_TEST(need_is_smoothed)
     }
 }
 
-/* Black in between: need and curve are soon none, and what comes after it is no fade but a cut. */
+/* Black in between: need and curve soon vanish, and the picture after it is a cut, not a fade. */
 BACKEND_TEST(black_needs_nothing)
 {
     LumeqParams params = full_strength;
@@ -1028,7 +1028,8 @@ BACKEND_TEST(black_needs_nothing)
     }
     run_close(&run);
 
-    /* From the start: nothing is lifted, and the first picture after it takes its own at once. */
+    /* From the start: black is not lifted, and the first picture after it gets its own curve at
+     * once. */
     params.scene_cut = 1;
     run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
     for (int n = 0; n < 3; n++) {
@@ -1041,7 +1042,8 @@ BACKEND_TEST(black_needs_nothing)
 
 BACKEND_TEST(stretch_by_hand)
 {
-    /* 1024 pixels, of which 5 may be left out at each end: 4 and 1 are, of what is not 60..170. */
+    /* 1024 pixels; 5 may be ignored at each end. 4 at one end and 1 at the other are outside
+     * 60..170. */
     LumeqParams params = full_strength;
     params.mode = LUMEQ_MODE_STRETCH;
     FREED_BY(run_close) Run run = run_open(id, 32, LUMEQ_RANGE_LIMITED, &params);
@@ -1058,8 +1060,8 @@ BACKEND_TEST(stretch_by_hand)
     check_value(&run, 230, 235);
     check_value(&run, 240, 240);
 
-    /* No steeper than 2, and as near to what it was: 110 of 220 codes, 44 left of 60 and 65 right
-     * of 170 are to be shared out; none of them is needed. With 1.25 it must be 175 long. */
+    /* At most a slope of 2, as near as possible to the original place: 110 of 220 codes, with 44
+     * free below 60 and 65 above 170; neither is used up. With 1.25 the line must be 175 long. */
     params.clip = 2;
     run_params(&run, &params);
     run_at_25(&run, 1, TARGET_TOLERANCE);

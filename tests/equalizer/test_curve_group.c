@@ -1,6 +1,6 @@
 /*
- * The curve by a group of threads has the bits of the curve by one, whatever order they run in. Of
- * this ThreadSanitizer tells more than the bits do: a barrier that is missing is seldom missed.
+ * A group of threads computes the same curve as one thread, in any order. ThreadSanitizer is
+ * stricter than comparing bits: a missing barrier rarely escapes it.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "curve_threads.h"
 #include "equalizer/curve.h"
 
-#define FRAMES 6 /* with the history of those before */
+#define FRAMES 6 /* each with the history of the earlier ones */
 
 static uint32_t draw_codes(CheckRandom *random, int depth, int part)
 {
@@ -47,7 +47,7 @@ static CurveParams draw_params(CheckRandom *random)
     return p;
 }
 
-/* A hump or two over codes that are mostly few; sometimes all in one code, or none. */
+/* One or two humps over mostly rare codes; sometimes only one code, or an empty histogram. */
 static void draw_counts(CheckRandom *random, const CurveParams *p, uint32_t *counts)
 {
     memset(counts, 0, LUMEQ_MAX_BINS * sizeof(counts[0]));

@@ -1,6 +1,6 @@
 /*
- * Samples deeper than 8 bits: the curve against a model of it in double precision, written from its
- * definition; what has to be exact at any depth; and what is refused.
+ * Samples deeper than 8 bits: the curve against a model in double precision, written from its
+ * definition; properties that are exact at any depth; and argument errors.
  */
 #include <math.h>
 
@@ -116,7 +116,8 @@ typedef struct Model {
     int valid;
 } Model;
 
-/* A cell of `width` bins is what 8 bits have as one code: each of its bins is cut by as much. */
+/* A cell of `width` bins corresponds to one 8-bit code: each of its bins is cut by the same share.
+ */
 static void model_clip(double *hist, int bins, int width, int black, int white, double limit)
 {
     for (int round = 0; round < CLIP_ROUNDS; round++) {
@@ -271,7 +272,7 @@ BACKEND_TEST(identity)
     }
 }
 
-/* Black and white stay, and so does what lies beyond; what lies between rises, code by code. */
+/* Black and white stay, and so do codes beyond; codes between are strictly monotone. */
 BACKEND_TEST(ends_and_order)
 {
     LumeqParams params = full_strength;
@@ -299,7 +300,7 @@ BACKEND_TEST(ends_and_order)
     }
 }
 
-/* Where all codes of a bin are alike frequent hist_out is that of the picture. */
+/* If all codes of a bin are equally frequent, hist_out is exact. */
 BACKEND_TEST(output_histograms)
 {
     for (int format = 0; format < FORMATS; format++) {
@@ -326,7 +327,7 @@ BACKEND_TEST(output_histograms)
     }
 }
 
-/* The curve of 8 bits at every depth, where the picture is one of 8 bits. */
+/* A picture of 8-bit codes has the 8-bit curve at every depth. */
 BACKEND_TEST(depths_agree)
 {
     static uint32_t curve8[256];
@@ -347,7 +348,7 @@ BACKEND_TEST(depths_agree)
     }
 }
 
-/* A cut is one at every depth, and a small change at none. */
+/* Every depth finds the same cuts. */
 BACKEND_TEST(cuts)
 {
     LumeqParams params = full_strength;
@@ -366,7 +367,7 @@ BACKEND_TEST(cuts)
     }
 }
 
-/* Any 16 bits: below the codes, above them. check_stats_at() knows what they count for. */
+/* Any 16 bits, below the codes and above them. check_stats_at() knows how they count. */
 BACKEND_TEST(malformed_samples)
 {
     for (int n = 0; n < FORMATS * 2; n++) {
@@ -383,7 +384,8 @@ BACKEND_TEST(malformed_samples)
     }
 }
 
-/* Without a reset as after one, and also between depths that have as many bins, and ranges. */
+/* A change of format acts like a reset, also between depths with as many bins, and between ranges.
+ */
 static void shapes_change(LumeqBackendId id, LumeqMode mode)
 {
     static const int order[] = {8, 10, 10, 12, 14, 16, 16, 12, 8, 9, 8, 8};
@@ -405,7 +407,7 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             run_frame(eq, &first, &stats);
             const uint64_t hash = picture_hash(&fresh->out);
             deep_run(fresh, (n * 3 + frame) * 40 * MS);
-            /* What is filtered is dithered, by the number of the frame. */
+            /* Filtered pictures are dithered by frame number. */
             const int same = stats.told.filtered || hash == picture_hash(&fresh->out);
             CHECK(same && same_stats(&stats, &fresh->stats),
                   "depth %d, range %d, frame %d: what was before is seen", fresh->depth, (int)range,

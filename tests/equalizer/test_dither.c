@@ -1,7 +1,6 @@
 /*
- * Ordered dither: the pattern itself, that it means what the curve says, that steps of light stay
- * as narrow as they came, and that it depends on nothing but the place and the frames since a
- * reset.
+ * Ordered dither: the pattern; that its mean is the curve; that steps of light do not widen; and
+ * that it depends only on the place and the frames since a reset.
  */
 #include <math.h>
 
@@ -48,8 +47,8 @@ TEST(pattern_repeats)
     CHECK(!wrong, "%d places differ", wrong);
 }
 
-/* Any square of 2x2 or 4x4 places has its thresholds spread as evenly as may be: their mean is that
- * of all, 31.5, to within a step of the next finer order. */
+/* Any square of 2x2 or 4x4 has evenly spread thresholds: their mean is 31.5, to within a step of
+ * the next finer order. */
 TEST(neighbours_differ)
 {
     for (int side = 2; side <= 4; side *= 2) {
@@ -171,7 +170,7 @@ BACKEND_TEST(mean_over_time)
     }
 }
 
-/* Over the pattern's square, in each frame, an even surface is the curve's value. */
+/* In each frame, an even area averages to the curve's value over the pattern's square. */
 BACKEND_TEST(mean_over_space)
 {
     for (int format = 0; format < FORMATS; format++) {
@@ -200,10 +199,10 @@ BACKEND_TEST(mean_over_space)
 }
 
 /*
- * A step of light is a run of columns that look the same: whose squares of 8x8 samples, the
- * pattern's, have means less than 1/64 apart. In the source each code is one square wide, and what
- * is dull below it makes the curve flat there. Rounded, several codes become one, and the steps as
- * many times as wide: the bands that dither is for.
+ * A step of light is a run of columns that look the same: the means of their 8x8 squares, the
+ * pattern's size, differ by less than 1/64. In the source each code is one square wide, and the
+ * dull codes make the curve flat there. Rounding merges codes into wider steps, the banding that
+ * dither prevents.
  */
 static int widest_step(const Film *f, int codes)
 {
@@ -264,7 +263,7 @@ BACKEND_TEST(identity_stays)
         film_close(f);
     }
 
-    /* The reference takes no notice. */
+    /* The reference ignores it. */
     uint64_t hashes[2];
     for (int i = 0; i < 2; i++) {
         reference.dither = i;
@@ -300,7 +299,7 @@ BACKEND_TEST(counts_from_a_reset)
     }
 }
 
-/* Also frames that are measured only, rounded or refused count as what they are. */
+/* Measured, rounded and refused frames count in the same way. */
 BACKEND_TEST(what_counts_as_a_frame)
 {
     uint64_t hashes[8];

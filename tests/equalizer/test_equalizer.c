@@ -1,6 +1,6 @@
 /*
- * The public API: what it refuses, the order of frames, parameters and history while frames are in
- * flight, and that neither threads nor layouts nor backends change a bit.
+ * The public API: argument errors, the order of frames, parameters and history with frames in
+ * flight, and that threads, layouts and backends change no bit.
  */
 #include "../default_params.h"
 #include "lumeq/lumeq.h"
@@ -15,7 +15,7 @@
 
 static const LumeqParams defaults = DEFAULT_PARAMS;
 
-/* One frame of a run and what happens before it. */
+/* One frame of a run and the calls before it. */
 typedef struct Step {
     Picture picture;
     uint64_t seed;
@@ -81,7 +81,7 @@ static LumeqFrame step_open(const Step *step, Pictures *p)
     return frame;
 }
 
-/* Luma over saturated colours may be less light than the curve says. */
+/* Luma over saturated colours may be lower than the curve. */
 static int is_bounded(const Step *step)
 {
     return planes_out(step) > 1 && step->params.chroma == LUMEQ_CHROMA_SCALE;
@@ -136,7 +136,7 @@ static void redo_step(LumeqEqualizer *eq, const Step *step, Result *result)
     step_close(step, &p, result);
 }
 
-/* As many in flight as there are slots; parameters change and resets happen above them. */
+/* Keeps all slots in flight while parameters change and resets happen. */
 static void run_full(LumeqEqualizer *eq, const Step *steps, int count, Result *results)
 {
     Pictures pictures[MAX_IN_FLIGHT];
@@ -274,7 +274,7 @@ static void any_steps(Step *steps, int count, CheckRandom *random)
         step->duration = check_below(random, 2) * 40 * MS;
         step->reset = !check_below(random, 10);
         step->measure = !check_below(random, 6);
-        if (n && check_below(random, 3)) { /* mostly the same scene goes on */
+        if (n && check_below(random, 3)) { /* mostly the same scene continues */
             step->picture = steps[n - 1].picture;
             step->range = steps[n - 1].range;
             step->seed = steps[n - 1].seed + 1;
@@ -323,7 +323,7 @@ TEST(create_refuses)
     }
     CHECK(lumeq_create(NULL, NULL, NULL, 0) == LUMEQ_ERR_ARGUMENT, "nowhere to put it");
 
-    /* A device that no machine has; what asks for any backend then gets the CPU. */
+    /* A device that no machine has; LUMEQ_BACKEND_AUTO then uses the CPU. */
     char why[256] = "";
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .device = 9999};
@@ -365,7 +365,7 @@ BACKEND_TEST(destroy)
     lumeq_destroy(&eq);
     CHECK(!eq, "the pointer is left dangling");
 
-    /* With frames in flight, that nobody asks for. */
+    /* Destroys it with frames in flight. */
     const Step step = scene(0);
     Pictures p;
     const LumeqFrame frame = step_open(&step, &p);
@@ -375,7 +375,7 @@ BACKEND_TEST(destroy)
     free_pictures(&p);
 }
 
-/* Wherever a pointer is missing: an answer, no crash. */
+/* NULL for any pointer: an error, no crash. */
 BACKEND_TEST(null_is_refused)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 1);
@@ -474,7 +474,7 @@ BACKEND_TEST(submit_refuses)
     REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA; frame.out.stride[0] = PTRDIFF_MIN);
     free_pictures(&p);
 
-    /* And the history has seen none of them. */
+    /* The history has not seen these frames. */
     run_step(eq, &steps[1], &result);
     run_step(other, &steps[1], &expected);
     CHECK_SAME(&result, &expected, "refused frames leave traces");
@@ -504,7 +504,7 @@ BACKEND_TEST(submit_refuses_chroma)
     REFUSE(frame.out.chroma_y = 0);
     REFUSE(frame.in.plane[1] = NULL);
     REFUSE(frame.in.plane[1] = frame.in.plane[2] = NULL);
-    REFUSE(frame.in.plane[2] = frame.out.plane[2] = NULL); /* both in turns: rows twice as long */
+    REFUSE(frame.in.plane[2] = frame.out.plane[2] = NULL); /* interleaved: rows twice as long */
     REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA);
 
     /* The same, with what it lacks. */
@@ -563,7 +563,7 @@ BACKEND_TEST(set_params_refuses)
     refuse_params(eq, (LumeqParams){.bars = (LumeqBars)2}, 14);
     refuse_params(eq, (LumeqParams){.bars = (LumeqBars)-1}, 15);
 
-    /* What was set before still is. */
+    /* The earlier parameters still apply. */
     Pictures p;
     const LumeqFrame frame = step_open(&step, &p);
     Result result = {0}, expected;
@@ -640,7 +640,7 @@ BACKEND_TEST(order)
     CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "flush with nothing in flight");
 }
 
-/* Where a frame is received, and whether a flush lies between, is nothing the pictures show. */
+/* The time of a receive, and a flush in between, do not affect the pictures. */
 BACKEND_TEST(flush_keeps_history)
 {
     enum { COUNT = 12 };
@@ -678,7 +678,7 @@ BACKEND_TEST(full_slots_are_as_one_by_one)
     lumeq_destroy(&other);
 }
 
-/* Neither new parameters nor a reset reach what has been submitted. */
+/* New parameters and resets do not affect submitted frames. */
 BACKEND_TEST(frames_in_flight_keep_theirs)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);
@@ -753,7 +753,8 @@ static int same_history(const LumeqHistory *one, const LumeqHistory *other)
     return same;
 }
 
-/* After any frame, with any settings, any number of times: as if the last had been the only one. */
+/* After any frame, with any settings, any number of times: as if the last redo had been the only
+ * one. */
 BACKEND_TEST(redo_replaces_the_frame)
 {
     enum { COUNT = 24 };
@@ -785,7 +786,8 @@ BACKEND_TEST(redo_replaces_the_frame)
     lumeq_destroy(&other);
 }
 
-/* Any number of frames that may be: they come as if nothing had been before with other settings. */
+/* Rewinding by any allowed number of frames: they come out as if never shown with other settings.
+ */
 BACKEND_TEST(rewind_takes_frames_back)
 {
     enum { COUNT = 40 };
@@ -905,7 +907,7 @@ BACKEND_TEST(measure_only)
     lumeq_destroy(&other);
 }
 
-/* Off: the picture passes, and the curve is there when it is turned on again. */
+/* Mode off: the picture passes, and the curve is there when it is turned on again. */
 BACKEND_TEST(mode_off_keeps_history)
 {
     int changed = 0;
@@ -935,7 +937,7 @@ BACKEND_TEST(mode_off_keeps_history)
     lumeq_destroy(&other);
 }
 
-/* The textbook's frames are as if they had not been, but for the time that passes. */
+/* Reference frames leave no trace, except for the time that passes. */
 BACKEND_TEST(reference_keeps_no_history)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
@@ -944,7 +946,7 @@ BACKEND_TEST(reference_keeps_no_history)
         Result result, expected;
         const int reference = n % 3 != 1;
         step.params.reference = reference;
-        step.params.lift = 0; /* what is lifted is dithered, by the number of the frame */
+        step.params.lift = 0; /* lifted pictures are dithered by frame number */
         step.time = LUMEQ_NO_TIME;
         run_step(eq, &step, &result);
         if (reference) {
@@ -959,7 +961,7 @@ BACKEND_TEST(reference_keeps_no_history)
     lumeq_destroy(&other);
 }
 
-/* Bars that are not looked for count like the picture. */
+/* With BARS_IGNORE, bars count as picture. */
 BACKEND_TEST(whole_frame_is_active)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 0);
@@ -998,8 +1000,7 @@ static void letterbox(const CheckRect *rect)
     letterbox_by(rect, 32);
 }
 
-/* Where bars are not looked for at first, and are when the frame is done again, or the other way
- * round: as if only that had been. */
+/* Redoing a frame with bars turned on or off: as if only the last had been. */
 BACKEND_TEST(redo_looks_for_bars)
 {
     enum { COUNT = 30 };
@@ -1055,8 +1056,8 @@ static LumeqFrame submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Picture
     return frame;
 }
 
-/* A reset while a frame is in flight: that one is as without the reset, and the frames behind it as
- * if it had not been. What is made of it anew takes the reset back. */
+/* A reset with a frame in flight does not affect that frame, and later ones are as if it had not
+ * been. Redoing the frame undoes the reset. */
 BACKEND_TEST(reset_in_flight)
 {
     for (int redos = 0; redos < 3; redos++) {

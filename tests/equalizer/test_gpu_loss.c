@@ -1,8 +1,7 @@
 /*
- * What happens when the GPU is lost in mid-run, or cannot take a frame: nothing is lost, nothing
- * doubled, the same bits.
- * The CUDA backend of this program is a made-up one, with three slots, that computes on the CPU and
- * fails at a chosen call as a lost device does.
+ * A GPU that is lost in mid-run or cannot take a frame: no frame is lost or repeated, and the bits
+ * stay the same. This program's CUDA backend is a fake with three slots that computes on the CPU
+ * and fails at a chosen call like a lost device.
  */
 #include "../check.h"
 #include "../default_params.h"
@@ -15,14 +14,14 @@
 #define FRAMES 24
 #define WIDTH 68 /* bytes */
 #define HEIGHT 43
-#define CHROMA (WIDTH * HEIGHT)                  /* where it begins: both in turns, over 2x2 */
+#define CHROMA (WIDTH * HEIGHT)                  /* offset of interleaved chroma, 2x2 subsampled */
 #define SIZE (CHROMA + WIDTH * (HEIGHT + 1) / 2) /* of a picture */
 
 static int calls_until_loss; /* of submit and receive together */
 static int lost, out_of_memory;
-static int refusal;        /* not 0: nothing is lost, but submit answers this from then on */
-static int in_flight_then; /* when that began */
-static int late;           /* not 0: the device that is lost writes its frames when all is over */
+static int refusal;        /* not 0: the device is not lost, but submit returns this from then on */
+static int in_flight_then; /* at that time */
+static int late;           /* not 0: the lost device writes its frames at the very end */
 static int deep;           /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
@@ -49,7 +48,7 @@ static int fails(char *text, size_t size)
     return 1;
 }
 
-/* What it may still write: an output for each frame in flight. */
+/* Outputs that a lost device may still write: one per frame in flight. */
 static LumeqImage unfinished[SLOTS + 1];
 static int unfinished_count;
 
@@ -75,8 +74,8 @@ static void wake_up(void)
     unfinished_count = 0;
 }
 
-/* Frames are computed when they are handed in, and given back later; a lost device may have written
- * anything into the outputs of those in flight. */
+/* Frames are computed at submit and returned later; a lost device may have written anything into
+ * the outputs of those in flight. */
 static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
 {
     Fake *fake = priv;
@@ -185,10 +184,10 @@ const LumeqBackend lumeq_backend_cuda = {
 typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     FrameStats stats[FRAMES];
-    LumeqImage back[FRAMES]; /* where outputs were when they came back */
+    LumeqImage back[FRAMES]; /* the returned outputs */
     uint8_t spare[SIZE];
-    int on_device;         /* outputs are, some of them, while that is allowed */
-    int unwritten[FRAMES]; /* frames that were to be written and came back measured */
+    int on_device;         /* some outputs are in device memory, while that is allowed */
+    int unwritten[FRAMES]; /* frames that were returned measured instead of written */
     int received;
 } Run;
 
@@ -236,7 +235,7 @@ static LumeqFrame frame_of(Run *run, int n)
     };
 }
 
-/* Into device memory where that may be: as long as there is a GPU. */
+/* Outputs may be in device memory until the GPU is lost. */
 static void hand_in(LumeqEqualizer *eq, Run *run, LumeqFrame frame, int n)
 {
     int ret;
@@ -254,7 +253,7 @@ static void hand_in(LumeqEqualizer *eq, Run *run, LumeqFrame frame, int n)
     CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
 }
 
-/* With both modes, each lasts for a while; so do the tiles. */
+/* With both modes, each lasts for some frames; so do the tiles. */
 static void set_mode(LumeqParams *params, int n)
 {
     const int clahe = mode == CLAHE || (mode == BOTH && n / 4 % 3);
@@ -263,7 +262,7 @@ static void set_mode(LumeqParams *params, int n)
     params->tiles_y = 3;
 }
 
-/* Those that came back elsewhere, to where they are looked for. */
+/* Copies relocated outputs to where the test reads them. */
 static void collect(Run *run)
 {
     for (int n = 0; n < FRAMES; n++) {
@@ -278,7 +277,7 @@ static void collect(Run *run)
     }
 }
 
-/* What the library has told. */
+/* Messages from the library. */
 typedef struct Log {
     int infos, warnings;
     char warning[256];
@@ -292,7 +291,7 @@ static void note(void *user, LumeqLogLevel level, const char *text)
         snprintf(log->warning, sizeof(log->warning), "%s", text);
 }
 
-/* One line where the GPU was lost, with the reason; otherwise none. */
+/* One line with the reason if the GPU was lost; otherwise no line. */
 static void check_log(const Log *log)
 {
     CHECK(log->infos == 1, "%d lines say what was chosen", log->infos);
@@ -307,7 +306,7 @@ static void play(LumeqBackendId id, Run *run)
 {
     char why[256] = "";
     LumeqEqualizer *eq = NULL;
-    /* A GPU that is insisted on is not replaced by the CPU when it cannot take a frame. */
+    /* With LUMEQ_BACKEND_CUDA, the CPU does not take over a frame that the GPU cannot take. */
     Log log = {0};
     const LumeqConfig config = {
         .backend = refusal && id == LUMEQ_BACKEND_CUDA ? LUMEQ_BACKEND_AUTO : id,
@@ -337,7 +336,7 @@ static void play(LumeqBackendId id, Run *run)
         lumeq_flush(eq);
         take(eq, run, 1);
         run->received--;
-        if (late) /* what it was handed in with may be written to */
+        if (late) /* a late write may hit the original output */
             frame.out = picture(run->spare, n);
         params.strength = 0.4;
         lumeq_set_params(eq, &params);
@@ -378,7 +377,7 @@ static void compare(const Run *a, const Run *b, int call)
     CHECK(unwritten <= most, "lost at call %d: %d frames unwritten", call, unwritten);
 }
 
-/* At every call there is. */
+/* Loses the GPU at every possible call. */
 static void lose_at_any_call(int on_device)
 {
     static Run expected, run;
@@ -417,14 +416,14 @@ static void loss_at_any_call(void)
         lose_in_any_mode(0);
 }
 
-/* The CPU does not write device memory: what was in flight comes back measured. */
+/* The CPU cannot write device memory: frames in flight come back measured. */
 static void loss_with_outputs_on_the_device(void)
 {
     if (!check_without_threads())
         lose_in_any_mode(1);
 }
 
-/* What a GPU that wakes up later writes is not what anybody looks at. */
+/* Late writes of a recovering GPU never show. */
 static void loss_with_late_writes(void)
 {
     if (check_without_threads())
@@ -435,8 +434,8 @@ static void loss_with_late_writes(void)
     late = 0;
 }
 
-/* A GPU that cannot take a frame, whatever the reason: those that it has taken come back from it,
- * written, and the CPU goes on with that one. */
+/* A GPU that cannot take a frame, for any reason: earlier frames come back from it, written, and
+ * the CPU continues with this one. */
 static void refusal_at_any_call(void)
 {
     static const int refusals[] = {LUMEQ_ERR_MEMORY, LUMEQ_ERR_UNAVAILABLE};
@@ -479,7 +478,7 @@ static void step(LumeqBackendId id, Run *run)
     lumeq_context_destroy(&context);
 }
 
-/* A context goes on with the CPU, with the same bits, and says so once. */
+/* A context continues on the CPU, with the same bits, and logs it once. */
 static void loss_step_by_step(void)
 {
     static const int errors[] = {0, LUMEQ_ERR_MEMORY};
@@ -502,7 +501,7 @@ static void loss_step_by_step(void)
     refusal = 0;
 }
 
-/* A GPU that was asked for is not replaced where it cannot take a frame: the caller is told. */
+/* With LUMEQ_BACKEND_CUDA, a call that the GPU cannot do fails. */
 static void refusal_step_by_step(void)
 {
     static Run run;
@@ -523,7 +522,7 @@ static void refusal_step_by_step(void)
     refusal = lost = 0;
 }
 
-/* Nobody can do what is no frame: it is refused, and nothing else changes. */
+/* An invalid frame is refused, and nothing else changes. */
 static void an_argument_is_no_loss(void)
 {
     LumeqEqualizer *eq = NULL;
@@ -553,7 +552,7 @@ static void an_argument_is_no_loss(void)
     refusal = lost = 0;
 }
 
-/* The last of the frames that came back measured can still be had, in host memory. */
+/* The last frame that came back measured can be redone in host memory. */
 static void unwritten_frame_is_redone(void)
 {
     LumeqEqualizer *eq = NULL;
@@ -589,8 +588,7 @@ static void unwritten_frame_is_redone(void)
     }
 }
 
-/* A frame that is not finished is only waited for when no more can be handed in, or after a flush.
- */
+/* receive() waits for an unfinished frame only if no more can be submitted, or after a flush. */
 static void receive_waits_only_when_it_must(void)
 {
     LumeqEqualizer *eq = NULL;

@@ -1,6 +1,6 @@
 /*
- * The CPU's histograms of pictures that are counted in ways of their own: of many samples, of few
- * codes, and of so many of one that counters overflow.
+ * The CPU's histograms of pictures with special code paths: many samples, few codes, and so many of
+ * one code that counters overflow.
  */
 #include "histogram_check.h"
 
@@ -26,7 +26,7 @@ TEST(large_counts)
     for_each_variant(counts_variant);
 }
 
-/* Pictures large enough to be counted otherwise than small ones, and just not. */
+/* Pictures just large enough for another code path, and just not. */
 static void large_pictures_variant(const char *name, const LumeqKernels *kernels)
 {
     static const struct {
@@ -47,8 +47,8 @@ TEST(large_pictures)
     for_each_variant(large_pictures_variant);
 }
 
-/* Two codes that meet so often that counters of 8 and 16 bits overflow, to 0 in the end: 64 wide,
- * all 32 samples apart differ, and all neighbours but two are equal. */
+/* Two codes that meet so often that counters of 8 and 16 bits overflow, in the end to 0: 64 wide,
+ * samples 32 apart always differ, and all neighbours but two are equal. */
 static void check_two_codes(const char *name, const LumeqKernels *kernels, int code, int other,
                             int height)
 {
@@ -75,8 +75,8 @@ TEST(meetings_of_two_codes)
     for_each_variant(meetings_variant);
 }
 
-/* Any codes down to some row, so many rows of two that are far apart, and any again: the counters
- * of pairs overflow, or one by one are just full, after many that did not. */
+/* Random codes, then many rows of two distant codes, then random codes again: pair counters
+ * overflow, or single ones are just full, after many that did not. */
 static void crowds_variant(const char *name, const LumeqKernels *kernels)
 {
     static const struct {
@@ -98,7 +98,7 @@ TEST(crowds)
     for_each_variant(crowds_variant);
 }
 
-/* One pair 250 to 260 times among others: the most that a byte counts, and one more. */
+/* One pair 250 to 260 times among others: around the maximum of a byte. */
 static void full_counters_variant(const char *name, const LumeqKernels *kernels)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -122,7 +122,7 @@ TEST(full_counters)
     for_each_variant(full_counters_variant);
 }
 
-/* Codes from `first` on, of which a sample has one of `span`. */
+/* Codes `first` to `first` + `span` - 1, at random. */
 static void fill_codes(const CheckRect *rect, int first, int span, CheckRandom *random)
 {
     for (int y = 0; y < rect->height; y++)
@@ -151,7 +151,7 @@ TEST(few_codes)
     for_each_variant(few_codes_variant);
 }
 
-/* Parts of few codes, of one and of many beside and below each other. */
+/* Areas of few codes, of one and of many, side by side and on top of each other. */
 static void patchwork_variant(const char *name, const LumeqKernels *kernels)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -177,7 +177,7 @@ TEST(patchwork)
     for_each_variant(patchwork_variant);
 }
 
-/* More of one code, and never only that, than sums of 16 bits hold. */
+/* More samples of one code than 16-bit sums hold, but never only that code. */
 static void nearly_flat_variant(const char *name, const LumeqKernels *kernels)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -216,8 +216,8 @@ TEST(tile_bins)
     for_each_variant(tile_bins_variant);
 }
 
-/* Samples of codes from one that changes slowly, or jumps now and then, to `span` more; some lie
- * above the last code. The bits below the codes are any. */
+/* Samples up to `span` above a code that changes slowly or jumps now and then; some are above the
+ * last code, with any bits below the codes. */
 static void fill_slowly(const CheckRect *rect, const CurveParams *p, int span, CheckRandom *random)
 {
     const int codes = 1 << p->depth, low = (1 << p->shift) - 1, most = (65536 >> p->shift) - span;

@@ -1,7 +1,7 @@
 /*
- * The CPU's kernels for luma, each variant of them against plain loops: every depth, every width up
- * to a few vectors, every alignment, strides of both signs, with guard bytes around what may be
- * written and pages that cannot be touched around what may be read.
+ * The CPU's kernels for luma: each variant against plain loops, with every depth, every width up to
+ * a few vectors, every alignment and strides of both signs, with guard bytes around the output and
+ * inaccessible pages around the input.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #define MAX_WIDTH 200
 #define MAX_HEIGHT 5
 
-/* The tables: the identity, its mirror image, one code, and any codes. Nodes never fall. */
+/* The tables: the identity, its mirror image, one code, and any codes. Nodes are monotone. */
 enum { TABLES = 4 };
 
 static uint32_t any_code(const CurveParams *p, int which, int i, CheckRandom *random)
@@ -44,7 +44,7 @@ static void fill_table(CurveTable *table, const CurveParams *p, int which, Check
         table->nodes[p->bins] = end;
 }
 
-/* By the definition: on a line between two nodes, in real numbers. */
+/* By the definition: interpolated between two nodes in real numbers. */
 static int expected_sample(const CurveTable *table, int code, const CurveParams *p, int x, int y)
 {
     if (!curve_has_nodes(p))
@@ -56,7 +56,7 @@ static int expected_sample(const CurveTable *table, int code, const CurveParams 
     return (rounded < last ? rounded : last) << p->shift;
 }
 
-/* Of the picture the rectangle is the part from row `first` on. */
+/* The rectangle begins at row `first` of the picture. */
 static void run_apply(const LumeqKernels *kernels, const CheckRect *src, const CheckRect *dst,
                       int first, const CurveTable *table, const CurveParams *p)
 {
@@ -99,7 +99,7 @@ static CurveParams any_params_of(Format format, CheckRandom *random)
 
 static void histogram_by_hand(const char *name, const LumeqKernels *kernels)
 {
-    /* Two rows of five, the rest of the stride is not to be seen. */
+    /* Two rows of five; the rest of the stride must be ignored. */
     static const uint8_t samples[] = {0, 255, 7, 7, 7, 99, 99, 99, 1, 7, 255, 0, 254};
     const CurveParams p = params_of((Format){8, 0}, LUMEQ_RANGE_FULL);
     uint32_t hist[256] = {0};
@@ -139,7 +139,7 @@ static void apply_by_hand(const char *name, const LumeqKernels *kernels)
     CHECK(!memcmp(out, up, sizeof(up)), "%s: bottom up", name);
 }
 
-/* P010 with what must not be there: bits below the codes; and planar codes above the last one. */
+/* P010 with bits set below the codes, and planar samples above the last code. */
 static void deep_by_hand(const char *name, const LumeqKernels *kernels)
 {
     static const uint16_t p010[] = {0, 64, 127, 65535, 1023 << 6, 500 << 6};
@@ -210,7 +210,7 @@ TEST(by_hand)
     for_each_variant(dithered_by_hand);
 }
 
-/* Bytes of a picture make samples of any depth, malformed ones among them. */
+/* Random bytes as samples of any depth, including malformed ones. */
 static void check_rects(const char *name, const LumeqKernels *kernels, int width, int height,
                         int offset, CheckRandom *random)
 {
@@ -259,7 +259,7 @@ TEST(large_rectangles)
     for_each_variant(large_variant);
 }
 
-/* So large, and at such addresses, that it may be written past the caches. */
+/* Large and aligned enough for stores past the caches. */
 static void larger_than_caches_variant(const char *name, const LumeqKernels *kernels)
 {
     static CurveTable table;
@@ -281,7 +281,7 @@ TEST(larger_than_caches)
     for_each_variant(larger_than_caches_variant);
 }
 
-/* Every picture with every table and format, so that no pair of them depends on luck. */
+/* Every picture with every table and format, so that no pair is left to chance. */
 static void pictures_variant(const char *name, const LumeqKernels *kernels)
 {
     static CurveTable table;
@@ -307,7 +307,7 @@ TEST(pictures_and_tables)
     for_each_variant(pictures_variant);
 }
 
-/* Codes of one part of all to another one, and one alone anywhere that has the last of them. */
+/* Codes of a range, and its last code at least once. */
 static void fill_between(uint8_t *samples, int count, int first, int last, CheckRandom *random)
 {
     for (int i = 0; i < count; i++)
@@ -315,7 +315,7 @@ static void fill_between(uint8_t *samples, int count, int first, int last, Check
     samples[check_below(random, 3) ? check_below(random, count) : count - 1] = (uint8_t)last;
 }
 
-/* Rows of which each piece has codes of its own, from any 16 codes to any others. */
+/* Rows whose pieces have codes of their own, from any 16 codes to any others. */
 static void codes_between_variant(const char *name, const LumeqKernels *kernels)
 {
     static CurveTable table;
@@ -350,7 +350,7 @@ TEST(codes_between)
     for_each_variant(codes_between_variant);
 }
 
-/* `memory` is five pages, of which the second and the fourth may be touched. */
+/* `memory` is five pages; only the second and the fourth are accessible. */
 static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_t *memory,
                            size_t page, int width, int at_end, const CurveParams *p,
                            const CurveTable *table)
@@ -370,8 +370,8 @@ static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_
           "%s: last sample of width %d, depth %d", name, width, p->depth);
 }
 
-/* A picture between two pages that cannot be touched, at the end of what lies between or at its
- * start: kernels read and write nothing beyond. */
+/* A picture between two inaccessible pages, at the end or at the start of the space between:
+ * kernels must not read or write beyond. */
 static void pages_variant(const char *name, const LumeqKernels *kernels)
 {
     static CurveTable table;

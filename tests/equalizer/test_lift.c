@@ -1,6 +1,6 @@
 /*
- * The rule of the lift against what the model in tests/lift decides, and what it promises: of
- * pictures, and of a video whose light comes and goes.
+ * The lift rule against the results of the model in tests/lift, and its promises for pictures and
+ * for video with changing light.
  */
 #include <math.h>
 
@@ -151,7 +151,7 @@ static double deviation_of(const uint32_t counts[CODES], const uint32_t *nodes)
     return sqrt(sum / all);
 }
 
-/* The code that all but 1 % of the picture becomes at most. */
+/* The output of the 99th percentile. */
 static double light_of(const uint32_t counts[CODES], const uint32_t *nodes)
 {
     double above = 0, all = 0;
@@ -163,8 +163,7 @@ static double light_of(const uint32_t counts[CODES], const uint32_t *nodes)
     return 16;
 }
 
-/* A class of pictures, and what becomes of it: limits of the mean, and of the deviation's factor.
- */
+/* A class of pictures, and limits of the output's mean and of the deviation's factor. */
 typedef struct Class {
     const char *name;
     int noise;
@@ -232,7 +231,7 @@ TEST(classes)
     }
 }
 
-/* A picture of which the light changes little by little gets a curve that does. */
+/* If the light of a picture changes gradually, so does the curve. */
 TEST(no_jump)
 {
     const int parts[3][4] = {{HUMP, 60, 60, 300}, {HUMP, 130, 90, 200}, {FLAT, 16, 219, 2}};
@@ -242,7 +241,7 @@ TEST(no_jump)
         add_part(source, parts[part]);
     for (double gamma = 0.5; gamma < 3.5; gamma *= 1.01) {
         uint32_t counts[CODES] = {0}, nodes[CODES];
-        for (int i = 16; i <= 235; i++) { /* each code over the two that it falls between */
+        for (int i = 16; i <= 235; i++) { /* each code, spread over its two neighbours */
             const double to = 16 + 219 * pow((i - 16) / 219.0, gamma);
             const int at = (int)to;
             counts[at] += (uint32_t)(source[i] * 1000 * (1 - (to - at)));
@@ -360,7 +359,7 @@ TEST(passing_cars)
     video_close(v);
 }
 
-/* After a cut the curve is that of the new scene: what a new equalizer gives for it. */
+/* After a cut the curve is the one that a new equalizer gives for the scene. */
 TEST(cut)
 {
     Video *v = video_open(&usual), *fresh = video_open(&usual);
@@ -424,8 +423,8 @@ TEST(covered_from_the_first)
     }
 }
 
-/* Nights are lifted from the first frame on, but for the darkest, and none of them jumps when its
- * noise is known. */
+/* Nights are lifted from the first frame on, except for the darkest, and the light does not jump
+ * when the noise becomes known. */
 TEST(no_jump_at_the_beginning)
 {
     LumeqParams live = DEFAULT_PARAMS;
@@ -437,7 +436,7 @@ TEST(no_jump_at_the_beginning)
         double first = 0, before = 0;
         for (int frame = 0; frame < 50; frame++) {
             paint(v, 17, width, 1, 0, &random);
-            v->in[frame] ^= 1; /* not the very same again */
+            v->in[frame] ^= 1; /* must differ from the previous frame */
             video_frame(v);
             first = frame ? first : v->stats.mean_out;
             CHECK(!frame || fabs(v->stats.mean_out - before) < 7,
@@ -455,7 +454,7 @@ TEST(no_jump_at_the_beginning)
     }
 }
 
-/* Out of black and back: the light goes one way, and not beyond where it leads. */
+/* A fade from black and back: the light is monotone and does not overshoot. */
 TEST(fades)
 {
     static const double scenes[][2] = {{18, 40}, {40, 120}, {22, 200}};
@@ -487,7 +486,7 @@ TEST(fades)
     }
 }
 
-/* Noise that is there holds for the third frame as it does for later ones. */
+/* The third frame uses the measured noise like later ones. */
 TEST(noise_is_soon_known)
 {
     Video *v = video_open(&usual);
@@ -505,7 +504,7 @@ TEST(noise_is_soon_known)
     video_close(v);
 }
 
-/* Where keys change from one kind of curve to the other, the new one is there at once. */
+/* A change between lift and other curves takes effect at once. */
 TEST(change_of_kind)
 {
     LumeqParams literal = DEFAULT_PARAMS;
@@ -554,7 +553,8 @@ TEST(literal)
     video_close(other);
 }
 
-/* Without it no frame before is wanted, and noisy video is lifted less; half of it is between. */
+/* Without it no previous frame is requested, and noisy video is lifted less; half of it is in
+ * between. */
 TEST(denoise)
 {
     LumeqParams params = usual;
@@ -585,8 +585,8 @@ TEST(denoise)
           noise[2] / lift[2]);
 }
 
-/* By the model's tables(), of one curve: tolerance rises with the slope, and is none where the
- * curve does not lift; the entries follow from the frame's curve. */
+/* By the model's tables(), for one curve: tolerance increases with the slope, and is 0 without
+ * lift; the entries follow from the frame's curve. */
 TEST(tables)
 {
     static CurveTable table;
@@ -645,7 +645,7 @@ TEST(tables)
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");
 }
 
-/* Dark parts have their colour where there is no noise, and little of it where there is. */
+/* Dark parts keep their colour without noise, and little of it with noise. */
 TEST(colour)
 {
     const CurveGainRule clean = lift_gain_rule(0), noisy = lift_gain_rule(64);

@@ -19,7 +19,7 @@ typedef struct LiftVector {
 
 #include "lift_filter_vectors.h"
 
-/* A frame in rectangles of its own: luma, Cb and Cr, or luma and both in turns. */
+/* A frame in separate rectangles: luma, Cb and Cr, or luma and interleaved chroma. */
 typedef struct Drawing {
     CheckRect rect[3];
     LumeqImage image;
@@ -27,7 +27,7 @@ typedef struct Drawing {
 
 typedef struct Form {
     int width, height, depth, shift, sub_x, sub_y;
-    int turns; /* Cb and Cr lie in turns */
+    int turns; /* interleaved chroma */
 } Form;
 
 static int plane_width(const Form *f, int plane)
@@ -102,7 +102,7 @@ static uint32_t hash_plane(const Form *f, const Drawing *p, int plane)
     return (uint32_t)hash;
 }
 
-/* In two bands, whose memory holds anything. */
+/* In two bands, whose memory has arbitrary content. */
 static void lift_in_bands(const LiftedPicture *lifted, int split)
 {
     const size_t size = (lumeq_lift_memory(lifted) + 63) / 64 * 64;
@@ -183,7 +183,7 @@ static Form any_form(CheckRandom *random)
 {
     const Format format = formats[check_below(random, FORMATS)];
     static const int widths[] = {70, 70,  70,  70,
-                                 70, 400, 400, 2500}; /* more than kernels look ahead */
+                                 70, 400, 400, 2500}; /* larger than the kernels' lookahead */
     const int width = 1 + check_below(random, widths[check_below(random, COUNT(widths))]);
     return (Form){.width = width,
                   .height = 1 + check_below(random, width > 400 ? 12 : 60),
@@ -258,7 +258,7 @@ TEST(variants)
 typedef struct Whole {
     Form form, out;
     LumeqRect active;
-    int fields, luma, chroma; /* whether it has them; what is filtered */
+    int fields, luma, chroma; /* interlaced; filtered planes */
 } Whole;
 
 static const Whole wholes[] = {
@@ -272,7 +272,7 @@ static const Whole wholes[] = {
     {{1000, 562, 10, 6, 1, 1, 1}, {1000, 562, 10, 0, 1, 1, 1}, {16, 0, 984, 562}, 1, 0, 1},
 };
 
-/* What a frame is made of. */
+/* The content of a frame. */
 typedef struct Scene {
     Drawing in, past[WHOLE_PAST], out;
     CurveParams params;
@@ -362,7 +362,7 @@ static Drawing take_field(const Drawing *from, const Form *form, const LumeqRect
     return d;
 }
 
-/* Counts the samples that are not what one field, filtered by itself, has. */
+/* Counts the samples that differ from the field filtered by itself. */
 static int count_wrong(const Scene *s, const Whole *w, int field)
 {
     const int fields = w->fields ? 2 : 1;
@@ -422,7 +422,7 @@ static int count_wrong_bars(const Scene *s, const Whole *w)
     return wrong;
 }
 
-/* What is not filtered has the bits that it has where nothing is. */
+/* Unfiltered planes have the same bits as without the filter. */
 static void check_unfiltered(const Scene *s, const Whole *w)
 {
     Scene *plain = open_scene(w);
@@ -471,7 +471,7 @@ TEST(whole_frames)
 #define FILM_FRAMES 12
 #define FILM_SIZE (FILM_WIDTH * FILM_HEIGHT)
 
-/* Something dark that stands still, with noise. */
+/* A dark still picture with noise. */
 static void draw_film(uint8_t *luma, int frame)
 {
     CheckRandom random = {(uint64_t)frame + 1, 0};
@@ -545,9 +545,9 @@ TEST(through_the_library)
     CHECK(wanted > FILM_FRAMES / 2, "%d frames want the one before", wanted);
 }
 
-#define SCENE 7 /* of the frames; then comes another */
+#define SCENE 7 /* frames of the first scene */
 
-/* How far neighbouring frames of the film are apart, summed up, with so many frames before each. */
+/* Sum of differences of neighbouring frames with this many previous frames each. */
 static int64_t planned_apart(LumeqContext *context, LumeqCurve *const *curves,
                              uint8_t film[][FILM_SIZE], int most)
 {
@@ -567,8 +567,8 @@ static int64_t planned_apart(LumeqContext *context, LumeqCurve *const *curves,
     return apart;
 }
 
-/* A history that looks ahead wants as many frames as there are in the scene, up to three; each of
- * them takes some of the noise away. */
+/* With lookahead, a curve uses the previous frames of its scene, up to three; each of them removes
+ * some noise. */
 TEST(planned_looks_further)
 {
     static uint8_t film[FILM_FRAMES][FILM_SIZE];
@@ -583,7 +583,7 @@ TEST(planned_looks_further)
           "they open");
     for (int i = 0; i < FILM_FRAMES; i++) {
         draw_film(film[i], i);
-        for (int k = 0; k < FILM_SIZE / 2 && i >= SCENE; k++) /* what was below is lit now */
+        for (int k = 0; k < FILM_SIZE / 2 && i >= SCENE; k++) /* the lower half lights up */
             film[i][k] = (uint8_t)(film[i][k] + 30);
         const LumeqImage in = film_image(film[i]), before = film_image(film[i ? i - 1 : 0]);
         const LumeqMoment moment = {.size = sizeof(moment), .time = i * INT64_C(40000000)};
@@ -611,7 +611,7 @@ TEST(planned_looks_further)
         lumeq_curve_unref(&curves[i]);
 }
 
-/* What a history makes of an interlaced frame: by way of bytes, and looking ahead or not. */
+/* A history with an interlaced frame: packed, and with or without lookahead. */
 static void apply_interlaced(LumeqContext *context, int64_t lookahead, int interlaced,
                              const LumeqImage *in, uint8_t *out)
 {
@@ -638,7 +638,7 @@ static void apply_interlaced(LumeqContext *context, int64_t lookahead, int inter
           "%s", lumeq_last_error(NULL));
 }
 
-/* Two moments of a dark picture, one of them brighter, row by row. */
+/* Two fields of a dark picture, one of them brighter. */
 TEST(interlaced)
 {
     static uint8_t film[FILM_SIZE], live[2][FILM_SIZE], out[FILM_SIZE];
@@ -704,7 +704,7 @@ TEST(never_across_a_cut)
                                 .time = i * INT64_C(40000000),
                                 .previous = i && (i < 7 || with) ? &previous : NULL};
             draw_film(film[i % 2], i);
-            for (int k = 0; k < FILM_SIZE && i == 7; k++) /* a lit part, the rest as it was */
+            for (int k = 0; k < FILM_SIZE && i == 7; k++) /* a lit part, the rest unchanged */
                 film[1][k] = k < FILM_SIZE / 2 ? film[1][k] : (uint8_t)(film[1][k] + 120);
             CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
         }

@@ -1,6 +1,6 @@
 /*
- * Light by hand: brightness and gamma against what they are defined as, in long doubles, and what
- * becomes of them in each mode, live and planned.
+ * Manual brightness and gamma against their definition in long doubles, and in each mode, live and
+ * planned.
  */
 #include <math.h>
 
@@ -35,7 +35,7 @@ static CurveParams curve_of(const LumeqParams *params, int depth, int full)
     return lumeq_curve_params(params, &image, &clock);
 }
 
-/* As lumeq.h and the README define it, of shares of the range. */
+/* As defined in lumeq.h and the README, for shares of the range. */
 static long double lighten(long double x, double brightness, double gamma)
 {
     const long double a = 6 * fabsl((long double)brightness);
@@ -102,7 +102,7 @@ TEST(none)
     CHECK(!light_is_on(&p.light), "the reference knows none of it");
 }
 
-/* A node is never on the other side of its own code, and is what it was on this one. */
+/* A bounded node is on the right side of its code, and otherwise unchanged. */
 TEST(limits)
 {
     for (int depth = 8; depth <= 16; depth += 4) {
@@ -123,7 +123,7 @@ TEST(limits)
     }
 }
 
-/* What a negative brightness makes darker, the positive one makes as light as it was. */
+/* A positive brightness undoes the negative one. */
 TEST(back)
 {
     for (int b = 1; b <= 10; b++) {
@@ -164,7 +164,7 @@ static Told *ask(Told *told)
     return told;
 }
 
-/* The curve after some frames of a video that stands still. */
+/* The curve after some frames of a still video. */
 static void run_live(const LumeqParams *params, Content content, int frames, Told *told)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
@@ -179,7 +179,7 @@ static void run_live(const LumeqParams *params, Content content, int frames, Tol
     }
 }
 
-/* Its curve in the middle, by a history that looks ahead. */
+/* The curve in the middle of a still video, with lookahead. */
 static void run_planned(const LumeqParams *params, Content content, int frames, Told *told)
 {
     FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
@@ -215,12 +215,12 @@ static const struct {
     double brightness, gamma;
 } lights[] = {{0, 1.3}, {0.4, 1}, {-0.3, 0.6}, {1, 10}};
 
-/* The curve is the light by itself. */
+/* The curve is only brightness and gamma. */
 static void check_alone(const LumeqParams *params, Content content, int planned, const char *what)
 {
     static Told told;
     const CurveParams p = curve_of(params, 8, 0);
-    /* Tiles have 8 fraction bits, and so has the rule, which magnifies what it has rounded. */
+    /* Tiles have 8 fraction bits, and so has the lift rule, which amplifies the rounding. */
     const int fine = params->mode == LUMEQ_MODE_CLAHE || (params->lift && planned) ? 1024 : 0;
     run(params, content, planned, &told);
     for (int i = 16; i <= 235; i++)
@@ -255,8 +255,8 @@ TEST(alone)
             }
 }
 
-/* With nothing that adapts and all the strength: without a light, and with that one, whose
- * parameters are the answer. */
+/* Without adaptation and at full strength: once without and once with this light, whose parameters
+ * are returned. */
 static LumeqParams run_literal(LumeqMode mode, int light, int planned, Told *without, Told *with)
 {
     LumeqParams params = lit(mode, 0, 1);
@@ -269,7 +269,7 @@ static LumeqParams run_literal(LumeqMode mode, int light, int planned, Told *wit
     return params;
 }
 
-/* The strength blends the light with what equalization is without it. */
+/* The strength blends the light with the equalization without it. */
 TEST(literal)
 {
     static Told told, full;
@@ -288,7 +288,7 @@ TEST(literal)
         }
 }
 
-/* Behind the line. */
+/* After the line. */
 TEST(stretched)
 {
     static Told told, plain;
@@ -304,8 +304,8 @@ TEST(stretched)
         }
 }
 
-/* On top of the rule: a dark picture is lifted as far as without it, and gets lighter, or darker,
- * than that. Live it is decided on as in a plan. */
+/* On top of the rule: a dark picture is lifted as far as without it, and then gets lighter or
+ * darker. Live and planned decide alike. */
 TEST(lifted)
 {
     static Told told, plain, planned;
@@ -331,7 +331,7 @@ TEST(lifted)
     }
 }
 
-/* One frame more of a video that stands still. */
+/* One more frame of a still video. */
 static void one_more(LumeqEqualizer *eq, int number, Told *told)
 {
     LumeqFrame frame = {.size = sizeof(frame), .in = draw(DARK), .time = number * STEP};
@@ -350,8 +350,8 @@ static int same_curve(const Told *a, const Told *b)
     return most <= 1 << 10;
 }
 
-/* What a person changes is seen in the very next frame, as if it had been so all along; also in
- * that one once more, after it was taken back, whatever else is changed with it. */
+/* A changed parameter takes full effect in the next frame; also after that frame was rewound,
+ * whatever else changes with it. */
 TEST(at_once)
 {
     static Told told, expected, usual;

@@ -1,6 +1,6 @@
 /*
- * What the defaults do to the look of made-up films: dull pictures gain, good ones stay as they
- * are, and nothing flickers, trails or jumps.
+ * The look of the defaults on synthetic films: dull pictures gain, good ones stay the same, and
+ * nothing flickers, trails or jumps.
  */
 #include <math.h>
 
@@ -14,14 +14,14 @@
 
 static const LumeqParams defaults = DEFAULT_PARAMS;
 
-/* Of the curves of these pictures, none of which is to be lifted much. */
+/* Maximum slope for these pictures, which need little lift. */
 #define STEEPEST 5
 
 typedef enum Shape {
-    BELL,      /* of one mean */
-    TWO_BUMPS, /* two bells as far apart as to make up the deviation */
-    SLOPE,     /* all codes alike from end to end */
-    LAMP,      /* a bell, and a twentieth of the picture as light as can be */
+    BELL,      /* one bell */
+    TWO_BUMPS, /* two bells, spaced to give the deviation */
+    SLOPE,     /* all codes equally frequent */
+    LAMP,      /* a bell, and a twentieth of the picture white */
 } Shape;
 
 /* A still picture of 8 bits by its mean and standard deviation, with grain that moves. */
@@ -40,7 +40,7 @@ static double bell(uint64_t seed, uint64_t index)
     return sum * 1.7320508; /* four of a deviation of 1 / sqrt(12) each */
 }
 
-/* The same for all scenes: to make it for each frame would be half of the test. */
+/* The same for all scenes: computing it for each frame would take half of the test. */
 static double own_of(int i)
 {
     static double all[PIXELS];
@@ -118,7 +118,7 @@ static double deviation_of(const CheckRect *rect)
     return sqrt(fmax(squares - sum * sum, 0));
 }
 
-/* Mean over codes of how far two curves are apart, in codes. */
+/* Mean difference of two curves over codes, in codes. */
 static double curves_apart(const uint32_t *a, const uint32_t *b)
 {
     double sum = 0;
@@ -143,8 +143,8 @@ static const Scene dull[] = {
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Each with the lift and without. With it a bright picture in which nothing is dark is taken for
- * hazy, and made darker. */
+/* Each with and without lift. The lift takes a bright picture without dark parts for hazy, and
+ * darkens it. */
 BACKEND_TEST(good_pictures_stay)
 {
     for (int n = 0; n < 2 * COUNT(good); n++) {
@@ -164,7 +164,7 @@ BACKEND_TEST(good_pictures_stay)
     }
 }
 
-/* The lift goes less far where it is light enough: what it would gain there is blocks and noise. */
+/* The lift is smaller in lighter pictures: there it would only gain blocks and noise. */
 BACKEND_TEST(dull_pictures_gain)
 {
     for (int n = 0; n < 2 * COUNT(dull); n++) {
@@ -182,7 +182,7 @@ BACKEND_TEST(dull_pictures_gain)
     }
 }
 
-/* What is more than a code away from black or white, which is as near as rounding brings it. */
+/* Samples more than a code away from black or white, the nearest that rounding goes. */
 static void check_not_clipped(LumeqBackendId id, const Scene *scene, int number)
 {
     FREED_BY(film_close) Film f = film_open(id);
@@ -234,7 +234,7 @@ BACKEND_TEST(noise_gain_is_limited)
     }
 }
 
-/* A still picture with grain: mean over frames of how much more the light changes than it did. */
+/* A still picture with grain: mean increase of the light's changes over frames. */
 BACKEND_TEST(grain_does_not_flicker)
 {
     static const Scene scenes[] = {{BELL, 110, 12, 2},  {BELL, 45, 8, 3},
@@ -253,7 +253,7 @@ BACKEND_TEST(grain_does_not_flicker)
     }
 }
 
-/* From the second frame of the new scene on the curve is what it is a while later. */
+/* From the second frame of the new scene on, the curve is the final one. */
 static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
 {
     uint32_t curve[256];
@@ -296,8 +296,7 @@ BACKEND_TEST(small_cuts_settle)
 static const Scene flashed[] = {
     {BELL, 100, 14, 0}, {BELL, 60, 10, 0}, {SLOPE, 110, 24, 0}, {BELL, 110, 30, 0}};
 
-/* One frame that much lighter; two frames later the light is where it was, to within `most` codes.
- */
+/* One lighter frame; two frames later the light is back, to within `most` codes. */
 static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, double most)
 {
     Scene flash = *scene;
@@ -315,7 +314,7 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
           scene->mean, lighter, apart, f.stats.told.mean_out - before);
 }
 
-/* From 15 codes on: on a wide histogram less is no change of the scene. */
+/* From 15 codes on: on a wide histogram a smaller change is not a change of scene. */
 BACKEND_TEST(flash_leaves_no_trail)
 {
     static const double flashes[] = {15, 17, 20, 25, 26, 27, 30, 50, 80, 110};
@@ -323,8 +322,8 @@ BACKEND_TEST(flash_leaves_no_trail)
         check_flash(id, &flashed[i / COUNT(flashes)], flashes[i % COUNT(flashes)], 0.5);
 }
 
-/* Below that it is smoothed like any change: no more is left than the frame's share of it, through
- * the steepest slope there may be. */
+/* A smaller flash is smoothed like any change: at most its share remains, times the steepest slope.
+ */
 BACKEND_TEST(flicker_is_smoothed)
 {
     const double share = 1 - exp(-0.04 / defaults.smooth);
@@ -333,7 +332,7 @@ BACKEND_TEST(flicker_is_smoothed)
             check_flash(id, &flashed[i], lighter, share * STEEPEST * lighter);
 }
 
-/* The upper part of the picture, `percent` of it, becomes light; answers the mean of the rest. */
+/* Lights up the upper `percent` of the picture; returns the mean of the rest. */
 static double light_up(Film *f, const Scene *scene, int percent, int on)
 {
     const int rows = HEIGHT * percent / 100;
@@ -404,8 +403,8 @@ BACKEND_TEST(a_cut_every_frame)
 
 enum { FADE = 25, BLACK = 12 };
 
-/* The next frame of a fade down or up: light only ever goes that way, and never by more than the
- * curve's steepest slope and a code or so. */
+/* The next frame of a fade down or up: light is monotone, and its steps are limited by the curve's
+ * steepest slope plus about a code. */
 static void check_fade(Film *f, const Scene *scene, double light, int down)
 {
     const double most = STEEPEST;
@@ -428,7 +427,7 @@ BACKEND_TEST(fades_are_smooth)
                                    {SLOPE, 110, 20, 0}, {TWO_BUMPS, 120, 40, 0}};
     for (int i = 0; i < 2 * COUNT(scenes); i++) {
         const Scene *scene = &scenes[i / 2];
-        const int from_start = i % 2; /* black is what the film begins with */
+        const int from_start = i % 2; /* the film begins with black */
         FREED_BY(film_close) Film f = film_open(id);
         film_next(&f, scene, !from_start);
         for (int n = FADE - 1; n >= 0 && !from_start; n--)

@@ -1,6 +1,6 @@
 /*
- * The part of the picture that is metered. What a picture that is only that part would be told and
- * given is the oracle: counted by hand, and by the library without a meter.
+ * The metered region. The expected results are those of a picture that consists only of the region:
+ * counted by hand, and by the library without a meter.
  */
 #include "../check.h"
 #include "lumeq/lumeq.h"
@@ -15,8 +15,8 @@ typedef struct Picture {
     int depth;
 } Picture;
 
-/* Dark on the left, light on the right, with what differs from frame to frame; `bars`: black rows
- * above and below. */
+/* Dark on the left, light on the right, with changes from frame to frame; `bars`: black rows above
+ * and below. */
 static void draw(Picture *p, int depth, int frame, int bars)
 {
     CheckRandom random = {(uint64_t)frame + 1, 0};
@@ -89,7 +89,7 @@ static LumeqEqualizer *open_with(const LumeqParams *params)
 
 static const LumeqRect everything = {0, 0, WIDTH, HEIGHT};
 
-/* The curve of the part is that of a picture which is no more than the part. */
+/* The curve of the region equals that of a picture of the region alone. */
 static void check_part(LumeqRect meter, LumeqRect part, int depth)
 {
     static Picture picture;
@@ -129,8 +129,8 @@ TEST(parts)
         {{90, 0, 71, 90}, {90, 0, 71, 90}},
         {{17, 89, 1, 1}, {17, 89, 1, 1}},
         {{160, 1, 1, 88}, {160, 1, 1, 88}},
-        {{100, 60, 1000, 1000}, {100, 60, 61, 32}}, /* as much of it as there is */
-        {{161, 0, 20, 20}, {0, 0, WIDTH, HEIGHT}},  /* nothing of it */
+        {{100, 60, 1000, 1000}, {100, 60, 61, 32}}, /* clipped to the picture */
+        {{161, 0, 20, 20}, {0, 0, WIDTH, HEIGHT}},  /* outside the picture */
         {{0, 92, 2000, 20}, {0, 0, WIDTH, HEIGHT}},
         {{0, 0, -1, -1}, {40, 23, 81, 46}}, /* the middle */
     };
@@ -139,7 +139,7 @@ TEST(parts)
             check_part(cases[i].meter, cases[i].part, depth);
 }
 
-/* Bars within the part are left out of it, and no others. */
+/* Only bars within the region are excluded from it. */
 TEST(bars_within)
 {
     static Picture picture;
@@ -169,7 +169,7 @@ TEST(bars_within)
     }
 }
 
-/* Measures say what they are of, also as bytes, and give the curves of the live way. */
+/* Measures know their region, also when packed, and give the curves of the live way. */
 TEST(step_by_step)
 {
     static Picture picture;
@@ -213,7 +213,7 @@ TEST(step_by_step)
     lumeq_history_destroy(&other);
 }
 
-/* With a lookahead the part is looked at, too, and a state that was saved keeps to it. */
+/* The lookahead uses the region as well, and so does a saved state. */
 TEST(planned)
 {
     static Picture picture;

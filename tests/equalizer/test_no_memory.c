@@ -1,6 +1,6 @@
 /*
- * What happens when the CPU has no memory for a frame: it is refused, or redone another time.
- * The CPU of this program is a made-up one, too, which marks the frames that it writes.
+ * A CPU without memory for a frame: the frame is refused, or redone later. The CPU backend of this
+ * program is a fake as well, which marks the frames that it writes.
  */
 #include "fake_gpu.h"
 
@@ -85,7 +85,7 @@ static LumeqEqualizer *open_on(LumeqBackendId id)
     return eq;
 }
 
-/* A CPU that was there first takes nobody's place. */
+/* A CPU that was chosen first replaces no GPU. */
 TEST(a_frame_is_refused)
 {
     static uint8_t in[SIDE * SIDE], out[SIDE * SIDE];
@@ -102,7 +102,7 @@ TEST(a_frame_is_refused)
     CHECK(out[0] == MARK, "it is not written");
 }
 
-/* Frames that a lost GPU had are kept until the CPU has memory for them. */
+/* The frames of a lost GPU are kept until the CPU has memory for them. */
 TEST(frames_wait_for_memory)
 {
     static uint8_t in[SIDE * SIDE], out[2][SIDE * SIDE];

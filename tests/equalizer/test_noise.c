@@ -1,6 +1,6 @@
 /*
- * The noise of a picture: sums of blocks by every variant of the kernels, what the counts say, and
- * the whole of it through the library. Noise of a known deviation is the oracle from outside.
+ * The noise of a picture: sums of blocks by every variant of the kernels, the evaluation of counts,
+ * and the whole through the library. Noise of a known deviation is the independent reference.
  */
 #include "layouts.h"
 #include "variants.h"
@@ -101,7 +101,7 @@ TEST(rows)
 
 TEST(blocks_by_hand)
 {
-    /* Mean codes of a block and how far its samples are apart, times 256. */
+    /* Mean codes of a block, and the difference of its samples, times 256. */
     static const struct {
         uint32_t now, before, apart, level, bin;
         int still;
@@ -116,7 +116,7 @@ TEST(blocks_by_hand)
         {255 * 256, 255 * 256, 65280, 15, 31, 1},
         {40 * 256, 40 * 256 + 38, 0, 9, 0, 1}, /* 0.15 codes */
         {40 * 256, 40 * 256 + 39, 0, 9, 0, 0},
-        {40 * 256, 40 * 256 + 388, 1000, 9, 24, 1}, /* and 0.35 of what is apart */
+        {40 * 256, 40 * 256 + 388, 1000, 9, 24, 1}, /* and 0.35 of the difference */
         {40 * 256, 40 * 256 + 389, 1000, 9, 24, 0},
     };
     for (int i = 0; i < COUNT(all); i++)
@@ -139,7 +139,7 @@ TEST(blocks_by_hand)
     }
 }
 
-/* The first quarter of the blocks that stand still, in the darker half of all. */
+/* The first quarter of the still blocks in the darker half. */
 TEST(quartiles_by_hand)
 {
     NoiseProfile p = {.blocks = {[0] = 2, [3] = 20, [5] = 10, [9] = 10, [12] = 40}};
@@ -179,7 +179,7 @@ static double gaussian(uint64_t seed, uint64_t at)
     return sum;
 }
 
-/* A dark picture with noise of so many codes of 8 bits, brighter by `light` of them. */
+/* A dark picture with this noise, in codes of 8 bits, lighter by `light` codes. */
 CHECK_NOT_INSTRUMENTED static void draw(const LumeqImage *image, double noise, int light,
                                         uint64_t seed)
 {
@@ -199,7 +199,7 @@ static LumeqImage gray_image(int depth, int shift)
     return image;
 }
 
-/* What is told of `in` after `before`, which may be NULL; the same both ways. */
+/* The reported noise of `in` after `before`, which may be NULL; the same live and step by step. */
 static double told(const LumeqImage *in, const LumeqImage *before)
 {
     LumeqEqualizer *eq = must_open(backend, 2);
@@ -284,7 +284,7 @@ TEST(nothing_to_tell)
     for_each_backend(nothing_to_tell_on);
 }
 
-/* A frame that is taken back and comes again has the noise that it had. */
+/* A frame that is rewound and submitted again has the same noise. */
 static void rewound_on(LumeqBackendId id)
 {
     enum { FRAMES = 6 };

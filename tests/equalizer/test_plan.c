@@ -1,5 +1,5 @@
-/* The history with lookahead, on made-up films: what it makes of cuts, fades, bars and light, and
- * that it is the same however it is fed, saved and restored. */
+/* The history with lookahead on synthetic films: cuts, fades, bars and light, and that the result
+ * does not depend on how it is fed, saved and restored. */
 #include <math.h>
 
 #include "../check.h"
@@ -10,8 +10,8 @@
 #define STEP (SECOND / 25)
 #define MOST_FRAMES 400
 
-/* What the library asks for memory; the linker puts these before the C library's. */
-static int allocations_left = -1; /* until there is none; -1: there is always some */
+/* Allocation functions that the linker puts before the C library's. */
+static int allocations_left = -1; /* allocations before failure; -1: never fail */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -40,7 +40,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return is_allowed() ? __real_aligned_alloc(alignment, size) : NULL;
 }
 
-/* A code of 8 bits at a place of a frame. */
+/* The 8-bit code at a place of a frame. */
 typedef int (*Draw)(int frame, int x, int y);
 
 typedef struct Film {
@@ -48,16 +48,16 @@ typedef struct Film {
     int frames, width, height, depth;
     LumeqRange range;
     int64_t step;
-    int first;    /* the frame that it begins with */
-    int backward; /* the last one comes first */
-    int cut_off;  /* not 0: a discontinuity there */
+    int first;    /* first frame */
+    int backward; /* in reverse order */
+    int cut_off;  /* not 0: a discontinuity at this frame */
 } Film;
 
-/* What became of it. */
+/* The results of a film. */
 typedef struct Run {
-    int frames, held; /* the most that were put and not got */
+    int frames, held; /* maximum number of measures put without a curve */
     LumeqCurve *curve[MOST_FRAMES];
-    LumeqFrameStats *stats; /* of each, with its curve */
+    LumeqFrameStats *stats; /* one per frame, with its curve */
     uint32_t *curves;
 } Run;
 
@@ -71,7 +71,7 @@ static void must(int ok, const char *what)
     }
 }
 
-/* Its strength by how much a picture needs, and no lift. */
+/* Adaptive strength, without lift. */
 static LumeqParams literal(void)
 {
     LumeqParams params = {.size = sizeof(params)};
@@ -160,7 +160,7 @@ static void take(Run *run, LumeqCurve *curve)
     must(lumeq_curve_stats(curve, stats) == 0, "statistics");
 }
 
-/* Puts frames from *n on until a curve comes, and gets it; END as the history says it. */
+/* Puts frames from *n on until a curve is ready, and returns it, or END. */
 static int next_curve(LumeqHistory *h, const Film *f, const LumeqParams *params, int *n,
                       LumeqCurve **curve)
 {
@@ -236,7 +236,7 @@ static double on_curve(const LumeqFrameStats *stats, int code)
     return stats->curve[code] / 65536.0;
 }
 
-/* Mean over frames, cuts left out, of the change of brightness that the picture does not have. */
+/* Mean change of brightness beyond the picture's own, over frames without cuts. */
 static double excess_flicker(const Run *run)
 {
     double sum = 0;
@@ -294,7 +294,7 @@ static int scene_b(int frame, int x, int y)
     return 110 + 4 * texture(2, x + frame / 3, y) + grain(frame, x, y);
 }
 
-/* The histogram of scene_a, in other places. */
+/* A mirrored scene_a: the same histogram. */
 static int mirrored(int frame, int x, int y)
 {
     return scene_a(frame, 95 - x, 53 - y);
@@ -312,7 +312,7 @@ static int a_then_mirrored(int frame, int x, int y)
     return frame < CUT ? scene_a(frame, x, y) : mirrored(frame, x, y);
 }
 
-/* A fast pan of which each picture is shown twice, and one that is drawn thrice. */
+/* A fast pan that shows each picture twice, and one picture three times. */
 static int pan_on_twos(int frame, int x, int y)
 {
     return 80 + 3 * texture(1, x + frame / 2 * 12, y);
@@ -329,14 +329,14 @@ static int montage(int frame, int x, int y)
     return 60 + frame / 5 % 7 * 10 + 3 * texture((uint64_t)(frame / 5), x + frame, y);
 }
 
-/* Of one frame, and of two. */
+/* Flashes of one frame and of two. */
 static int flashes(int frame, int x, int y)
 {
     const int flash = frame == 40 || frame == 70 || frame == 71;
     return scene_a(frame, x, y) + (flash ? 90 : 0);
 }
 
-/* Black, a fade of 24 frames to a dull still picture, and that. */
+/* Black, then a fade of 24 frames to a dull still picture. */
 #define FADE_START 6
 #define FADE_FRAMES 24
 
@@ -351,13 +351,13 @@ static int fade_in(int frame, int x, int y)
     return faded(still(0, x, y), part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part);
 }
 
-/* The end of a film, the last frame of which is not quite black. */
+/* The end of a film, whose last frame is not quite black. */
 static int fade_out(int frame, int x, int y)
 {
     return faded(still(0, x, y), frame < 60 ? FADE_FRAMES : 60 + FADE_FRAMES - 1 - frame);
 }
 
-/* Light that wavers by half a percent or so, as a candle's; and then goes out. */
+/* Light that wavers by about half a percent, like a candle, and then goes out. */
 static int waver(int frame, int x, int y)
 {
     const int gain = 1000 + (int)(check_hash(6, (uint64_t)frame) % 15) - 7;
@@ -371,13 +371,13 @@ static int waver_then_fade(int frame, int x, int y)
     return faded(waver(frame, x, y), part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part);
 }
 
-/* A fade that has begun. */
+/* A film that begins inside a fade. */
 static int a_then_fade_in(int frame, int x, int y)
 {
     return frame < CUT ? scene_a(frame, x, y) : fade_in(frame - CUT + FADE_START + 2, x, y);
 }
 
-/* A scene, to black, and another one. */
+/* A scene, a fade to black, and another scene. */
 #define OUT_START 50
 #define IN_START (OUT_START + FADE_FRAMES + 8)
 
@@ -391,7 +391,7 @@ static int over_black(int frame, int x, int y)
     return faded(100 + 3 * texture(2, x, y), part > FADE_FRAMES ? FADE_FRAMES : part);
 }
 
-/* The same, and the light begins and ends slowly: parts of FADE_FRAMES cubed. */
+/* The same with eased fades: parts of FADE_FRAMES cubed. */
 static int eased_part(int frame)
 {
     const int n = frame < IN_START ? OUT_START + FADE_FRAMES - frame : frame - IN_START;
@@ -411,7 +411,7 @@ static int eased_over_black(int frame, int x, int y)
     return eased(code, eased_part(frame));
 }
 
-/* Light that goes out so slowly that a short lookahead does not see where to. */
+/* Light that fades out so slowly that a short lookahead does not see the end. */
 #define DUSK 240
 
 static int dusk(int frame, int x, int y)
@@ -465,7 +465,7 @@ static int pumping_hard(int frame, int x, int y)
     return pumping_by(frame, x, y, 300);
 }
 
-/* The same under a sky that is as light as can be whatever the light is. */
+/* The same under a sky that stays white. */
 static int pumping_under_sky(int frame, int x, int y)
 {
     return y < 36 ? 235 : pumping(frame, x, y);
@@ -489,7 +489,7 @@ static void check_one_cut(const Run *run)
               run->stats[i].scene_cut);
 }
 
-/* The shots' curves are those that each has alone. */
+/* Each shot has the same curves as it has alone. */
 static void check_alone(const Run *run, Draw draw, int from, int frames)
 {
     Film alone = film(draw, frames);
@@ -538,7 +538,7 @@ TEST(flash)
     free_run(&run);
 }
 
-/* Without any smoothing there is nothing around it that it could take. */
+/* Without smoothing, no neighbouring curve replaces its own. */
 TEST(flash_alone)
 {
     LumeqParams params = usual();
@@ -577,7 +577,7 @@ TEST(scene_cut_off)
 }
 
 #define SHOT 70                   /* frames of each scene */
-#define DARK (SHOT + FADE_FRAMES) /* it is black from here on */
+#define DARK (SHOT + FADE_FRAMES) /* black from here on */
 #define NEXT (DARK + 6)           /* the other scene comes up */
 #define LONG_FILM (NEXT + FADE_FRAMES + SHOT)
 
@@ -587,7 +587,7 @@ static int bright(int frame, int x, int y)
     return 128 + 14 * texture(3, x, y);
 }
 
-/* A scene, black, and another one; `first` and `second`: in whole. */
+/* A scene, black, and another scene; `first` and `second`: their lengths. */
 static int two_scenes(int frame, int first, int second)
 {
     if (frame < DARK)
@@ -606,7 +606,7 @@ static int bright_then_dull(int frame, int x, int y)
     return two_scenes(frame, bright(0, x, y), still(0, x, y));
 }
 
-/* What a scene needs does not depend on the one behind the black, however far is looked ahead. */
+/* The need of a scene does not depend on the scene after the black, with any lookahead. */
 TEST(scenes_between_fades)
 {
     const LumeqParams params = usual();
@@ -634,7 +634,7 @@ TEST(scenes_between_fades)
     }
 }
 
-/* Each frame of the fade is what the plateau becomes, faded alike. `part` of FADE_FRAMES. */
+/* Each frame of the fade is the plateau's output, faded alike. `part` of FADE_FRAMES. */
 static void check_faded(const Run *run, int frame, int plateau, int part)
 {
     for (int code = 50; code <= 110; code += 10) {
@@ -664,9 +664,9 @@ TEST(fade_in)
               run->stats[i].mean_out);
 }
 
-/* With light by hand, in the shares `strength` of the rule or of equalization (-1: the rule's). A
- * fade is then what the plateau becomes, too, faded alike; or the share of it that is no curve of
- * the picture's is the light of each frame as it is. */
+/* With manual brightness or gamma, and the share `strength` of equalization (-1: the lift rule's).
+ * A fade is then the plateau's output, faded alike, or the share that does not belong to the curve
+ * is each frame's own light. */
 static void check_lit_fade(double brightness, double gamma, double strength)
 {
     LumeqParams params = usual(), light = usual(), alone;
@@ -807,7 +807,7 @@ TEST(constant)
     }
 }
 
-/* Backward in, backward out: the curve is centred in time. */
+/* A reversed film gives reversed curves: they are centred in time. */
 TEST(centred)
 {
     const LumeqParams params = literal();
@@ -839,7 +839,7 @@ TEST(passing_object)
     free_run(&run);
 }
 
-/* What is decided is that of the scene: it moves by next to nothing. */
+/* The decision belongs to the scene: it hardly moves. */
 TEST(lift_of_a_scene)
 {
     const LumeqParams params = usual();
@@ -881,7 +881,7 @@ TEST(deflicker)
         free_run(&with);
         params.deflicker = 0.5;
         with = run_film(&f, &params, LOOKAHEAD);
-        /* A lifted curve has evened out about half of it already. */
+        /* A lifted curve already evens out about half of it. */
         const double most = mode == LUMEQ_MODE_GLOBAL ? 1.05 : 0.7;
         CHECK(unsteadiness(with, 1) < most * unsteadiness(without, 1) &&
                   unsteadiness(with, 1) > 0.3 * unsteadiness(without, 1),
@@ -903,7 +903,7 @@ TEST(light_is_not_amplified)
           unsteadiness(lifted, 1), unsteadiness(lifted, 0));
 }
 
-/* What is clipped does not tell how the light changes. */
+/* Clipped areas do not count as changes of light. */
 TEST(deflicker_under_sky)
 {
     LumeqParams params = usual();
@@ -916,7 +916,7 @@ TEST(deflicker_under_sky)
           unsteadiness(with, 1), unsteadiness(without, 1));
 }
 
-/* Light that is raised by more than there is room for below white. */
+/* Light that is raised beyond white. */
 TEST(deflicker_much)
 {
     LumeqParams params = usual();
@@ -992,7 +992,7 @@ TEST(discontinuity)
     free_run(&run);
 }
 
-/* However short frames say they are, and whatever their times. */
+/* Any durations and times. */
 TEST(bounds)
 {
     const LumeqParams params = usual();
@@ -1037,7 +1037,7 @@ static LumeqParams any_params(CheckRandom *random)
     return params;
 }
 
-/* Unpacking refuses curves that fall or leave the range. */
+/* Unpacking refuses curves that are not monotone or leave the range. */
 static void check_curve(const LumeqCurve *curve, const LumeqFrameStats *stats, int n)
 {
     size_t size;
@@ -1102,7 +1102,7 @@ static void replace(LumeqHistory **h, const LumeqParams *params, int64_t lookahe
     free(bytes);
 }
 
-/* Saved and loaded now and then, it goes on as if it had not been. */
+/* Saving and loading at any time changes nothing. */
 TEST(save)
 {
     for (int round = 0; round < check_rounds(10); round++) {
@@ -1125,8 +1125,7 @@ TEST(save)
     }
 }
 
-/* In the dark there is nothing that needs anything: what was before counts for less and less, and
- * the curves stay as they are. */
+/* In the dark nothing needs strength: the past loses weight, and the curves stay the same. */
 TEST(long_dark)
 {
     const LumeqParams params = literal();
@@ -1171,12 +1170,13 @@ static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
     for (int i = 1 + check_below(random, 3); i > 0; i--) {
         const size_t at = 8 + (size_t)check_below(random, (int)size - 12);
         const uint8_t other = (uint8_t)check_below(random, 256);
-        bytes[at] = check_below(random, 2) ? other : bytes[at] & other; /* less is often right */
+        bytes[at] = check_below(random, 2) ? other : bytes[at] & other; /* a smaller value is
+                                                                         * often valid */
     }
     seal(bytes, size);
 }
 
-/* Whatever is loaded, curves are curves, and it is as it was where it is not. */
+/* Whatever is loaded, curves are valid, and a refused load changes nothing. */
 TEST(forged)
 {
     int loaded = 0, refused = 0;
@@ -1225,8 +1225,7 @@ static int64_t number_at(const uint8_t *bytes)
     return (int64_t)number;
 }
 
-/* A fade that leads to where it is already: of its frames the numbers, durations and plateaus stand
- * in a row. */
+/* A fade that leads to itself: its frames' numbers, durations and plateaus are adjacent. */
 TEST(forged_fade)
 {
     const LumeqParams params = usual();
@@ -1258,7 +1257,7 @@ TEST(forged_fade)
     free(bytes);
 }
 
-/* Each call is refused for want of memory until it has enough; then all is as ever. */
+/* Each call fails without memory, then succeeds; the results are the same. */
 static int put_in_need(LumeqHistory *h, const Film *f, const LumeqParams *params, int n)
 {
     LumeqMeasure *m = measure(f, params, n);

@@ -1,6 +1,6 @@
 /*
- * The textbook mode against OpenCV's equalizeHist, bit for bit: its answers for the pictures of
- * pictures.h were stored in opencv_oracle.h, and a few were worked out by hand.
+ * The reference against OpenCV's equalizeHist, bit for bit: the expected output for the pictures of
+ * pictures.h is stored in opencv_oracle.h; a few results were computed by hand.
  */
 #include "lumeq/lumeq.h"
 
@@ -19,8 +19,7 @@ static void fill_table(int16_t *table, const CheckRect *in, const CheckRect *out
             table[check_row(in, y)[x]] = check_row(out, y)[x];
 }
 
-/* For a code that the picture does not have, the sum over the bins below is that of the next code
- * below. */
+/* For a code that the picture lacks, the sum over lower bins is that of the next lower code. */
 static int expected_code(const int16_t *table, int code)
 {
     int first = 0;
@@ -29,7 +28,7 @@ static int expected_code(const int16_t *table, int code)
     int last = 255;
     while (table[last] < 0)
         last--;
-    if (first == last) /* one code everywhere: it stays, and the curve is as flat as the picture */
+    if (first == last) /* one code everywhere: unchanged, and the curve is flat as well */
         return first;
     while (code > first && table[code] < 0)
         code--;
@@ -95,7 +94,7 @@ BACKEND_TEST(by_hand)
     }
 }
 
-/* What is not of the textbook changes nothing. */
+/* Settings that OpenCV lacks change nothing. */
 BACKEND_TEST(settings_are_ignored)
 {
     static const LumeqParams settings[] = {

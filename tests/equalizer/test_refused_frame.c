@@ -1,5 +1,5 @@
-/* A frame that is refused for want of memory, when it has been measured already, leaves nothing
- * behind: neither in the curve nor in what is known of the bars. */
+/* A frame that is refused after it was measured, because memory runs out, leaves no trace in the
+ * curve or the bars. */
 #include "../check.h"
 #include "../default_params.h"
 #include "all_stats.h"
@@ -10,7 +10,7 @@
 #define LUMA (WIDTH * HEIGHT)
 #define SIZE (LUMA * 3 / 2)
 #define FRAMES 40
-#define FULL 10 /* frames without bars, before those with bars, which are not believed at once */
+#define FULL 10 /* frames without bars, before those with bars that are not confirmed yet */
 
 static int no_memory;
 
@@ -51,7 +51,7 @@ static void paint(uint8_t *memory, int n, int bar)
                 (uint8_t)(y < bar || y >= HEIGHT - bar ? 16 : 60 + n + (x * 7 + y * 3) % 60);
 }
 
-/* Has no bars, and another picture. */
+/* Submits a frame without bars and with another picture. */
 static void refuse(LumeqEqualizer *eq, int n)
 {
     static uint8_t in[SIZE], out[SIZE];
@@ -76,7 +76,7 @@ static void play(Film *film, LumeqMode mode, int refusing)
     LumeqParams params = DEFAULT_PARAMS;
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     params.mode = mode;
-    params.lift = 0; /* what is lifted needs no such memory */
+    params.lift = 0; /* the filter needs no such memory */
     params.tiles_x = params.tiles_y = 2;
     if (!CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create"))
         return;

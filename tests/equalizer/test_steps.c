@@ -1,7 +1,7 @@
 /*
- * Measure, history and apply give the bits and the statistics of the live equalizer: whatever the
- * order in which frames are measured and equalized, the threads and contexts that do it, and the
- * layouts of what is written; and measures, curves and the history may have been bytes on the way.
+ * Measure, history and apply give the bits and statistics of the live equalizer: for any order of
+ * frames, any threads, contexts and output layouts, and also if measures, curves and the history
+ * were packed in between.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,15 +16,15 @@
 #define THREADS 3
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* What a film is made of, and how it is equalized. */
+/* A film and its parameters. */
 typedef struct Film {
     int width, height, depth, shift, chroma_x, chroma_y;
     Layout layout;
     LumeqRange range;
     LumeqParams params;
     int64_t frame_time;
-    int numbered;        /* frames say which they are */
-    int out_shift;       /* of other layouts that are written */
+    int numbered;        /* frames have numbers */
+    int out_shift;       /* of other output layouts */
     Layout other_layout; /* another one with as many components */
     uint64_t seed;
 } Film;
@@ -42,8 +42,8 @@ static LumeqImage image_of(const Film *f, Layout layout, int shift)
     return image;
 }
 
-/* Frames are: one scene, which fades out from the fourth on; another one after a cut; a third one
- * between bars, which go again. */
+/* The film: a scene that fades out from its fourth frame on, another one after a cut, and a third
+ * one with bars that disappear again. */
 static int brightness(int n)
 {
     return n < 4 ? 256 : n < 8 ? 256 - 50 * (n - 3) : 256;
@@ -74,9 +74,9 @@ CHECK_NOT_INSTRUMENTED static void draw(const Film *f, const LumeqImage *image, 
                 code = black + (code - black) * brightness(n) / 256;
                 if (!c && is_bar(f, n, y))
                     code = black;
-                if (code > codes - 1 || (!c && r == 7)) /* beyond black and white, too */
+                if (code > codes - 1 || (!c && r == 7)) /* also beyond black and white */
                     code = codes - 1;
-                if (c == 2) /* not to be mistaken for the other chroma */
+                if (c == 2) /* distinguishable from the other chroma */
                     code = codes - 1 - code;
                 layout_put(image, c, x, y, (int)code);
             }
@@ -87,7 +87,7 @@ static int64_t time_of(const Film *f, int n)
     return n % 7 == 5 ? LUMEQ_NO_TIME : 100 + n * f->frame_time;
 }
 
-/* All frames of a film: what goes in, and what the live equalizer makes of it. */
+/* All frames of a film: the input, and the live equalizer's output. */
 typedef struct Frames {
     LumeqImage in[FRAMES], out[FRAMES];
     FrameStats stats[FRAMES];
@@ -102,13 +102,13 @@ static void must(int ret, const char *what, const char *text)
     }
 }
 
-/* The frame that number n is compared with: after a seek there is none. */
+/* The noise reference of frame n; NULL after a seek. */
 static const LumeqImage *before(const Film *f, const LumeqImage *in, int n)
 {
     return n && !is_seek(f, n) ? &in[n - 1] : NULL;
 }
 
-/* Of a film, all frames or some. */
+/* All frames of a film are interlaced, or some. */
 static int is_interlaced(const Film *f, int n)
 {
     return f->seed % 3 == 0 && check_hash(f->seed, 500 + (uint64_t)n) % 4 != 0;
@@ -150,7 +150,7 @@ static void free_frames(Frames *frames)
     free(frames);
 }
 
-/* Work on all frames, in random order, by some threads; each takes a context at random. */
+/* Work on all frames in random order, by several threads; each takes a random context. */
 typedef struct Crew {
     const Film *film;
     const Frames *frames;
@@ -235,7 +235,7 @@ static LumeqCurve *curve_as_bytes(LumeqCurve *curve)
     return back;
 }
 
-/* The history goes on in another object. */
+/* Continues the history in another object. */
 static void move_history(const Film *f, LumeqHistory **history, int64_t lookahead)
 {
     size_t size = 0;
@@ -364,7 +364,7 @@ static void close_contexts(void)
         lumeq_context_destroy(&contexts[i]);
 }
 
-/* The live way with another layout to write to. */
+/* The live way with another output layout. */
 static void check_live_layout(const Film *f, const Frames *frames)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
@@ -540,11 +540,11 @@ static uint64_t pack_hash(const LumeqCurve *curve)
     return hash;
 }
 
-/* Measured in one go and in any order, with a history that looks ahead and moves: one plan. */
+/* Measured in order and in any order, with a moving lookahead history: the same plan. */
 static void check_planned(const Film *f)
 {
     Film live = *f;
-    live.params.deflicker = 0; /* which it does not know */
+    live.params.deflicker = 0; /* which the live way does not support */
     Frames *frames = run_live(&live);
     Crew one = {.film = f, .frames = frames, .contexts = contexts};
     Crew other = {.film = f, .frames = frames, .contexts = contexts};

@@ -7,7 +7,7 @@
 
 typedef struct Variant {
     const char *name;
-    unsigned flags; /* what the CPU has to have */
+    unsigned flags; /* required CPU features */
 } Variant;
 
 static const Variant variants[] = {
@@ -31,7 +31,7 @@ static inline void for_each_variant(void (*test)(const char *name, const LumeqKe
     }
 }
 
-/* How samples lie in memory. Their bins and tables follow. */
+/* A sample format; bins and tables follow from it. */
 typedef struct Format {
     int depth, shift;
 } Format;
@@ -64,7 +64,7 @@ static inline int any_stride(CheckRandom *random, int width)
     return check_below(random, 2) ? width + padding : -(width + padding);
 }
 
-/* What is added to the 8 fraction bits of a code: half of one, or the pattern's threshold. */
+/* Added to the 8 fraction bits of a code: one half, or the dither's threshold. */
 static inline uint32_t added_at(const CurveParams *p, int x, int y)
 {
     return p->dither ? curve_dither((uint32_t)x, (uint32_t)y, p->frame) : 128;

@@ -4,7 +4,7 @@
 
 #include "../rects.h"
 #include "equalizer/cpu/kernels.h"
-#include "equalizer/cpu/noise_cpu.h"
+#include "equalizer/cpu/bands.h"
 
 /* Of samples as the parameters have them, `width` in a row. */
 static inline uint32_t expected_noise(const CheckRect *now, const CheckRect *before, int width,

@@ -42,17 +42,14 @@ int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image)
 }
 
 /* Changes the number of unused low bits. */
-static void shift_row(uint16_t *row, int count, int from, int to)
-{
-    for (int x = 0; x < count; x++)
-        row[x] = (uint16_t)(row[x] >> from << to);
-}
-
 static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int in_shift)
 {
     const int count = (int)(lumeq_row_size(out, plane) / 2);
     for (int y = from; y < from + rows && out->shift != in_shift; y++)
-        shift_row(lumeq_row(out, plane, y), count, in_shift, out->shift);
+        for (int x = 0; x < count; x++) {
+            uint16_t *sample = (uint16_t *)lumeq_row(out, plane, y) + x;
+            *sample = (uint16_t)(*sample >> in_shift << out->shift);
+        }
 }
 
 /* Copies samples of one component, `from_step` and `to_step` apart. */
@@ -102,13 +99,6 @@ static int same_layout(const LumeqImage *a, const LumeqImage *b)
     return lumeq_planes(a) == lumeq_planes(b);
 }
 
-static LumeqApplyKernel *choose_kernel(const LumeqKernels *kernels, const CurveParams *params)
-{
-    if (curve_has_nodes(params))
-        return params->depth > 8 ? kernels->nodes16 : kernels->nodes8;
-    return params->depth > 8 ? kernels->apply16 : kernels->apply8;
-}
-
 static void apply_luma(const Apply *a, int band)
 {
     const LumeqApplyJob *job = a->job;
@@ -125,9 +115,13 @@ static void apply_luma(const Apply *a, int band)
                         y + rows);
         return;
     } else {
-        choose_kernel(&a->team->kernels, &job->curve)(lumeq_row(out, 0, y), out->stride[0],
-                                                      lumeq_row(in, 0, y), in->stride[0], in->width,
-                                                      rows, y, job->table, &job->curve);
+        const LumeqKernels *k = &a->team->kernels;
+        const int deep = in->depth > 8;
+        LumeqApplyKernel *const kernel = curve_has_nodes(&job->curve)
+                                             ? (deep ? k->nodes16 : k->nodes8)
+                                             : (deep ? k->apply16 : k->apply8);
+        kernel(lumeq_row(out, 0, y), out->stride[0], lumeq_row(in, 0, y), in->stride[0], in->width,
+               rows, y, job->table, &job->curve);
     }
     shift_rows(out, 0, y, rows, in->shift);
 }
@@ -162,22 +156,16 @@ static void scale_chroma(const Apply *a, const LumeqImage *to, int to_row, int y
                                                                            &job->curve);
 }
 
-/* A buffer image for a few rows of chroma in the input's layout. */
-static LumeqImage converted_image(const Apply *a, int band)
-{
-    LumeqImage image = a->in;
-    uint8_t *memory = a->converted + (size_t)band * a->converted_size;
-    for (int i = 1; i < lumeq_planes(&a->in); i++) {
-        image.plane[i] = memory;
-        image.stride[i] = lumeq_row_size(&a->in, i);
-        memory += CONVERTED_ROWS * image.stride[i];
-    }
-    return image;
-}
-
+/* Scales chroma in a buffer of a few rows in the input's layout, and copies it to the output's. */
 static void convert_chroma(const Apply *a, int band, int y, int end)
 {
-    const LumeqImage some = converted_image(a, band);
+    LumeqImage some = a->in;
+    uint8_t *memory = a->converted + (size_t)band * a->converted_size;
+    for (int i = 1; i < lumeq_planes(&a->in); i++) {
+        some.plane[i] = memory;
+        some.stride[i] = lumeq_row_size(&a->in, i);
+        memory += CONVERTED_ROWS * some.stride[i];
+    }
     for (; y < end; y += CONVERTED_ROWS) {
         const int rows = y + CONVERTED_ROWS < end ? CONVERTED_ROWS : end - y;
         scale_chroma(a, &some, 0, y, rows);
@@ -234,16 +222,6 @@ static LumeqImage field_of(const LumeqImage *image, int field)
     }
     result.height = (image->height + 1 - field) / 2;
     return result;
-}
-
-static void lift_field(Apply *a, int field)
-{
-    const int rows = lumeq_height(&a->in, 1);
-    a->in = field_of(&a->in, field);
-    a->out = field_of(&a->out, field);
-    a->chroma_rows = (rows + 1 - field) / 2;
-    for (int i = 0; i < a->lifted.past_count; i++)
-        a->lifted.past[i] = field_of(&a->lifted.past[i], field);
 }
 
 /* Allocates the bands' memory, which is kept for later pictures. */
@@ -314,7 +292,11 @@ static int apply_fields(const Apply *whole)
         Apply field = *whole;
         field.luma &= field.lift_luma;
         field.chroma &= field.lift_chroma;
-        lift_field(&field, i);
+        field.chroma_rows = (lumeq_height(&field.in, 1) + 1 - i) / 2;
+        field.in = field_of(&field.in, i);
+        field.out = field_of(&field.out, i);
+        for (int k = 0; k < field.lifted.past_count; k++)
+            field.lifted.past[k] = field_of(&field.lifted.past[k], i);
         ret = apply_picture(&field);
     }
     return ret;

@@ -8,26 +8,20 @@
 
 #include "equalizer/backend.h"
 #include "equalizer/cpu/bands.h"
-#include "equalizer/cpu/bars_profile.h"
 #include "equalizer/cpu/clahe.h"
-#include "equalizer/cpu/noise_cpu.h"
 
 #define MAX_THREADS 256
 #define ALIGNMENT 64
-
-typedef struct BandCounts {
-    _Alignas(ALIGNMENT) uint32_t hist[LUMEQ_MAX_BINS]; /* no two threads share a cache line */
-    NoiseProfile noise;
-} BandCounts;
 
 typedef struct CpuBackend {
     CpuTeam team;
     pthread_mutex_t lock;  /* serializes use of the team by step-by-step calls */
     int locks;             /* the lock is initialized */
-    BandCounts *counts;    /* one per band */
     LumeqState results[2]; /* of the last submitted frame and of the one before, alternately */
     int last;              /* index of the last submitted frame's result */
     BarsProfile *profile;
+    uint32_t hist[LUMEQ_MAX_BINS];
+    NoiseProfile noise;
     BarsWork bars;
     CurveWork work;
     CurveTable table;
@@ -35,10 +29,7 @@ typedef struct CpuBackend {
 
     const LumeqJob *job; /* while the workers run */
     const TileResult *tiles_before;
-    int bands;
-
     double begin_us, end_us; /* of the frame in flight */
-
     double opened_us;
 } CpuBackend;
 
@@ -49,31 +40,28 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* A cluster's scheduler may allot a process only some of the cores. */
-static int allotted_cores(void)
-{
-    cpu_set_t set;
-    const long all = sysconf(_SC_NPROCESSORS_ONLN);
-    if (sched_getaffinity(0, sizeof(set), &set) == 0)
-        return CPU_COUNT(&set);
-    return all > 0 ? (int)all : 1;
-}
-
 static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t text_size)
 {
     CpuBackend *cpu = priv;
     cpu->opened_us = now_us();
-    int threads = config->threads ? config->threads : allotted_cores();
+    /* A cluster's scheduler may allot a process only some of the cores. */
+    cpu_set_t set;
+    int threads = config->threads;
+    if (!threads)
+        threads = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
+                                                               : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    if (threads < 1)
+        threads = 1;
     if (threads > MAX_THREADS)
         threads = MAX_THREADS;
     const unsigned flags = lumeq_cpu_flags() & ~config->cpu_without;
     lumeq_kernels_init(&cpu->team.kernels, flags);
     cpu->team.threads = threads;
-    cpu->counts = aligned_alloc(ALIGNMENT, (size_t)threads * sizeof(*cpu->counts));
+    cpu->team.counts = aligned_alloc(ALIGNMENT, (size_t)threads * sizeof(*cpu->team.counts));
     cpu->profile = malloc(sizeof(*cpu->profile));
     cpu->team.workers = lumeq_workers_create(threads);
     cpu->locks = pthread_mutex_init(&cpu->lock, NULL) == 0;
-    if (!cpu->counts || !cpu->profile || !cpu->team.workers || !cpu->locks) {
+    if (!cpu->team.counts || !cpu->profile || !cpu->team.workers || !cpu->locks) {
         snprintf(text, text_size, "%d CPU threads cannot be started: out of memory or threads",
                  threads);
         return LUMEQ_ERR_MEMORY;
@@ -92,56 +80,14 @@ static void close_cpu(void *priv)
     if (cpu->locks)
         pthread_mutex_destroy(&cpu->lock);
     cpu->locks = 0;
-    free(cpu->counts);
+    free(cpu->team.counts);
     free(cpu->profile);
     free(cpu->clahe);
     free(cpu->team.lift_memory);
-    cpu->counts = NULL;
+    cpu->team.counts = NULL;
     cpu->profile = NULL;
     cpu->clahe = NULL;
     cpu->team.lift_memory = NULL;
-}
-
-/* Histograms some rows of the frame and computes their profile while they are in the cache. */
-static void measure_rows(CpuBackend *cpu, uint32_t *hist, int from, int to)
-{
-    const LumeqJob *job = cpu->job;
-    const LumeqImage *in = &job->frame.in;
-    lumeq_count_rows(&cpu->team, hist, in, &job->curve, from, to);
-    if (!job->bars.ignore)
-        lumeq_profile_rows(&job->bars, cpu->profile->lit[BARS_ROWS], in->plane[0], in->stride[0],
-                           from, to);
-}
-
-static void count_noise(CpuBackend *cpu, int band)
-{
-    const LumeqJob *job = cpu->job;
-    const LumeqImage *in = &job->frame.in;
-    const int rows = noise_rows(in->width, in->height).rows;
-    NoiseProfile *noise = &cpu->counts[band].noise;
-    memset(noise, 0, sizeof(*noise));
-    if (job->previous.plane[0])
-        lumeq_noise_count(noise, &cpu->team.kernels, in, &job->previous, &job->curve,
-                          lumeq_band_start(rows, band, cpu->bands),
-                          lumeq_band_start(rows, band + 1, cpu->bands));
-}
-
-static void measure_band(void *priv, int band)
-{
-    CpuBackend *cpu = priv;
-    const LumeqJob *job = cpu->job;
-    const LumeqImage *in = &job->frame.in;
-    const int end = lumeq_band_start(in->height, band + 1, cpu->bands);
-    const int strip = 1 + (int)(CPU_STRIP_BYTES / lumeq_row_size(in, 0));
-    uint32_t *hist = cpu->counts[band].hist;
-    memset(hist, 0, (size_t)job->curve.bins * sizeof(*hist));
-    count_noise(cpu, band);
-    for (int y = lumeq_band_start(in->height, band, cpu->bands); y < end; y += strip)
-        measure_rows(cpu, hist, y, y + strip < end ? y + strip : end);
-    if (!job->bars.ignore)
-        lumeq_profile_columns(&job->bars, cpu->profile->lit[BARS_COLUMNS], in->plane[0],
-                              in->stride[0], lumeq_band_start(in->width, band, cpu->bands),
-                              lumeq_band_start(in->width, band + 1, cpu->bands));
 }
 
 static void equalize_tile(void *priv, int tile)
@@ -156,21 +102,23 @@ static void equalize_tile(void *priv, int tile)
 /* Finds the bars, and the curve of the picture between them. */
 static void find_curve(CpuBackend *cpu, const LumeqState *before, LumeqState *result)
 {
-    const CurveParams *params = &cpu->job->curve;
+    const LumeqJob *job = cpu->job;
     CurveBin *bin = result->curve.bin;
-    cpu->bands = lumeq_count_bands(&cpu->team, &cpu->job->frame.in);
-    lumeq_workers_run(cpu->team.workers, measure_band, cpu, cpu->bands);
-    result->curve.bars =
-        bars_update(&cpu->job->bars, &before->curve.bars, cpu->profile, &cpu->bars);
-    for (int i = 0; i < params->bins; i++) {
-        bin[i].hist = 0;
-        for (int band = 0; band < cpu->bands; band++)
-            bin[i].hist += cpu->counts[band].hist[i];
-    }
-    for (int band = 1; band < cpu->bands; band++)
-        lumeq_noise_add(&cpu->counts[0].noise, &cpu->counts[band].noise);
-    result->curve.noise = noise_of(&cpu->counts[0].noise);
-    curve_compute(params, &before->curve, before->curve.bin, &result->curve, bin, &cpu->table,
+    const LumeqMeasureJob measure = {
+        .in = job->frame.in,
+        .previous = job->previous,
+        .curve = job->curve,
+        .bars = job->bars,
+        .counts = {.hist = cpu->hist,
+                   .lit = {cpu->profile->lit[BARS_COLUMNS], cpu->profile->lit[BARS_ROWS]},
+                   .noise = &cpu->noise},
+    };
+    lumeq_cpu_measure(&cpu->team, &measure);
+    result->curve.bars = bars_update(&job->bars, &before->curve.bars, cpu->profile, &cpu->bars);
+    for (int i = 0; i < job->curve.bins; i++)
+        bin[i].hist = cpu->hist[i];
+    result->curve.noise = noise_of(&cpu->noise);
+    curve_compute(&job->curve, &before->curve, before->curve.bin, &result->curve, bin, &cpu->table,
                   &cpu->work);
 }
 
@@ -249,11 +197,13 @@ static int measure_cpu(void *priv, const LumeqMeasureJob *job, void **pending, c
                        size_t text_size)
 {
     CpuBackend *cpu = priv;
+    (void)text;
+    (void)text_size;
     *pending = NULL;
     pthread_mutex_lock(&cpu->lock);
-    const int ret = lumeq_cpu_measure(&cpu->team, job);
+    lumeq_cpu_measure(&cpu->team, job);
     pthread_mutex_unlock(&cpu->lock);
-    return ret < 0 ? no_memory("the histograms", text, text_size) : 0;
+    return 0;
 }
 
 static int apply_cpu(void *priv, const LumeqApplyJob *job, char *text, size_t text_size)

@@ -11,11 +11,18 @@
 /* Size of rows to measure at once: small enough for the caches, large enough to repeat few rows. */
 #define CPU_STRIP_BYTES (1024 * 1024)
 
-/* The threads and their kernels; one caller at a time. */
+typedef struct BandCounts {
+    _Alignas(64) uint32_t hist[LUMEQ_MAX_BINS]; /* no two threads share a cache line */
+    uint64_t cells[MEASURE_CELLS];
+    NoiseProfile noise;
+} BandCounts;
+
+/* The threads, their kernels and memory; one caller at a time. */
 typedef struct CpuTeam {
     LumeqKernels kernels;
     LumeqWorkers *workers;
     int threads;
+    BandCounts *counts;   /* one per thread */
     uint8_t *lift_memory; /* memory of the filter, allocated at the first lifted picture */
     size_t lift_size;
 } CpuTeam;
@@ -47,8 +54,13 @@ static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const L
             hist, lumeq_row(&metered, 0, first), in->stride[0], metered.width, end - first, params);
 }
 
-/* Fills the job's counts. Error: MEMORY. */
-int lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
+/* Fills the job's counts; cells and tiles only if they are not NULL, the profile only if the job
+ * does not ignore bars. */
+void lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
+
+/* Adds the blocks of the rows [from, to) of noise_rows() to a profile. */
+void lumeq_noise_count(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
+                       const LumeqImage *previous, const CurveParams *params, int from, int to);
 
 /* Writes the job's output. Error: MEMORY, only if the output has another layout, or the picture is
  * lifted. */

@@ -7,50 +7,28 @@ static inline int at_most(int value, int limit)
     return value < limit ? value : limit;
 }
 
-typedef struct TileBounds {
-    int left, right, top, bottom; /* the first sample and the one after the last */
-} TileBounds;
-
-static TileBounds bounds_of(const TileGrid *grid, int tile)
-{
-    const int x = tile % grid->x.tiles, y = tile / grid->x.tiles;
-    return (TileBounds){tile_start(&grid->x, x), tile_start(&grid->x, x + 1),
-                        tile_start(&grid->y, y), tile_start(&grid->y, y + 1)};
-}
-
-/* Counts the tile's samples inside the picture. */
-static void count_inside(const TileGrid *grid, TileBounds at, const LumeqKernels *kernels,
-                         const uint8_t *src, ptrdiff_t stride, uint32_t *hist)
-{
-    const int deep = grid->curve.depth > 8;
-    const int right = at_most(at.right, grid->x.size), bottom = at_most(at.bottom, grid->y.size);
-    memset(hist, 0, TILE_CELLS * sizeof(*hist));
-    if (right > at.left && bottom > at.top)
-        (deep ? kernels->histogram16 : kernels->histogram8)(
-            hist, src + at.top * stride + (ptrdiff_t)at.left * (deep ? 2 : 1), stride,
-            right - at.left, bottom - at.top, &grid->curve);
-}
-
-/* Counts the tile's samples in the reference's padding. */
-static void count_padding(const TileGrid *grid, TileBounds at, const uint8_t *src, ptrdiff_t stride,
-                          uint32_t *padding)
-{
-    memset(padding, 0, TILE_CELLS * sizeof(*padding));
-    for (int y = at.top; y < at.bottom; y++) {
-        const uint8_t *row = src + tile_mirror(&grid->y, y) * stride;
-        const int inside = y < grid->y.size ? at_most(grid->x.size, at.right) : at.left;
-        for (int x = inside > at.left ? inside : at.left; x < at.right; x++)
-            padding[row[tile_mirror(&grid->x, x)]]++;
-    }
-}
-
 void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
                        ptrdiff_t stride, uint32_t *hist, uint32_t *padding)
 {
-    const TileBounds at = bounds_of(grid, tile);
-    count_inside(grid, at, kernels, src, stride, hist);
-    if (padding)
-        count_padding(grid, at, src, stride, padding);
+    const int column = tile % grid->x.tiles, line = tile / grid->x.tiles;
+    const int left = tile_start(&grid->x, column), end_x = tile_start(&grid->x, column + 1);
+    const int top = tile_start(&grid->y, line), end_y = tile_start(&grid->y, line + 1);
+    const int right = at_most(end_x, grid->x.size), bottom = at_most(end_y, grid->y.size);
+    const int deep = grid->curve.depth > 8;
+    memset(hist, 0, TILE_CELLS * sizeof(*hist));
+    if (right > left && bottom > top)
+        (deep ? kernels->histogram16 : kernels->histogram8)(
+            hist, (const uint8_t *)src + top * stride + (ptrdiff_t)left * (deep ? 2 : 1), stride,
+            right - left, bottom - top, &grid->curve);
+    if (!padding)
+        return;
+    memset(padding, 0, TILE_CELLS * sizeof(*padding));
+    for (int y = top; y < end_y; y++) {
+        const uint8_t *row = (const uint8_t *)src + tile_mirror(&grid->y, y) * stride;
+        const int inside = y < grid->y.size ? right : left;
+        for (int x = inside > left ? inside : left; x < end_x; x++)
+            padding[row[tile_mirror(&grid->x, x)]]++;
+    }
 }
 
 void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,

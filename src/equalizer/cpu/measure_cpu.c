@@ -1,24 +1,54 @@
 /* Measures a frame in one pass over its rows while they are in the cache. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "equalizer/cpu/bands.h"
 #include "equalizer/cpu/bars_profile.h"
 #include "equalizer/cpu/clahe.h"
-#include "equalizer/cpu/noise_cpu.h"
-
-typedef struct Band {
-    _Alignas(64) uint32_t hist[LUMEQ_MAX_BINS]; /* no two threads share a cache line */
-    uint64_t cells[MEASURE_CELLS];
-    NoiseProfile noise;
-} Band;
 
 typedef struct Measuring {
     const CpuTeam *team;
     const LumeqMeasureJob *job;
-    Band *band;
     int bands;
 } Measuring;
+
+/* Blocks to sum at once. */
+#define BLOCKS_AT_ONCE 64
+
+void lumeq_noise_count(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
+                       const LumeqImage *previous, const CurveParams *params, int from, int to)
+{
+    const int depth = in->depth, black = params->black >> (depth - 8), size = depth > 8 ? 2 : 1;
+    const NoiseRows rows = noise_rows(in->width, in->height);
+    LumeqApartKernel *const apart = depth > 8 ? kernels->apart16 : kernels->apart8;
+    for (int row = from; row < to; row++) {
+        const int y = noise_line(&rows, row);
+        for (int x = 0; x < rows.columns; x += BLOCKS_AT_ONCE) {
+            const int some = rows.columns - x < BLOCKS_AT_ONCE ? rows.columns - x : BLOCKS_AT_ONCE;
+            const ptrdiff_t left = (ptrdiff_t)x * NOISE_BLOCK * size;
+            NoiseSums sums[BLOCKS_AT_ONCE];
+            apart(sums, (const uint8_t *)lumeq_row(in, 0, y) + left, in->stride[0],
+                  (const uint8_t *)lumeq_row(previous, 0, y) + left, previous->stride[0], some,
+                  params);
+            for (int i = 0; i < some; i++) {
+                const uint32_t level = noise_level(&sums[i], depth, black);
+                profile->blocks[level]++;
+                profile->repeated += sums[i].apart == 0;
+                profile->still[level][noise_bin(&sums[i], depth)] +=
+                    noise_is_still(&sums[i], depth) != 0;
+            }
+        }
+    }
+}
+
+static void add_noise(NoiseProfile *sum, const NoiseProfile *part)
+{
+    for (int level = 0; level < NOISE_LEVELS; level++) {
+        sum->blocks[level] += part->blocks[level];
+        for (int bin = 0; bin < NOISE_BINS; bin++)
+            sum->still[level][bin] += part->still[level][bin];
+    }
+    sum->repeated += part->repeated;
+}
 
 /* Adds some rows to the sums of cells. */
 static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
@@ -41,35 +71,35 @@ static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
     }
 }
 
-static void measure_rows(const Measuring *m, Band *band, int from, int to)
-{
-    const LumeqMeasureJob *job = m->job;
-    const LumeqImage *in = &job->in;
-    lumeq_count_rows(m->team, band->hist, in, &job->curve, from, to);
-    lumeq_profile_rows(&job->bars, job->counts.lit[BARS_ROWS], in->plane[0], in->stride[0], from,
-                       to);
-    sum_rows(m, band->cells, from, to);
-}
-
 static void measure_band(void *priv, int number)
 {
     const Measuring *m = priv;
     const LumeqMeasureJob *job = m->job;
     const LumeqImage *in = &job->in;
-    Band *band = &m->band[number];
+    BandCounts *band = &m->team->counts[number];
     const int end = lumeq_band_start(in->height, number + 1, m->bands);
     const int strip = 1 + (int)(CPU_STRIP_BYTES / lumeq_row_size(in, 0));
-    memset(band, 0, sizeof(*band));
-    for (int y = lumeq_band_start(in->height, number, m->bands); y < end; y += strip)
-        measure_rows(m, band, y, y + strip < end ? y + strip : end);
+    memset(band->hist, 0, (size_t)job->curve.bins * sizeof(*band->hist));
+    memset(band->cells, 0, sizeof(band->cells));
+    memset(&band->noise, 0, sizeof(band->noise));
     const int noise_end = noise_rows(in->width, in->height).rows;
     if (job->previous.plane[0])
         lumeq_noise_count(&band->noise, &m->team->kernels, in, &job->previous, &job->curve,
                           lumeq_band_start(noise_end, number, m->bands),
                           lumeq_band_start(noise_end, number + 1, m->bands));
-    lumeq_profile_columns(&job->bars, job->counts.lit[BARS_COLUMNS], in->plane[0], in->stride[0],
-                          lumeq_band_start(in->width, number, m->bands),
-                          lumeq_band_start(in->width, number + 1, m->bands));
+    for (int y = lumeq_band_start(in->height, number, m->bands); y < end; y += strip) {
+        const int to = y + strip < end ? y + strip : end;
+        lumeq_count_rows(m->team, band->hist, in, &job->curve, y, to);
+        if (!job->bars.ignore)
+            lumeq_profile_rows(&job->bars, job->counts.lit[BARS_ROWS], in->plane[0], in->stride[0],
+                               y, to);
+        if (job->counts.cells)
+            sum_rows(m, band->cells, y, to);
+    }
+    if (!job->bars.ignore)
+        lumeq_profile_columns(&job->bars, job->counts.lit[BARS_COLUMNS], in->plane[0],
+                              in->stride[0], lumeq_band_start(in->width, number, m->bands),
+                              lumeq_band_start(in->width, number + 1, m->bands));
 }
 
 static void measure_tile(void *priv, int tile)
@@ -81,32 +111,23 @@ static void measure_tile(void *priv, int tile)
                       counts->tiles[tile], counts->padding ? counts->padding[tile] : NULL);
 }
 
-static void add_up(const Measuring *m)
-{
-    const LumeqCounts *counts = &m->job->counts;
-    const int bins = m->job->curve.bins;
-    memset(counts->hist, 0, (size_t)bins * sizeof(*counts->hist));
-    memset(counts->cells, 0, MEASURE_CELLS * sizeof(*counts->cells));
-    memset(counts->noise, 0, sizeof(*counts->noise));
-    for (int band = 0; band < m->bands; band++) {
-        for (int i = 0; i < bins; i++)
-            counts->hist[i] += m->band[band].hist[i];
-        for (int i = 0; i < MEASURE_CELLS; i++)
-            counts->cells[i] += m->band[band].cells[i];
-        lumeq_noise_add(counts->noise, &m->band[band].noise);
-    }
-}
-
-int lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job)
+void lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job)
 {
     Measuring m = {.team = team, .job = job, .bands = lumeq_count_bands(team, &job->in)};
-    m.band = aligned_alloc(_Alignof(Band), (size_t)m.bands * sizeof(*m.band));
-    if (!m.band)
-        return LUMEQ_ERR_MEMORY;
+    const LumeqCounts *counts = &job->counts;
+    const int bins = job->curve.bins;
     lumeq_workers_run(team->workers, measure_band, &m, m.bands);
-    if (job->clahe)
+    if (counts->tiles)
         lumeq_workers_run(team->workers, measure_tile, &m, tile_count(&job->grid));
-    add_up(&m);
-    free(m.band);
-    return 0;
+    memset(counts->hist, 0, (size_t)bins * sizeof(*counts->hist));
+    memset(counts->noise, 0, sizeof(*counts->noise));
+    if (counts->cells)
+        memset(counts->cells, 0, MEASURE_CELLS * sizeof(*counts->cells));
+    for (int band = 0; band < m.bands; band++) {
+        for (int i = 0; i < bins; i++)
+            counts->hist[i] += team->counts[band].hist[i];
+        for (int i = 0; counts->cells && i < MEASURE_CELLS; i++)
+            counts->cells[i] += team->counts[band].cells[i];
+        add_noise(counts->noise, &team->counts[band].noise);
+    }
 }
