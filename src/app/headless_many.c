@@ -92,12 +92,6 @@ static int make_folders(Many *m, const char *output, char *why, size_t size)
     return ret;
 }
 
-static void remove_empty_folders(Many *m)
-{
-    for (int i = m->made.count - 1; i >= 0; i--)
-        (void)!rmdir(m->made.all[i]); /* fails if it is not empty */
-}
-
 /* ---- one file ---- */
 
 static void note(Many *m, int number, int code, const char *why)
@@ -313,18 +307,12 @@ static int finish(Many *m, double began)
     return exit_code(m);
 }
 
-/* Without --jobs, one at a time. */
-static int choose_most(const Many *m)
-{
-    const int most = m->options->jobs != 0 ? job_run_at_a_time(m->options, 0) : 1;
-    return most < m->list.count ? most : m->list.count;
-}
-
 static int run_files(Many *m)
 {
     const double began = now();
     char why[1024];
-    m->most = choose_most(m);
+    m->most = m->options->jobs ? job_run_at_a_time(m->options, 0) : 1;
+    m->most = FFMIN(m->most, m->list.count);
     m->slots = calloc((size_t)m->most, sizeof(*m->slots));
     m->shares = mmap(NULL, (size_t)m->most * sizeof(*m->shares), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -354,7 +342,8 @@ static int run_files(Many *m)
     };
     if (process_pool_run(&pool) < 0)
         say(SAY_ERRORS, "out of memory");
-    remove_empty_folders(m);
+    for (int i = m->made.count - 1; i >= 0; i--)
+        (void)!rmdir(m->made.all[i]); /* fails if it is not empty */
     show_progress(m);
     progress_end(&m->progress, run_end_state(exit_code(m)));
     return finish(m, began);

@@ -22,7 +22,8 @@
 #define MOST_TEXT 64
 #define MOST_DEVICES 64
 #define MOST_SLOTS 256 /* --jobs */
-#define TRIES 2        /* for each part */
+#define RESUME "; --resume continues"
+#define TRIES 2 /* for each part */
 
 /* A process that makes a part. */
 typedef struct Worker {
@@ -131,16 +132,6 @@ static int make_plan(JobRun *r)
 /* ---- the parts ---- */
 
 static const char measure[] = "measure", segment[] = "segment";
-
-static void begin_devices(JobRun *r)
-{
-    const Options *o = r->options;
-    r->device_count = list_devices(o, r->devices);
-    if (!r->device_count && !o->devices) {
-        r->devices[0] = (int)o->device;
-        r->device_count = 1;
-    }
-}
 
 /* While another GPU is left, a part must not continue on the CPU when its GPU is lost. */
 static const char *backend_of(const JobRun *r)
@@ -348,7 +339,11 @@ static int take_step(JobRun *r, int *code)
 
 static int do_parts(JobRun *r)
 {
-    begin_devices(r);
+    r->device_count = list_devices(r->options, r->devices);
+    if (!r->device_count && !r->options->devices) {
+        r->devices[0] = (int)r->options->device;
+        r->device_count = 1;
+    }
     if (!r->film.plan.ready &&
         (make_parts(r, measure) < 0 || atomic_load(r->stop) != RUN_ON || take_step(r, NULL) < 0))
         return r->film.error.fault;
@@ -356,16 +351,6 @@ static int do_parts(JobRun *r)
         return 0;
     progress_second_pass(&r->film.progress);
     return make_parts(r, segment);
-}
-
-static void say_failed(const JobRun *r, int code)
-{
-    const JobFilm *f = &r->film;
-    const char *left = r->path ? "; --resume continues" : "";
-    if (code == EXIT_INTERRUPTED)
-        say(SAY_ERRORS, "interrupted%s", r->path ? left : "; nothing was written");
-    else
-        say(SAY_ERRORS, "%s%s", f->error.text, left);
 }
 
 /* The height of the pictures; 0: the film cannot be opened, which is reported later. */
@@ -412,8 +397,10 @@ int job_run(const Options *options, atomic_int *stop)
         code = -f->error.fault;
     if (r.path || f->progress.frame)
         progress_end(&f->progress, run_end_state(code));
-    if (!r.joined)
-        say_failed(&r, code);
+    if (!r.joined && code == EXIT_INTERRUPTED)
+        say(SAY_ERRORS, "interrupted%s", r.path ? RESUME : "; nothing was written");
+    else if (!r.joined)
+        say(SAY_ERRORS, "%s%s", f->error.text, r.path ? RESUME : "");
     free(r.path);
     job_film_close(f);
     return code;
@@ -484,16 +471,6 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
                       job_words[command]);
 }
 
-static int check_part(JobFilm *f, long part)
-{
-    const int count = f->plan.part_count;
-    return part < count || (f->plan.ready && part < f->plan.wanted_parts)
-               ? 0
-               : media_fail(&f->error, MEDIA_USAGE,
-                            "there is no part %ld: the plan has %d, from 0 to %d", part, count,
-                            count - 1);
-}
-
 static void set_up(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -548,10 +525,13 @@ static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
         return 0;
     if (ret >= 0)
         ret = job_film_read(f, argv[0], argc - 1 - used, argv + 1 + used);
-    if (ret >= 0 && has_part)
-        ret = check_part(f, part);
     if (ret < 0)
         return ret;
+    const int count = f->plan.part_count;
+    if (has_part && part >= (f->plan.ready ? FFMAX(count, f->plan.wanted_parts) : count))
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "there is no part %ld: the plan has %d, from 0 to %d", part, count,
+                          count - 1);
     set_up(f);
     switch (command) {
     case MEASURE: return job_step_measure(f, (int)part);

@@ -188,35 +188,26 @@ int job_is_done(const Options *o)
     return is;
 }
 
-/* True if the job will replace a file. The input may be missing now and come back, with the disk
- * that it is on. */
-static int has_old_output(const Options *o)
-{
-    struct stat in, out;
-    return o->overwrite && stat(o->output, &out) == 0 && S_ISREG(out.st_mode) &&
-           (stat(o->input, &in) < 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino);
-}
-
-static int note_begun(const char *path, MediaError *error)
-{
-    const int fd = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-    const int ret = fd >= 0 && fsync(fd) == 0
-                        ? 0
-                        : media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
-                                     strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return ret;
-}
-
 int job_begin(const Options *o, int resume, MediaError *error)
 {
+    struct stat in, out;
     char *folder = job_folder(o->output), *path = folder ? job_path(folder, JOB_BEGUN) : NULL;
     int ret =
         path ? job_folder_check(folder, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
-    if (ret >= 0 && has_old_output(o) && !(resume && has_file(folder, "plan"))) {
+    /* The input may be missing now and come back, with the disk that it is on. */
+    const int replaces =
+        o->overwrite && stat(o->output, &out) == 0 && S_ISREG(out.st_mode) &&
+        (stat(o->input, &in) < 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino);
+    if (ret >= 0 && replaces && !(resume && has_file(folder, "plan"))) {
         ret = job_folder_make(folder, o->output, error);
-        ret = ret < 0 ? ret : note_begun(path, error);
+        const int fd =
+            ret < 0 ? -1
+                    : open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+        if (ret >= 0 && (fd < 0 || fsync(fd) < 0))
+            ret = media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
+                             strerror(errno));
+        if (fd >= 0)
+            close(fd);
     }
     free(path);
     free(folder);
@@ -341,18 +332,6 @@ static int end_frame(void *segment, Frame *frame)
     return job_film_check_gpu(s->film, s->label.part);
 }
 
-static void add_sinks(Segment *s, Sinks *sinks)
-{
-    s->figures.params = &s->film->params;
-    if (s->report || s->film->options.overlay)
-        sinks_add(sinks, figures_sink(&s->figures));
-    sinks_add(sinks, run_report_sink(s->report));
-    sinks_add(sinks, drawing_sink(s->drawing));
-    sinks_add(sinks, writer_sink(s->film->writer));
-    sinks_add(sinks, stats_sink(s->stats));
-    sinks_add(sinks, (Sink){.self = s, .frame = end_frame});
-}
-
 static int write_frames(Segment *s)
 {
     JobFilm *f = s->film;
@@ -367,7 +346,14 @@ static int write_frames(Segment *s)
         .arrays = s->stats || s->report || s->film->options.overlay,
         .note = say_line,
     };
-    add_sinks(s, &loop.sinks);
+    s->figures.params = &f->params;
+    if (s->report || f->options.overlay)
+        sinks_add(&loop.sinks, figures_sink(&s->figures));
+    sinks_add(&loop.sinks, run_report_sink(s->report));
+    sinks_add(&loop.sinks, drawing_sink(s->drawing));
+    sinks_add(&loop.sinks, writer_sink(f->writer));
+    sinks_add(&loop.sinks, stats_sink(s->stats));
+    sinks_add(&loop.sinks, (Sink){.self = s, .frame = end_frame});
     (void)run_pipeline(&loop, &parts, &f->error);
     if (!f->error.fault && reader_changes(s->place.open_reader))
         say(SAY_ERRORS, "%s", reader_changes(s->place.open_reader)); /* --jobs shows errors, too */

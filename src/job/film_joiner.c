@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <libavutil/avstring.h>
+
 /* Missing parts that a message names. */
 #define NAMED 6
 
@@ -78,16 +80,6 @@ int film_joiner_has(const JobPlan *plan, int part)
     return ret >= 0;
 }
 
-/* Adds a number to a list. */
-static void name_part(char *text, size_t size, int part, int named)
-{
-    const size_t used = strlen(text);
-    if (named < NAMED)
-        snprintf(text + used, size - used, "%s%d", named ? ", " : "", part);
-    else if (named == NAMED)
-        snprintf(text + used, size - used, ", ...");
-}
-
 static int open_all(FilmJoiner *j, MediaError *error)
 {
     const JobPlan *plan = j->plan;
@@ -101,10 +93,12 @@ static int open_all(FilmJoiner *j, MediaError *error)
         if (ret < 0 && why.fault)
             return media_fail(error, why.fault, "%s; lumeq segment PLAN %d -y makes it again",
                               why.text, i);
-        if (ret < 0)
-            name_part(names, sizeof(names), i, missing++);
-        else
-            j->count += file->count;
+        j->count += file->count;
+        if (ret < 0 && missing < NAMED)
+            av_strlcatf(names, sizeof(names), "%s%d", missing ? ", " : "", i);
+        else if (ret < 0 && missing == NAMED)
+            av_strlcat(names, ", ...", sizeof(names));
+        missing += ret < 0;
     }
     return missing ? media_fail(error, MEDIA_INPUT,
                                 "%d of %d parts %s missing: %s; lumeq segment PLAN K makes part K",
@@ -226,14 +220,6 @@ static int change_part(FilmJoiner *j, MediaError *error)
     return error->fault;
 }
 
-/* Renames a part that cannot be read: it then counts as missing and is made again. */
-static void set_aside(const PartFile *file)
-{
-    char name[PATH_MAX];
-    if (snprintf(name, sizeof(name), "%s.damaged", file->file.path) < (int)sizeof(name))
-        (void)rename(file->file.path, name);
-}
-
 int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
 {
     if (j->next >= j->count)
@@ -242,8 +228,10 @@ int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
     if (!j->in_part && change_part(j, error) < 0)
         return error->fault;
     if (part_file_read(file, j->in_part, packet, error) < 0) {
-        if (error->fault == MEDIA_INPUT)
-            set_aside(file);
+        char name[PATH_MAX]; /* the part then counts as missing, and is made again */
+        if (error->fault == MEDIA_INPUT &&
+            snprintf(name, sizeof(name), "%s.damaged", file->file.path) < (int)sizeof(name))
+            (void)rename(file->file.path, name);
         media_add(error, "; lumeq segment PLAN %d -y makes it again", j->part);
         return error->fault;
     }

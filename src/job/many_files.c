@@ -78,23 +78,18 @@ static int add(const Listing *l, const char *below, const char *input)
     return file->input && file->output ? 0 : out_of_memory(l->error);
 }
 
+/* ---- folders ---- */
+
 /* Lists a folder that cannot be read as a file that fails. */
-static int add_failed(const Listing *l, const char *below, const char *folder, int number)
+static int take_unreadable(void *opaque, const char *folder, const char *below, int number)
 {
-    const int ret = add(l, below, folder);
-    if (ret < 0)
-        return ret;
+    const Listing *l = opaque;
+    if (add(l, below, folder) < 0)
+        return l->error->fault;
     ListedFile *file = &l->list->files[l->list->count - 1];
     file->fault = MEDIA_INPUT;
     file->why = print("cannot read the folder %s: %s", media_quote(folder), strerror(number));
     return file->why ? 0 : out_of_memory(l->error);
-}
-
-/* ---- folders ---- */
-
-static int take_unreadable(void *opaque, const char *folder, const char *below, int number)
-{
-    return add_failed(opaque, below, folder, number);
 }
 
 /* Skips the folder of outputs. */
@@ -120,7 +115,7 @@ static int take_file(void *opaque, const char *path, const char *below, const st
     return 0;
 }
 
-static int add_folder(Listing *l, const char *folder)
+static int add_input(Listing *l, const char *input)
 {
     const FolderWalk walk = {.recursive = l->options->recursive,
                              .file = take_file,
@@ -128,11 +123,6 @@ static int add_folder(Listing *l, const char *folder)
                              .leaves_out = is_outputs,
                              .opaque = l,
                              .error = l->error};
-    return folder_walk(&walk, folder);
-}
-
-static int add_input(Listing *l, const char *input)
-{
     struct stat there = {0}, beside = {0};
     const int is_folder = stat(input, &there) == 0 && S_ISDIR(there.st_mode);
     const int n = (int)(file_name_base(input) - input);
@@ -147,7 +137,7 @@ static int add_input(Listing *l, const char *input)
                          media_quote(input), is_folder ? "is" : "lies in",
                          media_quote(l->options->folder));
     else
-        ret = is_folder ? add_folder(l, input) : add(l, "", input);
+        ret = is_folder ? folder_walk(&walk, input) : add(l, "", input);
     free(folder);
     return ret;
 }
