@@ -102,9 +102,8 @@ static int same_text(const char *a, const char *b)
 /* How an existing plan differs from this one; NULL: not at all. */
 static const char *differs_in(const JobPlan *there, const JobPlan *plan)
 {
-    const JobInput *a = &there->identity, *b = &plan->identity;
-    if (!same_text(there->input, plan->input) || a->size != b->size ||
-        a->modified_ns != b->modified_ns || a->head != b->head || a->tail != b->tail)
+    if (!same_text(there->input, plan->input) ||
+        !job_file_is_same(&there->identity, &plan->identity))
         return "another input";
     if (!same_text(there->rows, plan->rows))
         return "another --stats";

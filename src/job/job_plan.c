@@ -13,12 +13,8 @@
 
 #include "job/job_folder.h"
 #include "job/key_text.h"
-#include "media/checksum.h"
 #include "media/output/atomic_file.h"
 #include "media/regular_file.h"
-
-/* The input is identified by this many bytes at each end. */
-#define LOOK_BYTES ((int64_t)1 << 20)
 
 #define MOST_PLAN ((int64_t)256 << 20)
 
@@ -77,67 +73,31 @@ int job_file_is_same(const JobFile *a, const JobFile *b)
     return a->inode == b->inode && a->size == b->size && a->modified_ns == b->modified_ns;
 }
 
-/* ---- the input ---- */
-
-static int look_at(int fd, int64_t position, int64_t size, int64_t *sum)
-{
-    uint8_t *bytes = malloc((size_t)LOOK_BYTES);
-    int64_t done = 0;
-    ssize_t n = bytes ? 1 : -1;
-    *sum = 0;
-    while (n > 0 && done < size) {
-        n = pread(fd, bytes, (size_t)(size - done), (off_t)(position + done));
-        if (n > 0)
-            *sum = checksum((uint32_t)*sum, bytes, (size_t)n);
-        done += n > 0 ? n : 0;
-    }
-    free(bytes);
-    return n < 0 ? -1 : 0;
-}
-
-int job_input_look(JobInput *input, const char *path, MediaError *error)
+int job_input_look(JobFile *input, const char *path, MediaError *error)
 {
     struct stat file;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int ret = fd >= 0 && fstat(fd, &file) == 0 ? 0 : -1;
-    if (ret == 0 && !S_ISREG(file.st_mode) && !S_ISBLK(file.st_mode)) {
-        close(fd);
+    if (stat(path, &file) < 0)
+        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
+                          strerror(errno));
+    if (!S_ISREG(file.st_mode) && !S_ISBLK(file.st_mode))
         return media_fail(error, MEDIA_INPUT, "%s is not a regular file, and a job needs one",
                           media_quote(path));
-    }
-    if (ret == 0) {
-        const int64_t size = file.st_size < LOOK_BYTES ? file.st_size : LOOK_BYTES;
-        *input = (JobInput){.size = file.st_size,
-                            .modified_ns =
-                                (int64_t)file.st_mtim.tv_sec * 1000000000 + file.st_mtim.tv_nsec};
-        ret = look_at(fd, 0, size, &input->head);
-        if (ret == 0)
-            ret = look_at(fd, file.st_size - size, size, &input->tail);
-    }
-    const int reason = errno;
-    if (fd >= 0)
-        close(fd);
-    return ret == 0 ? 0
-                    : media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
-                                 strerror(reason));
+    *input = job_file_of(&file);
+    input->inode = 0;
+    return 0;
 }
 
 int job_input_check(const JobPlan *plan, MediaError *error)
 {
-    JobInput now;
-    const JobInput *then = &plan->identity;
+    JobFile now;
     if (job_input_look(&now, plan->input, error) < 0)
         return error->fault;
-    if (now.size == then->size && now.modified_ns == then->modified_ns && now.head == then->head &&
-        now.tail == then->tail)
+    if (job_file_is_same(&now, &plan->identity))
         return 0;
     return media_fail(error, MEDIA_INPUT,
-                      "%s is not the file that was planned: its %s; all parts have to be of one "
-                      "file",
-                      media_quote(plan->input),
-                      now.size != then->size                 ? "size is another one"
-                      : now.modified_ns != then->modified_ns ? "time is another one"
-                                                             : "content is another one");
+                      "%s is not the file that was planned: its %s is another one; all parts have "
+                      "to be of one file",
+                      media_quote(plan->input), now.size != plan->identity.size ? "size" : "time");
 }
 
 /* ---- the text ---- */
@@ -152,7 +112,7 @@ static void list_fields(JobPlan *p, KeyField fields[FIELDS])
         KEY_NUMBERS("ready", p->ready, 1, 0, 1),
         KEY_TEXT("program", p->program),
         KEY_TEXT("input", p->input),
-        KEY_NUMBERS("identity", p->identity.size, 4, INT64_MIN, INT64_MAX),
+        KEY_NUMBERS("identity", p->identity.inode, 3, INT64_MIN, INT64_MAX),
         KEY_TEXT("output", p->output),
         KEY_TEXT("stats", p->rows),
         KEY_TEXT("report", p->report),

@@ -30,12 +30,6 @@ static inline int job_is_within(int64_t number, int64_t least, int64_t most)
     return number >= least && number <= most;
 }
 
-/* Identifies the input file. */
-typedef struct JobInput {
-    int64_t size, modified_ns;
-    int64_t head, tail; /* checksums of its first and last MiB */
-} JobInput;
-
 /* Identifies a file; {0} if it does not exist. The device is not included: its number depends on
  * the machine. */
 typedef struct JobFile {
@@ -62,9 +56,9 @@ typedef struct JobPlan {
     char *rows, *report;  /* those of --stats and --report, or NULL */
     JobFile before;       /* the output when the job began */
     int64_t written_ns;   /* modification time of the plan's file */
-    JobInput identity;
-    TextList arguments; /* options that are not at their defaults, as on a command line */
-    char *asked;        /* --parts or --part-seconds with its value, or NULL */
+    JobFile identity;     /* of the input, without the inode: machines may have copies */
+    TextList arguments;   /* options that are not at their defaults, as on a command line */
+    char *asked;          /* --parts or --part-seconds with its value, or NULL */
     char *encoder;
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
@@ -98,8 +92,8 @@ JobFile job_file_of(const struct stat *file);
 JobFile job_file_look(const char *path);
 int job_file_is_same(const JobFile *a, const JobFile *b);
 
-/* Fills in `input` from the file. MEDIA_INPUT. */
-int job_input_look(JobInput *input, const char *path, MediaError *error);
+/* Identifies the input file, for JobPlan.identity. MEDIA_INPUT. */
+int job_input_look(JobFile *input, const char *path, MediaError *error);
 
 /* MEDIA_INPUT: the input file is not the one that was planned. */
 int job_input_check(const JobPlan *plan, MediaError *error);

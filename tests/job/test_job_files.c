@@ -247,7 +247,7 @@ static void make_plan(JobPlan *plan)
                       .input = strdup("/a %41\nb\x01\xff.mkv"),
                       .output = strdup(output),
                       .before = {1, 2, INT64_MAX},
-                      .identity = {12, -34, 0xfedcba98, 1},
+                      .identity = {0, 12, -34},
                       .encoder = strdup("ffv1"),
                       .encoder_threads = 3,
                       .decoder_threads = 5,
