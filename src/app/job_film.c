@@ -223,8 +223,7 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
     return *first ? 0 : f->error.fault;
 }
 
-/* `encode`: also encodes this frame alone. */
-static int open_encoder(JobFilm *f, const AVFrame *first, int encode)
+int job_film_open_encoder(JobFilm *f, const AVFrame *first, int encode)
 {
     Options options = f->options;
     Drawing *drawing = NULL;
@@ -243,11 +242,6 @@ static int open_encoder(JobFilm *f, const AVFrame *first, int encode)
     drawing_close(&drawing);
     av_frame_free(&frame);
     return ret;
-}
-
-int job_film_open_encoder(JobFilm *f, const AVFrame *first)
-{
-    return open_encoder(f, first, 0);
 }
 
 /* ---- the encoder's version ---- */
@@ -279,7 +273,7 @@ int job_film_try_encoder(JobFilm *f, const AVFrame *first)
 {
     f->writer_options.take_encoded = note_version;
     f->writer_options.take_opaque = f;
-    return open_encoder(f, first, strncmp(writer_encoder(f->writer), "libx26", 6) == 0);
+    return job_film_open_encoder(f, first, strncmp(writer_encoder(f->writer), "libx26", 6) == 0);
 }
 
 int job_film_check_encoder(JobFilm *f, const AVPacket *first)
@@ -295,11 +289,6 @@ int job_film_check_encoder(JobFilm *f, const AVPacket *first)
                       "encoder",
                       planned ? planned : "an encoder that does not tell its version",
                       *text ? text : "one that does not tell its version");
-}
-
-int job_film_has_histograms(const JobFilm *f)
-{
-    return f->options.stats || f->options.report || f->options.overlay;
 }
 
 int job_film_check_gpu(JobFilm *f, int part)

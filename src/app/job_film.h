@@ -52,8 +52,9 @@ int job_film_source(void *film, Source **source, MediaError *error);
 /* Decodes the first frame, which the caller frees. *zero: see reader_zero(). */
 int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
 
-/* Opens the writer's encoder for frames like the first one. */
-int job_film_open_encoder(JobFilm *film, const AVFrame *first);
+/* Opens the writer's encoder for frames like the first one. `encode`: also encodes that one alone.
+ */
+int job_film_open_encoder(JobFilm *film, const AVFrame *first, int encode);
 
 /* Opens the encoder and notes its version in the plan; for some encoders, this encodes the first
  * frame. The writer cannot be used afterwards. */
@@ -65,9 +66,6 @@ int job_film_check_encoder(JobFilm *film, const AVPacket *first);
 
 /* MEDIA_USAGE: the options need a GPU and it is lost, so another machine should make this part. */
 int job_film_check_gpu(JobFilm *film, int part);
-
-/* True if the statistics, the report or the overlay need histograms. */
-int job_film_has_histograms(const JobFilm *film);
 
 /* Starts and ends the progress display, unless the step is one of several. */
 void job_film_begin(JobFilm *film);

@@ -415,6 +415,7 @@ static int plan_part(Planning *p, int number)
     JobFilm *f = p->film;
     JobPart *part = &f->plan.parts[number];
     FrameWriter out = {0};
+    const int has_histograms = f->options.stats || f->options.report || f->options.overlay;
     int ret =
         record_writer_open(&out.out, job_part_path(f->plan.folder, "curves", number), &f->error);
     for (int64_t i = 0; ret >= 0 && i < part->frames; i++) {
@@ -423,8 +424,7 @@ static int plan_part(Planning *p, int number)
         ret = next_curve(p, &frame, &curve);
         if (ret > 0) {
             judge(p, &frame, curve);
-            ret =
-                frame_writer_add_curve(&out, &frame, curve, !job_film_has_histograms(f), &f->error);
+            ret = frame_writer_add_curve(&out, &frame, curve, !has_histograms, &f->error);
         }
         lumeq_curve_unref(&curve);
     }

@@ -285,7 +285,7 @@ static int open_segment(Segment *s)
         ret = record_writer_open(&s->writer, job_part_path(f->plan.folder, "part", s->label.part),
                                  &f->error);
     if (ret >= 0)
-        ret = job_film_open_encoder(f, first);
+        ret = job_film_open_encoder(f, first, 0);
     if (ret >= 0)
         ret = job_film_check_encoder(f, NULL);
     if (ret >= 0)
@@ -473,7 +473,7 @@ static int begin_film(void *joining, Frame *frame)
         return 0;
     j->began = 1;
     writer_begin(f->writer, frame->zero_us);
-    const int ret = job_film_open_encoder(f, frame->out);
+    const int ret = job_film_open_encoder(f, frame->out, 0);
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);

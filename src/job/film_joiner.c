@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <libavutil/avstring.h>
-
 /* Missing parts that a message names. */
 #define NAMED 6
 
@@ -84,7 +82,7 @@ static int open_all(FilmJoiner *j, MediaError *error)
 {
     const JobPlan *plan = j->plan;
     char names[128] = "";
-    int missing = 0;
+    int missing = 0, used = 0;
     for (int i = 0; i < plan->part_count; i++) {
         PartFile *file = &j->parts[i];
         MediaError why = {0};
@@ -95,15 +93,16 @@ static int open_all(FilmJoiner *j, MediaError *error)
                               why.text, i);
         j->count += file->count;
         if (ret < 0 && missing < NAMED)
-            av_strlcatf(names, sizeof(names), "%s%d", missing ? ", " : "", i);
-        else if (ret < 0 && missing == NAMED)
-            av_strlcat(names, ", ...", sizeof(names));
+            used += snprintf(names + used, sizeof(names) - (size_t)used, "%s%d",
+                             missing ? ", " : "", i);
         missing += ret < 0;
     }
-    return missing ? media_fail(error, MEDIA_INPUT,
-                                "%d of %d parts %s missing: %s; lumeq segment PLAN K makes part K",
-                                missing, plan->part_count, missing == 1 ? "is" : "are", names)
-                   : 0;
+    return missing
+               ? media_fail(error, MEDIA_INPUT,
+                            "%d of %d parts %s missing: %s%s; lumeq segment PLAN K makes part K",
+                            missing, plan->part_count, missing == 1 ? "is" : "are", names,
+                            missing > NAMED ? ", ..." : "")
+               : 0;
 }
 
 int film_joiner_check(const FilmJoiner *j, const uint8_t *extradata, int size, MediaError *error)

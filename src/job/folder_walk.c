@@ -1,7 +1,7 @@
 #include "job/folder_walk.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,74 +11,58 @@
 /* Folders of jobs end in this: they hold no films. */
 #define JOB_FOLDER ".lumeq"
 
-static int walk_folder(const FolderWalk *w, const char *folder, const char *below);
-
-static int is_seen(const struct dirent *entry)
+static int by_name(const FTSENT **a, const FTSENT **b)
 {
-    return entry->d_name[0] != '.';
+    return natural_order((*a)->fts_name, (*b)->fts_name);
 }
 
-static int ends_in(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
-}
-
-static int out_of_memory(const FolderWalk *w)
-{
-    return media_fail(w->error, MEDIA_INPUT, "out of memory");
-}
-
-/* Concatenates three texts. NULL: out of memory. */
-static char *join(const char *a, const char *b, const char *c)
-{
-    char *text = NULL;
-    return asprintf(&text, "%s%s%s", a, b, c) < 0 ? NULL : text;
-}
-
-static int walk_inner(const FolderWalk *w, const char *path, const char *below, const char *name,
-                      const struct stat *there)
+/* True if a subfolder is not visited. */
+static int is_skipped(const FolderWalk *w, const FTSENT *e)
 {
     struct stat link;
-    if (!w->recursive || ends_in(name, JOB_FOLDER) || lstat(path, &link) < 0 ||
-        S_ISLNK(link.st_mode) || (w->leaves_out && w->leaves_out(w->opaque, path, there)))
+    const size_t n = e->fts_namelen, m = strlen(JOB_FOLDER);
+    return e->fts_name[0] == '.' || !w->recursive ||
+           (n > m && strcmp(e->fts_name + n - m, JOB_FOLDER) == 0) ||
+           lstat(e->fts_accpath, &link) < 0 || S_ISLNK(link.st_mode) ||
+           (w->leaves_out && w->leaves_out(w->opaque, e->fts_path, e->fts_statp));
+}
+
+/* Takes an entry that is not a folder, or cannot be read. */
+static int take_entry(const FolderWalk *w, const FTSENT *e, size_t root)
+{
+    const int is_file = e->fts_info == FTS_F || e->fts_info == FTS_DEFAULT;
+    char *below = NULL;
+    if (!is_file && e->fts_info != FTS_DNR && e->fts_level)
+        return 0; /* removed since, or a dangling link */
+    if (is_file && e->fts_name[0] == '.')
         return 0;
-    char *deeper = join(below, name, "/");
-    const int ret = deeper ? walk_folder(w, path, deeper) : out_of_memory(w);
-    free(deeper);
+    const size_t length =
+        !e->fts_level ? 0 : e->fts_pathlen - root - (is_file ? e->fts_namelen : 0);
+    if (asprintf(&below, "%.*s%s", (int)length, length ? e->fts_path + root : "",
+                 is_file || !e->fts_level ? "" : "/") < 0)
+        return media_fail(w->error, MEDIA_INPUT, "out of memory");
+    const int ret = is_file ? w->file(w->opaque, e->fts_path, below, e->fts_statp)
+                            : w->unreadable(w->opaque, e->fts_path, below, e->fts_errno);
+    free(below);
     return ret;
 }
 
-static int walk_entry(const FolderWalk *w, const char *path, const char *below, const char *name)
+int folder_walk(const FolderWalk *w, const char *folder)
 {
-    struct stat there;
-    if (stat(path, &there) < 0)
-        return 0; /* it was removed, or is a dangling link */
-    if (S_ISDIR(there.st_mode))
-        return walk_inner(w, path, below, name, &there);
-    return w->file(w->opaque, path, below, &there);
-}
-
-static int walk_folder(const FolderWalk *w, const char *folder, const char *below)
-{
-    struct dirent **names;
+    char *const folders[] = {(char *)folder, NULL};
+    const size_t n = strlen(folder), root = n && folder[n - 1] == '/' ? n : n + 1;
+    FTS *fts = fts_open(folders, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+    FTSENT *e = NULL;
     int ret = 0;
-    const int count = scandir(folder, &names, is_seen, natural_order_entries);
-    if (count < 0)
-        return w->unreadable(w->opaque, folder, below, errno);
-    const char *slash = ends_in(folder, "/") || strcmp(folder, "/") == 0 ? "" : "/";
-    for (int i = 0; i < count; i++) {
-        char *path = ret < 0 ? NULL : join(folder, slash, names[i]->d_name);
-        if (ret >= 0)
-            ret = path ? walk_entry(w, path, below, names[i]->d_name) : out_of_memory(w);
-        free(path);
-        free(names[i]);
+    while (fts && ret >= 0 && (e = fts_read(fts))) {
+        if (e->fts_info == FTS_D && e->fts_level && is_skipped(w, e))
+            (void)fts_set(fts, e, FTS_SKIP);
+        else if (e->fts_info != FTS_D && e->fts_info != FTS_DP)
+            ret = take_entry(w, e, root);
     }
-    free(names);
+    if (ret >= 0 && errno && !e)
+        ret = media_fail(w->error, MEDIA_INPUT, "out of memory");
+    if (fts)
+        (void)fts_close(fts);
     return ret;
-}
-
-int folder_walk(const FolderWalk *walk, const char *folder)
-{
-    return walk_folder(walk, folder, "");
 }
