@@ -1,4 +1,4 @@
-/* What is played of one source: its threads, its frames in order, and the time. */
+/* Plays one source: its threads, its frames in order, and the clock. */
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 

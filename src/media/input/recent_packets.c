@@ -8,10 +8,10 @@
 
 #include "media/packet_bytes.h"
 
-/* What is kept at most. */
+/* Limit for the kept packets. */
 #define MOST_BYTES ((size_t)128 << 20)
 
-/* Headers come with the packet that they change for, once. */
+/* New headers come once, with the packet that needs them first. */
 static const uint8_t *headers_of(const AVPacket *packet, size_t *size)
 {
     return packet ? av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, size) : NULL;
@@ -45,10 +45,10 @@ static int is_key(const RecentPackets *r, int at)
     return (r->packets[at].packet->flags & AV_PKT_FLAG_KEY) != 0;
 }
 
-/* Frames that wait behind a decoder, and their packets that are in it, are no more than this. */
+/* More than the frames that may wait after a decoder, and the packets inside it. */
 #define LEAST_PACKETS 96
 
-/* The last key frame, far enough back. 0: there is none but the first packet. */
+/* Index of the last key frame that is far enough back, or 0. */
 static int last_key(const RecentPackets *r)
 {
     int at = r->count - LEAST_PACKETS;
@@ -70,7 +70,7 @@ static int make_room(RecentPackets *r)
     return 0;
 }
 
-/* Forgets the oldest packets, up to a key frame where there is another one. */
+/* Drops the oldest packets up to the next key frame, or one packet if there is no other one. */
 static void forget_group(RecentPackets *r)
 {
     int next = 1;
