@@ -2,20 +2,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* No part of a list is longer. */
-#define PART_MAX 256
+#define MAX_PART 256 /* bytes of a part of a list */
+#define MAX_PAIRS 12
 
 static void print_help(const char *command, const BenchOption *table)
 {
-    printf("usage: lumeq-bench %s", command);
-    for (const BenchOption *o = table; o->name; o++)
-        if (o->name[0] != '-')
-            printf(" %s", o->name);
-    printf(" [options]\n\n");
+    printf("usage: lumeq-bench %s%s%s [options]\n\n", command, table->name[0] == '-' ? "" : " ",
+           table->name[0] == '-' ? "" : table->name);
     for (; table->name; table++) {
         char left[64];
         snprintf(left, sizeof(left), "%s%s%s", table->name, table->value ? " " : "",
@@ -24,49 +22,100 @@ static void print_help(const char *command, const BenchOption *table)
     }
 }
 
-static const BenchOption *find(const BenchOption *table, const char *name)
+int bench_refuse(const char *command, const char *format, ...)
 {
-    while (table->name && strcmp(table->name, name) != 0)
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "lumeq-bench %s: ", command);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return -1;
+}
+
+/* Finds the option of that name; a word without a dash is the operand of the table, if any. */
+static const BenchOption *find(const BenchOption *table, const char *word)
+{
+    while (table->name && (word[0] == '-' ? strcmp(table->name, word) != 0 : table->name[0] == '-'))
         table++;
     return table->name ? table : NULL;
 }
 
-/* Names an argument that is no option, where the table has one: its name has no dash. */
-static const BenchOption *find_operand(const BenchOption *table, const char *text)
+static int read_number(const char *text, double least, double most, double *value)
 {
-    while (table->name && (table->name[0] == '-' || text[0] == '-'))
-        table++;
-    return table->name ? table : NULL;
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || *end || !(number >= least && number <= most))
+        return -1;
+    *value = number;
+    return 0;
+}
+
+static int store(const BenchOption *o, void *options, const char *value)
+{
+    char *const member = (char *)options + o->offset;
+    int64_t integer = 1;
+    double number;
+    switch (o->kind) {
+    case BENCH_OWN: return o->take(options, value);
+    case BENCH_TEXT:
+        if (o->most > o->least && read_number(value, o->least, o->most, &number) < 0)
+            return -1;
+        break;
+    case BENCH_CHOICE:
+        if (bench_read_choice(value, o->value) < 0)
+            return -1;
+        break;
+    case BENCH_DOUBLE: return read_number(value, o->least, o->most, (double *)(void *)member);
+    case BENCH_FLAG: *(int *)(void *)member = 1; return 0;
+    case BENCH_INT:
+    case BENCH_INT64:
+        if (bench_read_integer(value, INT64_MIN, INT64_MAX, &integer) < 0 ||
+            (double)integer < o->least || (double)integer > o->most)
+            return -1;
+        if (o->kind == BENCH_INT)
+            *(int *)(void *)member = (int)integer;
+        else
+            *(int64_t *)(void *)member = integer;
+        return 0;
+    }
+    *(const char **)(void *)member = value;
+    return 0;
+}
+
+static const char *allowed(const BenchOption *o, char *text, size_t size)
+{
+    if (o->allowed)
+        return o->allowed;
+    if (o->most > o->least)
+        snprintf(text, size, o->kind == BENCH_DOUBLE ? "%g to %g" : "%.0f to %.0f", o->least,
+                 o->most);
+    else
+        snprintf(text, size, "%s%s", o->kind == BENCH_CHOICE ? "one of " : "", o->value);
+    return text;
 }
 
 int bench_arguments(const char *command, const BenchOption *table, void *options, int argc,
                     char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+        char text[128];
+        const char *word = argv[i];
+        if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
             print_help(command, table);
             return 1;
         }
-        const BenchOption *operand = find_operand(table, argv[i]);
-        const BenchOption *option = operand ? operand : find(table, argv[i]);
-        if (!option) {
-            fprintf(stderr,
-                    "lumeq-bench %s: %s is no option; lumeq-bench %s --help shows those there "
-                    "are\n",
-                    command, argv[i], command);
-            return -1;
-        }
-        if (option->value && i + 1 == argc) {
-            fprintf(stderr, "lumeq-bench %s: %s needs a value: %s\n", command, argv[i],
-                    option->allowed);
-            return -1;
-        }
-        const char *value = operand ? argv[i] : option->value ? argv[++i] : NULL;
-        if (option->take(options, value) < 0) {
-            fprintf(stderr, "lumeq-bench %s: %s %s is not possible; it is %s\n", command,
-                    option->name, value ? value : "", option->allowed);
-            return -1;
-        }
+        const BenchOption *option = find(table, word);
+        if (!option)
+            return bench_refuse(command, "unknown option %s; see lumeq-bench %s --help", word,
+                                command);
+        if (option->value && i + 1 == argc)
+            return bench_refuse(command, "%s needs a value: %s", word,
+                                allowed(option, text, sizeof(text)));
+        const char *value = word[0] != '-' ? word : option->value ? argv[++i] : NULL;
+        if (store(option, options, value) < 0)
+            return bench_refuse(command, "%s %s is not allowed; it must be %s", option->name, value,
+                                allowed(option, text, sizeof(text)));
     }
     return 0;
 }
@@ -76,50 +125,12 @@ BenchFormat bench_format(const BenchCommon *common)
     return common->csv ? BENCH_CSV : common->json ? BENCH_JSON : BENCH_TABLE;
 }
 
-int bench_take_csv(void *options, const char *value)
-{
-    (void)value;
-    ((BenchCommon *)options)->csv = 1;
-    return 0;
-}
-
-int bench_take_json(void *options, const char *value)
-{
-    (void)value;
-    ((BenchCommon *)options)->json = 1;
-    return 0;
-}
-
-int bench_take_seed(void *options, const char *value)
-{
-    return bench_read_integer(value, 1, INT64_MAX, &((BenchCommon *)options)->seed);
-}
-
-int bench_read_int(const char *text, int least, int most, int *value)
-{
-    int64_t number;
-    if (bench_read_integer(text, least, most, &number) < 0)
-        return -1;
-    *value = (int)number;
-    return 0;
-}
-
 int bench_read_integer(const char *text, int64_t least, int64_t most, int64_t *value)
 {
     char *end;
     errno = 0;
     const intmax_t number = strtoimax(text, &end, 10);
     if (end == text || *end || errno || number < least || number > most)
-        return -1;
-    *value = number;
-    return 0;
-}
-
-int bench_read_number(const char *text, double least, double most, double *value)
-{
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text || *end || !(number >= least && number <= most))
         return -1;
     *value = number;
     return 0;
@@ -136,18 +147,23 @@ int bench_read_size(const char *text, int most, int *width, int *height)
     return 0;
 }
 
-int bench_read_choice(const char *text, const char *const *choices)
+int bench_read_choice(const char *text, const char *choices)
 {
-    for (int i = 0; choices[i]; i++)
-        if (!strcmp(text, choices[i]))
+    const size_t length = strlen(text);
+    for (int i = 0;; i++) {
+        const size_t word = strcspn(choices, "|");
+        if (word == length && !strncmp(choices, text, length))
             return i;
-    return -1;
+        if (!choices[word])
+            return -1;
+        choices += word + 1;
+    }
 }
 
 int bench_read_list(const char *text, int (*take)(void *options, const char *part), void *options)
 {
     for (;;) {
-        char part[PART_MAX];
+        char part[MAX_PART];
         const size_t length = strcspn(text, ",");
         if (length >= sizeof(part))
             return -1;
@@ -159,4 +175,22 @@ int bench_read_list(const char *text, int (*take)(void *options, const char *par
             return 0;
         text += length + 1;
     }
+}
+
+int bench_program_options(Options *program, const char *command, const char *flag,
+                          const BenchPair *pairs, int count, const char *input)
+{
+    const char *argv[2 * MAX_PAIRS + 5] = {"lumeq", "--no-config", flag};
+    char text[1400];
+    int argc = 3;
+    for (int i = 0; i < count; i++)
+        if (pairs[i][1]) {
+            argv[argc++] = pairs[i][0];
+            argv[argc++] = pairs[i][1];
+        }
+    argv[argc++] = "--";
+    argv[argc++] = input;
+    return options_parse(program, argc, (char **)argv, text, sizeof(text)) == 0
+               ? 0
+               : bench_refuse(command, "%s", text);
 }

@@ -19,8 +19,8 @@ static uint64_t next_random(uint64_t *state)
     return *state ^= *state << 17;
 }
 
-/* Dull, as what lumeq is for: broad shapes over a third of the range, a horizon, some grain; 8
- * bits. */
+/* A dull picture that lumeq improves: broad shapes over a third of the range, a horizon, some
+ * grain. Returns 8 bits. */
 static uint32_t natural(int x, int y, int height, uint64_t random)
 {
     const double shapes = 22 * sin(x / 211.0) * cos(y / 157.0) + 9 * sin((x + 2 * y) / 31.0);
@@ -28,8 +28,8 @@ static uint32_t natural(int x, int y, int height, uint64_t random)
     return (uint32_t)((y < height / 3 ? 140 : 95) + (int)shapes + grain);
 }
 
-/* Well exposed, as most video is: shapes over the whole range, whatever the size, and little grain:
- * lumeq leaves it alone. */
+/* A well-exposed picture, like most video, which lumeq leaves untouched: shapes over the whole
+ * range and little grain. */
 static uint32_t exposed(const BenchContent *c, int x, int y, uint64_t random)
 {
     const double across = 9.1 * x / c->width, down = 6.9 * y / c->height;
@@ -40,7 +40,7 @@ static uint32_t exposed(const BenchContent *c, int x, int y, uint64_t random)
 
 static uint32_t code_at(const BenchContent *c, int kind, int x, int y, uint64_t random)
 {
-    const uint32_t below = (uint32_t)(random >> 24 & 255); /* the 8 bits of natural light */
+    const uint32_t below = (uint32_t)(random >> 24 & 255); /* the lower 8 bits */
     switch (kind) {
     case FLAT: return 100 << 8;
     case TWO_LEVEL: return (random & 1 ? 60u : 180u) << 8;
@@ -52,17 +52,17 @@ static uint32_t code_at(const BenchContent *c, int kind, int x, int y, uint64_t 
     }
 }
 
-static int kind_of(const char *name)
+int bench_content_index(const char *name)
 {
-    int kind = 0;
-    while (bench_contents[kind] && strcmp(bench_contents[kind], name) != 0)
-        kind++;
-    return bench_contents[kind] ? kind : -1;
+    int i = 0;
+    while (bench_contents[i] && strcmp(bench_contents[i], name) != 0)
+        i++;
+    return bench_contents[i] ? i : -1;
 }
 
 void bench_content_row(BenchContent *c, int y, uint16_t *row)
 {
-    const int kind = kind_of(c->name);
+    const int kind = bench_content_index(c->name);
     for (int x = 0; x < c->width; x++)
         row[x] = (uint16_t)code_at(c, kind, x, y, next_random(&c->state) >> 16);
 }
@@ -72,19 +72,7 @@ size_t bench_row_size(const BenchPicture *picture)
     return (size_t)picture->width * (picture->depth > 8 ? 2 : 1);
 }
 
-static void fill_row(const BenchPicture *p, int y, const uint16_t *row)
-{
-    uint8_t *bytes = (uint8_t *)p->luma + (size_t)y * bench_row_size(p);
-    for (int x = 0; x < p->width; x++) {
-        const uint16_t code = (uint16_t)(row[x] >> (16 - p->depth));
-        if (p->depth > 8)
-            memcpy(bytes + 2 * (size_t)x, &code, sizeof(code));
-        else
-            bytes[x] = (uint8_t)code;
-    }
-}
-
-static int fill_made_up(const BenchPicture *p, const char *name, uint64_t seed)
+static int generate(const BenchPicture *p, const char *name, uint64_t seed)
 {
     BenchContent content = {name, p->width, p->height, seed};
     uint16_t *row = malloc((size_t)p->width * sizeof(*row));
@@ -93,40 +81,40 @@ static int fill_made_up(const BenchPicture *p, const char *name, uint64_t seed)
         return -1;
     }
     for (int y = 0; y < p->height; y++) {
+        uint8_t *bytes = (uint8_t *)p->luma + (size_t)y * bench_row_size(p);
         bench_content_row(&content, y, row);
-        fill_row(p, y, row);
+        for (int x = 0; x < p->width; x++) {
+            const uint16_t code = (uint16_t)(row[x] >> (16 - p->depth));
+            if (p->depth > 8)
+                memcpy(bytes + 2 * (size_t)x, &code, sizeof(code));
+            else
+                bytes[x] = (uint8_t)code;
+        }
     }
     free(row);
     return 0;
 }
 
-/* Reads as much as there is, then repeats it. */
-static size_t read_again_and_again(FILE *file, uint8_t *to, size_t size)
+static int read_file(const BenchPicture *p, const char *name)
 {
-    const size_t got = fread(to, 1, size, file);
-    for (size_t done = got; got && done < size; done++)
-        to[done] = to[done - got];
-    return got;
-}
-
-static int fill_from_file(const BenchPicture *p, const char *name)
-{
-    FILE *file = fopen(name, "rb");
+    uint8_t *const luma = p->luma;
     const size_t size = bench_row_size(p) * (size_t)p->height;
+    FILE *file = fopen(name, "rb");
     errno = file ? 0 : errno;
-    const size_t got = file ? read_again_and_again(file, p->luma, size) : 0;
+    const size_t got = file ? fread(luma, 1, size, file) : 0;
     if (!got)
-        fprintf(stderr, "lumeq-bench: %s, which is none of %s, cannot be read as a file: %s\n",
+        fprintf(stderr, "lumeq-bench: %s is not one of %s, and cannot be read as a file: %s\n",
                 name, BENCH_CONTENTS, errno ? strerror(errno) : "it is empty");
     if (file)
         fclose(file);
-    if (p->depth > 8 && got)
-        for (size_t i = 0; i < size / 2; i++)
-            ((uint16_t *)p->luma)[i] &= (uint16_t)((1u << p->depth) - 1);
+    for (size_t i = got; got && i < size; i++)
+        luma[i] = luma[i - got];
+    for (size_t i = 0; p->depth > 8 && i < size / 2; i++)
+        ((uint16_t *)p->luma)[i] &= (uint16_t)((1u << p->depth) - 1);
     return got ? 0 : -1;
 }
 
 int bench_fill(const BenchPicture *p, const char *content, uint64_t seed)
 {
-    return kind_of(content) < 0 ? fill_from_file(p, content) : fill_made_up(p, content, seed);
+    return bench_content_index(content) < 0 ? read_file(p, content) : generate(p, content, seed);
 }

@@ -1,4 +1,4 @@
-/* What pictures are made of. */
+/* Generated pictures. */
 #ifndef LUMEQ_BENCH_CONTENT_H
 #define LUMEQ_BENCH_CONTENT_H
 
@@ -10,17 +10,20 @@
 /* The names in that list, and NULL. */
 extern const char *const bench_contents[];
 
+/* Index of a name in bench_contents, or -1. */
+int bench_content_index(const char *name);
+
 typedef struct BenchContent {
     const char *name; /* one of bench_contents */
     int width, height;
-    uint64_t state; /* of the random numbers: a seed, not 0, before the first row */
+    uint64_t state; /* of the random numbers; set to a seed, not 0, before the first row */
 } BenchContent;
 
-/* The next row, number y, as codes of 16 bits; of fewer bits they are what is above. Rows are asked
- * for in order. The same seed gives the same rows. */
+/* Makes row `y` as 16-bit codes; smaller depths use their upper bits. Call it for the rows in
+ * order. The same seed makes the same rows. */
 void bench_content_row(BenchContent *content, int y, uint16_t *row);
 
-/* Luma in a plane without gaps: bytes, or deeper codes in 16 bits. */
+/* A luma plane without gaps: bytes, or codes in 16 bits if depth > 8. */
 typedef struct BenchPicture {
     void *luma;
     int width, height, depth;
@@ -28,8 +31,8 @@ typedef struct BenchPicture {
 
 size_t bench_row_size(const BenchPicture *picture);
 
-/* Fills it with a content, or with the bytes of a file of that name, again and again; codes beyond
- * the depth are cut. 0, or -1 after a sentence on stderr. */
+/* Fills the picture with a content, or with the bytes of a file, repeated; bits above the depth are
+ * cleared. Returns 0, or -1 after a sentence on stderr. */
 int bench_fill(const BenchPicture *picture, const char *content, uint64_t seed);
 
 #endif

@@ -1,91 +1,105 @@
-/* Copies between pinned memory and the device. */
 #include "bench/copies.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
 
 #include "bench/bench.h"
-#include "bench/replay.h"
 
-/* Buffers on the host, in turns, and copies in a graph. */
+/* For each direction, so that no copy waits for the one before to release its memory. */
 #define BUFFERS 4
-#define COPIES 16
 
-typedef struct OneWay {
-    uint8_t *host, *device; /* BUFFERS of them */
+#define ON_HOST 100 /* byte in host buffers before the copies */
+#define ON_DEVICE 50
+
+typedef struct Bus {
+    cudaStream_t streams[2]; /* up, down */
+    void *host[2], *device[2];
     size_t size;
-    enum cudaMemcpyKind kind;
-} OneWay;
+    int way;
+} Bus;
 
-static cudaError_t copy_both_ways(cudaStream_t streams[2], uint8_t *device, void *const *up,
-                                  void *const *down, int buffers, size_t size, int count)
+static cudaError_t bus_open(Bus *bus, int device)
+{
+    cudaError_t error = cudaSetDevice(device);
+    for (int i = 0; i < 2 && !error; i++) {
+        error = cudaStreamCreateWithFlags(&bus->streams[i], cudaStreamNonBlocking);
+        if (!error)
+            error = cudaMallocHost(&bus->host[i], BUFFERS * bus->size);
+        if (!error)
+            error = cudaMalloc(&bus->device[i], BUFFERS * bus->size);
+        if (error)
+            break;
+        memset(bus->host[i], ON_HOST, BUFFERS * bus->size);
+        error = cudaMemset(bus->device[i], ON_DEVICE, BUFFERS * bus->size);
+    }
+    return error ? error : cudaDeviceSynchronize();
+}
+
+static void bus_close(Bus *bus)
+{
+    for (int i = 0; i < 2; i++) {
+        cudaFree(bus->device[i]);
+        cudaFreeHost(bus->host[i]);
+        if (bus->streams[i])
+            cudaStreamDestroy(bus->streams[i]);
+    }
+}
+
+static cudaError_t time_copies(const Bus *bus, long count, double *us)
 {
     cudaError_t error = cudaSuccess;
-    for (int i = 0; i < count && !error; i++) {
-        error = cudaMemcpyAsync(device + (size_t)(i % 2) * size, up[i % buffers], size,
-                                cudaMemcpyHostToDevice, streams[0]);
-        if (!error)
-            error = cudaMemcpyAsync(down[i % buffers], device + (size_t)(2 + i % 2) * size, size,
-                                    cudaMemcpyDeviceToHost, streams[1]);
+    const double begin = bench_now_us();
+    for (long i = 0; i < count && !error; i++) {
+        const size_t at = (size_t)(i % BUFFERS) * bus->size;
+        if (bus->way & BENCH_UP)
+            error = cudaMemcpyAsync((char *)bus->device[0] + at, (char *)bus->host[0] + at,
+                                    bus->size, cudaMemcpyHostToDevice, bus->streams[0]);
+        if (!error && (bus->way & BENCH_DOWN))
+            error = cudaMemcpyAsync((char *)bus->host[1] + at, (char *)bus->device[1] + at,
+                                    bus->size, cudaMemcpyDeviceToHost, bus->streams[1]);
     }
     for (int i = 0; i < 2 && !error; i++)
-        error = cudaStreamSynchronize(streams[i]);
+        error = cudaStreamSynchronize(bus->streams[i]);
+    *us = (bench_now_us() - begin) / (double)count;
     return error;
 }
 
-int bench_duplex(double *us, int number, void *const *up, void *const *down, int buffers,
-                 size_t size, int count, char *text, size_t text_size)
+/* Checks the last byte of one buffer in each direction. */
+static int arrived(const Bus *bus)
 {
-    cudaStream_t streams[2] = {NULL, NULL};
-    uint8_t *device = NULL;
-    cudaError_t error = cudaSetDevice(number);
-    for (int i = 0; i < 2 && !error; i++)
-        error = cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+    unsigned char up = 0;
+    const int read = cudaMemcpy(&up, (char *)bus->device[0] + bus->size - 1, 1,
+                                cudaMemcpyDeviceToHost) == cudaSuccess;
+    const unsigned char down = ((unsigned char *)bus->host[1])[bus->size - 1];
+    return read && up == (bus->way & BENCH_UP ? ON_HOST : ON_DEVICE) &&
+           down == (bus->way & BENCH_DOWN ? ON_DEVICE : ON_HOST);
+}
+
+int bench_copies(double *us, long *count, int device, BenchWay way, size_t size, double seconds,
+                 char *text, size_t text_size)
+{
+    Bus bus = {.size = size, .way = way};
+    cudaError_t error = bus_open(&bus, device);
     if (!error)
-        error = cudaMalloc((void **)&device, 4 * size);
+        error = time_copies(&bus, 4 * BUFFERS, us); /* the first copies are slow */
+    *count = error ? 0 : 1 + (long)(seconds * 1e6 / (*us > 0 ? *us : 1));
     if (!error)
-        error = cudaMemset(device, 0, 4 * size);
-    if (!error)
-        error = cudaDeviceSynchronize();
-    const double start = bench_now_us();
-    if (!error)
-        error = copy_both_ways(streams, device, up, down, buffers, size, count);
-    *us = (bench_now_us() - start) / count;
-    cudaFree(device);
-    for (int i = 0; i < 2; i++)
-        if (streams[i])
-            cudaStreamDestroy(streams[i]);
+        error = time_copies(&bus, *count, us);
+    const int wrong = !error && !arrived(&bus);
+    bus_close(&bus);
     if (error)
         snprintf(text, text_size, "CUDA: %s", cudaGetErrorString(error));
-    return error ? -1 : 0;
+    else if (wrong)
+        snprintf(text, text_size, "a copy over the bus did not arrive");
+    return error || wrong ? -1 : 0;
 }
 
-static cudaError_t copy_one_way(void *data, int piece, cudaStream_t stream)
+double bench_gpu_memory(int device)
 {
-    const OneWay *const way = data;
-    uint8_t *const host = way->host + (size_t)(piece % BUFFERS) * way->size;
-    uint8_t *const device = way->device + (size_t)(piece % BUFFERS) * way->size;
-    return way->kind == cudaMemcpyHostToDevice
-               ? cudaMemcpyAsync(device, host, way->size, way->kind, stream)
-               : cudaMemcpyAsync(host, device, way->size, way->kind, stream);
-}
-
-cudaError_t bench_copies(BenchTime *up, BenchTime *down, size_t size)
-{
-    OneWay way = {.size = size, .kind = cudaMemcpyHostToDevice};
-    const BenchReplay replay = {.work = copy_one_way, .data = &way, .pieces = COPIES};
-    cudaError_t error = cudaMalloc((void **)&way.device, BUFFERS * size);
-    if (!error)
-        error = cudaHostAlloc((void **)&way.host, BUFFERS * size, cudaHostAllocDefault);
-    if (!error)
-        error = cudaMemset(way.device, 0, BUFFERS * size);
-    if (!error)
-        error = cudaDeviceSynchronize();
-    if (!error)
-        error = bench_replay(up, &replay);
-    way.kind = cudaMemcpyDeviceToHost;
-    if (!error)
-        error = bench_replay(down, &replay);
-    cudaFreeHost(way.host);
-    cudaFree(way.device);
-    return error;
+    size_t available = 0, all = 0;
+    if (cudaSetDevice(device) || cudaMemGetInfo(&available, &all))
+        return -1;
+    return (double)(all - available) / (1 << 20);
 }

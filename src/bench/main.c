@@ -1,4 +1,4 @@
-/* lumeq-bench: what the parts of lumeq cost on this machine. */
+/* lumeq-bench: measures the parts of lumeq on this machine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,16 +33,17 @@ static void complete_bench(int count, char **words)
             complete_value(o->value);
             return;
         }
-    if (*word != '-')
+    if (*word != '-') {
         complete_print(":file", NULL);
-    for (const BenchOption *o = c->options; o->name && *word == '-'; o++)
+        return;
+    }
+    for (const BenchOption *o = c->options; o->name; o++)
         if (o->name[0] == '-')
             complete_print(o->name, o->help);
-    if (*word == '-')
-        complete_print("--help", "show the options");
+    complete_print("--help", "show the options");
 }
 
-/* The exit code: rows that were not written are none. */
+/* Returns the exit code: 1 if the rows could not be written. */
 static int end(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -60,9 +61,9 @@ int main(int argc, char **argv)
         complete_bench(argc - 2, argv + 2);
         return end(0);
     }
-    const int asked = argc == 1 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
-    if (!asked)
-        fprintf(stderr, "lumeq-bench: %s is no command\n", argv[1]);
-    print_usage(asked ? stdout : stderr);
-    return end(asked ? 0 : 1);
+    const int help = argc == 1 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
+    if (!help)
+        fprintf(stderr, "lumeq-bench: unknown command %s\n", argv[1]);
+    print_usage(help ? stdout : stderr);
+    return end(help ? 0 : 1);
 }

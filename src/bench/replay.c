@@ -9,7 +9,7 @@
 #define REPLAYS 31
 #define LAUNCHES 4 /* of the graph in a replay */
 
-/* A graph that takes longer is replayed less often: the minutes would tell nothing more. */
+/* Graphs that take longer than this are replayed less often. */
 #define LONG_US 3e3
 #define LONG_WARM_UPS 2
 #define LONG_REPLAYS 7
@@ -44,8 +44,7 @@ static cudaError_t capture(cudaGraph_t *graph, const BenchReplay *replay, int fi
     return error ? error : end;
 }
 
-/* Each piece a graph of its own within the whole one: what leads from one to the next is a full
- * dependency. */
+/* Makes each piece a child graph, so that each depends on all of the one before. */
 static cudaError_t capture_alone(cudaGraph_t *graph, const BenchReplay *replay, cudaStream_t stream)
 {
     cudaGraphNode_t last = NULL;
@@ -91,7 +90,7 @@ static void timer_close(Timer *timer)
         cudaStreamDestroy(timer->stream);
 }
 
-/* Queued behind a launch that is not timed: what the host takes to launch a graph stays outside. */
+/* Queues the timed launches after an untimed one, to exclude the host's time for launching. */
 static cudaError_t time_once(const Timer *timer, double *us)
 {
     float ms = 0;

@@ -1,4 +1,4 @@
-/* Times on the GPU: many pieces of work captured into one graph, which is replayed. */
+/* Measures work on the GPU: many pieces of it are captured into one graph, which is replayed. */
 #ifndef LUMEQ_BENCH_REPLAY_H
 #define LUMEQ_BENCH_REPLAY_H
 
@@ -6,34 +6,32 @@
 
 #include <cuda_runtime_api.h>
 
-/* Pieces take turns in memory of their own, so that each comes from there and not from the cache.
- */
+/* Each piece has memory of its own, so that its data do not come from the cache. */
 #define BENCH_MAX_PIECES 1024
 
-/* How many pieces of `size` bytes are together several times the device's L2 cache: a few at least,
- * BENCH_MAX_PIECES at most. */
+/* Finds how many pieces of `size` bytes are several times as large as the device's L2 cache,
+ * between 4 and BENCH_MAX_PIECES. */
 cudaError_t bench_pieces(int *pieces, int device, size_t size);
 
-/* Starts the work of piece number `piece` on the stream. It is called while that is captured: it
- * must not wait or allocate, and from other streams it must have come back after the last piece, or
- * after each where they are alone. */
+/* Queues the work of a piece on the stream, which is being captured: it must not wait or allocate.
+ * If it uses other streams, it must join them with this one after the last piece, or after each
+ * piece if pieces are alone. */
 typedef cudaError_t BenchWork(void *data, int piece, cudaStream_t stream);
 
 typedef struct BenchReplay {
     BenchWork *work;
-    void *data; /* of work() */
+    void *data; /* for work() */
     int pieces;
-    /* 0: one behind the other as a stream has them; a kernel whose launch allows it begins before
-     * the one before has ended. Not 0: a piece begins when all of the one before is done. */
-    int alone;
+    int alone; /* a piece begins after the one before has finished; else kernels may overlap if
+                * their launch allows it */
 } BenchReplay;
 
-/* Microseconds a piece: the median of the replays, and how far apart their quartiles are. */
+/* Microseconds per piece: the median of the replays, and the distance of their quartiles. */
 typedef struct BenchTime {
     double us, spread_us;
 } BenchTime;
 
-/* On the current device, which has nothing else to do; memory is ready. Warm-ups do not count. */
+/* Measures on the current device, which must be idle. */
 cudaError_t bench_replay(BenchTime *time, const BenchReplay *replay);
 
 #endif

@@ -6,18 +6,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What every row of the one report is of. */
+/* The end of every row. */
 static struct {
     char machine[448], date[32];
     const char *command;
 } origin;
 
-static int is_known(const BenchColumn *column, const BenchValue *value)
-{
-    return column->digits < 0 ? value->text != NULL : isfinite(value->number);
-}
-
-/* Of the first processor, as Linux names it. */
+/* The first processor's name from Linux. */
 static void cpu_name(char *name, size_t size)
 {
     char line[256];
@@ -34,7 +29,7 @@ static void cpu_name(char *name, size_t size)
         fclose(file);
 }
 
-static void find_origin(const char *command, const char *gpu)
+void bench_report_begin(const BenchReport *report, const char *command, const char *gpu)
 {
     char cpu[128];
     const time_t now = time(NULL);
@@ -45,11 +40,6 @@ static void find_origin(const char *command, const char *gpu)
     if (gmtime_r(&now, &calendar))
         strftime(origin.date, sizeof(origin.date), "%Y-%m-%d", &calendar);
     origin.command = command;
-}
-
-void bench_report_begin(const BenchReport *report, const char *command, const char *gpu)
-{
-    find_origin(command, gpu);
     if (report->format == BENCH_JSON)
         return;
     if (report->format == BENCH_TABLE)
@@ -65,19 +55,8 @@ void bench_report_begin(const BenchReport *report, const char *command, const ch
     fflush(stdout);
 }
 
-static void print_cell(const BenchColumn *column, const BenchValue *value)
-{
-    if (!column->title)
-        return;
-    if (!is_known(column, value))
-        printf(column->digits < 0 ? "%-*s " : "%*s ", column->width, "-");
-    else if (column->digits < 0)
-        printf("%-*s ", column->width, value->text);
-    else
-        printf("%*.*f ", column->width, column->digits, value->number);
-}
-
-/* In quotes, with `escape` before those within; what is not ASCII is not known to be UTF-8. */
+/* Quotes the text, with `escape` before quotes within it. Bytes that are not ASCII become "?",
+ * since they may not be UTF-8. */
 static void print_quoted(const char *text, char escape)
 {
     putchar('"');
@@ -97,64 +76,52 @@ static void print_csv_text(const char *text)
         printf("%s", text);
 }
 
-static void print_csv(const BenchColumn *column, const BenchValue *value)
+static void print_cell(BenchFormat format, const BenchColumn *c, const BenchValue *value)
 {
-    if (is_known(column, value) && column->digits >= 0)
-        printf("%.*f", column->digits, value->number);
-    else if (is_known(column, value))
-        print_csv_text(value->text);
-    putchar(',');
-}
-
-static void print_json(const BenchColumn *column, const BenchValue *value)
-{
-    printf("\"%s\":", column->key);
-    if (!is_known(column, value)) {
-        printf("null");
-    } else if (column->digits < 0) {
+    const int is_text = c->digits < 0;
+    const int is_known = is_text ? value->text != NULL : isfinite(value->number);
+    if (format == BENCH_TABLE && !c->title)
+        return;
+    if (format == BENCH_JSON)
+        printf("\"%s\":", c->key);
+    if (format == BENCH_TABLE && (is_text || !is_known))
+        printf(is_text ? "%-*s" : "%*s", c->width, is_known ? value->text : "-");
+    else if (!is_known)
+        printf("%s", format == BENCH_JSON ? "null" : "");
+    else if (!is_text)
+        printf("%*.*f", format == BENCH_TABLE ? c->width : 0, c->digits, value->number);
+    else if (format == BENCH_JSON)
         print_quoted(value->text, '\\');
-    } else {
-        printf("%.*f", column->digits, value->number);
-    }
-    putchar(',');
-}
-
-static void end_csv(void)
-{
-    print_csv_text(origin.machine);
-    printf(",%s,", origin.date);
-    print_csv_text(origin.command);
-    putchar('\n');
-}
-
-static void end_json(void)
-{
-    printf("\"machine\":");
-    print_quoted(origin.machine, '\\');
-    printf(",\"date\":\"%s\",\"command\":", origin.date);
-    print_quoted(origin.command, '\\');
-    puts("}");
+    else
+        print_csv_text(value->text);
+    putchar(format == BENCH_TABLE ? ' ' : ',');
 }
 
 void bench_report_row(const BenchReport *report, const BenchValue *values)
 {
     if (report->format == BENCH_JSON)
         putchar('{');
-    for (int i = 0; i < report->count; i++) {
-        if (report->format == BENCH_TABLE)
-            print_cell(&report->columns[i], &values[i]);
-        else if (report->format == BENCH_CSV)
-            print_csv(&report->columns[i], &values[i]);
-        else
-            print_json(&report->columns[i], &values[i]);
+    for (int i = 0; i < report->count; i++)
+        print_cell(report->format, &report->columns[i], &values[i]);
+    if (report->format == BENCH_CSV) {
+        print_csv_text(origin.machine);
+        printf(",%s,", origin.date);
+        print_csv_text(origin.command);
+    } else if (report->format == BENCH_JSON) {
+        printf("\"machine\":");
+        print_quoted(origin.machine, '\\');
+        printf(",\"date\":\"%s\",\"command\":", origin.date);
+        print_quoted(origin.command, '\\');
+        putchar('}');
     }
-    if (report->format == BENCH_TABLE)
-        putchar('\n');
-    else if (report->format == BENCH_CSV)
-        end_csv();
-    else
-        end_json();
+    putchar('\n');
     fflush(stdout);
+}
+
+void bench_report_clear(BenchValue *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        values[i] = (BenchValue){NULL, NAN};
 }
 
 const char *bench_command_line(int argc, char **argv)

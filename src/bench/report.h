@@ -1,4 +1,4 @@
-/* Results as a table for people, as CSV, or as JSON: one object a line. */
+/* Prints results as a table, as CSV, or as JSON (one object per line). */
 #ifndef LUMEQ_BENCH_REPORT_H
 #define LUMEQ_BENCH_REPORT_H
 
@@ -6,13 +6,13 @@ typedef enum BenchFormat { BENCH_TABLE, BENCH_CSV, BENCH_JSON } BenchFormat;
 
 typedef struct BenchColumn {
     const char *key;   /* in CSV and JSON, with its unit */
-    const char *title; /* in the table; NULL: not there */
-    int width;         /* in the table, of the column's right, or text's left, alignment */
+    const char *title; /* in the table; NULL: the table omits the column */
+    int width;         /* in the table; numbers are right-aligned, text left-aligned */
     int digits;        /* after the point; -1: text */
 } BenchColumn;
 
-/* What was not measured has no text, or is no number (NAN): it shows as "-", in CSV as nothing, in
- * JSON as null. */
+/* A value without text, or with the number NAN, was not measured: "-" in the table, empty in CSV,
+ * null in JSON. */
 typedef struct BenchValue {
     const char *text;
     double number;
@@ -29,16 +29,17 @@ typedef struct BenchReport {
     "With --csv and --json every row ends with machine (CPU, cores, GPU), date (UTC) and "         \
     "command.\n"
 
-/* The heading of the one report of this process; in a table after what was measured on and when:
- * `command`, CPU, `gpu` (may be NULL) and date, else every row ends with them. `command` has to
- * stay. */
+/* Begins the one report of this process. Tables are headed by command, CPU, `gpu` (may be NULL) and
+ * date; in CSV and JSON every row ends with them. `command` must outlive the report. */
 void bench_report_begin(const BenchReport *report, const char *command, const char *gpu);
 
-/* A row of as many values as there are columns; it is out when this returns. */
+/* Prints and flushes a row with a value for each column. */
 void bench_report_row(const BenchReport *report, const BenchValue *values);
 
-/* The argv that the program was called with, as one line for the report; the shell's quotes are
- * lost. */
+/* Marks all values as not measured. */
+void bench_report_clear(BenchValue *values, int count);
+
+/* Returns the program's arguments as one line for the report; quotes are lost. */
 const char *bench_command_line(int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-"""What the tests of lumeq-bench's commands share. LUMEQ_BENCH names the program."""
+"""Shared by the tests of lumeq-bench's commands. LUMEQ_BENCH names the program."""
 
 import os
 import sys
@@ -35,7 +35,7 @@ class Case(unittest.TestCase):
         return result
 
     def tells_origin(self, row, *args):
-        """Where, when and how a row was measured, as a table's heading has it."""
+        """Checks that a row has the machine, date and command of a table's heading."""
         lines = self.run_bench(*args).stdout.splitlines()
         self.assertEqual(row["command"].split()[:2], lines[0].split()[:2])
         for arg in args:
@@ -44,7 +44,7 @@ class Case(unittest.TestCase):
         self.assertRegex(row["date"], r"^\d{4}-\d\d-\d\d$")
 
     def refused(self, *args, words):
-        """With one sentence on stderr that has the words, and nothing else."""
+        """Checks that the command fails with one sentence on stderr that has the words, and no output."""
         result = self.bench(*args)
         self.assertEqual(result.returncode, 1, args)
         self.assertEqual(result.stdout, "")
@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
 
 
 def main(has_gpu):
-    """Runs the classes that are named; those called Gpu need one."""
+    """Runs the classes named on the command line; class Gpu needs a GPU."""
     if not os.access(BENCH, os.X_OK):
         sys.exit("no program at %s: set LUMEQ_BENCH" % BENCH)
     if "Gpu" in sys.argv[1:] and not has_gpu():

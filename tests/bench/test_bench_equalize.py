@@ -37,7 +37,7 @@ class Case(common.Case):
     quick = QUICK
 
     def rows(self, *args, **more):
-        """What a run reports as CSV; all of it is checked."""
+        """Returns a run's CSV rows; all of them must be checked."""
         rows = list(csv.DictReader(io.StringIO(self.run_bench(*args, "--csv", **more).stdout)))
         self.assertTrue(rows)
         for row in rows:
@@ -82,7 +82,7 @@ class Cpu(Case):
             self.unmeasured(row, STEPS + ("resident_us", "histogram_us", "curve_us", "device", "linearity"))
 
     def test_depths_and_threads(self):
-        """Of the deeper ones one, with another seed another."""
+        """Depth 8, and one of the deeper ones, chosen by the seed."""
         for depth in ("8", ("10", "12", "16")[SEED % 3]):
             rows = self.rows(*self.ON, "--size", "640x360", "--content", "noise", "--depth", depth,
                              "--modes", "global,clahe", "--threads", "1,3")

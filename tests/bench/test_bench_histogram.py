@@ -38,7 +38,7 @@ class Case(common.Case):
     command = "histogram"
 
     def rows(self, *args, **more):
-        """What a run reports as CSV."""
+        """Returns a run's CSV rows."""
         rows = list(csv.DictReader(io.StringIO(self.run_bench(*args, "--csv", **more).stdout)))
         self.assertTrue(rows)
         for row in rows:
@@ -46,7 +46,7 @@ class Case(common.Case):
         return rows
 
     def checked(self, *args, skipped=(), **more):
-        """Rows of a run, all right but for those of strategies that are skipped."""
+        """Returns a run's rows; all must be right, except skipped strategies."""
         rows = self.rows(*args, **more)
         for row in rows:
             if row["strategy"] in skipped:
@@ -113,7 +113,7 @@ class Cpu(Case):
             self.assertEqual(row["saturate"], limit)
 
     def test_gaps_are_not_counted(self):
-        """They are full of ones, which 100 bins have no place for."""
+        """All bits of the gaps are set, which is above 100 bins."""
         for kind, size in (("u8", 1), ("u16", 2), ("u32", 4)):
             for more in (0, 1, 40):
                 self.checked("--strategy", "cpu", "--check", "--size", "33x9", "--bins", "100",
@@ -141,7 +141,7 @@ class Cpu(Case):
                      words=["element 2 is 4096"])
 
     def test_names_of_files_in_reports(self):
-        """Whatever a name has, CSV and JSON can be read."""
+        """CSV and JSON are valid with any file name."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(os.fsencode(folder), b'a "b", \\c\xe9.bin')
             with open(path, "wb") as file:

@@ -43,7 +43,7 @@ class Case(common.Case):
     command = "pipeline"
 
     def rows(self, *args):
-        """Of a run, by stages and backend; its temporary files are gone."""
+        """Returns a run's rows by stages and backend; checks that temporary files are deleted."""
         with tempfile.TemporaryDirectory() as folder:
             result = bench(CLIP, *QUICK, "--csv", "--folder", folder, *args)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -63,7 +63,7 @@ class Case(common.Case):
             self.assertEqual(row[column], "", (column, row))
 
     def shares(self, row):
-        """What is busy is so for a part of the time."""
+        """Checks that busy shares are between 0 and 100 %."""
         for column in COLUMNS:
             if column.endswith("_busy_percent") and row[column]:
                 self.assertTrue(0 <= float(row[column]) <= 100.1, (column, row))
@@ -112,7 +112,7 @@ class Cpu(Case):
             self.assertIsNone(row["gpu_busy_percent"])
 
     def test_table_tells_machine_and_command(self):
-        """And what is left out without a GPU, whose absence is no failure."""
+        """A missing GPU is no failure; one line says what is left out."""
         result = bench(CLIP, *QUICK)
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = result.stdout.splitlines()
@@ -134,7 +134,7 @@ class Cpu(Case):
         self.refused("nowhere.mkv", words=["nowhere.mkv", "file"])
         self.refused(CLIP, CLIP, words=["one video"])
         self.refused(os.path.abspath(__file__), "--backend", "cpu", words=["not a video"])
-        self.refused(CLIP, "--backend", "gpu", words=["--backend gpu", "cpu or cuda"])
+        self.refused(CLIP, "--backend", "gpu", words=["--backend gpu", "cpu|cuda"])
         self.refused(CLIP, "--frames", "0", words=["--frames 0", "1 to"])
         self.refused(CLIP, "--rounds", words=["--rounds", "1 to 99"])
         self.refused(CLIP, "--crf", "99", words=["--crf 99", "0 to 63"])

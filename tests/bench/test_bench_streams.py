@@ -32,8 +32,8 @@ class Streams(common.Case):
         return rows
 
     def test_paced(self):
-        """At one frame a second what comes is known, and nothing is late but on a machine that
-        stands still for two seconds."""
+        """At one frame per second the number of frames is known, and a frame is late only if the
+        machine stalls for two seconds."""
         rows = self.rows("--live", "3", "--rate", "1", "--seconds", "1.5")
         self.assertEqual([row["stream"] for row in rows], ["1", "2", "3", "all"])
         for row in rows[:-1]:
@@ -50,7 +50,7 @@ class Streams(common.Case):
         self.assertGreater(float(rows[0]["delay_100_ms"]), 2)
 
     def test_unpaced(self):
-        """The film goes round, without the equalizer faster than with it or as fast."""
+        """Frames are never late without a pace."""
         for args in ((), ("--decode-only",)):
             rows = self.rows("--unpaced", "--seconds", "0.5", *args)
             self.assertGreater(int(rows[0]["frames"]), 0)
@@ -60,7 +60,7 @@ class Streams(common.Case):
     def test_refused(self):
         for args, said in ((("--live", "0"), "1 to 256"), (("--rate", "0"), "1 to 1000"),
                            (("--unpaced", "--rate", "5"), "contradict"),
-                           (("--hwdec", "cuvid"), "nvdec"), (("nowhere.mkv",), "file that is there"),
+                           (("--hwdec", "cuvid"), "nvdec"), (("nowhere.mkv",), "existing video file"),
                            ((__file__,), "is not a video that can be read")):
             result = bench(*args)
             self.assertEqual(result.returncode, 1, args)
@@ -77,7 +77,7 @@ class Streams(common.Case):
 
 @unittest.skipUnless(os.environ.get("FAKE_GPU_BENCH"), "this build has no CUDA")
 class MadeUpGpu(unittest.TestCase):
-    """Decoded by a driver and equalized on a GPU that are made up; what is in the pictures plays no part."""
+    """A fake driver decodes, and a fake GPU equalizes; the pictures' content does not matter."""
 
     def rows(self, *args, **more):
         with tempfile.TemporaryDirectory() as folder:

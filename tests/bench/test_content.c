@@ -1,4 +1,4 @@
-/* The bench's made-up pictures are what their names say: to be lifted, and to be left alone. */
+/* The library lifts the generated picture "dark" and leaves "exposed" untouched. */
 #include "../check.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #define FRAMES 4
 
-/* What the library makes of the last of some frames, of different grain. */
+/* Equalizes frames with different grain. Returns the statistics of the last. */
 static LumeqFrameStats made_of(const char *content, int width, int height, int depth)
 {
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};

@@ -1,4 +1,4 @@
-/* Grids of lumeq-bench histogram's strategies, without a GPU: so many elements a thread. */
+/* Grids of lumeq-bench histogram's strategies: elements per thread. No GPU is needed. */
 #include "../check.h"
 #include "bench/histogram/histogram_kernels.h"
 
@@ -18,7 +18,7 @@ static HistogramStatus plan_for(HistogramPlan *plan, HistogramKind kind, const H
     return histogram_plan(plan, &choice, job, &plane, &limits, why, sizeof(why));
 }
 
-/* Of a multiple of so many elements. */
+/* Elements that a thread reads at once. */
 static uint32_t at_once(HistogramKind kind, int sample_size)
 {
     const int in_pieces = kind == HISTOGRAM_SHARED_REPLICATED || kind == HISTOGRAM_AGGREGATED ||
@@ -54,7 +54,7 @@ TEST(elements_a_thread)
                                                                     .load_factor = factor});
 }
 
-TEST(none_of_what_is_skipped)
+TEST(skipped_strategies_count_nothing)
 {
     HistogramPlan plan;
     const HistogramJob job = {

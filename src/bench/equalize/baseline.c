@@ -1,28 +1,24 @@
-/* What lumeq's kernels are compared with: the textbook's equalization on the GPU, step by step. */
+/* Measures the textbook's equalization on the GPU, step by step, for comparison with lumeq. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
-#include "bench/copies.h"
-#include "bench/equalize/equalize_feed.h"
+#include "bench/equalize/equalize_image.h"
 #include "bench/equalize/equalize_kernels.h"
 #include "bench/replay.h"
 
-/* Pictures start at multiples of this on the device. */
-#define ALIGNMENT 256
-
-#define PINNED 4 /* pictures on the host each way, in turns */
-
-#define UNTOUCHED 0x5A /* what an output is filled with before it is checked */
+#define ALIGNMENT 256  /* of pictures on the device */
+#define PINNED 4       /* pictures on the host for each direction */
+#define UNTOUCHED 0x5A /* outputs are filled with it before they are checked */
 
 typedef struct Baseline {
     const EqualizeCase *of;
     const TextbookSteps *steps;
-    size_t size, distance; /* bytes of a picture; from one to the next */
-    uint8_t *pictures;     /* on the device, in turns one that is read and one that is written */
-    uint8_t *pinned;       /* PINNED pictures that go up, then as many that come down */
+    size_t size, distance; /* bytes of a picture, and from one picture to the next */
+    uint8_t *pictures;     /* on the device, alternately an input and an output */
+    uint8_t *pinned;       /* PINNED inputs, then PINNED outputs */
     uint32_t *hist;
     uint8_t *table;
     int pieces;
@@ -147,28 +143,27 @@ static void baseline_close(Baseline *b)
     cudaFree(b->hist);
 }
 
-static int answer(cudaError_t error)
+static int check_cuda(cudaError_t error)
 {
-    if (error)
-        fprintf(stderr, "lumeq-bench: CUDA: %s\n", cudaGetErrorString(error));
-    return error ? -1 : 0;
+    return error ? bench_refuse("equalize", "CUDA: %s", cudaGetErrorString(error)) : 0;
 }
 
 static int compare(const Baseline *b, const char *what, int number, uint8_t *got, uint8_t *expected)
 {
     char text[64];
     const BenchPicture *const picture = &b->of->picture;
-    const LumeqImage result = feed_image(picture, got, 1), right = feed_image(picture, expected, 1);
+    const LumeqImage result = equalize_image(picture, got, 1),
+                     right = equalize_image(picture, expected, 1);
     snprintf(text, sizeof(text), "%s %d", what, number);
-    return feed_compare(b->of, text, &result, &right);
+    return equalize_compare(b->of, text, &result, &right);
 }
 
-/* What the timed work has left in all outputs. */
+/* Checks what the timed work left in all outputs. */
 static int compare_frames(const Baseline *b, uint8_t *got, uint8_t *expected)
 {
     int ret = 0;
     for (int i = 0; i < b->pieces && ret == 0; i++) {
-        ret = answer(cudaMemcpy(got, frame_of(b, i).dst, b->size, cudaMemcpyDeviceToHost));
+        ret = check_cuda(cudaMemcpy(got, frame_of(b, i).dst, b->size, cudaMemcpyDeviceToHost));
         if (ret == 0)
             ret = compare(b, "frame", i, got, expected);
     }
@@ -184,7 +179,7 @@ static int compare_pinned(const Baseline *b, uint8_t *expected)
     return ret;
 }
 
-static cudaError_t time_step(Baseline *b, BenchWork *work, EqualizeRow *row, EqualizeColumn column)
+static cudaError_t time_step(Baseline *b, BenchWork *work, BenchValue *row, int column)
 {
     BenchTime time = {0};
     const BenchReplay replay = {.work = work,
@@ -192,17 +187,17 @@ static cudaError_t time_step(Baseline *b, BenchWork *work, EqualizeRow *row, Equ
                                 .pieces = b->pieces,
                                 .alone = column == EQ_LATENCY_US || column == EQ_HOST_TOTAL_US};
     const cudaError_t error = bench_replay(&time, &replay);
-    row->value[column].number = time.us;
+    row[column].number = time.us;
     if (column == EQ_GPU_TOTAL_US)
-        row->value[EQ_GPU_SPREAD_US].number = time.spread_us;
+        row[EQ_GPU_SPREAD_US].number = time.spread_us;
     return error;
 }
 
-static cudaError_t time_on_device(Baseline *b, EqualizeRow *row)
+static cudaError_t time_on_device(Baseline *b, BenchValue *row)
 {
     static const struct {
         BenchWork *work;
-        EqualizeColumn column;
+        int column;
     } steps[] = {
         {copy, EQ_COPY_US},   {histogram, EQ_HISTOGRAM_US}, {curve, EQ_CURVE_US},
         {apply, EQ_APPLY_US}, {equalize, EQ_GPU_TOTAL_US},  {equalize, EQ_LATENCY_US},
@@ -213,43 +208,36 @@ static cudaError_t time_on_device(Baseline *b, EqualizeRow *row)
     return error;
 }
 
-static cudaError_t time_from_host(Baseline *b, EqualizeRow *row)
-{
-    BenchTime up = {0}, down = {0};
-    cudaError_t error = bench_copies(&up, &down, b->size);
-    row->value[EQ_UPLOAD_US].number = up.us;
-    row->value[EQ_DOWNLOAD_US].number = down.us;
-    return error ? error : time_step(b, whole, row, EQ_HOST_TOTAL_US);
-}
-
-static int measure(Baseline *b, EqualizeRow *row)
+static int measure(Baseline *b, BenchValue *row)
 {
     uint8_t *const expected = malloc(2 * b->size);
     if (!expected)
-        return answer(cudaErrorMemoryAllocation);
+        return check_cuda(cudaErrorMemoryAllocation);
     textbook_on_cpu(expected, b->of->picture.luma, b->size);
-    int ret = answer(time_on_device(b, row));
+    int ret = check_cuda(time_on_device(b, row));
     if (ret == 0)
         ret = compare_frames(b, expected + b->size, expected);
     if (ret == 0)
-        ret = answer(time_from_host(b, row));
+        ret = equalize_copies(b->of, row);
+    if (ret == 0)
+        ret = check_cuda(time_step(b, whole, row, EQ_HOST_TOTAL_US));
     if (ret == 0)
         ret = compare_pinned(b, expected);
     free(expected);
     return ret;
 }
 
-int equalize_baseline(const EqualizeCase *c, EqualizeRow *row)
+int equalize_baseline(const EqualizeCase *c, BenchValue *row)
 {
-    const size_t size = feed_image_size(&c->picture, 1);
+    const size_t size = equalize_image_size(&c->picture, 1);
     Baseline b = {.of = c,
                   .steps = c->backend == EQUALIZE_NAIVE ? &textbook_naive : &textbook_improved,
                   .size = size,
                   .distance = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT};
-    int ret = answer(baseline_open(&b));
+    int ret = check_cuda(baseline_open(&b));
     if (ret == 0)
         ret = measure(&b, row);
     baseline_close(&b);
-    row->value[EQ_CHECKED].text = ret == 0 ? "yes" : NULL;
+    row[EQ_CHECKED].text = ret == 0 ? "yes" : NULL;
     return ret;
 }

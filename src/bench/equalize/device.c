@@ -1,5 +1,5 @@
-/* lumeq's kernels on the device alone, on the library's streams, in a replayed graph: without
- * the uploads, and what takes their times, that the library has between frames. */
+/* Measures lumeq's kernels alone: in a replayed graph on two streams as in the library, but without
+ * uploads and events for times between frames. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,27 +7,25 @@
 
 #include <cuda_runtime_api.h>
 
-#include "bench/copies.h"
-#include "bench/equalize/equalize_feed.h"
+#include "bench/equalize/equalize_image.h"
 #include "bench/replay.h"
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/pictures.h"
 #include "equalizer/decay.h"
 
-/* Frames that may be under way at the same time: then all of them are waited for. */
+/* Frames that may be in flight at the same time; then the graph waits for all of them. */
 #define FRAMES 64
 
-#define PLANES 3 /* that there is memory for: luma and 4:2:0 chroma */
+#define PLANES 3 /* luma and 4:2:0 chroma */
 
-#define FRAME_NS 16666667
+#define FRAME_NS 16666667 /* 60 frames per second */
 
-/* As the library has them: the time constant of what a lift is decided on, and the clip limit where
- * nothing is lifted. */
+/* The library's values: the time constant of the lift's statistics, and the clip limit without a
+ * lift. */
 #define LIFT_NS INT64_C(3000000000)
 #define USUAL_CLIP 3.0
 
-/* What an output is filled with before it is checked. */
-#define UNTOUCHED 0x5A
+#define UNTOUCHED 0x5A /* outputs are filled with it before they are checked */
 
 typedef struct Memory {
     LumeqCudaFrame frames[FRAMES];
@@ -41,12 +39,12 @@ typedef struct Bench {
     LumeqCudaDevice device;
     LumeqImage input; /* on the host */
     LumeqJob job;     /* the same for all frames */
-    int history;      /* each frame goes on from the one before */
+    int history;      /* each frame continues from the one before */
     Memory *memory;
-    uint8_t *pictures; /* in turns one that is read and one that is written */
+    uint8_t *pictures; /* alternately an input and an output */
     size_t picture_size;
     int pieces, alone;
-    cudaStream_t write; /* the frames' second stream, as the library has one */
+    cudaStream_t write; /* the second stream, on which frames are written */
     cudaEvent_t event;
 } Bench;
 
@@ -55,7 +53,8 @@ static uint32_t to_q16(double value)
     return (uint32_t)lrint(value * CURVE_ONE);
 }
 
-/* As the library makes them of its parameters; that they are the same shows in the result. */
+/* Mirrors what the library derives from its parameters; a difference shows up in the checked
+ * results. */
 static CurveParams curve_of(const LumeqParams *params, int depth)
 {
     const int fraction = depth > 12 ? depth - 12 : 0, on = params->mode != LUMEQ_MODE_OFF;
@@ -109,24 +108,23 @@ static LumeqImage picture_of(const Bench *bench, int piece, int written)
     return lumeq_pictures_on_device(memory, &bench->input, PLANES);
 }
 
-/* Work that is queued on one stream goes on on another. */
-static cudaError_t lead(const Bench *bench, cudaStream_t from, cudaStream_t to)
+/* Makes stream `to` wait for all work queued on `from`. */
+static cudaError_t link_streams(const Bench *bench, cudaStream_t from, cudaStream_t to)
 {
     const cudaError_t error = cudaEventRecord(bench->event, from);
     return error ? error : cudaStreamWaitEvent(to, bench->event, 0);
 }
 
-/* Comes back to the stream where that has to be: in the end, and where the memory of frames is used
- * again. What then is next on the stream begins when all is done: no kernel starts early after what
- * is none. */
-static cudaError_t come_back(const Bench *bench, int piece, cudaStream_t stream)
+/* Joins the second stream with the first at the end, and before the memory of frames is reused. The
+ * memset keeps the next kernel from starting early. */
+static cudaError_t join_streams(const Bench *bench, int piece, cudaStream_t stream)
 {
     const int end = bench->alone || piece == bench->pieces - 1;
     if (!end && piece % FRAMES != FRAMES - 1)
         return cudaSuccess;
-    cudaError_t error = lead(bench, stream, bench->write);
+    cudaError_t error = link_streams(bench, stream, bench->write);
     if (!error)
-        error = lead(bench, bench->write, stream);
+        error = link_streams(bench, bench->write, stream);
     return error || end
                ? error
                : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
@@ -144,17 +142,17 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     cudaError_t error =
         lumeq_cuda_find_curve(&bench->device, &bench->job, &in, &previous,
                               (LumeqCudaHistory){&before->curve, &before->tiles}, frame, stream);
-    /* As the library has it. */
+    /* Like the library: a single frame is written on the stream of its curve. */
     const cudaStream_t write = bench->alone ? stream : bench->write;
     if (!error && write != stream)
-        error = lead(bench, stream, write);
+        error = link_streams(bench, stream, write);
     if (!error)
         error = lumeq_cuda_write(&bench->device, &bench->job, &in, &previous, &out, frame, NULL,
                                  write == stream, write);
-    return error ? error : come_back(bench, piece, stream);
+    return error ? error : join_streams(bench, piece, stream);
 }
 
-/* The histogram alone. */
+/* Counts only. */
 static cudaError_t count(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
@@ -165,10 +163,10 @@ static cudaError_t count(void *data, int piece, cudaStream_t stream)
         bench->job.curve.depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
     const cudaError_t error = counts(&bench->device, &luma, 0, bench->job.curve.bins, m->counts,
                                      &m->tallies[piece % FRAMES], stream);
-    return error ? error : come_back(bench, piece, stream);
+    return error ? error : join_streams(bench, piece, stream);
 }
 
-/* With the tables of the first frame, which there is. */
+/* Looks up only, with the tables of the first frame. */
 static cudaError_t apply(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
@@ -235,11 +233,9 @@ static void bench_close(Bench *bench)
     free(bench->input.plane[0]);
 }
 
-static int answer(cudaError_t error)
+static int check_cuda(cudaError_t error)
 {
-    if (error)
-        fprintf(stderr, "lumeq-bench: CUDA: %s\n", cudaGetErrorString(error));
-    return error ? -1 : 0;
+    return error ? bench_refuse("equalize", "CUDA: %s", cudaGetErrorString(error)) : 0;
 }
 
 static cudaError_t time_work(Bench *bench, BenchWork *work, int alone, BenchTime *time)
@@ -250,7 +246,7 @@ static cudaError_t time_work(Bench *bench, BenchWork *work, int alone, BenchTime
     return bench_replay(time, &replay);
 }
 
-/* All planes that the job writes of each picture, frame behind frame, none with a history. */
+/* Equalizes all pictures once, without a history. */
 static cudaError_t equalize_all(Bench *bench)
 {
     cudaError_t error = cudaSuccess;
@@ -269,9 +265,9 @@ static int compare_all(Bench *bench, const LumeqImage *expected)
 {
     const BenchPicture *picture = &bench->of->picture;
     const int planes = bench->job.write;
-    void *const memory = malloc(feed_image_size(picture, planes));
-    const LumeqImage got = feed_image(picture, memory, planes);
-    int ret = memory ? 0 : answer(cudaErrorMemoryAllocation);
+    void *const memory = malloc(equalize_image_size(picture, planes));
+    const LumeqImage got = equalize_image(picture, memory, planes);
+    int ret = memory ? 0 : check_cuda(cudaErrorMemoryAllocation);
     for (int i = 0; i < bench->pieces && ret == 0; i++) {
         char what[48];
         const LumeqImage out = picture_of(bench, i, 1);
@@ -279,127 +275,114 @@ static int compare_all(Bench *bench, const LumeqImage *expected)
         cudaError_t error = lumeq_pictures_copy(&got, &out, planes, cudaMemcpyDeviceToHost, 0);
         if (!error)
             error = cudaDeviceSynchronize();
-        ret = error ? answer(error) : feed_compare(bench->of, what, &got, expected);
+        ret = error ? check_cuda(error) : equalize_compare(bench->of, what, &got, expected);
     }
     free(memory);
     return ret;
 }
 
-/* All outputs are what the CPU makes of the picture: it is the same in each, so a history of such
- * frames changes nothing. */
+/* Compares all outputs with plain C. The pictures are all the same, so a history of such frames
+ * changes nothing. */
 static int check_outputs(Bench *bench, const EqualizeMode *mode)
 {
     LumeqImage expected = {.plane = {NULL}};
-    int ret = feed_expected(&expected, &bench->input, mode);
+    int ret = equalize_expected(&expected, &bench->input, mode);
     if (ret == 0)
         ret = compare_all(bench, &expected);
     free(expected.plane[0]);
     return ret;
 }
 
-/* The same of what the kernels make of it now. */
+/* Equalizes all pictures and compares them with plain C. */
 static int check(Bench *bench, const EqualizeMode *mode)
 {
-    const int ret = answer(equalize_all(bench));
+    const int ret = check_cuda(equalize_all(bench));
     return ret < 0 ? ret : check_outputs(bench, mode);
 }
 
-static cudaError_t time_steps(Bench *bench, EqualizeRow *row)
+/* Measures the steps alone, and a plain copy. */
+static cudaError_t time_steps(Bench *bench, BenchValue *row)
 {
-    BenchTime time = {0}, up = {0}, down = {0};
+    BenchTime time = {0};
     cudaError_t error = time_work(bench, apply, 0, &time);
-    row->value[EQ_APPLY_US].number = time.us;
+    row[EQ_APPLY_US].number = time.us;
     if (!error)
         error = time_work(bench, copy, 0, &time);
-    row->value[EQ_COPY_US].number = time.us;
+    row[EQ_COPY_US].number = time.us;
     bench->job.write = 0;
     if (!error)
         error = time_work(bench, equalize, 0, &time);
-    const double histogram_curve_us = row->value[EQ_HISTOGRAM_CURVE_US].number = time.us;
+    const double histogram_curve_us = row[EQ_HISTOGRAM_CURVE_US].number = time.us;
     if (!error)
         error = time_work(bench, count, 0, &time);
-    row->value[EQ_HISTOGRAM_US].number = time.us;
-    row->value[EQ_CURVE_US].number = histogram_curve_us - time.us;
-    if (!error)
-        error = bench_copies(&up, &down, feed_image_size(&bench->of->picture, 1));
-    row->value[EQ_UPLOAD_US].number = up.us;
-    row->value[EQ_DOWNLOAD_US].number = down.us;
+    bench->job.write = 1;
+    row[EQ_HISTOGRAM_US].number = time.us;
+    row[EQ_CURVE_US].number = histogram_curve_us - time.us;
     return error;
 }
 
-/* Luma alone, whole. */
-static cudaError_t time_whole(Bench *bench, EqualizeRow *row)
+/* Measures luma with all steps. */
+static cudaError_t time_whole(Bench *bench, BenchValue *row)
 {
     BenchTime queued = {0}, alone = {0};
     cudaError_t error = time_work(bench, equalize, 0, &queued);
     if (!error)
         error = time_work(bench, equalize, 1, &alone);
-    row->value[EQ_GPU_TOTAL_US].number = queued.us;
-    row->value[EQ_GPU_SPREAD_US].number = queued.spread_us;
-    row->value[EQ_LATENCY_US].number = alone.us;
+    row[EQ_GPU_TOTAL_US].number = queued.us;
+    row[EQ_GPU_SPREAD_US].number = queued.spread_us;
+    row[EQ_LATENCY_US].number = alone.us;
     return error;
 }
 
-/* A history of another mode is none. */
-static cudaError_t forget(Bench *bench)
-{
-    const cudaError_t error = cudaMemset(bench->memory, 0, sizeof(*bench->memory));
-    return error ? error : cudaDeviceSynchronize();
-}
-
-static int measure_mode(Bench *bench, EqualizeRow *row)
+static int measure_mode(Bench *bench, BenchValue *row)
 {
     const EqualizeMode *const mode = bench->of->mode;
     make_job(bench, mode);
-    int ret = check(bench, mode); /* the first launches, too */
+    int ret = check(bench, mode); /* loads the kernels as well */
+    if (ret == 0)                 /* a history of another mode must not be used */
+        ret = check_cuda(cudaMemset(bench->memory, 0, sizeof(*bench->memory)));
     if (ret == 0)
-        ret = answer(forget(bench));
+        ret = check_cuda(cudaDeviceSynchronize());
     if (ret == 0)
-        ret = answer(time_whole(bench, row));
+        ret = check_cuda(time_whole(bench, row));
     if (ret == 0)
         ret = check_outputs(bench, mode);
     if (ret == 0)
-        ret = answer(time_steps(bench, row));
-    bench->job.write = 1;
+        ret = check_cuda(time_steps(bench, row));
+    if (ret == 0)
+        ret = equalize_copies(bench->of, row);
     return ret < 0 ? ret : check(bench, mode);
 }
 
-static int measure_chroma(Bench *bench, EqualizeRow *row)
+/* Checks and times the job as it is set up. */
+static int measure_job(Bench *bench, const EqualizeMode *mode, BenchValue *value)
 {
     BenchTime time = {0};
-    bench->job.write = PLANES;
-    int ret = check(bench, bench->of->mode);
+    int ret = check(bench, mode);
     if (ret == 0)
-        ret = answer(time_work(bench, equalize, 0, &time));
-    row->value[EQ_CHROMA_US].number = time.us;
+        ret = check_cuda(time_work(bench, equalize, 0, &time));
+    value->number = time.us;
     return ret;
 }
 
-static int measure_clahe(Bench *bench, EqualizeRow *row)
+int equalize_device(const EqualizeCase *c, BenchValue *row)
 {
     static const EqualizeMode clahe = {"clahe", LUMEQ_MODE_CLAHE, 0};
-    BenchTime time = {0};
-    make_job(bench, &clahe);
-    int ret = check(bench, &clahe);
-    if (ret == 0)
-        ret = answer(time_work(bench, equalize, 0, &time));
-    row->value[EQ_CLAHE_US].number = time.us;
-    return ret;
-}
-
-int equalize_device(const EqualizeCase *c, EqualizeRow *row)
-{
     static Bench bench;
     memset(&bench, 0, sizeof(bench));
     bench.of = c;
-    bench.input = feed_input(&c->picture, PLANES);
-    int ret = bench.input.plane[0] ? answer(bench_open(&bench)) : -1;
+    bench.input = equalize_input(&c->picture, PLANES);
+    int ret = bench.input.plane[0] ? check_cuda(bench_open(&bench)) : -1;
     if (ret == 0)
         ret = measure_mode(&bench, row);
-    if (ret == 0 && bench.job.curve.chroma)
-        ret = measure_chroma(&bench, row);
-    if (ret == 0 && c->mode->mode == LUMEQ_MODE_GLOBAL && !c->mode->reference)
-        ret = measure_clahe(&bench, row);
+    if (ret == 0 && bench.job.curve.chroma) {
+        bench.job.write = PLANES;
+        ret = measure_job(&bench, c->mode, &row[EQ_CHROMA_US]);
+    }
+    if (ret == 0 && c->mode->mode == LUMEQ_MODE_GLOBAL && !c->mode->reference) {
+        make_job(&bench, &clahe);
+        ret = measure_job(&bench, &clahe, &row[EQ_CLAHE_US]);
+    }
     bench_close(&bench);
     return ret;
 }

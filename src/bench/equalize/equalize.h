@@ -1,25 +1,20 @@
-/* What the parts of lumeq-bench equalize share. */
+/* Shared by the parts of lumeq-bench equalize. */
 #ifndef LUMEQ_BENCH_EQUALIZE_H
 #define LUMEQ_BENCH_EQUALIZE_H
 
-#include <stdint.h>
-
-#include "bench/command_line.h"
+#include "bench/bench.h"
 #include "bench/content.h"
 #include "lumeq/lumeq.h"
 
-/* The longest list of an option. */
-#define EQUALIZE_LIST 16
-
 typedef enum EqualizeBackend {
-    EQUALIZE_CPU,      /* lumeq's */
-    EQUALIZE_NAIVE,    /* as the textbook has it, on the GPU */
+    EQUALIZE_CPU,      /* lumeq */
+    EQUALIZE_NAIVE,    /* the textbook's equalization on the GPU */
     EQUALIZE_IMPROVED, /* the same with the usual improvements */
-    EQUALIZE_CUDA,     /* lumeq's */
+    EQUALIZE_CUDA,     /* lumeq */
     EQUALIZE_BACKENDS
 } EqualizeBackend;
 
-extern const char *const equalize_backends[]; /* their names, and NULL */
+extern const char *const equalize_backends[EQUALIZE_BACKENDS]; /* their names */
 
 typedef struct EqualizeMode {
     const char *name;
@@ -27,28 +22,7 @@ typedef struct EqualizeMode {
     int reference;
 } EqualizeMode;
 
-#define EQUALIZE_MODES "global, clahe, stretch, off, reference, clahe-reference"
-
-#define EQUALIZE_DEVICES 64       /* at most, at the same time */
-#define EQUALIZE_ALL_DEVICES (-1) /* as a device's number: all there are */
-
-typedef struct EqualizeOptions {
-    BenchCommon common;
-    int widths[EQUALIZE_LIST], heights[EQUALIZE_LIST], sizes;
-    char content[EQUALIZE_LIST][256];
-    int contents;
-    int backend[EQUALIZE_BACKENDS], backends; /* wanted or not; 0 backends: what there is */
-    const EqualizeMode *mode[EQUALIZE_LIST];
-    int modes;
-    int threads[EQUALIZE_LIST], thread_counts;
-    int load_factor, depth, device;
-    double seconds;
-} EqualizeOptions;
-
-/* 0, 1 after the help, -1 after a sentence on stderr. */
-int equalize_options(EqualizeOptions *options, int argc, char **argv);
-
-/* One row of the report. */
+/* A case is one row of the report. */
 typedef struct EqualizeCase {
     const char *content;
     const EqualizeMode *mode; /* NULL: the textbook's */
@@ -58,11 +32,8 @@ typedef struct EqualizeCase {
     BenchPicture picture;
 } EqualizeCase;
 
-/* The parameters of a case's mode. */
-LumeqParams equalize_params(const EqualizeMode *mode);
-
-/* The columns of the report; the first ones, up to COPY_US, in this order. */
-typedef enum EqualizeColumn {
+/* Columns of the report. */
+enum {
     EQ_SIZE,
     EQ_CONTENT,
     EQ_BACKEND,
@@ -93,29 +64,25 @@ typedef enum EqualizeColumn {
     EQ_LINEARITY,
     EQ_CHECKED,
     EQUALIZE_COLUMNS
-} EqualizeColumn;
+};
 
-typedef struct EqualizeRow {
-    BenchValue value[EQUALIZE_COLUMNS];
-} EqualizeRow;
+/* Completes the row with the case's fields and prints it. `device`: NULL on the CPU. */
+void equalize_report(BenchFormat format, const EqualizeCase *c, const char *device,
+                     BenchValue *row);
 
-void equalize_report_begin(BenchFormat format, const char *command, const char *gpu);
-EqualizeRow equalize_row(void); /* nothing is measured */
-/* Names what the row is of, and prints it. `device`: NULL on the CPU. */
-void equalize_report_row(BenchFormat format, const EqualizeCase *c, const char *device,
-                         EqualizeRow *row);
+/* The following return 0, or -1 after a sentence on stderr. `row` has EQUALIZE_COLUMNS values. */
 
-/* ---- what measures: all of them answer 0, or -1 after a sentence on stderr ------------------- */
+/* Measures frames through the library: rates, and times from host memory to host memory. */
+int equalize_library(const EqualizeCase *c, BenchValue *row);
 
-/* Rates, and what goes from host memory to host memory. */
-int equalize_library(const EqualizeCase *c, EqualizeRow *row);
-
-/* The GPUs 0..count-1 at the same time: a row each, and one of all of them. `alone`: frames a
- * second of one. */
+/* Measures GPUs 0 to count - 1 at the same time; prints a row for each, and one for all of them.
+ * `alone`: frames per second of one GPU. */
 int equalize_together(const EqualizeCase *c, int count, double alone, BenchFormat format);
 
-/* On the device alone: lumeq's kernels; those of the textbook. */
-int equalize_device(const EqualizeCase *c, EqualizeRow *row);
-int equalize_baseline(const EqualizeCase *c, EqualizeRow *row);
+/* Measure the kernels alone: lumeq's, and the textbook's. */
+int equalize_device(const EqualizeCase *c, BenchValue *row);
+int equalize_baseline(const EqualizeCase *c, BenchValue *row);
+
+#define EQUALIZE_MAX_DEVICES 64
 
 #endif

@@ -2,7 +2,7 @@
 
 #define THREADS TEXTBOOK_BINS
 
-/* Threads of all blocks together are numbered below 2^32: pixels, and less than a block more. */
+/* Thread numbers stay below 2^32: there are less than a block more than pixels. */
 static unsigned blocks_for(uint32_t count, int pixels_a_thread)
 {
     const uint32_t in_block = THREADS * (uint32_t)pixels_a_thread;
@@ -71,7 +71,7 @@ const TextbookSteps textbook_naive = {start_naive_histogram, start_naive_curve, 
 
 /* ---- improved ------------------------------------------------------------------------------- */
 
-/* The block's threads side by side, again and again. */
+/* Neighbouring threads take neighbouring pixels. */
 static __device__ uint32_t first_pixel(int load_factor)
 {
     return blockIdx.x * THREADS * (uint32_t)load_factor + threadIdx.x;
@@ -91,7 +91,7 @@ static __global__ void improved_histogram(const uint8_t *src, uint32_t count, in
         atomicAdd(&hist[threadIdx.x], own[threadIdx.x]);
 }
 
-/* A thread a bin; each step doubles how many bins a sum reaches over. */
+/* One thread per bin; each step doubles the number of bins in a sum. */
 static __global__ void improved_curve(const uint32_t *hist, uint32_t count, uint8_t *table)
 {
     __shared__ uint32_t sums[TEXTBOOK_BINS];

@@ -1,5 +1,5 @@
-/* Equalization as the textbook has it: 8 bits, the table is the histogram's sums, times 255, by the
- * number of pixels, rounded down. On the GPU, in two ways. */
+/* The textbook's equalization on the GPU, in two variants. 8 bits; the table is the cumulative
+ * histogram times 255 divided by the number of pixels, rounded down. */
 #ifndef LUMEQ_BENCH_EQUALIZE_KERNELS_H
 #define LUMEQ_BENCH_EQUALIZE_KERNELS_H
 
@@ -13,29 +13,29 @@ extern "C" {
 
 #define TEXTBOOK_BINS 256
 
-/* All in device memory; pixels have no gaps. */
+/* All pointers are to device memory; pixels have no gaps. */
 typedef struct TextbookFrame {
     const uint8_t *src;
     uint8_t *dst;
-    uint32_t count; /* of pixels: up to 2^31 - 1 */
-    uint32_t *hist; /* TEXTBOOK_BINS of each */
-    uint8_t *table;
-    int load_factor; /* pixels a thread takes, of `textbook_improved`: 1..256 */
+    uint32_t count;  /* of pixels: up to 2^31 - 1 */
+    uint32_t *hist;  /* [TEXTBOOK_BINS] */
+    uint8_t *table;  /* [TEXTBOOK_BINS] */
+    int load_factor; /* pixels per thread of textbook_improved: 1..256 */
 } TextbookFrame;
 
-/* The three steps, to be started one after the other on a stream; the first one clears. Every
- * kernel is loaded at its first launch, which must not be captured. */
+/* The three steps, to be launched in order on a stream; the first one clears the histogram. The
+ * first launch of a kernel loads it and must not be captured. */
 typedef struct TextbookSteps {
     cudaError_t (*histogram)(const TextbookFrame *frame, cudaStream_t stream);
     cudaError_t (*curve)(const TextbookFrame *frame, cudaStream_t stream);
     cudaError_t (*apply)(const TextbookFrame *frame, cudaStream_t stream);
 } TextbookSteps;
 
-/* A pixel a thread, counted in global memory and looked up there; one thread makes the table. */
+/* One pixel per thread, histogram and table in global memory; one thread makes the table. */
 extern const TextbookSteps textbook_naive;
 
-/* Several pixels a thread; a block counts into a histogram of its own in shared memory and looks up
- * in a table there; the sums are a parallel scan. */
+/* Several pixels per thread; histogram and table of each block in shared memory; a parallel scan
+ * makes the table. */
 extern const TextbookSteps textbook_improved;
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* lumeq-bench histogram: every way to count, side by side, each checked against a plain loop. */
+/* lumeq-bench histogram: compares ways to build a histogram; checks each against a plain loop. */
 #include "bench/histogram/histogram.h"
 
 #include <math.h>
@@ -7,75 +7,62 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "bench/command_line.h"
 #include "bench/content.h"
-#include "bench/report.h"
 #include "lumeq/lumeq.h"
 
-#define HISTOGRAM_MAX_CHOICES 32
+#define MAX_CHOICES 32
+#define MAX_DEVICES 64
+#define MAX_SIDE 65535
+#define ALL_DEVICES (-2) /* as the number of a device; -1: not given */
 
-typedef enum HistogramSweep {
-    HISTOGRAM_SWEEP_NONE,
-    HISTOGRAM_SWEEP_SIZES,
-    HISTOGRAM_SWEEP_BINS,
-    HISTOGRAM_SWEEP_CONTENT,
-    HISTOGRAM_SWEEP_LOAD_FACTOR
-} HistogramSweep;
+#define TYPES "u8|u16|u32"
+#define PARTITIONS "interleaved|sectioned"
+#define MEMORIES "pinned|pageable|managed"
+#define SWEEPS "sizes|bins|content|load-factor"
+
+enum { SWEEP_NONE, SWEEP_SIZES, SWEEP_BINS, SWEEP_CONTENT, SWEEP_LOAD_FACTOR };
 
 typedef struct HistogramOptions {
     BenchCommon common;
-    HistogramJob job; /* without its elements */
-    int64_t elements; /* 0: not said */
-    int64_t pitch;
-    const char *type, *content, *partition, *memory;
-    int device; /* -1: not said, -2: all */
-    HistogramSweep sweep;
-    int bins_given, content_given;
-    HistogramChoice choices[HISTOGRAM_MAX_CHOICES];
-    int chosen;
-    int gpu_wanted; /* something that was named needs one */
+    HistogramJob job; /* without elements */
+    int64_t elements; /* 0: not given */
+    int64_t pitch, saturate;
+    const char *type, *content, *partition, *memory, *sweep_name;
+    int device, sweep;
+    int bins; /* 0: not given */
+    HistogramChoice choices[MAX_CHOICES];
+    int choice_count;
+    int needs_gpu; /* the command line names something that needs a GPU */
 } HistogramOptions;
 
-/* What rows have in common. */
-typedef struct HistogramCase {
-    const HistogramJob *job;
-    const char *type, *content;
-    const char *partition, *memory;
-    double cpu_us; /* of strategy cpu */
-} HistogramCase;
+typedef struct Run {
+    HistogramOptions options;
+    BenchReport report;
+    const char *command;
+    int has_heading; /* the report has begun */
+    int devices[MAX_DEVICES], device_count;
+    char gpu[160]; /* its name, for the heading */
+    HistogramOutcome reference, outcomes[MAX_DEVICES], all;
+    HistogramJob job; /* of the case that is measured */
+    const char *content;
+} Run;
 
 /* ---- options ---- */
 
-#define MAX_SIDE 65535
-
-static const struct {
-    const char *name;
-    int in_all;
-} strategies[HISTOGRAM_KINDS] = {
-    [HISTOGRAM_CPU] = {"cpu", 1},
-    [HISTOGRAM_CPU_SIMD] = {"cpu-simd", 1},
-    [HISTOGRAM_GLOBAL] = {"global", 1},
-    [HISTOGRAM_GLOBAL_STRIDE] = {"global-stride", 1},
-    [HISTOGRAM_SHARED] = {"shared", 1},
-    [HISTOGRAM_SHARED_WARP] = {"shared-warp", 1},
-    [HISTOGRAM_SHARED_REPLICATED] = {"shared-replicated", 1},
-    [HISTOGRAM_AGGREGATED] = {"aggregated", 1},
-    [HISTOGRAM_PER_THREAD] = {"per-thread-64", 1},
-    [HISTOGRAM_RACY] = {"racy", 0},
-    [HISTOGRAM_CUB] = {"cub", 1},
-    [HISTOGRAM_LUMEQ] = {"lumeq", 1},
+static const char *const strategies[HISTOGRAM_KINDS] = {
+    [HISTOGRAM_CPU] = "cpu",
+    [HISTOGRAM_CPU_SIMD] = "cpu-simd",
+    [HISTOGRAM_GLOBAL] = "global",
+    [HISTOGRAM_GLOBAL_STRIDE] = "global-stride",
+    [HISTOGRAM_SHARED] = "shared",
+    [HISTOGRAM_SHARED_WARP] = "shared-warp",
+    [HISTOGRAM_SHARED_REPLICATED] = "shared-replicated",
+    [HISTOGRAM_AGGREGATED] = "aggregated",
+    [HISTOGRAM_PER_THREAD] = "per-thread-64",
+    [HISTOGRAM_RACY] = "racy",
+    [HISTOGRAM_CUB] = "cub",
+    [HISTOGRAM_LUMEQ] = "lumeq",
 };
-
-static const char *const types[] = {"u8", "u16", "u32", NULL};
-static const char *const partitions[] = {"interleaved", "sectioned", NULL};
-static const char *const memories[] = {"pinned", "pageable", "managed", NULL};
-static const char *const sweeps[] = {"none", "sizes", "bins", "content", "load-factor", NULL};
-
-static int take_elements(void *options, const char *value)
-{
-    HistogramOptions *const o = options;
-    return bench_read_integer(value, 1, HISTOGRAM_MAX_ELEMENTS, &o->elements);
-}
 
 static int take_size(void *options, const char *value)
 {
@@ -86,91 +73,33 @@ static int take_size(void *options, const char *value)
                : 0;
 }
 
-static int take_pitch(void *options, const char *value)
-{
-    return bench_read_integer(value, 1, 1 << 20, &((HistogramOptions *)options)->pitch);
-}
-
-static int take_type(void *options, const char *value)
-{
-    HistogramOptions *const o = options;
-    const int type = bench_read_choice(value, types);
-    o->job.sample_size = 1 << (type < 0 ? 0 : type);
-    o->type = value;
-    return type < 0 ? -1 : 0;
-}
-
-static int take_bins(void *options, const char *value)
-{
-    HistogramOptions *const o = options;
-    o->bins_given = 1;
-    return bench_read_int(value, 1, HISTOGRAM_MAX_BINS, &o->job.bins);
-}
-
 static int take_content(void *options, const char *value)
 {
-    HistogramOptions *const o = options;
-    o->content_given = 1;
-    o->content = value;
+    ((HistogramOptions *)options)->content = value;
     return *value ? 0 : -1;
-}
-
-static int take_saturate(void *options, const char *value)
-{
-    int64_t limit;
-    if (bench_read_integer(value, 1, UINT32_MAX, &limit) < 0)
-        return -1;
-    ((HistogramOptions *)options)->job.saturate = (uint32_t)limit;
-    return 0;
-}
-
-static int take_cumulate(void *options, const char *value)
-{
-    (void)value;
-    return ((HistogramOptions *)options)->job.cumulate = 1, 0;
-}
-
-static int take_load_factor(void *options, const char *value)
-{
-    return bench_read_int(value, 1, 256, &((HistogramOptions *)options)->job.load_factor);
-}
-
-static int take_partition(void *options, const char *value)
-{
-    HistogramOptions *const o = options;
-    const int partition = bench_read_choice(value, partitions);
-    o->job.sectioned = partition == 1;
-    o->partition = value;
-    return partition < 0 ? -1 : 0;
-}
-
-static int take_memory(void *options, const char *value)
-{
-    HistogramOptions *const o = options;
-    const int memory = bench_read_choice(value, memories);
-    o->job.memory = memory < 0 ? HISTOGRAM_PINNED : (HistogramMemory)memory;
-    o->memory = value;
-    return memory < 0 ? -1 : 0;
 }
 
 static int take_device(void *options, const char *value)
 {
     HistogramOptions *const o = options;
-    o->gpu_wanted = 1;
-    o->device = -2;
-    return strcmp(value, "all") ? bench_read_int(value, 0, 255, &o->device) : 0;
+    int64_t device = ALL_DEVICES;
+    if (strcmp(value, "all") != 0 && bench_read_integer(value, 0, 255, &device) < 0)
+        return -1;
+    o->needs_gpu = 1;
+    o->device = (int)device;
+    return 0;
 }
 
 static int add_choice(HistogramOptions *o, HistogramKind kind, int copies)
 {
-    if (o->chosen == HISTOGRAM_MAX_CHOICES)
+    if (o->choice_count == MAX_CHOICES)
         return -1;
-    HistogramChoice *const choice = &o->choices[o->chosen++];
+    HistogramChoice *const choice = &o->choices[o->choice_count++];
     *choice = (HistogramChoice){.kind = kind, .copies = copies};
     if (copies)
-        snprintf(choice->name, sizeof(choice->name), "%s:%d", strategies[kind].name, copies);
+        snprintf(choice->name, sizeof(choice->name), "%s:%d", strategies[kind], copies);
     else
-        snprintf(choice->name, sizeof(choice->name), "%s", strategies[kind].name);
+        snprintf(choice->name, sizeof(choice->name), "%s", strategies[kind]);
     return 0;
 }
 
@@ -178,183 +107,174 @@ static int add_all(HistogramOptions *o)
 {
     int ret = 0;
     for (int i = 0; i < HISTOGRAM_KINDS && ret == 0; i++)
-        if (strategies[i].in_all)
+        if (i != HISTOGRAM_RACY)
             ret = add_choice(o, (HistogramKind)i, 0);
     return ret;
 }
 
-/* NAME or, of what has copies, NAME:R. */
+/* NAME, or NAME:R for a strategy with copies. */
 static int add_strategy(void *options, const char *part)
 {
     HistogramOptions *const o = options;
     const size_t length = strcspn(part, ":");
-    int kind = 0, copies = 0;
+    int kind = 0;
+    int64_t copies = 0;
     if (!strcmp(part, "all"))
         return add_all(o);
-    while (kind < HISTOGRAM_KINDS && (strlen(strategies[kind].name) != length ||
-                                      strncmp(strategies[kind].name, part, length) != 0))
+    while (kind < HISTOGRAM_KINDS &&
+           (strlen(strategies[kind]) != length || strncmp(strategies[kind], part, length) != 0))
         kind++;
     if (kind == HISTOGRAM_KINDS ||
         (part[length] && (kind != HISTOGRAM_SHARED_REPLICATED ||
-                          bench_read_int(part + length + 1, 1, 256, &copies) < 0)))
+                          bench_read_integer(part + length + 1, 1, 256, &copies) < 0)))
         return -1;
-    o->gpu_wanted |= kind >= HISTOGRAM_GLOBAL;
-    return add_choice(o, (HistogramKind)kind, copies);
+    o->needs_gpu |= kind >= HISTOGRAM_GLOBAL;
+    return add_choice(o, (HistogramKind)kind, (int)copies);
 }
 
 static int take_strategy(void *options, const char *value)
 {
-    ((HistogramOptions *)options)->chosen = 0;
+    ((HistogramOptions *)options)->choice_count = 0;
     return bench_read_list(value, add_strategy, options);
 }
 
-static int take_sweep(void *options, const char *value)
-{
-    const int sweep = bench_read_choice(value, sweeps);
-    ((HistogramOptions *)options)->sweep = (HistogramSweep)sweep;
-    return sweep < 1 ? -1 : 0;
-}
-
-static int take_check(void *options, const char *value)
-{
-    (void)value;
-    return ((HistogramOptions *)options)->job.check_only = 1, 0;
-}
-
 const BenchOption bench_histogram_options[] = {
-    {"--elements", "N", "1 to 1073741824",
-     "one row of so many; of a file, by default all there are", take_elements},
-    {"--size", "WxH", "1x1 to 65535x65535 and at most 1073741824 elements",
-     "rows of elements (default 3840x2160)", take_size},
-    {"--pitch", "BYTES", "1 to 1048576", "from one row to the next (default: no gap)", take_pitch},
-    {"--type", "u8|u16|u32", "one of u8, u16 and u32", "of the elements (default u8)", take_type},
-    {"--bins", "N", "1 to 4096", "elements are 0 to N - 1 (default 256)", take_bins},
-    {"--content", "NAME|FILE", "one of " BENCH_CONTENTS ", or a file",
-     BENCH_CONTENTS " (default natural), or a file's bytes", take_content},
-    {"--saturate", "S", "1 to 4294967295", "no bin counts beyond S: a second kernel cuts them",
-     take_saturate},
-    {"--cumulate", NULL, NULL, "the cumulated histogram as well: one more kernel", take_cumulate},
-    {"--load-factor", "N", "1 to 256",
-     "elements a thread (default: one for global, else as few threads as fill the GPU)",
-     take_load_factor},
-    {"--partition", "HOW", "one of interleaved and sectioned",
-     "interleaved: neighbouring threads, neighbouring elements (default); sectioned: each its own "
-     "run of them",
-     take_partition},
-    {"--memory", "KIND", "one of pinned, pageable and managed",
-     "the elements are copied from (default pinned), or managed with prefetch", take_memory},
-    {"--device", "N|all", "a GPU's number, from 0, or all", "all: at the same time", take_device},
-    {"--seed", "N", "1 or more", "of the random numbers (default 1)", bench_take_seed},
-    {"--strategy", "LIST",
-     "all, or some of cpu, cpu-simd, global, global-stride, shared, shared-warp, "
-     "shared-replicated[:1..256], aggregated, per-thread-64, racy, cub and lumeq, at most 32",
-     "which, with commas between them (default all: all but racy)", take_strategy},
-    {"--sweep", "WHAT", "one of sizes, bins, content and load-factor",
-     "many runs over sizes (up to --elements, default 67108864), bins, content or load-factor",
-     take_sweep},
-    {"--check", NULL, NULL, "count and check, measure nothing", take_check},
-    {"--csv", NULL, NULL, "comma-separated values instead of a table", bench_take_csv},
-    {"--json", NULL, NULL, "a JSON object a line instead of a table", bench_take_json},
-    {NULL, NULL, NULL, NULL, NULL},
+    {"--elements", "N", "one row of N elements [all of a file]",
+     BENCH_RANGE(INT64, HistogramOptions, elements, 1, HISTOGRAM_MAX_ELEMENTS)},
+    {"--size", "WxH", "rows of elements [3840x2160]", .take = take_size,
+     .allowed = "1x1 to 65535x65535 and at most 1073741824 elements"},
+    {"--pitch", "BYTES", "from one row to the next [no gap]",
+     BENCH_RANGE(INT64, HistogramOptions, pitch, 1, 1 << 20)},
+    {"--type", TYPES, "type of the elements [u8]", BENCH_STORE(CHOICE, HistogramOptions, type)},
+    {"--bins", "N", "elements are 0 to N - 1 [256]",
+     BENCH_RANGE(INT, HistogramOptions, bins, 1, HISTOGRAM_MAX_BINS)},
+    {"--content", "NAME|FILE", BENCH_CONTENTS ", or a file's bytes [natural]", .take = take_content,
+     .allowed = "one of " BENCH_CONTENTS ", or a file"},
+    {"--saturate", "S", "limit counts to S, with a second kernel",
+     BENCH_RANGE(INT64, HistogramOptions, saturate, 1, UINT32_MAX)},
+    {"--cumulate", NULL, "compute the cumulative histogram as well, with one more kernel",
+     BENCH_STORE(FLAG, HistogramOptions, job.cumulate)},
+    {"--load-factor", "N", "elements per thread [global: 1, else as few threads as fill the GPU]",
+     BENCH_RANGE(INT, HistogramOptions, job.load_factor, 1, 256)},
+    {"--partition", PARTITIONS,
+     "interleaved: neighbouring threads count neighbouring elements; sectioned: each thread counts "
+     "a run of elements [interleaved]",
+     BENCH_STORE(CHOICE, HistogramOptions, partition)},
+    {"--memory", MEMORIES, "copy elements from this memory; managed: with prefetch [pinned]",
+     BENCH_STORE(CHOICE, HistogramOptions, memory)},
+    {"--device", "N|all", "GPU; all: all of them at the same time [0]", .take = take_device,
+     .allowed = "a GPU's number, from 0, or all"},
+    BENCH_SEED_OPTION,
+    {"--strategy", "LIST", "strategies, separated by commas [all: all but racy]",
+     .take = take_strategy,
+     .allowed = "all, or some of cpu, cpu-simd, global, global-stride, shared, shared-warp, "
+                "shared-replicated[:1..256], aggregated, per-thread-64, racy, cub and lumeq, at "
+                "most 32"},
+    {"--sweep", SWEEPS, "vary sizes (up to --elements [67108864]), bins, content or load factor",
+     BENCH_STORE(CHOICE, HistogramOptions, sweep_name)},
+    {"--check", NULL, "count and check, measure nothing",
+     BENCH_STORE(FLAG, HistogramOptions, job.check_only)},
+    BENCH_FORMAT_OPTIONS,
 };
 
 static void print_notes(void)
 {
     printf(
         "\nStrategies: cpu, a plain loop on one core; cpu-simd, lumeq's kernels on one core;\n"
-        "global, an atomic addition in memory for each element; global-stride, the same in as\n"
-        "few threads as fill the GPU; shared, a table for each block in shared memory, added up\n"
-        "at the end; shared-warp, one for each warp; shared-replicated:R, R copies of a block's\n"
-        "table with their counters in turns, without :R as many as fit, up to 32; aggregated,\n"
-        "as shared, equal neighbours are added at once; per-thread-64, counters of a byte for\n"
-        "each thread, at most 64 bins; racy, additions that are not atomic and lose counts; cub,\n"
-        "CUB's HistogramEven; lumeq, lumeq's kernels.\n\n"
-        "shared-replicated, aggregated and per-thread-64 read 16 bytes at a time: of them a "
-        "thread\n"
-        "counts --load-factor elements rounded up to whole 16 bytes. load_factor in CSV and JSON "
-        "is\n"
-        "what a thread did count at most; cub and lumeq have none, whatever --load-factor is.\n\n"
-        "A time on a GPU is the median of replays of a graph that does the work on one copy of\n"
-        "the elements after the other, together several times the L2 cache (at most 1024 copies:\n"
-        "below some hundred KB they stay in it). The clearing of the counters is in it, and what\n"
-        "--saturate and --cumulate add. On the CPU the elements stay where they are. Noise is\n"
-        "the distance of the quartiles, as a share of the median. The shares are of the bandwidth\n"
-        "that follows from the memory's clock and width, and of that of a large copy on the\n"
-        "device in the same run, read and written bytes counted.\n" BENCH_ORIGIN_HELP);
+        "global, an atomic addition in global memory for each element; global-stride, the same\n"
+        "with as few threads as fill the GPU; shared, a table per block in shared memory, added "
+        "up\n"
+        "at the end; shared-warp, a table per warp; shared-replicated:R, R interleaved copies of "
+        "a\n"
+        "block's table, without :R as many as fit, up to 32; aggregated, like shared, but equal\n"
+        "neighbours are added at once; per-thread-64, byte counters for each thread, at most 64\n"
+        "bins; racy, additions that are not atomic and lose counts; cub, CUB's HistogramEven;\n"
+        "lumeq, lumeq's kernels.\n\n"
+        "shared-replicated, aggregated and per-thread-64 read 16 bytes at a time: a thread counts\n"
+        "--load-factor elements rounded up to whole 16 bytes. load_factor in CSV and JSON is the\n"
+        "most elements that a thread counted; cub and lumeq ignore --load-factor.\n\n"
+        "GPU times are medians over replays of a graph. The graph works on copies of the elements\n"
+        "that together are several times the L2 cache (at most 1024 copies: below some hundred KB\n"
+        "they stay in the cache). Clearing the counters is included, and the kernels of "
+        "--saturate\n"
+        "and --cumulate. On the CPU the elements stay in place. noise is the distance of the\n"
+        "quartiles relative to the median. Bandwidth is compared with the theoretical bandwidth\n"
+        "(memory clock and bus width), and with a large copy on the device in the same run, which\n"
+        "counts bytes read and written.\n" BENCH_ORIGIN_HELP);
 }
 
-static int refuse(const char *sentence)
-{
-    fprintf(stderr, "lumeq-bench histogram: %s\n", sentence);
-    return -1;
-}
-
-/* What options say only together. */
+/* Checks combinations of options. */
 static int check_options(const HistogramOptions *o)
 {
     const HistogramJob *const job = &o->job;
+    const char *wrong = NULL;
     if (o->common.csv && o->common.json)
-        return refuse("--csv and --json exclude each other");
-    if (o->elements && job->width)
-        return refuse("--elements and --size exclude each other");
-    if (o->pitch && !job->width)
-        return refuse("--pitch is of the rows of --size, which is missing");
-    if (o->sweep == HISTOGRAM_SWEEP_SIZES && job->width)
-        return refuse("--sweep sizes is over rows of up to --elements, without --size");
-    if (o->sweep == HISTOGRAM_SWEEP_LOAD_FACTOR && job->load_factor)
-        return refuse("--sweep load-factor and --load-factor exclude each other");
-    if (o->sweep == HISTOGRAM_SWEEP_BINS && o->bins_given)
-        return refuse("--sweep bins and --bins exclude each other");
-    if (o->sweep == HISTOGRAM_SWEEP_CONTENT && o->content_given)
-        return refuse("--sweep content and --content exclude each other");
-    if (o->pitch % job->sample_size)
-        return refuse("--pitch is no multiple of the size of an element");
-    if (o->pitch && o->pitch < (int64_t)job->width * job->sample_size)
-        return refuse("--pitch is less than a row of --size has bytes");
-    return 0;
+        wrong = "--csv and --json exclude each other";
+    else if (o->elements && job->width)
+        wrong = "--elements and --size exclude each other";
+    else if (o->pitch && !job->width)
+        wrong = "--pitch needs --size";
+    else if (o->sweep == SWEEP_SIZES && job->width)
+        wrong = "--sweep sizes uses --elements, not --size";
+    else if (o->sweep == SWEEP_LOAD_FACTOR && job->load_factor)
+        wrong = "--sweep load-factor and --load-factor exclude each other";
+    else if (o->sweep == SWEEP_BINS && o->bins)
+        wrong = "--sweep bins and --bins exclude each other";
+    else if (o->sweep == SWEEP_CONTENT && o->content)
+        wrong = "--sweep content and --content exclude each other";
+    else if (o->pitch % job->sample_size)
+        wrong = "--pitch is not a multiple of the size of an element";
+    else if (o->pitch && o->pitch < (int64_t)job->width * job->sample_size)
+        wrong = "--pitch is less than the bytes of a row of --size";
+    return wrong ? bench_refuse("histogram", "%s", wrong) : 0;
 }
 
-static int settle_size(HistogramOptions *o)
+static int choose_size(HistogramOptions *o)
 {
-    const int made_up = bench_read_choice(o->content, bench_contents) >= 0;
     HistogramJob *const job = &o->job;
-    if (!o->elements && o->sweep == HISTOGRAM_SWEEP_SIZES)
+    if (!o->elements && o->sweep == SWEEP_SIZES)
         o->elements = 1 << 26;
-    if (!o->elements && !job->width && !made_up) {
+    if (!o->elements && !job->width && bench_content_index(o->content) < 0) {
         if (histogram_file_elements(o->content, job->sample_size, &o->elements) < 0)
             return -1;
         if (o->elements > HISTOGRAM_MAX_ELEMENTS)
             o->elements = HISTOGRAM_MAX_ELEMENTS;
     }
-    if (!o->elements && !job->width) {
-        job->width = 3840;
-        job->height = 2160;
-    } else if (o->elements) {
+    if (o->elements) {
         job->width = (int)o->elements;
         job->height = 1;
+    } else if (!job->width) {
+        job->width = 3840;
+        job->height = 2160;
     }
     job->pitch = o->pitch ? (size_t)o->pitch : (size_t)job->width * (size_t)job->sample_size;
     return 0;
 }
 
-/* 0, 1 after the help, or -1 after a sentence on stderr. */
-static int read_options(HistogramOptions *options, int argc, char **argv)
+/* Returns 0, 1 after the help, or -1 after a sentence on stderr. */
+static int read_options(HistogramOptions *o, int argc, char **argv)
 {
-    *options = (HistogramOptions){.job = {.sample_size = 1, .bins = 256},
-                                  .type = types[0],
-                                  .content = "natural",
-                                  .partition = partitions[0],
-                                  .memory = memories[0],
-                                  .device = -1,
-                                  .common.seed = 1};
-    const int ret = bench_arguments("histogram", bench_histogram_options, options, argc, argv);
+    *o = (HistogramOptions){.type = "u8",
+                            .partition = "interleaved",
+                            .memory = "pinned",
+                            .device = -1,
+                            .common.seed = 1};
+    const int ret = bench_arguments("histogram", bench_histogram_options, o, argc, argv);
     if (ret > 0)
         print_notes();
     if (ret)
         return ret;
-    if (!options->chosen && add_all(options) < 0)
+    o->job.sample_size = 1 << bench_read_choice(o->type, TYPES);
+    o->job.sectioned = bench_read_choice(o->partition, PARTITIONS);
+    o->job.memory = (HistogramMemory)bench_read_choice(o->memory, MEMORIES);
+    o->job.saturate = (uint32_t)o->saturate;
+    o->job.bins = o->bins ? o->bins : 256;
+    o->sweep = o->sweep_name ? 1 + bench_read_choice(o->sweep_name, SWEEPS) : SWEEP_NONE;
+    if ((!o->choice_count && add_all(o) < 0) || check_options(o) < 0)
         return -1;
-    return check_options(options) < 0 || settle_size(options) < 0 ? -1 : 0;
+    if (!o->content)
+        o->content = "natural";
+    return choose_size(o);
 }
 
 /* ---- rows ---- */
@@ -410,62 +330,51 @@ static const BenchColumn columns[COLUMNS] = {
     [RESULT] = {"result", "result", 2, -1},
 };
 
-static void start_report(BenchReport *report, BenchFormat format)
+/* Prints a row. `device`: "CPU", a number, or "all" for `devices` of them; each has the case's
+ * elements. `result`: of the check, or the reason for a failure. */
+static void print_row(const Run *run, const char *strategy, const char *device, int devices,
+                      const HistogramOutcome *o, const char *result)
 {
-    *report = (BenchReport){format, columns, COLUMNS};
-}
-
-/* NAN where something is not known stays so. */
-static void fill_times(BenchValue *values, const HistogramCase *c, int devices,
-                       const HistogramOutcome *o)
-{
-    const double elements = (double)histogram_elements(c->job) * devices;
-    const double gb_s = elements * c->job->sample_size / o->us / 1e3;
-    const double copies = isfinite(o->up_us) ? o->up_us + o->down_us : 0;
-    values[TIME].number = o->us;
-    values[NOISE].number = 100 * o->spread_us / o->us;
-    values[ALONE].number = o->alone_us;
-    values[RATE].number = elements / o->us / 1e3;
-    values[BANDWIDTH].number = gb_s;
-    values[SHARE_PEAK].number = 100 * gb_s / o->peak_gb_s;
-    values[SHARE_COPY].number = 100 * gb_s / o->copy_gb_s;
-    values[UP].number = o->up_us;
-    values[DOWN].number = o->down_us;
-    values[SPEEDUP].number = devices * c->cpu_us / o->us;
-    values[SPEEDUP_COPIES].number = devices * c->cpu_us / (o->us + copies);
-}
-
-/* `device`: "CPU", a number, or "all"; elements are those of one device, `devices` times. `result`:
- * of the check, or why there is none. */
-static void print_row(const BenchReport *report, const HistogramCase *c, const char *strategy,
-                      const char *device, int devices, const HistogramOutcome *outcome,
-                      const char *result)
-{
+    const HistogramJob *job = &run->job;
+    const double elements = (double)histogram_elements(job) * devices;
     BenchValue values[COLUMNS];
-    for (int i = 0; i < COLUMNS; i++)
-        values[i] = (BenchValue){NULL, NAN};
+    bench_report_clear(values, COLUMNS);
     values[STRATEGY].text = strategy;
     values[DEVICE].text = device;
-    values[ELEMENTS].number = (double)histogram_elements(c->job) * devices;
-    values[TYPE].text = c->type;
-    values[BINS].number = c->job->bins;
-    values[CONTENT].text = c->content;
+    values[ELEMENTS].number = elements;
+    values[TYPE].text = run->options.type;
+    values[BINS].number = job->bins;
+    values[CONTENT].text = run->content;
     if (strcmp(device, "CPU")) {
-        values[LOAD_FACTOR].number =
-            outcome->load_factor ? (double)outcome->load_factor : (double)NAN;
-        values[PARTITION].text = c->partition;
-        values[MEMORY].text = c->memory;
+        if (o->load_factor)
+            values[LOAD_FACTOR].number = o->load_factor;
+        values[PARTITION].text = run->options.partition;
+        values[MEMORY].text = run->options.memory;
     }
-    values[SATURATE].number = c->job->saturate ? (double)c->job->saturate : (double)NAN;
-    if (outcome->status == HISTOGRAM_DONE)
-        fill_times(values, c, devices, outcome);
+    if (job->saturate)
+        values[SATURATE].number = job->saturate;
+    if (o->status == HISTOGRAM_DONE) { /* unknown times remain NAN */
+        const double gb_s = elements * job->sample_size / o->us / 1e3;
+        const double copies = isfinite(o->up_us) ? o->up_us + o->down_us : 0;
+        values[TIME].number = o->us;
+        values[NOISE].number = 100 * o->spread_us / o->us;
+        values[ALONE].number = o->alone_us;
+        values[RATE].number = elements / o->us / 1e3;
+        values[BANDWIDTH].number = gb_s;
+        values[SHARE_PEAK].number = 100 * gb_s / o->peak_gb_s;
+        values[SHARE_COPY].number = 100 * gb_s / o->copy_gb_s;
+        values[UP].number = o->up_us;
+        values[DOWN].number = o->down_us;
+        values[SPEEDUP].number = devices * run->reference.us / o->us;
+        values[SPEEDUP_COPIES].number = devices * run->reference.us / (o->us + copies);
+    }
     values[RESULT].text = result;
-    bench_report_row(report, values);
+    bench_report_row(&run->report, values);
 }
 
-/* All devices at once: rates are sums, the time is what follows from that; copies take as long as
- * the slowest one's. */
-static void sum_up(HistogramOutcome *all, const HistogramOutcome *outcomes, int count)
+/* Combines the outcomes of devices that worked at the same time: adds up rates, and takes the
+ * slowest copies. */
+static void combine(HistogramOutcome *all, const HistogramOutcome *outcomes, int count)
 {
     double rate = 0;
     *all = outcomes[0];
@@ -487,29 +396,15 @@ static void sum_up(HistogramOutcome *all, const HistogramOutcome *outcomes, int 
     all->us = count / rate;
 }
 
-/* ---- measuring ---- */
+/* ---- checks ---- */
 
-#define MAX_DEVICES 64
-
-typedef struct Run {
-    HistogramOptions options;
-    BenchReport report;
-    const char *command;
-    int heading; /* is out */
-    int devices[MAX_DEVICES], device_count;
-    char gpu[160]; /* its name, for the heading */
-    HistogramOutcome reference, outcomes[MAX_DEVICES], all;
-} Run;
-
-static int differs(const char *strategy, const char *what, const uint32_t *expected,
+static int compare(const char *strategy, const char *what, const uint32_t *expected,
                    const uint32_t *got, int bins)
 {
     for (int i = 0; i < bins; i++)
-        if (expected[i] != got[i]) {
-            fprintf(stderr, "lumeq-bench histogram: %s: %s %d: expected %u, got %u\n", strategy,
-                    what, i, expected[i], got[i]);
-            return -1;
-        }
+        if (expected[i] != got[i])
+            return bench_refuse("histogram", "%s: %s %d: expected %u, got %u", strategy, what, i,
+                                expected[i], got[i]);
     return 0;
 }
 
@@ -521,207 +416,175 @@ static int64_t total(const uint32_t *counts, int bins)
     return sum;
 }
 
-static int check_total(const char *strategy, const HistogramJob *job, const uint32_t *counts)
-{
-    const int64_t sum = total(counts, job->bins), elements = histogram_elements(job);
-    if (sum == elements)
-        return 0;
-    fprintf(stderr, "lumeq-bench histogram: %s: the sum of all bins: expected %lld, got %lld\n",
-            strategy, (long long)elements, (long long)sum);
-    return -1;
-}
-
-/* 0, or -1 where the strategy counts wrong; a sentence says where. Racy ones may. */
-static int check(const Run *run, const HistogramJob *job, const HistogramChoice *choice,
-                 const HistogramOutcome *outcome, char *text, size_t text_size)
+/* Returns 0, or -1 after a sentence if the counts are wrong. Strategy racy may be wrong. */
+static int check(const Run *run, const HistogramChoice *choice, const HistogramOutcome *o,
+                 char *text, size_t text_size)
 {
     const HistogramOutcome *const r = &run->reference;
-    const int64_t lost = total(r->counts, job->bins) - total(outcome->counts, job->bins);
+    const HistogramJob *const job = &run->job;
+    const int64_t elements = histogram_elements(job), right = total(r->counts, job->bins);
     if (choice->kind == HISTOGRAM_RACY) {
-        snprintf(text, text_size, "%lld of %lld counts lost", (long long)lost,
-                 (long long)total(r->counts, job->bins));
+        snprintf(text, text_size, "%lld of %lld counts lost",
+                 (long long)(right - total(o->counts, job->bins)), (long long)right);
         return 0;
     }
-    int wrong = differs(choice->name, "bin", r->counts, outcome->counts, job->bins) |
-                check_total(choice->name, job, job->saturate ? outcome->whole : outcome->counts);
+    int wrong = compare(choice->name, "bin", r->counts, o->counts, job->bins);
+    const int64_t sum = total(job->saturate ? o->whole : o->counts, job->bins);
+    if (sum != elements)
+        wrong = bench_refuse("histogram", "%s: the sum of all bins: expected %lld, got %lld",
+                             choice->name, (long long)elements, (long long)sum);
     if (job->saturate)
-        wrong |=
-            differs(choice->name, "without --saturate, bin", r->whole, outcome->whole, job->bins);
+        wrong |= compare(choice->name, "without --saturate, bin", r->whole, o->whole, job->bins);
     if (job->cumulate)
-        wrong |= differs(choice->name, "sum up to bin", r->sums, outcome->sums, job->bins);
+        wrong |= compare(choice->name, "sum up to bin", r->sums, o->sums, job->bins);
     snprintf(text, text_size, wrong ? "wrong" : "ok");
     return wrong;
 }
 
-/* A row and its check. 0, or -1: wrong or failed. */
-static int report(const Run *run, const HistogramCase *c, const HistogramChoice *choice,
-                  const char *device, int devices, const HistogramOutcome *outcome)
+/* Checks an outcome and prints its row. Returns 0, or -1 if it is wrong or failed. */
+static int report(const Run *run, const HistogramChoice *choice, const char *device, int devices,
+                  const HistogramOutcome *outcome)
 {
     char text[256];
     int ret = 0;
     if (outcome->status == HISTOGRAM_DONE)
-        ret = check(run, c->job, choice, outcome, text, sizeof(text));
+        ret = check(run, choice, outcome, text, sizeof(text));
     else
         snprintf(text, sizeof(text), "%s: %s",
                  outcome->status == HISTOGRAM_SKIPPED ? "skipped" : "failed", outcome->why);
-    if (outcome->status == HISTOGRAM_FAILED) {
-        fprintf(stderr, "lumeq-bench histogram: %s: %s\n", choice->name, outcome->why);
-        ret = -1;
-    }
-    print_row(&run->report, c, choice->name, device, devices, outcome, text);
+    if (outcome->status == HISTOGRAM_FAILED)
+        ret = bench_refuse("histogram", "%s: %s", choice->name, outcome->why);
+    print_row(run, choice->name, device, devices, outcome, text);
     return ret;
 }
 
-static int report_devices(Run *run, const HistogramCase *c, const HistogramChoice *choice)
+/* ---- measuring ---- */
+
+static int run_on_gpus(Run *run, const HistogramChoice *choice, HistogramGpus *gpus)
 {
     int ret = 0;
+    histogram_gpus_run(gpus, choice, run->outcomes);
     for (int i = 0; i < run->device_count; i++) {
         char device[16];
         snprintf(device, sizeof(device), "%d", run->devices[i]);
-        ret |= report(run, c, choice, device, 1, &run->outcomes[i]);
+        ret |= report(run, choice, device, 1, &run->outcomes[i]);
     }
-    if (run->options.device == -2) {
-        sum_up(&run->all, run->outcomes, run->device_count);
-        ret |= report(run, c, choice, "all", run->device_count, &run->all);
+    if (run->options.device == ALL_DEVICES) {
+        combine(&run->all, run->outcomes, run->device_count);
+        ret |= report(run, choice, "all", run->device_count, &run->all);
     }
     return ret;
 }
 
-/* Those of the CPU, or of the GPUs when there are any. */
-static int run_strategies(Run *run, const HistogramCase *c, HistogramGpus *gpus)
+/* Runs all strategies: first on the CPU, then on the GPUs, if any. */
+static int run_strategies(Run *run, HistogramGpus *gpus)
 {
     int ret = 0;
-    for (int i = 0; i < run->options.chosen; i++) {
-        const HistogramChoice *const choice = &run->options.choices[i];
-        if ((choice->kind >= HISTOGRAM_GLOBAL) != (gpus != NULL))
-            continue;
-        if (gpus) {
-            histogram_gpus_run(gpus, choice, run->outcomes);
-            ret |= report_devices(run, c, choice);
-        } else if (choice->kind == HISTOGRAM_CPU) {
-            ret |= report(run, c, choice, "CPU", 1, &run->reference);
-        } else {
-            histogram_cpu(&run->all, c->job, choice->kind);
-            ret |= report(run, c, choice, "CPU", 1, &run->all);
+    histogram_cpu(&run->reference, &run->job, HISTOGRAM_CPU);
+    for (int on_gpu = 0; on_gpu <= (gpus != NULL); on_gpu++)
+        for (int i = 0; i < run->options.choice_count; i++) {
+            const HistogramChoice *const choice = &run->options.choices[i];
+            if ((choice->kind >= HISTOGRAM_GLOBAL) != on_gpu)
+                continue;
+            if (choice->kind == HISTOGRAM_CPU_SIMD)
+                histogram_cpu(&run->all, &run->job, choice->kind);
+            ret |= on_gpu ? run_on_gpus(run, choice, gpus)
+                          : report(run, choice, "CPU", 1,
+                                   choice->kind == HISTOGRAM_CPU ? &run->reference : &run->all);
         }
-    }
     return ret;
 }
 
-/* Once there is something to count. */
-static void begin(Run *run)
-{
-    if (!run->heading)
-        bench_report_begin(&run->report, run->command, run->device_count ? run->gpu : NULL);
-    run->heading = 1;
-}
-
-/* The elements are where they are to be counted. */
-static int run_both(Run *run, const HistogramJob *job, const char *content, HistogramGpus *gpus)
-{
-    const HistogramOptions *const o = &run->options;
-    HistogramCase c = {job, o->type, content, o->partition, o->memory, 0};
-    begin(run);
-    histogram_cpu(&run->reference, job, HISTOGRAM_CPU);
-    c.cpu_us = run->reference.us;
-    const int ret = run_strategies(run, &c, NULL);
-    return gpus ? ret | run_strategies(run, &c, gpus) : ret;
-}
-
-static int run_case(Run *run, HistogramJob *job, const char *content)
+static int run_case(Run *run)
 {
     char why[256] = "";
     HistogramGpus *gpus = NULL;
-    int ret = histogram_fill(job, content, (uint64_t)run->options.common.seed);
+    int ret = histogram_fill(&run->job, run->content, (uint64_t)run->options.common.seed);
     if (ret == 0 && run->device_count) {
-        gpus = histogram_gpus_open(job, run->devices, run->device_count, why, sizeof(why));
-        if (!gpus)
-            fprintf(stderr, "lumeq-bench histogram: %s\n", why);
-        ret = gpus ? 0 : -1;
+        gpus = histogram_gpus_open(&run->job, run->devices, run->device_count, why, sizeof(why));
+        ret = gpus ? 0 : bench_refuse("histogram", "%s", why);
     }
-    if (ret == 0)
-        ret = run_both(run, job, content, gpus);
+    if (ret == 0 && !run->has_heading) /* not before there is something to count */
+        bench_report_begin(&run->report, run->command, run->device_count ? run->gpu : NULL);
+    if (ret == 0) {
+        run->has_heading = 1;
+        ret = run_strategies(run, gpus);
+    }
     if (gpus)
         histogram_gpus_close(gpus);
-    free(job->data);
-    job->data = NULL;
+    free(run->job.data);
     return ret;
 }
 
-/* Four times the one before, up to what was asked for. 0 after the last. */
-static int next_size(HistogramJob *job, int number, int64_t most)
+/* Sizes grow by a factor of 4, up to `max`. */
+static int next_size(HistogramJob *job, int number, int64_t max)
 {
     const int64_t elements = number < 11 ? (int64_t)1024 << (2 * number) : INT64_MAX;
-    if (number > 0 && elements / 4 >= most)
+    if (number > 0 && elements / 4 >= max)
         return 0;
-    job->width = (int)(elements < most ? elements : most);
+    job->width = (int)(elements < max ? elements : max);
     job->pitch = (size_t)job->width * (size_t)job->sample_size;
     return 1;
 }
 
-/* The case of a number. 0 after the last. */
-static int next_case(const HistogramOptions *o, int number, HistogramJob *job, const char **content)
+/* Sets up the case of that number. Returns 0 after the last. */
+static int next_case(Run *run, int number)
 {
-    const int most = o->job.sample_size == 1 ? 256 : HISTOGRAM_MAX_BINS;
+    const HistogramOptions *const o = &run->options;
+    HistogramJob *const job = &run->job;
     *job = o->job;
-    *content = o->content;
+    run->content = o->content;
     switch (o->sweep) {
-    case HISTOGRAM_SWEEP_SIZES: return next_size(job, number, o->elements);
-    case HISTOGRAM_SWEEP_BINS: job->bins = 2 << number; return job->bins <= most;
-    case HISTOGRAM_SWEEP_LOAD_FACTOR: job->load_factor = 1 << number; return number <= 8;
-    case HISTOGRAM_SWEEP_CONTENT: *content = bench_contents[number]; return *content != NULL;
+    case SWEEP_SIZES: return next_size(job, number, o->elements);
+    case SWEEP_LOAD_FACTOR: job->load_factor = 1 << number; return number <= 8;
+    case SWEEP_CONTENT: run->content = bench_contents[number]; return run->content != NULL;
+    case SWEEP_BINS:
+        job->bins = 2 << number;
+        return job->bins <= (job->sample_size == 1 ? 256 : HISTOGRAM_MAX_BINS);
     default: return number == 0;
     }
 }
 
-/* The devices that were asked for, or a line that says why there are none. */
+/* Finds the devices. Without GPUs it says that strategies are left out, or returns -1 if the
+ * command line needs one. */
 static int find_devices(Run *run)
 {
     static LumeqGpu gpus[MAX_DEVICES];
     const HistogramOptions *const o = &run->options;
     char why[256] = "";
-    const int there = lumeq_list_gpus(gpus, MAX_DEVICES, why, sizeof(why));
-    if (there < 1) {
-        if (o->gpu_wanted)
-            fprintf(stderr, "lumeq-bench histogram: what was asked for needs a GPU: %s\n", why);
-        else
-            fprintf(stderr, "lumeq-bench histogram: strategies of the GPU are left out: %s\n", why);
-        return o->gpu_wanted ? -1 : 0;
+    const int count = lumeq_list_gpus(gpus, MAX_DEVICES, why, sizeof(why));
+    if (count < 1) {
+        bench_refuse("histogram",
+                     o->needs_gpu ? "these options need a GPU: %s"
+                                  : "strategies on a GPU are left out: %s",
+                     why);
+        return o->needs_gpu ? -1 : 0;
     }
-    if (o->device >= there) {
-        fprintf(stderr,
-                "lumeq-bench histogram: there is no GPU %d: this machine has %d, counted from 0\n",
-                o->device, there);
-        return -1;
-    }
-    run->device_count = o->device != -2 ? 1 : there < MAX_DEVICES ? there : MAX_DEVICES;
+    if (o->device >= count)
+        return bench_refuse("histogram", "there is no GPU %d; this machine has %d, from number 0",
+                            o->device, count);
+    run->device_count = o->device != ALL_DEVICES ? 1 : count < MAX_DEVICES ? count : MAX_DEVICES;
     for (int i = 0; i < run->device_count; i++)
         run->devices[i] = o->device > 0 ? o->device : i;
     snprintf(run->gpu, sizeof(run->gpu), "%d x %s", run->device_count, gpus[run->devices[0]].name);
     return 0;
 }
 
-static int needs_gpu(const HistogramOptions *options)
-{
-    int needs = options->gpu_wanted;
-    for (int i = 0; i < options->chosen; i++)
-        needs |= options->choices[i].kind >= HISTOGRAM_GLOBAL;
-    return needs;
-}
-
 int bench_histogram(int argc, char **argv)
 {
     static Run run;
-    HistogramJob job;
-    const char *content;
-    int ret = read_options(&run.options, argc, argv);
+    HistogramOptions *const o = &run.options;
+    int ret = read_options(o, argc, argv);
     if (ret)
         return ret < 0;
-    if (needs_gpu(&run.options) && find_devices(&run) < 0)
+    int needs_gpu = o->needs_gpu;
+    for (int i = 0; i < o->choice_count; i++)
+        needs_gpu |= o->choices[i].kind >= HISTOGRAM_GLOBAL;
+    if (needs_gpu && find_devices(&run) < 0)
         return 1;
-    start_report(&run.report, bench_format(&run.options.common));
+    run.report = (BenchReport){bench_format(&o->common), columns, COLUMNS};
     run.command = bench_command_line(argc, argv);
-    for (int i = 0; next_case(&run.options, i, &job, &content); i++)
-        ret |= run_case(&run, &job, content);
+    for (int i = 0; next_case(&run, i); i++)
+        ret |= run_case(&run);
     return ret != 0;
 }

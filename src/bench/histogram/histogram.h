@@ -1,4 +1,4 @@
-/* What the parts of lumeq-bench histogram share. */
+/* Shared by the parts of lumeq-bench histogram. */
 #ifndef LUMEQ_BENCH_HISTOGRAM_H
 #define LUMEQ_BENCH_HISTOGRAM_H
 
@@ -7,14 +7,12 @@
 
 #define HISTOGRAM_MAX_BINS 4096
 #define HISTOGRAM_MAX_ELEMENTS (1 << 30)
-
-/* Of strategy per-thread-64: the most bins. */
-#define HISTOGRAM_THREAD_BINS 64
+#define HISTOGRAM_THREAD_BINS 64 /* most bins of strategy per-thread-64 */
 
 typedef enum HistogramKind {
     HISTOGRAM_CPU,
     HISTOGRAM_CPU_SIMD,
-    HISTOGRAM_GLOBAL, /* from here on with a GPU */
+    HISTOGRAM_GLOBAL, /* this and the following need a GPU */
     HISTOGRAM_GLOBAL_STRIDE,
     HISTOGRAM_SHARED,
     HISTOGRAM_SHARED_WARP,
@@ -27,7 +25,7 @@ typedef enum HistogramKind {
     HISTOGRAM_KINDS
 } HistogramKind;
 
-/* A strategy as it was asked for. */
+/* A strategy from the command line. */
 typedef struct HistogramChoice {
     char name[32];
     HistogramKind kind;
@@ -40,20 +38,20 @@ typedef enum HistogramMemory {
     HISTOGRAM_MANAGED
 } HistogramMemory;
 
-/* What is to be counted, and how. Every element is below `bins`. */
+/* The elements to count, and how. Every element is below `bins`. */
 typedef struct HistogramJob {
     uint8_t *data;
-    size_t pitch; /* bytes from one row to the next; what is left of them are no elements */
+    size_t pitch; /* bytes from one row to the next; the gap after a row holds no elements */
     int width, height;
     int sample_size; /* 1, 2 or 4 bytes */
     int bins;
-    uint32_t saturate; /* no bin counts further; 0: all do */
-    int cumulate;      /* the sums up to each bin as well */
-    int load_factor;   /* elements a thread counts, or as many more as its strategy
-                          reads at once; 0: the strategy's own */
-    int sectioned;     /* they are neighbours; else those of neighbouring threads are */
+    uint32_t saturate; /* counts stop at this limit; 0: no limit */
+    int cumulate;      /* compute the cumulative histogram as well */
+    int load_factor;   /* elements per thread, rounded up to what the strategy reads at once; 0: the
+                        * strategy chooses */
+    int sectioned;     /* a thread counts neighbouring elements; else neighbouring threads do */
     HistogramMemory memory;
-    int check_only; /* nothing is timed */
+    int check_only; /* measure no times */
 } HistogramJob;
 
 typedef enum HistogramStatus {
@@ -62,17 +60,17 @@ typedef enum HistogramStatus {
     HISTOGRAM_FAILED
 } HistogramStatus;
 
-/* Times are medians in microseconds; NAN: there is none. */
+/* Times are medians in microseconds; NAN: not measured. */
 typedef struct HistogramOutcome {
     HistogramStatus status;
-    char why[192];        /* of what was skipped or has failed */
-    uint32_t load_factor; /* the most elements that a thread counts; 0: not known */
+    char why[192];        /* it was skipped or failed */
+    uint32_t load_factor; /* most elements that a thread counts; 0: unknown */
     double us, spread_us;
-    double alone_us; /* each begins when all of the one before is done */
+    double alone_us; /* each run begins after the one before has finished */
     double up_us, down_us;
-    double peak_gb_s, copy_gb_s; /* of the device's memory: by its clock, and copying */
+    double peak_gb_s, copy_gb_s; /* bandwidth of device memory: theoretical, and of a copy */
     uint32_t counts[HISTOGRAM_MAX_BINS], sums[HISTOGRAM_MAX_BINS];
-    uint32_t whole[HISTOGRAM_MAX_BINS]; /* counts before --saturate cuts them; only with that */
+    uint32_t whole[HISTOGRAM_MAX_BINS]; /* counts without the limit; only with --saturate */
 } HistogramOutcome;
 
 static inline int64_t histogram_elements(const HistogramJob *job)
@@ -80,29 +78,29 @@ static inline int64_t histogram_elements(const HistogramJob *job)
     return (int64_t)job->width * job->height;
 }
 
-/* ---- histogram_data.c: both answer 0, or -1 after a sentence on stderr ---- */
+/* ---- histogram_data.c: these return 0, or -1 after a sentence on stderr ---- */
 
-/* How many elements of `sample_size` bytes are in a file. */
+/* Stores the number of elements of `sample_size` bytes in a file. */
 int histogram_file_elements(const char *name, int sample_size, int64_t *elements);
 
-/* Allocates job->data, for free(), and fills it with one of bench_contents or a file's bytes, which
- * are refused when an element is not below the bins. The gaps between rows are full of ones. */
+/* Allocates job->data with malloc() and fills it with a content or a file's bytes. Refuses a file
+ * with elements that are not below `bins`. All bits of the gaps between rows are set. */
 int histogram_fill(HistogramJob *job, const char *content, uint64_t seed);
 
 /* ---- histogram_cpu.c ---- */
 
-/* Strategy cpu or cpu-simd: counts, and the sums, several times. */
+/* Runs strategy cpu or cpu-simd, and times it. */
 void histogram_cpu(HistogramOutcome *outcome, const HistogramJob *job, HistogramKind kind);
 
-/* ---- histogram_device.c, or its stub ---- */
+/* ---- histogram_device.c ---- */
 
 typedef struct HistogramGpus HistogramGpus;
 
-/* The job's elements on each of the devices. NULL with a sentence in `text`. */
+/* Copies the job's elements to each device. Returns NULL with a sentence in `text` on failure. */
 HistogramGpus *histogram_gpus_open(const HistogramJob *job, const int *devices, int count,
                                    char *text, size_t text_size);
 
-/* The strategy on all of them at once: an outcome each. */
+/* Runs the strategy on all devices at the same time; fills an outcome for each. */
 void histogram_gpus_run(HistogramGpus *gpus, const HistogramChoice *choice,
                         HistogramOutcome *outcomes);
 

@@ -1,4 +1,4 @@
-/* Histograms on one core. */
+/* Histograms on one CPU core. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "bench/histogram/histogram.h"
 #include "equalizer/cpu/kernels.h"
 
-/* Runs until there are enough of them, and for so long. */
+/* Number of timed runs, and the time after which MIN_RUNS are enough. */
 #define MIN_RUNS 5
 #define MAX_RUNS 101
 #define ENOUGH_US 100e3
 
-/* Quicker work is done several times in a run, so that the clock's own time does not show. */
+/* A run repeats its work for at least this long, so that reading the clock does not matter. */
 #define RUN_US 50
 
 typedef void Count(uint32_t *counts, const HistogramJob *job);
@@ -50,16 +50,11 @@ static Count *plain_loop(const HistogramJob *job)
     }
 }
 
-static void choose_kernels(LumeqKernels *kernels)
-{
-    lumeq_kernels_init(kernels, lumeq_cpu_flags() & ~engine_cpu_without());
-}
-
 static void count_simd(uint32_t *counts, const HistogramJob *job)
 {
     LumeqKernels kernels;
     CurveParams params = {.depth = 8, .bins = 256};
-    choose_kernels(&kernels);
+    lumeq_kernels_init(&kernels, lumeq_cpu_flags() & ~engine_cpu_without());
     if (job->sample_size == 2)
         params = (CurveParams){.depth = 12, .bins = job->bins};
     LumeqHistogramKernel *const kernel =
@@ -68,15 +63,6 @@ static void count_simd(uint32_t *counts, const HistogramJob *job)
     for (int i = 0; job->saturate && i < job->bins; i++)
         if (counts[i] > job->saturate)
             counts[i] = job->saturate;
-}
-
-/* The counts that --saturate would cut. */
-static void count_whole(HistogramOutcome *outcome, const HistogramJob *job, HistogramKind kind)
-{
-    HistogramJob whole = *job;
-    whole.saturate = 0;
-    memset(outcome->whole, 0, sizeof(outcome->whole));
-    (kind == HISTOGRAM_CPU ? plain_loop(&whole) : count_simd)(outcome->whole, &whole);
 }
 
 static void run_once(HistogramOutcome *outcome, const HistogramJob *job, Count *count)
@@ -109,8 +95,12 @@ void histogram_cpu(HistogramOutcome *outcome, const HistogramJob *job, Histogram
     outcome->status = HISTOGRAM_DONE;
     outcome->us = outcome->spread_us = outcome->alone_us = NAN;
     Count *const how = kind == HISTOGRAM_CPU ? plain_loop(job) : count_simd;
-    if (job->saturate)
-        count_whole(outcome, job, kind);
+    if (job->saturate) { /* count without the limit as well */
+        HistogramJob whole = *job;
+        whole.saturate = 0;
+        memset(outcome->whole, 0, sizeof(outcome->whole));
+        (kind == HISTOGRAM_CPU ? plain_loop(&whole) : count_simd)(outcome->whole, &whole);
+    }
     if (job->check_only) {
         run_once(outcome, job, how);
         return;

@@ -1,4 +1,4 @@
-/* CUB's histogram: what NVIDIA's own library does. */
+/* CUB's histogram, from NVIDIA's own library. */
 #include <cub/device/device_histogram.cuh>
 
 #include "bench/histogram/histogram_kernels.h"

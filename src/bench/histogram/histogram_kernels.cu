@@ -1,4 +1,4 @@
-/* Kernels that count, from the plainest on. */
+/* Kernels that count, the simplest first. */
 #include <stdint.h>
 
 #include "bench/histogram/histogram_kernels.h"
@@ -6,7 +6,7 @@
 typedef void Kernel(HistogramPlane plane, HistogramWalk walk, HistogramTables tables,
                     uint32_t *counts);
 
-/* One size of block serves all, but no kernel needs more than the largest there is. */
+/* The largest block of any plan. */
 #define MAX_THREADS 1024
 
 #define SCAN_THREADS 1024
@@ -16,7 +16,7 @@ template <typename Sample> struct Piece {
     enum { elements = HISTOGRAM_PIECE_BYTES / sizeof(Sample) };
 };
 
-/* Calls visit(value) for each element of a piece that has `left` of them or more. */
+/* Calls visit(value) for each element of a piece; `left` elements remain in the row. */
 template <typename Sample, typename Visit>
 static __device__ __forceinline__ void visit_piece(const Sample *piece, uint32_t left, Visit visit)
 {
@@ -36,7 +36,7 @@ static __device__ __forceinline__ void visit_piece(const Sample *piece, uint32_t
     }
 }
 
-/* Calls visit(value) for the elements of this thread's units number first to last - 1. */
+/* Calls visit(value) for the elements of this thread's units `first` to `last` - 1. */
 template <typename Sample, int at_once, typename Visit>
 static __device__ __forceinline__ void for_each(const HistogramPlane &plane,
                                                 const HistogramWalk &walk, uint32_t first,
@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(MAX_THREADS)
                         [&](uint32_t value) { atomicAdd(&counts[value], 1u); });
 }
 
-/* Volatile: else the compiler could merge what is to go wrong. */
+/* Volatile keeps the compiler from merging the additions, which would hide the race. */
 template <typename Sample>
 static __global__ void __launch_bounds__(MAX_THREADS)
     count_racy(HistogramPlane plane, HistogramWalk walk, HistogramTables tables, uint32_t *counts)
@@ -81,15 +81,15 @@ static __device__ __forceinline__ void clear(uint32_t *words, uint32_t count)
     __syncthreads();
 }
 
-/* The thread's table. */
+/* Returns this thread's table. */
 static __device__ __forceinline__ uint32_t *own_table(uint32_t *shared,
                                                       const HistogramTables &tables)
 {
     return shared + threadIdx.x / tables.sharers % tables.copies * tables.copy_step;
 }
 
-/* Adds a block's tables up. Threads begin with different copies: neighbouring counters in turns
- * would else be in few banks. */
+/* Adds up a block's tables. Threads begin with different copies, to avoid bank conflicts between
+ * interleaved counters. */
 static __device__ __forceinline__ void merge(uint32_t *counts, const uint32_t *shared,
                                              const HistogramTables &tables)
 {
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(MAX_THREADS)
     merge(counts, shared, tables);
 }
 
-/* A run of equal values that the thread meets is added at its end. */
+/* Adds a run of equal values at once, when it ends. */
 template <typename Sample>
 static __global__ void __launch_bounds__(MAX_THREADS)
     count_runs(HistogramPlane plane, HistogramWalk walk, HistogramTables tables, uint32_t *counts)
@@ -141,14 +141,14 @@ static __global__ void __launch_bounds__(MAX_THREADS)
     merge(counts, shared, tables);
 }
 
-/* The place of a thread's counters of one byte in the row of each bin: the 32 lanes of a warp have
- * a word each, and with it a bank; the bytes of a word are those of four warps. */
+/* Offset of a thread's byte counter in the row of each bin. The 32 lanes of a warp have a word
+ * each, and so a bank each; the bytes of a word belong to four warps. */
 static __device__ __forceinline__ uint32_t byte_of_thread(void)
 {
     return (threadIdx.x & ~127u) | (threadIdx.x & 31) << 2 | (threadIdx.x >> 5 & 3);
 }
 
-/* Sums a quarter of a bin's row up and clears it: four threads a bin, the lanes of a warp in
+/* Adds up and clears a quarter of a bin's row. Four threads work on a bin; the lanes of a warp use
  * different banks. */
 static __device__ __forceinline__ uint32_t flush_bytes(uint32_t *words)
 {
@@ -163,7 +163,7 @@ static __device__ __forceinline__ uint32_t flush_bytes(uint32_t *words)
     return sum;
 }
 
-/* Without atomic additions but for the last: in each round no counter of a byte overflows. */
+/* Counts without atomics in rounds so short that no byte counter overflows. */
 template <typename Sample>
 static __global__ void __launch_bounds__(HISTOGRAM_BYTE_THREADS)
     count_bytes(HistogramPlane plane, HistogramWalk walk, HistogramTables tables, uint32_t *counts)
@@ -193,7 +193,7 @@ static __global__ void saturate(uint32_t *counts, uint32_t bins, uint32_t limit)
         counts[bin] = min(counts[bin], limit);
 }
 
-/* The sum of the values of this thread and all before it. `sums`: one of each warp. */
+/* Inclusive scan over the block. `sums` has an element per warp. */
 static __device__ uint32_t scan_block(uint32_t value, uint32_t *sums)
 {
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -210,7 +210,7 @@ static __device__ uint32_t scan_block(uint32_t value, uint32_t *sums)
     return value;
 }
 
-/* One block; each thread has neighbouring bins. */
+/* Runs in one block; each thread has SCAN_EACH neighbouring bins. */
 static __global__ void __launch_bounds__(SCAN_THREADS)
     cumulate(uint32_t *sums, const uint32_t *counts, uint32_t bins)
 {

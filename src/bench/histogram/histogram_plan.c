@@ -1,15 +1,15 @@
-/* Grids, blocks and shared memory of the strategies. */
+/* Chooses grid, block and shared memory of the strategies. */
 #include <stdio.h>
 
 #include "bench/histogram/histogram_kernels.h"
 
 #define THREADS 256
 
-/* Of strategy shared-replicated: as its tables fill shared memory, a block has all the threads
- * there may be. */
+/* The tables of strategy shared-replicated fill shared memory, so only one block fits; it has the
+ * most threads possible. */
 #define REPLICATED_THREADS 1024
 
-/* More would not be in a bank each. */
+/* As many as shared memory has banks. */
 #define MAX_COPIES 32
 
 static uint32_t divide_up(uint32_t a, uint32_t b)
@@ -22,8 +22,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Elements of a unit. */
-static uint32_t at_once(const HistogramPlan *plan)
+/* Elements that a thread reads at once. */
+static uint32_t unit_elements(const HistogramPlan *plan)
 {
     const int in_pieces = plan->kind == HISTOGRAM_SHARED_REPLICATED ||
                           plan->kind == HISTOGRAM_AGGREGATED || plan->kind == HISTOGRAM_PER_THREAD;
@@ -32,10 +32,10 @@ static uint32_t at_once(const HistogramPlan *plan)
 
 uint32_t histogram_load_factor(const HistogramPlan *plan)
 {
-    return plan->walk.per_thread * at_once(plan);
+    return plan->walk.per_thread * unit_elements(plan);
 }
 
-/* A table of the block, or one of each warp. */
+/* One table per block, or one per warp. */
 static void plan_tables(HistogramPlan *plan, const HistogramLimits *limits)
 {
     HistogramTables *const t = &plan->tables;
@@ -50,7 +50,7 @@ static void plan_tables(HistogramPlan *plan, const HistogramLimits *limits)
     plan->shared = t->copies * table;
 }
 
-/* Copies with their counters in turns: those of one bin are in neighbouring banks. */
+/* Interleaves the copies, so that the counters of a bin are in neighbouring banks. */
 static void plan_copies(HistogramPlan *plan, int copies, const HistogramLimits *limits)
 {
     HistogramTables *const t = &plan->tables;
@@ -66,7 +66,7 @@ static void plan_blocks(HistogramPlan *plan, const HistogramJob *job, const Hist
                         uint32_t residents)
 {
     HistogramWalk *const w = &plan->walk;
-    const uint32_t elements = at_once(plan);
+    const uint32_t elements = unit_elements(plan);
     w->per_row = divide_up(plane->width, elements);
     w->units = w->per_row * plane->height;
     w->sectioned = (uint32_t)job->sectioned;

@@ -1,0 +1,611 @@
+/* lumeq-bench streams: how many live videos one machine decodes and equalizes at once. Each stream
+ * has a thread that decodes and equalizes one frame after another. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/engine.h"
+#include "bench/bench.h"
+#include "bench/copies.h"
+#include "media/compat.h"
+#include "media/gpu_frame.h"
+#include "media/log.h"
+#include "media/process.h"
+#include "run/equalizer_frame.h"
+
+#define MAX_FILES 64
+#define MAX_STREAMS 256
+#define MAX_FILM_BYTES ((int64_t)1 << 30) /* of one video in memory */
+
+/* Time for all threads to start before the first packet is due. */
+#define HEAD_START_US 200000
+
+/* Frames before the clock starts: the first ones create decoder and equalizer, and memory for the
+ * frames in flight. */
+#define WARM_UP_FRAMES 10
+
+typedef struct StreamsOptions {
+    BenchProgram program;
+    const char *files[MAX_FILES];
+    int file_count, live, unpaced, decode_only, download, own_streams;
+    const char *hwdec;
+    double rate, seconds;
+} StreamsOptions;
+
+/* A video's packets in memory, played in a loop, so that no disk takes part. */
+typedef struct Film {
+    Source *source;
+    AVPacket **packets;
+    int count;
+    int64_t length; /* in the track's time base */
+    double rate;    /* at which packets are due, per second; 0: as fast as possible */
+} Film;
+
+typedef struct Stream {
+    const StreamsOptions *options;
+    const Options *program;
+    const Film *film;
+
+    pthread_t thread;
+    int running;
+    Engine engine;
+    FrameMemory *device; /* for pictures that stay on the GPU, or NULL */
+    Decoder *decoder;
+    AVPacket *packet;
+    int has_packet; /* the decoder has not accepted `packet` yet */
+    AVFrame *frame, *before;
+    int64_t sent, sent_before; /* packets; before the clock started */
+    double begin;              /* bench_now_us() at the start; 0: not started */
+
+    /* Results. */
+    int64_t frames, late; /* late: delayed by more than two periods */
+    double wall_us;
+    double *delays; /* milliseconds, of each frame, sorted at the end; NULL without a rate */
+    int on_gpu;     /* decoded on the GPU until the end */
+    int64_t hosted; /* frames that went to host memory because the GPU had no room */
+    MediaError error;
+} Stream;
+
+typedef struct Bench {
+    StreamsOptions options;
+    Options program;
+    Film films[MAX_FILES];
+    Stream streams[MAX_STREAMS];
+    int count;
+    double memory_before, memory; /* of the GPU, in MiB */
+    LumeqMemoryUse use;
+    double busy; /* sum of the samples of NVDEC's load, in percent */
+    int samples;
+} Bench;
+
+/* ---- options ---- */
+
+static int take_input(void *options, const char *value)
+{
+    StreamsOptions *const o = options;
+    struct stat input;
+    if (o->file_count == MAX_FILES || stat(value, &input) < 0 || !S_ISREG(input.st_mode))
+        return -1;
+    o->files[o->file_count++] = value;
+    return 0;
+}
+
+const BenchOption bench_streams_options[] = {
+    {"INPUT", NULL, "videos, played in a loop; streams take them alternately", .take = take_input,
+     .allowed = "an existing video file, up to 64"},
+    {"--live", "N", "streams at once [one for each INPUT]",
+     BENCH_RANGE(INT, StreamsOptions, live, 1, MAX_STREAMS)},
+    {"--rate", "X", "frames per second of each stream [as INPUT]",
+     BENCH_RANGE(DOUBLE, StreamsOptions, rate, 1, 1000)},
+    {"--unpaced", NULL, "run as fast as possible; no frame is late",
+     BENCH_STORE(FLAG, StreamsOptions, unpaced)},
+    {"--seconds", "S", "duration [10]", BENCH_RANGE(DOUBLE, StreamsOptions, seconds, 0.1, 86400)},
+    {"--decode-only", NULL, "measure the decoders without the equalizer",
+     BENCH_STORE(FLAG, StreamsOptions, decode_only)},
+    {"--download", NULL, "copy equalized pictures to the host [they stay on the GPU]",
+     BENCH_STORE(FLAG, StreamsOptions, download)},
+    {"--own-streams", NULL, "use separate CUDA streams for each stream [all share them]",
+     BENCH_STORE(FLAG, StreamsOptions, own_streams)},
+    {"--hwdec", "auto|nvdec|no", "like lumeq [auto]", BENCH_STORE(CHOICE, StreamsOptions, hwdec)},
+    {"--backend", "auto|cpu|cuda", "like lumeq [auto]", BENCH_STORE(CHOICE, BenchProgram, backend)},
+    {"--chroma", "scale|keep", "like lumeq [scale]", BENCH_STORE(CHOICE, BenchProgram, chroma)},
+    {"--threads", "N", "CPU threads of each stream's decoder and equalizer; 0: all cores [1]",
+     BENCH_RANGE(TEXT, BenchProgram, threads, 0, 256)},
+    {"--device", "N", "number of the GPU [0]", BENCH_RANGE(TEXT, BenchProgram, device, 0, 255)},
+    BENCH_FORMAT_OPTIONS,
+};
+
+static void print_notes(void)
+{
+    printf(
+        "\nA stream's packets come from memory, each at its time, as from a camera. Frames are\n"
+        "decoded, equalized with lumeq's defaults, and discarded. A frame's delay lasts from the\n"
+        "time of its packet until it is equalized; the columns show the delay that 50, 99 and 100\n"
+        "percent of the frames do not exceed. A frame is late if its delay exceeds two periods.\n"
+        "B-frames delay videos. Ten frames of each stream come before the clock starts.\n"
+        "NVDEC %%: load of the decoder engines, sampled by nvidia-smi once a second. GPU MiB: GPU\n"
+        "memory of all streams; counted: what lumeq counts of it, including decoder surfaces, "
+        "with\n"
+        "a limit of half the GPU's memory; pinned: pinned host memory. The last two are peaks; "
+        "the\n"
+        "limits are printed below. A frame without room on the GPU goes to host memory.\n"
+        "The exit code is 0 even if frames were late, and 1 if an option, a video or the GPU "
+        "cannot\n"
+        "be used, or if the rows cannot be written.\n" BENCH_ORIGIN_HELP);
+}
+
+static int read_options(StreamsOptions *o, int argc, char **argv)
+{
+    *o = (StreamsOptions){.program = {.threads = "1", .chroma = "scale"}, .seconds = 10};
+    const int ret = bench_arguments("streams", bench_streams_options, o, argc, argv);
+    if (ret > 0)
+        print_notes();
+    if (ret == 0 && !o->file_count)
+        return bench_refuse("streams", "INPUT is missing; see lumeq-bench streams --help");
+    if (ret == 0 && o->unpaced && o->rate > 0)
+        return bench_refuse("streams", "--unpaced and --rate contradict each other");
+    return ret;
+}
+
+/* Makes the program's options. Returns 0, or -1 after a sentence on stderr. */
+static int program_options(Options *program, const StreamsOptions *o)
+{
+    const BenchProgram *given = &o->program;
+    const BenchPair pairs[] = {
+        {"--backend", given->backend}, {"--hwdec", o->hwdec},       {"--chroma", given->chroma},
+        {"--threads", given->threads}, {"--device", given->device},
+    };
+    return bench_program_options(program, "streams", "--null", pairs,
+                                 (int)(sizeof(pairs) / sizeof(pairs[0])), o->files[0]);
+}
+
+/* ---- films ---- */
+
+static int read_packets(Film *f)
+{
+    AVPacket *packet = av_packet_alloc();
+    int64_t bytes = 0;
+    int ret = packet ? 0 : AVERROR(ENOMEM);
+    while (ret >= 0 && bytes < MAX_FILM_BYTES && (ret = source_read(f->source, packet)) >= 0) {
+        bytes += packet->size;
+        if (packet->stream_index == f->source->video->index) {
+            AVPacket *copy = av_packet_clone(packet);
+            ret = copy ? av_packet_make_refcounted(copy) : AVERROR(ENOMEM);
+            if (ret >= 0)
+                ret = av_dynarray_add_nofree(&f->packets, &f->count, copy);
+            if (ret < 0)
+                av_packet_free(&copy);
+        }
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    return ret == AVERROR_EOF ? 0 : ret;
+}
+
+static int film_open(Film *f, const StreamsOptions *options, const Options *o, const char *path,
+                     MediaError *error)
+{
+    static const atomic_int never;
+    int ret = engine_open_source(&f->source, o, path, &never, error);
+    if (ret < 0)
+        return ret;
+    const AVRational rate = source_frame_rate(f->source);
+    f->rate = rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 25;
+    if (read_packets(f) < 0 || f->count == 0)
+        return media_fail(error, MEDIA_INPUT, "no packets of %s can be kept", media_quote(path));
+    f->length = (int64_t)llround(f->count / f->rate / av_q2d(f->source->video->time_base));
+    f->rate = options->unpaced ? 0 : options->rate > 0 ? options->rate : f->rate;
+    return 0;
+}
+
+static void film_close(Film *f)
+{
+    for (int i = 0; i < f->count; i++)
+        av_packet_free(&f->packets[i]);
+    av_freep(&f->packets);
+    source_close(&f->source);
+}
+
+/* ---- one stream ---- */
+
+static int out_of_memory(Stream *s)
+{
+    return media_fail(&s->error, MEDIA_INPUT, "out of memory");
+}
+
+static void wait_until(double us)
+{
+    const double left = us - bench_now_us();
+    const struct timespec nap = {(time_t)(left / 1e6), (long)(fmod(left, 1e6) * 1e3)};
+    if (left > 0)
+        nanosleep(&nap, NULL);
+}
+
+/* Waits until the next packet is due and takes it. Timestamps continue when the film repeats. */
+static int take_packet(Stream *s)
+{
+    const Film *f = s->film;
+    const int64_t offset = s->sent / f->count * f->length;
+    if (s->has_packet)
+        return 0;
+    if (f->rate > 0 && s->begin > 0)
+        wait_until(s->begin + (double)(s->sent - s->sent_before) * 1e6 / f->rate);
+    if (av_packet_ref(s->packet, f->packets[s->sent % f->count]) < 0)
+        return out_of_memory(s);
+    if (s->packet->pts != AV_NOPTS_VALUE)
+        s->packet->pts += offset;
+    if (s->packet->dts != AV_NOPTS_VALUE)
+        s->packet->dts += offset;
+    s->sent++;
+    s->has_packet = 1;
+    return 0;
+}
+
+static int decode(Stream *s)
+{
+    int ret;
+    while ((ret = decoder_receive(s->decoder, s->frame, &s->error)) == AVERROR(EAGAIN)) {
+        ret = take_packet(s);
+        if (ret < 0)
+            return ret;
+        ret = decoder_send(s->decoder, s->packet);
+        s->has_packet = ret == AVERROR(EAGAIN);
+        if (!s->has_packet)
+            av_packet_unref(s->packet);
+        if (ret < 0 && ret != AVERROR(EAGAIN))
+            return out_of_memory(s);
+    }
+    return ret < 0 && !s->error.fault ? media_fail(&s->error, MEDIA_INPUT, "%s", media_av_text(ret))
+                                      : ret;
+}
+
+/* Returns an output frame in GPU memory, or NULL if the GPU has no room. */
+static AVFrame *make_on_device(Stream *s)
+{
+    AVFrame *out = frame_memory_output(s->device, s->frame, 1);
+    for (int i = 0; out && i < 3; i++)
+        if (out->data[i] && !frame_memory_owns(s->device, out->data[i]))
+            av_frame_free(&out);
+    return out;
+}
+
+static int equalize(Stream *s)
+{
+    if (s->options->decode_only) {
+        av_frame_unref(s->frame);
+        return 0;
+    }
+    AVFrame *out = s->device ? make_on_device(s) : NULL;
+    const int on_device = out != NULL;
+    s->hosted += s->device && !out;
+    if (!out)
+        out = equalizer_output(s->engine.memory, s->frame, 1, &s->error);
+    if (!out)
+        return s->error.fault;
+    LumeqFrame frame = equalizer_frame(s->frame, out);
+    const LumeqImage before = equalizer_before(s->before, s->frame);
+    const LumeqSync sync = equalizer_after(s->frame);
+    if (on_device)
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+    if (before.plane[0])
+        frame.previous = &before;
+    if (sync.after)
+        frame.sync = &sync;
+    const int ret = lumeq_process(s->engine.equalizer, &frame, NULL);
+    av_frame_free(&out);
+    av_frame_free(&s->before);
+    s->before = av_frame_clone(s->frame);
+    av_frame_unref(s->frame);
+    if (ret < 0)
+        return equalizer_failed(s->engine.equalizer, ret, &s->error);
+    return s->before ? 0 : out_of_memory(s);
+}
+
+static int next_frame(Stream *s)
+{
+    const int ret = decode(s);
+    return ret < 0 ? ret : equalize(s);
+}
+
+static void *alloc_device(void *equalizer, size_t size)
+{
+    return lumeq_alloc_device(equalizer, size);
+}
+
+static void free_device(void *equalizer, void *memory)
+{
+    lumeq_free_device(equalizer, memory);
+}
+
+static int open_stream(Stream *s)
+{
+    s->engine.share_streams = !s->options->own_streams;
+    s->engine.real_time = s->film->rate > 0;
+    s->engine.no_stage_times = 1;
+    int ret = engine_open(&s->engine, s->program, 1, &s->error);
+    const FrameAllocator device = {alloc_device, free_device, s->engine.equalizer, 1};
+    const DecoderOptions decoder = engine_decoder(&s->engine, s->program, s->film->source);
+    if (ret >= 0)
+        ret = decoder_open(&s->decoder, s->film->source, &decoder, &s->error);
+    if (ret < 0)
+        return ret;
+    const int stays = !s->options->download && strcmp(s->engine.backend, "cuda") == 0;
+    s->device = stays ? frame_memory_create(&device) : NULL;
+    s->packet = av_packet_alloc();
+    s->frame = av_frame_alloc();
+    ret = (stays && !s->device) || !s->packet || !s->frame ? out_of_memory(s) : 0;
+    for (int i = 0; i < WARM_UP_FRAMES && ret >= 0; i++)
+        ret = next_frame(s);
+    s->sent_before = s->sent;
+    return ret;
+}
+
+static void close_stream(Stream *s)
+{
+    av_frame_free(&s->before);
+    av_frame_free(&s->frame);
+    av_packet_free(&s->packet);
+    decoder_close(&s->decoder);
+    frame_memory_close(&s->device);
+    engine_close(&s->engine);
+}
+
+static int note_delay(Stream *s)
+{
+    const double period = 1e6 / s->film->rate;
+    const double delay = bench_now_us() - s->begin - (double)s->frames * period;
+    double *more = realloc(s->delays, ((size_t)s->frames + 1) * sizeof(more[0]));
+    if (!more)
+        return out_of_memory(s);
+    s->delays = more;
+    more[s->frames] = delay / 1e3;
+    s->late += delay > 2 * period;
+    return 0;
+}
+
+static void *stream_main(void *stream)
+{
+    Stream *s = stream;
+    const double end = s->begin + s->options->seconds * 1e6;
+    int ret = 0;
+    wait_until(s->begin);
+    while (ret >= 0 && bench_now_us() < end) {
+        ret = next_frame(s);
+        if (ret >= 0 && s->film->rate > 0)
+            ret = note_delay(s);
+        s->frames += ret >= 0;
+    }
+    s->wall_us = bench_now_us() - s->begin;
+    s->on_gpu = decoder_is_on_gpu(s->decoder);
+    return NULL;
+}
+
+/* ---- all streams ---- */
+
+/* Returns the load of the GPU's decoders in percent, or NAN if nvidia-smi does not say. */
+static double decoder_load(int device)
+{
+    char number[16], text[64] = "";
+    char *const argv[] = {(char *)"nvidia-smi",
+                          (char *)"-i",
+                          number,
+                          (char *)"--query-gpu=utilization.decoder",
+                          (char *)"--format=csv,noheader,nounits",
+                          NULL};
+    const ProcessOptions options = {.argv = argv, .stream = STDOUT_FILENO};
+    Process process;
+    double busy = NAN;
+    snprintf(number, sizeof(number), "%d", device);
+    if (process_start(&process, &options))
+        return NAN;
+    if (process_read(&process, text, sizeof(text) - 1, -1) > 0 && sscanf(text, "%lf", &busy) != 1)
+        busy = NAN;
+    (void)process_wait(&process, -1);
+    return busy;
+}
+
+/* Opens and starts all streams; they begin at the same time. */
+static int start_streams(Bench *b)
+{
+    for (int i = 0; i < b->count; i++)
+        if (open_stream(&b->streams[i]) < 0)
+            return -1;
+    const double begin = bench_now_us() + HEAD_START_US;
+    for (int i = 0; i < b->count; i++) {
+        Stream *s = &b->streams[i];
+        s->begin = begin;
+        s->running = pthread_create(&s->thread, NULL, stream_main, s) == 0;
+        if (!s->running)
+            return media_fail(&s->error, MEDIA_INPUT, "no thread can be started");
+    }
+    return 0;
+}
+
+/* Samples the GPU's load and memory once a second while the streams run. */
+static void sample_gpu(Bench *b)
+{
+    const int device = (int)b->program.device;
+    for (double past = 1; past < b->options.seconds; past++) {
+        wait_until(b->streams[0].begin + past * 1e6);
+        const double busy = decoder_load(device);
+        b->memory = fmax(b->memory, bench_gpu_memory(device));
+        b->busy += isnan(busy) ? 0 : busy;
+        b->samples += !isnan(busy);
+    }
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int measure(Bench *b)
+{
+    const StreamsOptions *o = &b->options;
+    MediaError error = {0};
+    int ret = 0;
+    for (int i = 0; i < o->file_count; i++)
+        if (film_open(&b->films[i], o, &b->program, o->files[i], &error) < 0)
+            return bench_refuse("streams", "%s", error.text);
+    b->count = o->live ? o->live : o->file_count;
+    for (int i = 0; i < b->count; i++) {
+        b->streams[i].options = o;
+        b->streams[i].program = &b->program;
+        b->streams[i].film = &b->films[i % o->file_count];
+    }
+    b->memory = b->memory_before = bench_gpu_memory((int)b->program.device);
+    b->use.size = sizeof(b->use);
+    if (start_streams(b) == 0)
+        sample_gpu(b);
+    for (int i = 0; i < b->count; i++)
+        if (b->streams[i].running)
+            pthread_join(b->streams[i].thread, NULL);
+    for (int i = 0; i < b->count; i++) {
+        Stream *s = &b->streams[i];
+        close_stream(s);
+        if (s->delays)
+            qsort(s->delays, (size_t)s->frames, sizeof(double), compare_doubles);
+        if (s->error.fault)
+            ret = bench_refuse("streams", "stream %d: %s", i + 1, s->error.text);
+    }
+    (void)lumeq_memory_use((int)b->program.device, &b->use);
+    return ret;
+}
+
+/* ---- rows ---- */
+
+enum {
+    STREAM,
+    INPUT,
+    DECODED,
+    FRAMES,
+    RATE,
+    LATE,
+    DELAY_50,
+    DELAY_99,
+    DELAY_100,
+    DECODER,
+    GPU_MEMORY,
+    COUNTED,
+    PINNED,
+    COLUMNS
+};
+
+static const BenchColumn columns[COLUMNS] = {
+    [STREAM] = {"stream", "stream", 6, -1},
+    [INPUT] = {"input", "input", 20, -1},
+    [DECODED] = {"decoded_on", "decoded on", 10, -1},
+    [FRAMES] = {"frames", "frames", 7, 0},
+    [RATE] = {"frames_per_s", "frames/s", 9, 1},
+    [LATE] = {"late", "late", 5, 0},
+    [DELAY_50] = {"delay_50_ms", "50 % ms", 8, 2},
+    [DELAY_99] = {"delay_99_ms", "99 % ms", 8, 2},
+    [DELAY_100] = {"delay_100_ms", "all ms", 8, 2},
+    [DECODER] = {"decoder_busy_percent", "NVDEC %", 7, 1},
+    [GPU_MEMORY] = {"gpu_memory_mib", "GPU MiB", 8, 1},
+    [COUNTED] = {"counted_mib", "counted", 8, 1},
+    [PINNED] = {"pinned_mib", "pinned", 8, 1},
+};
+
+static void print_stream(const BenchReport *report, const Bench *b, int number)
+{
+    const Stream *s = &b->streams[number];
+    const char *path = b->options.files[number % b->options.file_count];
+    const char *slash = strrchr(path, '/');
+    BenchValue values[COLUMNS];
+    char text[16];
+    bench_report_clear(values, COLUMNS);
+    snprintf(text, sizeof(text), "%d", number + 1);
+    values[STREAM].text = text;
+    values[INPUT].text = slash ? slash + 1 : path;
+    values[DECODED].text = s->on_gpu ? "GPU" : "CPU";
+    values[FRAMES].number = (double)s->frames;
+    values[RATE].number = (double)s->frames * 1e6 / s->wall_us;
+    if (s->delays && s->frames) {
+        const double last = (double)(s->frames - 1);
+        values[LATE].number = (double)s->late;
+        values[DELAY_50].number = s->delays[(int64_t)(last * 0.5)];
+        values[DELAY_99].number = s->delays[(int64_t)(last * 0.99)];
+        values[DELAY_100].number = s->delays[s->frames - 1];
+    }
+    bench_report_row(report, values);
+}
+
+static double mib(uint64_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
+static void print_all(const BenchReport *report, const Bench *b)
+{
+    const double memory = b->memory - b->memory_before;
+    int64_t hosted = 0;
+    double frames = 0, late = 0, rate = 0;
+    BenchValue values[COLUMNS];
+    for (int i = 0; i < b->count; i++) {
+        const Stream *s = &b->streams[i];
+        frames += (double)s->frames;
+        late += (double)s->late;
+        rate += (double)s->frames * 1e6 / s->wall_us;
+        hosted += s->hosted;
+    }
+    bench_report_clear(values, COLUMNS);
+    values[STREAM].text = "all";
+    values[FRAMES].number = frames;
+    values[RATE].number = rate;
+    if (!b->options.unpaced)
+        values[LATE].number = late;
+    if (b->samples)
+        values[DECODER].number = b->busy / b->samples;
+    if (b->memory_before >= 0 && memory > 0)
+        values[GPU_MEMORY].number = memory;
+    if (b->use.device_limit) {
+        values[COUNTED].number = mib(b->use.device_most);
+        values[PINNED].number = mib(b->use.pinned_most);
+    }
+    bench_report_row(report, values);
+    if (!b->use.device_limit)
+        return;
+    fprintf(stderr,
+            "lumeq-bench streams: limits: %.0f MiB of GPU %d (%.0f used), %.0f MiB pinned (%.0f "
+            "used)\n",
+            mib(b->use.device_limit), (int)b->program.device, mib(b->use.device_most),
+            mib(b->use.pinned_limit), mib(b->use.pinned_most));
+    if (hosted)
+        bench_refuse("streams", "%lld frames went to host memory, because the GPU had no room",
+                     (long long)hosted);
+}
+
+int bench_streams(int argc, char **argv)
+{
+    static Bench b;
+    const int ret = read_options(&b.options, argc, argv);
+    if (ret != 0)
+        return ret < 0;
+    if (program_options(&b.program, &b.options) < 0)
+        return 1;
+    media_log_install(0, NULL);
+    /* Use all hardware queues of the GPU, so that decoders' CUDA streams do not wait for each
+     * other. CUDA reads it when it starts. */
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    const int failed = measure(&b) < 0;
+    if (!failed) {
+        const BenchReport report = {bench_format(&b.options.program.common), columns, COLUMNS};
+        bench_report_begin(&report, bench_command_line(argc, argv), NULL);
+        for (int i = 0; i < b.count; i++)
+            print_stream(&report, &b, i);
+        print_all(&report, &b);
+    }
+    for (int i = 0; i < b.count; i++)
+        free(b.streams[i].delays);
+    for (int i = 0; i < b.options.file_count; i++)
+        film_close(&b.films[i]);
+    options_free(&b.program);
+    return failed;
+}
