@@ -1,11 +1,8 @@
-/* The commands of lumeq-bench, its clock and its median. */
+/* The commands of lumeq-bench. */
 #ifndef LUMEQ_BENCH_H
 #define LUMEQ_BENCH_H
 
 #include "bench/command_line.h"
-
-double bench_now_us(void);                      /* monotonic clock, microseconds */
-double bench_median(double *values, int count); /* sorts them */
 
 typedef struct BenchCommand {
     const char *name, *help;

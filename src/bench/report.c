@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,6 +123,25 @@ void bench_report_clear(BenchValue *values, int count)
 {
     for (int i = 0; i < count; i++)
         values[i] = (BenchValue){NULL, NAN};
+}
+
+double bench_now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof(*values), compare_doubles);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 const char *bench_command_line(int argc, char **argv)

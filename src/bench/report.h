@@ -1,4 +1,4 @@
-/* Prints results as a table, as CSV, or as JSON (one object per line). */
+/* Prints results as a table, as CSV, or as JSON (one object per line). Clock and median. */
 #ifndef LUMEQ_BENCH_REPORT_H
 #define LUMEQ_BENCH_REPORT_H
 
@@ -38,6 +38,9 @@ void bench_report_row(const BenchReport *report, const BenchValue *values);
 
 /* Marks all values as not measured. */
 void bench_report_clear(BenchValue *values, int count);
+
+double bench_now_us(void);                      /* monotonic clock, microseconds */
+double bench_median(double *values, int count); /* sorts them */
 
 /* Returns the program's arguments as one line for the report; quotes are lost. */
 const char *bench_command_line(int argc, char **argv);
