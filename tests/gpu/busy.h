@@ -1,4 +1,4 @@
-/* A kernel that leaves no room on the GPU for another, until it is told to end. */
+/* A kernel that fills the whole GPU until it is told to end. */
 #ifndef LUMEQ_TESTS_GPU_BUSY_H
 #define LUMEQ_TESTS_GPU_BUSY_H
 
@@ -8,11 +8,11 @@
 extern "C" {
 #endif
 
-/* `go_on` is in mapped memory of the host: it ends when that is 0, or after a minute. */
+/* Ends when `go_on`, in mapped host memory, is 0, or after a minute. */
 cudaError_t busy_start(const volatile int *go_on, int processors, int threads_per_processor,
                        cudaStream_t stream);
 
-/* Writes where there is no memory: error 700 for all that follows. */
+/* Writes to an invalid address: all later calls fail with error 700. */
 cudaError_t busy_fault(cudaStream_t stream);
 
 #ifdef __cplusplus

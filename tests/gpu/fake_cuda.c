@@ -18,14 +18,14 @@ FakeCuda fake_cuda;
 
 #define BLOCKS 4096
 
-/* What cudaMalloc and cudaHostAlloc have given out. */
+/* Blocks from cudaMalloc and cudaHostAlloc. */
 static struct {
     uint8_t *memory;
     size_t size;
     enum cudaMemoryType type;
 } blocks[BLOCKS];
 
-/* Rows that are to be written when it wakes up. */
+/* Rows to write when the device wakes up. */
 #define LATE_COPIES 256
 static struct {
     uint8_t *to;
@@ -33,7 +33,7 @@ static struct {
 } late[LATE_COPIES];
 static int late_count;
 
-static double last_event; /* when the last one is to be done, of a device that takes its time */
+static double last_event; /* when the last event finishes, for a slow device */
 
 struct CUevent_st {
     double done; /* at this time */
@@ -64,7 +64,7 @@ static cudaError_t call(void)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-/* Each look at the clock takes a while, so that nothing can look for ever. */
+/* Each call advances the clock, so that polling always ends. */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     (void)clock;
@@ -81,7 +81,7 @@ int nanosleep(const struct timespec *wanted, struct timespec *left)
     return 0;
 }
 
-/* When what is handed in now is done. */
+/* When work that is queued now finishes. */
 static double done_at(void)
 {
     if (!fake_cuda.hangs)
@@ -92,7 +92,7 @@ static double done_at(void)
     return last_event;
 }
 
-/* What is handed in to a stream is done after what is in front of it. */
+/* Queues work: it finishes after earlier work on the stream. */
 static void work(cudaStream_t stream)
 {
     const double done = done_at();
@@ -104,7 +104,7 @@ static void work(cudaStream_t stream)
 static void wait_for(cudaStream_t stream)
 {
     if (stream->done > fake_cuda.now + 1e6)
-        abort(); /* it would wait for ever */
+        abort(); /* it would block forever */
     if (stream->done > fake_cuda.now)
         fake_cuda.now = stream->done;
 }
@@ -278,7 +278,7 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 
 /* ---- copies, streams and events ------------------------------------------------------------ */
 
-/* Not 0: it is for when the device wakes up. */
+/* Returns 1 if the copy is postponed until the device wakes up. */
 static int put_off(void *to, size_t pitch, size_t row, size_t height, cudaStream_t stream)
 {
     if (!fake_cuda.late || stream->done <= fake_cuda.now || type_of(to) != cudaMemoryTypeHost)
@@ -303,7 +303,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
     return cudaSuccess;
 }
 
-/* What the caller copies itself: waits for nothing that is made up. */
+/* A copy by the test itself: does not wait for the fake device. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
 {
     (void)kind;
@@ -362,7 +362,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return stream->done <= fake_cuda.now ? cudaSuccess : cudaErrorNotReady;
 }
 
-/* It is not called, but takes a while. */
+/* The function is not called, but takes time. */
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user)
 {
     (void)function;
@@ -577,7 +577,7 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-static LumeqState history; /* before the frame whose curve was found last */
+static LumeqState history; /* before the frame whose curve was computed last */
 
 static void *cpu_backend(void)
 {
@@ -592,7 +592,7 @@ static void *cpu_backend(void)
     return cpu;
 }
 
-/* By the CPU, from there. */
+/* Computes the job on the CPU, from that history. */
 static cudaError_t compute(LumeqJob *job)
 {
     void *cpu = cpu_backend();
@@ -622,7 +622,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
     compute(&measured);
     frame->result = measured.result;
     if (frame->survey.noise.repeated)
-        abort();                   /* what a frame that was given up has counted was not cleared */
+        abort();                   /* counts of a failed frame were not cleared */
     frame->counters.blocks_done++; /* half done, until it is written */
     frame->survey.noise.repeated = 1;
     return cudaSuccess;
@@ -637,7 +637,7 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
     CALL();
     static LumeqJob written;
     if (frame->counters.blocks_done != 1)
-        abort(); /* what a frame that was given up has counted was not cleared */
+        abort(); /* counts of a failed frame were not cleared */
     frame->counters.blocks_done = frame->survey.noise.repeated = 0;
     written = *job;
     written.frame.in = *in;

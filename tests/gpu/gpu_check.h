@@ -1,5 +1,4 @@
-/* What tests of kernels share: calls of CUDA that are to succeed, and what rectangles are filled
- * with. */
+/* Shared by tests of kernels: CUDA calls that must succeed, and contents of rectangles. */
 #ifndef LUMEQ_TESTS_GPU_CHECK_H
 #define LUMEQ_TESTS_GPU_CHECK_H
 

@@ -1,6 +1,6 @@
 /*
- * Preloaded into a program, kills its GPU: GPU_FAULT_MS after the start, a kernel in the primary
- * context writes where no memory is. Every call of CUDA in that process fails from then on.
+ * Preload it into a program to break its GPU: GPU_FAULT_MS after the start a kernel in the primary
+ * context writes to an invalid address. Every later CUDA call of the process fails.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@ static const char kernel[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
                              "  .reg .b64 at;\n  mov.u64 at, 16;\n"
                              "  st.global.u32 [at], 1;\n  ret;\n}\n";
 
-/* By its name, as programs need not be linked with the driver. */
+/* Finds a function by name, because programs may not be linked with the driver. */
 static void *find(void *driver, const char *name)
 {
     void *function = driver ? dlsym(driver, name) : NULL;

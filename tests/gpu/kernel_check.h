@@ -1,4 +1,4 @@
-/* Rectangles on the device, and what the reference in C makes of them. */
+/* Rectangles on the device, and the results of the reference in C. */
 #ifndef LUMEQ_TESTS_KERNEL_CHECK_H
 #define LUMEQ_TESTS_KERNEL_CHECK_H
 
@@ -73,14 +73,14 @@ static DeviceRect to_device(const CheckRect *rect, const CurveParams *params)
     return twin;
 }
 
-/* What the kernels work on besides samples. */
+/* Memory of the kernels besides samples. */
 typedef struct Memory {
     LumeqCudaCounters counters;
     CurveResult before, result;
     CurveTable table;
 } Memory;
 
-/* What the reference makes of luma. */
+/* Computes the reference's luma. */
 static void expect(const CheckRect *src, const CheckRect *dst, const CurveParams *params,
                    const CurveResult *before, CurveResult *result, CurveTable *table)
 {

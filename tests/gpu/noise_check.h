@@ -1,4 +1,4 @@
-/* The noise between two frames, by the reference in C. */
+/* The noise between two frames, from the reference in C. */
 #ifndef LUMEQ_TESTS_NOISE_CHECK_H
 #define LUMEQ_TESTS_NOISE_CHECK_H
 
@@ -6,7 +6,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/bands.h"
 
-/* Of samples as the parameters have them, `width` in a row. */
+/* Samples have the parameters' format, with `width` in a row. */
 static inline uint32_t expected_noise(const CheckRect *now, const CheckRect *before, int width,
                                       const CurveParams *params)
 {

@@ -1,11 +1,11 @@
-/* An equalizer on the backend that a test is about. */
+/* Opens an equalizer on a backend for a test. */
 #ifndef LUMEQ_TESTS_GPU_OPEN_ON_H
 #define LUMEQ_TESTS_GPU_OPEN_ON_H
 
 #include "../check.h"
 #include "lumeq/lumeq.h"
 
-/* NULL: there is none, and the test is skipped or has failed. */
+/* Returns NULL if it cannot be opened; the test is then skipped or fails. */
 static inline LumeqEqualizer *open_timed(LumeqBackendId backend, int timed)
 {
     LumeqEqualizer *eq = NULL;

@@ -1,4 +1,4 @@
-/* What only the CUDA backend has: device numbers, pinned memory, several frames in flight. */
+/* Features of the CUDA backend only: device numbers, pinned memory, several frames in flight. */
 #include <math.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ TEST(pinned_memory)
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
 
-    /* Capped: what was freed counts no more. */
+    /* The limit does not count freed memory. */
     const size_t piece = (size_t)256 << 20;
     void *pieces[16];
     int count = 0;
@@ -103,7 +103,7 @@ static size_t bytes_of(int frame)
            2 * (size_t)((width + 1) / 2 * ((height + 1) / 2));
 }
 
-/* Luma is bottom-up in memory if it is to be; every fourth frame is gray. */
+/* Luma is bottom-up with `flip`; every fourth frame is gray. */
 static LumeqImage image_of(uint8_t *memory, int frame, int flip)
 {
     int width, height;
@@ -201,8 +201,8 @@ static int all_received(const Sequence *s)
     return received == SEQUENCES * FRAMES;
 }
 
-/* The CPU and equalizers on the GPU in turn, with ordinary memory, with pinned memory, and without
- * times: the same all four times. */
+/* The same result from the CPU, and from the GPU with ordinary memory, with pinned memory, and
+ * without stage times. */
 TEST(sequences)
 {
     static Sequence s[SEQUENCES];
@@ -272,7 +272,7 @@ static void check_overlap(const LumeqFrameStats *stats)
     }
     CHECK(compute_upload > 0, "no frame is equalized while the next one uploads");
     CHECK(compute_download > 0, "no frame is equalized while the one before it downloads");
-    /* How much it is depends on how soon the host hands in the next frame. */
+    /* The amount depends on how soon the host submits the next frame. */
     CHECK(upload_download > 0, "no frame uploads while the last but one downloads");
 }
 

@@ -13,7 +13,7 @@
 #define DEFAULT_CASES 2000
 #define SMALL_WIDTHS 65 /* each of them with each content comes first */
 
-/* What the kernels work on besides samples. */
+/* Memory of the kernels besides samples. */
 typedef struct Memory {
     LumeqCudaCounters counters;
     TileCounters tile_counters;
@@ -103,7 +103,7 @@ static void launch_chroma(const Pictures *p, const DeviceRect *in, const DeviceR
     OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, &settings->curve, 0));
 }
 
-/* One kernel right behind the other, as the backend starts them. */
+/* Queues all kernels like the backend does. */
 static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *out,
                    const ClaheSettings *settings, const TileGrid *grid)
 {
@@ -220,7 +220,7 @@ static ptrdiff_t draw_stride(int width, CheckRandom *random)
     return check_below(random, 3) ? stride : -stride;
 }
 
-/* Every other time in the way of decoders, for which the kernel has vectors. */
+/* Half of the cases have a decoder's layout, for which the kernel has vectors. */
 static void open_chroma(Pictures *p, int width, int height, int size, CheckRandom *random)
 {
     const int aligned = check_below(random, 2);
@@ -266,7 +266,7 @@ static void check_case(int width, int height, const ptrdiff_t strides[2], const 
     const TileGrid grid = clahe_grid(settings, &p.src[0]);
     run(&p, settings, &grid);
     compare(&p, settings, &grid, name);
-    memory.before = memory.result; /* the next case goes on from here */
+    memory.before = memory.result; /* history of the next case */
     memory.tiles_before = memory.tiles;
     if (check_below(random, 8) == 0) {
         memset(&memory.before, 0, sizeof(memory.before));

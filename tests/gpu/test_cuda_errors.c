@@ -1,7 +1,7 @@
 /*
- * What the CUDA backend does about errors, with a made-up CUDA: no GPU is needed. Any call may
- * fail, for once or for ever, and the GPU may hang: no frame is lost, the bits are the same, and a
- * GPU that is lost is not called again.
+ * Error handling of the CUDA backend, with a fake CUDA; no GPU is needed. Any call may fail, once
+ * or from then on, and the GPU may hang. No frame is lost, the bits are the same, and a lost GPU is
+ * not called again.
  */
 #include <pthread.h>
 
@@ -21,9 +21,9 @@ typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     uint8_t *pinned; /* NULL: outputs are ordinary memory */
     FrameStats stats[FRAMES];
-    LumeqImage back[FRAMES]; /* where outputs were when they came back */
+    LumeqImage back[FRAMES]; /* where outputs were when they were received */
     int received, refused;
-    long calls_when_lost; /* 0: it was not */
+    long calls_when_lost; /* 0: not lost */
 } Run;
 
 /* The size changes on the way, and two of three have chroma. */
@@ -59,7 +59,7 @@ static void note_loss(const LumeqEqualizer *eq, Run *run)
         run->calls_when_lost = fake_cuda.calls;
 }
 
-/* From where it is to where it is looked for. */
+/* Copies an output to where the test compares it. */
 static void copy_out(Run *run, int n)
 {
     const LumeqImage *from = &run->back[n], to = picture(run->out[n], n);
@@ -86,7 +86,8 @@ static int take(LumeqEqualizer *eq, Run *run)
     return 0;
 }
 
-/* Waits for the oldest frame when no more can be handed in; one that is refused is tried again. */
+/* Submits a frame, after receiving the oldest one if necessary; a refused frame is submitted again.
+ */
 static void hand_in(LumeqEqualizer *eq, Run *run, int n)
 {
     const LumeqFrame frame = frame_of(run, n);
@@ -128,7 +129,7 @@ static void play_with(LumeqEqualizer *eq, Run *run)
           lumeq_last_error(eq));
 }
 
-static int sharing; /* CUDA's streams: those that are opened from now on */
+static int sharing; /* equalizers share their CUDA streams */
 
 static LumeqEqualizer *open_fake(LumeqBackendId id)
 {
@@ -168,7 +169,7 @@ static void compare(const Run *run, const char *what, long call)
     }
 }
 
-/* All of it without an error: the made-up CUDA is one. Nothing is left behind. */
+/* Everything works without errors, and nothing is leaked. */
 static void no_error(void)
 {
     static Run run;
@@ -181,8 +182,7 @@ static void no_error(void)
     CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
 }
 
-/* Fails at each call there is, or each of so many, from the first after the equalizer was made on.
- */
+/* Fails at every call (or every n-th) after the equalizer was created. */
 static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, int step)
 {
     static Run run;
@@ -226,10 +226,11 @@ static void lost_at_any_call(void)
 {
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorIllegalAddress, 1, 7);
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1, 5); /* as bad, not listed */
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1,
+                     5); /* also fatal, but not listed */
 }
 
-/* Nothing is lost: where the GPU is insisted on, the frame is refused, and taken another time. */
+/* With --backend cuda a failing frame is refused and can be submitted again; nothing is lost. */
 static void refused_at_any_call(void)
 {
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorMemoryAllocation, 0, 3);
@@ -238,8 +239,7 @@ static void refused_at_any_call(void)
     fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorLaunchOutOfResources, 0, 1);
 }
 
-/* Larger frames than the GPU has memory for are refused; those it has go on, in the memory it has.
- */
+/* Frames that are too large for the GPU's memory are refused; smaller ones continue. */
 static void no_memory_for_larger(void)
 {
     static Run run;
@@ -266,7 +266,7 @@ static void no_memory_for_larger(void)
     lumeq_destroy(&eq);
 }
 
-/* Hangs from frame 5 on; `live`: nobody waits, but asks from time to time. */
+/* Hangs from frame 5 on. `live`: the test polls instead of waiting. */
 static void hang(int live, int pageable)
 {
     static Run run;
@@ -316,7 +316,7 @@ static void hangs(void)
     hang(1, 0);
 }
 
-/* It wakes up, and writes what it still had to. Frames that come later lie elsewhere. */
+/* The GPU wakes up and makes its pending copies, which must not hit later frames. */
 static void wakes_up(void)
 {
     static Run run;
@@ -347,7 +347,7 @@ static void wakes_up(void)
           fake_cuda.calls - run.calls_when_lost);
 }
 
-/* It hangs before there is anything to do. */
+/* The GPU hangs before it gets any work. */
 static void hangs_at_the_start(void)
 {
     LumeqEqualizer *eq = NULL;
@@ -396,7 +396,7 @@ static void destroyed_while_it_hangs(void)
     CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 12, "%.1f s", fake_cuda.now);
 }
 
-/* Outputs are taken from the primary context alone, inputs from the host alone. */
+/* Outputs must be in the primary context, inputs in host memory. */
 static void places(void)
 {
     static Run run;
@@ -432,7 +432,7 @@ static void places(void)
     lumeq_destroy(&eq);
 }
 
-/* The cap on pinned memory is the process's, not an equalizer's. */
+/* The limit on pinned memory is for the process, not per equalizer. */
 static void one_cap_on_pinned_memory(void)
 {
     enum { PIECES = 64, EQUALIZERS = 3 };
@@ -461,7 +461,7 @@ static void one_cap_on_pinned_memory(void)
     CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
 }
 
-/* ---- what equalizers of one process share ---- */
+/* ---- resources that equalizers share ---- */
 
 static void hand_in_to(LumeqEqualizer *const *eq, Run *runs, int count, int from, int to)
 {
@@ -483,7 +483,8 @@ static void take_all(LumeqEqualizer *eq, Run *run, const char *what)
     compare(run, what, 0);
 }
 
-/* Those that say so, whichever is closed first; each has a decoder's stream of its own. */
+/* Equalizers share streams if they ask for it, in any order of closing; decoder streams are
+ * separate. */
 static void shared_streams(void)
 {
     enum { COUNT = 3, EACH = LUMEQ_CUDA_STREAMS };
@@ -514,7 +515,7 @@ static void shared_streams(void)
     }
 }
 
-/* What one waits for is its own work, and what is before it: another goes on and on. */
+/* An equalizer waits only for its own and earlier work, even if another one never stops. */
 static void others_go_on(void)
 {
     static Run runs[2];
@@ -535,8 +536,8 @@ static void others_go_on(void)
     CHECK(!fake_cuda.streams, "%d streams are left", fake_cuda.streams);
 }
 
-/* For one of those that share, while the others do not know yet: each finds out itself, with no
- * frame lost, and who comes after has nothing to do with it. */
+/* One equalizer with shared streams loses the GPU. The others notice it later, without losing
+ * frames; equalizers that open afterwards are not affected. */
 static void lost_for_one(void)
 {
     static Run runs[3];
@@ -611,7 +612,7 @@ static LumeqMemoryUse memory_use(void)
     return use;
 }
 
-/* Half of the GPU's memory: who can do without it gets no more; what is needed counts. */
+/* Half of the GPU's memory: optional allocations fail beyond it; necessary ones are counted. */
 static void a_limit_on_device_memory(void)
 {
     const size_t piece = (size_t)64 << 20;
@@ -665,7 +666,7 @@ static const CheckTest tests[] = {
     {"one_cap_on_pinned_memory", one_cap_on_pinned_memory},
     {"places", places},
     {"slow", slow},
-    /* What a lost GPU has pinned stays so, and counts: these come last. */
+    /* These come last: memory that a lost GPU has pinned is never freed. */
     {"hangs", hangs},
     {"wakes_up", wakes_up},
     {"hangs_at_the_start", hangs_at_the_start},

@@ -1,6 +1,6 @@
 /*
- * Planes that get into the view's textures through CUDA show what the same planes show that take
- * the usual way. OpenGL has to run on the GPU, for example with SDL_VIDEODRIVER=offscreen.
+ * Planes uploaded to the view's textures through CUDA look the same as with the usual upload.
+ * OpenGL must run on the GPU, for example with SDL_VIDEODRIVER=offscreen.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -101,7 +101,7 @@ static int open_stage(Stage *s, int width, int height)
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-/* Where their planes lie. */
+/* Where planes are. */
 typedef enum Where { ORDINARY, PINNED, LUMA_ON_DEVICE, ALL_ON_DEVICE, WHERES } Where;
 
 static const char *const where_names[WHERES] = {"ordinary memory", "pinned memory",
@@ -183,7 +183,7 @@ static void use_cuda(Stage *s, int used)
     view_set_uploader(s->view, used ? view_cuda_uploader(s->cuda) : NULL);
 }
 
-/* ---- what is shown ------------------------------------------------------------------------- */
+/* ---- pictures on the screen ---------------------------------------------------------------- */
 
 typedef uint8_t Picture[READ_HEIGHT][READ_WIDTH][4];
 
@@ -200,7 +200,7 @@ static void read_scene(Stage *s, ViewCompare compare, Picture picture)
     CHECK(view_read(s->view, &scene, &canvas, why, sizeof(why)) == 0, "%s", why);
 }
 
-/* The way of a frame into the window; another frame has been there before it. */
+/* Shows a frame in the window, after another one. */
 static void show(Stage *s, const Shape *shape, Where where, int through_cuda, Picture picture)
 {
     AVFrame *other = make_frame(shape, ORDINARY, 77), *frame = make_frame(shape, where, 5);
@@ -208,7 +208,7 @@ static void show(Stage *s, const Shape *shape, Where where, int through_cuda, Pi
     set_frame(s, VIEW_OUTPUT, other);
     use_cuda(s, through_cuda);
     set_frame(s, VIEW_OUTPUT, frame);
-    av_frame_free(&frame); /* what is shown is a copy */
+    av_frame_free(&frame); /* the window shows a copy */
     av_frame_free(&other);
     read_scene(s, VIEW_COMPARE_OFF, picture);
     CHECK(!view_cuda_failure(s->cuda), "%s", view_cuda_failure(s->cuda));
@@ -275,7 +275,7 @@ TEST(both_sides)
     close_stage(&s);
 }
 
-/* What the equalizer leaves on the GPU is what the CPU makes. */
+/* Frames equalized on the GPU look like those of the CPU. */
 TEST(equalized)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 641, 361, 7, 0};
@@ -318,7 +318,7 @@ TEST(equalized)
 
 /* ---- rows for the scopes -------------------------------------------------------------------- */
 
-/* The rows that scopes look at come from the GPU, and give the same figures as the frame on the
+/* Rows for the scopes are downloaded from the GPU, and give the same figures as the frame on the
  * host. */
 TEST(rows_for_scopes)
 {
@@ -363,7 +363,7 @@ TEST(declines)
     close_stage(&s);
 }
 
-/* The view first, the way through CUDA first, and what was there before still works after. */
+/* View and CUDA upload can be closed in any order; earlier ones continue to work. */
 TEST(closes_in_any_order)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};
@@ -392,7 +392,7 @@ TEST(closes_in_any_order)
     }
 }
 
-/* A texture that is none: what CUDA cannot do goes the usual way, from then on, if it can. */
+/* With an invalid texture CUDA fails; later uploads use the usual way, if possible. */
 TEST(fails_in_mid_run)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};
@@ -474,7 +474,7 @@ static void time_way(Stage *s, Where where, int through_cuda, void (*finish)(voi
         av_frame_free(&frames[i]);
 }
 
-/* Of one frame of 3840x2160, 4:2:0, 8 bits; said, not judged. */
+/* Prints times for a 3840x2160 frame, 4:2:0, 8 bits, without judging them. */
 TEST(times)
 {
     Stage s;

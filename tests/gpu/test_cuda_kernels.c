@@ -9,7 +9,7 @@
 
 #define DEFAULT_CASES 2000
 #define SMALL_WIDTHS 65 /* each of them with each content comes first */
-/* A picture that is read and one that is written: luma and chroma. */
+/* An input and an output picture, luma and chroma. */
 typedef struct Pictures {
     ChromaShape shape;
     CheckRect src[3], dst[3];
@@ -103,7 +103,8 @@ static void compare(const Pictures *p, const CurveParams *params, const Memory *
     if (p->shape.planes)
         expect_chroma(p, expected, params, &table);
     for (int i = 0; i <= p->shape.planes; i++) {
-        if (!(i ? table.lift.chroma_on : table.lift.luma_on)) /* else it is left to others */
+        if (!(i ? table.lift.chroma_on
+                : table.lift.luma_on)) /* other kernels do it if it is lifted */
             CHECK(check_rect_equal(&p->dst[i], &expected[i]), "%s: plane %d differs", name, i);
         CHECK(check_rect_intact(&p->dst[i]), "%s: written outside of plane %d", name, i);
         check_rect_free(&expected[i]);
@@ -124,7 +125,7 @@ static ptrdiff_t draw_stride(int width, CheckRandom *random)
     return check_below(random, 3) ? stride : -stride;
 }
 
-/* Every other time in the way of decoders, for which the kernel has vectors. */
+/* Half of the cases have a decoder's layout, for which the kernel has vectors. */
 static void open_chroma(Pictures *p, int width, int height, int size, int content,
                         CheckRandom *random)
 {
@@ -170,7 +171,7 @@ static void check_case(int width, int height, const ptrdiff_t strides[2], const 
     open_chroma(&p, width, height, size, content, random);
     run(&p, &params, memory, on_device);
     compare(&p, &params, memory, name);
-    memory->before = memory->result; /* the next case of that depth goes on from here */
+    memory->before = memory->result; /* history of the next case of that depth */
     if (check_below(random, 8) == 0)
         memset(&memory->before, 0, sizeof(memory->before));
     close_pictures(&p);

@@ -1,6 +1,6 @@
 /*
- * Lifted pictures on the GPU: the same bits as on the CPU, whatever the picture, its layout and
- * what is done of it, and nothing written outside of it. LUMEQ_TEST_CASES sets how many are drawn.
+ * Lifted pictures on the GPU: the same bits as on the CPU for any picture, layout and parameters,
+ * and nothing is written outside of it. LUMEQ_TEST_CASES sets the number of cases.
  */
 #include "../equalizer/chroma_shape.h"
 #include "../equalizer/lift_pictures.h"
@@ -22,7 +22,7 @@ typedef struct Frame {
     LumeqImage host, device;
 } Frame;
 
-/* What is done of it. */
+/* A picture and its parameters. */
 typedef struct Case {
     Form form;
     Frame in, past[MAX_PAST], out[2]; /* out: of the CPU, of the GPU */
@@ -171,8 +171,8 @@ static LumeqRect any_active(const Form *f, CheckRandom *random)
     return a;
 }
 
-/* Of limited range, as the tables of lift_pictures.h are: gains of the other range would let chroma
- * leave it, which no curve's do. */
+/* Limited range, like the tables of lift_pictures.h: with gains for full range chroma would leave
+ * the range, which never happens with real curves. */
 static CurveParams any_params(const Form *f, CheckRandom *random)
 {
     const int fraction = f->depth > 12 ? f->depth - 12 : 0;
@@ -190,7 +190,7 @@ static CurveParams any_params(const Form *f, CheckRandom *random)
     };
 }
 
-/* What luma that is not lifted is looked up in. */
+/* Makes the table for luma that is not lifted. */
 static void any_plain(Case *c, CheckRandom *random)
 {
     const CurveParams *p = &c->job.curve;
@@ -208,7 +208,7 @@ static void any_plain(Case *c, CheckRandom *random)
         t->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
 }
 
-/* Without its filter. Chroma that is scaled more than this is always filtered. */
+/* Disables the filter for chroma. Chroma that is scaled more than this is always filtered. */
 static void leave_chroma(CurveTable *table)
 {
     table->lift.chroma_on = 0;
@@ -217,8 +217,8 @@ static void leave_chroma(CurveTable *table)
             table->gain[i].gain = CURVE_GAIN_MOST;
 }
 
-/* Whether luma and chroma are lifted: three of four are, and one of eight where the case is to be
- * `left` alone. */
+/* Decides whether luma and chroma are lifted: three of four cases are, and one of eight if `left`.
+ */
 static void any_lift(Case *c, int left, CheckRandom *random)
 {
     lift_any(&c->table, random);
@@ -229,7 +229,7 @@ static void any_lift(Case *c, int left, CheckRandom *random)
     c->job.fields = check_below(random, 3) == 0;
 }
 
-/* What is `left` alone has chroma that may be scaled with luma: 4:2:0, in vectors. */
+/* With `left` the chroma may be scaled with luma: 4:2:0, in vectors. */
 static Case *open_case(int left, CheckRandom *random)
 {
     Case *c = calloc(1, sizeof(*c));

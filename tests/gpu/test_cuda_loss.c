@@ -1,6 +1,6 @@
 /*
- * A GPU that has no memory, hangs, or is lost, on a real one: no frame is lost, and the bits are
- * those of the CPU. What is poisoned stays so: that test is the last.
+ * A real GPU that runs out of memory, hangs, or is lost: no frame is lost, and the bits are those
+ * of the CPU. A fault cannot be repaired within the process, so that test is the last.
  */
 #include <cuda_runtime_api.h>
 
@@ -22,7 +22,7 @@ static int cuda_ok(cudaError_t error, const char *what)
 
 #define OK(call) cuda_ok(call, #call)
 
-/* Frames of one size in pinned memory, and what the CPU makes of them. */
+/* Frames of one size in pinned memory, and the CPU's results. */
 typedef struct Run {
     LumeqEqualizer *eq;
     uint8_t *in, *out;
@@ -178,7 +178,7 @@ static void larger_than_memory(void)
     free(memory);
 }
 
-/* The CPU goes on with the larger one; those in flight are the GPU's. */
+/* The CPU takes over with the larger frame; frames in flight are the GPU's. */
 static void cpu_goes_on_without_memory(void)
 {
     uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);
@@ -282,8 +282,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* From frame 2 on there is no room for our kernels. `live`: asks for each frame until it is back.
- */
+/* From frame 2 on the GPU has no room for our kernels. `live`: the test polls for each frame. */
 static void hang(int live)
 {
     struct cudaDeviceProp properties;

@@ -1,8 +1,7 @@
 /*
- * A GPU that decodes and equalizes, opened and closed again and again: memory does not grow,
- * neither the host's nor the GPU's. LUMEQ_TEST_OPENS: how often what equalizes is,
- * LUMEQ_TEST_CASES: what decodes as well. LUMEQ_CLIP: a file of H.264. With FAKE_CUDA the GPU is
- * made up, and does not decode.
+ * Opens and closes equalizers and decoders on a GPU repeatedly: neither host nor GPU memory may
+ * grow. LUMEQ_TEST_OPENS sets the number of equalizers, LUMEQ_TEST_CASES of equalizers with
+ * decoders. LUMEQ_CLIP: an H.264 file. With FAKE_CUDA the GPU is a fake one, and does not decode.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +20,7 @@
 #include "run/equalizer_frame.h"
 #endif
 
-/* Of the opens, what libraries keep for good is there after so many. */
+/* After this many opens libraries have allocated what they keep. */
 #define FIRST 20
 #define MOST_GROWTH                                                                                \
     (16 << 20) /* bytes: a frame of the clip at each open would be a hundred times that */
@@ -37,7 +36,7 @@ static int64_t gpu_memory(void)
 #endif
 }
 
-/* How much there is at first, and what there is more of it at the end. */
+/* Memory at first, and its growth until the end. */
 typedef struct Growth {
     int64_t host, gpu;
 } Growth;
@@ -64,10 +63,10 @@ static int count_of(const char *variable, int usual)
     return count > 2 * FIRST ? count : 2 * FIRST;
 }
 
-/* ---- what equalizes ---- */
+/* ---- equalizers ---- */
 
-/* One frame of each kind of memory. Every third one is closed by the next, with which it shares its
- * streams. */
+/* Equalizes a frame in each kind of memory. Every third equalizer is closed by the next one, with
+ * which it shares streams. */
 static int equalize_once(int number)
 {
     static LumeqEqualizer *before;
@@ -128,7 +127,7 @@ TEST(opens)
 #endif
 }
 
-/* ---- what decodes ---- */
+/* ---- decoders ---- */
 
 #ifndef FAKE_CUDA
 static const atomic_int never;

@@ -21,8 +21,8 @@ static int cuda_ok(cudaError_t error, const char *what)
 
 #define OK(call) cuda_ok(call, #call)
 
-/* One frame: its input, what the CPU makes of it, and what the GPU does, in host memory or in a
- * twin of it on the device, guards and all. Of each luma and chroma. */
+/* A frame: input, the CPU's output, and the GPU's output, in host memory or in a device copy with
+ * guard bytes. Each has luma and chroma. */
 typedef struct Case {
     CheckRect in[3], expected[3], out[3];
     ChromaShape shape;
@@ -113,7 +113,8 @@ static void open_case(Case *c, LumeqEqualizer *gpu, int number)
     }
 }
 
-/* Into `out`: what is expected, or what the GPU makes, which may have a twin. */
+/* Makes a frame with output `out`: the expected one, or the GPU's, which may be in a device copy.
+ */
 static LumeqFrame frame_of(const Case *c, const CheckRect *out, int number)
 {
     LumeqFrame frame = {
@@ -146,7 +147,7 @@ static void run_on_cpu(LumeqEqualizer *cpu, Case *c, int number, int again)
           lumeq_last_error(cpu));
 }
 
-/* The copy waits for none of the equalizer's streams: it sees what receive() promised. */
+/* The copy does not wait for the equalizer's streams: after receive() the output is complete. */
 static void check_case(Case *c, int number)
 {
     for (int i = 0; i <= c->shape.planes; i++) {
@@ -177,7 +178,7 @@ static void redo(LumeqEqualizer *gpu, LumeqEqualizer *cpu, Case *c, int number)
     check_case(c, number);
 }
 
-/* As many in flight as may be; every eleventh frame is the last for now, and done again. */
+/* As many frames in flight as possible; every eleventh frame flushes, and is equalized again. */
 TEST(any_layout)
 {
     const char *wanted = getenv("LUMEQ_TEST_CASES");
@@ -218,7 +219,7 @@ TEST(any_layout)
     lumeq_destroy(&cpu);
 }
 
-/* Memory of the host is refused, not written to by a kernel; the equalizer goes on. */
+/* Host memory is refused; the equalizer continues. */
 TEST(host_memory_is_refused)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
@@ -242,7 +243,7 @@ TEST(host_memory_is_refused)
     close_case(&c, gpu);
 }
 
-/* Also where only chroma is there. */
+/* The same if only chroma is in host memory. */
 TEST(host_chroma_is_refused)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);

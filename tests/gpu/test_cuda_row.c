@@ -1,5 +1,5 @@
-/* The CUDA kernels queued one behind the other, where they start before the one in front has ended:
- * the same bits as the reference in C. */
+/* CUDA kernels that are queued back to back, and start before the previous one has ended: the same
+ * bits as the reference in C. */
 #include <stdlib.h>
 
 #include "kernel_check.h"
@@ -18,7 +18,7 @@ static int cases_of(int all)
 #define FRAMES 24
 #define REPLAYS 3
 
-/* Of a film: each frame's curve goes on from the one before. */
+/* A film: each frame's curve continues from the previous one. */
 typedef struct Film {
     CurveParams params[FRAMES];
     CheckRect src[FRAMES], dst[FRAMES];
@@ -29,7 +29,7 @@ typedef struct Film {
     cudaEvent_t curve;
 } Film;
 
-/* The frame before with some noise, so that the noise of both is known now and then. */
+/* Adds some noise to the previous frame, so that noise is sometimes known. */
 static void follow(const CheckRect *rect, const CheckRect *before, CheckRandom *random)
 {
     const int low_byte = check_below(random, 2) ? 3 : 1;
@@ -78,7 +78,7 @@ static void film_close(Film *film)
     OK(cudaEventDestroy(film->curve));
 }
 
-/* Of noise alone: that each frame's is known decides on the next one. */
+/* A survey for noise only; a frame's noise affects the next frame. */
 static LumeqCudaSurveyJob survey_of(const Film *film, int i)
 {
     const LumeqCudaPlane none = {0}, *now = &film->in[i].plane;
@@ -133,7 +133,7 @@ static void film_run(Film *film, int write)
     OK(cudaGraphDestroy(graph));
 }
 
-/* Answers of how many frames the noise is known. */
+/* Returns the number of frames with known noise. */
 static int film_compare(Film *film, const char *name)
 {
     int known = 0;
@@ -156,7 +156,7 @@ static int film_compare(Film *film, const char *name)
         expect(&film->src[i], &expected, &film->params[i], &before, &result, &table);
         OK(cudaMemcpy(dst->memory, film->out[i].memory, dst->size, cudaMemcpyDeviceToHost));
         OK(cudaMemcpy(&memory, &film->memory[i], sizeof(memory), cudaMemcpyDeviceToHost));
-        if (!table.lift.luma_on) /* else it is left to other kernels */
+        if (!table.lift.luma_on) /* other kernels do it if it is lifted */
             CHECK(check_rect_equal(dst, &expected), "%s: the picture differs", frame);
         CHECK(check_rect_intact(dst), "%s: written outside of it", frame);
         compare_results(&memory.result, &result, film->params[i].bins, frame);
@@ -193,7 +193,7 @@ TEST(in_a_row)
     CHECK(known || cases_of(4 * 4) < 16, "the noise is known of none of these frames");
 }
 
-/* ---- counts alone ------------------------------------------------------------------------- */
+/* ---- counts only -------------------------------------------------------------------------- */
 
 #define UNTOUCHED 0x5A5A5A5Au /* a count before it is written */
 

@@ -1,7 +1,7 @@
 /*
- * What the CUDA backend does about errors step by step, with a made-up CUDA: any call may fail, for
- * once or for ever, and the GPU may hang. Results are right, a GPU that is lost is not called
- * again, nothing that was to go on without waiting waits, and nothing is left behind.
+ * Error handling of single steps in the CUDA backend, with a fake CUDA. Any call may fail, once or
+ * from then on, and the GPU may hang. Results are right, a lost GPU is not called again,
+ * asynchronous calls do not wait, and nothing is leaked.
  */
 #include <stdlib.h>
 
@@ -87,7 +87,7 @@ static LumeqCurve *curve_of(const LumeqMeasure *measure, int n)
     return curve;
 }
 
-/* What is refused is tried once more. */
+/* Returns 1 if a refused call should be repeated. */
 static int again(Run *run, int ret)
 {
     run->refused += ret == LUMEQ_ERR_UNAVAILABLE || ret == LUMEQ_ERR_MEMORY;
@@ -177,7 +177,7 @@ static void no_error(void)
     }
 }
 
-/* Answers whether the GPU is lost: it is not called for another frame. */
+/* Returns true if the GPU is lost: another frame does not call it. */
 static int is_lost(LumeqContext *context)
 {
     static Run run;
@@ -268,7 +268,7 @@ static void close_device(Device *d)
     cudaEventDestroy(d->finished);
 }
 
-/* The caller's work takes so many seconds, until `ready`. */
+/* The caller's work takes `seconds` until `ready`. */
 static void be_busy(const Device *d, double seconds)
 {
     fake_cuda.hangs = 1;
@@ -327,8 +327,8 @@ static void asynchronous(void)
     check_empty("asynchronous", 0);
 }
 
-/* Each call of measures and frames that are not waited for fails: what is answered is an error or
- * right, and what was taken is given back. */
+/* Every call of asynchronous measures and frames fails once: the result is an error or right, and
+ * nothing is leaked. */
 static void asynchronous_errors(void)
 {
     expected_run();
@@ -370,8 +370,8 @@ static void asynchronous_errors(void)
     }
 }
 
-/* What hangs is lost after a while, waited for or asked again and again; the CPU goes on with what
- * lies in host memory. */
+/* A hanging GPU is lost after a while, whether the test waits or polls; the CPU continues with
+ * frames in host memory. */
 static void hang(int wait)
 {
     static Run run;
@@ -413,7 +413,7 @@ static void hangs(void)
     hang(0);
 }
 
-/* Without sync each call waits, and the CPU does it after a while. */
+/* Without sync each call waits; after a while the CPU does the work. */
 static void hangs_while_waiting(void)
 {
     static Run run;
@@ -427,7 +427,7 @@ static void hangs_while_waiting(void)
     lumeq_context_destroy(&context);
 }
 
-/* It wakes up, and writes what it still had to: nothing that the CPU has written in its place. */
+/* The GPU wakes up and makes its pending copies, but not over results of the CPU. */
 static void wakes_up(void)
 {
     expected_run();
@@ -464,8 +464,8 @@ static LumeqEqualizer *open_live(void)
     return eq;
 }
 
-/* Frames that lie in host memory, in CUDA memory, and in host memory again are in flight when the
- * GPU is lost: the second one is gone, the third one goes on from the first. */
+/* Frames in host memory, CUDA memory and host memory are in flight when the GPU is lost: the second
+ * one is lost, the third continues from the first. */
 static void lost_inputs(void)
 {
     enum { COUNT = 3 };
@@ -490,7 +490,7 @@ static void lost_inputs(void)
                 frame.in.memory = LUMEQ_MEMORY_CUDA;
             }
             frame.opaque = out[i];
-            /* What is pageable is waited for: the loss shows when the last one is handed in. */
+            /* Calls wait for pageable memory: the loss shows when the last frame is submitted. */
             fake_cuda.hangs = i == COUNT - 1;
             if (gone)
                 frame.out.plane[0] = NULL; /* then at receive */
@@ -500,7 +500,7 @@ static void lost_inputs(void)
         for (int i = 0; i < COUNT; i++) {
             LumeqFrame frame = {.size = sizeof(frame)};
             const int ret = lumeq_receive(eq, &frame, NULL);
-            /* Only what was still in flight is lost. */
+            /* Only frames in flight are lost. */
             CHECK(ret == 0 || (ret == LUMEQ_ERR_GPU && i == 1), "frame %d answers %d", i, ret);
             CHECK(frame.opaque == out[i], "frame %d is another", i);
         }
@@ -614,7 +614,7 @@ static const CheckTest tests[] = {
     {"asynchronous_errors", asynchronous_errors},
     {"refused_input", refused_input},
     {"live_without_waiting", live_without_waiting},
-    /* What a lost GPU has pinned stays so, and counts: these come last. */
+    /* These come last: memory that a lost GPU has pinned is never freed. */
     {"hangs", hangs},
     {"hangs_while_waiting", hangs_while_waiting},
     {"wakes_up", wakes_up},

@@ -1,7 +1,7 @@
 /*
- * Step by step on the GPU: what it measures and writes is, bit for bit, what the CPU does, from and
- * to any memory and in any layout; and live is the same. LUMEQ_TEST_CASES sets how many frames are
- * drawn. With FAKE_CUDA the GPU is made up, and what is tested is the host's part.
+ * Single steps on the GPU: measures and frames equal the CPU's, bit for bit, in any memory and
+ * layout, and equal live equalizing. LUMEQ_TEST_CASES sets the number of frames. With FAKE_CUDA the
+ * GPU is a fake one, to test the host code.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -57,7 +57,7 @@ static LumeqContext *open_context(LumeqBackendId backend, void *cuda_context)
 
 typedef enum Where { PAGEABLE, PINNED, ON_DEVICE, WHERES } Where;
 
-/* An image in guarded memory, or in a twin of that elsewhere. */
+/* An image in guarded memory, or in a copy of it elsewhere. */
 typedef struct Picture {
     CheckRect rect[3];
     uint8_t *twin[3];
@@ -65,7 +65,7 @@ typedef struct Picture {
     Where where;
 } Picture;
 
-/* All that images of a frame have in common. */
+/* Common properties of a frame's images. */
 typedef struct Format {
     int width, height, depth, chroma_x, chroma_y;
     LumeqRange range;
@@ -104,7 +104,7 @@ static Picture make_picture(const Format *f, int planes, int shift, Where where,
     return p;
 }
 
-/* To where it is to be. */
+/* Copies the picture to its place. */
 static void place(Picture *p)
 {
     for (int i = 0; i < 3 && p->where != PAGEABLE && p->rect[i].memory; i++) {
@@ -118,7 +118,7 @@ static void place(Picture *p)
     }
 }
 
-/* Back to where it is looked at. */
+/* Copies it back for the comparison. */
 static void fetch(const Picture *p)
 {
     for (int i = 0; i < 3; i++)
@@ -249,7 +249,7 @@ static void compare_pictures(const Picture *expected, const Picture *got, const 
     }
 }
 
-/* The frame comes again and again: what lies around the picture is then believed to be bars. */
+/* Repeats the frame until its black borders count as bars. */
 static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measure)
 {
     LumeqHistory *history = NULL;
@@ -265,7 +265,7 @@ static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measu
     return curve;
 }
 
-/* How the GPU is told what to wait for, and tells when it is done. */
+/* The caller's stream and events. */
 typedef struct Signals {
     cudaStream_t stream;
     cudaEvent_t ready, finished;
@@ -297,7 +297,7 @@ static LumeqImage drawn(const Picture *p)
     return on_host;
 }
 
-/* `before` NULL: the frame before is not known. */
+/* `before` NULL: the previous frame is unknown. */
 static void measure_both(LumeqContext *cpu, LumeqContext *gpu, const LumeqParams *params,
                          const Picture *in, const Picture *before, const LumeqSync *sync,
                          LumeqMeasure **expected, const char *name)
@@ -310,7 +310,7 @@ static void measure_both(LumeqContext *cpu, LumeqContext *gpu, const LumeqParams
         compare_measures(*expected, got, name);
 }
 
-/* The luma of `in`, of which some samples are a little different. */
+/* A copy of the luma of `in` with some slightly different samples. */
 static Picture make_before(const Format *f, const Picture *in, Where where, CheckRandom *random)
 {
     Picture p = make_picture(f, 1, in->image.shift, where, random);
@@ -427,7 +427,7 @@ TEST(threads)
 
 /* ---- live ---------------------------------------------------------------------------------- */
 
-/* What is written next is handed in to each. */
+/* The same frames are submitted to both equalizers. */
 typedef struct Both {
     LumeqContext *cpu;
     LumeqHistory *history;
@@ -524,7 +524,7 @@ typedef struct Gate {
     atomic_int open, passed;
 } Gate;
 
-/* The caller's work takes its time: until it is told to end, or a few seconds. */
+/* The caller's work lasts until it is told to end, or a few seconds. */
 static void CUDART_CB stand_at(void *user)
 {
     Gate *gate = user;
@@ -534,7 +534,7 @@ static void CUDART_CB stand_at(void *user)
     atomic_store(&gate->passed, 1);
 }
 
-/* A frame that is not there before the gate is open: from `source`. */
+/* Copies a frame from `source` after the gate has opened. */
 static void produce(const Signals *s, Gate *gate, const Picture *in, const Picture *source)
 {
     atomic_store(&gate->open, 0);
@@ -592,7 +592,7 @@ static void close_waiting(Waiting *w)
     close_signals(&w->signals);
 }
 
-/* `warm`: the gate is open, and memory is allocated as the frames after need it. */
+/* `warm`: the gate is open, to allocate the memory that later frames need. */
 static void steps_behind_gate(Waiting *w, const LumeqSync *sync, int warm)
 {
     FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
@@ -635,7 +635,7 @@ static void live_behind_gate(Waiting *w, LumeqEqualizer *eq, const LumeqSync *sy
     compare_pictures(&w->wanted, &w->out, "live, behind a gate");
 }
 
-/* What live makes of the first frame of all. */
+/* Computes the live result of the first frame. */
 static void expect_live(Waiting *w, const LumeqImage *source)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
@@ -684,7 +684,7 @@ static void *driver_function(const char *name, unsigned version)
                : NULL;
 }
 
-/* Frames in it are as elsewhere, and the primary one stays current. */
+/* Frames have the same results in it, and the primary context stays current. */
 static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
                       PFN_cuCtxPushCurrent_v4000 push, PFN_cuCtxPopCurrent_v4000 pop)
 {

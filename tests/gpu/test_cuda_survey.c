@@ -92,7 +92,7 @@ static LumeqCudaPlane copy_of(const CheckRect *rect, const BarsParams *p, uint8_
                             p->height};
 }
 
-/* The frame before one for the noise between them: the same, or with less in some samples. */
+/* Makes the previous frame, for the noise: the same, or with smaller values in some samples. */
 static void paint_before(const Film *film, const CheckRect *before, const CheckRect *rect,
                          CheckRandom *random)
 {
@@ -124,7 +124,7 @@ static void check_lines(const BarsParams *p, const BarsProfile *got, const BarsP
           "%dx%d, depth %d, frame %d: the columns differ", p->width, p->height, p->depth, frame);
 }
 
-/* It is made of the frame, too. */
+/* Parameters of the curve that is computed as well. */
 static CurveParams curve_of(const BarsParams *p)
 {
     const int fraction = p->depth > 12 ? p->depth - 12 : 0;
@@ -138,7 +138,7 @@ static CurveParams curve_of(const BarsParams *p)
                          .strength = CURVE_ONE};
 }
 
-/* What is counted is taken out again. */
+/* The kernels leave their counters zeroed. */
 static void check_left(const Memory *memory)
 {
     static const NoiseProfile noise;
@@ -147,7 +147,7 @@ static void check_left(const Memory *memory)
     CHECK(!memcmp(&memory->counters, &counters, sizeof(counters)), "counters are left behind");
 }
 
-/* `before`: of the noise; NULL: none is known. Answers whether there is some. */
+/* `before`: the previous frame, or NULL. Returns true if noise is known. */
 static int check_frame(const Film *film, const CheckRect *rect, const CheckRect *before,
                        BarsState *state, Memory *on_device, int frame)
 {

@@ -1,6 +1,6 @@
 /*
- * What the window's way through CUDA does about a GPU that hangs, with a made-up CUDA: no GPU is
- * needed. Nothing waits for ever, and the GPU is not called again.
+ * A hanging GPU while the window uploads frames through CUDA, with a fake CUDA; no GPU is needed.
+ * Nothing waits forever, and the GPU is not called again.
  */
 #include "../check.h"
 #include "fake_cuda.h"
@@ -14,7 +14,7 @@
 #define WIDTH 64
 #define HEIGHT 48
 
-/* Where the planes of a frame lie. */
+/* Where the planes of a frame are. */
 typedef enum Where { ORDINARY, PINNED, ON_DEVICE, WHERES } Where;
 
 static uint8_t *make_memory(Where where)
@@ -44,7 +44,7 @@ static int upload(const ViewCuda *cuda, uint8_t *memory, char *why, size_t size)
     return way->upload(way->opaque, planes, PLANES, why, size);
 }
 
-/* One frame gets through, from memory of that kind. */
+/* Uploads a frame from that kind of memory. */
 static ViewCuda *open_and_upload(Where where, uint8_t **memory)
 {
     ViewCuda *cuda = NULL;
@@ -56,7 +56,7 @@ static ViewCuda *open_and_upload(Where where, uint8_t **memory)
     return cuda;
 }
 
-/* It is given up after its time; what lies where only it reaches is refused. */
+/* The GPU is given up after its time limit; frames in its memory are refused. */
 static void hang_with(Where where)
 {
     char why[256] = "";
@@ -108,7 +108,7 @@ TEST(slow)
     }
 }
 
-/* Somebody else has noticed. */
+/* The equalizer noticed first. */
 TEST(given_up)
 {
     char why[256] = "";
@@ -148,8 +148,7 @@ static AVFrame large_frame(Where where)
                      .linesize = {LARGE_WIDTH}};
 }
 
-/* Scopes count the same of the rows that come from the device as of the frame on the host, which
- * stays where it is. */
+/* Scopes get the same figures from rows of the device as from the frame on the host. */
 TEST(rows_come)
 {
     static Scopes there, here;
@@ -176,7 +175,7 @@ TEST(rows_come)
     CHECK(fake_cuda.pinned < pinned && fake_cuda.streams == 0, "its memory is left behind");
 }
 
-/* A GPU that hangs is given up there, too, and may write to the rows' memory later on. */
+/* A hanging GPU is given up, and may write to the rows' memory later. */
 TEST(rows_hang)
 {
     char why[256] = "";
@@ -199,7 +198,7 @@ TEST(rows_hang)
     fake_cuda_wake();
 }
 
-/* Whatever call fails. */
+/* Any call fails. */
 TEST(rows_fail)
 {
     for (int call = 1;; call++) {

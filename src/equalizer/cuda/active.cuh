@@ -1,5 +1,5 @@
-/* The active picture within its frame: what lies around it are bars, whose samples stay. Known on
- * the device alone. */
+/* The active picture within its frame. Around it are bars, which stay unchanged. Only the device
+ * knows it. */
 #ifndef LUMEQ_CUDA_ACTIVE_CUH
 #define LUMEQ_CUDA_ACTIVE_CUH
 
@@ -11,7 +11,7 @@ typedef struct Active {
     int left, top, right, bottom;
 } Active;
 
-/* For one thread. Of a frame without bars, `bars` may be NULL. */
+/* Runs in one thread. `bars` may be NULL: no bars. */
 static __device__ __forceinline__ void find_active(Active *active, const BarsState *bars)
 {
     const bool all = !bars || !__ldcg(&bars->area);

@@ -1,4 +1,4 @@
-/* Looks every sample of the active picture up in a table, and copies the others. */
+/* Maps the samples of the active picture through a table, and copies the others. */
 #include <stdint.h>
 
 #define THREADS 512
@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
     look_up_start(chunks, &start);
-    /* Where this kernel started before the one in front of it had ended, which makes the table. */
+    /* Waits for the previous kernel, which makes the table, if this one started early. */
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif

@@ -18,11 +18,11 @@
 #include "equalizer/cuda/steps.h"
 #include "equalizer/cuda/waiting.h"
 
-/* Frames in flight: one in each stage. With two, the copies are idle while the host takes the frame
- * that is done and hands in the next; a fourth gains nothing. */
+/* Frames in flight: one in each stage. With two, the copy engines idle while the host receives a
+ * frame and submits the next; a fourth gains nothing. */
 #define SLOTS 3
 
-/* Times are measured from an event at most this old: they are answered in float32. */
+/* Times are measured relative to an event at most this old, since CUDA reports them in float32. */
 #define ANCHOR_MAX_US 1e6
 
 enum {
@@ -30,8 +30,8 @@ enum {
     EQUALIZE = LUMEQ_STAGE_EQUALIZE,
     DOWNLOAD = LUMEQ_STAGE_DOWNLOAD,
     STAGES = LUMEQ_STAGES,
-    /* Streams: one for each stage, but two to equalize, so that the curve of the next frame is
-     * found while this one is written. */
+    /* Each stage has a stream; EQUALIZE has a second one, so that the next frame's curve is
+     * computed while this frame is written. */
     WRITE = STAGES,
     STREAMS
 };
@@ -45,24 +45,24 @@ typedef struct DeviceMemory {
     LumeqState restore[SLOTS], empty;
 } DeviceMemory;
 
-/* Its other end on the host, pinned. */
+/* Pinned memory on the host for the same. */
 typedef struct HostMemory {
     LumeqState result[SLOTS], restore[SLOTS];
 } HostMemory;
 
 typedef struct Slot {
     uint8_t *pictures;             /* on the device */
-    size_t size;                   /* bytes of them */
-    cudaStream_t streams[STREAMS]; /* of the frame: the backend's, or the caller's in all places */
+    size_t size;                   /* bytes of `pictures` */
+    cudaStream_t streams[STREAMS]; /* of the frame: the backend's, or all the caller's stream */
     const LumeqCudaDevice *device;
-    cudaEvent_t begin[STAGES], end[STAGES]; /* begin: only where times are asked for */
-    cudaEvent_t curve;                      /* it is there */
-    int pageable_out;                       /* planes that are written to ordinary memory */
-    LumeqImage host; /* the input, without a plane where it did not come from the host */
-    LumeqImage luma; /* its copy */
+    cudaEvent_t begin[STAGES], end[STAGES]; /* begin: only if stages are timed */
+    cudaEvent_t curve;                      /* the curve is complete */
+    int pageable_out;                       /* number of output planes in ordinary memory */
+    LumeqImage host; /* the input, if it was in host memory; else plane[0] is NULL */
+    LumeqImage luma; /* the input's luma on the device */
 } Slot;
 
-/* Pictures' memory that was too small. */
+/* Memory of pictures that became too small, to be freed later. */
 typedef struct Outgrown {
     struct Outgrown *next;
     uint8_t *pictures;
@@ -71,30 +71,30 @@ typedef struct Outgrown {
 typedef struct CudaBackend {
     LumeqCudaHome home;
     LumeqCudaDevice device;
-    LumeqCudaDevice in_turn; /* the same, where no kernel starts early: others may precede */
+    LumeqCudaDevice in_turn; /* the same without early launches: for streams that others use */
     char name[256];
-    int started; /* CUDA has been used: there may be something to clean up */
+    int started; /* CUDA has been used, so closing has to clean up */
 
-    LumeqCudaStreams *all_streams; /* its own, or shared with others, if it is `sharing` */
-    int sharing;
-    LumeqCudaWait waits;           /* how who receives does */
-    int timed;                     /* the stages are */
-    cudaStream_t streams[STREAMS]; /* the same, or NULL */
-    cudaEvent_t mark;              /* of what was queued on one of them */
-    cudaStream_t decoder;          /* for the caller's own work, or NULL: none has been asked for */
-    cudaStream_t named; /* the caller's, while a frame is handed in that names it; else NULL */
-    int was_named;      /* the frame before had one */
+    LumeqCudaStreams *all_streams; /* its own, or shared with other backends */
+    int sharing;                   /* all_streams is shared */
+    LumeqCudaWait waits;           /* how receive() waits */
+    int timed;                     /* stages are timed */
+    cudaStream_t streams[STREAMS]; /* copies of all_streams, or NULL */
+    cudaEvent_t mark;              /* to wait for work on a shared stream */
+    cudaStream_t decoder;          /* for the caller's decoder; NULL: not created yet */
+    cudaStream_t named; /* the caller's stream of the frame that is being submitted, or NULL */
+    int was_named;      /* the previous frame had one */
     Outgrown *outgrown;
     DeviceMemory *on_device;
     HostMemory *on_host;
-    LumeqCudaHistory history; /* after the frame submitted last */
+    LumeqCudaHistory history; /* after the last submitted frame */
 
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
-    int passed;      /* stages of the oldest one */
-    double progress; /* when the last of them had, in seconds, or when work began */
+    int passed;      /* stages that the oldest frame has finished */
+    double progress; /* when it finished the last of them, or when work began, in seconds */
 
-    cudaEvent_t anchor; /* an event at anchor_us since the backend was opened */
+    cudaEvent_t anchor; /* recorded anchor_us after the backend was opened */
     double anchor_us;
 
     LumeqCudaSteps steps;
@@ -120,7 +120,7 @@ static cudaError_t finish_stages(const Slot *slot, int stages)
     return error;
 }
 
-/* Waits for the frames in flight, one stage after the other: each has its time. */
+/* Waits for the frames in flight, stage by stage, since the time limit is for a stage. */
 static cudaError_t finish_frames(const CudaBackend *cuda)
 {
     cudaError_t error = cudaSuccess;
@@ -129,7 +129,7 @@ static cudaError_t finish_frames(const CudaBackend *cuda)
     return error;
 }
 
-/* Waits for what was queued before: on a stream that is shared there may always be something. */
+/* Waits for work that is already queued: on a shared stream others may queue more all the time. */
 static cudaError_t finish_stream(const CudaBackend *cuda, cudaStream_t stream)
 {
     if (!cuda->sharing)
@@ -138,7 +138,7 @@ static cudaError_t finish_stream(const CudaBackend *cuda, cudaStream_t stream)
     return error ? error : lumeq_cuda_await_event(cuda->mark, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
-/* Waits until nothing is under way. */
+/* Waits until the backend has no work in flight. */
 static cudaError_t finish_streams(const CudaBackend *cuda)
 {
     cudaError_t error = finish_frames(cuda);
@@ -150,8 +150,8 @@ static cudaError_t finish_streams(const CudaBackend *cuda)
     return error;
 }
 
-/* What follows from a call that failed: the device is lost, or it cannot do this frame, and nothing
- * is under way any more. */
+/* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits
+ * until no work is in flight. */
 static int refuse(CudaBackend *cuda, cudaError_t error, const char *what, char *text,
                   size_t text_size)
 {
@@ -170,8 +170,6 @@ static cudaError_t create_events(Slot *slot, int timed)
 {
     cudaError_t error = cudaSuccess;
     for (int stage = 0; stage < STAGES && !error; stage++) {
-        /* Waiting for one spins: it takes less than a frame, and the host asleep slowed the copies
-         * of an H200's machine by 8 %. */
         if (timed)
             error = cudaEventCreate(&slot->begin[stage]);
         if (!error)
@@ -210,7 +208,7 @@ static cudaError_t create_all(CudaBackend *cuda)
     return error;
 }
 
-/* What went wrong while the backend was opened. */
+/* Reports why the backend could not be opened. */
 static int open_failed(CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
 {
     if (error == cudaErrorNotReady)
@@ -293,7 +291,7 @@ static void destroy_event(cudaEvent_t event)
         cudaEventDestroy(event);
 }
 
-/* Nothing of them is in use. */
+/* None of them may be in use. */
 static void free_outgrown(CudaBackend *cuda)
 {
     while (cuda->outgrown) {
@@ -329,7 +327,7 @@ static void destroy_all(CudaBackend *cuda)
         lumeq_pinned_free(&cuda->home, cuda->on_host);
 }
 
-/* What a lost device may still use stays; the rest of it is the host's. */
+/* Frees host memory only: a lost device may still use the rest. */
 static void forget(CudaBackend *cuda)
 {
     lumeq_cuda_steps_close(&cuda->steps);
@@ -351,7 +349,7 @@ static void close_cuda(void *priv)
     if (here && !finish_streams(cuda))
         lumeq_cuda_steps_close(&cuda->steps);
     else
-        lose(cuda, cudaErrorUnknown, "the end", text, sizeof(text)); /* at last */
+        lose(cuda, cudaErrorUnknown, "the end", text, sizeof(text));
     if (is_lost(cuda))
         forget(cuda);
     else
@@ -361,7 +359,7 @@ static void close_cuda(void *priv)
     memset(cuda, 0, sizeof(*cuda));
 }
 
-/* A call that must not wait leaves it to a later one. */
+/* For calls that must not wait: a later call frees the memory. */
 static cudaError_t free_later(CudaBackend *cuda, uint8_t *pictures)
 {
     if (!pictures)
@@ -376,7 +374,7 @@ static cudaError_t free_later(CudaBackend *cuda, uint8_t *pictures)
 
 static cudaError_t free_now(CudaBackend *cuda, uint8_t *pictures)
 {
-    const cudaError_t error = finish_streams(cuda); /* freeing would wait for them, and for ever */
+    const cudaError_t error = finish_streams(cuda); /* cudaFree() waits without a limit */
     if (error)
         return error;
     free_outgrown(cuda);
@@ -420,15 +418,15 @@ static int same_luma(const LumeqImage *a, const LumeqImage *b)
            a->height == b->height && a->depth == b->depth && a->shift == b->shift;
 }
 
-/* Whether the frame before has to be uploaded for this one. */
+/* True if the previous frame is not on the device yet. */
 static int misses_previous(CudaBackend *cuda, int index, const LumeqImage *previous)
 {
     return previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST &&
            !same_luma(previous, &slot_before(cuda, index)->host);
 }
 
-/* Where the frame before is on the device; without a plane where none is known. What had to be
- * uploaded for it lies behind this one's pictures. */
+/* Returns the previous frame on the device; plane[0] is NULL if it is unknown. If it is uploaded
+ * for this frame, it follows this frame's pictures in memory. */
 static LumeqImage find_previous(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const LumeqImage *previous = &job->previous;
@@ -441,7 +439,7 @@ static LumeqImage find_previous(CudaBackend *cuda, int index, const LumeqJob *jo
                : slot_before(cuda, index)->luma;
 }
 
-/* The history that the job says is to be gone on from. */
+/* Uploads the history from which the job continues. */
 static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqState *history)
 {
     const cudaStream_t stream = cuda->slots[index].streams[UPLOAD];
@@ -464,8 +462,8 @@ static cudaError_t stage_begins(const CudaBackend *cuda, const Slot *slot, int s
     return cuda->timed ? cudaEventRecord(slot->begin[stage], stream) : cudaSuccess;
 }
 
-/* What has to be over before the frame: what the caller says, and on a stream of the caller's, or
- * behind one, the frame before, whose history this one goes on from. */
+/* Makes the stream wait for the caller's events, and for the previous frame, whose history this one
+ * needs, if either of them is on a stream of the caller. */
 static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const LumeqJob *job,
                                    cudaStream_t stream)
 {
@@ -481,7 +479,8 @@ static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const Lum
     return error;
 }
 
-/* CUDA's copies from ordinary memory may wait for what is in front of them, for ever. */
+/* CUDA's copies from ordinary memory may wait for earlier work, without a limit; so this waits
+ * first. */
 static cudaError_t prepare_upload(const CudaBackend *cuda, const LumeqImage *in, int planes,
                                   const LumeqJob *job, cudaStream_t stream)
 {
@@ -514,16 +513,16 @@ static cudaError_t upload_previous(CudaBackend *cuda, int index, const LumeqJob 
                  : lumeq_pictures_copy(&to, &job->previous, 1, cudaMemcpyHostToDevice, stream);
 }
 
-/* Whether there is anything to upload, or to be measured of it. */
+/* True if there is anything to upload, or if uploads are timed. */
 static int uploads(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     return cuda->timed || job->restore || job->frame.in.memory == LUMEQ_MEMORY_HOST ||
            misses_previous(cuda, index, &job->previous);
 }
 
-/* Where there is nothing, kernels follow each other with nothing between them, and start early. The
- * last frame in this slot is done, and what the last but one has of it is ahead on their streams.
- */
+/* Without an upload nothing is queued between kernels, so that they start early. That is safe: the
+ * last frame in this slot has finished, and later kernels that read its results are ahead on the
+ * streams. */
 static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
@@ -531,7 +530,7 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
         return wait_for_others(cuda, index, job, slot->streams[EQUALIZE]);
     const cudaStream_t stream = slot->streams[UPLOAD];
     cudaError_t error = wait_for_others(cuda, index, job, stream);
-    if (!error) /* the last but one looks at the frame before it, and its results, in this slot */
+    if (!error) /* the frame in the next slot reads the luma and results that are in this one */
         error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].end[EQUALIZE], 0);
     if (!error)
         error = stage_begins(cuda, slot, UPLOAD, stream);
@@ -546,7 +545,7 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     return error ? error : cudaStreamWaitEvent(slot->streams[EQUALIZE], slot->end[UPLOAD], 0);
 }
 
-/* The curve, to the host. */
+/* The copy of the curve to the host. */
 static LumeqCudaReport report_of(const CudaBackend *cuda, int index, const LumeqJob *job)
 {
     return (LumeqCudaReport){&cuda->on_host->result[index].curve,
@@ -554,7 +553,7 @@ static LumeqCudaReport report_of(const CudaBackend *cuda, int index, const Lumeq
                              lumeq_result_size((uint32_t)job->curve.bins)};
 }
 
-/* What is next on `to` waits for the curve. */
+/* Makes stream `to` wait for the curve. */
 static cudaError_t lead(const Slot *slot, cudaStream_t from, cudaStream_t to)
 {
     const cudaError_t error = cudaEventRecord(slot->curve, from);
@@ -601,8 +600,8 @@ static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *
                       : cudaSuccess;
 }
 
-/* CUDA's copies into ordinary memory are waited for inside CUDA, for ever: not before there is
- * something to copy. */
+/* CUDA's copies to ordinary memory block inside CUDA without a limit, so this waits until the data
+ * are ready. */
 static cudaError_t prepare_copy(const CudaBackend *cuda, const Slot *slot)
 {
     const cudaError_t error = slot->pageable_out ? finish_frames(cuda) : cudaSuccess;
@@ -643,8 +642,8 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
     return error;
 }
 
-/* Makes up for a frame of which a part may have been done: the next one in its slot counts from
- * zero, and goes on from the history before it. */
+/* Undoes a frame that failed halfway: clears its counters, and goes back to the history before it.
+ */
 static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int ret, char *text,
                      size_t text_size)
 {
@@ -677,7 +676,7 @@ static int start_stages(CudaBackend *cuda, int index, const LumeqJob *job, char 
     return 0;
 }
 
-/* Without the caller's context nothing can be asked any more. */
+/* If the caller's context is gone, the device cannot be used at all. */
 static int not_entered(CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
 {
     static const char what[] = "selecting the device";
@@ -685,9 +684,9 @@ static int not_entered(CudaBackend *cuda, cudaError_t error, char *text, size_t 
                               : refuse(cuda, error, what, text, text_size);
 }
 
-/* A frame that is alone is written on the stream of its curve: what writes it starts early, and has
- * fetched its samples when the curve is there. With others under way it would hold up their curves.
- */
+/* A single frame is written on the stream of its curve, so that the kernel that writes it starts
+ * early and has loaded its samples when the curve is ready. With other frames in flight this would
+ * delay their curves. */
 static void choose_streams(CudaBackend *cuda, Slot *slot, const LumeqSync *sync)
 {
     cuda->named = sync ? (cudaStream_t)sync->stream : NULL;
@@ -716,7 +715,7 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
     if (misses_previous(cuda, index, &job->previous))
         size += lumeq_pictures_size(&job->previous, 1);
     const int at_once = sync && (sync->stream || sync->finished);
-    if (ret == 0) /* into ordinary memory nothing is copied once the call has returned */
+    if (ret == 0) /* copies to ordinary memory end before this call returns */
         job->late = slot->pageable_out < job->write;
     if (ret == 0 && size > slot->size)
         ret = grow(cuda, slot, size, at_once, text, text_size);
@@ -734,8 +733,8 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
     return ret;
 }
 
-/* Waits for nothing, unless the planes must grow or the caller's memory is not pinned: CUDA's
- * copies of that are not asynchronous. */
+/* Does not wait, unless memory must grow, or the caller's memory is not pinned: CUDA does not copy
+ * that asynchronously. */
 static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
 {
     CudaBackend *cuda = priv;
@@ -781,11 +780,12 @@ static cudaError_t read_times(CudaBackend *cuda, Slot *slot, LumeqJob *job)
     return error;
 }
 
-/* Whether the oldest frame is done: cudaErrorNotReady if not. Each stage has its time. */
+/* Waits for the oldest frame; each stage has its own time limit. Returns cudaErrorNotReady if it
+ * has not finished. */
 static cudaError_t await_oldest(CudaBackend *cuda, LumeqCudaWait wait)
 {
     const Slot *slot = &cuda->slots[cuda->first];
-    /* Mostly all are. */
+    /* Usually all stages have finished. */
     cudaError_t error =
         lumeq_cuda_await_event(slot->end[STAGES - 1], cuda->progress, LUMEQ_CUDA_LOOK);
     if (!error)
@@ -809,7 +809,7 @@ static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, 
         return LUMEQ_ERR_AGAIN;
     if (!error)
         error = read_times(cuda, &cuda->slots[cuda->first], job);
-    /* With what does not poison anything, all that was started is done after refuse(). */
+    /* If the device is not lost, refuse() has waited for all work: the frame is complete. */
     if (error && refuse(cuda, error, "a frame", text, text_size) == LUMEQ_ERR_GPU)
         return LUMEQ_ERR_GPU;
     lumeq_copy_state(&job->result, &cuda->on_host->result[cuda->first]);
@@ -828,7 +828,7 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
     memset(job->stage_begin_us, 0, sizeof(job->stage_begin_us));
     memset(job->stage_end_us, 0, sizeof(job->stage_end_us));
     const cudaError_t error = lumeq_cuda_enter(&cuda->home);
-    /* Else all that was started is done. */
+    /* If the device is not lost, not_entered() has waited for all work. */
     if (error && not_entered(cuda, error, text, text_size) == LUMEQ_ERR_GPU)
         return LUMEQ_ERR_GPU;
     const int ret = receive_here(cuda, job, wait, text, text_size);
@@ -836,7 +836,7 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
     return ret;
 }
 
-/* For any thread; each that succeeds is paired with a leave. */
+/* Any thread may call it. After success, lumeq_cuda_leave() must follow. */
 static int enter(CudaBackend *cuda, char *text, size_t text_size)
 {
     if (is_lost(cuda))

@@ -1,14 +1,14 @@
 /*
- * Bounds luma over saturated colours, once all of it is written.
+ * Bounds luma over saturated colours, after all luma is written.
  *
- * A .cu file defines THREADS, those of its blocks, before it includes this header.
+ * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
 #ifndef LUMEQ_CUDA_BOUND_CUH
 #define LUMEQ_CUDA_BOUND_CUH
 
 #include "equalizer/cuda/chroma_parts.cuh"
 
-/* Whether luma of the frame rises so much that it matters: for all threads of a block. */
+/* True if the frame's luma rises enough to need bounds. All threads of a block call it. */
 static __device__ __forceinline__ bool is_raised(const CurveGain *gain)
 {
     int raised = 0;
@@ -17,7 +17,7 @@ static __device__ __forceinline__ bool is_raised(const CurveGain *gain)
     return __syncthreads_or(raised);
 }
 
-/* The luma over one pixel of chroma. */
+/* Bounds the luma of one chroma pixel. */
 template <typename Sample>
 static __device__ __forceinline__ void bound_pixel(const LumeqCudaChroma &c, int depth, int shift,
                                                    uint32_t black, uint32_t range, int x, int y)
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void bound_pixel(const LumeqCudaChroma &c, int
     }
 }
 
-/* The share of a thread of all blocks of the grid. In bars luma is what it was, and stays. */
+/* Bounds this thread's share of the picture. Bars stay unchanged. */
 template <typename Sample>
 static __device__ __forceinline__ void bound_plane(const LumeqCudaChroma &c,
                                                    const CurveParams &params)

@@ -4,19 +4,19 @@
 #include "equalizer/backend.h"
 #include "equalizer/cuda/kernels.h"
 
-/* A block's share of a cell: a warp a row. */
+/* A warp sums up a row of a block's share of a cell. */
 #define LANES 32
 #define WARPS 8
 
-/* Blocks that share a cell: each has as many rows, one in so many. */
+/* Blocks per cell; each has every BLOCKS_A_CELL-th row. */
 #define BLOCKS_A_CELL 4
 
-/* The first column and row of each cell; the last ones are the picture's ends. */
+/* First column and row of each cell, and the picture's ends. */
 typedef struct Starts {
     int x[MEASURE_COLUMNS + 1], y[MEASURE_ROWS + 1];
 } Starts;
 
-/* Blocks: columns of cells, rows of cells, parts of a cell. */
+/* Grid: columns of cells, rows of cells, parts of a cell. */
 template <typename Sample>
 static __global__ void __launch_bounds__(LANES *WARPS)
     sum_cells(const uint8_t *data, int64_t stride, const Starts starts, int shift, uint32_t last,

@@ -1,22 +1,22 @@
-/* Scales chroma that is not lifted by the gain of the luma under it, and copies that of bars. */
+/* Scales chroma of frames that are not lifted by the gain of its luma, and copies bars. */
 #include <stdint.h>
 
 #define THREADS 256
 #include "equalizer/cuda/bound.cuh"
 #include "equalizer/cuda/chroma_scale.cuh"
 
-/* Blocks that a multiprocessor holds. */
+/* Blocks per multiprocessor. */
 #define BLOCKS_A_PROCESSOR (2048 / THREADS)
 
 typedef struct ChromaWalk {
     LumeqCudaChroma chroma;
-    int groups; /* of a row */
+    int groups; /* per row */
     int aligned;
     CurveLegal legal;
     TileGrid grid;
 } ChromaWalk;
 
-/* The shape is known to the compiler where vectors are: walk.aligned. */
+/* Template parameters describe the layout if groups are vectors: walk.aligned. */
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS)
     scale_chroma(const __grid_constant__ ChromaWalk walk, const CurveTable *table,
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 typedef void ChromaKernel(const ChromaWalk, const CurveTable *, const CurveParams);
 
-/* Of shapes that no kernel is made for, one that does without vectors: *known is 0. */
+/* Returns the kernel for a layout. Other layouts get a kernel without vectors, and *known is 0. */
 template <typename Sample, bool tiles>
 static ChromaKernel *choose_shape(const LumeqCudaChroma *c, int *known)
 {

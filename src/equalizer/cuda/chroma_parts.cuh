@@ -1,4 +1,4 @@
-/* Pixels of chroma and the luma under them, as kernels read them. */
+/* How kernels read chroma pixels and their luma. */
 #ifndef LUMEQ_CUDA_CHROMA_PARTS_CUH
 #define LUMEQ_CUDA_CHROMA_PARTS_CUH
 
@@ -7,17 +7,17 @@
 #include "equalizer/cuda/active.cuh"
 #include "equalizer/cuda/kernels.h"
 
-/* Pixels of chroma that a thread does at once. */
+/* Chroma pixels that a thread processes at once. */
 #define GROUP 4
 
-/* Samples that are loaded and stored as one vector. */
+/* Samples that are loaded and stored as a vector. */
 template <typename Sample, int count> struct __align__(count * sizeof(Sample)) Run
 {
     Sample v[count];
 };
 
-/* A vector that nothing changes while the kernel runs, which the compiler cannot know: so that
- * several are under way. */
+/* Loads a vector that does not change while the kernel runs, so that several loads can be in
+ * flight. */
 template <typename Vector> static __device__ __forceinline__ Vector load_vector(const Vector *from)
 {
     static_assert(sizeof(Vector) == 4 || sizeof(Vector) == 8 || sizeof(Vector) == 16, "it is one");
@@ -39,13 +39,13 @@ template <typename Vector> static __device__ __forceinline__ Vector load_vector(
     return loaded.vector;
 }
 
-/* Strides are within +- 2^31. */
+/* Strides fit in 32 bits. */
 static __device__ __forceinline__ uint8_t *plane_row(const LumeqCudaPlane &plane, int y)
 {
     return plane.data + (int64_t)y * (int)plane.stride;
 }
 
-/* How codes lie in samples. */
+/* Position of codes in samples. */
 typedef struct ChromaCodes {
     int shift;
     uint32_t last;
@@ -56,13 +56,13 @@ static __device__ __forceinline__ uint32_t code_of(ChromaCodes codes, uint32_t s
     return min(sample >> codes.shift, codes.last);
 }
 
-/* Of the luma under a pixel, from the sum of `1 << area` codes. */
+/* Mean luma of a pixel from the sum of 1 << area codes. */
 static __device__ __forceinline__ uint32_t mean_of(uint32_t sum, int area)
 {
     return (sum + ((1u << area) >> 1)) >> area;
 }
 
-/* The sum of the luma's codes under one pixel of chroma; at the edges the last ones count again. */
+/* Sum of the luma codes of a chroma pixel; at the edges the last ones count again. */
 template <typename Sample>
 static __device__ __forceinline__ uint32_t sum_luma(ChromaCodes codes, const LumeqCudaChroma &c,
                                                     int x, int y)
@@ -77,7 +77,7 @@ static __device__ __forceinline__ uint32_t sum_luma(ChromaCodes codes, const Lum
     return sum;
 }
 
-/* Adds the codes of a row of luma over a group. */
+/* Adds the codes of a luma row of a group. */
 template <typename Sample, int sub_x>
 static __device__ __forceinline__ void
 add_luma(ChromaCodes codes, const Run<Sample, (GROUP << sub_x)> &luma, uint32_t sum[GROUP])
@@ -87,7 +87,7 @@ add_luma(ChromaCodes codes, const Run<Sample, (GROUP << sub_x)> &luma, uint32_t 
         sum[u >> sub_x] += code_of(codes, luma.v[u]);
 }
 
-/* Of 8 bits, two of each pixel. */
+/* For 8 bits, two codes per pixel. */
 template <>
 __device__ __forceinline__ void add_luma<uint8_t, 1>(ChromaCodes, const Run<uint8_t, 8> &luma,
                                                      uint32_t sum[GROUP])
@@ -99,7 +99,7 @@ __device__ __forceinline__ void add_luma<uint8_t, 1>(ChromaCodes, const Run<uint
     sum[3] = __dp4a(words.y, 0x01010000u, sum[3]);
 }
 
-/* The sums of a whole group, from vectors. */
+/* Luma sums of a whole group, from vectors. */
 template <typename Sample, int sub_x, int sub_y>
 static __device__ __forceinline__ void sum_luma_group(ChromaCodes codes, const LumeqCudaPlane &l,
                                                       int x, int y, uint32_t sum[GROUP])
@@ -115,7 +115,7 @@ static __device__ __forceinline__ void sum_luma_group(ChromaCodes codes, const L
     }
 }
 
-/* Number `i` of a pixel's components, of which plane `i` has its own or plane 0 both. */
+/* Address of component i of a pixel: in plane i, or in plane 0 if interleaved. */
 template <typename Sample>
 static __device__ Sample *component(const LumeqCudaPlane planes[2], const LumeqCudaChroma &c, int i,
                                     int x, int y)
@@ -124,7 +124,7 @@ static __device__ Sample *component(const LumeqCudaPlane planes[2], const LumeqC
     return (Sample *)(plane.data + (int64_t)y * plane.stride) + x * c.step + (c.step == 2 ? i : 0);
 }
 
-/* Samples of a group's pixels: all of them, or of one component each. */
+/* Samples of a group: interleaved, or one vector per component. */
 template <typename Sample, int step> struct ChromaGroup {
     static constexpr int planes = step == 2 ? 1 : 2;
     Run<Sample, GROUP * step> samples[planes];
@@ -161,7 +161,7 @@ template <typename Sample, int step> struct ChromaGroup {
     }
 };
 
-/* Luma's active picture begins at multiples of 4 and ends there or at the frame's edge. */
+/* The active luma picture begins at multiples of 4, and ends at one or at the frame's edge. */
 static __device__ __forceinline__ Active active_chroma(const Active &luma, int sub_x, int sub_y)
 {
     const Active active = {luma.left >> sub_x, luma.top >> sub_y,
@@ -170,7 +170,7 @@ static __device__ __forceinline__ Active active_chroma(const Active &luma, int s
     return active;
 }
 
-/* Samples lie so that `samples` of them are a vector. */
+/* True if each group of `samples` samples is an aligned vector. */
 static inline int is_aligned(const LumeqCudaPlane *plane, int samples, int depth)
 {
     const uintptr_t bytes = (uintptr_t)samples * (depth > 8 ? 2 : 1);

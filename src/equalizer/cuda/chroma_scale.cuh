@@ -1,7 +1,7 @@
 /*
- * Scaling chroma by the gain of the luma under it, and copying that of bars.
+ * Scales chroma by the gain of its luma, and copies bars.
  *
- * A .cu file defines THREADS, those of its blocks, before it includes this header.
+ * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
 #ifndef LUMEQ_CUDA_CHROMA_SCALE_CUH
 #define LUMEQ_CUDA_CHROMA_SCALE_CUH
@@ -10,19 +10,19 @@
 
 #include "equalizer/cuda/chroma_parts.cuh"
 
-/* What a thread knows of the frame's samples. */
+/* Parameters of the frame, in a thread's registers. */
 typedef struct ChromaRule {
     const CurveGain *gain;
     CurveLegal legal;
     uint32_t last;
     const CurveParams *params;
-    const TileGrid *grid; /* with mode CLAHE */
+    const TileGrid *grid; /* mode CLAHE only */
     const TileTables *tables;
-    Active active; /* in pixels of chroma */
+    Active active; /* in chroma pixels */
 } ChromaRule;
 
-/* The gains as a table has them, for all threads of a block: each with what is free of its limit,
- * as most pixels are, which one look tells. */
+/* Loads the gains into shared memory, with all threads of a block. `free` is the distance from gray
+ * up to which a gain has no limit; most pixels are within it, so that one comparison is enough. */
 static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveGain *from,
                                                   int depth, const CurveLegal &legal)
 {
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveG
     }
 }
 
-/* Of 8 bits the compiler knows them. */
+/* Constants for 8 bits. */
 template <typename Sample>
 static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
 {
@@ -44,7 +44,7 @@ static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
     return {rule.params->shift, rule.last};
 }
 
-/* `x`, `y`: of the first luma sample under the pixel, `sum` that of all of them. */
+/* `x`, `y`: the pixel's first luma sample; `sum`: of all its luma samples. */
 template <typename Sample, bool tiles>
 static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, uint32_t sum,
                                                       int area, int x, int y)
@@ -54,7 +54,7 @@ static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, ui
                  : rule.gain[sizeof(Sample) == 1 ? mean : mean >> (rule.params->depth - 8)];
 }
 
-/* To a pixel of the active picture, as in curve_chroma(). */
+/* The addition to a pixel of the active picture, see curve_chroma(). */
 static __device__ __forceinline__ uint32_t added(const ChromaRule &rule, int x, int y)
 {
     return rule.params->dither ? curve_dither((uint32_t)(x - rule.active.left),
@@ -62,7 +62,7 @@ static __device__ __forceinline__ uint32_t added(const ChromaRule &rule, int x, 
                                : CURVE_ROUND;
 }
 
-/* Both components of a pixel. */
+/* Scales both components of a pixel. */
 template <typename Sample>
 static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *first,
                                              uint32_t *second, CurveGain over, uint32_t add)
@@ -74,7 +74,7 @@ static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *f
     *second = curve_chroma(b, gain, add, &rule.legal) << codes.shift;
 }
 
-/* Of any shape, sample by sample. */
+/* Scales pixels of any layout, sample by sample. */
 template <typename Sample, bool tiles>
 static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
 {
@@ -89,13 +89,13 @@ static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma
     *component<Sample>(c.out, c, 1, x, y) = (Sample)second;
 }
 
-/* What of the luma over a pixel and its neighbours was found, and what is added to them. */
+/* Gains of a group, found from its luma, and the additions. */
 typedef struct GroupGains {
     CurveGain over[GROUP];
     uint32_t add[GROUP];
 } GroupGains;
 
-/* From the sums of the luma over a whole group; `x`, `y`: of its first pixel. */
+/* Finds the gains from the luma sums of a whole group; `x`, `y`: its first pixel. */
 template <typename Sample, int sub_x, int sub_y, bool tiles>
 static __device__ __forceinline__ void find_gains(const ChromaRule &rule, const uint32_t sum[GROUP],
                                                   int x, int y, GroupGains *gains)
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void find_gains(const ChromaRule &rule, const 
     }
 }
 
-/* Bytes 0 and 2 of a word, and 1 and 3, as its halves. */
+/* Return bytes 0 and 2, or 1 and 3, of a word as halves. */
 static __device__ __forceinline__ uint32_t even_bytes(uint32_t word)
 {
     return word & 0x00ff00ff;
@@ -124,7 +124,8 @@ static __device__ __forceinline__ uint32_t odd_bytes(uint32_t word)
     return __byte_perm(word, 0, 0x4341);
 }
 
-/* Bytes 0 and 1 times the halves of `pair`, or 2 and 3. */
+/* Return `add` and the products of bytes 0 and 1, or 2 and 3, with the halves of `pair`, added up.
+ */
 static __device__ __forceinline__ int32_t multiply_low(uint32_t pair, uint32_t bytes, int32_t add)
 {
     int32_t sum;
@@ -139,21 +140,20 @@ static __device__ __forceinline__ int32_t multiply_high(uint32_t pair, uint32_t 
     return sum;
 }
 
-/* Added to a word whose halves are 15 bits at most, less a limit of each, it sets the uppermost bit
- * of a half above its limit. A half that is negative may carry into the other one; it is found by
- * the other of two tests. */
+/* Added to a word with halves of at most 15 bits, minus a limit in each half, it sets the top bit
+ * of halves above the limit. A negative half may carry into the other; then the second test finds
+ * it. */
 #define ALL_BUT_ONE 0x7fff7fffu
 
-/* Four pixels of 8 bits, one component's in a word: scaled as scale() does it, two samples of a
- * word at a time. Answers whether no gain ends, and all of the result is legal: else it is not what
- * was wanted. */
+/* Scales four 8-bit pixels, with a word per component, like scale(), two samples at a time. Returns
+ * false if a gain is limited or a result is out of range: then the result is wrong. */
 static __device__ __forceinline__ bool scale_bytes(const GroupGains &gains, const CurveLegal &legal,
                                                    uint32_t codes[2])
 {
     const uint32_t gray = 0x80808080;
     const uint32_t above = ALL_BUT_ONE - (uint32_t)legal.high * 0x10001u;
     const uint32_t below = ALL_BUT_ONE + (uint32_t)legal.low * 0x10001u;
-    uint2 gain[GROUP]; /* and `from` in the upper half; `to`, and `free` in the upper half */
+    uint2 gain[GROUP]; /* with `from` in the upper half; `to`, with `free` in the upper half */
     uint32_t far[2];
     int32_t add[GROUP];
 #pragma unroll
@@ -183,13 +183,13 @@ static __device__ __forceinline__ bool scale_bytes(const GroupGains &gains, cons
     return !(beyond & 0x80008000u);
 }
 
-/* Whether all of a group, which is there, is active. */
+/* True if a whole group lies in the active picture. */
 static __device__ __forceinline__ bool is_active_group(const Active &active, int x, int y)
 {
     return is_active_row(active, y) && x >= active.left && x + GROUP <= active.right;
 }
 
-/* Each pixel that is active by itself. `x`, `y`: of the first one. */
+/* Scales the active pixels of a group one by one. `x`, `y`: its first pixel. */
 template <typename Sample, int step>
 static __device__ __forceinline__ void scale_pixels(const ChromaRule &rule, const GroupGains &gains,
                                                     int x, int y, ChromaGroup<Sample, step> *group)
@@ -239,8 +239,8 @@ static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const
                        __byte_perm(codes[0], codes[1], 0x7362));
 }
 
-/* The share of the plane of a thread of the first `blocks` blocks, group by group, of which a row
- * has so many. Vectors of a shape that the compiler knows are there where `aligned`. */
+/* Scales the share of a thread of the first `blocks` blocks, group by group; a row has `groups` of
+ * them. `aligned`: groups are vectors in the layout of the template parameters. */
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __device__ __forceinline__ void scale_plane(const ChromaRule &rule, const LumeqCudaChroma &c,
                                                    int groups, int blocks, bool aligned)

@@ -1,7 +1,7 @@
 /*
- * How the threads of a grid share a plane. What lies in 16 aligned bytes goes in such chunks, row
- * by row, neighbours to neighbouring threads. What is left at both ends of a row goes sample by
- * sample, a warp a row; and so does all of it where the rows are not aligned alike.
+ * How the threads of a grid share a plane: in chunks of 16 aligned bytes, row by row, with
+ * neighbouring chunks for neighbouring threads. The rest at both ends of a row is processed sample
+ * by sample, with a warp per row, and so is the whole plane if rows have different alignments.
  */
 #ifndef LUMEQ_CUDA_CHUNKS_CUH
 #define LUMEQ_CUDA_CHUNKS_CUH
@@ -14,27 +14,26 @@
 #define CHUNK_BYTES 16
 
 /*
- * A .cu file defines, before it includes this header,
- * THREADS          threads of a block; there is one block on each multiprocessor
- * CHUNKS_AT_ONCE   chunks that chunks_load() has in flight before it waits for the first; without
- *                  it there is none
+ * Before including it, a .cu file defines
+ * THREADS          the size of its blocks; there is one block per multiprocessor
+ * CHUNKS_AT_ONCE   number of chunks that chunks_load() loads at once; optional
  */
 
-/* For __launch_bounds__: where a kernel may start while the one before it runs, each leaves half of
- * the registers to the other. Those of compute capability 11 and 12 have too few threads. */
+/* For __launch_bounds__: a kernel that may start while the previous one runs leaves it half of the
+ * registers. Devices of compute capability 11 and 12 hold too few threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 #define BLOCKS_BESIDE 2
 #else
 #define BLOCKS_BESIDE 1
 #endif
 
-/* A plane and the walk of a grid over it. */
+/* A plane, and how a grid's threads walk over it. */
 typedef struct Chunks {
     uint8_t *data;
     int stride, height;
-    int start, per_row, end;  /* of a row: bytes before its chunks, chunks, bytes in all */
-    int step_rows, step_cols; /* from one chunk of a thread to its next */
-    int blocks;               /* the grid's first ones */
+    int start, per_row, end;  /* of a row: bytes before chunks, chunks, bytes in total */
+    int step_rows, step_cols; /* from a thread's chunk to its next */
+    int blocks;               /* the first blocks of the grid */
 } Chunks;
 
 typedef struct ChunkPosition {
@@ -47,7 +46,7 @@ static inline int aligned_alike(const LumeqCudaPlane *a, const LumeqCudaPlane *b
            a->stride % CHUNK_BYTES == 0 && b->stride % CHUNK_BYTES == 0;
 }
 
-/* Settles the walk over `plane`, in step with `other`, and answers the number of blocks. */
+/* Plans the walk over `plane`, in step with `other`. Returns the number of blocks. */
 static inline unsigned chunks_share(Chunks *chunks, const LumeqCudaPlane *plane,
                                     const LumeqCudaPlane *other, int sample_size, int max_blocks)
 {
@@ -89,7 +88,7 @@ static __device__ __forceinline__ bool chunk_is_there(const Chunks &chunks, Chun
     return at.row < chunks.height;
 }
 
-/* On to the thread's next chunk. */
+/* Advances to the thread's next chunk. */
 static __device__ __forceinline__ void chunk_next(const Chunks &chunks, ChunkPosition *at)
 {
     at->row += chunks.step_rows;
@@ -100,7 +99,7 @@ static __device__ __forceinline__ void chunk_next(const Chunks &chunks, ChunkPos
     }
 }
 
-/* The chunk's place in a plane with rows aligned alike. */
+/* Address of the chunk in a plane with equally aligned rows. */
 static __device__ __forceinline__ uint8_t *chunk_in(const Chunks &chunks, uint8_t *data, int stride,
                                                     ChunkPosition at)
 {
@@ -114,8 +113,8 @@ static __device__ __forceinline__ uint4 chunk_at(const Chunks &chunks, ChunkPosi
 
 #ifdef CHUNKS_AT_ONCE
 /*
- * This chunk of the thread and its next ones. `at` comes back opaque: else the compiler keeps what
- * it worked out from it, for each chunk in flight, in registers and has none left for the samples.
+ * Loads the chunk at `at` and the thread's next ones. `at` becomes opaque, to keep the compiler
+ * from holding addresses of all chunks in registers, which the samples need.
  */
 static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPosition *at,
                                                    uint4 values[CHUNKS_AT_ONCE])
@@ -124,7 +123,7 @@ static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPo
 #pragma unroll
     for (int i = 0; i < CHUNKS_AT_ONCE; i++) {
         if (!chunk_is_there(chunks, next))
-            next = *at; /* any that is there: not to be used */
+            next = *at; /* any valid chunk; it is not used */
         values[i] = chunk_at(chunks, next);
         chunk_next(chunks, &next);
     }
@@ -132,8 +131,8 @@ static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPo
 }
 #endif
 
-/* How codes, or bins, lie in samples of 16 bits: from bit `shift` on; what is larger than the last
- * one counts as that. Samples of 8 bits are codes. */
+/* Position of codes, or bins, in 16-bit samples: sample >> shift, limited to the last one. 8-bit
+ * samples are codes. */
 typedef struct Codes {
     int shift;
     uint32_t last;
@@ -145,8 +144,8 @@ static __device__ __forceinline__ uint32_t code_of(uint32_t sample, Codes c)
     return sizeof(Sample) == 1 ? sample : min(sample >> c.shift, c.last);
 }
 
-/* Sample number `index` of a chunk, known at compile time, times `scale`, a power of two: one shift
- * and one AND. */
+/* Sample `index` of a chunk times `scale`, a power of two. Both are known at compile time: one
+ * shift and one AND. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ uint32_t chunk_sample(uint4 v, int index)
 {
@@ -159,7 +158,7 @@ static __device__ __forceinline__ uint32_t chunk_sample(uint4 v, int index)
     return (shift >= up ? word >> (shift - up) : word << (up - shift)) & (((1u << bits) - 1) << up);
 }
 
-/* The code of such a sample, times `scale`: where its entry is in a table. */
+/* The code of such a sample times `scale`: the offset of its entry in a table. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ uint32_t chunk_code(uint4 v, int index, Codes codes)
 {
@@ -168,8 +167,8 @@ static __device__ __forceinline__ uint32_t chunk_code(uint4 v, int index, Codes 
     return code_of<Sample>(chunk_sample<Sample, 1>(v, index), codes) * scale;
 }
 
-/* Of a chunk that begins with the sample (x, y): the new values where it is picture, else the old
- * ones. */
+/* Combines a chunk that begins with sample (x, y): new values in the active picture, old ones
+ * elsewhere. */
 template <typename Sample>
 static __device__ __forceinline__ uint4 keep_bars(const Active &active, int x, int y, uint4 was,
                                                   uint4 now)
@@ -189,7 +188,7 @@ static __device__ __forceinline__ uint4 keep_bars(const Active &active, int x, i
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/* Calls visit(row, first byte) for each sample of this thread that is in no chunk. */
+/* Calls visit(row, first byte) for each of this thread's samples outside of chunks. */
 template <typename Sample, typename Visit>
 static __device__ __forceinline__ void for_each_at_ends(const Chunks &chunks, Visit visit)
 {

@@ -1,6 +1,6 @@
 /*
- * Looks samples up in the tables of the four tiles around them. A block works on rows of one piece
- * of the picture: all its samples lie between the same four tiles.
+ * Maps samples through the tables of the four surrounding tiles. A block works on rows of one piece
+ * of the picture, whose samples all lie between the same four tiles.
  */
 #include <stdint.h>
 
@@ -10,12 +10,12 @@
 #include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/parts.cuh"
 
-/* Blocks that there are for a multiprocessor: more than it holds at once, as those at the edges of
- * the picture have less to do. */
+/* Blocks per multiprocessor: more than it holds at once, since blocks at the picture's edges have
+ * less work. */
 #define BLOCKS_A_PROCESSOR 8
 
-/* For __launch_bounds__: what 40 registers a thread allow, and what compute capability 7.5 holds.
- */
+/* For __launch_bounds__: as many as 40 registers per thread allow; compute capability 7.5 holds
+ * fewer. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define BLOCKS_AT_LEAST 4
 #else
@@ -23,9 +23,9 @@
 #endif
 
 /*
- * A kind of samples: what an entry of the four tables in one is, how it is packed (upper left,
- * upper right, lower left, lower right), and the value of a sample, with 8 fraction bits, from the
- * weights of its place. `weights` go on to the next sample of a row.
+ * A kind of samples defines: an entry, which combines the four tables; how it is packed (upper
+ * left, upper right, lower left, lower right); and the value of a sample, with 8 fraction bits,
+ * from the weights of its position. `weights` then advance to the next sample of the row.
  */
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ typedef struct Video8 {
     typedef uint2 Entry; /* 16 bits each: upper and lower left, upper and lower right */
     enum { ENTRIES = TILE_CELLS };
     uint32_t phase, step;
-    uint32_t rows; /* the weights of the upper and the lower ones, as dp2a takes them */
+    uint32_t rows; /* weights of the upper and the lower tables, for dp2a */
 } Video8;
 
 static __device__ __forceinline__ uint2 pack_entry(const Video8 *, const uint32_t nodes[4])
@@ -56,7 +56,8 @@ static __device__ __forceinline__ void next_weights(Video8 *w)
     w->phase += w->step;
 }
 
-/* tile_lerp() of both halves: weights of 8 bits do not reach 256, so the upper one is added. */
+/* tile_lerp() of both halves. 8-bit weights do not reach 256, so the upper value is added once
+ * more. */
 static __device__ __forceinline__ uint32_t lerp_halves(uint32_t halves, uint32_t weights)
 {
     return __dp2a_lo(halves, weights, (halves & 0xffff) + 128) >> 8;
@@ -160,7 +161,7 @@ static __device__ __forceinline__ void wait_for_histogram(void)
 #endif
 }
 
-/* The tables of the four tiles, entry by entry. */
+/* Loads the tables of the four tiles, entry by entry. */
 template <typename Kind>
 static __device__ __forceinline__ void fill(typename Kind::Entry *entries, const TileGrid &grid,
                                             const TileTables *tables)
@@ -180,8 +181,8 @@ static __device__ __forceinline__ void fill(typename Kind::Entry *entries, const
     __syncthreads();
 }
 
-/* Samples from values to which what rounds or dithers them has been added: of 8 bits, whose values
- * never exceed those of the last code, the second byte. */
+/* Packs samples from values that are already rounded or dithered. For 8 bits a sample is the second
+ * byte, because values never exceed the last code. */
 static __device__ __forceinline__ uint32_t pack(const uint32_t *values, const CurveParams &,
                                                 uint8_t)
 {
@@ -225,7 +226,7 @@ static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/* Blocks: columns of pieces, rows of pieces, groups of `rows` rows. */
+/* Grid: columns of pieces, rows of pieces, groups of `rows` rows. */
 template <typename Kind, bool dithered>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     clahe_apply(const PartPlane dst, const PartPlane src, const __grid_constant__ TileGrid grid,
@@ -248,7 +249,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     wait_for_histogram();
     if (threadIdx.x == 0)
         find_active(&active, bars);
-    fill<Kind>(entries, grid, tables); /* and waits for all threads */
+    fill<Kind>(entries, grid, tables); /* synchronizes the block */
     while (part_has(part, next)) {
         const PartPosition at = next;
         const uint4 now = values;

@@ -1,7 +1,7 @@
 /*
- * The histograms and curves of tiles. Several blocks count each tile, each into tables of its own
- * in shared memory, and add them to the tile's counters; the last of them computes the tile's
- * curve, and the last of all tiles hands in the sums over them.
+ * Histograms and curves of tiles. Several blocks count each tile, into tables in shared memory, and
+ * add them to the tile's counters. The last of them computes the tile's curve, and the last of all
+ * blocks stores the sums over all tiles.
  */
 #include <stdint.h>
 
@@ -18,11 +18,11 @@
 
 static_assert(CURVE_TURNS == 1 && CURVE_BINS == TILE_CELLS, "a thread a cell");
 
-/* Tables of a block, one for each so many-th warp, and one for the padding. */
+/* Tables of a block, shared by its warps; there is one more for the padding. */
 #define WARP_TABLES 4
 #define TABLES (WARP_TABLES + 1)
 
-/* Blocks that a multiprocessor holds, where that has 2048 threads; others have 1536 or 1024. */
+/* Blocks on a multiprocessor with 2048 threads; others have 1536 or 1024. */
 #define BLOCKS_A_PROCESSOR (2048 / THREADS)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define BLOCKS_AT_LEAST 2
@@ -35,10 +35,10 @@ static_assert(CURVE_TURNS == 1 && CURVE_BINS == TILE_CELLS, "a thread a cell");
 
 typedef union Memory {
     uint32_t tables[TABLES * TILE_CELLS];
-    CurveWork work; /* once they are no longer in use */
+    CurveWork work; /* after the tables are no longer used */
 } Memory;
 
-/* The tile that a block works on, and its number. */
+/* A block's tile and its number. */
 typedef struct Tile {
     int x, y, number;
 } Tile;
@@ -50,7 +50,8 @@ static __device__ __forceinline__ uint32_t take(uint32_t *counter)
     return value;
 }
 
-/* Of a constant, unused: then the hardware merges lanes that hit one address. */
+/* The addend is constant and the result unused, so the hardware merges lanes with equal addresses.
+ */
 static __device__ __forceinline__ void count(uint32_t *tables, uint32_t offset)
 {
     atomicAdd((uint32_t *)((char *)tables + offset), 1u);
@@ -67,12 +68,12 @@ static __device__ __forceinline__ void count_chunk(uint32_t *tables, uint32_t ow
             count(tables, own | chunk_code<Sample, sizeof(uint32_t)>(values, i, cells));
 }
 
-/* Clears the tables on the way. */
+/* Counts the block's part; clears the tables first. */
 template <typename Sample>
 static __device__ __forceinline__ void count_part(uint32_t *tables, const PartPlane &src,
                                                   const Part &part, Codes cells)
 {
-    /* Of the thread's table, in bytes. Opaque: else it is worked out again for each sample. */
+    /* Offset of the thread's table in bytes. Opaque, so that it is not computed for each sample. */
     uint32_t own = threadIdx.x / 32 % WARP_TABLES * TILE_CELLS * (uint32_t)sizeof(*tables);
     asm volatile("" : "+r"(own));
     const PartStep step = part_step<Sample>(part);
@@ -93,7 +94,7 @@ static __device__ __forceinline__ void count_part(uint32_t *tables, const PartPl
     }
 }
 
-/* A rectangle of the reference's padding. */
+/* Counts a rectangle of the reference's padding. */
 static __device__ void count_mirrored(uint32_t *table, const PartPlane &src, const TileGrid &grid,
                                       int left, int right, int top, int bottom)
 {
@@ -107,7 +108,7 @@ static __device__ void count_mirrored(uint32_t *table, const PartPlane &src, con
     }
 }
 
-/* Adds the block's tables to those of its tile. */
+/* Adds the block's tables to the tile's. */
 static __device__ __forceinline__ void add_up(const uint32_t *tables, int has_padding,
                                               uint32_t *hist, uint32_t *padding)
 {
@@ -124,7 +125,7 @@ static __device__ __forceinline__ void add_up(const uint32_t *tables, int has_pa
     }
 }
 
-/* To the tile's counters. Answers whether all blocks of the tile have. */
+/* Adds the tables to the tile's counters. Returns true in the last block of the tile. */
 static __device__ __forceinline__ bool merge(const uint32_t *tables, int tile, int has_padding,
                                              TileCounters *counters)
 {
@@ -132,7 +133,7 @@ static __device__ __forceinline__ bool merge(const uint32_t *tables, int tile, i
     return is_last_block<curve_barrier>(&counters->blocks_done[tile], gridDim.z);
 }
 
-/* The tile's curve, its table, its part of the history and of the sums. */
+/* Computes the tile's curve and table, and its part of the history and of the sums. */
 static __device__ __forceinline__ void
 finish_tile(const TileGrid &grid, int tile, const CurveResult *frame, const TileResult *before,
             TileResult *result, TileTables *tables, TileCounters *counters, CurveWork *work)
@@ -182,8 +183,7 @@ static __device__ __forceinline__ void finish_all(const TileGrid &grid, const Cu
     }
 }
 
-/* Where this kernel started before the whole picture's histogram had ended: waits for its result.
- */
+/* Waits for the whole picture's histogram, if this kernel started early. */
 static __device__ __forceinline__ void wait_for_frame(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -191,8 +191,8 @@ static __device__ __forceinline__ void wait_for_frame(void)
 #endif
 }
 
-/* Counts what the block has of its tile, whose number it answers. Blocks: columns of tiles, rows of
- * tiles, parts of a tile. */
+/* Counts the block's part of its tile. Returns the tile. Grid: columns of tiles, rows of tiles,
+ * parts of a tile. */
 template <typename Sample>
 static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPlane &src,
                                                  const TileGrid &grid)
@@ -224,7 +224,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
 {
     __shared__ __align__(16) Memory memory;
 #if __CUDA_ARCH__ >= 900
-    /* Apply may start once all blocks are here: it fetches its samples, then waits for the end. */
+    /* The next kernel may start now: it loads its samples, then waits for the end of this one. */
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
     const int tile = count_tile<Sample>(memory.tables, src, grid);
@@ -238,7 +238,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
         finish_all(grid, frame, result, tables, counters);
 }
 
-/* The counts alone. */
+/* Counts only, without curves. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     clahe_counts(const PartPlane src, const __grid_constant__ TileGrid grid,
@@ -272,7 +272,7 @@ extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
     return error ? error : cudaFuncGetAttributes(&attributes, clahe_counts<uint16_t>);
 }
 
-/* As many blocks as run at once; but a row at least for each, and a chunk for each thread. */
+/* As many blocks as run at once, but each has at least a row, and each thread at least a chunk. */
 static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *grid, int sample_size)
 {
     const int tiles = tile_count(grid), rows = grid->y.padded / grid->y.tiles;

@@ -1,12 +1,12 @@
-/* From one layout of samples to another. */
+/* Converts a component's samples to another layout. */
 #include <stdint.h>
 
 #include "equalizer/cuda/kernels.h"
 
 #define THREADS 256
-#define MOST_ROWS 65535 /* blocks along y */
+#define MOST_ROWS 65535 /* limit of gridDim.y */
 
-/* Blocks: parts of a row, rows. */
+/* Grid: parts of a row, rows. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     convert(const LumeqCudaSamples to, const LumeqCudaSamples from, int width, int height, int down,

@@ -1,4 +1,4 @@
-/* The histogram of 8-bit samples without a curve: with as many threads as fit. */
+/* The histogram of 8-bit samples without a curve, with as many threads as fit. */
 #include <stdint.h>
 
 #define CURVE_THREADS 256

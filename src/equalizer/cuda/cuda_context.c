@@ -9,7 +9,7 @@
 
 #include "lumeq/lumeq.h"
 
-/* What the runtime does not have; NULL where the driver has no such function. */
+/* Driver functions that the runtime lacks; NULL if the driver does not have them. */
 static struct {
     PFN_cuPointerGetAttribute_v4000 attribute;
     PFN_cuCtxGetCurrent_v4000 current;
@@ -19,7 +19,7 @@ static struct {
 
 static pthread_once_t driver_once = PTHREAD_ONCE_INIT;
 
-/* `function`: a pointer to one. */
+/* Stores the driver function of that name in the function pointer at `function`. */
 static void find_function(const char *name, void *function)
 {
     void *found = NULL;
@@ -31,7 +31,7 @@ static void find_function(const char *name, void *function)
     const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
 #endif
     if (error)
-        (void)cudaGetLastError(); /* no error to leave behind */
+        (void)cudaGetLastError(); /* clear it */
     else if (result == cudaDriverEntryPointSuccess)
         memcpy(function, &found, sizeof(found));
 }
@@ -51,7 +51,7 @@ cudaError_t lumeq_cuda_enter(const LumeqCudaHome *home)
     pthread_once(&driver_once, find_driver);
     if (!driver.push || !driver.pop)
         return cudaErrorNotSupported;
-    /* The runtime's errors have the driver's numbers. */
+    /* Runtime and driver use the same error numbers. */
     return (cudaError_t)driver.push((CUcontext)home->context);
 }
 
@@ -76,7 +76,7 @@ cudaError_t lumeq_cuda_context(const LumeqCudaHome *home, void **context)
     return error;
 }
 
-/* CUDA keeps an event that is destroyed for as long as it is waited for. */
+/* CUDA keeps a destroyed event as long as a stream waits for it. */
 cudaError_t lumeq_cuda_follow(cudaStream_t stream, cudaStream_t other)
 {
     cudaEvent_t event;
@@ -112,7 +112,7 @@ int lumeq_cuda_home_check(const LumeqCudaHome *home, char *text, size_t text_siz
     return LUMEQ_ERR_ARGUMENT;
 }
 
-/* Memory of a pool or a mapping belongs to no context, but to the device. */
+/* Memory from a pool or a mapping belongs to the device, not to a context. */
 int lumeq_cuda_is_foreign(const void *memory)
 {
     CUcontext owner = NULL, ours = NULL;

@@ -1,7 +1,7 @@
 /*
- * The group of threads that computes a curve: the first CURVE_THREADS of a block, bins dealt out by
- * turns. A .cu file defines CURVE_THREADS (256, 512 or 1024) and, where it knows of fewer than all
- * bins, CURVE_BINS before it includes this header.
+ * The group of threads that computes a curve: the first CURVE_THREADS of a block. Thread t has the
+ * bins t, t + CURVE_THREADS and so on. Before including it, a .cu file defines CURVE_THREADS (256,
+ * 512 or 1024) and, if it has fewer than all bins, CURVE_BINS.
  */
 #ifndef LUMEQ_CUDA_CURVE_GROUP_CUH
 #define LUMEQ_CUDA_CURVE_GROUP_CUH
@@ -22,7 +22,7 @@ static_assert(CURVE_TURNS * CURVE_THREADS == CURVE_BINS, "each thread has as man
 #define CURVE_FN static __device__ __forceinline__
 #define CURVE_CALL static __device__ __noinline__
 #define CURVE_INVERSE(d) curve_inverse(d)
-/* A thread's bins by number of the turn. */
+/* CURVE_EACH loops over the thread's bins; CURVE_OWN(array, i) is an array's element for bin i. */
 #define CURVE_EACH(i, n)                                                                           \
     _Pragma("unroll") for (int i##_turn = 0; i##_turn < CURVE_TURNS;                               \
                            i##_turn++) if (const int i =                                           \
@@ -39,7 +39,7 @@ CURVE_FN float curve_inverse(float d)
     return inverse;
 }
 
-/* A barrier of the group: the other warps of the block have ended, or do not come to it. */
+/* A barrier for the group only: other warps of the block have ended, or do not call it. */
 CURVE_FN void curve_barrier(void)
 {
     asm volatile("bar.sync 1, %0;" ::"n"(CURVE_THREADS) : "memory");
@@ -57,7 +57,7 @@ CURVE_FN uint32_t curve_warp_scan(uint32_t value)
     return value;
 }
 
-/* scratch is aligned to 16 bytes. */
+/* `scratch` is aligned to 16 bytes. */
 CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
 {
     value = warp_sum(value);
@@ -82,7 +82,7 @@ CURVE_FN uint32_t curve_max(uint32_t value, uint32_t *scratch)
     return warp_max(scratch[threadIdx.x % CURVE_WARPS]);
 }
 
-/* scratch has room for twice 32. */
+/* `scratch` has 64 elements. */
 CURVE_FN void curve_sum2(uint32_t values[2], uint32_t *scratch)
 {
 #pragma unroll
@@ -99,7 +99,7 @@ CURVE_FN void curve_sum2(uint32_t values[2], uint32_t *scratch)
     }
 }
 
-/* The cell's bins are those of neighbouring lanes. */
+/* The bins of a cell belong to neighbouring lanes. */
 CURVE_FN uint32_t curve_cell(const uint32_t *values, int i, int width)
 {
     uint32_t sum = values[i];
@@ -121,11 +121,12 @@ CURVE_FN uint32_t curve_any(uint32_t condition)
     return any;
 }
 
-/* What comes before the bins of the thread's warp in each turn, from the warps' sums. */
+/* Computes the sums before the bins of this warp, for each of a thread's bins, from the warps'
+ * sums. */
 template <int turns> CURVE_FN void curve_scan_warps(uint32_t before[turns], const uint32_t *sums)
 {
     const int warp = (int)threadIdx.x / 32;
-    if (turns == 1 && CURVE_WARPS == 8) { /* sooner done than a second scan */
+    if (turns == 1 && CURVE_WARPS == 8) { /* faster than a second scan */
         before[0] = 0;
 #pragma unroll
         for (int i = 0; i < CURVE_WARPS - 1; i++)
@@ -163,7 +164,7 @@ template <int turns> CURVE_FN void curve_scan_turns(uint32_t *values, int n, uin
     curve_barrier();
 }
 
-/* n is at most CURVE_BINS. */
+/* `n` is at most CURVE_BINS. */
 CURVE_CALL void curve_scan(uint32_t *values, int n, uint32_t *scratch)
 {
     if (CURVE_TURNS == 1 || n <= CURVE_THREADS)
@@ -172,7 +173,7 @@ CURVE_CALL void curve_scan(uint32_t *values, int n, uint32_t *scratch)
         curve_scan_turns<CURVE_TURNS>(values, n, scratch);
 }
 
-/* Where this kernel started before the one in front of it on the stream had ended. */
+/* Waits for the previous kernel on the stream, if this one started early. */
 CURVE_FN void curve_wait_for_kernel_before(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -184,8 +185,7 @@ CURVE_FN void curve_wait_for_kernel_before(void)
 
 static_assert(sizeof(CurveBin) == sizeof(uint4), "a bin is moved as one vector");
 
-/* Fetches what lies in front of the bins into the cache of the first level: else each part of it
- * that is asked for would take its time, one after the other. */
+/* Loads everything before the bins into the L1 cache, to avoid a series of slow loads later. */
 CURVE_FN void curve_fetch_head(const CurveResult *before)
 {
     const int words = (int)(offsetof(CurveResult, bin) / sizeof(uint32_t));
@@ -194,7 +194,7 @@ CURVE_FN void curve_fetch_head(const CurveResult *before)
                      "ld.global.ca.u32 word, [%0]; }" ::"l"((const uint32_t *)before + i));
 }
 
-/* Waits for what was before the frame, and fetches a thread's own part of it. */
+/* Waits for the previous frame's result, and loads the thread's part of it. */
 CURVE_FN void curve_recall(const CurveParams &params, const CurveResult *before, CurveBin *was)
 {
     curve_wait_for_kernel_before();
@@ -205,7 +205,7 @@ CURVE_FN void curve_recall(const CurveParams &params, const CurveResult *before,
 
 #include "equalizer/curve.h"
 
-/* Takes the counters, which it clears. */
+/* Loads the counters, and clears them. */
 CURVE_FN void curve_load(const CurveParams &params, uint32_t *counts, CurveBin *now)
 {
     CURVE_EACH (i, params.bins) {

@@ -7,13 +7,13 @@
 
 #include <cuda_runtime_api.h>
 
-/* GPUs of one machine, at most: lumeq_list_gpus() knows no more. */
+/* Most GPUs of a machine, as in lumeq_list_gpus(). */
 #define MOST_DEVICES 64
 
-/* Of a GPU's memory: the rest is for what else the process, and the machine, has to do with it. */
+/* The library may use this part of a GPU's memory. */
 #define SHARE_OF_MEMORY 2
 
-/* What was given out, whose size whoever frees it does not say. */
+/* An allocation; remembers the size, which lumeq_device_free() is not given. */
 typedef struct Block {
     struct Block *next;
     void *memory;
@@ -21,7 +21,7 @@ typedef struct Block {
     int number; /* of the device */
 } Block;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static Block *blocks;
 static struct {
     uint64_t used, most, limit;
@@ -35,7 +35,8 @@ void lumeq_device_limit(int number, uint64_t memory)
     pthread_mutex_unlock(&lock);
 }
 
-/* 0: there is no room. What cannot do without (`needed`) is counted all the same. Locked. */
+/* Counts an allocation. Returns 0 if it exceeds the limit, unless it is `needed`. Holds the lock.
+ */
 static int count(int number, uint64_t bytes, int needed)
 {
     if (!needed &&
@@ -74,7 +75,7 @@ void lumeq_device_use(int number, LumeqMemoryUse *use)
     pthread_mutex_unlock(&lock);
 }
 
-/* A block that is not in the list yet; NULL: there is no room for it. */
+/* Counts and returns a block that is not in the list yet; NULL: no room. */
 static Block *new_block(const LumeqCudaHome *home, size_t size, int needed)
 {
     const int number = home->number < MOST_DEVICES ? home->number : MOST_DEVICES - 1;
@@ -145,11 +146,11 @@ void *lumeq_device_alloc(const LumeqCudaHome *home, size_t size)
     void *memory = NULL;
     cudaError_t error = lumeq_cuda_enter(home);
     if (!error) {
-        error = take(home, &memory, size, 0); /* aligned to 256 bytes, says the CUDA C++ guide */
+        error = take(home, &memory, size, 0); /* aligned to 256 bytes by CUDA */
         lumeq_cuda_leave(home);
     }
     if (error)
-        (void)cudaGetLastError(); /* the caller goes on without; no later call is to trip over it */
+        (void)cudaGetLastError(); /* clear it: the caller continues without the memory */
     return memory;
 }
 
@@ -162,19 +163,19 @@ void lumeq_device_free(const LumeqCudaHome *home, void *memory)
 }
 
 typedef enum Place {
-    PAGEABLE, /* ordinary memory of the host */
-    HOST,     /* pinned, or managed: the GPU reaches it by itself */
+    PAGEABLE, /* ordinary host memory */
+    HOST,     /* pinned or managed: the GPU can access it */
     DEVICE,
-    OTHER_CONTEXT, /* of that device, but not to be reached from the context */
+    OTHER_CONTEXT, /* on the device, but not accessible in the context */
     OTHER_DEVICE,
-    UNKNOWN, /* CUDA does not answer: the device may be lost, and the next call says so */
+    UNKNOWN, /* CUDA fails: the device may be lost, and the next call will report it */
 } Place;
 
 static Place place_of(const LumeqCudaHome *home, const void *memory)
 {
     struct cudaPointerAttributes attributes = {0};
     if (cudaPointerGetAttributes(&attributes, memory)) {
-        (void)cudaGetLastError(); /* no error to leave behind */
+        (void)cudaGetLastError(); /* clear it */
         return UNKNOWN;
     }
     if (attributes.type == cudaMemoryTypeUnregistered)

@@ -1,5 +1,4 @@
-/* Memory of a GPU, up to a limit on what the process has of it, and where memory lies. Any thread.
- */
+/* GPU memory, with a limit for the process, and checks of where memory lies. Thread-safe. */
 #ifndef LUMEQ_CUDA_DEVICE_MEMORY_H
 #define LUMEQ_CUDA_DEVICE_MEMORY_H
 
@@ -9,31 +8,34 @@
 #include "equalizer/cuda/cuda_context.h"
 #include "lumeq/lumeq.h"
 
-/* How much memory the device has, of which the process may have half. Once it is known. */
+/* Tells the size of the device's memory; the process may use half of it. */
 void lumeq_device_limit(int number, uint64_t memory);
 
-/* As in LumeqBackend. */
+/* See LumeqBackend. */
 void lumeq_device_use(int number, LumeqMemoryUse *use);
 int lumeq_device_reserve(int number, int64_t bytes);
 
-/* cudaMalloc() and cudaFree() of what the library cannot do without: it counts, but the limit does
- * not stop it. In the context. */
+/* cudaMalloc() and cudaFree() for memory that the library cannot do without: it is counted, but the
+ * limit does not apply. Call them in the context. */
 cudaError_t lumeq_device_take(const LumeqCudaHome *home, void **memory, size_t size);
 cudaError_t lumeq_device_give(void *memory);
 
-/* Aligned to 256 bytes; NULL when there is none left, or the limit is reached. */
+/* Returns memory aligned to 256 bytes, or NULL if the GPU is out of memory or the limit is reached.
+ */
 void *lumeq_device_alloc(const LumeqCudaHome *home, size_t size);
 
 /* May wait for the GPU. */
 void lumeq_device_free(const LumeqCudaHome *home, void *memory);
 
-/* The first planes of an image that lie in ordinary memory of the host: CUDA's copies of those are
- * not asynchronous. In the context. */
+/* Returns how many of the first planes lie in ordinary host memory, which CUDA does not copy
+ * asynchronously. Call it in the context. */
 int lumeq_pageable_planes(const LumeqCudaHome *home, const LumeqImage *image, int planes);
 
-/* Whether the first planes of an image, the caller's `name`, lie where it says, to be reached from
- * the context, in which the thread is. ARGUMENT, with one sentence in `text`. `pageable` (NULL:
- * nowhere) is told what lumeq_pageable_planes() would. */
+/* Checks that the first planes of an image lie where image->memory says, and can be used in the
+ * context. Returns 0, or LUMEQ_ERR_ARGUMENT with one sentence in `text`, which calls the image
+ * `name`. Stores the result of lumeq_pageable_planes() in `pageable` unless it is NULL. Call it in
+ * the context.
+ */
 int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int planes,
                        const char *name, int *pageable, char *text, size_t text_size);
 

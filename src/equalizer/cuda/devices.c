@@ -20,7 +20,7 @@ static int old_driver(int version, char *text, size_t text_size)
     return LUMEQ_ERR_UNAVAILABLE;
 }
 
-/* The number of devices, at least 1, or LUMEQ_ERR_UNAVAILABLE. */
+/* Returns the number of devices, at least 1, or LUMEQ_ERR_UNAVAILABLE. */
 static int count_devices(char *text, size_t text_size)
 {
     int version = 0, count = 0;
@@ -28,7 +28,7 @@ static int count_devices(char *text, size_t text_size)
         snprintf(text, text_size, "there is no NVIDIA driver on this machine");
         return LUMEQ_ERR_UNAVAILABLE;
     }
-    /* Within a major version a driver runs what any toolkit built. */
+    /* A driver runs code from any toolkit of the same major version. */
     if (version / 1000 < CUDART_VERSION / 1000)
         return old_driver(version, text, text_size);
     const cudaError_t error = cudaGetDeviceCount(&count);

@@ -42,7 +42,7 @@ static LumeqCudaChroma chroma_of(const LumeqApplyJob *job)
     return chroma;
 }
 
-/* The report goes with luma, where there is one. */
+/* The kernel for luma copies the report, if there is one. */
 static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                               const LumeqCudaReport *report, cudaStream_t stream)
 {
@@ -56,7 +56,7 @@ static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob
     return error || !report ? error : lumeq_cuda_report(report, stream);
 }
 
-/* `early`: luma may start before what is in front of it is done. */
+/* `early`: the kernel for luma may start early. */
 static cudaError_t lift(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                         const LumeqCudaReport *report, int early, cudaStream_t stream)
 {

@@ -1,4 +1,4 @@
-/* One frame's work between upload and download: which kernels, in which order. */
+/* The kernels of a frame between upload and download, in order. Nothing here waits. */
 #ifndef LUMEQ_CUDA_FRAME_H
 #define LUMEQ_CUDA_FRAME_H
 
@@ -6,47 +6,46 @@
 #include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/kernels.h"
 
-/* What a frame has on the device besides its pictures; zeroed before the first that uses it. */
+/* A frame's device memory besides its pictures. Zero it before the first use. */
 typedef struct LumeqCudaFrame {
     LumeqCudaSurvey survey;
     LumeqCudaCounters counters;
-    TileCounters tile_counters; /* the tiles' parts: only with mode CLAHE */
+    TileCounters tile_counters; /* like `tables`, only used in mode CLAHE */
     LumeqState result;
     CurveTable table;
     TileTables tables;
 } LumeqCudaFrame;
 
-/* On the device. */
+/* Results of the previous frame, on the device. */
 typedef struct LumeqCudaHistory {
     const CurveResult *curve;
     const TileResult *tiles;
 } LumeqCudaHistory;
 
-/* Bars, noise, histogram and curve of `in`. `previous` is the frame before, without a plane where
- * none is known. The frames' follow each other on one stream. Waits for nothing. */
+/* Computes bars, noise, histogram and curve of `in`. `previous` is the previous frame; plane[0] is
+ * NULL if it is unknown. All frames use the same stream, in order. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
                                   const LumeqImage *in, const LumeqImage *previous,
                                   LumeqCudaHistory before, LumeqCudaFrame *frame,
                                   cudaStream_t stream);
 
-/* All that is counted of a frame, whose luma and counts are on the device; these and the tally are
- * zeroed before. Waits for nothing. */
+/* Computes all counts of a frame. Luma and counts are on the device; the caller has zeroed counts
+ * and tally. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                LumeqCudaTally *tally, cudaStream_t stream);
 
-/* The output of a frame by its curve. All but the grid is on the device, the first planes of frames
- * before with it, and `out` is laid out like
- * `in`; `write` is how many of its planes are written. The report (NULL: none) is copied meanwhile.
- * `behind_curve`: the kernel in front of it on the stream is that of the frame's curve; then luma
- * starts early. Waits for nothing. */
+/* Writes a frame by its curve. Everything but the grid is on the device, also the luma of previous
+ * frames. `out` has the layout of `in`; `write` is the number of its planes to write. Copies the
+ * report as well (NULL: none). `behind_curve`: the kernel of the frame's curve is the last one on
+ * the stream, so luma may start early. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaReport *report, int behind_curve,
                                    cudaStream_t stream);
 
-/* Where the job writes, `out` from `in`, what was found, and the frame before, if it has a plane;
- * and in any case the report (NULL: none), which here it does not hold up the next curve.
- * To be started after that on any stream: on another one the curve of the next frame may be found
- * meanwhile; on the same one (`behind_curve`) it is done sooner. Waits for nothing. */
+/* Writes `out` from `in`, if the job writes, with the result of lumeq_cuda_find_curve() and the
+ * previous frame, if it has a plane. Copies the report in any case (NULL: none). Queue it after
+ * lumeq_cuda_find_curve(): on another stream the next frame's curve can be computed at the same
+ * time; on the same stream (`behind_curve`) this frame finishes sooner. */
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
                              const LumeqImage *in, const LumeqImage *previous,
                              const LumeqImage *out, LumeqCudaFrame *frame,

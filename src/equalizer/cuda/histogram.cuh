@@ -1,10 +1,9 @@
 /*
- * Histogram, survey and curve in one kernel. Some blocks count into tables of their own in shared
- * memory and add them to the common counters once, others count for the survey; the block that is
- * the last to be done looks at that and computes the curve. And counts alone.
+ * Histogram, survey and curve in one kernel; also the histogram only. Some blocks count into tables
+ * in shared memory and then add them to common counters; other blocks count for the survey. The
+ * block that finishes last evaluates the survey and computes the curve.
  *
- * A .cu file includes survey_group.cuh, curve_group.cuh and chunks.cuh before it includes this
- * header.
+ * Before including it, a .cu file includes survey_group.cuh, curve_group.cuh and chunks.cuh.
  */
 #ifndef LUMEQ_CUDA_HISTOGRAM_CUH
 #define LUMEQ_CUDA_HISTOGRAM_CUH
@@ -15,16 +14,17 @@
 #include "equalizer/cuda/survey.cuh"
 
 /*
- * A block's tables. As many as a warp has lanes: each lane has its own, in a bank of shared memory
- * of its own, so that no two ever wait for each other, whatever the picture. Fewer, where so many
- * would not fit: they are shared out among the warps, and lie one behind the other.
+ * A block's tables. With one table per lane, each lane's table is in a bank of its own, so that
+ * lanes never conflict, whatever the picture. If that does not fit there are fewer tables, one
+ * after another, which are assigned to warps.
  */
 template <int bins, int tables> struct Tables {
     static constexpr bool by_lane = tables == 32;
     static constexpr int words = bins * tables;
-    static constexpr int scale = sizeof(uint32_t) * (by_lane ? tables : 1); /* of a code */
+    static constexpr int scale =
+        sizeof(uint32_t) * (by_lane ? tables : 1); /* bytes from one code's counter to the next */
 
-    /* Where the thread's table begins, in bytes. */
+    /* Offset of the thread's table, in bytes. */
     static __device__ __forceinline__ uint32_t own()
     {
         const uint32_t number = threadIdx.x / 32 % tables;
@@ -36,7 +36,7 @@ template <int bins, int tables> struct Tables {
         uint32_t sum = 0;
 #pragma unroll
         for (int i = 0; i < (by_lane ? 8 : tables); i++) {
-            if (by_lane) { /* each lane begins elsewhere, for the sake of the banks */
+            if (by_lane) { /* lanes start with different tables, to avoid bank conflicts */
                 const uint4 four =
                     ((const uint4 *)counts)[bin * 8 + (int)(threadIdx.x + (unsigned)i) % 8];
                 sum += four.x + four.y + four.z + four.w;
@@ -48,7 +48,7 @@ template <int bins, int tables> struct Tables {
     }
 };
 
-/* Adds the block's tables to the counters. For the first CURVE_THREADS threads. */
+/* Adds the block's tables to the counters. Only the first CURVE_THREADS threads call it. */
 template <int bins, int tables>
 static __device__ __forceinline__ void merge(const uint32_t *counts, LumeqCudaCounters *counters)
 {
@@ -59,7 +59,8 @@ static __device__ __forceinline__ void merge(const uint32_t *counts, LumeqCudaCo
     }
 }
 
-/* Of a constant, unused: then the hardware merges lanes that hit one address. */
+/* The addend is constant and the result unused, so the hardware merges lanes with equal addresses.
+ */
 static __device__ __forceinline__ void count(uint32_t *tables, uint32_t offset)
 {
     atomicAdd((uint32_t *)((char *)tables + offset), 1u);
@@ -74,8 +75,8 @@ static __device__ __forceinline__ void count_chunk(uint32_t *tables, uint32_t ow
         count(tables, own | chunk_code<Sample, scale>(value, i, bins));
 }
 
-/* Counts the chunk at `at` while the thread's next one is on its way. More of them on their way
- * gain nothing. */
+/* Counts the chunk at `at` while the thread's next chunk is being loaded. More loads in flight gain
+ * nothing. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ void count_one(uint32_t *tables, uint32_t own,
                                                  const Chunks &chunks, const Codes &bins,
@@ -99,14 +100,14 @@ static __device__ __forceinline__ void clear(uint32_t *tables, int words)
             fours[i + threadIdx.x] = make_uint4(0, 0, 0, 0);
 }
 
-/* Counts the block's share of a plane in its tables. For all its threads, which have done so
- * afterwards. */
+/* Counts the block's share of a plane in its tables. All threads call it; all have finished when it
+ * returns. */
 template <typename Sample, int bins, int tables>
 static __device__ __forceinline__ void count_plane(uint32_t *counts, const Chunks &chunks,
                                                    const Codes &in_bins)
 {
     typedef Tables<bins, tables> T;
-    /* Opaque: else it is worked out again for each sample. */
+    /* Opaque, to keep the compiler from computing it again for each sample. */
     uint32_t own = T::own();
     asm volatile("" : "+r"(own));
 
@@ -114,7 +115,7 @@ static __device__ __forceinline__ void count_plane(uint32_t *counts, const Chunk
     uint4 value = {};
     if (chunk_is_there(chunks, at))
         value = chunk_at(chunks, at);
-    clear(counts, T::words); /* while it is on its way */
+    clear(counts, T::words); /* while the first chunk is loading */
     __syncthreads();
     while (chunk_is_there(chunks, at))
         count_one<Sample, T::scale>(counts, own, chunks, in_bins, &at, &value);
@@ -125,8 +126,8 @@ static __device__ __forceinline__ void count_plane(uint32_t *counts, const Chunk
     __syncthreads();
 }
 
-/* The next kernel may start once all blocks are here: it fetches its samples, or counts them, then
- * waits for the end of this one. */
+/* Lets the next kernel start when all blocks have come here. It loads or counts its samples, then
+ * waits for the end of this kernel. */
 static __device__ __forceinline__ void let_next_kernel_start(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -139,14 +140,14 @@ static __device__ __forceinline__ void block_barrier(void)
     __syncthreads();
 }
 
-/* Whether all blocks have counted. For all threads. */
+/* True in the last block to finish counting. All threads call it. */
 static __device__ __forceinline__ bool all_is_counted(LumeqCudaCounters *counters)
 {
     return is_last_block<block_barrier>(&counters->blocks_done, gridDim.x);
 }
 
-/* The frame's curve and bars, from the counters, which it clears. What the frame tells by itself
- * comes first: the frame before may still be at work. */
+/* Computes the frame's curve and bars from the counters, and clears these. Begins with values of
+ * this frame only, because the previous frame may not be finished. */
 static __device__ __forceinline__ void find_curve(const CurveParams &params, uint32_t *counts,
                                                   const CurveResult *before, CurveResult *result,
                                                   CurveTable *table, const SurveyWork &survey,
@@ -174,7 +175,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 {
     __shared__ __align__(16) union {
         uint32_t counts[Tables<bins, tables>::words];
-        CurveWork work; /* once they are no longer in use */
+        CurveWork work; /* after the tables are no longer used */
     } memory;
     const Codes in_bins = {params.shift + params.fraction, (uint32_t)params.bins - 1};
     const int block = (int)blockIdx.x;
@@ -188,7 +189,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     }
     if (!all_is_counted(counters))
         return;
-    /* The last warp has nothing to do with the curve, if that is not for all. */
+    /* The last warp takes no part in the curve, unless all warps do. */
     if (survey.shared && threadIdx.x / 32 == WARPS - 1)
         survey_noise(survey, result);
     if (threadIdx.x < CURVE_THREADS)
@@ -197,22 +198,22 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 
 /* ---- the counts alone ---- */
 
-/* Of more bins, most of which a block has nothing in, it adds what it has, and the last block
- * reads them all. */
+/* With more bins than this most of a block's counts are 0: it adds only the others to common
+ * counters, and the last block reads them all. */
 #define TALLY_BINS 1024
 
-#define ADDED_BITS 16 /* of a tally's bin: how many blocks have added theirs */
+#define ADDED_BITS 16 /* low bits of a tally's bin: number of blocks that have added to it */
 
-/* Where a bin is in the tally: 32 bytes are together, and they are as far apart as there is room.
- * What lies close together is added to in one place, by one block after the other. */
+/* Position of a bin in the tally. Groups of 32 bytes are spread over all the memory, because
+ * atomics on addresses close together are serialized. */
 template <int bins>
 static __device__ __forceinline__ unsigned long long *tally_bin(LumeqCudaTally *tally, int bin)
 {
     return &tally->bin[bin / 4 * (4 * (LUMEQ_MAX_BINS / bins)) + bin % 4];
 }
 
-/* Adds the block's tables to the tally. Whose addition is a bin's last one has all of it: no block
- * waits to hear that it is the last, and reads what the others have added. */
+/* Adds the block's tables to the tally. The thread whose addition to a bin is the last one gets the
+ * total from it, so that no block has to wait and read back the sums. */
 template <int bins, int tables>
 static __device__ __forceinline__ void add_to_tally(const uint32_t *counts, int last,
                                                     uint32_t *hist, LumeqCudaTally *tally)
@@ -232,7 +233,7 @@ static __device__ __forceinline__ void add_to_tally(const uint32_t *counts, int 
     }
 }
 
-/* The counts, from the counters, which it clears. */
+/* Moves the counters to the result, and clears them. */
 static __device__ __forceinline__ void take_counts(LumeqCudaCounters *counters, int last,
                                                    uint32_t *hist)
 {
@@ -262,7 +263,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
         take_counts(&tally->counters, last, hist);
 }
 
-/* To be called before the first launch: a kernel is loaded only then, or when it is asked about. */
+/* Loads a kernel, which CUDA otherwise does at its first launch. */
 template <typename Kernel> static cudaError_t load(Kernel kernel)
 {
     cudaFuncAttributes attributes;
@@ -272,8 +273,8 @@ template <typename Kernel> static cudaError_t load(Kernel kernel)
                                         cudaSharedmemCarveoutMaxShared);
 }
 
-/* One kernel over a plane, with what it takes behind the chunks, and with more blocks. It may start
- * before the one in front of it on the stream has ended. */
+/* Launches a kernel over a plane, with `arguments` after the chunks, and with `more` blocks. It may
+ * start before the previous kernel on the stream has ended. */
 template <typename Sample, typename... Arguments>
 static cudaError_t launch(void (*kernel)(const Chunks, Arguments...), const LumeqCudaDevice *device,
                           const LumeqCudaPlane *src, unsigned more, cudaStream_t stream,
@@ -293,7 +294,7 @@ static cudaError_t launch(void (*kernel)(const Chunks, Arguments...), const Lume
     return cudaLaunchKernelEx(&config, kernel, chunks, arguments...);
 }
 
-/* One that kernels.h declares, of one kind of samples. */
+/* Defines a function of kernels.h for a sample type. */
 #define HISTOGRAM_FUNCTION(linkage, name, Sample, kernel)                                          \
     linkage cudaError_t name(                                                                      \
         const LumeqCudaDevice *device, const LumeqCudaPlane *src, const CurveParams *params,       \

@@ -1,4 +1,4 @@
-/* The histogram of samples of 16 bits, with up to 1024 bins: codes of 9 and 10 bits. */
+/* Histogram and curve of 16-bit samples with up to 1024 bins: 9 and 10 bits. */
 #include <stdint.h>
 
 #define CURVE_THREADS 512
@@ -7,7 +7,7 @@
 
 #include "equalizer/cuda/curve_group.cuh"
 
-#define THREADS 512 /* as for 8 bits */
+#define THREADS 512 /* see histogram8.cu */
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/histogram.cuh"
 #include "equalizer/cuda/kernels.h"

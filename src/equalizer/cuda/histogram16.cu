@@ -1,4 +1,4 @@
-/* The histogram of samples of 16 bits, with codes of 9 to 16. */
+/* Histogram and curve of 16-bit samples with 9 to 16 bits. */
 #include <stdint.h>
 
 #define CURVE_THREADS 1024
@@ -13,7 +13,7 @@
 
 #define TABLES 1
 
-/* Bins of histogram10.cu. */
+/* Most bins for histogram10.cu. */
 #define FEW_BINS 1024
 
 #define HISTOGRAM histogram<uint16_t, CURVE_BINS, TABLES>

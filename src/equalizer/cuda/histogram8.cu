@@ -1,14 +1,14 @@
-/* The histogram of 8-bit samples. */
+/* Histogram and curve of 8-bit samples. */
 #include <stdint.h>
 
-/* A thread a bin: the other warps of the last block have no part in the curve. */
+/* One thread per bin; other warps of the last block take no part in the curve. */
 #define CURVE_THREADS 256
 #define CURVE_BINS 256
 #include "equalizer/cuda/survey_group.cuh"
 
 #include "equalizer/cuda/curve_group.cuh"
 
-#define THREADS 512 /* more would leave the curve 32 registers each */
+#define THREADS 512 /* more would leave only 32 registers per thread for the curve */
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/histogram.cuh"
 #include "equalizer/cuda/kernels.h"

@@ -1,14 +1,13 @@
 /*
- * What the GPU does to samples: plain C functions that start kernels on a stream.
+ * Launchers of the kernels: plain C functions that start kernels on a stream. Nothing here waits.
  *
- * All pointers to samples, states and tables are to device memory. A kernel works on any rectangle:
- * any width and stride, negative ones included, any alignment that its samples have by nature.
- * Nothing waits here.
+ * All pointers to samples, states and tables are to device memory. Kernels accept any width, any
+ * stride (also negative), and any alignment to whole samples.
  *
- * From compute capability 9 on a kernel may start while the one in front of it on its stream still
- * runs, so that a frame is counted while the curve of the one before is computed. Results are in
- * order all the same; but samples must not be written, and counters and results not be in use, by
- * kernels that are still queued before it on that stream.
+ * From compute capability 9 on, a kernel may start while the one before it on its stream still
+ * runs, so that a frame is counted while the curve of the previous frame is computed. Results are
+ * in order all the same. But kernels that are still queued on that stream must not write the
+ * samples, or use the counters and results.
  */
 #ifndef LUMEQ_CUDA_KERNELS_H
 #define LUMEQ_CUDA_KERNELS_H
@@ -27,12 +26,12 @@
 extern "C" {
 #endif
 
-/* What the launchers need to know of a device. */
+/* Properties of a device that the launchers need. */
 typedef struct LumeqCudaDevice {
-    int processors;     /* streaming multiprocessors */
-    int early_launches; /* a kernel may start while the one before it ends: compute capability 9,
-                           and code for it, not for an earlier one that the driver has translated */
-    int shared, shared_all; /* bytes of shared memory: of a block at most, of a multiprocessor */
+    int processors;         /* streaming multiprocessors */
+    int early_launches;     /* a kernel may start before the previous one has ended. Needs compute
+                             * capability 9, and code compiled for it */
+    int shared, shared_all; /* bytes of shared memory: most per block, per multiprocessor */
 } LumeqCudaDevice;
 
 /* A rectangle of samples. */
@@ -42,18 +41,18 @@ typedef struct LumeqCudaPlane {
     int width, height;
 } LumeqCudaPlane;
 
-/* What the blocks of one histogram share. Zeroed before the first; each leaves it zero for another
- * one that is queued once this has ended. */
+/* Shared by the blocks of one histogram. Zero it before the first use; each kernel leaves it zeroed
+ * for a later one. */
 typedef struct LumeqCudaCounters {
     uint32_t hist[LUMEQ_MAX_BINS];
     uint32_t blocks_done;
 } LumeqCudaCounters;
 
-/* Finds out about a device and loads the kernels into the current context, which is one of it. The
- * first selects the device for the calling thread before. */
+/* Query a device and load all kernels into the current context, which belongs to it. The first one
+ * selects the device for the calling thread before. */
 cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number);
-cudaError_t lumeq_cuda_code_version(int *version); /* that the kernels were compiled for: 90 */
+cudaError_t lumeq_cuda_code_version(int *version); /* compute capability of the code, e.g. 90 */
 cudaError_t lumeq_cuda_load_histogram8(void);
 cudaError_t lumeq_cuda_load_counts8(void);
 cudaError_t lumeq_cuda_load_histogram10(void);
@@ -67,23 +66,22 @@ cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
 cudaError_t lumeq_cuda_load_lift_chroma(void);
 
-/* What the blocks of one survey share; as LumeqCudaCounters. */
+/* Shared by the blocks of one survey; zeroed like LumeqCudaCounters. */
 typedef struct LumeqCudaSurvey {
     BarsProfile lines;
     NoiseProfile noise;
 } LumeqCudaSurvey;
 
-/* What a frame's luma is to tell besides its histogram: its bars, from those before it, and its
- * noise, by noise_of(). */
+/* Measurements of a frame besides its histogram: black bars, which depend on earlier frames, and
+ * noise (noise_of()). */
 typedef struct LumeqCudaSurveyJob {
-    LumeqCudaPlane now, before; /* luma, and that of the frame before: no samples where none is */
+    LumeqCudaPlane now, before; /* luma, also of the previous frame; data NULL: unknown */
     BarsParams bars;
     LumeqCudaSurvey *work;
 } LumeqCudaSurveyJob;
 
-/* The histogram of samples and, from it and `before`, all of `result` and `table`. The survey's
- * bars and noise go into the result first; NULL: they are there. One for depth 8, one for those
- * above. */
+/* Computes the histogram, and from it and `before` all of `result` and `table`. The survey's bars
+ * and noise go into `result` first; survey NULL: they are already there. */
 typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const CurveParams *params, const CurveResult *before,
                                        CurveResult *result, CurveTable *table,
@@ -91,45 +89,43 @@ typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const Lume
                                        LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram10, lumeq_cuda_histogram16;
 
-/* What the blocks that do nothing but count share. Zeroed before the first; they leave it zero for
- * others, which are queued once they have ended. */
+/* Shared by the blocks of a histogram without a curve; zeroed like LumeqCudaCounters. */
 typedef union LumeqCudaTally {
-    unsigned long long bin[LUMEQ_MAX_BINS]; /* 16 bits of how often was added, and above what */
-    LumeqCudaCounters counters;             /* instead, with many bins */
+    unsigned long long bin[LUMEQ_MAX_BINS]; /* low 16 bits: number of additions; above: the sum */
+    LumeqCudaCounters counters;             /* used instead with many bins */
 } LumeqCudaTally;
 
-/* The counts alone, as many as there are bins: 256 of 8 bits, LUMEQ_MAX_BINS at most of deeper
- * samples. A bin is what is left of those above their lowest `shift` bits; what is beyond counts as
- * the last. */
+/* Computes the histogram only: 256 bins for 8 bits, up to LUMEQ_MAX_BINS for deeper samples. The
+ * bin is sample >> shift; larger values count in the last bin. */
 typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                     int shift, int bins, uint32_t *hist, LumeqCudaTally *tally,
                                     cudaStream_t stream);
 LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts10, lumeq_cuda_counts16;
 
-/* The profile alone: `columns` and `rows` have as many entries as the luma. */
+/* Computes the lit columns and rows of luma, for the bars. `columns` and `rows` have an entry each.
+ */
 cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *params,
                                uint8_t *columns, uint8_t *rows, cudaStream_t stream);
 
-/* Adds the codes of luma up in cells, which are zeroed before: [MEASURE_CELLS]. */
+/* Adds the codes of luma to cells[MEASURE_CELLS], which the caller has zeroed. */
 cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift, uint64_t *cells,
                              cudaStream_t stream);
 
-/* What is counted of the noise alone; the counts are zeroed before. */
+/* Adds the counts for noise_of() to `counts`, which the caller has zeroed. */
 cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
                                     const CurveParams *params, NoiseProfile *counts,
                                     cudaStream_t stream);
 
-/* What is to be copied from device memory to pinned memory of the host, both aligned to 16 bytes,
- * whole 16 of them: by a kernel, since while large copies are under way a small one would have to
- * wait for its turn. */
+/* A small copy from device memory to pinned host memory; addresses and size are multiples of 16
+ * bytes. A kernel makes it, because a copy engine would finish large copies first. */
 typedef struct LumeqCudaReport {
     void *host;
     const void *from;
     size_t size;
 } LumeqCudaReport;
 
-/* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. Copies
- * the report, too; NULL: there is none. The two planes must not overlap. */
+/* Maps samples of src through the table; copies samples of bars (NULL: no bars). Copies the report
+ * as well (NULL: none). The two planes must not overlap. */
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
                              const BarsState *bars, const CurveParams *params,
@@ -138,63 +134,62 @@ cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane
 /* Luma that may be lifted. */
 typedef struct LumeqCudaLift {
     LumeqCudaPlane in, out;
-    LumeqCudaPlane previous[LIFT_PAST]; /* as LumeqApplyJob's */
+    LumeqCudaPlane previous[LIFT_PAST]; /* see LumeqApplyJob */
     int previous_count, fields;
 } LumeqCudaLift;
 
-/* Chroma and the luma over it. */
+/* Chroma and the luma that it belongs to. */
 typedef struct LumeqCudaChroma {
     LumeqCudaPlane luma;
-    LumeqCudaPlane luma_out;      /* bounded over saturated colours when it is there */
-    LumeqCudaPlane in[2], out[2]; /* of them data and stride are looked at */
+    LumeqCudaPlane luma_out;      /* with data: luma is bounded over saturated colours */
+    LumeqCudaPlane in[2], out[2]; /* only data and stride are used */
     int planes;                   /* 1 or 2 */
-    int step;                     /* samples of a pixel that lie in turns: 1 or 2 */
-    int width, height;            /* in pixels of chroma */
-    int sub_x, sub_y;             /* as LumeqImage.chroma_x, chroma_y */
-    const TileGrid *grid;         /* on the host: with mode CLAHE, else NULL */
-    const TileTables *tables;     /* the grid's */
-    const BarsState *bars;        /* what they have is copied; NULL: there are none */
-    int with_luma;                /* lumeq_cuda_lift_luma() scales what is not filtered: only if
-                                   * lumeq_cuda_with_luma() says that it can */
+    int step;                     /* interleaved samples per pixel: 1 or 2 */
+    int width, height;            /* of chroma, in pixels */
+    int sub_x, sub_y;             /* see LumeqImage.chroma_x, chroma_y */
+    const TileGrid *grid;         /* in host memory: mode CLAHE; else NULL */
+    const TileTables *tables;     /* of the grid */
+    const BarsState *bars;        /* their samples are copied; NULL: no bars */
+    int with_luma;                /* lumeq_cuda_lift_luma() also scales chroma, if the frame is not
+                                   * filtered; set it to lumeq_cuda_with_luma() */
 } LumeqCudaChroma;
 
-/* Looks luma up that may be lifted: filters it first where the table says that it is. `chroma`:
- * what lumeq_cuda_lift_chroma() is called for next, without planes if it is not. With `with_luma`
- * it is scaled here, if the table says that nothing of the frame is filtered. */
+/* Maps luma through the table; filters it first if the table says that the frame is lifted.
+ * `chroma`: the argument of the lumeq_cuda_lift_chroma() that follows, or without planes. With
+ * `with_luma` this scales chroma as well, if the table says that nothing is filtered. */
 cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
                                  const LumeqCudaChroma *chroma, const CurveTable *table,
                                  const BarsState *bars, const CurveParams *params,
                                  const LumeqCudaReport *report, cudaStream_t stream);
 
-/* Whether chroma can be scaled with luma: 4:2:0, with vectors in all planes. */
+/* True if lumeq_cuda_lift_luma() can scale chroma as well: 4:2:0, all planes aligned to vectors. */
 int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chroma, int depth);
 
-/* Scales it by the gain of the mean of the luma under each of its pixels: the table's, or what the
- * tiles make of that. */
+/* Scales chroma by the gain of the mean luma of each of its pixels, from the table or from the
+ * tiles. */
 cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                               const CurveTable *table, const CurveParams *params,
                               cudaStream_t stream);
 
-/* The same over luma that may be lifted: filters it first where the table says so, and leaves alone
- * what lumeq_cuda_lift_luma() has done. Without tiles.
- * `fields` as LumeqApplyJob's. On the stream it follows lumeq_cuda_lift_luma(). */
+/* The same for frames that may be lifted: filters chroma first if the table says so, and does
+ * nothing if lumeq_cuda_lift_luma() has already scaled it. Queue it after lumeq_cuda_lift_luma() on
+ * the same stream. Without tiles. `fields`: see LumeqApplyJob. */
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    cudaStream_t stream);
 
-/* The samples of one component in a plane. */
+/* One component's samples in a plane. */
 typedef struct LumeqCudaSamples {
     uint8_t *data;
     ptrdiff_t stride; /* bytes */
     int step;         /* samples from one to the next */
 } LumeqCudaSamples;
 
-/* Copies a component, of which `width` samples of 1 or 2 bytes are in a row, and drops `down` bits
- * of each at its lower end and puts `up` there. */
+/* Copies a component with `width` samples of 1 or 2 bytes per row: sample >> down << up. */
 cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,
                                int height, int sample_size, int down, int up, cudaStream_t stream);
 
-/* Starts a kernel that does it. */
+/* Makes the copy of a report with a kernel of its own. */
 cudaError_t lumeq_cuda_report(const LumeqCudaReport *report, cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
-/* Which block of a kernel is the last to be done: it goes on with what all have found. */
+/* Finds which block of a kernel finishes last, to continue with the results of all. */
 #ifndef LUMEQ_CUDA_LAST_BLOCK_CUH
 #define LUMEQ_CUDA_LAST_BLOCK_CUH
 
 #include <stdint.h>
 
-/* Adds one, back to zero after the last of `all`; answers whether this was the last. All that the
- * threads wrote before their addition is seen after this one. */
+/* Increments the counter; the last of `all` resets it to 0. Returns true for the last. It sees all
+ * memory that other threads wrote before their increments. */
 static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t all)
 {
     uint32_t before;
@@ -16,8 +16,8 @@ static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t
     return before == all - 1;
 }
 
-/* The same of a group of threads, the block's first one among them, with its barrier, which orders
- * the others' memory. */
+/* The same for a group of threads that includes thread 0, with a barrier that orders the memory of
+ * the others. */
 template <void barrier()>
 static __device__ __forceinline__ bool is_last_block(uint32_t *done, uint32_t all)
 {

@@ -1,7 +1,6 @@
-/* Chroma over luma that may be lifted: filters it, scales it by the gain of the luma under it, and
- * copies that of bars. Where the frame's tables say that nothing is to be filtered, it is scaled
- * alone, if luma's kernel has not done that. As lift_luma.cu, with both components of a pixel in a
- * word. */
+/* Chroma of frames that may be lifted: filters it, scales it by the gain of its luma, and copies
+ * bars. If the frame's tables say that nothing is filtered, it only scales, unless the kernel for
+ * luma has done so. Works like lift_luma.cu, with both components of a pixel in a word. */
 #include <stdint.h>
 
 #define THREADS 256
@@ -13,10 +12,10 @@
 #define FIRST 4
 #define SECOND 1
 
-/* Blocks that a multiprocessor holds where it has memory for them. */
+/* Blocks per multiprocessor, if there is enough shared memory. */
 #define BLOCKS_A_PROCESSOR 4
 
-/* By turns what is being filtered, and its tolerance. */
+/* Tile buffers: alternately the filtered samples and their tolerance. */
 #define TILES 3
 
 typedef struct Shape {
@@ -25,33 +24,33 @@ typedef struct Shape {
     static constexpr int halo_y = reach, halo_x = (reach + GROUP - 1) / GROUP * GROUP;
     static constexpr int words = width + 2 * halo_x, pitch = words | 1;
     static constexpr int rows = height + 2 * halo_y;
-    static constexpr int spare = 1; /* rows behind it that chains may end in */
+    static constexpr int spare = 1; /* rows after it in which chains may end */
     static constexpr int size = pitch * (rows + spare);
 } Shape;
 
 typedef struct ChromaWork {
     LumeqCudaChroma chroma;
-    int aligned; /* groups are vectors, of a shape that the compiler knows */
+    int aligned; /* groups are aligned vectors, and a kernel for this layout exists */
     int fields, depth, shift;
     CurveLegal legal, legal_q6;
     CurveParams params;
     const CurveTable *table;
-    int groups, blocks; /* of a row; that share them where nothing is filtered */
+    int groups, blocks; /* groups per row; blocks that share them if nothing is filtered */
 } ChromaWork;
 
-/* What a block has in shared memory besides tiles. */
+/* Shared memory of a block besides tiles. */
 typedef struct ChromaShared {
     CurveGain gain[CURVE_CELLS];
     uint16_t tolerance[LIFT_CODES];
     uint8_t dither[64];
-    Active luma, active; /* the picture, in samples of luma and pixels of chroma */
+    Active luma, active; /* the active picture in luma samples and in chroma pixels */
     int pictures;
-    LumeqCudaChroma picture[2]; /* the active one, or its fields */
+    LumeqCudaChroma picture[2]; /* the active picture, or its fields */
 } ChromaShared;
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-/* Of 8 bits the compiler knows them. */
+/* Constants for 8 bits. */
 template <typename Sample> LIFT_FN LiftCodes codes_of(const ChromaWork &work)
 {
     const LiftCodes codes = {sizeof(Sample) == 1 ? 0 : work.shift,
@@ -66,7 +65,7 @@ template <typename Sample> LIFT_FN ChromaCodes luma_codes(const ChromaWork &work
     return result;
 }
 
-/* Both samples of a pixel as Q6. */
+/* Loads both samples of a pixel as Q6. */
 template <typename Sample>
 LIFT_FN uint32_t pixel_q6(const ChromaWork &work, uint32_t first, uint32_t second)
 {
@@ -75,7 +74,7 @@ LIFT_FN uint32_t pixel_q6(const ChromaWork &work, uint32_t first, uint32_t secon
     return sizeof(Sample) == 1 ? samples * 64 : lift_q6(lift_codes(samples, codes), codes);
 }
 
-/* Of a pixel: a quarter of its tolerance and, in the upper half, its cell. */
+/* Returns a quarter of a pixel's tolerance and, in the upper half, its cell. */
 template <typename Sample>
 LIFT_FN uint32_t tolerance_of(const ChromaWork &work, const ChromaShared &shared, uint32_t sum,
                               int area)
@@ -91,7 +90,7 @@ struct ChromaWeight {
     }
 };
 
-/* A group of pixels, mirrored about the picture's edges. */
+/* Loads a group of pixels, mirrored at the picture's edges. */
 template <typename Sample, int sub_x, int sub_y, int step>
 LIFT_FN void load_group(const ChromaWork &work, const ChromaShared &shared,
                         const LumeqCudaChroma &c, int x, int y, uint32_t pixels[GROUP],
@@ -145,7 +144,7 @@ LIFT_FN bool load_tile(const ChromaWork &work, const ChromaShared &shared, const
 
 /* ---- the result ---------------------------------------------------------------------------- */
 
-/* A component's sample, from its Q6 before and after the filter. */
+/* Computes a component's sample from its Q6 before and after the filter. */
 template <typename Sample>
 LIFT_FN uint32_t scale_one(const ChromaWork &work, uint32_t source, uint32_t filtered,
                            uint32_t gain, uint32_t dither)
@@ -160,7 +159,7 @@ LIFT_FN uint32_t scale_one(const ChromaWork &work, uint32_t source, uint32_t fil
     return (uint32_t)max(min(scaled, high), low) << codes.shift;
 }
 
-/* A pixel of the result, from its word of Q6. */
+/* Writes a pixel of the result from its word in Q6. */
 template <typename Sample>
 LIFT_FN void scale(const ChromaWork &work, const ChromaShared &shared, uint32_t word, uint32_t cell,
                    uint32_t dither, Sample *first, Sample *second)
@@ -173,7 +172,7 @@ LIFT_FN void scale(const ChromaWork &work, const ChromaShared &shared, uint32_t 
     *second = (Sample)scale_one<Sample>(work, was >> 16, b, gain, dither);
 }
 
-/* A group of the result; `words` and `tolerances` are of its first pixel. */
+/* Writes a group of the result; `words` and `tolerances` point to its first pixel. */
 template <typename Sample, int step>
 LIFT_FN void write_group(const ChromaWork &work, const ChromaShared &shared,
                          const LumeqCudaChroma &c, const uint32_t *words,
@@ -234,7 +233,7 @@ LIFT_FN void filter_tile(const ChromaWork &work, const ChromaShared &shared,
                              lift_both(any ? LIFT_BASE(0) : LIFT_BASE(4)));
 }
 
-/* For one thread. */
+/* Runs in one thread. */
 static __device__ void find_pictures(const ChromaWork &work, int sample_size, ChromaShared *shared)
 {
     const LumeqCudaChroma &c = work.chroma;
@@ -290,7 +289,7 @@ LIFT_FN void filter(const ChromaWork &given, ChromaShared *shared, uint32_t *mem
 {
     prepare(given, sizeof(Sample), shared);
     ChromaWork work = given;
-    /* The picture may begin anywhere: then there are no vectors. */
+    /* If the picture begins within a group, vectors are not aligned. */
     work.aligned = given.aligned && shared->active.left % GROUP == 0;
     int i = (int)blockIdx.x;
     for (int k = 0; k < shared->pictures; k++) {
@@ -309,9 +308,9 @@ LIFT_FN void filter(const ChromaWork &given, ChromaShared *shared, uint32_t *mem
                                given.chroma.width * given.chroma.step, given.chroma.height);
 }
 
-/* The shape is known to the compiler where vectors are. It may start before the luma in front of it
- * is done, of which it needs nothing: the table was there when that began to write. But who waits
- * for this kernel waits for both. */
+/* Template parameters describe the layout if groups are vectors. The kernel may start before the
+ * kernel for luma has ended: it needs only the table, which is ready when luma is written. But work
+ * that waits for this kernel waits for both. */
 template <typename Sample, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     lift_chroma(const __grid_constant__ ChromaWork work)
@@ -329,7 +328,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
 
 typedef void ChromaKernel(const ChromaWork);
 
-/* Of shapes that no kernel is made for, one that does without vectors: *known is 0. */
+/* Returns the kernel for a layout. Other layouts get a kernel without vectors, and *known is 0. */
 template <typename Sample> static ChromaKernel *choose_shape(int shape, int *known)
 {
     *known = 1;
@@ -350,7 +349,7 @@ static ChromaKernel *choose(int shape, int depth, int *known)
 
 #define MEMORY (TILES * Shape::size * sizeof(uint32_t))
 
-/* For which a multiprocessor has memory. */
+/* Blocks per multiprocessor that fit into shared memory. */
 static int blocks_at_once(const LumeqCudaDevice *device)
 {
     const int fit = device->shared_all / (int)(MEMORY + sizeof(ChromaShared));
@@ -392,8 +391,8 @@ extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
 
     work.groups = (chroma->width + GROUP - 1) / GROUP;
 
-    /* Tiles are more than one for each block: those that are done sooner make room for more. What
-     * is shared evenly is for as many as there is room for at once. */
+    /* The filter gets a block for each tile, so that fast blocks make room for others. Scaling
+     * only, which is split evenly, gets as many blocks as run at once. */
     const int64_t tiles = (int64_t)((chroma->width + Shape::width - 1) / Shape::width) *
                           ((chroma->height + Shape::height - 1) / Shape::height + 1);
     const int64_t shares = ((int64_t)work.groups * chroma->height + THREADS - 1) / THREADS;

@@ -1,6 +1,6 @@
-/* Luma that may be lifted: filters it and looks it up in the curve, and copies that of bars. A
- * block takes tile after tile through all passes. Where the frame's tables say that it is not
- * lifted, it is looked up alone, or with its chroma: which of them, only the device knows. */
+/* Luma of frames that may be lifted: filters it, maps it through the curve, and copies bars. A
+ * block takes one tile after another through all passes. If the frame's tables say that it is not
+ * lifted, which only the device knows, the kernel maps luma only, or scales chroma as well. */
 #include <stdint.h>
 
 #define THREADS 768
@@ -10,17 +10,17 @@
 #include "equalizer/cuda/report.cuh"
 #include "equalizer/samples.h"
 
-#define GROUP 4 /* samples that are loaded and stored as one vector */
+#define GROUP 4 /* samples of a vector that is loaded or stored */
 
-/* What the passes before a_trous reach, all of them: of frames before, the mean, the range. */
+/* Reach of all passes before a_trous: previous frames, mean, range. */
 #define REACH_BEFORE 5
 
-/* Tiles' memory in a block: by turns the picture, one before, what is being filtered, its
- * tolerance; and with more than one frame before two more, for what moves samples. */
+/* Tile buffers of a block: they hold alternately the picture, a previous one, the filtered samples
+ * and the tolerance. More than one previous frame needs two more, for `bound` and `moves`. */
 #define TILES 3
 #define TILES_OF_MORE 5
 
-/* Steps of a_trous, and the samples of a tile. */
+/* The steps of a_trous and the size of a tile. */
 template <int a, int b, int c, int width_, int height_> struct Shape {
     static constexpr int first = a, second = b, third = c, reach = a + b + c;
     static constexpr int width = width_, height = height_, in_word = 2;
@@ -28,55 +28,55 @@ template <int a, int b, int c, int width_, int height_> struct Shape {
     static constexpr int halo_x = (halo_y + GROUP - 1) / GROUP * GROUP;
     static constexpr int words = (width + 2 * halo_x) / in_word, pitch = words | 1;
     static constexpr int rows = height + 2 * halo_y;
-    static constexpr int spare = a == 12 ? 0 : 12; /* rows behind it that chains may end in */
+    static constexpr int spare = a == 12 ? 0 : 12; /* rows after it in which chains may end */
     static constexpr int size = pitch * (rows + spare);
 };
 
 typedef struct LumaWork {
     LumeqCudaLift luma;
-    int aligned; /* groups are vectors */
+    int aligned; /* groups are aligned vectors */
     LiftCodes codes;
     uint32_t floor, ceiling; /* lift_floor(), lift_ceiling() */
     const CurveTable *table;
-    const LiftTables *tables; /* of it */
+    const LiftTables *tables; /* part of `table` */
     const BarsState *bars;
     CurveParams params;
-    Chunks chunks; /* how it is looked up alone */
-    Both both;     /* and with chroma, if it has blocks */
+    Chunks chunks; /* for mapping luma only */
+    Both both;     /* for luma with chroma, if blocks > 0 */
     Report report;
 } LumaWork;
 
-/* A picture that is filtered by itself: the active one, or one of its fields. */
+/* A picture that is filtered separately: the active picture, or one of its fields. */
 typedef struct LumaPicture {
     LumeqCudaPlane in, out, past[LIFT_PAST];
 } LumaPicture;
 
-/* What a block has in shared memory besides tiles. */
+/* Shared memory of a block besides tiles. */
 typedef struct LumaShared {
     union {
         struct {
             uint32_t node[LIFT_CODES], tolerance[LIFT_CODES];
         };
-        CurveGain gain[CURVE_CELLS]; /* where nothing is filtered */
+        CurveGain gain[CURVE_CELLS]; /* if nothing is filtered */
     };
-    ushort4 dither[8][2]; /* of 4 samples each: eight rows of two; and what rounds */
+    ushort4 dither[8][2]; /* 8x8 thresholds, 4 in an element, with the rounding constant */
     Active active;
     int pictures;
     LumaPicture picture[2];
 } LumaShared;
 
-/* What a thread knows of the frame. */
+/* Parameters of the frame, in a thread's registers. */
 typedef struct LumaRule {
     const uint32_t *node, *tolerance;
     const ushort4 *dither;
     bool noisy;
     int past;
-    uint32_t near, speck, edge; /* of both samples of a word */
+    uint32_t near, speck, edge; /* the same in both halves */
 } LumaRule;
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-/* A group as it is in memory. */
+/* The type of a group in memory. */
 template <typename Sample> struct RawOf {
     typedef uint32_t Type;
 };
@@ -84,7 +84,7 @@ template <> struct RawOf<uint16_t> {
     typedef uint2 Type;
 };
 
-/* Samples as two words of 16 bits each. */
+/* Spreads four samples over two words with 16 bits each. */
 LIFT_FN uint2 spread(uint32_t v)
 {
     return make_uint2(__byte_perm(v, 0, 0x4140), __byte_perm(v, 0, 0x4342));
@@ -105,7 +105,7 @@ LIFT_FN uint2 pack(const uint16_t s[GROUP])
     return make_uint2(s[0] | (uint32_t)s[1] << 16, s[2] | (uint32_t)s[3] << 16);
 }
 
-/* Q6 of samples that are spread. */
+/* Converts spread samples to Q6. */
 template <typename Sample> LIFT_FN uint2 to_q6(uint2 v, LiftCodes codes)
 {
     if (sizeof(Sample) == 1)
@@ -114,8 +114,8 @@ template <typename Sample> LIFT_FN uint2 to_q6(uint2 v, LiftCodes codes)
                       lift_q6(lift_codes(v.y, codes), codes));
 }
 
-/* Where a group's two words go, or are: the lanes of half a warp take them in the other order, so
- * that all lanes have different banks. */
+/* Store and load a group's two words. Half of the lanes access them in the other order, so that all
+ * lanes use different banks. */
 LIFT_FN void store_pair(uint32_t *tile, int at, uint2 v)
 {
     const int swap = threadIdx.x >> 4 & 1;
@@ -130,7 +130,7 @@ LIFT_FN uint2 load_pair(const uint32_t *tile, int at)
     return swap ? make_uint2(b, a) : make_uint2(a, b);
 }
 
-/* A group of a row, whole or mirrored about the row's ends. */
+/* Loads a group of a row; if it is not whole, samples are mirrored at the row's ends. */
 template <typename Sample>
 LIFT_FN typename RawOf<Sample>::Type load_raw(const LumeqCudaPlane &plane, int x, int y, bool whole)
 {
@@ -147,8 +147,8 @@ LIFT_FN typename RawOf<Sample>::Type load_raw(const LumeqCudaPlane &plane, int x
 }
 
 /*
- * Some rows of load_tile(), `apart` from each other: all of them are loaded before the first is
- * stored, as waiting for one after the other took most of a tile's time.
+ * Loads some rows of load_tile(), `apart` from each other. Issues all loads before the first store,
+ * because waiting for each load took most of a tile's time.
  */
 template <typename Sample, typename S, int count, int rows, int apart, typename Store>
 LIFT_FN void load_rows(const LumaWork &work, const LumeqCudaPlane *const *planes,
@@ -172,8 +172,8 @@ LIFT_FN void load_rows(const LumaWork &work, const LumeqCudaPlane *const *planes
     }
 }
 
-/* Calls store(place of a word in a tile, that word and the next of each plane) for each group. A
- * thread has one column of groups. */
+/* Calls store(index of a word in the tile, the two words of each plane) for each group. A thread
+ * loads a column of groups. */
 template <typename Sample, typename S, int count, typename Store>
 LIFT_FN void load_tile(const LumaWork &work, const LumeqCudaPlane *const *planes,
                        const LiftPlace &place, Store store)
@@ -199,9 +199,9 @@ LIFT_FN void load_tile(const LumaWork &work, const LumeqCudaPlane *const *planes
 /* ---- before a_trous ------------------------------------------------------------------------ */
 
 /*
- * Walks down the columns of a region: across(place of a word) is what a row tells, finish(place,
- * what `window` rows around it told) the word of the result. A chain's are stored when all is
- * loaded: for all that the compiler knows that would change it.
+ * Walks down the columns of a region: across(index of a word) computes a row's value, finish(index,
+ * values of the `window` rows around it) the resulting word. Stores a chain's results after all
+ * loads, because the compiler must assume that stores change later loads.
  */
 template <typename S, typename Region, int window, typename Across, typename Finish>
 LIFT_FN void walk_down(uint32_t *to, Across across, Finish finish)
@@ -237,24 +237,25 @@ LIFT_FN uint32_t look_up(const uint32_t *table, uint32_t words, int shift)
     return *(const uint32_t *)((const char *)table + ((words >> shift) & 0x3fc));
 }
 
-/* What the tables have for both samples of a word: their lower halves, their upper ones. */
+/* Looks up both samples of a word. Returns the lower halves of the entries, and the upper halves.
+ */
 LIFT_FN uint2 tolerances(const LumaRule &rule, uint32_t now)
 {
     const uint32_t low = look_up(rule.tolerance, now, 4), high = look_up(rule.tolerance, now, 20);
     return make_uint2(__byte_perm(low, high, 0x5410), __byte_perm(low, high, 0x7632));
 }
 
-/* What is left of `whole` after `part` is taken, not less than 0. */
+/* max(whole - part, 0) in both halves. */
 LIFT_FN uint32_t left_of(uint32_t whole, uint32_t part)
 {
     return __vmaxu2(whole, part) - part;
 }
 
-/* Differences, of a frame before to this one, are kept as much greater, and their sums. */
+/* Offsets that keep differences to a previous frame, and sums of moves, positive. */
 #define DIFFERENCE_ZERO 1024
 #define MOVES_ZERO 32768
 
-/* Q2 of words of Q6. Of 8 bits nothing is lost of it. */
+/* Difference of two words in Q6, as Q2. For 8 bits this is exact. */
 template <typename Sample> LIFT_FN uint32_t difference(uint32_t past, uint32_t now)
 {
     if (sizeof(Sample) == 1)
@@ -267,7 +268,7 @@ template <typename Sample> LIFT_FN uint2 differences(uint2 past, uint2 now)
     return make_uint2(difference<Sample>(past.x, now.x), difference<Sample>(past.y, now.y));
 }
 
-/* The sum of a row's five differences, and the one in the middle. */
+/* Sum of five differences in a row, and the middle one. */
 typedef struct Differences {
     uint32_t sum, middle;
 } Differences;
@@ -280,8 +281,9 @@ LIFT_FN Differences differences_across(const uint32_t *tile, int at)
     return result;
 }
 
-/* What a frame before makes of what moves the samples of `now`, and of the most that it may, from
- * 5x5 differences. `past`: a word of it, which is read where the differences do not tell. */
+/* Adds the contribution of a previous frame to `moves`, the correction of `now`, and updates its
+ * `bound`, from 5x5 differences. `past`: the frame's word, which is read if differences are not
+ * exact. */
 template <typename Sample>
 LIFT_FN void add_moves(const LumaRule &rule, uint32_t now, const uint32_t *past,
                        const Differences *rows, uint32_t *bound, uint32_t *moves)
@@ -307,11 +309,11 @@ LIFT_FN uint32_t move(uint32_t now, uint32_t moves, int past)
 }
 
 template <typename S> struct Tiles {
-    uint32_t *a, *b, *c, *bound, *moves; /* the last two with more than one frame before */
+    uint32_t *a, *b, *c, *bound, *moves; /* the last two only with several previous frames */
 };
 
-/* Loads the picture into tile a, and the differences of the frame before into c; b gets that frame
- * where they do not tell all of it. */
+/* Loads the picture into tile a, and its differences to the previous frame into c; also that frame
+ * into b, if differences are not exact. */
 template <typename Sample, typename S>
 LIFT_FN void load_both(const LumaWork &work, const LumaPicture &picture, const LiftPlace &place,
                        const Tiles<S> &t)
@@ -325,7 +327,7 @@ LIFT_FN void load_both(const LumaWork &work, const LumaPicture &picture, const L
     });
 }
 
-/* The same of one that is before that. */
+/* The same for an earlier frame; tile a is loaded already. */
 template <typename Sample, typename S>
 LIFT_FN void load_before(const LumaWork &work, const LumeqCudaPlane &past, const LiftPlace &place,
                          const Tiles<S> &t)
@@ -338,7 +340,7 @@ LIFT_FN void load_before(const LumaWork &work, const LumeqCudaPlane &past, const
     });
 }
 
-/* Loads the picture into tile a; its temporal mean by frames before into b. */
+/* Loads the picture into tile a, and its temporal mean with previous frames into b. */
 template <typename Sample, typename S>
 LIFT_FN void temporal_mean(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
                            const LiftPlace &place, const Tiles<S> &t)
@@ -351,7 +353,7 @@ LIFT_FN void temporal_mean(const LumaWork &work, const LumaRule &rule, const Lum
         else
             load_before<Sample, S>(work, picture.past[i], place, t);
         const auto across = [&](int at) { return differences_across(t.c, at); };
-        if (rule.past == 1) /* nothing is kept for another one */
+        if (rule.past == 1) /* `bound` and `moves` stay in registers */
             walk_down<S, Region, 5>(t.b, across, [&](int at, const Differences *rows) {
                 const uint32_t now = t.a[at];
                 uint32_t bound = tolerances(rule, now).y, moves = lift_both(MOVES_ZERO);
@@ -373,7 +375,7 @@ LIFT_FN void temporal_mean(const LumaWork &work, const LumaRule &rule, const Lum
     lift_extend<S, uint16_t>(place, t.b);
 }
 
-/* 1 2 1 across and down. */
+/* 3x3 mean with weights 1 2 1 in both directions. */
 template <typename S> LIFT_FN void mean(uint32_t *to, const uint32_t *from)
 {
     typedef LiftRegion<S, S::reach + 2, S::reach + 2> Region;
@@ -403,9 +405,9 @@ LIFT_FN Range range_across(const uint32_t *tile, int at)
 }
 
 /*
- * A quarter of the tolerance, from the source and the range of `from`; answers whether this thread
- * has found one. `bias` is what the source has been made more by: nothing, where it is not in
- * `from`, too.
+ * Computes a quarter of the tolerance from the source and the range of `from`. Returns true if this
+ * thread found a tolerance above 0. `bias` is the offset of the source: 0 if `from` is another
+ * tile.
  */
 template <typename S, typename Region>
 LIFT_FN bool find_tolerance(const LumaRule &rule, uint32_t *to, const uint32_t *from,
@@ -427,7 +429,7 @@ LIFT_FN bool find_tolerance(const LumaRule &rule, uint32_t *to, const uint32_t *
     return any != 0;
 }
 
-/* The rows of the samples around one: least and greatest beside it, and with it. */
+/* Minimum and maximum in a row: of the two neighbours, and of all three samples. */
 typedef struct Beside {
     Range beside, all;
 } Beside;
@@ -441,7 +443,7 @@ LIFT_FN Beside beside(const uint32_t *tile, int at)
     return result;
 }
 
-/* Moves what stands out of all its neighbours; the result is made more by `bias`. */
+/* Clamps samples that stand out from all their neighbours; adds `bias` to the result. */
 template <typename S>
 LIFT_FN void clamp_specks(const LumaRule &rule, uint32_t *to, const uint32_t *from,
                           const uint32_t *quarters, uint32_t bias)
@@ -463,11 +465,11 @@ LIFT_FN void clamp_specks(const LumaRule &rule, uint32_t *to, const uint32_t *fr
 
 /* ---- the result ---------------------------------------------------------------------------- */
 
-/* Fraction bits of the curve between nodes, and what rounds them to those of a node. */
+/* Fraction bits of interpolated values, and the constant that rounds them to a node's precision. */
 #define VALUE_BITS 14
 #define VALUE_HALF 32
 
-/* The output code of sample `index`, 0 or 1, of a word of Q6. */
+/* Returns the output code of sample `index` (0 or 1) of a word in Q6. */
 template <typename Sample>
 LIFT_FN uint32_t look_up_q6(const LumaRule &rule, LiftCodes codes, uint32_t word, int index,
                             uint32_t dither)
@@ -478,8 +480,8 @@ LIFT_FN uint32_t look_up_q6(const LumaRule &rule, LiftCodes codes, uint32_t word
     return value >> (sizeof(Sample) == 1 ? VALUE_BITS : VALUE_BITS + 8 - codes.depth);
 }
 
-/* In the darkest codes nothing gets darker than the source, in the lightest ones nothing lighter.
- * Few groups have such codes, and only those load their source again. */
+/* Keeps the darkest codes from getting darker than the source, and the lightest from getting
+ * lighter. Only the few groups with such codes load their source again. */
 template <typename Sample>
 LIFT_FN void keep_between(const LumaWork &work, const LumeqCudaPlane &in, uint32_t s[GROUP], int x,
                           int y)
@@ -612,7 +614,7 @@ LIFT_FN void filter_tile(const LumaWork &work, const LumaRule &rule, const LumaP
     write_tile<Sample, S>(work, rule, picture, place, tile, any ? end : base);
 }
 
-/* For one thread. Pictures of one row have one field. */
+/* Runs in one thread. Pictures with a single row are not split into fields. */
 static __device__ void find_pictures(const LumaWork &work, int sample_size, LumaShared *shared)
 {
     const LumeqCudaLift &luma = work.luma;
@@ -629,7 +631,7 @@ static __device__ void find_pictures(const LumaWork &work, int sample_size, Luma
     }
 }
 
-/* The block's part of the tables, and the pictures. */
+/* Loads the block's tables and finds the pictures. */
 LIFT_FN LumaRule prepare(const LumaWork &work, int sample_size, LumaShared *shared)
 {
     const LiftTables *const tables = work.tables;
@@ -674,7 +676,7 @@ LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const L
     }
 }
 
-/* What any of the tables takes. */
+/* Memory for any kind of table. */
 typedef union LookupMemory {
     Rounded8::Memory rounded;
     Dithered8::Memory dithered;
@@ -682,7 +684,7 @@ typedef union LookupMemory {
     Nodes::Memory nodes;
 } LookupMemory;
 
-/* What a thread begins with, before there is a table: only one of them is filled. */
+/* Samples that a thread loads before the table is ready; only one of them is used. */
 typedef struct LumaStart {
     LookupStart luma;
     BothWalk both;
@@ -723,7 +725,7 @@ LIFT_FN void look_up(const LumaWork &work, LumaShared *shared, uint32_t *memory,
         look_up_with<Codes16>(work, shared, memory, start, both);
 }
 
-/* Steps go by the height of the active picture. */
+/* The height of the active picture selects the steps. */
 template <typename Sample, int width, int height>
 static __global__ void __launch_bounds__(THREADS, 1)
     lift_luma(const __grid_constant__ LumaWork work)
@@ -740,7 +742,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
             look_up_start(work.chunks, &start.luma);
     }
     lift_wait_for_kernel_before();
-    /* Chroma may start: the table is there. */
+    /* The table is ready, so the kernel for chroma may start. */
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
@@ -768,9 +770,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
                            work.luma.in.height);
 }
 
-/* ---- which of them ------------------------------------------------------------------------- */
+/* ---- choice of kernels --------------------------------------------------------------------- */
 
-/* A kernel, and the memory of a tile of its blocks: that with the longest steps. */
+/* A kernel, and the memory of a tile with the longest steps. */
 typedef struct LumaKernel {
     void (*start)(const LumaWork);
     int width, height;
@@ -784,8 +786,8 @@ template <typename Sample, int width, int height> static LumaKernel kernel_of(vo
     return kernel;
 }
 
-/* Sizes of tiles: large ones have less around them. A GPU takes the first that it has memory for,
- * which the number of frames before has a say in. */
+/* Tile sizes: large tiles have less overlap. The first size that fits into shared memory is used;
+ * the need depends on the number of previous frames. */
 #define SIZES 3
 
 template <typename Sample> static LumaKernel kernel_of_size(int size)
@@ -797,14 +799,14 @@ template <typename Sample> static LumaKernel kernel_of_size(int size)
     }
 }
 
-/* Of a block's tiles, or its table. */
+/* Dynamic shared memory: tiles or table. */
 static size_t memory_of(const LumaKernel *kernel, int previous)
 {
     const size_t tiles = kernel->tile * (previous > 1 ? TILES_OF_MORE : TILES);
     return tiles > sizeof(LookupMemory) ? tiles : sizeof(LookupMemory);
 }
 
-/* `most`: of a block, in bytes. */
+/* `most`: shared memory of a block, in bytes. */
 static int fits(const LumaKernel *kernel, int previous, int most)
 {
     return memory_of(kernel, previous) + sizeof(LumaShared) <= (size_t)most;
@@ -846,7 +848,7 @@ static int all_aligned(const LumeqCudaLift *luma, int depth)
     return aligned;
 }
 
-/* Blocks: one a multiprocessor, or fewer where there are no tiles for them. */
+/* One block per multiprocessor, or fewer if there are fewer tiles. */
 static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *kernel,
                             const LumeqCudaLift *luma)
 {
@@ -856,8 +858,8 @@ static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *ker
     return (unsigned)(columns * rows < most ? columns * rows : most);
 }
 
-/* What is looked up leaves one multiprocessor in so many to the next frame, which is counted there
- * and gets its curve: the others reach the memory's rate, too. */
+/* Lookups leave one multiprocessor in this many to the next frame, which is counted there. The
+ * others still reach the memory bandwidth. */
 #define LEFT_FREE_ONE_IN 11
 
 static int lookup_blocks(const LumeqCudaDevice *device)

@@ -1,13 +1,13 @@
 /*
- * The filter of lifted pictures on a tile in shared memory: its samples and as much around them as
- * all passes reach. A word holds two samples of 16 bits, Q6 of codes of 8 bits: neighbours of luma,
- * or the two components of a pixel of chroma. tests/lift/README.md says what is computed.
+ * The filter of lifted pictures, on a tile in shared memory: the tile's samples and a margin as
+ * wide as all passes reach. A word holds two 16-bit samples in Q6 of 8-bit codes: neighbours in
+ * luma, or the two components of a chroma pixel. tests/lift/README.md describes the computation.
  *
- * Beyond the picture a tile has the samples mirrored about its edge. All that is computed is
- * symmetric, so that what was computed there is the mirror of the picture again, and no pass knows
- * of edges; but for pictures shorter than what is reached, where it is mirrored anew each time.
+ * Beyond the picture's edge a tile has mirrored samples. All passes are symmetric, so their results
+ * there are mirrored as well, and passes ignore edges. Only pictures smaller than the reach are
+ * mirrored again after each pass.
  *
- * A .cu file defines THREADS, those of its blocks, before it includes this header.
+ * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
 #ifndef LUMEQ_CUDA_LIFT_TILE_CUH
 #define LUMEQ_CUDA_LIFT_TILE_CUH
@@ -20,13 +20,13 @@
 
 #define LIFT_FN static __device__ __forceinline__
 
-/* The same in both halves. */
+/* The same value in both halves. */
 LIFT_FN uint32_t lift_both(int32_t value)
 {
     return (uint32_t)value * 0x10001u;
 }
 
-/* Where this kernel started before the one in front of it had ended: that may make the tables. */
+/* Waits for the previous kernel, which may make the tables, if this one started early. */
 LIFT_FN void lift_wait_for_kernel_before(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -34,7 +34,7 @@ LIFT_FN void lift_wait_for_kernel_before(void)
 #endif
 }
 
-/* A kernel whose blocks take so much memory for tiles: as many of them as there is room for. */
+/* Allows a kernel this much shared memory per block, with as many blocks as fit. */
 template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, size_t memory)
 {
     const cudaError_t error =
@@ -47,9 +47,10 @@ template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, 
 /* ---- the layout --------------------------------------------------------------------------- */
 
 /*
- * Work is shared out in chains: so many `places` of them side by side, each of `length` of a column
- * or a row's `count`, of which `ends` more are looked at. The length with which the threads are
- * done first: they take their chains by turns. All of them may have at most `most` entries.
+ * Work is split into chains: parts of a column or row of `count` entries, with `places` of them
+ * side by side. A chain reads `ends` entries more than it computes. Returns the chain length that
+ * minimizes the threads' time; threads take one chain after another. All chains of a column
+ * together have at most `most` entries.
  */
 static __host__ __device__ constexpr int lift_chain(int count, int most, int places, int ends)
 {
@@ -57,7 +58,7 @@ static __host__ __device__ constexpr int lift_chain(int count, int most, int pla
     for (int length = 1; length <= 12; length++) {
         const int groups = (count + length - 1) / length;
         const int turns = (places * groups + THREADS - 1) / THREADS;
-        const int cost = turns * (4 * length + 2 * ends + 2); /* in quarters of an entry's work */
+        const int cost = turns * (4 * length + 2 * ends + 2); /* quarters of an entry's work */
         if (length * groups <= most && (!best || cost < least)) {
             best = length;
             least = cost;
@@ -71,8 +72,8 @@ static __host__ __device__ constexpr int lift_groups(int count, int length)
     return (count + length - 1) / length;
 }
 
-/* Rows and words of a tile that a pass computes: those of the picture, and `reach` samples more on
- * all sides. */
+/* Rows and words of a tile that a pass computes: the tile's own, and `reach` samples more on all
+ * sides. */
 template <typename Shape, int reach_x, int reach_y> struct LiftRegion {
     static constexpr int in_word = Shape::in_word;
     static constexpr int column = (Shape::halo_x - reach_x) / in_word;
@@ -84,8 +85,8 @@ template <typename Shape, int reach_x, int reach_y> struct LiftRegion {
 
 /* ---- the picture --------------------------------------------------------------------------- */
 
-/* The picture in a plane: the active one, or one of its fields; `active` are samples' rows and
- * columns of it. Its fields are apart where `fields` is 1. */
+/* Returns the active picture of a plane, or one of its fields if `fields` is 1. `active` is in rows
+ * and columns of samples. */
 LIFT_FN LumeqCudaPlane lift_picture(const LumeqCudaPlane &plane, const Active &active,
                                     int sample_size, int fields, int field)
 {
@@ -96,7 +97,7 @@ LIFT_FN LumeqCudaPlane lift_picture(const LumeqCudaPlane &plane, const Active &a
     return picture;
 }
 
-/* For one thread: as find_active(), but no more than the plane. */
+/* Like find_active(), limited to the plane. Runs in one thread. */
 LIFT_FN void lift_find_active(Active *active, const BarsState *bars, int width, int height)
 {
     find_active(active, bars);
@@ -104,7 +105,7 @@ LIFT_FN void lift_find_active(Active *active, const BarsState *bars, int width, 
     active->bottom = min(active->bottom, height);
 }
 
-/* Copies what is between these columns and rows of a plane; all threads of all blocks. */
+/* Copies a rectangle of a plane, with all threads of all blocks. */
 template <typename Sample>
 LIFT_FN void lift_copy(const LumeqCudaPlane &out, const LumeqCudaPlane &in, int left, int right,
                        int top, int bottom)
@@ -126,7 +127,7 @@ LIFT_FN void lift_copy(const LumeqCudaPlane &out, const LumeqCudaPlane &in, int 
     }
 }
 
-/* Copies what a plane has around the active picture. */
+/* Copies everything around the active picture. */
 template <typename Sample>
 LIFT_FN void lift_copy_bars(const LumeqCudaPlane &out, const LumeqCudaPlane &in, const Active &a,
                             int width, int height)
@@ -139,21 +140,21 @@ LIFT_FN void lift_copy_bars(const LumeqCudaPlane &out, const LumeqCudaPlane &in,
 
 /* ---- beyond the picture ------------------------------------------------------------------- */
 
-/* A position on a side of so many. */
+/* Mirrors a position into 0..count - 1. */
 LIFT_FN int lift_mirror(int i, int count)
 {
     const int last = count - 1, up = abs(i);
     return max(min(up, 2 * last - up), 0);
 }
 
-/* Where a tile is in its picture. */
+/* Position of a tile in its picture. */
 typedef struct LiftPlace {
-    int x, y;              /* of its first sample, with all that is around it */
+    int x, y;              /* of the first sample of its margin */
     int width, height;     /* of the picture */
-    bool short_x, short_y; /* which is shorter than what is reached */
+    bool short_x, short_y; /* the picture is smaller than the reach */
 } LiftPlace;
 
-/* Number i of the tiles of a picture. */
+/* Returns the place of tile number i of a picture. */
 template <typename Shape> LIFT_FN LiftPlace lift_place(int width, int height, int i)
 {
     const int columns = (width + Shape::width - 1) / Shape::width;
@@ -172,7 +173,7 @@ template <typename Shape> LIFT_FN int lift_tiles(int width, int height)
            ((height + Shape::height - 1) / Shape::height);
 }
 
-/* Mirrors again what is beyond a short picture. */
+/* Mirrors the margin again, for a short picture. */
 template <typename Shape, typename Element>
 static __device__ void lift_extend(const LiftPlace &place, uint32_t *tile)
 {
@@ -195,19 +196,18 @@ static __device__ void lift_extend(const LiftPlace &place, uint32_t *tile)
 /* ---- a_trous ------------------------------------------------------------------------------ */
 
 /*
- * The passes take samples less than 0: all of them plus `LIFT_BASE(passes)`, of as many passes as
- * there are to come. Words are then subtracted as they are, with a borrow that is always the same;
- * and each pass adds LIFT_RISE to all, which makes what it adds positive.
+ * The passes work on negative samples: sample + LIFT_BASE(remaining passes). So whole words can be
+ * subtracted, with a constant borrow between halves. Each pass adds LIFT_RISE to all samples, which
+ * keeps its additions positive.
  */
 #define LIFT_RISE 1024
 #define LIFT_BASE(passes) (0x10000 - 16384 - (passes)*LIFT_RISE)
 
-/* A word of the result; `before` and `after` are what lies a step away on either side, `quarter`
- * the samples' quarters of the tolerance. A clamp is made positive by its bound; the bounds cancel
- * in 4 A - B. */
+/* Computes a word of the result from its neighbours a step away. `quarter`: a quarter of the
+ * samples' tolerance. Adding the bound makes a clamp positive; the bounds cancel in 4 A - B. */
 LIFT_FN uint32_t lift_smooth(uint32_t now, uint32_t before, uint32_t after, uint32_t quarter)
 {
-    const uint32_t less = 0x10000u - now; /* of each */
+    const uint32_t less = 0x10000u - now; /* 0x10000 - sample, in both halves */
     const uint32_t near = quarter + less, far = 4 * quarter + less;
     const uint32_t near_most = 2 * quarter, far_most = 8 * quarter;
     const uint32_t a = __viaddmin_s16x2_relu(before, near, near_most) +
@@ -218,16 +218,16 @@ LIFT_FN uint32_t lift_smooth(uint32_t now, uint32_t before, uint32_t after, uint
     return now + ((sum & 0xfff8fff8u) >> 3);
 }
 
-/* The upper sample of one word and the lower one of the next. */
+/* The upper sample of a word and the lower sample of the next. */
 LIFT_FN uint32_t lift_between(uint32_t word, uint32_t next)
 {
     return __byte_perm(word, next, 0x5432);
 }
 
 /*
- * A chain of words that are `hop` apart, in rows of a tile or down its columns: each is loaded
- * once, and all before the first is stored: for all that the compiler knows that may change them.
- * `odd`: a step takes half a word more, so the samples beside a word's lie in two others.
+ * Smooths a chain of words that are `hop` apart. Loads each word once, and all before the first
+ * store, because the compiler must assume that stores change later loads. `odd`: the step is an odd
+ * number of samples, so a word's neighbours lie in two words.
  */
 template <int length, int hop, int ends, bool odd, typename Weight>
 LIFT_FN void lift_smooth_chain(uint32_t *to, const uint32_t *from, const uint32_t *quarters,
@@ -249,7 +249,7 @@ LIFT_FN void lift_smooth_chain(uint32_t *to, const uint32_t *from, const uint32_
     }
 }
 
-/* Neighbours in a warp are in rows below each other, which are an odd number of words long. */
+/* Lanes of a warp work on successive rows. Rows have an odd number of words, so banks differ. */
 template <typename Shape, int step, typename Region, typename Weight>
 LIFT_FN void lift_smooth_across(uint32_t *to, const uint32_t *from, const uint32_t *quarters,
                                 Weight weight)
@@ -293,8 +293,8 @@ LIFT_FN void lift_smooth_down(uint32_t *to, const uint32_t *from, const uint32_t
     __syncthreads();
 }
 
-/* One step: across into `other`, and down back into `tile`. `rest`: what the steps after it reach.
- */
+/* One step: horizontally into `other`, then vertically back into `tile`. `rest`: reach of later
+ * steps. */
 template <typename Shape, typename Element, int step, int rest, typename Weight>
 LIFT_FN void lift_step(const LiftPlace &place, uint32_t *tile, uint32_t *other,
                        const uint32_t *quarters, Weight weight)
@@ -308,12 +308,12 @@ LIFT_FN void lift_step(const LiftPlace &place, uint32_t *tile, uint32_t *other,
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-/* How codes lie in samples, and how they become Q6. */
+/* Position of codes in samples, for the conversion to Q6. */
 typedef struct LiftCodes {
     int shift, depth;
 } LiftCodes;
 
-/* Two samples of a word each of 16 bits. */
+/* The codes of two 16-bit samples. */
 LIFT_FN uint32_t lift_codes(uint32_t samples, LiftCodes c)
 {
     const uint32_t codes = (samples >> c.shift) & lift_both(0xffff >> c.shift);
@@ -325,7 +325,7 @@ LIFT_FN uint32_t lift_q6(uint32_t codes, LiftCodes c)
     return c.depth <= 14 ? codes << (14 - c.depth) : (codes >> (c.depth - 14)) & 0x3fff3fffu;
 }
 
-/* The thresholds of the dither, by row and column modulo 8. */
+/* Fills the dither's thresholds, by row and column modulo 8. */
 LIFT_FN void lift_fill_dither(uint8_t dither[64], uint32_t frame)
 {
     if (threadIdx.x < 64)

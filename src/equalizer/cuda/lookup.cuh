@@ -1,25 +1,25 @@
 /*
- * Looking every sample of a plane's active picture up in a table, and copying the others. For a
- * grid's first chunks.blocks blocks.
+ * Maps the samples of a plane's active picture through a table, and copies the others. The first
+ * chunks.blocks blocks of a grid do it.
  *
- * A .cu file defines THREADS before it includes this header.
+ * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
 #ifndef LUMEQ_CUDA_LOOKUP_CUH
 #define LUMEQ_CUDA_LOOKUP_CUH
 
 #include <stdint.h>
 
-/* As many as registers hold: they are fetched while the histogram ends. */
+/* As many as registers hold: they are loaded while the histogram ends. */
 #define CHUNKS_AT_ONCE 8
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/kernels.h"
 
 /*
- * A kind of table: what a block keeps of it in shared memory (Memory), how that is filled by all
- * threads of the block, and the output sample for a sample. What looks up is a thread's own.
+ * A kind of table has: Memory, its copy in a block's shared memory; a function that fills it with
+ * all threads of the block; and a lookup of samples, with the thread's own state.
  */
 
-/* Of a sample, where the dither's pattern begins at (0, 0). */
+/* Position of a sample relative to the dither pattern's origin. */
 typedef struct Place {
     uint32_t x, y;
 } Place;
@@ -28,23 +28,22 @@ typedef struct Place {
 
 #define BINS_8 256
 
-/* Copies of the table in a block, for each so many-th lane: with 32, no two lanes of a warp ever
- * ask one bank for different words. */
+/* Copies of the table in a block. With 32, each lane has its own copy and bank, without conflicts.
+ */
 #define LANE_TABLES 32
 
 #define ENTRY_BYTES (LANE_TABLES * (int)sizeof(uint32_t))
 
-/* `Entry` is what the table has for a code: the output sample, or a node that dither makes one of.
- */
+/* `Entry`: the output sample for a code, or a node to be dithered. */
 template <typename Entry> struct Codes8 {
     typedef uint8_t Sample;
     struct Memory {
-        uint32_t tables[BINS_8 * LANE_TABLES]; /* a word a code, of the first lane, the second .. */
+        uint32_t tables[BINS_8 * LANE_TABLES]; /* for each code a word per lane */
         uint32_t packed[BINS_8 * sizeof(Entry) / 4];
     };
     const Memory *memory;
-    uint32_t own;   /* of the thread's copy, in bytes */
-    uint32_t frame; /* of the dither's pattern */
+    uint32_t own;   /* offset of the thread's copy, in bytes */
+    uint32_t frame; /* number of the dither pattern */
 };
 
 typedef Codes8<uint8_t> Rounded8;
@@ -58,8 +57,8 @@ static __device__ __forceinline__ void prepare(Codes8<Entry> *codes, const Curve
     asm volatile("" : "+r"(codes->own));
 }
 
-/* One warp fetches the table: all of them would wait in line for one place in the cache. Then each
- * fills the words of its share of the samples. */
+/* One warp loads the table, because all warps would queue for the same cache lines. Then each warp
+ * fills the words of its share of the codes. */
 template <typename Entry, typename Memory>
 static __device__ __forceinline__ void fill_lanes(Memory *memory, const uint32_t *from)
 {
@@ -194,7 +193,7 @@ static __device__ __forceinline__ uint32_t look_up_one(const Nodes &nodes, uint3
            << nodes.codes.shift;
 }
 
-/* Of both kinds for 16 bits. */
+/* For both kinds with 16 bits. */
 template <typename Table>
 static __device__ __forceinline__ uint32_t look_up_in(const Table &table, uint4 values, int index,
                                                       Place at)
@@ -215,7 +214,7 @@ static __device__ __forceinline__ uint32_t pack(const uint32_t *samples, uint16_
     return __byte_perm(samples[0], samples[1], 0x5410);
 }
 
-/* `at`: of the first sample. */
+/* `at`: position of the first sample. */
 template <typename Table>
 static __device__ __forceinline__ uint4 look_up_chunk(const Table &table, uint4 values, Place at)
 {
@@ -251,7 +250,7 @@ look_up_chunks(const Table &table, const Active &active, const Chunks &chunks, u
     }
 }
 
-/* What a thread begins with, before there is a table. */
+/* A thread's first chunks, loaded before the table is ready. */
 typedef struct LookupStart {
     ChunkPosition at;
     uint4 values[CHUNKS_AT_ONCE];
@@ -264,7 +263,7 @@ static __device__ __forceinline__ void look_up_start(const Chunks &chunks, Looku
         chunks_load(chunks, &start->at, start->values);
 }
 
-/* All threads of the block wait for each other before `active` is looked at. */
+/* All threads of the block call it. They synchronize before reading `active`. */
 template <typename Table>
 static __device__ __forceinline__ void
 look_up_plane(typename Table::Memory *memory, const Chunks &chunks, uint8_t *dst, int dst_stride,
@@ -275,7 +274,7 @@ look_up_plane(typename Table::Memory *memory, const Chunks &chunks, uint8_t *dst
     Table table;
     table.memory = memory;
     prepare(&table, params);
-    fill(memory, from, params); /* and waits for all threads */
+    fill(memory, from, params); /* synchronizes the block */
     while (chunk_is_there(chunks, start->at)) {
         look_up_chunks(table, active, chunks, dst, dst_stride, &start->at, start->values);
         if (chunk_is_there(chunks, start->at))

@@ -1,9 +1,9 @@
 /*
- * Luma that is looked up and the 4:2:0 chroma under it that is scaled, at once: a thread takes
- * units of a vector of luma in each of two rows and what of the chroma lies under them, so that
- * luma is read once. For a grid's first Both.blocks blocks.
+ * Maps luma and scales its 4:2:0 chroma at the same time, so that luma is read only once. A thread
+ * works on units: a vector of luma in each of two rows, and their chroma. The first Both.blocks
+ * blocks of a grid do it.
  *
- * A .cu file defines THREADS before it includes this header.
+ * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
 #ifndef LUMEQ_CUDA_LOOKUP_BOTH_CUH
 #define LUMEQ_CUDA_LOOKUP_BOTH_CUH
@@ -15,19 +15,19 @@ typedef struct Both {
     LumeqCudaChroma chroma;
     CurveLegal legal;
     int columns, rows; /* units */
-    int blocks;        /* 0: chroma is not scaled with luma */
+    int blocks;        /* 0: chroma is not scaled here */
 } Both;
 
-/* As it is in memory: of the chroma 8 bytes of each component, or 16 of both in turns. */
+/* A unit as in memory; chroma: 8 bytes of each component, or 16 interleaved ones. */
 typedef struct Unit {
     uint4 luma[2];
     uint32_t chroma[4];
 } Unit;
 
-/* A thread's way over the units. */
+/* A thread's walk over the units. */
 typedef struct BothWalk {
     int column, row;
-    Unit unit; /* if it is whole */
+    Unit unit; /* valid if the unit is whole */
 } BothWalk;
 
 static __device__ __forceinline__ const uint4 *unit_luma(const LumeqCudaPlane &plane, int column,
@@ -67,7 +67,7 @@ static __device__ __forceinline__ void unit_load(const Both &both, BothWalk *wal
     }
 }
 
-/* Before there is a table. */
+/* Loads the thread's first unit, before the table is ready. */
 template <typename Sample>
 static __device__ __forceinline__ void both_start(const Both &both, BothWalk *walk)
 {
@@ -89,7 +89,7 @@ static __device__ __forceinline__ void both_next(const Both &both, BothWalk *wal
     }
 }
 
-/* Group number `g` of a unit's chroma. */
+/* Group `g` of a unit's chroma. */
 template <typename Sample, int step>
 static __device__ __forceinline__ ChromaGroup<Sample, step> unit_group(const Unit &unit, int g)
 {
@@ -115,7 +115,7 @@ static __device__ __forceinline__ void put_group(Unit *unit, int g,
             unit->chroma[2 * i + g * words + k] = ((const uint32_t *)group.samples[i].v)[k];
 }
 
-/* The sums of the luma's codes over it. */
+/* The luma sums of its pixels. */
 template <typename Sample>
 static __device__ __forceinline__ void unit_sums(ChromaCodes codes, const Unit &unit, int g,
                                                  uint32_t sum[GROUP])
@@ -167,7 +167,7 @@ static __device__ __forceinline__ void write_unit(const Table &table, const Both
                 make_uint2(words[2 * i], words[2 * i + 1]);
 }
 
-/* One that the picture's right edge cuts. */
+/* Processes a unit that is cut by the picture's right edge. */
 template <typename Table>
 static __device__ __forceinline__ void write_part(const Table &table, const Both &both,
                                                   const LumeqCudaPlane &out, const Active &active,
@@ -187,8 +187,9 @@ static __device__ __forceinline__ void write_part(const Table &table, const Both
         scale_pixel<Sample, false>(rule, c, x, walk.row);
 }
 
-/* For all threads of a block. They wait for each other before `active` and `gains` are looked at,
- * the latter of which they fill. */
+/* All threads of a block call it. They fill `gains`, and synchronize before reading `active` and
+ * `gains`.
+ */
 template <typename Table, int step>
 static __device__ __forceinline__ void
 look_up_both(typename Table::Memory *memory, const Both &both, const LumeqCudaPlane &out,
@@ -200,14 +201,14 @@ look_up_both(typename Table::Memory *memory, const Both &both, const LumeqCudaPl
     table.memory = memory;
     prepare(&table, params);
     load_gains(gains, from->gain, params.depth, both.legal);
-    fill(memory, from, params); /* and waits for all threads */
+    fill(memory, from, params); /* synchronizes the block */
     const ChromaRule rule = {gains, both.legal, (1u << params.depth) - 1,   &params,
                              NULL,  NULL,       active_chroma(active, 1, 1)};
     while (unit_is_there(both, *walk)) {
         BothWalk next = *walk;
         both_next(both, &next);
         if (unit_is_there(both, next) && unit_is_whole<Sample>(both, next))
-            unit_load(both, &next); /* while this one is written */
+            unit_load(both, &next); /* loads while this unit is written */
         if (unit_is_whole<Sample>(both, *walk))
             write_unit<Table, step>(table, both, out, active, rule, walk);
         else
@@ -216,7 +217,7 @@ look_up_both(typename Table::Memory *memory, const Both &both, const LumeqCudaPl
     }
 }
 
-/* Shares the units among `most` blocks at most. */
+/* Splits the units among at most `most` blocks. */
 static inline void both_share(Both *both, const LumeqCudaChroma *chroma, const CurveParams *params,
                               int most)
 {
@@ -229,7 +230,7 @@ static inline void both_share(Both *both, const LumeqCudaChroma *chroma, const C
     both->blocks = (int)(wanted < most ? wanted : most);
 }
 
-/* Two rows and columns of luma a pixel, and vectors in all planes. */
+/* True for 4:2:0 with aligned vectors in all planes. */
 static inline int both_fit(const LumeqCudaChroma *c, const LumeqCudaPlane *out, int depth)
 {
     const int samples = CHUNK_BYTES / (depth > 8 ? 2 : 1);

@@ -5,7 +5,7 @@
 
 #include "lumeq/lumeq.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all texts */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all texts */
 
 int lumeq_cuda_is_lost(LumeqCudaLoss *loss)
 {

@@ -1,5 +1,5 @@
-/* A device that has failed in mid-work. Such errors poison the process' use of it, and copies may
- * still be under way: nothing is called, freed or reused after it. Any thread. */
+/* A device that failed while it was working. Further calls would fail, and copies may still be in
+ * progress: after a loss nothing is called, freed or reused. Thread-safe. */
 #ifndef LUMEQ_CUDA_LOSS_H
 #define LUMEQ_CUDA_LOSS_H
 
@@ -16,14 +16,14 @@ typedef struct LumeqCudaLoss {
 
 int lumeq_cuda_is_lost(LumeqCudaLoss *loss);
 
-/* Marks it as lost by `what`, unless it is already, and answers LUMEQ_ERR_GPU with the sentence
- * that tells why in `text`. cudaErrorNotReady: it makes no progress. */
+/* Marks the device as lost because of `what`, unless it already is. Returns LUMEQ_ERR_GPU with the
+ * reason in `text`. cudaErrorNotReady means that it makes no progress. */
 int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what, char *text,
                     size_t text_size);
 
-/* Errors after which no call succeeds: those that the CUDA runtime's documentation says leave the
- * process in an inconsistent state, and a device that is gone. Others that are as bad are seen when
- * the streams are waited for. */
+/* True for errors after which no call succeeds: those that leave the process in an inconsistent
+ * state according to CUDA's documentation, and a missing device. Other fatal errors show when the
+ * streams are waited for. */
 int lumeq_cuda_is_loss(cudaError_t error);
 
 #endif

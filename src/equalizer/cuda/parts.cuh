@@ -1,9 +1,9 @@
 /*
  * How the threads of a block share a part of a plane that begins and ends at any sample: in chunks
- * of 16 bytes, aligned where the plane's rows are, row by row, neighbours to neighbouring threads.
- * Of the chunks at the part's ends only some samples belong to it.
+ * of 16 bytes, aligned if the plane's rows are, row by row, with neighbouring chunks for
+ * neighbouring threads. Only some samples of the chunks at the ends belong to the part.
  *
- * A .cu file includes chunks.cuh, with the THREADS of its blocks, before it includes this header.
+ * Before including it, a .cu file includes chunks.cuh, with THREADS.
  */
 #ifndef LUMEQ_CUDA_PARTS_CUH
 #define LUMEQ_CUDA_PARTS_CUH
@@ -13,20 +13,20 @@
 typedef struct PartPlane {
     uint8_t *data;
     int stride, width;
-    int aligned; /* chunks are read and written as vectors */
-    int before;  /* samples by which the first chunk of a row begins before the row */
+    int aligned; /* chunks are aligned vectors */
+    int before;  /* samples of the first chunk of a row before the row */
 } PartPlane;
 
 typedef struct Part {
-    int left, right, top, bottom; /* the first sample and the one behind the last */
-    int start, chunks;            /* of a row: the first sample of the first chunk, chunks */
+    int left, right, top, bottom; /* first sample, and end (exclusive) */
+    int start, chunks;            /* of a row: first sample of the first chunk, number of chunks */
 } Part;
 
 typedef struct PartPosition {
-    int x, y; /* of a chunk's first sample */
+    int x, y; /* a chunk's first sample */
 } PartPosition;
 
-/* In step with `other`, whose chunks are those of `plane`. */
+/* Plans chunks in step with `other`, which has the same chunks. */
 static inline PartPlane part_plane(const LumeqCudaPlane *plane, const LumeqCudaPlane *other,
                                    int sample_size)
 {
@@ -68,9 +68,9 @@ static __device__ __forceinline__ bool part_has(const Part &part, PartPosition a
     return at.y < part.bottom;
 }
 
-/* From one chunk of a thread to its next. */
+/* From a thread's chunk to its next. */
 typedef struct PartStep {
-    int x, y, row; /* `row`: samples of a row's chunks */
+    int x, y, row; /* `row`: samples in a row's chunks */
 } PartStep;
 
 template <typename Sample> static __device__ __forceinline__ PartStep part_step(const Part &part)
@@ -91,7 +91,7 @@ static __device__ __forceinline__ void part_next(const Part &part, const PartSte
     }
 }
 
-/* Whether sample number `index` of the chunk is in the part; whether all of them are. */
+/* Return true if sample `index` of the chunk is in the part, or if all samples are. */
 static __device__ __forceinline__ bool part_holds(const Part &part, PartPosition at, int index)
 {
     return at.x + index >= part.left && at.x + index < part.right;
@@ -103,7 +103,7 @@ static __device__ __forceinline__ bool part_holds_all(const Part &part, PartPosi
     return at.x >= part.left && at.x + CHUNK_BYTES / (int)sizeof(Sample) <= part.right;
 }
 
-/* A chunk; what it has outside of the part is undefined. */
+/* Loads a chunk; samples outside of the part are undefined. */
 template <typename Sample>
 static __device__ __forceinline__ uint4 part_load(const PartPlane &plane, const Part &part,
                                                   PartPosition at)
@@ -120,7 +120,7 @@ static __device__ __forceinline__ uint4 part_load(const PartPlane &plane, const 
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/* Writes what the part has of a chunk. */
+/* Writes the samples of a chunk that are in the part. */
 template <typename Sample>
 static __device__ __forceinline__ void part_store(const PartPlane &plane, const Part &part,
                                                   PartPosition at, uint4 values)

@@ -2,10 +2,10 @@
 
 #include "equalizer/backend.h"
 
-/* Rows of the device's planes start at multiples of this: what a thread reads at once. */
+/* Alignment of rows on the device: a thread reads this many bytes at once. */
 #define PITCH_ALIGNMENT 16
 
-/* And pictures at multiples of this, as memory of CUDA's does. */
+/* Alignment of pictures, like cudaMalloc()'s. */
 #define PICTURE_ALIGNMENT 256
 
 static size_t pitch_of(const LumeqImage *image, int plane)
@@ -22,7 +22,7 @@ size_t lumeq_pictures_size(const LumeqImage *image, int planes)
     return size;
 }
 
-/* The plane's rows in the order of memory: where the first of them starts. */
+/* The row at the lowest address. */
 static uint8_t *lowest_row(const LumeqImage *image, int plane)
 {
     uint8_t *const first = image->plane[plane];
@@ -50,7 +50,7 @@ LumeqImage lumeq_pictures_on_device(uint8_t *memory, const LumeqImage *image, in
     return device;
 }
 
-/* A copy of the picture behind what is used of the memory. */
+/* Appends a copy of the picture to the used memory. */
 static LumeqImage place(uint8_t *memory, size_t *used, const LumeqImage *image, int planes)
 {
     const size_t size = lumeq_pictures_size(image, planes), start = *used;
@@ -84,7 +84,7 @@ LumeqCudaPictures lumeq_pictures_place(uint8_t *memory, const LumeqImage *in, co
     return p;
 }
 
-/* Luma, Cb or Cr. */
+/* Returns luma (0), Cb (1) or Cr (2). */
 static LumeqCudaSamples component(const LumeqImage *image, int i)
 {
     const int step = lumeq_step(image, i), plane = step == 2 ? 1 : i;
@@ -114,8 +114,7 @@ LumeqCudaPlane lumeq_pictures_plane(const LumeqImage *image, int plane)
                             lumeq_height(image, plane)};
 }
 
-/* In one piece where the rows follow each other without a gap: that is fastest, and writes nothing
- * between them. */
+/* Copies rows without gaps at once, which is fastest. Never writes between rows. */
 static cudaError_t copy_plane(const LumeqImage *to, const LumeqImage *from, int plane,
                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {

@@ -7,13 +7,13 @@
 
 #include <cuda_runtime_api.h>
 
-/* Pinned memory is missing elsewhere in the system: the cap, whichever is smaller. */
+/* The limit is the smaller of both, since pinned memory is lost to the rest of the system. */
 #define MOST_BYTES ((size_t)2 << 30)
 #define SHARE_OF_RAM 4
 
 #define ALIGNMENT 64
 
-/* Bytes, of all equalizers of the process: now, and at most. */
+/* Bytes of all equalizers of the process: now, and the peak. */
 static atomic_size_t given_out, most_given_out;
 
 static size_t most_bytes(void)
@@ -39,18 +39,17 @@ static void note_most(void)
     }
 }
 
-/* How many bytes a piece has stands before it. Mapped: kernels write to it, too. */
+/* The size is stored before the memory. Mapped, because kernels write to it as well. */
 static void *alloc_counted(const LumeqCudaHome *home, size_t whole)
 {
     void *memory = NULL;
-    cudaError_t error = lumeq_cuda_enter(home); /* any thread may come here first */
+    cudaError_t error = lumeq_cuda_enter(home); /* this may be the thread's first CUDA call */
     if (!error) {
         error = cudaHostAlloc(&memory, whole, cudaHostAllocPortable | cudaHostAllocMapped);
         lumeq_cuda_leave(home);
     }
     if (error) {
-        (void)cudaGetLastError(); /* ordinary memory is taken then; no later call is to trip over it
-                                   */
+        (void)cudaGetLastError(); /* clear it: the caller uses ordinary memory */
         atomic_fetch_sub(&given_out, whole);
         return NULL;
     }

@@ -1,5 +1,4 @@
-/* Host memory that the GPU copies from and to by itself, up to a cap on what the process has of it.
- * Any thread. */
+/* Pinned host memory, with a limit for the process. Thread-safe. */
 #ifndef LUMEQ_CUDA_PINNED_MEMORY_H
 #define LUMEQ_CUDA_PINNED_MEMORY_H
 
@@ -8,13 +7,14 @@
 #include "equalizer/cuda/cuda_context.h"
 #include "lumeq/lumeq.h"
 
-/* Aligned to 64 bytes; NULL when there is none left. */
+/* Returns memory aligned to 64 bytes, or NULL if there is none left. */
 void *lumeq_pinned_alloc(const LumeqCudaHome *home, size_t size);
 
-/* The same for what cannot do without: it counts, but the cap does not stop it. */
+/* The same for memory that the library cannot do without: it is counted, but the limit does not
+ * apply. */
 void *lumeq_pinned_alloc_needed(const LumeqCudaHome *home, size_t size);
 
-/* How much the process has. */
+/* Stores the use and limit of pinned memory. */
 void lumeq_pinned_use(LumeqMemoryUse *use);
 
 void lumeq_pinned_free(const LumeqCudaHome *home, void *memory);

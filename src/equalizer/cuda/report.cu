@@ -1,4 +1,4 @@
-/* Takes results to the host without a copy: the engines that copy are busy with pictures. */
+/* Copies results to the host with a kernel, because the copy engines are busy with pictures. */
 #include "equalizer/cuda/report.cuh"
 
 #define THREADS 256

@@ -1,4 +1,4 @@
-/* How threads take results to the host. */
+/* Copies results to the host with threads. */
 #ifndef LUMEQ_CUDA_REPORT_CUH
 #define LUMEQ_CUDA_REPORT_CUH
 
@@ -12,7 +12,7 @@ typedef struct Report {
     int vectors;
 } Report;
 
-/* NULL: of nothing. */
+/* NULL: nothing to copy. */
 static inline Report report_of(const LumeqCudaReport *report)
 {
     const Report none = {NULL, NULL, 0};
@@ -23,7 +23,7 @@ static inline Report report_of(const LumeqCudaReport *report)
     return r;
 }
 
-/* The share of one of so many threads. */
+/* Copies the share of a thread. */
 static __device__ __forceinline__ void make_report(const Report &report, int thread, int threads)
 {
     for (int i = thread; i < report.vectors; i += threads)

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below, and of their users */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and `users` */
 static LumeqCudaStreams *shared;
 
 static void destroy(LumeqCudaStreams *s)

@@ -1,5 +1,5 @@
-/* The CUDA streams that frames in a row go through: a backend's own, or those that all backends of
- * the process share that ask for it and work in the same context. Any thread. */
+/* The CUDA streams for frames in a row: a backend's own, or shared by all backends in a context
+ * that ask for it. Thread-safe. */
 #ifndef LUMEQ_CUDA_SHARED_STREAMS_H
 #define LUMEQ_CUDA_SHARED_STREAMS_H
 
@@ -8,20 +8,20 @@
 #define LUMEQ_CUDA_STREAMS 4
 
 typedef struct LumeqCudaStreams {
-    struct LumeqCudaStreams *next; /* of those that are shared */
+    struct LumeqCudaStreams *next; /* in the list of shared ones */
     LumeqCudaHome home;
     int users;
-    int lost; /* the device is, for one of them: nobody calls anything, and nobody joins */
+    int lost; /* a user has lost the device: the streams are abandoned, and get no new users */
     cudaStream_t stream[LUMEQ_CUDA_STREAMS];
 } LumeqCudaStreams;
 
-/* In the context. `shares`: not 0: those of the others, if there are some. On failure *streams is
- * NULL. */
+/* Creates streams, or with `shares` joins the shared ones of the context. *streams is NULL on
+ * failure. Call it in the context. */
 cudaError_t lumeq_cuda_streams_open(LumeqCudaStreams **streams, const LumeqCudaHome *home,
                                     int shares);
 
-/* In the context, unless it is `lost`: its streams are left alone then. Nothing of the caller's is
- * under way on them. The last user closes them. */
+/* Leaves the streams; the last user destroys them. None of the caller's work may be in flight. With
+ * `lost` they are abandoned; else call it in the context. */
 void lumeq_cuda_streams_close(LumeqCudaStreams **streams, int lost);
 
 #endif

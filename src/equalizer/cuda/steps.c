@@ -11,28 +11,28 @@
 #include "equalizer/cuda/waiting.h"
 #include "equalizer/measure.h"
 
-/* Parts of a piece of memory begin at multiples of this. */
+/* Of the parts of a step's memory. */
 #define PART_ALIGNMENT 256
 
-/* A frame's memory is a power of two, from here on. Steps stay until the end, as freeing memory
- * waits for the whole device: those that have become too small then take no more, together, than
- * the largest. */
+/* Smallest memory of a step. Sizes are powers of two, and steps are kept until the end, because
+ * freeing memory waits for the whole device. So all steps that became too small take at most as
+ * much memory as the largest. */
 #define LEAST_MEMORY ((size_t)64 << 10)
 
-/* What one frame is worked on in. */
+/* Memory and events for work on one frame. */
 struct LumeqCudaStep {
     LumeqCudaStep *next;
-    int busy; /* a call's, or a measure's that is not finished */
-    int used; /* `done` has been recorded since it was seen to have passed */
+    int busy; /* belongs to a call, or to a pending measure */
+    int used; /* `done` has been recorded, and is not known to have passed */
     cudaStream_t stream;
-    cudaEvent_t done; /* its last work */
+    cudaEvent_t done; /* after its last work */
     uint8_t *device, *host;
     size_t device_size, host_size;
 
-    /* Of a measure that is not finished: what it has counted, in `host`. */
+    /* For a pending measure; the counts are in `host`. */
     MeasureShape shape;
     LumeqCounts counts;
-    double asked; /* since when it has been asked whether it is done; 0: it has not been */
+    double asked; /* time of the first lumeq_cuda_steps_finish(); 0: none yet */
 };
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ int lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
     steps->home = home;
     steps->loss = loss;
     steps->device = *device;
-    /* The caller's kernels may come before these, and have written what these read. */
+    /* The caller's kernels before these may write what these read, so they must not overlap. */
     steps->device.early_launches = 0;
     steps->opened = pthread_mutex_init(&steps->lock, NULL) == 0;
     return steps->opened ? 0 : LUMEQ_ERR_MEMORY;
@@ -55,7 +55,7 @@ static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what
     return lumeq_cuda_lose(steps->loss, error, what, text, text_size);
 }
 
-/* Not in use on the device. */
+/* The device must not use the step any more. */
 static void destroy(const LumeqCudaSteps *steps, LumeqCudaStep *step)
 {
     if (step->done)
@@ -120,7 +120,7 @@ static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
     return error;
 }
 
-/* The smallest that is free and large enough; NULL: none is. */
+/* Returns the smallest free step that is large enough, or NULL. */
 static LumeqCudaStep *find_step(LumeqCudaSteps *steps, size_t device_size, size_t host_size)
 {
     LumeqCudaStep *found = NULL;
@@ -140,7 +140,7 @@ static LumeqCudaStep *find_step(LumeqCudaSteps *steps, size_t device_size, size_
     return found;
 }
 
-/* A step of the caller's. */
+/* Takes a free step for the caller, or creates one. */
 static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t host_size,
                              LumeqCudaStep **taken)
 {
@@ -155,7 +155,7 @@ static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t h
     step->host_size = memory_for(host_size);
     const cudaError_t error = fill_step(steps, step);
     if (error) {
-        (void)cudaGetLastError(); /* it is reported by the caller */
+        (void)cudaGetLastError(); /* the caller reports it */
         if (lumeq_cuda_is_loss(error))
             free(step);
         else
@@ -170,7 +170,7 @@ static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t h
     return cudaSuccess;
 }
 
-/* `done`: its work has been seen to be over. */
+/* Returns a step. `done`: its work is known to have finished. */
 static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
 {
     pthread_mutex_lock(&steps->lock);
@@ -181,15 +181,15 @@ static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
     pthread_mutex_unlock(&steps->lock);
 }
 
-/* What follows from a call that failed: the device is lost, or it cannot do this frame, and what it
- * had started of it, on `stream`, is over. `step` NULL: nothing. */
+/* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits for
+ * the work that was started on `stream`. `step` NULL: nothing was started. */
 static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t stream,
                   cudaError_t error, const char *what, char *text, size_t text_size)
 {
     if (lumeq_cuda_is_loss(error) || error == cudaErrorNotReady)
         return lose(steps, error, what, text, text_size);
     (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
-    /* Freeing nothing tells of an error that stays. */
+    /* cudaFree(NULL) reports a permanent error. */
     const cudaError_t after =
         step ? lumeq_cuda_await_stream(stream, lumeq_cuda_now()) : cudaFree(NULL);
     if (after)
@@ -218,7 +218,7 @@ static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
     return error;
 }
 
-/* `done` is the last: what has been waited for is finished. */
+/* Records `done` last, so that everything before it has finished when it passes. */
 static cudaError_t end(const LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t stream)
 {
     const cudaError_t error =
@@ -226,7 +226,7 @@ static cudaError_t end(const LumeqCudaStep *step, const LumeqSync *sync, cudaStr
     return error ? error : cudaEventRecord(step->done, stream);
 }
 
-/* The call returns when the output is there: nothing on the GPU would tell. */
+/* True if the call must wait for the output, since no event or stream of the caller can. */
 static int waits(const LumeqSync *sync)
 {
     return !sync || (!sync->stream && !sync->finished);
@@ -238,8 +238,8 @@ static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
     return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
-/* CUDA's copies from and to ordinary memory are waited for inside CUDA, for ever: not before there
- * is nothing left in front of them. */
+/* CUDA's copies from ordinary memory block inside CUDA without a limit, so this waits for earlier
+ * work first. */
 static cudaError_t upload(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                           const LumeqImage *to, const LumeqImage *from, int planes,
                           cudaStream_t stream)
@@ -252,8 +252,8 @@ static cudaError_t upload(const LumeqCudaSteps *steps, const LumeqCudaStep *step
     return error ? error : lumeq_pictures_copy(to, from, planes, cudaMemcpyHostToDevice, stream);
 }
 
-/* Where the call waits, the CPU may write the output in the place of a GPU that is lost, which then
- * must not do so itself when it wakes up: it is not asked to before there is something to copy. */
+/* If the call waits, the CPU may write the output after a GPU is lost, which must not write it as
+ * well when it wakes up. So the copy is queued only after the data are ready. */
 static cudaError_t download(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                             const LumeqApplyJob *job, const LumeqImage *from, cudaStream_t stream)
 {
@@ -266,7 +266,7 @@ static cudaError_t download(const LumeqCudaSteps *steps, const LumeqCudaStep *st
                  : lumeq_pictures_copy(to, from, job->write, cudaMemcpyDeviceToHost, stream);
 }
 
-/* Memory of one piece after the other. */
+/* Reserves a part of a step's memory; returns its offset. */
 static size_t part_of(size_t *used, size_t size)
 {
     const size_t start = *used;
@@ -308,7 +308,7 @@ static void copy_counts(const LumeqCounts *to, const LumeqCounts *from, const Me
         memcpy(to->padding, from->padding, tiles * sizeof(*to->padding));
 }
 
-/* Where a measure's parts are in the device's memory. */
+/* Offsets of a measure's parts in device memory. */
 typedef struct MeasurePlaces {
     size_t tally, counts, pictures, previous;
     size_t counts_size, size;
@@ -386,7 +386,7 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
     return 0;
 }
 
-/* Since when it would have to be done: asked again and again, it is lost after a while, too. */
+/* Returns the time from which the time limit counts. Polling calls share one limit. */
 static double waiting_since(LumeqCudaSteps *steps, LumeqCudaStep *step, int wait)
 {
     const double now = lumeq_cuda_now();
@@ -418,7 +418,7 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 
 /* ---- apply --------------------------------------------------------------------------------- */
 
-/* Bytes of a table that samples are looked up in, and chroma's gains. */
+/* Bytes of the used part of a curve's table. */
 static size_t table_size(const CurveParams *p)
 {
     const size_t bins = (size_t)p->bins;
@@ -434,14 +434,13 @@ static size_t tiles_size(const LumeqApplyJob *job)
                       : 0;
 }
 
-/* Where the curve's parts are, in the host's memory and in the device's, where the pictures are
- * behind them. */
+/* Offsets of the curve's parts in host and device memory; in device memory pictures follow. */
 typedef struct ApplyPlaces {
     size_t table, tiles, bars, curve_size;
     size_t pictures, previous[LIFT_PAST], size;
 } ApplyPlaces;
 
-/* Frames before that are looked at. */
+/* Number of previous frames that the filter reads. */
 static int count_previous(const LumeqApplyJob *job)
 {
     const LiftTables *lift = &job->table->lift;
@@ -474,7 +473,7 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, const LumeqApplyJob *
                            stream);
 }
 
-/* The first planes of frames before, where they are not on the device. */
+/* Uploads the luma of previous frames that are not on the device. */
 static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                                    LumeqApplyJob *on_device, const LumeqApplyJob *job,
                                    const ApplyPlaces *at, cudaStream_t stream)

@@ -1,5 +1,5 @@
-/* Work step by step: frames measured and equalized one by one, by any threads at any time. Each has
- * memory and an event of its own; nothing waits for the host but where it says so. */
+/* Single steps: any thread may measure or equalize a frame at any time. Each frame has memory and
+ * an event of its own. */
 #ifndef LUMEQ_CUDA_STEPS_H
 #define LUMEQ_CUDA_STEPS_H
 
@@ -17,22 +17,22 @@ typedef struct LumeqCudaSteps {
     const LumeqCudaHome *home;
     LumeqCudaLoss *loss;
     LumeqCudaDevice device;
-    int opened; /* there is a lock */
+    int opened; /* `lock` exists */
     pthread_mutex_t lock;
-    /* Guarded by it: */
+    /* Guarded by `lock`: */
     LumeqCudaStep *first;
-    double progress; /* when one was seen to be done last, in seconds */
+    double progress; /* when a step last finished, in seconds */
 } LumeqCudaSteps;
 
-/* Zeroed before. MEMORY. `home` and `loss` live longer. */
+/* `steps` must be zeroed; `home` and `loss` must outlive it. Returns 0 or LUMEQ_ERR_MEMORY. */
 int lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
                           const LumeqCudaDevice *device, LumeqCudaLoss *loss);
 
-/* In the context. Waits for what is under way; where the device is lost, only forgets it. Accepts
- * what is not open. */
+/* Call it in the context. Waits for work in flight, unless the device is lost. Does nothing if
+ * `steps` is not open. */
 void lumeq_cuda_steps_close(LumeqCudaSteps *steps);
 
-/* As in LumeqBackend, each in the context. */
+/* See LumeqBackend. Call them in the context. */
 int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
                              char *text, size_t text_size);
 int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts,

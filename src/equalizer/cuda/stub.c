@@ -1,4 +1,4 @@
-/* Stands in for the CUDA backend in builds without CUDA. LUMEQ_NO_CUDA: why this is one. */
+/* Replaces the CUDA backend in builds without CUDA. LUMEQ_NO_CUDA says why it is missing. */
 #include <stdio.h>
 
 #include "equalizer/backend.h"

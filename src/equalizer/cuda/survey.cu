@@ -1,4 +1,4 @@
-/* What a frame's survey counts, alone. */
+/* The counts of a survey, without bars and noise. */
 #include "equalizer/cuda/survey_group.cuh"
 
 #define THREADS 256

@@ -1,8 +1,8 @@
 /*
- * A frame's survey, as a part of a kernel: blocks of it count, and the one that is the last to be
- * done looks at bars and noise.
+ * A frame's survey as a part of a kernel: some blocks count, and the block that finishes last
+ * computes bars and noise.
  *
- * A .cu file includes survey_group.cuh and curve_group.cuh before it includes this header.
+ * Before including it, a .cu file includes survey_group.cuh and curve_group.cuh.
  */
 #ifndef LUMEQ_CUDA_SURVEY_CUH
 #define LUMEQ_CUDA_SURVEY_CUH
@@ -11,7 +11,7 @@
 
 static_assert(32 * BARS_WORDS <= CURVE_THREADS, "the group marks all lines");
 
-/* `shared` NULL: there is none. */
+/* `shared` NULL: no survey. */
 typedef struct SurveyWork {
     Luma now, before;
     BarsParams bars;
@@ -42,8 +42,8 @@ static inline unsigned survey_blocks(const SurveyWork *work)
     return (unsigned)(work->lines.column_blocks + work->lines.row_blocks + work->noise_blocks);
 }
 
-/* What block number `block` of it counts, the longest work first. For all its threads, which have
- * done so afterwards. */
+/* Counts the share of the survey's block number `block`; blocks with the longest work come first.
+ * All threads call it; all have finished when it returns. */
 template <typename Sample>
 static __device__ __forceinline__ void survey_count(const SurveyWork &work, int block)
 {
@@ -57,7 +57,7 @@ static __device__ __forceinline__ void survey_count(const SurveyWork &work, int 
     __syncthreads();
 }
 
-/* What noise_of() answers, by a warp. */
+/* Computes noise_of() with a warp. */
 static __device__ __forceinline__ uint32_t find_noise(const NoiseProfile *counts)
 {
     const uint32_t lane = threadIdx.x % 32;
@@ -84,8 +84,8 @@ static __device__ __forceinline__ uint32_t find_noise(const NoiseProfile *counts
     return __shfl_sync(~0u, noise, bin);
 }
 
-/* The noise to the result, when all is counted. For a warp. It waits, too: the frame that was in
- * the same place is the history of one that may still be at it. */
+/* Stores the noise in the result, after everything is counted. A warp calls it. It waits for the
+ * previous kernel, which may still read the earlier result in the same memory. */
 static __device__ __forceinline__ void survey_noise(const SurveyWork &work, CurveResult *result)
 {
     NoiseProfile *const counts = &work.shared->noise;
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void survey_noise(const SurveyWork &work, Curv
     __syncwarp();
 }
 
-/* A function of its own, behind the rest of the code: few frames need it. */
+/* Not inlined, to keep it out of the way: few frames need it. */
 static __device__ __noinline__ void survey_find_bars(const SurveyWork &work,
                                                      const BarsState *before, BarsState *bars)
 {
@@ -110,8 +110,8 @@ static __device__ __noinline__ void survey_find_bars(const SurveyWork &work,
         *bars = now;
 }
 
-/* The bars, from those before, in shared memory and in the result. `edges`: bars_edges(). For the
- * group, when it has waited for the kernel before. */
+/* Computes the bars from the previous ones, in shared memory and in the result. `edges`:
+ * bars_edges(). The group calls it after it has waited for the previous kernel. */
 static __device__ __forceinline__ void survey_bars(const SurveyWork &work, int edges,
                                                    const BarsState *before, BarsState *bars,
                                                    CurveResult *result)

@@ -1,9 +1,8 @@
 /*
- * What a frame's luma tells besides its histogram, for blocks to count: how much of each line is
- * lit, for the bars, and how blocks of samples differ from those of the frame before, for the
- * noise.
+ * Counts for the survey: how much of each row and column is lit, for the bars, and how blocks of
+ * samples differ from the previous frame, for the noise.
  *
- * A .cu file includes survey_group.cuh and defines THREADS before it includes this header.
+ * Before including it, a .cu file includes survey_group.cuh and defines THREADS.
  */
 #ifndef LUMEQ_CUDA_SURVEY_COUNTS_CUH
 #define LUMEQ_CUDA_SURVEY_COUNTS_CUH
@@ -21,17 +20,17 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 #define NOISE_COUNTS ((int)(sizeof(NoiseProfile) / sizeof(uint32_t)))
 
 /*
- * What takes a block its time is to wait for its first samples, and to tell that it is done. So
- * each does much at once: rows of a warp, columns of a lane, blocks of noise of a warp, all of
- * whose samples are loaded before the first one is looked at. More blocks than find room beside
- * those that count the histogram would wait for each other.
+ * A block spends most of its time waiting for its first samples, and signalling that it is done. So
+ * each does much at once: several rows per warp, columns per lane, and noise blocks per warp, with
+ * all loads before the first use. Blocks that do not fit beside those of the histogram would run
+ * later.
  */
 #define ROWS_AT_ONCE 2
 #define COLUMNS_AT_ONCE 2
 #define COLUMN_ROWS_AT_ONCE 8
 #define NOISE_AT_ONCE 2
 
-/* More share what there is to look at for noise: each adds its counts to the same ones. */
+/* Limit for blocks that count noise, because all add to the same counters. */
 #define MOST_NOISE_BLOCKS (1024 / WARPS)
 
 typedef struct Luma {
@@ -66,8 +65,7 @@ BARS_FN void bars_mark(const BarsLines *lines, int far, BarsMarks *marks)
     }
 }
 
-/* A sample, without a question whether there is one: a branch would let each of them wait for the
- * one before. */
+/* Loads a sample without a test whether it exists: branches would serialize the loads. */
 template <typename Sample>
 static __device__ __forceinline__ uint32_t sample_at(const Luma &luma, const BarsParams &params,
                                                      int x, int y)
@@ -76,7 +74,7 @@ static __device__ __forceinline__ uint32_t sample_at(const Luma &luma, const Bar
     return __ldg((const Sample *)row + min(x, params.width - 1));
 }
 
-/* A warp's rows, from this one on. */
+/* Counts a warp's rows, beginning with this one. */
 template <typename Sample>
 static __device__ __forceinline__ void count_rows(const Luma &luma, const BarsParams &params, int y,
                                                   uint32_t lit, uint8_t *lit_rows)
@@ -105,7 +103,7 @@ static __device__ __forceinline__ void count_rows(const Luma &luma, const BarsPa
             lit_rows[y + row] = (uint8_t)count[row];
 }
 
-/* A block's columns: of each warp all of them in a share of the rows. */
+/* Columns of a block; each warp counts all of them in a part of the rows. */
 #define COLUMNS (32 * COLUMNS_AT_ONCE)
 
 template <typename Sample>
@@ -144,7 +142,7 @@ static __device__ __forceinline__ void count_columns(const Luma &luma, const Bar
     }
 }
 
-/* Blocks: so many columns for each, then so many rows for each warp. */
+/* Numbers of blocks for columns, and for rows. */
 typedef struct Lines {
     int column_blocks, row_blocks;
 } Lines;
@@ -173,8 +171,8 @@ static __device__ __forceinline__ void count_lines(const Luma &luma, const BarsP
 
 typedef struct NoiseCodes {
     NoiseRows rows;
-    int depth, shift, black; /* black: of 8 bits */
-    int vectors;             /* half a line of a block can be read at once */
+    int depth, shift, black; /* black: as an 8-bit code */
+    int vectors;             /* half a row of a block is an aligned vector */
 } NoiseCodes;
 
 template <typename Sample>
@@ -185,7 +183,7 @@ static __device__ __forceinline__ int code_at(const Luma &luma, const NoiseCodes
     return sizeof(Sample) == 1 ? code : min(code >> codes.shift, (1 << codes.depth) - 1);
 }
 
-/* Four samples of 8 bits, or two of more. */
+/* Four 8-bit samples, or two deeper ones. */
 template <typename Sample>
 static __device__ __forceinline__ void add_word(NoiseSums *s, uint32_t now, uint32_t before,
                                                 const NoiseCodes &codes)
@@ -207,7 +205,7 @@ static __device__ __forceinline__ void add_word(NoiseSums *s, uint32_t now, uint
     }
 }
 
-/* Half a line of a block, now and before: that of the lane. */
+/* The lane's half row of a block, now and in the previous frame. */
 template <typename Vector> struct NoiseLine {
     Vector now, before;
 };
@@ -245,7 +243,7 @@ template <> struct NoiseVectorOf<uint16_t> {
     typedef uint4 Type;
 };
 
-/* Sample by sample. */
+/* Loads samples one by one. */
 template <typename Sample>
 static __device__ __forceinline__ NoiseSums sum_samples(const Luma &now, const Luma &before,
                                                         const NoiseCodes &codes, int left, int top)
@@ -263,7 +261,7 @@ static __device__ __forceinline__ NoiseSums sum_samples(const Luma &now, const L
     return s;
 }
 
-/* `s`: of the lane. */
+/* `s`: the lane's sums. */
 static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSums s,
                                                    const NoiseCodes &codes)
 {
@@ -290,7 +288,7 @@ static __device__ __forceinline__ int noise_top(const NoiseCodes &codes, int i)
     return noise_line(&codes.rows, i / codes.rows.columns);
 }
 
-/* A warp's next blocks, of which there are `all`: number i, and so many steps further. */
+/* Counts a warp's next blocks, of `all`: number i, i + step and so on. */
 template <typename Sample>
 static __device__ __forceinline__ void count_blocks(const Luma &now, const Luma &before,
                                                     const NoiseCodes &codes, int i, int step,
@@ -312,7 +310,7 @@ static __device__ __forceinline__ void count_blocks(const Luma &now, const Luma 
     }
 }
 
-/* The noise blocks' share of a frame, of which this is number `block` of so many. */
+/* Counts the share of block `block` of `blocks` that count noise. */
 template <typename Sample>
 static __device__ __forceinline__ void count_noise(const Luma &now, const Luma &before,
                                                    const NoiseCodes &codes, int block, int blocks,
@@ -348,7 +346,7 @@ static inline int has_vectors(const LumeqCudaPlane *plane, int depth)
     return (uintptr_t)plane->data % bytes == 0 && (uintptr_t)plane->stride % bytes == 0;
 }
 
-/* Without a frame before there is nothing to count. */
+/* Without a previous frame nothing is counted. */
 static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
                                      const CurveParams *params)
 {

@@ -1,6 +1,6 @@
 /*
- * How bars.h and noise.h are compiled for the group of threads that computes a curve, or, where no
- * CURVE_THREADS are defined, for a block. Comes before all other headers of the project.
+ * Compiles bars.h and noise.h for the group of threads that computes a curve or, if CURVE_THREADS
+ * is not defined, for a block. Include it before all other headers of the project.
  */
 #ifndef LUMEQ_CUDA_SURVEY_GROUP_CUH
 #define LUMEQ_CUDA_SURVEY_GROUP_CUH

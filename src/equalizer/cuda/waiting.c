@@ -4,7 +4,8 @@
 
 #define PATIENCE_S 10.0
 
-/* A frame takes less, and while the host slept the copies of an H200's machine were 8 % slower. */
+/* Polls this long before it sleeps: a frame takes less, and a sleeping host made copies 8 % slower.
+ */
 #define SPIN_S 0.05
 #define NAP_NS 100000
 
@@ -24,11 +25,11 @@ static cudaError_t ask(cudaEvent_t event, cudaStream_t stream)
 {
     const cudaError_t error = event ? cudaEventQuery(event) : cudaStreamQuery(stream);
     if (error == cudaErrorNotReady)
-        (void)cudaGetLastError(); /* no error to leave behind */
+        (void)cudaGetLastError(); /* clear it */
     return error;
 }
 
-/* Asks once more at the end: this process may have been the one that was stopped. */
+/* Asks once more at the end, in case this process was stopped meanwhile. */
 static cudaError_t await(cudaEvent_t event, cudaStream_t stream, double since, LumeqCudaWait wait)
 {
     const double begin = wait == LUMEQ_CUDA_SPIN ? lumeq_cuda_now() : 0;

@@ -1,13 +1,13 @@
-/* Waiting for the GPU, but not for ever: what makes no progress for 10 seconds is lost. */
+/* Waits for the GPU with a time limit: without progress for 10 seconds it is lost. */
 #ifndef LUMEQ_CUDA_WAITING_H
 #define LUMEQ_CUDA_WAITING_H
 
 #include <cuda_runtime_api.h>
 
-/* Seconds of a clock that never goes back. */
+/* Monotonic clock, in seconds. */
 double lumeq_cuda_now(void);
 
-/* How to wait: not at all; with an eye on it all the time; or with naps between the looks. */
+/* How to wait: not at all; by polling; or by polling with sleeps in between. */
 typedef enum LumeqCudaWait {
     LUMEQ_CUDA_LOOK,
     LUMEQ_CUDA_SPIN,
@@ -15,14 +15,14 @@ typedef enum LumeqCudaWait {
 } LumeqCudaWait;
 
 /*
- * Whether all before the event, or all on the stream, is done: cudaSuccess, cudaErrorNotReady or
- * CUDA's error. Who waits, and is answered cudaErrorNotReady: it was not done at `since` + 10 s.
- * Leaves no error behind for cudaGetLastError() that it does not answer.
+ * Wait for an event, or for all work on a stream. Return cudaSuccess, cudaErrorNotReady (if this
+ * waits: not finished 10 s after `since`) or another error. cudaErrorNotReady does not remain in
+ * cudaGetLastError().
  */
 cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait);
 cudaError_t lumeq_cuda_await_stream(cudaStream_t stream, double since);
 
-/* Whether what has not been done since then is lost. */
+/* True if the time limit for work that began at `since` is over. */
 int lumeq_cuda_overdue(double since);
 
 #endif

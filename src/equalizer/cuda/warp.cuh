@@ -1,4 +1,4 @@
-/* What the threads of a whole warp find together. */
+/* Reductions over a whole warp. */
 #ifndef LUMEQ_CUDA_WARP_CUH
 #define LUMEQ_CUDA_WARP_CUH
 
