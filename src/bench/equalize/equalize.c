@@ -13,8 +13,6 @@
 #define BACKENDS "cpu|naive|improved|cuda"
 #define MODES "global, clahe, stretch, off, reference, clahe-reference"
 
-const char *const equalize_backends[EQUALIZE_BACKENDS] = {"cpu", "naive", "improved", "cuda"};
-
 static const EqualizeMode modes[] = {
     {"global", LUMEQ_MODE_GLOBAL, 0},    {"clahe", LUMEQ_MODE_CLAHE, 0},
     {"stretch", LUMEQ_MODE_STRETCH, 0},  {"off", LUMEQ_MODE_OFF, 0},
@@ -285,7 +283,8 @@ static const BenchColumn columns[EQUALIZE_COLUMNS] = {
     [EQ_CHECKED] = {"checked", "checked", 7, -1},
 };
 
-void equalize_report(BenchFormat format, const EqualizeCase *c, const char *device, BenchValue *v)
+/* Completes the row with the case's fields and prints it. `device`: NULL on the CPU. */
+static void print_row(BenchFormat format, const EqualizeCase *c, const char *device, BenchValue *v)
 {
     const BenchReport report = {format, columns, EQUALIZE_COLUMNS};
     const long cores =
@@ -312,20 +311,34 @@ void equalize_report(BenchFormat format, const EqualizeCase *c, const char *devi
 static void run_cpu(Run *run, EqualizeCase *c)
 {
     for (int i = 0; i < run->options.thread_counts; i++) {
-        BenchValue row[EQUALIZE_COLUMNS];
+        EqualizeRow row;
         bench_report_clear(row, EQUALIZE_COLUMNS);
         c->threads = run->options.threads[i];
         if (equalize_library(c, row) < 0)
             run->failed = 1;
         else
-            equalize_report(bench_format(&run->options.common), c, NULL, row);
+            print_row(bench_format(&run->options.common), c, NULL, row);
     }
+}
+
+/* Measures all GPUs at the same time. `alone`: frames per second of one. */
+static int run_together(const Run *run, const EqualizeCase *c, double alone)
+{
+    static EqualizeRow rows[EQUALIZE_MAX_DEVICES + 1];
+    if (equalize_together(c, run->gpus, alone, rows) < 0)
+        return -1;
+    for (int i = 0; i <= run->gpus; i++) {
+        char device[32];
+        snprintf(device, sizeof(device), "%d/%d", i, run->gpus);
+        print_row(bench_format(&run->options.common), c, i < run->gpus ? device : "all", rows[i]);
+    }
+    return 0;
 }
 
 static void run_gpu(Run *run, const EqualizeCase *c)
 {
     const BenchFormat format = bench_format(&run->options.common);
-    BenchValue row[EQUALIZE_COLUMNS];
+    EqualizeRow row;
     char device[16];
     bench_report_clear(row, EQUALIZE_COLUMNS);
     snprintf(device, sizeof(device), "%d", c->device);
@@ -333,9 +346,9 @@ static void run_gpu(Run *run, const EqualizeCase *c)
     if (ret == 0 && c->mode)
         ret = equalize_library(c, row);
     if (ret == 0)
-        equalize_report(format, c, device, row);
+        print_row(format, c, device, row);
     if (ret == 0 && c->mode && run->options.device == ALL_DEVICES)
-        ret = equalize_together(c, run->gpus, row[EQ_FRAMES_PER_S].number, format);
+        ret = run_together(run, c, row[EQ_FRAMES_PER_S].number);
     if (ret < 0)
         run->failed = 1;
 }

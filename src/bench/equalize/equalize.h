@@ -66,18 +66,16 @@ enum {
     EQUALIZE_COLUMNS
 };
 
-/* Completes the row with the case's fields and prints it. `device`: NULL on the CPU. */
-void equalize_report(BenchFormat format, const EqualizeCase *c, const char *device,
-                     BenchValue *row);
+typedef BenchValue EqualizeRow[EQUALIZE_COLUMNS];
 
-/* The following return 0, or -1 after a sentence on stderr. `row` has EQUALIZE_COLUMNS values. */
+/* The following return 0, or -1 after a sentence on stderr. `row` is an EqualizeRow. */
 
 /* Measures frames through the library: rates, and times from host memory to host memory. */
 int equalize_library(const EqualizeCase *c, BenchValue *row);
 
-/* Measures GPUs 0 to count - 1 at the same time; prints a row for each, and one for all of them.
- * `alone`: frames per second of one GPU. */
-int equalize_together(const EqualizeCase *c, int count, double alone, BenchFormat format);
+/* Measures GPUs 0 to count - 1 at the same time; fills a row for each, and then one for all of
+ * them. `alone`: frames per second of one GPU. */
+int equalize_together(const EqualizeCase *c, int count, double alone, EqualizeRow *rows);
 
 /* Measure the kernels alone: lumeq's, and the textbook's. */
 int equalize_device(const EqualizeCase *c, BenchValue *row);

@@ -30,6 +30,8 @@ typedef struct Feed {
     int submitted, received;
 } Feed;
 
+const char *const equalize_backends[EQUALIZE_BACKENDS] = {"cpu", "naive", "improved", "cuda"};
+
 /* ---- images ---- */
 
 LumeqParams equalize_params(const EqualizeMode *mode)
@@ -540,30 +542,25 @@ static int run_all(Worker *workers, int count, void *(*work)(void *))
     return ret;
 }
 
-static void report_together(Worker *workers, int count, double alone, BenchFormat format)
+/* Fills a row for each worker, and one for all of them. */
+static void fill_rows(Worker *workers, int count, double alone, EqualizeRow *rows)
 {
-    BenchValue all[EQUALIZE_COLUMNS];
     double frames = 0, copies = 0;
-    for (int i = 0; i < count; i++) {
-        BenchValue row[EQUALIZE_COLUMNS];
-        char device[32];
-        bench_report_clear(row, EQUALIZE_COLUMNS);
-        snprintf(device, sizeof(device), "%d/%d", i, count);
-        frames += row[EQ_FRAMES_PER_S].number = 1e6 / bench_median(workers[i].frame_us, ROUNDS);
-        copies += row[EQ_DUPLEX_FRAMES_PER_S].number =
-            1e6 / bench_median(workers[i].duplex_us, ROUNDS);
-        row[EQ_CHECKED].text = "yes";
-        equalize_report(format, workers[i].of, device, row);
+    for (int i = 0; i <= count; i++) {
+        bench_report_clear(rows[i], EQUALIZE_COLUMNS);
+        rows[i][EQ_CHECKED].text = "yes";
     }
-    bench_report_clear(all, EQUALIZE_COLUMNS);
-    all[EQ_FRAMES_PER_S].number = frames;
-    all[EQ_DUPLEX_FRAMES_PER_S].number = copies;
-    all[EQ_LINEARITY].number = frames / alone;
-    all[EQ_CHECKED].text = "yes";
-    equalize_report(format, workers[0].of, "all", all);
+    for (int i = 0; i < count; i++) {
+        frames += rows[i][EQ_FRAMES_PER_S].number = 1e6 / bench_median(workers[i].frame_us, ROUNDS);
+        copies += rows[i][EQ_DUPLEX_FRAMES_PER_S].number =
+            1e6 / bench_median(workers[i].duplex_us, ROUNDS);
+    }
+    rows[count][EQ_FRAMES_PER_S].number = frames;
+    rows[count][EQ_DUPLEX_FRAMES_PER_S].number = copies;
+    rows[count][EQ_LINEARITY].number = frames / alone;
 }
 
-int equalize_together(const EqualizeCase *c, int count, double alone, BenchFormat format)
+int equalize_together(const EqualizeCase *c, int count, double alone, EqualizeRow *rows)
 {
     static Worker workers[EQUALIZE_MAX_DEVICES];
     for (int i = 0; i < count; i++)
@@ -579,7 +576,7 @@ int equalize_together(const EqualizeCase *c, int count, double alone, BenchForma
             ret = run_all(workers, count, work_equalize);
     }
     if (ret == 0)
-        report_together(workers, count, alone, format);
+        fill_rows(workers, count, alone, rows);
     for (int i = 0; i < count; i++)
         feed_close(&workers[i].feed);
     return ret;
