@@ -203,10 +203,12 @@ static int find_next(VideoFeed *f, Decoded *frame, MediaError *error)
 static int next_frame(void *feed, Decoded *frame, MediaError *error)
 {
     VideoFeed *f = feed;
-    if (!f->following.frame)
-        return FFMIN(find_next(f, frame, error), 0);
-    *frame = take(&f->following);
-    return 0;
+    int ret = 0;
+    if (f->following.frame)
+        *frame = take(&f->following);
+    else
+        ret = find_next(f, frame, error);
+    return FFMIN(ret, 0);
 }
 
 static int open_stage(VideoFeed *f, MediaError *error)
