@@ -1,5 +1,6 @@
 #include "job/key_text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,17 +30,14 @@ static void append(KeyText *t, const char *bytes, size_t size)
 
 void key_text_add(KeyText *t, const char *key, const char *format, ...)
 {
+    char *value = NULL;
     va_list args;
     va_start(args, format);
-    const int length = vsnprintf(NULL, 0, format, args);
+    const int length = vasprintf(&value, format, args);
     va_end(args);
-    char *value = length < 0 ? NULL : malloc((size_t)length + 1);
-    t->failed |= !value;
-    if (!value)
+    t->failed |= length < 0;
+    if (length < 0)
         return;
-    va_start(args, format);
-    vsnprintf(value, (size_t)length + 1, format, args);
-    va_end(args);
     append(t, key, strlen(key));
     append(t, " ", 1);
     for (const char *c = value; *c; c++) {
@@ -129,20 +127,16 @@ int key_text_is_whole(const char *text, uint32_t *sum)
     return strcmp(text + size - LAST_LINE, line) == 0;
 }
 
-static int digit(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
 static void unescape(char *text)
 {
     char *to = text;
     for (const char *c = text; *c; c++) {
-        const int high = *c == '%' ? digit(c[1]) : -1, low = high >= 0 ? digit(c[2]) : -1;
-        *to++ = low >= 0 ? (char)(16 * high + low) : *c;
-        c += low >= 0 ? 2 : 0;
+        unsigned byte = (unsigned char)*c;
+        if (*c == '%' && isxdigit((unsigned char)c[1]) && isxdigit((unsigned char)c[2])) {
+            (void)sscanf(c + 1, "%2x", &byte);
+            c += 2;
+        }
+        *to++ = (char)byte;
     }
     *to = '\0';
 }

@@ -198,7 +198,7 @@ class Equal(JobCase):
                 self.check(source, *options)
 
     def test_more_bits(self):
-        """The depth is chosen by measures of the whole film, whoever makes them."""
+        """Which the first seconds decide, as in one run, however the film is measured."""
         dark = clip("dark.mkv", *OPEN, seconds=3, source="testsrc2=size=160x90:rate=25,lutyuv=y='16+val/7',"
                                                          "noise=alls=8:allf=t")
         one = frames(self.one_run(dark, "--pix-fmt", "auto10"))
