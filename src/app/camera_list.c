@@ -12,20 +12,13 @@ static int failed(const MediaError *error)
     return -error->fault;
 }
 
-/* A build without cameras has none to list. */
-static int failed_to_list(const MediaError *error)
-{
-    say(SAY_NORMAL, "%s", error->text);
-    return camera_is_supported() ? -error->fault : EXIT_DONE;
-}
-
 int camera_list_print(void)
 {
     MediaError error = {0};
     CameraDevice *devices = NULL;
     const int count = camera_list_devices(&devices, &error);
     if (count < 0)
-        return failed_to_list(&error);
+        return failed(&error);
     for (int i = 0; i < count; i++) {
         const CameraDevice *d = &devices[i];
         say_answer("%s: %s%s%s", d->path, *d->name ? d->name : "?", *d->bus ? ", " : "", d->bus);

@@ -12,7 +12,7 @@
 #include "app/options/option_table.h"
 #include "app/terminal.h"
 #include "media/log.h"
-#include "media/output/encoder_version.h"
+#include "media/output/video_about.h"
 #include "run/equalizer_frame.h"
 
 void job_program(char *text, size_t size)

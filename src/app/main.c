@@ -30,8 +30,8 @@ static void print_version(void)
     char versions[256];
     media_versions(versions, sizeof(versions));
     const int version = lumeq_version();
-    printf("lumeq %d.%d.%d\n%s\n%s\ncameras: %s\n", version / 1000000, version / 1000 % 1000,
-           version % 1000, lumeq_build_info(), versions, camera_support());
+    printf("lumeq %d.%d.%d\n%s\n%s\ncameras: V4L2\n", version / 1000000, version / 1000 % 1000,
+           version % 1000, lumeq_build_info(), versions);
 }
 
 static int print_gpus(void)

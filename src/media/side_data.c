@@ -48,6 +48,21 @@ int side_data_copy_all(AVStream *to, const AVStream *from)
     return 0;
 }
 
+AVStream *side_data_copy_stream(AVFormatContext *to, const AVStream *from)
+{
+    AVStream *stream = avformat_new_stream(to, NULL);
+    if (!stream || avcodec_parameters_copy(stream->codecpar, from->codecpar) < 0 ||
+        side_data_copy_all(stream, from) < 0 ||
+        av_dict_copy(&stream->metadata, from->metadata, 0) < 0)
+        return NULL;
+    stream->time_base = from->time_base;
+    stream->disposition = from->disposition;
+    stream->avg_frame_rate = from->avg_frame_rate;
+    stream->r_frame_rate = from->r_frame_rate;
+    stream->sample_aspect_ratio = from->sample_aspect_ratio;
+    return stream;
+}
+
 int side_data_copy_lasting(AVStream *to, const AVStream *from)
 {
     static const enum AVPacketSideDataType lasting[] = {

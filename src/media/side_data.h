@@ -9,6 +9,9 @@
 /* Copies all side data, for a track copied packet by packet. Returns 0 or AVERROR(ENOMEM). */
 int side_data_copy_all(AVStream *to, const AVStream *from);
 
+/* Adds a stream like `from`, with its parameters, tags and side data. NULL: out of memory. */
+AVStream *side_data_copy_stream(AVFormatContext *to, const AVStream *from);
+
 /* Copies the side data that stays valid when a track is re-encoded, except the orientation, which
  * frames carry. */
 int side_data_copy_lasting(AVStream *to, const AVStream *from);

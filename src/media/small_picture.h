@@ -1,6 +1,8 @@
-/* Thumbnails of frames: upright, with square pixels. */
+/* Thumbnails of frames, upright and with square pixels, and encoding of single pictures. */
 #ifndef LUMEQ_MEDIA_SMALL_PICTURE_H
 #define LUMEQ_MEDIA_SMALL_PICTURE_H
+
+#include <libavcodec/avcodec.h>
 
 #include "media/convert.h"
 #include "media/picture_format.h"
@@ -28,5 +30,9 @@ char *small_picture_jpeg(SmallPictureMaker *maker, const AVFrame *frame, int sid
                          int *height);
 
 void small_picture_close(SmallPictureMaker *maker);
+
+/* Encodes a frame as a picture with FFmpeg's encoder for this codec; the frame must have a format
+ * it accepts. `quality`: 2 (best) to 31 for JPEG, else 0. Returns 0 or AVERROR. */
+int picture_encode(enum AVCodecID codec, AVFrame *frame, int quality, AVPacket *packet);
 
 #endif

@@ -90,22 +90,18 @@ TEST_IF(not_offered, fake_camera_ready())
 {
     fake_camera_has(USUAL);
     refuse(&(CameraOptions){.format = "h264"}, MEDIA_USAGE,
-           "--input-format 'h264': the camera '/dev/video0' (Fake Webcam) offers yuyv422, mjpeg");
+           "--input-format 'h264': the camera '/dev/video0' (Fake Webcam) does not offer this; "
+           "--list-formats lists what it offers");
     refuse(&(CameraOptions){.width = 800, .height = 600}, MEDIA_USAGE,
-           "--video-size 800x600: the camera '/dev/video0' (Fake Webcam) offers 640x480, 1280x720, "
-           "1920x1080");
+           "--video-size 800x600: the camera '/dev/video0' (Fake Webcam) does not offer this; ");
     refuse(&(CameraOptions){.rate = {60, 1}, .width = 1280, .height = 720}, MEDIA_USAGE,
-           "--framerate 60: the camera '/dev/video0' (Fake Webcam) offers 30, 15, 10, 5 frames a "
-           "second in 1280x720");
+           "--framerate 60: the camera '/dev/video0' (Fake Webcam) does not offer this; ");
     fake_camera_is("refuse=MJPG");
     refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT,
            "the camera '/dev/video0' (Fake Webcam) refuses mjpeg 1920x1080");
     fake_camera_has("YUYV 32x16-1920x1080/16x8@1-60");
-    refuse(&(CameraOptions){.width = 33, .height = 16}, MEDIA_USAGE, "32x16 to 1920x1080");
-    refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE, "offers 1 to 60 frames a second");
-    fake_camera_has("YUYV 32x16-1920x1080/16x8@1-60;MJPG 640x480@5;MJPG 1280x720@10,30,15,30");
-    refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE,
-           "offers 30, 15, 10, 5, 1 to 60 frames a second");
+    refuse(&(CameraOptions){.width = 33, .height = 16}, MEDIA_USAGE, "--video-size 33x16: ");
+    refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE, "--framerate 61: ");
     fake_camera_has("S920 640x480@30");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "has no picture format that can be read");
     refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT,

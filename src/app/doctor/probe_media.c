@@ -7,7 +7,7 @@
 #include "media/camera/camera.h"
 #include "media/camera/camera_output.h"
 #include "media/error.h"
-#include "media/output/encoder_trial.h"
+#include "media/output/codec_list.h"
 
 #define MOST_ENCODERS 512
 
@@ -130,15 +130,12 @@ void probe_cameras(Section *s)
 {
     MediaError error = {0};
     CameraDevice *devices = NULL;
-    const int count = camera_is_supported() ? camera_list_devices(&devices, &error) : 0;
+    const int count = camera_list_devices(&devices, &error);
     section_begin(s, "devices", '[');
     for (int i = 0; i < count; i++)
         add_camera(s, &devices[i]);
     section_end(s, ']');
-    if (!camera_is_supported()) {
-        section_set(s, SECTION_NONE, "no-support", "this build reads no cameras");
-        section_mend(s, "build it again with -DLUMEQ_CAMERA=ON");
-    } else if (count < 0) {
+    if (count < 0) {
         section_set(s, SECTION_MEND, "fails", "%s", error.text);
     } else if (count == 0) {
         section_set(s, SECTION_NONE, "none", "none is connected");
@@ -153,13 +150,6 @@ void probe_virtual_camera(Section *s)
 {
     MediaError error = {0};
     CameraOutput *output = NULL;
-    if (!camera_is_supported()) {
-        section_text(s, "path", NULL);
-        section_flag(s, "v4l2loopback", 0);
-        section_set(s, SECTION_NONE, "no-support", "this build has no virtual camera");
-        section_mend(s, "build it again with -DLUMEQ_CAMERA=ON");
-        return;
-    }
     const int ret = camera_output_open(&output, NULL, &error);
     const int denied = ret < 0 && strstr(error.text, "permission") != NULL;
     section_text(s, "path", ret < 0 ? NULL : camera_output_path(output));

@@ -69,16 +69,6 @@ struct Camera {
 /* A dummy input format, because sources report theirs. */
 static const AVInputFormat v4l2_format = {.name = "v4l2", .long_name = "V4L2"};
 
-int camera_is_supported(void)
-{
-    return 1;
-}
-
-const char *camera_support(void)
-{
-    return "V4L2";
-}
-
 static int is_raw(const AVCodecParameters *par)
 {
     return par->codec_id == AV_CODEC_ID_RAWVIDEO;

@@ -3,8 +3,6 @@
  * A camera is opened as a Source: source_open() with SourceOptions.camera set. Its packets have
  * capture times from 0 on, in microseconds, and pass through Demuxer and VideoFeed or a Reader like
  * those of any live input. Functions here query Source.camera and may be called from any thread.
- * A build without camera support has all these functions; those that need a camera fail with
- * MEDIA_USAGE and "this build has no camera support".
  */
 #ifndef LUMEQ_MEDIA_CAMERA_H
 #define LUMEQ_MEDIA_CAMERA_H
@@ -18,12 +16,6 @@
 #include "media/camera/camera_find.h"
 #include "media/camera/camera_modes.h"
 #include "media/error.h"
-
-/* Returns 1 if this build reads cameras. */
-int camera_is_supported(void);
-
-/* "V4L2", or "none (built without V4L2)": for --version. */
-const char *camera_support(void);
 
 /* ---- an open camera ---- */
 

@@ -319,82 +319,6 @@ static int find_best(CameraChoice *best, const CameraOptions *wanted, const Came
 
 /* ---- messages if nothing matches ---- */
 
-/* Appends an item to a comma-separated list unless it contains it. */
-static void add_item(char *list, size_t size, const char *item)
-{
-    const size_t length = strlen(item);
-    for (const char *at = list; *at; at += strcspn(at, ",") ? strcspn(at, ",") : 1) {
-        at += strspn(at, ", ");
-        if (strncmp(at, item, length) == 0 && (at[length] == ',' || !at[length]))
-            return;
-    }
-    av_strlcatf(list, size, "%s%s", list[0] ? ", " : "", item);
-}
-
-static void list_formats(char *list, size_t size, const CameraMode *modes, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (modes[i].format)
-            add_item(list, size, modes[i].format);
-}
-
-static void list_sizes(char *list, size_t size, const CameraMode *modes, int count,
-                       const char *format)
-{
-    CameraMode only;
-    char item[64];
-    for (int i = 0; i < count; i++) {
-        if (!modes[i].format || (format && !is_format(&modes[i], format)))
-            continue;
-        only = modes[i];
-        snprintf(item, sizeof(item), "%dx%d", only.width, only.height);
-        if (only.max_width)
-            av_strlcatf(item, sizeof(item), " to %dx%d", only.max_width, only.max_height);
-        add_item(list, size, item);
-    }
-}
-
-static int fits_at_any_rate(const CameraMode *mode, const CameraOptions *wanted)
-{
-    CameraOptions any_rate = *wanted;
-    CameraChoice choice;
-    any_rate.rate = (AVRational){0, 1};
-    return fit(&choice, mode, &any_rate);
-}
-
-/* The highest rate below `limit` of a matching mode; 0: none. */
-static double next_rate(const CameraMode *modes, int count, const CameraOptions *wanted,
-                        double limit)
-{
-    double highest = 0;
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j < modes[i].rate_count && !modes[i].rate_range; j++) {
-            const double rate = av_q2d(modes[i].rates[j]);
-            if (rate < limit && rate > highest && fits_at_any_rate(&modes[i], wanted))
-                highest = rate;
-        }
-    return highest;
-}
-
-/* Lists single rates, highest first, then ranges. */
-static void list_rates(char *list, size_t size, const CameraMode *modes, int count,
-                       const CameraOptions *wanted)
-{
-    char item[64];
-    double rate = INFINITY;
-    while ((rate = next_rate(modes, count, wanted, rate)) > 0) {
-        snprintf(item, sizeof(item), "%.4g", rate);
-        add_item(list, size, item);
-    }
-    for (int i = 0; i < count; i++) {
-        if (!modes[i].rate_range || !fits_at_any_rate(&modes[i], wanted))
-            continue;
-        snprintf(item, sizeof(item), "%.4g to %.4g", av_q2d(modes[i].rates[1]),
-                 av_q2d(modes[i].rates[0]));
-        add_item(list, size, item);
-    }
-}
-
 static int fits_any(const CameraOptions *wanted, const CameraMode *modes, int count)
 {
     CameraChoice choice;
@@ -405,31 +329,24 @@ static int fits_any(const CameraOptions *wanted, const CameraMode *modes, int co
 static int refuse(const CameraOptions *wanted, const CameraMode *modes, int count,
                   const char *camera, MediaError *error)
 {
-    char list[600] = "", in[96] = "";
-    CameraOptions part = {.format = wanted->format};
-    if (!fits_any(&part, modes, count)) {
-        list_formats(list, sizeof(list), modes, count);
-        if (!wanted->format || !list[0])
-            return media_fail(error, MEDIA_INPUT, "%s has no picture format that can be read",
-                              camera);
-        return media_fail(error, MEDIA_USAGE, "--input-format %s: %s offers %s",
-                          media_quote(wanted->format), camera, list);
-    }
-    if (wanted->format)
-        snprintf(in, sizeof(in), " in %.40s", wanted->format);
+    char setting[600];
+    CameraOptions part = {0};
+    if (!fits_any(&part, modes, count))
+        return media_fail(error, MEDIA_INPUT, "%s has no picture format that can be read", camera);
+    part.format = wanted->format;
+    const int has_format = fits_any(&part, modes, count);
     part.width = wanted->width;
     part.height = wanted->height;
-    if (!fits_any(&part, modes, count)) {
-        list_sizes(list, sizeof(list), modes, count, wanted->format);
-        return media_fail(error, MEDIA_USAGE, "--video-size %dx%d: %s offers %s%s", wanted->width,
-                          wanted->height, camera, list, in);
-    }
-    if (wanted->width)
-        av_strlcatf(in, sizeof(in), "%s%dx%d", wanted->format ? " " : " in ", wanted->width,
-                    wanted->height);
-    list_rates(list, sizeof(list), modes, count, &part);
-    return media_fail(error, MEDIA_USAGE, "--framerate %.4g: %s offers %s frames a second%s",
-                      av_q2d(wanted->rate), camera, list, in);
+    if (!has_format)
+        snprintf(setting, sizeof(setting), "--input-format %s", media_quote(wanted->format));
+    else if (!fits_any(&part, modes, count))
+        snprintf(setting, sizeof(setting), "--video-size %dx%d", wanted->width, wanted->height);
+    else
+        snprintf(setting, sizeof(setting), "--framerate %.4g", av_q2d(wanted->rate));
+    return media_fail(error, MEDIA_USAGE,
+                      "%s: %s does not offer this%s%s; --list-formats lists what it offers",
+                      setting, camera, has_format && wanted->format ? " as " : "",
+                      has_format && wanted->format ? wanted->format : "");
 }
 
 int camera_choose(CameraChoice *choice, const CameraOptions *wanted, const CameraMode *modes,

@@ -3,7 +3,6 @@
  * Uses write(), which every v4l2loopback version accepts: it copies at once, never blocks, and
  * stamps pictures with the monotonic clock. Streaming from mapped buffers has changed between
  * versions. For one thread at a time.
- * In a build without camera support, opening fails with MEDIA_USAGE.
  */
 #ifndef LUMEQ_MEDIA_CAMERA_OUTPUT_H
 #define LUMEQ_MEDIA_CAMERA_OUTPUT_H

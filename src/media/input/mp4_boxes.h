@@ -1,4 +1,5 @@
-/* Finds data outside the tracks of an MP4 or QuickTime file, such as GPS from cameras. */
+/* Finds what libavformat ignores in MP4 and QuickTime files: data outside the tracks, such as GPS
+ * from cameras, and missing fragments. */
 #ifndef LUMEQ_MEDIA_MP4_BOXES_H
 #define LUMEQ_MEDIA_MP4_BOXES_H
 
@@ -8,5 +9,9 @@
 /* Lists such boxes, and data after the last box, of a file of `end` bytes: "'gps0' (3200 bytes)";
  * "" if there are none. */
 void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size);
+
+/* Returns the number of gaps in the sequence numbers of fragments, and in *gaps the positions of
+ * the fragments after them; free with av_free(). */
+int mp4_boxes_find_gaps(int fd, int64_t file_size, int64_t **gaps);
 
 #endif

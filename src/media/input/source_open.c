@@ -14,7 +14,7 @@
 #include <libavutil/time.h>
 
 #include "media/codec_name.h"
-#include "media/input/fragments.h"
+#include "media/input/mp4_boxes.h"
 #include "media/input/shared_pipe.h"
 #include "media/input/video_choice.h"
 #include "media/log.h"
@@ -505,7 +505,7 @@ int source_note_streams(Source *s, const SourceOptions *options, MediaError *err
         s->marks[i] = SOURCE_NO_MARK;
     }
     if (S_ISREG(s->file.st_mode) && s->fd >= 0 && source_has_fragments(s))
-        s->gap_count = fragments_find_gaps(s->fd, s->file.st_size, &s->gaps);
+        s->gap_count = mp4_boxes_find_gaps(s->fd, s->file.st_size, &s->gaps);
     s->clock = s->latest = AV_NOPTS_VALUE;
     if (!s->camera && !s->reconnect)
         source_expect_key(s);

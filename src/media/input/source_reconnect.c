@@ -142,23 +142,6 @@ static int open_first(Reconnect *r, MediaError *error)
 
 /* ---- the outer source ---- */
 
-static int copy_stream(AVFormatContext *to, AVStream *from)
-{
-    AVStream *stream = avformat_new_stream(to, NULL);
-    if (!stream || avcodec_parameters_copy(stream->codecpar, from->codecpar) < 0 ||
-        side_data_copy_all(stream, from) < 0 ||
-        av_dict_copy(&stream->metadata, from->metadata, 0) < 0)
-        return AVERROR(ENOMEM);
-    stream->id = from->id;
-    stream->time_base = from->time_base;
-    stream->start_time = from->start_time;
-    stream->disposition = from->disposition;
-    stream->avg_frame_rate = from->avg_frame_rate;
-    stream->r_frame_rate = from->r_frame_rate;
-    stream->sample_aspect_ratio = from->sample_aspect_ratio;
-    return 0;
-}
-
 /* Copies the tracks, so that they outlive the connection; skips covers, which have no packets, and
  * foreign tracks. */
 static int describe(Source *outer, const Source *inner)
@@ -173,10 +156,13 @@ static int describe(Source *outer, const Source *inner)
     for (unsigned i = 0; i < from->nb_streams; i++) {
         if (source_is_picture(from->streams[i]) || source_is_foreign(inner, from->streams[i]))
             continue;
-        if (copy_stream(to, from->streams[i]) < 0)
+        AVStream *stream = side_data_copy_stream(to, from->streams[i]);
+        if (!stream)
             return AVERROR(ENOMEM);
+        stream->id = from->streams[i]->id;
+        stream->start_time = from->streams[i]->start_time;
         if (from->streams[i] == inner->video)
-            outer->video = to->streams[to->nb_streams - 1];
+            outer->video = stream;
     }
     return 0;
 }

@@ -7,11 +7,17 @@
 #include <libavutil/avstring.h>
 #include <libavutil/macros.h>
 
+#include "media/log.h"
 #include "media/output/container.h"
 #include "media/output/encoder.h"
 #include "media/output/encoder_choice.h"
 
 #define LINE_SIZE 256
+
+/* A video that every encoder accepts. */
+#define TRIAL_WIDTH 640
+#define TRIAL_HEIGHT 360
+#define TRIAL_RATE 25
 
 /* Extensions that stand for containers and picture formats. */
 static const char *const video_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts",  "ogv", "gif",
@@ -58,6 +64,16 @@ static void add_files(char *line, int columns, const AVCodec *codec, const char 
         }
 }
 
+const AVCodec *encoder_trial_next(void **at, int hardware)
+{
+    const AVCodec *codec;
+    while ((codec = av_codec_iterate(at)))
+        if (encoder_is_listed(codec, AVMEDIA_TYPE_VIDEO) &&
+            codec_list_is_hardware(codec) == hardware)
+            return codec;
+    return NULL;
+}
+
 static void print_video(const AVCodec *codec, void (*print)(const char *line))
 {
     char line[LINE_SIZE] = "", bits[32] = "";
@@ -78,10 +94,8 @@ void codec_list_video(void (*print)(const char *line))
     for (int hardware = 1; hardware >= 0; hardware--) {
         const AVCodec *codec;
         void *at = NULL;
-        while ((codec = av_codec_iterate(&at)))
-            if (encoder_is_listed(codec, AVMEDIA_TYPE_VIDEO) &&
-                codec_list_is_hardware(codec) == hardware)
-                print_video(codec, print);
+        while ((codec = encoder_trial_next(&at, hardware)))
+            print_video(codec, print);
     }
 }
 
@@ -118,4 +132,26 @@ void codec_list_containers(void (*print)(const char *line))
         add_column(line, 36, muxer->extensions);
         print(line);
     }
+}
+
+int encoder_trial_open(const AVCodec *codec, MediaError *error)
+{
+    const EncoderOptions usual = {.crf = -1, .bitrate = -1};
+    enum AVPixelFormat format;
+    const int ret = encoder_choose_format(&format, codec, &usual, AV_PIX_FMT_YUV420P, error);
+    AVCodecContext *context = ret < 0 ? NULL : avcodec_alloc_context3(codec);
+    if (!context)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    context->width = TRIAL_WIDTH;
+    context->height = TRIAL_HEIGHT;
+    context->pix_fmt = format;
+    context->time_base = (AVRational){1, TRIAL_RATE};
+    context->framerate = (AVRational){TRIAL_RATE, 1};
+    media_log_clear();
+    const int opened = avcodec_open2(context, codec, NULL);
+    if (opened < 0)
+        media_fail(error, MEDIA_OUTPUT, "%s",
+                   *media_log_error() ? media_log_error() : media_av_text(opened));
+    avcodec_free_context(&context);
+    return opened < 0 ? MEDIA_OUTPUT : 0;
 }

@@ -1,8 +1,10 @@
-/* Prints the encoders and containers of the linked FFmpeg. */
+/* Lists the encoders and containers of the linked FFmpeg, and tests hardware encoders. */
 #ifndef LUMEQ_MEDIA_CODEC_LIST_H
 #define LUMEQ_MEDIA_CODEC_LIST_H
 
 #include <libavcodec/codec.h>
+
+#include "media/error.h"
 
 /* Prints a line for each usable encoder: its name, its codec, and the file types that hold it; for
  * video also whether it needs hardware (those come first) and its sample depths. */
@@ -15,5 +17,12 @@ void codec_list_containers(void (*print)(const char *line));
 
 /* Returns 1 if the encoder needs hardware. */
 int codec_list_is_hardware(const AVCodec *codec);
+
+/* Returns the next video encoder that `--vcodec help` lists, or NULL; *at starts as NULL.
+ * `hardware`: 1 for hardware encoders, 0 for the others. */
+const AVCodec *encoder_trial_next(void **at, int hardware);
+
+/* Tries to open the encoder for a small picture. MEDIA_OUTPUT. */
+int encoder_trial_open(const AVCodec *codec, MediaError *error);
 
 #endif

@@ -26,6 +26,7 @@ typedef struct OutputFile {
     TempFile temp;
     int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;
+    int counts;  /* not 0: opened by output_file_open_counter() */
     size_t room; /* longest name in its folder; 0: written directly */
 } OutputFile;
 
@@ -52,6 +53,16 @@ int output_file_is_terminal(const OutputFile *file);
 
 /* Opens the temporary file, or the final one if it is written directly. MEDIA_OUTPUT. */
 int output_file_open(OutputFile *file, MediaError *error);
+
+/* Instead of output_file_open(): opens a seekable null output that counts its bytes. MEDIA_OUTPUT:
+ * out of memory. */
+int output_file_open_counter(OutputFile *file, MediaError *error);
+
+/* The size of an open file so far, even if the last write was in its header; 0: not open. */
+int64_t output_file_bytes(const OutputFile *file);
+
+/* Reports a failed write, with FFmpeg's message since media_log_clear(). Returns MEDIA_OUTPUT. */
+int output_file_fail(const OutputFile *file, int averror, MediaError *error);
 
 /* Prints text to an open file. output_file_has_failed() returns 1 after a failed write, and
  * output_file_flush() returns its error. */

@@ -6,7 +6,7 @@
 #include <libavutil/avstring.h>
 
 #include "media/output/output_file.h"
-#include "media/picture_encode.h"
+#include "media/small_picture.h"
 
 typedef struct Picture {
     const uint8_t *pixels; /* RGBA */

@@ -151,28 +151,6 @@ static int out_of_memory(MediaError *error)
     return media_fail(error, MEDIA_OUTPUT, "out of memory");
 }
 
-static int fail(const Piece *piece, int ret, MediaError *error)
-{
-    const char *detail = media_log_error();
-    return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s%s%s", media_quote(piece->file.path),
-                      media_av_text(ret), detail[0] ? "; " : "", detail);
-}
-
-static int copy_stream(AVFormatContext *to, const AVStream *from)
-{
-    AVStream *stream = avformat_new_stream(to, NULL);
-    if (!stream || avcodec_parameters_copy(stream->codecpar, from->codecpar) < 0 ||
-        side_data_copy_all(stream, from) < 0 ||
-        av_dict_copy(&stream->metadata, from->metadata, 0) < 0)
-        return AVERROR(ENOMEM);
-    stream->time_base = from->time_base;
-    stream->disposition = from->disposition;
-    stream->avg_frame_rate = from->avg_frame_rate;
-    stream->r_frame_rate = from->r_frame_rate;
-    stream->sample_aspect_ratio = from->sample_aspect_ratio;
-    return 0;
-}
-
 /* Copies everything but the chapters, whose times refer to the whole output. */
 static int copy_format(Piece *piece, const AVFormatContext *like)
 {
@@ -184,7 +162,7 @@ static int copy_format(Piece *piece, const AVFormatContext *like)
     piece->format->avoid_negative_ts = like->avoid_negative_ts;
     piece->format->max_interleave_delta = like->max_interleave_delta;
     for (unsigned i = 0; i < like->nb_streams; i++)
-        if (copy_stream(piece->format, like->streams[i]) < 0)
+        if (!side_data_copy_stream(piece->format, like->streams[i]))
             return AVERROR(ENOMEM);
     return 0;
 }
@@ -219,7 +197,7 @@ static int begin(const Segments *s, Piece *piece, int64_t pts, AVRational base, 
     ret = avformat_write_header(piece->format, &muxer);
     av_dict_free(&muxer);
     piece->begun = ret >= 0;
-    return ret < 0 ? fail(piece, ret, error) : 0;
+    return ret < 0 ? output_file_fail(&piece->file, ret, error) : 0;
 }
 
 static void drop(Piece *piece)
@@ -231,14 +209,6 @@ static void drop(Piece *piece)
     *piece = (Piece){0};
 }
 
-/* The muxer's last write may have been in the header. */
-static int64_t size_of(const Piece *piece)
-{
-    AVIOContext *io = piece->file.io;
-    const int64_t size = io && (io->seekable & AVIO_SEEKABLE_NORMAL) ? avio_size(io) : -1;
-    return io ? FFMAX(size, avio_tell(io)) : 0;
-}
-
 static int complete(Segments *s, Piece *piece, MediaError *error)
 {
     if (!piece->begun) {
@@ -247,8 +217,9 @@ static int complete(Segments *s, Piece *piece, MediaError *error)
     }
     media_log_clear();
     int ret = av_write_trailer(piece->format);
-    ret = ret < 0 ? fail(piece, ret, error) : output_file_flush(&piece->file, error);
-    const int64_t size = ret < 0 ? 0 : size_of(piece);
+    ret = ret < 0 ? output_file_fail(&piece->file, ret, error)
+                  : output_file_flush(&piece->file, error);
+    const int64_t size = ret < 0 ? 0 : output_file_bytes(&piece->file);
     if (ret >= 0)
         ret = output_file_commit(&piece->file,
                                  s->options->overwrite ? OUTPUT_OWN_NAME : OUTPUT_FREE, error);
@@ -349,7 +320,7 @@ static int route(Segments *s, AVPacket *packet, const AVStream *out, MediaError 
     if ((ret == AVERROR_INVALIDDATA || ret == AVERROR_PATCHWELCOME) && out != s->video)
         return ret;
     if (ret < 0)
-        return fail(piece, ret, error);
+        return output_file_fail(&piece->file, ret, error);
     return s->before.begun && !is_before ? follow(s, out, time - start, error) : 0;
 }
 
@@ -442,7 +413,7 @@ int segments_finish(Segments *s, MediaError *error)
 
 int64_t segments_bytes(const Segments *s)
 {
-    return s->bytes + size_of(&s->before) + size_of(&s->now);
+    return s->bytes + output_file_bytes(&s->before.file) + output_file_bytes(&s->now.file);
 }
 
 int64_t segments_count(const Segments *s)

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 #include "media/output/file_name.h"
 
 #define NAME_TRIES 100
+#define MOST_FILES 64
 #define SYNC_BYTES (8 << 20) /* a slow USB stick needs 2 seconds for this */
 
 /* ".NAME.lumeq-0123abcd.part"; a NAME that is too long is cut and gets "~" and its checksum. */
@@ -34,21 +34,19 @@
 typedef enum NoteState {
     NOTE_FREE,  /* can be reused */
     NOTE_LIVE,  /* the file exists; its owner or the handler may take the note */
-    NOTE_TAKEN, /* owned by one thread, which may change or free its text */
+    NOTE_TAKEN, /* owned by one thread, which may change it */
 } NoteState;
 
-/* Notes are reused but never freed, since the handler may be reading one in another thread. The
- * handler keeps those it takes. */
+/* The handler keeps the notes it takes. */
 typedef struct TempNote {
-    struct TempNote *next;
     atomic_int state;
     dev_t device;
     ino_t inode;
-    const char *path; /* the output path, quoted; stored after the name */
-    char *name;
+    char name[PATH_MAX];
+    char path[MEDIA_QUOTED]; /* the output path, quoted */
 } TempNote;
 
-static _Atomic(TempNote *) notes;
+static TempNote notes[MOST_FILES];
 
 static int take_note(TempNote *note, NoteState from)
 {
@@ -56,37 +54,23 @@ static int take_note(TempNote *note, NoteState from)
     return atomic_compare_exchange_strong(&note->state, &expected, NOTE_TAKEN);
 }
 
-/* Takes a free or a new note. NULL: out of memory. */
-static TempNote *find_note(void)
-{
-    TempNote *note = atomic_load(&notes);
-    while (note && !take_note(note, NOTE_FREE))
-        note = note->next;
-    if (note || !(note = calloc(1, sizeof(*note))))
-        return note;
-    atomic_init(&note->state, NOTE_TAKEN);
-    note->next = atomic_load(&notes);
-    while (!atomic_compare_exchange_weak(&notes, &note->next, note)) {
-    }
-    return note;
-}
-
+/* NULL: no note is free. */
 static TempNote *note_down(int fd, const char *name, const char *path)
 {
-    const char *quoted = media_quote(path);
-    const size_t size = strlen(name) + 1, quoted_size = strlen(quoted) + 1;
+    TempNote *note = notes;
     struct stat file;
-    char *text = fstat(fd, &file) == 0 ? malloc(size + quoted_size) : NULL;
-    TempNote *note = text ? find_note() : NULL;
-    if (!note) {
-        free(text);
+    while (note < notes + MOST_FILES && !take_note(note, NOTE_FREE))
+        note++;
+    if (note == notes + MOST_FILES)
+        return NULL;
+    if (fstat(fd, &file) < 0 || strlen(name) >= sizeof(note->name)) {
+        atomic_store(&note->state, NOTE_FREE);
         return NULL;
     }
-    free(note->name);
-    note->name = memcpy(text, name, size);
-    note->path = memcpy(text + size, quoted, quoted_size);
     note->device = file.st_dev;
     note->inode = file.st_ino;
+    av_strlcpy(note->name, name, sizeof(note->name));
+    media_quote_to(note->path, path);
     atomic_store(&note->state, NOTE_LIVE);
     return note;
 }
@@ -111,7 +95,7 @@ static void give_back(TempNote *note, int removes)
 
 void temp_file_remove_all(void (*removed)(const char *path))
 {
-    for (TempNote *note = atomic_load(&notes); note; note = note->next)
+    for (TempNote *note = notes; note < notes + MOST_FILES; note++)
         if (take_note(note, NOTE_LIVE) && is_there(note) && unlink(note->name) == 0 && removed)
             removed(note->path);
 }

@@ -54,16 +54,15 @@ struct Tracks {
     char unusual[256];  /* their names */
 };
 
-static void note(const Tracks *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void note(const Tracks *t, const char *format, ...)
+void tracks_note(const TrackOptions *options, const char *format, ...)
 {
     char line[512];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    if (t->options->note)
-        t->options->note(line);
+    if (options->note)
+        options->note(line);
 }
 
 static int out_of_memory(MediaError *error)
@@ -122,7 +121,7 @@ static void leave_out(const Tracks *t, const Source *source, AVStream *in, const
     char track[256];
     in->discard = AVDISCARD_ALL;
     describe(source, in, track, sizeof(track));
-    note(t, "%s is left out: %s%s", track, reason, more);
+    tracks_note(t->options, "%s is left out: %s%s", track, reason, more);
 }
 
 /* True if the options want this stream. Unwanted streams are dropped without a note. */
@@ -422,9 +421,10 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
         char track_name[256];
         describe(source, in, track_name, sizeof(track_name));
         if (reason && encoder->id == in->codecpar->codec_id)
-            note(t, "%s is encoded anew: %s", track_name, reason);
+            tracks_note(t->options, "%s is encoded anew: %s", track_name, reason);
         else if (reason)
-            note(t, "%s is converted to %s: %s", track_name, avcodec_get_name(encoder->id), reason);
+            tracks_note(t->options, "%s is converted to %s: %s", track_name,
+                        avcodec_get_name(encoder->id), reason);
     }
     avformat_free_context(scratch);
     return ret;
@@ -479,7 +479,8 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
         return left_out < 0 ? out_of_memory(error) : 0;
     }
     if (muxer->audio_codec != AV_CODEC_ID_NONE)
-        note(t, "the chapters are left out: the container %s holds none", muxer->name);
+        tracks_note(t->options, "the chapters are left out: the container %s holds none",
+                    muxer->name);
     return 0;
 }
 
@@ -491,16 +492,18 @@ static void note_tags(const Tracks *t)
     const int count = tags_left_out(t->to, names, sizeof(names));
     const char *kind = count == 1 ? "tag" : "tags", *is = count == 1 ? "is" : "are";
     if (t->tags_left_out)
-        note(t, "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
-             t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
+        tracks_note(t->options,
+                    "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
+                    t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
     if (!count || muxer->audio_codec == AV_CODEC_ID_NONE)
         return;
     if (av_match_name(muxer->name, "mov,mp4,ipod"))
-        note(t, "the %s %s %s left out: %s holds such tags or a cover picture, not both", kind,
-             names, is, muxer->name);
+        tracks_note(t->options,
+                    "the %s %s %s left out: %s holds such tags or a cover picture, not both", kind,
+                    names, is, muxer->name);
     else
-        note(t, "the %s %s %s left out: the container %s holds no such tags", kind, names, is,
-             muxer->name);
+        tracks_note(t->options, "the %s %s %s left out: the container %s holds no such tags", kind,
+                    names, is, muxer->name);
 }
 
 static void note_foreign(const Tracks *t, const Source *source)
@@ -508,7 +511,8 @@ static void note_foreign(const Tracks *t, const Source *source)
     char boxes[320];
     source_foreign(source, boxes, sizeof(boxes));
     if (boxes[0])
-        note(t, "data outside of the tracks (cameras store GPS there) is left out: %s", boxes);
+        tracks_note(t->options,
+                    "data outside of the tracks (cameras store GPS there) is left out: %s", boxes);
 }
 
 /* A frame count gives only the approximate end of the part. */
@@ -576,9 +580,11 @@ int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to
     const int ret =
         t->tracks && t->packet ? map_all(t, source, video, error) : out_of_memory(error);
     if (ret >= 0 && t->unusual_count)
-        note(t, "%s %s copied: phones and browsers may not play %s in %s; --acodec aac converts it",
-             t->unusual, t->unusual_count == 1 ? "is" : "are",
-             t->unusual_count == 1 ? "it" : "them", to->oformat->name);
+        tracks_note(
+            t->options,
+            "%s %s copied: phones and browsers may not play %s in %s; --acodec aac converts it",
+            t->unusual, t->unusual_count == 1 ? "is" : "are", t->unusual_count == 1 ? "it" : "them",
+            to->oformat->name);
     if (ret < 0)
         tracks_close(&t);
     *tracks = t;
@@ -643,8 +649,9 @@ static void note_early(const Tracks *t, Track *track, const AVPacket *packet, AV
     const int64_t by =
         packet->pts == AV_NOPTS_VALUE ? 0 : av_rescale_q(packet->pts, base, AV_TIME_BASE_Q);
     if (by > NOTICED_US)
-        note(t, "%s begins %.2f s early: the container %s does not keep that it begins later",
-             track->early, (double)by / AV_TIME_BASE, t->to->oformat->name);
+        tracks_note(t->options,
+                    "%s begins %.2f s early: the container %s does not keep that it begins later",
+                    track->early, (double)by / AV_TIME_BASE, t->to->oformat->name);
     av_freep(&track->early);
 }
 
@@ -655,8 +662,8 @@ static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
     if (track->key_pts == INT64_MAX && (packet->flags & AV_PKT_FLAG_KEY)) {
         track->key_pts = packet->pts;
         if (track->was_cut && packet->pts != AV_NOPTS_VALUE)
-            note(t, "%s begins with its first key frame, at %.2f s", track->name,
-                 (double)packet->pts * av_q2d(track->in_base));
+            tracks_note(t->options, "%s begins with its first key frame, at %.2f s", track->name,
+                        (double)packet->pts * av_q2d(track->in_base));
     }
     const int is_before = track->key_pts == INT64_MAX ||
                           (packet->pts != AV_NOPTS_VALUE && packet->pts < track->key_pts);
@@ -763,13 +770,15 @@ int tracks_finish(Tracks *t, MediaError *error)
         if (t->tracks[i].audio)
             ret = convert_audio(t, &t->tracks[i], NULL, error);
         if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
-            note(t, "nothing of %s is written: it has no key frame in the part to begin with",
-                 t->tracks[i].name);
+            tracks_note(t->options,
+                        "nothing of %s is written: it has no key frame in the part to begin with",
+                        t->tracks[i].name);
     }
     if (t->too_early)
-        note(t, "%lld subtitle%s left out: %s over before the first picture or sound",
-             (long long)t->too_early, t->too_early == 1 ? " is" : "s are",
-             t->too_early == 1 ? "it is" : "they are");
+        tracks_note(t->options,
+                    "%lld subtitle%s left out: %s over before the first picture or sound",
+                    (long long)t->too_early, t->too_early == 1 ? " is" : "s are",
+                    t->too_early == 1 ? "it is" : "they are");
     return ret;
 }
 

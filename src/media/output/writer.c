@@ -3,24 +3,21 @@
 #include "media/output/encoder_choice.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
 #include <libavutil/display.h>
+#include <libavutil/fifo.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/activity.h"
 #include "media/codec_name.h"
 #include "media/compat.h"
-#include "media/input/playable.h"
 #include "media/log.h"
-#include "media/output/byte_counter.h"
 #include "media/output/container.h"
 #include "media/output/output_file.h"
-#include "media/output/packet_spool.h"
 #include "media/output/picture_sequence.h"
 #include "media/output/segments.h"
 #include "media/output/tags.h"
@@ -35,6 +32,9 @@
 /* Highest frame rate for AVI. The rate of a video without a steady one may be that of its clock. */
 #define MAX_CONSTANT_RATE 120
 #define USUAL_CONSTANT_RATE 60
+
+/* Initial capacity for packets that arrive before the first frame. */
+#define HELD_PACKETS 256
 
 /* Longer gaps, in frames, are not filled: the muxer handles them. */
 #define MAX_REPEATS 6000
@@ -66,7 +66,7 @@ struct Writer {
     int user_data_said, fields_said;
     int64_t bytes; /* size of the closed file */
     int64_t lost_packets;
-    PacketSpool held;      /* packets that came before the first frame */
+    AVFifo *held;          /* AVPacket *: packets that came before the first frame */
     Segments *segments;    /* NULL: one file */
     int64_t next_pts;      /* in segments: time of the next picture, ... */
     AVRational next_base;  /* ... and its time base */
@@ -76,18 +76,6 @@ struct Writer {
     int cut_here, cut_said; /* waiting for the packet that begins a segment; the note about a
                                missing key frame was given */
 };
-
-static void note(const Writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void note(const Writer *w, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    if (w->options->tracks.note)
-        w->options->tracks.note(line);
-}
 
 static int out_of_memory(MediaError *error)
 {
@@ -139,8 +127,6 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
                          strcmp(options->path, "-") == 0 ? "-" : media_quote(options->path));
     if (ret >= 0 && options->segments.seconds > 0)
         ret = open_segments(w, error);
-    w->held.beside = writer_is_direct(w) ? NULL : options->path;
-    w->held.limit = PACKET_SPOOL_BYTES;
     w->packet = av_packet_alloc();
     if (ret >= 0 && !w->packet)
         ret = out_of_memory(error);
@@ -224,13 +210,6 @@ void writer_begin(Writer *w, int64_t zero)
     chapters_move(w->format, -zero);
 }
 
-static int fail_write(Writer *w, int ret, MediaError *error)
-{
-    const char *detail = media_log_error();
-    return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s%s%s", media_quote(w->file.path),
-                      media_av_text(ret), detail[0] ? "; " : "", detail);
-}
-
 /* Warns if a segment does not begin with a key frame. */
 static void note_cut(Writer *w, const AVPacket *packet)
 {
@@ -241,8 +220,9 @@ static void note_cut(Writer *w, const AVPacket *packet)
     if (is_key || w->cut_said)
         return;
     w->cut_said = 1;
-    note(w, "%s makes no key frame where a piece begins: its first pictures cannot be decoded",
-         w->codec ? w->codec->name : "the source");
+    tracks_note(&w->options->tracks,
+                "%s makes no key frame where a piece begins: its first pictures cannot be decoded",
+                w->codec ? w->codec->name : "the source");
 }
 
 static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error)
@@ -262,7 +242,7 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
         w->lost_packets++; /* the muxer rejects a copied packet: the input is damaged */
         return 0;
     }
-    return ret < 0 ? fail_write(w, ret, error) : 0;
+    return ret < 0 ? output_file_fail(&w->file, ret, error) : 0;
 }
 
 static int write_encoded(Writer *w, MediaError *error)
@@ -292,9 +272,8 @@ int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
         video_about(encoder_context(w->encoder), packet, w->about, sizeof(w->about));
     if (w->options->sequence)
         return picture_sequence_write(&w->pictures, packet, error);
-    if (w->track
-            .constant_rate) { /* a part may begin with the frame index that ended the previous
-                                     one */
+    if (w->track.constant_rate) { /* a part may begin with the frame index that ended the previous
+                                         one */
         packet->pts = packet->dts = FFMAX(packet->dts, w->next_place);
         w->next_place = packet->dts + 1;
     }
@@ -371,22 +350,35 @@ static int open_file(Writer *w, MediaError *error)
 {
     if (w->segments)
         return 0;
-    return w->options->count_only ? byte_counter_open(&w->file.io, error)
+    return w->options->count_only ? output_file_open_counter(&w->file, error)
                                   : output_file_open(&w->file, error);
 }
 
-/* Writes the packets that arrived before the header. */
-static int release(Writer *w, MediaError *error)
+/* Keeps a packet that arrived before the header. */
+static int hold(Writer *w, AVPacket *packet, MediaError *error)
+{
+    AVPacket *own = av_packet_alloc();
+    if (!w->held)
+        w->held = av_fifo_alloc2(HELD_PACKETS, sizeof(own), AV_FIFO_FLAG_AUTO_GROW);
+    if (w->held)
+        av_fifo_auto_grow_limit(w->held, SIZE_MAX);
+    if (!own || !w->held || av_fifo_write(w->held, &own, 1) < 0) {
+        av_packet_free(&own);
+        return out_of_memory(error);
+    }
+    av_packet_move_ref(own, packet);
+    return 0;
+}
+
+/* Writes these packets, or frees them after an error. */
+static int release(Writer *w, int ret, MediaError *error)
 {
     AVPacket *packet;
-    int ret;
-    while ((ret = packet_spool_take(&w->held, &packet, error)) >= 0 && packet) {
-        ret = tracks_packet(w->tracks, packet, error);
+    while (w->held && av_fifo_read(w->held, &packet, 1) >= 0) {
+        if (ret >= 0)
+            ret = tracks_packet(w->tracks, packet, error);
         av_packet_free(&packet);
-        if (ret < 0)
-            break;
     }
-    packet_spool_close(&w->held);
     return ret;
 }
 
@@ -406,10 +398,10 @@ static int write_header(Writer *w, MediaError *error)
         ret = avformat_write_header(w->format, &options);
     av_dict_free(&options);
     if (ret < 0)
-        return fail_write(w, ret, error);
+        return output_file_fail(&w->file, ret, error);
     w->header_written = 1;
     ret = tracks_start(w->tracks, mux, w, error);
-    return ret < 0 ? ret : release(w, error);
+    return release(w, ret, error);
 }
 
 /* Notes how frames are adapted; if players are the reason, also says why and how to prevent it. */
@@ -430,7 +422,7 @@ static void note_adaptation(const Writer *w, const AVFrame *first)
     else if (encoder_choose_format(&nearest, w->codec, &kept, first->format, &none) >= 0 &&
              nearest != encoder_context(w->encoder)->pix_fmt)
         why = ", which more players show; --pix-fmt source keeps the format";
-    note(w, "frames are %s for %s%s", adaptation, w->codec->name, why);
+    tracks_note(&w->options->tracks, "frames are %s for %s%s", adaptation, w->codec->name, why);
 }
 
 static int start(Writer *w, const AVFrame *first, MediaError *error)
@@ -444,13 +436,15 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     note_adaptation(w, first);
     const AVCodecContext *c = encoder_context(w->encoder);
     if (c->codec_id == AV_CODEC_ID_HEVC && c->field_order > AV_FIELD_PROGRESSIVE)
-        note(w,
-             "%s does not mark fields, so players may show this interlaced video with combs; "
-             "--deinterlace on makes whole frames, and --vcodec libx264 keeps the fields",
-             w->codec->name);
+        tracks_note(
+            &w->options->tracks,
+            "%s does not mark fields, so players may show this interlaced video with combs; "
+            "--deinterlace on makes whole frames, and --vcodec libx264 keeps the fields",
+            w->codec->name);
     if (codec_frame_rates(w->codec))
-        note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
-             av_q2d(encoder_context(w->encoder)->framerate));
+        tracks_note(&w->options->tracks,
+                    "%s has fixed frame rates only: frames are timed at %.3f a second",
+                    w->codec->name, av_q2d(encoder_context(w->encoder)->framerate));
     ret = set_up_video(w, first, error);
     if (ret >= 0 && w->options->sequence)
         return tracks_start(w->tracks, mux, w, error);
@@ -466,10 +460,11 @@ static const char *output_name(const Writer *w)
 static void note_turn(const Writer *w, enum AVPixelFormat from, enum AVPixelFormat to)
 {
     if (to == from)
-        note(w, "frames are turned upright for %s", output_name(w));
+        tracks_note(&w->options->tracks, "frames are turned upright for %s", output_name(w));
     else
-        note(w, "frames are turned upright and converted from %s to %s for %s",
-             av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
+        tracks_note(&w->options->tracks,
+                    "frames are turned upright and converted from %s to %s for %s",
+                    av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
 }
 
 /* A quarter turn destroys fields; turned upside down, the field order is swapped. */
@@ -527,8 +522,8 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
         return 0;
     if (whole)
         return open_turner(w, first, w->turn, error);
-    note(w, "%s does not keep a rotation by %.4g degrees: it is left out", output_name(w),
-         fabs(av_display_rotation_get(matrix)));
+    tracks_note(&w->options->tracks, "%s does not keep a rotation by %.4g degrees: it is left out",
+                output_name(w), fabs(av_display_rotation_get(matrix)));
     return 0;
 }
 
@@ -541,8 +536,10 @@ static void note_other_turn(Writer *w, const AVFrame *frame)
     if (w->turn_said || (a.xx == b.xx && a.xy == b.xy && a.yx == b.yx && a.yy == b.yy))
         return;
     w->turn_said = 1;
-    note(w, "the video is turned another way from %.3f s on: it is written as its first frame is",
-         (double)frame->pts * av_q2d(frame->time_base));
+    tracks_note(
+        &w->options->tracks,
+        "the video is turned another way from %.3f s on: it is written as its first frame is",
+        (double)frame->pts * av_q2d(frame->time_base));
 }
 
 int writer_is_picture(const Writer *w)
@@ -721,8 +718,9 @@ static int cut(Writer *w, int64_t pts, AVRational base, MediaError *error)
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 {
     if (w->encoder && writer_is_picture(w)) {
-        note(w, "the output is one picture: only the first frame is in it%s",
-             picture_pattern_is(w->options->path) ? "; --sequence writes a picture of each" : "");
+        tracks_note(
+            &w->options->tracks, "the output is one picture: only the first frame is in it%s",
+            picture_pattern_is(w->options->path) ? "; --sequence writes a picture of each" : "");
         return AVERROR_EOF;
     }
     int64_t pts = frame->pts;
@@ -750,17 +748,20 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     if (ret >= 0)
         ret = encoder_send(w->encoder, w->shown ? w->shown : frame, error);
     if (ret >= 0 && encoder_fields(w->encoder) && !w->fields_said++)
-        note(w, "from %.3f s on, %s %s", (double)frame->pts * av_q2d(frame->time_base),
-             w->codec->name, encoder_fields(w->encoder));
+        tracks_note(&w->options->tracks, "from %.3f s on, %s %s",
+                    (double)frame->pts * av_q2d(frame->time_base), w->codec->name,
+                    encoder_fields(w->encoder));
     if (ret >= 0 && !w->dynamic_said && encoder_dropped(w->encoder)) {
         w->dynamic_said = 1;
-        note(w, "%s is left out: it describes the brightness of the picture as it was",
-             encoder_dropped(w->encoder));
+        tracks_note(&w->options->tracks,
+                    "%s is left out: it describes the brightness of the picture as it was",
+                    encoder_dropped(w->encoder));
     }
     if (ret >= 0 && !w->user_data_said && encoder_loses_user_data(w->encoder)) {
         w->user_data_said = 1;
-        note(w, "user data of the frames (SEI) is left out: %s does not hold it",
-             avcodec_get_name(w->codec->id));
+        tracks_note(&w->options->tracks,
+                    "user data of the frames (SEI) is left out: %s does not hold it",
+                    avcodec_get_name(w->codec->id));
     }
     return ret < 0 ? ret : write_encoded(w, error);
 }
@@ -784,16 +785,7 @@ int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
 {
     if (!tracks_wants(w->tracks, packet->stream_index))
         return 0;
-    return w->header_written ? tracks_packet(w->tracks, packet, error)
-                             : packet_spool_add(&w->held, packet, error);
-}
-
-/* The muxer's last write may have been in the header. */
-static int64_t written(AVIOContext *io)
-{
-    const int64_t size = (io->seekable & AVIO_SEEKABLE_NORMAL) ? avio_size(io) : -1;
-    const int64_t at = avio_tell(io);
-    return size > at ? size : at;
+    return w->header_written ? tracks_packet(w->tracks, packet, error) : hold(w, packet, error);
 }
 
 static int write_rest(Writer *w, MediaError *error)
@@ -826,14 +818,37 @@ static int write_trailer(Writer *w, int partial, MediaError *error)
     const int ret = av_write_trailer(w->format);
     w->header_written = 0;
     w->format->pb = NULL;
-    return ret < 0 ? fail_write(w, ret, error) : 0;
+    return ret < 0 ? output_file_fail(&w->file, ret, error) : 0;
+}
+
+/* True if a complete video packet can be read from a file that broke off. */
+static int is_playable(const char *path, const char *muxer)
+{
+    const AVInputFormat *reader = av_find_input_format(muxer);
+    AVFormatContext *format = NULL;
+    AVPacket *packet = av_packet_alloc();
+    char *url = av_asprintf("file:%s", path);
+    int found = 0;
+    if (reader && (reader->flags & AVFMT_NOFILE))
+        reader = NULL; /* probe by content instead */
+    if (packet && url && avformat_open_input(&format, url, reader, NULL) >= 0)
+        while (!found && av_read_frame(format, packet) >= 0) {
+            const AVStream *stream = format->streams[packet->stream_index];
+            found = stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+                    !(packet->flags & AV_PKT_FLAG_CORRUPT);
+            av_packet_unref(packet);
+        }
+    avformat_close_input(&format);
+    av_packet_free(&packet);
+    av_free(url);
+    return found;
 }
 
 /* Decides whether a partial file is worth a name; if not, adds the reason to the error. */
 static int is_worth_keeping(const Writer *w, MediaError *error)
 {
     struct stat file;
-    if (writer_is_direct(w) || playable_has_video(w->file.temp.name, w->muxer->name))
+    if (writer_is_direct(w) || is_playable(w->file.temp.name, w->muxer->name))
         return 1;
     if (fstat(w->file.temp.fd, &file) == 0 && file.st_size == 0)
         media_add(error, "; nothing of it could be written");
@@ -860,18 +875,19 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     if (ret < 0 && (!partial || !is_worth_keeping(w, error)))
         return ret;
     if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
-        note(w, "%s has no timestamps: frames that were not evenly spaced are now", w->muxer->name);
+        tracks_note(&w->options->tracks,
+                    "%s has no timestamps: frames that were not evenly spaced are now",
+                    w->muxer->name);
     if (w->repeated || w->dropped)
-        note(w,
-             "%s has a constant frame rate: of %.3f frames a second, %lld repeat the one before, "
-             "and %lld of the input are left out",
-             w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->repeated,
-             (long long)w->dropped);
-    w->bytes = written(w->file.io);
-    if (w->options->count_only) {
-        byte_counter_close(&w->file.io);
+        tracks_note(
+            &w->options->tracks,
+            "%s has a constant frame rate: of %.3f frames a second, %lld repeat the one before, "
+            "and %lld of the input are left out",
+            w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->repeated,
+            (long long)w->dropped);
+    w->bytes = output_file_bytes(&w->file);
+    if (w->options->count_only)
         return 0;
-    }
     const OutputName whole = w->options->any_name ? OUTPUT_FREE : OUTPUT_OWN_NAME;
     return output_file_commit(&w->file, partial ? OUTPUT_PARTIAL : whole, error);
 }
@@ -887,7 +903,7 @@ int64_t writer_bytes(const Writer *w)
         return w->pictures.count ? w->pictures.bytes : -1;
     if (w->segments)
         return segments_bytes(w->segments);
-    return w->file.io ? written(w->file.io) : w->bytes;
+    return w->file.io ? output_file_bytes(&w->file) : w->bytes;
 }
 
 int64_t writer_lost_packets(const Writer *w)
@@ -936,10 +952,9 @@ void writer_close(Writer **writer)
     if (w->format)
         w->format->pb = NULL;
     avformat_free_context(w->format);
-    if (w->options->count_only)
-        byte_counter_close(&w->file.io);
     output_file_close(&w->file);
-    packet_spool_close(&w->held);
+    (void)release(w, -1, NULL);
+    av_fifo_freep2(&w->held);
     tracks_close(&w->tracks);
     av_packet_free(&w->packet);
     av_freep(writer);
