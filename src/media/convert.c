@@ -179,11 +179,6 @@ static int sws_matrix(enum AVColorSpace space)
     }
 }
 
-static int set_number(struct SwsContext *sws, const char *name, int64_t value)
-{
-    return av_opt_set_int(sws, name, value, 0);
-}
-
 /* Sets swscale's chroma position in 1/256 of a luma sample. For 4:2:0, chroma rows lie a quarter
  * (field 0) or three quarters (field 1) between luma rows of the field. */
 static int set_chroma(struct SwsContext *sws, const char *x_name, const char *y_name, int format,
@@ -198,8 +193,8 @@ static int set_chroma(struct SwsContext *sws, const char *x_name, const char *y_
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     const int *position = positions[(size_t)location < FF_ARRAY_ELEMS(positions) ? location : 0];
     const int y = fields == 2 && position[1] == 128 ? 64 + 128 * field : position[1];
-    return (desc->log2_chroma_w ? set_number(sws, x_name, position[0]) : 0) |
-           (desc->log2_chroma_h ? set_number(sws, y_name, y) : 0);
+    return (desc->log2_chroma_w ? av_opt_set_int(sws, x_name, position[0], 0) : 0) |
+           (desc->log2_chroma_h ? av_opt_set_int(sws, y_name, y, 0) : 0);
 }
 
 /* Rows of a field, or of the frame. */
@@ -216,13 +211,15 @@ static int open_sws(Converter *c, int field)
     const int fields = c->from.fields;
     if (!sws)
         return AVERROR(ENOMEM);
-    int ret = set_number(sws, "srcw", c->from.width) |
-              set_number(sws, "srch", field_height(c->from.height, fields, field)) |
-              set_number(sws, "src_format", c->from.format) |
-              set_number(sws, "src_range", c->from.full) | set_number(sws, "dstw", c->to.width) |
-              set_number(sws, "dsth", field_height(c->to.height, fields, field)) |
-              set_number(sws, "dst_format", c->to.format) |
-              set_number(sws, "dst_range", c->to.full) | set_number(sws, "sws_flags", flags);
+    int ret = av_opt_set_int(sws, "srcw", c->from.width, 0) |
+              av_opt_set_int(sws, "srch", field_height(c->from.height, fields, field), 0) |
+              av_opt_set_int(sws, "src_format", c->from.format, 0) |
+              av_opt_set_int(sws, "src_range", c->from.full, 0) |
+              av_opt_set_int(sws, "dstw", c->to.width, 0) |
+              av_opt_set_int(sws, "dsth", field_height(c->to.height, fields, field), 0) |
+              av_opt_set_int(sws, "dst_format", c->to.format, 0) |
+              av_opt_set_int(sws, "dst_range", c->to.full, 0) |
+              av_opt_set_int(sws, "sws_flags", flags, 0);
     if (c->to.chroma >= 0)
         ret |= set_chroma(sws, "src_h_chr_pos", "src_v_chr_pos", c->from.format, c->from.chroma,
                           fields, field) |
@@ -248,19 +245,15 @@ static int resamples_chroma(const AVFrame *from, const AVFrame *to)
            (a->log2_chroma_w != b->log2_chroma_w || a->log2_chroma_h != b->log2_chroma_h);
 }
 
-/* True if fields are converted separately. swscale reads the same number of chroma rows for both,
- * so the height must be a multiple of 4. */
-static int has_fields(const AVFrame *from, const AVFrame *to)
-{
-    const int from_rows = av_pix_fmt_desc_get(from->format)->log2_chroma_h;
-    const int to_rows = av_pix_fmt_desc_get(to->format)->log2_chroma_h;
-    return FRAME_IS_INTERLACED(from) && resamples_chroma(from, to) && from_rows != to_rows &&
-           (!from_rows || from->height % 4 == 0);
-}
-
 static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
 {
     Converter wanted = {0};
+    const int from_rows = av_pix_fmt_desc_get(from->format)->log2_chroma_h;
+    const int to_rows = av_pix_fmt_desc_get(to->format)->log2_chroma_h;
+    /* Interlaced chroma is converted per field. swscale reads the same number of chroma rows for
+     * both, so the height must be a multiple of 4. */
+    const int has_fields = FRAME_IS_INTERLACED(from) && resamples_chroma(from, to) &&
+                           from_rows != to_rows && (!from_rows || from->height % 4 == 0);
     wanted.from.width = from->width;
     wanted.from.height = from->height;
     wanted.from.format = from->format;
@@ -272,7 +265,7 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     wanted.to.full = is_full(to);
     wanted.to.matrix = sws_matrix(to->colorspace);
     wanted.from.chroma = wanted.to.chroma = -1;
-    wanted.from.fields = wanted.to.fields = has_fields(from, to) ? 2 : 1;
+    wanted.from.fields = wanted.to.fields = has_fields ? 2 : 1;
     if (resamples_chroma(from, to)) {
         wanted.from.chroma = from->chroma_location;
         wanted.to.chroma = to->chroma_location;
@@ -316,22 +309,6 @@ static int scale(const Converter *c, const AVFrame *from, const AVFrame *to, int
 
 /* ---- more bits ----------------------------------------------------------------------------- */
 
-/* True if only the depth differs, from 8 bits to more. */
-static int only_deepens(const AVFrame *from, const AVFrame *to)
-{
-    const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
-    const AVPixFmtDescriptor *b = av_pix_fmt_desc_get(to->format);
-    return convert_is_direct(from->format) && convert_is_direct(to->format) &&
-           a->comp[0].depth == 8 && b->comp[0].depth > 8 && is_deeper(b, a, b->comp[0].depth) &&
-           from->width == to->width && from->height == to->height && is_full(from) == is_full(to);
-}
-
-static void deepen_row(uint16_t *to, const uint8_t *from, int step, int count, int more, int below)
-{
-    for (int x = 0; x < count; x++)
-        to[x] = (uint16_t)(from[x * step] << more | (below ? from[x * step] >> (8 - more) : 0));
-}
-
 /* Full-range luma, and always alpha, repeat their high bits in the low ones so that white stays
  * white. swscale does so only for some formats. */
 static void deepen(const AVFrame *from, const AVFrame *to)
@@ -343,10 +320,15 @@ static void deepen(const AVFrame *from, const AVFrame *to)
         const int chroma = i == 1 || i == 2, plane = b->comp[i].plane;
         const int width = AV_CEIL_RSHIFT(from->width, chroma ? a->log2_chroma_w : 0);
         const int height = AV_CEIL_RSHIFT(from->height, chroma ? a->log2_chroma_h : 0);
-        for (int y = 0; y < height; y++)
-            deepen_row((uint16_t *)(void *)(to->data[plane] + (ptrdiff_t)y * to->linesize[plane]),
-                       from->data[c->plane] + (ptrdiff_t)y * from->linesize[c->plane] + c->offset,
-                       c->step, width, b->comp[i].depth - 8, i == 3 || (!chroma && is_full(from)));
+        const int more = b->comp[i].depth - 8, below = i == 3 || (!chroma && is_full(from));
+        for (int y = 0; y < height; y++) {
+            const uint8_t *in =
+                from->data[c->plane] + (ptrdiff_t)y * from->linesize[c->plane] + c->offset;
+            uint16_t *out =
+                (uint16_t *)(void *)(to->data[plane] + (ptrdiff_t)y * to->linesize[plane]);
+            for (int x = 0; x < width; x++, in += c->step)
+                out[x] = (uint16_t)(*in << more | (below ? *in >> (8 - more) : 0));
+        }
     }
 }
 
@@ -369,7 +351,12 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
     to->height = height;
     if (ret < 0)
         return ret;
-    if (only_deepens(from, to)) {
+    const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
+    const AVPixFmtDescriptor *b = av_pix_fmt_desc_get(to->format);
+    /* Only the depth differs, from 8 bits to more. */
+    if (convert_is_direct(from->format) && convert_is_direct(to->format) && a->comp[0].depth == 8 &&
+        b->comp[0].depth > 8 && is_deeper(b, a, b->comp[0].depth) && from->width == to->width &&
+        from->height == to->height && is_full(from) == is_full(to)) {
         deepen(from, to);
         return 0;
     }

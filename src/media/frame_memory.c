@@ -230,15 +230,6 @@ static int plane_row(const AVFrame *frame, int plane, int width)
     return av_image_get_linesize(frame->format, width, plane);
 }
 
-/* Copies the margins of `in` into the replaced planes. */
-static void copy_margins(AVFrame *out, const AVFrame *in)
-{
-    for (int i = 0; i < colour_planes(out, 1) && convert_has_margins(in); i++)
-        if (out->data[i] != in->data[i])
-            av_image_copy_plane(out->data[i], out->linesize[i], in->data[i], in->linesize[i],
-                                plane_row(in, i, in->width), plane_height(in, i));
-}
-
 int frame_memory_set_aside(FrameMemory *m, AVFrame *frame, int plane, const uint8_t *data,
                            ptrdiff_t stride)
 {
@@ -333,16 +324,6 @@ void frame_memory_encode_on(FrameMemory *m, AVBufferRef *device)
     m->device = device;
 }
 
-/* Once an encoder has received a GPU frame, it accepts no host frames. */
-static AVFrame *output_on_gpu(FrameMemory *m, const AVFrame *in)
-{
-    AVFrame *out;
-    const int first = !m->surfaces;
-    if (gpu_frame_make(&out, &m->surfaces, m->device, in) < 0 && first)
-        frame_memory_encode_on(m, NULL);
-    return out;
-}
-
 /* Gives the first planes of a frame their own buffers. */
 static int give_planes(FrameMemory *m, AVFrame *frame, int planes)
 {
@@ -362,14 +343,22 @@ static int give_planes(FrameMemory *m, AVFrame *frame, int planes)
 
 AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
 {
-    AVFrame *surface = m->device ? output_on_gpu(m, in) : NULL;
-    if (m->device)
-        return surface;
-    AVFrame *out = gpu_frame_is(in) ? like_in_software(in) : av_frame_clone(in);
+    AVFrame *out;
+    if (m->device) {
+        /* Once an encoder has received a GPU frame, it accepts no host frames. */
+        const int first = !m->surfaces;
+        if (gpu_frame_make(&out, &m->surfaces, m->device, in) >= 0 || !first)
+            return out;
+        frame_memory_encode_on(m, NULL);
+    }
+    out = gpu_frame_is(in) ? like_in_software(in) : av_frame_clone(in);
     if (out && give_planes(m, out, colour_planes(out, chroma || gpu_frame_is(in))) < 0)
         av_frame_free(&out);
-    if (out && !gpu_frame_is(in))
-        copy_margins(out, in);
+    for (int i = 0;
+         out && !gpu_frame_is(in) && convert_has_margins(in) && i < colour_planes(out, 1); i++)
+        if (out->data[i] != in->data[i])
+            av_image_copy_plane(out->data[i], out->linesize[i], in->data[i], in->linesize[i],
+                                plane_row(in, i, in->width), plane_height(in, i));
     return out;
 }
 

@@ -67,15 +67,6 @@ static int reserve(const GpuBudget *budget, const AVHWFramesContext *surfaces, i
     return 1;
 }
 
-/* FFmpeg falls back to 4:2:0 surfaces for formats it does not know. */
-static int same_chroma(enum AVPixelFormat surface, enum AVPixelFormat format)
-{
-    int x = 0, y = 0, wanted_x = -1, wanted_y = -1;
-    return av_pix_fmt_get_chroma_sub_sample(surface, &x, &y) >= 0 &&
-           av_pix_fmt_get_chroma_sub_sample(format, &wanted_x, &wanted_y) >= 0 && x == wanted_x &&
-           y == wanted_y;
-}
-
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
                                      AVBufferRef *device, int frames, const GpuBudget *budget,
                                      int64_t *reserved)
@@ -91,11 +82,15 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     const enum AVPixelFormat format = convert_without_j(codec->sw_pix_fmt, &full);
     /* FFmpeg and NVDEC place chroma differently for an odd number of rows. */
     const int odd = (codec->coded_width | codec->coded_height) & 1;
+    /* FFmpeg falls back to 4:2:0 surfaces for formats it does not know. */
+    int x = 0, y = 0, wanted_x = -1, wanted_y = -1;
+    (void)av_pix_fmt_get_chroma_sub_sample(context->sw_format, &x, &y);
+    (void)av_pix_fmt_get_chroma_sub_sample(format, &wanted_x, &wanted_y);
+    const int same_chroma = x == wanted_x && y == wanted_y;
     context->initial_pool_size += frames;
     context->user_opaque = (void *)(intptr_t)format;
     if (odd || context->initial_pool_size > MOST_SURFACES || !convert_is_direct(format) ||
-        !same_chroma(context->sw_format, format) || !reserve(budget, context, reserved) ||
-        av_hwframe_ctx_init(made) < 0) {
+        !same_chroma || !reserve(budget, context, reserved) || av_hwframe_ctx_init(made) < 0) {
         gpu_budget_release(budget, reserved);
         av_buffer_unref(&made);
         return AV_PIX_FMT_NONE;
@@ -249,33 +244,20 @@ uint8_t *gpu_frame_picture(const AVFrame *frame, int plane)
 
 /* ---- cropping ------------------------------------------------------------------------------ */
 
-/* The largest power of two that divides a number. */
-static int alignment_of(int number)
-{
-    return number & -number;
-}
-
-/* Columns to cut on the left: like libavcodec, fewer than asked for if that keeps every plane of
- * the planar frame aligned. */
-static int left_columns(const AVFrame *frame, const SampleLayout *layout)
-{
-    const int left = (int)frame->crop_left, bytes = layout->depth > 8 ? 2 : 1;
-    const int chroma = layout->planes > 1 ? (left >> layout->chroma_x) * bytes : 0;
-    if (!left)
-        return 0;
-    int least = alignment_of(left * bytes);
-    if (chroma)
-        least = FFMIN(least, alignment_of(chroma));
-    return least < CROP_ALIGNMENT ? left & ~(CROP_ALIGNMENT / least * alignment_of(left) - 1)
-                                  : left;
-}
-
 /* libavcodec has already cropped the right and the bottom. */
 void gpu_frame_crop(AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
-    const int left = left_columns(frame, &layout), top = (int)frame->crop_top;
-    const int bytes = layout.depth > 8 ? 2 : 1;
+    const int bytes = layout.depth > 8 ? 2 : 1, top = (int)frame->crop_top;
+    int left = (int)frame->crop_left;
+    /* Like libavcodec, cut fewer columns than asked for if that keeps every plane of the planar
+     * frame aligned. n & -n is the largest power of two that divides n. */
+    const int chroma = layout.planes > 1 ? (left >> layout.chroma_x) * bytes : 0;
+    int least = (left * bytes) & -(left * bytes);
+    if (chroma)
+        least = FFMIN(least, chroma & -chroma);
+    if (left && least < CROP_ALIGNMENT)
+        left &= ~(CROP_ALIGNMENT / least * (left & -left) - 1);
     for (int i = 0; i < layout.planes; i++) {
         const int x = i ? left >> layout.chroma_x : left, y = i ? top >> layout.chroma_y : top;
         const int step = i && layout.planes == 2 ? 2 * bytes : bytes;
@@ -317,18 +299,15 @@ static void take_planes(AVFrame *to, const AVFrame *from, const SampleLayout *la
     }
 }
 
-/* FFmpeg's copy from CUDA logs failures but returns 0. */
-static int copy_stored(AVFrame *stored, const AVFrame *frame)
-{
-    media_log_clear();
-    const int ret = av_hwframe_transfer_data(stored, frame, 0);
-    return ret >= 0 && *media_log_error() ? AVERROR_EXTERNAL : ret;
-}
-
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
-    const int ret = gpu_frame_is_lost(frame) ? AVERROR_EXTERNAL : copy_stored(stored, frame);
+    int ret = AVERROR_EXTERNAL;
+    media_log_clear();
+    if (!gpu_frame_is_lost(frame))
+        ret = av_hwframe_transfer_data(stored, frame, 0);
+    if (ret >= 0 && *media_log_error()) /* it logs failed copies but returns 0 */
+        ret = AVERROR_EXTERNAL;
     if (ret >= 0)
         take_planes(host, stored, &layout);
     return ret;

@@ -105,13 +105,6 @@ static _Thread_local struct {
     LogNote note;
 } here;
 
-static void clean(char *text)
-{
-    for (unsigned char *c = (unsigned char *)text; *c; c++)
-        if (*c < 0x20 || *c == 0x7f)
-            *c = ' ';
-}
-
 /* Replaces every occurrence of a secret in the line by dots. */
 static void hide(char *line, size_t size, const char *secret)
 {
@@ -174,16 +167,6 @@ static LogNote *find_note(const void *owner)
     return &here.note;
 }
 
-/* Rewrites an error about a picture of size 0x0. */
-static const char *in_words(const char *error)
-{
-    static const char no_size[] = "0x0";
-    const char *at = strstr(error, no_size);
-    const int is_size =
-        at && (at == error || !av_isdigit(at[-1])) && !av_isxdigit(at[sizeof(no_size) - 1]);
-    return is_size ? "the size of the picture is missing" : error;
-}
-
 /* The caller holds the lock. */
 static void drop_broken(CodecLog *log, int at)
 {
@@ -210,14 +193,20 @@ static void note_broken(void)
 
 static void take_line(void)
 {
-    clean(here.line);
+    static const char no_size[] = "0x0";
+    for (char *c = here.line; *c; c++)
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
     pthread_mutex_lock(&log_state.lock);
     for (int i = 0; i < 2; i++)
         hide(here.line, sizeof(here.line), log_state.secrets[i]);
     hide_urls(here.line, sizeof(here.line));
     LogNote *note = find_note(here.owner);
+    const char *at = strstr(here.line, no_size);
+    const int has_no_size =
+        at && (at == here.line || !av_isdigit(at[-1])) && !av_isxdigit(at[sizeof(no_size) - 1]);
     if (here.level <= AV_LOG_ERROR && !note->error[0])
-        snprintf(note->error, sizeof(note->error), "%.255s", in_words(here.line));
+        snprintf(note->error, sizeof(note->error), "%.255s",
+                 has_no_size ? "the size of the picture is missing" : here.line);
     const char *streams = strstr(here.line, TOO_MANY_STREAMS);
     if (streams)
         note->most_streams = atoi(streams + strlen(TOO_MANY_STREAMS));

@@ -16,15 +16,6 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
     return hash;
 }
 
-static uint64_t hash_packet(const AVPacket *packet)
-{
-    uint64_t hash = hash_bytes(HASH_START, &packet->stream_index, sizeof(packet->stream_index));
-    hash = hash_bytes(hash, &packet->pts, sizeof(packet->pts));
-    hash = hash_bytes(hash, &packet->duration, sizeof(packet->duration));
-    hash = hash_bytes(hash, packet->data, (size_t)packet->size);
-    return hash ? hash : 1;
-}
-
 /* Finds the slot of a hash, or a free one for it. */
 static uint64_t *find(const PacketSet *set, uint64_t hash)
 {
@@ -54,7 +45,11 @@ static int make_room(PacketSet *set)
 
 int packet_set_add(PacketSet *set, const AVPacket *packet)
 {
-    const uint64_t hash = hash_packet(packet);
+    uint64_t hash = hash_bytes(HASH_START, &packet->stream_index, sizeof(packet->stream_index));
+    hash = hash_bytes(hash, &packet->pts, sizeof(packet->pts));
+    hash = hash_bytes(hash, &packet->duration, sizeof(packet->duration));
+    hash = hash_bytes(hash, packet->data, (size_t)packet->size);
+    hash += hash == 0; /* 0 marks free slots */
     if (set->room && *find(set, hash))
         return 1;
     if (make_room(set) < 0)

@@ -23,13 +23,6 @@
 /* A more extreme pixel aspect is a broken header. */
 #define MOST_OBLONG 20.0
 
-static int fail(char *why, size_t size, const AVPixFmtDescriptor *desc)
-{
-    snprintf(why, size, "the pixel format %s cannot be shown as it is",
-             desc ? desc->name : "of this frame");
-    return -1;
-}
-
 static void set_planes(PictureFormat *f, const AVPixFmtDescriptor *desc)
 {
     const int chroma = desc->nb_components >= 3;
@@ -124,23 +117,21 @@ static void set_shape(PictureFormat *f, const AVFrame *frame)
     f->has_turn = 1;
 }
 
-static int is_full_range(const AVFrame *frame, const AVPixFmtDescriptor *desc)
-{
-    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
-        return desc->nb_components == 1 || !strncmp(desc->name, "yuvj", 4);
-    return frame->color_range == AVCOL_RANGE_JPEG;
-}
-
 int picture_format(PictureFormat *format, const AVFrame *frame, char *why, size_t size)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    if (!convert_is_direct(frame->format))
-        return fail(why, size, desc);
+    if (!convert_is_direct(frame->format)) {
+        snprintf(why, size, "the pixel format %s cannot be shown as it is",
+                 desc ? desc->name : "of this frame");
+        return -1;
+    }
     *format = (PictureFormat){.width = frame->width, .height = frame->height};
     set_planes(format, desc);
     set_siting(format, frame->chroma_location);
     set_matrix(format, frame->colorspace);
-    format->full_range = is_full_range(frame, desc);
+    format->full_range = frame->color_range == AVCOL_RANGE_JPEG;
+    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
+        format->full_range = desc->nb_components == 1 || !strncmp(desc->name, "yuvj", 4);
     set_light(format, frame);
     set_shape(format, frame);
     return 0;

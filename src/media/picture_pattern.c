@@ -32,28 +32,18 @@ typedef struct Place {
     int digits; /* minimum; 0: no padding */
 } Place;
 
-static int read_place(const char *text, Place *place)
-{
-    const char *c = text + 1;
-    *place = (Place){.begin = text};
-    if (c[0] == '0' && c[1] >= '1' && c[1] <= '9') {
-        place->digits = c[1] - '0';
-        c += 2;
-    }
-    place->end = c + 1;
-    return *c == 'd';
-}
-
 static int find_place(const char *pattern, Place *place)
 {
     int found = 0;
-    Place other;
     *place = (Place){0};
-    for (const char *c = base_name(pattern); *c; c++)
-        if (*c == '%' && read_place(c, &other)) {
-            *place = other;
-            found++;
-        }
+    for (const char *c = base_name(pattern); *c; c++) {
+        const int padded = c[0] == '%' && c[1] == '0' && c[2] >= '1' && c[2] <= '9';
+        const char *letter = c + (padded ? 3 : 1);
+        if (*c != '%' || *letter != 'd')
+            continue;
+        *place = (Place){.begin = c, .end = letter + 1, .digits = padded ? c[2] - '0' : 0};
+        found++;
+    }
     return found == 1;
 }
 

@@ -154,21 +154,15 @@ int side_data_set_display_matrix(AVStream *stream, const int32_t matrix[9])
     return set(stream, AV_PKT_DATA_DISPLAYMATRIX, (const uint8_t *)matrix, DISPLAY_MATRIX_SIZE);
 }
 
-/* The upper left 2x2 part of the display matrix for EXIF's Orientation (EXIF 2.3, 4.6.4); NULL:
- * upright or unknown. */
-static const int *exif_matrix(const AVFrame *frame)
+int side_data_orient(AVFrame *frame, const AVStream *track)
 {
+    const int32_t *of_track = side_data_display_matrix(track);
+    /* The upper left 2x2 part for EXIF's Orientation 2 to 8 (EXIF 2.3, 4.6.4). */
     static const int matrices[][4] = {{-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1}, {0, 1, 1, 0},
                                       {0, 1, -1, 0}, {0, -1, -1, 0}, {0, -1, 1, 0}};
     const AVDictionaryEntry *tag = av_dict_get(frame->metadata, "Orientation", NULL, 0);
     const long number = tag ? strtol(tag->value, NULL, 10) : 0;
-    return number >= 2 && number <= 8 ? matrices[number - 2] : NULL;
-}
-
-int side_data_orient(AVFrame *frame, const AVStream *track)
-{
-    const int32_t *of_track = side_data_display_matrix(track);
-    const int *exif = exif_matrix(frame);
+    const int *exif = number >= 2 && number <= 8 ? matrices[number - 2] : NULL;
     if ((!exif && !of_track) || av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX))
         return 0;
     const AVFrameSideData *data =

@@ -108,7 +108,7 @@ class Headless(CameraCase, Case):
 
     def test_the_rate_that_is_set_is_said(self):
         result = self.run_camera("--camera=/dev/video0", "--null", "--frames", "2", "--framerate", "30", state="rate=15")
-        self.assertRegex(result.err, r"at 15 fps.*30 fps was asked for")
+        self.assertRegex(result.err, r"at 15 fps.*30 fps was requested")
 
     def test_lists(self):
         result = self.output("--list-devices")

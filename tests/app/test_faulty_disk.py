@@ -156,7 +156,7 @@ class FaultyDisk(Case):
         """If a full disk leaves an unplayable part, no file is named."""
         for name, begun, text in some((("out.mkv", False, "nothing of it could be written"),
                                        ("out.avi", False, "nothing of it could be written"),
-                                       ("out.mp4", True, "what was written cannot be played, and is deleted"))):
+                                       ("out.mp4", True, "the part written so far cannot be played and is deleted"))):
             with self.subTest(name):
                 result = self.interrupted("write", name, begun=begun)
                 self.assertIn("No space left on device; " + text, result.err)

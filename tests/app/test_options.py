@@ -137,7 +137,7 @@ class Options(Case):
                 (("-o", "a.mkv", "--vcodec", "nosuch"), ("--vcodec help",)),
                 (("-o", "a.mkv", "--vcodec", "aac"), ("aac",)),
                 (("-o", "a.mkv", "--vcodec", "h264"), ("--vcodec 'h264'", "libx264")),
-                (("-o", "a.mkv", "--vcodec", "copy"), ("--vcodec copy", "encoded anew")),
+                (("-o", "a.mkv", "--vcodec", "copy"), ("--vcodec copy", "re-encoded")),
                 (("-o", "a.mkv", "--acodec", "nosuch"), ("--acodec 'nosuch'", "--acodec help")),
                 (("-o", "a.nosuch",), ("a.nosuch", "--format")),
                 (("-o", "noextension",), ("noextension", "--format")),

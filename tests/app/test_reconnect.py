@@ -225,7 +225,7 @@ class Headless(ReconnectCase):
     def test_another_codec(self):
         url = self.send(stream(), bytes_of(clip("other.ts", "-c:v", "mpeg2video")))
         result = self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv")), DAMAGED)
-        self.assertIn("came back with mpeg2video instead of h264: it ends here", result.err)
+        self.assertIn("came back with mpeg2video instead of h264: the input ends here", result.err)
         self.assertIn("it came back with mpeg2video instead of h264", result.lines[-1])
         self.assertEqual(len(frame_times(self.path("o.mkv"))), 25)
 

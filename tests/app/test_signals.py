@@ -269,7 +269,7 @@ class Signals(Case):
         os.rename(self.path(left), self.path("elsewhere"))
         self.write(left, b"precious")
         result = self.interrupt(process)
-        self.assertIn("which is not in its place any more; what was written is in '%s'"
+        self.assertIn("which was moved or deleted; the part written so far is in '%s'"
                       % self.path("elsewhere"), result.err)
         self.assertEqual(self.read(left), b"precious")
         self.assertEqual(self.files(), [left, "elsewhere", "s.partial.csv"])

@@ -74,7 +74,7 @@ class BeginsAtZero(Case):
                 self.assertAlmostEqual(silence(output), 0.3, delta=0.015)
         said = [self.ok(source, "-o", self.path("out.avi"), "-y", *QUICK, *options).lines[0]
                 for options in ((), ("--acodec", "copy"))]
-        self.assertIn("audio track 0 (mp2) is encoded anew: the container does not keep that it", said[0])
+        self.assertIn("audio track 0 (mp2) is re-encoded: the container does not store when tracks", said[0])
         self.assertRegex(said[1], r"audio track 0 \(mp2\) begins 0.(29|30) s early: the container avi does not")
         self.assertEqual(payloads(self.path("out.avi")), payloads(source))
 

@@ -292,9 +292,9 @@ class Photos(Case):
             source = self.write(name + ".mjpeg", b"".join(parts[n] for n in numbers))
             for output in ("out.avi", "out.mp4"):
                 result = self.ok(source, "-o", self.path(output), "-y")
-                found = [line for line in result.lines if "turned another way" in line]
-                self.assertEqual(found, ["lumeq: the video is turned another way from %s s on: it is "
-                                         "written as its first frame is" % at] if at else [])
+                found = [line for line in result.lines if "rotated differently" in line]
+                self.assertEqual(found, ["lumeq: the video is rotated differently from %s s on: "
+                                         "it is written like its first frame" % at] if at else [])
                 self.assertEqual(colours(self.path(output), shown=True), upright(TURNS[6]))
 
     def test_webp(self):

@@ -61,7 +61,7 @@ TEST_IF(rate_read_back, fake_camera_ready())
 {
     fake_camera_is("rate=15");
     expect(&(CameraOptions){.width = 1280, .height = 720},
-           "Fake Webcam (/dev/video0): mjpeg 1280x720 at 15 fps; 30 fps was asked for");
+           "Fake Webcam (/dev/video0): mjpeg 1280x720 at 15 fps; 30 fps was requested");
 }
 
 /* A mode that the driver offers but refuses to set is skipped. */
@@ -133,9 +133,10 @@ TEST_IF(missing, fake_camera_ready())
     refuse(&(CameraOptions){.device = "/dev/video7"}, MEDIA_INPUT,
            "the camera '/dev/video7' is not there; there is /dev/video0 (Fake Webcam)");
     refuse(&(CameraOptions){.device = "7"}, MEDIA_INPUT, "the camera '/dev/video7' is not there");
-    refuse(&(CameraOptions){.device = "abc"}, MEDIA_INPUT,
-           "there is no camera 'abc': one is named by N, for /dev/videoN, or by the path of its "
-           "device file; there is /dev/video0 (Fake Webcam)");
+    refuse(
+        &(CameraOptions){.device = "abc"}, MEDIA_INPUT,
+        "there is no camera 'abc': name one by N for /dev/videoN, or by its device path; there is "
+        "/dev/video0 (Fake Webcam)");
     refuse(&(CameraOptions){.device = "/dev/null"}, MEDIA_INPUT, "'/dev/null' is no camera");
     fake_camera_is("other");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,

@@ -99,20 +99,6 @@ static void set_gone(Camera *c, const char *why)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void set_lost(Camera *c, int ret)
-{
-    char why[sizeof(c->status.why)];
-    snprintf(why, sizeof(why), "unplugged (%s)", media_av_text(ret));
-    set_gone(c, why);
-}
-
-static void set_stalled(Camera *c)
-{
-    char why[sizeof(c->status.why)];
-    snprintf(why, sizeof(why), "no picture for %d s", (int)(c->patience / 1000000));
-    set_gone(c, why);
-}
-
 /* The device is back but unusable; `ret` is the result of opening it, 1 if its format changed. */
 static void set_there(Camera *c, int ret)
 {
@@ -128,15 +114,6 @@ static void set_there(Camera *c, int ret)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void set_absent(Camera *c)
-{
-    pthread_mutex_lock(&c->lock);
-    if (c->status.unusable)
-        av_strlcpy(c->status.why, "unplugged", sizeof(c->status.why));
-    c->status.unusable = 0;
-    pthread_mutex_unlock(&c->lock);
-}
-
 /* Decoders and files need the same format as before. */
 static int is_same(const Camera *c)
 {
@@ -147,73 +124,54 @@ static int is_same(const Camera *c)
     return is->width == c->setting.width && is->height == c->setting.height;
 }
 
-/* Reopens the device. Returns 0, 1 if its format changed, or AVERROR. */
-static int open_again(Camera *c, const char *path)
-{
-    int ret = open_device(c, path);
-    if (ret >= 0 && !is_same(c)) {
-        v4l2_device_close(&c->device);
-        ret = 1;
-    }
-    if (ret != 0)
-        c->retry_after = FFMIN(2 * c->retry_after, MOST_RETRY_US);
-    return ret;
-}
-
-/* It counts as running again after its first packet. */
-static void try_again(Camera *c)
+/* Tries to reopen the device. It counts as running again after its first packet. */
+static void reopen(Camera *c)
 {
     CameraDevice device;
     c->retry = av_gettime_relative() + c->retry_after;
-    const int there = camera_find_again(&c->place, c->tries++ % EVERYWHERE == 0, &device);
-    if (there < 0)
-        set_there(c, there);
-    else if (there)
-        set_there(c, open_again(c, device.path));
-    else
-        set_absent(c);
+    int ret = camera_find_again(&c->place, c->tries++ % EVERYWHERE == 0, &device);
+    if (ret == 0) {
+        pthread_mutex_lock(&c->lock);
+        if (c->status.unusable)
+            av_strlcpy(c->status.why, "unplugged", sizeof(c->status.why));
+        c->status.unusable = 0;
+        pthread_mutex_unlock(&c->lock);
+        return;
+    }
+    if (ret > 0) {
+        ret = open_device(c, device.path);
+        if (ret >= 0 && !is_same(c)) {
+            v4l2_device_close(&c->device);
+            ret = 1;
+        }
+        if (ret != 0)
+            c->retry_after = FFMIN(2 * c->retry_after, MOST_RETRY_US);
+    }
+    set_there(c, ret);
 }
 
 /* ---- packets ---- */
-
-static CameraClock clock_of(const V4l2Stamp *stamp, int64_t now, int64_t wall)
-{
-    if (FFABS(now - stamp->time) < CLOCK_LIMIT_US)
-        return CAMERA_CLOCK_MONOTONIC;
-    if (!stamp->is_monotonic && FFABS(wall - stamp->time) < CLOCK_LIMIT_US)
-        return CAMERA_CLOCK_WALL;
-    return CAMERA_CLOCK_NONE;
-}
-
-/* The wall clock can be adjusted at any time, so its offset is measured for each frame. A frame
- * stamped before an adjustment may seem older than the last one. */
-static int64_t from_wall(const Camera *c, int64_t time, int64_t now, int64_t wall)
-{
-    const int64_t captured = now - (wall - time);
-    return captured < c->last ? now : captured;
-}
 
 /* The capture time on the monotonic clock: converted from the driver's, or the time of arrival if
  * its clock is unknown. */
 static int64_t captured(Camera *c, const V4l2Stamp *stamp)
 {
     const int64_t now = av_gettime_relative(), wall = av_gettime();
-    if (c->clock == CAMERA_CLOCK_UNKNOWN)
-        c->clock = clock_of(stamp, now, wall);
+    int64_t time = stamp->time;
+    if (c->clock == CAMERA_CLOCK_UNKNOWN) {
+        c->clock = CAMERA_CLOCK_NONE;
+        if (FFABS(now - time) < CLOCK_LIMIT_US)
+            c->clock = CAMERA_CLOCK_MONOTONIC;
+        else if (!stamp->is_monotonic && FFABS(wall - time) < CLOCK_LIMIT_US)
+            c->clock = CAMERA_CLOCK_WALL;
+    }
     if (c->clock == CAMERA_CLOCK_NONE)
         return now;
-    const int64_t time =
-        c->clock == CAMERA_CLOCK_WALL ? from_wall(c, stamp->time, now, wall) : stamp->time;
+    /* The wall clock can be adjusted at any time, so its offset is measured for each frame. A frame
+     * stamped before an adjustment may seem older than the last one. */
+    if (c->clock == CAMERA_CLOCK_WALL)
+        time = now - (wall - time) < c->last ? now : now - (wall - time);
     return FFMIN(time, now);
-}
-
-/* Drivers that do not count frames give numbers that stay or go back. */
-static uint32_t count_missed(Camera *c, uint32_t sequence)
-{
-    const uint32_t missed = c->has_sequence ? sequence - c->sequence - 1 : 0;
-    c->has_sequence = 1;
-    c->sequence = sequence;
-    return missed <= INT32_MAX ? missed : 0;
 }
 
 static void count(Camera *c, int is_damaged, uint32_t missed)
@@ -251,7 +209,11 @@ static int read_device(Camera *c, AVPacket *packet)
     const int ret = v4l2_device_read(c->device, packet, &stamp);
     if (ret < 0 && ret != AVERROR_INVALIDDATA)
         return ret;
-    count(c, ret < 0, count_missed(c, stamp.sequence));
+    /* Drivers that do not count frames give numbers that stay or go back. */
+    const uint32_t missed = c->has_sequence ? stamp.sequence - c->sequence - 1 : 0;
+    c->has_sequence = 1;
+    c->sequence = stamp.sequence;
+    count(c, ret < 0, missed <= INT32_MAX ? missed : 0);
     if (ret < 0)
         return AVERROR(EAGAIN);
     c->heard = av_gettime_relative();
@@ -269,7 +231,7 @@ static int poll_device(Camera *c, AVPacket *packet)
     if (!c->device && !c->wait)
         return AVERROR_EOF;
     if (!c->device && av_gettime_relative() >= c->retry)
-        try_again(c);
+        reopen(c);
     if (!c->device) {
         av_usleep(TICK_MS * 1000);
         return AVERROR(EAGAIN);
@@ -277,24 +239,17 @@ static int poll_device(Camera *c, AVPacket *packet)
     const int ret = read_device(c, packet);
     if (ret == 0 || ret == AVERROR(ENOMEM))
         return ret;
-    if (ret != AVERROR(EAGAIN))
-        set_lost(c, ret);
-    else if (av_gettime_relative() - c->heard > c->patience)
-        set_stalled(c);
-    else
+    char why[sizeof(c->status.why)];
+    if (ret != AVERROR(EAGAIN)) {
+        snprintf(why, sizeof(why), "unplugged (%s)", media_av_text(ret));
+        set_gone(c, why);
+    } else if (av_gettime_relative() - c->heard > c->patience) {
+        snprintf(why, sizeof(why), "no picture for %d s", (int)(c->patience / 1000000));
+        set_gone(c, why);
+    } else {
         v4l2_device_wait(c->device, TICK_MS);
-    return AVERROR(EAGAIN);
-}
-
-/* Errors are ignored here, because the next read returns them again. */
-static void leave_out_older(Camera *c, AVPacket *packet)
-{
-    for (int i = 0; i < MOST_LEFT_OUT && (packet->flags & AV_PKT_FLAG_KEY) && c->device; i++) {
-        if (read_device(c, c->newer) != 0)
-            return;
-        av_packet_unref(packet);
-        av_packet_move_ref(packet, c->newer);
     }
+    return AVERROR(EAGAIN);
 }
 
 int camera_read(Camera *c, AVPacket *packet)
@@ -306,8 +261,13 @@ int camera_read(Camera *c, AVPacket *packet)
         do
             ret = c->is_stopped(c->opaque) ? AVERROR_EXIT : poll_device(c, packet);
         while (ret == AVERROR(EAGAIN));
-    if (ret == 0 && c->newest)
-        leave_out_older(c, packet);
+    /* Errors are ignored here, because the next read returns them again. */
+    for (int i = 0; ret == 0 && c->newest && i < MOST_LEFT_OUT &&
+                    (packet->flags & AV_PKT_FLAG_KEY) && c->device && read_device(c, c->newer) == 0;
+         i++) {
+        av_packet_unref(packet);
+        av_packet_move_ref(packet, c->newer);
+    }
     return ret;
 }
 
@@ -352,16 +312,6 @@ static int learn_from_jpeg(AVCodecParameters *par, const AVPacket *packet)
     return ret;
 }
 
-static int learn_from(const Camera *c, const AVPacket *packet)
-{
-    AVCodecParameters *par = c->format->streams[0]->codecpar;
-    if (par->codec_id == AV_CODEC_ID_MJPEG)
-        return learn_from_jpeg(par, packet);
-    if (!is_raw(par))
-        par->format = AV_PIX_FMT_YUV420P;
-    return 0;
-}
-
 static int wait_for_first(Camera *c, MediaError *error)
 {
     const CameraSetting *s = &c->setting;
@@ -371,7 +321,12 @@ static int wait_for_first(Camera *c, MediaError *error)
             return media_fail(error, MEDIA_INPUT, "interrupted while opening %s",
                               media_quote(s->path));
         const int ret = read_device(c, c->first);
-        if (ret == 0 && learn_from(c, c->first) >= 0)
+        AVCodecParameters *par = c->format->streams[0]->codecpar;
+        if (ret == 0 && par->codec_id != AV_CODEC_ID_MJPEG) {
+            par->format = is_raw(par) ? par->format : AV_PIX_FMT_YUV420P;
+            return 0;
+        }
+        if (ret == 0 && learn_from_jpeg(par, c->first) >= 0)
             return 0;
         av_packet_unref(c->first);
         c->origin = AV_NOPTS_VALUE;
@@ -407,19 +362,6 @@ static int describe(Camera *c)
     return 0;
 }
 
-static void take_choice(Camera *c, const CameraChoice *choice)
-{
-    c->setting.format = choice->mode->format;
-    c->setting.wanted = choice->rate;
-    c->chosen = (V4l2Setting){
-        .fourcc = choice->mode->fourcc,
-        .format = choice->mode->format,
-        .width = choice->width,
-        .height = choice->height,
-        .rate = choice->rate,
-    };
-}
-
 /* Opens the best mode that the driver accepts: the bus may not have room for all it offers. The
  * error is that of the best mode. */
 static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes, int mode_count,
@@ -432,7 +374,10 @@ static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes,
              c->setting.name);
     int fault = camera_choose(&choice, options, modes, mode_count, name, error), left = fault;
     while (left >= 0) {
-        take_choice(c, &choice);
+        c->setting.format = choice.mode->format;
+        c->setting.wanted = choice.rate;
+        c->chosen = (V4l2Setting){choice.mode->fourcc, choice.mode->format, choice.width,
+                                  choice.height, choice.rate};
         const int ret = open_device(c, c->setting.path);
         if (ret >= 0)
             return 0;
@@ -524,9 +469,9 @@ void camera_setting_text(const Camera *c, char *text, size_t size)
     if (s->rate.num > 0)
         av_strlcatf(text, size, " at %.4g fps", av_q2d(s->rate));
     if (s->rate.num > 0 && s->wanted.num > 0 && av_cmp_q(s->rate, s->wanted) != 0)
-        av_strlcatf(text, size, "; %.4g fps was asked for", av_q2d(s->wanted));
+        av_strlcatf(text, size, "; %.4g fps was requested", av_q2d(s->wanted));
     if (c->chosen.width && (c->chosen.width != s->width || c->chosen.height != s->height))
-        av_strlcatf(text, size, "; %dx%d was asked for", c->chosen.width, c->chosen.height);
+        av_strlcatf(text, size, "; %dx%d was requested", c->chosen.width, c->chosen.height);
 }
 
 CameraStatus camera_status(Camera *c)

@@ -33,7 +33,7 @@ typedef struct CameraSetting {
 /* Constant while the camera is open. */
 const CameraSetting *camera_setting(const Camera *camera);
 
-/* "HD Webcam (/dev/video0): mjpeg 1280x720 at 30 fps", with "; 60 fps was asked for" if the driver
+/* "HD Webcam (/dev/video0): mjpeg 1280x720 at 30 fps", with "; 60 fps was requested" if the driver
  * set another rate or size. */
 void camera_setting_text(const Camera *camera, char *text, size_t size);
 

@@ -16,16 +16,6 @@
 
 #define MAX_NODES 64 /* device files to examine, from /dev/video0 on */
 
-/* The group that may use the device file, or NULL. `names` is its storage. */
-static const char *group_of(const struct stat *is, char names[4096])
-{
-    struct group entry, *group = NULL;
-    if (is->st_gid == 0 || (is->st_mode & (S_IRGRP | S_IWGRP)) != (S_IRGRP | S_IWGRP) ||
-        getgrgid_r(is->st_gid, &entry, names, 4096, &group) != 0 || !group)
-        return NULL;
-    return group->gr_name;
-}
-
 static int no_permission(MediaError *error, int fault, const char *path, const char *what)
 {
     struct stat is;
@@ -35,7 +25,11 @@ static int no_permission(MediaError *error, int fault, const char *path, const c
         if (!S_ISCHR(is.st_mode))
             return media_fail(error, fault, "%s is no camera: it is not a device",
                               media_quote(path));
-        group = group_of(&is, names);
+        struct group entry, *found = NULL;
+        const mode_t both = S_IRGRP | S_IWGRP;
+        const int has_group = is.st_gid != 0 && (is.st_mode & both) == both &&
+                              getgrgid_r(is.st_gid, &entry, names, sizeof(names), &found) == 0;
+        group = has_group && found ? found->gr_name : NULL;
     }
     if (!group)
         return media_fail(error, fault, "no permission to use %s: only its owner may", what);
@@ -98,12 +92,6 @@ static int is_camera(uint32_t can)
     return (can & V4L2_CAP_VIDEO_CAPTURE) && (can & V4L2_CAP_STREAMING);
 }
 
-/* True for a multi-planar capture device that is not a codec. */
-static int is_multi_planar(uint32_t can)
-{
-    return (can & V4L2_CAP_VIDEO_CAPTURE_MPLANE) && !(can & V4L2_CAP_VIDEO_OUTPUT_MPLANE);
-}
-
 /* Opens and describes a device. Returns a descriptor or MEDIA_INPUT; `*other` is 1 if it is not a
  * camera. */
 static int open_node(const char *path, CameraDevice *device, int *other, MediaError *error)
@@ -118,7 +106,8 @@ static int open_node(const char *path, CameraDevice *device, int *other, MediaEr
     if (is_camera(can))
         return fd;
     close(fd);
-    if (is_multi_planar(can))
+    /* A multi-planar capture device that is not a codec. */
+    if ((can & V4L2_CAP_VIDEO_CAPTURE_MPLANE) && !(can & V4L2_CAP_VIDEO_OUTPUT_MPLANE))
         return media_fail(error, MEDIA_INPUT,
                           "the camera %s (%s) has V4L2's multi-planar interface only, which is "
                           "not supported",
@@ -191,10 +180,10 @@ static int open_named(const char *wanted, CameraDevice *device, MediaError *erro
     const int is_number = camera_device_path(wanted, path);
     av_strlcpy(device->path, path, sizeof(device->path));
     if (!is_number && !strchr(wanted, '/') && access(wanted, F_OK) != 0)
-        return media_fail(error, MEDIA_INPUT,
-                          "there is no camera %s: one is named by N, for /dev/videoN, or by the "
-                          "path of its device file",
-                          media_quote(wanted));
+        return media_fail(
+            error, MEDIA_INPUT,
+            "there is no camera %s: name one by N for /dev/videoN, or by its device path",
+            media_quote(wanted));
     return open_node(is_number ? path : wanted, device, &other, error);
 }
 
@@ -211,17 +200,12 @@ int camera_find(const char *wanted, CameraDevice *device, MediaError *error)
     return media_fail(error, why.fault, "%s", why.text);
 }
 
-static int is_absent(int system_error)
-{
-    return system_error == ENOENT || system_error == ENXIO || system_error == ENODEV;
-}
-
 /* Like camera_find_again(), for one path. */
 static int is_back(const char *path, const CameraDevice *before, CameraDevice *now)
 {
     const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return is_absent(errno) ? 0 : AVERROR(errno);
+        return errno == ENOENT || errno == ENXIO || errno == ENODEV ? 0 : AVERROR(errno);
     *now = (CameraDevice){.name = ""};
     av_strlcpy(now->path, path, sizeof(now->path));
     const int camera = is_camera(camera_ask_device(fd, now));

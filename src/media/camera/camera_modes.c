@@ -165,18 +165,6 @@ void camera_fourcc_text(uint32_t fourcc, char text[5])
     text[4] = '\0';
 }
 
-static void add_rates(const CameraMode *mode, char *text, size_t size)
-{
-    if (mode->rate_range)
-        av_strlcatf(text, size, " at %.4g to %.4g fps", av_q2d(mode->rates[1]),
-                    av_q2d(mode->rates[0]));
-    else if (!mode->rate_count)
-        av_strlcat(text, " at any rate", size);
-    for (int i = 0; !mode->rate_range && i < mode->rate_count; i++)
-        av_strlcatf(text, size, "%s%.4g%s", i ? ", " : " at ", av_q2d(mode->rates[i]),
-                    i == mode->rate_count - 1 ? " fps" : "");
-}
-
 void camera_mode_text(const CameraMode *mode, char *text, size_t size)
 {
     if (!mode->width)
@@ -185,7 +173,14 @@ void camera_mode_text(const CameraMode *mode, char *text, size_t size)
         snprintf(text, size, "%dx%d", mode->width, mode->height);
     if (mode->max_width)
         av_strlcatf(text, size, " to %dx%d", mode->max_width, mode->max_height);
-    add_rates(mode, text, size);
+    if (mode->rate_range)
+        av_strlcatf(text, size, " at %.4g to %.4g fps", av_q2d(mode->rates[1]),
+                    av_q2d(mode->rates[0]));
+    else if (!mode->rate_count)
+        av_strlcat(text, " at any rate", size);
+    for (int i = 0; !mode->rate_range && i < mode->rate_count; i++)
+        av_strlcatf(text, size, "%s%.4g%s", i ? ", " : " at ", av_q2d(mode->rates[i]),
+                    i == mode->rate_count - 1 ? " fps" : "");
 }
 
 /* ---- ranking ---- */

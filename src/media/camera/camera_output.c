@@ -144,14 +144,6 @@ static void order_formats(const AVFrame *frame, const Format *order[FORMATS])
     order[2] = halved ? &yuyv : &nv12;
 }
 
-/* V4L2's SRGB implies limited range and BT.601's matrix. */
-static enum v4l2_colorspace colours_of(const AVFrame *frame)
-{
-    const int unknown = frame->colorspace == AVCOL_SPC_UNSPECIFIED && frame->height >= HD_LINES;
-    return frame->colorspace == AVCOL_SPC_BT709 || unknown ? V4L2_COLORSPACE_REC709
-                                                           : V4L2_COLORSPACE_SRGB;
-}
-
 /* Drivers may substitute another format, or insist on their current one. */
 static const Format *known_format(uint32_t fourcc)
 {
@@ -167,29 +159,22 @@ static int ask_for(const CameraOutput *o, const Format *format, const AVFrame *f
                    struct v4l2_pix_format *set)
 {
     struct v4l2_format ask = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+    /* V4L2's SRGB implies limited range and BT.601's matrix. */
+    const int unknown = first->colorspace == AVCOL_SPC_UNSPECIFIED;
+    const int is_709 =
+        first->colorspace == AVCOL_SPC_BT709 || (unknown && first->height >= HD_LINES);
     ask.fmt.pix = (struct v4l2_pix_format){
         .width = (uint32_t)first->width & ~1U,
         .height = (uint32_t)first->height & ~1U,
         .pixelformat = format->fourcc,
         .field = V4L2_FIELD_NONE,
-        .colorspace = colours_of(first),
+        .colorspace = is_709 ? V4L2_COLORSPACE_REC709 : V4L2_COLORSPACE_SRGB,
         .priv = V4L2_PIX_FMT_PRIV_MAGIC,
     };
     if (v4l2_device_ioctl(o->fd, VIDIOC_S_FMT, &ask) < 0)
         return AVERROR(errno);
     *set = ask.fmt.pix;
     return known_format(set->pixelformat) ? 0 : AVERROR(EINVAL);
-}
-
-/* Best effort: some drivers store no rate. */
-static void set_rate(CameraOutput *o, AVRational rate)
-{
-    struct v4l2_streamparm set = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
-    o->rate = rate;
-    if (rate.num <= 0 || rate.den <= 0)
-        return;
-    set.parm.output.timeperframe = (struct v4l2_fract){(uint32_t)rate.den, (uint32_t)rate.num};
-    (void)v4l2_device_ioctl(o->fd, VIDIOC_S_PARM, &set);
 }
 
 /* Luma rows may be padded; chroma strides follow from them. */
@@ -227,7 +212,7 @@ int camera_output_set(CameraOutput *o, const AVFrame *first, AVRational rate, Me
     for (int i = 0; i < FORMATS && ret == AVERROR(EINVAL); i++)
         ret = ask_for(o, order[i], first, &set);
     if (ret == AVERROR(EINVAL))
-        return media_fail(error, MEDIA_OUTPUT, "%s takes none of the formats YUYV, NV12 and YU12",
+        return media_fail(error, MEDIA_OUTPUT, "%s does not accept YUYV, NV12 or YU12",
                           what(&o->device, text));
     if (ret < 0)
         return device_fail(&o->device, AVUNERROR(ret), error);
@@ -240,7 +225,12 @@ int camera_output_set(CameraOutput *o, const AVFrame *first, AVRational rate, Me
             "%s refuses %dx%d and has %ux%u instead: close the programs that use it, or "
             "give it pictures of that size",
             what(&o->device, text), o->width, o->height, set.width, set.height);
-    set_rate(o, rate);
+    o->rate = rate;
+    if (rate.num > 0 && rate.den > 0) { /* best effort: some drivers store no rate */
+        struct v4l2_streamparm parm = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+        parm.parm.output.timeperframe = (struct v4l2_fract){(uint32_t)rate.den, (uint32_t)rate.num};
+        (void)v4l2_device_ioctl(o->fd, VIDIOC_S_PARM, &parm);
+    }
     ret = set_layout(o, &set);
     return ret < 0 ? device_fail(&o->device, AVUNERROR(ret), error) : 0;
 }
@@ -271,12 +261,6 @@ static int is_full(const AVFrame *frame)
                 av_pix_fmt_desc_get(frame->format)->nb_components < 3);
     (void)convert_without_j(frame->format, &full);
     return full;
-}
-
-static int is_as_set(const CameraOutput *o, const AVFrame *frame)
-{
-    return frame->format == (int)o->format->pixels && !is_full(frame) &&
-           (frame->width & ~1) == o->width && (frame->height & ~1) == o->height;
 }
 
 /* Keeps the matrix, which the device was told when it was set. */
@@ -323,7 +307,8 @@ int camera_output_write(CameraOutput *o, const AVFrame *frame, MediaError *error
 {
     char text[400];
     int ret = 0;
-    if (is_as_set(o, frame))
+    if (frame->format == (int)o->format->pixels && !is_full(frame) &&
+        (frame->width & ~1) == o->width && (frame->height & ~1) == o->height)
         put(o, frame);
     else
         ret = convert(o, frame);

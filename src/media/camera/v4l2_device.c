@@ -111,15 +111,6 @@ static enum AVColorTransferCharacteristic transfer_of(const struct v4l2_pix_form
     }
 }
 
-static enum AVColorRange range_of(const struct v4l2_pix_format *pix)
-{
-    if (pix->quantization == V4L2_QUANTIZATION_FULL_RANGE ||
-        (pix->quantization == V4L2_QUANTIZATION_DEFAULT && pix->colorspace == V4L2_COLORSPACE_JPEG))
-        return AVCOL_RANGE_JPEG;
-    return pix->quantization == V4L2_QUANTIZATION_LIM_RANGE ? AVCOL_RANGE_MPEG
-                                                            : AVCOL_RANGE_UNSPECIFIED;
-}
-
 /* Compressed pictures carry their own tags. */
 static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *set, int is_rgb)
 {
@@ -131,7 +122,11 @@ static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *se
     if (is_rgb)
         return;
     par->color_space = matrix_of(&pix);
-    par->color_range = range_of(&pix);
+    if (pix.quantization == V4L2_QUANTIZATION_FULL_RANGE ||
+        (pix.quantization == V4L2_QUANTIZATION_DEFAULT && pix.colorspace == V4L2_COLORSPACE_JPEG))
+        par->color_range = AVCOL_RANGE_JPEG;
+    else if (pix.quantization == V4L2_QUANTIZATION_LIM_RANGE)
+        par->color_range = AVCOL_RANGE_MPEG;
 }
 
 /* Computes plane strides; V4L2 gives that of the first plane, and the others follow from it. */
@@ -350,14 +345,6 @@ static int pack(const V4l2Device *d, uint8_t *data, AVPacket *packet)
     return FFMIN(ret, 0);
 }
 
-static int copy(const Buffer *b, AVPacket *packet)
-{
-    const int ret = av_new_packet(packet, (int)b->used);
-    if (ret >= 0)
-        memcpy(packet->data, b->data, b->used);
-    return ret;
-}
-
 /* The caller holds the lock. */
 static int lend(Buffer *b, AVPacket *packet)
 {
@@ -391,8 +378,10 @@ static int take(const V4l2Device *d, Buffer *b, AVPacket *packet)
     pthread_mutex_unlock(&pool->lock);
     if (!is_free)
         return ret;
-    if (ret >= 0)
-        ret = d->is_padded ? pack(d, b->data, packet) : copy(b, packet);
+    if (ret >= 0 && d->is_padded)
+        ret = pack(d, b->data, packet);
+    else if (ret >= 0 && (ret = av_new_packet(packet, (int)b->used)) >= 0)
+        memcpy(packet->data, b->data, b->used);
     pthread_mutex_lock(&pool->lock);
     (void)queue(b);
     pthread_mutex_unlock(&pool->lock);
@@ -470,16 +459,6 @@ int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *w
     return ret;
 }
 
-static void unmap_or_detach(Buffer *b)
-{
-    pthread_mutex_lock(&b->pool->lock);
-    if (b->is_lent)
-        detach(b);
-    else
-        unmap(b);
-    pthread_mutex_unlock(&b->pool->lock);
-}
-
 /* Ignores errors, since the device may be gone. */
 static void close_pool(Pool *pool)
 {
@@ -491,8 +470,13 @@ static void close_pool(Pool *pool)
     pthread_mutex_unlock(&pool->lock);
     if (fd >= 0)
         (void)ask(fd, VIDIOC_STREAMOFF, &type);
+    pthread_mutex_lock(&pool->lock);
     for (unsigned i = 0; i < pool->count; i++)
-        unmap_or_detach(&pool->buffers[i]);
+        if (pool->buffers[i].is_lent)
+            detach(&pool->buffers[i]);
+        else
+            unmap(&pool->buffers[i]);
+    pthread_mutex_unlock(&pool->lock);
     if (fd >= 0) {
         (void)ask(fd, VIDIOC_REQBUFS, &none);
         close(fd);

@@ -82,17 +82,6 @@ static int code_above(const uint32_t *counts, int64_t skip)
     return code;
 }
 
-static void find_use(const Counts *counts, CodeUse *use)
-{
-    const int64_t skip = counts->samples / OUTLIERS;
-    const int median = code_above(counts->differences, counts->difference_count / 2);
-    const int noise = (median * MEDIAN_DEN + MEDIAN_NUM / 2) / MEDIAN_NUM;
-    use->window.low = code_above(counts->codes, skip);
-    use->window.high = code_above(counts->codes, counts->samples - skip - 1);
-    use->noise = FFMAX(noise, 1);
-    use->has_content = use->window.high - use->window.low > NOISE_FACTOR * use->noise;
-}
-
 int code_range_measure(const AVFrame *frame, CodeUse *use)
 {
     Counts *counts = calloc(1, sizeof(*counts));
@@ -105,7 +94,13 @@ int code_range_measure(const AVFrame *frame, CodeUse *use)
             counts,
             (const uint16_t *)(const void *)(frame->data[0] + (ptrdiff_t)y * frame->linesize[0]),
             frame->width);
-    find_use(counts, use);
+    const int64_t skip = counts->samples / OUTLIERS;
+    const int median = code_above(counts->differences, counts->difference_count / 2);
+    const int noise = (median * MEDIAN_DEN + MEDIAN_NUM / 2) / MEDIAN_NUM;
+    use->window.low = code_above(counts->codes, skip);
+    use->window.high = code_above(counts->codes, counts->samples - skip - 1);
+    use->noise = FFMAX(noise, 1);
+    use->has_content = use->window.high - use->window.low > NOISE_FACTOR * use->noise;
     free(counts);
     return 0;
 }

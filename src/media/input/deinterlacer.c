@@ -24,15 +24,6 @@ struct Deinterlacer {
     unsigned sent, received;
 };
 
-/* The format filter converts back formats that bwdif does not support (nv12). */
-static int build(Deinterlacer *d, const AVFrame *first, int all, int threads)
-{
-    char text[128];
-    snprintf(text, sizeof(text), "bwdif=mode=send_frame:parity=auto:deint=%s,format=pix_fmts=%s",
-             all ? "all" : "interlaced", av_get_pix_fmt_name(first->format));
-    return filter_graph_open_video(&d->filters, first, first->format, text, threads);
-}
-
 int deinterlacer_open(Deinterlacer **deinterlacer, const AVFrame *first, int all, int threads)
 {
     *deinterlacer = NULL;
@@ -40,7 +31,11 @@ int deinterlacer_open(Deinterlacer **deinterlacer, const AVFrame *first, int all
     if (!d)
         return AVERROR(ENOMEM);
     d->time_base = first->time_base;
-    const int ret = build(d, first, all, threads);
+    /* The format filter converts back formats that bwdif does not support (nv12). */
+    char text[128];
+    snprintf(text, sizeof(text), "bwdif=mode=send_frame:parity=auto:deint=%s,format=pix_fmts=%s",
+             all ? "all" : "interlaced", av_get_pix_fmt_name(first->format));
+    const int ret = filter_graph_open_video(&d->filters, first, first->format, text, threads);
     if (ret < 0)
         deinterlacer_close(&d);
     *deinterlacer = d;

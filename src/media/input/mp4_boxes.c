@@ -113,17 +113,6 @@ static void look_into(Search *s, const Box *within, int depth)
     }
 }
 
-/* True for data other than zeros, which are padding. */
-static int is_data(const Search *s, int64_t at)
-{
-    uint8_t bytes[PADDING];
-    const int64_t got = read_at(s, bytes, sizeof(bytes), at);
-    for (int64_t i = 0; i < got; i++)
-        if (bytes[i])
-            return 1;
-    return 0;
-}
-
 void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size)
 {
     Search s = {.fd = fd};
@@ -140,8 +129,13 @@ void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size)
         av_strlcatf(text, size, "%s'%s' (%" PRId64 " bytes)", i ? ", " : "", s.kinds[i].type,
                     s.kinds[i].bytes);
     /* A truncated known box means a truncated file, not foreign data. */
+    uint8_t bytes[PADDING];
+    const int64_t got = read_at(&s, bytes, sizeof(bytes), at);
+    int is_data = 0; /* zeros are padding */
+    for (int64_t i = 0; i < got; i++)
+        is_data |= bytes[i];
     if (at && at + HEADER <= end && !av_match_name(box.type, USUAL) && s.boxes <= MOST_BOXES &&
-        is_data(&s, at))
+        is_data)
         av_strlcatf(text, size, "%s%" PRId64 " bytes after the last box", s.count ? ", " : "",
                     end - at);
 }

@@ -128,17 +128,6 @@ static int connect_once(Network *n, const char *url)
     return ret;
 }
 
-/* FFmpeg limits TCP connects to five seconds; retry until the silence limit. */
-static int connect_to(Network *n, const char *url)
-{
-    int ret;
-    network_begin_wait(n);
-    do
-        ret = connect_once(n, url);
-    while (ret == AVERROR(ETIMEDOUT) && !network_is_interrupted(n));
-    return network_end_wait(n, ret);
-}
-
 int network_open(Network **network, const char *url, const NetworkOptions *options,
                  MediaError *error)
 {
@@ -147,7 +136,14 @@ int network_open(Network **network, const char *url, const NetworkOptions *optio
         return media_fail(error, MEDIA_INPUT, "out of memory");
     n->scheme = network_scheme(url);
     n->options = *options;
-    const int ret = n->scheme->session ? 0 : connect_to(n, url);
+    int ret = 0;
+    network_begin_wait(n);
+    if (!n->scheme->session) {
+        do /* FFmpeg limits TCP connects to five seconds; retry until the silence limit */
+            ret = connect_once(n, url);
+        while (ret == AVERROR(ETIMEDOUT) && !network_is_interrupted(n));
+        ret = network_end_wait(n, ret);
+    }
     if (ret >= 0)
         return 0;
     network_close(network);

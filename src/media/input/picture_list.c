@@ -21,12 +21,6 @@ static int out_of_memory(MediaError *error)
     return media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
-static int is_file(const char *path)
-{
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISREG(there.st_mode);
-}
-
 /* Takes ownership of the path. */
 static int add(PictureList *list, char *path)
 {
@@ -69,7 +63,7 @@ static int add_numbers(PictureList *list, const char *pattern, const int64_t *nu
     for (int i = 0; i < count; i++) {
         if (i && numbers[i] != numbers[i - 1] + 1)
             return media_fail(error, MEDIA_INPUT,
-                              "of the pictures %s, number %lld is missing: they go on with %lld",
+                              "of the pictures %s, number %lld is missing: the next one is %lld",
                               media_quote(pattern), (long long)numbers[i - 1] + 1,
                               (long long)numbers[i]);
         if (add(list, picture_pattern_name(pattern, numbers[i])) < 0)
@@ -78,16 +72,10 @@ static int add_numbers(PictureList *list, const char *pattern, const int64_t *nu
     return 0;
 }
 
-/* Free with av_free(). NULL: out of memory. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? av_strndup(path, (size_t)(slash - path) + 1) : av_strdup(".");
-}
-
 static int add_numbered(PictureList *list, const char *pattern, MediaError *error)
 {
-    char *path = folder_of(pattern);
+    const char *slash = strrchr(pattern, '/');
+    char *path = slash ? av_strndup(pattern, (size_t)(slash - pattern) + 1) : av_strdup(".");
     DIR *folder = path ? opendir(path) : NULL;
     if (!folder) {
         media_fail(error, MEDIA_INPUT, "cannot read the folder of %s: %s", media_quote(pattern),
@@ -99,7 +87,7 @@ static int add_numbered(PictureList *list, const char *pattern, MediaError *erro
     int64_t *numbers = find_numbers(folder, pattern, &count);
     int ret = add_numbers(list, pattern, numbers, numbers ? count : 0, error);
     if (ret >= 0 && !list->count)
-        ret = media_fail(error, MEDIA_INPUT, "there is no picture %s, with any number",
+        ret = media_fail(error, MEDIA_INPUT, "there is no picture %s with any number",
                          media_quote(pattern));
     closedir(folder);
     av_free(numbers);
@@ -123,8 +111,8 @@ static int check_kind(const PictureList *list, MediaError *error)
         return 0;
     snprintf(quoted, sizeof(quoted), "%s", media_quote(first));
     return media_fail(error, MEDIA_INPUT,
-                      "%s and %s are pictures of two kinds: those of a video are of one", quoted,
-                      media_quote(last));
+                      "%s and %s have different formats: all pictures of a video need the same one",
+                      quoted, media_quote(last));
 }
 
 static int add_entry(PictureList *list, const char *folder, const char *name, MediaError *error)
@@ -132,7 +120,8 @@ static int add_entry(PictureList *list, const char *folder, const char *name, Me
     const size_t length = strlen(folder);
     const char *slash = length && folder[length - 1] == '/' ? "" : "/";
     char *path = av_asprintf("%s%s%s", folder, slash, name);
-    if (path && !is_file(path)) {
+    struct stat there;
+    if (path && (stat(path, &there) < 0 || !S_ISREG(there.st_mode))) {
         av_free(path);
         return 0;
     }
@@ -156,10 +145,9 @@ static int add_folder(PictureList *list, const char *folder, MediaError *error)
     }
     free(names);
     if (ret >= 0 && !list->count)
-        ret = media_fail(error, MEDIA_INPUT,
-                         "the folder %s has no pictures that a video could be "
-                         "made of",
-                         media_quote(folder));
+        ret =
+            media_fail(error, MEDIA_INPUT, "the folder %s has no pictures that can become a video",
+                       media_quote(folder));
     return ret;
 }
 

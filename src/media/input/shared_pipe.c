@@ -101,32 +101,21 @@ static int read_more(SharedPipe *p)
     return got < 0 ? -1 : 0;
 }
 
-static void wait_for_other(SharedPipe *p)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += POLL_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_cond_timedwait(&p->changed, &p->lock, &until);
-}
-
-/* Waits once until this side may have data. Returns -1 with errno. */
-static int wait_for_more(SharedPipe *p)
-{
-    if (!p->reads)
-        return read_more(p);
-    wait_for_other(p);
-    return 0;
-}
-
 ssize_t shared_pipe_read(SharedPipe *p, int side, void *buffer, size_t size)
 {
     ssize_t got = 0;
     pthread_mutex_lock(&p->lock);
     const int ends = p->ended || p->error || (side && p->cut);
-    if (p->at[side] == p->size && !ends)
-        got = wait_for_more(p);
+    if (p->at[side] == p->size && !ends && p->reads) { /* wait once for the other side */
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += POLL_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_cond_timedwait(&p->changed, &p->lock, &until);
+    } else if (p->at[side] == p->size && !ends) {
+        got = read_more(p);
+    }
     if (side && p->cut) {
         got = 0;
     } else if (p->at[side] < p->size) {

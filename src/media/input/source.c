@@ -27,27 +27,24 @@ static int open_camera(Source **source, const SourceOptions *options, MediaError
     return ret;
 }
 
-static int open_returning(Source **source, const SourceOptions *options, MediaError *error)
-{
-    Source *s = *source = source_create(options);
-    int ret = s ? source_reconnect_open(&s->reconnect, options, s, error)
-                : media_fail(error, MEDIA_INPUT, "out of memory");
-    if (ret >= 0)
-        ret = source_note_streams(s, options, error);
-    if (ret < 0)
-        source_close(source);
-    return ret;
-}
-
 int source_open(Source **source, const SourceOptions *options, MediaError *error)
 {
     SourceOpening *opening;
     *source = NULL;
     if (options->camera)
         return open_camera(source, options, error);
-    if (options->network && options->reconnect_s > 0)
-        return open_returning(source, options, error);
-    int ret = source_opening_start(&opening, options, error);
+    int ret;
+    if (options->network && options->reconnect_s > 0) {
+        Source *s = *source = source_create(options);
+        ret = s ? source_reconnect_open(&s->reconnect, options, s, error)
+                : media_fail(error, MEDIA_INPUT, "out of memory");
+        if (ret >= 0)
+            ret = source_note_streams(s, options, error);
+        if (ret < 0)
+            source_close(source);
+        return ret;
+    }
+    ret = source_opening_start(&opening, options, error);
     if (ret < 0)
         return ret;
     do

@@ -198,16 +198,6 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
     return 0;
 }
 
-/* Lets the demuxer open local files, relative to the playlist. */
-static int allow_files(Source *s, char **url, const char *path)
-{
-    s->format->io_open = s->open_other;
-    av_freep(&s->format->protocol_whitelist);
-    s->format->protocol_whitelist = av_strdup("file");
-    *url = av_asprintf("file:%s", path);
-    return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
-}
-
 static int fail_to_open(const Source *s, int ret, MediaError *error)
 {
     const int no_memory = ret == AVERROR(ENOMEM) || source_lacks_memory(s);
@@ -255,15 +245,6 @@ static int check_order(const Source *s, MediaError *error)
     return 0;
 }
 
-/* Header errors count only in formats whose headers are made of packets; elsewhere most are about
- * metadata. */
-static int count_harmless_errors(const Source *s)
-{
-    const char *name = s->format->iformat->name;
-    const int headers_count = av_match_name("matroska", name) || av_match_name("ogg", name);
-    return headers_count ? 0 : media_log_note()->damage;
-}
-
 /* Sanitizes declared times; packet times are checked when read. */
 static void check_times(AVFormatContext *format)
 {
@@ -278,7 +259,11 @@ static void check_times(AVFormatContext *format)
 
 static int find_streams(Source *s, MediaError *error)
 {
-    const int harmless = count_harmless_errors(s);
+    const char *name = s->format->iformat->name;
+    /* Header errors count only in formats whose headers are made of packets; elsewhere most are
+     * about metadata. */
+    const int counts = av_match_name("matroska", name) || av_match_name("ogg", name);
+    const int harmless = counts ? 0 : media_log_note()->damage;
     if (s->network)
         network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
@@ -289,13 +274,6 @@ static int find_streams(Source *s, MediaError *error)
     source_note_logged(s, harmless);
     check_times(s->format);
     return 0;
-}
-
-/* A truncated index would make a shorter film; fragmented files have one per fragment. */
-static int lacks_index(const Source *s)
-{
-    return s->read_error && av_match_name("mov", s->format->iformat->name) &&
-           !source_has_fragments(s);
 }
 
 static int open_format(Source *s, const SourceOptions *options, MediaError *error)
@@ -314,12 +292,20 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     }
     if (ret >= 0 && check_format(s, input, options, error) < 0)
         return error->fault;
-    if (ret >= 0 && options->allow_playlists && !options->network && strcmp(path, "-") != 0)
-        ret = allow_files(s, &url, path);
+    if (ret >= 0 && options->allow_playlists && !options->network && strcmp(path, "-") != 0) {
+        /* Lets the demuxer open local files, relative to the playlist. */
+        s->format->io_open = s->open_other;
+        av_freep(&s->format->protocol_whitelist);
+        s->format->protocol_whitelist = av_strdup("file");
+        url = av_asprintf("file:%s", path);
+        ret = url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
+    }
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
-    if (ret < 0 || lacks_index(s))
+    /* A truncated index would make a shorter film; fragmented files have one per fragment. */
+    if (ret < 0 || (s->read_error && av_match_name("mov", s->format->iformat->name) &&
+                    !source_has_fragments(s)))
         return fail_to_open(s, ret, error);
     ret = check_order(s, error);
     return ret < 0 ? ret : find_streams(s, error);
@@ -387,7 +373,7 @@ static int open_pictures(Source *s, const SourceOptions *options, MediaError *er
     if (ret < 0)
         return ret;
     if (!source_is_one_picture(s))
-        return media_fail(error, MEDIA_INPUT, "%s is no picture, but a film of its own (%s)",
+        return media_fail(error, MEDIA_INPUT, "%s is not a picture but a video (%s)",
                           media_quote(first.path), s->format->iformat->name);
     for (unsigned i = 0; i < s->format->nb_streams; i++) {
         AVStream *stream = s->format->streams[i];
@@ -399,14 +385,6 @@ static int open_pictures(Source *s, const SourceOptions *options, MediaError *er
     s->format->start_time = 0;
     s->format->duration = av_rescale_q(s->pictures.count, av_inv_q(rate), AV_TIME_BASE_Q);
     return 0;
-}
-
-static int open_any_format(Source *s, const SourceOptions *options, MediaError *error)
-{
-    if (options->network)
-        return open_network(s, options, error);
-    return options->picture_rate > 0 ? open_pictures(s, options, error)
-                                     : open_one_file(s, options, error);
 }
 
 /* ---- the video track ---- */
@@ -445,8 +423,8 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
         if (par->width > 0 && par->height > 0)
             snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
         snprintf(line, sizeof(line),
-                 "of %d video tracks, number %d (%s%s) is equalized, as %s; --video-track takes "
-                 "another",
+                 "of %d video tracks, number %d (%s%s) is equalized, since %s; --video-track "
+                 "selects another",
                  count, source_track_number(s, s->video), codec_name(par), size, choice.why);
         options->note(line);
     }
@@ -458,11 +436,10 @@ static int check_dolby_vision(const Source *s, const SourceOptions *options, Med
 {
     const int profile = side_data_dolby_vision_profile(s->video);
     if (profile == 5 && !options->force_dolby_vision)
-        return media_fail(
-            error, MEDIA_INPUT,
-            "%s is Dolby Vision of profile 5: its first plane is not luma, and "
-            "equalizing it spoils the colours; --force-dolby-vision does it all the same",
-            s->name);
+        return media_fail(error, MEDIA_INPUT,
+                          "%s is Dolby Vision of profile 5: its first plane is not luma, and "
+                          "equalizing it spoils the colours; --force-dolby-vision does it anyway",
+                          s->name);
     if (profile && options->note)
         options->note("the Dolby Vision layer is left out: it describes the picture as it was");
     return 0;
@@ -566,7 +543,12 @@ static void free_opening(SourceOpening *o)
 static void *opening_main(void *arg)
 {
     SourceOpening *o = arg;
-    (void)open_any_format(o->source, &o->options, &o->error);
+    if (o->options.network)
+        (void)open_network(o->source, &o->options, &o->error);
+    else if (o->options.picture_rate > 0)
+        (void)open_pictures(o->source, &o->options, &o->error);
+    else
+        (void)open_one_file(o->source, &o->options, &o->error);
     pthread_mutex_lock(&o->lock);
     const int left = o->left;
     o->done = 1;
@@ -601,22 +583,17 @@ Source *source_create(const SourceOptions *options)
     return s;
 }
 
-static void init_wait(SourceOpening *o)
+int source_opening_start(SourceOpening **opening, const SourceOptions *options, MediaError *error)
 {
+    SourceOpening *o = *opening = av_mallocz(sizeof(*o));
+    if (!o)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&o->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&o->lock, NULL);
-}
-
-int source_opening_start(SourceOpening **opening, const SourceOptions *options, MediaError *error)
-{
-    SourceOpening *o = *opening = av_mallocz(sizeof(*o));
-    if (!o)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    init_wait(o);
     o->options = *options;
     o->options.path = o->path = av_strdup(options->path);
     o->source = source_create(options);
@@ -664,21 +641,16 @@ void source_opening_cancel(SourceOpening **opening, int wait)
     free_opening(o);
 }
 
-static int is_too_long(const SourceOpening *o)
-{
-    const double limit = o->options.network ? 0 : o->options.open_timeout_s;
-    return limit > 0 && !atomic_load(&o->source->patient) &&
-           (double)(av_gettime_relative() - o->begin) > limit * AV_TIME_BASE;
-}
-
 /* Cancels opening after a stop or timeout; else returns AVERROR(EAGAIN). */
 static int give_up(SourceOpening **opening, int wait, MediaError *error)
 {
     const SourceOpening *o = *opening;
     int ret = AVERROR(EAGAIN);
+    const double limit = o->options.network ? 0 : o->options.open_timeout_s;
+    const double taken = (double)(av_gettime_relative() - o->begin) / AV_TIME_BASE;
     if (source_is_stopped(o->source))
         ret = media_fail(error, MEDIA_INPUT, "interrupted while opening %s", o->source->name);
-    else if (is_too_long(o))
+    else if (limit > 0 && taken > limit && !atomic_load(&o->source->patient))
         ret = media_fail(error, MEDIA_INPUT,
                          "%s takes longer to open than the %g s that --open-timeout allows",
                          o->source->name, o->options.open_timeout_s);
@@ -726,25 +698,6 @@ int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, M
 /* Limit of bytes to read. */
 #define LOOK_BYTES (INT64_C(512) << 20)
 
-/* VP8 and VP9 calls can change size at any key frame. Standard input is excluded: a second reader
- * would move its position. */
-static int may_grow(const Source *s, const char *path)
-{
-    const enum AVCodecID id = s->video->codecpar->codec_id;
-    return (id == AV_CODEC_ID_VP8 || id == AV_CODEC_ID_VP9) && S_ISREG(s->file.st_mode) &&
-           strcmp(path, "-") != 0;
-}
-
-/* RFC 6386, 9.1. */
-static void take_vp8_size(const AVPacket *packet, int *width, int *height)
-{
-    const uint8_t *data = packet->data;
-    if (packet->size < 10 || (data[0] & 1) || AV_RB24(data + 3) != 0x9d012a)
-        return;
-    *width = AV_RL16(data + 6) & 0x3fff;
-    *height = AV_RL16(data + 8) & 0x3fff;
-}
-
 /* Reads bits from a packet and advances `at`; 0 beyond the end. */
 static unsigned take_bits(const AVPacket *packet, int *at, int count)
 {
@@ -762,8 +715,8 @@ static void take_vp9_size(const AVPacket *packet, int *width, int *height)
     int at = 2;
     const unsigned low = take_bits(packet, &at, 1), profile = low | take_bits(packet, &at, 1) << 1;
     at += profile == 3;
-    /* shows an existing frame, or not a key frame */
-    const unsigned is_other = take_bits(packet, &at, 2);
+    const unsigned is_other =
+        take_bits(packet, &at, 2); /* shows an existing frame, or not a key frame */
     at += 2;
     if (is_other || take_bits(packet, &at, 24) != SYNC)
         return;
@@ -774,13 +727,17 @@ static void take_vp9_size(const AVPacket *packet, int *width, int *height)
     *height = (int)take_bits(packet, &at, 16) + 1;
 }
 
-static void note_size(Source *s, const AVPacket *packet)
+/* Updates the largest size from a key frame. */
+static void take_size(Source *s, const AVPacket *packet)
 {
     int width = 0, height = 0;
-    if (s->video->codecpar->codec_id == AV_CODEC_ID_VP8)
-        take_vp8_size(packet, &width, &height);
-    else
+    const uint8_t *data = packet->data;
+    if (s->video->codecpar->codec_id == AV_CODEC_ID_VP9) {
         take_vp9_size(packet, &width, &height);
+    } else if (packet->size >= 10 && !(data[0] & 1) && AV_RB24(data + 3) == 0x9d012a) {
+        width = AV_RL16(data + 6) & 0x3fff; /* RFC 6386, 9.1 */
+        height = AV_RL16(data + 8) & 0x3fff;
+    }
     const int64_t pixels = (int64_t)width * height;
     if (pixels > (int64_t)s->largest_width * s->largest_height && pixels <= s->max_pixels) {
         s->largest_width = width;
@@ -793,7 +750,11 @@ static void note_size(Source *s, const AVPacket *packet)
 void source_find_largest(Source *s, const SourceOptions *options)
 {
     MediaError none = {0};
-    if (options->find_largest_us <= 0 || !may_grow(s, options->path))
+    const enum AVCodecID id = s->video->codecpar->codec_id;
+    /* VP8 and VP9 calls can change size at any key frame. Standard input is excluded: a second
+     * reader would move its position. */
+    if (options->find_largest_us <= 0 || (id != AV_CODEC_ID_VP8 && id != AV_CODEC_ID_VP9) ||
+        !S_ISREG(s->file.st_mode) || strcmp(options->path, "-") == 0)
         return;
     Source *again = source_create(options);
     AVPacket *packet = av_packet_alloc();
@@ -807,7 +768,7 @@ void source_find_largest(Source *s, const SourceOptions *options)
                 options->find_largest_us)
             ret = AVERROR_EOF;
         else if (ours)
-            note_size(s, packet);
+            take_size(s, packet);
         av_packet_unref(packet);
     }
     av_packet_free(&packet);

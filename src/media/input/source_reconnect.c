@@ -74,24 +74,17 @@ int source_reconnect_is_away(const Reconnect *r)
 
 /* ---- a connection ---- */
 
-/* Sleeps; returns AVERROR_EXIT if stopped. */
-static int rest(const Reconnect *r, double seconds)
-{
-    const int64_t until = av_gettime_relative() + (int64_t)(seconds * AV_TIME_BASE);
-    for (int64_t now; (now = av_gettime_relative()) < until;) {
-        if (source_is_stopped(r->outer))
-            return AVERROR_EXIT;
-        av_usleep((unsigned)FFMIN(until - now, LOOK_MS * 1000));
-    }
-    return source_is_stopped(r->outer) ? AVERROR_EXIT : 0;
-}
-
-/* Doubles the pause, except for udp and rtp, which cannot tell whether a sender exists. */
-static void lengthen_pause(Reconnect *r)
+/* Waits before the next attempt and doubles the pause, except for udp and rtp, which cannot tell
+ * whether a sender exists. Returns AVERROR_EXIT if stopped. */
+static int wait_before_retry(Reconnect *r)
 {
     const NetworkScheme *scheme = network_scheme(r->path);
+    const int64_t until = av_gettime_relative() + (int64_t)(r->pause_s * AV_TIME_BASE);
+    for (int64_t now; (now = av_gettime_relative()) < until && !source_is_stopped(r->outer);)
+        av_usleep((unsigned)FFMIN(until - now, LOOK_MS * 1000));
     if (!scheme || !scheme->has_no_end)
         r->pause_s = FFMIN(2 * r->pause_s, LONGEST_PAUSE * r->options.reconnect_s);
+    return source_is_stopped(r->outer) ? AVERROR_EXIT : 0;
 }
 
 /* Tries to connect once. `note` receives notes about the choice of tracks. AVERROR_EXIT:
@@ -134,9 +127,8 @@ static int open_first(Reconnect *r, MediaError *error)
             return media_fail(error, why.fault, "%s", why.text);
         if (ret != AVERROR_EXIT && !said)
             say(r, "%s; waiting for it", why.text);
-        if (ret == AVERROR_EXIT || rest(r, r->pause_s) < 0)
+        if (ret == AVERROR_EXIT || wait_before_retry(r) < 0)
             return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", r->outer->name);
-        lengthen_pause(r);
     }
 }
 
@@ -176,17 +168,6 @@ static int goes_on(const AVCodecParameters *as, const AVCodecParameters *par)
              par->ch_layout.nb_channels == as->ch_layout.nb_channels));
 }
 
-/* Finds the n-th track of this type in the outer source, besides the video; -1: none. */
-static int find_place(const Source *outer, enum AVMediaType type, int n)
-{
-    for (unsigned i = 0; i < outer->format->nb_streams; i++) {
-        const AVStream *stream = outer->format->streams[i];
-        if (stream != outer->video && stream->codecpar->codec_type == type && n-- == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
 static int place_tracks(Reconnect *r, int fresh)
 {
     AVFormatContext *format = r->inner->format;
@@ -202,8 +183,15 @@ static int place_tracks(Reconnect *r, int fresh)
         if (stream == r->inner->video)
             place = r->outer->video->index;
         else if (!source_is_picture(stream) && !source_is_foreign(r->inner, stream) && type >= 0 &&
-                 type < AVMEDIA_TYPE_NB)
-            place = find_place(r->outer, type, counts[type]++);
+                 type < AVMEDIA_TYPE_NB) {
+            /* The n-th track of this type in the outer source, besides the video. */
+            int n = counts[type]++;
+            for (unsigned k = 0; k < r->outer->format->nb_streams && place < 0; k++) {
+                const AVStream *other = r->outer->format->streams[k];
+                if (other != r->outer->video && other->codecpar->codec_type == type && n-- == 0)
+                    place = (int)k;
+            }
+        }
         if (place >= 0 && !goes_on(r->outer->format->streams[place]->codecpar, stream->codecpar))
             place = -1;
         r->tracks[i] = (Track){place, fresh};
@@ -224,7 +212,7 @@ static int check_codec(Reconnect *r)
     if (!damage->first[0])
         snprintf(damage->first, sizeof(damage->first), "it came back with %s instead of %s",
                  avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
-    say(r, "%s came back with %s instead of %s: it ends here", r->outer->name,
+    say(r, "%s came back with %s instead of %s: the input ends here", r->outer->name,
         avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
     r->ended = 1;
     return AVERROR_EOF;
@@ -263,10 +251,9 @@ static int come_back(Reconnect *r)
     int ret, answered;
     do {
         MediaError why = {0}; /* not shown: the loss was reported */
-        ret = rest(r, r->pause_s);
+        ret = wait_before_retry(r);
         if (ret < 0)
             return ret;
-        lengthen_pause(r);
         ret = connect_once(r, NULL, &answered, &why);
         if (ret == AVERROR_EXIT)
             return ret;
@@ -286,15 +273,6 @@ static int come_back(Reconnect *r)
 static int64_t to_us(int64_t time, const AVStream *stream)
 {
     return av_rescale_q(time, stream->time_base, AV_TIME_BASE_Q);
-}
-
-/* Sets the time at which packets continue: after the previous ones, or later by the clock. */
-static void begin(Reconnect *r, int64_t time)
-{
-    const int64_t due = r->latest_begins + (r->opened_at - r->read_at);
-    r->floor = r->read_at ? FFMAX(r->latest, due) : time;
-    r->shift = r->floor - time;
-    r->begun = 1;
 }
 
 static void note_time(Reconnect *r, const AVPacket *packet, const AVStream *stream)
@@ -334,8 +312,13 @@ static int take(Reconnect *r, AVPacket *packet)
         return 0;
     if (!r->begun && (!is_video || stamp == AV_NOPTS_VALUE))
         return 0;
-    if (!r->begun)
-        begin(r, to_us(stamp, from));
+    if (!r->begun) { /* continue after the previous packets, or later by the clock */
+        const int64_t time = to_us(stamp, from);
+        const int64_t due = r->latest_begins + (r->opened_at - r->read_at);
+        r->floor = r->read_at ? FFMAX(r->latest, due) : time;
+        r->shift = r->floor - time;
+        r->begun = 1;
+    }
     const int64_t by = av_rescale_q(r->shift, AV_TIME_BASE_Q, to->time_base);
     av_packet_rescale_ts(packet, from->time_base, to->time_base);
     if (packet->dts != AV_NOPTS_VALUE)

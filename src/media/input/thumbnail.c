@@ -48,13 +48,22 @@ void thumbnails_close(Thumbnails **thumbnails)
     av_freep(thumbnails);
 }
 
-/* Decodes the next video packet alone. */
-static int decode_key(Thumbnails *t, MediaError *error)
+/* Reads the next packet of the video. */
+static int read_video(Thumbnails *t)
 {
     int ret;
     while ((ret = source_read(t->source, t->packet)) >= 0 &&
            t->packet->stream_index != t->source->video->index)
         av_packet_unref(t->packet);
+    return ret;
+}
+
+/* Decodes the key frame at or before a position, alone. */
+static int decode_at(Thumbnails *t, int64_t position, MediaError *error)
+{
+    decoder_flush(t->decoder);
+    source_seek(t->source, position);
+    int ret = read_video(t);
     if (ret >= 0)
         ret = decoder_send(t->decoder, t->packet);
     av_packet_unref(t->packet);
@@ -63,18 +72,6 @@ static int decode_key(Thumbnails *t, MediaError *error)
     if (ret >= 0)
         ret = decoder_receive(t->decoder, t->frame, error);
     return ret < 0 ? media_fail(error, MEDIA_INPUT, "no picture can be decoded there") : 0;
-}
-
-/* Sends the next video packet, or the end, to the decoder. */
-static int send_next(Thumbnails *t)
-{
-    int ret;
-    while ((ret = source_read(t->source, t->packet)) >= 0 &&
-           t->packet->stream_index != t->source->video->index)
-        av_packet_unref(t->packet);
-    ret = decoder_send(t->decoder, ret >= 0 ? t->packet : NULL);
-    av_packet_unref(t->packet);
-    return ret;
 }
 
 int thumbnails_follow(Thumbnails *t, int64_t position, int count,
@@ -87,7 +84,8 @@ int thumbnails_follow(Thumbnails *t, int64_t position, int count,
     for (int i = 0; i < count && ret >= 0;) {
         ret = decoder_receive(t->decoder, t->frame, error);
         if (ret == AVERROR(EAGAIN)) {
-            ret = send_next(t);
+            ret = decoder_send(t->decoder, read_video(t) >= 0 ? t->packet : NULL);
+            av_packet_unref(t->packet);
         } else if (ret >= 0) {
             i++;
             ret = take(opaque, t->frame);
@@ -95,29 +93,6 @@ int thumbnails_follow(Thumbnails *t, int64_t position, int count,
         }
     }
     return ret == AVERROR_EOF ? 0 : ret;
-}
-
-static PictureTurn turn_of(const Thumbnails *t)
-{
-    const AVFrameSideData *own = av_frame_get_side_data(t->frame, AV_FRAME_DATA_DISPLAYMATRIX);
-    const int32_t *matrix =
-        own ? (const int32_t *)own->data : side_data_display_matrix(t->source->video);
-    return matrix ? picture_turn(matrix) : picture_upright();
-}
-
-static int scale(Thumbnails *t, int width, int height, Thumbnail *thumbnail)
-{
-    const AVRational pixel = t->frame->sample_aspect_ratio;
-    const double aspect = pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1;
-    return small_picture_make(&t->converter, t->frame, turn_of(t), aspect, width, height,
-                              thumbnail);
-}
-
-static int decode_at(Thumbnails *t, int64_t position, MediaError *error)
-{
-    decoder_flush(t->decoder);
-    source_seek(t->source, position);
-    return decode_key(t, error);
 }
 
 int thumbnails_decode(Thumbnails *t, int64_t position, AVFrame **frame, MediaError *error)
@@ -133,8 +108,16 @@ int thumbnails_make(Thumbnails *t, int64_t position, int width, int height, Thum
 {
     *thumbnail = (Thumbnail){0};
     int ret = decode_at(t, position, error);
-    if (ret >= 0 && scale(t, width, height, thumbnail) < 0)
-        ret = media_fail(error, MEDIA_INPUT, "no picture can be made of it");
+    if (ret >= 0) {
+        const AVRational pixel = t->frame->sample_aspect_ratio;
+        const AVFrameSideData *own = av_frame_get_side_data(t->frame, AV_FRAME_DATA_DISPLAYMATRIX);
+        const int32_t *matrix =
+            own ? (const int32_t *)own->data : side_data_display_matrix(t->source->video);
+        if (small_picture_make(
+                &t->converter, t->frame, matrix ? picture_turn(matrix) : picture_upright(),
+                pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1, width, height, thumbnail) < 0)
+            ret = media_fail(error, MEDIA_INPUT, "the picture cannot be scaled");
+    }
     av_frame_unref(t->frame);
     return ret;
 }

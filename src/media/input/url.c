@@ -52,14 +52,6 @@ size_t url_secret(const char *url, size_t from, size_t *start)
     return url[query] && from <= *start ? strlen(url + *start) : 0;
 }
 
-/* Converts one character; returns the bytes consumed. */
-static size_t take_letter(const char *text, size_t left, char *letter)
-{
-    const int plain = is_letter(*text) || is_digit(*text) || strchr("._-", *text) || *text & 0x80;
-    *letter = plain ? *text : '_';
-    return *text == '%' && left >= 3 ? 3 : 1;
-}
-
 void url_file_name(const char *url, char *name, size_t size)
 {
     size_t length, n = 0;
@@ -72,8 +64,11 @@ void url_file_name(const char *url, char *name, size_t size)
         end = authority + length;
     }
     begin += strspn(begin, ".-"); /* not a hidden file or an option */
-    while (begin < end && n + 1 < size)
-        begin += take_letter(begin, (size_t)(end - begin), &name[n++]);
+    for (; begin < end && n + 1 < size; begin += *begin == '%' && end - begin >= 3 ? 3 : 1) {
+        const int plain =
+            is_letter(*begin) || is_digit(*begin) || strchr("._-", *begin) || *begin & 0x80;
+        name[n++] = plain ? *begin : '_';
+    }
     name[n] = '\0';
     if (!n)
         snprintf(name, size, "lumeq");

@@ -170,8 +170,9 @@ int source_is_foreign(const Source *s, const AVStream *stream)
     return is_in_one;
 }
 
-static int drop_foreign(Source *s)
+int video_keep_program(Source *s)
 {
+    const int is_end = source_duration_is_end(s);
     int dropped = 0;
     for (unsigned i = 0; i < s->format->nb_streams; i++) {
         if (!source_is_foreign(s, s->format->streams[i]))
@@ -179,12 +180,6 @@ static int drop_foreign(Source *s)
         s->format->streams[i]->discard = AVDISCARD_ALL;
         dropped++;
     }
-    return dropped;
-}
-
-int video_keep_program(Source *s)
-{
-    const int dropped = drop_foreign(s), is_end = source_duration_is_end(s);
     int64_t start = INT64_MAX, end = 0;
     int unknown = 0;
     for (unsigned i = 0; i < s->format->nb_streams; i++) {

@@ -77,18 +77,8 @@ static Samples samples_of(const AVFrame *frame, int component)
     };
 }
 
-/* Repeats the last of `width` columns and `height` rows into the padding. */
-static void pad_samples(const Samples *s, int width, int height)
-{
-    for (int y = 0; y < s->height; y++)
-        for (int x = y < height ? width : 0; x < s->width; x++)
-            memcpy(s->data + y * s->stride + (ptrdiff_t)x * s->step,
-                   s->data + FFMIN(y, height - 1) * s->stride +
-                       (ptrdiff_t)FFMIN(x, width - 1) * s->step,
-                   (size_t)s->bytes);
-}
-
-/* Only full-resolution planes grow: chroma of an odd size already covers the padded one. */
+/* Repeats the last column and row into the padding. Only full-resolution planes grow: chroma of an
+ * odd size already covers the padded one. */
 static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
@@ -101,8 +91,13 @@ static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
     av_image_copy(to->data, to->linesize, (const uint8_t **)(uintptr_t)frame->data, frame->linesize,
                   frame->format, frame->width, frame->height);
     for (int i = 0; i < desc->nb_components && !(desc->flags & AV_PIX_FMT_FLAG_BITSTREAM); i++) {
-        const Samples from = samples_of(frame, i), samples = samples_of(to, i);
-        pad_samples(&samples, from.width, from.height);
+        const Samples from = samples_of(frame, i), s = samples_of(to, i);
+        for (int y = 0; y < s.height; y++)
+            for (int x = y < from.height ? from.width : 0; x < s.width; x++)
+                memcpy(s.data + y * s.stride + (ptrdiff_t)x * s.step,
+                       s.data + FFMIN(y, from.height - 1) * s.stride +
+                           (ptrdiff_t)FFMIN(x, from.width - 1) * s.step,
+                       (size_t)s.bytes);
     }
     return 0;
 }

@@ -9,16 +9,15 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "media/error.h"
 
 /* {0} is a closed one. */
 typedef struct AtomicFile {
-    int fd;            /* valid if `name` is set */
+    FILE *file;        /* NULL: closed */
     char *path, *name; /* the final and the temporary name */
-    uint8_t *buffer;
-    size_t used;
-    int64_t written; /* bytes, including buffered ones */
+    int64_t written;   /* bytes, including buffered ones */
 } AtomicFile;
 
 /* The extension of temporary names. */

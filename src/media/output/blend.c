@@ -222,14 +222,6 @@ static void blend_planes(AVFrame *frame, const PictureFormat *format, const AVFr
 
 /* ---- the picture in the frame's colours ---- */
 
-static enum AVColorSpace matrix_of(const AVFrame *frame)
-{
-    const enum AVColorSpace space = frame->colorspace;
-    if (space != AVCOL_SPC_UNSPECIFIED && space != AVCOL_SPC_RGB)
-        return space;
-    return frame->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
-}
-
 static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
 {
     AVFrame *frame = av_frame_alloc();
@@ -292,7 +284,9 @@ static int convert(Blender *blender, const BlendPicture *picture, const PictureF
     if (ret >= 0 && format->transfer != PICTURE_SDR)
         make_hdr(rgba, format->transfer);
     yuva->color_range = frame->color_range;
-    yuva->colorspace = matrix_of(frame);
+    yuva->colorspace = frame->colorspace;
+    if (yuva->colorspace == AVCOL_SPC_UNSPECIFIED || yuva->colorspace == AVCOL_SPC_RGB)
+        yuva->colorspace = frame->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
     if (ret >= 0)
         ret = convert_frame(&blender->converter, rgba, yuva);
     av_frame_free(&rgba);
@@ -301,22 +295,18 @@ static int convert(Blender *blender, const BlendPicture *picture, const PictureF
 
 /* ---- memory ---- */
 
-static AVBufferRef *get_memory(Blender *b, size_t size)
-{
-    if (size != b->size) {
-        av_buffer_pool_uninit(&b->pool); /* its buffers are freed when they are returned */
-        b->pool = av_buffer_pool_init(size, NULL);
-        b->size = b->pool ? size : 0;
-    }
-    return b->pool ? av_buffer_pool_get(b->pool) : NULL;
-}
-
 AVFrame *blend_frame_like(Blender *b, const AVFrame *frame, int width, int height)
 {
     const int size = av_image_get_buffer_size(frame->format, width, height, ALIGNMENT);
     AVFrame *own = size < 0 ? NULL : make_frame(frame->format, width, height);
-    if (own)
-        own->buf[0] = get_memory(b, (size_t)size + PADDING);
+    const size_t bytes = own ? (size_t)size + PADDING : 0;
+    if (own && bytes != b->size) {
+        av_buffer_pool_uninit(&b->pool); /* its buffers are freed when they are returned */
+        b->pool = av_buffer_pool_init(bytes, NULL);
+        b->size = b->pool ? bytes : 0;
+    }
+    if (own && b->pool)
+        own->buf[0] = av_buffer_pool_get(b->pool);
     if (own && own->buf[0] && av_frame_copy_props(own, frame) >= 0 &&
         av_image_fill_arrays(own->data, own->linesize, own->buf[0]->data, frame->format, width,
                              height, ALIGNMENT) >= 0)

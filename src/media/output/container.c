@@ -46,7 +46,7 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
             media_quote(name));
     if (!*muxer)
         return media_fail(error, MEDIA_USAGE,
-                          "no container is known by the name of %s; end it in .mp4, .mkv, .webm, "
+                          "the name %s does not tell a container; end it in .mp4, .mkv, .webm, "
                           ".mov or .y4m, or name one with --format",
                           media_quote(path));
     /* FFmpeg writes .mpg as MPEG-1, which has neither fields nor colour tags. */
@@ -59,7 +59,7 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
     if (!*muxer || ((*muxer)->flags & AVFMT_NOFILE))
         return media_fail(
             error, MEDIA_USAGE,
-            "the container %s opens files of its own and is not written; use mp4, mkv, "
+            "the container %s opens files itself, which is not supported; use mp4, mkv, "
             "webm, mov or y4m",
             *muxer ? (*muxer)->name : "image2");
     return 0;
@@ -153,16 +153,6 @@ static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
     return !av_match_name(muxer->name, "mpeg,vob,svcd,vcd,dvd") || is_in(id, program);
 }
 
-static enum AVCodecID usual_codec(const AVOutputFormat *muxer, enum AVMediaType type)
-{
-    switch (type) {
-    case AVMEDIA_TYPE_VIDEO: return muxer->video_codec;
-    case AVMEDIA_TYPE_AUDIO: return muxer->audio_codec;
-    case AVMEDIA_TYPE_SUBTITLE: return muxer->subtitle_codec;
-    default: return AV_CODEC_ID_NONE;
-    }
-}
-
 int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id)
 {
     if (container_is_picture(muxer) || !is_known(muxer, id))
@@ -172,7 +162,9 @@ int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVC
         return holds;
     /* Muxers that do not answer: the lists in is_known() decided, or it is the only codec. */
     return av_match_name(muxer->name, "ogg,oga,ogv,spx,opus,mpegts,mpeg,vob,svcd,vcd,dvd") ||
-           usual_codec(muxer, type) != AV_CODEC_ID_NONE;
+           (type == AVMEDIA_TYPE_VIDEO && muxer->video_codec != AV_CODEC_ID_NONE) ||
+           (type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec != AV_CODEC_ID_NONE) ||
+           (type == AVMEDIA_TYPE_SUBTITLE && muxer->subtitle_codec != AV_CODEC_ID_NONE);
 }
 
 unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par)
@@ -302,13 +294,6 @@ int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
            passes_trial(muxer, stream);
 }
 
-/* Private data of a transport stream may be copied into another one. */
-static int is_private_data(const AVOutputFormat *muxer, const AVCodecParameters *par)
-{
-    return strcmp(muxer->name, "mpegts") == 0 && par->codec_id == AV_CODEC_ID_BIN_DATA &&
-           par->codec_tag == TS_PRIVATE_DATA;
-}
-
 int container_takes_cover(const AVOutputFormat *muxer, const AVStream *cover)
 {
     return passes_trial(muxer, cover);
@@ -317,13 +302,17 @@ int container_takes_cover(const AVOutputFormat *muxer, const AVStream *cover)
 const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream)
 {
     const AVCodecParameters *par = stream->codecpar;
+    /* Private data of a transport stream may be copied into another one. */
+    const int is_private = strcmp(muxer->name, "mpegts") == 0 &&
+                           par->codec_id == AV_CODEC_ID_BIN_DATA &&
+                           par->codec_tag == TS_PRIVATE_DATA;
     if (par->codec_type == AVMEDIA_TYPE_ATTACHMENT)
         return av_match_name("matroska", muxer->name) ? NULL : "the container holds no attachments";
     if (par->codec_type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec == AV_CODEC_ID_NONE)
         return "the container holds no sound";
     if (muxer->audio_codec == AV_CODEC_ID_NONE) /* pictures and raw streams */
         return "the container holds the video alone";
-    if (!container_takes(muxer, par->codec_type, par->codec_id) && !is_private_data(muxer, par))
+    if (!container_takes(muxer, par->codec_type, par->codec_id) && !is_private)
         return "the container does not hold this codec";
     const int rate = container_sound_rate(muxer);
     const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && rate && par->sample_rate != rate;

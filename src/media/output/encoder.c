@@ -47,13 +47,10 @@ struct Encoder {
     int64_t packets;
     int ended;     /* the end was sent */
     int wants_key; /* the next frame should be a key frame */
-    int uneven;    /* frames were not evenly spaced */
-    const char *dropped;
-    int loses_user_data;
-    int top_first;      /* field order of the last interlaced frame */
-    const char *fields; /* see encoder_fields() */
-    int loses_alpha;    /* an error if a frame is transparent */
-    AVFrame *unfed;     /* first frame of SVT-AV1, see feed(); or NULL */
+    EncoderNotes notes;
+    int top_first;   /* field order of the last interlaced frame */
+    int loses_alpha; /* an error if a frame is transparent */
+    AVFrame *unfed;  /* first frame of SVT-AV1, see feed(); or NULL */
 };
 
 static int has_control_character(const char *text)
@@ -79,13 +76,6 @@ static int add_options(AVDictionary **dict, const char *const *options, MediaErr
             return media_fail(error, MEDIA_USAGE, "--vopt %s has a control character",
                               media_quote(*options));
     return 0;
-}
-
-static int set_quantizer(AVDictionary **dict, int quantizer)
-{
-    const int ret = av_dict_set_int(dict, "global_quality", (int64_t)quantizer * FF_QP2LAMBDA,
-                                    AV_DICT_DONT_OVERWRITE);
-    return ret < 0 ? ret : av_dict_set(dict, "flags", "+qscale", AV_DICT_APPEND);
 }
 
 /* Disables B-frames and lookahead, and sets a key frame interval suitable for live streams. */
@@ -129,7 +119,11 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
                       av_dict_get(*dict, "lossless", NULL, 0) || av_dict_get(*dict, "b", NULL, 0);
     const int flags = AV_DICT_DONT_OVERWRITE;
     const int quantizer = encoder_usual_quantizer(codec->id);
-    int ret = quantizer && !rated ? set_quantizer(dict, quantizer) : 0;
+    int ret = 0;
+    if (quantizer && !rated)
+        ret = av_dict_set_int(dict, "global_quality", (int64_t)quantizer * FF_QP2LAMBDA, flags);
+    if (ret >= 0 && quantizer && !rated)
+        ret = av_dict_set(dict, "flags", "+qscale", AV_DICT_APPEND);
     const int is_x264 = strcmp(codec->name, "libx264") == 0;
     const int is_x265 = strcmp(codec->name, "libx265") == 0;
     const int is_vp9 = strcmp(codec->name, "libvpx-vp9") == 0;
@@ -201,15 +195,6 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
     }
 }
 
-static enum AVFieldOrder field_order(const AVFrame *first, const EncoderTrack *track)
-{
-    if (!FRAME_IS_INTERLACED(first)) /* single frames of an interlaced track may be progressive */
-        return track->field_order;
-    if (track->field_order != AV_FIELD_UNKNOWN && track->field_order != AV_FIELD_PROGRESSIVE)
-        return track->field_order;
-    return FRAME_IS_TOP_FIRST(first) ? AV_FIELD_TT : AV_FIELD_BB;
-}
-
 static int has_fields(enum AVFieldOrder order)
 {
     return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
@@ -221,7 +206,10 @@ static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTra
     static const enum AVCodecID knowing[] = {AV_CODEC_ID_H264,  AV_CODEC_ID_MPEG2VIDEO,
                                              AV_CODEC_ID_MPEG4, AV_CODEC_ID_PRORES,
                                              AV_CODEC_ID_DNXHD, AV_CODEC_ID_NONE};
-    c->field_order = field_order(first, track);
+    c->field_order = track->field_order;
+    /* Single frames of an interlaced track may be progressive, but not the other way round. */
+    if (FRAME_IS_INTERLACED(first) && !has_fields(c->field_order))
+        c->field_order = FRAME_IS_TOP_FIRST(first) ? AV_FIELD_TT : AV_FIELD_BB;
     if (!has_fields(c->field_order))
         return;
     /* x264 needs a height that is a multiple of 4 for interlaced video. */
@@ -249,12 +237,6 @@ static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack
         c->time_base = (AVRational){1, MPEG4_MAX_TICKS};
 }
 
-/* True if the user set anything that may prevent the encoder from opening. */
-static int has_settings(const EncoderOptions *o)
-{
-    return o->preset || o->crf >= 0 || o->bitrate >= 0 || (o->options && o->options[0]);
-}
-
 static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *options,
                       AVDictionary **dict, MediaError *error)
 {
@@ -269,7 +251,9 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
     if (ret >= 0 && left)
         return media_fail(error, MEDIA_USAGE, "--vopt %s: the encoder %s has no such option",
                           media_quote(left->key), codec->name);
-    if (ret == AVERROR(EINVAL) && has_settings(options) && !((c->width | c->height) & 1))
+    const int has_settings = options->preset || options->crf >= 0 || options->bitrate >= 0 ||
+                             (options->options && options->options[0]);
+    if (ret == AVERROR(EINVAL) && has_settings && !((c->width | c->height) & 1))
         return media_fail(
             error, MEDIA_USAGE,
             "the encoder %s refuses its settings (--vopt, --preset, --crf, --bitrate): "
@@ -357,12 +341,11 @@ static int check_alpha(const Encoder *e, const AVFrame *frame, MediaError *error
 {
     if (!e->loses_alpha || !frame->data[3] || !is_transparent(frame))
         return 0;
-    return media_fail(
-        error, MEDIA_USAGE,
-        "the picture is transparent in parts, which the encoder %s or its container "
-        "does not hold: take --vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng, "
-        "or drop it with --pix-fmt %s",
-        e->codec->codec->name, av_get_pix_fmt_name(e->codec->pix_fmt));
+    return media_fail(error, MEDIA_USAGE,
+                      "the picture has transparency, which the encoder %s or its container cannot "
+                      "store: use --vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng, "
+                      "or drop it with --pix-fmt %s",
+                      e->codec->codec->name, av_get_pix_fmt_name(e->codec->pix_fmt));
 }
 
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
@@ -389,6 +372,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         e->adapted = av_frame_alloc();
         e->adapter = adapter_create(first, e->codec);
         ret = e->adapted && e->adapter ? 0 : AVERROR(ENOMEM);
+        e->notes.adaptation = e->adapter ? adapter_description(e->adapter) : NULL;
     }
     if (ret < 0) {
         const LogNote note = codec_log_take(&e->log);
@@ -413,19 +397,14 @@ const AVCodecContext *encoder_context(const Encoder *e)
     return e->codec;
 }
 
-const char *encoder_adaptation(const Encoder *e)
+const EncoderNotes *encoder_notes(const Encoder *e)
 {
-    return adapter_description(e->adapter);
+    return &e->notes;
 }
 
 int64_t encoder_held(const Encoder *e)
 {
     return FFMAX(e->frames - e->packets, 0);
-}
-
-int encoder_was_uneven(const Encoder *e)
-{
-    return e->uneven;
 }
 
 static int fail(Encoder *e, int ret, MediaError *error)
@@ -455,21 +434,16 @@ static void match_fields(Encoder *e, AVFrame *frame)
     const int coded = has_fields(e->codec->field_order);
     const int fields = FRAME_IS_INTERLACED(frame), top_first = FRAME_IS_TOP_FIRST(frame);
     if (coded && !fields) {
-        e->fields = "flags all frames alike: it cannot say which ones are progressive";
+        e->notes.fields = "flags all frames alike: it cannot say which ones are progressive";
         if (e->codec->flags & AV_CODEC_FLAG_INTERLACED_DCT)
             frame_set_fields(frame, 1, e->top_first);
     } else if (!coded && fields) {
-        e->fields = "was opened for progressive video: the interlaced frames lose their flag";
+        e->notes.fields = "was opened for progressive video: the interlaced frames lose their flag";
     } else if (coded && top_first != e->top_first) {
-        e->fields = "may flag some frames with the other field order, which changes on the way";
+        e->notes.fields =
+            "may flag some frames with the other field order, which changes within the video";
         e->top_first = top_first;
     }
-}
-
-/* True if the encoder ignores closed captions, as x265 does in FFmpeg 5.1. */
-static int lacks_captions(const AVCodec *codec)
-{
-    return strcmp(codec->name, "libx265") == 0 && !encoder_has_option(codec, "a53cc");
 }
 
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
@@ -490,44 +464,31 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
         if (ret >= 0) {
             match_fields(e, e->adapted);
             const char *dropped = side_data_drop_dynamic(e->adapted);
-            e->dropped = e->dropped ? e->dropped : dropped;
+            e->notes.dropped = e->notes.dropped ? e->notes.dropped : dropped;
             /* Otherwise the encoder would repeat the input's frame types. */
             e->adapted->pict_type = e->wants_key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
             e->wants_key = 0;
             e->adapted->pts = av_rescale_q(frame->pts, from, e->codec->time_base);
             if (e->frames && e->adapted->pts <= e->last_pts)
                 e->adapted->pts = e->last_pts + 1; /* a coarser time base can merge two times */
-            e->uneven |= e->frames && e->adapted->pts != e->last_pts + 1;
+            e->notes.is_uneven |= e->frames && e->adapted->pts != e->last_pts + 1;
             e->last_pts = e->adapted->pts;
             SentFrame *sent = &e->sent[e->frames++ % SENT_FRAMES];
             sent->pts = e->adapted->pts;
             sent->duration = av_rescale_q(FRAME_DURATION(frame), from, e->codec->time_base);
             av_buffer_unref(&sent->user_data);
-            ret = user_data_units(&sent->user_data, e->adapted, e->codec->codec_id,
-                                  lacks_captions(e->codec->codec));
+            /* In FFmpeg 5.1, libx265 ignores closed captions. */
+            const int lacks_captions = strcmp(e->codec->codec->name, "libx265") == 0 &&
+                                       !encoder_has_option(e->codec->codec, "a53cc");
+            ret = user_data_units(&sent->user_data, e->adapted, e->codec->codec_id, lacks_captions);
             av_frame_remove_side_data(e->adapted, AV_FRAME_DATA_SEI_UNREGISTERED);
-            e->loses_user_data |= ret == AVERROR(ENOSYS);
+            e->notes.loses_user_data |= ret == AVERROR(ENOSYS);
             ret = ret == AVERROR(ENOSYS) ? 0 : ret;
         }
     }
     if (ret >= 0)
         ret = avcodec_send_frame(e->codec, frame ? e->adapted : NULL);
     return ret < 0 ? fail(e, ret, error) : 0;
-}
-
-const char *encoder_fields(const Encoder *e)
-{
-    return e->fields;
-}
-
-const char *encoder_dropped(const Encoder *e)
-{
-    return e->dropped;
-}
-
-int encoder_loses_user_data(const Encoder *e)
-{
-    return e->loses_user_data;
 }
 
 static SentFrame *find_sent(Encoder *e, int64_t pts)
@@ -549,7 +510,7 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
     SentFrame *sent = ret < 0 ? NULL : find_sent(e, packet->pts);
     if (sent && sent->user_data) {
         ret = user_data_insert(packet, sent->user_data, e->codec->codec_id);
-        e->loses_user_data |= ret == AVERROR(ENOSYS);
+        e->notes.loses_user_data |= ret == AVERROR(ENOSYS);
         ret = ret == AVERROR(ENOSYS) ? 0 : ret;
         av_buffer_unref(&sent->user_data);
     }

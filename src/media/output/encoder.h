@@ -30,9 +30,16 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
 /* The stream's time base, frame rate and parameters, for the muxer. */
 const AVCodecContext *encoder_context(const Encoder *encoder);
 
-/* Describes for a person how frames are adapted ("padded to 642x360, yuv444p to yuv420p"), or
- * NULL. */
-const char *encoder_adaptation(const Encoder *encoder);
+/* Changes and losses so far, for a person. */
+typedef struct EncoderNotes {
+    const char *adaptation; /* "padded to 642x360, yuv444p to yuv420p", or NULL */
+    const char *fields;     /* lost field flags ("flags all frames alike: ..."), or NULL */
+    const char *dropped;    /* side data that no longer applies ("HDR10+"), or NULL */
+    int loses_user_data;    /* frames had user data (SEI) that the packets cannot hold */
+    int is_uneven;          /* the frames were not evenly spaced */
+} EncoderNotes;
+
+const EncoderNotes *encoder_notes(const Encoder *encoder);
 
 /* Requests that the next frame becomes a key frame; reliable only with EncoderOptions.cuts. */
 void encoder_ask_key(Encoder *encoder);
@@ -40,24 +47,12 @@ void encoder_ask_key(Encoder *encoder);
 /* Sends a frame, NULL at the end; takes no reference. MEDIA_OUTPUT. */
 int encoder_send(Encoder *encoder, const AVFrame *frame, MediaError *error);
 
-/* Describes which field flags were lost ("flags all frames alike: ..."), or NULL. */
-const char *encoder_fields(const Encoder *encoder);
-
-/* Names side data removed from frames because it no longer applies ("HDR10+"), or NULL. */
-const char *encoder_dropped(const Encoder *encoder);
-
-/* Returns 1 if frames had user data (SEI) that the packets cannot hold. */
-int encoder_loses_user_data(const Encoder *encoder);
-
 /* Receives the next packet, in the encoder's time base, with its duration. Returns 0,
  * AVERROR(EAGAIN), AVERROR_EOF, or MEDIA_OUTPUT with `error` filled. */
 int encoder_receive(Encoder *encoder, AVPacket *packet, MediaError *error);
 
 /* The number of frames sent but not yet received as packets. */
 int64_t encoder_held(const Encoder *encoder);
-
-/* Returns 1 if the frames sent so far were not evenly spaced. */
-int encoder_was_uneven(const Encoder *encoder);
 
 void encoder_close(Encoder **encoder);
 

@@ -42,11 +42,6 @@ int encoder_has_option(const AVCodec *codec, const char *name)
            av_opt_find((void *)&codec->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
 }
 
-static int is_y4m(const AVOutputFormat *format)
-{
-    return strcmp(format->name, "yuv4mpegpipe") == 0;
-}
-
 /* x264 and x265 would report a bad preset only later, past FFmpeg's log. */
 static int check_preset(const AVCodec *codec, const char *preset, MediaError *error)
 {
@@ -64,25 +59,15 @@ static int check_preset(const AVCodec *codec, const char *preset, MediaError *er
     return 0;
 }
 
-/* Encoders silently clamp a value that is too large to their worst quality. */
-static int check_crf(const AVCodec *codec, double crf, MediaError *error)
-{
-    const double most = av_match_name(codec->name, "libx264,libx264rgb,libx265") ? 51 : 63;
-    if (crf <= most)
-        return 0;
-    return media_fail(error, MEDIA_USAGE, "--crf %g: the encoder %s takes 0 to %g", crf,
-                      codec->name, most);
-}
-
 /* A codec's name is not accepted as an encoder, because several encoders may match: the message
  * lists them. */
 static int no_encoder(const char *name, MediaError *error)
 {
     char meant[256];
     if (strcmp(name, "copy") == 0)
-        return media_fail(error, MEDIA_USAGE,
-                          "--vcodec copy: the picture is processed, and so it is encoded anew; all "
-                          "other tracks are copied");
+        return media_fail(
+            error, MEDIA_USAGE,
+            "--vcodec copy: equalized video has to be re-encoded; all other tracks are copied");
     encoder_names_meant(AVMEDIA_TYPE_VIDEO, name, meant, sizeof(meant));
     return media_fail(error, MEDIA_USAGE,
                       "--vcodec %s: this FFmpeg has no encoder of that name%s%s; --vcodec help "
@@ -111,7 +96,8 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                           "--vcodec %s: that encoder takes pictures in a GPU's memory only; "
                           "--vcodec help lists the others",
                           (*codec)->name);
-    if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) != is_y4m(format))
+    if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) !=
+        (strcmp(format->name, "yuv4mpegpipe") == 0))
         return media_fail(error, MEDIA_USAGE,
                           "the encoder %s and the container %s do not go together", (*codec)->name,
                           format->name);
@@ -120,8 +106,11 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
         return media_fail(error, MEDIA_USAGE, "the container %s does not hold %s", format->name,
                           avcodec_get_name((*codec)->id));
-    if (check_crf(*codec, options->crf, error) < 0)
-        return error->fault;
+    /* Encoders silently clamp a value that is too large to their worst quality. */
+    const double most = av_match_name((*codec)->name, "libx264,libx264rgb,libx265") ? 51 : 63;
+    if (options->crf > most)
+        return media_fail(error, MEDIA_USAGE, "--crf %g: the encoder %s takes 0 to %g",
+                          options->crf, (*codec)->name, most);
     return check_preset(*codec, options->preset, error);
 }
 
@@ -181,11 +170,6 @@ static int prefers_rgb(const AVCodec *codec)
     return codec->id == AV_CODEC_ID_TIFF || codec->id == AV_CODEC_ID_JPEG2000;
 }
 
-static int has_colours(enum AVPixelFormat format)
-{
-    return av_pix_fmt_desc_get(format)->nb_components >= 3;
-}
-
 /* Lists formats that frames, which are YUV or gray, can be converted to. RGB only if there is no
  * YUV. */
 static void list_makeable(enum AVPixelFormat *makeable, const AVCodec *codec,
@@ -228,12 +212,12 @@ int encoder_is_on_gpu(const AVCodec *codec)
     return list && is_one_of(AV_PIX_FMT_CUDA, list);
 }
 
-/* Keeps only the formats with the property, or all if none has it. */
-static void prefer(enum AVPixelFormat *list, int (*has)(enum AVPixelFormat format))
+/* Keeps only the formats with at least this many components (4: alpha), or all if none has. */
+static void prefer(enum AVPixelFormat *list, int components)
 {
     int count = 0;
     for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
-        if (has(list[i]))
+        if (av_pix_fmt_desc_get(list[i])->nb_components >= components)
             list[count++] = list[i];
     if (count)
         list[count] = AV_PIX_FMT_NONE;
@@ -251,55 +235,43 @@ static void keep_deep(enum AVPixelFormat *list, int depth)
     list[count] = AV_PIX_FMT_NONE;
 }
 
-static int differ_in_depth_only(enum AVPixelFormat a, enum AVPixelFormat b)
-{
-    const AVPixFmtDescriptor *x = av_pix_fmt_desc_get(a), *y = av_pix_fmt_desc_get(b);
-    return x->nb_components == y->nb_components && x->log2_chroma_w == y->log2_chroma_w &&
-           x->log2_chroma_h == y->log2_chroma_h && convert_is_rgb(a) == convert_is_rgb(b);
-}
-
 static int bits_per_pixel(enum AVPixelFormat format)
 {
     return av_get_padded_bits_per_pixel(av_pix_fmt_desc_get(format));
 }
 
-/* The smallest format that holds gray. YUVJ420P comes first: it is full range by definition, like
- * gray. */
-static enum AVPixelFormat nearest_to_gray(const enum AVPixelFormat *list)
-{
-    enum AVPixelFormat best = list[0];
-    if (is_one_of(AV_PIX_FMT_YUVJ420P, list))
-        return AV_PIX_FMT_YUVJ420P;
-    for (; *list != AV_PIX_FMT_NONE; list++)
-        if (bits_per_pixel(*list) < bits_per_pixel(best))
-            best = *list;
-    return best;
-}
-
-static enum AVPixelFormat nearest_to_colours(enum AVPixelFormat from,
-                                             const enum AVPixelFormat *list)
-{
-    enum AVPixelFormat best =
-        avcodec_find_best_pix_fmt_of_list(list, from, format_has_alpha(from), NULL);
-    for (; best != AV_PIX_FMT_NONE && *list != AV_PIX_FMT_NONE; list++)
-        if (differ_in_depth_only(*list, best) && convert_depth(*list) < convert_depth(best))
-            best = *list;
-    return best;
-}
-
 /* The nearest format: it loses chroma last, then depth, then alpha. Among formats that differ only
  * in depth, the shallowest one. */
 static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
-                                  const enum AVPixelFormat *list)
+                                  const enum AVPixelFormat *encodable)
 {
-    enum AVPixelFormat makeable[MAX_FORMATS];
-    list_makeable(makeable, codec, list);
+    enum AVPixelFormat list[MAX_FORMATS];
+    list_makeable(list, codec, encodable);
     if (has_chroma(from))
-        prefer(makeable, has_colours);
+        prefer(list, 3);
     if (format_has_alpha(from))
-        prefer(makeable, format_has_alpha);
-    keep_deep(makeable, convert_depth(from));
-    return has_chroma(from) ? nearest_to_colours(from, makeable) : nearest_to_gray(makeable);
+        prefer(list, 4);
+    keep_deep(list, convert_depth(from));
+    enum AVPixelFormat best = list[0];
+    if (!has_chroma(from)) {
+        /* Gray is full range by definition, like YUVJ420P. */
+        if (is_one_of(AV_PIX_FMT_YUVJ420P, list))
+            return AV_PIX_FMT_YUVJ420P;
+        for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+            if (bits_per_pixel(list[i]) < bits_per_pixel(best))
+                best = list[i];
+        return best;
+    }
+    best = avcodec_find_best_pix_fmt_of_list(list, from, format_has_alpha(from), NULL);
+    for (int i = 0; best != AV_PIX_FMT_NONE && list[i] != AV_PIX_FMT_NONE; i++) {
+        const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(list[i]), *b = av_pix_fmt_desc_get(best);
+        if (a->nb_components == b->nb_components && a->log2_chroma_w == b->log2_chroma_w &&
+            a->log2_chroma_h == b->log2_chroma_h &&
+            convert_is_rgb(list[i]) == convert_is_rgb(best) &&
+            convert_depth(list[i]) < convert_depth(best))
+            best = list[i];
+    }
+    return best;
 }
 
 /* The RGB format that loses least, or AV_PIX_FMT_NONE. *loss has FFmpeg's FF_LOSS flags. */
@@ -327,15 +299,6 @@ int format_has_alpha(enum AVPixelFormat format)
     return desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
 
-/* True for 4:2:0 except the yuvj formats, which differ from the others in name only. */
-static int is_420(enum AVPixelFormat format)
-{
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    int full = 0;
-    (void)convert_without_j(format, &full);
-    return has_chroma(format) && desc->log2_chroma_w == 1 && desc->log2_chroma_h == 1 && !full;
-}
-
 /* Returns in `common` the formats of `list` that phones, TVs and browsers decode, or `list` itself
  * if there are none or the options ask for others. GPU formats stay. */
 static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMATS],
@@ -348,8 +311,12 @@ static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMA
         options->keep_format || encoder_is_lossless(codec, options))
         return list;
     for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++) {
-        const int is_common = is_420(*list) && convert_depth(*list) <= most;
-        if (is_common || (av_pix_fmt_desc_get(*list)->flags & AV_PIX_FMT_FLAG_HWACCEL))
+        const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(*list);
+        int full = 0; /* a yuvj format, which differs from the others in name only */
+        (void)convert_without_j(*list, &full);
+        const int is_common = has_chroma(*list) && desc->log2_chroma_w == 1 &&
+                              desc->log2_chroma_h == 1 && !full && convert_depth(*list) <= most;
+        if (is_common || (desc->flags & AV_PIX_FMT_FLAG_HWACCEL))
             common[count++] = *list;
         any |= is_common;
     }
@@ -392,14 +359,6 @@ int encoder_is_full_range(const AVCodec *codec)
     return rgb;
 }
 
-static int is_set_to(const char *const *options, const char *setting)
-{
-    for (; options && *options; options++)
-        if (strcmp(*options, setting) == 0)
-            return 1;
-    return 0;
-}
-
 /* True if one of the ':'-separated words of a value, as in x264-params, is in the list. */
 static int has_word(const char *value, const char *const *words)
 {
@@ -412,28 +371,21 @@ static int has_word(const char *value, const char *const *words)
     return 0;
 }
 
-/* x265 is not lossless with a quantizer of 0. */
-static int sets_x265_lossless(const char *const *options)
-{
-    static const char *const words[] = {"lossless", "lossless=1", "lossless=true", NULL};
-    for (; options && *options; options++)
-        if (strncmp(*options, "x265-params=", 12) == 0 && has_word(*options + 12, words))
-            return 1;
-    return 0;
-}
-
 int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
 {
+    static const char *const words[] = {"lossless", "lossless=1", "lossless=true", NULL};
     const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
     const int kinds = AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY;
-    if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME)
-        return 1;
-    if (desc && (desc->props & kinds) == AV_CODEC_PROP_LOSSLESS)
-        return 1;
     const int is_x264 = strncmp(codec->name, "libx264", 7) == 0;
-    return is_set_to(options->options, "lossless=1") ||
-           (is_x264 && (options->crf == 0 || is_set_to(options->options, "qp=0"))) ||
-           sets_x265_lossless(options->options);
+    if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME || (is_x264 && options->crf == 0) ||
+        (desc && (desc->props & kinds) == AV_CODEC_PROP_LOSSLESS))
+        return 1;
+    for (const char *const *o = options->options; o && *o; o++)
+        if (strcmp(*o, "lossless=1") == 0 || (is_x264 && strcmp(*o, "qp=0") == 0) ||
+            /* A quantizer of 0 does not make x265 lossless. */
+            (strncmp(*o, "x265-params=", 12) == 0 && has_word(*o + 12, words)))
+            return 1;
+    return 0;
 }
 
 int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from)
@@ -476,61 +428,41 @@ int encoder_usual_quantizer(enum AVCodecID id)
 #define ROWS_OF_CORE 60
 #define THREADED_CORES 16
 
-/* x264 and x265 take '_' for '-'. */
-static int is_name(const char *text, const char *name, char end)
+/* True if an option has this name or sets it within its value, as x264-params does; there it may be
+ * quoted or follow a space. x264 and x265 take '_' for '-'. */
+static int sets_option(const char *option, const char *name)
 {
-    while (*name && (*text == *name || (*text == '_' && *name == '-')))
-        text++, name++;
-    return !*name && *text == end;
-}
-
-static int is_among(const char *text, const char *const *names, char end)
-{
-    while (*names && !is_name(text, *names, end))
-        names++;
-    return *names != NULL;
-}
-
-/* True if an option has one of these names, or sets it within its value, as x264-params does.
- * There, names may be quoted or preceded by spaces. */
-static int names_any(const char *option, const char *const *names)
-{
-    const char *value = strchr(option, '=');
-    AVDictionary *words = NULL;
-    const AVDictionaryEntry *word = NULL;
-    int found = is_among(option, names, '=');
-    for (const char *at = value; at && !found; at = strpbrk(at + 1, "=:"))
-        found = is_among(at + 1, names, '=');
-    if (value)
-        (void)av_dict_parse_string(&words, value + 1, "=", ":", 0);
-    while (!found && (word = av_dict_get(words, "", word, AV_DICT_IGNORE_SUFFIX)))
-        found = is_among(word->key, names, '\0');
-    av_dict_free(&words);
-    return found;
+    for (const char *at = option; *at; at++) {
+        const char *text = at, *wanted = name;
+        if (at > option && !strchr("=: '\"\\", at[-1]))
+            continue;
+        while (*wanted && (*text == *wanted || (*text == '_' && *wanted == '-')))
+            text++, wanted++;
+        text += strspn(text, " '\"");
+        if (!*wanted && *text == '=')
+            return 1;
+    }
+    return 0;
 }
 
 static const char *first_named(const EncoderOptions *o, const char *const *names)
 {
     for (const char *const *option = o->options; option && *option; option++)
-        if (names_any(*option, names))
-            return *option;
+        for (const char *const *name = names; *name; name++)
+            if (sets_option(*option, *name))
+                return *option;
     return NULL;
 }
 
-/* True if a setting allows open groups of pictures. */
-static int opens_groups(const char *value)
+/* Returns the first option that allows pictures to refer to ones before their key frame. */
+static const char *first_opening(const EncoderOptions *o)
 {
     static const char *const words[] = {
         "open-gop",      "open-gop=1", "open-gop=true",   "open_gop",        "open_gop=1",
         "open_gop=true", "opengop=1",  "irefresh-type=1", "enable-fwd-kf=1", NULL};
-    return has_word(value, words);
-}
-
-static const char *first_opening(const EncoderOptions *o)
-{
     for (const char *const *option = o->options; option && *option; option++) {
         const char *value = strchr(*option, '=');
-        if (value && (opens_groups(value + 1) ||
+        if (value && (has_word(value + 1, words) ||
                       (strncmp(*option, "flags=", 6) == 0 && strstr(value, "-cgop"))))
             return *option;
     }
@@ -571,8 +503,8 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
                                         "passlogfile", "rc_max_rate", NULL};
     static const char *const files[] = {"stats", "dump-yuv",      "log-file",      "csv",
                                         "recon", "analysis-save", "analysis-file", NULL};
-    static const char *const why = "a rate of bits is for a film as a whole, and parts do not know "
-                                   "of each other; --crf gives all of them the same quality";
+    static const char *const why = "a bit rate is for the whole film, and parts are encoded "
+                                   "independently; --crf gives all parts the same quality";
     const char *rate = first_named(o, rates), *open = first_opening(o);
     const char *file = first_named(o, files);
     for (const char *const *option = o->options; option && *option; option++)
@@ -580,26 +512,26 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
             rate = *option;
     if (file)
         return media_fail(error, MEDIA_USAGE,
-                          "--vopt %s writes a file of its own, and each part would write it again",
+                          "--vopt %s writes a file, which each part would overwrite",
                           media_quote(file));
     if (open)
-        return media_fail(error, MEDIA_USAGE,
-                          "--vopt %s: parts have closed groups of pictures, since each is encoded "
-                          "and joined without those before it",
-                          media_quote(open));
+        return media_fail(
+            error, MEDIA_USAGE,
+            "--vopt %s: parts need closed groups of pictures, since each is encoded on its own",
+            media_quote(open));
     if (o->bitrate >= 0)
         return media_fail(error, MEDIA_USAGE, "--bitrate: %s", why);
     if (rate)
         return media_fail(error, MEDIA_USAGE, "--vopt %s: %s", media_quote(rate), why);
     if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME)
-        return media_fail(error, MEDIA_USAGE,
-                          "y4m is not encoded, and cannot be written in parts; --vcodec ffv1 in "
-                          "mkv loses nothing either");
+        return media_fail(
+            error, MEDIA_USAGE,
+            "y4m cannot be written in parts; use --vcodec ffv1 in mkv, which is lossless as well");
     if (!has_quality(codec, o))
-        return media_fail(error, MEDIA_USAGE,
-                          "the encoder %s aims at a rate of bits unless it is told a quality, by "
-                          "--crf or --vopt: %s",
-                          codec->name, why);
+        return media_fail(
+            error, MEDIA_USAGE,
+            "the encoder %s aims at a bit rate unless --crf or --vopt sets a quality: %s",
+            codec->name, why);
     return 0;
 }
 

@@ -202,12 +202,6 @@ int output_file_is_terminal(const OutputFile *file)
     return is;
 }
 
-static int is_fifo(const char *path)
-{
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISFIFO(there.st_mode);
-}
-
 /* Waits for a reader. A blocking open() could miss a stop request that comes just before it. */
 static int open_fifo(OutputFile *file)
 {
@@ -224,39 +218,30 @@ static int open_fifo(OutputFile *file)
     return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0 ? AVERROR(errno) : 0;
 }
 
-static char *url_of(const OutputFile *file)
-{
-    if (file->fifo)
-        return av_asprintf("pipe:%d", file->fifo);
-    if (strcmp(file->path, "-") == 0)
-        return av_strdup("pipe:1");
-    return av_asprintf("file:%s", file->room ? file->temp.name : file->path);
-}
-
 /* The path of the file to replace, or NULL. */
 static const char *replaced(const OutputFile *file)
 {
     return file->overwrite ? file->path : NULL;
 }
 
-static int create_temp(OutputFile *file)
-{
-    return temp_file_create(&file->temp, file->temp_like ? file->temp_like : file->path,
-                            replaced(file), file->room);
-}
-
 int output_file_open(OutputFile *file, MediaError *error)
 {
     const int direct = !file->room;
+    struct stat there;
     int ret = 0;
     if (direct && !is_special(file->path))
         ret = AVERROR(EEXIST);
-    else if (direct && is_fifo(file->path))
+    else if (direct && stat(file->path, &there) == 0 && S_ISFIFO(there.st_mode))
         ret = open_fifo(file);
-    else if (!direct && create_temp(file) < 0)
+    else if (!direct &&
+             temp_file_create(&file->temp, file->temp_like ? file->temp_like : file->path,
+                              replaced(file), file->room) < 0)
         ret = AVERROR(errno);
     if (ret >= 0) {
-        char *url = url_of(file);
+        char *url = file->fifo ? av_asprintf("pipe:%d", file->fifo)
+                    : strcmp(file->path, "-") == 0
+                        ? av_strdup("pipe:1")
+                        : av_asprintf("file:%s", direct ? file->path : file->temp.name);
         const AVIOInterruptCB interrupt = {stopped, file};
         ret = url ? avio_open2(&file->io, url, AVIO_FLAG_WRITE, direct ? &interrupt : NULL, NULL)
                   : AVERROR(ENOMEM);
@@ -350,9 +335,16 @@ int output_file_flush(OutputFile *file, MediaError *error)
     return file->io->error < 0 ? fail_write(file, file->io->error, error) : 0;
 }
 
-/* Fallback without renameat2() and link(): reserves the name first. */
-static int rename_reserved(const char *from, const char *to)
+/* Fails with EEXIST if the new name exists. */
+static int rename_new(const char *from, const char *to)
 {
+#ifdef RENAME_NOREPLACE
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+#endif
+    /* Not every file system supports that: reserve the name first. */
     const int fd = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (fd < 0)
         return -1;
@@ -363,23 +355,6 @@ static int rename_reserved(const char *from, const char *to)
     unlink(to);
     errno = reason;
     return -1;
-}
-
-/* Fails with EEXIST if the new name exists. */
-static int rename_new(const char *from, const char *to)
-{
-#ifdef RENAME_NOREPLACE
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -1;
-#endif
-    if (link(from, to) == 0) {
-        (void)unlink(from); /* if that fails, a leftover remains */
-        return 0;
-    }
-    const int unable = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK;
-    return unable ? rename_reserved(from, to) : -1;
 }
 
 /* Renames the temporary file to the first free name of "NAME.EXT", "NAME-2.EXT", ..., with `word`
@@ -409,22 +384,12 @@ static int take_own_name(OutputFile *file, MediaError *error)
     if (ret == 0)
         file->name = av_strdup(file->path);
     else if (errno == EEXIST && !file->overwrite)
-        media_fail(error, MEDIA_OUTPUT, "%s was created meanwhile, and is left as it is",
+        media_fail(error, MEDIA_OUTPUT, "%s was created meanwhile and was not replaced",
                    media_quote(file->path));
     else
         media_fail(error, MEDIA_OUTPUT, "cannot give %s its name: %s", media_quote(file->path),
                    strerror(errno));
     return ret;
-}
-
-/* Adds to the error where the file is now. */
-static void tell_name(const OutputFile *file, int whole, MediaError *error)
-{
-    if (file->name)
-        media_add(error, "; %s %s", whole ? "the finished file is" : "what was written is in",
-                  media_quote(file->name));
-    else
-        media_add(error, "; the file was deleted while it was written");
 }
 
 /* Renames the file to the best name available. */
@@ -433,8 +398,7 @@ static int take_name(OutputFile *file, OutputName kind, MediaError *error)
     int named = -1;
     if (!temp_file_has_name(&file->temp))
         return media_fail(error, MEDIA_OUTPUT,
-                          "cannot rename the temporary file of %s, which is not in its place any "
-                          "more",
+                          "cannot rename the temporary file of %s, which was moved or deleted",
                           media_quote(file->path));
     if (kind == OUTPUT_OWN_NAME)
         named = take_own_name(file, error);
@@ -442,7 +406,7 @@ static int take_name(OutputFile *file, OutputName kind, MediaError *error)
         named = take_free_name(file, kind == OUTPUT_PARTIAL ? ".partial" : "",
                                kind == OUTPUT_OWN_NAME ? 2 : 1);
     if (named < 0)
-        media_fail(error, MEDIA_OUTPUT, "cannot rename what was written of %s: %s",
+        media_fail(error, MEDIA_OUTPUT, "cannot rename the temporary file of %s: %s",
                    media_quote(file->path), strerror(errno));
     return named;
 }
@@ -455,8 +419,12 @@ static int give_name(OutputFile *file, OutputName kind, MediaError *error)
     else
         file->name = temp_file_where(&file->temp);
     temp_file_keep(&file->temp, !named);
-    if (error->fault)
-        tell_name(file, kind != OUTPUT_PARTIAL, error);
+    if (error->fault && file->name)
+        media_add(error, "; %s %s",
+                  kind != OUTPUT_PARTIAL ? "the finished file is" : "the part written so far is",
+                  media_quote(file->name));
+    else if (error->fault)
+        media_add(error, "; the file was deleted while it was written");
     return error->fault;
 }
 

@@ -14,28 +14,20 @@
 #include "media/output/temp_file.h"
 #include "media/picture_pattern.h"
 
-/* The first file in the folder that matches the pattern, or NULL; valid until the folder is
- * closed. */
-static const char *find_existing(DIR *folder, const char *pattern)
-{
-    const struct dirent *entry;
-    while ((entry = readdir(folder)))
-        if (picture_pattern_number(pattern, entry->d_name) >= 0)
-            return entry->d_name;
-    return NULL;
-}
-
 static int check_folder(const char *pattern, const char *path, int overwrite, MediaError *error)
 {
     DIR *folder = access(path, W_OK | X_OK) < 0 ? NULL : opendir(path);
     if (!folder)
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(pattern),
                           strerror(errno));
-    const char *name = overwrite ? NULL : find_existing(folder, pattern);
+    const char *name = NULL;
+    for (const struct dirent *entry; !overwrite && !name && (entry = readdir(folder));)
+        if (picture_pattern_number(pattern, entry->d_name) >= 0)
+            name = entry->d_name;
     char quoted[512];
     snprintf(quoted, sizeof(quoted), "%s", media_quote(pattern));
     if (name)
-        (void)media_fail(error, MEDIA_USAGE, "pictures %s exist, %s is one; -y overwrites them",
+        (void)media_fail(error, MEDIA_USAGE, "pictures %s exist, such as %s; -y overwrites them",
                          quoted, media_quote(name));
     closedir(folder);
     return error->fault;
@@ -46,10 +38,11 @@ int picture_sequence_check(const char *pattern, int overwrite, MediaError *error
     const char *dot = strrchr(pattern, '.');
     /* FFmpeg's WebP encoder would make one animation of all frames. */
     if (picture_codec(pattern) == AV_CODEC_ID_NONE || (dot && av_strcasecmp(dot, ".webp") == 0))
-        return media_fail(error, MEDIA_USAGE,
-                          "--sequence writes pictures, and %s is no name of one; end it in .png, "
-                          ".jpg or .tif",
-                          media_quote(pattern));
+        return media_fail(
+            error, MEDIA_USAGE,
+            "--sequence writes pictures, but %s is not the name of one; end it in .png, "
+            ".jpg or .tif",
+            media_quote(pattern));
     char *path = file_name_folder(pattern);
     const int ret = path ? check_folder(pattern, path, overwrite, error)
                          : media_fail(error, MEDIA_OUTPUT, "out of memory");

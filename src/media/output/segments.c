@@ -68,37 +68,6 @@ static int same_name(const char *path, time_t a, time_t b)
     return name_at(path, a, one) < 0 || name_at(path, b, other) < 0 || strcmp(one, other) == 0;
 }
 
-static int check_conversions(const char *path, MediaError *error)
-{
-    int times = 0;
-    for (const char *c = strchr(file_name_base(path), '%'); c; c = strchr(c + 2, '%')) {
-        if (!c[1] || !strchr(CONVERSIONS, c[1]))
-            return media_fail(error, MEDIA_USAGE,
-                              "--segment-time: in %s, %%%.1s is no time; %%Y %%m %%d %%H %%M %%S "
-                              "are year to second, and %%%% is a percent sign",
-                              media_quote(path), c + 1);
-        times += c[1] != '%';
-    }
-    if (!times)
-        return media_fail(error, MEDIA_USAGE,
-                          "--segment-time: %s has no time in its name, and every piece would be "
-                          "called the same; one is %%Y%%m%%d-%%H%%M%%S",
-                          media_quote(path));
-    return 0;
-}
-
-/* Fails if two consecutive segments could have the same name. */
-static int check_length(const SegmentOptions *o, time_t now, MediaError *error)
-{
-    for (int i = 0; i < 3600; i++)
-        if (same_name(o->path, now + i, now + i + (time_t)o->seconds))
-            return media_fail(error, MEDIA_USAGE,
-                              "--segment-time %g: pieces in a row would have the same name by %s; "
-                              "%%H%%M%%S tells seconds apart",
-                              o->seconds, media_quote(o->path));
-    return 0;
-}
-
 static time_t months_later(time_t now, int months)
 {
     struct tm local;
@@ -109,7 +78,8 @@ static time_t months_later(time_t now, int months)
     return mktime(&local);
 }
 
-static int check_again(const SegmentOptions *o, time_t now, MediaError *error)
+/* Refuses names that repeat after a day or another period, unless files may be replaced. */
+static int check_repetition(const SegmentOptions *o, time_t now, MediaError *error)
 {
     const time_t first = months_later(now, 0);
     const struct {
@@ -125,8 +95,8 @@ static int check_again(const SegmentOptions *o, time_t now, MediaError *error)
     for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]) && !o->overwrite; i++)
         if (periods[i].least > o->seconds && same_name(o->path, periods[i].a, periods[i].b))
             return media_fail(error, MEDIA_USAGE,
-                              "--segment-time: names by %s come again every %s; "
-                              "%%Y%%m%%d-%%H%%M%%S never does, and -y replaces the older ones",
+                              "--segment-time: names by %s repeat every %s; use "
+                              "%%Y%%m%%d-%%H%%M%%S, or -y to replace older files",
                               media_quote(o->path), periods[i].word);
     return 0;
 }
@@ -138,10 +108,27 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     const time_t now = time(NULL);
     s->options = options;
-    int ret = check_conversions(options->path, error);
-    if (ret >= 0)
-        ret = check_length(options, now, error);
-    return ret < 0 ? ret : check_again(options, now, error);
+    int times = 0;
+    for (const char *c = strchr(file_name_base(options->path), '%'); c; c = strchr(c + 2, '%')) {
+        if (!c[1] || !strchr(CONVERSIONS, c[1]))
+            return media_fail(error, MEDIA_USAGE,
+                              "--segment-time: in %s, %%%.1s is no time; %%Y %%m %%d %%H %%M %%S "
+                              "are year to second, and %%%% is a percent sign",
+                              media_quote(options->path), c + 1);
+        times += c[1] != '%';
+    }
+    if (!times)
+        return media_fail(error, MEDIA_USAGE,
+                          "--segment-time: %s has no time in its name, so all segments would have "
+                          "the same name; use for example %%Y%%m%%d-%%H%%M%%S",
+                          media_quote(options->path));
+    for (int i = 0; i < 3600; i++)
+        if (same_name(options->path, now + i, now + i + (time_t)options->seconds))
+            return media_fail(error, MEDIA_USAGE,
+                              "--segment-time %g: consecutive segments would have the same name "
+                              "with %s; %%H%%M%%S tells seconds apart",
+                              options->seconds, media_quote(options->path));
+    return check_repetition(options, now, error);
 }
 
 /* ---- one piece ---- */
@@ -266,28 +253,6 @@ static int is_copied_video(const Segments *s, const AVStream *out)
            !(out->disposition & AV_DISPOSITION_ATTACHED_PIC);
 }
 
-static int is_waited_for(const Segments *s, unsigned i, int64_t by_us)
-{
-    const AVStream *out = s->like->streams[i];
-    if (s->moved[i])
-        return 0;
-    return is_copied_video(s, out) ||
-           (by_us <= GRACE_US &&
-            (out == s->video || out->codecpar->codec_type == AVMEDIA_TYPE_AUDIO));
-}
-
-/* Closes the previous segment once no stream has packets left for it. `by`: the packet's time
- * within the current segment. */
-static int follow(Segments *s, const AVStream *out, int64_t by, MediaError *error)
-{
-    int waits = 0;
-    s->moved[out->index] = 1;
-    const int64_t by_us = out == s->video ? av_rescale_q(by, out->time_base, AV_TIME_BASE_Q) : 0;
-    for (unsigned i = 0; i < s->like->nb_streams; i++)
-        waits |= is_waited_for(s, i, by_us);
-    return waits ? 0 : complete(s, &s->before, error);
-}
-
 static int64_t packet_time(const AVPacket *packet)
 {
     return packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
@@ -321,7 +286,20 @@ static int route(Segments *s, AVPacket *packet, const AVStream *out, MediaError 
         return ret;
     if (ret < 0)
         return output_file_fail(&piece->file, ret, error);
-    return s->before.begun && !is_before ? follow(s, out, time - start, error) : 0;
+    if (!s->before.begun || is_before)
+        return 0;
+    /* Close the previous segment once no stream has packets left for it. */
+    const int64_t into =
+        out == s->video ? av_rescale_q(time - start, out->time_base, AV_TIME_BASE_Q) : 0;
+    s->moved[out->index] = 1;
+    for (unsigned i = 0; i < s->like->nb_streams; i++) {
+        const AVStream *other = s->like->streams[i];
+        const int is_played =
+            other == s->video || other->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+        if (!s->moved[i] && (is_copied_video(s, other) || (into <= GRACE_US && is_played)))
+            return 0;
+    }
+    return complete(s, &s->before, error);
 }
 
 /* Writes held packets, now that their segments are known. */
@@ -357,14 +335,6 @@ static int hold(Segments *s, AVPacket *packet, MediaError *error)
     return 0;
 }
 
-static int has_held(const Segments *s, int stream)
-{
-    for (int i = 0; i < s->held_count; i++)
-        if (s->held[i]->stream_index == stream)
-            return 1;
-    return 0;
-}
-
 /* True if the packet may belong to the next segment, whose first picture has not arrived. */
 static int is_early(const Segments *s, const AVPacket *packet, const AVStream *out)
 {
@@ -373,9 +343,12 @@ static int is_early(const Segments *s, const AVPacket *packet, const AVStream *o
         time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= s->due;
     if (out == s->video || s->holds_no_more)
         return 0;
-    if (is_copied_video(s, out)) /* packets come in decode order */
-        return (is_due && (packet->flags & AV_PKT_FLAG_KEY)) || has_held(s, out->index);
-    return is_due;
+    if (!is_copied_video(s, out))
+        return is_due;
+    int has_held = 0; /* its packets come in decode order */
+    for (int i = 0; i < s->held_count; i++)
+        has_held |= s->held[i]->stream_index == out->index;
+    return has_held || (is_due && (packet->flags & AV_PKT_FLAG_KEY));
 }
 
 int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)

@@ -49,14 +49,6 @@ void tags_drop_statistics(AVDictionary **tags)
 
 #define QUICKTIME "com.apple.quicktime."
 
-static int has_cover(const AVFormatContext *to)
-{
-    for (unsigned i = 0; i < to->nb_streams; i++)
-        if (to->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
-            return 1;
-    return 0;
-}
-
 /* True for keys such as com.apple.quicktime.make and com.android.version, in any case: FFmpeg's
  * Matroska muxer writes them in capitals. */
 static int is_key(const char *name)
@@ -75,8 +67,10 @@ int tags_want_keys(const AVFormatContext *to)
     const int is_mov = strcmp(to->oformat->name, "mov") == 0; /* has tags for the device */
     if (!is_mov && !av_match_name(to->oformat->name, "mp4,ipod"))
         return 0;
-    if (has_cover(to)) /* a cover is stored among ordinary tags, which QuickTime keys replace */
-        return 0;
+    /* A cover is stored among ordinary tags, which QuickTime keys replace. */
+    for (unsigned i = 0; i < to->nb_streams; i++)
+        if (to->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
+            return 0;
     while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX)))
         if (is_key(tag->key) || (!is_mov && is_device(tag->key)))
             return 1;
@@ -138,14 +132,6 @@ static int is_date(const AVDictionaryEntry *tag)
     return av_strcasecmp(tag->key, "date") == 0 && strchr(tag->value, 'T');
 }
 
-/* True for tags about the recording. "location-eng" only repeats "location". */
-static int is_of_recording(const AVDictionaryEntry *tag)
-{
-    return is_key(tag->key) || is_device(tag->key) || is_date(tag) ||
-           av_strcasecmp(tag->key, "location") == 0 ||
-           av_strcasecmp(tag->key, "creation_time") == 0;
-}
-
 static int is_kept(const AVFormatContext *to, const AVDictionaryEntry *tag)
 {
     const char *muxer = to->oformat->name;
@@ -167,7 +153,11 @@ int tags_left_out(const AVFormatContext *to, char *names, size_t size)
     int count = 0, unnamed = 0;
     *names = '\0';
     while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX))) {
-        if (!is_of_recording(tag) || is_kept(to, tag))
+        /* Tags about the recording; "location-eng" only repeats "location". */
+        const int is_of_recording = is_key(tag->key) || is_device(tag->key) || is_date(tag) ||
+                                    av_strcasecmp(tag->key, "location") == 0 ||
+                                    av_strcasecmp(tag->key, "creation_time") == 0;
+        if (!is_of_recording || is_kept(to, tag))
             continue;
         count++;
         if (unnamed || strlen(names) + strlen(", ") + strlen(tag->key) + sizeof(more) > size)

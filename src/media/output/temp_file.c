@@ -110,14 +110,6 @@ static int has_name(int fd, const char *name, struct stat *file)
            file->st_ino == there.st_ino;
 }
 
-/* True if the open file has this name, belongs to this user, and was not finished. */
-static int is_unfinished(int fd, const char *name)
-{
-    struct stat file;
-    return has_name(fd, name, &file) && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
-           (file.st_mode & S_IWUSR);
-}
-
 void temp_file_remove_leftover(const char *name)
 {
     struct stat there;
@@ -126,16 +118,10 @@ void temp_file_remove_leftover(const char *name)
     const int fd = open(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_unfinished(fd, name))
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && has_name(fd, name, &there) && S_ISREG(there.st_mode) &&
+        there.st_uid == geteuid() && (there.st_mode & S_IWUSR))
         unlink(name);
     close(fd);
-}
-
-static int is_leftover_name(const char *name, const char *prefix)
-{
-    const size_t n = strlen(prefix);
-    return strncmp(name, prefix, n) == 0 && strspn(name + n, "0123456789abcdef") == DIGITS &&
-           strcmp(name + n + DIGITS, ENDING) == 0;
 }
 
 static void remove_leftovers(const char *folder, const char *prefix)
@@ -143,9 +129,11 @@ static void remove_leftovers(const char *folder, const char *prefix)
     DIR *entries = opendir(folder);
     const struct dirent *entry;
     while (entries && (entry = readdir(entries))) {
-        char *name = is_leftover_name(entry->d_name, prefix)
-                         ? av_asprintf("%s/%s", folder, entry->d_name)
-                         : NULL;
+        const char *rest = entry->d_name;
+        const int is_leftover = av_strstart(rest, prefix, &rest) &&
+                                strspn(rest, "0123456789abcdef") == DIGITS &&
+                                strcmp(rest + DIGITS, ENDING) == 0;
+        char *name = is_leftover ? av_asprintf("%s/%s", folder, entry->d_name) : NULL;
         if (name)
             temp_file_remove_leftover(name);
         av_free(name);

@@ -176,23 +176,18 @@ static int add_video(Tracks *t, const AVStream *in, AVStream **out, MediaError *
     return side_data_copy_lasting(*out, in) < 0 ? out_of_memory(error) : 0;
 }
 
-/* The bitstream filter that a copied track needs and FFmpeg's muxer does not add itself, or
- * NULL. */
-static const char *filter_name(const AVOutputFormat *muxer, const AVCodecParameters *par)
-{
-    const int has_lengths = par->extradata_size > 0 && par->extradata[0] == 1;
-    if (par->codec_id == AV_CODEC_ID_H264 && has_lengths &&
-        av_match_name(muxer->name, "avi,mpeg,vob,dvd,svcd"))
-        return "h264_mp4toannexb";
-    if (par->codec_id == AV_CODEC_ID_MPEG4 && strcmp(muxer->name, "mpegts") == 0)
-        return "dump_extra";
-    return NULL;
-}
-
+/* Opens a bitstream filter that a copied track needs and FFmpeg's muxer does not add itself. */
 static int open_filter(const Tracks *t, const AVStream *in, AVStream *out)
 {
     AVBSFContext **filter = &t->tracks[in->index].filter;
-    const char *name = filter_name(t->to->oformat, in->codecpar);
+    const AVCodecParameters *par = in->codecpar;
+    const char *muxer = t->to->oformat->name, *name = NULL;
+    const int has_lengths = par->extradata_size > 0 && par->extradata[0] == 1;
+    if (par->codec_id == AV_CODEC_ID_H264 && has_lengths &&
+        av_match_name(muxer, "avi,mpeg,vob,dvd,svcd"))
+        name = "h264_mp4toannexb";
+    else if (par->codec_id == AV_CODEC_ID_MPEG4 && strcmp(muxer, "mpegts") == 0)
+        name = "dump_extra";
     const AVBitStreamFilter *kind = name ? av_bsf_get_by_name(name) : NULL;
     int ret = kind ? av_bsf_alloc(kind, filter) : 0;
     if (!*filter)
@@ -204,26 +199,18 @@ static int open_filter(const Tracks *t, const AVStream *in, AVStream *out)
     return ret >= 0 ? avcodec_parameters_copy(out->codecpar, (*filter)->par_out) : ret;
 }
 
-static int delays_one_frame(const AVStream *stream)
-{
-    const enum AVCodecID id = stream->codecpar->codec_id;
-    return id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO || id == AV_CODEC_ID_MPEG4;
-}
-
-/* AVI and MPEG program streams omit the pts of reordered frames. libavformat can derive them if the
- * codec reorders by at most one frame. */
-static void find_pts(const Source *source, const AVStream *in)
-{
-    if (delays_one_frame(in) && delays_one_frame(source->video))
-        source->format->flags |= AVFMT_FLAG_GENPTS;
-}
-
 /* True if phones and browsers do not play this sound in mp4 and mov. */
 static int is_unusual(enum AVCodecID id)
 {
     const AVCodecDescriptor *desc = avcodec_descriptor_get(id);
     return (desc && strncmp(desc->name, "pcm_", 4) == 0) || id == AV_CODEC_ID_FLAC ||
            id == AV_CODEC_ID_VORBIS || id == AV_CODEC_ID_DTS || id == AV_CODEC_ID_TRUEHD;
+}
+
+static int delays_one_frame(const AVStream *stream)
+{
+    const enum AVCodecID id = stream->codecpar->codec_id;
+    return id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO || id == AV_CODEC_ID_MPEG4;
 }
 
 static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaError *error)
@@ -244,8 +231,11 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     t->tracks[in->index].out = out;
     t->tracks[in->index].key_pts = INT64_MAX;
     describe(source, in, name, sizeof(name));
-    if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO)
-        find_pts(source, in);
+    /* AVI and MPEG program streams omit the pts of reordered frames. libavformat can derive them if
+     * the codec reorders by at most one frame. */
+    if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && delays_one_frame(in) &&
+        delays_one_frame(source->video))
+        source->format->flags |= AVFMT_FLAG_GENPTS;
     if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && t->start != AV_NOPTS_VALUE)
         t->tracks[in->index].name = av_strdup(name);
     if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_keeps_start(t->to->oformat))
@@ -338,17 +328,6 @@ static int is_late(const Tracks *t, const Source *source, const AVStream *in)
     return 0;
 }
 
-/* The PCM codec that holds the same samples as the LPCM of discs, in a byte order that containers
- * know. */
-static enum AVCodecID plain_pcm(const AVOutputFormat *muxer, const AVCodecParameters *par)
-{
-    const int is_deep = par->format != AV_SAMPLE_FMT_S16 || par->bits_per_coded_sample > 16;
-    const enum AVCodecID id = is_deep ? AV_CODEC_ID_PCM_S24LE : AV_CODEC_ID_PCM_S16LE;
-    const int is_disc =
-        par->codec_id == AV_CODEC_ID_PCM_DVD || par->codec_id == AV_CODEC_ID_PCM_BLURAY;
-    return is_disc && container_takes(muxer, AVMEDIA_TYPE_AUDIO, id) ? id : AV_CODEC_ID_NONE;
-}
-
 /* The encoder for a converted track, or NULL to copy it. `refusal`: why it cannot be copied;
  * `late`: it should not be. */
 static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const char *refusal,
@@ -362,8 +341,14 @@ static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const c
         return NULL;
     if (same && !(same->capabilities & AV_CODEC_CAP_EXPERIMENTAL))
         return same;
-    const enum AVCodecID pcm = plain_pcm(muxer, in->codecpar);
-    return avcodec_find_encoder(pcm != AV_CODEC_ID_NONE ? pcm : muxer->audio_codec);
+    /* LPCM of discs becomes PCM with the same samples, in a byte order that containers know. */
+    const AVCodecParameters *par = in->codecpar;
+    const int is_deep = par->format != AV_SAMPLE_FMT_S16 || par->bits_per_coded_sample > 16;
+    const enum AVCodecID pcm = is_deep ? AV_CODEC_ID_PCM_S24LE : AV_CODEC_ID_PCM_S16LE;
+    const int is_disc =
+        par->codec_id == AV_CODEC_ID_PCM_DVD || par->codec_id == AV_CODEC_ID_PCM_BLURAY;
+    return avcodec_find_encoder(
+        is_disc && container_takes(muxer, AVMEDIA_TYPE_AUDIO, pcm) ? pcm : muxer->audio_codec);
 }
 
 static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
@@ -380,16 +365,6 @@ static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
     return NULL;
 }
 
-static int open_converter(const Tracks *t, const AVStream *in, AVStream *out,
-                          const AVCodec *encoder)
-{
-    Track *track = &t->tracks[in->index];
-    if (encoder->type == AVMEDIA_TYPE_AUDIO)
-        return audio_transcoder_open(&track->audio, in, out, encoder, t->to->oformat,
-                                     t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE);
-    return text_transcoder_open(&track->text, in, out, encoder);
-}
-
 /* Opens the converter on a scratch stream first, because a stream cannot be removed from the
  * output. If that fails and `copy` is not 0, copies the track instead. */
 static int add_converted(Tracks *t, const Source *source, AVStream *in, const AVCodec *encoder,
@@ -399,7 +374,12 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
     AVFormatContext *scratch = avformat_alloc_context();
     AVStream *like = scratch ? avformat_new_stream(scratch, NULL) : NULL, *out;
     media_log_clear();
-    int ret = like ? open_converter(t, in, like, encoder) : AVERROR(ENOMEM);
+    int ret = AVERROR(ENOMEM);
+    if (like && encoder->type == AVMEDIA_TYPE_AUDIO)
+        ret = audio_transcoder_open(&track->audio, in, like, encoder, t->to->oformat,
+                                    t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE);
+    else if (like)
+        ret = text_transcoder_open(&track->text, in, like, encoder);
     if (ret < 0) {
         char more[160];
         avformat_free_context(scratch);
@@ -421,7 +401,7 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
         char track_name[256];
         describe(source, in, track_name, sizeof(track_name));
         if (reason && encoder->id == in->codecpar->codec_id)
-            tracks_note(t->options, "%s is encoded anew: %s", track_name, reason);
+            tracks_note(t->options, "%s is re-encoded: %s", track_name, reason);
         else if (reason)
             tracks_note(t->options, "%s is converted to %s: %s", track_name,
                         avcodec_get_name(encoder->id), reason);
@@ -442,7 +422,7 @@ static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *
     const char *refusal = container_refusal(t->to->oformat, in);
     const int late =
         type == AVMEDIA_TYPE_AUDIO && !refusal && !t->options->acodec && is_late(t, source, in);
-    const char *reason = late ? "the container does not keep that it begins later" : refusal;
+    const char *reason = late ? "the container does not store when tracks begin" : refusal;
     const AVCodec *encoder = NULL;
     if (type == AVMEDIA_TYPE_AUDIO)
         encoder = audio_encoder(t, in, refusal, late);
@@ -506,15 +486,6 @@ static void note_tags(const Tracks *t)
                     names, is, muxer->name);
 }
 
-static void note_foreign(const Tracks *t, const Source *source)
-{
-    char boxes[320];
-    source_foreign(source, boxes, sizeof(boxes));
-    if (boxes[0])
-        tracks_note(t->options,
-                    "data outside of the tracks (cameras store GPS there) is left out: %s", boxes);
-}
-
 /* A frame count gives only the approximate end of the part. */
 static void find_part(Tracks *t, const Source *source)
 {
@@ -558,8 +529,12 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
     if (ret >= 0)
         ret = copy_chapters(t, source, error);
     if (ret >= 0) {
+        char boxes[320];
         note_tags(t);
-        note_foreign(t, source);
+        source_foreign(source, boxes, sizeof(boxes));
+        if (boxes[0])
+            tracks_note(o, "data outside of the tracks (cameras store GPS there) is left out: %s",
+                        boxes);
     }
     return ret;
 }
@@ -643,18 +618,6 @@ static void mend_times(Track *track, AVPacket *packet)
     track->last_dts = packet->dts;
 }
 
-/* Notes how early a copied track will be heard, since the container stores no start time. */
-static void note_early(const Tracks *t, Track *track, const AVPacket *packet, AVRational base)
-{
-    const int64_t by =
-        packet->pts == AV_NOPTS_VALUE ? 0 : av_rescale_q(packet->pts, base, AV_TIME_BASE_Q);
-    if (by > NOTICED_US)
-        tracks_note(t->options,
-                    "%s begins %.2f s early: the container %s does not keep that it begins later",
-                    track->early, (double)by / AV_TIME_BASE, t->to->oformat->name);
-    av_freep(&track->early);
-}
-
 /* True for video before the part's first key frame: it cannot be decoded, nor can frames shown
  * before that key frame. */
 static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
@@ -671,26 +634,27 @@ static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
     return is_before;
 }
 
-/* Returns 0 if the packet is too damaged to be written. */
-static int run_filter(Tracks *t, const Track *track, AVPacket *packet)
-{
-    int ret = av_bsf_send_packet(track->filter, packet);
-    if (ret >= 0)
-        ret = av_bsf_receive_packet(track->filter, packet);
-    t->lost += ret < 0;
-    return ret >= 0;
-}
-
 static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational base,
                         MediaError *error)
 {
-    if ((track->name && is_before_key(t, track, packet)) ||
-        (track->filter && !run_filter(t, track, packet))) {
+    int drops = track->name && is_before_key(t, track, packet);
+    if (!drops && track->filter) { /* fails if the packet is damaged */
+        drops = av_bsf_send_packet(track->filter, packet) < 0 ||
+                av_bsf_receive_packet(track->filter, packet) < 0;
+        t->lost += drops;
+    }
+    if (drops) {
         av_packet_unref(packet);
         return 0;
     }
-    if (track->early)
-        note_early(t, track, packet, base);
+    if (track->early && packet->pts != AV_NOPTS_VALUE) {
+        const int64_t by = av_rescale_q(packet->pts, base, AV_TIME_BASE_Q);
+        if (by > NOTICED_US)
+            tracks_note(t->options,
+                        "%s begins %.2f s early: the container %s does not store when tracks begin",
+                        track->early, (double)by / AV_TIME_BASE, t->to->oformat->name);
+    }
+    av_freep(&track->early);
     av_packet_rescale_ts(packet, base, track->out->time_base);
     mend_times(track, packet);
     return t->mux(t->opaque, packet, track->out, error);
@@ -722,14 +686,6 @@ static int convert_audio(Tracks *t, Track *track, const AVPacket *packet, MediaE
     return ret < 0 ? failed(ret, error) : 0;
 }
 
-static int convert_text(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
-{
-    const int ret = text_transcoder_run(track->text, packet, t->packet);
-    if (ret < 0)
-        return failed(ret, error);
-    return ret ? write_packet(t, track, t->packet, track->own_base, error) : 0;
-}
-
 /* Cuts a subtitle or data packet that begins before time 0, because muxers would shift the whole
  * output to it. Returns 0 if nothing is left. A packet without a duration lasts until the next
  * one. */
@@ -757,9 +713,13 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
     }
     if (!track->audio && !track->text)
         return write_packet(t, track, packet, track->in_base, error);
-    const int ret = track->audio ? convert_audio(t, track, packet, error)
-                                 : convert_text(t, track, packet, error);
+    int ret = track->audio ? convert_audio(t, track, packet, error)
+                           : text_transcoder_run(track->text, packet, t->packet);
     av_packet_unref(packet);
+    if (!track->audio && ret < 0)
+        ret = failed(ret, error);
+    else if (!track->audio && ret)
+        ret = write_packet(t, track, t->packet, track->own_base, error);
     return ret;
 }
 
@@ -770,8 +730,7 @@ int tracks_finish(Tracks *t, MediaError *error)
         if (t->tracks[i].audio)
             ret = convert_audio(t, &t->tracks[i], NULL, error);
         if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
-            tracks_note(t->options,
-                        "nothing of %s is written: it has no key frame in the part to begin with",
+            tracks_note(t->options, "%s is left out: it has no key frame in the part",
                         t->tracks[i].name);
     }
     if (t->too_early)

@@ -129,12 +129,6 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputF
     return avcodec_open2(c, codec, NULL);
 }
 
-static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer)
-{
-    const int ret = try_encoder(t, codec, muxer, BITS_PER_CHANNEL);
-    return ret < 0 ? try_encoder(t, codec, muxer, 0) : ret;
-}
-
 /* Packets with a wrong checksum become silence rather than noise. FLAC's decoder fails on them only
  * with AV_EF_EXPLODE. */
 static int open_decoder(const AudioTranscoder *t, AVCodecContext **decoder)
@@ -148,13 +142,6 @@ static int open_decoder(const AudioTranscoder *t, AVCodecContext **decoder)
     return 0;
 }
 
-static int keep_parameters(AudioTranscoder *t, const AVStream *in)
-{
-    t->from = avcodec_parameters_alloc();
-    t->from_base = in->time_base;
-    return t->from ? avcodec_parameters_copy(t->from, in->codecpar) : AVERROR(ENOMEM);
-}
-
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
                           const AVCodec *encoder, const AVOutputFormat *muxer, int whole)
 {
@@ -162,11 +149,17 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
     if (in->codecpar->sample_rate <= 0 || in->codecpar->ch_layout.nb_channels <= 0)
         return AVERROR_INVALIDDATA;
     AudioTranscoder *t = av_mallocz(sizeof(*t));
-    int ret = t ? keep_parameters(t, in) : AVERROR(ENOMEM);
+    int ret = AVERROR(ENOMEM);
+    if (t && (t->from = avcodec_parameters_alloc())) {
+        t->from_base = in->time_base;
+        ret = avcodec_parameters_copy(t->from, in->codecpar);
+    }
     if (ret >= 0)
         ret = open_decoder(t, &t->decoder);
     if (ret >= 0)
-        ret = open_encoder(t, encoder, muxer);
+        ret = try_encoder(t, encoder, muxer, BITS_PER_CHANNEL) < 0
+                  ? try_encoder(t, encoder, muxer, 0)
+                  : 0;
     if (ret >= 0)
         ret = avcodec_parameters_from_context(out->codecpar, t->encoder);
     if (ret >= 0) {
@@ -352,18 +345,13 @@ static int64_t tolerance(const AudioTranscoder *t, int lossy)
     return (int64_t)t->encoder->sample_rate * (lossy ? LOST_TOLERANCE_MS : TOLERANCE_MS) / 1000;
 }
 
-/* True if the gap is too long to fill and is not explained by packets that failed to decode. */
-static int is_jump(const AudioTranscoder *t, int64_t to)
-{
-    const int64_t from = t->errors ? FFMAX(t->next_in, t->lost_end) : t->next_in;
-    return !t->from_zero && to - from > (int64_t)MAX_GAP_S * t->encoder->sample_rate;
-}
-
 /* Advances to a later time and fills the gap. `lossy`: packets before it failed to decode. */
 static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, void *opaque)
 {
     const int64_t gap = to - t->next_in;
-    const int jumps = is_jump(t, to);
+    /* A jump is too long to fill, and not explained by packets that failed to decode. */
+    const int64_t from = t->errors ? FFMAX(t->next_in, t->lost_end) : t->next_in;
+    const int jumps = !t->from_zero && to - from > (int64_t)MAX_GAP_S * t->encoder->sample_rate;
     const int missing = !jumps && gap > tolerance(t, lossy);
     if (!missing)
         t->other_errors += t->errors;
@@ -392,18 +380,13 @@ static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, voi
     return ret < 0 ? ret : in_time;
 }
 
-/* Decoders conceal damage with a buzz or noise, which is worse than silence. */
-static int is_damaged(const AVFrame *frame)
-{
-    return frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT);
-}
-
 static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
 {
     int ret = prepare_resampler(t, frame);
     if (ret >= 0)
         ret = place(t, frame, take, opaque);
-    if (ret > 0 && is_damaged(frame))
+    /* Decoders conceal damage with a buzz or noise, which is worse than silence. */
+    if (ret > 0 && (frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT)))
         ret = lose(t, av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate),
                    take, opaque);
     else if (ret > 0)
@@ -438,31 +421,15 @@ static int decode(AudioTranscoder *t, PacketTaker take, void *opaque)
     }
 }
 
-static void renew_decoder(AudioTranscoder *t)
-{
-    AVCodecContext *fresh = NULL;
-    if (open_decoder(t, &fresh) >= 0)
-        FFSWAP(AVCodecContext *, t->decoder, fresh);
-    avcodec_free_context(&fresh);
-    t->worn = 0;
-}
-
-/* Fills the end of the track if its last packets failed to decode. */
-static int complete(AudioTranscoder *t, PacketTaker take, void *opaque)
-{
-    int ret = 0;
-    if (!t->errors || t->end == AV_NOPTS_VALUE)
-        return 0;
-    if (t->next_in == AV_NOPTS_VALUE)
-        ret = start(t, FFMAX(t->begin, 0), take, opaque);
-    return ret < 0 ? ret : skip(t, FFMAX(t->end, t->last_end), 1, take, opaque);
-}
-
 static int finish(AudioTranscoder *t, PacketTaker take, void *opaque)
 {
     int ret = t->resampler ? resample(t, NULL) : 0;
-    if (ret >= 0)
-        ret = complete(t, take, opaque);
+    if (ret >= 0 && t->errors && t->end != AV_NOPTS_VALUE) { /* the last packets are missing */
+        if (t->next_in == AV_NOPTS_VALUE)
+            ret = start(t, FFMAX(t->begin, 0), take, opaque);
+        if (ret >= 0)
+            ret = skip(t, FFMAX(t->end, t->last_end), 1, take, opaque);
+    }
     if (ret >= 0)
         ret = encode(t, 1, take, opaque);
     if (ret >= 0)
@@ -504,8 +471,13 @@ int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker
     if (ret < 0)
         lose_packet(t);
     ret = decode(t, take, opaque);
-    if (t->worn && packet)
-        renew_decoder(t);
+    if (t->worn && packet) {
+        AVCodecContext *fresh = NULL;
+        if (open_decoder(t, &fresh) >= 0)
+            FFSWAP(AVCodecContext *, t->decoder, fresh);
+        avcodec_free_context(&fresh);
+        t->worn = 0;
+    }
     return ret >= 0 && !packet ? finish(t, take, opaque) : ret;
 }
 

@@ -29,23 +29,18 @@ static const char *filters_of(PictureTurn t)
     return t.xx > 0 ? "vflip" : t.yy > 0 ? "hflip" : "hflip,vflip";
 }
 
-/* True for the same depth and number of components, with full-resolution chroma. */
-static int is_whole(enum AVPixelFormat format, enum AVPixelFormat like)
-{
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    return convert_is_direct(format) && convert_can_make(format) && !desc->log2_chroma_w &&
-           !desc->log2_chroma_h && convert_depth(format) == convert_depth(like) &&
-           desc->nb_components == av_pix_fmt_desc_get(like)->nb_components;
-}
-
 enum AVPixelFormat turner_format(enum AVPixelFormat direct, PictureTurn turn)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(direct), *next = NULL;
     if (!is_quarter(turn) || desc->log2_chroma_w == desc->log2_chroma_h)
         return direct;
-    while ((next = av_pix_fmt_desc_next(next)))
-        if (is_whole(av_pix_fmt_desc_get_id(next), direct))
-            return av_pix_fmt_desc_get_id(next);
+    while ((next = av_pix_fmt_desc_next(next))) {
+        const enum AVPixelFormat format = av_pix_fmt_desc_get_id(next);
+        if (convert_is_direct(format) && convert_can_make(format) && !next->log2_chroma_w &&
+            !next->log2_chroma_h && convert_depth(format) == convert_depth(direct) &&
+            next->nb_components == desc->nb_components)
+            return format;
+    }
     return AV_PIX_FMT_NONE;
 }
 
@@ -93,15 +88,6 @@ static enum AVChromaLocation turn_site(enum AVChromaLocation location, PictureTu
     return location;
 }
 
-/* A quarter turn destroys fields. Turned upside down, frames with an even number of rows swap their
- * fields. */
-static void turn_fields(const AVFrame *frame, AVFrame *to, PictureTurn t)
-{
-    const int interlaced = FRAME_IS_INTERLACED(frame) && !is_quarter(t);
-    const int swapped = t.yy < 0 && frame->height % 2 == 0;
-    frame_set_fields(to, interlaced, interlaced && FRAME_IS_TOP_FIRST(frame) != swapped);
-}
-
 static void set_properties(const Turner *t, const AVFrame *frame, AVFrame *to)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(to->format);
@@ -111,7 +97,10 @@ static void set_properties(const Turner *t, const AVFrame *frame, AVFrame *to)
     to->chroma_location = desc->log2_chroma_w || desc->log2_chroma_h
                               ? turn_site(frame->chroma_location, t->turn)
                               : AVCHROMA_LOC_UNSPECIFIED;
-    turn_fields(frame, to, t->turn);
+    /* A quarter turn destroys fields. Turned upside down, an even number of rows swaps them. */
+    const int interlaced = FRAME_IS_INTERLACED(frame) && !is_quarter(t->turn);
+    const int swapped = t->turn.yy < 0 && frame->height % 2 == 0;
+    frame_set_fields(to, interlaced, interlaced && FRAME_IS_TOP_FIRST(frame) != swapped);
     av_frame_remove_side_data(to, AV_FRAME_DATA_DISPLAYMATRIX);
     av_dict_set(&to->metadata, "Orientation", NULL, 0);
 }

@@ -115,27 +115,19 @@ int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID co
     return 0;
 }
 
-static int is_slice(uint8_t header, enum AVCodecID codec)
-{
-    const int type = codec == AV_CODEC_ID_HEVC ? header >> 1 & 63 : header & 31;
-    return codec == AV_CODEC_ID_HEVC ? type < 32 : type >= 1 && type <= 5;
-}
-
-/* Returns the position of the first slice's start code, or -1. */
-static int find_slice(const AVPacket *packet, enum AVCodecID codec)
-{
-    const uint8_t *b = packet->data;
-    for (int i = 0; i + 3 < packet->size; i++)
-        if (b[i] == 0 && b[i + 1] == 0 && b[i + 2] == 1 && is_slice(b[i + 3], codec))
-            return i && b[i - 1] == 0 ? i - 1 : i;
-    return -1;
-}
-
 int user_data_insert(AVPacket *packet, const AVBufferRef *units, enum AVCodecID codec)
 {
-    const int at = find_slice(packet, codec), size = packet->size;
-    if (at < 0)
+    const uint8_t *b = packet->data;
+    const int size = packet->size;
+    int at = 0, is_slice = 0;
+    for (; at + 3 < size && !is_slice; at++) {
+        const int type = codec == AV_CODEC_ID_HEVC ? b[at + 3] >> 1 & 63 : b[at + 3] & 31;
+        is_slice = b[at] == 0 && b[at + 1] == 0 && b[at + 2] == 1 &&
+                   (codec == AV_CODEC_ID_HEVC ? type < 32 : type >= 1 && type <= 5);
+    }
+    if (!is_slice)
         return AVERROR(ENOSYS);
+    at -= at > 1 && b[at - 2] == 0 ? 2 : 1; /* a start code may have a zero more */
     if (units->size > INT_MAX || av_grow_packet(packet, (int)units->size) < 0)
         return AVERROR(ENOMEM);
     memmove(packet->data + at + units->size, packet->data + at, (size_t)(size - at));

@@ -17,16 +17,6 @@
 /* Bytes from the NAL unit header up to and including the profile. */
 #define SPS_BYTES 4
 
-static int h264_profile(const uint8_t *sps)
-{
-    const int profile = sps[1];
-    if (profile == FF_PROFILE_H264_BASELINE && (sps[2] & CONSTRAINT_SET1))
-        return FF_PROFILE_H264_CONSTRAINED_BASELINE;
-    if (profile >= FF_PROFILE_H264_HIGH && (sps[2] & CONSTRAINT_SET3))
-        return profile | FF_PROFILE_H264_INTRA;
-    return profile;
-}
-
 /* Reads the profile from the first sequence parameter set after a start code. */
 static int find_profile(enum AVCodecID id, const uint8_t *bytes, size_t size)
 {
@@ -36,24 +26,15 @@ static int find_profile(enum AVCodecID id, const uint8_t *bytes, size_t size)
         if (unit[-3] || unit[-2] || unit[-1] != 1)
             continue;
         if (h264 && (unit[0] & 0x1f) == H264_SPS)
-            return h264_profile(unit);
+            return unit[1] == FF_PROFILE_H264_BASELINE && (unit[2] & CONSTRAINT_SET1)
+                       ? FF_PROFILE_H264_CONSTRAINED_BASELINE
+                   : unit[1] >= FF_PROFILE_H264_HIGH && (unit[2] & CONSTRAINT_SET3)
+                       ? unit[1] | FF_PROFILE_H264_INTRA
+                       : unit[1];
         if (hevc && (unit[0] >> 1 & 0x3f) == HEVC_SPS)
             return unit[3] & 0x1f;
     }
     return FF_PROFILE_UNKNOWN;
-}
-
-static void print_codec(char *text, size_t size, enum AVCodecID id)
-{
-    const int is_raw = id == AV_CODEC_ID_WRAPPED_AVFRAME || id == AV_CODEC_ID_RAWVIDEO;
-    snprintf(text, size, "%s",
-             id == AV_CODEC_ID_H264 ? "H.264"
-             : is_raw               ? "uncompressed"
-                                    : avcodec_get_name(id));
-    if (is_raw)
-        return;
-    for (char *c = text; *c; c++)
-        *c = (char)av_toupper(*c);
 }
 
 void video_about(const AVCodecContext *c, const AVPacket *first, char *text, size_t size)
@@ -67,7 +48,14 @@ void video_about(const AVCodecContext *c, const AVPacket *first, char *text, siz
         profile = find_profile(c->codec_id, first->data, (size_t)first->size);
     const char *name =
         avcodec_profile_name(c->codec_id, profile != FF_PROFILE_UNKNOWN ? profile : c->profile);
-    print_codec(codec, sizeof(codec), c->codec_id);
+    const int is_raw =
+        c->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME || c->codec_id == AV_CODEC_ID_RAWVIDEO;
+    av_strlcpy(codec, c->codec_id == AV_CODEC_ID_H264 ? "H.264" : avcodec_get_name(c->codec_id),
+               sizeof(codec));
+    for (char *letter = codec; *letter; letter++)
+        *letter = (char)av_toupper(*letter);
+    if (is_raw)
+        av_strlcpy(codec, "uncompressed", sizeof(codec));
     snprintf(text, size, "%s%s%s, %s", codec, name ? " " : "", name ? name : "",
              format ? format : "?");
 }

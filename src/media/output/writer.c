@@ -82,15 +82,6 @@ static int out_of_memory(MediaError *error)
     return media_fail(error, MEDIA_OUTPUT, "out of memory");
 }
 
-static int open_segments(Writer *w, MediaError *error)
-{
-    const WriterOptions *o = w->options;
-    if (writer_is_direct(w) || writer_is_picture(w))
-        return media_fail(error, MEDIA_USAGE, "--segment-time is for files of video: %s is %s",
-                          media_quote(o->path), writer_is_picture(w) ? "a picture" : "none");
-    return segments_create(&w->segments, &o->segments, error);
-}
-
 int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
                   MediaError *error)
 {
@@ -125,8 +116,11 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
                          "-o %s would write video to the terminal; send it to a program, as in "
                          "lumeq in.mkv -o - | mpv -, or to a file",
                          strcmp(options->path, "-") == 0 ? "-" : media_quote(options->path));
-    if (ret >= 0 && options->segments.seconds > 0)
-        ret = open_segments(w, error);
+    if (ret >= 0 && options->segments.seconds > 0 && (writer_is_direct(w) || writer_is_picture(w)))
+        ret = media_fail(error, MEDIA_USAGE, "--segment-time is for files of video: %s is %s",
+                         media_quote(options->path), writer_is_picture(w) ? "a picture" : "none");
+    else if (ret >= 0 && options->segments.seconds > 0)
+        ret = segments_create(&w->segments, &options->segments, error);
     w->packet = av_packet_alloc();
     if (ret >= 0 && !w->packet)
         ret = out_of_memory(error);
@@ -136,12 +130,6 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     return ret;
 }
 
-/* Encoders that store alpha beside their packets, which only some containers can hold. */
-static int is_vpx(const AVCodec *codec)
-{
-    return codec->id == AV_CODEC_ID_VP8 || codec->id == AV_CODEC_ID_VP9;
-}
-
 /* Sets up the video stream for packets copied from the input. */
 static int map_copy(Writer *w, const AVStream *in, MediaError *error)
 {
@@ -149,7 +137,7 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     AVCodecParameters *to = w->video->codecpar;
     if (!container_takes_stream(w->muxer, in))
         return media_fail(error, MEDIA_USAGE,
-                          "%s: the container %s does not hold %s as it comes; mkv does",
+                          "%s: the container %s cannot hold %s as it is; mkv can",
                           media_quote(w->options->path), w->muxer->name, codec_name(par));
     if (avcodec_parameters_copy(to, par) < 0)
         return out_of_memory(error);
@@ -158,14 +146,6 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     w->video->avg_frame_rate = in->avg_frame_rate;
     w->video->sample_aspect_ratio = in->sample_aspect_ratio;
     return side_data_copy_all(w->video, in) < 0 ? out_of_memory(error) : 0;
-}
-
-/* The frame rate for a container that stores no frame times. */
-static AVRational constant_rate(AVRational rate)
-{
-    if (rate.num <= 0 || rate.den <= 0)
-        return (AVRational){25, 1};
-    return av_q2d(rate) > MAX_CONSTANT_RATE ? (AVRational){USUAL_CONSTANT_RATE, 1} : rate;
 }
 
 int writer_map(Writer *w, const Source *source, MediaError *error)
@@ -186,11 +166,17 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         .time_base = in->time_base,
         .frame_rate = av_guess_frame_rate(source->format, in, NULL),
         .field_order = w->encoding.deinterlaced ? AV_FIELD_PROGRESSIVE : in->codecpar->field_order,
-        .no_alpha = w->codec && is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
+        /* VP8 and VP9 store alpha beside their packets, which only Matroska can hold. */
+        .no_alpha = w->codec &&
+                    (w->codec->id == AV_CODEC_ID_VP8 || w->codec->id == AV_CODEC_ID_VP9) &&
+                    !av_match_name(w->muxer->name, "matroska,webm"),
     };
     w->track.constant_rate = strcmp(w->muxer->name, "avi") == 0;
     if (w->track.constant_rate) {
-        w->track.frame_rate = constant_rate(w->track.frame_rate);
+        if (w->track.frame_rate.num <= 0 || w->track.frame_rate.den <= 0)
+            w->track.frame_rate = (AVRational){25, 1};
+        else if (av_q2d(w->track.frame_rate) > MAX_CONSTANT_RATE)
+            w->track.frame_rate = (AVRational){USUAL_CONSTANT_RATE, 1};
         w->track.time_base = av_inv_q(w->track.frame_rate);
         w->format->avoid_negative_ts = 0; /* otherwise priming samples delay the video by a frame */
         w->shown = av_frame_alloc();
@@ -220,9 +206,10 @@ static void note_cut(Writer *w, const AVPacket *packet)
     if (is_key || w->cut_said)
         return;
     w->cut_said = 1;
-    tracks_note(&w->options->tracks,
-                "%s makes no key frame where a piece begins: its first pictures cannot be decoded",
-                w->codec ? w->codec->name : "the source");
+    tracks_note(
+        &w->options->tracks,
+        "%s made no key frame at the start of a segment, whose first pictures cannot be decoded",
+        w->codec ? w->codec->name : "the source");
 }
 
 static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error)
@@ -299,19 +286,6 @@ const uint8_t *writer_extradata(const Writer *w, int *size)
     return c->extradata;
 }
 
-static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
-{
-    const AVCodecContext *c = encoder_context(w->encoder);
-    if (side_data_keep(w->video, c) < 0 || side_data_from_frame(w->video, first) < 0)
-        return out_of_memory(error);
-    if (c->codec_id == AV_CODEC_ID_HEVC && container_is_mp4(w->muxer))
-        w->video->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1'); /* Apple plays no hev1 */
-    w->video->time_base = c->time_base;
-    w->video->avg_frame_rate = c->framerate;
-    w->video->sample_aspect_ratio = c->sample_aspect_ratio;
-    return 0;
-}
-
 /* Moves the index of mp4 and mov to the front, so that a browser can start playing before it has
  * the whole file. The muxer reads the file back to do so, through /proc because the temporary file
  * may be renamed meanwhile. Segments skip this: it would double the disk traffic. */
@@ -346,14 +320,6 @@ static int set_muxer_options(Writer *w, AVDictionary **options)
     return 0;
 }
 
-static int open_file(Writer *w, MediaError *error)
-{
-    if (w->segments)
-        return 0;
-    return w->options->count_only ? output_file_open_counter(&w->file, error)
-                                  : output_file_open(&w->file, error);
-}
-
 /* Keeps a packet that arrived before the header. */
 static int hold(Writer *w, AVPacket *packet, MediaError *error)
 {
@@ -385,7 +351,11 @@ static int release(Writer *w, int ret, MediaError *error)
 static int write_header(Writer *w, MediaError *error)
 {
     AVDictionary *options = NULL;
-    int ret = open_file(w, error);
+    int ret = 0;
+    if (!w->segments && w->options->count_only)
+        ret = output_file_open_counter(&w->file, error);
+    else if (!w->segments)
+        ret = output_file_open(&w->file, error);
     if (ret < 0)
         return ret;
     w->format->pb = w->file.io;
@@ -407,7 +377,7 @@ static int write_header(Writer *w, MediaError *error)
 /* Notes how frames are adapted; if players are the reason, also says why and how to prevent it. */
 static void note_adaptation(const Writer *w, const AVFrame *first)
 {
-    const char *adaptation = encoder_adaptation(w->encoder);
+    const char *adaptation = encoder_notes(w->encoder)->adaptation;
     const char *why = "";
     EncoderOptions kept = w->encoding;
     enum AVPixelFormat nearest;
@@ -443,28 +413,24 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
             w->codec->name);
     if (codec_frame_rates(w->codec))
         tracks_note(&w->options->tracks,
-                    "%s has fixed frame rates only: frames are timed at %.3f a second",
+                    "%s supports only fixed frame rates: frames are timed at %.3f per second",
                     w->codec->name, av_q2d(encoder_context(w->encoder)->framerate));
-    ret = set_up_video(w, first, error);
-    if (ret >= 0 && w->options->sequence)
+    if (side_data_keep(w->video, c) < 0 || side_data_from_frame(w->video, first) < 0)
+        return out_of_memory(error);
+    if (c->codec_id == AV_CODEC_ID_HEVC && container_is_mp4(w->muxer))
+        w->video->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1'); /* Apple plays no hev1 */
+    w->video->time_base = c->time_base;
+    w->video->avg_frame_rate = c->framerate;
+    w->video->sample_aspect_ratio = c->sample_aspect_ratio;
+    if (w->options->sequence)
         return tracks_start(w->tracks, mux, w, error);
     const int is_part = w->options->take_encoded && !w->options->count_only;
-    return ret < 0 || is_part ? ret : write_header(w, error);
+    return is_part ? 0 : write_header(w, error);
 }
 
 static const char *output_name(const Writer *w)
 {
     return writer_is_picture(w) ? avcodec_get_name(w->codec->id) : w->muxer->name;
-}
-
-static void note_turn(const Writer *w, enum AVPixelFormat from, enum AVPixelFormat to)
-{
-    if (to == from)
-        tracks_note(&w->options->tracks, "frames are turned upright for %s", output_name(w));
-    else
-        tracks_note(&w->options->tracks,
-                    "frames are turned upright and converted from %s to %s for %s",
-                    av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
 }
 
 /* A quarter turn destroys fields; turned upside down, the field order is swapped. */
@@ -492,7 +458,13 @@ static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaE
         return media_fail(error, MEDIA_OUTPUT, "frames cannot be turned upright: %s",
                           media_av_text(ret));
     w->track.field_order = turned_order(w->track.field_order, turn, first->height);
-    note_turn(w, first->format, turner_format(first->format, turn));
+    const enum AVPixelFormat from = first->format, to = turner_format(from, turn);
+    if (to == from)
+        tracks_note(&w->options->tracks, "frames are turned upright for %s", output_name(w));
+    else
+        tracks_note(&w->options->tracks,
+                    "frames are turned upright and converted from %s to %s for %s",
+                    av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
     return 0;
 }
 
@@ -522,7 +494,7 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
         return 0;
     if (whole)
         return open_turner(w, first, w->turn, error);
-    tracks_note(&w->options->tracks, "%s does not keep a rotation by %.4g degrees: it is left out",
+    tracks_note(&w->options->tracks, "%s cannot store a rotation by %.4g degrees: it is left out",
                 output_name(w), fabs(av_display_rotation_get(matrix)));
     return 0;
 }
@@ -538,7 +510,7 @@ static void note_other_turn(Writer *w, const AVFrame *frame)
     w->turn_said = 1;
     tracks_note(
         &w->options->tracks,
-        "the video is turned another way from %.3f s on: it is written as its first frame is",
+        "the video is rotated differently from %.3f s on: it is written like its first frame",
         (double)frame->pts * av_q2d(frame->time_base));
 }
 
@@ -715,6 +687,21 @@ static int cut(Writer *w, int64_t pts, AVRational base, MediaError *error)
     return segments_cut(w->segments, pts, base, error);
 }
 
+/* Notes once each loss that the encoder reports; `time`: of the current frame, in seconds. */
+static void note_losses(Writer *w, double time)
+{
+    const EncoderNotes *notes = encoder_notes(w->encoder);
+    const TrackOptions *to = &w->options->tracks;
+    if (notes->fields && !w->fields_said++)
+        tracks_note(to, "from %.3f s on, %s %s", time, w->codec->name, notes->fields);
+    if (notes->dropped && !w->dynamic_said++)
+        tracks_note(to, "%s is left out: it describes the brightness of the original picture",
+                    notes->dropped);
+    if (notes->loses_user_data && !w->user_data_said++)
+        tracks_note(to, "user data of the frames (SEI) is left out: %s does not hold it",
+                    avcodec_get_name(w->codec->id));
+}
+
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 {
     if (w->encoder && writer_is_picture(w)) {
@@ -747,22 +734,8 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     w->sent = 1;
     if (ret >= 0)
         ret = encoder_send(w->encoder, w->shown ? w->shown : frame, error);
-    if (ret >= 0 && encoder_fields(w->encoder) && !w->fields_said++)
-        tracks_note(&w->options->tracks, "from %.3f s on, %s %s",
-                    (double)frame->pts * av_q2d(frame->time_base), w->codec->name,
-                    encoder_fields(w->encoder));
-    if (ret >= 0 && !w->dynamic_said && encoder_dropped(w->encoder)) {
-        w->dynamic_said = 1;
-        tracks_note(&w->options->tracks,
-                    "%s is left out: it describes the brightness of the picture as it was",
-                    encoder_dropped(w->encoder));
-    }
-    if (ret >= 0 && !w->user_data_said && encoder_loses_user_data(w->encoder)) {
-        w->user_data_said = 1;
-        tracks_note(&w->options->tracks,
-                    "user data of the frames (SEI) is left out: %s does not hold it",
-                    avcodec_get_name(w->codec->id));
-    }
+    if (ret >= 0)
+        note_losses(w, (double)frame->pts * av_q2d(frame->time_base));
     return ret < 0 ? ret : write_encoded(w, error);
 }
 
@@ -788,16 +761,9 @@ int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
     return w->header_written ? tracks_packet(w->tracks, packet, error) : hold(w, packet, error);
 }
 
-static int write_rest(Writer *w, MediaError *error)
+static void set_trailer_options(const Writer *w, int partial)
 {
-    const int ret = writer_end_frames(w, error);
-    return ret >= 0 ? tracks_finish(w->tracks, error) : ret;
-}
-
-/* GIF and APNG store a delay after each frame, but their muxers ignore the duration of the last
- * one. */
-static void set_final_delay(const Writer *w)
-{
+    /* GIF and APNG store a delay after each frame, but their muxers ignore that of the last one. */
     const AVRational base = w->video->time_base;
     AVRational delay;
     av_reduce(&delay.num, &delay.den, w->last_duration * base.num, base.den, UINT16_MAX);
@@ -806,19 +772,9 @@ static void set_final_delay(const Writer *w)
                              FFMIN(w->last_duration, UINT16_MAX), 0);
     if (strcmp(w->muxer->name, "apng") == 0)
         (void)av_opt_set_q(w->format->priv_data, "final_delay", delay, 0);
-}
-
-static int write_trailer(Writer *w, int partial, MediaError *error)
-{
-    set_final_delay(w);
-    if (partial &&
-        container_is_mp4(w->muxer)) /* moving the index would delay the end of an interrupted run */
+    /* Moving the index would delay the end of an interrupted run. */
+    if (partial && container_is_mp4(w->muxer))
         (void)av_opt_set(w->format->priv_data, "movflags", "-faststart", 0);
-    media_log_clear();
-    const int ret = av_write_trailer(w->format);
-    w->header_written = 0;
-    w->format->pb = NULL;
-    return ret < 0 ? output_file_fail(&w->file, ret, error) : 0;
 }
 
 /* True if a complete video packet can be read from a file that broke off. */
@@ -853,7 +809,7 @@ static int is_worth_keeping(const Writer *w, MediaError *error)
     if (fstat(w->file.temp.fd, &file) == 0 && file.st_size == 0)
         media_add(error, "; nothing of it could be written");
     else
-        media_add(error, "; what was written cannot be played, and is deleted");
+        media_add(error, "; the part written so far cannot be played and is deleted");
     return 0;
 }
 
@@ -863,28 +819,36 @@ int writer_finish(Writer *w, int partial, MediaError *error)
         return writer_end_frames(w, error); /* the pictures have their names already */
     if (!w->header_written)
         return 0;
-    int ret = write_rest(w, error);
+    int ret = writer_end_frames(w, error);
+    if (ret >= 0)
+        ret = tracks_finish(w->tracks, error);
     if (w->segments) {
         w->header_written = 0;
         return ret < 0 ? ret : segments_finish(w->segments, error);
     }
-    if (ret >= 0 || partial)
-        ret = write_trailer(w, partial, error);
+    if (ret >= 0 || partial) {
+        set_trailer_options(w, partial);
+        media_log_clear();
+        const int wrote = av_write_trailer(w->format);
+        w->header_written = 0;
+        w->format->pb = NULL;
+        ret = wrote < 0 ? output_file_fail(&w->file, wrote, error) : 0;
+    }
     if (ret >= 0)
         ret = output_file_flush(&w->file, error);
     if (ret < 0 && (!partial || !is_worth_keeping(w, error)))
         return ret;
-    if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
+    if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME &&
+        encoder_notes(w->encoder)->is_uneven)
         tracks_note(&w->options->tracks,
-                    "%s has no timestamps: frames that were not evenly spaced are now",
+                    "%s has no timestamps: unevenly spaced frames become evenly spaced",
                     w->muxer->name);
     if (w->repeated || w->dropped)
-        tracks_note(
-            &w->options->tracks,
-            "%s has a constant frame rate: of %.3f frames a second, %lld repeat the one before, "
-            "and %lld of the input are left out",
-            w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->repeated,
-            (long long)w->dropped);
+        tracks_note(&w->options->tracks,
+                    "%s has a constant frame rate: at %.3f frames per second, %lld frames are "
+                    "repeated and %lld are left out",
+                    w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->repeated,
+                    (long long)w->dropped);
     w->bytes = output_file_bytes(&w->file);
     if (w->options->count_only)
         return 0;
