@@ -25,7 +25,7 @@ static const char *const video_files[] = {"mp4", "mkv", "mov", "webm", "avi", "t
 static const char *const sound_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts", "ogg"};
 
 /* OMX encoders do not set a capability. */
-int codec_list_is_hardware(const AVCodec *codec)
+static int is_hardware(const AVCodec *codec)
 {
     return (codec->capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID)) != 0 ||
            strstr(codec->name, "_omx");
@@ -68,8 +68,7 @@ const AVCodec *encoder_trial_next(void **at, int hardware)
 {
     const AVCodec *codec;
     while ((codec = av_codec_iterate(at)))
-        if (encoder_is_listed(codec, AVMEDIA_TYPE_VIDEO) &&
-            codec_list_is_hardware(codec) == hardware)
+        if (encoder_is_listed(codec, AVMEDIA_TYPE_VIDEO) && is_hardware(codec) == hardware)
             return codec;
     return NULL;
 }
@@ -79,11 +78,11 @@ static void print_video(const AVCodec *codec, void (*print)(const char *line))
     char line[LINE_SIZE] = "", bits[32] = "";
     int least, most;
     encoder_depths(codec, &least, &most);
-    if (most && !codec_list_is_hardware(codec)) /* hardware depths depend on the device */
+    if (most && !is_hardware(codec)) /* hardware depths depend on the device */
         snprintf(bits, sizeof(bits), least < most ? "%d-%d bits" : "%d bits", least, most);
     add_column(line, 0, codec->name);
     add_column(line, 19, avcodec_get_name(codec->id));
-    add_column(line, 31, codec_list_is_hardware(codec) ? "hardware" : "CPU");
+    add_column(line, 31, is_hardware(codec) ? "hardware" : "CPU");
     add_column(line, 41, bits);
     add_files(line, 52, codec, video_files, FF_ARRAY_ELEMS(video_files));
     print(line);

@@ -15,9 +15,6 @@ void codec_list_sound(void (*print)(const char *line));
  * extensions. */
 void codec_list_containers(void (*print)(const char *line));
 
-/* Returns 1 if the encoder needs hardware. */
-int codec_list_is_hardware(const AVCodec *codec);
-
 /* Returns the next video encoder that `--vcodec help` lists, or NULL; *at starts as NULL.
  * `hardware`: 1 for hardware encoders, 0 for the others. */
 const AVCodec *encoder_trial_next(void **at, int hardware);

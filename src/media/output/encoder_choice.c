@@ -75,6 +75,29 @@ static int no_encoder(const char *name, MediaError *error)
                       media_quote(name), meant[0] ? ", but " : "", meant);
 }
 
+static const enum AVPixelFormat *formats_of(const AVCodec *codec)
+{
+    /* Wrapped frames must have a format that the YUV4MPEG2 muxer knows. */
+    static const enum AVPixelFormat y4m[] = {
+        AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,   AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUV411P,
+        AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
+        AV_PIX_FMT_GRAY16,    AV_PIX_FMT_YUV420P9,  AV_PIX_FMT_YUV422P9,  AV_PIX_FMT_YUV444P9,
+        AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P10, AV_PIX_FMT_YUV444P10, AV_PIX_FMT_YUV420P12,
+        AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUV444P12, AV_PIX_FMT_YUV420P14, AV_PIX_FMT_YUV422P14,
+        AV_PIX_FMT_YUV444P14, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_YUV422P16, AV_PIX_FMT_YUV444P16,
+        AV_PIX_FMT_NONE,
+    };
+    return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
+}
+
+/* True if the encoder takes a host format that frames can be converted to, or does not tell. */
+static int takes_host_frames(const AVCodec *codec)
+{
+    int least, most;
+    encoder_depths(codec, &least, &most);
+    return most > 0 || !formats_of(codec);
+}
+
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  const char *path, MediaError *error)
 {
@@ -91,7 +114,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         return media_fail(error, MEDIA_USAGE,
                           "--vcodec %s is not a video encoder; --vcodec help lists those",
                           (*codec)->name);
-    if (!encoder_takes_frames(*codec))
+    if (!takes_host_frames(*codec))
         return media_fail(error, MEDIA_USAGE,
                           "--vcodec %s: that encoder takes pictures in a GPU's memory only; "
                           "--vcodec help lists the others",
@@ -144,21 +167,6 @@ void encoder_suit(const AVCodec **codec, EncoderOptions *options, const AVOutput
         options->eight_bits = !options->pixel_format && !options->keep_format;
 }
 
-static const enum AVPixelFormat *formats_of(const AVCodec *codec)
-{
-    /* Wrapped frames must have a format that the YUV4MPEG2 muxer knows. */
-    static const enum AVPixelFormat y4m[] = {
-        AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,   AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUV411P,
-        AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
-        AV_PIX_FMT_GRAY16,    AV_PIX_FMT_YUV420P9,  AV_PIX_FMT_YUV422P9,  AV_PIX_FMT_YUV444P9,
-        AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P10, AV_PIX_FMT_YUV444P10, AV_PIX_FMT_YUV420P12,
-        AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUV444P12, AV_PIX_FMT_YUV420P14, AV_PIX_FMT_YUV422P14,
-        AV_PIX_FMT_YUV444P14, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_YUV422P16, AV_PIX_FMT_YUV444P16,
-        AV_PIX_FMT_NONE,
-    };
-    return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
-}
-
 static int has_chroma(enum AVPixelFormat format)
 {
     return !convert_is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
@@ -197,13 +205,6 @@ void encoder_depths(const AVCodec *codec, int *least, int *most)
     for (int i = 0; makeable[i] != AV_PIX_FMT_NONE; i++)
         if (convert_depth(makeable[i]) >= 8) /* frames have at least 8 bits */
             *least = FFMIN(*least, convert_depth(makeable[i]));
-}
-
-int encoder_takes_frames(const AVCodec *codec)
-{
-    int least, most;
-    encoder_depths(codec, &least, &most);
-    return most > 0 || !formats_of(codec);
 }
 
 int encoder_is_on_gpu(const AVCodec *codec)
@@ -546,7 +547,7 @@ int encoder_is_listed(const AVCodec *codec, enum AVMediaType type)
     return av_codec_is_encoder(codec) && codec->type == type &&
            !(codec->capabilities & AV_CODEC_CAP_EXPERIMENTAL) &&
            codec->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
-           (type != AVMEDIA_TYPE_VIDEO || encoder_takes_frames(codec));
+           (type != AVMEDIA_TYPE_VIDEO || takes_host_frames(codec));
 }
 
 static const char *usual_name(const char *name)

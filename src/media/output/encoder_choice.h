@@ -58,9 +58,6 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
 /* True if the encoder takes RGB frames in format `from` unchanged and without loss. */
 int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from);
 
-/* True if the encoder takes a system-memory format that frames can be converted to. */
-int encoder_takes_frames(const AVCodec *codec);
-
 /* True if the encoder takes frames in GPU memory (gpu_frame.h). */
 int encoder_is_on_gpu(const AVCodec *codec);
 
