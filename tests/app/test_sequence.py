@@ -74,7 +74,7 @@ class Sequence(Case):
     def test_two_kinds(self):
         self.pictures()
         make(self.path("in/g.jpg"), "-frames:v", 1, "-update", 1, size="64x48")
-        self.refused(lumeq(self.path("in"), "--null"), INPUT, "f0007.png", "g.jpg", "two kinds")
+        self.refused(lumeq(self.path("in"), "--null"), INPUT, "f0007.png", "g.jpg", "different formats")
 
     def test_no_pictures(self):
         os.mkdir(self.path("in"))
@@ -154,8 +154,8 @@ class Sequence(Case):
         for args, words in (
                 ((source, "-o", output, "--sequence"), ("--sequence", "neither INPUT nor OUTPUT")),
                 ((source, "-o", output, "--sequence-rate", 10), ("--sequence-rate", )),
-                ((source, "-o", self.path("o%d.mkv"), "--sequence"), ("no name of one", ".png")),
-                ((source, "-o", self.path("o%d.webp"), "--sequence"), ("no name of one", ".png")),
+                ((source, "-o", self.path("o%d.mkv"), "--sequence"), ("not the name of one", ".png")),
+                ((source, "-o", self.path("o%d.webp"), "--sequence"), ("not the name of one", ".png")),
                 ((source, "-o", self.folder + "/", "--sequence"), ("--sequence", "of one video")),
                 ((self.pictures(), "-o", output, "--sequence", "--jobs", 2), ("--jobs", "pictures")),
                 ((self.path("in"), "-o", output, "--resume"), ("--resume", "pictures")),

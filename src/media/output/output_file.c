@@ -421,7 +421,7 @@ static int give_name(OutputFile *file, OutputName kind, MediaError *error)
     temp_file_keep(&file->temp, !named);
     if (error->fault && file->name)
         media_add(error, "; %s %s",
-                  kind != OUTPUT_PARTIAL ? "the finished file is" : "the part written so far is",
+                  kind != OUTPUT_PARTIAL ? "the finished file is" : "the part written so far is in",
                   media_quote(file->name));
     else if (error->fault)
         media_add(error, "; the file was deleted while it was written");
