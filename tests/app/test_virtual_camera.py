@@ -309,7 +309,7 @@ class Headless(OutputCase, Case):
                 ("out.denied", "", OUTPUT, (DEVICE, "no permission")),
                 ("out.taken", "", OUTPUT, (DEVICE, "in use by another program")),
                 ("out.busy", "", OUTPUT, (DEVICE, "in use by another program")),
-                ("out.takes=GREY", "", OUTPUT, (DEVICE, "YUYV, NV12 and YU12")),
+                ("out.takes=GREY", "", OUTPUT, (DEVICE, "YUYV, NV12 or YU12")),
                 ("out.size=64x48", "", OUTPUT, (DEVICE, "160x90", "64x48")),
                 ("out.eio", "", OUTPUT, (DEVICE, "Input/output error"))):
             with self.subTest(state=state, device=device):
