@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs everything that needs a GPU, with built programs only (no CMake, no ffmpeg): the library's tests
-# with the CUDA backend, the whole program with --backend cuda against --backend cpu on real files, frame
-# by frame, and both under compute-sanitizer where that is installed. Ends with the count.
+# Runs all tests that need a GPU, with built programs only (no CMake, no ffmpeg): the library's tests with the
+# CUDA backend; the program with --backend cuda against --backend cpu on real files, frame by frame; and both
+# under compute-sanitizer, if it is installed. Prints the counts at the end.
 set -u
 
 usage='usage: gpu.sh BUILD_DIR [tests|bench|program|decoding|sanitizers|losses]...
@@ -46,12 +46,12 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# A program that hangs fails.
+# Hanging programs fail.
 limited() {
     timeout -k 10 300 "$@"
 }
 
-# check NAME COMMAND...: exit code 0 passes, 77 skips. A function sets its programs' limits itself.
+# check NAME COMMAND...: exit code 0 passes, 77 skips. Functions limit their programs' time themselves.
 check() {
     local name=$1 code=0 limit=limited
     shift
@@ -62,7 +62,7 @@ check() {
     tell "$name" "$code"
 }
 
-# What came of it, with its log in $work/log.
+# Reports a result; the log is in $work/log.
 tell() {
     case $2 in
     0) pass "$1" ;;
@@ -71,7 +71,7 @@ tell() {
     esac
 }
 
-# A test program, which must be there.
+# Runs a test program, which must exist.
 check_program() {
     local program
     program=$(find_program "$1")
@@ -83,7 +83,7 @@ check_program() {
     fi
 }
 
-# A made-up video of noise, in y4m: WIDTH HEIGHT FRAMES CHROMA BYTES_OF_A_FRAME.
+# Generates a y4m video of noise: WIDTH HEIGHT FRAMES CHROMA BYTES_OF_A_FRAME.
 noise() {
     printf 'YUV4MPEG2 W%s H%s F25:1 Ip A1:1 C%s\n' "$1" "$2" "$4"
     local i
@@ -93,7 +93,7 @@ noise() {
     done
 }
 
-# A dark one, in 8 bits: its eighths differ by some codes, and each by noise from frame to frame:
+# Generates a dark 8-bit video: its eighths differ by some codes, and by noise from frame to frame:
 # WIDTH HEIGHT FRAMES.
 dark_noise() {
     printf 'YUV4MPEG2 W%s H%s F25:1 Ip A1:1 C420jpeg\n' "$1" "$2"
@@ -116,7 +116,7 @@ bytes_from() {
     head -c "$2" /dev/urandom | LC_ALL=C tr '\000-\377' "$set"
 }
 
-# The same bits from both backends: the pictures, and of the statistics all that is no time.
+# Both backends make the same pictures and the same statistics, except times.
 same_bits() {
     local input=$1 backend
     shift
@@ -187,7 +187,7 @@ whole_program() {
     LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check_program test_session
 }
 
-# What is decoded on the GPU.
+# Decoding on the GPU.
 decoding() {
     local program
     check "decoded on the GPU, one pass" same_decoding "$1" --two-pass off --to 4
@@ -210,15 +210,15 @@ decoding() {
     check "decoded on the GPU, --compare split" same_decoding "$1" --compare split --to 2
 }
 
-# The last of all: after faults and hangs windows did not open any more on the GPU that this ran on.
+# Runs last: on one GPU windows did not open after faults and hangs.
 losses() {
     check "lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
     check "lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
     check_program test_cuda_loss
 }
 
-# A GPU that dies in the middle, for good: the pictures and statistics are those of the CPU. One thread encodes, so that
-# there is a middle.
+# A GPU that fails permanently in mid-run: pictures and statistics are those of the CPU. One encoder thread makes the run
+# long enough.
 same_after_loss() {
     local input=$1 fault how
     shift
@@ -241,7 +241,7 @@ same_after_loss() {
         cmp "$work/cpu.y4m" "$work/cuda.y4m" && cmp "$work/cpu.stats" "$work/cuda.stats"
 }
 
-# A window that is paused for ten minutes of its own clock, and some seconds, goes on decoding there.
+# A window that is paused for ten minutes of a fake clock, and some real seconds, continues to decode on the GPU.
 long_pause() {
     local program
     program=$(find_program test_session)
@@ -250,7 +250,7 @@ long_pause() {
         "$program" pauses_for_long
 }
 
-# Where there is no room for the frames that a window holds, they come to the host; surfaces do not run out.
+# Frames of a window go to the host if the GPU has no room; decoder surfaces do not run out.
 many_references() {
     local clip=${LUMEQ_GPU_CLIPS:-}/h264-refs16.mkv
     [ -f "$clip" ] || { echo "skipped: no h264-refs16.mkv in LUMEQ_GPU_CLIPS"; return 77; }
@@ -259,7 +259,7 @@ many_references() {
     ! grep -q 'No decoder surfaces left' "$work/refs.log"
 }
 
-# LUMEQ_GPU_CLIPS: what tests/gpu_clips.sh made. What only software is known to decode is to have its bits, too.
+# The clips that tests/gpu_clips.sh made (LUMEQ_GPU_CLIPS), also those that only software decodes.
 every_clip() {
     local clip
     for clip in "${LUMEQ_GPU_CLIPS:-}"/*.mkv; do
@@ -284,7 +284,7 @@ same_clip() {
     [ -s "$work/no.stats" ] && cmp "$work/no.y4m" "$work/nvdec.y4m" && cmp "$work/no.stats" "$work/nvdec.stats"
 }
 
-# Three live streams, with CUDA streams of their own and with those of all: none is late, and the limits are told.
+# Three live streams, with own and with shared CUDA streams: no frame is late, and the limits are printed.
 streams_alike() {
     local own
     [ -n "$bench" ] || { echo "skipped: lumeq-bench is not there"; return 77; }
@@ -298,7 +298,7 @@ streams_alike() {
     done
 }
 
-# The same bits, whether the GPU decodes or software does; and the GPU has decoded.
+# The GPU decodes, and makes the same bits as software.
 same_decoding() {
     local input=$1 how
     shift
@@ -324,8 +324,7 @@ no_such_gpu() {
     [ "$code" = 1 ]
 }
 
-# How much overlaps depends on how fast frames come from the decoder; that the stages do when frames
-# are there is test_cuda_backend's.
+# The overlap depends on the decoder's speed; test_cuda_backend tests that stages overlap at all.
 shows_timeline() {
     limited "$lumeq" "$1" --null --backend cuda -v 2>&1 | tee /dev/stderr |
         awk '/at the same time:/ { at = NR } /frame .*\|.*U.*E.*D.*\|/ { frames++ }
@@ -337,8 +336,8 @@ plays_on_gpu() {
         grep -q 'luma stays on the GPU'
 }
 
-# Starts a program under a tool: several run at once, as each is the host's work for the most part. Error exit codes: a
-# tool's finding or the program's own failure.
+# Starts a program under a tool. Several run at once, because most of the work is the host's. Exit codes report a tool's
+# finding, or the program's own failure.
 under() {
     local tool=$1 place
     shift
@@ -352,7 +351,7 @@ under() {
     } &
 }
 
-# Waits for all of them and tells what came of them.
+# Waits for all of them and reports the results.
 end_under() {
     local i code
     wait
@@ -392,7 +391,7 @@ sanitizers() {
     local tool program bins cases
     command -v compute-sanitizer >/dev/null || { skip "compute-sanitizer: not installed"; return; }
     for tool in memcheck racecheck initcheck synccheck; do
-        # A part of the cases: under a tool everything takes a hundred times as long.
+        # Fewer cases: under a tool everything takes a hundred times as long.
         program=$(find_program test_cuda_kernels)
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program" rectangles
         program=$(find_program test_cuda_row)
@@ -426,7 +425,7 @@ sanitizers() {
         under "$tool" "$lumeq" "$work/deep.y4m" --backend cuda -q -o "$work/$tool-deep.nut" -y \
             --vcodec rawvideo --mode clahe
     done
-    # Large pictures: of small ones many go around in memory.
+    # Large pictures, because small ones would need many in memory.
     [ -z "$bench" ] || under memcheck "$bench" equalize --size 3840x2160 --content noise \
         --backend naive,improved --seconds 0.01
     program=$(find_program test_cuda_gl)
@@ -434,7 +433,7 @@ sanitizers() {
     end_under
 }
 
-# A part that does nothing without a GPU.
+# A part that is skipped without a GPU.
 on_a_gpu() {
     if [ -n "$("$lumeq" --list-gpus 2>/dev/null)" ]; then
         "$@"

@@ -136,7 +136,7 @@ static int submit_next(Sequence *s)
                         .out = image_of(s->out[i], i, i % 2 == 0),
                         .time = i * (int64_t)40000000,
                         .interlaced = i % 5 == 2};
-    /* That of the frame before is on the GPU already, if it is the right one. */
+    /* The previous frame's luma is on the GPU already, if it is the right one. */
     const int before = i - 1 - (i % 8 == 6);
     LumeqImage previous;
     if (i % 8 && i % 8 != 3) {

@@ -60,7 +60,7 @@ static void film_open(Film *film, int width, int height, int depth, CheckRandom 
     for (int i = 0; i < 2; i++)
         OK(cudaStreamCreateWithFlags(&film->streams[i], cudaStreamNonBlocking));
     OK(cudaEventCreateWithFlags(&film->curve, cudaEventDisableTiming));
-    OK(cudaDeviceSynchronize()); /* these streams do not wait for what was filled and copied */
+    OK(cudaDeviceSynchronize()); /* these streams do not wait for earlier memsets and copies */
 }
 
 static void film_close(Film *film)

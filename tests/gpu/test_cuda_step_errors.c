@@ -21,7 +21,7 @@ typedef struct Run {
 
 static uint8_t input[FRAMES][SIZE];
 
-/* 8 bits in turns, then 10 bits, planar. */
+/* 8 bits interleaved, then 10 bits planar. */
 static LumeqImage picture(uint8_t *memory, int n, int planar)
 {
     const int deep = n % 2, sample = 1 + deep, luma = WIDTH * HEIGHT * sample;

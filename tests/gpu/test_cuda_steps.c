@@ -80,7 +80,7 @@ static CheckRect draw_rect(int row, int height, int sample, CheckRandom *random)
                       offsets[check_below(random, 9)] * sample, GUARD);
 }
 
-/* `planes`: 1 gray, 2 chroma in turns, 3 planar. */
+/* `planes`: 1 gray, 2 interleaved chroma, 3 planar. */
 static Picture make_picture(const Format *f, int planes, int shift, Where where,
                             CheckRandom *random)
 {

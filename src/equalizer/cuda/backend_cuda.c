@@ -236,14 +236,6 @@ static int open_failed(CudaBackend *cuda, cudaError_t error, char *text, size_t 
     }
 }
 
-static cudaError_t start_here(CudaBackend *cuda)
-{
-    cudaError_t error = lumeq_cuda_load(&cuda->device, cuda->home.number);
-    cuda->in_turn = cuda->device;
-    cuda->in_turn.early_launches = 0;
-    return error ? error : create_all(cuda);
-}
-
 static int start(CudaBackend *cuda, char *text, size_t text_size)
 {
     struct cudaDeviceProp properties;
@@ -255,7 +247,11 @@ static int start(CudaBackend *cuda, char *text, size_t text_size)
     if (!error)
         error = lumeq_cuda_enter(&cuda->home);
     if (!error) {
-        error = start_here(cuda);
+        error = lumeq_cuda_load(&cuda->device, cuda->home.number);
+        cuda->in_turn = cuda->device;
+        cuda->in_turn.early_launches = 0;
+        if (!error)
+            error = create_all(cuda);
         lumeq_cuda_leave(&cuda->home);
     }
     return error ? open_failed(cuda, error, text, text_size) : 0;
@@ -554,7 +550,7 @@ static LumeqCudaReport report_of(const CudaBackend *cuda, int index, const Lumeq
 }
 
 /* Makes stream `to` wait for the curve. */
-static cudaError_t lead(const Slot *slot, cudaStream_t from, cudaStream_t to)
+static cudaError_t wait_for_curve(const Slot *slot, cudaStream_t from, cudaStream_t to)
 {
     const cudaError_t error = cudaEventRecord(slot->curve, from);
     return error ? error : cudaStreamWaitEvent(to, slot->curve, 0);
@@ -579,7 +575,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     cuda->history =
         (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
     if (!error && write != stream)
-        error = lead(slot, stream, write);
+        error = wait_for_curve(slot, stream, write);
     if (!error)
         error = lumeq_cuda_write(device, job, in, &previous, &pictures.written, frame, &report,
                                  write == stream, write);
@@ -602,19 +598,17 @@ static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *
 
 /* CUDA's copies to ordinary memory block inside CUDA without a limit, so this waits until the data
  * are ready. */
-static cudaError_t prepare_copy(const CudaBackend *cuda, const Slot *slot)
-{
-    const cudaError_t error = slot->pageable_out ? finish_frames(cuda) : cudaSuccess;
-    return error || !slot->pageable_out ? error : finish_stages(slot, DOWNLOAD);
-}
-
 static cudaError_t download_pictures(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
 {
     const LumeqImage *out = &job->frame.out;
     if (!job->write || out->memory != LUMEQ_MEMORY_HOST)
         return cudaSuccess;
     const LumeqCudaPictures pictures = pictures_of(slot, job);
-    const cudaError_t error = prepare_copy(cuda, slot);
+    cudaError_t error = cudaSuccess;
+    if (slot->pageable_out)
+        error = finish_frames(cuda);
+    if (!error && slot->pageable_out)
+        error = finish_stages(slot, DOWNLOAD);
     return error ? error
                  : lumeq_pictures_copy(out, &pictures.out, job->write, cudaMemcpyDeviceToHost,
                                        slot->streams[DOWNLOAD]);
@@ -920,23 +914,16 @@ static void free_device_cuda(void *priv, void *memory)
         lumeq_device_free(&cuda->home, memory);
 }
 
-static cudaError_t get_cuda_here(CudaBackend *cuda, void **context)
-{
-    cudaError_t error = lumeq_cuda_context(&cuda->home, context);
-    if (!error && !cuda->decoder)
-        error = cudaStreamCreateWithFlags(&cuda->decoder, cudaStreamNonBlocking);
-    return error;
-}
-
 static int get_cuda(void *priv, void **context, void **stream, char *text, size_t text_size)
 {
-    static const char what[] = "making a stream for a decoder";
     CudaBackend *cuda = priv;
     int ret = enter(cuda, text, text_size);
     if (ret < 0)
         return ret;
-    const cudaError_t error = get_cuda_here(cuda, context);
-    ret = error ? refuse(cuda, error, what, text, text_size) : 0;
+    cudaError_t error = lumeq_cuda_context(&cuda->home, context);
+    if (!error && !cuda->decoder)
+        error = cudaStreamCreateWithFlags(&cuda->decoder, cudaStreamNonBlocking);
+    ret = error ? refuse(cuda, error, "making a stream for a decoder", text, text_size) : 0;
     lumeq_cuda_leave(&cuda->home);
     *stream = cuda->decoder;
     return ret;

@@ -75,22 +75,6 @@ void lumeq_device_use(int number, LumeqMemoryUse *use)
     pthread_mutex_unlock(&lock);
 }
 
-/* Counts and returns a block that is not in the list yet; NULL: no room. */
-static Block *new_block(const LumeqCudaHome *home, size_t size, int needed)
-{
-    const int number = home->number < MOST_DEVICES ? home->number : MOST_DEVICES - 1;
-    Block *block = malloc(sizeof(*block));
-    pthread_mutex_lock(&lock);
-    if (block && !count(number, size, needed)) {
-        free(block);
-        block = NULL;
-    }
-    pthread_mutex_unlock(&lock);
-    if (block)
-        *block = (Block){NULL, NULL, size, number};
-    return block;
-}
-
 static void drop_block(Block *block)
 {
     pthread_mutex_lock(&lock);
@@ -101,10 +85,19 @@ static void drop_block(Block *block)
 
 static cudaError_t take(const LumeqCudaHome *home, void **memory, size_t size, int needed)
 {
-    Block *block = new_block(home, size, needed);
+    const int number = home->number < MOST_DEVICES ? home->number : MOST_DEVICES - 1;
+    Block *block = malloc(sizeof(*block));
     *memory = NULL;
     if (!block)
         return cudaErrorMemoryAllocation;
+    *block = (Block){NULL, NULL, size, number};
+    pthread_mutex_lock(&lock);
+    const int fits = count(number, size, needed);
+    pthread_mutex_unlock(&lock);
+    if (!fits) {
+        free(block);
+        return cudaErrorMemoryAllocation;
+    }
     const cudaError_t error = cudaMalloc(&block->memory, size);
     if (error) {
         drop_block(block);

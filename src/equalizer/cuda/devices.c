@@ -86,6 +86,13 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
 
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
 {
+    static cudaError_t (*const load[])(void) = {
+        lumeq_cuda_load_histogram8,  lumeq_cuda_load_counts8, lumeq_cuda_load_histogram10,
+        lumeq_cuda_load_histogram16, lumeq_cuda_load_apply,   lumeq_cuda_load_survey,
+        lumeq_cuda_load_chroma,      lumeq_cuda_load_report,  lumeq_cuda_load_clahe_histogram,
+        lumeq_cuda_load_clahe_apply, lumeq_cuda_load_cells,   lumeq_cuda_load_lift_chroma,
+        lumeq_cuda_load_convert,
+    };
     int major = 0, code = 0;
     cudaError_t error =
         cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, number);
@@ -100,33 +107,7 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
         error = cudaDeviceGetAttribute(&device->shared_all,
                                        cudaDevAttrMaxSharedMemoryPerMultiprocessor, number);
     device->early_launches = major >= 9 && code >= 90;
-    if (!error)
-        error = lumeq_cuda_load_histogram8();
-    if (!error)
-        error = lumeq_cuda_load_counts8();
-    if (!error)
-        error = lumeq_cuda_load_histogram10();
-    if (!error)
-        error = lumeq_cuda_load_histogram16();
-    if (!error)
-        error = lumeq_cuda_load_apply();
-    if (!error)
-        error = lumeq_cuda_load_survey();
-    if (!error)
-        error = lumeq_cuda_load_chroma();
-    if (!error)
-        error = lumeq_cuda_load_report();
-    if (!error)
-        error = lumeq_cuda_load_clahe_histogram();
-    if (!error)
-        error = lumeq_cuda_load_clahe_apply();
-    if (!error)
-        error = lumeq_cuda_load_cells();
-    if (!error)
-        error = lumeq_cuda_load_lift_luma(device);
-    if (!error)
-        error = lumeq_cuda_load_lift_chroma();
-    if (!error)
-        error = lumeq_cuda_load_convert();
-    return error;
+    for (size_t i = 0; i < sizeof(load) / sizeof(load[0]) && !error; i++)
+        error = load[i]();
+    return error ? error : lumeq_cuda_load_lift_luma(device);
 }

@@ -510,7 +510,7 @@ LIFT_FN void store_group(uint16_t *to, const uint32_t s[GROUP])
     *(uint2 *)to = make_uint2(s[0] | s[1] << 16, s[2] | s[3] << 16);
 }
 
-/* A group of the result, of which `f` has two words of Q6. */
+/* Writes a group of the result from the two words `f` in Q6. */
 template <typename Sample>
 LIFT_FN void write_group(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
                          uint2 f, int x, int y)

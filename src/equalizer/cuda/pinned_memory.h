@@ -7,7 +7,7 @@
 #include "equalizer/cuda/cuda_context.h"
 #include "lumeq/lumeq.h"
 
-/* Returns memory aligned to 64 bytes, or NULL if there is none left. */
+/* Returns memory aligned to 64 bytes, or NULL if no more can be pinned. */
 void *lumeq_pinned_alloc(const LumeqCudaHome *home, size_t size);
 
 /* The same for memory that the library cannot do without: it is counted, but the limit does not

@@ -11,7 +11,7 @@
 #include "equalizer/cuda/waiting.h"
 #include "equalizer/measure.h"
 
-/* Of the parts of a step's memory. */
+/* Alignment of the parts of a step's memory. */
 #define PART_ALIGNMENT 256
 
 /* Smallest memory of a step. Sizes are powers of two, and steps are kept until the end, because
@@ -55,7 +55,7 @@ static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what
     return lumeq_cuda_lose(steps->loss, error, what, text, text_size);
 }
 
-/* The device must not use the step any more. */
+/* The device must have finished with the step. */
 static void destroy(const LumeqCudaSteps *steps, LumeqCudaStep *step)
 {
     if (step->done)
@@ -520,18 +520,6 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep 
     return error ? error : end(step, job->sync, stream);
 }
 
-static int finish_apply(LumeqCudaSteps *steps, LumeqCudaStep *step, const LumeqSync *sync,
-                        char *text, size_t text_size)
-{
-    const int wait = waits(sync);
-    const cudaError_t error =
-        wait ? lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN) : cudaSuccess;
-    if (error)
-        return lose(steps, error, "a frame", text, text_size);
-    give_step(steps, step, wait);
-    return 0;
-}
-
 int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
                            size_t text_size)
 {
@@ -554,5 +542,11 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char
     error = start_apply(steps, step, job, &at, stream);
     if (error)
         return refuse(steps, step, stream, error, "a frame", text, text_size);
-    return finish_apply(steps, step, job->sync, text, text_size);
+    const int wait = waits(job->sync);
+    if (wait)
+        error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
+    if (error)
+        return lose(steps, error, "a frame", text, text_size);
+    give_step(steps, step, wait);
+    return 0;
 }
