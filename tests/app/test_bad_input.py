@@ -218,9 +218,7 @@ class Damaged(Case):
     def test_the_last_line_says_what_is_lost(self):
         result = self.damaged(self.cut(0.5))
         self.assertIn("of 100 frames", result.lines[-1], str(result))
-
-    def test_the_reason_names_the_codec(self):
-        self.assertNotIn("NULL", self.damaged(self.cut(0.5)).err)
+        self.assertNotIn("NULL", result.err)
 
     def test_cut_off_mp4(self):
         for share in (0.4, 0.7, 0.95):

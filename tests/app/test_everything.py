@@ -179,6 +179,7 @@ class ToOthers(Case):
         self.assertIn("subtitle track 0 (subrip) is converted to mov_text", found[1])
         self.assertIn("'note.txt'", found[2])
         self.assertIn(("audio", "flac"), kinds(output))
+        self.assertEqual(payloads(everything()), payloads(output))
         self.assertEqual(languages(output, "audio"), ["ita", "fra"])
         self.assertEqual(languages(output, "subtitle"), ["eng"])
         self.assertEqual(chapters(output), [(0, 1, "One"), (1, 3, "Two")])

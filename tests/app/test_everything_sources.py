@@ -377,11 +377,6 @@ class Shapes(Case):
                        "-disposition:v", "attached_pic", source)
                 self.refused(lumeq(source, "--null"), INPUT, "cover picture")
 
-    def test_sound_alone(self):
-        source = self.path("a.wav")
-        ffmpeg("-i", simple(), "-vn", source)
-        self.refused(lumeq(source, "--null"), INPUT, "no video")
-
     def test_everything_through_a_pipe(self):
         for name, more in some((("a.mp4", ("-movflags", "faststart")), ("b.mkv", ()), ("c.ts", ()),
                                 ("d.webm", ("-c:v", "libvpx-vp9", "-deadline", "realtime", "-c:a", "libopus")),

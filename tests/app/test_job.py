@@ -121,6 +121,12 @@ class JobCase(Case):
         with open(plan, encoding="utf-8") as f:
             return f.read()
 
+    def measure(self, plan, parts):
+        """Measures all parts, and finishes the plan."""
+        for part in range(parts):
+            self.ok("measure", plan, part, "-q")
+        self.ok("plan", plan, "-q")
+
     def segments(self, plan):
         for part in range(self.parts(plan)):
             self.ok("segment", plan, part, "-q")
@@ -132,11 +138,16 @@ class JobCase(Case):
         self.assertFalse(os.path.exists(os.path.dirname(plan)), "the folder is left")
         return os.path.dirname(plan)[:-len(".lumeq")]
 
+    def faulty(self, **more):
+        """An environment in which files of the test's folder may fail, see faulty_disk.c."""
+        env = dict(environment(), LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, **more)
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        return env
+
     @contextlib.contextmanager
     def waits(self, name):
         """An environment where syncing files with this in their name waits as long as FAULTY_DISK_WHEN exists."""
-        env = dict(environment(), LD_PRELOAD=LIBRARY, FAULTY_DISK="sleep", FAULTY_DISK_IN=self.folder, FAULTY_DISK_NAME=name)
-        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        env = self.faulty(FAULTY_DISK="sleep", FAULTY_DISK_NAME=name)
         with tempfile.NamedTemporaryFile(delete=False) as file:
             env["FAULTY_DISK_WHEN"] = file.name
         try:
@@ -206,9 +217,7 @@ class Equal(JobCase):
         for measured in some(((), ("--no-measure",))):
             plan = self.plan(dark, "--pix-fmt", "auto10", *measured, parts=2)
             if measured:
-                for part in range(2):
-                    self.ok("measure", plan, part, "-q")
-                self.ok("plan", plan, "-q")
+                self.measure(plan, 2)
             self.assertIn("depth 10", self.text(plan))
             self.segments(plan)
             out = self.joined(plan)
@@ -262,9 +271,7 @@ class Equal(JobCase):
                 with self.subTest(os.path.basename(source) + " " + " ".join(measured)):
                     plan = self.plan(source, "-y", *ONE_THREAD, *measured)
                     if measured:
-                        for part in range(3):
-                            self.ok("measure", plan, part, "-q")
-                        self.ok("plan", plan, "-q")
+                        self.measure(plan, 3)
                     self.segments(plan)
                     result = lumeq("join", plan, "-q", "-y")
                     self.assertEqual(result.code, DAMAGED, str(result))
@@ -602,8 +609,7 @@ class BadInput(JobCase):
                                  (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                                  (rewritten("\nframes ", "\nframs "), "wrong or missing"))):
             with self.subTest(words[0]):
-                with open(self.made, "w", encoding="utf-8") as f:
-                    f.write(new)
+                self.rewrite(new)
                 self.refused(lumeq("segment", self.made, "0"), INPUT, *words)
                 self.join_refused(*words)
                 job = (self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
@@ -612,8 +618,7 @@ class BadInput(JobCase):
                 self.assertEqual(self.text(self.made), new)
         self.refused(lumeq("join", self.path("nothing/plan")), INPUT, "there is no plan")
         self.refused(lumeq("join", self.job), INPUT, "Is a directory")
-        with open(self.made, "w", encoding="utf-8") as f:
-            f.write(text)
+        self.rewrite(text)
         self.change("curves-00000", 1000, b"xxxxxxxx")
         result = lumeq("segment", self.made, "0")
         self.refused(result, INPUT, "curves-00000", "checksum")
@@ -715,9 +720,11 @@ class BadInput(JobCase):
         text = self.text(self.made)
         body = text[:text.rindex("end ")].replace(old, new, 1)
         self.assertNotEqual(body, text[:text.rindex("end ")])
-        with open(self.made, "w", encoding="utf-8") as f:
-            f.write(body + "end %08x\n" % zlib.crc32(body.encode()))
+        self.rewrite(body + "end %08x\n" % zlib.crc32(body.encode()))
         return text
+
+    def rewrite(self, text):
+        self.write("out.mkv.lumeq/plan", text.encode())
 
     def test_a_plan_that_was_edited(self):
         """It cannot contain options about where and how it runs, or write any file but its output."""
@@ -730,8 +737,7 @@ class BadInput(JobCase):
             text = self.edited("\nargument --vcodec=ffv1\n", "\nargument --vcodec=ffv1\nargument %s\n" % line)
             with self.subTest(line):
                 self.join_refused("the plan has the argument", line)
-            with open(self.made, "w", encoding="utf-8") as f:
-                f.write(text)
+            self.rewrite(text)
         for line, words in (("--vopt=x264-params=dump-yuv=" + precious, "writes a file"),
                             ("--vopt=x264-params=ref=1: dump_yuv=" + precious, "writes a file"),
                             ("--vopt=stats=" + precious, "writes a file"), ("--vopt=b=1M", "rate"),
@@ -739,16 +745,14 @@ class BadInput(JobCase):
             text = self.edited("\nargument --vcodec=ffv1\n", "\nargument --vcodec=libx264\nargument %s\n" % line)
             with self.subTest(line):
                 self.refused(lumeq("segment", self.made, 0, "-y"), USAGE, words)
-            with open(self.made, "w", encoding="utf-8") as f:
-                f.write(text)
+            self.rewrite(text)
         for old, new in (("out.mkv\n", "precious.mkv\n"), ("decoder-threads ", "decoder-threads 1000"),
                          ("\nframes ", "\nframes 9999999999999"), ("\npart 0 ", "\npart -1 ")):
             text = self.edited(old, new)
             with self.subTest(new):
                 self.join_refused(code=INPUT)
                 self.refused(lumeq("segment", self.made, 0, "-y"), INPUT)
-            with open(self.made, "w", encoding="utf-8") as f:
-                f.write(text)
+            self.rewrite(text)
         self.assertEqual(self.read("precious.mkv"), b"mine")
         self.joined(self.made)
 
@@ -955,10 +959,7 @@ class Run(JobCase):
     def test_synced_before_it_has_a_name(self):
         """Every file is synced before its rename, and the folder after it."""
         log = self.path("log")
-        env = environment()
-        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, FAULTY_DISK_LOG=log)
-        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
-        self.assertEqual(finish(self.job("-q", "--stats", self.path("s.csv"), env=env)).code, DONE)
+        self.ends(self.job("-q", "--stats", self.path("s.csv"), env=self.faulty(FAULTY_DISK_LOG=log)))
         synced, names = set(), []
         with open(log, encoding="utf-8") as f:
             for line in f:
@@ -995,10 +996,7 @@ class Run(JobCase):
         """Cuts the power at a random moment after the plan, of a job that takes `length` seconds. Returns whether the
         job was still running."""
         log = self.path("out.log")
-        env = environment()
-        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, FAULTY_DISK_LOG=log)
-        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
-        process = self.job("--resume", "-q", env=env)
+        process = self.job("--resume", "-q", env=self.faulty(FAULTY_DISK_LOG=log))
         wait_for(lambda: process.poll() is not None or os.path.exists(self.path("out.mkv.lumeq/plan")))
         killed = self.kill(process, numbers.uniform(0, 0.7) * length)
         if killed:
@@ -1032,11 +1030,8 @@ class Run(JobCase):
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_a_full_disk_that_has_room_again(self):
         """The disk fills while a part is written, and again at the join."""
-        env = environment()
-        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder)
-        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
         for name, words in (("part-00002", "part 2"), (".out.mkv.lumeq-", "out.mkv")):
-            result = finish(self.job("-q", "--resume", env=dict(env, FAULTY_DISK_NAME=name)))
+            result = finish(self.job("-q", "--resume", env=self.faulty(FAULTY_DISK="write", FAULTY_DISK_NAME=name)))
             self.refused(result, OUTPUT, words, "No space left", "--resume")
             self.assertEqual(self.files(), ["out.mkv.lumeq"])
         self.assertEqual(finish(self.job("-q", "--resume")).code, DONE)
@@ -1064,9 +1059,7 @@ class Run(JobCase):
     def test_measured_in_parts(self):
         """A long film is measured in parts, and measured parts survive a failure."""
         source = clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64")
-        env = dict(environment(), LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder,
-                   FAULTY_DISK_NAME="measured-00001")
-        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        env = self.faulty(FAULTY_DISK="write", FAULTY_DISK_NAME="measured-00001")
         result = finish(self.job("-q", source=source, env=env))
         self.refused(result, OUTPUT, "part 1", "No space left", "--resume")
         self.assertTrue(wait_for(lambda: self.has_begun("measured-00000")))
@@ -1255,18 +1248,18 @@ class Devices(JobCase):
         self.assertEqual(self.run_with("segment", plan, 0, "-q").code, DONE)
         self.assertEqual(frames(self.joined(plan)), self.film_frames())
 
-    def measure(self, plan, part, *options):
+    def measure_on_gpu(self, plan, part, *options):
         return self.run_with("measure", plan, part, *options, when="FAKE_GPU_LOST_MEASURES")
 
     def test_a_part_that_is_measured_by_itself(self):
         """Like a part that is written."""
         plan = self.plan(film(), "--no-measure", parts=2)
         for part in (0, 1):
-            self.refused(self.measure(plan, part, "--backend", "cuda", "-q"), USAGE, "it was lost",
+            self.refused(self.measure_on_gpu(plan, part, "--backend", "cuda", "-q"), USAGE, "it was lost",
                          "make part %d on another machine" % part, "--backend auto")
         self.assertEqual(os.listdir(os.path.dirname(plan)), ["plan"])
         for part in (0, 1):
-            result = self.measure(plan, part)
+            result = self.measure_on_gpu(plan, part)
             self.assertEqual(result.code, DONE, str(result))
             self.assertIn("the CPU goes on without the GPU", result.err)
         self.ok("plan", plan, "-q")

@@ -183,16 +183,7 @@ class Options(Case):
         self.after_opening("--vopt", "nosuch=1", words=("--vopt", "nosuch", "libx264"))
         self.after_opening("--vcodec", "ffv1", "--crf", 20, words=("--crf", "ffv1"))
         self.after_opening("--vcodec", "ffv1", "--preset", "fast", words=("--preset", "ffv1"))
-
-    def test_what_the_encoder_does_not_say_itself(self):
-        """Encoder libraries must not print messages of their own."""
-        result = lumeq(simple(), "-o", self.path("a.mkv"), "--preset", "nosuch")
-        self.assertEqual(len(result.lines), 1, str(result))
-
-    def test_bad_preset(self):
         self.after_opening("--preset", "nosuch", words=("preset", "nosuch"))
-
-    def test_bad_value_of_an_encoder_option(self):
         self.after_opening("--vopt", "crf=abc", words=("crf",))
 
     def test_encoder_options_reach_the_encoder(self):

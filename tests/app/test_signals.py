@@ -125,11 +125,6 @@ class Signals(Case):
         self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast")
         self.assertEqual(self.files(), [os.path.basename(leftover), "out.mkv"])
 
-    def test_message_names_the_partial_file(self):
-        process = self.started()
-        process.send_signal(SIGINT)
-        self.assertIn("out.partial.mkv", finish(process).err)
-
     def test_two_at_the_same_time(self):
         """As from a closing terminal: both count as one, and the part is kept. test_faulty_disk tests a later second
         signal."""

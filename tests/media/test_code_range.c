@@ -46,50 +46,6 @@ static AVFrame *noise(int low)
     return frame;
 }
 
-static CodeUse measure(AVFrame *frame)
-{
-    CodeUse use = {0};
-    CHECK(code_range_measure(frame, &use) >= 0, "no memory");
-    return use;
-}
-
-TEST(formats)
-{
-    static const struct {
-        enum AVPixelFormat format;
-        int suits;
-    } cases[] = {{AV_PIX_FMT_GRAY10LE, 1}, {AV_PIX_FMT_GRAY12LE, 1},   {AV_PIX_FMT_GRAY14LE, 1},
-                 {AV_PIX_FMT_GRAY16LE, 1}, {AV_PIX_FMT_GRAY16BE, 0},   {AV_PIX_FMT_GRAY8, 0},
-                 {AV_PIX_FMT_YA16LE, 0},   {AV_PIX_FMT_YUV420P10LE, 0}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        CHECK(code_range_suits(cases[i].format) == cases[i].suits, "format %d", (int)i);
-}
-
-/* 1,000 samples, so that one at each end is left out. */
-TEST(what_is_used)
-{
-    AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, 1000, 10);
-    *sample(frame, 50, 5) = 0;
-    *sample(frame, 60, 5) = 65535;
-    CodeUse use = measure(frame);
-    CHECK(use.window.low == 1000 && use.window.high == 1990, "%d to %d", use.window.low,
-          use.window.high);
-    CHECK(use.noise == 1 && use.has_content, "noise %d", use.noise);
-    av_frame_free(&frame);
-
-    frame = noise(9000);
-    use = measure(frame);
-    CHECK(use.window.low == 9000 && use.window.high == 9020, "%d to %d", use.window.low,
-          use.window.high);
-    CHECK(use.noise >= 5 && use.noise <= 7 && !use.has_content, "noise %d", use.noise);
-    av_frame_free(&frame);
-
-    frame = ramp(AV_PIX_FMT_GRAY16LE, 9000, 0);
-    use = measure(frame);
-    CHECK(!use.has_content, "one code only");
-    av_frame_free(&frame);
-}
-
 /* 8 % of 65,535 are 5,242.8 codes; of limited range, of 4,096 to 60,160, 4,485.1. */
 TEST(the_limit)
 {

@@ -74,16 +74,4 @@ TEST(numbers_come_back)
               others[i][1]);
 }
 
-TEST(codecs_by_file_name)
-{
-    CHECK(picture_codec("a.png") == AV_CODEC_ID_PNG, "png");
-    CHECK(picture_codec("a.JPG") == AV_CODEC_ID_MJPEG &&
-              picture_codec("x/a.jpeg") == AV_CODEC_ID_MJPEG,
-          "jpeg");
-    CHECK(picture_codec("a.webp") == AV_CODEC_ID_WEBP, "webp");
-    static const char *const none[] = {"a.mkv", "a.gif", "a.txt", "png", "a", "a.mp3"};
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-        CHECK(picture_codec(none[i]) == AV_CODEC_ID_NONE, "%s is one", none[i]);
-}
-
 TEST_MAIN

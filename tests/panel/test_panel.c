@@ -113,18 +113,6 @@ TEST(panel_spike)
     check_rect_free(&picture.rect);
 }
 
-TEST(panel_two_levels)
-{
-    double share[BINS] = {0};
-    open_picture(1400, 900, 0, BINS);
-    picture.hist_out[40] = 100;
-    picture.hist_out[200] = 50;
-    share[40] = 1;
-    share[200] = 0.5;
-    check_heights(share, "two levels");
-    check_rect_free(&picture.rect);
-}
-
 /* More bins than columns: a bar is the mean of the bins under it. */
 TEST(panel_many_bins)
 {
