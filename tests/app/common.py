@@ -163,6 +163,11 @@ def read_bytes(path):
         return f.read()
 
 
+def write_bytes(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+
+
 def has_encoder(name):
     listing = tool("ffmpeg", "-v", "error", "-hide_banner", "-encoders").decode()
     return re.search(r"^ \S+ %s " % re.escape(name), listing, re.M) is not None

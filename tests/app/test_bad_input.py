@@ -275,7 +275,7 @@ class Damaged(Case):
                 self.assertLess(len(frame_times(self.path("out.mkv"))), 125)
         for more in (1, 7, 30):
             with self.subTest(cut=more):
-                result = self.ok(self.write("cut.mkv", data[:clusters[-2] + more]), "--null", "-q")
+                self.ok(self.write("cut.mkv", data[:clusters[-2] + more]), "--null", "-q")
 
     def test_damage_before_the_part_does_not_count(self):
         source = clip("long-gop.mkv", *X264, "-g", "1000", "-bf", "0", seconds=3)
@@ -391,7 +391,7 @@ class Damaged(Case):
                 if self.is_reported(path):
                     told += 1
                     with self.subTest(name, share=share):
-                        result = self.exits(DAMAGED, path, "--null", "-q")
+                        self.exits(DAMAGED, path, "--null", "-q")
             self.assertGreaterEqual(told, least, name)
 
     def test_one_broken_frame_is_counted_once(self):
@@ -496,8 +496,7 @@ class Damaged(Case):
         later = self.path("later.ts")
         ffmpeg("-i", second, "-c", "copy", "-output_ts_offset", "2", later)
         def whole(path):
-            with open(path, "rb") as f:
-                return f.read()
+            return read_bytes(path)
         for name, parts in (("restart", (first, second)), ("same", (first, first, first)), ("later", (first, later))):
             data = b"".join(map(whole, parts))
             for more in ((), ("--ss", 1)):
@@ -513,7 +512,7 @@ class Damaged(Case):
 
     def test_standard_input_that_ends_early(self):
         data = read_bytes(clip("flip.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=3, sound=3))
-        result = self.exits(DAMAGED, "-", "--null", stdin=data[:len(data) // 2])
+        self.exits(DAMAGED, "-", "--null", stdin=data[:len(data) // 2])
 
     def test_keyframe_missing(self):
         """A stream that starts in the middle: everything decodable is written."""

@@ -1,6 +1,5 @@
 """Videos whose properties change midway: range, shape, size, fields."""
 
-import unittest
 
 from common import *
 

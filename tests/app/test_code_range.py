@@ -5,7 +5,6 @@ import math
 import os
 import random
 import subprocess
-import unittest
 
 from common import *
 
@@ -34,8 +33,7 @@ def thermal(recipe, pix_fmt="gray16le"):
         for y in range(HEIGHT):
             down = .25 * math.cos(y / 11)
             codes.extend(round(base + span * (wave + down) + chance.gauss(0, noise)) for wave in across)
-    with open(path + ".raw", "wb") as f:
-        f.write(codes.tobytes())
+    write_bytes(path + ".raw", codes.tobytes())
     ffmpeg("-f", "rawvideo", "-pix_fmt", pix_fmt, "-s", "%dx%d" % (WIDTH, HEIGHT), "-r", 25, "-i", path + ".raw",
            *FFV1, path)
     return path

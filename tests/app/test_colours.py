@@ -1,6 +1,5 @@
 """Colour tags, chroma location and aspect ratio are carried into the output."""
 
-import unittest
 
 from common import *
 

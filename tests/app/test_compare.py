@@ -1,7 +1,6 @@
 """--compare in written video: before and after, exact to the sample, with a line between and labels."""
 
 import csv
-import unittest
 from unittest import mock
 
 from common import *
@@ -179,7 +178,7 @@ class Compare(Case):
         """The settings file changes only the window, never a written file."""
         settings = self.write("settings", b"compare = side\n")
         plain = self.lossless(self.source(), name="plain.mkv")
-        result = self.ok(self.source(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--config", settings)
+        self.ok(self.source(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--config", settings)
         self.assertEqual(raw(self.path("out.mkv")), raw(plain))
 
     def test_refused(self):

@@ -1,7 +1,6 @@
 """The settings file, which the command line overrides; and colours on terminals."""
 
 import os
-import unittest
 from unittest import mock
 
 import common

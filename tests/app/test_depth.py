@@ -7,7 +7,6 @@ import json
 import os
 import re
 import sys
-import unittest
 
 from common import *
 
@@ -289,7 +288,7 @@ class Outputs(Case):
         clear = "testsrc2=size=64x48:rate=25,format=yuva420p,lut=c3=%d,format=yuva420p10le"
         def make_one(name, alpha):
             return make(self.path(name), *FFV1, source=clear % alpha, seconds=0.08)
-        result = self.exits(USAGE, make_one("clear.mkv", 254), "-o", self.path("out.mp4"), *QUICK)
+        self.exits(USAGE, make_one("clear.mkv", 254), "-o", self.path("out.mp4"), *QUICK)
         self.converted(make_one("opaque.mkv", 255), "out.mp4", *QUICK)
 
     def test_reference_is_refused(self):

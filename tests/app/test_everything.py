@@ -4,7 +4,6 @@ import os
 import random
 import re
 import shutil
-import unittest
 
 from common import *
 
@@ -38,8 +37,7 @@ def picture(name, colour="red"):
 
 def text_file(name, data):
     path = Store.path(name)
-    with open(path, "wb") as f:
-        f.write(data)
+    write_bytes(path, data)
     return path
 
 

@@ -2,7 +2,6 @@
 
 import os
 import struct
-import unittest
 
 from common import *
 
@@ -223,7 +222,7 @@ class Alpha(Case):
         source = clip("later.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.4,
                       filters="format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':"
                               "a='if(gt(N,5),128,255)'")
-        result = self.exits(USAGE, source, "-o", self.path("a.mp4"), *QUICK)
+        self.exits(USAGE, source, "-o", self.path("a.mp4"), *QUICK)
         self.assertEqual(self.files(), [])
 
 
@@ -320,5 +319,5 @@ class Pictures(Case):
                     self.near([t - times[0] for t in times], [i / 10 for i in range(10)], 0.011)
 
     def test_animated_webp(self):
-        output = self.converted(clip("a.gif", "-c:v", "gif", rate=10), "out.webp")
+        self.converted(clip("a.gif", "-c:v", "gif", rate=10), "out.webp")
         self.assertEqual(self.read("out.webp").count(b"ANMF"), 10)

@@ -1,7 +1,5 @@
 """Files as cameras, phones and archives make them."""
 
-import os
-import unittest
 
 from common import *
 
@@ -146,7 +144,7 @@ class CutInTheMiddle(Case):
     def complete(self, whole, source, *options, frames=None, code=DONE):
         """The output, which must have the last pictures of the whole clip."""
         output = self.path("out.mkv")
-        result = self.exits(code, source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
+        self.exits(code, source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
         pictures, size = raw(output), 160 * 90 * 3 // 2
         self.assertTrue(raw(whole).endswith(pictures), "pictures that are not in the whole clip")
         count = len(pictures) // size
@@ -385,6 +383,6 @@ class Shapes(Case):
                 options = more if name == "d.webm" else X264 + ("-c:a", "aac") + more
                 source = clip(name, *options, sound=1)
                 with open(source, "rb") as f:
-                    piped = self.ok("-", "-o", self.path("out.mkv"), "-y", "-q", *QUICK, stdin=f.read())
+                    self.ok("-", "-o", self.path("out.mkv"), "-y", "-q", *QUICK, stdin=f.read())
                 self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
                 self.assertEqual(len(payloads(source)), len(payloads(self.path("out.mkv"))))

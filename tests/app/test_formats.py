@@ -1,7 +1,5 @@
 """Every frame, timestamp and audio packet is kept, between all containers."""
 
-import os
-import unittest
 
 from common import *
 
@@ -49,7 +47,7 @@ class Formats(Case):
                                  ("out.ts", "h264"), ("out.avi", "h264"), ("out.flv", "h264"),
                                  ("out.m4v", "h264"), ("out.3gp", "h264"))):
             with self.subTest(name):
-                result = self.ok(source, "-o", self.path(name), "--preset", "ultrafast")
+                self.ok(source, "-o", self.path(name), "--preset", "ultrafast")
                 self.assertEqual(video(self.path(name))["codec_name"], codec)
                 self.assertEqual(len(frame_times(self.path(name))), 25)
                 self.assertEqual(len(payloads(source)), len(payloads(self.path(name))))

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 import zlib
 
-from common import (DONE, FFV1, LIVENESS, OUTPUT, X264, Case, clip, environment, finish, raw)
+from common import DONE, FFV1, LIVENESS, OUTPUT, X264, Case, clip, environment, finish, raw, read_bytes
 
 PROGRAM, FOLDER = os.environ.get("FAKE_GPU_PROGRAM"), os.environ.get("FAKE_ENCODER_FOLDER")
 
@@ -47,8 +47,7 @@ class Encoding(Case):
         self.assertEqual(result.code, code, str(result))
         if code != DONE:
             return result
-        with open(out, "rb") as f:
-            data = f.read()
+        data = read_bytes(out)
         found = PICTURE.findall(data)
         self.assertEqual(len(found), data.count(b"\0\0\0\1"), data[:200])
         self.assertEqual({p[1].decode() for p in found}, {place})

@@ -8,7 +8,8 @@ import subprocess
 import time
 import unittest
 
-from common import DAMAGED, DONE, LIVENESS, Case, clip, environment, finish, frame_times, has_encoder, raw
+from common import (DAMAGED, DONE, LIVENESS, Case, clip, environment, finish, frame_times, has_encoder, raw,
+                    read_bytes, write_bytes)
 
 PROGRAM, FOLDER = os.environ.get("FAKE_GPU_PROGRAM"), os.environ.get("FAKE_DRIVER_FOLDER")
 DECODING = os.environ.get("TEST_GPU_DECODING")
@@ -35,8 +36,7 @@ def film(keys=25):
 
 def flv_tags(path):
     """The type, time in ms and content of each tag, except for the metadata."""
-    with open(path, "rb") as f:
-        data = f.read()
+    data = read_bytes(path)
     at, tags = 13, []
     while at < len(data):
         size = int.from_bytes(data[at + 1:at + 4], "big")
@@ -64,8 +64,7 @@ class OnGpu(Case):
     def start_on_gpu(self, source, *options, stdin=None, **env):
         pictures = self.path("pictures.nv12")
         if not os.path.exists(pictures):
-            with open(pictures, "wb") as f:
-                f.write(raw(source, "nv12"))
+            write_bytes(pictures, raw(source, "nv12"))
         more = dict(environment(), LD_LIBRARY_PATH=FOLDER, FAKE_NVDEC_PICTURES=pictures, FAKE_NVDEC_SIZE=SIZE,
                     FAKE_NVIDIA_LOG=self.path("log"))
         more.update(env)
@@ -83,13 +82,11 @@ class OnGpu(Case):
         for size in sizes:
             path = clip(size + ".h264", *H264, "-qp", 4, "-g", 25, "-f", "h264", seconds=1, source=NOISY % size)
             pictures.append(self.path(size + ".nv12"))
-            with open(pictures[-1], "wb") as f:
-                f.write(raw(path, "nv12"))
+            write_bytes(pictures[-1], raw(path, "nv12"))
             with open(path, "rb") as f:
                 films.append(f.read())
         joined = self.path("joined.h264")
-        with open(joined, "wb") as f:
-            f.write(b"".join(films))
+        write_bytes(joined, b"".join(films))
         return joined, {"FAKE_NVDEC_PICTURES": ",".join(pictures), "FAKE_NVDEC_SIZE": ",".join(sizes)}
 
     @staticmethod
@@ -112,7 +109,7 @@ class Loss(OnGpu):
         out, stats = self.path("cpu.mkv"), self.path("cpu.csv")
         run = subprocess.Popen([PROGRAM, source, "-o", out, "--stats", stats, "--backend", "cpu", "-q", "-y", "--vcodec",
                                 "ffv1", *options], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
-        self.assertEqual(finish(run, LIVENESS).code, DONE)
+        self.ends(run, LIVENESS)
         return raw(out), self.numbers(stats)
 
     def check(self, source, *options, stdin=False, frames=FRAMES, **env):
@@ -266,7 +263,7 @@ class Loss(OnGpu):
                 said += line
             time.sleep(0.5)  # what is there is decoded
         process.stdin = None
-        self.assertEqual(finish(process, LIVENESS).code, DONE)
+        self.ends(process, LIVENESS)
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
     def test_pictures_that_are_wanted_here(self):
@@ -394,13 +391,11 @@ class OtherFilms(Case):
         def part(name, size, pixels, *more, seconds=1.6):
             path = clip(name + ".h264", "-c:v", "libx264", "-preset", "veryfast", "-g", 20, "-bf", 0, "-pix_fmt", pixels,
                         *more, "-f", "h264", seconds=seconds, source="testsrc2=size=%s:rate=25" % size)
-            with open(path, "rb") as f:
-                return f.read()
+            return read_bytes(path)
 
         def joined(name, *parts):
             path = self.path(name)
-            with open(path, "wb") as f:
-                f.write(b"".join(parts))
+            write_bytes(path, b"".join(parts))
             return path
 
         first = part("first", SIZE, "yuv420p")

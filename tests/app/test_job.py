@@ -53,11 +53,9 @@ def damaged_film():
     path = Store.path("damaged.ts")
     if not os.path.exists(path):
         ffmpeg("-i", film(), "-c", "copy", Store.path("sound.ts"))
-        with open(Store.path("sound.ts"), "rb") as f:
-            data = f.read()
+        data = read_bytes(Store.path("sound.ts"))
         cut = len(data) // 188 // 2 * 188
-        with open(path, "wb") as f:
-            f.write(data[:cut] + data[cut + 188 * 8:])
+        write_bytes(path, data[:cut] + data[cut + 188 * 8:])
     return path
 
 
@@ -73,18 +71,15 @@ def film_damaged_twice():
         for share in (0.2, 0.8):
             at = int(share * len(packets_))
             del packets_[at:at + 8]
-        with open(path, "wb") as f:
-            f.write(b"".join(packets_))
+        write_bytes(path, b"".join(packets_))
     return path
 
 
 def cut_off_film():
     path = Store.path("cut.mkv")
     if not os.path.exists(path):
-        with open(film(), "rb") as f:
-            data = f.read()
-        with open(path, "wb") as f:
-            f.write(data[:len(data) * 3 // 5])
+        data = read_bytes(film())
+        write_bytes(path, data[:len(data) * 3 // 5])
     return path
 
 
@@ -133,8 +128,7 @@ class JobCase(Case):
 
     def joined(self, plan, code=DONE):
         """Joins a plan's finished parts, and returns the output."""
-        result = lumeq("join", plan, "-q")
-        self.assertEqual(result.code, code, str(result))
+        self.exits(code, "join", plan, "-q")
         self.assertFalse(os.path.exists(os.path.dirname(plan)), "the folder is left")
         return os.path.dirname(plan)[:-len(".lumeq")]
 
@@ -161,8 +155,7 @@ class JobCase(Case):
         return any(name in path for _, _, names in os.walk(self.folder) for path in names)
 
     def one_run(self, source, *options, code=DONE, name="one.mkv"):
-        result = lumeq(source, "-o", self.path(name), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *options)
-        self.assertEqual(result.code, code, str(result))
+        self.exits(code, source, "-o", self.path(name), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *options)
         return self.path(name)
 
     def film_frames(self):
@@ -241,13 +234,11 @@ class Equal(JobCase):
     def test_damaged_by_several_threads(self):
         """Undamaged groups of pictures decode as in the whole film."""
         whole, source = clip("noisy.mkv", *OPEN, seconds=6, filters="noise=alls=8:allf=t"), self.path("broken.mkv")
-        with open(whole, "rb") as f:
-            data = bytearray(f.read())
+        data = bytearray(read_bytes(whole))
         for share in (0.35, 0.4):
             at = int(share * len(data))
             data[at:at + 40] = bytes(255 - byte for byte in data[at:at + 40])
-        with open(source, "wb") as f:
-            f.write(data)
+        write_bytes(source, data)
         plan = self.plan(source, "--mode", "off", parts=3)
         self.assertEqual(self.text(plan).count("\ndamage "), 1)
         self.segments(plan)
@@ -263,8 +254,7 @@ class Equal(JobCase):
         """Whether the plan or its parts are measured."""
         twice, early = (film_damaged_twice(), "packets unreadable"), (cut_off_film(), "early")
         for source, words in some((twice, early)):
-            one = lumeq(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *ONE_THREAD)
-            self.assertEqual(one.code, DAMAGED, str(one))
+            one = self.exits(DAMAGED, source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *ONE_THREAD)
             self.assertIn(words, damage_lines(one)[0])
             made = frames(self.path("one.mkv"))
             for measured in ((), ("--no-measure",)):
@@ -273,8 +263,7 @@ class Equal(JobCase):
                     if measured:
                         self.measure(plan, 3)
                     self.segments(plan)
-                    result = lumeq("join", plan, "-q", "-y")
-                    self.assertEqual(result.code, DAMAGED, str(result))
+                    result = self.exits(DAMAGED, "join", plan, "-q", "-y")
                     self.assertEqual(damage_lines(result), damage_lines(one))
                     self.assertEqual(frames(self.path("out.mkv")), made)
 
@@ -318,8 +307,7 @@ class Equal(JobCase):
         """Parts begin where the overlay's numbers change, instead of exactly at the wanted place."""
         source = clip("panel.mkv", "-c:v", "libx264", "-preset", "ultrafast", seconds=1,
                       source="testsrc2=size=640x360:rate=25,lutyuv=y='16+val/7',noise=alls=8:allf=t,fade=d=1")
-        one = lumeq(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "--overlay")
-        self.assertEqual(one.code, DONE, str(one))
+        one = self.ok(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "--overlay")
         self.assertNotIn("no room", one.err)
         plan = self.plan(source, "--overlay", parts=3)
         self.assertEqual(re.findall(r"^part (\d+)", self.text(plan), re.M), ["0", "13", "19"])
@@ -462,8 +450,7 @@ class Steps(JobCase):
         env = {k: v for k, v in environment().items() if k not in ("SLURM_ARRAY_TASK_ID",)}
         for part, (name, value) in enumerate((("SLURM_ARRAY_TASK_ID", "0"), ("JOB_COMPLETION_INDEX", "1"),
                                               ("PARALLEL_SEQ", "3"))):
-            result = finish(start("segment", plan, "-q", env=dict(env, **{name: value})))
-            self.assertEqual(result.code, DONE, str(result))
+            result = self.ends(start("segment", plan, "-q", env=dict(env, **{name: value})))
             self.assertTrue(os.path.exists(os.path.dirname(plan) + "/part-%05d" % part), name)
         for name, value in (("PARALLEL_SEQ", "0"), ("SLURM_ARRAY_TASK_ID", "x"), ("JOB_COMPLETION_INDEX", "")):
             result = finish(start("segment", plan, "-q", env=dict(env, **{name: value})))
@@ -509,8 +496,7 @@ class Steps(JobCase):
                 self.assertTrue(wait_for(lambda: self.has_begun(begun)))
                 self.ok("join", plan, "-q")
                 os.unlink(env["FAULTY_DISK_WHEN"])
-                result = finish(late)
-                self.assertEqual(result.code, DONE, str(result))
+                result = self.ends(late)
                 self.assertIn("another run of this job has joined it", result.err)
                 self.assertEqual(frames(self.path("out.mkv")), one)
                 self.assertEqual(self.files(), ["kept", "out.mkv", "s.csv"])
@@ -522,7 +508,7 @@ class Steps(JobCase):
         plan = self.plan(film(), "--stats", self.path("s.csv"), parts=1)
         both = [start("segment", plan, "0", "-q", "-y") for _ in range(2)]
         for process in both:
-            self.assertEqual(finish(process).code, DONE)
+            self.ends(process)
         self.joined(plan)
         self.assertEqual(self.files(), ["out.mkv", "s.csv"])
 
@@ -874,8 +860,7 @@ class Run(JobCase):
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
 
     def test_equal_and_its_progress(self):
-        result = finish(self.job("--progress", "json", "-q", parts=5))
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.ends(self.job("--progress", "json", "-q", parts=5))
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
         self.assertEqual(self.files(), ["out.mkv"])
         shown = [json.loads(line) for line in result.lines]
@@ -906,8 +891,7 @@ class Run(JobCase):
                                               alone=numbers.random() < 0.5)
                 kills += killed
             if killed:
-                result = finish(self.job("--resume", "-q"))
-                self.assertEqual(result.code, DONE, str(result))
+                self.ends(self.job("--resume", "-q"))
             self.assertEqual(frames(self.path("out.mkv")), one)
             self.assertTrue(wait_for(lambda: self.files() == ["out.mkv"]), self.files())
             os.unlink(self.path("out.mkv"))
@@ -921,7 +905,7 @@ class Run(JobCase):
         """The duration of a whole job in seconds."""
         if not Run.a_job:
             began = time.monotonic()
-            self.assertEqual(finish(self.job("-q", "-y")).code, DONE)
+            self.ends(self.job("-q", "-y"))
             os.unlink(self.path("out.mkv"))
             Run.a_job = time.monotonic() - began
         return Run.a_job
@@ -936,7 +920,7 @@ class Run(JobCase):
         self.refused(result, INTERRUPTED, "interrupted", "--resume")
         self.refused(finish(self.job("-q")), USAGE, "out.mkv.lumeq", "--resume", "-y")
         self.refused(finish(self.job("-q", "--resume", "--gamma", "2")), USAGE, "--gamma=2", "-y")
-        self.assertEqual(finish(self.job("-q", "--resume")).code, DONE)
+        self.ends(self.job("-q", "--resume"))
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
 
     def children(self, process):
@@ -1012,8 +996,7 @@ class Run(JobCase):
         length = self.length()
         for _ in range(max(KILLS // 12, 1)):
             if self.cut_power(numbers, length) and self.cut_power(numbers, length):
-                result = finish(self.job("--resume", "-q"))
-                self.assertEqual(result.code, DONE, str(result))
+                self.ends(self.job("--resume", "-q"))
             self.assertEqual(frames(self.path("out.mkv")), one)
             self.assertEqual(self.files(), ["out.mkv"])
             os.unlink(self.path("out.mkv"))
@@ -1034,7 +1017,7 @@ class Run(JobCase):
             result = finish(self.job("-q", "--resume", env=self.faulty(FAULTY_DISK="write", FAULTY_DISK_NAME=name)))
             self.refused(result, OUTPUT, words, "No space left", "--resume")
             self.assertEqual(self.files(), ["out.mkv.lumeq"])
-        self.assertEqual(finish(self.job("-q", "--resume")).code, DONE)
+        self.ends(self.job("-q", "--resume"))
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
@@ -1046,10 +1029,9 @@ class Run(JobCase):
                 late = self.job(env=env, parts=2)
                 self.addCleanup(late.kill)
                 self.assertTrue(wait_for(lambda: self.has_begun(name)))
-                self.assertEqual(finish(self.job("-q", *(["--resume"] if "part" in name else []), parts=2)).code, DONE)
+                self.ends(self.job("-q", *(["--resume"] if "part" in name else []), parts=2))
                 os.unlink(env["FAULTY_DISK_WHEN"])
-                result = finish(late)
-                self.assertEqual(result.code, DONE, str(result))
+                result = self.ends(late)
                 self.assertIn("another run of this job has joined it", result.err)
                 self.assertEqual(frames(self.path("out.mkv")), one)
                 self.assertEqual(self.files(), ["out.mkv"])
@@ -1063,8 +1045,7 @@ class Run(JobCase):
         result = finish(self.job("-q", source=source, env=env))
         self.refused(result, OUTPUT, "part 1", "No space left", "--resume")
         self.assertTrue(wait_for(lambda: self.has_begun("measured-00000")))
-        result = finish(self.job("--resume", source=source))
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.ends(self.job("--resume", source=source))
         self.assertIn("1 of 2 parts are measured already", result.err)
         self.assertIn("275 frames in 3 parts", result.err)
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(source)))
@@ -1088,18 +1069,17 @@ class Run(JobCase):
         """As with many files: a complete output that is not older than the input is left alone."""
         source = self.path("in.mp4")
         shutil.copy(simple(), source)
-        self.assertEqual(finish(self.job("-q", source=source, parts=1)).code, DONE)
+        self.ends(self.job("-q", source=source, parts=1))
         state = os.stat(self.path("out.mkv"))
         for more in ((), ("-y",)):
-            result = finish(self.job("--resume", *more, source=source, parts=1))
-            self.assertEqual(result.code, DONE, str(result))
+            result = self.ends(self.job("--resume", *more, source=source, parts=1))
             self.assertIn("out.mkv' is done", result.err)
         for missing in (("--stats", self.path("s.csv")), ("--report", self.path("r.html"))):
             self.refused(finish(self.job("--resume", "-q", *missing, source=source, parts=1)), USAGE, "exists")
         self.assertEqual(os.stat(self.path("out.mkv")), state)
         os.utime(source, ns=(0, state.st_mtime_ns + 1))
         self.refused(finish(self.job("--resume", "-q", source=source, parts=1)), USAGE, "exists")
-        self.assertEqual(finish(self.job("--resume", "-q", "-y", source=source, parts=1)).code, DONE)
+        self.ends(self.job("--resume", "-q", "-y", source=source, parts=1))
         self.assertNotEqual(os.stat(self.path("out.mkv")).st_ino, state.st_ino)
         self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
 
@@ -1131,8 +1111,7 @@ class Run(JobCase):
         self.joined(plan)
         os.makedirs(os.path.dirname(plan))
         self.write("out.mkv.lumeq/joining", self.film_line() + b"the input is damaged")
-        result = lumeq(film(), "-o", self.path("out.mkv"), "--resume")
-        self.assertEqual(result.code, DAMAGED, str(result))
+        result = self.exits(DAMAGED, film(), "-o", self.path("out.mkv"), "--resume")
         self.assertIn("whole already", result.err)
         self.assertIn("the input is damaged", result.err)
         self.assertFalse(os.path.exists(os.path.dirname(plan)))

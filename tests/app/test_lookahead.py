@@ -4,7 +4,6 @@ import itertools
 import json
 import os
 import signal
-import unittest
 
 from common import *
 
@@ -146,8 +145,7 @@ class Frames(Lookahead):
     def test_pipe(self):
         """The same bits as from a file, whether the pipe is fast or slow."""
         source = clip("cut.ts", *X264, "-c:a", "aac", source=CUT, seconds=2, sound=2)
-        with open(source, "rb") as f:
-            data = f.read()
+        data = read_bytes(source)
         self.ahead(source, "file.mkv")
         self.ok("-", "-o", self.path("pipe.mkv"), "--vcodec", "ffv1", stdin=data)
         self.ok("-", "-o", self.path("plain.mkv"), "--vcodec", "ffv1", "--lookahead", "off", stdin=data)
@@ -156,7 +154,7 @@ class Frames(Lookahead):
             process.stdin.write(data[i:i + 5000])
             process.stdin.flush()
             time.sleep(0.002)
-        self.assertEqual(finish(process).code, DONE)
+        self.ends(process)
         for name in "pipe.mkv", "slow.mkv":
             self.assertEqual(raw(self.path(name)), raw(self.path("file.mkv")), name)
             self.assertEqual(packets(self.path(name)), packets(self.path("plain.mkv")), name)
@@ -178,8 +176,7 @@ class Frames(Lookahead):
                 found = None
             peak = int(found.group(1)) if found else peak
             time.sleep(0.02)
-        result = finish(process)
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.ends(process)
         self.assertRegex(result.err, "the pipe's video is large: curves know up to 0.86 s")
         self.assertGreater(peak, 100000)
         if not SANITIZED:
@@ -425,8 +422,7 @@ class Course(Lookahead):
     def test_same_damage_in_both(self):
         source = self.own()
         self.spoil(source, 0.6)
-        result = lumeq(source, "-o", self.path("out.mkv"), "-v", *QUICK)
-        self.assertEqual(result.code, DAMAGED, str(result))
+        result = self.exits(DAMAGED, source, "-o", self.path("out.mkv"), "-v", *QUICK)
         self.assertTrue(self.looks(result))
         self.assertNotIn(OTHER_FRAME, result.err)
         one = lumeq(source, "-o", self.path("one.mkv"), "--lookahead", "off", *QUICK)
@@ -436,8 +432,7 @@ class Course(Lookahead):
     def empty_out(self, path, begin, end):
         """Replaces whole pictures of a transport stream by null packets, which the packet counters do not reveal."""
         state = os.stat(path)
-        with open(path, "rb") as f:
-            data = bytearray(f.read())
+        data = bytearray(read_bytes(path))
         starts = [i for i in range(0, len(data), 188)
                   if data[i + 1] & 0x40 and (data[i + 1] & 0x1f) << 8 | data[i + 2] == 0x100]
         first = next(i for i in starts if i >= begin * len(data))
@@ -477,8 +472,7 @@ class Course(Lookahead):
 
     def test_progress(self):
         process = start(large_clip(), "-o", self.path("out.mkv"), "--progress", "json", *QUICK)
-        result = finish(process)
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.ends(process)
         rows = [json.loads(line) for line in result.lines if line.startswith("{")]
         percent = [row["percent"] for row in rows]
         self.assertEqual(percent, sorted(percent))

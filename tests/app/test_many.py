@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import unittest
 
 from common import *
 
@@ -374,7 +373,7 @@ class Signals(ManyCase):
                         start_new_session=True)
         self.assertTrue(wait_for(self.hidden), "it never begins")
         os.killpg(process.pid, SIGINT)
-        result = self.ends(process, INTERRUPTED, SOON)
+        self.ends(process, INTERRUPTED, SOON)
         self.assertEqual(self.hidden(), ["a.partial.mkv"])
 
     def test_killed_process_of_one_file(self):

@@ -4,7 +4,6 @@ import os
 import re
 import struct
 import subprocess
-import unittest
 
 from common import *
 

@@ -14,9 +14,8 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SLOWER, SMALL,
-                    SOON, TRIALS, USAGE, X264, Case, clip, finish, frame_times, lumeq, packets, simple, start, streams,
-                    wait_for)
+from common import (DAMAGED, INPUT, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SLOWER, SMALL, SOON, TRIALS, USAGE, X264,
+                    Case, clip, finish, frame_times, lumeq, packets, read_bytes, simple, start, streams, wait_for)
 from window import MISSING, WindowCase
 
 SILENCE = 2  # seconds of silence that tests of timeouts allow
@@ -56,8 +55,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
     def content(self):
         try:
-            with open(self.translate_path(self.path), "rb") as f:
-                return f.read()
+            return read_bytes(self.translate_path(self.path))
         except OSError:
             self.send_error(404)
             return None
@@ -281,12 +279,11 @@ class Headless(NetworkCase):
 
     def test_silent_in_the_middle(self):
         path = clip("cut.mkv", *X264, "-g", "10", seconds=4)
-        with open(path, "rb") as f:
-            data = f.read()
+        data = read_bytes(path)
         head = b"HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data)
         port = self.silent_server(head + data[:len(data) * 2 // 3])
         begin = time.monotonic()
-        result = self.exits(DAMAGED, *IMPATIENT, "http://127.0.0.1:%d/x.mkv" % port, "-o", self.path("o.mkv"))
+        self.exits(DAMAGED, *IMPATIENT, "http://127.0.0.1:%d/x.mkv" % port, "-o", self.path("o.mkv"))
         self.assertLess(time.monotonic() - begin, SILENCE + 2 * SOON)
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 40)
 
@@ -296,7 +293,7 @@ class Headless(NetworkCase):
         process = start("--no-config", "--network", "http://127.0.0.1:%d/x.mkv" % port, "--null")
         self.assertTrue(asked.wait(LIVENESS))
         begin = time.monotonic()
-        result = self.interrupt(process)
+        self.interrupt(process)
         self.assertLess(time.monotonic() - begin, SOON)
 
     def send(self, url, *args, seconds=4):
@@ -369,10 +366,9 @@ class Headless(NetworkCase):
     def test_rtsp_in_real_time(self):
         """Probing for tracks may take longer than the server timeout."""
         path = clip("slow.ts", *X264, "-g", "100", seconds=8)
-        with open(path, "rb") as f:
-            data = f.read()
+        data = read_bytes(path)
         url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # from between two keyframes on
-        result = self.ok("--network", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
+        self.ok("--network", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 20)
 
     def test_joined_in_the_middle(self):
@@ -381,11 +377,10 @@ class Headless(NetworkCase):
         for name, more in (("closed", ()), ("open", ("-x264-params", "open-gop=1:bframes=3:b-adapt=0:scenecut=0"))):
             with self.subTest(name):
                 path = clip("joined-%s.ts" % name, *X264, "-g", "25", *more, seconds=4)
-                with open(path, "rb") as f:
-                    data = f.read()
+                data = read_bytes(path)
                 self.write(name + ".ts", data[len(data) * 2 // 5 // 188 * 188:])
                 output = self.path(name + ".mkv")
-                result = self.ok("--network", self.serve(self.folder) + "/" + name + ".ts", "-o", output)
+                self.ok("--network", self.serve(self.folder) + "/" + name + ".ts", "-o", output)
                 self.assertEqual(len(frame_times(output)) % 25, 0, len(frame_times(output)))
                 self.assertGreater(len(frame_times(output)), 20)
 

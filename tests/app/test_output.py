@@ -239,7 +239,7 @@ class Unwritable(Case):
             self.refused(lumeq(simple(), "-o", "-", "-q", stdout=full), OUTPUT, "No space left")
 
     def test_standard_output_closed(self):
-        result = self.exits(OUTPUT, simple(), "-o", "-", "-q", stdout=None, preexec_fn=lambda: os.close(1))
+        self.exits(OUTPUT, simple(), "-o", "-", "-q", stdout=None, preexec_fn=lambda: os.close(1))
 
     def test_disk_full(self):
         disk = self.path("disk")
@@ -257,8 +257,7 @@ class Unwritable(Case):
                     result = lumeq(source, "-o", os.path.join(disk, name), "--vcodec", codec)
                     self.refused(result, OUTPUT, name, "No space left")
                     self.assertEqual(self.files(disk), [])
-            with open(os.path.join(disk, "out.mkv"), "wb") as f:
-                f.write(b"precious")
+            write_bytes(os.path.join(disk, "out.mkv"), b"precious")
             self.assertEqual(lumeq(source, "-o", os.path.join(disk, "out.mkv"), "--vcodec", "ffv1",
                                    "-y").code, OUTPUT)
             with open(os.path.join(disk, "out.mkv"), "rb") as f:
@@ -298,7 +297,7 @@ class Special(Case):
         os.mkfifo(fifo)
         process = start(simple(), "-o", fifo, "--preset", "ultrafast")
         data = read_bytes(fifo)
-        self.assertEqual(finish(process).code, DONE)
+        self.ends(process)
         self.assertEqual(len(frame_times(self.write("copy.mkv", data))), 25)
         self.assertTrue(stat.S_ISFIFO(os.stat(fifo).st_mode))
         self.assertEqual(self.files(), ["copy.mkv", "pipe.mkv"])
@@ -324,7 +323,7 @@ class Special(Case):
         source = clip("fifo.mkv", *X264)
         with open(fifo, "wb") as out, open(source, "rb") as f:
             out.write(f.read())
-        self.assertEqual(finish(process).code, DONE)
+        self.ends(process)
         self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
 
     def test_current_folder(self):
@@ -334,5 +333,5 @@ class Special(Case):
     def test_several_at_once_into_one_folder(self):
         runs = [start(simple(), "-o", self.path("%d.mkv" % i)) for i in range(4)]
         for process in runs:
-            self.assertEqual(finish(process).code, DONE)
+            self.ends(process)
         self.assertEqual(self.files(), ["0.mkv", "1.mkv", "2.mkv", "3.mkv"])

@@ -1,7 +1,6 @@
 """--overlay: the histogram panel in written video: its place and colours, and that nothing else changes."""
 
 import csv
-import unittest
 from unittest import mock
 
 from common import *

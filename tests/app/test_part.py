@@ -1,7 +1,6 @@
 """--ss, --to and --frames: exact frames, and the sound cut with them."""
 
 import itertools
-import unittest
 
 from common import *
 
@@ -33,7 +32,7 @@ class Part(Case):
 
     def part(self, source, *options):
         output = self.path("out.mkv")
-        result = self.ok(source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
+        self.ok(source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
         return output
 
     CASES = (

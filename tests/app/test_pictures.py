@@ -1,6 +1,5 @@
 """The pictures: nothing is lost with --mode off, and the documented curve is applied otherwise."""
 
-import unittest
 
 from common import *
 

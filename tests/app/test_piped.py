@@ -6,10 +6,9 @@ import shlex
 import subprocess
 import threading
 import time
-import unittest
 
-from common import (LIVENESS, LUMEQ, OUTPUT, USAGE, X264, clip, finish, lumeq, packets, probe, simple, start, streams,
-                    wait_for)
+from common import (LIVENESS, LUMEQ, OUTPUT, USAGE, X264, clip, finish, lumeq, packets, probe, read_bytes, simple,
+                    start, streams, wait_for)
 from test_network import NetworkCase
 
 README = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/app/README.md")
@@ -18,8 +17,7 @@ MPEGTS = ("-o", "-", "--format", "mpegts")
 
 
 def bytes_of(path):
-    with open(path, "rb") as f:
-        return f.read()
+    return read_bytes(path)
 
 
 def pictures(data, pid=0x100):

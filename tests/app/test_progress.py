@@ -71,7 +71,7 @@ class Json(Case):
         self.assertEqual((last["frame"], last["state"]), (25, "done"))
 
     def test_damaged_is_done(self):
-        source = Store.path("cut.mp4")
+        Store.path("cut.mp4")
         data = read_bytes(clip("front.mp4", *X264, "-movflags", "+faststart", seconds=3))
         self.write("cut.mp4", data[:len(data) // 2])
         result = self.exits(DAMAGED, self.path("cut.mp4"), "--null", "--progress", "json")

@@ -7,9 +7,9 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SHORT, SIGINT, SOON, USAGE, X264,
-                    clip, environment, frame_times, lumeq, packets, simple, streams,
-                    wait_for, warm)
+from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SHORT, SIGINT, SOON, USAGE,
+                    X264, clip, environment, frame_times, lumeq, packets, read_bytes, simple, streams, wait_for,
+                    warm)
 from test_network import NetworkCase
 from window import MISSING, WindowCase
 
@@ -22,8 +22,7 @@ STEADY = ("--strength", "0.6", "--dither", "off", "--denoise", "off")
 
 
 def bytes_of(path):
-    with open(path, "rb") as f:
-        return f.read()
+    return read_bytes(path)
 
 
 def stream(name="live.ts", seconds=1, **more):

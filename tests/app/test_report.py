@@ -9,7 +9,6 @@ import math
 import os
 import re
 import signal
-import unittest
 
 from common import *
 

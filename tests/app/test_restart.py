@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from common import LIVENESS, Case, clip, environment, has_encoder
+from common import LIVENESS, Case, clip, environment, has_encoder, read_bytes, write_bytes
 
 PROGRAM = os.environ.get("TEST_RESTART")
 SOURCE = "testsrc2=size=160x90:rate=25,noise=alls=4:allf=t"
@@ -27,14 +27,12 @@ class Restart(Case):
 
     def write(self, name, *parts):
         path = self.path(name)
-        with open(path, "wb") as f:
-            f.write(b"".join(parts))
+        write_bytes(path, b"".join(parts))
         return path
 
     @staticmethod
     def bytes_of(path):
-        with open(path, "rb") as f:
-            return f.read()
+        return read_bytes(path)
 
     def test_containers(self):
         films = [film("b.mp4", *B_FRAMES, "-c:a", "aac"),

@@ -3,7 +3,6 @@ time is checked by hand: src/app/README.md."""
 
 import os
 import re
-import unittest
 
 from common import *
 
@@ -47,7 +46,7 @@ class Sample(Case):
         result = self.ok(*options, "--backend", "cpu", "--sample", "4", cwd=self.folder)
         self.assertEqual(self.files(), [SHEET], result)
         self.assertIn("4 pieces of 6 s", result.err)
-        whole = self.ok(*options, "--backend", "cpu", cwd=self.folder)
+        self.ok(*options, "--backend", "cpu", cwd=self.folder)
         path = os.path.join(self.folder, "out.mkv")
         return told(result), os.path.getsize(path), path
 
@@ -86,8 +85,8 @@ class Sample(Case):
 
     def test_the_sheet(self):
         """Each column has a picture of the film above the same one as written."""
-        result = self.ok(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",
-                         *ENCODERS["x264"], cwd=self.folder)
+        self.ok(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",
+                *ENCODERS["x264"], cwd=self.folder)
         sheet = streams(os.path.join(self.folder, SHEET))[0]
         self.assertEqual((sheet["codec_name"], sheet["width"], sheet["height"]),
                          ("png", 3 * (480 + 8) + 8, 32 + 2 * 320 + 4 + 8 + 8))
@@ -109,8 +108,8 @@ class Sample(Case):
                 result = self.sample(short, "-o", "out.mkv", "-y", *ENCODERS["x264"], *options)
                 self.assertIn("trying all of it", result.err)
                 self.assertEqual(self.files(), [SHEET])
-                whole = self.ok(short, "-o", "out.mkv", "--backend", "cpu", *ENCODERS["x264"], *options,
-                                cwd=self.folder)
+                self.ok(short, "-o", "out.mkv", "--backend", "cpu", *ENCODERS["x264"], *options,
+                        cwd=self.folder)
                 real = os.path.getsize(os.path.join(self.folder, "out.mkv"))
                 self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)  # three digits are told
                 os.unlink(os.path.join(self.folder, "out.mkv"))
@@ -122,7 +121,7 @@ class Sample(Case):
             with self.subTest(name):
                 codec = ("--vcodec", "libvpx", "--threads", "1") if name.endswith("webm") else ENCODERS["x264"]
                 result = self.sample(short, "-o", name, *codec)
-                whole = self.ok(short, "-o", name, "--backend", "cpu", *codec, cwd=self.folder)
+                self.ok(short, "-o", name, "--backend", "cpu", *codec, cwd=self.folder)
                 real = os.path.getsize(os.path.join(self.folder, name))
                 self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)
 
@@ -156,7 +155,7 @@ class Sample(Case):
         picture, there is one message."""
         make(self.path("slow.mkv"), *X264, rate="1/20", seconds=200)
         make(self.path("whole.mp4"), *X264, "-movflags", "+faststart", rate=5, seconds=60)
-        data = read_bytes(self.path("whole.mp4"))
+        data = self.read("whole.mp4")
         index = data.index(b"mdat")
         for name, bytes in (("half.mp4", data[:(len(data) + index) // 2]), ("none.mp4", data[:index + 100])):
             with open(self.path(name), "wb") as cut:
@@ -175,8 +174,7 @@ class Sample(Case):
     def test_existing_files(self):
         short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
         for name in (SHEET, "out.mkv"):
-            with open(os.path.join(self.folder, name), "wb") as f:
-                f.write(b"mine")
+            write_bytes(os.path.join(self.folder, name), b"mine")
         self.refused(lumeq(short, "-o", "out.mkv", "--sample", cwd=self.folder), USAGE, SHEET, "exists", "-y")
         self.sample(short, "-o", "out.mkv", "-y", *ENCODERS["x264"])
         with open(os.path.join(self.folder, SHEET), "rb") as f:

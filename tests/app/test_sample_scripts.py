@@ -42,7 +42,7 @@ class SampleScripts(Case):
         if not os.access(CONTACT_SHEET, os.X_OK):
             self.skipTest("lumeq-contact-sheet is not built")
         source = clip("dull.mkv", seconds=1)
-        result = self.ok(source, "-o", "out.mkv", "--stats", "rows.jsonl", "--backend", "cpu", cwd=self.folder)
+        self.ok(source, "-o", "out.mkv", "--stats", "rows.jsonl", "--backend", "cpu", cwd=self.folder)
         p = subprocess.run([CONTACT_SHEET, source, "out.mkv", "rows.jsonl", "sheet.png"], cwd=self.folder, check=True,
                            env=environment(), stdout=subprocess.PIPE, timeout=LIVENESS)
         self.assertIn(b"mean", p.stdout.lower())

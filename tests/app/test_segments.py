@@ -3,10 +3,9 @@
 import os
 import re
 import time
-import unittest
 
-from common import (INTERRUPTED, LIVENESS, SIGINT, USAGE, X264, Case, clip, ffmpeg, frame_times, some, has_encoder,
-                    lumeq, packets, payloads, probe, simple, start, streams, trickle, wait_for)
+from common import (LIVENESS, USAGE, X264, Case, clip, ffmpeg, frame_times, has_encoder, lumeq, packets, payloads,
+                    probe, simple, some, start, streams, trickle, wait_for)
 
 PATTERN = "cam-%Y%m%d-%H%M%S"
 SECONDS = r"\d{8}-\d{6}"

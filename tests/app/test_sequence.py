@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import unittest
 
 from common import *
 
@@ -87,7 +86,7 @@ class Sequence(Case):
         """Like a damaged frame of any file: all others are there."""
         source = self.pictures()
         self.write("in/f0010.png", self.read("in/f0010.png")[:60])
-        result = self.exits(DAMAGED, source, "--sequence", "-o", self.path("o.mkv"), "--vcodec", "ffv1")
+        self.exits(DAMAGED, source, "--sequence", "-o", self.path("o.mkv"), "--vcodec", "ffv1")
         self.assertGreaterEqual(len(frame_times(self.path("o.mkv"))), 11)
 
     def test_writes(self):

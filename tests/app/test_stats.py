@@ -4,7 +4,6 @@ import csv
 import os
 import json
 import math
-import unittest
 
 from common import *
 
@@ -110,8 +109,7 @@ class Stats(Case):
         self.refused(result, OUTPUT, "--stats", "No space left")
 
     def test_not_the_input_or_the_output(self):
-        with open(self.source(), "rb") as f:
-            before = f.read()
+        before = read_bytes(self.source())
         copy = self.write("in.csv", before)
         self.refused(lumeq(copy, "--null", "--stats", copy), USAGE, "--stats")
         self.assertEqual(self.read("in.csv"), before)

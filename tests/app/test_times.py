@@ -2,7 +2,6 @@
 
 import csv
 import json
-import unittest
 
 from common import *
 

@@ -1,7 +1,6 @@
 """Rotated video is written upright: by the container's rotation, or by turning the pixels."""
 
 import struct
-import unittest
 
 from common import *
 
@@ -20,8 +19,7 @@ def with_matrix(path, a, b, c, d):
     data = bytearray(read_bytes(path))
     at = data.index(b"tkhd") + 44
     data[at:at + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)
-    with open(path, "wb") as f:
-        f.write(data)
+    write_bytes(path, data)
     return path
 
 
@@ -93,8 +91,7 @@ def photo(path, number, size=(64, 48), pix_fmt="yuvj420p"):
                  source=CORNERS % size)
     data = read_bytes(plain)
     tags = b"Exif\0\0" + exif(number)
-    with open(path, "wb") as f:
-        f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(tags) + 2) + tags + data[2:])
+    write_bytes(path, data[:2] + b"\xff\xe1" + struct.pack(">H", len(tags) + 2) + tags + data[2:])
     return path
 
 

@@ -3,9 +3,7 @@
 import functools
 import http.server
 import os
-import re
 import signal
-import subprocess
 import threading
 import time
 import unittest

@@ -11,8 +11,8 @@ import unittest
 
 import test_code_range as code_range
 import test_upright as upright
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, X264, ffmpeg, finish,
-                    make, video, wait_for)
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, X264, ffmpeg,
+                    finish, make, read_bytes, video, wait_for)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAULTS = os.environ.get("FAULTS_LIBRARY")
@@ -181,13 +181,11 @@ class Window(WindowCase):
 
     def test_first_of_several_files(self):
         """The first files open, but have no decoder or no decodable picture."""
-        with open(make(self.path("a.mkv"), "-c:v", "ffv1", "-level", "3", seconds=0.2), "rb") as f:
-            data = bytearray(f.read())
+        data = bytearray(read_bytes(make(self.path("a.mkv"), "-c:v", "ffv1", "-level", "3", seconds=0.2)))
         at = data.index(b"FFV1") + 24  # in what the decoder begins with
         data[at:at + 16] = bytes(b ^ 0x5a for b in data[at:at + 16])
         self.write("no-decoder.mkv", data)
-        with open(make(self.path("b.mp4"), *X264, seconds=0.2), "rb") as f:
-            data = bytearray(f.read())
+        data = bytearray(read_bytes(make(self.path("b.mp4"), *X264, seconds=0.2)))
         at, end = data.index(b"mdat") + 4, data.index(b"moov") - 4
         data[at:end] = b"\xaa" * (end - at)
         self.write("no-picture.mp4", data)
@@ -202,11 +200,9 @@ class Window(WindowCase):
     def test_none_of_several_files(self):
         """Files that cannot be opened are named; if none can, the run ends."""
         self.write("a.mkv", b"no film\n")
-        result = finish(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2"))
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.ends(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2"))
         self.assertIn("a.mkv", result.err)
-        result = finish(self.play(self.path("a.mkv"), self.path("a.mkv")))
-        self.assertEqual(result.code, INPUT, str(result))
+        result = self.ends(self.play(self.path("a.mkv"), self.path("a.mkv")), INPUT)
         self.assertIn("none of 2 files can be played", result.lines[-1])
 
     def test_a_pipe(self):

@@ -4,12 +4,11 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import time
 import unittest
 
-from common import DONE, INTERRUPTED, LUMEQ, SMALL, X264, clip, ffmpeg, make, raw, some, wait_for
+from common import DONE, LUMEQ, SMALL, X264, clip, ffmpeg, make, raw, some, wait_for, write_bytes
 from window import MISSING, WIDTH, WindowCase
 
 BAR = 338  # the bar's row in a window of 360 rows
@@ -386,8 +385,7 @@ class Window(WindowCase):
                                (b"{}\n", "it is none of lumeq's"),
                                (good.replace(b"volume 95", b"volume 96"), "it is damaged"),
                                (b"\xff" * 10000, "it is none of lumeq's"))):
-            with open(self.state_file(), "wb") as f:
-                f.write(text)
+            write_bytes(self.state_file(), text)
             self.assertEqual(self.leave_at(clip), [])
             said = [line for line in self.result.lines if "remembered" in line]
             self.assertIn(len(said), (1, 2), str(self.result))  # when it is read, and before it is replaced

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import tempfile
 
-from common import DONE, LUMEQ, Case, environment, finish, wait_for, warm
+from common import LUMEQ, Case, environment, finish, wait_for, warm
 
 WIDTH, HEIGHT = 1600, 900
 # For runs that end without waiting for their threads.
