@@ -191,7 +191,7 @@ class Damaged(Case):
             self.assertIn(word, result.err)
         return result
 
-    def test_sound_that_makes_no_sense(self):
+    def test_refused_sound_packets_are_counted(self):
         """A packet that the container's bitstream filter refuses is dropped and counted."""
         data = bytearray(read_bytes(clip("adts.ts", *X264, "-c:a", "aac", seconds=2, sound=2)))
         heads = [m.start() for m in re.finditer(b"\xff[\xf0\xf1\xf9][\x4c\x50]", bytes(data))]
@@ -215,7 +215,7 @@ class Damaged(Case):
                 data[at + size // 2] ^= 0x10
                 self.damaged(self.write("broken.mkv", bytes(data)), "1 packet")
 
-    def test_the_last_line_says_what_is_lost(self):
+    def test_the_last_line_reports_losses(self):
         result = self.damaged(self.cut(0.5))
         self.assertIn("of 100 frames", result.lines[-1], str(result))
         self.assertNotIn("NULL", result.err)
@@ -307,7 +307,7 @@ class Damaged(Case):
         self.ok(clip("slow.mkv", *X264, "-fps_mode", "passthrough", rate=1, seconds=4,
                      filters="settb=1/1000,setpts=N*60000"), "--null")
 
-    def test_durations_that_overflow(self):
+    def test_overflowing_durations(self):
         """A Matroska block of 2^63 - 1 ticks, and other absurd durations, count as unknown."""
         source = clip("blocks.mkv", "-c:v", "rawvideo", "-live", "1", size="16x16", seconds=0.12)
         data = read_bytes(source)
@@ -370,7 +370,7 @@ class Damaged(Case):
         return subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-i", path, "-map", "0:v", "-f", "null", "-"],
                               capture_output=True, check=False).stderr != b""
 
-    def test_whatever_ffmpeg_reports(self):
+    def test_all_of_ffmpegs_errors_are_reported(self):
         """Damaged packets in every container and codec: exit code 5 whenever FFmpeg reports something."""
         cases = (("a.ogv", ("-c:v", "libtheora"), 4),
                  ("a.mkv", ("-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "1"), 4),
@@ -510,7 +510,7 @@ class Damaged(Case):
                 path = self.write("lost.ts", data[:at] + data[at + 20 * 188:])
                 self.assertEqual(lumeq(path, "--null", "-q").code, DAMAGED)
 
-    def test_standard_input_that_ends_early(self):
+    def test_truncated_standard_input(self):
         data = read_bytes(clip("flip.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=3, sound=3))
         self.exits(DAMAGED, "-", "--null", stdin=data[:len(data) // 2])
 

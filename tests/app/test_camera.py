@@ -106,7 +106,7 @@ class Headless(CameraCase, Case):
                                  "1280x720", modes=modes)
         self.assertIn("yuyv422 1280x720 at 10 fps", result.err)
 
-    def test_the_rate_that_is_set_is_said(self):
+    def test_the_real_rate_is_reported(self):
         result = self.run_camera("--camera=/dev/video0", "--null", "--frames", "2", "--framerate", "30", state="rate=15")
         self.assertRegex(result.err, r"at 15 fps.*30 fps was requested")
 
@@ -123,7 +123,7 @@ class Headless(CameraCase, Case):
         for option in ("--list-devices", "--list-formats"):  # there is nothing to list, and that is no failure
             self.refused(self.output(option, state="at=/dev/nowhere"), DONE, "no camera was found")
 
-    def test_what_cannot_be_opened(self):
+    def test_unusable_cameras_are_refused(self):
         self.write("unreadable", b"")
         os.chmod(self.path("unreadable"), 0)
         for device, state, words in (("/dev/video9", "", ("/dev/video9", "not there")),
@@ -141,7 +141,7 @@ class Headless(CameraCase, Case):
                 self.refused(result, INPUT, *words)
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
-    def test_what_it_does_not_offer(self):
+    def test_modes_not_offered_are_refused(self):
         for args in (("--video-size", "4000x3000"), ("--input-format", "h264"), ("--framerate", "90")):
             with self.subTest(args):
                 self.refused(self.run_camera("--camera", "--null", "--frames", "2", *args, code=USAGE), USAGE, args[1])
@@ -190,7 +190,7 @@ class Headless(CameraCase, Case):
         self.run_camera("--camera", "-o", "x.png", "--frames", "1")
         self.assertEqual(video(self.path("x.png"))["width"], 320)
 
-    def test_raw_is_what_the_camera_sends(self):
+    def test_raw_has_the_cameras_bytes(self):
         """Every frame has the same bytes as in ffmpeg."""
         self.run_camera("--camera", "--record-raw", "-o", "x.mkv", "--frames", "20")
         self.assertEqual(video(self.path("x.mkv"))["codec_name"], "mjpeg")
@@ -247,7 +247,7 @@ class Headless(CameraCase, Case):
         result = self.finished(process, DAMAGED)
         self.assertIn("no picture for", result.err)
 
-    def test_what_the_camera_loses(self):
+    def test_frames_lost_by_the_camera_are_counted(self):
         """Every fourth frame is lost; a busy machine may lose more."""
         for more in ((), ("--record-raw",)):
             with self.subTest(more):
@@ -271,7 +271,7 @@ class Headless(CameraCase, Case):
         self.assertEqual(p.stdout.count(b"FRAME\n"), 3)
 
 
-    def test_what_is_missed_is_counted(self):
+    def test_missed_frames_are_counted(self):
         """The output's reader sleeps, so frames are missed."""
         process = subprocess.Popen([LUMEQ, "--no-config", "--camera", "-o", "-", "--frames", "60"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -371,7 +371,7 @@ class Window(CameraCase, WindowCase):
         self.control("stall")
         self.quits(process)
 
-    def test_keys_that_have_no_meaning_do_no_harm(self):
+    def test_keys_without_a_meaning_do_nothing(self):
         process = self.preview()
         self.key("Left", "Right", "Up", "Down", "bracketleft", "bracketright", "l", "m", "0", "j", "v", "numbersign",
                  "BackSpace", "i", "i", "question", "question")
@@ -381,7 +381,7 @@ class Window(CameraCase, WindowCase):
         self.assertTrue(self.moves())
         self.quits(process)
 
-    def test_what_the_camera_loses(self):
+    def test_frames_lost_by_the_camera_are_counted(self):
         process = self.preview("-v")
         self.control("lost=2")
         self.assertTrue(self.moves())
@@ -475,7 +475,7 @@ class Window(CameraCase, WindowCase):
                 self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
                 self.assertEqual([n for n in self.files() if n.endswith(".part")], [])
 
-    def test_output_that_cannot_be(self):
+    def test_impossible_outputs_are_refused(self):
         self.write("x.mkv", b"mine")
         env = self.environment(**camera_environment(self.folder))
         for args, code in ((("-o", "x.mkv"), USAGE), (("-o", "no/where.mkv"), 3), (("-o", "x.nonsense"), USAGE)):
@@ -484,14 +484,14 @@ class Window(CameraCase, WindowCase):
                 self.assertEqual(len(self.finished(process, code).lines), 1)
         self.assertEqual(self.read("x.mkv"), b"mine")
 
-    def test_a_start_that_fails(self):
+    def test_a_failed_start_ends_the_run(self):
         env = self.environment(**camera_environment(self.folder))
         env["DISPLAY"] = ":nowhere"
         result = self.finished(self.start("--camera", "-o", "x.mkv", env=env), USAGE)
         self.assertEqual(len(result.lines), 2, str(result))
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
-    def test_a_recording_that_fails(self):
+    def test_preview_survives_a_failed_recording(self):
         """The preview goes on; the exit code tells."""
         most = 4 << 20  # more than the camera itself needs
         env = self.environment(**camera_environment(self.folder))

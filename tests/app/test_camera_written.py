@@ -72,7 +72,7 @@ class Headless(PipeCase, Case):
                 reader.join()
                 self.assertGreater(self.is_whole(result), 1)
 
-    def test_signal_and_a_pipe_that_nobody_reads(self):
+    def test_a_signal_ends_a_run_with_an_unread_pipe(self):
         process = self.piped("--frames", "1000", "--vcodec", "rawvideo")
         self.waits_for("camera Fake")
         time.sleep(FILM)
@@ -114,7 +114,7 @@ class Headless(PipeCase, Case):
         self.assertAlmostEqual(last["time"], times[-1] - times[0] + 1 / RATE, delta=0.05)
         self.assertEqual(last["bytes"], os.path.getsize(self.path("x.mkv")))
 
-    def test_progress_of_raw_that_is_interrupted(self):
+    def test_progress_of_an_interrupted_raw_recording(self):
         process = self.start("--camera", "--record-raw", "-o", "x.mkv", "--frames", "1000", "--progress", "json",
                              env=camera_environment(self.folder))
         self.waits_for('"running"')

@@ -96,7 +96,7 @@ class Shape(Case):
         source = joined("pixels.ts", disc("180x144", "16/15"), disc("180x144", "64/45"))
         self.check(source, (180, 144), (0, 36))
 
-    def test_pixels_in_a_container_that_says_one_shape(self):
+    def test_pixel_shapes_in_a_container_with_one_shape(self):
         """The codec's pixel aspect ratio changes; the container has only that of the first frame."""
         source = joined("pixels.mkv", disc("180x144", "16/15"), disc("180x144", "64/45"))
         self.check(source, (180, 144), (0, 36))
@@ -139,7 +139,7 @@ class Shape(Case):
             self.ok(*(("plan", plan) if step == "measure" else ("join", plan)))
         self.assertEqual(raw(self.path("by-hand.mkv")), whole)
 
-    def test_call_that_grows(self):
+    def test_growing_video_call(self):
         for encoder in "libvpx", "libvpx-vp9":
             sizes = [clip("%s-%s.webm" % (encoder, size), "-c:v", encoder, "-deadline", "realtime", "-cpu-used", 8,
                           "-g", 5, size=size, seconds=0.2) for size in ("80x48", "160x96", "320x192")]
@@ -192,7 +192,7 @@ class Fields(Case):
             with self.subTest(encoder):
                 self.check(source, name, encoder)
 
-    def test_nothing_is_said_without_a_change(self):
+    def test_no_message_without_a_change(self):
         for source in self.halves():
             result = self.ok(source, "-o", self.path("a.mp4"), *OFF, "-y")
             self.assertEqual(len(result.lines), 2, str(result))

@@ -119,7 +119,7 @@ class Cluster(Case):
             self.check_film(self.script("parallel.sh", *film), "out.mkv")
             os.rename(self.path("kept"), self.path("out.mkv.lumeq"))
 
-    def test_what_is_missing_is_named(self):
+    def test_missing_arguments_are_named(self):
         for script in ("slurm.sh", "parallel.sh"):
             for args, word in ((("in.mkv", "--parts", "4"), "-o OUT"), (("in.mkv", "-o", "out.mkv"), "--parts N"),
                                (("in.mkv", "-o", "out.mkv", "--parts", "many"), "--parts N")):

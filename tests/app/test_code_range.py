@@ -119,7 +119,7 @@ class Slivers(CodeRange):
                     self.assertEqual(video(path)["pix_fmt"], pix_fmt)
                     self.assertGreater(deviation(luma(path)), ENOUGH)
 
-    def test_one_key_frame_that_shows_nothing(self):
+    def test_one_uniform_key_frame(self):
         source = self.path("late.mkv")
         ffmpeg("-i", thermal(CAPPED), "-i", thermal(WARM), "-filter_complex", "[0][1]concat", *FFV1, "-g", 300, source)
         path, said = self.written(source)

@@ -54,7 +54,7 @@ class Config(WithEnvironment):
                          self.plain("--strength", "1"))
         self.assertEqual(self.frames("reference = yes", "--reference=no"), self.plain())
 
-    def test_command_line_wins_over_what_contradicts_it(self):
+    def test_command_line_wins_over_contradictions(self):
         """A setting that contradicts an argument is ignored."""
         for text, args in (("crf = 30", ("--bitrate", "300K")), ("bitrate = 300K", ("--crf", "30")),
                            ("quiet = yes", ("-v",)), ("verbose = yes", ("-q",)),
@@ -152,7 +152,7 @@ class Config(WithEnvironment):
     def test_messages_have_no_dashes(self):
         self.refuse_line("strength = 2", ": strength '2'")
 
-    def test_what_belongs_to_a_single_run(self):
+    def test_options_of_a_single_run_are_refused(self):
         for key in ("output", "null", "overwrite", "stats", "ss", "to", "frames", "help", "version", "list-gpus",
                     "config", "no-config", "doctor", "json"):
             with self.subTest(key):
@@ -167,7 +167,7 @@ class Config(WithEnvironment):
         self.refuse_all(b"#" * (1 << 20) + b"\n", "settings", "1 MiB")
         self.refuse_all(os.urandom(4096) + b"\n", "settings")
 
-    def test_files_that_cannot_be_read(self):
+    def test_unreadable_files_are_refused(self):
         for path, words in ((self.path("none"), "No such file"), (self.folder, "Is a directory"),
                             ("-", "name a file"), ("", "needs a value")):
             with self.subTest(path):
@@ -175,7 +175,7 @@ class Config(WithEnvironment):
         os.makedirs(self.path("home/.config/lumeq/config"))
         self.refused(lumeq("none.mp4", "--null"), USAGE, "Is a directory")
 
-    def test_what_is_no_regular_file(self):
+    def test_only_regular_files_are_read(self):
         """A FIFO as settings file is not waited for."""
         os.mkfifo(self.path("pipe"))
         terminal = os.openpty()
@@ -189,7 +189,7 @@ class Config(WithEnvironment):
         os.mkfifo(self.path("home/.config/lumeq/config"))
         self.refused(lumeq("none.mp4", "--null", limit=SOON), USAGE, "no regular file", "--no-config")
 
-    def test_none(self):
+    def test_dev_null_means_no_settings(self):
         """/dev/null means no settings, also through a link."""
         self.settings("nonsense\n", "home/.config/lumeq/config")
         self.ok(simple(), "--null", "--frames", 1, "--config", "/dev/null")
@@ -260,6 +260,6 @@ class Color(WithEnvironment):
                 self.assertEqual("\x1b[2m░" in shown, there)
                 self.assertIn("%d frames" % BAR_FRAMES, shown)
 
-    def test_json_has_none(self):
+    def test_json_has_no_colours(self):
         result = self.ok(simple(), "--null", "--progress", "json", "--color", "always", "-q")
         self.assertNotIn("\x1b", result.err)

@@ -436,7 +436,7 @@ class Auto10(Case):
                 self.assertEqual(got, pix_fmt)
                 self.assertIn(words, told)
 
-    def test_what_the_encoder_does_not_take(self):
+    def test_encoders_of_8_bits_are_reported(self):
         """A message says so, also without -v, and the video is written."""
         for source in self.dark(), self.dark("yuv420p10le"):
             result = self.ok(source, "-o", self.path("out.avi"), "-y", "--vcodec", "mjpeg", "--pix-fmt", "auto10")

@@ -105,7 +105,7 @@ class Doctor(DoctorCase):
         self.assertEqual((found["state"], found["kernels"]), ("ok", "plain C"))
         self.assertIn("LUMEQ_CPU_MASK", found["mend"])
 
-    def test_children_that_nobody_counts(self):
+    def test_ignored_child_signals(self):
         """Works with SIGCHLD ignored, as under some daemons."""
         result = finish(start("--doctor", "--json", stdout=-1,
                               preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)))
@@ -137,7 +137,7 @@ class Driver(DoctorCase):
     def gpu(self, words, preload=DRIVER, **more):
         return self.examine(preload=preload, FAKE_DRIVER=words, **more)["gpu"]
 
-    def test_what_is_missing_is_told_apart(self):
+    def test_causes_are_told_apart(self):
         for words, state in (("init=100 denied", "no-permission"), ("init=800", "no-permission"),
                              ("init=803", "mismatch")):
             with self.subTest(words):
@@ -224,11 +224,11 @@ class Driver(DoctorCase):
         self.assertIn("NVIDIA_DRIVER_CAPABILITIES", found["mend"])
         self.assertIn("video", found["mend"])
 
-    def test_a_driver_that_crashes(self):
+    def test_crashing_driver(self):
         found = self.examine(preload=DRIVER, FAKE_DRIVER="crash")
         self.assertEqual([found[n]["state"] for n in ("gpu", "nvdec", "processor")], ["crashes", "crashes", "ok"])
 
-    def test_a_driver_that_hangs(self):
+    def test_hanging_driver(self):
         found = self.examine(preload=DRIVER, FAKE_DRIVER="hang", LUMEQ_DOCTOR_SECONDS=str(3 * SLOWER))
         self.assertEqual([found[n]["state"] for n in ("gpu", "nvdec", "processor")], ["hangs", "hangs", "ok"])
 

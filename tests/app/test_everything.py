@@ -281,7 +281,7 @@ class ToOthers(Case):
         found = probe(self.converted(between, "out.mov", *QUICK), "-show_format")["format"]["tags"]
         self.assertEqual({k: found.get(k) for k in keys}, keys)
 
-    def test_tags_that_are_many(self):
+    def test_many_tags(self):
         source = self.recorded({"com.example.a-tag-with-a-long-name-%d" % i: "x" for i in range(20)},
                                "in.mov", "-movflags", "use_metadata_tags")
         found = [l for l in lines_about(self.ok(source, "-o", self.path("out.ts"), *QUICK)) if "tags" in l]
@@ -297,7 +297,7 @@ class ToOthers(Case):
         for line in lines_about(self.ok(source, "-o", self.path("out.ts"), *QUICK)):
             self.assertNotIn("date", line)
 
-    def test_tags_that_have_no_place(self):
+    def test_tags_without_a_place(self):
         source = self.recorded(self.PHONE, "in.mov", "-movflags", "use_metadata_tags")
         for name in some(("out.ts", "out.avi", "out.3gp")):
             result = self.ok(source, "-o", self.path(name), *QUICK)
@@ -483,7 +483,7 @@ class Converted(Case):
                 self.assertRegex(self.loud(output), "^%s[.#!]?$" % wanted[spoilt])
         self.assertAlmostEqual(self.damaged(source, "out.avi", "pcm_s16le"), 2 if spoilt == "all" else 0.5, delta=0.06)
 
-    def test_damage_that_a_checksum_finds(self):
+    def test_damage_found_by_a_checksum(self):
         """Decoders return noise for it."""
         for codec in some(("ac3", "eac3", "flac")):
             with self.subTest(codec):
@@ -583,7 +583,7 @@ class Chosen(Case):
             output = self.converted(everything(), "b.mkv", "-y", *QUICK, *option)
             self.assertEqual(streams(output, "subtitle"), [])
 
-    def test_tracks_that_are_not_there(self):
+    def test_missing_tracks(self):
         for option in ("--audio-track", "--sub-track"):
             self.refused(lumeq(everything(), "-o", self.path("o.mkv"), option, 7), USAGE, option, "7")
         self.assertEqual(self.files(), [])

@@ -94,7 +94,7 @@ class SideData(Case):
             self.assertEqual(found["Stereo 3D"]["type"], "side by side", name)
             self.assertEqual(found["Spherical Mapping"]["projection"], "equirectangular", name)
 
-    def test_light_levels_that_only_frames_have(self):
+    def test_light_levels_from_frames(self):
         if not has_encoder("libx265"):
             self.skipTest("no libx265")
         source = clip("hdr.ts", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
@@ -165,7 +165,7 @@ class Fields(Case):
                     if name in ("b.mkv", "d.mov"):
                         self.assertIn(fields(output)[1][0], "tb"[not top])
 
-    def test_a_height_that_x264_has_no_fields_for(self):
+    def test_height_without_fields_in_x264(self):
         source = clip("486.mkv", *FFV1, "-pix_fmt", "yuv420p", "-field_order", "bb",
                       source="testsrc2=size=160x90:rate=50,interlace=scan=bff")
         self.assertEqual(video(self.converted(source, "out.mkv", *QUICK))["height"], 90)
@@ -184,7 +184,7 @@ class Alpha(Case):
     def alpha(self, path, *before):
         return ffmpeg(*before, "-i", path, "-vf", "alphaextract", "-f", "rawvideo", "-pix_fmt", "gray", "-")
 
-    def test_encoders_that_hold_it(self):
+    def test_alpha_is_kept_where_possible(self):
         source = self.source()
         for name, options in some((("a.mkv", ("--vcodec", "ffv1")), ("b.apng", ()),
                                    ("c.mov", ("--vcodec", "png")))):
@@ -214,11 +214,11 @@ class Alpha(Case):
         output = self.converted(self.source(), "a.mp4", "--pix-fmt", "yuv420p", *QUICK)
         self.assertEqual(video(output)["pix_fmt"], "yuv420p")
 
-    def test_alpha_that_hides_nothing(self):
+    def test_opaque_alpha(self):
         source = clip("opaque.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.2)
         self.converted(source, "a.mp4", *QUICK)
 
-    def test_alpha_that_comes_later(self):
+    def test_late_alpha(self):
         source = clip("later.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.4,
                       filters="format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':"
                               "a='if(gt(N,5),128,255)'")

@@ -41,7 +41,7 @@ class Times(Case):
         for packet, time in sound.items():
             self.assertAlmostEqual(copied[packet], time, delta=0.0015)
 
-    def test_edit_list_that_begins_late(self):
+    def test_edit_list_with_a_late_start(self):
         """An empty edit makes the video begin after the sound."""
         source = self.path("late.mp4")
         ffmpeg("-i", simple(), "-itsoffset", "0.6", "-i", simple(), "-map", "1:v", "-map", "0:a",
@@ -49,7 +49,7 @@ class Times(Case):
         for name in ("out.mp4", "out.mkv"):
             self.same_times(source, self.converted(source, name, *QUICK), 0.0015, shifted=True)
 
-    def test_edit_list_that_ends_early(self):
+    def test_edit_list_with_an_early_end(self):
         """The file has hidden sound after its end."""
         data = bytearray(read_bytes(clip("two.mp4", *X264, "-c:a", "aac", seconds=2, sound=2)))
         lasts = data.rindex(b"elst") + 12  # of the sound: one entry, in milliseconds
@@ -116,7 +116,7 @@ class Changes(Case):
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
         self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
 
-    def test_sound_that_changes(self):
+    def test_changing_sound(self):
         """Rate and channels change midway; converted, it remains one track."""
         parts = [clip("a%d.ts" % i, *X264, "-c:a", "mp2", "-ar", rate, "-ac", channels, sound=1)
                  for i, (rate, channels) in enumerate(((44100, 1), (48000, 2)))]

@@ -291,7 +291,7 @@ class FaultyDisk(Case):
                 self.assertEqual(self.files(), ["out.mkv"])
                 os.unlink(self.path("out.mkv"))
 
-    def test_stats_of_a_video_that_cannot_be_renamed(self):
+    def test_stats_beside_a_failed_rename_of_the_video(self):
         """Both are finished and kept."""
         result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),
                                FAULTY_DISK_NAME="out.mkv")
@@ -299,7 +299,7 @@ class FaultyDisk(Case):
         self.assertEqual(len(frame_times(self.path(self.named(result)))), 25)
         self.assertEqual(self.read("s.csv").count(b"\n"), 26)
 
-    def test_stats_that_cannot_be_renamed(self):
+    def test_failed_rename_of_the_stats(self):
         result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),
                                FAULTY_DISK_NAME="s.csv")
         self.refused(result, OUTPUT, "--stats", "Input/output error")

@@ -93,7 +93,7 @@ class Formats(Case):
         self.assertEqual(result.out.count(b"FRAME\n"), 2)
         self.assertEqual(len([line for line in result.lines if "left out" in line]), 2, str(result))
 
-    def test_y4m_says_that_uneven_times_are_lost(self):
+    def test_y4m_warns_about_uneven_times(self):
         source = clip("uneven.mkv", *FFV1, "-fps_mode", "passthrough", seconds=1,
                       filters="settb=1/1000,setpts='N*40+if(gte(N,10),500,0)'")
         result = self.ok(source, "-o", self.path("out.y4m"))
@@ -106,7 +106,7 @@ class Formats(Case):
         self.write("piped.mkv", result.out)
         self.same_times(simple(), self.path("piped.mkv"), 0.05)
 
-    def test_what_is_converted_is_said(self):
+    def test_conversions_are_reported(self):
         """Each conversion is reported once, with its place: before the equalizer, or for the encoder."""
         result = self.ok(clip("rgb.mkv", "-c:v", "png", "-pix_fmt", "rgb24"), "-o", self.path("o.mkv"), "-v",
                          "--pix-fmt", "yuv420p")
@@ -114,7 +114,7 @@ class Formats(Case):
                          ["lumeq: frames are converted from yuv444p to yuv420p for libx264",
                           "lumeq: frames were converted from rgb24 to yuv444p for the equalizer"])
 
-    def test_rgb_stays_as_it_is(self):
+    def test_rgb_stays_unchanged(self):
         """--mode off changes no RGB sample with a lossless encoder."""
         noise = "testsrc2=size=35x27:rate=25,format=rgba64le,noise=alls=30"
         ffv1 = [(FFV1, "s.mkv", f, "o.mkv", "ffv1") for f in ("bgr0", "bgra", "gbrp10le", "gbrp16le", "gbrap12le")]
@@ -130,7 +130,7 @@ class Formats(Case):
                 written = self.converted(path, name, "--mode", "off", "--vcodec", encoder, "-y")
                 self.assertEqual(raw(written, exact), raw(path, exact))
 
-    def test_rgb_that_an_encoder_does_not_hold(self):
+    def test_rgb_for_an_encoder_without_it(self):
         source = clip("s.mov", "-c:v", "png", "-pix_fmt", "rgb24", seconds=0.12)
         self.assertEqual(video(self.converted(source, "o.mkv", "--mode", "off"))["pix_fmt"], "yuv420p")
         self.assertEqual(video(self.converted(source, "p.mkv", "--mode", "off", "--pix-fmt", "source"))["pix_fmt"], "yuv444p")
@@ -180,7 +180,7 @@ class Times(Case):
         source = clip("b.ts", "-c:v", "libx264", "-preset", "fast", "-bf", "3", sound=1)
         self.same_times(source, self.lossless(source))
 
-    def test_start_that_is_not_zero(self):
+    def test_start_after_zero(self):
         source = clip("late.mkv", *X264, "-c:a", "libmp3lame", "-output_ts_offset", "5", sound=1)
         self.assertAlmostEqual(frame_times(source)[0], 5, delta=0.05)
         for name in some(("out.mkv", "out.mp4", "out.ts")):
@@ -262,7 +262,7 @@ class Times(Case):
         for a, b in zip(times, times[1:]):
             self.assertGreater(b, a)
 
-    def test_timestamps_that_go_back(self):
+    def test_timestamps_going_back(self):
         """Concatenated files: every frame and sound packet is written, and frames with rising times."""
         part = clip("part.ts", *X264, "-c:a", "mp2", sound=1)
         source = self.write("joined.ts", 2 * read_bytes(part))
@@ -302,7 +302,7 @@ class Tracks(Case):
                 self.assertEqual(payloads(output), payloads(source))
                 self.assertEqual(self.read(name)[4] >> 6, 1)  # a pack header of MPEG-2
 
-    def test_mxf_of_a_file_that_begins_with_sound(self):
+    def test_mxf_of_a_file_with_sound_first(self):
         source = self.path("sound-first.mkv")
         ffmpeg("-i", clip("pcm.mkv", *FFV1, "-c:a", "pcm_s16le", "-ar", "48000", sound=1), "-map", "0:a", "-map", "0:v",
                "-c", "copy", source)
@@ -310,7 +310,7 @@ class Tracks(Case):
         self.assertEqual([s["codec_type"] for s in streams(output)], ["video", "audio"])
         self.assertEqual(len(frame_times(output)), 25)
 
-    def test_cover_that_is_no_picture(self):
+    def test_damaged_cover(self):
         garbage = self.write("bad.jpg", b"not a picture")
         source = self.path("bad-cover.mkv")
         ffmpeg("-i", simple(), "-c", "copy", "-attach", garbage, "-metadata:s:2", "mimetype=image/jpeg",
@@ -320,7 +320,7 @@ class Tracks(Case):
         self.assertIn("cover picture (mjpeg) is left out: the container does not take it", result.err)
         self.assertEqual([s["codec_name"] for s in streams(self.path("out.mp4"))], ["h264", "aac"])
 
-    def test_sound_of_discs_stays_as_it_is(self):
+    def test_sound_of_discs_is_copied(self):
         def samples(path):
             return ffmpeg("-i", path, "-map", "0:a", "-f", "s32le", "-")
 
@@ -357,7 +357,7 @@ class Interleaving(Case):
             self.ok(source, "--null")
         self.assertGreater(len(packets(source)), 3000)
 
-    def test_sound_that_begins_late(self):
+    def test_late_sound(self):
         source = self.path("late-sound.mkv")
         ffmpeg("-i", simple(), "-itsoffset", "3", "-i", simple(), "-map", "0:v", "-map", "1:a",
                "-c", "copy", source)

@@ -92,7 +92,7 @@ class Encoding(Case):
                       source="testsrc2=size=%s:rate=25,lutyuv=y='16+val/7'" % SIZE)
         self.check(source, "p010le", "--pix-fmt", "auto10", codec="hevc_nvenc")
 
-    def test_what_others_look_at_is_on_the_host(self):
+    def test_frames_for_other_readers_come_to_the_host(self):
         """Frames that are drawn into, compared, odd-sized or unsupported by the encoder come to the host."""
         plain = clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE)
         for name, source, options in (
@@ -112,7 +112,7 @@ class Encoding(Case):
         """Decoded pictures are passed on unchanged."""
         self.encoded(clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE), "--mode", "off", place="host")
 
-    def test_a_gpu_that_is_lost(self):
+    def test_lost_gpu(self):
         """The encoder is lost with it, and is not touched again. No output is written, and an existing one stays."""
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
         out = self.path("out.h264")

@@ -157,7 +157,7 @@ class Loss(OnGpu):
                 result = self.check(film(), "--two-pass", "off", FAKE_GPU_LOST=str(after))
                 self.assertIn("the CPU goes on without the GPU", result.err)
 
-    def test_a_decoder_that_fails(self):
+    def test_failing_decoder(self):
         """Software continues; the reference of its first frame was on the GPU."""
         for passes in ("off", "on"):
             for after in (1, 30, 60):
@@ -212,7 +212,7 @@ class Loss(OnGpu):
         self.assertTrue(0 < lost < 25, result.err)
         self.assertEqual(len(frame_times(out)), FRAMES - lost)
 
-    def test_frames_that_came_to_the_host(self):
+    def test_frames_on_the_host(self):
         """When the GPU that equalizes is lost, it also stops decoding, in either pass."""
         for passes, lost in (("off", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST_MEASURES")):
             with self.subTest(lost, passes=passes):
@@ -249,7 +249,7 @@ class Loss(OnGpu):
         self.assertIn("decoded in software", result.err)
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
-    def test_an_input_that_ends_later(self):
+    def test_loss_while_waiting_for_input(self):
         """The GPU is lost while lumeq waits for input, which does not come."""
         out = self.path("gpu.mkv")
         process = self.start_on_gpu(film(), "-o", out, "--vcodec", "ffv1", "--two-pass", "off", stdin=subprocess.PIPE,
@@ -266,7 +266,7 @@ class Loss(OnGpu):
         self.ends(process, LIVENESS)
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
-    def test_pictures_that_are_wanted_here(self):
+    def test_pictures_needed_on_the_host(self):
         """Frames are equalized on the GPU and copied to the host until it fails: software gives the same frame."""
         for passes in ("off", "on"):
             for lost in ({}, {"FAKE_GPU_LOST": "33"}, {"FAKE_CUDA_COPIES": "0"}, {"FAKE_CUDA_COPIES": "77"}):
@@ -334,7 +334,7 @@ class Window(OnGpu):
         rows = [self.shown(joined, pictures, *backend) for backend in (("--backend", "cpu", "--hwdec", "no"), ())]
         self.assertEqual(rows[1], rows[0])
 
-    def test_what_cannot_be_brought(self):
+    def test_failed_copy_of_a_compared_picture(self):
         """If a compared picture cannot be copied from the GPU, software decodes it and continues."""
         result = self.show(film(), "--compare", "split", FAKE_CUDA_COPIES="20")
         self.assertEqual(result.code, DONE, str(result))

@@ -303,7 +303,7 @@ class Equal(JobCase):
         self.assertEqual(sum(rows[0][24]["hist_in"]), 192 * 108)
         self.assertTrue(rows[0] == rows[1], "other statistics")
 
-    def test_numbers_that_stay_for_a_while(self):
+    def test_parts_begin_where_the_overlay_changes(self):
         """Parts begin where the overlay's numbers change, instead of exactly at the wanted place."""
         source = clip("panel.mkv", "-c:v", "libx264", "-preset", "ultrafast", seconds=1,
                       source="testsrc2=size=640x360:rate=25,lutyuv=y='16+val/7',noise=alls=8:allf=t,fade=d=1")
@@ -381,7 +381,7 @@ class Steps(JobCase):
                 self.assertEqual(frames(out), frames(one))
                 os.unlink(out)
 
-    def test_measures_that_are_damaged(self):
+    def test_damaged_measures(self):
         """The plan names the command that measures them again."""
         plan = self.plan(film(), "--no-measure", parts=3)
         folder = os.path.dirname(plan)
@@ -409,7 +409,7 @@ class Steps(JobCase):
         self.segments(plan)
         self.assertEqual(frames(self.joined(plan)), self.film_frames())
 
-    def test_the_encoder_is_the_one_that_was_planned_with(self):
+    def test_another_encoder_is_refused(self):
         """Including its library's version, from extradata or the first packet."""
         for codec, ending, words in share([("libx264", ".mkv", "x264 - core "), ("libx265", ".ts", "x265 (build "),
                                            ("libx264", ".ts", "x264 - core "), ("libx265", ".mkv", "x265 (build ")], 2):
@@ -466,7 +466,7 @@ class Steps(JobCase):
             self.ok(*step, "-q", cwd=folder)
         self.assertEqual(self.files(), ["out.mkv"])
 
-    def test_each_step_may_be_taken_again(self):
+    def test_each_step_can_be_repeated(self):
         plan = self.plan(film())
         text = self.text(plan)
         self.ok("plan", film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
@@ -552,7 +552,7 @@ class BadInput(JobCase):
         self.ok("segment", self.made, 1, "-q")
         self.join_refused("2 of 3 parts are missing: 0, 2", "lumeq segment PLAN K")
 
-    def test_parts_that_are_wrong(self):
+    def test_wrong_parts_are_refused(self):
         self.segments(self.made)
         part = os.path.join(self.job, "part-00001")
         shutil.copy(part, self.path("kept"))
@@ -581,7 +581,7 @@ class BadInput(JobCase):
         self.ok("segment", self.made, 1, "-q")
         self.joined(self.made)
 
-    def test_plans_that_are_wrong(self):
+    def test_wrong_plans_are_refused(self):
         text = self.text(self.made)
 
         def rewritten(old, new):
@@ -609,7 +609,7 @@ class BadInput(JobCase):
         result = lumeq("segment", self.made, "0")
         self.refused(result, INPUT, "curves-00000", "checksum")
 
-    def test_a_part_that_cannot_be_read_is_made_again(self):
+    def test_an_unreadable_part_is_made_again(self):
         self.segments(self.made)
         self.change("part-00001", 100, b"xxxx")
         self.join_refused("part-00001", "checksum")
@@ -618,7 +618,7 @@ class BadInput(JobCase):
         self.assertIn("2 of 3 parts are there already", result.err)
         self.assertEqual(self.files(), ["in.mkv", "out.mkv"])
 
-    def test_what_others_keep_in_the_folder_stays(self):
+    def test_foreign_files_in_the_folder_stay(self):
         """Only regular files whose names are exactly those of a job are removed."""
         mine = ["plan.txt", "planning", "plan-2024", "curves", "curves.svg", "part-1.doc", "part-000001", "part-00001.bak",
                 "measured-00001.csv", "rows-00001.csv", "rows-00001-0123abcd.txt",
@@ -653,7 +653,7 @@ class BadInput(JobCase):
                 self.assertEqual(after, before)
                 self.assertFalse(os.path.exists(self.path(name)))
 
-    def test_a_folder_that_is_a_link(self):
+    def test_folder_is_a_link(self):
         self.segments(self.made)
         os.rename(self.job, self.path("documents"))
         os.symlink("documents", self.job)
@@ -665,7 +665,7 @@ class BadInput(JobCase):
         os.chown(self.job, 12345, -1)
         self.refuses_folder("it belongs to another user")
 
-    def test_a_folder_that_is_a_file(self):
+    def test_folder_is_a_file(self):
         self.write("else.mkv.lumeq", b"mine")
         for more in (("-y",), ()):
             result = lumeq(self.source, "-o", self.path("else.mkv"), "--vcodec", "ffv1", "--jobs", 1, *more)
@@ -712,7 +712,7 @@ class BadInput(JobCase):
     def rewrite(self, text):
         self.write("out.mkv.lumeq/plan", text.encode())
 
-    def test_a_plan_that_was_edited(self):
+    def test_edited_plan(self):
         """It cannot contain options about where and how it runs, or write any file but its output."""
         self.segments(self.made)
         precious = self.write("precious.mkv", b"mine")
@@ -754,7 +754,7 @@ class BadInput(JobCase):
         self.ok("join", self.made, "-y", "-q")
         self.assertEqual(len(self.read("precious.csv").splitlines()), 101)
 
-    def test_a_folder_that_was_moved(self):
+    def test_moved_folder(self):
         """A moved or copied job does not replace the existing output."""
         self.segments(self.made)
         self.write("out.mkv", b"old")
@@ -772,7 +772,7 @@ class BadInput(JobCase):
         self.ok("join", self.made, "-y", "-q")
         self.assertEqual(len(frames(self.path("out.mkv"))), 101)
 
-    def test_cores_are_those_that_are_allotted(self):
+    def test_only_allotted_cores_count(self):
         mine = min(os.sched_getaffinity(0))
         p = subprocess.run(["taskset", "-c", str(mine), LUMEQ, "plan", self.source, "-o", self.path("one.mkv"),
                             "--vcodec", "ffv1", "-q"], env=environment(), check=False, timeout=LIVENESS)
@@ -805,7 +805,7 @@ class BadInput(JobCase):
         self.ok(*again, "--gamma", 2, "-y", "-q")
         self.assertIn("--gamma=2", self.text(self.made))
 
-    def test_what_cannot_be_in_parts(self):
+    def test_films_that_cannot_be_in_parts_are_refused(self):
         for options, *words in some(((("--bitrate", "1M"), "--bitrate", "--crf"),
                                      (("--vopt", "b=1M"), "--vopt", "--crf"),
                                      (("--vopt", "x264-params=bitrate=500"), "--vopt", "--crf"),
@@ -838,7 +838,7 @@ class BadInput(JobCase):
         self.refused(lumeq("plan"), USAGE, "IN -o OUT", "OUT.lumeq/plan", "./plan")
         self.assertEqual(self.files(), ["in.mkv", "out.mkv.lumeq"])
 
-    def test_an_output_that_is_there(self):
+    def test_existing_output_is_kept(self):
         self.segments(self.made)
         self.write("out.mkv", b"precious")
         self.refused(lumeq("join", self.made), USAGE, "exists", "-y")
@@ -1011,7 +1011,7 @@ class Run(JobCase):
         self.assertFalse(os.path.exists(self.path("out.mkv")))
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
-    def test_a_full_disk_that_has_room_again(self):
+    def test_full_disk_with_room_again(self):
         """The disk fills while a part is written, and again at the join."""
         for name, words in (("part-00002", "part 2"), (".out.mkv.lumeq-", "out.mkv")):
             result = finish(self.job("-q", "--resume", env=self.faulty(FAULTY_DISK="write", FAULTY_DISK_NAME=name)))
@@ -1050,7 +1050,7 @@ class Run(JobCase):
         self.assertIn("275 frames in 3 parts", result.err)
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(source)))
 
-    def test_over_an_output_that_is_there(self):
+    def test_existing_output_is_replaced(self):
         """It is left alone until the end, finished parts are kept, and a job that cannot end is not begun."""
         self.write("out.mkv", b"precious")
         options = ("-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2)
@@ -1083,7 +1083,7 @@ class Run(JobCase):
         self.assertNotEqual(os.stat(self.path("out.mkv")).st_ino, state.st_ino)
         self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
 
-    def test_statistics_that_are_missing(self):
+    def test_missing_statistics(self):
         """The run was killed after renaming the output, before the statistics or the report."""
         rows, report = self.path("s.csv"), self.path("r.json")
         film_ = (simple(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "--report", report)
@@ -1130,7 +1130,7 @@ class Run(JobCase):
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
-    def test_a_job_that_fails_before_its_plan(self):
+    def test_failure_before_the_plan(self):
         """The old output does not count as the job's."""
         job = (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2)
         for how in (("--vopt", "b=1M"), ("--vopt", "nonsense=1"), "kill"):
@@ -1165,7 +1165,7 @@ class Run(JobCase):
         self.ok(*job, "--resume", "-y", "-q")
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
 
-    def test_a_job_that_lost_its_plan(self):
+    def test_lost_plan(self):
         """Left parts show that the job never ended; a folder with only other files does not."""
         job = (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
         plan = self.plan(film())
@@ -1230,7 +1230,7 @@ class Devices(JobCase):
     def measure_on_gpu(self, plan, part, *options):
         return self.run_with("measure", plan, part, *options, when="FAKE_GPU_LOST_MEASURES")
 
-    def test_a_part_that_is_measured_by_itself(self):
+    def test_a_part_measured_alone(self):
         """Like a part that is written."""
         plan = self.plan(film(), "--no-measure", parts=2)
         for part in (0, 1):

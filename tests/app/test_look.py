@@ -154,7 +154,7 @@ class Look(Case):
         for args in (source, "--denoise", "auto", "--mode", "off"), (source,), (dark, "--denoise", "off"):
             self.assertNotIn("--denoise", self.ok(*args, "--null").err)
 
-    def test_summary_says_what_was_done(self):
+    def test_summary_reports_the_changes(self):
         """One line, the same in one pass, two passes and parts; none with -q."""
         noise = "color=0x101010:s=160x90:r=25,noise=alls=12:allf=t"
         dark = clip("dark-ramp.mkv", *FFV1, source=RAMP.replace("80+X/8", "16+X/6"))
@@ -181,7 +181,7 @@ class Look(Case):
         self.ok(dark, "-o", self.path("a.png"), "-y")
         self.assertRegex(self.ok(self.path("a.png"), "-o", self.path("b.png"), "-y").lines[-2], "lumeq: [a-z ]+: ")
 
-    def test_summary_of_what_was_asked_for(self):
+    def test_summary_of_requested_settings(self):
         dark = clip("dark-ramp.mkv", *FFV1, source=RAMP.replace("80+X/8", "16+X/6"))
         for args, words in ((("--mode", "off"), "not equalized (--mode off)"),
                             (("--mode", "off", "--gamma", 1.2), "not equalized (--mode off): only brightness and gamma changed"),
@@ -230,7 +230,7 @@ class Look(Case):
         self.assertEqual(len(set(looks)), 5)
         self.assertNotEqual(self.frames("--mode", "clahe", "--tiles", "2x3"), looks[1])
 
-    def test_light_that_wavers_in_haze(self):
+    def test_wavering_light_in_haze(self):
         """A hazy texture whose brightness varies by three codes."""
         lum = "120+24*sin(X/5)*cos(Y/7)+20*X/W+3*sin(N*1.3)"
         source = clip("wavers.mkv", *FFV1, seconds=2, source="color=gray:size=320x192,format=gray,geq=lum='%s',"
@@ -284,7 +284,7 @@ class Look(Case):
 
     # ---- bars ----
 
-    def test_bars_stay_as_they_are(self):
+    def test_bars_stay_unchanged(self):
         boxed = clip("boxed.mkv", *FFV1, size="320x180", seconds=0.4,
                      filters="crop=320:120,pad=320:184:0:32:color=black")
         source = Picture(boxed)
@@ -327,7 +327,7 @@ class Look(Case):
 
     # ---- metering ----
 
-    def test_the_curve_is_made_for_what_is_metered(self):
+    def test_the_curve_fits_the_metered_part(self):
         # The same picture twice, in different light; each half is metered in turn.
         both = clip("halves.mkv", *FFV1, size="320x180", seconds=0.4,
                     filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack")
@@ -351,7 +351,7 @@ class Look(Case):
         self.refused(lumeq(simple(), "--null", "--meter", "5000,0,10,10"), USAGE, "--meter", "5000,0,10,10",
                      "outside")
 
-    def test_a_part_that_reaches_beyond_the_picture(self):
+    def test_metered_part_beyond_the_picture_is_refused(self):
         args = ("--frames", "2", "--strength", "1", "--bars", "ignore")
         for part, used in (("100,40,200,60", "100,40,60,50"), ("0,80,160,11", "0,80,160,10"),
                            ("90,0,9999,9999", "90,0,70,90")):

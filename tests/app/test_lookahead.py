@@ -70,7 +70,7 @@ class Choice(Lookahead):
                 result = self.ok(simple(), "-v", "-y", *options)
                 self.assertEqual(self.looks(result), looks, str(result))
 
-    def test_an_output_that_is_there(self):
+    def test_existing_output_is_kept(self):
         self.write("out.mkv", b"old")
         self.assertTrue(self.looks(self.ok(simple(), "-v", "-y", "-o", self.path("out.mkv"))))
         os.symlink("out.mkv", self.path("link.mkv"))

@@ -95,7 +95,7 @@ class Names(ManyCase):
         self.refused(lumeq(self.folder, "-o", self.path("out/")), INPUT, "none of 1 file", self.folder)
         self.assertEqual(self.files(), ["notes.txt"])
 
-    def test_what_fails_in_a_folder_is_not_left_out(self):
+    def test_failures_in_a_folder_are_reported(self):
         """A message names files that should be videos by their names, but cannot be opened."""
         self.put("in/a.mkv")
         self.write("in/b.mp4", b"")
@@ -136,7 +136,7 @@ class Refused(ManyCase):
             with self.subTest(args):
                 self.none(USAGE, *args, "-o", "out/", words=words)
 
-    def test_what_has_no_name(self):
+    def test_inputs_without_a_name_are_refused(self):
         self.put("a.mkv")
         self.none(USAGE, "a.mkv", "-", "-o", "out/", words=("standard input has no name", ))
         self.none(USAGE, "a.mkv", "http://localhost/b.mkv", "--network", "-o", "out/", words=("b.mkv' has no name", ))
@@ -148,7 +148,7 @@ class Refused(ManyCase):
         self.none(USAGE, "a.mkv", "b.mkv", "-o", "out", words=("as in -o out/", ))
         self.none(USAGE, "a.mkv", "b.mkv", "--null", words=("at a time", ))
 
-    def test_folder_that_cannot_be_made(self):
+    def test_impossible_folder(self):
         self.put("a.mkv")
         self.none(OUTPUT, "a.mkv", "-o", "nowhere/out/", words=("'nowhere/out'", "No such file"))
         self.none(OUTPUT, "a.mkv", "-o", "a.mkv/", words=("'a.mkv'", "Not a directory"))
@@ -174,7 +174,7 @@ class Refused(ManyCase):
         self.refused(self.many("in", "-y", "-o", "there/"), USAGE, "'there/b.mkv' is the input 'in/b.mkv'")
         self.assertEqual(self.read("a.mkv"), before)
 
-    def test_outputs_that_exist(self):
+    def test_existing_outputs_are_kept(self):
         for name in ("a.mkv", "b.mkv", "c.mkv", "there/a.mkv", "there/c.mkv"):
             self.put(name)
         self.refused(self.many("a.mkv", "b.mkv", "c.mkv", "-o", "there/"), USAGE, "2 of 3 outputs exist",
@@ -304,7 +304,7 @@ class AtATime(ManyCase):
 
 
 class Resume(ManyCase):
-    def test_what_is_done_is_left_alone(self):
+    def test_finished_outputs_are_left_alone(self):
         for name in ("a.mkv", "b.mkv"):
             self.put(name)
         self.assertEqual(self.many("a.mkv", "-o", "out/", "--resume").code, DONE)

@@ -186,7 +186,7 @@ class Headless(NetworkCase):
         self.refused(lumeq("udp://127.0.0.1:9", "--null"), USAGE, "udp://", "--network")
         self.assertEqual(self.asked, [])
 
-    def test_a_file_of_that_name(self):
+    def test_a_file_named_like_a_url(self):
         os.makedirs(self.path("http:"))
         shutil.copy(simple(), self.path("http:/clip.mp4"))
         self.ok("http://clip.mp4", "--null", cwd=self.folder)
@@ -397,7 +397,7 @@ class Headless(NetworkCase):
         self.refused(lumeq("--network", url.replace("http:", "https:"), "--null"), INPUT, "https://")
         self.assertEqual(self.asked, [])
 
-    def test_a_sender_that_calls(self):
+    def test_calling_sender(self):
         """tcp:// and srt:// as listeners."""
         for scheme in ("tcp", "srt"):
             with self.subTest(scheme):

@@ -91,7 +91,7 @@ class Stuck(Case):
                              name, "1 s", "--open-timeout")
         self.assertEqual(self.files(), ["tags.mkv"])
 
-    def test_a_pipe_may_take_its_time(self):
+    def test_slow_pipes_are_read(self):
         """The timeout applies only to files."""
         os.mkfifo(self.path("in.mkv"))
         process = self.start(self.path("in.mkv"), "--null", "--open-timeout", 1)
@@ -199,7 +199,7 @@ class Large(Case):
                     self.refused(lumeq(path, "--null"), INPUT, path, "%dx%d" % (shown, shown), "--max-pixels",
                                  "67108864")
 
-    def test_what_ffmpeg_decodes(self):
+    def test_limits_of_ffmpeg(self):
         path = self.write("large.png", png(20000, 20000))
         self.refused(lumeq(path, "--null", "--max-pixels", 2147483647), INPUT, "20000x20000", "FFmpeg", "--max-pixels")
 
@@ -225,7 +225,7 @@ class Large(Case):
                 self.assertEqual(self.files(), ["a.mjpeg"])
                 self.ok(path, "--null", "--max-pixels", size[0] * size[1])
 
-    def test_in_the_middle_what_ffmpeg_decodes(self):
+    def test_limits_of_ffmpeg_in_the_middle(self):
         """No option raises this limit, so it counts as damage."""
         small = contents_of(self.pictures((64, 48)))
         result = self.exits(DAMAGED, self.write("a.mjpeg", 2 * small + jpg(65535, 65535) + small), "--null")
@@ -240,7 +240,7 @@ class Large(Case):
         self.refused(lumeq(self.write("a.psd", psd(65535, 65535, bytes(1000))), "--null"), INPUT, "65535x65535",
                      "--max-pixels")
 
-    def test_what_an_encoder_takes(self):
+    def test_limits_of_encoders(self):
         path = self.write("wide.png", png(20000, 16, b"\0" * 20001 * 16))
         result = lumeq(path, "-o", self.path("out.mkv"), "-q", "--vcodec", "mpeg4")
         self.refused(result, OUTPUT, "mpeg4", "20000x16", "limits", "ffv1")

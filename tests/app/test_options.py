@@ -121,7 +121,7 @@ class Options(Case):
             with self.subTest(" ".join(args)):
                 self.refuse("none.mp4", *args, words=(args[0].split("=")[0],) if args[0] != "-o" else ())
 
-    def test_options_that_need_an_output(self):
+    def test_options_need_an_output(self):
         """They would have no effect with --null."""
         for args in (("--vcodec", "libx264"), ("--crf", "20"), ("--preset", "fast"), ("-y",)):
             result = lumeq(simple(), "--null", "--frames", 1, *args)
@@ -194,7 +194,7 @@ class Options(Case):
         self.assertIn(b"bitrate=200 ", self.read("a.mkv"))
         self.assertEqual(video(output)["pix_fmt"], "yuv444p")
 
-    def test_backend_that_is_not_there(self):
+    def test_missing_backend(self):
         version = self.ok("--version").out.decode()
         if "CPU only" not in version:
             self.skipTest("this build has CUDA")

@@ -189,7 +189,7 @@ class Unwritable(Case):
         self.refused(lumeq(simple(), "-o", self.path("locked/out.mkv")), OUTPUT, "locked",
                      "Permission denied")
 
-    def test_file_system_that_takes_no_files(self):
+    def test_file_system_without_new_files(self):
         self.refused(lumeq(simple(), "-o", "/proc/out.mkv"), OUTPUT, "/proc")
 
     def test_name_too_long(self):

@@ -96,7 +96,7 @@ class Part(Case):
                     source = self.sources()[name]
                     self.check_sound(source, self.part(source, *options), begin, end)
 
-    def test_input_that_does_not_start_at_zero(self):
+    def test_input_with_a_later_start(self):
         for name, gop in (("late.ts", "25"), ("late-long.ts", "1000"), ("late-part.mkv", "25")):
             source = numbered(name, *self.X264, "-g", gop, "-c:a", "mp2", "-output_ts_offset", "7",
                               sound=3)

@@ -67,7 +67,7 @@ class Encoder(Case):
             self.assertEqual(self.written(dark(), name, "--vcodec", "libx265", *QUICK)[0], ("hevc", "Main", "yuv420p"))
             self.assertEqual(video(self.path(name))["codec_tag_string"], "hvc1")
 
-    def test_what_is_asked_for(self):
+    def test_requested_options_decide(self):
         for source, args, want in (
                 (deep(), ("--vcodec", "libx264"), ("h264", "High 10", "yuv420p10le")),
                 (deep(), ("--pix-fmt", "yuv420p"), H264), (deep(), ("--pix-fmt", "source"), HEVC),

@@ -168,14 +168,14 @@ class Bar(Case):
         self.assertEqual(len(self.screen(shown)), 1, self.screen(shown))
         self.assertIn("interrupted", self.screen(shown)[0])
 
-    def test_none_without_a_terminal(self):
+    def test_no_bar_without_a_terminal(self):
         for options in ((), ("--progress", "none")):
             result = self.ok(simple(), "--null", *options)
             self.assertNotIn("\r", result.err)
             self.assertNotIn("\x1b", result.err)
             self.assertEqual(len(result.lines), 2)
 
-    def test_none_when_asked_for(self):
+    def test_no_bar_on_request(self):
         for options in (("--progress", "none"), ("-q",)):
             with self.subTest(" ".join(options)):
                 code, shown = self.on_terminal("--frames", BAR_FRAMES, *options)

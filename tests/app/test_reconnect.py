@@ -128,7 +128,7 @@ class Headless(ReconnectCase):
         hole = max(b - a for a, b in zip(times, times[1:]))
         self.assertTrue(0.9 < hole < took, (hole, took))
 
-    def test_all_that_is_wanted_is_there(self):
+    def test_the_run_ends_with_the_last_requested_frame(self):
         """Once the requested frames are written, the run does not wait for more."""
         for more in ({}, {"sound": 1}):
             url = self.send(stream(**more))
@@ -168,7 +168,7 @@ class Headless(ReconnectCase):
         for gap, pause in zip(gaps, (0.1, 0.2, 0.4, 0.1, 0.2, 0.4, 0.8)):
             self.assertGreater(gap, 0.95 * pause, gaps)
 
-    def test_what_is_no_video_is_not_waited_for(self):
+    def test_no_waiting_without_a_video(self):
         self.write("list.m3u8", b"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST\n")
         url = self.serve(self.folder)
         self.refused(lumeq("--network", "--reconnect", url + "/list.m3u8", "--null"), INPUT, "playlist")

@@ -290,7 +290,7 @@ class Page(Base):
             kept.add(data)
         self.assertEqual(len(kept), 4)
 
-    def test_pictures_as_they_are_watched(self):
+    def test_pictures_are_upright_and_square(self):
         turned = self.path("turned.mp4")
         flat = make(self.path("flat.mp4"), *X264, "-vf", "setsar=2", size="320x90", seconds=0.2)
         ffmpeg("-i", flat, "-c", "copy", "-metadata:s:v:0", "rotate=90", turned)

@@ -72,7 +72,7 @@ class Restart(Case):
                                 "-c:a:0", "aac", "-c:a:1", sound, "-c:s", subtitles, seconds=SECONDS, source=SOURCE,
                                 sound=SECONDS))
 
-    def test_times_that_come_twice(self):
+    def test_repeated_times(self):
         """A seek may land in the second half."""
         part = self.bytes_of(film("b.ts", *B_FRAMES, "-c:a", "mp2"))
         self.check(self.write("twice.ts", part, part))

@@ -64,13 +64,13 @@ class Sample(Case):
                 for left in self.files():
                     os.unlink(os.path.join(self.folder, left))
 
-    def test_a_bitrate_is_what_is_asked_for(self):
+    def test_bitrate_is_the_requested_one(self):
         result = self.sample(film("moving.mkv"), "-o", "out.mkv", "--bitrate", "80K", "--sample=2", *ENCODERS["x264"])
         size, video = told(result)
         self.assertAlmostEqual(video, 27 * 10e3, delta=2e3)  # as it is rounded for a person
         self.assertGreater(size, video)
 
-    def test_pieces_that_differ(self):
+    def test_differing_pieces(self):
         """Three pieces cannot predict grain that comes and goes; the message gives a margin."""
         grain = clip("comes.mkv", *X264, size="96x64", rate=12, seconds=27,
                      filters="noise=alls=40:allf=t:enable='lt(mod(t,9),3)'")
@@ -201,7 +201,7 @@ class Sample(Case):
         self.assertIn("interrupted; nothing was written", result.err)
         self.assertEqual(self.files(), [])
 
-    def test_what_it_is_not_for(self):
+    def test_impossible_samples_are_refused(self):
         short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
         picture = clip("one.png", "-c:v", "png", "-frames:v", "1")
         out = ("-o", "out.mkv", "--sample")

@@ -26,7 +26,7 @@ class SampleScripts(Case):
         self.assertEqual(len({len(row) for row in table}), 1, text)
         return table[2:]
 
-    def test_what_parts_cost(self):
+    def test_cost_of_parts(self):
         film = clip("parts.mkv", seconds=1, size="64x48")
         text = self.script("bench-parts.py", LUMEQ, "--clip", film, "--seconds", 2, "--parts", "1,2", "--jobs", 2)
         steps, jobs = (self.rows(table) for table in re.findall(r"(?:^\|.*\n)+", text, re.M))
@@ -51,7 +51,7 @@ class SampleScripts(Case):
         self.assertGreater(sheet["width"], 300)
 
     @unittest.skipIf(SHORT or SANITIZED, "it takes long")
-    def test_what_a_lookahead_gains(self):
+    def test_gain_of_a_lookahead(self):
         rows = self.rows(self.script("bench-lookahead.py", LUMEQ, "--folder", self.folder, "--width", 320))
         self.assertEqual(len(rows), 5)
         self.assertTrue(rows[0][2].strip().endswith("of 4"), rows[0])

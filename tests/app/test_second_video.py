@@ -137,7 +137,7 @@ class SecondVideo(Case):
             with self.subTest(kind, source=source, output=name):
                 self.same(two_tracks(kind, source), name)
 
-    def test_times_that_a_container_leaves_out(self):
+    def test_times_missing_in_a_container(self):
         """Matroska has no dts; AVI and program streams have pts only for some frames."""
         self.same(two_tracks("b-frames", "in.mkv"), "out.mp4")
         self.same(two_tracks("mpeg4", "in.avi"), "out.mkv")

@@ -40,7 +40,7 @@ class Segments(Case):
         for name in self.files():
             os.remove(self.path(name))
 
-    def test_all_is_there(self):
+    def test_everything_is_kept(self):
         """Every frame and sound packet once, in order; each piece begins at 0, and names differ by its length."""
         found = self.write_pieces(film(), "--preset", "ultrafast")
         self.assertEqual([len(frame_times(path)) for path in found], [50, 50, 25])
@@ -151,7 +151,7 @@ class Segments(Case):
         self.ok(simple(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 5)
         self.assertFalse([name for name in self.files() if name.startswith(".cam-")], self.files())
 
-    def test_names_that_are_there(self):
+    def test_existing_names_are_kept(self):
         day = ("-o", self.path("day-%Y%m%d.mkv"), "--segment-time", 1e6)
         self.ok(simple(), *day)
         self.ok(simple(), *day)

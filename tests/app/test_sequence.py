@@ -97,7 +97,7 @@ class Sequence(Case):
         self.assertEqual(self.files(), names)
         self.assertEqual(self.each(*names), self.gray(source))
 
-    def test_what_is_there(self):
+    def test_existing_pictures_are_kept(self):
         """Without -y no picture is replaced, and an input never is."""
         source = self.pictures()
         self.write("out5.png", b"mine")

@@ -179,7 +179,7 @@ class Signals(Case):
             process.send_signal(SIGTERM)
             self.assertEqual(finish(process, SOON).code, INTERRUPTED)
 
-    def test_standard_output_that_nobody_reads(self):
+    def test_unread_standard_output(self):
         read, write = os.pipe()
         process = self.start(long_clip(), "-o", "-", stdout=write)
         os.close(write)

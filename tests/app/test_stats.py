@@ -94,7 +94,7 @@ class Stats(Case):
         self.ok(source, "--null", "--stats", self.path("s.csv"))
         self.assertEqual([r["scene_cut"] for r in self.rows()], list("0000010000"))
 
-    def test_pts_is_what_is_written(self):
+    def test_pts_is_the_written_one(self):
         self.ok(self.source(), "--null", "--stats", self.path("s.csv"), "--ss", "0.2")
         self.assertEqual([float(r["time"]) for r in self.rows()], [0, 0.04, 0.08, 0.12, 0.16])
 
@@ -118,7 +118,7 @@ class Stats(Case):
         self.refused(lumeq(self.source(), "-o", out, "--format", "mkv", "--stats",
                            os.path.join(self.folder, ".", "out.csv")), USAGE, "--stats")
 
-    def test_failed_run_leaves_none(self):
+    def test_failed_run_leaves_no_file(self):
         self.refused(lumeq(self.source(), "-o", "/dev/full", "--format", "mkv", "--stats",
                            self.path("s.csv")), OUTPUT)
         self.assertEqual(self.files(), [])

@@ -63,7 +63,7 @@ class BeginsAtZero(Case):
                 options = {"webm": ("--vopt", "deadline=realtime"), "nut": (), "y4m": ()}
                 self.check(self.converted(source, name, *options.get(name[4:], QUICK)), heard=True)
 
-    def test_sound_without_a_beginning_of_its_own(self):
+    def test_sound_without_its_own_start(self):
         """AVI plays sound from the start of the file: silence comes first."""
         source = late("in.ts", 3600)
         for codec in ("pcm_s16le", "libmp3lame", "ac3", "aac"):
@@ -77,7 +77,7 @@ class BeginsAtZero(Case):
         self.assertRegex(said[1], r"audio track 0 \(mp2\) begins 0.(29|30) s early: the container avi does not")
         self.assertEqual(payloads(self.path("out.avi")), payloads(source))
 
-    def test_sound_that_begins_with_the_video_is_copied(self):
+    def test_sound_starting_with_the_video_is_copied(self):
         for apart, part in ((0, ()), (-0.3, ()), (0.3, ("--ss", "0.5"))):
             source = late("%g.mkv" % apart, 10, apart=apart)
             result = self.ok(source, "-o", self.path("out.avi"), "-y", *QUICK, *part)
@@ -98,7 +98,7 @@ class BeginsAtZero(Case):
                 with self.subTest(source):
                     self.check(self.converted(source, "out.mkv", "-y", *QUICK), apart)
 
-    def test_only_what_is_written_counts(self):
+    def test_only_written_packets_count(self):
         """Sound that is left out does not shift the video, although it would have begun first."""
         source = late("first.mkv", 50, apart=-0.3)
         self.check(self.converted(source, "out.mkv", *QUICK, "--acodec", "none"), within=0.001)
@@ -191,7 +191,7 @@ class BeginsAtZero(Case):
                     self.near([float(t) for t in got], wanted, 0.009, name)  # Opus, as everywhere
                 self.assertEqual(len(shown), 2)
 
-    def test_a_subtitle_that_reaches_into_the_part(self):
+    def test_subtitle_reaching_into_the_part(self):
         source, text = self.path("in.mkv"), self.write("s.srt", SUBTITLE[0])  # from 0.4 to 0.6
         ffmpeg("-i", simple(), "-i", text, "-map", 0, "-map", 1, "-c", "copy", "-c:s", "srt", source)
         for start, wanted in (("0.3", (0.1, 0.2)), ("0.52", (0, 0.08)), ("0.64", None)):
@@ -203,7 +203,7 @@ class BeginsAtZero(Case):
             if wanted:
                 self.near(shown[0], wanted, 0.03, start)
 
-    def test_a_subtitle_that_ends_where_the_part_begins(self):
+    def test_subtitle_ending_where_the_part_begins(self):
         source, text = self.path("in.mkv"), self.write("s.srt", SUBTITLE[0])  # to 0.6
         ffmpeg("-i", simple(), "-i", text, "-map", "0:v", "-map", 1, "-c", "copy", "-c:s", "srt", source)
         self.assertEqual(begin(source), 0)

@@ -276,12 +276,12 @@ class Photos(Case):
         self.assertEqual(video(output)["pix_fmt"], "yuvj444p")
         self.assertEqual(colours(output), upright(TURNS[6]))
 
-    def test_into_a_container_that_keeps_it(self):
+    def test_an_upright_container_keeps_the_orientation(self):
         output = self.converted(self.jpeg(6), "out.mp4", "--mode", "off")
         self.assertEqual(matrix(output), [0, ONE, -ONE, 0])
         self.assertEqual((colours(output), colours(output, shown=True)), ("RGBY", upright(TURNS[6])))
 
-    def test_orientation_that_changes(self):
+    def test_changing_orientation(self):
         """The first frame's orientation applies to all, and a message says that others differ."""
         parts = [self.read(os.path.basename(photo(self.path("%d.jpg" % n), n))) for n in (6, 8)]
         for name, numbers, at in (("same", (0, 0, 0), None), ("once", (0, 0, 1), "0.080"),

@@ -199,13 +199,13 @@ class Headless(OutputCase, Case):
                   "20", "-o", "x.mkv", "--vcodec", "ffv1", modes="YUYV 320x240@30")
         self.assertEqual(b"".join(self.pictures()), raw(self.path("x.mkv"), "yuyv422"))
 
-    def test_what_is_turned_is_upright(self):
+    def test_turned_videos_are_upright(self):
         make(self.path("in.mp4"), "-c:v", "mpeg4", source="testsrc2=size=160x96:rate=25", seconds=0.2)
         turned_by(self.path("in.mp4"), (0, -1, 1, 0))
         self.give("in.mp4", "--virtual-camera", "--null")
         self.assertEqual(self.format()[1:], (96, 160))
 
-    def test_beside_a_file_that_is_written(self):
+    def test_beside_an_output_file(self):
         """The device and the file get the same pictures; only the device is mirrored."""
         make(self.path("in.nut"), "-c:v", "rawvideo", source="testsrc2=size=160x90:rate=25", seconds=0.4)
         self.give("in.nut", "--virtual-camera", "--mirror", "-o", "x.nut", "--vcodec", "rawvideo")
@@ -250,7 +250,7 @@ class Headless(OutputCase, Case):
                 times = self.times()[before:before + 20]
                 self.assertGreater(times[-1] - times[0], 0.8 * 19 / RATE)  # and not more often
 
-    def test_frames_that_have_waited_are_left_out(self):
+    def test_late_frames_are_left_out(self):
         """After a standstill the newest frame is written, not all that the driver has kept."""
         process = self.start("--camera", "--virtual-camera", "--null", env=self.output_environment())
         self.assertTrue(wait_for(lambda: self.written(5)), self.said())
@@ -291,12 +291,12 @@ class Headless(OutputCase, Case):
         else:
             self.assertLess(min(delays), 5 / RATE)
 
-    def test_what_is_said_of_it(self):
+    def test_messages(self):
         result = self.give("--camera", "--virtual-camera", "--null", "--frames", "20", "-v")
         self.assertRegex(result.err, r"the virtual camera had 20 pictures, and \d+ times? the last one again")
         self.assertRegex(result.err, r"from the capture to the virtual camera it took [\d.]+ ms, for 95 % of")
 
-    def test_what_cannot_be_used(self):
+    def test_unusable_devices_are_refused(self):
         make(self.path("in.nut"), "-c:v", "rawvideo", source="testsrc2=size=160x90:rate=25", seconds=0.2)
         for state, device, code, words in (
                 ("out.gone", "", USAGE, ("apt install v4l2loopback-dkms", "modprobe v4l2loopback exclusive_caps=1")),

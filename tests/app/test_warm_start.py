@@ -77,7 +77,7 @@ class WarmStart(Case):
                 self.assertEqual((result.returncode, result.stdout), (code, fresh.stdout))
                 self.assertEqual(result.stderr, fresh.stderr)
 
-    def test_libraries_that_are_open(self):
+    def test_open_libraries(self):
         """Libraries are opened before the program needs them; missing ones are no failure."""
         env = dict(environment(), WARM_START_OPENS="/nonexistent.so:libanl.so.1")
         for env, there in ((env, True), (environment(), False)):

@@ -197,7 +197,7 @@ class Window(WindowCase):
         result = self.ends(self.play(self.path("no-picture.mp4")), INPUT)
         self.assertIn("no frame of ", result.err)
 
-    def test_none_of_several_files(self):
+    def test_unplayable_files_are_named(self):
         """Files that cannot be opened are named; if none can, the run ends."""
         self.write("a.mkv", b"no film\n")
         result = self.ends(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2"))
@@ -281,7 +281,7 @@ class Window(WindowCase):
         for name in os.listdir(folder):
             self.assertRegex(name, r"^lumeq-sample-0\.00\.\d\d\.\d\d\d(-\d+)?\.png$")
 
-    def test_a_photo_that_lies_on_its_side(self):
+    def test_photo_on_its_side(self):
         picture = upright.photo(self.path("photo.jpg"), 6, (480, 300))
         (width, height), shot = self.shot(self.play(picture, "--mode", "off", "--histogram", "off"))
         self.assertEqual((width, height), (300, 480))
@@ -308,7 +308,7 @@ class Window(WindowCase):
             self.assertTrue(self.read(self.path(part)).startswith(b'{"frame":'))
         self.assertFalse(os.path.exists(self.path("s.jsonl")))
 
-    def test_stats_of_what_was_watched(self):
+    def test_stats_of_the_watched_frames(self):
         process = self.play(SMALL, "--loop", "--stats", self.path("s.csv"))
         self.window(process)
         time.sleep(0.5)

@@ -31,7 +31,7 @@ class Window(WindowCase):
         """Waits until exactly these files are there."""
         self.assertTrue(wait_for(lambda: sorted(self.files()) == sorted(names)), self.files())
 
-    def test_writes_what_is_seen(self):
+    def test_writes_the_shown_part(self):
         clip = self.short()
         process = self.play(clip, "--loop", "--vcodec", "ffv1")
         self.window(process)
@@ -54,7 +54,7 @@ class Window(WindowCase):
         self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq.mkv")))
         self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq-2.mkv")))
 
-    def test_the_textbook_is_written_as_it_is_seen(self):
+    def test_the_textbook_is_written_as_shown(self):
         """With --reference, settings without effect are not in the command, nor is --reference while the equalizer is
         off: every command runs."""
         clip = self.short()
@@ -258,7 +258,7 @@ class Window(WindowCase):
             self.assertTrue(shows(what, lambda: by(*((act,) if isinstance(act, str) else act))),
                             "%d: %s shows nothing" % (number, act))
 
-    def test_chapters_that_begin_within_a_frame(self):
+    def test_chapters_beginning_within_a_frame(self):
         self.write("chapters", b";FFMETADATA1\n" + b"".join(
             b"[CHAPTER]\nTIMEBASE=1/10\nSTART=%d\nEND=%d\n" % part for part in ((0, 103), (103, 203), (203, 300))))
         ffmpeg("-i", clip("slow.mkv", *X264, rate=2, seconds=30), "-i", self.path("chapters"), "-map", 0,
@@ -351,7 +351,7 @@ class Window(WindowCase):
         self.assertEqual(self.leave_at(clip, "r"), [])  # what was reset is forgotten
         self.assertFalse([line for line in self.lines() if line.startswith("clip ")])
 
-    def test_the_settings_file_may_ask_for_it(self):
+    def test_the_settings_file_can_request_it(self):
         config = self.write("config", b"remember = yes\n")
         process = self.play(self.minute(), config=config, env=self.state())
         self.window(process)
@@ -376,7 +376,7 @@ class Window(WindowCase):
         self.leave_at(self.minute(), "End", args=("--remember", "--keep-open", "yes"))
         self.assertFalse([line for line in self.lines() if line.startswith("position ")], self.lines())
 
-    def test_what_is_wrong_is_left_alone(self):
+    def test_wrong_state_files_are_left_alone(self):
         clip = self.minute()
         self.leave_at(clip, "9")
         good = self.read(self.state_file())
