@@ -57,7 +57,7 @@ TEST_IF(best_mode_of_odd_cameras, fake_camera_ready())
            "Fake Webcam (/dev/video0): yuyv422 640x480 at 20 fps");
 }
 
-TEST_IF(rate_read_back, fake_camera_ready())
+TEST_IF(real_rate_is_reported, fake_camera_ready())
 {
     fake_camera_is("rate=15");
     expect(&(CameraOptions){.width = 1280, .height = 720},
@@ -65,7 +65,7 @@ TEST_IF(rate_read_back, fake_camera_ready())
 }
 
 /* A mode that the driver offers but refuses to set is skipped. */
-TEST_IF(next_best, fake_camera_ready())
+TEST_IF(refused_modes_are_skipped, fake_camera_ready())
 {
     fake_camera_is("refuse=MJPG");
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 640x480 at 30 fps");
@@ -86,7 +86,7 @@ static void refuse(const CameraOptions *wanted, int fault, const char *text)
     source_close(&source);
 }
 
-TEST_IF(not_offered, fake_camera_ready())
+TEST_IF(modes_not_offered_are_refused, fake_camera_ready())
 {
     fake_camera_has(USUAL);
     refuse(&(CameraOptions){.format = "h264"}, MEDIA_USAGE,
@@ -108,7 +108,7 @@ TEST_IF(not_offered, fake_camera_ready())
            "has no picture format that can be read");
 }
 
-TEST(troubles)
+TEST(each_fault_has_its_message)
 {
     static const struct {
         const char *words, *text;
@@ -128,7 +128,7 @@ TEST(troubles)
     }
 }
 
-TEST_IF(missing, fake_camera_ready())
+TEST_IF(missing_cameras_are_named, fake_camera_ready())
 {
     refuse(&(CameraOptions){.device = "/dev/video7"}, MEDIA_INPUT,
            "the camera '/dev/video7' is not there; there is /dev/video0 (Fake Webcam)");
@@ -152,7 +152,7 @@ TEST_IF(missing, fake_camera_ready())
            "the camera '/dev/video0' is not there; no camera is connected");
 }
 
-TEST_IF(no_pictures, fake_camera_ready())
+TEST_IF(camera_without_pictures_is_refused, fake_camera_ready())
 {
     fake_camera_is("stall");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "gives no picture: none came in 5 s");
@@ -162,7 +162,7 @@ TEST_IF(no_pictures, fake_camera_ready())
 
 /* ---- lists ---- */
 
-TEST(devices)
+TEST(devices_are_listed)
 {
     CameraDevice *devices;
     MediaError error = {0};
@@ -194,7 +194,7 @@ TEST(devices)
     camera_free(&devices);
 }
 
-TEST(modes)
+TEST(modes_are_listed_by_format)
 {
     static const char *const texts[] = {"640x480 at 30, 15 fps",
                                         "16x16 to 1920x1080 at 1 to 60 fps", "800x600 at any rate",

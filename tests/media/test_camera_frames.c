@@ -120,7 +120,7 @@ static void check_missed(const char *words, int is_counted)
           (long long)status.frames, (long long)status.corrupt, (long long)had);
 }
 
-TEST_IF(missed, fake_camera_ready())
+TEST_IF(missed_frames_are_counted, fake_camera_ready())
 {
     check_missed("", 1);
     check_missed("uncounted", 0);
@@ -144,7 +144,7 @@ static void check_damaged(const char *words)
           (long long)status.missed, (long long)status.frames, (long long)had);
 }
 
-TEST_IF(damaged, fake_camera_ready())
+TEST_IF(damaged_frames_are_counted, fake_camera_ready())
 {
     check_damaged("flagged=3");
     check_damaged("short=3");
