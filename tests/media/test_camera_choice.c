@@ -8,14 +8,13 @@
 
 static void expect(const CameraOptions *wanted, const char *text)
 {
-    Source *source;
+    FREED_BY(source_close) Source *source = NULL;
     MediaError error;
     char got[400] = "";
     if (!CHECK(fake_camera_open(&source, wanted, &error) == 0, "%s: %s", text, error.text))
         return;
     camera_setting_text(source->camera, got, sizeof(got));
     CHECK(strcmp(got, text) == 0, "took '%s', not '%s'", got, text);
-    source_close(&source);
 }
 
 TEST_IF(best_mode_is_chosen, fake_camera_ready())
@@ -78,12 +77,11 @@ TEST_IF(refused_modes_are_skipped, fake_camera_ready())
 
 static void refuse(const CameraOptions *wanted, int fault, const char *text)
 {
-    Source *source;
+    FREED_BY(source_close) Source *source = NULL;
     MediaError error;
     const int ret = fake_camera_open(&source, wanted, &error);
     CHECK(ret == fault && !source && strstr(error.text, text), "%d '%s', not '%s'", ret, error.text,
           text);
-    source_close(&source);
 }
 
 TEST_IF(modes_not_offered_are_refused, fake_camera_ready())

@@ -151,7 +151,7 @@ TEST(flashes_and_beeps)
             check_skip("ffmpeg cannot make %s", kinds[i].name);
             return;
         }
-        Source *source;
+        FREED_BY(source_close) Source *source = NULL;
         MediaError error = {0};
         const SourceOptions options = {
             .path = beep_path(kinds[i].name), .max_pixels = 1 << 20, .stop = &stop};
@@ -160,7 +160,6 @@ TEST(flashes_and_beeps)
         const int best = av_find_best_stream(source->format, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);
         if (CHECK(best >= 0, "%s has no sound", kinds[i].name))
             check_source(kinds[i].name, source, source->format->streams[best]);
-        source_close(&source);
     }
 }
 

@@ -102,7 +102,7 @@ static void read_file(int count, int number, int threads, Seen *seen)
                                   .copy = 1,
                                   .decoder = {.threads = threads}};
     MediaError error = {0};
-    Source *source = NULL;
+    FREED_BY(source_close) Source *source = NULL;
     Reader *reader = NULL;
     memset(seen, 0, sizeof(*seen));
     if (source_open(&source, &options, &error) >= 0)
@@ -118,7 +118,6 @@ static void read_file(int count, int number, int threads, Seen *seen)
         seen->damaged = reader_damage(reader, seen->damage, sizeof(seen->damage));
     }
     reader_close(&reader);
-    source_close(&source);
 }
 
 static void compare(const Seen *seen, const Seen *expected)

@@ -49,9 +49,8 @@ static int open_clip(Clip *clip, const char *name)
     clip->stream = clip->format->streams[best];
     clip->origin = clip->format->start_time == AV_NOPTS_VALUE ? 0 : clip->format->start_time;
     for (;;) {
-        AVPacket *packet = av_packet_alloc();
+        FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
         if (clip->count == MAX_PACKETS || av_read_frame(clip->format, packet) < 0) {
-            av_packet_free(&packet);
             return 1;
         }
         if (packet->stream_index == best) {
@@ -62,7 +61,6 @@ static int open_clip(Clip *clip, const char *name)
             clip->origin =
                 av_rescale_q(packet->pts, clip->format->streams[packet->stream_index]->time_base,
                              AV_TIME_BASE_Q);
-        av_packet_free(&packet);
     }
 }
 
@@ -184,7 +182,7 @@ TEST(formats)
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char arguments[256];
-        Clip clip;
+        FREED_BY(close_clip) Clip clip = {0};
         Played played = {0};
         if (!check_drawn((int)i))
             continue;
@@ -200,7 +198,6 @@ TEST(formats)
         CHECK(played.worst_step < 0.001, "%s: a step of %.2f ms", kinds[i].name,
               played.worst_step * 1e3);
         CHECK(fabs(played.length - SECONDS) < 0.1, "%s: %.3f s", kinds[i].name, played.length);
-        close_clip(&clip);
     }
 }
 
@@ -214,7 +211,7 @@ TEST(rates_and_channels)
                  {48000, 12, 48000, 2}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char name[64];
-        Clip clip;
+        FREED_BY(close_clip) Clip clip = {0};
         Played played = {0};
         const How how = {cases[i].to_rate, cases[i].to_channels, AV_NOPTS_VALUE, 1, 0};
         snprintf(name, sizeof(name), "%d Hz of %d to %d of %d", cases[i].rate, cases[i].channels,
@@ -225,7 +222,6 @@ TEST(rates_and_channels)
         check_beeps(name, &played, ALL_BEEPS, 0.002);
         check_pitch(name, &played, 0.003);
         CHECK(fabs(played.length - SECONDS) < 0.002, "%s: %.4f s", name, played.length);
-        close_clip(&clip);
     }
 }
 
@@ -249,7 +245,7 @@ TEST(speeds)
 
 TEST(speed_changes_while_playing)
 {
-    Clip clip;
+    FREED_BY(close_clip) Clip clip = {0};
     Played played = {0};
     beep_write_wav(beep_path("beeps.wav"), 48000, 2, SECONDS);
     if (!open_clip(&clip, "beeps.wav"))
@@ -259,7 +255,6 @@ TEST(speed_changes_while_playing)
     check_beeps("changing speed", &played, ALL_BEEPS, 0.03);
     CHECK(llabs(played.last_end - SECONDS * 1000000) < 50000, "ends at %lld us",
           (long long)played.last_end);
-    close_clip(&clip);
 }
 
 /* After a start anywhere, the samples are exactly those of that position. */
@@ -293,7 +288,7 @@ TEST(starts_in_coded_sound)
     static const char *const codecs[] = {"aac", "libmp3lame", "libopus"};
     for (int i = 0; i < 3; i++) {
         char arguments[128];
-        Clip clip;
+        FREED_BY(close_clip) Clip clip = {0};
         Played played = {0};
         const How how = {48000, 2, 1600000, 1, 0};
         snprintf(arguments, sizeof(arguments), "-vn -c:a %s %s", codecs[i], names[i]);
@@ -303,7 +298,6 @@ TEST(starts_in_coded_sound)
         CHECK(llabs(played.first - how.from) <= 21, "%s: first at %lld", names[i],
               (long long)played.first);
         check_beeps(names[i], &played, ALL_BEEPS - 2, 0.005);
-        close_clip(&clip);
     }
 }
 
@@ -334,7 +328,7 @@ static int flac(Clip *clip)
 
 TEST(holes_are_silent)
 {
-    Clip clip;
+    FREED_BY(close_clip) Clip clip = {0};
     Played played = {0};
     if (!flac(&clip))
         return;
@@ -344,12 +338,11 @@ TEST(holes_are_silent)
     CHECK(played.beeps.count == ALL_BEEPS - 1, "%d beeps", played.beeps.count);
     CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
     CHECK(played.worst_step < 1e-4, "a step of %g s", played.worst_step);
-    close_clip(&clip);
 }
 
 TEST(starts_in_a_hole)
 {
-    Clip clip;
+    FREED_BY(close_clip) Clip clip = {0};
     if (!flac(&clip))
         return;
     edit(&clip, 0, 2.2, 0);
@@ -359,12 +352,11 @@ TEST(starts_in_a_hole)
     CHECK(played.first == how.from, "first at %lld", (long long)played.first);
     CHECK(fabs(played.length - 3.5) < 0.001, "%.4f s", played.length);
     check_beeps("a start in a hole", &played, ALL_BEEPS - 3, 0.002);
-    close_clip(&clip);
 }
 
 TEST(overlaps_are_cut)
 {
-    Clip clip;
+    FREED_BY(close_clip) Clip clip = {0};
     Played played = {0};
     if (!flac(&clip))
         return;
@@ -378,14 +370,13 @@ TEST(overlaps_are_cut)
         const double rise = played.beeps.rises[i] + 0.15;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise - 0.15);
     }
-    close_clip(&clip);
 }
 
 TEST(jumps_are_followed)
 {
     static const double jumps[] = {7200, -1.5};
     for (int i = 0; i < 2; i++) {
-        Clip clip;
+        FREED_BY(close_clip) Clip clip = {0};
         Played played = {0};
         if (!flac(&clip))
             return;
@@ -397,13 +388,12 @@ TEST(jumps_are_followed)
             const double rise = played.beeps.rises[n] - jumps[i];
             CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise);
         }
-        close_clip(&clip);
     }
 }
 
 TEST(jitter_is_smoothed)
 {
-    Clip clip;
+    FREED_BY(close_clip) Clip clip = {0};
     Played played = {0};
     CheckRandom random = check_random(1);
     if (!flac(&clip))
@@ -414,13 +404,12 @@ TEST(jitter_is_smoothed)
     check_beeps("jitter", &played, ALL_BEEPS, 0.012);
     CHECK(played.worst_step < 0.001, "a step of %g s", played.worst_step);
     CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
-    close_clip(&clip);
 }
 
 /* Samples slightly faster than their timestamps, for long: no hole, and no growing delay. */
 TEST(drift_is_smoothed)
 {
-    Clip clip;
+    FREED_BY(close_clip) Clip clip = {0};
     Played played = {0};
     if (!flac(&clip))
         return;
@@ -432,7 +421,6 @@ TEST(drift_is_smoothed)
         CHECK(fabs(rise - beep_nearest(rise)) < 0.016, "a beep at %.4f", rise);
     }
     CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
-    close_clip(&clip);
 }
 
 /* Another rate and another number of channels in one track. */
@@ -478,7 +466,7 @@ TEST(damage_is_passed_over)
     CheckRandom random = check_random(2);
     for (int i = 0; i < 4; i++) {
         char arguments[128];
-        Clip clip;
+        FREED_BY(close_clip) Clip clip = {0};
         Played played = {0};
         snprintf(arguments, sizeof(arguments), "-vn -c:a %s %s", codecs[i], names[i]);
         if (!make(48000, 2, arguments) || !open_clip(&clip, names[i]))
@@ -501,14 +489,13 @@ TEST(damage_is_passed_over)
             right += (rise < 1.2 || rise > 2.2) && fabs(rise - beep_nearest(rise)) < 0.05;
         }
         CHECK(right >= ALL_BEEPS - 1, "%s: %d beeps where they belong", names[i], right);
-        close_clip(&clip);
     }
 }
 
 /* Parameters that make no sense are refused with a sentence. */
 TEST(no_decoder)
 {
-    Clip clip;
+    FREED_BY(close_clip) Clip clip = {0};
     MediaError error = {0};
     Sound *sound = NULL;
     beep_write_wav(beep_path("beeps.wav"), 48000, 2, SECONDS);
@@ -517,7 +504,6 @@ TEST(no_decoder)
     clip.stream->codecpar->codec_id = AV_CODEC_ID_PROBE;
     CHECK(sound_open(&sound, clip.stream, 0, 48000, 2, &error) == MEDIA_INPUT, "it opens");
     CHECK(!sound && error.text[0], "no sentence");
-    close_clip(&clip);
 }
 
 TEST_MAIN

@@ -71,17 +71,16 @@ TEST(text_escapes)
         "\\{\\b1\\}",       "tab\tand\x1b[31m", "\xff\xfe\xc3(",  "{comment}",
         "%s %n %d percent",
     };
-    Text *text;
+    FREED_BY(text_close) Text *text = NULL;
     if (!open_or_skip(&text))
         return;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         check_plain(text, lines[i]);
-    text_close(&text);
 }
 
 TEST(text_room)
 {
-    Text *text;
+    FREED_BY(text_close) Text *text = NULL;
     if (!open_or_skip(&text))
         return;
     const Rect whole = ink_of(text, WIDTH, "a long line of text"),
@@ -90,14 +89,13 @@ TEST(text_room)
     CHECK(cut.x + cut.width <= 10 + 50, "goes on to %d", cut.x + cut.width);
     const Rect digits = ink_of(text, WIDTH, "8888888888");
     CHECK(digits.width <= text_room(SIZE, 10), "ten digits need %d", digits.width);
-    text_close(&text);
 }
 
 /* Measured widths equal drawn ones, for any text and canvas size. */
 TEST(text_width)
 {
     static const char *const lines[] = {"0", "a long line of text", "{\\fs60}", "\xC3\xA4\\n"};
-    Text *text;
+    FREED_BY(text_close) Text *text = NULL;
     if (!open_or_skip(&text))
         return;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -108,19 +106,17 @@ TEST(text_width)
     }
     CHECK(text_width(text, SIZE, "") == 0, "nothing has a width");
     CHECK(text_width(NULL, SIZE, "0") == 0, "a width without a font");
-    text_close(&text);
 }
 
 /* Whatever was added is drawn once. */
 TEST(text_forgets)
 {
-    Text *text;
+    FREED_BY(text_close) Text *text = NULL;
     if (!open_or_skip(&text))
         return;
     CheckRect rect = draw(text, WIDTH, "once");
     check_rect_free(&rect);
     CHECK(ink_of(text, WIDTH, "").width <= 0, "drawn again");
-    text_close(&text);
 }
 
 /* With a configuration of fontconfig that has no folder of fonts. */

@@ -87,6 +87,19 @@ static void stop(Fixture *f)
     text_close(&f->text);
 }
 
+/* A test with a display; skipped without a font. */
+#define OSD_TEST(name)                                                                             \
+    static void draw_##name(Fixture *f);                                                           \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        Fixture f;                                                                                 \
+        if (start(&f)) {                                                                           \
+            draw_##name(&f);                                                                       \
+            stop(&f);                                                                              \
+        }                                                                                          \
+    }                                                                                              \
+    static void draw_##name(Fixture *f)
+
 static Rect draw(Fixture *f, OsdPart part, int64_t now)
 {
     f->changed = osd_draw(f->osd, part, &f->place, now, &f->layer);
@@ -151,47 +164,40 @@ static void check_layout(Fixture *f)
     osd_set_rows(f->osd, OSD_HELP, NULL, 0);
 }
 
-TEST(osd_layout)
+OSD_TEST(osd_layout)
 {
-    Fixture f;
-    if (!start(&f))
-        return;
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
-        f.place = (OsdPlace){
+        f->place = (OsdPlace){
             width, height, {0, 0, width, height}, {0, 0, width, height}, {0, 0, width, height},
             1,     1};
-        check_layout(&f);
+        check_layout(f);
         if (width < 640)
             continue;
-        f.place.area.width = f.place.picture.width = width * 2 / 3; /* a panel beside it */
-        check_layout(&f);
-        f.place.area = (Rect){width / 5, height / 7, width * 4 / 5, height * 6 / 7};
-        check_layout(&f);
-        f.place.density = 1.5;
+        f->place.area.width = f->place.picture.width = width * 2 / 3; /* a panel beside it */
+        check_layout(f);
+        f->place.area = (Rect){width / 5, height / 7, width * 4 / 5, height * 6 / 7};
+        check_layout(f);
+        f->place.density = 1.5;
         if (width >= 1280 && height >= 720)
-            check_layout(&f);
+            check_layout(f);
     }
-    stop(&f);
 }
 
 /* Follows the scale; even a small window has room for a message and the help. */
-TEST(osd_scale)
+OSD_TEST(osd_scale)
 {
     static const double scales[] = {0.5, 1, 2, 4};
-    Fixture f;
-    if (!start(&f))
-        return;
-    osd_show_bar(f.osd, 1000000);
+    osd_show_bar(f->osd, 1000000);
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
         const Rect window = {0, 0, width, height};
         int before[2] = {0};
-        f.place = (OsdPlace){width, height, window, window, window, 1, 1};
+        f->place = (OsdPlace){width, height, window, window, window, 1, 1};
         for (size_t k = 0; k < sizeof(scales) / sizeof(scales[0]); k++) {
-            f.place.scale = scales[k];
-            osd_message(f.osd, 0, "Paused", -1);
-            const Rect message = draw(&f, OSD_MESSAGE, 1), bar = draw(&f, OSD_BAR, 1);
+            f->place.scale = scales[k];
+            osd_message(f->osd, 0, "Paused", -1);
+            const Rect message = draw(f, OSD_MESSAGE, 1), bar = draw(f, OSD_BAR, 1);
             CHECK(message.height >= before[0] && bar.height >= before[1], "%dx%d at %.1f: smaller",
                   width, height, scales[k]);
             CHECK(k != 1 || (message.height > before[0] && bar.height > before[1]),
@@ -200,109 +206,96 @@ TEST(osd_scale)
                   "%dx%d: %d and %d high", width, height, before[0], message.height);
             before[0] = message.height;
             before[1] = bar.height;
-            osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
-            const Rect beside = draw(&f, OSD_MESSAGE, 1), help = draw(&f, OSD_HELP, 1);
-            osd_set_rows(f.osd, OSD_HELP, NULL, 0);
+            osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+            const Rect beside = draw(f, OSD_MESSAGE, 1), help = draw(f, OSD_HELP, 1);
+            osd_set_rows(f->osd, OSD_HELP, NULL, 0);
             CHECK(is_inside(message, window) && is_inside(help, window) && !overlap(beside, help),
                   "%dx%d at %.1f: outside, or over each other", width, height, scales[k]);
             CHECK(k == 0 || help.height >= 14 * 8, "%dx%d at %.1f: help is %d high", width, height,
                   scales[k], help.height);
         }
     }
-    stop(&f);
 }
 
 /* A message appears, fades and disappears; the next one replaces it and starts its own time. */
-TEST(osd_message)
+OSD_TEST(osd_message)
 {
     const int64_t begin = 50000, end = begin + OSD_MESSAGE_US;
-    Fixture f;
-    if (!start(&f))
-        return;
-    CHECK(!draw(&f, OSD_MESSAGE, 0).width && !f.changed, "one at first");
-    CHECK(osd_wait(f.osd, 0) == INT64_MAX, "waits for something");
-    osd_message(f.osd, begin, "first", -1);
-    CHECK(draw(&f, OSD_MESSAGE, begin).width && f.changed && f.layer.opacity == 1, "not there");
-    CHECK(draw(&f, OSD_MESSAGE, end - 1).width && !f.changed, "drawn again, or gone");
-    CHECK(osd_wait(f.osd, begin) == OSD_MESSAGE_US, "does not wait for its end");
-    CHECK(draw(&f, OSD_MESSAGE, end + OSD_FADE_US / 2).width && !f.changed, "does not fade");
-    CHECK(f.layer.opacity > 0.4 && f.layer.opacity < 0.6, "opacity %.3f", f.layer.opacity);
-    CHECK(osd_wait(f.osd, end + 1) == 0, "waits while it fades");
-    CHECK(!draw(&f, OSD_MESSAGE, end + OSD_FADE_US).width && f.changed, "still there");
-    CHECK(osd_wait(f.osd, end + OSD_FADE_US) == INT64_MAX, "waits for ever");
-    osd_message(f.osd, begin, "first", -1);
-    const Rect brief = draw(&f, OSD_MESSAGE, begin);
-    osd_message(f.osd, end, "a second one, which is longer", -1);
-    CHECK(draw(&f, OSD_MESSAGE, end + OSD_FADE_US).width > brief.width && f.changed,
+    CHECK(!draw(f, OSD_MESSAGE, 0).width && !f->changed, "one at first");
+    CHECK(osd_wait(f->osd, 0) == INT64_MAX, "waits for something");
+    osd_message(f->osd, begin, "first", -1);
+    CHECK(draw(f, OSD_MESSAGE, begin).width && f->changed && f->layer.opacity == 1, "not there");
+    CHECK(draw(f, OSD_MESSAGE, end - 1).width && !f->changed, "drawn again, or gone");
+    CHECK(osd_wait(f->osd, begin) == OSD_MESSAGE_US, "does not wait for its end");
+    CHECK(draw(f, OSD_MESSAGE, end + OSD_FADE_US / 2).width && !f->changed, "does not fade");
+    CHECK(f->layer.opacity > 0.4 && f->layer.opacity < 0.6, "opacity %.3f", f->layer.opacity);
+    CHECK(osd_wait(f->osd, end + 1) == 0, "waits while it fades");
+    CHECK(!draw(f, OSD_MESSAGE, end + OSD_FADE_US).width && f->changed, "still there");
+    CHECK(osd_wait(f->osd, end + OSD_FADE_US) == INT64_MAX, "waits for ever");
+    osd_message(f->osd, begin, "first", -1);
+    const Rect brief = draw(f, OSD_MESSAGE, begin);
+    osd_message(f->osd, end, "a second one, which is longer", -1);
+    CHECK(draw(f, OSD_MESSAGE, end + OSD_FADE_US).width > brief.width && f->changed,
           "not in the place of the first");
-    stop(&f);
 }
 
 /* A notice stays, and messages come after it. */
-TEST(osd_notice)
+OSD_TEST(osd_notice)
 {
     const int64_t end = OSD_MESSAGE_US;
-    Fixture f;
-    if (!start(&f))
-        return;
-    osd_notice(f.osd, "camera gone, waiting");
-    const Rect notice = draw(&f, OSD_MESSAGE, 0);
-    check_ink(&f, "notice");
-    CHECK(f.layer.opacity == 1 && osd_wait(f.osd, 0) == INT64_MAX, "it is to end");
-    CHECK(draw(&f, OSD_MESSAGE, 100 * end).width == notice.width && !f.changed, "it has ended");
-    osd_message(f.osd, 0, "brief", -1);
-    CHECK(draw(&f, OSD_MESSAGE, 1).width > notice.width && f.changed, "no message after it");
-    CHECK(f.layer.opacity == 1 && draw(&f, OSD_MESSAGE, end - 1).x == notice.x, "it moves");
-    CHECK(osd_wait(f.osd, 1) == end - 1, "the message does not end by itself");
-    CHECK(draw(&f, OSD_MESSAGE, end).width == notice.width && f.changed && f.layer.opacity == 1,
+    osd_notice(f->osd, "camera gone, waiting");
+    const Rect notice = draw(f, OSD_MESSAGE, 0);
+    check_ink(f, "notice");
+    CHECK(f->layer.opacity == 1 && osd_wait(f->osd, 0) == INT64_MAX, "it is to end");
+    CHECK(draw(f, OSD_MESSAGE, 100 * end).width == notice.width && !f->changed, "it has ended");
+    osd_message(f->osd, 0, "brief", -1);
+    CHECK(draw(f, OSD_MESSAGE, 1).width > notice.width && f->changed, "no message after it");
+    CHECK(f->layer.opacity == 1 && draw(f, OSD_MESSAGE, end - 1).x == notice.x, "it moves");
+    CHECK(osd_wait(f->osd, 1) == end - 1, "the message does not end by itself");
+    CHECK(draw(f, OSD_MESSAGE, end).width == notice.width && f->changed && f->layer.opacity == 1,
           "the message has not ended");
-    CHECK(osd_wait(f.osd, end) == INT64_MAX, "it is to end, too");
-    osd_notice(f.osd, NULL);
-    CHECK(!draw(&f, OSD_MESSAGE, 2 * end).width && f.changed, "still there");
-    stop(&f);
+    CHECK(osd_wait(f->osd, end) == INT64_MAX, "it is to end, too");
+    osd_notice(f->osd, NULL);
+    CHECK(!draw(f, OSD_MESSAGE, 2 * end).width && f->changed, "still there");
 }
 
 /* Each half of a comparison has its label while the mouse moves, in its middle; below a page none
  * is seen, and none where it would not fit. */
-TEST(osd_labels)
+OSD_TEST(osd_labels)
 {
     const Rect left = {0, 100, 500, 500}, right = {500, 100, 780, 500};
-    Fixture f;
-    if (!start(&f))
-        return;
-    osd_label(f.osd, OSD_BEFORE, left);
-    osd_label(f.osd, OSD_AFTER, right);
-    CHECK(!draw(&f, OSD_BEFORE, OSD_FADE_US).width, "seen without a mouse");
-    osd_show_labels(f.osd, 1000000);
-    osd_show_labels(f.osd, 500000); /* not shorter */
-    const Rect before = draw(&f, OSD_BEFORE, 600000);
-    check_ink(&f, "before");
-    CHECK(f.changed && f.layer.opacity == 1, "opacity %.2f", f.layer.opacity);
-    const Rect after = draw(&f, OSD_AFTER, 600000);
-    check_ink(&f, "after");
+    osd_label(f->osd, OSD_BEFORE, left);
+    osd_label(f->osd, OSD_AFTER, right);
+    CHECK(!draw(f, OSD_BEFORE, OSD_FADE_US).width, "seen without a mouse");
+    osd_show_labels(f->osd, 1000000);
+    osd_show_labels(f->osd, 500000); /* not shorter */
+    const Rect before = draw(f, OSD_BEFORE, 600000);
+    check_ink(f, "before");
+    CHECK(f->changed && f->layer.opacity == 1, "opacity %.2f", f->layer.opacity);
+    const Rect after = draw(f, OSD_AFTER, 600000);
+    check_ink(f, "after");
     CHECK(is_inside(before, left) && is_inside(after, right), "outside");
     CHECK(abs(2 * before.x + before.width - 500) <= 1 &&
               abs(2 * after.x + after.width - 1780) <= 1 && before.y == after.y,
           "not in the middle");
-    CHECK(osd_wait(f.osd, 600000) == 400000, "does not wait for their end");
-    draw(&f, OSD_AFTER, 1000000 + OSD_FADE_US / 2);
-    CHECK(f.layer.opacity > 0.4 && f.layer.opacity < 0.6 && !f.changed, "does not fade");
-    CHECK(osd_wait(f.osd, 1000001) == 0, "waits while they fade");
-    CHECK(!draw(&f, OSD_AFTER, 1000000 + OSD_FADE_US).width && f.changed, "still there");
-    CHECK(osd_wait(f.osd, 1000000 + OSD_FADE_US) == INT64_MAX, "waits for ever");
-    osd_show_labels(f.osd, 9000000);
-    osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
-    osd_label(f.osd, OSD_AFTER, draw(&f, OSD_HELP, 2000000));
-    CHECK(draw(&f, OSD_AFTER, 2000000).width && f.layer.opacity == 0, "seen below the help");
-    osd_set_rows(f.osd, OSD_HELP, NULL, 0);
-    draw(&f, OSD_HELP, 2000000);
-    draw(&f, OSD_AFTER, 2000000);
-    CHECK(f.layer.opacity == 1, "gone with the help");
-    osd_label(f.osd, OSD_AFTER, (Rect){1250, 100, 30, 500});
-    CHECK(!draw(&f, OSD_AFTER, 2000000).width && f.changed, "in a strip of 30 pixels");
-    osd_label(f.osd, OSD_BEFORE, (Rect){0});
-    CHECK(!draw(&f, OSD_BEFORE, 2000000).width && f.changed, "of no picture");
-    stop(&f);
+    CHECK(osd_wait(f->osd, 600000) == 400000, "does not wait for their end");
+    draw(f, OSD_AFTER, 1000000 + OSD_FADE_US / 2);
+    CHECK(f->layer.opacity > 0.4 && f->layer.opacity < 0.6 && !f->changed, "does not fade");
+    CHECK(osd_wait(f->osd, 1000001) == 0, "waits while they fade");
+    CHECK(!draw(f, OSD_AFTER, 1000000 + OSD_FADE_US).width && f->changed, "still there");
+    CHECK(osd_wait(f->osd, 1000000 + OSD_FADE_US) == INT64_MAX, "waits for ever");
+    osd_show_labels(f->osd, 9000000);
+    osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+    osd_label(f->osd, OSD_AFTER, draw(f, OSD_HELP, 2000000));
+    CHECK(draw(f, OSD_AFTER, 2000000).width && f->layer.opacity == 0, "seen below the help");
+    osd_set_rows(f->osd, OSD_HELP, NULL, 0);
+    draw(f, OSD_HELP, 2000000);
+    draw(f, OSD_AFTER, 2000000);
+    CHECK(f->layer.opacity == 1, "gone with the help");
+    osd_label(f->osd, OSD_AFTER, (Rect){1250, 100, 30, 500});
+    CHECK(!draw(f, OSD_AFTER, 2000000).width && f->changed, "in a strip of 30 pixels");
+    osd_label(f->osd, OSD_BEFORE, (Rect){0});
+    CHECK(!draw(f, OSD_BEFORE, 2000000).width && f->changed, "of no picture");
 }
 
 static int count_red(const Canvas *canvas)
@@ -317,31 +310,27 @@ static int count_red(const Canvas *canvas)
 }
 
 /* The light of a recording is at the right, and messages end before it. */
-TEST(osd_recording)
+OSD_TEST(osd_recording)
 {
-    Fixture f;
-    if (!start(&f))
-        return;
-    CHECK(!draw(&f, OSD_RECORDING, 0).width, "one at first");
-    osd_recording(f.osd, "REC 0:11");
-    const Rect light = draw(&f, OSD_RECORDING, 0);
-    check_ink(&f, "light");
-    CHECK(count_red(&f.layer.overlay.canvas) > 50, "it is not red");
+    CHECK(!draw(f, OSD_RECORDING, 0).width, "one at first");
+    osd_recording(f->osd, "REC 0:11");
+    const Rect light = draw(f, OSD_RECORDING, 0);
+    check_ink(f, "light");
+    CHECK(count_red(&f->layer.overlay.canvas) > 50, "it is not red");
     CHECK(light.x > 640 && light.x + light.width <= 1280, "it is not at the right");
-    osd_recording(f.osd, "REC 0:44");
-    CHECK(draw(&f, OSD_RECORDING, 0).x == light.x && f.changed, "it moves with its digits");
-    osd_recording(f.osd, "REC 0:44");
-    CHECK(draw(&f, OSD_RECORDING, 0).x == light.x && !f.changed, "it is drawn for nothing");
-    osd_message(f.osd, 0,
+    osd_recording(f->osd, "REC 0:44");
+    CHECK(draw(f, OSD_RECORDING, 0).x == light.x && f->changed, "it moves with its digits");
+    osd_recording(f->osd, "REC 0:44");
+    CHECK(draw(f, OSD_RECORDING, 0).x == light.x && !f->changed, "it is drawn for nothing");
+    osd_message(f->osd, 0,
                 "A message that is far too long for one line of the window, whose end is cut off "
                 "where something else is, and which goes on and on and on and on and on and on",
                 -1);
-    const Rect message = draw(&f, OSD_MESSAGE, 1);
+    const Rect message = draw(f, OSD_MESSAGE, 1);
     CHECK(message.x + message.width <= light.x, "a message lies over it");
-    osd_recording(f.osd, NULL);
-    CHECK(!draw(&f, OSD_RECORDING, 2).width && f.changed, "still there");
-    CHECK(draw(&f, OSD_MESSAGE, 2).width > message.width, "its room is not given back");
-    stop(&f);
+    osd_recording(f->osd, NULL);
+    CHECK(!draw(f, OSD_RECORDING, 2).width && f->changed, "still there");
+    CHECK(draw(f, OSD_MESSAGE, 2).width > message.width, "its room is not given back");
 }
 
 /* How much of the bar's row is filled. */
@@ -361,54 +350,46 @@ static double filled(const Canvas *canvas)
     return most;
 }
 
-TEST(osd_bar)
+OSD_TEST(osd_bar)
 {
     static const double shares[] = {0, 0.25, 0.5, 1, 7};
-    Fixture f;
-    if (!start(&f))
-        return;
     for (int i = 0; i < 5; i++) {
-        osd_message(f.osd, 0, "0:01:00 / 0:04:00", shares[i]);
-        draw(&f, OSD_MESSAGE, 0);
-        const double share = filled(&f.layer.overlay.canvas);
+        osd_message(f->osd, 0, "0:01:00 / 0:04:00", shares[i]);
+        draw(f, OSD_MESSAGE, 0);
+        const double share = filled(&f->layer.overlay.canvas);
         const double expected = shares[i] > 1 ? 1 : shares[i];
         CHECK(share > expected - 0.02 && share < expected + 0.02, "%.3f instead of %.3f", share,
               expected);
     }
-    stop(&f);
 }
 
 /* Rows are copied, and redrawn when they change; the page keeps its width when numbers get shorter.
  */
-TEST(osd_rows)
+OSD_TEST(osd_rows)
 {
     char value[32] = "1000000.0 ms";
     OsdRow rows[OSD_MAX_ROWS + 10];
-    Fixture f;
-    if (!start(&f))
-        return;
     rows[0] = (OsdRow){"time", value};
     rows[1] = (OsdRow){"nothing", NULL};
-    osd_set_rows(f.osd, OSD_STATISTICS, rows, 2);
+    osd_set_rows(f->osd, OSD_STATISTICS, rows, 2);
     strcpy(value, "1 ms");
-    const Rect wide = draw(&f, OSD_STATISTICS, 0);
-    CHECK(f.changed, "not drawn");
-    draw(&f, OSD_STATISTICS, 1);
-    CHECK(!f.changed, "drawn twice");
-    osd_set_rows(f.osd, OSD_STATISTICS, rows, 2);
-    const Rect narrow = draw(&f, OSD_STATISTICS, 2);
-    CHECK(f.changed && narrow.width == wide.width, "%d wide, then %d", wide.width, narrow.width);
-    osd_set_rows(f.osd, OSD_STATISTICS, rows, 0);
-    CHECK(!draw(&f, OSD_STATISTICS, 3).width && f.changed, "not hidden");
-    osd_set_rows(f.osd, OSD_STATISTICS, rows, 2);
-    CHECK(draw(&f, OSD_STATISTICS, 4).width < wide.width, "as wide as it was before it was hidden");
+    const Rect wide = draw(f, OSD_STATISTICS, 0);
+    CHECK(f->changed, "not drawn");
+    draw(f, OSD_STATISTICS, 1);
+    CHECK(!f->changed, "drawn twice");
+    osd_set_rows(f->osd, OSD_STATISTICS, rows, 2);
+    const Rect narrow = draw(f, OSD_STATISTICS, 2);
+    CHECK(f->changed && narrow.width == wide.width, "%d wide, then %d", wide.width, narrow.width);
+    osd_set_rows(f->osd, OSD_STATISTICS, rows, 0);
+    CHECK(!draw(f, OSD_STATISTICS, 3).width && f->changed, "not hidden");
+    osd_set_rows(f->osd, OSD_STATISTICS, rows, 2);
+    CHECK(draw(f, OSD_STATISTICS, 4).width < wide.width, "as wide as it was before it was hidden");
     for (int i = 0; i < OSD_MAX_ROWS + 10; i++)
         rows[i] = (OsdRow){"n", "v"};
-    osd_set_rows(f.osd, OSD_HELP, rows, OSD_MAX_ROWS + 10);
-    CHECK(draw(&f, OSD_HELP, 5).width, "too many rows hide the page");
-    osd_set_rows(f.osd, OSD_MESSAGE, rows, 3);
-    CHECK(!draw(&f, OSD_MESSAGE, 6).width, "rows as a message");
-    stop(&f);
+    osd_set_rows(f->osd, OSD_HELP, rows, OSD_MAX_ROWS + 10);
+    CHECK(draw(f, OSD_HELP, 5).width, "too many rows hide the page");
+    osd_set_rows(f->osd, OSD_MESSAGE, rows, 3);
+    CHECK(!draw(f, OSD_MESSAGE, 6).width, "rows as a message");
 }
 
 /* Without a font nothing is drawn, and windows may be of any size. */
@@ -430,61 +411,54 @@ TEST(osd_without_text)
     CHECK(osd_wait(osd, 1) == INT64_MAX, "waits for something");
 }
 
-TEST(osd_tiny_windows)
+OSD_TEST(osd_tiny_windows)
 {
-    Fixture f;
-    if (!start(&f))
-        return;
-    osd_set_rows(f.osd, OSD_STATISTICS, statistics, STATISTICS);
+    osd_set_rows(f->osd, OSD_STATISTICS, statistics, STATISTICS);
     for (int width = 1; width < 400; width += 13)
         for (int height = 1; height < 300; height += 17) {
             if (!check_drawn(width + height))
                 continue;
-            f.place = (OsdPlace){
+            f->place = (OsdPlace){
                 width, height, {0, 0, width, height}, {0, 0, width, height}, {0, 0, width, height},
                 1,     1};
-            osd_message(f.osd, 0, "message", 0.5);
-            osd_recording(f.osd, height % 2 ? "REC 1:00:00, 17 dropped" : NULL);
-            draw(&f, OSD_RECORDING, 1);
-            draw(&f, OSD_MESSAGE, 1);
-            draw(&f, OSD_STATISTICS, 1);
-            osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
-            const Rect help = draw(&f, OSD_HELP, 1);
+            osd_message(f->osd, 0, "message", 0.5);
+            osd_recording(f->osd, height % 2 ? "REC 1:00:00, 17 dropped" : NULL);
+            draw(f, OSD_RECORDING, 1);
+            draw(f, OSD_MESSAGE, 1);
+            draw(f, OSD_STATISTICS, 1);
+            osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+            const Rect help = draw(f, OSD_HELP, 1);
             CHECK(!help.width || is_inside(help, (Rect){0, 0, width, height}), "%dx%d: outside",
                   width, height);
-            osd_set_rows(f.osd, OSD_HELP, keys, 0);
+            osd_set_rows(f->osd, OSD_HELP, keys, 0);
         }
-    stop(&f);
 }
 
 /* Click targets lie where they are drawn, do not overlap, and are large enough. */
-TEST(osd_position_bar)
+OSD_TEST(osd_position_bar)
 {
     const int64_t minute = 60000000;
     OsdBar bar;
-    Fixture f;
-    if (!start(&f))
-        return;
     memset(&bar, 0, sizeof(bar));
     bar.position = 30 * minute;
     bar.duration = 90 * minute;
     bar.from = bar.to = -1;
     bar.volume = bar.most = 100;
     bar.mark[bar.marks++] = 60 * minute;
-    osd_set_bar(f.osd, &bar);
-    CHECK(!draw(&f, OSD_BAR, OSD_FADE_US).width, "seen without a mouse");
-    osd_show_bar(f.osd, 1000000);
+    osd_set_bar(f->osd, &bar);
+    CHECK(!draw(f, OSD_BAR, OSD_FADE_US).width, "seen without a mouse");
+    osd_show_bar(f->osd, 1000000);
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
-        f.place = (OsdPlace){
+        f->place = (OsdPlace){
             width, height, {0, 0, width, height}, {0, 0, width, height}, {0, 0, width, height},
             1,     1};
-        const Rect all = draw(&f, OSD_BAR, 10);
-        check_ink(&f, "bar");
-        const OsdBarPlaces at = osd_bar_at(f.osd, &f.place);
+        const Rect all = draw(f, OSD_BAR, 10);
+        check_ink(f, "bar");
+        const OsdBarPlaces at = osd_bar_at(f->osd, &f->place);
         CHECK(at.all.x == all.x && at.all.y == all.y && at.all.width == all.width,
               "%dx%d: it is not where it is said", width, height);
-        CHECK(is_inside(all, f.place.area) && is_inside(at.button, all) &&
+        CHECK(is_inside(all, f->place.area) && is_inside(at.button, all) &&
                   is_inside(at.track, all) && (!at.volume.width || is_inside(at.volume, all)),
               "%dx%d: outside", width, height);
         CHECK(!overlap(at.button, at.track) && !overlap(at.track, at.volume),
@@ -492,105 +466,97 @@ TEST(osd_position_bar)
         CHECK(at.track.width > width / 4 && at.track.height >= 22, "%dx%d: a track of %dx%d", width,
               height, at.track.width, at.track.height);
         const uint8_t *line =
-            canvas_pixel(&f.layer.overlay.canvas, at.track.x - all.x, all.height / 2);
+            canvas_pixel(&f->layer.overlay.canvas, at.track.x - all.x, all.height / 2);
         const int third = at.track.width / 3 * 4;
         CHECK(line[third - 12] > line[third - 12 + 2] + 60, "%dx%d: its begin is not filled", width,
               height);
         CHECK(abs(line[third * 3 / 2] - line[third * 3 / 2 + 2]) < 60,
               "%dx%d: its middle is filled", width, height);
     }
-    osd_set_bar(f.osd, &bar);
-    draw(&f, OSD_BAR, 11);
-    CHECK(!f.changed, "it is drawn for nothing");
+    osd_set_bar(f->osd, &bar);
+    draw(f, OSD_BAR, 11);
+    CHECK(!f->changed, "it is drawn for nothing");
     bar.position += minute;
-    osd_set_bar(f.osd, &bar);
-    draw(&f, OSD_BAR, 12);
-    CHECK(f.changed && osd_wait(f.osd, 12) == 1000000 - 12, "it does not follow, or does not end");
-    CHECK(!draw(&f, OSD_BAR, 1000000 + OSD_FADE_US).width, "still there");
+    osd_set_bar(f->osd, &bar);
+    draw(f, OSD_BAR, 12);
+    CHECK(f->changed && osd_wait(f->osd, 12) == 1000000 - 12,
+          "it does not follow, or does not end");
+    CHECK(!draw(f, OSD_BAR, 1000000 + OSD_FADE_US).width, "still there");
     bar.duration = bar.most = 0; /* a live picture without sound */
-    osd_set_bar(f.osd, &bar);
-    const OsdBarPlaces live = osd_bar_at(f.osd, &f.place);
+    osd_set_bar(f->osd, &bar);
+    const OsdBarPlaces live = osd_bar_at(f->osd, &f->place);
     CHECK(live.button.width > 0 && !live.track.width && !live.volume.width, "nothing to seek on");
-    stop(&f);
 }
 
 /* It stands above the bar, where it points to, and inside of the window at both ends. */
-TEST(osd_pointed)
+OSD_TEST(osd_pointed)
 {
     static uint8_t pixels[200 * 112 * 4];
     const Canvas picture = {pixels, 800, 200, 112};
     OsdBar bar;
-    Fixture f;
-    if (!start(&f))
-        return;
     memset(&bar, 0, sizeof(bar));
     memset(pixels, 255, sizeof(pixels));
     bar.duration = 90000000;
-    osd_set_bar(f.osd, &bar);
-    osd_show_bar(f.osd, 1000000);
-    CHECK(!draw(&f, OSD_POINTED, 1).width, "something at first");
-    osd_point(f.osd, 640, "0:42", NULL);
-    const Rect line = draw(&f, OSD_POINTED, 1);
-    check_ink(&f, "time");
-    osd_point(f.osd, 640, "0:42", &picture);
-    const Rect both = draw(&f, OSD_POINTED, 1);
-    const Rect all = osd_bar_at(f.osd, &f.place).all;
-    CHECK(f.changed && both.height >= line.height + 112 && both.width >= 200, "no picture");
-    CHECK(count_ink(&f.layer.overlay.canvas, 0) > 200 * 112, "it is not all there");
+    osd_set_bar(f->osd, &bar);
+    osd_show_bar(f->osd, 1000000);
+    CHECK(!draw(f, OSD_POINTED, 1).width, "something at first");
+    osd_point(f->osd, 640, "0:42", NULL);
+    const Rect line = draw(f, OSD_POINTED, 1);
+    check_ink(f, "time");
+    osd_point(f->osd, 640, "0:42", &picture);
+    const Rect both = draw(f, OSD_POINTED, 1);
+    const Rect all = osd_bar_at(f->osd, &f->place).all;
+    CHECK(f->changed && both.height >= line.height + 112 && both.width >= 200, "no picture");
+    CHECK(count_ink(&f->layer.overlay.canvas, 0) > 200 * 112, "it is not all there");
     CHECK(!overlap(both, all) && both.y + both.height <= all.y, "over the bar");
     CHECK(abs(2 * both.x + both.width - 1280) <= 1, "it is elsewhere");
     for (int x = 0; x <= 1280; x += 1280) {
-        osd_point(f.osd, x, "a title of a chapter that is not short", &picture);
-        const Rect box = draw(&f, OSD_POINTED, 1);
-        CHECK(is_inside(box, f.place.area), "outside");
+        osd_point(f->osd, x, "a title of a chapter that is not short", &picture);
+        const Rect box = draw(f, OSD_POINTED, 1);
+        CHECK(is_inside(box, f->place.area), "outside");
         CHECK(box.width == both.width, "%d wide around a picture, not %d", box.width, both.width);
     }
-    osd_point(f.osd, 640, "a title of a chapter that is not short", NULL);
-    CHECK(draw(&f, OSD_POINTED, 1).width > both.width, "without a picture it is cut off");
+    osd_point(f->osd, 640, "a title of a chapter that is not short", NULL);
+    CHECK(draw(f, OSD_POINTED, 1).width > both.width, "without a picture it is cut off");
     char long_title[OSD_MAX_LINE];
     memset(long_title, 'm', sizeof(long_title));
     long_title[sizeof(long_title) - 1] = '\0';
-    osd_point(f.osd, 640, long_title, NULL);
-    const Rect widest = draw(&f, OSD_POINTED, 1);
+    osd_point(f->osd, 640, long_title, NULL);
+    const Rect widest = draw(f, OSD_POINTED, 1);
     CHECK(widest.width > all.width / 2 && widest.width <= all.width, "%d wide above a bar of %d",
           widest.width, all.width);
-    osd_point(f.osd, 0, NULL, NULL);
-    CHECK(!draw(&f, OSD_POINTED, 1).width && f.changed, "still there");
-    stop(&f);
+    osd_point(f->osd, 0, NULL, NULL);
+    CHECK(!draw(f, OSD_POINTED, 1).width && f->changed, "still there");
 }
 
 /* In a small window it comes in parts: each inside, as large as can be read, and another picture.
  */
-TEST(osd_help_parts)
+OSD_TEST(osd_help_parts)
 {
     static const int all[][3] = {{1280, 720, 1}, {640, 360, 1}, {480, 270, 1},
                                  {300, 400, 1},  {300, 170, 2}, {200, 200, 2}};
-    Fixture f;
-    if (!start(&f))
-        return;
-    CHECK(osd_help_parts(f.osd, &f.place) == 1, "in parts without rows");
-    osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
+    CHECK(osd_help_parts(f->osd, &f->place) == 1, "in parts without rows");
+    osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         const Rect window = {0, 0, all[i][0], all[i][1]};
         uint64_t before = 0;
-        f.place = (OsdPlace){window.width, window.height, window, window, window, 1, 1};
-        const int parts = osd_help_parts(f.osd, &f.place);
+        f->place = (OsdPlace){window.width, window.height, window, window, window, 1, 1};
+        const int parts = osd_help_parts(f->osd, &f->place);
         CHECK(all[i][2] == 1 ? parts == 1 : parts >= all[i][2], "%d parts in %dx%d", parts,
               window.width, window.height);
         for (int part = 0; part <= parts; part++) {
-            osd_set_help_part(f.osd, part);
-            const Rect help = draw(&f, OSD_HELP, 1);
-            const Canvas *canvas = &f.layer.overlay.canvas;
+            osd_set_help_part(f->osd, part);
+            const Rect help = draw(f, OSD_HELP, 1);
+            const Canvas *canvas = &f->layer.overlay.canvas;
             const uint64_t hash = check_fnv(CHECK_FNV_START, canvas->pixels,
                                             (size_t)canvas->stride * (size_t)canvas->height);
             CHECK(help.width && is_inside(help, window), "outside");
-            check_ink(&f, "a part of the help");
+            check_ink(f, "a part of the help");
             CHECK((hash == before) == (part == parts), "%dx%d: part %d of %d is %sthe one before",
                   window.width, window.height, part, parts, part == parts ? "not " : "");
             before = hash;
         }
     }
-    stop(&f);
 }
 
 static OsdSettings make_settings(void)

@@ -99,9 +99,8 @@ static AVPacket *make_packet(int64_t at_ms, int64_t duration_ms, const void *dat
 
 static void put(Fixture *f, int64_t at_ms, int64_t duration_ms, const void *data, size_t size)
 {
-    AVPacket *packet = make_packet(at_ms, duration_ms, data, size);
+    FREED_BY(av_packet_free) AVPacket *packet = make_packet(at_ms, duration_ms, data, size);
     subtitles_packet(f->subtitles, packet);
-    av_packet_free(&packet);
 }
 
 static void put_text(Fixture *f, int64_t at_ms, int64_t duration_ms, const char *text)
@@ -214,7 +213,7 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
  * dark outline. */
 TEST(subrip_lines_appear_at_their_time)
 {
-    Fixture f = start(AV_CODEC_ID_SUBRIP);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_SUBRIP);
     put_text(&f, 1000, 1000, "First line\nand a second one");
     put_text(&f, 3000, 500, "<i>Another</i>");
     if (wait_for_text(&f, 1500)) {
@@ -240,13 +239,12 @@ TEST(subrip_lines_appear_at_their_time)
         CHECK(!draw(&f, 2500).width && !f.changed, "changed from nothing to nothing");
         CHECK(draw(&f, 3200).width < where.width, "the second one is not there");
     }
-    stop(&f);
 }
 
 /* Positions in ASS are relative to the picture; text scales with it. */
 TEST(ass_positions_follow_the_picture)
 {
-    Fixture f = start(AV_CODEC_ID_ASS);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,{\\an7\\pos(320,180)}H");
     if (wait_for_text(&f, 0)) {
         const Rect where = draw(&f, 0);
@@ -268,7 +266,6 @@ TEST(ass_positions_follow_the_picture)
         f.place.picture = (Rect){7, 9, WIDTH / 2, HEIGHT / 2};
         CHECK(draw(&f, 0).width && f.changed, "did not come back");
     }
-    stop(&f);
 }
 
 /* Over oblong pixels ASS is stretched with the picture, plain text is not. */
@@ -339,7 +336,7 @@ TEST(repeated_lines_are_drawn_once)
 {
     static const enum AVCodecID codecs[] = {AV_CODEC_ID_SUBRIP, AV_CODEC_ID_ASS};
     for (int i = 0; i < 2; i++) {
-        Fixture f = start(codecs[i]);
+        FREED_BY(stop) Fixture f = start(codecs[i]);
         const char *half = i ? "0,0,Default,,0,0,0,,{\\alpha&H80&}Half" : "{\\alpha&H80&}Half";
         const char *later = i ? "1,0,Default,,0,0,0,,Later" : "Later";
         put_text(&f, 1000, 1000, half);
@@ -356,7 +353,6 @@ TEST(repeated_lines_are_drawn_once)
             put_text(&f, 5000, 1000, i ? "2,0,Default,,0,0,0,,Last" : "Last");
             CHECK(draw(&f, 5500).width, "%d: the first one after a seek is missing", i);
         }
-        stop(&f);
     }
 }
 
@@ -502,7 +498,7 @@ TEST(dvd_bitmaps_appear_at_their_time)
         check_skip("no encoder for DVD subtitles");
         return;
     }
-    Fixture f = start_dvd();
+    FREED_BY(stop) Fixture f = start_dvd();
     f.place.picture = (Rect){5, 3, 640, 360};
     put(&f, 1000, 0, data, (size_t)size);
     CHECK(!draw(&f, 999).width, "there before its time");
@@ -523,7 +519,6 @@ TEST(dvd_bitmaps_appear_at_their_time)
     CHECK(!draw(&f, 1500).width, "there after a seek");
     put(&f, 1000, 0, data, (size_t)size);
     CHECK(draw(&f, 1500).width, "not there again");
-    stop(&f);
 }
 
 /* Bitmaps scale with the picture: position, colour, and sum of alpha. */
@@ -536,7 +531,7 @@ TEST(bitmaps_scale_with_the_picture)
         check_skip("no encoder for DVD subtitles");
         return;
     }
-    Fixture f = start_dvd();
+    FREED_BY(stop) Fixture f = start_dvd();
     put(&f, 0, 0, data, (size_t)size);
     for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
         const double s = scales[i];
@@ -559,7 +554,6 @@ TEST(bitmaps_scale_with_the_picture)
                   c[2], c[3]);
         }
     }
-    stop(&f);
 }
 
 /* ---- PGS, written by hand ---- */
@@ -621,7 +615,7 @@ static Pgs make_pgs(int with_object, int x, int y)
  * inside. */
 TEST(pgs_stays_until_the_next)
 {
-    Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
     const Pgs low = make_pgs(1, 960, 1000), clear = make_pgs(0, 0, 0);
     f.place.picture = (Rect){0, 0, 1920, 1080};
     put(&f, 1000, 0, low.data, low.size);
@@ -638,13 +632,12 @@ TEST(pgs_stays_until_the_next)
     where = draw(&f, 1500);
     CHECK(where.width == 8 && where.height == 2 && where.y == 140 + 800 - 2, "%dx%d at %d, %d",
           where.width, where.height, where.x, where.y);
-    stop(&f);
 }
 
 /* Of more bitmaps than are kept, the last ones are there. */
 TEST(last_of_many_bitmaps_are_kept)
 {
-    Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
     f.place.picture = (Rect){0, 0, 1920, 1080};
     for (int i = 0; i < 1000; i++) {
         const Pgs pgs = make_pgs(1, i, 500);
@@ -654,7 +647,6 @@ TEST(last_of_many_bitmaps_are_kept)
     }
     CHECK(draw(&f, 9990).x == 999 && draw(&f, 9905).x == 990, "the last ones are missing");
     CHECK(!subtitles_trouble(f.subtitles), "trouble: %s", subtitles_trouble(f.subtitles));
-    stop(&f);
 }
 
 static int says_left_out(const Fixture *f)
@@ -667,7 +659,7 @@ static int says_left_out(const Fixture *f)
  * last ones are kept, and a warning says so until another track is chosen. */
 TEST(memory_for_large_bitmaps_is_bounded)
 {
-    Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
     const Pgs full = make_pgs_of((Rect){0, 0, 1920, 1080});
     f.place.picture = (Rect){0, 0, 192, 108};
     for (int i = 0; i < 20; i++) {
@@ -686,7 +678,6 @@ TEST(memory_for_large_bitmaps_is_bounded)
     CHECK(says_left_out(&f), "the warning comes again after a seek");
     subtitles_select(f.subtitles, &f.source, f.stream);
     CHECK(!subtitles_trouble(f.subtitles), "a new track has the old warning");
-    stop(&f);
 }
 
 /* ---- hostile ---- */
@@ -722,7 +713,7 @@ TEST(random_packets_do_no_harm)
     };
     CheckRandom random = check_random(1);
     for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++) {
-        Fixture f = start(codecs[i]);
+        FREED_BY(stop) Fixture f = start(codecs[i]);
         const Pgs pgs = make_pgs(1, 100, 100);
         for (int turn = 0; turn < 300; turn++) {
             uint8_t data[600];
@@ -739,7 +730,6 @@ TEST(random_packets_do_no_harm)
             if (turn % 50 == 49)
                 subtitles_reset(f.subtitles);
         }
-        stop(&f);
     }
     CHECK(1, "survived");
 }
@@ -784,7 +774,7 @@ static void random_line(CheckRandom *random, char *line, size_t room)
 TEST(random_ass_does_no_harm)
 {
     CheckRandom random = check_random(2);
-    Fixture f = start(AV_CODEC_ID_ASS);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
     if (wait_for_text(&f, 0))
         for (int turn = 0; turn < 200; turn++) {
@@ -795,14 +785,13 @@ TEST(random_ass_does_no_harm)
                 random_place(&f, &random);
             draw(&f, 10000 + turn * 100 + 50);
         }
-    stop(&f);
 }
 
 /* 1,500 lines that need little memory at first and much later: the most expensive ones are dropped
  * in time; an ordinary line stays, and so do later ones. */
 TEST(memory_for_growing_lines_is_bounded)
 {
-    Fixture f = start(AV_CODEC_ID_ASS);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
     if (wait_for_text(&f, 0)) {
         const long before = resident_mb();
@@ -826,7 +815,6 @@ TEST(memory_for_growing_lines_is_bounded)
         put_text(&f, 6000, 1000, "3001,0,Default,,0,0,0,,later");
         CHECK(draw(&f, 500).width && draw(&f, 6500).width, "lines with room are not drawn");
     }
-    stop(&f);
 }
 
 /* Opaque rectangles that move or not, all of different sizes because libass shares equal bitmaps.
@@ -846,7 +834,7 @@ static void put_shapes(Fixture *f, int count, int size, int moves)
 /* Changing lines are dropped if drawing takes too long; an ordinary one stays. */
 TEST(time_for_changing_lines_is_bounded)
 {
-    Fixture f = start(AV_CODEC_ID_ASS);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
     if (wait_for_text(&f, 0)) {
         const Rect usual = draw(&f, 0);
@@ -865,7 +853,6 @@ TEST(time_for_changing_lines_is_bounded)
               left.width, left.height);
         CHECK(!subtitles_is_unfinished(f.subtitles), "drawing is not finished");
     }
-    stop(&f);
 }
 
 /* Lines that fit a small window but not a large one are dropped before they need its memory,
@@ -873,7 +860,7 @@ TEST(time_for_changing_lines_is_bounded)
 TEST(memory_after_enlarging_is_bounded)
 {
     for (int moves = 0; moves < 2; moves++) {
-        Fixture f = start(AV_CODEC_ID_ASS);
+        FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
         put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
         if (wait_for_text(&f, 0)) {
             f.place.picture = (Rect){0, 0, 640, 360};
@@ -892,7 +879,6 @@ TEST(memory_after_enlarging_is_bounded)
             CHECK(CHECK_SLOWER > 1 || more < 200, "%ld MB are needed to draw them", more);
             CHECK(draw(&f, 6000).width, "the ordinary line is dropped");
         }
-        stop(&f);
     }
 }
 
@@ -900,7 +886,7 @@ TEST(memory_after_enlarging_is_bounded)
 TEST(memory_for_long_scripts_is_bounded)
 {
     static char line[60000];
-    Fixture f = start(AV_CODEC_ID_ASS);
+    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
     if (wait_for_text(&f, 0)) {
         const long before = resident_mb();
@@ -918,7 +904,6 @@ TEST(memory_for_long_scripts_is_bounded)
         subtitles_reset(f.subtitles);
         CHECK(says_left_out(&f), "the warning comes again after a seek");
     }
-    stop(&f);
 }
 
 /* ---- the thread ---- */
@@ -956,10 +941,9 @@ static void stop_thread(Threaded *t)
 
 static void put_both(Threaded *t, int64_t at_ms, int64_t duration_ms, const char *text)
 {
-    AVPacket *packet = make_packet(at_ms, duration_ms, text, strlen(text));
+    FREED_BY(av_packet_free) AVPacket *packet = make_packet(at_ms, duration_ms, text, strlen(text));
     subtitles_packet(t->f.subtitles, packet);
     subtitle_thread_packet(t->thread, packet);
-    av_packet_free(&packet);
 }
 
 /* Hash of the thread's picture for a time; 0: none. */
@@ -1121,7 +1105,7 @@ TEST(packets_wait_for_the_thread)
 /* Trouble is reported for the chosen track only. */
 TEST(trouble_is_the_chosen_tracks)
 {
-    Threaded t = {.f = prepare(AV_CODEC_ID_H264)};
+    FREED_BY(stop_thread) Threaded t = {.f = prepare(AV_CODEC_ID_H264)};
     t.thread = subtitle_thread_create(count_wake, &t.wakes);
     if (!t.thread)
         exit(1);
@@ -1131,7 +1115,6 @@ TEST(trouble_is_the_chosen_tracks)
     CHECK(subtitle_thread_trouble(t.thread) && atomic_load(&t.wakes), "there is no warning");
     subtitle_thread_select(t.thread, &t.f.source, NULL);
     CHECK(!subtitle_thread_trouble(t.thread), "a warning without a track");
-    stop_thread(&t);
 }
 
 /* ---- a file ---- */
@@ -1143,7 +1126,7 @@ TEST(sample_clip_subtitles)
     const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 1 << 24, .stop = &never};
     MediaError error = {0};
     Fixture f = {.place = {{0, 0, WIDTH, HEIGHT}, WIDTH, HEIGHT, 0}};
-    Source *source = NULL;
+    FREED_BY(source_close) Source *source = NULL;
     if (!CHECK(source_open(&source, &options, &error) == 0, "%s", error.text))
         return;
     for (unsigned i = 0; i < source->format->nb_streams; i++)
@@ -1168,7 +1151,6 @@ TEST(sample_clip_subtitles)
                   "not from %lld to %lld", (long long)start_ms, (long long)end_ms);
         subtitles_close(&f.subtitles);
     }
-    source_close(&source);
 }
 
 TEST_MAIN
