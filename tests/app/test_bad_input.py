@@ -271,7 +271,7 @@ class Damaged(Case):
             with self.subTest(count):
                 broken, block = bytearray(data), data.index(b"\xa3", clusters[count] + 16)
                 broken[block:block + 2] = b"\0\xff"
-                result = self.damaged(self.write("broken.mkv", bytes(broken)), "unreadable", "(first: matroska")
+                self.damaged(self.write("broken.mkv", bytes(broken)), "unreadable", "(first: matroska")
                 self.assertLess(len(frame_times(self.path("out.mkv"))), 125)
         for more in (1, 7, 30):
             with self.subTest(cut=more):
