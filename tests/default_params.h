@@ -1,4 +1,4 @@
-/* What lumeq_params_default() gives, for tables and initializers; test_equalizer compares the two.
+/* The values of lumeq_params_default(), for tables and initializers; test_equalizer compares them.
  */
 #ifndef LUMEQ_TESTS_DEFAULT_PARAMS_H
 #define LUMEQ_TESTS_DEFAULT_PARAMS_H

@@ -257,7 +257,7 @@ class Headless(CameraCase, Case):
                 self.assertFalse([n for n in seen if n % 4 == 0])
                 lost = re.search(r"(\d+) frames were lost in the camera, by its driver's count", result.err)
                 self.assertTrue(lost, result.err)
-                # The reader may be ahead of what is written, by little.
+                # The reader may be slightly ahead of the file.
                 absent = seen[-1] - seen[0] + 1 - len(seen)
                 self.assertGreaterEqual(absent, 6)
                 self.assertGreaterEqual(int(lost.group(1)), absent)

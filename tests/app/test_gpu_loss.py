@@ -261,7 +261,7 @@ class Loss(OnGpu):
                 line = process.stderr.readline()
                 self.assertTrue(line, said)
                 said += line
-            time.sleep(0.5)  # what is there is decoded
+            time.sleep(0.5)  # the received part is decoded
         process.stdin = None
         self.ends(process, LIVENESS)
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])

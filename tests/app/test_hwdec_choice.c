@@ -31,8 +31,8 @@ TEST(as_asked)
     for (int i = 0; i < 4; i++) {
         const Options nvdec = options_of(OPTIONS_HWDEC_NVDEC, i & 1, i & 2 ? 16 : 1);
         const Options no = options_of(OPTIONS_HWDEC_NO, i & 1, i & 2 ? 16 : 1);
-        CHECK(hwdec_choice(&nvdec, AV_CODEC_ID_H264), "not where it was asked for");
-        CHECK(!hwdec_choice(&no, AV_CODEC_ID_H264), "where it is not to be");
+        CHECK(hwdec_choice(&nvdec, AV_CODEC_ID_H264), "not used on request");
+        CHECK(!hwdec_choice(&no, AV_CODEC_ID_H264), "used although forbidden");
     }
 }
 

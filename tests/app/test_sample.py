@@ -111,7 +111,7 @@ class Sample(Case):
                 self.ok(short, "-o", "out.mkv", "--backend", "cpu", *ENCODERS["x264"], *options,
                         cwd=self.folder)
                 real = os.path.getsize(os.path.join(self.folder, "out.mkv"))
-                self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)  # three digits are told
+                self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)  # it prints three digits
                 os.unlink(os.path.join(self.folder, "out.mkv"))
 
     def test_containers(self):

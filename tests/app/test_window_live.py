@@ -348,7 +348,7 @@ class Window(WindowCase):
             self.assertLess(float(f.read().splitlines()[1].split(",")[2]), 10)  # which is the place that was left
         self.assertEqual(self.lines()[1:3], ["clip 2.67", "volume 95"])
         self.assertFalse([line for line in self.lines() if line.startswith("position ")])  # it was at its begin
-        self.assertEqual(self.leave_at(clip, "r"), [])  # what was reset is forgotten
+        self.assertEqual(self.leave_at(clip, "r"), [])  # reset settings are forgotten
         self.assertFalse([line for line in self.lines() if line.startswith("clip ")])
 
     def test_the_settings_file_can_request_it(self):

@@ -9,7 +9,7 @@ import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Who may include and call whom. "equalizer-api" is the public header and its functions;
+# Allowed includes and calls. "equalizer-api" is the public header and its functions;
 # media and the panel know nothing of the equalizer.
 MAY_INCLUDE = {
     "app": {"app", "job", "report", "player", "run", "media", "panel", "equalizer-api"},
@@ -244,7 +244,7 @@ class Objects:
 
 @unittest.skipUnless(os.environ.get("LUMEQ_BUILD"), "LUMEQ_BUILD names no build")
 class Calls(unittest.TestCase):
-    """A function can be called without the header: the law is about what is used."""
+    """A function can be called without its header, so calls are checked as well."""
 
     @classmethod
     def setUpClass(cls):

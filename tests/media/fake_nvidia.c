@@ -257,7 +257,7 @@ int cuDeviceComputeCapability(int *major, int *minor, int device)
 int cuGetErrorName(int error, const char **text)
 {
     (void)error;
-    *text = "an error that was asked for";
+    *text = "a requested error";
     return 0;
 }
 
@@ -352,7 +352,7 @@ static int is_size(const Decoder *d, const unsigned long coded[2])
            coded[1] - d->height < 16;
 }
 
-/* Not 0: it has none, or those that it was given. */
+/* 0: the given pictures cannot be opened. */
 static int open_pictures(Decoder *d, const unsigned long coded[2])
 {
     const char *paths = getenv("FAKE_NVDEC_PICTURES"), *sizes = getenv("FAKE_NVDEC_SIZE");

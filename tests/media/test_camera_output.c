@@ -135,8 +135,7 @@ TEST(a_named_one_need_not_be_a_loopback)
     camera_output_close(&output);
 }
 
-/* Of the formats that the device takes, the one closest to the picture's; colours and rate are set.
- */
+/* The device's format closest to the picture's is set, with colours and rate. */
 TEST(closest_format_is_set)
 {
     static const struct {

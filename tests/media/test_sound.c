@@ -22,7 +22,7 @@ typedef struct Clip {
 
 typedef struct Played {
     BeepFinder beeps;
-    int64_t first, last_end; /* position of the first sample, and behind the last one */
+    int64_t first, last_end; /* position of the first sample, and after the last one */
     double length;           /* seconds of time */
     double worst_step;       /* what a block's position is off the end of the one before, seconds */
     float *samples;          /* of the first channel */

@@ -40,8 +40,8 @@ TEST(gray)
     CHECK(scopes.most_vectors == 0, "vectors of gray");
 }
 
-/* The upper 8 bits of a code, wherever in a sample that lies; what is no code counts as the
- * brightest one. */
+/* The upper 8 bits of a code, at any place in a sample; larger values count as the brightest code.
+ */
 TEST(deep)
 {
     static const uint16_t low[2] = {1023, 515}, high[2] = {1023 << 6, 515 << 6};
@@ -58,7 +58,7 @@ TEST(deep)
     CHECK(scopes.waveform[0][255] == 1 && scopes.waveform[1][0] == 1, "beyond the last code");
 }
 
-/* In one plane or in two; counts begin anew. */
+/* In one plane or in two; each frame starts new counts. */
 TEST(vectors)
 {
     static const uint8_t luma[2][4] = {{0}};
@@ -80,7 +80,7 @@ TEST(vectors)
     CHECK(scopes.vectors[128][128] == 0, "of the picture before");
 }
 
-/* A quarter turn: what is stored as a column is watched as a row, from the bottom up. */
+/* A quarter turn: a stored column is shown as a row, from the bottom up. */
 TEST(turned)
 {
     static const uint8_t luma[2][3] = {{10, 20, 30}, {40, 50, 60}};
@@ -92,8 +92,8 @@ TEST(turned)
               "row %d", i);
 }
 
-/* Of a large picture, samples in even steps, from all parts of it; a column of the scope for
- * several of the picture. */
+/* A large picture is sampled in even steps in all its parts; a column of the scope covers several
+ * of the picture. */
 TEST(large)
 {
     enum { WIDTH = 1921, HEIGHT = 1080 };

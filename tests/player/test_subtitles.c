@@ -634,7 +634,7 @@ TEST(pgs_stays_until_the_next)
           where.width, where.height, where.x, where.y);
 }
 
-/* Of more bitmaps than are kept, the last ones are there. */
+/* If there are more bitmaps than room, the last ones are kept. */
 TEST(last_of_many_bitmaps_are_kept)
 {
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
