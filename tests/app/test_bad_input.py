@@ -87,8 +87,7 @@ class Refused(Case):
         """Two tracks are declared, but have no data."""
         path = self.path("two.ts")
         ffmpeg(*("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=64x48") * 2, "-map", "0", "-map", "1", *X264, path)
-        data = self.read("two.ts")
-        result = self.exits(INPUT, self.write("cut.ts", data[:3 * 188]), "--null")
+        result = self.exits(INPUT, self.write("cut.ts", self.read("two.ts")[:3 * 188]), "--null")
         self.assertIn("of 2 video tracks, number 0 (h264) is equalized", result.err)
 
     def test_no_size(self):
@@ -96,8 +95,7 @@ class Refused(Case):
         data, size = self.read("a.avi"), struct.pack("<II", 160, 90)
         self.assertIn(size, data)
         path = self.write("a.avi", data.replace(size, bytes(8)))
-        result = lumeq(path, "--null")
-        self.refused(result, INPUT, "the size of the picture is missing")
+        self.refused(lumeq(path, "--null"), INPUT, "the size of the picture is missing")
         self.refuse(self.write("a.y4m", b"YUV4MPEG2 W0 H0 F25:1 C420jpeg\nFRAME\n"), "size of the picture is missing")
 
     def test_too_many_streams(self):
@@ -166,8 +164,7 @@ class Refused(Case):
         start = data.index(b"\xa3")  # the first block
         for i in range(start + 40, len(data) - 200):
             data[i] = (i * 37 + 11) & 255
-        path = self.write("noise.mkv", bytes(data))
-        result = lumeq(path, "-o", self.path("out.mkv"))
+        result = lumeq(self.write("noise.mkv", bytes(data)), "-o", self.path("out.mkv"))
         self.assertIn(result.code, (INPUT, DAMAGED), str(result))
         if result.code == INPUT:
             self.refused(result, INPUT, "noise.mkv")
@@ -243,10 +240,8 @@ class Damaged(Case):
         self.assertEqual(self.files(), ["no-moov.mp4"])
 
     def test_cut_off_matroska(self):
-        source = clip("cut.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=5, sound=5)
-        data = read_bytes(source)
-        path = self.write("cut.mkv", data[:len(data) // 2])
-        self.damaged(path, "damaged")
+        data = read_bytes(clip("cut.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=5, sound=5))
+        self.damaged(self.write("cut.mkv", data[:len(data) // 2]), "damaged")
 
     def test_a_little_less_than_was_declared(self):
         """Declared durations are seldom exact: up to a second missing is no damage."""
@@ -255,8 +250,7 @@ class Damaged(Case):
             data = f.read()
         clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
         for count, words in ((2, ()), (10, ("the input is damaged: its video ends 2.0 s early",))):
-            path = self.write("less.mkv", data[:clusters[-count]])
-            result = lumeq(path, "--null", "-q")
+            result = lumeq(self.write("less.mkv", data[:clusters[-count]]), "--null", "-q")
             self.assertEqual(result.code, DAMAGED if words else DONE, str(result))
             self.assertEqual([l[len("lumeq: "):] for l in result.lines], list(words))
 
@@ -309,8 +303,7 @@ class Damaged(Case):
 
     def test_overflowing_durations(self):
         """A Matroska block of 2^63 - 1 ticks, and other absurd durations, count as unknown."""
-        source = clip("blocks.mkv", "-c:v", "rawvideo", "-live", "1", size="16x16", seconds=0.12)
-        data = read_bytes(source)
+        data = read_bytes(clip("blocks.mkv", "-c:v", "rawvideo", "-live", "1", size="16x16", seconds=0.12))
         cluster, block = data.index(b"\x1f\x43\xb6\x75") + 4, data.rindex(b"\xa3\x41")
         self.assertEqual(data[cluster] >> 4, 4)  # a length of 2 bytes, which becomes unknown
         data = data[:cluster] + b"\x7f\xff" + data[cluster + 2:]
@@ -323,8 +316,7 @@ class Damaged(Case):
                 path = self.write("absurd.mkv", data[:block] + b"\xa0" + (len(group) | 0x4000).to_bytes(2, "big") + group)
                 packets = contents(path)["packets"]
                 self.assertEqual((len(packets), int(packets[-1]["duration"])), (3, duration))
-                result = self.ok(path, "--null")
-                self.assertRegex(result.err, "3 frames, 0.1[0-9] s of video")
+                self.assertRegex(self.ok(path, "--null").err, "3 frames, 0.1[0-9] s of video")
 
     def flip(self, source, name, step, first):
         """Flips a byte at regular distances in the middle of a file."""
@@ -438,8 +430,7 @@ class Damaged(Case):
         at = int(packet["pos"])
         self.assertEqual(data[at] >> 3 & 15, 6, "a frame is expected")
         data[at] = data[at] & 0x87 | 9 << 3  # a reserved type, which is to be ignored
-        path = self.write("skipped.mp4", bytes(data))
-        self.damaged(path, "not decodable")
+        self.damaged(self.write("skipped.mp4", bytes(data)), "not decodable")
         self.assertEqual(len(frame_times(self.path("out.mkv"))), len(contents(source)["packets"]) - 1)
 
     def test_parts_of_open_groups(self):
@@ -463,10 +454,8 @@ class Damaged(Case):
                 self.assertIn(result.code, (DONE, DAMAGED), str(result))
 
     def test_transport_stream_cut_between_packets(self):
-        source = clip("cut.ts", *X264, "-g", "10", seconds=2)
-        data = read_bytes(source)
-        path = self.write("cut.ts", data[:len(data) // 2 // 188 * 188])
-        result = lumeq(path, "--null")
+        data = read_bytes(clip("cut.ts", *X264, "-g", "10", seconds=2))
+        result = lumeq(self.write("cut.ts", data[:len(data) // 2 // 188 * 188]), "--null")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
 
     def test_a_fragment_is_missing(self):
@@ -516,10 +505,8 @@ class Damaged(Case):
 
     def test_keyframe_missing(self):
         """A stream that starts in the middle: everything decodable is written."""
-        source = clip("gop.h264", *X264, "-g", "10", "-f", "h264", seconds=1)
-        data = read_bytes(source)
+        data = read_bytes(clip("gop.h264", *X264, "-g", "10", "-f", "h264", seconds=1))
         nals = [m.start() for m in re.finditer(b"\0\0\1", data)]
         headers = data[:nals[2]]
-        path = self.write("middle.h264", headers + data[nals[len(nals) // 2]:])
-        result = lumeq(path, "--null")
+        result = lumeq(self.write("middle.h264", headers + data[nals[len(nals) // 2]:]), "--null")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))

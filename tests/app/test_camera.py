@@ -90,8 +90,7 @@ class CameraCase:
 @unittest.skipIf(not FAKE, "FAKE_CAMERA_LIBRARY names no fake camera")
 class Headless(CameraCase, Case):
     def run_camera(self, *args, code=DONE, modes=SMALL, state="", **more):
-        process = self.start(*args, env=camera_environment(self.folder, modes, state, **more))
-        return self.finished(process, code)
+        return self.finished(self.start(*args, env=camera_environment(self.folder, modes, state, **more)), code)
 
     def output(self, *args, state=""):
         p = subprocess.run([LUMEQ] + list(args), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -244,8 +243,7 @@ class Headless(CameraCase, Case):
         process = self.start("--camera", "--null", env=camera_environment(self.folder))
         self.waits_for("camera Fake")
         self.control("stall")
-        result = self.finished(process, DAMAGED)
-        self.assertIn("no picture for", result.err)
+        self.assertIn("no picture for", self.finished(process, DAMAGED).err)
 
     def test_frames_lost_by_the_camera_are_counted(self):
         """Every fourth frame is lost; a busy machine may lose more."""
@@ -480,8 +478,7 @@ class Window(CameraCase, WindowCase):
         env = self.environment(**camera_environment(self.folder))
         for args, code in ((("-o", "x.mkv"), USAGE), (("-o", "no/where.mkv"), 3), (("-o", "x.nonsense"), USAGE)):
             with self.subTest(args):
-                process = self.start("--camera", *args, env=env)
-                self.assertEqual(len(self.finished(process, code).lines), 1)
+                self.assertEqual(len(self.finished(self.start("--camera", *args, env=env), code).lines), 1)
         self.assertEqual(self.read("x.mkv"), b"mine")
 
     def test_a_failed_start_ends_the_run(self):

@@ -60,8 +60,7 @@ class Colours(Case):
                           filters="setsar=%s" % sar.replace(":", "/"))
             for name in ("out.mp4", "out.mkv", "out.y4m"):
                 with self.subTest(sar, output=name):
-                    output = self.converted(source, name, "-y")
-                    self.assertEqual(video(output)["sample_aspect_ratio"], sar)
+                    self.assertEqual(video(self.converted(source, name, "-y"))["sample_aspect_ratio"], sar)
 
     def test_aspect_ratio_of_the_container_only(self):
         source = self.path("aspect.mkv")
@@ -72,8 +71,7 @@ class Colours(Case):
 
     def test_range_in_y4m(self):
         source = self.source(*self.SETS[1])
-        result = self.ok(source, "-o", "-")
-        self.assertIn(b"XCOLORRANGE=FULL", result.out.split(b"\n")[0])
+        self.assertIn(b"XCOLORRANGE=FULL", self.ok(source, "-o", "-").out.split(b"\n")[0])
 
     def test_rotation(self):
         """A phone's upright video stays upright."""

@@ -261,5 +261,4 @@ class Color(WithEnvironment):
                 self.assertIn("%d frames" % BAR_FRAMES, shown)
 
     def test_json_has_no_colours(self):
-        result = self.ok(simple(), "--null", "--progress", "json", "--color", "always", "-q")
-        self.assertNotIn("\x1b", result.err)
+        self.assertNotIn("\x1b", self.ok(simple(), "--null", "--progress", "json", "--color", "always", "-q").err)

@@ -292,8 +292,7 @@ class Outputs(Case):
         self.converted(make_one("opaque.mkv", 255), "out.mp4", *QUICK)
 
     def test_reference_is_refused(self):
-        result = lumeq(self.h264(), "-o", self.path("out.mkv"), "--reference")
-        self.refused(result, USAGE, "--reference", "8 bits")
+        self.refused(lumeq(self.h264(), "-o", self.path("out.mkv"), "--reference"), USAGE, "--reference", "8 bits")
         self.assertEqual(self.files(), [])
 
     def test_hdr10(self):

@@ -122,8 +122,7 @@ class ToMatroska(Case):
 
     def test_there_and_back(self):
         """A cover is a track in mp4 and an attached file in Matroska."""
-        mp4 = self.converted(everything(), "a.mp4", *QUICK)
-        back = self.converted(mp4, "b.mkv", *QUICK)
+        back = self.converted(self.converted(everything(), "a.mp4", *QUICK), "b.mkv", *QUICK)
         cover = [s for s in streams(back, "video") if s["disposition"]["attached_pic"]]
         self.assertEqual([c["codec_name"] for c in cover], ["mjpeg"])
         self.assertIn(("subtitle", "subrip"), kinds(back))
@@ -403,8 +402,7 @@ class Converted(Case):
         ffmpeg("-f", "lavfi", "-t", 3, "-i", DULL % ("160x90", 25), "-f", "lavfi", "-t", 3, "-i",
                "sine=440:sample_rate=48000", "-af", "aselect='not(between(t,1,2))'", *X264,
                "-c:a", "pcm_s16le", source)
-        output = self.converted(source, "out.mkv", "--acodec", "flac", *QUICK)
-        samples = decoded(output)
+        samples = decoded(self.converted(source, "out.mkv", "--acodec", "flac", *QUICK))
         self.assertAlmostEqual(len(samples) / 8000, 3, delta=0.05)
         self.assertLess(max(map(abs, samples[int(1.2 * 8000):int(1.8 * 8000)])), 10)
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
@@ -458,8 +456,7 @@ class Converted(Case):
                 with self.subTest(codec, spoilt=spoilt):
                     source = self.burst("in.mp4", "-c:a", codec)
                     self.spoil(source, spoilt)
-                    said = self.damaged(source)
-                    self.assertAlmostEqual(said, len(spoilt) * size / 44100, delta=0.006)
+                    self.assertAlmostEqual(self.damaged(source), len(spoilt) * size / 44100, delta=0.006)
                     output = self.path("out.mkv")
                     begins = [float(s["start_time"]) for s in streams(output)]
                     self.assertAlmostEqual(self.onset(output) + begins[1] - begins[0], 1, delta=0.003)
@@ -540,8 +537,7 @@ class Converted(Case):
                 self.near(times, [0.1 + begin, 1.6 + begin], 0.002)
 
     def test_mov_text_to_matroska(self):
-        mp4 = self.converted(everything(), "a.mp4", *QUICK)
-        output = self.converted(mp4, "b.mkv", *QUICK)
+        output = self.converted(self.converted(everything(), "a.mp4", *QUICK), "b.mkv", *QUICK)
         self.assertEqual(payloads(output, "s:0"), payloads(everything(), "s:0"))
         begin = float(video(output)["start_time"])  # priming samples come first
         self.near([p[0] - begin for p in packets(output, "s:0")], [0.1, 1.6], 0.0015)
@@ -556,12 +552,10 @@ class Part(Case):
             self.assertEqual([c[2] for c in chapters(output)], ["One", "Two"], name)
             self.near([t for c in chapters(output) for t in c[:2]], [0, 1 - zero, 1 - zero, 2 - zero],
                       0.0015, name)
-        output = self.converted(everything(), "late.mkv", *QUICK, "--ss", "1.2")
-        self.assertEqual(chapters(output), [(0, 1.8, "Two")])
+        self.assertEqual(chapters(self.converted(everything(), "late.mkv", *QUICK, "--ss", "1.2")), [(0, 1.8, "Two")])
         output = self.converted(everything(), "second.mkv", *QUICK, "--ss", "1")  # where the first one ends
         self.assertEqual(chapters(output), [(0, 2, "Two")])
-        output = self.converted(everything(), "few.mp4", *QUICK, "--frames", 10)
-        self.assertEqual(chapters(output), [(0, 0.4, "One")])
+        self.assertEqual(chapters(self.converted(everything(), "few.mp4", *QUICK, "--frames", 10)), [(0, 0.4, "One")])
 
     def test_cover_survives_a_seek(self):
         for name in some(("out.mkv", "out.mp4")):
@@ -580,8 +574,7 @@ class Chosen(Case):
         self.assertEqual(languages(output, "audio"), ["fra"])
         self.assertEqual(len(streams(output, "subtitle")), 1)
         for option in (("--no-subs",), ("--sub-track", "none")):
-            output = self.converted(everything(), "b.mkv", "-y", *QUICK, *option)
-            self.assertEqual(streams(output, "subtitle"), [])
+            self.assertEqual(streams(self.converted(everything(), "b.mkv", "-y", *QUICK, *option), "subtitle"), [])
 
     def test_missing_tracks(self):
         for option in ("--audio-track", "--sub-track"):
@@ -598,8 +591,7 @@ class Chosen(Case):
     def test_sound_codec(self):
         output = self.converted(everything(), "a.mkv", *QUICK, "--acodec", "copy")
         self.assertEqual(payloads(everything()), payloads(output))
-        output = self.converted(everything(), "b.mkv", *QUICK, "--acodec", "none")
-        self.assertEqual(streams(output, "audio"), [])
+        self.assertEqual(streams(self.converted(everything(), "b.mkv", *QUICK, "--acodec", "none"), "audio"), [])
         self.refused(lumeq(simple(), "-o", self.path("o.mp4"), "--acodec", "nonsense"), USAGE,
                      "--acodec", "nonsense")
         self.refused(lumeq(simple(), "-o", self.path("o.webm"), "--acodec", "aac"), USAGE, "webm")
@@ -610,5 +602,4 @@ class Chosen(Case):
         ffmpeg("-i", simple(), "-c", "copy", "-f", "hls", "-hls_time", 1, os.path.join(folder, "p.m3u8"))
         playlist = os.path.join(folder, "p.m3u8")
         self.refused(lumeq(playlist, "--null"), INPUT, "--allow-playlists")
-        result = self.ok(playlist, "--null", "--allow-playlists")
-        self.assertIn("25 frames", result.err)
+        self.assertIn("25 frames", self.ok(playlist, "--null", "--allow-playlists").err)

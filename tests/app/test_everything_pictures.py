@@ -215,8 +215,7 @@ class Alpha(Case):
         self.assertEqual(video(output)["pix_fmt"], "yuv420p")
 
     def test_opaque_alpha(self):
-        source = clip("opaque.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.2)
-        self.converted(source, "a.mp4", *QUICK)
+        self.converted(clip("opaque.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.2), "a.mp4", *QUICK)
 
     def test_late_alpha(self):
         source = clip("later.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.4,
@@ -289,8 +288,7 @@ class Pictures(Case):
         self.assertEqual(len([l for l in result.lines if "only the first frame" in l]), 1, str(result))
         self.assertIn("1 frame,", result.lines[-1])
         self.assertEqual(self.files(), ["out.png"])
-        result = self.ok(simple(), "-o", self.path("one.png"), "--frames", 1)
-        self.assertNotIn("only the first", result.err)
+        self.assertNotIn("only the first", self.ok(simple(), "-o", self.path("one.png"), "--frames", 1).err)
 
     def test_names_are_no_patterns(self):
         name = "frame%03d.png"
@@ -303,8 +301,7 @@ class Pictures(Case):
         ffmpeg("-f", "lavfi", "-i", "color=red:size=64x64,format=rgba,colorchannelmixer=aa=0.5",
                "-frames:v", 1, source)
         for name in ("out.png", "out.webp"):
-            output = self.converted(source, name)
-            self.assertIn(video(output)["pix_fmt"], ("rgba", "yuva420p"))
+            self.assertIn(video(self.converted(source, name))["pix_fmt"], ("rgba", "yuva420p"))
 
     def test_animations(self):
         gif = clip("a.gif", "-c:v", "gif", rate=10)
@@ -313,8 +310,7 @@ class Pictures(Case):
             for name in some(("out.gif", "out.apng", "out.mp4", "out.webm")):
                 with self.subTest(source=source, output=name):
                     options = QUICK if name == "out.mp4" else ()
-                    output = self.converted(source, name, "-y", *options)
-                    times = frame_times(output)
+                    times = frame_times(self.converted(source, name, "-y", *options))
                     self.assertEqual(len(times), 10)
                     self.near([t - times[0] for t in times], [i / 10 for i in range(10)], 0.011)
 

@@ -88,8 +88,7 @@ class Times(Case):
                                  ("b.m2v", ("mpeg2video", "-bf", "2")), ("c.hevc", ("libx265", "-preset",
                                   "ultrafast", "-x265-params", "log-level=none")))):
             with self.subTest(name):
-                source = clip(name, "-c:v", *codec)
-                times = frame_times(self.lossless(source))
+                times = frame_times(self.lossless(clip(name, "-c:v", *codec)))
                 self.assertEqual(len(times), 25)
                 self.near([b - a for a, b in zip(times, times[1:])], [0.04] * 24, 0.0011)
 
@@ -202,8 +201,7 @@ class CutInTheMiddle(Case):
         whole, source = self.cut("closed.ts", *X264, "-g", 25, "-c:a", "aac", at=0.1)
         data = self.read(source)
         at = len(data) * 3 // 4 // 188 * 188
-        source = self.write("lost.ts", data[:at] + data[at + 10 * 188:])
-        self.assertEqual(lumeq(source, "--null").code, DAMAGED)
+        self.assertEqual(lumeq(self.write("lost.ts", data[:at] + data[at + 10 * 188:]), "--null").code, DAMAGED)
 
     def test_whole_streams_stay_whole(self):
         for name, options in (("refreshed.ts", X264 + self.REFRESHED), ("open.ts", X264 + ("-g", 25) + self.OPEN)):

@@ -120,8 +120,7 @@ class FaultyDisk(Case):
                 process.stdin.flush()
                 self.assertTrue(wait_for(self.files), "it does not begin")
                 self.write("out.mkv", b"precious")
-                result = finish(process)
-                self.refused(result, OUTPUT, "was created meanwhile", self.path("out-2.mkv"))
+                self.refused(finish(process), OUTPUT, "was created meanwhile", self.path("out-2.mkv"))
                 self.assertEqual(self.read("out.mkv"), b"precious")
                 self.assertEqual(len(frame_times(self.path("out-2.mkv"))), 25)
                 self.assertEqual(self.files(), ["out-2.mkv", "out.mkv"])
@@ -262,8 +261,7 @@ class FaultyDisk(Case):
                 if text:
                     self.write(left, text)
                 self.pressed(process)
-                result = self.ends(process, INTERRUPTED)
-                self.assertEqual(result.err, "lumeq: interrupted again: ended at once\n")
+                self.assertEqual(self.ends(process, INTERRUPTED).err, "lumeq: interrupted again: ended at once\n")
                 self.assertEqual(self.files(), [left, "now"] if text else ["now"])
 
     def test_a_later_signal_and_nobody_listens(self):

@@ -58,8 +58,7 @@ class Formats(Case):
         source = self.source("h264.mp4")
         for name in some(("out.gif", "out.h264", "out.ivf", "out.y4m")):
             with self.subTest(name):
-                result = self.ok(source, "-o", self.path(name), "--frames", 5)
-                self.assertIn("left out", result.err)
+                self.assertIn("left out", self.ok(source, "-o", self.path(name), "--frames", 5).err)
                 self.assertEqual(len(frame_times(self.path(name))), 5)
 
     def test_containers_with_a_codec_of_their_own(self):
@@ -77,8 +76,7 @@ class Formats(Case):
         self.assertEqual(payloads(source), payloads(output))
 
     def test_quality_defaults(self):
-        output = self.converted(simple(), "out.mp4")
-        settings = read_bytes(output)
+        settings = read_bytes(self.converted(simple(), "out.mp4"))
         self.assertIn(b"crf=18.0", settings)
 
     def test_y4m_to_standard_output(self):
@@ -102,8 +100,7 @@ class Formats(Case):
         self.assertFalse(any("no timestamps" in line for line in even.lines), str(even))
 
     def test_matroska_to_standard_output(self):
-        result = self.ok(simple(), "-o", "-", "--format", "mkv", "--preset", "ultrafast")
-        self.write("piped.mkv", result.out)
+        self.write("piped.mkv", self.ok(simple(), "-o", "-", "--format", "mkv", "--preset", "ultrafast").out)
         self.same_times(simple(), self.path("piped.mkv"), 0.05)
 
     def test_conversions_are_reported(self):
@@ -138,8 +135,7 @@ class Formats(Case):
         self.assertEqual(video(self.lossless(source, "--mode", "off", "--pix-fmt", "yuv420p"))["pix_fmt"], "yuv420p")
 
     def test_null_writes_nothing(self):
-        result = self.ok(simple(), "--null", cwd=self.folder)
-        self.assertIn("25 frames", result.err)
+        self.assertIn("25 frames", self.ok(simple(), "--null", cwd=self.folder).err)
         self.assertEqual(self.files(), [])
 
 
@@ -160,8 +156,7 @@ class Times(Case):
         """From mp4 to mp4 nothing is rounded, not even below a millisecond."""
         source = clip("ticks.mp4", *X264, "-fps_mode", "passthrough", "-video_track_timescale",
                       "90000", filters="settb=1/90000,setpts='N*3003+7*N*N'")
-        output = self.converted(source, "out.mp4", "--preset", "ultrafast")
-        self.same_times(source, output, 0.000002)
+        self.same_times(source, self.converted(source, "out.mp4", "--preset", "ultrafast"), 0.000002)
 
     def test_b_frames(self):
         source = clip("b-silent.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3")
@@ -214,15 +209,13 @@ class Times(Case):
             for name, *options in some((("out.mp4",), ("out.mov",), ("out.mkv",), ("out.gif",),
                                         ("out.mp4", "--vcodec", "mpeg4"))):
                 with self.subTest(frames=frames, output=name, options=options):
-                    result = self.ok(source, "-o", self.path(name), "-y", *options)
-                    self.assertIn("62.00 s of video", result.err)
+                    self.assertIn("62.00 s of video", self.ok(source, "-o", self.path(name), "-y", *options).err)
                     self.assertAlmostEqual(float(contents(self.path(name))["format"]["duration"]), 62, delta=0.01)
                     self.near(frame_times(self.path(name)), [0, 1, 2], 0.01)
 
     def test_avi_has_no_b_frames(self):
         source = clip("b.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3", "-c:a", "aac", sound=1)
-        result = self.ok(source, "-o", self.path("out.avi"))
-        self.assertNotIn("constant", result.err)
+        self.assertNotIn("constant", self.ok(source, "-o", self.path("out.avi")).err)
         self.near(frame_times(self.path("out.avi")), [i / 25 for i in range(25)], 0.001)
         self.assertEqual(video(self.path("out.avi"))["avg_frame_rate"], "25/1")
 
@@ -256,8 +249,7 @@ class Times(Case):
                         self.assertAlmostEqual(float(contents(output)["format"]["duration"]), 5, delta=0.01)
 
     def test_no_timestamps_with_b_frames_in_avi(self):
-        source = clip("b.avi", "-c:v", "mpeg4", "-bf", "2")
-        times = frame_times(self.lossless(source))
+        times = frame_times(self.lossless(clip("b.avi", "-c:v", "mpeg4", "-bf", "2")))
         self.assertEqual(len(times), 25)
         for a, b in zip(times, times[1:]):
             self.assertGreater(b, a)
@@ -265,8 +257,7 @@ class Times(Case):
     def test_timestamps_going_back(self):
         """Concatenated files: every frame and sound packet is written, and frames with rising times."""
         part = clip("part.ts", *X264, "-c:a", "mp2", sound=1)
-        source = self.write("joined.ts", 2 * read_bytes(part))
-        result = lumeq(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
+        result = lumeq(self.write("joined.ts", 2 * read_bytes(part)), "-o", self.path("out.mkv"), "--vcodec", "ffv1")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
         times = frame_times(self.path("out.mkv"))
         self.assertGreaterEqual(len(times), 49)

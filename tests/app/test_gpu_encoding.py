@@ -84,8 +84,7 @@ class Encoding(Case):
         for pix_fmt, stored, codec in (("yuv444p", "yuv444p", "h264_nvenc"), ("yuv420p10le", "p010le", "hevc_nvenc"),
                                        ("yuv444p10le", "yuv444p16le", "hevc_nvenc")):
             with self.subTest(pix_fmt):
-                source = clip("format.mkv", *FFV1, "-pix_fmt", pix_fmt, size=SIZE)
-                self.check(source, stored, codec=codec)
+                self.check(clip("format.mkv", *FFV1, "-pix_fmt", pix_fmt, size=SIZE), stored, codec=codec)
 
     def test_more_bits(self):
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=1,

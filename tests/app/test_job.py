@@ -263,8 +263,7 @@ class Equal(JobCase):
                     if measured:
                         self.measure(plan, 3)
                     self.segments(plan)
-                    result = self.exits(DAMAGED, "join", plan, "-q", "-y")
-                    self.assertEqual(damage_lines(result), damage_lines(one))
+                    self.assertEqual(damage_lines(self.exits(DAMAGED, "join", plan, "-q", "-y")), damage_lines(one))
                     self.assertEqual(frames(self.path("out.mkv")), made)
 
     def test_everything_else_of_a_film(self):
@@ -450,11 +449,10 @@ class Steps(JobCase):
         env = {k: v for k, v in environment().items() if k not in ("SLURM_ARRAY_TASK_ID",)}
         for part, (name, value) in enumerate((("SLURM_ARRAY_TASK_ID", "0"), ("JOB_COMPLETION_INDEX", "1"),
                                               ("PARALLEL_SEQ", "3"))):
-            result = self.ends(start("segment", plan, "-q", env=dict(env, **{name: value})))
+            self.ends(start("segment", plan, "-q", env=dict(env, **{name: value})))
             self.assertTrue(os.path.exists(os.path.dirname(plan) + "/part-%05d" % part), name)
         for name, value in (("PARALLEL_SEQ", "0"), ("SLURM_ARRAY_TASK_ID", "x"), ("JOB_COMPLETION_INDEX", "")):
-            result = finish(start("segment", plan, "-q", env=dict(env, **{name: value})))
-            self.refused(result, USAGE, name)
+            self.refused(finish(start("segment", plan, "-q", env=dict(env, **{name: value}))), USAGE, name)
         self.refused(finish(start("segment", plan, "-q", env=env)), USAGE, "SLURM_ARRAY_TASK_ID")
         self.joined(plan)
 
@@ -496,8 +494,7 @@ class Steps(JobCase):
                 self.assertTrue(wait_for(lambda: self.has_begun(begun)))
                 self.ok("join", plan, "-q")
                 os.unlink(env["FAULTY_DISK_WHEN"])
-                result = self.ends(late)
-                self.assertIn("another run of this job has joined it", result.err)
+                self.assertIn("another run of this job has joined it", self.ends(late).err)
                 self.assertEqual(frames(self.path("out.mkv")), one)
                 self.assertEqual(self.files(), ["kept", "out.mkv", "s.csv"])
                 os.unlink(self.path("out.mkv"))
@@ -606,8 +603,7 @@ class BadInput(JobCase):
         self.refused(lumeq("join", self.job), INPUT, "Is a directory")
         self.rewrite(text)
         self.change("curves-00000", 1000, b"xxxxxxxx")
-        result = lumeq("segment", self.made, "0")
-        self.refused(result, INPUT, "curves-00000", "checksum")
+        self.refused(lumeq("segment", self.made, "0"), INPUT, "curves-00000", "checksum")
 
     def test_an_unreadable_part_is_made_again(self):
         self.segments(self.made)
@@ -685,8 +681,7 @@ class BadInput(JobCase):
                                    (lambda path: os.symlink(self.path("kept"), path), "symbolic link")):
                 make_it(path)
                 with self.subTest(name, words=words):
-                    result = lumeq(*command, limit=20)
-                    self.refused(result, INPUT, name, words)
+                    self.refused(lumeq(*command, limit=20), INPUT, name, words)
                 os.unlink(path)
             os.rename(self.path("kept"), path)
         part = os.path.join(self.job, "part-00001")
@@ -821,8 +816,7 @@ class BadInput(JobCase):
                                      (("--two-pass", "off", "--deflicker", "1"), "contradict"))):
             with self.subTest(" ".join(options)):
                 for way in (("plan", self.source), (self.source, "--jobs", "2")):
-                    result = lumeq(*way, "-o", self.path("x.mkv"), *options)
-                    self.refused(result, USAGE, *words)
+                    self.refused(lumeq(*way, "-o", self.path("x.mkv"), *options), USAGE, *words)
         self.refused(lumeq("plan", self.source, "-o", "-"), USAGE, "regular file")
         self.refused(lumeq("plan", self.source, "-o", self.path("x.png")), USAGE)
         self.refused(lumeq("plan", self.source, "-o", self.path("x.y4m")), USAGE, "y4m")
@@ -1006,8 +1000,7 @@ class Run(JobCase):
         self.addCleanup(process.kill)
         self.catches(process, SIGINT)
         process.send_signal(SIGINT)
-        result = finish(process)
-        self.refused(result, INTERRUPTED, "interrupted")
+        self.refused(finish(process), INTERRUPTED, "interrupted")
         self.assertFalse(os.path.exists(self.path("out.mkv")))
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
@@ -1031,8 +1024,7 @@ class Run(JobCase):
                 self.assertTrue(wait_for(lambda: self.has_begun(name)))
                 self.ends(self.job("-q", *(["--resume"] if "part" in name else []), parts=2))
                 os.unlink(env["FAULTY_DISK_WHEN"])
-                result = self.ends(late)
-                self.assertIn("another run of this job has joined it", result.err)
+                self.assertIn("another run of this job has joined it", self.ends(late).err)
                 self.assertEqual(frames(self.path("out.mkv")), one)
                 self.assertEqual(self.files(), ["out.mkv"])
                 os.unlink(self.path("out.mkv"))
@@ -1042,8 +1034,7 @@ class Run(JobCase):
         """A long film is measured in parts, and measured parts survive a failure."""
         source = clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64")
         env = self.faulty(FAULTY_DISK="write", FAULTY_DISK_NAME="measured-00001")
-        result = finish(self.job("-q", source=source, env=env))
-        self.refused(result, OUTPUT, "part 1", "No space left", "--resume")
+        self.refused(finish(self.job("-q", source=source, env=env)), OUTPUT, "part 1", "No space left", "--resume")
         self.assertTrue(wait_for(lambda: self.has_begun("measured-00000")))
         result = self.ends(self.job("--resume", source=source))
         self.assertIn("1 of 2 parts are measured already", result.err)

@@ -175,8 +175,7 @@ class Look(Case):
             for args in ("--null",), ("--two-pass", "off"), ("--two-pass", "on"), ("--jobs", 2, "--parts", 2):
                 with self.subTest(source, args=args):
                     output = () if "--null" in args else ("-o", self.path("a.mkv"), "-y", "--vcodec", "ffv1")
-                    result = self.ok(source, *output, *args)
-                    self.assertRegex(result.lines[-2], "^lumeq: " + words)
+                    self.assertRegex(self.ok(source, *output, *args).lines[-2], "^lumeq: " + words)
         self.assertEqual(self.ok(dark, "--null", "-q").err, "")
         self.ok(dark, "-o", self.path("a.png"), "-y")
         self.assertRegex(self.ok(self.path("a.png"), "-o", self.path("b.png"), "-y").lines[-2], "lumeq: [a-z ]+: ")
@@ -377,8 +376,7 @@ class Look(Case):
                 self.assertIn(name, told[0])
                 self.assertIn("--strength", told[0])
                 self.assertEqual(video(self.path("a.mkv"))["color_transfer"], transfer)
-                foggy = self.ok(source, "--null", "--profile", "fog")
-                self.assertIn("half strength, 0.5", foggy.err)
+                self.assertIn("half strength, 0.5", self.ok(source, "--null", "--profile", "fog").err)
                 for args in (("--strength", 0.5), ("--mode", "off"),
                              ("--profile", "fog", "--strength", 0.5),
                              ("--profile", "fog", "--strength", 1)):

@@ -119,15 +119,12 @@ class Choice(Lookahead):
     def test_settings_file(self):
         """Its settings apply only to runs that can look ahead."""
         settings = self.write("config", b"lookahead = 10\ndeflicker = 0.5\n")
-        result = self.ok(simple(), "--null", "--config", settings, "-v")
-        self.assertTrue(self.looks(result))
+        self.assertTrue(self.looks(self.ok(simple(), "--null", "--config", settings, "-v")))
         result = self.ok(simple(), "-o", "-", "--low-latency", "--config", settings, "-v")
         self.assertFalse(self.looks(result))
         self.assertIn("deflicker", result.err)
-        result = self.ok(simple(), "--null", "--config", settings, "-v", "--lookahead", "off")
-        self.assertFalse(self.looks(result))
-        result = self.ok(simple(), "--null", "--config", settings, "-v", "--reference")
-        self.assertTrue(self.looks(result))
+        self.assertFalse(self.looks(self.ok(simple(), "--null", "--config", settings, "-v", "--lookahead", "off")))
+        self.assertTrue(self.looks(self.ok(simple(), "--null", "--config", settings, "-v", "--reference")))
 
     def test_missing_input(self):
         self.refused(lumeq(self.path("none.mkv"), "-o", self.path("out.mkv"), "--lookahead", "10"), INPUT,
@@ -176,8 +173,7 @@ class Frames(Lookahead):
                 found = None
             peak = int(found.group(1)) if found else peak
             time.sleep(0.02)
-        result = self.ends(process)
-        self.assertRegex(result.err, "the pipe's video is large: curves know up to 0.86 s")
+        self.assertRegex(self.ends(process).err, "the pipe's video is large: curves know up to 0.86 s")
         self.assertGreater(peak, 100000)
         if not SANITIZED:
             self.assertLess(peak, 450000)

@@ -108,8 +108,7 @@ class Names(Case):
                     self.plain(result)
 
     def test_long_names_in_messages(self):
-        result = lumeq("x" * 5000, "--null")
-        self.refused(result, INPUT, "File name too long")
+        self.refused(lumeq("x" * 5000, "--null"), INPUT, "File name too long")
 
     def test_name_without_extension(self):
         shutil.copy(simple(), self.path("clip"))

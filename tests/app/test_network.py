@@ -252,8 +252,7 @@ class Headless(NetworkCase):
     def test_cut_in_the_middle(self):
         path = clip("cut.mkv", *X264, "-g", "10", seconds=4)
         url = self.serve_file(path, cut=os.path.getsize(path) * 2 // 3)
-        result = self.exits(DAMAGED, "--network", url, "-o", self.path("o.mkv"))
-        self.assertIn("damaged", result.lines[-1])
+        self.assertIn("damaged", self.exits(DAMAGED, "--network", url, "-o", self.path("o.mkv")).lines[-1])
         count = len(frame_times(self.path("o.mkv")))
         self.assertTrue(40 < count < 100, count)
 
@@ -278,8 +277,7 @@ class Headless(NetworkCase):
         self.refused(lumeq(*IMPATIENT, "udp://127.0.0.1:%d" % self.free_port(), "--null"), INPUT, "no data")
 
     def test_silent_in_the_middle(self):
-        path = clip("cut.mkv", *X264, "-g", "10", seconds=4)
-        data = read_bytes(path)
+        data = read_bytes(clip("cut.mkv", *X264, "-g", "10", seconds=4))
         head = b"HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data)
         port = self.silent_server(head + data[:len(data) * 2 // 3])
         begin = time.monotonic()
@@ -365,8 +363,7 @@ class Headless(NetworkCase):
 
     def test_rtsp_in_real_time(self):
         """Probing for tracks may take longer than the server timeout."""
-        path = clip("slow.ts", *X264, "-g", "100", seconds=8)
-        data = read_bytes(path)
+        data = read_bytes(clip("slow.ts", *X264, "-g", "100", seconds=8))
         url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # from between two keyframes on
         self.ok("--network", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 20)
@@ -376,8 +373,7 @@ class Headless(NetworkCase):
         damage."""
         for name, more in (("closed", ()), ("open", ("-x264-params", "open-gop=1:bframes=3:b-adapt=0:scenecut=0"))):
             with self.subTest(name):
-                path = clip("joined-%s.ts" % name, *X264, "-g", "25", *more, seconds=4)
-                data = read_bytes(path)
+                data = read_bytes(clip("joined-%s.ts" % name, *X264, "-g", "25", *more, seconds=4))
                 self.write(name + ".ts", data[len(data) * 2 // 5 // 188 * 188:])
                 output = self.path(name + ".mkv")
                 self.ok("--network", self.serve(self.folder) + "/" + name + ".ts", "-o", output)

@@ -196,8 +196,7 @@ class Unwritable(Case):
         """Refused before there is any frame, or even an input."""
         for name in ("x" * 252 + ".mkv", "\u00e4" * 126 + ".mkv"):
             with self.subTest(name):
-                result = lumeq("-", "-o", self.path(name), stdin=b"")
-                self.refused(result, OUTPUT, name[:100], "256 bytes", "255")
+                self.refused(lumeq("-", "-o", self.path(name), stdin=b""), OUTPUT, name[:100], "256 bytes", "255")
         self.refused(lumeq(simple(), "--null", "--stats", self.path("x" * 253 + ".csv")), OUTPUT,
                      "--stats", "257 bytes")
         self.assertEqual(self.files(), [])
@@ -287,8 +286,7 @@ class Unwritable(Case):
                 process.stdout.read(100)
                 process.stdout.close()
                 process.stdout = None
-                result = finish(process)
-                self.refused(result, OUTPUT, "Broken pipe")
+                self.refused(finish(process), OUTPUT, "Broken pipe")
 
 
 class Special(Case):

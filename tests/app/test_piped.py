@@ -51,8 +51,7 @@ class Piped(NetworkCase):
         return "http://127.0.0.1:%d/cam.ts" % self.listen(serve)
 
     def written(self, *args):
-        result = self.ok(*args, *MPEGTS)
-        return self.write("o.ts", result.out)
+        return self.write("o.ts", self.ok(*args, *MPEGTS).out)
 
     def test_nothing_is_held_back(self):
         """Everything sent so far is written, except what may belong to the last sound packets."""
@@ -68,8 +67,7 @@ class Piped(NetworkCase):
                 process.stderr.close()
 
     def test_order_and_key_frames(self):
-        path = clip("long.ts", *X264, "-bf", "2", seconds=5)
-        url = self.serve_file(path)
+        url = self.serve_file(clip("long.ts", *X264, "-bf", "2", seconds=5))
         live = self.written("--network", "--low-latency", url)
         frames = probe(live, "-select_streams", "v:0", "-show_packets")["packets"]
         self.assertEqual(len(frames), 125)

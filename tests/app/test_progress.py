@@ -19,8 +19,7 @@ class Json(Case):
         return [json.loads(line) for line in result.lines if line.startswith("{")]
 
     def test_keys_and_last_line(self):
-        result = self.ok(simple(), "-o", self.path("out.mp4"), "--progress", "json")
-        rows = self.lines(result)
+        rows = self.lines(self.ok(simple(), "-o", self.path("out.mp4"), "--progress", "json"))
         for row in rows:
             self.assertEqual(list(row), KEYS)
         last = rows[-1]

@@ -283,8 +283,7 @@ class Page(Base):
         for i, attrs in enumerate(images):
             kind, data = attrs["src"].split(",")
             self.assertEqual(kind, "data:image/jpeg;base64")
-            path = self.write("%d.jpg" % i, base64.b64decode(data, validate=True))
-            about = video(path)
+            about = video(self.write("%d.jpg" % i, base64.b64decode(data, validate=True)))
             self.assertEqual((about["codec_name"], about["width"], about["height"]), ("mjpeg", 160, 90))
             self.assertEqual((attrs["width"], attrs["height"]), ("160", "90"))
             kept.add(data)

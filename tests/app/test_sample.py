@@ -230,6 +230,5 @@ class Sample(Case):
         """Nothing is predicted for a stream of unknown length."""
         path = os.path.join(self.folder, "raw.h264")
         make(path, *X264, "-f", "h264")
-        result = lumeq(path, "-o", os.path.join(self.folder, "out.mkv"), "--sample")
-        self.refused(result, INPUT, "how long it is")
+        self.refused(lumeq(path, "-o", os.path.join(self.folder, "out.mkv"), "--sample"), INPUT, "how long it is")
         self.assertEqual(self.files(), ["raw.h264"])

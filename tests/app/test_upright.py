@@ -266,8 +266,7 @@ class Photos(Case):
         for number, turn in some(TURNS.items()):
             source = self.jpeg(number)
             with self.subTest(number):
-                output = self.converted(source, "out.jpg", "--mode", "off", "-y")
-                self.assertEqual(colours(output), upright(turn))
+                self.assertEqual(colours(self.converted(source, "out.jpg", "--mode", "off", "-y")), upright(turn))
                 self.assertNotIn(b"Exif", self.read("out.jpg"))
         self.assertEqual(colours(self.converted(source, "out.png", "--mode", "off")), upright(turn))
 

@@ -48,8 +48,7 @@ class Window(WindowCase):
         self.key("f")
         self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) > 0.3), "it is not larger")
         self.key("q")
-        result = self.ends(process)
-        self.assertEqual(result.err, "")
+        self.assertEqual(self.ends(process).err, "")
 
     def test_thermal_video_is_stretched(self):
         process = self.play(code_range.thermal(code_range.WARM), "--loop", "--histogram", "off", "--fullscreen")
@@ -147,8 +146,7 @@ class Window(WindowCase):
                 self.ends(process)
 
     def test_ends_by_itself_and_counts(self):
-        process = self.play(SMALL, "--ss", "1", "--to", "2", "--stats", self.path("s.csv"))
-        self.ends(process)
+        self.ends(self.play(SMALL, "--ss", "1", "--to", "2", "--stats", self.path("s.csv")))
         with open(self.path("s.csv"), encoding="ascii") as f:
             rows = list(csv.DictReader(f))
         self.assertGreater(len(rows), 0)  # a slow machine drops nearly all
@@ -194,14 +192,12 @@ class Window(WindowCase):
         self.assertIn("no-decoder.mkv': cannot open the decoder ffv1", result.lines[0])
         self.assertIn("no frame of ", result.lines[1])
         self.assertEqual(len(result.lines), 2, str(result))
-        result = self.ends(self.play(self.path("no-picture.mp4")), INPUT)
-        self.assertIn("no frame of ", result.err)
+        self.assertIn("no frame of ", self.ends(self.play(self.path("no-picture.mp4")), INPUT).err)
 
     def test_unplayable_files_are_named(self):
         """Files that cannot be opened are named; if none can, the run ends."""
         self.write("a.mkv", b"no film\n")
-        result = self.ends(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2"))
-        self.assertIn("a.mkv", result.err)
+        self.assertIn("a.mkv", self.ends(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2")).err)
         result = self.ends(self.play(self.path("a.mkv"), self.path("a.mkv")), INPUT)
         self.assertIn("none of 2 files can be played", result.lines[-1])
 
@@ -326,8 +322,7 @@ class Window(WindowCase):
         sound = self.environment(SDL_AUDIODRIVER="alsa", ALSA_CONFIG_PATH="/nonexistent")
         display = self.environment(SDL_VIDEODRIVER="wayland")
         display.pop("XDG_RUNTIME_DIR", None)
-        result = self.ends(self.play(SMALL, "--to", "0.2", env=sound))
-        self.assertEqual(result.err, "")
+        self.assertEqual(self.ends(self.play(SMALL, "--to", "0.2", env=sound)).err, "")
         result = self.ends(self.play(SMALL, env=display), USAGE)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("no display", result.err)
@@ -348,20 +343,17 @@ class Window(WindowCase):
                 self.key(*keys)
                 time.sleep(0.3)
                 server.kill()
-                result = self.ends(process, OUTPUT)
-                self.assertEqual(result.err, "lumeq: the display is gone\n")
+                self.assertEqual(self.ends(process, OUTPUT).err, "lumeq: the display is gone\n")
 
     def test_nothing_is_played_unseen(self):
         env = self.environment()
         del env["DISPLAY"], env["SDL_VIDEODRIVER"]
-        result = self.ends(self.play(SMALL, env=env), USAGE)
-        self.assertIn("no display", result.err)
+        self.assertIn("no display", self.ends(self.play(SMALL, env=env), USAGE).err)
 
     def test_damaged(self):
         with open(SAMPLE, "rb") as f:
             self.write("cut.mkv", f.read()[:200000])
-        result = self.ends(self.play(self.path("cut.mkv")), DAMAGED)
-        self.assertIn("s early", result.err)
+        self.assertIn("s early", self.ends(self.play(self.path("cut.mkv")), DAMAGED).err)
         process = self.play(self.path("cut.mkv"), "--loop")  # closed before its end
         self.window(process)
         self.key("q")
@@ -376,8 +368,7 @@ class Window(WindowCase):
     def test_bad_input(self):
         result = self.ends(self.play("/nonexistent.mkv"), INPUT)
         self.assertEqual(len(result.lines), 1, str(result))
-        result = self.ends(self.play(SMALL, "--audio-track", "7"), USAGE)
-        self.assertIn("audio track 7", result.err)
+        self.assertIn("audio track 7", self.ends(self.play(SMALL, "--audio-track", "7"), USAGE).err)
 
     def test_odd_and_small(self):
         for size in ("16x16", "641x361", "90x160"):
