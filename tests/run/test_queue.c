@@ -1,4 +1,4 @@
-/* The queue between two stages: its bounds, its two ends, and threads on both. */
+/* The queue between two stages: its bounds, and threads at both ends. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -52,25 +52,7 @@ static int take(Queue *queue, QueueWait wait)
     return ret < 0 ? ret : thing.value;
 }
 
-static void keeps_the_order(void)
-{
-    Queue *queue = open_queue(3, 0, 0);
-    int next = 0, expected = 0;
-    for (int round = 0; round < 5; round++) {
-        while (put(queue, next, 1 << 30, QUEUE_TRY) == 0)
-            next++;
-        CHECK(next - expected == 3 && queue_count(queue) == 3, "%d wait", next - expected);
-        for (int i = 0; i <= round % 3; i++) {
-            const int value = take(queue, QUEUE_TRY);
-            CHECK(value == expected, "%d instead of %d", value, expected);
-            expected++;
-        }
-    }
-    queue_close(&queue);
-    CHECK(!queue && atomic_load(&freed) == next - expected, "%d freed", atomic_load(&freed));
-}
-
-static void bounds_bytes(void)
+TEST(bounds_bytes)
 {
     Queue *queue = open_queue(10, 100, 0);
     CHECK(put(queue, 1, 60, QUEUE_TRY) == 0, "there is room");
@@ -85,7 +67,7 @@ static void bounds_bytes(void)
     queue_close(&queue);
 }
 
-static void the_oldest_gives_way(void)
+TEST(the_oldest_gives_way)
 {
     Queue *queue = open_queue(2, 100, 1);
     Thing thing;
@@ -98,58 +80,6 @@ static void the_oldest_gives_way(void)
     CHECK(queue_take(queue, &thing, QUEUE_TRY) == 0 && thing.value == 5 && thing.skipped == 1,
           "%d, which knows of %d before it", thing.value, thing.skipped);
     CHECK(queue_wait_for_room(queue) == 0, "there always is");
-    queue_close(&queue);
-}
-
-/* Whoever put it can have it back while nobody has taken it. */
-static void the_newest_comes_back(void)
-{
-    Queue *queue = open_queue(3, 100, 0);
-    Thing thing = {0};
-    CHECK(queue_take_back(queue, &thing) == AVERROR(EAGAIN), "it is empty");
-    for (int i = 0; i < 5; i++) { /* round the ring */
-        put(queue, 2 * i, 40, QUEUE_TRY);
-        put(queue, 2 * i + 1, 60, QUEUE_TRY);
-        CHECK(queue_take_back(queue, &thing) == 0 && thing.value == 2 * i + 1, "%d", thing.value);
-        CHECK(put(queue, 100, 60, QUEUE_TRY) == 0, "its bytes are free");
-        CHECK(take(queue, QUEUE_TRY) == 2 * i && take(queue, QUEUE_TRY) == 100, "the order");
-    }
-    CHECK(atomic_load(&freed) == 0, "it is the caller's");
-    queue_close(&queue);
-}
-
-/* The end comes after the queued items. */
-static void ends_from_above(void)
-{
-    Queue *queue = open_queue(4, 0, 0);
-    CHECK(queue_look(queue) == AVERROR(EAGAIN), "it is empty");
-    put(queue, 1, 0, QUEUE_WAIT);
-    put(queue, 2, 0, QUEUE_WAIT);
-    queue_end(queue, AVERROR_EOF);
-    queue_end(queue, AVERROR(EIO)); /* the first one holds */
-    CHECK(put(queue, 3, 0, QUEUE_WAIT) == AVERROR_EXIT, "it has ended");
-    CHECK(queue_wait_for_room(queue) == AVERROR_EXIT, "it has ended");
-    CHECK(queue_look(queue) == 0 && take(queue, QUEUE_WAIT) == 1, "a queued item comes first");
-    CHECK(take(queue, QUEUE_TRY) == 2, "a queued item comes first");
-    CHECK(take(queue, QUEUE_WAIT) == AVERROR_EOF && queue_look(queue) == AVERROR_EOF, "the end");
-    queue_restart(queue);
-    CHECK(take(queue, QUEUE_TRY) == AVERROR(EAGAIN) && put(queue, 4, 0, QUEUE_TRY) == 0, "anew");
-    queue_restart(queue);
-    CHECK(atomic_load(&freed) == 1 && queue_count(queue) == 0, "something is left");
-    queue_close(&queue);
-}
-
-/* Up, at once. */
-static void stops_from_below(void)
-{
-    Queue *queue = open_queue(4, 0, 0);
-    put(queue, 1, 0, QUEUE_WAIT);
-    queue_stop(queue);
-    CHECK(atomic_load(&freed) == 1, "a queued item is kept");
-    CHECK(put(queue, 2, 0, QUEUE_WAIT) == AVERROR_EXIT, "it was stopped");
-    CHECK(take(queue, QUEUE_WAIT) == AVERROR_EXIT, "it was stopped");
-    queue_end(queue, AVERROR_EOF);
-    CHECK(take(queue, QUEUE_WAIT) == AVERROR_EXIT, "the stop is what counts");
     queue_close(&queue);
 }
 
@@ -172,7 +102,7 @@ static void *write_many(void *arg)
     return NULL;
 }
 
-static void everything_arrives(void)
+TEST(everything_arrives)
 {
     Queue *queue = open_queue(5, 20, 0);
     Writer w = {.queue = queue};
@@ -191,7 +121,7 @@ static void everything_arrives(void)
 }
 
 /* A stop ends all waits for room and for items. */
-static void a_stop_wakes(void)
+TEST(a_stop_wakes)
 {
     for (int i = 0; i < 50; i++) {
         Queue *queue = open_queue(2, 0, 0);
@@ -217,7 +147,7 @@ static void *take_one(void *arg)
     return NULL;
 }
 
-static void an_end_wakes(void)
+TEST(an_end_wakes)
 {
     for (int i = 0; i < 50; i++) {
         Queue *queue = open_queue(2, 0, 0);
@@ -237,16 +167,4 @@ static void an_end_wakes(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"keeps_the_order", keeps_the_order},
-    {"bounds_bytes", bounds_bytes},
-    {"the_oldest_gives_way", the_oldest_gives_way},
-    {"the_newest_comes_back", the_newest_comes_back},
-    {"ends_from_above", ends_from_above},
-    {"stops_from_below", stops_from_below},
-    {"everything_arrives", everything_arrives},
-    {"a_stop_wakes", a_stop_wakes},
-    {"an_end_wakes", an_end_wakes},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN
