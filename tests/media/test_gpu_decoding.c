@@ -173,7 +173,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
     MediaError error = {0};
     Source *source = NULL;
     Decoder *decoder = NULL;
-    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
+    AVPacket *packet = av_packet_alloc();
     memset(seen, 0, sizeof(*seen));
     if (source_open(&source, &from, &error) >= 0)
         decoder_open(&decoder, source, &options, &error);
@@ -207,6 +207,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
     for (int i = 0; i < seen->held_count; i++)
         av_frame_free(&seen->held[i]);
     source_close(&source);
+    av_packet_free(&packet);
 }
 
 /* Checks that times, and the content of frames on the host, equal those from software. */
@@ -570,12 +571,13 @@ TEST(layouts)
         {AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUV444P10, {3, 10, 6, 0, 0}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        FREED_BY(av_frame_free) AVFrame *frame = made_up(cases[i].stored, cases[i].format, 64, 64);
+        AVFrame *frame = made_up(cases[i].stored, cases[i].format, 64, 64);
         const SampleLayout is = gpu_frame_layout(frame);
         CHECK(memcmp(&is, &cases[i].layout, sizeof(is)) == 0,
               "case %d: %d planes, %d bits, shift %d, chroma %d %d", (int)i, is.planes, is.depth,
               is.shift, is.chroma_x, is.chroma_y);
         CHECK(gpu_frame_format(frame) == cases[i].format, "case %d: another format", (int)i);
+        av_frame_free(&frame);
     }
 }
 
@@ -678,9 +680,7 @@ TEST(downloads)
     static const int extras[] = {0, 1, 7, 15, 34};
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         for (size_t k = 0; k < sizeof(extras) / sizeof(extras[0]); k++) {
-            FREED_BY(av_frame_free)
-            AVFrame *frame = made_up(formats[i][0], formats[i][1], 194, 66),
-                    *host = NULL;
+            AVFrame *frame = made_up(formats[i][0], formats[i][1], 194, 66), *host = NULL;
             CHECK(av_hwframe_ctx_init(frame->hw_frames_ctx) == 0, "no surfaces");
             const SampleLayout layout = gpu_frame_layout(frame);
             frame->buf[0] = draw_surface(frame, &layout, extras[k]);
@@ -693,6 +693,7 @@ TEST(downloads)
                       wrong);
             }
             av_frame_free(&host);
+            av_frame_free(&frame);
         }
 }
 

@@ -49,8 +49,9 @@ static int open_clip(Clip *clip, const char *name)
     clip->stream = clip->format->streams[best];
     clip->origin = clip->format->start_time == AV_NOPTS_VALUE ? 0 : clip->format->start_time;
     for (;;) {
-        FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
+        AVPacket *packet = av_packet_alloc();
         if (clip->count == MAX_PACKETS || av_read_frame(clip->format, packet) < 0) {
+            av_packet_free(&packet);
             return 1;
         }
         if (packet->stream_index == best) {
@@ -61,6 +62,7 @@ static int open_clip(Clip *clip, const char *name)
             clip->origin =
                 av_rescale_q(packet->pts, clip->format->streams[packet->stream_index]->time_base,
                              AV_TIME_BASE_Q);
+        av_packet_free(&packet);
     }
 }
 
