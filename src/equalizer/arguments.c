@@ -5,7 +5,6 @@
 
 #include "equalizer/settings.h"
 
-/* The buffer for the sentence. */
 typedef struct Text {
     char *text;
     size_t size;
@@ -105,7 +104,6 @@ static int check_plane(const LumeqImage *image, int plane, const char *name, Tex
     return 0;
 }
 
-/* Checks the layout of samples in memory. */
 static int check_samples(const LumeqImage *image, const char *name, Text why)
 {
     if (image->depth < 8 || image->depth > 16)

@@ -8,24 +8,19 @@
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
-/* Copies the caller's struct to this version and checks it. */
 int lumeq_take_params(LumeqParams *to, const LumeqParams *from, char *text, size_t text_size);
 
 int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size);
 
-/* Checks an image that this backend is to read, with these parameters. */
 int lumeq_check_input(const LumeqImage *in, const LumeqParams *params, const LumeqBackend *backend,
                       char *text, size_t text_size);
 
-/* Checks the previous frame of a checked one. */
 int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
                          const LumeqBackend *backend, char *text, size_t text_size);
 
-/* Checks an input and an output for this backend. */
 int lumeq_check_pair(const LumeqImage *in, const LumeqImage *out, const LumeqBackend *backend,
                      char *text, size_t text_size);
 
-/* Checks a frame for this backend, with these parameters. */
 int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
                       const LumeqBackend *backend, char *text, size_t text_size);
 

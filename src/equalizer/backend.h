@@ -18,7 +18,6 @@
 
 #define LUMEQ_MAX_SLOTS 8
 
-/* The number of planes. */
 static inline int lumeq_planes(const LumeqImage *image)
 {
     return !image->plane[1] ? 1 : !image->plane[2] ? 2 : 3;
@@ -67,7 +66,6 @@ static inline LumeqImage lumeq_part(const LumeqImage *image, LumeqRect part)
     return result;
 }
 
-/* The metered region of luma. */
 static inline LumeqImage lumeq_metered(const LumeqImage *image, const CurveParams *params)
 {
     const LumeqRect *m = &params->meter;
@@ -81,14 +79,12 @@ static inline LumeqImage lumeq_metered(const LumeqImage *image, const CurveParam
     return result;
 }
 
-/* State after a frame. */
 typedef struct LumeqState {
     CurveResult curve;
     TileResult tiles; /* in mode CLAHE; otherwise the first members are 0 and the others
                        * undefined */
 } LumeqState;
 
-/* Size of a result with this many bins. */
 static inline size_t lumeq_result_size(uint32_t bins)
 {
     return offsetof(CurveResult, bin) + bins * sizeof(CurveBin);
@@ -137,7 +133,6 @@ typedef struct LumeqJob {
                                                                       * exist */
 } LumeqJob;
 
-/* Grid of cells for sums of luma. */
 #define MEASURE_COLUMNS 16
 #define MEASURE_ROWS 9
 #define MEASURE_CELLS (MEASURE_COLUMNS * MEASURE_ROWS)
@@ -157,7 +152,6 @@ typedef struct MeasureShape {
     LumeqRect meter;          /* as in CurveParams */
 } MeasureShape;
 
-/* Counts of a frame. */
 typedef struct LumeqCounts {
     uint32_t *hist;                  /* histogram of the frame or of the metered region: [bins] */
     uint64_t *cells;                 /* sums of codes, cells row by row: [MEASURE_CELLS] */
@@ -259,7 +253,6 @@ typedef struct LumeqBackend {
     void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */
 } LumeqBackend;
 
-/* An open backend. */
 typedef struct LumeqWork {
     const LumeqBackend *backend;
     void *priv; /* NULL: none */

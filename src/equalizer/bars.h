@@ -75,7 +75,6 @@ typedef struct BarsState {
     int32_t grew;     /* the bars grew with this frame */
 } BarsState;
 
-/* Input besides the profile and the history. */
 typedef struct BarsParams {
     int32_t width, height, depth, shift, range;
     int32_t ignore; /* ignore bars: the active picture is the whole frame, and the history stays */
@@ -165,7 +164,6 @@ BARS_FN int bars_samples(const BarsParams *p, int direction, int from, int to)
     return samples > 0 ? samples : 1;
 }
 
-/* The lines of one direction. */
 typedef struct BarsLines {
     const uint8_t *lit; /* lit samples of the profile */
     int count, samples;
@@ -186,7 +184,6 @@ typedef struct BarsMarks {
     uint32_t clean[BARS_WORDS];   /* at most BARS_CLEAN */
 } BarsMarks;
 
-/* Findings on one side. */
 typedef struct BarsSide {
     int edge;    /* the first line of the picture; -1: no such line */
     int abrupt;  /* the edge is abrupt, as at a bar */
@@ -480,7 +477,6 @@ BARS_FN BarsState bars_before(const BarsParams *p, const BarsState *before)
     return state;
 }
 
-/* True if both edges of a direction show picture. */
 BARS_FN int bars_picture_at_edges(const BarsParams *p, const BarsProfile *profile, int direction)
 {
     const int rows = direction == BARS_ROWS;
@@ -490,7 +486,6 @@ BARS_FN int bars_picture_at_edges(const BarsParams *p, const BarsProfile *profil
     return lit[0] * 100 >= least && lit[last] * 100 >= least;
 }
 
-/* True if all four edges show picture. */
 BARS_FN int bars_edges(const BarsParams *p, const BarsProfile *profile)
 {
     return bars_picture_at_edges(p, profile, BARS_COLUMNS) &&
@@ -533,7 +528,6 @@ BARS_FN BarsState bars_none(const BarsParams *p, const BarsState *before)
     return bars_settled(p, before, state);
 }
 
-/* Finds the bars of a frame and the active picture. */
 BARS_FN void bars_find(const BarsParams *p, BarsState *state, const BarsProfile *profile,
                        BarsWork *w)
 {

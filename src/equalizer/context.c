@@ -134,7 +134,6 @@ static int may_replace(const LumeqContext *c, int ret, const LumeqSync *sync, in
     return ret == LUMEQ_ERR_GPU || (refused && c->config.backend != LUMEQ_BACKEND_CUDA);
 }
 
-/* Copies the caller's sync, if there is one. */
 static int take_sync(LumeqSync *to, const LumeqSync *from, const LumeqContext *c,
                      const LumeqSync **sync)
 {

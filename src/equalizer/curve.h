@@ -167,7 +167,6 @@ CURVE_FN uint32_t curve_fade_alpha(const CurveParams *p, uint32_t alpha, int bla
     return curve_lerp(alpha, alpha / (p->lift ? 64 : 8), rise);
 }
 
-/* The share of the strength that this picture needs. */
 CURVE_FN uint32_t curve_need(const CurveView *view)
 {
     const uint32_t rich = curve_rise(view->variance, CURVE_DULL_VARIANCE, CURVE_RICH_VARIANCE);
@@ -262,7 +261,6 @@ CURVE_FN CurveLine curve_find_line(const CurveParams *p, uint32_t counted, Curve
     return line;
 }
 
-/* A bin's target on the line, Q16 codes. */
 CURVE_FN uint32_t curve_on_line(const CurveParams *p, CurveLine line, uint32_t i)
 {
     const uint64_t scale = (uint64_t)(p->white - p->black) << 16;
@@ -428,14 +426,12 @@ CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResul
                                                                                       : NULL;
 }
 
-/* Parameters of a lifted curve's table. */
 typedef struct CurveLifted {
     int32_t on;
     uint32_t dark, noise; /* Q16; 64ths of a code */
     int32_t past;         /* previous frames that the filter may use */
 } CurveLifted;
 
-/* Smoothing weights of a frame. */
 typedef struct CurvePace {
     uint32_t alpha; /* weight of the curve's target */
     uint32_t slow;  /* weight of the histogram that the lift is decided on */
@@ -511,7 +507,6 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
     return lifted;
 }
 
-/* The curve with a given strength, without lift. */
 CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32_t counted,
                              uint32_t flat, uint32_t blank, uint32_t alpha,
                              const CurveResult *before, const CurveBin *was, CurveResult *result,

@@ -132,7 +132,6 @@ typedef struct CurveTable {
     };
 } CurveTable;
 
-/* Scratch memory of one group. */
 typedef struct CurveWork {
     uint32_t hist[CURVE_BINS]; /* counts in range, then clipped */
     uint32_t cum[CURVE_BINS];
@@ -140,7 +139,6 @@ typedef struct CurveWork {
     uint32_t scan[128];
 } CurveWork;
 
-/* Statistics of a picture's histogram, Q16. */
 typedef struct CurveView {
     uint32_t mean, variance; /* of the range, as shares of it and its square */
     uint32_t distance;       /* from the previous picture */
@@ -265,7 +263,6 @@ CURVE_FN int curve_white(const CurveParams *p)
     return p->white >> p->fraction;
 }
 
-/* The number of bins in range. */
 CURVE_FN uint32_t curve_range(const CurveParams *p)
 {
     return (uint32_t)(curve_white(p) - curve_black(p) + 1);

@@ -15,10 +15,8 @@
 
 #define ERROR_SIZE LUMEQ_ERROR_SIZE
 
-/* Most GPUs we list. */
 #define MAX_GPUS 64
 
-/* Row alignment of relocated outputs. */
 #define RELOCATED_ALIGNMENT 64
 
 /* The history after a frame. */
@@ -337,7 +335,6 @@ static LumeqJob *job_at(LumeqEqualizer *eq, int index)
     return &eq->jobs[(eq->first + index) % LUMEQ_MAX_SLOTS];
 }
 
-/* Replaces the GPU by the CPU. */
 static int replace_backend(LumeqEqualizer *eq)
 {
     char reason[ERROR_SIZE];

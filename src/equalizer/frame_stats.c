@@ -135,7 +135,6 @@ static int32_t filtered_noise(const FrameSummary *from)
     return lift_filtered(lift_noise(lift->dark, lift->noise >> 10), from->params->denoise);
 }
 
-/* True if any tolerance of the filter is not 0. */
 static int is_filtered(const FrameSummary *from)
 {
     const CurveParams *p = from->params;

@@ -5,7 +5,6 @@
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
-/* Input of the statistics. */
 typedef struct FrameSummary {
     const CurveParams *params;
     const CurveResult *result;

@@ -11,7 +11,6 @@
 #include "equalizer/settings.h"
 #include "lumeq/lumeq.h"
 
-/* Scratch memory for a frame's curve. */
 typedef struct HistoryWork {
     BarsProfile profile;
     BarsWork bars;

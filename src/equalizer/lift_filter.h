@@ -19,8 +19,8 @@
 #endif
 
 #define LIFT_CODES 256
-#define LIFT_PAST 3 /* maximum number of previous frames to use */
 #define LIFT_ONE 65536
+#define LIFT_PAST 3 /* maximum number of previous frames to use */
 
 /* Tables of the filter. Samples stay unchanged where the curve does not lift. */
 typedef struct LiftTables {
@@ -134,7 +134,6 @@ LIFT_ALONE uint32_t lift_ceiling(int32_t white, int32_t depth)
     return (uint32_t)white - (1u << (depth - 8));
 }
 
-/* An entry of node. */
 LIFT_ALONE uint32_t lift_node(const uint32_t *nodes, int code)
 {
     const int next = code + 1 < LIFT_CODES ? code + 1 : code;

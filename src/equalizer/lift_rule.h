@@ -85,7 +85,6 @@ typedef struct LiftCode {
     uint32_t limit; /* clip limit; then the clipped count; then the equalized place */
 } LiftCode;
 
-/* Statistics and decisions of a picture. */
 typedef struct LiftPicture {
     uint32_t total, last;  /* sum of the counts; white's code minus black's */
     uint32_t inverse;      /* 2^32 / last, rounded up */
@@ -103,7 +102,6 @@ typedef struct LiftPicture {
     uint32_t haze;
 } LiftPicture;
 
-/* Input of the rule besides the histogram. */
 typedef struct LiftWanted {
     int black, white; /* codes */
     uint32_t noise;   /* 64ths of a code */
@@ -132,7 +130,6 @@ CURVE_FN uint32_t lift_times(uint32_t a, uint32_t b)
     return (uint32_t)(((uint64_t)a * b + CURVE_ONE / 2) >> 16);
 }
 
-/* Interpolates between two places. */
 CURVE_FN uint32_t lift_between(uint32_t from, uint32_t to, uint32_t part)
 {
     return lift_times(from, CURVE_ONE - part) + lift_times(to, part);
@@ -264,7 +261,6 @@ CURVE_FN uint32_t lift_lifted(const LiftPicture *v, uint32_t lift, uint32_t i)
     return place + curve_quotient((whole - place) * (v->p99 - i), v->p99);
 }
 
-/* The steepest slope that the noise allows. */
 CURVE_FN uint32_t lift_steepest(const LiftWanted *wanted)
 {
     const uint32_t out =
@@ -314,7 +310,6 @@ CURVE_FN uint32_t lift_voids(const LiftPicture *v, uint32_t noise, uint32_t hidd
     return curve_quotient((uint64_t)(hidden + share) << 16, CURVE_ONE + hidden);
 }
 
-/* Decides how dark the picture is and how far it is lifted. */
 CURVE_FN LiftChoice lift_choose(LiftPicture *v)
 {
     LiftChoice c = {CURVE_ONE - lift_ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO), 0, 0,
@@ -507,7 +502,6 @@ CURVE_FN void lift_raise(const LiftPicture *v, LiftCode *code, uint32_t lift,
     }
 }
 
-/* The clip limit that the noise allows. */
 CURVE_FN uint32_t lift_auto_clip(const LiftPicture *v, const LiftChoice *c)
 {
     const uint32_t clip = curve_divide((uint64_t)v->slope << 16, CURVE_ONE + c->lift);

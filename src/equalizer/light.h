@@ -78,7 +78,6 @@ CURVE_CALL uint32_t light_place(const CurveLight *light, uint32_t n, uint32_t d)
     return x < LIGHT_PLACE ? x : LIGHT_PLACE;
 }
 
-/* The tone n / d as a Q16 code. */
 CURVE_FN uint32_t light_code(const CurveParams *p, uint32_t n, uint32_t d)
 {
     const uint64_t range = (uint64_t)(p->white - p->black) << 16;

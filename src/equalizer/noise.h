@@ -27,7 +27,6 @@
 /* A block above this many half codes of 8 bits over black is not black. */
 #define NOISE_ABOVE_BLACK 3
 
-/* Minimum number of still blocks. */
 #define NOISE_LEAST 8
 
 /* Unknown noise: no previous frame, an identical one, or too few still blocks. */
@@ -54,7 +53,6 @@ NOISE_FN NoiseRows noise_rows(int width, int height)
     return r;
 }
 
-/* The first line of a row of blocks. */
 NOISE_FN int noise_line(const NoiseRows *r, int row)
 {
     return (r->step / 2 + row * r->step) * NOISE_BLOCK;

@@ -159,7 +159,6 @@ struct LumeqPlan {
     PlanCurve plateau;  /* curve of the current fade's plateau */
     int64_t plateau_of; /* the plateau's frame; -1: no fade */
 
-    /* Scratch memory for curves. */
     BarsProfile profile;
     BarsWork bars_work;
     CurveResult result;
@@ -171,7 +170,6 @@ struct LumeqPlan {
     uint32_t values[LUMEQ_MAX_BINS];
 };
 
-/* Frame number i in the queue. */
 static inline PlanFrame *plan_frame(const LumeqPlan *plan, size_t i)
 {
     return plan->ring[(plan->first + i) % plan->room];
@@ -205,7 +203,6 @@ CurveParams lumeq_plan_params(const LumeqPlan *plan, const PlanFrame *frame);
 int lumeq_plan_grid(const LumeqPlan *plan, const PlanFrame *frame, const CurveParams *params,
                     TileGrid *grid);
 
-/* Frees the frames and their ring. */
 void lumeq_plan_clear(LumeqPlan *plan);
 
 /* Implemented in plan_frame.c. */
@@ -214,7 +211,6 @@ void lumeq_plan_clear(LumeqPlan *plan);
 PlanFrame *lumeq_plan_frame_new(const MeasureShape *shape);
 void lumeq_plan_frame_free(PlanFrame *frame);
 
-/* Computes the cells from their sums. */
 void lumeq_plan_take_cells(PlanFrame *frame, const uint64_t *cells);
 
 /* Computes the frame's statistics and its changes against the previous frame, NULL if `hard`.
@@ -237,33 +233,6 @@ void lumeq_plan_cuts(LumeqPlan *plan);
 
 /* Decides cuts and fades up to a time. */
 void lumeq_plan_settle(LumeqPlan *plan, int64_t until);
-
-/* The need of frame i's segment: the median over its frames in `past`, frame i and later ones. 0 if
- * all are black. */
-uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past);
-
-/* True if a frame was counted, that is, one that is not black. */
-int lumeq_plan_has_needs(const PlanNeeds *needs);
-
-/* Counts a frame whose curve is finished. */
-void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *frame);
-
-/* The index after the last known frame of frame i's scene. */
-size_t lumeq_plan_scene_end(const LumeqPlan *plan, size_t i);
-
-/* Implemented in plan_lift.c. */
-
-/* Computes the lifted curve of frame i before smoothing; `past` sums up earlier frames. */
-void lumeq_plan_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const CurveParams *params,
-                     PlanCurve *curve);
-
-/* lumeq_plan_age() decays the sums by a time; lumeq_plan_lit() adds a frame whose curve is
- * finished. */
-void lumeq_plan_age(PlanLight *past, int64_t time);
-void lumeq_plan_lit(PlanLight *past, const PlanFrame *frame);
-
-/* The measured or assumed noise; codes of 8 bits, Q16. */
-uint32_t lumeq_plan_noise(const LumeqPlan *plan);
 
 /* Implemented in plan_curve.c. */
 

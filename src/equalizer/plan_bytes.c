@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equalizer/bars_bytes.h"
 #include "equalizer/plan.h"
 #include "equalizer/tone_curve.h"
 

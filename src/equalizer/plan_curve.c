@@ -8,6 +8,12 @@
  * Strength: the segment's need, which moves towards the median of the known needs with a time
  * constant too long to be seen.
  *
+ * Lift: The rule gets the mean histogram and noise of the frames on both sides within the segment,
+ * weighted by exp(-|dt| / 3 s), as past frames are without lookahead. Thus a scene of some seconds
+ * is judged as a whole, and lasting changes in a longer one, as when a camera moves outdoors, are
+ * followed. The result is then smoothed as without lookahead, since percentiles move by whole
+ * codes.
+ *
  * Fade: for a plateau's curve C and a frame with a share f of its light, black + f * (C(black + x /
  * f) - black): the curve's output for the plateau, faded like the frame. From f of the range on it
  * is the identity. It is continuous, monotone if C is, and blending by strength commutes with it.
@@ -32,13 +38,11 @@
 #define EVEN_MOST (CURVE_ONE * 14 / 10)
 #define EVEN_LEAST (CURVE_ONE * 7 / 10)
 
-/* The codes of a curve's nodes. */
 typedef struct Nodes {
     int count, fraction;   /* one node every 2^fraction codes */
     uint64_t black, white; /* Q16 codes */
 } Nodes;
 
-/* Range of frames to smooth over. */
 typedef struct Window {
     size_t from, to; /* inclusive */
 } Window;
@@ -225,6 +229,176 @@ static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uin
     }
 }
 
+static void count_need(PlanNeeds *needs, uint32_t need)
+{
+    const uint32_t slot = need >> 8 < PLAN_NEEDS ? need >> 8 : PLAN_NEEDS - 1;
+    needs->count[slot] += 256;
+    needs->sum[slot] += (uint64_t)need * 256;
+}
+
+/* The first frame of the fall of light that ends at frame `dark`, while the fade is not detected
+ * yet. Equal frames belong to it only between falling ones. */
+static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
+{
+    size_t end = dark;
+    for (size_t k = dark; k > i + 1; k--) {
+        const uint32_t now = plan_frame(plan, k - 1)->light, was = plan_frame(plan, k - 2)->light;
+        if (was < now)
+            break;
+        end = was > now ? k - 1 : end;
+    }
+    return end;
+}
+
+/* Fades may not be known yet, but frames after black are another scene. */
+static size_t scene_end(const LumeqPlan *plan, size_t i)
+{
+    size_t k = i + 1;
+    while (k < plan->count && !plan_begins(plan, k) && !plan_frame(plan, k)->blank)
+        k++;
+    return k < plan->count && plan_frame(plan, k)->blank ? before_the_dark(plan, i, k) : k;
+}
+
+/* The need of frame i's segment: the median over its frames in `past`, frame i and later ones. 0 if
+ * all are black. */
+static uint32_t segment_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
+{
+    PlanNeeds needs = *past;
+    const size_t end = scene_end(plan, i);
+    for (size_t k = i; k < end; k++) {
+        const PlanFrame *f = plan_frame(plan, k);
+        if (!f->blank && !f->flash)
+            count_need(&needs, f->need);
+    }
+    uint64_t total = 0, below = 0;
+    for (int slot = 0; slot < PLAN_NEEDS; slot++)
+        total += needs.count[slot];
+    for (int slot = 0; slot < PLAN_NEEDS; slot++) {
+        below += needs.count[slot];
+        if (needs.count[slot] && 2 * below >= total)
+            return (uint32_t)(needs.sum[slot] / needs.count[slot]);
+    }
+    return 0;
+}
+
+/* True if a frame was counted, that is, one that is not black. */
+static int has_needs(const PlanNeeds *needs)
+{
+    for (int slot = 0; slot < PLAN_NEEDS; slot++)
+        if (needs->count[slot])
+            return 1;
+    return 0;
+}
+
+/* Frames longer ago than the lookahead lose weight. */
+static void count_finished(LumeqPlan *plan, const PlanFrame *f)
+{
+    PlanNeeds *needs = &plan->needs;
+    if (!f->blank && !f->flash)
+        count_need(needs, f->need);
+    needs->time += f->step;
+    if (needs->time <= plan->lookahead)
+        return;
+    needs->time /= 2;
+    for (int slot = 0; slot < PLAN_NEEDS; slot++) {
+        const uint32_t count = needs->count[slot];
+        needs->count[slot] = count / 2;
+        needs->sum[slot] = count ? needs->sum[slot] * (count / 2) / count : 0; /* keeps the
+                                                                                * average */
+    }
+}
+
+/* Upper limit of PlanLight.share; 256 of them fit 32 bits. */
+#define MOST_SHARE (1u << (LIFT_SHARE_BITS - 7))
+
+/* Weights are Q16; sums have 64 bits. */
+static void add_frame(PlanLight *sums, const PlanFrame *f, uint32_t weight)
+{
+    if (f->blank || f->flash)
+        return;
+    if (f->counted) {
+        sums->weight += weight;
+        for (int i = 0; i < CURVE_CELLS; i++)
+            sums->share[i] += (uint64_t)weight * (f->share[i] >> 8);
+    }
+    if (f->noise != NOISE_UNKNOWN) {
+        sums->noise_weight += weight;
+        sums->noise += (uint64_t)weight * f->noise;
+    }
+}
+
+static uint64_t faded(uint64_t sum, uint32_t part)
+{
+    const uint64_t left = CURVE_ONE - part;
+    return (sum >> 16) * left + ((sum & 0xffff) * left >> 16);
+}
+
+static void age_light(PlanLight *past, int64_t time)
+{
+    const uint32_t part = lumeq_decay(time, LIFT_TIME);
+    past->weight = faded(past->weight, part);
+    past->noise_weight = faded(past->noise_weight, part);
+    past->noise = faded(past->noise, part);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        past->share[i] = faded(past->share[i], part);
+}
+
+/* Sums up the past frames with their weights at frame i, and all known later ones of its scene. */
+static void light_at(const LumeqPlan *plan, size_t i, const PlanLight *past, PlanLight *sums)
+{
+    const int64_t at = plan_frame(plan, i)->at;
+    const size_t end = scene_end(plan, i);
+    const uint32_t least = CURVE_ONE - lumeq_decay(plan->lookahead, LIFT_TIME);
+    *sums = *past;
+    for (size_t k = i; k < end; k++) {
+        const PlanFrame *f = plan_frame(plan, k);
+        const uint32_t weight = CURVE_ONE - lumeq_decay(f->at - at, LIFT_TIME);
+        add_frame(sums, f, weight > least ? weight - least : 1);
+    }
+}
+
+static void take_noise(LumeqPlan *plan, const PlanLight *sums)
+{
+    if (sums->noise_weight) {
+        plan->noise = (uint32_t)(sums->noise / sums->noise_weight) << 8;
+        plan->noise_known = 1;
+    }
+}
+
+/* The measured or assumed noise; codes of 8 bits, Q16. */
+static uint32_t noise_of_plan(const LumeqPlan *plan)
+{
+    return plan->noise_known ? plan->noise : LIFT_NOISE_USUAL;
+}
+
+/* Computes the lifted curve of frame i before smoothing; `past` sums up earlier frames. */
+static void decide_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const CurveParams *p,
+                        PlanCurve *curve)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    PlanLight sums;
+    LiftCode code[CURVE_CELLS];
+    LiftChoice choice = {0, 0, 0, 0};
+    light_at(plan, i, past, &sums);
+    take_noise(plan, &sums);
+    const int alone = f->blank || !sums.weight;
+    if (!alone) {
+        for (int k = 0; k < CURVE_CELLS; k++) {
+            const uint64_t share = sums.share[k] / sums.weight;
+            code[k].count = share < MOST_SHARE ? (uint32_t)share : MOST_SHARE;
+        }
+        choice = lift_decide(code, lift_wanted(p, noise_of_plan(plan), 0), &p->light, &plan->work);
+    }
+    for (int bin = 0; bin < p->bins; bin++) {
+        curve->bin[bin] = light_bin(p, bin);
+        if (!alone && bin >= curve_black(p) && bin <= curve_white(p))
+            curve->bin[bin] = lift_target(p, plan->work.hist, (uint32_t)bin);
+    }
+    curve->need = choice.need;
+    curve->dark = choice.dark;
+    curve->more = choice.lift;
+}
+
 /* Moves plan->last towards the lift rule's curve; at once if a segment begins. */
 static void lift_curve(LumeqPlan *plan, size_t i, const CurveParams *p)
 {
@@ -235,14 +409,14 @@ static void lift_curve(LumeqPlan *plan, size_t i, const CurveParams *p)
     const uint32_t part = begins ? CURVE_ONE : lumeq_decay(f->step, tau);
     if (plan_begins(plan, i))
         memset(&plan->light, 0, sizeof(plan->light));
-    lumeq_plan_age(&plan->light, f->step);
-    lumeq_plan_lift(plan, i, &plan->light, p, target);
+    age_light(&plan->light, f->step);
+    decide_lift(plan, i, &plan->light, p, target);
     for (int bin = 0; bin < p->bins; bin++)
         last->bin[bin] = curve_lerp(last->bin[bin], target->bin[bin], part);
     last->need = curve_lerp(last->need, target->need, part);
     last->dark = curve_lerp(last->dark, target->dark, part);
     last->more = curve_lerp(last->more, target->more, part);
-    lumeq_plan_lit(&plan->light, f);
+    add_frame(&plan->light, f, CURVE_ONE);
 }
 
 /* Computes the frame's smoothed curve before strength, and its need, in plan->last. */
@@ -268,11 +442,10 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
     smooth(plan, window_of(plan, i, plan->radius), i, &plan->last);
     if (plan_begins(plan, i))
         memset(&plan->needs, 0, sizeof(plan->needs));
-    const uint32_t need = lumeq_plan_need(plan, i, &plan->needs);
-    const uint32_t part =
-        lumeq_plan_has_needs(&plan->needs) ? lumeq_decay(f->step, NEED_TIME) : CURVE_ONE;
+    const uint32_t need = segment_need(plan, i, &plan->needs);
+    const uint32_t part = has_needs(&plan->needs) ? lumeq_decay(f->step, NEED_TIME) : CURVE_ONE;
     plan->last.need = curve_lerp(plan->last.need, need, part);
-    lumeq_plan_needed(plan, f);
+    count_finished(plan, f);
 }
 
 static uint32_t strength_of(const CurveParams *p, uint32_t need)
@@ -282,7 +455,6 @@ static uint32_t strength_of(const CurveParams *p, uint32_t need)
     return curve_lerp(0, p->strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
 }
 
-/* Computes the final curve from the smoothed one. */
 static void finish_curve(const CurveParams *p, const uint32_t *smoothed, uint32_t strength,
                          uint32_t even, uint32_t *work, CurveBin *now)
 {
@@ -328,7 +500,6 @@ static void take_bars(CurveResult *result, const PlanFrame *f)
     result->bars.area = f->area;
 }
 
-/* Fills in the statistics besides the curve. */
 static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFrame *f,
                         const CurveParams *p)
 {
@@ -343,7 +514,7 @@ static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFr
     result->lift.on = (uint32_t)p->lift;
     result->lift.dark = plan->last.dark;
     result->lift.more = plan->last.more;
-    result->lift.noise = lumeq_plan_noise(plan);
+    result->lift.noise = noise_of_plan(plan);
     result->blank = (uint32_t)f->blank;
     result->fades = f->fade || f->blank;
     result->noise = f->noise;
@@ -416,11 +587,11 @@ static void find_plateau(LumeqPlan *plan, size_t i, const CurveParams *p)
     static const PlanNeeds none;
     const size_t to = plan_place(plan, f->plateau);
     if (p->lift) {
-        lumeq_plan_lift(plan, to, &dark, p, &plan->plateau);
+        decide_lift(plan, to, &dark, p, &plan->plateau);
         return;
     }
     smooth(plan, plateau_window(plan, to), to, &plan->plateau);
-    plan->plateau.need = lumeq_plan_need(plan, to, &none);
+    plan->plateau.need = segment_need(plan, to, &none);
 }
 
 /* The number of previous frames that the filter may use: in the same scene, at most LIFT_PAST. */

@@ -1,5 +1,5 @@
 /*
- * Finds cuts and fades, and the need of a segment.
+ * Finds cuts and fades.
  *
  * Cut: the frame's change stands out from the changes around it, either of the CDF (as without
  * lookahead) or of the mean luma of 16x9 cells, which separates pictures with similar histograms.
@@ -350,81 +350,5 @@ void lumeq_plan_settle(LumeqPlan *plan, int64_t until)
                 find_fade_out(plan, i);
         }
         plan->settled++;
-    }
-}
-
-static void count_need(PlanNeeds *needs, uint32_t need)
-{
-    const uint32_t slot = need >> 8 < PLAN_NEEDS ? need >> 8 : PLAN_NEEDS - 1;
-    needs->count[slot] += 256;
-    needs->sum[slot] += (uint64_t)need * 256;
-}
-
-/* The first frame of the fall of light that ends at frame `dark`, while the fade is not detected
- * yet. Equal frames belong to it only between falling ones. */
-static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
-{
-    size_t end = dark;
-    for (size_t k = dark; k > i + 1; k--) {
-        const uint32_t now = plan_frame(plan, k - 1)->light, was = plan_frame(plan, k - 2)->light;
-        if (was < now)
-            break;
-        end = was > now ? k - 1 : end;
-    }
-    return end;
-}
-
-/* Fades may not be known yet, but frames after black are another scene. */
-size_t lumeq_plan_scene_end(const LumeqPlan *plan, size_t i)
-{
-    size_t k = i + 1;
-    while (k < plan->count && !plan_begins(plan, k) && !plan_frame(plan, k)->blank)
-        k++;
-    return k < plan->count && plan_frame(plan, k)->blank ? before_the_dark(plan, i, k) : k;
-}
-
-uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
-{
-    PlanNeeds needs = *past;
-    const size_t end = lumeq_plan_scene_end(plan, i);
-    for (size_t k = i; k < end; k++) {
-        const PlanFrame *f = plan_frame(plan, k);
-        if (!f->blank && !f->flash)
-            count_need(&needs, f->need);
-    }
-    uint64_t total = 0, below = 0;
-    for (int slot = 0; slot < PLAN_NEEDS; slot++)
-        total += needs.count[slot];
-    for (int slot = 0; slot < PLAN_NEEDS; slot++) {
-        below += needs.count[slot];
-        if (needs.count[slot] && 2 * below >= total)
-            return (uint32_t)(needs.sum[slot] / needs.count[slot]);
-    }
-    return 0;
-}
-
-int lumeq_plan_has_needs(const PlanNeeds *needs)
-{
-    for (int slot = 0; slot < PLAN_NEEDS; slot++)
-        if (needs->count[slot])
-            return 1;
-    return 0;
-}
-
-/* Frames longer ago than the lookahead lose weight. */
-void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *f)
-{
-    PlanNeeds *needs = &plan->needs;
-    if (!f->blank && !f->flash)
-        count_need(needs, f->need);
-    needs->time += f->step;
-    if (needs->time <= plan->lookahead)
-        return;
-    needs->time /= 2;
-    for (int slot = 0; slot < PLAN_NEEDS; slot++) {
-        const uint32_t count = needs->count[slot];
-        needs->count[slot] = count / 2;
-        needs->sum[slot] = count ? needs->sum[slot] * (count / 2) / count : 0; /* keeps the
-                                                                                * average */
     }
 }

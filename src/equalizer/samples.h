@@ -33,7 +33,6 @@
 #define CURVE_GAIN_DARK 6
 #define CURVE_GAIN_LIGHT 32
 
-/* How chroma's gain follows luma's. */
 typedef struct CurveGainRule {
     int32_t dark, light; /* CURVE_GAIN_DARK and CURVE_GAIN_LIGHT in 256ths of codes */
     int32_t share, far;  /* share of luma's gain, and maximum ratio of luma to use */

@@ -14,7 +14,6 @@
 /* Time constant of the lift's histogram and noise, in nanoseconds. */
 #define LIFT_TIME INT64_C(3000000000)
 
-/* A struct member of more than 4 bytes. */
 typedef struct LumeqMember {
     uint16_t begin, size;
 } LumeqMember;
@@ -71,7 +70,6 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
                                const LumeqClock *clock);
 BarsParams lumeq_bars_params(const LumeqParams *params, const LumeqImage *image, int64_t step);
 
-/* True if the mode uses tiles. */
 int lumeq_has_tiles(const LumeqParams *params);
 
 /* Makes the grid of tiles; returns 0 if the mode has no tiles. */

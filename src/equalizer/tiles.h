@@ -73,7 +73,6 @@ typedef struct __attribute__((aligned(16))) TileTables {
 void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
                      const CurveParams *curve, double clip);
 
-/* Scratch memory for a frame's tiles on the CPU. */
 typedef struct ClaheWork {
     TileTables tables;
     uint32_t hist[TILES_MAX][TILE_CELLS]; /* of the picture without padding */

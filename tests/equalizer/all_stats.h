@@ -6,9 +6,9 @@
 
 #include "lumeq/lumeq.h"
 
-/* A copy has its arrays, but not the pointers of `told`. */
+/* A copy has its arrays, but not the pointers of `values`. */
 typedef struct FrameStats {
-    LumeqFrameStats told;
+    LumeqFrameStats values;
     uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
 } FrameStats;
 
@@ -17,19 +17,19 @@ static inline LumeqFrameStats *ask_stats(FrameStats *stats)
 {
     if (!stats)
         return NULL;
-    stats->told = (LumeqFrameStats){
-        .size = sizeof(stats->told),
+    stats->values = (LumeqFrameStats){
+        .size = sizeof(stats->values),
         .hist_in = stats->hist_in,
         .hist_out = stats->hist_out,
         .curve = stats->curve,
     };
-    return &stats->told;
+    return &stats->values;
 }
 
 /* All but the times. */
 static inline int same_stats(const FrameStats *a, const FrameStats *b)
 {
-    const LumeqFrameStats *s = &a->told, *t = &b->told;
+    const LumeqFrameStats *s = &a->values, *t = &b->values;
     const size_t bytes = (size_t)s->bins * sizeof(a->curve[0]);
     return s->bins == t->bins && !memcmp(a->hist_in, b->hist_in, bytes) &&
            !memcmp(a->hist_out, b->hist_out, bytes) && !memcmp(a->curve, b->curve, bytes) &&

@@ -46,7 +46,7 @@ static inline LumeqEqualizer *must_open(LumeqBackendId id, int threads)
 /* Calls test(id) for each backend; reports missing ones once. */
 static inline void for_each_backend(void (*test)(LumeqBackendId id))
 {
-    static int told[BACKENDS];
+    static int reported[BACKENDS];
     for (int i = 0; i < BACKENDS; i++) {
         char why[256] = "";
         LumeqEqualizer *eq = open_equalizer(backends[i].id, 1, why, sizeof(why));
@@ -55,7 +55,7 @@ static inline void for_each_backend(void (*test)(LumeqBackendId id))
                   backends[i].name, lumeq_backend_name(eq));
             lumeq_destroy(&eq);
             test(backends[i].id);
-        } else if (!told[i]++) {
+        } else if (!reported[i]++) {
             printf("%s: skipped: %s\n", backends[i].name, why);
         }
     }
@@ -163,7 +163,7 @@ static inline double code_on_curve(const FrameStats *stats, int code, int depth)
 {
     const int codes = 1 << fraction_of(depth), bin = code / codes;
     const double from = stats->curve[bin] / 65536.0;
-    const double to = bin + 1 < stats->told.bins ? stats->curve[bin + 1] / 65536.0 : 1 << depth;
+    const double to = bin + 1 < stats->values.bins ? stats->curve[bin + 1] / 65536.0 : 1 << depth;
     return from + (to - from) * (code % codes) / codes;
 }
 
@@ -179,7 +179,7 @@ static inline int is_rounded(int code, double value, int depth, int dither)
 
 static inline int is_active(const FrameStats *stats, int x, int y)
 {
-    const LumeqRect *a = &stats->told.active;
+    const LumeqRect *a = &stats->values.active;
     return x >= a->x && x < a->x + a->width && y >= a->y && y < a->y + a->height;
 }
 
@@ -223,10 +223,10 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
                                   const CheckRect *out, int depth, int shift, int dither)
 {
     Counts c = {0};
-    out = stats->told.filtered ? NULL : out;
+    out = stats->values.filtered ? NULL : out;
     const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
     const size_t bytes = (size_t)bins * sizeof(c.in[0]);
-    if (!CHECK(stats->told.bins == bins, "%d bins", stats->told.bins))
+    if (!CHECK(stats->values.bins == bins, "%d bins", stats->values.bins))
         return;
     for (int y = 0; y < in->height; y++)
         count_row(&c, stats, in, out, y, depth, shift, dither);
@@ -236,8 +236,8 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
     if (!fraction) {
         const double in_mean = c.sum_in / c.pixels, out_mean = c.sum_out / c.pixels;
         CHECK(!memcmp(stats->hist_out, c.out, bytes), "not the output's histogram");
-        CHECK(stats->told.mean_in == in_mean, "%g, not %g", stats->told.mean_in, in_mean);
-        CHECK(stats->told.mean_out == out_mean, "%g, not %g", stats->told.mean_out, out_mean);
+        CHECK(stats->values.mean_in == in_mean, "%g, not %g", stats->values.mean_in, in_mean);
+        CHECK(stats->values.mean_out == out_mean, "%g, not %g", stats->values.mean_out, out_mean);
         return;
     }
     uint64_t counted = 0;
@@ -245,8 +245,8 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
         counted += stats->hist_out[i];
     CHECK((double)counted == c.pixels, "the output's histogram counts %g pixels", (double)counted);
     const double half = ((1 << fraction) - 1) / 2.0 + 1e-6;
-    CHECK(fabs(stats->told.mean_in - c.sum_in / c.pixels) <= half, "%g, not %g",
-          stats->told.mean_in, c.sum_in / c.pixels);
+    CHECK(fabs(stats->values.mean_in - c.sum_in / c.pixels) <= half, "%g, not %g",
+          stats->values.mean_in, c.sum_in / c.pixels);
 }
 
 /* Statistics of a picture in mode CLAHE, and counts of impossible samples. */
@@ -287,16 +287,16 @@ static inline void check_clahe_curve(const FrameStats *stats, int depth, double 
     const double last = (1 << depth) - 1;
     double counted = 0;
     int falls = 0;
-    for (int i = 0; i < stats->told.bins; i++) {
+    for (int i = 0; i < stats->values.bins; i++) {
         counted += stats->hist_out[i];
         falls += i && stats->curve[i] < stats->curve[i - 1];
     }
     CHECK(!falls, "the curve falls %d times", falls);
-    CHECK(stats->curve[stats->told.bins - 1] / 65536.0 < 1 << depth,
+    CHECK(stats->curve[stats->values.bins - 1] / 65536.0 < 1 << depth,
           "the curve ends behind all codes");
     CHECK(counted == pixels, "the output's histogram counts %g pixels", counted);
-    CHECK(stats->told.mean_out >= 0 && stats->told.mean_out <= last, "a mean of %g",
-          stats->told.mean_out);
+    CHECK(stats->values.mean_out >= 0 && stats->values.mean_out <= last, "a mean of %g",
+          stats->values.mean_out);
 }
 
 /* Checks statistics of mode CLAHE, where only some values do not depend on a code's place. */
@@ -305,7 +305,7 @@ static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *i
 {
     ClaheCounts c = {0};
     const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
-    if (!CHECK(stats->told.bins == bins, "%d bins", stats->told.bins))
+    if (!CHECK(stats->values.bins == bins, "%d bins", stats->values.bins))
         return;
     for (int y = 0; y < in->height; y++)
         count_clahe_row(&c, stats, in, out, y, depth, shift, used);
@@ -316,8 +316,8 @@ static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *i
     CHECK(!memcmp(stats->hist_in, c.in, (size_t)bins * sizeof(c.in[0])),
           "not the input's histogram");
     const double slack = fraction ? ((1 << fraction) - 1) / 2.0 + 1e-6 : 0;
-    CHECK(fabs(stats->told.mean_in - c.sum_in / c.pixels) <= slack, "%g, not %g",
-          stats->told.mean_in, c.sum_in / c.pixels);
+    CHECK(fabs(stats->values.mean_in - c.sum_in / c.pixels) <= slack, "%g, not %g",
+          stats->values.mean_in, c.sum_in / c.pixels);
     check_clahe_curve(stats, depth, c.pixels);
 }
 

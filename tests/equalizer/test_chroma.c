@@ -215,8 +215,8 @@ static double tile_place(const TileAxis *axis, int at)
 }
 
 /* A tile's output for a code, in codes. */
-static double tile_told(const TileGrid *grid, const TileTables *tables, int column, int row,
-                        int code)
+static double tile_output(const TileGrid *grid, const TileTables *tables, int column, int row,
+                          int code)
 {
     const uint32_t *nodes = tables->nodes[row * grid->x.tiles + column];
     const int width = 1 << (grid->curve.depth - 8), cell = code / width;
@@ -233,7 +233,7 @@ static double luma_between(const TileGrid *grid, const TileTables *tables, int x
         const int column = (int)u + i % 2, row = (int)v + i / 2;
         const double weight = (1 - fabs(u - column)) * (1 - fabs(v - row));
         if (weight > 0)
-            sum += weight * tile_told(grid, tables, column, row, code);
+            sum += weight * tile_output(grid, tables, column, row, code);
     }
     return sum;
 }
@@ -427,9 +427,9 @@ static void film_run(Film *f, int64_t time)
 }
 
 /* The output of a luma cell by the reported curve, in codes of 8 bits above black. */
-static double luma_told(const Film *f, int cell, int black)
+static double reported_luma(const Film *f, int cell, int black)
 {
-    const int unit = 1 << (f->format.depth - 8), bin = cell * f->stats.told.bins / 256;
+    const int unit = 1 << (f->format.depth - 8), bin = cell * f->stats.values.bins / 256;
     return f->stats.curve[bin] / 65536.0 / unit - black;
 }
 
@@ -443,7 +443,7 @@ static void check_film(const Film *f, int dither)
     for (int y = 0; y < f->in.rect[0].height; y++)
         for (int x = 0; x < f->in.rect[0].width / sample_size(&p); x++) {
             const int luma = mean_under(&f->in.rect[0], f->shape, x, y, &p), cell = luma / unit;
-            const double to = luma_told(f, cell, black), gain = model_gain(cell - black, to);
+            const double to = reported_luma(f, cell, black), gain = model_gain(cell - black, to);
             check_pixel(&scaled, pixel_at(&f->in, f->shape, x, y, &p),
                         pixel_at(&f->out, f->shape, x, y, &p), gain, cell - black, to, &p);
         }

@@ -274,8 +274,8 @@ TEST(free_of_the_limit)
         cautious += curve_pixel_gain(over, middle - free - 1, middle, depth, &legal) == over.gain &&
                     curve_pixel_gain(over, middle + free + 1, middle, depth, &legal) == over.gain;
     }
-    CHECK(!wrong, "%d colours that are told to be free are not", wrong);
-    CHECK(!cautious, "%d colours are free that are not told to be", cautious);
+    CHECK(!wrong, "%d colours exceed curve_free() unnoticed", wrong);
+    CHECK(!cautious, "%d colours are free beyond curve_free()", cautious);
     CHECK(ended > 300000, "only %d gains end", ended);
 }
 

@@ -658,7 +658,8 @@ TEST(log_callback)
     lumeq_context_destroy(&context);
     lumeq_destroy(&eq);
     config.threads = -1;
-    CHECK(lumeq_create(&eq, &config, NULL, 0) < 0 && log.infos == 2, "a failure is told as done");
+    CHECK(lumeq_create(&eq, &config, NULL, 0) < 0 && log.infos == 2,
+          "a failure is logged as success");
 }
 
 /* The bits do not depend on what the CPU has. */
@@ -819,8 +820,8 @@ TEST(wanted_arrays)
                 CHECK(ask->bins == LUMEQ_MAX_BINS || got[k][ask->bins] == 0xEEEEEEEE,
                       "what follows array %d is written", k);
             }
-            CHECK(ask->mean_in == all.told.mean_in && ask->mean_out == all.told.mean_out &&
-                      ask->noise_gain == all.told.noise_gain,
+            CHECK(ask->mean_in == all.values.mean_in && ask->mean_out == all.values.mean_out &&
+                      ask->noise_gain == all.values.noise_gain,
                   "the figures depend on the arrays");
         }
         layout_free(&deep);

@@ -292,9 +292,10 @@ static void check_curve(const uint32_t *curve, const double *expected, double to
 static void check_strength(Run *run)
 {
     const double tolerance = run->params.adaptive ? STRENGTH_TOLERANCE : 1.0 / 65536;
-    CHECK(fabs(run->stats.told.strength - run->model.strength) <= tolerance,
-          "strength %.5f, not %.5f", run->stats.told.strength, run->model.strength);
-    model_curve(&run->model, run->params.adaptive ? run->stats.told.strength : run->model.strength);
+    CHECK(fabs(run->stats.values.strength - run->model.strength) <= tolerance,
+          "strength %.5f, not %.5f", run->stats.values.strength, run->model.strength);
+    model_curve(&run->model,
+                run->params.adaptive ? run->stats.values.strength : run->model.strength);
 }
 
 /* The next frame, from the content of run->in, `dt` seconds after the previous one by the
@@ -309,11 +310,11 @@ static void run_next(Run *run, int64_t time, int64_t duration, double dt, double
     model_frame(&run->model, &run->params, run->range, run->stats.hist_in, dt);
     check_strength(run);
     check_curve(run->stats.curve, run->model.curve, tolerance);
-    CHECK(fabs(run->stats.told.curve_speed - run->model.speed) <= 2 * tolerance, "speed %g, not %g",
-          run->stats.told.curve_speed, run->model.speed);
+    CHECK(fabs(run->stats.values.curve_speed - run->model.speed) <= 2 * tolerance,
+          "speed %g, not %g", run->stats.values.curve_speed, run->model.speed);
     const int cut = run->params.scene_cut && run->model.moved && run->model.distance >= CUT_HIGH;
-    CHECK(run->stats.told.scene_cut == cut, "scene cut %d at a distance of %g",
-          run->stats.told.scene_cut, run->model.distance);
+    CHECK(run->stats.values.scene_cut == cut, "scene cut %d at a distance of %g",
+          run->stats.values.scene_cut, run->model.distance);
 }
 
 /* The n-th frame at 25 frames a second. */
@@ -770,10 +771,10 @@ BACKEND_TEST(smoothing_towards_identity)
     run_at_25(&run, 6, CUT_TOLERANCE);
     fill_band(&run.in, 240, 250);
     run_at_25(&run, 7, CUT_TOLERANCE);
-    CHECK(!run.stats.told.scene_cut, "nothing is no new scene");
+    CHECK(!run.stats.values.scene_cut, "nothing is no new scene");
     fill_band(&run.in, 160, 223);
     run_at_25(&run, 8, CUT_TOLERANCE);
-    CHECK(run.stats.told.scene_cut, "but this is");
+    CHECK(run.stats.values.scene_cut, "but this is");
     run_close(&run);
 
     /* No previous frame: no distance. */
@@ -782,8 +783,8 @@ BACKEND_TEST(smoothing_towards_identity)
     run_at_25(&run, 0, TOLERANCE);
     fill_band(&run.in, 160, 223);
     run_at_25(&run, 1, TOLERANCE);
-    CHECK(!run.stats.told.scene_cut && run.stats.told.curve_speed > 1, "cut %d, speed %g",
-          run.stats.told.scene_cut, run.stats.told.curve_speed);
+    CHECK(!run.stats.values.scene_cut && run.stats.values.curve_speed > 1, "cut %d, speed %g",
+          run.stats.values.scene_cut, run.stats.values.curve_speed);
     run_close(&run);
 }
 
@@ -826,10 +827,11 @@ BACKEND_TEST(cuts_rise_smoothly)
             CHECK(fabs(run.model.distance - (double)k / bins) < 1e-9, "distance %g",
                   run.model.distance);
             const int cut = k >= (range == LUMEQ_RANGE_FULL ? 31 : 27);
-            CHECK(run.stats.told.scene_cut == cut, "a move by %d codes: cut %d", k,
-                  run.stats.told.scene_cut);
-            CHECK(run.stats.told.curve_speed >= last, "a move by %d codes moves the curve less", k);
-            last = run.stats.told.curve_speed;
+            CHECK(run.stats.values.scene_cut == cut, "a move by %d codes: cut %d", k,
+                  run.stats.values.scene_cut);
+            CHECK(run.stats.values.curve_speed >= last, "a move by %d codes moves the curve less",
+                  k);
+            last = run.stats.values.curve_speed;
         }
     }
 }
@@ -849,14 +851,14 @@ BACKEND_TEST(cut_is_taken_at_once)
         for (; n < 5; n++) {
             picture_fill(&run.in, PICTURE_DARK, (uint64_t)n);
             run_at_25(&run, n, 0.1);
-            CHECK(!run.stats.told.scene_cut, "frame %d is no cut", n);
+            CHECK(!run.stats.values.scene_cut, "frame %d is no cut", n);
         }
         for (; n < 8; n++) {
             picture_fill(&run.in, PICTURE_DIAGONAL, 0);
             picture_fill(&fresh.in, PICTURE_DIAGONAL, 0);
             run_at_25(&run, n, 0.1);
             run_at_25(&fresh, n, 0.1);
-            CHECK(run.stats.told.scene_cut == (enabled && n == 5), "frame %d", n);
+            CHECK(run.stats.values.scene_cut == (enabled && n == 5), "frame %d", n);
             CHECK(check_rect_equal(&run.out, &fresh.out) == enabled, "frame %d", n);
             const int differ =
                 memcmp(run.stats.curve, fresh.stats.curve, sizeof(fresh.stats.curve)) != 0;
@@ -880,9 +882,9 @@ BACKEND_TEST(fade_is_no_cut)
             for (int i = 0; i < 256 * 256; i++)
                 run.in.pixels[i] = (uint8_t)(black + run.in.pixels[i] * 219 / 255 * light / 25);
             run_at_25(&run, n, CUT_TOLERANCE);
-            CHECK(!run.stats.told.scene_cut, "frame %d is taken for a cut", n);
-            CHECK(run.stats.told.curve_speed < 12, "frame %d moves the curve by %g", n,
-                  run.stats.told.curve_speed);
+            CHECK(!run.stats.values.scene_cut, "frame %d is taken for a cut", n);
+            CHECK(run.stats.values.curve_speed < 12, "frame %d moves the curve by %g", n,
+                  run.stats.values.curve_speed);
         }
     }
 }
@@ -905,8 +907,8 @@ BACKEND_TEST(small_cut_is_taken_when_it_is_over)
             run_at_25(&run, n, CUT_TOLERANCE);
             const int cut = n == 3 && changes[i].move > 26;
             const double target = run.model.smooth[60 + move];
-            CHECK(run.stats.told.scene_cut == cut, "a move by %d, frame %d: cut %d", move, n,
-                  run.stats.told.scene_cut);
+            CHECK(run.stats.values.scene_cut == cut, "a move by %d, frame %d: cut %d", move, n,
+                  run.stats.values.scene_cut);
             if (n == 4)
                 CHECK((target < 20) == changes[i].whole, "a move by %d: black is still at %g",
                       changes[i].move, target);
@@ -966,8 +968,8 @@ BACKEND_TEST(need_by_hand)
         fill_band(&run.in, pictures[i].low, pictures[i].high);
         run_at_25(&run, 0, TOLERANCE);
         const double need = fmax(pictures[i].need, 0);
-        CHECK(fabs(run.stats.told.strength - 0.5 * (0.1 + 0.9 * need)) < 0.001, "picture %d: %g", i,
-              run.stats.told.strength);
+        CHECK(fabs(run.stats.values.strength - 0.5 * (0.1 + 0.9 * need)) < 0.001, "picture %d: %g",
+              i, run.stats.values.strength);
         CHECK(check_rect_equal(&run.in, &run.out) == (pictures[i].need == BLACK),
               "picture %d is %sequalized", i, pictures[i].need == BLACK ? "" : "not ");
     }
@@ -1000,10 +1002,10 @@ BACKEND_TEST(need_is_smoothed)
         for (int n = 0; n < 40; n++) {
             fill_around(&run.in, 120, n < 3 ? 40 : 40 + (n < 30 ? n : 30) * 4);
             run_at_25(&run, n, CUT_TOLERANCE);
-            CHECK(n > 2 || fabs(run.stats.told.strength - 0.8) < 0.001, "%g",
-                  run.stats.told.strength);
+            CHECK(n > 2 || fabs(run.stats.values.strength - 0.8) < 0.001, "%g",
+                  run.stats.values.strength);
         }
-        CHECK(run.stats.told.strength < 0.3, "%g", run.stats.told.strength);
+        CHECK(run.stats.values.strength < 0.3, "%g", run.stats.values.strength);
     }
 }
 
@@ -1020,11 +1022,11 @@ BACKEND_TEST(black_needs_nothing)
             fill_band(&run.in, 16, n % 2 ? 17 : 18);
         else
             fill_band(&run.in, 60 + n, 120 + n);
-        const double before = run.stats.told.strength;
+        const double before = run.stats.values.strength;
         run_at_25(&run, n, CUT_TOLERANCE);
         const double left = 0.1 + (before - 0.1) * 2 / 3;
-        CHECK(!black || fabs(run.stats.told.strength - left) < 0.001, "frame %d: %g after %g", n,
-              run.stats.told.strength, before);
+        CHECK(!black || fabs(run.stats.values.strength - left) < 0.001, "frame %d: %g after %g", n,
+              run.stats.values.strength, before);
     }
     run_close(&run);
 
@@ -1112,11 +1114,11 @@ BACKEND_TEST(fade_from_black_stays_one)
             fill_band(&run.in, middle - half, middle + half);
             run_at_25(&run, n, 0.25);
             const int in_fade = n >= 3 && n - 3 < frames;
-            const double moved = fabs(run.stats.told.mean_out - run.stats.told.mean_in);
+            const double moved = fabs(run.stats.values.mean_out - run.stats.values.mean_in);
             CHECK(!in_fade || moved < 4, "frame %d of %d: %g becomes %g", n, frames,
-                  run.stats.told.mean_in, run.stats.told.mean_out);
+                  run.stats.values.mean_in, run.stats.values.mean_out);
         }
-        CHECK(run.stats.told.strength > 0.7, "%g after the fade", run.stats.told.strength);
+        CHECK(run.stats.values.strength > 0.7, "%g after the fade", run.stats.values.strength);
     }
 }
 

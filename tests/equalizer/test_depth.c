@@ -140,7 +140,7 @@ static void model_clip(double *hist, int bins, int width, int black, int white, 
 static void model_target(const Deep *d, double clip, double *target)
 {
     static double hist[LUMEQ_MAX_BINS];
-    const int codes = 1 << fraction_of(d->depth), bins = d->stats.told.bins;
+    const int codes = 1 << fraction_of(d->depth), bins = d->stats.values.bins;
     const int black = black_of(d) / codes, white = white_of(d) / codes;
     double counted = 0, sum = 0;
     for (int i = 0; i < bins; i++) {
@@ -163,7 +163,7 @@ static void model_frame(Model *m, const Deep *d, const LumeqParams *params, doub
     const double alpha = m->valid && params->smooth > 0 ? 1 - exp(-dt / params->smooth) : 1;
     const int codes = 1 << fraction_of(d->depth);
     model_target(d, params->clip, target);
-    for (int i = 0; i < d->stats.told.bins; i++) {
+    for (int i = 0; i < d->stats.values.bins; i++) {
         m->smooth[i] = m->valid ? m->smooth[i] + alpha * (target[i] - m->smooth[i]) : target[i];
         m->curve[i] = i * codes + params->strength * (m->smooth[i] - i * codes);
     }
@@ -174,7 +174,7 @@ static void check_model(const Model *m, const Deep *d, double tolerance)
 {
     double worst = 0;
     int falls = 0, at = 0;
-    for (int i = 0; i < d->stats.told.bins; i++) {
+    for (int i = 0; i < d->stats.values.bins; i++) {
         const double off = fabs(d->stats.curve[i] / 65536.0 - m->curve[i]);
         at = off > worst ? i : at;
         worst = fmax(worst, off);
@@ -193,7 +193,7 @@ static void check_model(const Model *m, const Deep *d, double tolerance)
 static double tolerance_of(const Deep *d, const LumeqParams *params)
 {
     const double range = white_of(d) - black_of(d);
-    const double counts = params->clip > 0 ? d->stats.told.bins / 4.0 / pixels_of(d) : 0;
+    const double counts = params->clip > 0 ? d->stats.values.bins / 4.0 / pixels_of(d) : 0;
     return 2.0 / 65536 + range * (1.0 / 65536 + counts + (params->smooth > 0 ? 1e-4 : 0));
 }
 
@@ -264,8 +264,8 @@ BACKEND_TEST(identity)
             CHECK(check_rect_equal(&d->in, &d->out), "depth %d, shift %d: codes are moved",
                   d->depth, d->shift);
             CHECK(!memcmp(d->stats.hist_in, d->stats.hist_out,
-                          (size_t)d->stats.told.bins * sizeof(d->stats.hist_in[0])) &&
-                      d->stats.told.mean_in == d->stats.told.mean_out,
+                          (size_t)d->stats.values.bins * sizeof(d->stats.hist_in[0])) &&
+                      d->stats.values.mean_in == d->stats.values.mean_out,
                   "depth %d: statistics are moved", d->depth);
         }
         deep_close(d);
@@ -318,11 +318,11 @@ BACKEND_TEST(output_histograms)
             expected[out_code(d, i) / codes]++;
             mean += (double)out_code(d, i) / pixels_of(d);
         }
-        CHECK(
-            !memcmp(expected, d->stats.hist_out, (size_t)d->stats.told.bins * sizeof(expected[0])),
-            "depth %d: not the output's histogram", d->depth);
-        CHECK(fabs(mean - d->stats.told.mean_out) <= (codes - 1) / 2.0 + 1e-6,
-              "depth %d: %g, not %g", d->depth, d->stats.told.mean_out, mean);
+        CHECK(!memcmp(expected, d->stats.hist_out,
+                      (size_t)d->stats.values.bins * sizeof(expected[0])),
+              "depth %d: not the output's histogram", d->depth);
+        CHECK(fabs(mean - d->stats.values.mean_out) <= (codes - 1) / 2.0 + 1e-6,
+              "depth %d: %g, not %g", d->depth, d->stats.values.mean_out, mean);
         deep_close(d);
     }
 }
@@ -360,8 +360,8 @@ BACKEND_TEST(cuts)
         for (int frame = 0; frame < 5; frame++) {
             fill_bell(d, middles[frame], 0.3, (uint64_t)frame);
             deep_run(d, frame * 40 * MS);
-            CHECK(d->stats.told.scene_cut == (frame == 2 || frame == 4),
-                  "depth %d, frame %d: cut %d", d->depth, frame, d->stats.told.scene_cut);
+            CHECK(d->stats.values.scene_cut == (frame == 2 || frame == 4),
+                  "depth %d, frame %d: cut %d", d->depth, frame, d->stats.values.scene_cut);
         }
         deep_close(d);
     }
@@ -408,7 +408,7 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             const uint64_t hash = picture_hash(&fresh->out);
             deep_run(fresh, (n * 3 + frame) * 40 * MS);
             /* Filtered pictures are dithered by frame number. */
-            const int same = stats.told.filtered || hash == picture_hash(&fresh->out);
+            const int same = stats.values.filtered || hash == picture_hash(&fresh->out);
             CHECK(same && same_stats(&stats, &fresh->stats),
                   "depth %d, range %d, frame %d: what was before is seen", fresh->depth, (int)range,
                   frame);

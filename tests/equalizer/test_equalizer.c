@@ -351,7 +351,7 @@ TEST(create_says_why)
     lumeq_destroy(&eq);
     CHECK(lumeq_create(&eq, &config, small, 0) == 0 && small[4] == '5', "%s", small);
     lumeq_destroy(&eq);
-    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "nothing to be told");
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "without a text");
     lumeq_destroy(&eq);
 }
 
@@ -625,7 +625,7 @@ BACKEND_TEST(order)
                       frame.out.plane[0] == p[n].out[0].pixels && frame.in.width == 97 &&
                       frame.out.height == 61 && frame.time == step.time,
                   "frame %d is not what was submitted", n);
-            check_times(&stats.told);
+            check_times(&stats.values);
             check_stats(&stats, &p[n].in[0], &p[n].out[0]);
             free_pictures(&p[n]);
         }
@@ -882,7 +882,7 @@ BACKEND_TEST(reset_forgets)
             run_step(eq, &step, &result);
             run_step(fresh, &step, &expected);
             CHECK_SAME(&result, &expected, "frame %d after the reset", n);
-            CHECK(n || (result.stats.told.curve_speed == 0 && !result.stats.told.scene_cut),
+            CHECK(n || (result.stats.values.curve_speed == 0 && !result.stats.values.scene_cut),
                   "the first frame is compared with one before");
         }
     }
@@ -920,8 +920,8 @@ BACKEND_TEST(mode_off_keeps_history)
         step.params.mode = off ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL;
         step.params.reference = off && n % 2; /* off is off, in the textbook's way too */
         run_step(eq, &step, &result);
-        CHECK(result.stats.told.curve_speed == expected.stats.told.curve_speed &&
-                  result.stats.told.scene_cut == expected.stats.told.scene_cut,
+        CHECK(result.stats.values.curve_speed == expected.stats.values.curve_speed &&
+                  result.stats.values.scene_cut == expected.stats.values.scene_cut,
               "frame %d", n);
         if (off) {
             CHECK(
@@ -950,8 +950,8 @@ BACKEND_TEST(reference_keeps_no_history)
         step.time = LUMEQ_NO_TIME;
         run_step(eq, &step, &result);
         if (reference) {
-            CHECK(result.stats.told.curve_speed == 0 && !result.stats.told.scene_cut, "frame %d",
-                  n);
+            CHECK(result.stats.values.curve_speed == 0 && !result.stats.values.scene_cut,
+                  "frame %d", n);
         } else {
             run_step(other, &step, &expected);
             CHECK_SAME(&result, &expected, "frame %d", n);
@@ -979,7 +979,7 @@ BACKEND_TEST(whole_frame_is_active)
                 memset(check_row(&p.in[0], y), 16, 160);
         set_params(eq, &step.params);
         run_frame(eq, &frame, &result.stats);
-        const LumeqRect *active = &result.stats.told.active;
+        const LumeqRect *active = &result.stats.values.active;
         CHECK(active->x == 0 && active->y == 0 && active->width == 160 && active->height == 120,
               "%dx%d at %d, %d", active->width, active->height, active->x, active->y);
         CHECK(result.stats.hist_in[16] >= 160 * 40, "%u are counted as black",
@@ -1034,7 +1034,7 @@ BACKEND_TEST(redo_looks_for_bars)
             }
             CHECK(same_stats(&result.stats, &expected.stats),
                   "change %d, frame %d: %d and %d rows are active", i, n,
-                  result.stats.told.active.height, expected.stats.told.active.height);
+                  result.stats.values.active.height, expected.stats.values.active.height);
             free_pictures(&p);
         }
         lumeq_destroy(&eq);
@@ -1080,7 +1080,7 @@ BACKEND_TEST(reset_in_flight)
                 run_redo(eq, &frame, &result);
                 run_redo(other, &same, &expected);
                 CHECK(same_stats(&result, &expected), "redo %d: %d and %d rows are active", i,
-                      result.told.active.height, expected.told.active.height);
+                      result.values.active.height, expected.values.active.height);
             }
             free_pictures(&p);
             free_pictures(&q);
@@ -1095,9 +1095,10 @@ BACKEND_TEST(reset_in_flight)
             receive_frame(fresh, NULL, &expected);
             CHECK(same_stats(&result, &expected),
                   "frame %d after the reset and %d redos: active are %d,%d %dx%d, not %d,%d %dx%d",
-                  n, redos, result.told.active.x, result.told.active.y, result.told.active.width,
-                  result.told.active.height, expected.told.active.x, expected.told.active.y,
-                  expected.told.active.width, expected.told.active.height);
+                  n, redos, result.values.active.x, result.values.active.y,
+                  result.values.active.width, result.values.active.height, expected.values.active.x,
+                  expected.values.active.y, expected.values.active.width,
+                  expected.values.active.height);
             free_pictures(&p);
             free_pictures(&q);
         }

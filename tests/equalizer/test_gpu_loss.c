@@ -369,8 +369,8 @@ static void compare(const Run *a, const Run *b, int call)
         CHECK(memcmp(s->curve, t->curve, sizeof(s->curve)) == 0 &&
                   memcmp(s->hist_in, t->hist_in, sizeof(s->hist_in)) == 0 &&
                   memcmp(s->hist_out, t->hist_out, sizeof(s->hist_out)) == 0 &&
-                  s->told.curve_speed == t->told.curve_speed &&
-                  s->told.scene_cut == t->told.scene_cut,
+                  s->values.curve_speed == t->values.curve_speed &&
+                  s->values.scene_cut == t->values.scene_cut,
               "mode %d, lost at call %d: statistics of frame %d", (int)mode, call, n);
     }
     const int most = !lost || !b->on_device ? 0 : refusal ? 1 : SLOTS;

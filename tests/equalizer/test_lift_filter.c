@@ -661,7 +661,7 @@ TEST(interlaced)
         apply_interlaced(context, LUMEQ_MAX_LOOKAHEAD, i, &in, out);
         CHECK(!memcmp(out, live[i], FILM_SIZE), "interlaced %d: planned it is another", i);
     }
-    CHECK(memcmp(live[0], live[1], FILM_SIZE), "fields are not told from frames");
+    CHECK(memcmp(live[0], live[1], FILM_SIZE), "fields are filtered like frames");
 }
 
 /* Single samples that are a code above the black around them are not flattened into it. */

@@ -6,6 +6,7 @@
 
 #include "../check.h"
 #include "../default_params.h"
+#include "all_stats.h"
 #include "equalizer/curve.h"
 #include "equalizer/settings.h"
 #include "lumeq/lumeq.h"
@@ -153,19 +154,8 @@ static LumeqImage draw(Content content)
         .plane = {inputs}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
 }
 
-typedef struct Told {
-    LumeqFrameStats stats;
-    uint32_t curve[LUMEQ_MAX_BINS];
-} Told;
-
-static Told *ask(Told *told)
-{
-    told->stats = (LumeqFrameStats){.size = sizeof(told->stats), .curve = told->curve};
-    return told;
-}
-
 /* The curve after some frames of a still video. */
-static void run_live(const LumeqParams *params, Content content, int frames, Told *told)
+static void run_live(const LumeqParams *params, Content content, int frames, FrameStats *got)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
@@ -175,12 +165,12 @@ static void run_live(const LumeqParams *params, Content content, int frames, Tol
         LumeqFrame frame = {.size = sizeof(frame), .in = draw(content), .time = i * STEP};
         frame.out = frame.in;
         frame.out.plane[0] = outputs;
-        CHECK(lumeq_process(eq, &frame, &ask(told)->stats) == 0, "%s", lumeq_last_error(eq));
+        CHECK(lumeq_process(eq, &frame, ask_stats(got)) == 0, "%s", lumeq_last_error(eq));
     }
 }
 
 /* The curve in the middle of a still video, with lookahead. */
-static void run_planned(const LumeqParams *params, Content content, int frames, Told *told)
+static void run_planned(const LumeqParams *params, Content content, int frames, FrameStats *got)
 {
     FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
     FREED_BY(lumeq_history_destroy) LumeqHistory *history = NULL;
@@ -196,19 +186,19 @@ static void run_planned(const LumeqParams *params, Content content, int frames, 
         CHECK(lumeq_measure(context, &measure, params, &image, NULL, NULL) == 0, "measured");
         CHECK(lumeq_history_put(history, measure, &moment) == 0, "%s", lumeq_last_error(NULL));
         for (; lumeq_history_get(history, &curve) == 0; came++) {
-            CHECK(lumeq_curve_stats(curve, &ask(told)->stats) == 0, "told");
+            CHECK(lumeq_curve_stats(curve, ask_stats(got)) == 0, "statistics");
             lumeq_curve_unref(&curve);
         }
     }
     CHECK(came > 10, "%d curves came", came);
 }
 
-static void run(const LumeqParams *params, Content content, int planned, Told *told)
+static void run(const LumeqParams *params, Content content, int planned, FrameStats *got)
 {
     if (planned)
-        run_planned(params, content, 30, told);
+        run_planned(params, content, 30, got);
     else
-        run_live(params, content, 3, told);
+        run_live(params, content, 3, got);
 }
 
 static const struct {
@@ -218,17 +208,17 @@ static const struct {
 /* The curve is only brightness and gamma. */
 static void check_alone(const LumeqParams *params, Content content, int planned, const char *what)
 {
-    static Told told;
+    static FrameStats got;
     const CurveParams p = curve_of(params, 8, 0);
     /* Tiles have 8 fraction bits, and so has the lift rule, which amplifies the rounding. */
     const int fine = params->mode == LUMEQ_MODE_CLAHE || (params->lift && planned) ? 1024 : 0;
-    run(params, content, planned, &told);
+    run(params, content, planned, &got);
     for (int i = 16; i <= 235; i++)
-        CHECK(abs((int)(told.curve[i] - light_bin(&p, i))) <= fine, "%s%s: %d becomes %u, not %u",
-              what, planned ? ", planned" : "", i, told.curve[i], light_bin(&p, i));
+        CHECK(abs((int)(got.curve[i] - light_bin(&p, i))) <= fine, "%s%s: %d becomes %u, not %u",
+              what, planned ? ", planned" : "", i, got.curve[i], light_bin(&p, i));
     if (!planned)
         for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
-            const int code = (int)((told.curve[inputs[i]] + CURVE_ONE / 2) >> 16);
+            const int code = (int)((got.curve[inputs[i]] + CURVE_ONE / 2) >> 16);
             CHECK(abs(outputs[i] - code) <= 1, "%s: %d is written as %d, not %d", what, inputs[i],
                   outputs[i], code);
         }
@@ -257,7 +247,8 @@ TEST(alone)
 
 /* Without adaptation and at full strength: once without and once with this light, whose parameters
  * are returned. */
-static LumeqParams run_literal(LumeqMode mode, int light, int planned, Told *without, Told *with)
+static LumeqParams run_literal(LumeqMode mode, int light, int planned, FrameStats *without,
+                               FrameStats *with)
 {
     LumeqParams params = lit(mode, 0, 1);
     params.lift = params.adaptive = 0;
@@ -272,18 +263,18 @@ static LumeqParams run_literal(LumeqMode mode, int light, int planned, Told *wit
 /* The strength blends the light with the equalization without it. */
 TEST(literal)
 {
-    static Told told, full;
+    static FrameStats got, full;
     for (int k = 0; k < COUNT(lights); k++)
         for (int planned = 0; planned < 2; planned++) {
-            LumeqParams params = run_literal(LUMEQ_MODE_GLOBAL, k, planned, &full, &told);
-            CHECK(!memcmp(told.curve, full.curve, 256 * sizeof(told.curve[0])),
+            LumeqParams params = run_literal(LUMEQ_MODE_GLOBAL, k, planned, &full, &got);
+            CHECK(!memcmp(got.curve, full.curve, 256 * sizeof(got.curve[0])),
                   "at full strength nothing is left of it");
             params.strength = 0.25;
-            run(&params, RAMP, planned, &told);
+            run(&params, RAMP, planned, &got);
             const CurveParams p = curve_of(&params, 8, 0);
             for (int i = 16; i <= 235; i++) {
                 const double mixed = 0.75 * light_bin(&p, i) + 0.25 * full.curve[i];
-                CHECK(fabs(told.curve[i] - mixed) <= 1, "%d: %u, not %g", i, told.curve[i], mixed);
+                CHECK(fabs(got.curve[i] - mixed) <= 1, "%d: %u, not %g", i, got.curve[i], mixed);
             }
         }
 }
@@ -291,15 +282,15 @@ TEST(literal)
 /* After the line. */
 TEST(stretched)
 {
-    static Told told, plain;
+    static FrameStats got, plain;
     for (int k = 0; k < COUNT(lights); k++)
         for (int planned = 0; planned < 2; planned++) {
-            (void)run_literal(LUMEQ_MODE_STRETCH, k, planned, &plain, &told);
+            (void)run_literal(LUMEQ_MODE_STRETCH, k, planned, &plain, &got);
             for (int i = 16; i <= 235; i++) {
                 const double x = (plain.curve[i] / 65536.0 - 16) / 219;
                 const long double y = 16 + 219 * lighten(x, lights[k].brightness, lights[k].gamma);
-                CHECK(fabsl(told.curve[i] / 65536.0 - y) <= 1.0 / 128, "%d: %g, not %Lg", i,
-                      told.curve[i] / 65536.0, y);
+                CHECK(fabsl(got.curve[i] / 65536.0 - y) <= 1.0 / 128, "%d: %g, not %Lg", i,
+                      got.curve[i] / 65536.0, y);
             }
         }
 }
@@ -308,39 +299,39 @@ TEST(stretched)
  * darker. Live and planned decide alike. */
 TEST(lifted)
 {
-    static Told told, plain, planned;
+    static FrameStats got, plain, planned;
     for (int k = 0; k < COUNT(lights); k++) {
         const LumeqParams usual = lit(LUMEQ_MODE_GLOBAL, 0, 1);
         const LumeqParams params = lit(LUMEQ_MODE_GLOBAL, lights[k].brightness, lights[k].gamma);
         run(&usual, DARK, 0, &plain);
-        run(&params, DARK, 0, &told);
+        run(&params, DARK, 0, &got);
         run(&params, DARK, 1, &planned);
         const int lighter = lights[k].brightness >= 0;
         int same = 1, rises = 1;
         for (int i = 17; i <= 235; i++)
-            rises &= told.curve[i] >= told.curve[i - 1];
-        CHECK(rises && told.curve[16] == 16 << 16 && told.curve[235] <= 235 << 16, "it rises");
-        CHECK(lighter ? told.stats.mean_out > plain.stats.mean_out + 5
-                      : told.stats.mean_out < plain.stats.mean_out - 1,
+            rises &= got.curve[i] >= got.curve[i - 1];
+        CHECK(rises && got.curve[16] == 16 << 16 && got.curve[235] <= 235 << 16, "it rises");
+        CHECK(lighter ? got.values.mean_out > plain.values.mean_out + 5
+                      : got.values.mean_out < plain.values.mean_out - 1,
               "%g, %g: %g, without it %g", lights[k].brightness, lights[k].gamma,
-              told.stats.mean_out, plain.stats.mean_out);
+              got.values.mean_out, plain.values.mean_out);
         for (int i = 16; i <= 235; i++)
-            same &= abs((int)(told.curve[i] - planned.curve[i])) <= 1 << 12;
+            same &= abs((int)(got.curve[i] - planned.curve[i])) <= 1 << 12;
         CHECK(same, "%g, %g: the plan's curve is the live one of a picture that stands still",
               lights[k].brightness, lights[k].gamma);
     }
 }
 
 /* One more frame of a still video. */
-static void one_more(LumeqEqualizer *eq, int number, Told *told)
+static void one_more(LumeqEqualizer *eq, int number, FrameStats *got)
 {
     LumeqFrame frame = {.size = sizeof(frame), .in = draw(DARK), .time = number * STEP};
     frame.out = frame.in;
     frame.out.plane[0] = outputs;
-    CHECK(lumeq_process(eq, &frame, &ask(told)->stats) == 0, "%s", lumeq_last_error(eq));
+    CHECK(lumeq_process(eq, &frame, ask_stats(got)) == 0, "%s", lumeq_last_error(eq));
 }
 
-static int same_curve(const Told *a, const Told *b)
+static int same_curve(const FrameStats *a, const FrameStats *b)
 {
     int most = 0;
     for (int i = 16; i <= 235; i++) {
@@ -354,7 +345,7 @@ static int same_curve(const Told *a, const Told *b)
  * whatever else changes with it. */
 TEST(at_once)
 {
-    static Told told, expected, usual;
+    static FrameStats got, expected, usual;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const LumeqParams plain = lit(LUMEQ_MODE_GLOBAL, 0, 1);
     for (int k = 0; k < COUNT(lights); k++) {
@@ -366,28 +357,28 @@ TEST(at_once)
         for (int i = 0; i < 3; i++)
             one_more(eq, i, &usual);
         CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
-        one_more(eq, 3, &told);
-        CHECK(same_curve(&told, &expected) && !same_curve(&told, &usual), "%g, %g: not at once",
+        one_more(eq, 3, &got);
+        CHECK(same_curve(&got, &expected) && !same_curve(&got, &usual), "%g, %g: not at once",
               lights[k].brightness, lights[k].gamma);
         params.chroma = LUMEQ_CHROMA_KEEP;
         for (int taken = 1; taken <= 2; taken++) {
             CHECK(lumeq_rewind(eq, taken) == 0 && lumeq_set_params(eq, &params) == 0, "%s",
                   lumeq_last_error(eq));
             for (int i = 4 - taken; i < 4; i++)
-                one_more(eq, i, &told);
-            CHECK(same_curve(&told, &expected), "%g, %g: not after %d frames were taken back",
+                one_more(eq, i, &got);
+            CHECK(same_curve(&got, &expected), "%g, %g: not after %d frames were taken back",
                   lights[k].brightness, lights[k].gamma, taken);
         }
         CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
-        one_more(eq, 3, &told);
-        CHECK(same_curve(&told, &usual), "%g, %g: it stays", lights[k].brightness, lights[k].gamma);
+        one_more(eq, 3, &got);
+        CHECK(same_curve(&got, &usual), "%g, %g: it stays", lights[k].brightness, lights[k].gamma);
     }
 }
 
 /* So is what else makes another curve, in whatever order it comes and goes. */
 TEST(other_settings_at_once)
 {
-    static Told told, expected, usual;
+    static FrameStats got, expected, usual;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const LumeqParams plain = lit(LUMEQ_MODE_GLOBAL, 0, 1);
     LumeqParams changed[] = {plain, plain, plain};
@@ -402,11 +393,11 @@ TEST(other_settings_at_once)
         for (int i = 0; i < 3; i++)
             one_more(eq, i, &usual);
         CHECK(lumeq_set_params(eq, &changed[k]) == 0, "%s", lumeq_last_error(eq));
-        one_more(eq, 3, &told);
-        CHECK(same_curve(&told, &expected) && !same_curve(&told, &usual), "%d: not at once", k);
+        one_more(eq, 3, &got);
+        CHECK(same_curve(&got, &expected) && !same_curve(&got, &usual), "%d: not at once", k);
         CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
-        one_more(eq, 3, &told);
-        CHECK(same_curve(&told, &usual), "%d: it stays", k);
+        one_more(eq, 3, &got);
+        CHECK(same_curve(&got, &usual), "%d: it stays", k);
     }
 }
 

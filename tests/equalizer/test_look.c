@@ -155,11 +155,11 @@ BACKEND_TEST(good_pictures_stay)
         set_params(f.eq, &params);
         film_run(&f, &good[i], 3);
         const double deviation = deviation_of(&f.in),
-                     moved = f.stats.told.mean_out - f.stats.told.mean_in;
-        CHECK(deviation > 45 && f.stats.told.mean_in >= 90 && f.stats.told.mean_in <= 150,
-              "scene %d: mean %.1f, deviation %.1f", i, f.stats.told.mean_in, deviation);
+                     moved = f.stats.values.mean_out - f.stats.values.mean_in;
+        CHECK(deviation > 45 && f.stats.values.mean_in >= 90 && f.stats.values.mean_in <= 150,
+              "scene %d: mean %.1f, deviation %.1f", i, f.stats.values.mean_in, deviation);
         CHECK(moved < 6 && moved > (params.lift ? -28 : -6),
-              "scene %d: mean %.1f, deviation %.1f: moved by %.2f", i, f.stats.told.mean_in,
+              "scene %d: mean %.1f, deviation %.1f: moved by %.2f", i, f.stats.values.mean_in,
               deviation, moved);
     }
 }
@@ -178,7 +178,7 @@ BACKEND_TEST(dull_pictures_gain)
         CHECK(before < 25, "scene %d: deviation %.1f", i, before);
         CHECK(after >= (params.lift ? 1.4 : 1.6) * before,
               "scene %d: mean %.0f, deviation %.1f becomes %.1f: %.2f times", i,
-              f.stats.told.mean_in, before, after, after / before);
+              f.stats.values.mean_in, before, after, after / before);
     }
 }
 
@@ -226,11 +226,11 @@ BACKEND_TEST(noise_gain_is_limited)
         params.strength = n % 2 ? 1 : 0.8;
         set_params(f.eq, &params);
         film_run(&f, &dark[n / 8], 3);
-        const double most = 1 + f.stats.told.strength * (params.clip - 1);
-        CHECK(f.stats.told.noise_gain <= most + 0.02, "scene %d, clip %g: %.3f, not %.3f", n / 8,
-              params.clip, f.stats.told.noise_gain, most);
-        CHECK(fabs(f.stats.told.noise_gain - steepest(f.stats.curve)) < 1e-4,
-              "%.5f is told for %.5f", f.stats.told.noise_gain, steepest(f.stats.curve));
+        const double most = 1 + f.stats.values.strength * (params.clip - 1);
+        CHECK(f.stats.values.noise_gain <= most + 0.02, "scene %d, clip %g: %.3f, not %.3f", n / 8,
+              params.clip, f.stats.values.noise_gain, most);
+        CHECK(fabs(f.stats.values.noise_gain - steepest(f.stats.curve)) < 1e-4,
+              "%.5f is reported for %.5f", f.stats.values.noise_gain, steepest(f.stats.curve));
     }
 }
 
@@ -245,7 +245,7 @@ BACKEND_TEST(grain_does_not_flicker)
         double flicker = 0, before = 0;
         for (int n = 0; n < 50; n++) {
             film_next(&f, &scenes[i], 1);
-            const double more = f.stats.told.mean_out - f.stats.told.mean_in;
+            const double more = f.stats.values.mean_out - f.stats.values.mean_in;
             flicker += n ? fabs(more - before) / 49 : 0;
             before = more;
         }
@@ -260,13 +260,13 @@ static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
     FREED_BY(film_close) Film f = film_open(id);
     film_run(&f, from, 10);
     film_run(&f, to, 2);
-    const double light = f.stats.told.mean_out;
+    const double light = f.stats.values.mean_out;
     memcpy(curve, f.stats.curve, sizeof(curve));
     film_run(&f, to, 75);
     const double apart = curves_apart(curve, f.stats.curve);
-    CHECK(apart < 0.5 && fabs(light - f.stats.told.mean_out) < 0.5,
+    CHECK(apart < 0.5 && fabs(light - f.stats.values.mean_out) < 0.5,
           "mean %.0f to %.0f: the curve is %.2f codes, the light %.2f from where it settles",
-          from->mean, to->mean, apart, light - f.stats.told.mean_out);
+          from->mean, to->mean, apart, light - f.stats.values.mean_out);
 }
 
 BACKEND_TEST(cuts_settle)
@@ -304,14 +304,14 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
     uint32_t curve[256];
     flash.mean += lighter;
     film_run(&f, scene, 40);
-    const double before = f.stats.told.mean_out;
+    const double before = f.stats.values.mean_out;
     memcpy(curve, f.stats.curve, sizeof(curve));
     film_run(&f, &flash, 1);
     film_run(&f, scene, 2);
     const double apart = curves_apart(curve, f.stats.curve);
-    CHECK(apart <= most && fabs(f.stats.told.mean_out - before) <= most,
+    CHECK(apart <= most && fabs(f.stats.values.mean_out - before) <= most,
           "mean %g, %g lighter: the curve is %.2f codes, the light %.2f from what it was",
-          scene->mean, lighter, apart, f.stats.told.mean_out - before);
+          scene->mean, lighter, apart, f.stats.values.mean_out - before);
 }
 
 /* From 15 codes on: on a wide histogram a smaller change is not a change of scene. */
@@ -396,7 +396,7 @@ BACKEND_TEST(a_cut_every_frame)
         fresh.frames = f.frames - 1;
         film_next(&fresh, scene, 1);
         const double apart = curves_apart(f.stats.curve, fresh.stats.curve);
-        CHECK(!f.stats.told.scene_cut || apart == 0, "frame %d: the curve is %.2f codes off", n,
+        CHECK(!f.stats.values.scene_cut || apart == 0, "frame %d: the curve is %.2f codes off", n,
               apart);
     }
 }
@@ -408,15 +408,15 @@ enum { FADE = 25, BLACK = 12 };
 static void check_fade(Film *f, const Scene *scene, double light, int down)
 {
     const double most = STEEPEST;
-    const double in = f->stats.told.mean_in, out = f->stats.told.mean_out;
+    const double in = f->stats.values.mean_in, out = f->stats.values.mean_out;
     film_next(f, scene, light);
-    const double step = f->stats.told.mean_out - out, given = f->stats.told.mean_in - in;
+    const double step = f->stats.values.mean_out - out, given = f->stats.values.mean_in - in;
     CHECK((down ? step : -step) <= 0.25, "mean %g at %.2f: light goes from %.1f to %.1f",
-          scene->mean, light, out, f->stats.told.mean_out);
+          scene->mean, light, out, f->stats.values.mean_out);
     CHECK(fabs(step) <= most * fabs(given) + 1.5,
           "mean %g at %.2f: light goes from %.1f to %.1f, that of the input by %.1f", scene->mean,
-          light, out, f->stats.told.mean_out, given);
-    CHECK(!f->stats.told.scene_cut, "mean %g at %.2f: taken for a cut", scene->mean, light);
+          light, out, f->stats.values.mean_out, given);
+    CHECK(!f->stats.values.scene_cut, "mean %g at %.2f: taken for a cut", scene->mean, light);
 }
 
 /* To black in a second, black for half of one, and back. */
@@ -467,8 +467,8 @@ BACKEND_TEST(container_of_ten_bits)
         for (int code = 0; code < 256; code++)
             worst = fmax(worst, fabs(deep.curve[4 * code] / 4.0 - f.stats.curve[code]) / 65536);
         CHECK(worst < 0.5, "scene %d: the curves are %.2f codes apart", i, worst);
-        CHECK(fabs(deep.told.strength - f.stats.told.strength) < 0.01,
-              "scene %d: strength %.3f and %.3f", i, deep.told.strength, f.stats.told.strength);
+        CHECK(fabs(deep.values.strength - f.stats.values.strength) < 0.01,
+              "scene %d: strength %.3f and %.3f", i, deep.values.strength, f.stats.values.strength);
     }
 }
 

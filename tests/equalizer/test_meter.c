@@ -3,6 +3,7 @@
  * counted by hand, and by the library without a meter.
  */
 #include "../check.h"
+#include "all_stats.h"
 #include "lumeq/lumeq.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -48,11 +49,6 @@ static LumeqImage image_of(const Picture *p, LumeqRect part, uint8_t *memory)
     return image;
 }
 
-typedef struct Told {
-    LumeqFrameStats stats;
-    uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
-} Told;
-
 static uint8_t inputs[2 * WIDTH * HEIGHT], outputs[2 * WIDTH * HEIGHT];
 
 static LumeqParams params_with(LumeqRect meter, LumeqBars bars)
@@ -64,17 +60,14 @@ static LumeqParams params_with(LumeqRect meter, LumeqBars bars)
     return params;
 }
 
-static void process(LumeqEqualizer *eq, const Picture *p, LumeqRect part, int number, Told *told)
+static void process(LumeqEqualizer *eq, const Picture *p, LumeqRect part, int number,
+                    FrameStats *got)
 {
     LumeqFrame frame = {.size = sizeof(frame), .time = number * INT64_C(40000000)};
     frame.in = image_of(p, part, inputs);
     frame.out = frame.in;
     frame.out.plane[0] = outputs;
-    told->stats = (LumeqFrameStats){.size = sizeof(told->stats),
-                                    .hist_in = told->hist_in,
-                                    .hist_out = told->hist_out,
-                                    .curve = told->curve};
-    const int ret = lumeq_process(eq, &frame, &told->stats);
+    const int ret = lumeq_process(eq, &frame, ask_stats(got));
     CHECK(ret == 0, "frame %d: %s", number, lumeq_last_error(eq));
 }
 
@@ -93,24 +86,24 @@ static const LumeqRect everything = {0, 0, WIDTH, HEIGHT};
 static void check_part(LumeqRect meter, LumeqRect part, int depth)
 {
     static Picture picture;
-    static Told told, expected;
+    static FrameStats got, expected;
     const LumeqParams metered = params_with(meter, LUMEQ_BARS_IGNORE);
     const LumeqParams all = params_with((LumeqRect){0}, LUMEQ_BARS_IGNORE);
     LumeqEqualizer *eq = open_with(&metered), *other = open_with(&all);
     for (int i = 0; i < FRAMES; i++) {
         draw(&picture, depth, i, 0);
-        process(eq, &picture, everything, i, &told);
+        process(eq, &picture, everything, i, &got);
         process(other, &picture, part, i, &expected);
-        const size_t size = (size_t)told.stats.bins * sizeof(told.curve[0]);
-        CHECK(!memcmp(told.hist_in, expected.hist_in, size), "%dx%d at %d, %d, depth %d: counts",
+        const size_t size = (size_t)got.values.bins * sizeof(got.curve[0]);
+        CHECK(!memcmp(got.hist_in, expected.hist_in, size), "%dx%d at %d, %d, depth %d: counts",
               meter.width, meter.height, meter.x, meter.y, depth);
-        CHECK(!memcmp(told.curve, expected.curve, size), "%dx%d at %d, %d, depth %d: curve",
+        CHECK(!memcmp(got.curve, expected.curve, size), "%dx%d at %d, %d, depth %d: curve",
               meter.width, meter.height, meter.x, meter.y, depth);
-        CHECK(told.stats.mean_in == expected.stats.mean_in &&
-                  told.stats.mean_out == expected.stats.mean_out,
-              "means %g, %g; %g, %g", told.stats.mean_in, told.stats.mean_out,
-              expected.stats.mean_in, expected.stats.mean_out);
-        const LumeqRect a = told.stats.active;
+        CHECK(got.values.mean_in == expected.values.mean_in &&
+                  got.values.mean_out == expected.values.mean_out,
+              "means %g, %g; %g, %g", got.values.mean_in, got.values.mean_out,
+              expected.values.mean_in, expected.values.mean_out);
+        const LumeqRect a = got.values.active;
         CHECK(a.width == WIDTH && a.height == HEIGHT, "all of it is equalized, not %dx%d", a.width,
               a.height);
     }
@@ -143,7 +136,7 @@ TEST(parts)
 TEST(bars_within)
 {
     static Picture picture;
-    static Told told;
+    static FrameStats got;
     static const struct {
         LumeqRect meter;
         uint32_t counted;
@@ -158,13 +151,13 @@ TEST(bars_within)
         FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_with(&params);
         for (int frame = 0; frame < 40; frame++) {
             draw(&picture, 8, 0, 12);
-            process(eq, &picture, everything, frame, &told);
+            process(eq, &picture, everything, frame, &got);
         }
         uint32_t sum = 0;
         for (int code = 0; code < 256; code++)
-            sum += told.hist_in[code];
-        CHECK(told.stats.active.height == HEIGHT - 24, "%d rows of picture",
-              told.stats.active.height);
+            sum += got.hist_in[code];
+        CHECK(got.values.active.height == HEIGHT - 24, "%d rows of picture",
+              got.values.active.height);
         CHECK(sum == cases[i].counted, "case %d: %u samples, not %u", i, sum, cases[i].counted);
     }
 }
@@ -173,7 +166,7 @@ TEST(bars_within)
 TEST(step_by_step)
 {
     static Picture picture;
-    static Told told, live;
+    static FrameStats got, live;
     const LumeqParams params = params_with((LumeqRect){3, 5, 70, 41}, LUMEQ_BARS_AUTO);
     const LumeqParams others = params_with((LumeqRect){3, 5, 70, 42}, LUMEQ_BARS_AUTO);
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
@@ -199,12 +192,10 @@ TEST(step_by_step)
         CHECK(lumeq_history_put(other, read, &moment) == LUMEQ_ERR_ARGUMENT, "another part");
         CHECK(lumeq_history_put(history, read, &moment) == 0, "%s", lumeq_last_error(NULL));
         CHECK(lumeq_history_get(history, &curve) == 0, "%s", lumeq_last_error(NULL));
-        told.stats = (LumeqFrameStats){
-            .size = sizeof(told.stats), .hist_in = told.hist_in, .curve = told.curve};
-        CHECK(lumeq_curve_stats(curve, &told.stats) == 0, "statistics");
+        CHECK(lumeq_curve_stats(curve, ask_stats(&got)) == 0, "statistics");
         process(eq, &picture, everything, i, &live);
-        CHECK(!memcmp(told.curve, live.curve, 256 * sizeof(told.curve[0])) &&
-                  !memcmp(told.hist_in, live.hist_in, 256 * sizeof(told.hist_in[0])),
+        CHECK(!memcmp(got.curve, live.curve, 256 * sizeof(got.curve[0])) &&
+                  !memcmp(got.hist_in, live.hist_in, 256 * sizeof(got.hist_in[0])),
               "frame %d is another one than live", i);
     }
     lumeq_measure_free(&measure);
@@ -245,14 +236,13 @@ TEST(planned)
     CHECK(lumeq_history_put(history, NULL, NULL) == 0, "it ends");
     int count = 0;
     while (lumeq_history_get(history, &curve) == 0) {
-        static Told told;
+        static FrameStats got;
         uint32_t sum = 0;
-        told.stats = (LumeqFrameStats){.size = sizeof(told.stats), .hist_in = told.hist_in};
-        CHECK(lumeq_curve_stats(curve, &told.stats) == 0, "statistics");
+        CHECK(lumeq_curve_stats(curve, ask_stats(&got)) == 0, "statistics");
         for (int code = 0; code < 256; code++)
-            sum += told.hist_in[code];
-        CHECK(sum == 70 * 90 && told.stats.mean_in < 100, "%u samples, mean %g", sum,
-              told.stats.mean_in);
+            sum += got.hist_in[code];
+        CHECK(sum == 70 * 90 && got.values.mean_in < 100, "%u samples, mean %g", sum,
+              got.values.mean_in);
         lumeq_curve_unref(&curve);
         count++;
     }

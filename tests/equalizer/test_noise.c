@@ -200,7 +200,7 @@ static LumeqImage gray_image(int depth, int shift)
 }
 
 /* The reported noise of `in` after `before`, which may be NULL; the same live and step by step. */
-static double told(const LumeqImage *in, const LumeqImage *before)
+static double reported_noise(const LumeqImage *in, const LumeqImage *before)
 {
     LumeqEqualizer *eq = must_open(backend, 2);
     LumeqContext *context = NULL;
@@ -240,7 +240,7 @@ static double noise_at(double noise, int depth, int shift, int brighter)
     LumeqImage before = gray_image(depth, shift), in = gray_image(depth, shift);
     draw(&before, noise, 0, 1);
     draw(&in, noise, brighter, 2);
-    const double found = told(&in, &before);
+    const double found = reported_noise(&in, &before);
     layout_free(&before);
     layout_free(&in);
     return found;
@@ -272,10 +272,10 @@ static void nothing_to_tell_on(LumeqBackendId id)
     backend = id;
     FREED_BY(layout_free) LumeqImage in = gray_image(8, 0);
     draw(&in, 2, 0, 1);
-    CHECK(told(&in, NULL) == -1, "there was no frame before");
+    CHECK(reported_noise(&in, NULL) == -1, "there was no frame before");
     FREED_BY(layout_free) LumeqImage same = gray_image(8, 0);
     draw(&same, 2, 0, 1);
-    CHECK(told(&in, &same) == -1, "the frame is repeated");
+    CHECK(reported_noise(&in, &same) == -1, "the frame is repeated");
     CHECK(noise_at(0.4, 8, 0, 4) == -1, "nothing stands still");
 }
 

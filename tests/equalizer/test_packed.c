@@ -327,7 +327,7 @@ TEST(round_trip)
 /* A new measure restores the histograms of a bare curve. */
 static void count_again(Film *f, LumeqCurve *curve, const FrameStats *stats)
 {
-    static FrameStats told;
+    static FrameStats again;
     FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     LumeqImage lower = f->in;
     lower.height /= 2;
@@ -338,19 +338,19 @@ static void count_again(Film *f, LumeqCurve *curve, const FrameStats *stats)
         CHECK(lumeq_curve_count(curve, measure) == LUMEQ_ERR_ARGUMENT, "histograms of tiles");
     } else {
         CHECK(lumeq_curve_count(curve, measure) == 0, "%s", lumeq_last_error(NULL));
-        CHECK(lumeq_curve_stats(curve, ask_stats(&told)) == 0 &&
-                  told.told.mean_in == stats->told.mean_in &&
-                  told.told.mean_out == stats->told.mean_out &&
-                  memcmp(told.told.hist_in, stats->told.hist_in,
-                         (size_t)stats->told.bins * sizeof(*stats->told.hist_in)) == 0,
-              "other histograms: mean %g of %g", told.told.mean_in, stats->told.mean_in);
+        CHECK(lumeq_curve_stats(curve, ask_stats(&again)) == 0 &&
+                  again.values.mean_in == stats->values.mean_in &&
+                  again.values.mean_out == stats->values.mean_out &&
+                  memcmp(again.values.hist_in, stats->values.hist_in,
+                         (size_t)stats->values.bins * sizeof(*stats->values.hist_in)) == 0,
+              "other histograms: mean %g of %g", again.values.mean_in, stats->values.mean_in);
     }
 }
 
 /* Without histograms: the same size and output; only the histograms' statistics differ. */
 static void bare_of(Film *f, Kind kind)
 {
-    static FrameStats stats, told;
+    static FrameStats stats, again;
     LumeqImage expected = f->out;
     FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
     if (kind != CURVE)
@@ -364,12 +364,12 @@ static void bare_of(Film *f, Kind kind)
               !layout_differences(&f->out, &expected),
           "other bits without histograms");
     CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
-              lumeq_curve_stats(curve, ask_stats(&told)) == 0,
+              lumeq_curve_stats(curve, ask_stats(&again)) == 0,
           "no statistics");
-    CHECK(told.told.mean_in == 0 && told.told.mean_out == 0 && stats.told.mean_in > 0,
-          "means of nothing: %g and %g", told.told.mean_in, told.told.mean_out);
-    CHECK(told.told.strength == stats.told.strength &&
-              told.told.noise_gain == stats.told.noise_gain,
+    CHECK(again.values.mean_in == 0 && again.values.mean_out == 0 && stats.values.mean_in > 0,
+          "means of nothing: %g and %g", again.values.mean_in, again.values.mean_out);
+    CHECK(again.values.strength == stats.values.strength &&
+              again.values.noise_gain == stats.values.noise_gain,
           "other statistics");
     count_again(f, curve, &stats);
     free(p.bytes);

@@ -61,7 +61,7 @@ BACKEND_TEST(opencv)
                   i, code, stats.curve[code] / 65536.0, expected);
         }
         check_stats(&stats, &in, &out);
-        CHECK(!stats.told.scene_cut && stats.told.curve_speed == 0,
+        CHECK(!stats.values.scene_cut && stats.values.curve_speed == 0,
               "there is no history to compare with");
     }
 }

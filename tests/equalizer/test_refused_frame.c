@@ -99,8 +99,8 @@ TEST(leaves_nothing_behind)
     for (LumeqMode mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_STRETCH; mode++) {
         play(&without, mode, 0);
         play(&with, mode, 1);
-        const LumeqRect first = with.stats[0].told.active,
-                        last = with.stats[FRAMES - 1].told.active;
+        const LumeqRect first = with.stats[0].values.active,
+                        last = with.stats[FRAMES - 1].values.active;
         CHECK(first.height == HEIGHT && last.height == HEIGHT - 2 * BAR,
               "mode %d: %d and %d rows: no bars came", mode, first.height, last.height);
         for (int n = 0; n < FRAMES; n++) {

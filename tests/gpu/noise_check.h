@@ -3,8 +3,8 @@
 #define LUMEQ_TESTS_NOISE_CHECK_H
 
 #include "../rects.h"
-#include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/bands.h"
+#include "equalizer/cpu/kernels.h"
 
 /* Samples have the parameters' format, with `width` in a row. */
 static inline uint32_t expected_noise(const CheckRect *now, const CheckRect *before, int width,

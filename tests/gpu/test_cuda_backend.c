@@ -175,9 +175,10 @@ static void compare(const Sequence *a, const Sequence *b)
         CHECK(!memcmp(a->out[i], b->out[i], bytes_of(i)), "frame %d differs", i);
         CHECK(!memcmp(a->stats[i].curve, b->stats[i].curve, 256 * sizeof(a->stats[i].curve[0])),
               "the curve of frame %d differs", i);
-        CHECK(a->stats[i].told.noise == b->stats[i].told.noise, "the noise of frame %d: %g and %g",
-              i, a->stats[i].told.noise, b->stats[i].told.noise);
-        known += a->stats[i].told.noise > 0;
+        CHECK(a->stats[i].values.noise == b->stats[i].values.noise,
+              "the noise of frame %d: %g and %g", i, a->stats[i].values.noise,
+              b->stats[i].values.noise);
+        known += a->stats[i].values.noise > 0;
     }
     CHECK(known > FRAMES / 4, "the noise of %d frames of %d is known", known, FRAMES);
 }
@@ -219,7 +220,7 @@ TEST(sequences)
     for (int i = 1; i < SEQUENCES; i++)
         compare(&s[0], &s[i]);
     for (int i = 0; i < FRAMES; i++) {
-        const LumeqFrameStats *t = &s[2].stats[i].told, *untimed = &s[3].stats[i].told;
+        const LumeqFrameStats *t = &s[2].stats[i].values, *untimed = &s[3].stats[i].values;
         for (int stage = 0; stage < LUMEQ_STAGES; stage++) {
             CHECK(!untimed->stage_begin_us[stage] && !untimed->stage_end_us[stage],
                   "frame %d: stage %d has times that nobody asked for", i, stage);

@@ -212,7 +212,6 @@ static void copy_part(const LumeqApplyJob *job, LumeqRect part)
         shift_rows(&out, plane, 0, lumeq_height(&out, plane), in.shift);
 }
 
-/* An image of the rows of one field. */
 static LumeqImage field_of(const LumeqImage *image, int field)
 {
     LumeqImage result = *image;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-/* The blocks of a row. */
 typedef struct Blocks {
     int first[BARS_BLOCKS];
     int whole; /* complete blocks, which come first */

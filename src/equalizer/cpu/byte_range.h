@@ -4,7 +4,6 @@
 
 #include <immintrin.h>
 
-/* Minimum and maximum of each byte lane. */
 typedef struct ByteRange {
     __m256i least, most;
 } ByteRange;

@@ -37,7 +37,6 @@ static inline ByteTable byte_of(const void *numbers, int step, int at)
     return byte_table(bytes);
 }
 
-/* The parts that some samples need. */
 typedef struct Window {
     int first, parts;
 } Window;

@@ -12,7 +12,6 @@
 
 #define VECTORS (CHROMA_BLOCK / 16) /* vectors of 16-bit values in a block */
 
-/* Constants of planes without tiles. */
 typedef struct ChromaGains {
     GainBytes bytes;
     __m256i add; /* 16 values of 16 bits */

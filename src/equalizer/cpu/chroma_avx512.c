@@ -16,13 +16,11 @@
  */
 #define VECTORS 2
 
-/* Constants of planes without tiles. */
 typedef struct ChromaGains {
     ByteTable512 gain[2], free; /* by cell: the two bytes of the gain, and curve_free() */
     __m512i add;                /* 32 values of 16 bits */
 } ChromaGains;
 
-/* Means in the order of packing. */
 typedef __m512i ChromaMeans;
 
 static inline __m512i load(const void *from)

@@ -19,7 +19,6 @@ typedef struct ChromaTiles {
     TileRow row;
 } ChromaTiles;
 
-/* Constants of a row. */
 typedef struct ChromaRow {
     const ChromaTiles *tiles; /* NULL: a pixel's gain is `over` at the mean of luma */
     const CurveGain *over;
@@ -30,7 +29,6 @@ typedef struct ChromaRow {
     int32_t add[CHROMA_BLOCK];
 } ChromaRow;
 
-/* Codes of both components. */
 typedef uint16_t ChromaCodes[2][CHROMA_BLOCK];
 
 /* In lanes of 32 bits. */
@@ -109,7 +107,6 @@ static inline int32_t chroma_ratio(int32_t in, int32_t out)
     return (int32_t)(q - (q * under > over));
 }
 
-/* curve_gain() with curve_gain_rule(). */
 static inline uint32_t chroma_gain(int32_t in, int32_t out)
 {
     const CurveGainRule rule = curve_gain_rule();
@@ -120,7 +117,6 @@ static inline uint32_t chroma_gain(int32_t in, int32_t out)
     return (uint32_t)chroma_min(gain, (int32_t)rule.most);
 }
 
-/* tile_gain() for a block. */
 static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTiles *tiles,
                                      const uint16_t *mean, int x)
 {
@@ -139,7 +135,6 @@ static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTi
     }
 }
 
-/* The terms of curve_within(). */
 typedef struct ChromaLimit {
     uint32_t used, most;
 } ChromaLimit;

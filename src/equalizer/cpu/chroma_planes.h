@@ -36,7 +36,6 @@
 DEFINE_SCALE_ENDED(8)
 DEFINE_SCALE_ENDED(16)
 
-/* Defines the kernel `name`, and what it needs. */
 #define DEFINE_CHROMA(bits, name)                                                                  \
     /* Scales the whole blocks of a row and returns their number of pixels. */                     \
     static inline int scale_blocks##bits(                                                          \

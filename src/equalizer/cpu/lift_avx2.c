@@ -442,7 +442,6 @@ static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chr
                                                   load_vector(block.gain + 16 * i + 8)));
 }
 
-/* Constants of all blocks. */
 typedef struct Scale {
     CurveLegal legal;
     __m256i add;
@@ -476,7 +475,6 @@ static inline __m256i scale_some(const int16_t *from, const int16_t *source, __m
     return _mm256_add_epi16(scaled, middle);
 }
 
-/* Scales one component of a block. */
 static inline void scale_own_block8(uint8_t *to, const int16_t *from, const int16_t *source,
                                     const __m256i gain[VECTORS], const Scale *scale)
 {

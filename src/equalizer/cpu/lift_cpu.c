@@ -47,12 +47,6 @@ typedef struct Passes {
     int16_t *row;              /* a row after the vertical pass */
 } Passes;
 
-static ptrdiff_t row_stride(int width)
-{
-    const int blocks = (width + LIFT_BLOCK - 1) / LIFT_BLOCK;
-    return LIFT_MARGIN + (ptrdiff_t)blocks * LIFT_BLOCK + LIFT_MARGIN;
-}
-
 static int16_t *take_rows(Band *band, int rows)
 {
     const ptrdiff_t at = band->taken + LIFT_MARGIN;
@@ -73,13 +67,14 @@ static int16_t *ring_row(const Ring *ring, int y)
 static Band open_band(const LiftedPicture *picture, int plane, void *memory, int y, int end)
 {
     const int width = lumeq_width(&picture->in, plane);
+    const int blocks = (width + LIFT_BLOCK - 1) / LIFT_BLOCK;
     Band band = {
         .row = {.width = width, .tables = &picture->table->lift, .params = picture->params},
         .kernels = picture->kernels,
         .rows = plane ? picture->chroma_rows : picture->in.height,
         .y = y,
         .end = end,
-        .stride = row_stride(width),
+        .stride = LIFT_MARGIN + (ptrdiff_t)blocks * LIFT_BLOCK + LIFT_MARGIN,
         .memory = memory,
     };
     band.row.prepared = memory;
@@ -121,13 +116,6 @@ static Passes open_passes(Band *band, const int *steps, int count)
     return p;
 }
 
-static void pass_across(const Band *band, const Passes *p, int i, const int16_t *from,
-                        const int16_t *quarter, int y)
-{
-    band->kernels->pass(ring_row(&p->across[i], y), from - p->steps[i], from, from + p->steps[i],
-                        quarter, band->row.width);
-}
-
 static void pass_down(const Band *band, const Passes *p, int i, const int16_t *quarter, int y)
 {
     const Ring *across = &p->across[i];
@@ -146,7 +134,8 @@ static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *fro
 {
     for (int i = 0; i < p->count; i++) {
         if (is_wanted(band, y, p->reach[i]))
-            pass_across(band, p, i, from, ring_row(quarter, y), y);
+            band->kernels->pass(ring_row(&p->across[i], y), from - p->steps[i], from,
+                                from + p->steps[i], ring_row(quarter, y), band->row.width);
         y -= p->steps[i];
         if (is_wanted(band, y, p->reach[i + 1]))
             pass_down(band, p, i, ring_row(quarter, y), y);
@@ -166,13 +155,6 @@ typedef struct Luma {
     int16_t *row; /* a row after the speck filter */
 } Luma;
 
-static Passes open_luma_passes(Band *band, int frame_rows)
-{
-    static const int large[] = {12, 4, 1}, middle[] = {8, 3, 1}, small[] = {4, 2, 1};
-    const int *steps = frame_rows >= 900 ? large : frame_rows >= 600 ? middle : small;
-    return open_passes(band, steps, LIFT_STEPS);
-}
-
 /* Without past frames the mean is the source, and without noise the range is that of the mean. */
 static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end)
 {
@@ -182,7 +164,9 @@ static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end
         .noisy = picture->table->lift.noisy,
         .past = picture->past_count,
     };
-    l.passes = open_luma_passes(&l.band, picture->frame_rows);
+    static const int large[] = {12, 4, 1}, middle[] = {8, 3, 1}, small[] = {4, 2, 1};
+    const int rows = picture->frame_rows;
+    l.passes = open_passes(&l.band, rows >= 900 ? large : rows >= 600 ? middle : small, LIFT_STEPS);
     l.margin = l.passes.steps[0];
     l.now = open_ring(&l.band, NOW_ROWS);
     for (int i = 0; i < l.past; i++) {
@@ -219,13 +203,6 @@ static void mean_row(Luma *l, int y)
     l->band.kernels->mean(ring_row(&l->mean, y), ring_row(&l->now, y), past, l->past, &l->band.row);
 }
 
-static void smooth_row(Luma *l, int y)
-{
-    const int16_t *rows[3];
-    rows_around(rows, &l->band, &l->mean, y, 1);
-    l->band.kernels->smooth(ring_row(&l->smooth, y), rows, &l->band.row);
-}
-
 static void tolerance_row(Luma *l, int y)
 {
     const LiftKernels *kernels = l->band.kernels;
@@ -254,31 +231,30 @@ static const int16_t *prepare_row(Luma *l, int y)
     return l->row;
 }
 
-static void finish_row(const Luma *l, const int16_t *row, int y)
-{
-    const LumeqImage *out = &l->picture->out;
-    const LiftKernels *kernels = l->band.kernels;
-    (out->depth > 8 ? kernels->finish16 : kernels->finish8)(
-        lumeq_row(out, 0, y), row, lumeq_row(&l->picture->in, 0, y), y, out->shift, &l->band.row);
-}
-
 void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end)
 {
     Luma l = open_luma(picture, memory, y, end);
+    const LumeqImage *out = &picture->out;
+    const LiftKernels *kernels = l.band.kernels;
     const int reach = l.passes.reach[0], lag = TOLERANCE_LAG + reach;
     for (int t = first_wanted(&l.band, reach + SOURCE_REACH); t < end + lag; t++) {
         if (is_wanted(&l.band, t, reach + SOURCE_REACH))
             load_rows(&l, t);
         if (l.past && is_wanted(&l.band, t - MEAN_LAG, reach + MEAN_REACH))
             mean_row(&l, t - MEAN_LAG);
-        if (l.noisy && is_wanted(&l.band, t - SMOOTH_LAG, reach + SMOOTH_REACH))
-            smooth_row(&l, t - SMOOTH_LAG);
+        if (l.noisy && is_wanted(&l.band, t - SMOOTH_LAG, reach + SMOOTH_REACH)) {
+            const int16_t *rows[3];
+            rows_around(rows, &l.band, &l.mean, t - SMOOTH_LAG, 1);
+            l.band.kernels->smooth(ring_row(&l.smooth, t - SMOOTH_LAG), rows, &l.band.row);
+        }
         const int prepared = t - TOLERANCE_LAG;
         const int16_t *from =
             is_wanted(&l.band, prepared, reach) ? prepare_row(&l, prepared) : NULL;
         const int16_t *done = filter_row(&l.band, &l.passes, from, &l.quarter, prepared);
         if (done)
-            finish_row(&l, done, t - lag);
+            (out->depth > 8 ? kernels->finish16 : kernels->finish8)(
+                lumeq_row(out, 0, t - lag), done, lumeq_row(&picture->in, 0, t - lag), t - lag,
+                out->shift, &l.band.row);
     }
 }
 
@@ -308,11 +284,6 @@ static Chroma open_chroma(const LiftedPicture *picture, void *memory, int y, int
     return c;
 }
 
-static uint8_t *cells_row(const Chroma *c, int y)
-{
-    return (uint8_t *)ring_row(&c->cells, y);
-}
-
 /* The row of a component, planar or interleaved. */
 static uint8_t *component_row(const LumeqImage *image, int i, int y)
 {
@@ -331,8 +302,8 @@ static void load_chroma(Chroma *c, int y)
         const int luma_y = (y << in->chroma_y) + i;
         under.luma[i] = lumeq_row(in, 0, luma_y < last ? luma_y : last);
     }
-    (deep ? kernels->under16 : kernels->under8)(ring_row(&c->quarter, y), cells_row(c, y), &under,
-                                                &c->band.row);
+    (deep ? kernels->under16 : kernels->under8)(
+        ring_row(&c->quarter, y), (uint8_t *)ring_row(&c->cells, y), &under, &c->band.row);
     for (int i = 0; i < 2; i++)
         (deep ? kernels->load16 : kernels->load8)(ring_row(&c->source[i], y),
                                                   component_row(in, i, y), lumeq_step(in, 1),
@@ -357,8 +328,10 @@ static void finish_chroma(const Chroma *c, const int16_t *const done[2], int y)
     const LumeqImage *out = &c->picture->out;
     const LiftKernels *kernels = c->band.kernels;
     const int deep = out->depth > 8, turns = lumeq_step(out, 1) == 2;
-    LiftChroma chroma = {
-        .cells = cells_row(c, y), .gain = c->picture->table->gain, .y = y, .shift = out->shift};
+    LiftChroma chroma = {.cells = (const uint8_t *)ring_row(&c->cells, y),
+                         .gain = c->picture->table->gain,
+                         .y = y,
+                         .shift = out->shift};
     for (int i = 0; i < 2; i++) {
         chroma.dst[i] = turns ? c->out[i] : component_row(out, i, y);
         chroma.from[i] = done[i];

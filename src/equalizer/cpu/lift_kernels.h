@@ -39,7 +39,6 @@ static inline void lift_mirror(int16_t *row, int width, int margin)
 #define LIFT_PREPARED 8192
 typedef void LiftPrepare(void *prepared, const CurveTable *table, const CurveParams *params);
 
-/* Constants of all rows of a plane. */
 typedef struct LiftRow {
     int width;
     const LiftTables *tables;

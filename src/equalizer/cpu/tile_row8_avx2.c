@@ -90,7 +90,6 @@ typedef struct Place {
     __m256i phase, step, add;
 } Place;
 
-/* tile_code() without the limit. */
 static inline __m256i eight_codes(const NodePairs *pairs, const uint8_t *samples, Place *at)
 {
     const __m256i weights = pair_weights(_mm256_srli_epi32(at->phase, 24));

@@ -50,7 +50,6 @@ static void weigh_column(TileColumn *bytes, const uint32_t *above, const uint32_
     }
 }
 
-/* Tables of the tiles on both sides. */
 typedef struct PieceTables {
     ByteTable512 low[2], high[2];
 } PieceTables;
@@ -86,7 +85,6 @@ static Place place_of(const TilePiece *piece, const uint32_t *added)
     return place;
 }
 
-/* tile_code() without the limit. */
 static inline __m512i quarter_codes(__m512i pairs, __m512i phase, __m512i add)
 {
     const __m512i value = lerp_pairs(pairs, pair_weights(_mm512_srli_epi32(phase, 24)));
