@@ -573,16 +573,6 @@ static int finish(Play *p)
             "from the capture to the screen it took %.1f ms, for 95 %% of the frames at most %.0f "
             "ms, for all at most %.1f ms",
             state.delay_ms, state.delay_95_ms, state.delay_most_ms);
-    say(SAY_DETAILS,
-        "a turn of the window's loop took at most %.1f ms, without uploading, drawing and the wait "
-        "for the screen",
-        state.longest_turn_ms);
-    if (state.responses)
-        say(SAY_DETAILS,
-            "%lld changed settings were seen after %.1f ms, 95 %% within %.0f ms, all within %.1f "
-            "ms",
-            (long long)state.responses, state.response_ms, state.response_95_ms,
-            state.response_most_ms);
     engine_say_memory(&p->engine);
     if (!player_damage(p->player, damage, sizeof(damage)))
         return EXIT_DONE;

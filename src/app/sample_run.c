@@ -12,7 +12,7 @@
 #include "app/sample_sheet.h"
 #include "app/terminal.h"
 #include "media/output/output_file.h"
-#include "player/osd/osd_time.h"
+#include "player/osd/osd_bar.h"
 
 #define USUAL_PIECES 8
 

@@ -5,9 +5,9 @@
 
 #include "media/output/picture_file.h"
 #include "media/small_picture.h"
-#include "panel/panel_theme.h"
+#include "panel/scope_plot.h"
 #include "panel/text.h"
-#include "player/osd/osd_time.h"
+#include "player/osd/osd_bar.h"
 
 /* Pixels of a picture, at most; of the gap around it; of the line above, and of its letters. */
 #define PICTURE_WIDTH 480

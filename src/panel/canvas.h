@@ -28,29 +28,50 @@ typedef struct Rect {
     int x, y, width, height;
 } Rect;
 
+static inline int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static inline int max_int(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static inline int rect_contains(Rect r, int x, int y)
+{
+    return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
+}
+
+static inline int rect_same(Rect a, Rect b)
+{
+    return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
+}
+
+/* {0} if they do not overlap. */
+static inline Rect rect_intersect(Rect a, Rect b)
+{
+    const int left = max_int(a.x, b.x), right = min_int(a.x + a.width, b.x + b.width);
+    const int top = max_int(a.y, b.y), bottom = min_int(a.y + a.height, b.y + b.height);
+    return right > left && bottom > top ? (Rect){left, top, right - left, bottom - top} : (Rect){0};
+}
+
+/* The bounding box of two rectangles. */
+static inline Rect rect_around(Rect a, Rect b)
+{
+    const int left = min_int(a.x, b.x), right = max_int(a.x + a.width, b.x + b.width);
+    const int top = min_int(a.y, b.y), bottom = max_int(a.y + a.height, b.y + b.height);
+    return (Rect){left, top, right - left, bottom - top};
+}
+
 static inline uint8_t *canvas_pixel(const Canvas *canvas, int x, int y)
 {
     return canvas->pixels + y * canvas->stride + (ptrdiff_t)x * 4;
 }
 
-/* Clips a rectangle to the canvas; width or height is 0 if nothing is left. */
 static inline Rect canvas_clip(const Canvas *canvas, Rect rect)
 {
-    const int left = rect.x > 0 ? rect.x : 0, top = rect.y > 0 ? rect.y : 0;
-    const int right = rect.x + rect.width < canvas->width ? rect.x + rect.width : canvas->width;
-    const int bottom =
-        rect.y + rect.height < canvas->height ? rect.y + rect.height : canvas->height;
-    return (Rect){left, top, right > left ? right - left : 0, bottom > top ? bottom - top : 0};
-}
-
-/* The bounding box of two rectangles. */
-static inline Rect canvas_around(Rect a, Rect b)
-{
-    const int x = a.x < b.x ? a.x : b.x, y = a.y < b.y ? a.y : b.y;
-    const int a_right = a.x + a.width, b_right = b.x + b.width;
-    const int a_bottom = a.y + a.height, b_bottom = b.y + b.height;
-    return (Rect){x, y, (a_right > b_right ? a_right : b_right) - x,
-                  (a_bottom > b_bottom ? a_bottom : b_bottom) - y};
+    return rect_intersect(rect, (Rect){0, 0, canvas->width, canvas->height});
 }
 
 /* Blends `colour` over one pixel; `cover`: 0 (transparent) to 255 (opaque). Ignores pixels outside.

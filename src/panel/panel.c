@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "panel/panel_theme.h"
 #include "panel/scope_plot.h"
 
 /* Shared by all parts of one drawing. */
@@ -47,18 +46,6 @@ static const PanelTheme translucent = {
     .dim = 0xD2D7DE,
 };
 
-static int max_int(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* ---- layout ---- */
-
 /* Panels with a shorter side have no text. */
 #define MIN_TEXT_WIDTH 160
 #define MIN_TEXT_HEIGHT 110
@@ -70,11 +57,6 @@ static int min_int(int a, int b)
 
 /* Smaller plots are left out. */
 #define MIN_PLOT 4
-
-static Rect plot_or_none(Rect rect)
-{
-    return rect.width < MIN_PLOT || rect.height < MIN_PLOT ? (Rect){0} : rect;
-}
 
 static int room_above(const PanelLayout *layout)
 {
@@ -131,16 +113,6 @@ static void lay_tall(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){left, y, width, curve};
 }
 
-/* Reserves room for the words at the bottom: two lines in narrow panels. */
-static void lay_words(PanelLayout *layout, Rect *inner)
-{
-    const int gap = layout->text / 3;
-    layout->word_lines = inner->width >= text_room(layout->text, LONG_WORDS) ? 1 : 2;
-    const int height = layout->word_lines * word_line(layout);
-    inner->height -= height + gap;
-    layout->words = (Rect){inner->x, inner->y + inner->height + gap, inner->width, height};
-}
-
 /* The user's text size, but plots keep most of the room. */
 static int text_size(int width, int height, PanelText text)
 {
@@ -149,21 +121,6 @@ static int text_size(int width, int height, PanelText text)
     const int most = max_int(usual, min_int(width / 15, height / 16));
     const int least = (int)(LEAST_TEXT_SIZE * density);
     return scale > 0 ? max_int(least, min_int((int)(usual * scale), most)) : usual;
-}
-
-static void lay_histograms(PanelLayout *layout, Rect inner, int wide)
-{
-    if (wide)
-        lay_wide(layout, inner);
-    else
-        lay_tall(layout, inner);
-}
-
-/* The largest centred square in a rectangle. */
-static Rect square_in(Rect r)
-{
-    const int side = min_int(r.width, r.height);
-    return (Rect){r.x + (r.width - side) / 2, r.y + (r.height - side) / 2, side, side};
 }
 
 /* Maximum height of a waveform relative to its width; over a picture, which it covers, 1. */
@@ -179,8 +136,9 @@ static Rect waveform_in(const PanelLayout *layout, Rect r, int is_over)
 
 static Rect vectors_in(const PanelLayout *layout, Rect r)
 {
-    const int above = room_above(layout), room = min_int(r.height - above, r.width);
-    return square_in((Rect){r.x, r.y + above, r.width, room});
+    const int above = room_above(layout), height = r.height - above;
+    const int side = min_int(r.width, height);
+    return (Rect){r.x + (r.width - side) / 2, r.y + above, side, side};
 }
 
 static int are_beside(Rect scopes)
@@ -224,14 +182,14 @@ static void lay_all(PanelLayout *layout, Rect inner, int wide)
         histograms.height -= scopes.height + gap;
         scopes.y += histograms.height + gap;
     }
-    lay_histograms(layout, histograms, has_wide);
+    (has_wide ? lay_wide : lay_tall)(layout, histograms);
     lay_scopes(layout, scopes);
 }
 
 static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scope, int is_over)
 {
     switch (scope) {
-    case PANEL_HISTOGRAM: lay_histograms(layout, inner, wide); break;
+    case PANEL_HISTOGRAM: (wide ? lay_wide : lay_tall)(layout, inner); break;
     case PANEL_WAVEFORM: layout->waveform = waveform_in(layout, inner, is_over); break;
     case PANEL_VECTORSCOPE: layout->vectors = vectors_in(layout, inner); break;
     case PANEL_ALL: lay_all(layout, inner, wide); break;
@@ -239,22 +197,13 @@ static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scop
     Rect *const plots[] = {&layout->input, &layout->output, &layout->curve, &layout->waveform,
                            &layout->vectors};
     for (int i = 0; i < 5; i++)
-        *plots[i] = plot_or_none(*plots[i]);
+        if (plots[i]->width < MIN_PLOT || plots[i]->height < MIN_PLOT)
+            *plots[i] = (Rect){0};
 }
 
 /* Minimum plot size, in lines of text or pixels. */
 #define LEAST_LINES 2
 #define LEAST_PIXELS 48
-
-static int are_readable(const PanelLayout *l)
-{
-    const int least = max_int(LEAST_LINES * l->text, LEAST_PIXELS);
-    const Rect plots[] = {l->input, l->output, l->curve, l->waveform, l->vectors};
-    for (int i = 0; i < 5; i++)
-        if (plots[i].width < least || plots[i].height < least)
-            return 0;
-    return 1;
-}
 
 /* Lays out the panel with this text size; 0: no text. */
 static PanelLayout lay_out(int width, int height, int digits, const PanelData *data, int text,
@@ -266,8 +215,12 @@ static PanelLayout lay_out(int width, int height, int digits, const PanelData *d
     /* the last number of an axis is centred on its end */
     const int end = text ? max_int(0, text_room(text, digits) / 2 + text / 3 - margin) : 0;
     Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
-    if (data->words && text)
-        lay_words(&layout, &inner);
+    if (data->words && text) { /* at the bottom: two lines in narrow panels */
+        layout.word_lines = inner.width >= text_room(text, LONG_WORDS) ? 1 : 2;
+        const int rows = layout.word_lines * word_line(&layout);
+        inner.height -= rows + text / 3;
+        layout.words = (Rect){inner.x, inner.y + inner.height + text / 3, inner.width, rows};
+    }
     lay_plots(&layout, inner, width * 4 >= height * 5, scope, data->translucent);
     return layout;
 }
@@ -281,7 +234,13 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
     const int least = has_text ? min_int(text, text_size(width, height, usual)) : 0;
     for (int size = text; data->scope == PANEL_ALL && size >= least; size--) {
         const PanelLayout layout = lay_out(width, height, digits, data, size, PANEL_ALL);
-        if (are_readable(&layout))
+        const Rect plots[] = {layout.input, layout.output, layout.curve, layout.waveform,
+                              layout.vectors};
+        const int smallest = max_int(LEAST_LINES * size, LEAST_PIXELS);
+        int is_readable = 1;
+        for (int i = 0; i < 5; i++)
+            is_readable &= plots[i].width >= smallest && plots[i].height >= smallest;
+        if (is_readable)
             return layout;
     }
     return lay_out(width, height, digits, data, text,
@@ -305,8 +264,6 @@ int panel_scope_height(int width, int height, PanelText text, PanelScope scope)
     const int below = height - l.words.y + l.text / 3;
     return min_int(height, plot.y + plot.height + below);
 }
-
-/* ---- codes ---- */
 
 /* Number of codes, and codes per bin. */
 static int code_count(const PanelData *data)
@@ -347,8 +304,6 @@ static int tick_code(const Panel *p, int tick)
     return min_int(codes * tick / 4, codes - 1);
 }
 
-/* ---- the ground of each plot ---- */
-
 static int line_width(const Panel *p)
 {
     return max_int(1, min_int(p->canvas->width, p->canvas->height) / 300);
@@ -378,19 +333,15 @@ static void draw_plot(const Panel *p, Rect plot)
                       t->grid_cover);
 }
 
-/* Lines at black and white. */
-static void draw_range(const Panel *p, Rect plot)
+/* The base line, and lines at black and white. */
+static void draw_axis(const Panel *p, Rect plot)
 {
     const int codes[] = {black_code(p->data), white_code(p->data)};
     for (int i = 0; i < 2; i++)
         vertical_line(p, code_x(p, plot, codes[i]), plot.y, plot.height, p->theme->axis,
                       p->theme->axis_cover);
-}
-
-static void draw_axis(const Panel *p, Rect plot)
-{
-    const Rect base = {plot.x, plot.y + plot.height, plot.width, line_width(p)};
-    canvas_fill(p->canvas, base, p->theme->axis, p->theme->axis_cover);
+    canvas_fill(p->canvas, (Rect){plot.x, plot.y + plot.height, plot.width, line_width(p)},
+                p->theme->axis, p->theme->axis_cover);
 }
 
 static void draw_x_numbers(const Panel *p, Rect plot)
@@ -406,19 +357,6 @@ static void draw_x_numbers(const Panel *p, Rect plot)
                   tick_code(p, tick));
     }
 }
-
-static void draw_y_numbers(const Panel *p, Rect plot)
-{
-    const int size = p->layout.text;
-    const int step = plot.height >= 5 * size ? 1 : plot.height >= 3 * size ? 2 : 4;
-    for (int tick = 0; size && tick <= 4; tick += step) {
-        const int y = (int)code_y(p, plot, tick_code(p, tick));
-        text_addf(p->text, plot.x - size / 3, y, TEXT_RIGHT, size, p->theme->dim,
-                  room_left(&p->layout), "%d", tick_code(p, tick));
-    }
-}
-
-/* ---- headers ---- */
 
 /* Draws the plot's name (right-aligned if it is wider than the plot) and, at the right, the longest
  * of `facts` that fits (ordered by length, NULL-terminated). */
@@ -456,8 +394,6 @@ static void draw_histogram_header(const Panel *p, Rect plot, const char *name, C
     draw_header(p, plot, plot.y - p->layout.marks - p->layout.text * 3 / 5, name, colour,
                 (const char *const[]){full, brief, NULL});
 }
-
-/* ---- words ---- */
 
 #define MOST_WORDS 256
 
@@ -511,20 +447,6 @@ static void draw_words(const Panel *p)
                   text + begin[i]);
 }
 
-/* ---- the ground of the curve ---- */
-
-/* The identity curve, dotted. */
-static void draw_identity(const Panel *p, Rect plot)
-{
-    const int dash = max_int(2, plot.width / 60), width = line_width(p);
-    for (int column = 0; column < plot.width; column++) {
-        const int y = plot.y + plot.height - 1 - column * plot.height / plot.width;
-        const Rect dot = {plot.x + column, y - width / 2, 1, width};
-        if (column / dash % 2 == 0)
-            canvas_fill(p->canvas, dot, p->theme->dim, 150);
-    }
-}
-
 static void draw_curve_ground(const Panel *p, Rect plot)
 {
     char full[64], brief[32];
@@ -535,60 +457,48 @@ static void draw_curve_ground(const Panel *p, Rect plot)
         canvas_fill(p->canvas, (Rect){plot.x, y, plot.width, line_width(p)}, p->theme->grid,
                     p->theme->grid_cover);
     }
-    draw_range(p, plot);
     draw_axis(p, plot);
-    draw_identity(p, plot);
+    const int dash = max_int(2, plot.width / 60), width = line_width(p);
+    for (int column = 0; column < plot.width; column++) { /* the identity curve, dotted */
+        const int y = plot.y + plot.height - 1 - column * plot.height / plot.width;
+        if (column / dash % 2 == 0)
+            canvas_fill(p->canvas, (Rect){plot.x + column, y - width / 2, 1, width}, p->theme->dim,
+                        150);
+    }
     snprintf(brief, sizeof(brief), "%d–%d", black, white);
     snprintf(full, sizeof(full), "%s range %s", p->data->full_range ? "full" : "limited", brief);
     draw_header(p, plot, plot.y - p->layout.text * 3 / 5, "curve", PANEL_BRIGHT,
                 (const char *const[]){full, brief, NULL});
     draw_x_numbers(p, plot);
-    draw_y_numbers(p, plot);
+    const int size = p->layout.text;
+    const int step = plot.height >= 5 * size ? 1 : plot.height >= 3 * size ? 2 : 4;
+    for (int tick = 0; size && tick <= 4; tick += step) /* the numbers on the left */
+        text_addf(p->text, plot.x - size / 3, (int)code_y(p, plot, tick_code(p, tick)), TEXT_RIGHT,
+                  size, p->theme->dim, room_left(&p->layout), "%d", tick_code(p, tick));
 }
-
-/* ---- scopes ---- */
 
 static ScopePlot scope_plot(const Panel *p)
 {
     return (ScopePlot){p->canvas, p->text, p->theme, p->layout.text, line_width(p)};
 }
 
-/* No graticule before the first count. */
-static int has_waveform(const Panel *p)
-{
-    return p->layout.waveform.width > 0 && p->data->scopes;
-}
-
-static int has_vectors(const Panel *p)
-{
-    return p->layout.vectors.width > 0 && p->data->scopes;
-}
-
+/* Graticules are drawn after the first count. */
 static void draw_scopes_ground(const Panel *p)
 {
     const ScopePlot plot = scope_plot(p);
     const Rect waveform = p->layout.waveform, vectors = p->layout.vectors;
+    const Scopes *scopes = p->data->scopes;
     const int above = p->layout.text * 3 / 5;
-    if (has_waveform(p)) {
-        scope_plot_waveform_ground(&plot, waveform, p->data->scopes);
+    if (scopes && waveform.width > 0) {
+        scope_plot_waveform_ground(&plot, waveform, scopes);
         draw_header(p, waveform, waveform.y - above, "waveform", PANEL_OUTPUT,
                     (const char *const[]){"luma in %", NULL});
     }
-    if (has_vectors(p)) {
-        scope_plot_vectors_ground(&plot, vectors, p->data->scopes);
-        draw_header(
-            p, vectors, vectors.y - above, "vectorscope", PANEL_OUTPUT,
-            (const char *const[]){p->data->scopes->has_chroma ? "boxes: 75 %" : "gray", NULL});
+    if (scopes && vectors.width > 0) {
+        scope_plot_vectors_ground(&plot, vectors, scopes);
+        draw_header(p, vectors, vectors.y - above, "vectorscope", PANEL_OUTPUT,
+                    (const char *const[]){scopes->has_chroma ? "boxes: 75 %" : "gray", NULL});
     }
-}
-
-static void draw_scopes(const Panel *p)
-{
-    const ScopePlot plot = scope_plot(p);
-    if (has_waveform(p))
-        scope_plot_waveform(&plot, p->layout.waveform, p->data->scopes);
-    if (has_vectors(p))
-        scope_plot_vectors(&plot, p->layout.vectors, p->data->scopes);
 }
 
 /* Everything independent of counts and curve, except headers with numbers. */
@@ -600,7 +510,6 @@ static void draw_plots_ground(const Panel *p)
     for (int i = 0; i < 2; i++)
         if (histograms[i].width) {
             draw_plot(p, histograms[i]);
-            draw_range(p, histograms[i]);
             draw_axis(p, histograms[i]);
         }
     if (p->layout.output.width)
@@ -617,8 +526,6 @@ static void draw_plots_ground(const Panel *p)
 
 /* Columns of bars drawn together, row by row. */
 #define COLUMNS 64
-
-/* ---- histograms ---- */
 
 PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist)
 {
@@ -731,8 +638,6 @@ static void draw_marks(const Panel *p, Rect plot, const PanelMarks *marks, Colou
     vertical_line(p, mean_x, plot.y, plot.height, PANEL_BRIGHT, 110);
 }
 
-/* ---- the curve ---- */
-
 typedef struct Point {
     double x, y;
 } Point;
@@ -819,19 +724,10 @@ static void draw_curve(const Panel *p, Rect plot)
     }
 }
 
-/* ---- the panel ---- */
-
-static int count_digits(int number)
-{
-    int digits = 1;
-    for (; number > 9; number /= 10)
-        digits++;
-    return digits;
-}
-
 static Panel make_panel(const PanelData *data, const Canvas *canvas, Text *text)
 {
-    const int digits = max_int(3, count_digits(code_count(data) - 1));
+    const int most = code_count(data) - 1;
+    const int digits = most > 9999 ? 5 : most > 999 ? 4 : 3;
     return (Panel){
         .data = data,
         .canvas = canvas,
@@ -853,23 +749,25 @@ static void draw_ground(const Panel *p)
     draw_words(p);
 }
 
-static void draw_histogram(const Panel *p, Rect plot, const uint32_t *hist, const PanelMarks *marks,
-                           Colour colour)
-{
-    if (!plot.width || !marks->known)
-        return;
-    draw_bars(p, plot, hist, colour);
-    draw_marks(p, plot, marks, colour);
-}
-
 /* The parts that change with each frame. */
 static void draw_live(const Panel *p)
 {
-    draw_histogram(p, p->layout.input, p->data->hist_in, &p->input, PANEL_INPUT);
-    draw_histogram(p, p->layout.output, p->data->hist_out, &p->output, PANEL_OUTPUT);
-    if (p->layout.curve.width && p->data->curve)
-        draw_curve(p, p->layout.curve);
-    draw_scopes(p);
+    const PanelLayout *l = &p->layout;
+    const ScopePlot plot = scope_plot(p);
+    if (l->input.width && p->input.known) {
+        draw_bars(p, l->input, p->data->hist_in, PANEL_INPUT);
+        draw_marks(p, l->input, &p->input, PANEL_INPUT);
+    }
+    if (l->output.width && p->output.known) {
+        draw_bars(p, l->output, p->data->hist_out, PANEL_OUTPUT);
+        draw_marks(p, l->output, &p->output, PANEL_OUTPUT);
+    }
+    if (l->curve.width && p->data->curve)
+        draw_curve(p, l->curve);
+    if (p->data->scopes && l->waveform.width > 0)
+        scope_plot_waveform(&plot, l->waveform, p->data->scopes);
+    if (p->data->scopes && l->vectors.width > 0)
+        scope_plot_vectors(&plot, l->vectors, p->data->scopes);
 }
 
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text)
@@ -880,15 +778,41 @@ void panel_draw(const PanelData *data, const Canvas *canvas, Text *text)
     text_draw(text, canvas);
 }
 
-/* ---- drawn for every frame ---- */
+/* Everything that the background depends on, except numbers and words. For memcmp(). */
+typedef struct Ground {
+    Text *text;
+    PanelText size;
+    double kr, kb;
+    int bins, depth, full_range, translucent, has_words;
+    int scope, has_scopes, scopes_full_range, has_chroma;
+} Ground;
+
+static void find_ground(Ground *g, const Panel *p)
+{
+    const PanelData *d = p->data;
+    memset(g, 0, sizeof(*g));
+    g->text = p->text;
+    g->size.scale = d->text.scale;
+    g->size.density = d->text.density;
+    g->bins = d->bins;
+    g->depth = d->depth;
+    g->full_range = d->full_range;
+    g->translucent = d->translucent;
+    g->has_words = d->words != NULL;
+    g->scope = (int)d->scope;
+    g->has_scopes = d->scopes != NULL;
+    if (!d->scopes)
+        return;
+    g->kr = d->scopes->kr;
+    g->kb = d->scopes->kb;
+    g->scopes_full_range = d->scopes->full_range;
+    g->has_chroma = d->scopes->has_chroma;
+}
 
 struct PanelCache {
-    Canvas ground;   /* with the text */
-    Canvas canvas;   /* complete */
-    PanelData drawn; /* data the background was drawn for; its pointers are not used */
-    double kr, kb;   /* of its scopes, like the next two */
-    int full_range, has_chroma;
-    Text *text;
+    Canvas ground;            /* with the text */
+    Canvas canvas;            /* complete */
+    Ground drawn;             /* what the background was drawn for */
     PanelMarks input, output; /* the numbers drawn */
     char words[MOST_WORDS];   /* the words drawn */
     int64_t stretch;          /* the interval of the numbers */
@@ -901,41 +825,22 @@ int panel_cache_create(PanelCache **cache)
     return *cache ? 0 : -1;
 }
 
-static int allocate(Canvas *canvas, int width, int height)
-{
-    free(canvas->pixels);
-    *canvas =
-        (Canvas){calloc((size_t)height, (size_t)width * 4), (ptrdiff_t)width * 4, width, height};
-    return canvas->pixels ? 0 : -1;
-}
-
 /* Returns 1 if the canvases are new, 0 if unchanged, -1 if out of memory. */
 static int resize(PanelCache *c, int width, int height)
 {
+    Canvas *const both[] = {&c->ground, &c->canvas};
     if (c->canvas.pixels && c->canvas.width == width && c->canvas.height == height)
         return 0;
-    if (allocate(&c->ground, width, height) == 0 && allocate(&c->canvas, width, height) == 0)
+    for (int i = 0; i < 2; i++) {
+        free(both[i]->pixels);
+        *both[i] = (Canvas){calloc((size_t)height, (size_t)width * 4), (ptrdiff_t)width * 4, width,
+                            height};
+    }
+    if (c->ground.pixels && c->canvas.pixels)
         return 1;
     free(c->canvas.pixels);
     c->canvas = (Canvas){0};
     return -1;
-}
-
-static int same_scopes(const PanelCache *c, const PanelData *data)
-{
-    const Scopes *s = data->scopes;
-    return c->drawn.scope == data->scope && !c->drawn.scopes == !s &&
-           (!s || (c->full_range == s->full_range && c->kr == s->kr && c->kb == s->kb &&
-                   c->has_chroma == s->has_chroma));
-}
-
-static int same_ground(const PanelCache *c, const Panel *p)
-{
-    return c->text == p->text && same_scopes(c, p->data) && c->drawn.bins == p->data->bins &&
-           c->drawn.depth == p->data->depth && c->drawn.full_range == p->data->full_range &&
-           c->drawn.translucent == p->data->translucent &&
-           c->drawn.text.scale == p->data->text.scale &&
-           c->drawn.text.density == p->data->text.density && !c->drawn.words == !p->data->words;
 }
 
 /* True if they print the same numbers. */
@@ -945,11 +850,6 @@ static int same_marks(const PanelMarks *a, const PanelMarks *b)
            a->low == b->low && a->high == b->high;
 }
 
-static int same_words(const PanelCache *c, const PanelData *data)
-{
-    return !data->words || strncmp(c->words, data->words, sizeof(c->words) - 1) == 0;
-}
-
 static void redraw_ground(PanelCache *c, const Panel *p)
 {
     Panel ground = *p;
@@ -957,14 +857,6 @@ static void redraw_ground(PanelCache *c, const Panel *p)
     draw_ground(&ground);
     text_draw(p->text, &c->ground);
     canvas_copy(&c->canvas, &c->ground, (Rect){0, 0, c->canvas.width, c->canvas.height});
-    c->drawn = *p->data;
-    if (p->data->scopes) {
-        c->full_range = p->data->scopes->full_range;
-        c->has_chroma = p->data->scopes->has_chroma;
-        c->kr = p->data->scopes->kr;
-        c->kb = p->data->scopes->kb;
-    }
-    c->text = p->text;
     c->input = p->input;
     c->output = p->output;
     snprintf(c->words, sizeof(c->words), "%s", p->data->words ? p->data->words : "");
@@ -998,10 +890,14 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     const Panel p = make_panel(data, &c->canvas, text);
     const int64_t stretch = panel_stretch(now_us);
     const int same_numbers =
-        same_marks(&c->input, &p.input) && same_marks(&c->output, &p.output) && same_words(c, data);
+        same_marks(&c->input, &p.input) && same_marks(&c->output, &p.output) &&
+        (!data->words || strncmp(c->words, data->words, sizeof(c->words) - 1) == 0);
+    Ground ground;
+    find_ground(&ground, &p);
     c->late = !same_numbers && stretch == c->stretch;
-    if (resized || !same_ground(c, &p) || (!same_numbers && !c->late)) {
+    if (resized || memcmp(&ground, &c->drawn, sizeof(ground)) != 0 || (!same_numbers && !c->late)) {
         redraw_ground(c, &p);
+        c->drawn = ground;
         c->late = 0;
     } else {
         restore_plots(c, &p);
@@ -1018,10 +914,10 @@ int panel_cache_is_late(const PanelCache *c)
 
 void panel_cache_free(PanelCache **cache)
 {
-    if (!*cache)
-        return;
-    free((*cache)->ground.pixels);
-    free((*cache)->canvas.pixels);
+    if (*cache) {
+        free((*cache)->ground.pixels);
+        free((*cache)->canvas.pixels);
+    }
     free(*cache);
     *cache = NULL;
 }

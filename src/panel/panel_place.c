@@ -12,16 +12,6 @@
 /* At least 1/LEFT_OF_LINE of a split's panel must be left of the line. */
 #define LEFT_OF_LINE 4
 
-static int max_int(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static int wide_enough(int width, int height)
 {
     return width >= height * 5 / 4;

@@ -23,22 +23,6 @@
 /* Luma of the colour drawn for a vector. */
 #define VECTOR_LUMA 0.6
 
-static int max_int(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-/* Levels of black and white; chroma distance from gray to the maximum. */
-static double black_level(const Scopes *s)
-{
-    return s->full_range ? 0 : 16;
-}
-
-static double white_level(const Scopes *s)
-{
-    return s->full_range ? 255 : 235;
-}
-
 static double chroma_reach(const Scopes *s)
 {
     return s->full_range ? 127.5 : 112;
@@ -70,18 +54,10 @@ static Levels levels_at(int pixel, int length)
     return (Levels){first, max_int(end, first + 1)};
 }
 
-/* ---- the waveform ---- */
-
-static void horizontal_line(const ScopePlot *p, Rect rect, double level, Colour colour, int cover)
-{
-    const int y = (int)floor(level_y(rect, level)) - (p->line - 1) / 2;
-    canvas_fill(p->canvas, (Rect){rect.x, y, rect.width, p->line}, colour, cover);
-}
-
 void scope_plot_waveform_ground(const ScopePlot *p, Rect rect, const Scopes *s)
 {
     const PanelTheme *t = p->theme;
-    const double black = black_level(s), white = white_level(s);
+    const double black = s->full_range ? 0 : 16, white = s->full_range ? 255 : 235;
     const int top = (int)lrint(level_y(rect, white + 0.5));
     const int bottom = (int)lrint(level_y(rect, black - 0.5));
     const int step = rect.height >= 7 * p->size ? 1 : rect.height >= 4 * p->size ? 2 : 4;
@@ -93,8 +69,9 @@ void scope_plot_waveform_ground(const ScopePlot *p, Rect rect, const Scopes *s)
     for (int i = 0; i <= 4; i++) {
         const double level = black + (white - black) * i / 4;
         const int is_end = i % 4 == 0;
-        horizontal_line(p, rect, level, is_end ? t->axis : t->grid,
-                        is_end ? t->axis_cover : t->grid_cover);
+        const int y = (int)floor(level_y(rect, level)) - (p->line - 1) / 2;
+        canvas_fill(p->canvas, (Rect){rect.x, y, rect.width, p->line}, is_end ? t->axis : t->grid,
+                    is_end ? t->axis_cover : t->grid_cover);
         if (p->size && i % step == 0)
             text_addf(p->text, rect.x - p->size / 3, (int)level_y(rect, level), TEXT_RIGHT, p->size,
                       t->dim, text_room(p->size, 4), "%d", 25 * i);
@@ -126,8 +103,6 @@ void scope_plot_waveform(const ScopePlot *p, Rect rect, const Scopes *s)
     }
 }
 
-/* ---- vectors ---- */
-
 typedef struct Hue {
     const char *name;
     double r, g, b;
@@ -137,27 +112,6 @@ static const Hue hues[] = {
     {"R", 1, 0, 0},  {"Yl", 1, 1, 0}, {"G", 0, 1, 0},
     {"Cy", 0, 1, 1}, {"B", 0, 0, 1},  {"Mg", 1, 0, 1},
 };
-
-/* Chroma relative to the maximum: 0 (gray) to 0.5. */
-typedef struct Vector {
-    double cb, cr;
-} Vector;
-
-static Vector vector_of(const Hue *hue, const Scopes *s)
-{
-    const double luma = s->kr * hue->r + (1 - s->kr - s->kb) * hue->g + s->kb * hue->b;
-    return (Vector){(hue->b - luma) / (2 * (1 - s->kb)), (hue->r - luma) / (2 * (1 - s->kr))};
-}
-
-static double vector_x(Rect rect, const Scopes *s, double cb)
-{
-    return level_x(rect, 127.5 + 2 * cb * chroma_reach(s));
-}
-
-static double vector_y(Rect rect, const Scopes *s, double cr)
-{
-    return level_y(rect, 127.5 + 2 * cr * chroma_reach(s));
-}
 
 /* An antialiased circle through the maximum of each axis. */
 static void draw_circle(const ScopePlot *p, Rect rect, double radius)
@@ -209,9 +163,12 @@ static Colour colour_of(double r, double g, double b)
 static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue *hue)
 {
     const double unit = (double)rect.width / SCOPES_LEVELS;
-    const Vector v = vector_of(hue, s);
-    const double x = vector_x(rect, s, MARKED * v.cb), y = vector_y(rect, s, MARKED * v.cr);
-    const double half = fmax(3, MARK * unit), length = hypot(v.cb, v.cr);
+    const double luma = s->kr * hue->r + (1 - s->kr - s->kb) * hue->g + s->kb * hue->b;
+    /* chroma relative to the maximum: 0 (gray) to 0.5 */
+    const double cb = (hue->b - luma) / (2 * (1 - s->kb)), cr = (hue->r - luma) / (2 * (1 - s->kr));
+    const double x = level_x(rect, 127.5 + 2 * MARKED * cb * chroma_reach(s));
+    const double y = level_y(rect, 127.5 + 2 * MARKED * cr * chroma_reach(s));
+    const double half = fmax(3, MARK * unit), length = hypot(cb, cr);
     const double beside = half + 0.75 * p->size, radius = chroma_reach(s) * unit;
     const double beyond = 2 * MARKED * length * radius + beside;
     const double away = beyond + 0.75 * p->size < radius ? beside : -beside;
@@ -219,8 +176,8 @@ static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue 
     draw_frame(p, x, y, half,
                colour_of(0.35 + 0.65 * hue->r, 0.35 + 0.65 * hue->g, 0.35 + 0.65 * hue->b));
     if (p->size && rect.width >= 10 * p->size)
-        text_add(p->text, (int)(x + away * v.cb / length), (int)(y - away * v.cr / length),
-                 TEXT_CENTRE, size, p->theme->dim, text_room(size, 3), hue->name);
+        text_add(p->text, (int)(x + away * cb / length), (int)(y - away * cr / length), TEXT_CENTRE,
+                 size, p->theme->dim, text_room(size, 3), hue->name);
 }
 
 void scope_plot_vectors_ground(const ScopePlot *p, Rect rect, const Scopes *s)

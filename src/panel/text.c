@@ -7,8 +7,6 @@
 
 #include <ass/ass.h>
 
-#include "panel/ass_image.h"
-
 #define FONT "DejaVu Sans"
 #define FAMILY "sans-serif" /* fallback */
 
@@ -34,34 +32,27 @@ static void ignore_message(int level, const char *format, va_list args, void *da
 }
 
 /* Plain text without the outline and shadow of subtitles. */
-static int add_style(ASS_Track *track)
-{
-    const int id = ass_alloc_style(track);
-    if (id < 0)
-        return -1;
-    ASS_Style *style = &track->styles[id];
-    style->Name = strdup("Plain");
-    style->FontName = strdup(FONT);
-    style->FontSize = 16;
-    style->ScaleX = style->ScaleY = 1;
-    style->BorderStyle = 1;
-    style->Alignment = VALIGN_CENTER | HALIGN_CENTER;
-    track->default_style = id;
-    return style->Name && style->FontName ? 0 : -1;
-}
-
 static ASS_Track *new_track(ASS_Library *library)
 {
     ASS_Track *track = ass_new_track(library);
-    if (!track)
-        return NULL;
-    track->track_type = TRACK_TYPE_ASS;
-    track->WrapStyle = 2; /* never break lines */
-    if (add_style(track) < 0) {
-        ass_free_track(track);
-        return NULL;
+    const int id = track ? ass_alloc_style(track) : -1;
+    if (id >= 0) {
+        ASS_Style *style = &track->styles[id];
+        track->track_type = TRACK_TYPE_ASS;
+        track->WrapStyle = 2; /* never break lines */
+        track->default_style = id;
+        style->Name = strdup("Plain");
+        style->FontName = strdup(FONT);
+        style->FontSize = 16;
+        style->ScaleX = style->ScaleY = 1;
+        style->BorderStyle = 1;
+        style->Alignment = VALIGN_CENTER | HALIGN_CENTER;
+        if (style->Name && style->FontName)
+            return track;
     }
-    return track;
+    if (track)
+        ass_free_track(track);
+    return NULL;
 }
 
 /* Checks that a digit produces ink: without fonts libass does not fail. */
@@ -250,4 +241,56 @@ void text_library_version(char version[32])
 {
     const int v = ass_library_version(); /* in hexadecimal digits */
     snprintf(version, 32, "%x.%x.%x", v >> 28 & 0xf, v >> 20 & 0xff, v >> 12 & 0xff);
+}
+
+/* The bounding box of an image's visible pixels; {0}: none. */
+static Rect ink_of(const ASS_Image *image)
+{
+    int left = image->w, top = image->h, right = -1, bottom = -1;
+    if ((image->color & 0xFF) == 0xFF) /* transparent */
+        return (Rect){0};
+    for (int y = 0; y < image->h; y++) {
+        const uint8_t *row = image->bitmap + (ptrdiff_t)y * image->stride;
+        int first = 0, last = image->w - 1;
+        while (first < image->w && !row[first])
+            first++;
+        if (first == image->w)
+            continue;
+        while (!row[last])
+            last--;
+        left = first < left ? first : left;
+        right = last > right ? last : right;
+        top = y < top ? y : top;
+        bottom = y;
+    }
+    return right < 0 ? (Rect){0}
+                     : (Rect){image->dst_x + left, image->dst_y + top, right - left + 1,
+                              bottom - top + 1};
+}
+
+Rect ass_images_ink(const ASS_Image *image)
+{
+    Rect all = {0};
+    for (; image; image = image->next) {
+        const Rect ink = ink_of(image);
+        if (ink.width)
+            all = all.width ? rect_around(all, ink) : ink;
+    }
+    return all;
+}
+
+static void blend(const Canvas *canvas, int left, int top, const ASS_Image *image)
+{
+    const int opacity = 255 - (int)(image->color & 0xFF);
+    for (int y = 0; y < image->h; y++) {
+        const uint8_t *row = image->bitmap + (ptrdiff_t)y * image->stride;
+        for (int x = 0; x < image->w; x++)
+            canvas_blend(canvas, left + x, top + y, image->color >> 8, row[x] * opacity / 255);
+    }
+}
+
+void ass_images_blend(const Canvas *canvas, int x, int y, const ASS_Image *image)
+{
+    for (; image; image = image->next)
+        blend(canvas, image->dst_x - x, image->dst_y - y, image);
 }

@@ -42,6 +42,15 @@ static inline int text_room(int size, int count)
 
 void text_close(Text **text);
 
+typedef struct ass_image ASS_Image;
+
+/* The bounding box of all visible pixels of libass's images, in pixels of its frame; {0}: none.
+ * Images are larger than their visible part. */
+Rect ass_images_ink(const ASS_Image *images);
+
+/* Blends images into a canvas whose top left pixel is at (x, y) of libass's frame. */
+void ass_images_blend(const Canvas *canvas, int x, int y, const ASS_Image *images);
+
 /* The version of libass in use: "0.17.1". */
 void text_library_version(char version[32]);
 

@@ -30,8 +30,6 @@
  * would delay that picture by one screen refresh. */
 #define ANSWER_US 40000
 
-/* ---- time ---- */
-
 void player_go(Player *p, FeedStart start)
 {
     p->steps = 0;
@@ -43,8 +41,8 @@ void player_go(Player *p, FeedStart start)
 static int go_to(Player *p, FeedStart start)
 {
     if (!playback_can_seek(p->playback)) {
-        screen_say(p->screen, played(p)->source->live ? "A live picture has no past to go to"
-                                                      : "This input cannot be searched");
+        screen_say(p->screen, played(p)->source->live ? "Can't seek in live video"
+                                                      : "Can't seek in this input");
         return 0;
     }
     p->ended = 0;
@@ -103,7 +101,7 @@ void act_edge(Player *p)
 {
     const int end = p->command.arg;
     if (seek_to(p, end ? playback_duration(p->playback) : 0) >= 0)
-        screen_say(p->screen, end ? "The end" : "The beginning");
+        screen_say(p->screen, end ? "End" : "Beginning");
 }
 
 /* Going back first returns to the start of this chapter, unless that was less than a second ago. A
@@ -120,9 +118,9 @@ void act_chapter(Player *p)
         n++;
     const int to = step < 0 ? n - 1 : n;
     if (!count) {
-        screen_say(p->screen, "There are no chapters");
+        screen_say(p->screen, "No chapters");
     } else if (to < 0 || to >= count) {
-        screen_say(p->screen, step < 0 ? "The first chapter" : "The last chapter");
+        screen_say(p->screen, step < 0 ? "First chapter" : "Last chapter");
     } else if (seek_to(p, source_chapter(source, to)) >= 0) {
         const char *title = source_chapter_title(source, to);
         screen_say(p->screen, "Chapter %d of %d%s%s", to + 1, count, title[0] ? ": " : "", title);
@@ -161,7 +159,7 @@ void act_speed(Player *p)
     const int step = p->command.arg;
     double speed = played(p)->speed;
     if (played(p)->source->live) {
-        screen_say(p->screen, "A live picture has its own speed");
+        screen_say(p->screen, "Can't change the speed of live video");
         return;
     }
     speed = step > 0 ? speed * SPEED_RATIO : speed / SPEED_RATIO;
@@ -175,7 +173,7 @@ void act_speed(Player *p)
 void act_loop(Player *p)
 {
     if (played(p)->source->live) {
-        screen_say(p->screen, "A live picture has no end to begin again from");
+        screen_say(p->screen, "Can't loop live video");
         return;
     }
     p->wanted.loop = !p->wanted.loop;
@@ -188,13 +186,13 @@ void act_repeat(Player *p)
     Wanted *w = &p->wanted;
     const int64_t position = player_position(p);
     if (!playback_can_seek(p->playback)) {
-        screen_say(p->screen, "This input cannot be searched");
+        screen_say(p->screen, "Can't seek in this input");
         return;
     }
     status_frame(position, at, sizeof(at));
     if (w->from < 0) {
         w->from = position;
-        screen_say(p->screen, "Repeat from %s; L again: to there", at);
+        screen_say(p->screen, "Repeat from %s; press L at the end", at);
     } else if (w->to < 0 && position > w->from) {
         w->to = position;
         (void)go_to(p, (FeedStart){.position = w->from});
@@ -209,8 +207,6 @@ void act_position(Player *p)
 {
     screen_show_bar(p->screen, clock_now() + POSITION_US);
 }
-
-/* ---- sound and tracks ---- */
 
 static void set_volume(Player *p, int volume, int muted)
 {
@@ -243,12 +239,12 @@ static const AVStream *next_track(const Player *p, enum AVMediaType type, const 
     return track_find(source, type, before ? source_track_number(source, before) + 1 : 0);
 }
 
-static void say_track(Player *p, const char *kind, const AVStream *track, int had_one)
+static void say_track(Player *p, const char *kind, const AVStream *track)
 {
     char text[256] = "none";
     if (track)
         track_describe(played(p)->source, track, text, sizeof(text));
-    screen_say(p->screen, "%s: %s", kind, had_one || track ? text : "there is none");
+    screen_say(p->screen, "%s: %s", kind, text);
 }
 
 void act_next_sound(Player *p)
@@ -259,9 +255,9 @@ void act_next_sound(Player *p)
     if ((before || track) && can_change)
         playback_select_audio(p->playback, track, player_position(p));
     if ((before || track) && !can_change)
-        screen_say(p->screen, "The sound of this input cannot be changed");
+        screen_say(p->screen, "Can't change the sound of this input");
     else
-        say_track(p, "Sound", track, before != NULL);
+        say_track(p, "Sound", track);
 }
 
 /* Redoes the current frame if the new look needs data that a lost GPU held. */
@@ -284,10 +280,8 @@ void act_next_subtitles(Player *p)
     p->kept_end = playback_subtitles(p->playback)->count;
     look.subtitles_on = 1;
     set_look(p, look);
-    say_track(p, "Subtitles", track, before != NULL);
+    say_track(p, "Subtitles", track);
 }
-
-/* ---- settings ---- */
 
 /* Applies the parameters to all frames, including the current and waiting ones. */
 static void set_params(Player *p, const LumeqParams *params, const char *text)
@@ -295,10 +289,8 @@ static void set_params(Player *p, const LumeqParams *params, const char *text)
     screen_say(p->screen, "%s", text);
     playback_forget_ahead(p->playback);
     equalize_stage_set(p->stage, params);
-    if (p->shown->frame && !p->asked_at) {
-        p->asked_at = p->command.at;
+    if (p->shown->frame && clock_now() >= p->answer_until)
         p->answer_until = clock_now() + ANSWER_US;
-    }
 }
 
 /* Range, code levels and deinterlacing belong to the decoder, so existing frames must be decoded
@@ -388,7 +380,7 @@ void act_meter(Player *p)
     Rect part = {0}; /* no width: meter the whole picture */
     const Rect drawn = drawn_part(&p->command);
     if (p->command.arg == 1) {
-        screen_say(p->screen, "Draw the part that counts; Enter: what is seen; z again: all of it");
+        screen_say(p->screen, "Draw a rectangle to meter; Enter: visible part; z: everything");
         return;
     }
     if (p->command.arg == 0 && drawn.width >= LEAST_PART && drawn.height >= LEAST_PART)
@@ -401,8 +393,6 @@ void act_meter(Player *p)
     look.mark = (Rect){0};
     set_look(p, look);
 }
-
-/* ---- the look ---- */
 
 void act_toggle(Player *p)
 {
@@ -483,7 +473,7 @@ void act_zoom(Player *p)
     if (look.zoom.by > 1)
         screen_say(p->screen, "Zoom: %.0f %%", pixels * 100);
     else
-        screen_say(p->screen, "Zoom: the whole picture");
+        screen_say(p->screen, "Zoom: whole picture");
 }
 
 void act_zoom_by(Player *p)
@@ -549,8 +539,6 @@ void act_fullscreen(Player *p)
     screen_toggle_fullscreen(p->screen);
 }
 
-/* ---- files ---- */
-
 void act_screenshot(Player *p)
 {
     screen_shoot(p->screen, p->path, p->shown->position);
@@ -558,7 +546,7 @@ void act_screenshot(Player *p)
 
 void act_record(Player *p)
 {
-    char text[512] = "Only a camera is recorded";
+    char text[512] = "Only cameras can be recorded";
     if (played(p)->source->camera)
         p->host->record(p->host->opaque, played(p)->source, text, sizeof(text));
     screen_say(p->screen, "%s", text);
@@ -595,9 +583,9 @@ void act_file(Player *p)
     const int is_near = p->next.path[0] && !p->next.waits && !p->dropped.count;
     const int at = file_list_find(&p->files, is_near ? p->next.at : p->files.at, p->command.arg);
     if (p->files.count < 2 || at == p->files.at) {
-        screen_say(p->screen, "There is no other file");
+        screen_say(p->screen, "No other files");
     } else if (at < 0) {
-        screen_say(p->screen, p->command.arg > 0 ? "The last file" : "The first file");
+        screen_say(p->screen, p->command.arg > 0 ? "Last file" : "First file");
     } else {
         playlist_change(p, at, p->command.arg);
         status_file(&p->files, at, text, sizeof(text));
@@ -608,7 +596,7 @@ void act_file(Player *p)
 void act_dialog(Player *p)
 {
     if (file_dialog_show(p->dialog) < 0)
-        screen_say(p->screen, "zenity or kdialog would let you choose: drop a file on the window");
+        screen_say(p->screen, "Install zenity or kdialog to browse, or drop a file here");
 }
 
 /* During an export the first press only warns; the second one quits and cancels it. */
@@ -617,7 +605,7 @@ void act_quit(Player *p)
     const int by_itself = p->command.arg;
     if (p->writing.on && !by_itself && !p->told_of_writing) {
         p->told_of_writing = 1;
-        screen_say(p->screen, "It is still being written; quit again to give it up");
+        screen_say(p->screen, "Still exporting; quit again to cancel");
         return;
     }
     screen_quit(p->screen, by_itself);

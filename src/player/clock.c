@@ -85,12 +85,6 @@ int64_t clock_until(const Clock *c, int64_t now, int64_t position)
 #define OVERDUE_PART 8
 #define MAX_OVERDUE_US 5000
 
-static int has_jumped(const Clock *clock, int64_t now, const SyncFrame *frame)
-{
-    const int64_t off = frame->position - clock_position(clock, now);
-    return off > SYNC_JUMP_US + frame->duration || off < -SYNC_JUMP_US - frame->duration;
-}
-
 /* True if the next frame is also overdue, so this one can be dropped. */
 static int is_overdue(const Clock *clock, const SyncFrame *frame, int64_t late)
 {
@@ -107,8 +101,10 @@ SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now, int by_sound
                        const SyncFrame *frame, int64_t *wait_us)
 {
     const int64_t late = sync->lead_us - clock_until(clock, now, frame->position);
+    const int64_t off = frame->position - clock_position(clock, now);
+    const int64_t jump = SYNC_JUMP_US + frame->duration;
     *wait_us = 0;
-    if (!by_sound && has_jumped(clock, now, frame)) {
+    if (!by_sound && (off > jump || off < -jump)) {
         sync->shown++;
         return SYNC_JUMP;
     }

@@ -14,7 +14,6 @@ typedef struct Command {
     int repeated;                /* key repeat */
     int x, y;                    /* in window units */
     int from_x, from_y;          /* where the drag to x, y began */
-    int64_t at;                  /* when SDL received the event (clock_now() time) */
     char path[PATH_MAX];         /* a dropped file */
 } Command;
 

@@ -38,27 +38,34 @@ typedef struct Row {
 /* clang-format on */
 #define TOGGLE(member) act_toggle, offsetof(Look, member)
 
-/* All keys with their help text and function. */
+/* clang-format off */
+#define HEADING(text) {NULL, text, NULL, 0, 0, {{0}}}
+/* clang-format on */
+
+/* All keys with their help text and function, in groups. */
 static const Row rows[] = {
+    HEADING("Play"),
     {"Space  p", "pause, play", act_pause, 0, 0, {TEXT(" ", 0), TEXT("p", 0)}},
-    {"←  →", "5 s back, on", act_seek, 0, 1, {KEY(LEFT, -5), KEY(RIGHT, 5)}},
-    {"↓  ↑", "1 min back, on", act_seek, 0, 1, {KEY(DOWN, -60), KEY(UP, 60)}},
-    {",  .", "one frame back, on", act_step, 0, 1, {TEXT(",", 1), TEXT(".", 0)}},
+    {"←  →", "5 s back, forward", act_seek, 0, 1, {KEY(LEFT, -5), KEY(RIGHT, 5)}},
+    {"↓  ↑", "1 min back, forward", act_seek, 0, 1, {KEY(DOWN, -60), KEY(UP, 60)}},
+    {",  .", "one frame back, forward", act_step, 0, 1, {TEXT(",", 1), TEXT(".", 0)}},
+    {"Home  End", "beginning, end", act_edge, 0, 0, {KEY(HOME, 0), KEY(END, 1)}},
+    {"PgUp  PgDn",
+     "next, previous chapter",
+     act_chapter,
+     0,
+     1,
+     {KEY(PAGEUP, 1), KEY(PAGEDOWN, -1)}},
     {"[  ]", "slower, faster", act_speed, 0, 1, {TEXT("[", -1), TEXT("]", 1)}},
-    {"Backspace", "usual speed", act_speed, 0, 0, {KEY(BACKSPACE, 0)}},
-    {"Home  End", "the beginning, the end", act_edge, 0, 0, {KEY(HOME, 0), KEY(END, 1)}},
-    {"PgUp  PgDn", "chapter on, back", act_chapter, 0, 1, {KEY(PAGEUP, 1), KEY(PAGEDOWN, -1)}},
-    {"<  >", "file before, next file", act_file, 0, 0, {TEXT("<", -1), TEXT(">", 1)}},
-    {"media keys", "files; pause", act_file, 0, 0, {KEY(AUDIOPREV, -1), KEY(AUDIONEXT, 1)}},
-    {NULL, NULL, act_pause, 0, 0, {KEY(AUDIOPLAY, 0), KEY(AUDIOSTOP, 0)}},
-    {"o", "where it is", act_position, 0, 0, {TEXT("o", 0)}},
-    {"l  L", "loop; repeat a part", act_loop, 0, 0, {TEXT("l", 0)}},
+    {"Backspace", "normal speed", act_speed, 0, 0, {KEY(BACKSPACE, 0)}},
+    {"l  L", "loop; repeat a section", act_loop, 0, 0, {TEXT("l", 0)}},
     {NULL, NULL, act_repeat, 0, 0, {TEXT("L", 0)}},
     {"9  0", "volume", act_volume, 0, 1, {TEXT("9", -1), TEXT("0", 1)}},
     {"m", "mute", act_mute, 0, 0, {TEXT("m", 0)}},
     {"#", "next sound track", act_next_sound, 0, 0, {TEXT("#", 0)}},
     {"j  v", "next subtitles; show them", act_next_subtitles, 0, 0, {TEXT("j", 0)}},
     {NULL, NULL, TOGGLE(subtitles_on), 0, {TEXT("v", 0)}},
+    HEADING("Picture"),
     {"e", "equalizer on, off", act_setting, PLAYER_ON_OFF, 0, {TEXT("e", 0)}},
     {"1  2", "strength", act_setting, PLAYER_STRENGTH, 1, {TEXT("1", -1), TEXT("2", 1)}},
     {"3  4", "clip limit", act_setting, PLAYER_CLIP, 1, {TEXT("3", -1), TEXT("4", 1)}},
@@ -66,33 +73,40 @@ static const Row rows[] = {
     {"b  B", "darker, brighter", act_setting, PLAYER_BRIGHTNESS, 1, {TEXT("b", -1), TEXT("B", 1)}},
     {"g  G", "gamma", act_setting, PLAYER_GAMMA, 1, {TEXT("g", -1), TEXT("G", 1)}},
     {"r", "reset settings", act_setting, PLAYER_RESET, 0, {TEXT("r", 0)}},
-    {"Tab", "settings: keys, mouse", TOGGLE(settings), 0, {KEY(TAB, 0)}},
-    {"c", "compare: split, side, off", act_compare, 0, 0, {TEXT("c", 0)}},
-    {"Ctrl+←  →", "move its line", act_split_by, 0, 1, {CTRL(LEFT, -1), CTRL(RIGHT, 1)}},
-    {"z  z Enter", "meter: draw; what is seen", act_meter, 0, 0, {TEXT("z", 1)}},
+    {"Tab", "settings panel", TOGGLE(settings), 0, {KEY(TAB, 0)}},
+    {"z  z Enter", "meter: draw; what you see", act_meter, 0, 0, {TEXT("z", 1)}},
     {NULL, NULL, act_meter, 0, 0, {KEY(RETURN, 3), KEY(KP_ENTER, 3)}},
-    {"-  +", "zoom", act_zoom_by, 0, 1, {TEXT("-", -1), TEXT("+", 1)}},
-    {"Alt+arrows", "move what is zoomed", act_pan_by, 0, 1, {ALT(LEFT, -1), ALT(RIGHT, 1)}},
-    {NULL, NULL, act_pan_by, 1, 1, {ALT(UP, -1), ALT(DOWN, 1)}},
-    {"x", "the source, while held", act_source, 0, 0, {TEXT("x", 1)}},
-    {"h  H", "next panel; its scale", act_panel, 0, 0, {TEXT("h", 0)}},
-    {NULL, NULL, TOGGLE(log_scale), 0, {TEXT("H", 0)}},
-    {"P", "panel over, beside", act_panel_place, 0, 0, {TEXT("P", 0)}},
-    {"R", "record", act_record, 0, 0, {TEXT("R", 0)}},
-    {"w  W", "write it; its command", act_write, 0, 0, {TEXT("w", 0)}},
-    {NULL, NULL, act_print_command, 0, 0, {TEXT("W", 0)}},
     {"D", "deinterlace", act_setting, PLAYER_DEINTERLACE, 0, {TEXT("D", 1)}},
     {"M", "mirror", TOGGLE(mirrored), 0, {TEXT("M", 0)}},
+    HEADING("Compare"),
+    {"c", "split, side by side, off", act_compare, 0, 0, {TEXT("c", 0)}},
+    {"Ctrl+←  →", "move the split line", act_split_by, 0, 1, {CTRL(LEFT, -1), CTRL(RIGHT, 1)}},
+    {"x", "source while held", act_source, 0, 0, {TEXT("x", 1)}},
+    {"h  H", "next panel; log scale", act_panel, 0, 0, {TEXT("h", 0)}},
+    {NULL, NULL, TOGGLE(log_scale), 0, {TEXT("H", 0)}},
+    {"P", "panel over, beside", act_panel_place, 0, 0, {TEXT("P", 0)}},
+    HEADING("Window"),
     {"f  2 clicks", "fullscreen", act_fullscreen, 0, 0, {TEXT("f", 0)}},
-    {"s", "screenshot", act_screenshot, 0, 0, {TEXT("s", 0)}},
+    {"-  +", "zoom", act_zoom_by, 0, 1, {TEXT("-", -1), TEXT("+", 1)}},
+    {"Alt+arrows", "move the zoomed picture", act_pan_by, 0, 1, {ALT(LEFT, -1), ALT(RIGHT, 1)}},
+    {NULL, NULL, act_pan_by, 1, 1, {ALT(UP, -1), ALT(DOWN, 1)}},
+    {"o", "show the position", act_position, 0, 0, {TEXT("o", 0)}},
     {"i", "statistics", TOGGLE(statistics), 0, {TEXT("i", 0)}},
-    {"?", "this help, its next page", act_help, 0, 0, {TEXT("?", 0)}},
+    {"?", "this help, next page", act_help, 0, 0, {TEXT("?", 0)}},
     {"wheel", "volume; Ctrl: zoom", NULL, 0, 0, {{0}}},
     {"drag", "seek; move line, picture", NULL, 0, 0, {{0}}},
     {"right  middle", "pause; whole picture", NULL, 0, 0, {{0}}},
-    {"Ctrl+O", "open a file", act_dialog, 0, 0, {CTRL(o, 0)}},
     {"q  Esc", "quit", act_quit, 0, 0, {TEXT("q", 0)}},
     {NULL, NULL, act_escape, 0, 0, {KEY(ESCAPE, 0)}},
+    HEADING("Files"),
+    {"<  >", "previous, next file", act_file, 0, 0, {TEXT("<", -1), TEXT(">", 1)}},
+    {"media keys", "files; pause", act_file, 0, 0, {KEY(AUDIOPREV, -1), KEY(AUDIONEXT, 1)}},
+    {NULL, NULL, act_pause, 0, 0, {KEY(AUDIOPLAY, 0), KEY(AUDIOSTOP, 0)}},
+    {"Ctrl+O", "open a file", act_dialog, 0, 0, {CTRL(o, 0)}},
+    {"s", "screenshot", act_screenshot, 0, 0, {TEXT("s", 0)}},
+    {"R", "record the camera", act_record, 0, 0, {TEXT("R", 0)}},
+    {"w  W", "export; print its command", act_write, 0, 0, {TEXT("w", 0)}},
+    {NULL, NULL, act_print_command, 0, 0, {TEXT("W", 0)}},
 };
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
@@ -112,7 +126,7 @@ int controls_help(OsdRow *help, int room)
 {
     int count = 0;
     for (int i = 0; i < ROWS && count < room; i++)
-        if (rows[i].keys)
+        if (rows[i].what)
             help[count++] = (OsdRow){rows[i].keys, rows[i].what};
     return count;
 }
@@ -146,19 +160,6 @@ static int take_key(const Controls *c, const char *text, SDL_Keycode code, Comma
     command->repeated = c->repeated;
     return 1;
 }
-
-/* A second press of the metering key cancels drawing. */
-static int take_text(Controls *c, const char *text, Command *command)
-{
-    const int taken = take_key(c, text, 0, command);
-    if (taken && command->act == act_meter) {
-        command->arg = c->metering ? 2 : 1;
-        c->metering = !c->metering;
-    }
-    return taken;
-}
-
-/* ---- the mouse ---- */
 
 /* True if the target keeps the bar visible. */
 static int is_bar(ControlsTarget target)
@@ -245,20 +246,6 @@ static int take_motion(Controls *c, const SDL_MouseMotionEvent *motion, int64_t 
     return drag_to(c, motion->x, motion->y, command);
 }
 
-static int take_wheel(const Controls *c, const SDL_MouseWheelEvent *wheel, Command *command)
-{
-    const int steps = wheel->direction == SDL_MOUSEWHEEL_FLIPPED ? -wheel->y : wheel->y;
-    int x, y;
-    if (!steps)
-        return 0;
-    if (c->settings && c->at == CONTROLS_SETTINGS)
-        return give(command, act_setting_turn, steps, c->x, c->y);
-    (void)SDL_GetMouseState(&x, &y);
-    return give(command, SDL_GetModState() & KMOD_CTRL ? act_zoom : act_volume, steps, x, y);
-}
-
-/* ---- events ---- */
-
 /* Ctrl or Alt combinations without a binding act like the plain key. */
 static int take_press(Controls *c, const SDL_KeyboardEvent *key, Command *command)
 {
@@ -299,10 +286,26 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
         SDL_free(event->drop.file);
         return 1;
     case SDL_KEYDOWN: return take_press(c, &event->key, command);
-    case SDL_TEXTINPUT: return take_text(c, event->text.text, command);
+    case SDL_TEXTINPUT:
+        if (!take_key(c, event->text.text, 0, command))
+            return 0;
+        if (command->act == act_meter) { /* a second press cancels drawing */
+            command->arg = c->metering ? 2 : 1;
+            c->metering = !c->metering;
+        }
+        return 1;
     case SDL_KEYUP: return event->key.keysym.sym == SDLK_x && give(command, act_source, 0, 0, 0);
     case SDL_MOUSEMOTION: return take_motion(c, &event->motion, now, command);
-    case SDL_MOUSEWHEEL: return take_wheel(c, &event->wheel, command);
+    case SDL_MOUSEWHEEL: {
+        const SDL_MouseWheelEvent *wheel = &event->wheel;
+        const int steps = wheel->direction == SDL_MOUSEWHEEL_FLIPPED ? -wheel->y : wheel->y;
+        int x, y;
+        if (steps && c->settings && c->at == CONTROLS_SETTINGS)
+            return give(command, act_setting_turn, steps, c->x, c->y);
+        (void)SDL_GetMouseState(&x, &y);
+        return steps &&
+               give(command, SDL_GetModState() & KMOD_CTRL ? act_zoom : act_volume, steps, x, y);
+    }
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP: return take_button(c, &event->button, command);
     default: return 0;
@@ -324,9 +327,7 @@ int controls_next(Controls *c, int64_t now, Command *command)
         return 1;
     }
     while (SDL_PollEvent(&event))
-        if (take_event(c, &event, now, command)) {
-            command->at = now - (int64_t)(SDL_GetTicks() - event.common.timestamp) * 1000;
+        if (take_event(c, &event, now, command))
             return 1;
-        }
     return 0;
 }

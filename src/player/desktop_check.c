@@ -13,34 +13,28 @@ static void take(char *to, size_t size, const void *text)
     SDL_strlcpy(to, text ? text : "", size);
 }
 
-static void ask_opengl(DesktopDisplay *display)
-{
-    Gl gl;
-    if (gl_load(&gl, display->why, sizeof(display->why)) < 0) {
-        display->state = DESKTOP_NO_OPENGL;
-        return;
-    }
-    take(display->vendor, sizeof(display->vendor), gl.GetString(GL_VENDOR));
-    take(display->renderer, sizeof(display->renderer), gl.GetString(GL_RENDERER));
-    take(display->version, sizeof(display->version), gl.GetString(GL_VERSION));
-    display->software = gl_is_software(display->renderer);
-}
-
 void desktop_check_display(DesktopDisplay *display)
 {
     const WindowOptions options = {.title = "lumeq"};
+    MediaError error = {0};
     Window *window;
+    Gl gl;
     *display = (DesktopDisplay){.state = DESKTOP_FINE};
-    const int ret = window_open(&window, &options, display->why, sizeof(display->why));
-    /* Without a display, SDL's video subsystem has already stopped. */
-    const int shown = ret == 0 || strstr(display->why, "OpenGL") != NULL;
-    if (ret < 0)
-        display->state = shown ? DESKTOP_NO_OPENGL : DESKTOP_NO_DISPLAY;
-    if (ret < 0)
-        return;
-    take(display->driver, sizeof(display->driver), SDL_GetCurrentVideoDriver());
-    ask_opengl(display);
-    window_close(&window);
+    if (window_open(&window, &options, &error) < 0) {
+        display->state = strstr(error.text, "OpenGL") ? DESKTOP_NO_OPENGL : DESKTOP_NO_DISPLAY;
+    } else {
+        take(display->driver, sizeof(display->driver), SDL_GetCurrentVideoDriver());
+        if (gl_load(&gl, &error) < 0) {
+            display->state = DESKTOP_NO_OPENGL;
+        } else {
+            take(display->vendor, sizeof(display->vendor), gl.GetString(GL_VENDOR));
+            take(display->renderer, sizeof(display->renderer), gl.GetString(GL_RENDERER));
+            take(display->version, sizeof(display->version), gl.GetString(GL_VERSION));
+            display->software = gl_is_software(display->renderer);
+        }
+        window_close(&window);
+    }
+    take(display->why, sizeof(display->why), error.text);
 }
 
 void desktop_check_sound(DesktopSound *sound)

@@ -12,36 +12,27 @@ void file_list_clear(FileList *list)
     *list = (FileList){.at = -1, .round = list->round};
 }
 
-static int grow(FileList *list)
-{
-    const int room = list->room ? list->room * 2 : 16;
-    FileListEntry *entries = realloc(list->entries, (size_t)room * sizeof(*entries));
-    if (!entries)
-        return -1;
-    list->entries = entries;
-    list->room = room;
-    return 0;
-}
-
-/* Returns a random index below `count`; the last one if no random numbers are available. */
-static int pick(int count)
-{
-    unsigned number = (unsigned)count - 1;
-    (void)!getrandom(&number, sizeof(number), GRND_NONBLOCK);
-    return (int)(number % (unsigned)count);
-}
-
 int file_list_add(FileList *list, const char *path, int shuffled)
 {
     char *copy = strdup(path);
-    if (!copy || (list->count == list->room && grow(list) < 0)) {
+    if (copy && list->count == list->room) {
+        const int room = list->room ? list->room * 2 : 16;
+        FileListEntry *entries = realloc(list->entries, (size_t)room * sizeof(*entries));
+        if (entries) {
+            list->entries = entries;
+            list->room = room;
+        }
+    }
+    if (!copy || list->count == list->room) {
         free(copy);
         return -1;
     }
     list->entries[list->count++] = (FileListEntry){copy, 0};
     const int first = list->at + 1, last = list->count - 1;
     if (shuffled) {
-        const int place = first + pick(list->count - first);
+        unsigned number = (unsigned)(last - first); /* if there are no random numbers */
+        (void)!getrandom(&number, sizeof(number), GRND_NONBLOCK);
+        const int place = first + (int)(number % (unsigned)(list->count - first));
         const FileListEntry other = list->entries[place];
         list->entries[place] = list->entries[last];
         list->entries[last] = other;

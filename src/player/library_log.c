@@ -15,44 +15,30 @@ typedef void (*LocalHandler)(const char *, int, const char *, int, const char *,
 static void (*print)(const char *line);
 static LocalHandler (*set_local)(LocalHandler);
 
-static void print_first_line(char *text)
-{
-    text[strcspn(text, "\n")] = '\0';
-    if (*text)
-        print(text);
-}
-
-/* The calling thread's own handler. ALSA sets one while it probes devices. */
-static LocalHandler local_handler(void)
-{
-    const LocalHandler handler = set_local ? set_local(NULL) : NULL;
-    if (handler)
-        (void)set_local(handler);
-    return handler;
-}
-
 /* See snd_lib_error_handler_t of alsa/error.h. */
 static void take_alsa(const char *file, int line, const char *function, int error,
                       const char *format, ...)
 {
     char text[512];
     va_list args;
-    const LocalHandler local = local_handler();
+    /* the calling thread's own handler, which ALSA sets while it probes devices */
+    const LocalHandler local = set_local ? set_local(NULL) : NULL;
+    va_start(args, format);
     if (local) {
-        va_start(args, format);
+        (void)set_local(local);
         local(file, line, function, error, format, args);
         va_end(args);
         return;
     }
-    const int used = snprintf(text, sizeof(text), "ALSA: %s: ", function ? function : "?");
-    const size_t at = used < 0 ? 0 : SDL_min((size_t)used, sizeof(text) - 1);
-    va_start(args, format);
+    snprintf(text, sizeof(text), "ALSA: %s: ", function ? function : "?");
+    const size_t at = strlen(text);
     vsnprintf(text + at, sizeof(text) - at, format, args);
     va_end(args);
     const size_t end = strlen(text);
     if (error)
         snprintf(text + end, sizeof(text) - end, ": %s", strerror(error < 0 ? -error : error));
-    print_first_line(text);
+    text[strcspn(text, "\n")] = '\0';
+    print(text);
 }
 
 /* See wl_log_func_t of wayland-util.h. */
@@ -61,7 +47,8 @@ static void take_wayland(const char *format, va_list args)
     char text[512] = "Wayland: ";
     const size_t end = strlen(text);
     vsnprintf(text + end, sizeof(text) - end, format, args);
-    print_first_line(text);
+    text[strcspn(text, "\n")] = '\0';
+    print(text);
 }
 
 /* Looks up a library function; sets the pointer to NULL if it is missing. */

@@ -133,19 +133,18 @@ static int start_pictures(Playback *p)
     return ret < 0 ? ret : video_feed_start(p->feed, &w->start, &w->error);
 }
 
-static int open_and_start_sound(Playback *p, char *why, size_t size)
+static int open_and_start_sound(Playback *p, MediaError *error)
 {
     PlaybackWork *w = &p->work;
     int64_t position = w->start.position;
     if (position != AV_NOPTS_VALUE && w->start.before)
         position -= BEFORE_US; /* more exactly when the frame is there */
     if (!w->audio) {
-        if (audio_open(&w->audio, w->sound, why, size) < 0)
+        if (audio_open(&w->audio, w->sound, error) < 0)
             return -1;
         audio_pause(w->audio, 1); /* until the first frame is there */
     }
-    return audio_start(w->audio, p->demuxer, source_start(p->is.source), position, w->speed, why,
-                       size);
+    return audio_start(w->audio, p->demuxer, source_start(p->is.source), position, w->speed, error);
 }
 
 /* A machine without a sound device, or a track that cannot be decoded: the pictures are shown all
@@ -153,12 +152,12 @@ static int open_and_start_sound(Playback *p, char *why, size_t size)
 static void start_sound(Playback *p)
 {
     PlaybackWork *w = &p->work;
-    char why[256];
-    if (!w->sound || p->options.sound_later || open_and_start_sound(p, why, sizeof(why)) >= 0)
+    MediaError why = {0};
+    if (!w->sound || p->options.sound_later || open_and_start_sound(p, &why) >= 0)
         return;
     demuxer_give_up(p->demuxer, DEMUX_AUDIO);
     w->sound = NULL;
-    snprintf(w->trouble, sizeof(w->trouble), "No sound: %s", why);
+    snprintf(w->trouble, sizeof(w->trouble), "No sound: %.256s", why.text);
 }
 
 static void close_finished(Playback *first)

@@ -29,76 +29,42 @@
 /* Open the next file this long before the current one ends. */
 #define AHEAD_US 5000000
 
-/* ---- opening ---- */
-
-static int open_stage(Player *p, MediaError *error)
-{
-    EqualizeStageOptions options = p->options.stage;
-    options.wake = player_wake;
-    options.wake_opaque = p;
-    const int ret = equalize_stage_open(&p->stage, &options, error);
-    if (ret >= 0)
-        equalize_stage_allow_device(p->stage, screen_takes_device(p->screen));
-    return ret;
-}
-
 static ControlsTarget target(const void *opaque, int x, int y)
 {
     return screen_target(((const Player *)opaque)->screen, x, y);
 }
 
-static int open_screen(Player *p, const Source *source, MediaError *error)
-{
-    const ScreenOptions options = {&p->options, controls_help, player_wake, p};
-    const int ret = screen_open(&p->screen, &options, source, error);
-    if (ret < 0)
-        return ret;
-    p->wake_event = SDL_RegisterEvents(1);
-    SDL_StartTextInput();
-    p->seen = screen_state(p->screen);
-    p->controls = (Controls){.target = target, .opaque = p};
-    return 0;
-}
-
-static int open_showing(Player *p, MediaError *error)
-{
-    p->showing = showing_create(p->stage, p->screen);
-    if (!p->showing)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    p->shown = showing_shown(p->showing);
-    return 0;
-}
-
 static int open_all(Player *p, Source *source, const char *path, MediaError *error)
 {
+    const ScreenOptions screen = {&p->options, controls_help, player_wake, p};
+    EqualizeStageOptions stage = p->options.stage;
+    stage.wake = player_wake;
+    stage.wake_opaque = p;
     p->pointed.position = -1;
     p->preview = preview_create(p->host, player_wake, p);
     p->dialog = file_dialog_create(player_wake, p);
     p->subtitles = subtitle_thread_create(player_wake, p);
     if (!p->preview || !p->dialog || !p->subtitles)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    int ret = open_screen(p, source, error);
-    if (ret >= 0)
-        ret = open_stage(p, error);
-    if (ret >= 0)
-        ret = open_showing(p, error);
-    if (ret >= 0)
-        ret = playlist_open(p, source, path, error);
+    int ret = screen_open(&p->screen, &screen, source, error);
+    if (ret < 0)
+        return ret;
+    p->wake_event = SDL_RegisterEvents(1);
+    SDL_StartTextInput();
+    p->seen = screen_state(p->screen);
+    p->controls = (Controls){.target = target, .opaque = p};
+    ret = equalize_stage_open(&p->stage, &stage, error);
+    if (ret < 0)
+        return ret;
+    equalize_stage_allow_device(p->stage, screen_takes_device(p->screen));
+    p->showing = showing_create(p->stage, p->screen);
+    if (!p->showing)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    p->shown = showing_shown(p->showing);
+    ret = playlist_open(p, source, path, error);
     if (ret >= 0 && p->options.greeting)
         screen_say(p->screen, "%s", p->options.greeting);
     return ret;
-}
-
-/* Moves the list out of the options. */
-static void take_list(Player *p)
-{
-    p->files = p->dropped = (FileList){.at = -1};
-    if (p->options.files) {
-        p->files = *p->options.files;
-        *p->options.files = (FileList){.at = -1};
-    }
-    p->dropped.round = p->files.round;
-    p->options.files = NULL;
 }
 
 int player_open(Player **player, const PlayerOptions *options, Source *source, const char *path,
@@ -120,7 +86,13 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
         .from = -1,
         .to = -1,
     };
-    take_list(p);
+    p->files = p->dropped = (FileList){.at = -1};
+    if (options->files) { /* moves the list out of the options */
+        p->files = *options->files;
+        *options->files = (FileList){.at = -1};
+    }
+    p->dropped.round = p->files.round;
+    p->options.files = NULL;
     library_log_take(p->host->detail);
     const int ret = open_all(p, source, path, error);
     if (ret >= 0)
@@ -132,8 +104,6 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
     player_close(player);
     return ret;
 }
-
-/* ---- user input ---- */
 
 static int follow_user(Player *p, int64_t now, MediaError *error)
 {
@@ -153,29 +123,6 @@ static int follow_user(Player *p, int64_t now, MediaError *error)
     return p->failed.fault;
 }
 
-/* ---- the current frame ---- */
-
-static void arrive(Player *p)
-{
-    if (played(p)->start.before)
-        player_say_frame(p);
-    if (p->steps_back) {
-        p->steps_back--;
-        player_step_back(p);
-    }
-}
-
-/* Live video has no frame after the newest one. */
-static void note_step(Player *p)
-{
-    if (played(p)->source->live) {
-        p->steps = 0;
-        return;
-    }
-    p->steps--;
-    player_say_frame(p);
-}
-
 static void end(Player *p)
 {
     p->ended = 1;
@@ -185,7 +132,7 @@ static void end(Player *p)
         return;
     player_pause(p, 1);
     screen_say(p->screen,
-               playback_can_seek(p->playback) ? "The end; Space plays it again" : "The end");
+               playback_can_seek(p->playback) ? "End; press Space to play again" : "End");
 }
 
 static int repeats(const Player *p)
@@ -262,16 +209,25 @@ static void repeat(Player *p)
 static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     const int event = showing_run(p->showing, p->playback, p->steps > 0, now, wait, error);
-    if (event == SHOWING_ENDED && !p->shown->frame && !played(p)->source->live &&
-        !playlist_is_part(p))
+    const PlaybackState *b = played(p);
+    if (event == SHOWING_ENDED && !p->shown->frame && !b->source->live && !playlist_is_part(p))
         return media_fail(error, MEDIA_INPUT, "no frame of %s could be decoded",
                           media_quote(p->path));
-    if (event == SHOWING_ARRIVED)
-        arrive(p);
-    else if (event == SHOWING_STEPPED)
-        note_step(p);
-    else if (event == SHOWING_ENDED)
+    if (event == SHOWING_ARRIVED) {
+        if (b->start.before)
+            player_say_frame(p);
+        if (p->steps_back) {
+            p->steps_back--;
+            player_step_back(p);
+        }
+    } else if (event == SHOWING_STEPPED && b->source->live) {
+        p->steps = 0; /* live video has no frame after the newest one */
+    } else if (event == SHOWING_STEPPED) {
+        p->steps--;
+        player_say_frame(p);
+    } else if (event == SHOWING_ENDED) {
         end_or_go_on(p);
+    }
     repeat(p);
     look_ahead(p);
     if (!p->shown->count && p->shown->frame)
@@ -279,47 +235,23 @@ static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
     return FFMIN(event, 0);
 }
 
-static int64_t time_of_subtitles(Player *p, int64_t now)
-{
-    const PlaybackState *b = played(p);
-    if (b->paused || b->pending || !p->shown->frame || !p->seen->look.subtitles_on)
-        return p->shown->position;
-    return FFMAX(p->shown->position, playback_time(p->playback, now) - SUBTITLES_BEHIND_US);
-}
-
-/* If one frame answers several keys, the first has waited longest. */
-static void note_response(Player *p, int64_t now)
-{
-    if (!p->asked_at || equalize_stage_is_behind(p->stage))
-        return;
-    delay_note(&p->response, now - p->asked_at);
-    p->asked_at = 0;
-}
-
-static void tell_position(Player *p)
-{
-    const int64_t second = player_position(p) / SECOND;
-    if (second != p->titled) {
-        p->titled = second;
-        playlist_set_title(p);
-    }
-    status_bar(p, &p->bar);
-    screen_set_bar(p->screen, &p->bar);
-}
-
 static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     char words[128] = "";
     OsdSettings settings = {0};
+    const PlaybackState *b = played(p);
+    int64_t position = p->shown->position; /* of the subtitles */
+    if (!b->paused && !b->pending && p->shown->frame && p->seen->look.subtitles_on)
+        position = FFMAX(position, playback_time(p->playback, now) - SUBTITLES_BEHIND_US);
     if (p->shown->frame)
         p->host->decided(p->host->opaque, p->shown->frame, words, sizeof(words));
     const ScreenContent content = {
         .frame = p->shown->frame,
         .words = words,
         .fresh = showing_is_due(p->showing, now),
-        .held_until = p->asked_at && equalize_stage_is_behind(p->stage) ? p->answer_until : 0,
+        .held_until = equalize_stage_is_behind(p->stage) ? p->answer_until : 0,
         .subtitles = p->subtitles,
-        .position = time_of_subtitles(p, now),
+        .position = position,
         .next_position = played(p)->ahead && !played(p)->pending
                              ? playback_next(p->playback)->decoded.position
                              : AV_NOPTS_VALUE,
@@ -335,52 +267,28 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     }
     if (p->seen->look.settings)
         p->host->list_settings(p->host->opaque, &settings);
+    for (int i = 0; i < settings.count; i++)
+        settings.rows[i].about = status_setting((PlayerSetting)i);
     screen_set_settings(p->screen, &settings);
-    tell_position(p);
+    const int64_t second = player_position(p) / SECOND;
+    if (second != p->titled) {
+        p->titled = second;
+        playlist_set_title(p);
+    }
+    status_bar(p, &p->bar);
+    screen_set_bar(p->screen, &p->bar);
     const int ret = screen_update(p->screen, &content, now, wait, error);
     if (ret <= 0)
         return ret;
-    const int64_t end = clock_now();
-    note_response(p, end);
     if (content.fresh) {
-        showing_note(p->showing, p->playback, end);
+        showing_note(p->showing, p->playback, clock_now());
         p->host->shown(p->host->opaque, p->shown->frame, p->seen->upload_us + p->seen->draw_us);
     }
     return 0;
 }
 
-/* ---- subtitles, messages ---- */
-
-/* Reported once per selected track. */
-static void note_trouble(Player *p)
-{
-    const char *trouble = subtitle_thread_trouble(p->subtitles);
-    if (trouble && !p->trouble_said) {
-        p->host->note(trouble);
-        screen_say(p->screen, "%s", trouble);
-    }
-    p->trouble_said = trouble != NULL;
-}
-
-static void say_trouble(Player *p)
-{
-    char text[320];
-    if (!playback_take_trouble(p->playback, text, sizeof(text)))
-        return;
-    p->host->detail(text);
-    screen_say(p->screen, "%s", text);
-}
-
-/* Reads stored packets of a newly selected track first. Returns a negative value if none is
- * available. */
-static int next_subtitle(Player *p, AVPacket *packet)
-{
-    if (p->kept < p->kept_end)
-        return av_packet_ref(packet, playback_subtitles(p->playback)->packets[p->kept++]);
-    return playback_read_subtitle(p->playback, packet);
-}
-
-/* Passes a limited number of packets to the subtitle thread. */
+/* Passes a limited number of packets to the subtitle thread: first the stored ones of a newly
+ * selected track. */
 static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
 {
     int count = 0;
@@ -388,28 +296,27 @@ static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
     if (!packet)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     const AVStream *shown = played(p)->subtitle;
-    while (count < SUBTITLES_A_TURN && !subtitle_thread_is_full(p->subtitles) &&
-           next_subtitle(p, packet) >= 0) {
+    for (; count < SUBTITLES_A_TURN && !subtitle_thread_is_full(p->subtitles); count++) {
+        const int ret =
+            p->kept < p->kept_end
+                ? av_packet_ref(packet, playback_subtitles(p->playback)->packets[p->kept++])
+                : playback_read_subtitle(p->playback, packet);
+        if (ret < 0)
+            break;
         if (shown && packet->stream_index == shown->index)
             subtitle_thread_packet(p->subtitles, packet);
         av_packet_unref(packet);
-        count++;
     }
     av_packet_free(&packet);
     if (count == SUBTITLES_A_TURN)
         *wait = 0;
-    note_trouble(p);
+    const char *trouble = subtitle_thread_trouble(p->subtitles);
+    if (trouble && !p->trouble_said) { /* once per selected track */
+        p->host->note(trouble);
+        screen_say(p->screen, "%s", trouble);
+    }
+    p->trouble_said = trouble != NULL;
     return 0;
-}
-
-/* While its threads restart, the playback delivers nothing. */
-static int follow_playback(Player *p, int64_t *wait, MediaError *error)
-{
-    const int ret = playback_follow(p->playback, error);
-    say_trouble(p);
-    if (ret < 0 && ret != AVERROR(EAGAIN))
-        return ret;
-    return played(p)->attached ? take_subtitles(p, wait, error) : 0;
 }
 
 void player_tell(Player *p, const PlayerRecording *recording, const PlayerWriting *writing)
@@ -423,14 +330,27 @@ void player_tell(Player *p, const PlayerRecording *recording, const PlayerWritin
         screen_say(p->screen, "%s", writing->message);
 }
 
-/* ---- the loop ---- */
-
-/* Reports a file of a list that fails during playback, and goes on with the next one. */
-static int pass_over(Player *p, MediaError *error)
+static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
+    char text[320];
+    if (p->broken.fault)
+        return p->next.path[0] ? 0 : media_fail(error, p->broken.fault, "%s", p->broken.text);
+    int ret = playback_follow(p->playback, error);
+    if (playback_take_trouble(p->playback, text, sizeof(text))) {
+        p->host->detail(text);
+        screen_say(p->screen, "%s", text);
+    }
+    if (ret == AVERROR(EAGAIN)) /* its threads are restarting */
+        ret = 0;
+    if (ret >= 0 && played(p)->attached)
+        ret = take_subtitles(p, wait, error);
+    camera_watch(&p->camera, played(p)->source->camera, p->shown->came, now, p->host->note);
+    if (ret >= 0)
+        ret = show(p, now, wait, error);
     const int at = playlist_following(p);
-    if (error->fault != MEDIA_INPUT || at < 0)
-        return error->fault;
+    if (ret >= 0 || error->fault != MEDIA_INPUT || at < 0)
+        return FFMIN(ret, 0);
+    /* in a list, report the error and go on with the next file */
     p->broken = *error;
     *error = (MediaError){0};
     playlist_say_failed(p, p->broken.text);
@@ -439,19 +359,9 @@ static int pass_over(Player *p, MediaError *error)
     return 0;
 }
 
-static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
+int player_turn(Player *p, MediaError *error)
 {
-    if (p->broken.fault)
-        return p->next.path[0] ? 0 : media_fail(error, p->broken.fault, "%s", p->broken.text);
-    int ret = follow_playback(p, wait, error);
-    camera_watch(&p->camera, played(p)->source->camera, p->shown->came, now, p->host->note);
-    if (ret >= 0)
-        ret = show(p, now, wait, error);
-    return ret < 0 ? pass_over(p, error) : 0;
-}
-
-static int turn(Player *p, int64_t *wait, MediaError *error)
-{
+    int64_t wait = TURN_US;
     const int64_t now = clock_now();
     int ret = follow_user(p, now, error);
     screen_follow(p->screen);
@@ -459,17 +369,9 @@ static int turn(Player *p, int64_t *wait, MediaError *error)
     if (preview_take(p->preview, &p->pointed.picture) && p->pointed.position >= 0)
         player_say_pointed(p);
     if (ret >= 0)
-        ret = play(p, now, wait, error);
-    return ret < 0 ? ret : draw(p, now, wait, error);
-}
-
-int player_turn(Player *p, MediaError *error)
-{
-    int64_t wait = TURN_US;
-    const int64_t begin = clock_now(), drawn = p->seen->drawing;
-    const int ret = turn(p, &wait, error);
-    const int64_t took = clock_now() - begin - (p->seen->drawing - drawn);
-    p->longest_turn = FFMAX(p->longest_turn, took);
+        ret = play(p, now, &wait, error);
+    if (ret >= 0)
+        ret = draw(p, now, &wait, error);
     if (ret < 0)
         return ret;
     if (p->over)
@@ -524,11 +426,6 @@ PlayerState player_state(const Player *p)
         .delay_ms = delay_mean(&p->shown->measured.delay),
         .delay_95_ms = delay_share(&p->shown->measured.delay, 0.95),
         .delay_most_ms = (double)p->shown->measured.delay.most * 1e-3,
-        .responses = p->response.count,
-        .response_ms = delay_mean(&p->response),
-        .response_95_ms = delay_share(&p->response, 0.95),
-        .response_most_ms = (double)p->response.most * 1e-3,
-        .longest_turn_ms = (double)p->longest_turn * 1e-3,
         .rate = p->shown->measured.rate,
         .gone = p->camera.gone || source_is_away(played(p)->source),
         .damaged = p->camera.damaged,

@@ -51,14 +51,10 @@ typedef struct PlayerState {
     double latency_frames; /* from decoder to screen, in frame durations */
     /* Camera delay from capture to screen: mean, 95th percentile, maximum. */
     double delay_ms, delay_95_ms, delay_most_ms;
-    /* Settings keys: count and delay until the effect was visible, as above. */
-    int64_t responses;
-    double response_ms, response_95_ms, response_most_ms;
-    double longest_turn_ms; /* longest loop turn without uploading, drawing and vsync */
-    double rate;            /* frames per second over the last second */
-    int gone;               /* nonzero: the camera or connection is lost and awaited */
-    int damaged;            /* nonzero: the camera's pictures cannot be decoded */
-    int recording;          /* nonzero: recording */
+    double rate;   /* frames per second over the last second */
+    int gone;      /* nonzero: the camera or connection is lost and awaited */
+    int damaged;   /* nonzero: the camera's pictures cannot be decoded */
+    int recording; /* nonzero: recording */
     int mirrored;
     int file, files; /* index of the current file from 1 on (0: not from a list), number of files */
     const char *message; /* the last message shown; "" at first */

@@ -73,10 +73,7 @@ struct Player {
     PlayerRecording recording;
     PlayerWriting writing;
     int told_of_writing;  /* the user was warned that quitting cancels the export */
-    Delay response;       /* from a settings key until its effect is visible */
-    int64_t asked_at;     /* time of the first settings key without visible effect; 0: none */
     int64_t answer_until; /* messages wait for that picture until then */
-    int64_t longest_turn; /* longest loop turn without OpenGL */
     int over;             /* the window is closing */
     int ended;            /* playback reached the end; the window closes or stays open there */
 };

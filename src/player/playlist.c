@@ -30,18 +30,10 @@ static void wake_for_decoded(void *opaque)
     player_wake(opaque);
 }
 
-/* ---- opening ---- */
-
-/* --ss, --to and --frames apply to listed files but not to dropped ones. */
-static int has_part(const Player *p)
-{
-    return !p->dropped.count;
-}
-
 /* Track numbers apply to the first file only, "none" to all files. */
 static PlaybackOptions playback_options(Player *p, int first)
 {
-    const int part = has_part(p);
+    const int part = !p->dropped.count; /* --ss, --to and --frames are not for dropped files */
     return (PlaybackOptions){
         .video = {.decoder = {.memory = p->options.stage.memory,
                               .threads = p->options.threads,
@@ -70,38 +62,25 @@ int playlist_is_part(const Player *p)
     return p->options.from_us >= 0 || p->options.to_us >= 0 || p->options.frames >= 0;
 }
 
-static int64_t position_left(const Player *p, const char *path, const Source *source)
-{
-    const int64_t left = p->host->where_left(p->host->opaque, path, source);
-    char at[32];
-    if (left <= 0)
-        return AV_NOPTS_VALUE;
-    status_position(left, 0, at, sizeof(at));
-    screen_say(p->screen, "Where it was left: %s; Home begins it anew", at);
-    return left;
-}
-
 static int open_playback(Player *p, Playback **next, Source *source, const char *path,
                          MediaError *error)
 {
     const int first = !p->playback;
     const PlaybackOptions options = playback_options(p, first);
     FeedStart start = {.position = AV_NOPTS_VALUE};
-    if (has_part(p) && p->options.from_us > 0)
+    char at[32];
+    if (!p->dropped.count && p->options.from_us > 0) {
         start.position = p->options.from_us;
-    else if (!source->live && !(first && playlist_is_part(p)))
-        start.position = position_left(p, path, source);
+    } else if (!source->live && !(first && playlist_is_part(p))) {
+        const int64_t left = p->host->where_left(p->host->opaque, path, source);
+        if (left > 0) {
+            start.position = left;
+            status_position(left, 0, at, sizeof(at));
+            screen_say(p->screen, "Resuming at %s; press Home to start over", at);
+        }
+    }
     *next = playback_open(source, &options, &start);
     return *next ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
-}
-
-/* Only regular, seekable files have previews. */
-static void preview_file(Player *p)
-{
-    const Source *source = played(p)->source;
-    const int is_file = S_ISREG(source->file.st_mode) && strcmp(p->path, "-") != 0;
-    p->pointed.picture = (Canvas){0};
-    preview_of(p->preview, is_file && playback_can_seek(p->playback) ? p->path : NULL);
 }
 
 /* Updated each second. */
@@ -122,7 +101,10 @@ static void show_playback(Player *p, const char *path)
     p->kept = p->kept_end = 0;
     p->titled = 0;
     playlist_set_title(p);
-    preview_file(p);
+    const Source *source = played(p)->source;
+    const int is_file = S_ISREG(source->file.st_mode) && strcmp(p->path, "-") != 0;
+    p->pointed.picture = (Canvas){0};
+    preview_of(p->preview, is_file && playback_can_seek(p->playback) ? p->path : NULL);
 }
 
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error)
@@ -136,8 +118,6 @@ int playlist_open(Player *p, Source *source, const char *path, MediaError *error
         show_playback(p, path);
     return ret;
 }
-
-/* ---- files ---- */
 
 void playlist_leave(const Player *p)
 {
@@ -157,17 +137,6 @@ static void drop_next(Player *p)
     p->next.path[0] = '\0';
 }
 
-/* Replaces the playlist by the dropped files. */
-static void take_dropped(Player *p)
-{
-    const int round = p->files.round;
-    file_list_clear(&p->files);
-    p->files = p->dropped;
-    p->dropped = (FileList){.at = -1, .round = round};
-    p->options.from_us = p->options.to_us = p->options.frames = -1; /* of the old list */
-    p->options.keep_open = p->options.keep_dropped;
-}
-
 static int replace_playback(Player *p)
 {
     LumeqParams params;
@@ -182,8 +151,14 @@ static int replace_playback(Player *p)
     p->playback = p->next.playback;
     p->next.playback = NULL;
     p->steps = p->steps_back = 0;
-    if (p->dropped.count)
-        take_dropped(p);
+    if (p->dropped.count) { /* they replace the playlist */
+        const int round = p->files.round;
+        file_list_clear(&p->files);
+        p->files = p->dropped;
+        p->dropped = (FileList){.at = -1, .round = round};
+        p->options.from_us = p->options.to_us = p->options.frames = -1;
+        p->options.keep_open = p->options.keep_dropped;
+    }
     p->files.at = p->next.at;
     p->wanted.from = p->wanted.to = -1;
     p->ended = 0;
@@ -200,7 +175,7 @@ static int take_next(Player *p, MediaError *error)
     if (ret >= 0)
         ret = playback_look(p->next.playback, error);
     if (ret == AVERROR_EOF)
-        ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
+        ret = media_fail(error, MEDIA_INPUT, "no frame could be decoded");
     else if (ret == AVERROR(EAGAIN))
         ret = clock_now() - p->next.since < FIRST_FRAME_US ? ret : 0;
     if (ret >= 0)

@@ -27,8 +27,6 @@ struct Preview {
     Thumbnail made; /* pixels NULL: nothing to take */
 };
 
-/* ---- the thread ---- */
-
 /* Waits for a request or a new file. Returns 0 when the thread should end. */
 static int wait_for_request(Preview *p, Request *request, char *path, int *file)
 {
@@ -56,18 +54,6 @@ static void give(Preview *p, Thumbnail thumbnail, int file)
         p->wake(p->opaque);
 }
 
-/* If the file cannot be opened again, it has no previews. */
-static Thumbnails *open_file(Preview *p, const char *path)
-{
-    MediaError error = {0};
-    Source *source = NULL;
-    Thumbnails *thumbnails = NULL;
-    if (p->host->open_again(p->host->opaque, path, &source, &error) < 0 ||
-        thumbnails_open(&thumbnails, source, &error) < 0)
-        return NULL;
-    return thumbnails;
-}
-
 static void *preview_main(void *arg)
 {
     Preview *p = arg;
@@ -85,8 +71,10 @@ static void *preview_main(void *arg)
         }
         if (request.position == AV_NOPTS_VALUE || !path[0])
             continue;
-        if (!tried)
-            thumbnails = open_file(p, path);
+        Source *source = NULL;
+        if (!tried && (p->host->open_again(p->host->opaque, path, &source, &error) < 0 ||
+                       thumbnails_open(&thumbnails, source, &error) < 0))
+            thumbnails = NULL; /* no previews of this file */
         tried = 1;
         if (thumbnails && thumbnails_make(thumbnails, request.position, request.width,
                                           request.height, &made, &error) >= 0)
@@ -95,8 +83,6 @@ static void *preview_main(void *arg)
     thumbnails_close(&thumbnails);
     return NULL;
 }
-
-/* ---- the loop ---- */
 
 Preview *preview_create(const PlayerHost *host, void (*wake)(void *opaque), void *opaque)
 {

@@ -96,10 +96,8 @@ void screen_touch(Screen *s)
     s->dirty = 1;
 }
 
-/* ---- layout ---- */
-
-/* The scene with pictures fitted into `area`. */
-static ViewScene scene_in(const Screen *s, Rect area)
+/* The scene with pictures fitted into `area`, or zoomed there. */
+static ViewScene scene_in(const Screen *s, Rect area, ViewZoom zoom)
 {
     static const ViewCompare compares[] = {VIEW_COMPARE_OFF, VIEW_COMPARE_SPLIT, VIEW_COMPARE_SIDE};
     ViewScene scene = {
@@ -107,31 +105,19 @@ static ViewScene scene_in(const Screen *s, Rect area)
         .compare = compares[s->state.look.compare],
         .shown = s->state.look.source ? VIEW_INPUT : VIEW_OUTPUT,
         .split = s->state.look.split,
+        .zoom = zoom,
     };
     window_size(s->window, &scene.width, &scene.height);
     return scene;
 }
 
-static ViewScene zoomed_in(const Screen *s, Rect area)
-{
-    ViewScene scene = scene_in(s, area);
-    scene.zoom = s->state.look.zoom;
-    return scene;
-}
-
-static int split_column(const Screen *s, const ViewScene *scene)
-{
-    const ViewPlaces places = view_layout(s->view, scene);
-    return view_split_column(&places, scene->split);
-}
-
 /* The rectangle around all pictures. */
 static Rect pictures_in(const Screen *s, Rect area)
 {
-    const ViewScene scene = scene_in(s, area);
+    const ViewScene scene = scene_in(s, area, (ViewZoom){0});
     const ViewPlaces places = view_layout(s->view, &scene);
     const Rect in = places.picture[VIEW_INPUT], out = places.picture[VIEW_OUTPUT];
-    return in.width > 0 && out.width > 0 ? canvas_around(in, out) : out;
+    return in.width > 0 && out.width > 0 ? rect_around(in, out) : out;
 }
 
 static PanelText panel_text(const Screen *s)
@@ -176,17 +162,19 @@ static PanelPlace place_in_points(const Screen *s, int width, int height, PanelM
 static PanelPlace place_panel_in(const Screen *s, int width, int height)
 {
     static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
-    if (s->state.look.histogram != PLAYER_HISTOGRAM_OVERLAY)
-        return place_in_points(s, width, height, modes[s->state.look.histogram]);
+    const Look *look = &s->state.look;
+    if (look->histogram != PLAYER_HISTOGRAM_OVERLAY)
+        return place_in_points(s, width, height, modes[look->histogram]);
     const Rect window = {0, 0, width, height}, around = pictures_in(s, window);
-    const ViewScene scene = zoomed_in(s, window);
+    const ViewScene scene = scene_in(s, window, look->zoom);
+    const ViewPlaces places = view_layout(s->view, &scene);
     const double density = window_density(s->window);
-    PanelPlace place = panel_place_over(
-        (int)(width / density), (int)(height / density), scaled_rect(around, 1 / density),
-        overs[s->state.look.compare], (int)(split_column(s, &scene) / density));
+    PanelPlace place = panel_place_over((int)(width / density), (int)(height / density),
+                                        scaled_rect(around, 1 / density), overs[look->compare],
+                                        (int)(view_split_column(&places, scene.split) / density));
     place = in_pixels(place, density, width, height);
-    place.panel.height = panel_scope_height(place.panel.width, place.panel.height, panel_text(s),
-                                            s->state.look.scope);
+    place.panel.height =
+        panel_scope_height(place.panel.width, place.panel.height, panel_text(s), look->scope);
     return place;
 }
 
@@ -216,7 +204,7 @@ static Rect to_pixels(const Screen *s, Rect part)
 
 static ViewScene scene_of(const Screen *s)
 {
-    ViewScene scene = zoomed_in(s, place_panel(s).picture);
+    ViewScene scene = scene_in(s, place_panel(s).picture, s->state.look.zoom);
     scene.mark = to_pixels(s, s->state.look.mark);
     return scene;
 }
@@ -241,103 +229,75 @@ int screen_help_parts(const Screen *s)
     return osd_help_parts(s->osd, &place);
 }
 
-/* ---- mouse ---- */
-
-static int column_of(const Screen *s, int x)
+/* The position of x within a rectangle, 0..1. */
+static double share_at(const Screen *s, Rect rect, int x)
 {
-    int px, py;
-    window_to_pixels(s->window, x, 0, &px, &py);
-    return px;
-}
-
-static OsdBarPlaces bar_of(const Screen *s)
-{
-    const OsdPlace place = osd_place(s);
-    return osd_bar_at(s->osd, &place);
-}
-
-static int is_in(Rect rect, int x, int y)
-{
-    return x >= rect.x && y >= rect.y && x < rect.x + rect.width && y < rect.y + rect.height;
-}
-
-static double share_of(Rect rect, int x)
-{
-    return rect.width > 0 ? av_clipd((double)(x - rect.x) / rect.width, 0, 1) : 0;
-}
-
-static int is_near_split(const Screen *s, int x, int y)
-{
-    const ViewScene scene = scene_of(s);
-    const ViewPlaces places = view_layout(s->view, &scene);
-    const int column = view_split_column(&places, scene.split);
-    const Rect picture = places.picture[VIEW_OUTPUT];
-    const int reach = (int)(SPLIT_UNITS * window_density(s->window));
-    return scene.compare == VIEW_COMPARE_SPLIT && abs(x - column) <= reach && y >= picture.y &&
-           y < picture.y + picture.height;
-}
-
-static OsdSettingsPlaces settings_of(const Screen *s)
-{
-    const OsdPlace place = osd_place(s);
-    return osd_settings_place(s->osd, &place);
+    const int column = to_pixels(s, (Rect){.x = x}).x;
+    return rect.width > 0 ? av_clipd((double)(column - rect.x) / rect.width, 0, 1) : 0;
 }
 
 /* The bar reacts while it is visible, including while it fades. */
 ControlsTarget screen_target(const Screen *s, int x, int y)
 {
-    int px, py;
-    const OsdBarPlaces bar = bar_of(s);
-    window_to_pixels(s->window, x, y, &px, &py);
-    if (is_in(settings_of(s).all, px, py))
+    const OsdPlace place = osd_place(s);
+    const OsdBarPlaces bar = osd_bar_at(s->osd, &place);
+    const Rect at = to_pixels(s, (Rect){.x = x, .y = y});
+    if (rect_contains(osd_settings_place(s->osd, &place).all, at.x, at.y))
         return CONTROLS_SETTINGS;
-    if (s->opacity[OSD_BAR] > 0 && is_in(bar.all, px, py))
-        return is_in(bar.button, px, py)   ? CONTROLS_BUTTON
-               : is_in(bar.track, px, py)  ? CONTROLS_TRACK
-               : is_in(bar.volume, px, py) ? CONTROLS_VOLUME
-                                           : CONTROLS_BAR;
-    return is_near_split(s, px, py) ? CONTROLS_SPLIT : CONTROLS_PICTURE;
+    if (s->opacity[OSD_BAR] > 0 && rect_contains(bar.all, at.x, at.y))
+        return rect_contains(bar.button, at.x, at.y)   ? CONTROLS_BUTTON
+               : rect_contains(bar.track, at.x, at.y)  ? CONTROLS_TRACK
+               : rect_contains(bar.volume, at.x, at.y) ? CONTROLS_VOLUME
+                                                       : CONTROLS_BAR;
+    const ViewScene scene = scene_of(s);
+    const ViewPlaces places = view_layout(s->view, &scene);
+    const int column = view_split_column(&places, scene.split);
+    const Rect picture = places.picture[VIEW_OUTPUT];
+    const int reach = (int)(SPLIT_UNITS * window_density(s->window));
+    const int is_near_split = scene.compare == VIEW_COMPARE_SPLIT && abs(at.x - column) <= reach &&
+                              at.y >= picture.y && at.y < picture.y + picture.height;
+    return is_near_split ? CONTROLS_SPLIT : CONTROLS_PICTURE;
 }
 
 int screen_setting_at(const Screen *s, int x, int y, int *acts, int *step)
 {
-    int px, py;
-    const OsdSettingsPlaces places = settings_of(s);
-    window_to_pixels(s->window, x, y, &px, &py);
-    return osd_settings_at(&s->settings, &places, px, py, acts, step);
+    const OsdPlace place = osd_place(s);
+    const OsdSettingsPlaces places = osd_settings_place(s->osd, &place);
+    const Rect at = to_pixels(s, (Rect){.x = x, .y = y});
+    return osd_settings_at(&s->settings, &places, at.x, at.y, acts, step);
 }
 
 double screen_split_at(const Screen *s, int x)
 {
     const ViewScene scene = scene_of(s);
     const Rect picture = view_layout(s->view, &scene).picture[VIEW_OUTPUT];
-    return picture.width > 0 ? share_of(picture, column_of(s, x)) : s->state.look.split;
+    return picture.width > 0 ? share_at(s, picture, x) : s->state.look.split;
 }
 
 double screen_track_at(const Screen *s, int x)
 {
-    return share_of(bar_of(s).track, column_of(s, x));
+    const OsdPlace place = osd_place(s);
+    return share_at(s, osd_bar_at(s->osd, &place).track, x);
 }
 
 double screen_volume_at(const Screen *s, int x)
 {
-    return share_of(bar_of(s).volume, column_of(s, x));
+    const OsdPlace place = osd_place(s);
+    return share_at(s, osd_bar_at(s->osd, &place).volume, x);
 }
 
 ViewZoom screen_zoom_at(const Screen *s, int steps, int x, int y, double *pixels)
 {
-    int px, py;
     const ViewScene scene = scene_of(s);
-    window_to_pixels(s->window, x, y, &px, &py);
-    return view_zoom(s->view, &scene, steps ? pow(ZOOM_STEP, steps) : 0, px, py, pixels);
+    const Rect at = to_pixels(s, (Rect){.x = x, .y = y});
+    return view_zoom(s->view, &scene, steps ? pow(ZOOM_STEP, steps) : 0, at.x, at.y, pixels);
 }
 
 ViewZoom screen_pan_by(const Screen *s, int x, int y)
 {
-    int px, py;
     const ViewScene scene = scene_of(s);
-    window_to_pixels(s->window, x, y, &px, &py);
-    return view_pan(s->view, &scene, px, py);
+    const Rect by = to_pixels(s, (Rect){.x = x, .y = y});
+    return view_pan(s->view, &scene, by.x, by.y);
 }
 
 Rect screen_seen(const Screen *s)
@@ -354,8 +314,6 @@ Rect screen_find(const Screen *s, Rect part)
     const ViewScene scene = scene_of(s);
     return view_find(s->view, &scene, to_pixels(s, part));
 }
-
-/* ---- the window's shape ---- */
 
 /* The picture fills its area if less than 1/BORDER_PART of each side is left. */
 #define BORDER_PART 50
@@ -418,12 +376,6 @@ static void fit_window(Screen *s, int width, int height)
     note_size(s);
 }
 
-static int fills(Rect pictures, Rect area)
-{
-    return pictures.width > 0 && area.width - pictures.width <= area.width / BORDER_PART &&
-           area.height - pictures.height <= area.height / BORDER_PART;
-}
-
 /* If the picture fills the window, the window shrinks or grows with the panel and the picture stays
  * as it is. A window with borders was shaped by the user or window manager and keeps its size. So
  * does a fullscreen one, or one without room to grow. */
@@ -439,8 +391,11 @@ static int set_histogram(Screen *s, PlayerHistogram histogram)
     s->state.look.histogram = histogram;
     if (wants)
         panel_add_room(&width, &height);
-    const int changes =
-        had != wants && fills(pictures, before.picture) && window_change(s->window, width, height);
+    const Rect area = before.picture;
+    const int fills = pictures.width > 0 &&
+                      area.width - pictures.width <= area.width / BORDER_PART &&
+                      area.height - pictures.height <= area.height / BORDER_PART;
+    const int changes = had != wants && fills && window_change(s->window, width, height);
     if (changes)
         note_size(s);
     /* The new size may not have taken effect yet. */
@@ -459,8 +414,6 @@ void screen_fit(Screen *s, const Source *source)
     if (across > 0 && (width > height) != (across > down))
         fit_window(s, width, height);
 }
-
-/* ---- messages, overlays ---- */
 
 void screen_message(Screen *s, const char *line, double share)
 {
@@ -499,7 +452,7 @@ void screen_show_bar(Screen *s, int64_t until)
 
 void screen_point(Screen *s, int x, const char *line, const Canvas *picture)
 {
-    osd_point(s->osd, column_of(s, x), line, picture);
+    osd_point(s->osd, to_pixels(s, (Rect){.x = x}).x, line, picture);
     s->dirty = 1;
 }
 
@@ -526,8 +479,6 @@ void screen_set_title(Screen *s, const char *title)
     window_set_title(s->window, title);
 }
 
-/* ---- its threads ---- */
-
 static void *load_text(void *arg)
 {
     Screen *s = arg;
@@ -536,14 +487,6 @@ static void *load_text(void *arg)
     atomic_store(&s->loader.done, 1);
     s->options.wake(s->options.opaque);
     return NULL;
-}
-
-/* Called once the first frame is visible. */
-static void start_text(Screen *s)
-{
-    if (s->loader.running || s->text || atomic_load(&s->loader.done))
-        return;
-    s->loader.running = pthread_create(&s->loader.thread, NULL, load_text, s) == 0;
 }
 
 static void finish_text(Screen *s)
@@ -557,7 +500,7 @@ static void finish_text(Screen *s)
     osd_show_labels(s->osd, clock_now() + OSD_LABELS_US);
     s->dirty = 1;
     if (!s->text)
-        s->options.player->host.detail("no font was found: the window shows no text");
+        s->options.player->host.detail("no font found: the window shows no text");
 }
 
 void screen_follow(Screen *s)
@@ -571,11 +514,8 @@ void screen_follow(Screen *s)
     s->state.screenshots += result > 0;
 }
 
-/* ---- opening ---- */
-
 static int open_window(Screen *s, const Source *source, MediaError *error)
 {
-    char why[256];
     WindowOptions options = {
         .title = "lumeq",
         .fullscreen = s->options.player->fullscreen,
@@ -590,10 +530,11 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
     const int width = options.width, height = options.height;
     if (s->state.look.histogram == PLAYER_HISTOGRAM_PANEL)
         panel_add_room(&options.width, &options.height);
-    if (window_open(&s->window, &options, why, sizeof(why)) < 0 ||
-        view_open(&s->view, why, sizeof(why)) < 0)
-        return media_fail(error, MEDIA_USAGE, "%s; %s or --null works without a window", why,
-                          source->camera ? "-o with --frames" : "-o");
+    if (window_open(&s->window, &options, error) < 0 || view_open(&s->view, error) < 0) {
+        media_add(error, "; %s or --null works without a window",
+                  source->camera ? "-o with --frames" : "-o");
+        return error->fault = MEDIA_USAGE;
+    }
     snprintf(s->state.renderer, sizeof(s->state.renderer), "%s", view_renderer(s->view));
     view_set_mirror(s->view, s->state.look.mirrored);
     fit_window(s, width, height);
@@ -602,29 +543,21 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
     return 0;
 }
 
-/* Without CUDA, frames go through host memory. */
-static void open_cuda(Screen *s)
-{
-    char why[256], line[320];
-    if (s->options.player->device < 0)
-        return;
-    if (view_cuda_open(&s->cuda, s->options.player->device, why, sizeof(why)) >= 0) {
-        view_set_uploader(s->view, view_cuda_uploader(s->cuda));
-        snprintf(line, sizeof(line), "equalized luma stays on the GPU");
-    } else {
-        snprintf(line, sizeof(line), "frames are shown through host memory: %s", why);
-    }
-    s->options.player->host.detail(line);
-}
-
 static int open_all(Screen *s, const Source *source, MediaError *error)
 {
     s->screenshot = screenshot_create(s->options.wake, s->options.opaque);
     if (!s->screenshot || osd_open(&s->osd) < 0 || panel_cache_create(&s->panel) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     const int ret = open_window(s, source, error);
-    if (ret >= 0)
-        open_cuda(s);
+    if (ret < 0 || s->options.player->device < 0)
+        return ret;
+    char line[320] = "equalized luma stays on the GPU";
+    MediaError why = {0};
+    if (view_cuda_open(&s->cuda, s->options.player->device, &why) >= 0)
+        view_set_uploader(s->view, view_cuda_uploader(s->cuda));
+    else
+        snprintf(line, sizeof(line), "frames are shown through host memory: %.256s", why.text);
+    s->options.player->host.detail(line);
     return ret;
 }
 
@@ -672,26 +605,19 @@ void screen_close(Screen **screen)
     *screen = NULL;
 }
 
-/* ---- pictures in their textures ---- */
-
-static int upload(Screen *s, ViewSide side, const AVFrame *frame, MediaError *error)
-{
-    char why[256];
-    if (view_set_frame(s->view, side, frame, why, sizeof(why)) >= 0)
-        return 0;
-    return media_fail(error, MEDIA_INPUT, "%s", why);
-}
-
 static int shows_input(const Screen *s)
 {
     return s->state.look.compare != PLAYER_COMPARE_OFF || s->state.look.source;
 }
 
-/* Downloads a frame that the GPU decoded; only comparisons need this. Returns 1 if the frame is
- * lost. */
-static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
+/* Uploads or removes the unprocessed picture; a frame that the GPU decoded is downloaded first.
+ * Returns 1 if a lost GPU held it. */
+static int upload_input(Screen *s, const Frame *f, MediaError *error)
 {
+    const AVFrame *frame = f && shows_input(s) ? f->decoded.frame : NULL;
     AVFrame *host;
+    if (!frame || !gpu_frame_is(frame))
+        return view_set_frame(s->view, VIEW_INPUT, frame, error);
     int ret = frame_memory_download(s->options.player->stage.memory, &host, frame);
     if (ret == AVERROR(ENOMEM))
         return media_fail(error, MEDIA_INPUT, "out of memory");
@@ -699,17 +625,9 @@ static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
         gpu_frame_lose(frame);
         return 1;
     }
-    ret = upload(s, VIEW_INPUT, host, error);
+    ret = view_set_frame(s->view, VIEW_INPUT, host, error);
     av_frame_free(&host);
     return ret;
-}
-
-/* Uploads or removes the unprocessed picture. Returns 1 if a lost GPU held it. */
-static int upload_input(Screen *s, const Frame *f, MediaError *error)
-{
-    const AVFrame *frame = f && shows_input(s) ? f->decoded.frame : NULL;
-    return frame && gpu_frame_is(frame) ? upload_from_gpu(s, frame, error)
-                                        : upload(s, VIEW_INPUT, frame, error);
 }
 
 /* True if CUDA can copy planes to OpenGL. After one failure CUDA stays off. */
@@ -733,7 +651,7 @@ int screen_put(Screen *s, const Frame *frame, int lost, MediaError *error)
     const int can_stay = can_stay_on_device(s);
     if (frame->on_device && !can_stay)
         return 1;
-    int ret = upload(s, VIEW_OUTPUT, frame->out, &failed);
+    int ret = view_set_frame(s->view, VIEW_OUTPUT, frame->out, &failed);
     if (ret >= 0 && shows_input(s))
         ret = upload_input(s, frame, &failed);
     if (ret < 0 && frame->on_device && !can_stay_on_device(s))
@@ -742,14 +660,10 @@ int screen_put(Screen *s, const Frame *frame, int lost, MediaError *error)
         return media_fail(error, failed.fault, "%s", failed.text);
     if (ret > 0)
         return 1;
-    const int64_t took = clock_now() - begin;
-    s->state.drawing += took;
-    s->state.upload_us = (double)took;
+    s->state.upload_us = (double)(clock_now() - begin);
     s->dirty = 1;
     return 0;
 }
-
-/* ---- how it looks ---- */
 
 /* Moves the panel or changes its scope. */
 static void show_panel(Screen *s, const Look *look)
@@ -763,14 +677,6 @@ static void show_panel(Screen *s, const Look *look)
         screen_say(s, "Panel: %s%s", has_room ? "" : "no room ", names[look->histogram]);
     else
         screen_say(s, "Panel: %s", scopes[look->scope]);
-}
-
-static int show_compare(Screen *s, const Frame *frame, MediaError *error)
-{
-    static const char *const names[] = {"off", "split", "side by side"};
-    screen_say(s, "Compare: %s", names[s->state.look.compare]);
-    osd_show_labels(s->osd, clock_now() + OSD_LABELS_US);
-    return upload_input(s, frame, error);
 }
 
 int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError *error)
@@ -797,17 +703,22 @@ int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError 
         osd_set_help_part(s->osd, look->help - 1);
     }
     if (look->source != before.source) {
-        screen_say(s, "%s", look->source ? "The source" : "Equalized");
+        screen_say(s, "%s", look->source ? "Source" : "Equalized");
         return upload_input(s, frame, error);
     }
-    return look->compare != before.compare ? show_compare(s, frame, error) : 0;
+    if (look->compare == before.compare)
+        return 0;
+    static const char *const names[] = {"off", "split", "side by side"};
+    screen_say(s, "Compare: %s", names[look->compare]);
+    osd_show_labels(s->osd, clock_now() + OSD_LABELS_US);
+    return upload_input(s, frame, error);
 }
 
 void screen_toggle_fullscreen(Screen *s)
 {
-    char why[256];
-    if (window_set_fullscreen(s->window, !window_is_fullscreen(s->window), why, sizeof(why)) < 0)
-        screen_say(s, "%s", why);
+    MediaError error = {0};
+    if (window_set_fullscreen(s->window, !window_is_fullscreen(s->window), &error) < 0)
+        screen_say(s, "%s", error.text);
 }
 
 void screen_quit(const Screen *s, int by_itself)
@@ -827,18 +738,14 @@ void screen_show_cursor(Screen *s, int64_t until, int64_t now)
     s->cursor_shown = shown;
 }
 
-/* ---- layers ---- */
-
 /* A layer that OpenGL cannot hold is left out; the picture matters more. */
 static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double opacity)
 {
-    char why[256];
+    MediaError error = {0};
     const int there = overlay->canvas.width > 0;
-    const int64_t begin = clock_now();
     if (view_set_layer(s->view, layer, there ? &overlay->canvas : NULL, overlay->x, overlay->y,
-                       opacity, why, sizeof(why)) < 0)
-        s->options.player->host.detail(why);
-    s->state.drawing += clock_now() - begin;
+                       opacity, &error) < 0)
+        s->options.player->host.detail(error.text);
     s->dirty = 1;
 }
 
@@ -887,31 +794,20 @@ static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
     put_layer(s, VIEW_LAYER_PANEL, &overlay, 1);
 }
 
-/* True if the picture is rotated by 90 degrees. */
-static int is_turned(const AVFrame *frame)
+static SubtitlesPlace place_subtitles(const Screen *s, const AVFrame *in)
 {
     char why[128];
     PictureFormat format;
-    return picture_format(&format, frame, why, sizeof(why)) >= 0 && format.has_turn &&
-           format.turn.xx == 0;
-}
-
-/* Picture rows covered by the bar and the preview above it. */
-static int covered_rows(const Screen *s, Rect picture)
-{
-    const int top = s->pointed_height ? s->pointed_y : bar_of(s).all.y;
-    const int rows = picture.y + picture.height - top;
-    return s->opacity[OSD_BAR] > 0 ? av_clip(rows, 0, picture.height) : 0;
-}
-
-static SubtitlesPlace place_subtitles(const Screen *s, const AVFrame *in)
-{
+    const int turned = picture_format(&format, in, why, sizeof(why)) >= 0 && format.has_turn &&
+                       format.turn.xx == 0; /* by 90 degrees */
     const ViewScene scene = scene_of(s);
+    const OsdPlace place = osd_place(s);
     const Rect picture = view_layout(s->view, &scene).picture[scene.shown];
-    const int turned = is_turned(in);
+    const int top = s->pointed_height ? s->pointed_y : osd_bar_at(s->osd, &place).all.y;
+    const int covered = picture.y + picture.height - top; /* by the bar and the preview */
     return (SubtitlesPlace){
         .picture = picture,
-        .covered = covered_rows(s, picture),
+        .covered = s->opacity[OSD_BAR] > 0 ? av_clip(covered, 0, picture.height) : 0,
         .video_width = turned ? in->height : in->width,
         .video_height = turned ? in->width : in->height,
     };
@@ -928,23 +824,6 @@ static void draw_subtitles(Screen *s, const ScreenContent *content)
         put_layer(s, VIEW_LAYER_SUBTITLES, &overlay, 1);
 }
 
-/* Places the comparison labels where the panel does not cover them. */
-static void place_labels(Screen *s, const ViewScene *scene, Rect panel)
-{
-    const ViewPlaces places = view_layout(s->view, scene);
-    Rect before = places.picture[VIEW_INPUT], after = places.picture[VIEW_OUTPUT];
-    if (before.width <= 0 || after.width <= 0)
-        before = after = (Rect){0};
-    if (scene->compare == VIEW_COMPARE_SPLIT) {
-        const int column = view_split_column(&places, scene->split);
-        before.width = column - before.x;
-        after.width = after.x + after.width - column;
-        after.x = column;
-    }
-    osd_label(s->osd, OSD_BEFORE, panel_free(before, panel));
-    osd_label(s->osd, OSD_AFTER, panel_free(after, panel));
-}
-
 static void draw_osd(Screen *s, int64_t now)
 {
     static const ViewLayer layers[OSD_PARTS] = {
@@ -953,7 +832,19 @@ static void draw_osd(Screen *s, int64_t now)
         VIEW_LAYER_SETTINGS,  VIEW_LAYER_BAR,        VIEW_LAYER_POINTED};
     const ViewScene scene = scene_of(s);
     const OsdPlace place = osd_place(s);
-    place_labels(s, &scene, place_panel(s).panel);
+    const ViewPlaces places = view_layout(s->view, &scene);
+    const Rect panel = place_panel(s).panel;
+    Rect before = places.picture[VIEW_INPUT], after = places.picture[VIEW_OUTPUT];
+    if (before.width <= 0 || after.width <= 0)
+        before = after = (Rect){0};
+    if (scene.compare == VIEW_COMPARE_SPLIT) {
+        const int column = view_split_column(&places, scene.split);
+        before.width = column - before.x;
+        after.width = after.x + after.width - column;
+        after.x = column;
+    }
+    osd_label(s->osd, OSD_BEFORE, panel_free(before, panel));
+    osd_label(s->osd, OSD_AFTER, panel_free(after, panel));
     for (int part = 0; part < OSD_PARTS; part++) {
         OsdLayer layer;
         const int changed = osd_draw(s->osd, (OsdPart)part, &place, now, &layer);
@@ -971,40 +862,31 @@ static void draw_osd(Screen *s, int64_t now)
     }
 }
 
-/* ---- drawing ---- */
-
 static int draw(Screen *s, MediaError *error)
 {
-    char why[256];
     const int64_t begin = clock_now();
     const ViewScene scene = scene_of(s);
-    if (view_draw(s->view, &scene, why, sizeof(why)) < 0)
-        return media_fail(error, MEDIA_USAGE, "%s", why);
+    if (view_draw(s->view, &scene, error) < 0)
+        return error->fault = MEDIA_USAGE;
     s->state.draw_us = (double)(clock_now() - begin);
     s->dirty = s->hidden_until != 0; /* showing it may have resized it */
     if (s->hidden_until)
         window_show(s->window);
     s->hidden_until = 0;
     window_swap(s->window);
-    s->state.drawing += clock_now() - begin;
     return 1;
-}
-
-static void update_panel(Screen *s, const ScreenContent *content, int64_t now)
-{
-    const int changed = s->dirty || (s->panel_at && now >= s->panel_at);
-    if (changed || (content->fresh && now >= s->panel_drawn + PANEL_US))
-        draw_panel(s, content, now);
-    else if (content->fresh)
-        s->panel_at = s->panel_drawn + PANEL_LAST_US;
-    s->dirty |= content->fresh;
 }
 
 int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t *wait,
                   MediaError *error)
 {
     const int64_t begin = clock_now();
-    update_panel(s, content, now);
+    if (s->dirty || (s->panel_at && now >= s->panel_at) ||
+        (content->fresh && now >= s->panel_drawn + PANEL_US))
+        draw_panel(s, content, now);
+    else if (content->fresh)
+        s->panel_at = s->panel_drawn + PANEL_LAST_US;
+    s->dirty |= content->fresh;
     osd_notice(s->osd, content->notice);
     osd_recording(s->osd, content->recording);
     draw_osd(s, now);
@@ -1023,17 +905,16 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
         return 0;
     }
     const int ret = draw(s, error);
-    if (ret >= 0 && content->fresh)
-        start_text(s);
+    if (ret >= 0 && content->fresh && !s->loader.running && !s->text &&
+        !atomic_load(&s->loader.done)) /* once the first frame is visible */
+        s->loader.running = pthread_create(&s->loader.thread, NULL, load_text, s) == 0;
     *wait = 0;
     return ret;
 }
 
-/* ---- pictures of it ---- */
-
 void screen_shoot(Screen *s, const char *path, int64_t position)
 {
-    char why[256];
+    MediaError error = {0};
     int width, height;
     view_picture_size(s->view, VIEW_OUTPUT, &width, &height);
     if (width <= 0 || screenshot_is_busy(s->screenshot))
@@ -1042,9 +923,9 @@ void screen_shoot(Screen *s, const char *path, int64_t position)
                            height};
     if (!canvas.pixels) {
         screen_say(s, "No screenshot: out of memory");
-    } else if (view_render_picture(s->view, VIEW_OUTPUT, &canvas, why, sizeof(why)) < 0) {
+    } else if (view_render_picture(s->view, VIEW_OUTPUT, &canvas, &error) < 0) {
         free(canvas.pixels);
-        screen_say(s, "No screenshot: %s", why);
+        screen_say(s, "No screenshot: %s", error.text);
     } else if (screenshot_start(s->screenshot, s->options.player->screenshot_dir, path, position,
                                 canvas.pixels, width, height) < 0) {
         screen_say(s, "No screenshot: no thread can be started");
@@ -1053,13 +934,12 @@ void screen_shoot(Screen *s, const char *path, int64_t position)
 
 uint8_t *screen_grab(Screen *s, int *width, int *height)
 {
-    char why[256];
     const ViewScene scene = scene_of(s);
     *width = scene.width;
     *height = scene.height;
     const Canvas canvas = {malloc((size_t)scene.width * (size_t)scene.height * 4),
                            (ptrdiff_t)scene.width * 4, scene.width, scene.height};
-    if (canvas.pixels && view_read(s->view, &scene, &canvas, why, sizeof(why)) < 0) {
+    if (canvas.pixels && view_read(s->view, &scene, &canvas, &(MediaError){0}) < 0) {
         free(canvas.pixels);
         return NULL;
     }

@@ -35,7 +35,6 @@ typedef struct ScreenState {
     char message[512];                    /* the last message; "" at first */
     int64_t screenshots;                  /* number written */
     double upload_us, layers_us, draw_us; /* of the last frame: upload, panel and text, drawing */
-    int64_t drawing;                      /* total OpenGL time: upload, drawing, swap */
 } ScreenState;
 
 typedef struct ScreenOptions {

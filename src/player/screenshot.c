@@ -46,14 +46,6 @@ int screenshot_is_busy(Screenshot *s)
     return s->running;
 }
 
-/* Length of the name without its extension, shortened if necessary. */
-static int stem_length(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    const size_t length = dot && dot != name ? (size_t)(dot - name) : strlen(name);
-    return (int)(length > MAX_STEM ? file_name_cut(name, MAX_STEM) : length);
-}
-
 /* "FOLDER/NAME-0.01.23.456"; some systems forbid colons in names. */
 static void base_name(const Screenshot *s, int beside, char *base, size_t size)
 {
@@ -63,10 +55,13 @@ static void base_name(const Screenshot *s, int beside, char *base, size_t size)
     int length = s->folder ? (int)strlen(folder) : *folder ? (int)(slash - s->path) : 0;
     while (length > 0 && folder[length - 1] == '/') /* "DIR/" is DIR */
         length--;
+    const char *dot = strrchr(name, '.');
+    const size_t whole = dot && dot != name ? (size_t)(dot - name) : strlen(name);
+    const int stem = (int)(whole > MAX_STEM ? file_name_cut(name, MAX_STEM) : whole);
     const int64_t ms = s->position > 0 ? s->position / 1000 : 0;
-    snprintf(base, size, "%.*s%s%.*s-%d.%02d.%02d.%03d", length, folder, *folder ? "/" : "",
-             stem_length(name), name, (int)(ms / 3600000), (int)(ms / 60000 % 60),
-             (int)(ms / 1000 % 60), (int)(ms % 1000));
+    snprintf(base, size, "%.*s%s%.*s-%d.%02d.%02d.%03d", length, folder, *folder ? "/" : "", stem,
+             name, (int)(ms / 3600000), (int)(ms / 60000 % 60), (int)(ms / 1000 % 60),
+             (int)(ms % 1000));
 }
 
 static int write_at(Screenshot *s, int beside, char *name, size_t size, MediaError *error)

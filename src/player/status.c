@@ -8,7 +8,6 @@
 
 #include "media/input/track_choice.h"
 #include "media/printable.h"
-#include "player/osd/osd_time.h"
 
 #define BAR_US 250000
 
@@ -114,8 +113,6 @@ void status_title(const Source *source, const char *path, const FileList *files,
     clean(text);
 }
 
-/* ---- the statistics ---- */
-
 static void add(StatusRows *r, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -142,12 +139,11 @@ static void add_input(const Player *p, StatusRows *r)
     track_describe_video(played(p)->source, p->shown->frame->decoded.frame, text, sizeof(text));
     add(r, "video", "%s", text);
     if (played(p)->paused || is_gone)
-        add(r, "frame rate", "%s; %.2f a second", is_gone ? "none now" : "paused", rate);
+        add(r, "frame rate", "%s; %.2f fps", is_gone ? "lost" : "paused", rate);
     else if (rate > 0)
-        add(r, "frame rate", "%.2f of %.2f a second", p->shown->measured.rate,
-            rate * played(p)->speed);
+        add(r, "frame rate", "%.2f of %.2f fps", p->shown->measured.rate, rate * played(p)->speed);
     else
-        add(r, "frame rate", "%.2f a second", p->shown->measured.rate);
+        add(r, "frame rate", "%.2f fps", p->shown->measured.rate);
 }
 
 static void add_frames(const Player *p, StatusRows *r)
@@ -175,9 +171,9 @@ static void add_live(const Player *p, StatusRows *r)
         add(r, "camera", "%s%s", text, p->camera.gone ? " (gone)" : "");
     }
     if (source_is_away(played(p)->source))
-        add(r, "connection", "lost, waiting for it");
+        add(r, "connection", "lost, waiting");
     if (p->shown->measured.delay.count)
-        add(r, "delay", "%.0f ms from the capture to the screen, 95 %% within %.0f, at most %.0f",
+        add(r, "delay", "%.0f ms from capture to screen, 95 %% within %.0f, at most %.0f",
             delay_mean(&p->shown->measured.delay), delay_share(&p->shown->measured.delay, 0.95),
             (double)p->shown->measured.delay.most * 1e-3);
     if (p->recording.on)
@@ -206,18 +202,17 @@ static void add_queues(const Player *p, StatusRows *r)
     add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", c.decoded, c.room,
         equalize_stage_waiting(p->stage) + played(p)->ahead, c.video, c.sound);
     if (c.has_sound)
-        add(r, "sound", "volume %d %%%s, ran dry %lld times", p->wanted.volume,
+        add(r, "sound", "volume %d %%%s, %lld underruns", p->wanted.volume,
             p->wanted.muted ? " (muted)" : "", (long long)c.ran_dry);
 }
 
 static void add_strength(const LumeqFrameStats *stats, StatusRows *r)
 {
-    if (stats->noise < 0)
-        add(r, "strength", "%.2f, contrast in the dark up to %.1f times", stats->strength,
-            stats->noise_gain);
-    else
-        add(r, "strength", "%.2f, contrast in the dark up to %.1f times, noise %.1f",
-            stats->strength, stats->noise_gain, stats->noise);
+    char noise[32] = "";
+    if (stats->noise >= 0)
+        snprintf(noise, sizeof(noise), ", noise %.1f", stats->noise);
+    add(r, "strength", "%.2f, shadow contrast up to %.1fx%s", stats->strength, stats->noise_gain,
+        noise);
 }
 
 void status_rows(const Player *p, StatusRows *r)
@@ -237,8 +232,29 @@ void status_rows(const Player *p, StatusRows *r)
     add_strength(&p->shown->frame->stats, r);
     add_stages(p, r);
     if (frame > 0)
-        add(r, "to the screen", "%.0f ms after decoding, %.1f frames", latency * 1e-3,
+        add(r, "latency", "%.0f ms from decoder to screen, %.1f frames", latency * 1e-3,
             latency / frame);
     add_queues(p, r);
     add(r, "window", "%s", screen_state(p->screen)->renderer);
+}
+
+const char *status_setting(PlayerSetting setting)
+{
+    static const char *const texts[PLAYER_SETTINGS] = {
+        [PLAYER_MODE] = "One curve for all, one per tile, a linear stretch, or dehazing.",
+        [PLAYER_PROFILE] = "Presets for a kind of video; changes the rows below.",
+        [PLAYER_STRENGTH] = "How much is equalized: 0 is nothing, 1 is fully.",
+        [PLAYER_CLIP] = "Limits the added contrast; lower is gentler and less noisy.",
+        [PLAYER_TILES] = "Columns and rows of tiles, for the modes clahe and haze.",
+        [PLAYER_CHROMA] = "Whether saturation follows the change in brightness.",
+        [PLAYER_SMOOTH] = "Seconds that the curve takes to adapt; 0 is at once.",
+        [PLAYER_BARS] = "Whether black bars are left out of the analysis.",
+        [PLAYER_RANGE] = "The video's luma range, if its label is wrong.",
+        [PLAYER_DENOISE] = "Reduces noise in dark areas that are brightened.",
+        [PLAYER_BRIGHTNESS] = "Darkens or lightens the tones before equalizing.",
+        [PLAYER_GAMMA] = "The same with a gamma curve; above 1 is lighter.",
+        [PLAYER_METER] = "The part of the picture that determines the curve.",
+        [PLAYER_DEINTERLACE] = "Makes whole frames of interlaced video.",
+    };
+    return texts[setting];
 }

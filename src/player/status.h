@@ -27,6 +27,9 @@ void status_pointed(const Source *source, int64_t position, char *text, size_t s
  * redrawn for every frame. */
 void status_bar(const Player *p, OsdBar *bar);
 
+/* One sentence about a setting. */
+const char *status_setting(PlayerSetting setting);
+
 /* "2/5: name" */
 void status_file(const FileList *files, int at, char *text, size_t size);
 

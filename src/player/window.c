@@ -7,7 +7,6 @@
 #include <SDL.h>
 
 #include "player/view/gl.h"
-#include "player/why.h"
 
 /* Default size. */
 #define USUAL_WIDTH 1280
@@ -35,8 +34,6 @@ struct Window {
     void (*lost)(void *opaque);
     void *opaque;
 };
-
-/* ---- the display, should it go ---- */
 
 /* Xlib's own handler exits with code 1. A handler must not return, and Xlib does not tell it which
  * window is concerned, so only one window is supported. */
@@ -77,27 +74,6 @@ static int set_x11_handler(Window *w, XlibHandler handler)
     return set != NULL;
 }
 
-static void watch_display(Window *w, const WindowOptions *options)
-{
-    w->lost = options->lost;
-    w->opaque = options->opaque;
-    w->thread = SDL_ThreadID();
-    if (!w->lost || !has_driver("x11"))
-        return;
-    on_x11 = w;
-    if (!set_x11_handler(w, lose_x11))
-        on_x11 = NULL;
-}
-
-static void unwatch_display(Window *w)
-{
-    if (on_x11 == w)
-        (void)set_x11_handler(w, NULL);
-    on_x11 = NULL;
-    if (w->xlib)
-        SDL_UnloadObject(w->xlib);
-}
-
 /* If the Wayland compositor is gone, SDL sends a quit event that no user caused. */
 void window_quit(const Window *window, int by_itself)
 {
@@ -105,66 +81,48 @@ void window_quit(const Window *window, int by_itself)
         window->lost(window->opaque);
 }
 
-/* ---- whether X11 has a window manager ---- */
-
-/* Xlib functions, loaded at run time so that no headers are needed to build. */
-typedef struct Xlib {
-    void *library;
-    void *(*open)(const char *name);
+/* True if the root window names a window manager's window. Xlib is loaded at run time so that no
+ * headers are needed to build. */
+static int has_window_manager(void)
+{
+    void *(*open_display)(const char *name);
     unsigned long (*root)(void *display);
     unsigned long (*atom)(void *display, const char *name, int only_if_there);
     int (*property)(void *display, unsigned long window, unsigned long name, long offset,
                     long length, int remove, unsigned long wanted, unsigned long *type, int *format,
-                    unsigned long *count, unsigned long *behind, unsigned char **value);
-    int (*release)(void *data);
-    int (*close)(void *display);
-} Xlib;
-
-/* Copies the pointer because C does not convert between data and function pointers. */
-static int find(const Xlib *x, const char *name, void *function)
-{
-    void *found = SDL_LoadFunction(x->library, name);
-    memcpy(function, &found, sizeof(found));
-    return found != NULL;
-}
-
-static int load_xlib(Xlib *x)
-{
-    x->library = SDL_LoadObject("libX11.so.6");
-    return x->library && find(x, "XOpenDisplay", &x->open) &&
-           find(x, "XDefaultRootWindow", &x->root) && find(x, "XInternAtom", &x->atom) &&
-           find(x, "XGetWindowProperty", &x->property) && find(x, "XFree", &x->release) &&
-           find(x, "XCloseDisplay", &x->close);
-}
-
-/* True if the root window names the window manager's window. */
-static int names_manager(const Xlib *x, void *display)
-{
-    const unsigned long name = x->atom(display, "_NET_SUPPORTING_WM_CHECK", 1);
-    unsigned long type = 0, count = 0, behind = 0;
+                    unsigned long *count, unsigned long *rest, unsigned char **value);
+    int (*free_data)(void *data);
+    int (*close_display)(void *display);
+    const struct {
+        const char *name;
+        void *function;
+    } functions[] = {{"XOpenDisplay", &open_display}, {"XDefaultRootWindow", &root},
+                     {"XInternAtom", &atom},          {"XGetWindowProperty", &property},
+                     {"XFree", &free_data},           {"XCloseDisplay", &close_display}};
+    void *library = SDL_LoadObject("libX11.so.6");
+    int found = library != NULL;
+    for (size_t i = 0; found && i < SDL_arraysize(functions); i++) {
+        /* copied because C does not convert between data and function pointers */
+        void *function = SDL_LoadFunction(library, functions[i].name);
+        memcpy(functions[i].function, &function, sizeof(function));
+        found = function != NULL;
+    }
+    void *display = found ? open_display(NULL) : NULL;
+    const unsigned long name = display ? atom(display, "_NET_SUPPORTING_WM_CHECK", 1) : 0;
+    unsigned long type = 0, count = 0, rest = 0;
     unsigned char *value = NULL;
     int format = 0;
-    if (!name || x->property(display, x->root(display), name, 0, 1, 0, 0, &type, &format, &count,
-                             &behind, &value) != 0)
-        return 0;
+    if (name && property(display, root(display), name, 0, 1, 0, 0, &type, &format, &count, &rest,
+                         &value) != 0)
+        type = 0;
     if (value)
-        x->release(value);
+        free_data(value);
+    if (display)
+        close_display(display);
+    if (library)
+        SDL_UnloadObject(library);
     return type != 0;
 }
-
-static int has_window_manager(void)
-{
-    Xlib x = {0};
-    void *display = load_xlib(&x) ? x.open(NULL) : NULL;
-    const int there = display && names_manager(&x, display);
-    if (display)
-        x.close(display);
-    if (x.library)
-        SDL_UnloadObject(x.library);
-    return there;
-}
-
-/* ---- opening ---- */
 
 /* The usable area of a display; unlimited if unknown. */
 static SDL_Rect usable_part(int display)
@@ -205,15 +163,6 @@ static int display_of_mouse(void)
         if (SDL_GetDisplayBounds(i, &bounds) == 0 && SDL_PointInRect(&at, &bounds))
             return i;
     return 0;
-}
-
-static void set_hints(void)
-{
-    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
-    SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
-    SDL_SetHint(SDL_HINT_APP_NAME, "lumeq");
-    /* otherwise the desktop turns off its compositor for an ordinary window */
-    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
 }
 
 static void set_attributes(int any_version)
@@ -286,52 +235,56 @@ static void destroy(Window *w)
 }
 
 /* Explains which OpenGL the driver offers if it is not 3.3. */
-static int fail_version(Window *w, const WindowOptions *options, char *why, size_t size)
+static int fail_version(Window *w, const WindowOptions *options, MediaError *error)
 {
     char said[256];
     SDL_strlcpy(said, SDL_GetError(), sizeof(said));
     destroy(w);
     set_attributes(1);
     if (create(w, options, MIN_WIDTH, MIN_HEIGHT) < 0)
-        return why_fail(why, size,
-                        "the window needs OpenGL 3.3, and this display has no OpenGL (%s)", said);
+        return media_fail(error, MEDIA_INPUT,
+                          "the window needs OpenGL 3.3, and this display has no OpenGL (%s)", said);
     const GLubyte *(APIENTRY * get_string)(GLenum);
     void *function = SDL_GL_GetProcAddress("glGetString");
     memcpy(&get_string, &function, sizeof(function));
     const GLubyte *version = get_string ? get_string(GL_VERSION) : NULL;
     const GLubyte *renderer = get_string ? get_string(GL_RENDERER) : NULL;
-    return why_fail(why, size, "the window needs OpenGL 3.3, and this display has %s, by %s (%s)",
-                    version ? (const char *)version : "an unknown version",
-                    renderer ? (const char *)renderer : "an unknown driver", said);
+    return media_fail(error, MEDIA_INPUT,
+                      "the window needs OpenGL 3.3, and this display has %s, by %s (%s)",
+                      version ? (const char *)version : "an unknown version",
+                      renderer ? (const char *)renderer : "an unknown driver", said);
 }
 
-/* False for SDL drivers without a visible window, unless SDL_VIDEODRIVER asks for one. */
-static int is_seen(void)
+static int open_all(Window *w, const WindowOptions *options, MediaError *error)
 {
-    static const char *const unseen[] = {"offscreen", "dummy", "evdev"};
-    const char *driver = SDL_GetCurrentVideoDriver();
-    for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
-        if (driver && strcmp(driver, unseen[i]) == 0)
-            return SDL_getenv("SDL_VIDEODRIVER") != NULL;
-    return 1;
-}
-
-static int open_all(Window *w, const WindowOptions *options, char *why, size_t size)
-{
-    set_hints();
+    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+    SDL_SetHint(SDL_HINT_APP_NAME, "lumeq");
+    /* otherwise the desktop turns off its compositor for an ordinary window */
+    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
-        return why_fail(why, size, "there is no display to open a window on: %s", SDL_GetError());
+        return media_fail(error, MEDIA_INPUT, "there is no display to open a window on: %s",
+                          SDL_GetError());
     w->video_started = 1;
-    if (!is_seen())
-        return why_fail(why, size, "there is no display to open a window on");
+    /* drivers without a visible window are used only on request */
+    const int is_hidden = has_driver("offscreen") || has_driver("dummy") || has_driver("evdev");
+    if (is_hidden && !SDL_getenv("SDL_VIDEODRIVER"))
+        return media_fail(error, MEDIA_INPUT, "there is no display to open a window on");
 
     int width = options->width > 0 ? options->width : USUAL_WIDTH;
     int height = options->height > 0 ? options->height : USUAL_HEIGHT;
     fit_desktop(display_of_mouse(), &width, &height);
     set_attributes(0);
     if (create(w, options, width, height) < 0)
-        return fail_version(w, options, why, size);
-    watch_display(w, options);
+        return fail_version(w, options, error);
+    w->lost = options->lost;
+    w->opaque = options->opaque;
+    w->thread = SDL_ThreadID();
+    if (w->lost && has_driver("x11")) {
+        on_x11 = w;
+        if (!set_x11_handler(w, lose_x11))
+            on_x11 = NULL;
+    }
     SDL_SetWindowMinimumSize(w->window, MIN_WIDTH, MIN_HEIGHT);
     /* adaptive vsync: late frames tear instead of waiting for another refresh */
     if (SDL_GL_SetSwapInterval(-1) < 0)
@@ -339,13 +292,13 @@ static int open_all(Window *w, const WindowOptions *options, char *why, size_t s
     return 0;
 }
 
-int window_open(Window **window, const WindowOptions *options, char *why, size_t size)
+int window_open(Window **window, const WindowOptions *options, MediaError *error)
 {
     *window = NULL;
     Window *w = calloc(1, sizeof(*w));
     if (!w)
-        return why_fail(why, size, "out of memory");
-    if (open_all(w, options, why, size) < 0) {
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    if (open_all(w, options, error) < 0) {
         window_close(&w);
         return -1;
     }
@@ -377,12 +330,6 @@ void window_resize(Window *window, int width, int height)
     SDL_SetWindowPosition(window->window, centred, centred);
 }
 
-/* The position nearest to `at` that fits the desktop. */
-static int moved(int at, int length, int from, int room)
-{
-    return SDL_max(SDL_min(at, from + room - length), from);
-}
-
 /* True if the window is fullscreen or maximized. */
 static int is_whole(const Window *window)
 {
@@ -399,7 +346,9 @@ int window_change(Window *window, int width, int height)
     if (is_whole(window) || width > room.w || height > room.h)
         return 0;
     SDL_GetWindowPosition(window->window, &x, &y);
-    const int new_x = moved(x, width, room.x, room.w), new_y = moved(y, height, room.y, room.h);
+    /* the nearest position that fits the desktop */
+    const int new_x = SDL_max(SDL_min(x, room.x + room.w - width), room.x);
+    const int new_y = SDL_max(SDL_min(y, room.y + room.h - height), room.y);
     SDL_SetWindowSize(window->window, width, height);
     if (new_x != x || new_y != y)
         SDL_SetWindowPosition(window->window, new_x, new_y);
@@ -443,15 +392,15 @@ void window_set_title(Window *window, const char *title)
     SDL_SetWindowTitle(window->window, title);
 }
 
-int window_set_fullscreen(Window *window, int fullscreen, char *why, size_t size)
+int window_set_fullscreen(Window *window, int fullscreen, MediaError *error)
 {
     if (window->covers || (fullscreen && lacks_manager())) {
         cover(window, fullscreen);
         return 0;
     }
     if (SDL_SetWindowFullscreen(window->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) < 0)
-        return why_fail(why, size, "the window cannot %s: %s",
-                        fullscreen ? "cover the screen" : "leave fullscreen", SDL_GetError());
+        return media_fail(error, MEDIA_INPUT, "the window cannot %s: %s",
+                          fullscreen ? "cover the screen" : "leave fullscreen", SDL_GetError());
     return 0;
 }
 
@@ -487,7 +436,11 @@ void window_close(Window **window)
         SDL_ShowCursor(SDL_ENABLE);
     }
     destroy(w);
-    unwatch_display(w);
+    if (on_x11 == w)
+        (void)set_x11_handler(w, NULL);
+    on_x11 = NULL;
+    if (w->xlib)
+        SDL_UnloadObject(w->xlib);
     if (w->video_started)
         SDL_QuitSubSystem(SDL_INIT_VIDEO);
     free(w);

@@ -2,7 +2,7 @@
 #ifndef LUMEQ_PLAYER_WINDOW_H
 #define LUMEQ_PLAYER_WINDOW_H
 
-#include <stddef.h>
+#include "media/error.h"
 
 /* Use all functions on the thread that opened the window (SDL requires the main thread). Its OpenGL
  * context is current there. */
@@ -21,8 +21,9 @@ typedef struct WindowOptions {
 
 /* Opens a hidden, resizable window and starts SDL's video subsystem without its signal handlers.
  * The size shrinks in proportion to at most 90 % of the usable desktop. Swaps wait for vsync if the
- * driver can. Returns 0, or -1 with a sentence in `why`: no display, or OpenGL older than 3.3. */
-int window_open(Window **window, const WindowOptions *options, char *why, size_t size);
+ * driver can. Returns a negative value with an error if there is no display, or OpenGL is older
+ * than 3.3. */
+int window_open(Window **window, const WindowOptions *options, MediaError *error);
 
 void window_show(Window *window);
 
@@ -58,8 +59,8 @@ void window_swap(Window *window);
 /* UTF-8. */
 void window_set_title(Window *window, const char *title);
 
-/* Returns 0, or -1 with a sentence in `why`; the window then stays as it was. */
-int window_set_fullscreen(Window *window, int fullscreen, char *why, size_t size);
+/* Returns 0, or a negative value with an error; the window then stays as it was. */
+int window_set_fullscreen(Window *window, int fullscreen, MediaError *error);
 int window_is_fullscreen(const Window *window);
 
 void window_show_cursor(Window *window, int shown);

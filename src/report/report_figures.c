@@ -4,32 +4,30 @@
 #include <stdlib.h>
 
 const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
-    [REPORT_MEAN] = {"mean", "Brightness", "", 20,
-                     "The mean of luma, in codes of 8 bits (0 to 255)."},
+    [REPORT_MEAN] = {"mean", "Brightness", "", 20, "Mean luma in 8-bit codes (0 to 255)."},
     [REPORT_CONTRAST] = {"contrast", "Contrast", "", 10,
-                         "The standard deviation of luma, in codes of 8 bits: how far tones are "
-                         "apart in the picture as a whole."},
+                         "Standard deviation of luma in 8-bit codes: how far apart the tones of "
+                         "the whole picture are."},
     [REPORT_ENTROPY] = {"entropy", "Entropy", "bits", 1,
-                        "How many bits a pixel tells: &minus;&Sigma; <i>p</i> log<sub>2</sub> "
-                        "<i>p</i> over the histogram. More means that more tones are in use."},
+                        "Information per pixel: &minus;&Sigma; <i>p</i> log<sub>2</sub> <i>p</i> "
+                        "over the histogram. More means that more tones are used."},
     [REPORT_LOCAL] = {"local_contrast", "Local contrast", "", 2,
-                      "The standard deviation of luma within blocks of 8 by 8 pixels, their mean, "
-                      "in codes of 8 bits: detail and edges, and noise with them."},
+                      "Mean standard deviation of luma in blocks of 8 by 8 pixels, in 8-bit codes: "
+                      "detail and edges, but also noise."},
     [REPORT_BLACK] = {"clipped_black", "At black", "%", 2,
-                      "The share of the picture that is black or below: shadows without detail."},
+                      "Share of the picture at black or below: shadows without detail."},
     [REPORT_WHITE] = {"clipped_white", "At white", "%", 2,
-                      "The share of the picture that is white or above: lights without detail."},
-    [REPORT_NOISE] =
-        {"noise", "Noise", "", 1,
-         "How much dark parts that stand still differ from the frame before, as a "
-         "standard deviation in codes of 8 bits; the same places before and after. The fine "
-         "pattern that stands for fractions of codes (dither) counts with it."},
+                      "Share of the picture at white or above: highlights without detail."},
+    [REPORT_NOISE] = {"noise", "Noise", "", 1,
+                      "How much still, dark parts differ from the previous frame, as a standard "
+                      "deviation in 8-bit codes; the same places before and after, including "
+                      "dither."},
     [REPORT_MABD] = {"mabd", "Change of brightness", "", 0.5,
-                     "The mean absolute difference of the brightness of neighbouring frames "
-                     "(MABD), in codes of 8 bits a frame; cuts are left out."},
+                     "Mean absolute brightness difference between neighbouring frames (MABD), in "
+                     "8-bit codes per frame, without cuts."},
     [REPORT_FLICKER] = {"excess_flicker", "Excess flicker", "", 0.5,
-                        "How much brightness changes otherwise than in the source, in codes of 8 "
-                        "bits a frame: what would be pumping. Cuts are left out."},
+                        "How much brightness changes differ from those of the source, in 8-bit "
+                        "codes per frame, without cuts. High values mean pumping."},
 };
 
 /* With less entropy, at most a tenth of the picture has other tones. */

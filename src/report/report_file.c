@@ -10,7 +10,6 @@
 #include "media/regular_file.h"
 #include "report/report_log.h"
 #include "report/report_measure.h"
-#include "report/report_output.h"
 #include "report/report_summary.h"
 
 typedef enum Kind { PAGE, JSON, PART } Kind;
@@ -75,19 +74,10 @@ int report_open_part(Report **report, const char *path, MediaError *error)
     return open_report(report, PART, path, 1, NULL, NULL, error);
 }
 
-/* ---- frames ---- */
-
 /* For a part; whether it really begins one is decided when the parts are joined. */
 static int may_begin_shot(const Report *r, const ReportFrame *frame)
 {
     return frame->cut || (r->after_plain && !report_frame_is_plain(frame));
-}
-
-static int wants_picture(const Report *r, const ReportFrame *frame)
-{
-    return r->kind == PART
-               ? picture_choice_wants(&r->choice, frame->number, may_begin_shot(r, frame))
-               : report_summary_wants(&r->summary, frame);
 }
 
 /* Also logs pictures that the reader may drop later. */
@@ -119,7 +109,10 @@ void report_frame(Report *r, const AVFrame *in, const AVFrame *out, const LumeqF
     };
     ReportPicture *picture = NULL;
     report_measure_frame(r->measure, in, out, stats, &frame);
-    if (wants_picture(r, &frame))
+    const int wanted = r->kind == PART
+                           ? picture_choice_wants(&r->choice, number, may_begin_shot(r, &frame))
+                           : report_summary_wants(&r->summary, &frame);
+    if (wanted)
         picture = report_measure_picture(r->measure, in, out, stats, &frame, words);
     if (r->kind == PART)
         log_frame(r, &frame, picture);
@@ -172,8 +165,6 @@ int report_append(Report *r, const char *path, MediaError *error)
     fclose(file);
     return failed ? media_fail(error, MEDIA_INPUT, "%s is damaged", media_quote(path)) : 0;
 }
-
-/* ---- the end ---- */
 
 int report_write(Report *r, const ReportAbout *about, MediaError *error)
 {

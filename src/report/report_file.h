@@ -9,7 +9,7 @@
 #include "lumeq/lumeq.h"
 #include "media/convert.h"
 #include "media/error.h"
-#include "report/report_output.h"
+#include "report/report_summary.h"
 
 typedef struct Report Report;
 

@@ -1,4 +1,4 @@
-#include "report/report_output.h"
+#include "report/report_summary.h"
 
 #include <inttypes.h>
 

@@ -84,8 +84,6 @@ void report_log_samples(OutputFile *file, const ReportSamples *s)
     output_file_print(file, "\n");
 }
 
-/* ---- reading ---- */
-
 /* The next word of a line, or NULL. */
 static const char *take_word(char **line)
 {
@@ -160,11 +158,6 @@ static int fill_picture(char *line, ReportPicture *p)
     return p->jpeg[0] && p->jpeg[1] && p->words ? REPORT_LOG_PICTURE : -1;
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Returns -1 if the number of codes is wrong. */
 static int read_codes(BlockSamples *s, const char *text)
 {
@@ -174,10 +167,11 @@ static int read_codes(BlockSamples *s, const char *text)
     for (int i = 0; i < count; i++) {
         unsigned code = 0;
         for (int k = 0; k < each; k++) {
-            const int digit = digit_of(*text++);
-            if (digit < 0)
+            static const char digits[] = "0123456789abcdef";
+            const char *digit = memchr(digits, *text++, 16);
+            if (!digit)
                 return -1;
-            code = code << 4 | (unsigned)digit;
+            code = code << 4 | (unsigned)(digit - digits);
         }
         s->code[i / SAMPLES][i % SAMPLES] = (uint16_t)code;
     }

@@ -29,11 +29,6 @@ void report_measure_close(ReportMeasure **measure)
     *measure = NULL;
 }
 
-static int is_full_range(const AVFrame *frame)
-{
-    return frame->color_range == AVCOL_RANGE_JPEG;
-}
-
 /* The first bin of an 8-bit code. */
 static int bin_of(int code, int bins)
 {
@@ -77,6 +72,7 @@ void report_measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *ou
 {
     const int depth = convert_layout((enum AVPixelFormat)in->format).depth;
     const double code = ldexp(1, 8 - depth);
+    const int full_range = in->color_range == AVCOL_RANGE_JPEG;
     frame->cut = stats->scene_cut != 0;
     frame->width = in->width;
     frame->height = in->height;
@@ -85,25 +81,16 @@ void report_measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *ou
         frame->value.of[i][REPORT_BEFORE] = frame->value.of[i][REPORT_AFTER] = REPORT_UNKNOWN;
     frame->value.of[REPORT_MEAN][REPORT_BEFORE] = report_fixed(stats->mean_in * code);
     frame->value.of[REPORT_MEAN][REPORT_AFTER] = report_fixed(stats->mean_out * code);
-    measure_histogram(frame, REPORT_BEFORE, stats->hist_in, stats->bins, is_full_range(in));
-    measure_histogram(frame, REPORT_AFTER, stats->hist_out, stats->bins, is_full_range(in));
+    measure_histogram(frame, REPORT_BEFORE, stats->hist_in, stats->bins, full_range);
+    measure_histogram(frame, REPORT_AFTER, stats->hist_out, stats->bins, full_range);
     measure_blocks(m, in, out, stats, frame);
 }
-
-/* ---- pictures ---- */
 
 static void shrink_histogram(uint32_t *to, const uint32_t *hist, int bins)
 {
     const int each = bins / REPORT_HISTOGRAM;
     for (int i = 0; i < REPORT_HISTOGRAM; i++)
         to[i] = (uint32_t)lrint(1e6 * histogram_share(hist, bins, i * each, (i + 1) * each - 1));
-}
-
-/* Curves have 16 fraction bits of a code of their depth. */
-static void shrink_curve(uint16_t *to, const LumeqFrameStats *stats, int depth)
-{
-    for (int i = 0; i < REPORT_CURVE; i++)
-        to[i] = (uint16_t)(stats->curve[bin_of(i, stats->bins)] >> depth);
 }
 
 ReportPicture *report_measure_picture(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
@@ -118,7 +105,8 @@ ReportPicture *report_measure_picture(ReportMeasure *m, const AVFrame *in, const
     p->time_us = frame->begin_us;
     p->entropy = frame->value.of[REPORT_ENTROPY][REPORT_BEFORE];
     p->words = strdup(words);
-    shrink_curve(p->curve, stats, frame->depth);
+    for (int i = 0; i < REPORT_CURVE; i++) /* from 16 fraction bits of a code of the depth */
+        p->curve[i] = (uint16_t)(stats->curve[bin_of(i, stats->bins)] >> frame->depth);
     shrink_histogram(p->histogram[REPORT_BEFORE], stats->hist_in, stats->bins);
     shrink_histogram(p->histogram[REPORT_AFTER], stats->hist_out, stats->bins);
     for (int side = 0; side < REPORT_SIDES; side++)

@@ -1,4 +1,4 @@
-#include "report/report_output.h"
+#include "report/report_summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,8 +8,6 @@
 
 /* With more shots, the plots do not mark them. */
 #define REPORT_SHOTS_DRAWN 300
-
-/* ---- plots, as SVG ---- */
 
 /* Drawing units, stretched to the plot's size. */
 #define WIDTH 1000.0
@@ -75,16 +73,6 @@ static int find_scale(Plot *p)
     return s->count != 0;
 }
 
-/* ---- drawing ---- */
-
-static void draw_grid(const Plot *p)
-{
-    output_file_print(p->file, "<path class=\"grid\" d=\"");
-    for (double at = p->low; at < p->high + p->tick / 2; at += p->tick)
-        output_file_print(p->file, "M0 %.1fH%.0f", y_of(p, at), WIDTH);
-    output_file_print(p->file, "\"/>");
-}
-
 static void draw_shots(const Plot *p)
 {
     const ReportSummary *s = p->summary;
@@ -96,6 +84,7 @@ static void draw_shots(const Plot *p)
     output_file_print(p->file, "\"/>");
 }
 
+/* The x of a point's middle. */
 static double middle(const Plot *p, int point)
 {
     const ReportSpan *span = &p->summary->points[point];
@@ -168,11 +157,9 @@ static void draw_hover(const Plot *p)
         output_file_print(p->file, "%s", of[0].count && of[1].count ? ", " : "");
         print_side(p->file, p->figure == REPORT_FLICKER ? "" : "after", &of[REPORT_AFTER]);
         output_file_print(p->file, "%s</title></rect>",
-                          of[0].count || of[1].count ? "" : "not known");
+                          of[0].count || of[1].count ? "" : "unknown");
     }
 }
-
-/* ---- around it ---- */
 
 static void print_numbers(const Plot *p)
 {
@@ -203,17 +190,6 @@ static void print_range(OutputFile *f, const char *name, const ReportSum *s)
             report_word(report_value(s->least)).text, report_word(report_value(s->most)).text);
 }
 
-static void describe(const Plot *p)
-{
-    const ReportFigureText *t = &report_figure_texts[p->figure];
-    const ReportSum *of = p->summary->all.sums.of[p->figure];
-    output_file_print(p->file, "<title id=\"plot-%s-title\">%s over time</title>", t->key, t->name);
-    output_file_print(p->file, "<desc id=\"plot-%s-text\">", t->key);
-    print_range(p->file, "Before", &of[REPORT_BEFORE]);
-    print_range(p->file, "After", &of[REPORT_AFTER]);
-    output_file_print(p->file, "</desc>");
-}
-
 static void print_caption(const Plot *p)
 {
     const ReportFigureText *t = &report_figure_texts[p->figure];
@@ -234,7 +210,7 @@ static void print_plot(OutputFile *file, const ReportSummary *summary, ReportFig
     output_file_print(file, "<figure class=\"plot\">");
     print_caption(&p);
     if (!find_scale(&p)) {
-        output_file_print(file, "<p class=\"soft\">Not known of any frame.</p></figure>\n");
+        output_file_print(file, "<p class=\"soft\">Unknown for all frames.</p></figure>\n");
         return;
     }
     output_file_print(file, "<div class=\"frame\">");
@@ -243,8 +219,16 @@ static void print_plot(OutputFile *file, const ReportSummary *summary, ReportFig
                       "<svg viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\" role=\"img\" "
                       "aria-labelledby=\"plot-%s-title plot-%s-text\">",
                       WIDTH, HEIGHT, key, key);
-    describe(&p);
-    draw_grid(&p);
+    output_file_print(file, "<title id=\"plot-%s-title\">%s over time</title>", key,
+                      report_figure_texts[figure].name);
+    output_file_print(file, "<desc id=\"plot-%s-text\">", key);
+    print_range(file, "Before", &summary->all.sums.of[figure][REPORT_BEFORE]);
+    print_range(file, "After", &summary->all.sums.of[figure][REPORT_AFTER]);
+    output_file_print(file, "</desc>");
+    output_file_print(file, "<path class=\"grid\" d=\"");
+    for (double at = p.low; at < p.high + p.tick / 2; at += p.tick)
+        output_file_print(file, "M0 %.1fH%.0f", y_of(&p, at), WIDTH);
+    output_file_print(file, "\"/>");
     draw_shots(&p);
     for (int side = 0; summary->step > 1 && side < REPORT_SIDES; side++)
         draw_band(&p, side);
@@ -255,8 +239,6 @@ static void print_plot(OutputFile *file, const ReportSummary *summary, ReportFig
     print_times(&p);
     output_file_print(file, "</div></figure>\n");
 }
-
-/* ---- a curve ---- */
 
 static void draw_histogram(OutputFile *f, const uint32_t *histogram, uint32_t most,
                            const char *side)
@@ -308,8 +290,6 @@ static void print_curve(OutputFile *f, const ReportPicture *p, int shot)
         output_file_print(f, "%c%d %.1f", i ? 'L' : 'M', i, CURVE - p->curve[i] / 256.0);
     output_file_print(f, "\"/></svg>");
 }
-
-/* ---- the page ---- */
 
 /* Smaller changes do not show in the printed digits. */
 #define LEAST_CHANGE 0.005
@@ -399,24 +379,11 @@ static void print_head(OutputFile *f, const ReportAbout *about)
     output_file_print(f, "</style>\n</head>\n<body>\n");
 }
 
-/* ---- the run ---- */
-
 static void print_fact(OutputFile *f, const char *name, const char *text)
 {
     output_file_print(f, "<div><dt>%s</dt><dd>", name);
     report_text_html(f, text);
     output_file_print(f, "</dd></div>\n");
-}
-
-static void print_options(OutputFile *f, const ReportAbout *about)
-{
-    output_file_print(f, "<div><dt>Settings</dt><dd>");
-    for (int i = 0; i < about->option_count; i++) {
-        output_file_print(f, "%s<code>", i ? " " : "");
-        report_text_html(f, about->options[i]);
-        output_file_print(f, "</code>");
-    }
-    output_file_print(f, "%s</dd></div>\n", about->option_count ? "" : "the defaults");
 }
 
 static void print_run(OutputFile *f, const ReportSummary *s, const ReportAbout *about)
@@ -426,7 +393,7 @@ static void print_run(OutputFile *f, const ReportSummary *s, const ReportAbout *
     snprintf(depth, sizeof(depth), "%d bits", s->depth);
     output_file_print(f, "<header>\n<h1>");
     report_text_html(f, about->input);
-    output_file_print(f, "</h1>\n<p class=\"soft\">What lumeq did to this video%s.</p>\n",
+    output_file_print(f, "</h1>\n<p class=\"soft\">This video before and after lumeq%s.</p>\n",
                       about->partial ? ", until it was interrupted" : "");
     output_file_print(f, "<dl class=\"run\">\n");
     print_fact(f, "Length", report_time(s->all.end_us - s->all.begin_us).text);
@@ -436,7 +403,13 @@ static void print_run(OutputFile *f, const ReportSummary *s, const ReportAbout *
     print_fact(f, "Cuts", report_count(s->cuts).text);
     print_fact(f, "Shots", report_count(s->shots_seen).text);
     print_fact(f, "Written to", about->output ? about->output : "nothing (--null)");
-    print_options(f, about);
+    output_file_print(f, "<div><dt>Settings</dt><dd>");
+    for (int i = 0; i < about->option_count; i++) {
+        output_file_print(f, "%s<code>", i ? " " : "");
+        report_text_html(f, about->options[i]);
+        output_file_print(f, "</code>");
+    }
+    output_file_print(f, "%s</dd></div>\n", about->option_count ? "" : "the defaults");
     output_file_print(f, "</dl>\n<nav aria-label=\"On this page\"><ul>"
                          "<li><a href=\"#figures\">Figures</a></li>"
                          "<li><a href=\"#time\">Over time</a></li>"
@@ -445,42 +418,33 @@ static void print_run(OutputFile *f, const ReportSummary *s, const ReportAbout *
                          "<main>\n");
 }
 
-/* ---- figures ---- */
-
-static void print_sum(OutputFile *f, const ReportSum *s)
-{
-    output_file_print(f, "<td>%s", report_word(report_sum_mean(s)).text);
-    if (s->count)
-        output_file_print(f, "<small>%s\xE2\x80\x93%s</small>",
-                          report_word(report_value(s->least)).text,
-                          report_word(report_value(s->most)).text);
-    output_file_print(f, "</td>");
-}
-
-static void print_row(OutputFile *f, const ReportSums *sums, int figure)
-{
-    const ReportFigureText *t = &report_figure_texts[figure];
-    const ReportSum *of = sums->of[figure];
-    double change = report_sum_mean(&of[REPORT_AFTER]) - report_sum_mean(&of[REPORT_BEFORE]);
-    if (fabs(change) < LEAST_CHANGE)
-        change = 0;
-    output_file_print(f, "<tr><th scope=\"row\">%s%s%s%s</th>", t->name, *t->unit ? " <small>" : "",
-                      t->unit, *t->unit ? "</small>" : "");
-    print_sum(f, &of[REPORT_BEFORE]);
-    print_sum(f, &of[REPORT_AFTER]);
-    output_file_print(f, "<td>%s%s</td></tr>\n", change > 0 ? "+" : "", report_word(change).text);
-}
-
 static void print_figures(OutputFile *f, const ReportSummary *s)
 {
     output_file_print(f, "<section aria-labelledby=\"figures\">\n<h2 id=\"figures\">Figures</h2>\n"
-                         "<div class=\"scroll\"><table>\n<caption>Means over all frames, and below "
-                         "them the least and the most of a frame.</caption>\n"
+                         "<div class=\"scroll\"><table>\n<caption>Mean over all frames, with the "
+                         "minimum and maximum of a frame below.</caption>\n"
                          "<thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Before</th>"
                          "<th scope=\"col\">After</th><th scope=\"col\">Change</th></tr></thead>\n"
                          "<tbody>\n");
-    for (int i = 0; i < REPORT_FIGURES; i++)
-        print_row(f, &s->all.sums, i);
+    for (int i = 0; i < REPORT_FIGURES; i++) {
+        const ReportFigureText *t = &report_figure_texts[i];
+        const ReportSum *of = s->all.sums.of[i];
+        double change = report_sum_mean(&of[REPORT_AFTER]) - report_sum_mean(&of[REPORT_BEFORE]);
+        if (fabs(change) < LEAST_CHANGE)
+            change = 0;
+        output_file_print(f, "<tr><th scope=\"row\">%s%s%s%s</th>", t->name,
+                          *t->unit ? " <small>" : "", t->unit, *t->unit ? "</small>" : "");
+        for (int side = 0; side < REPORT_SIDES; side++) {
+            output_file_print(f, "<td>%s", report_word(report_sum_mean(&of[side])).text);
+            if (of[side].count)
+                output_file_print(f, "<small>%s\xE2\x80\x93%s</small>",
+                                  report_word(report_value(of[side].least)).text,
+                                  report_word(report_value(of[side].most)).text);
+            output_file_print(f, "</td>");
+        }
+        output_file_print(f, "<td>%s%s</td></tr>\n", change > 0 ? "+" : "",
+                          report_word(change).text);
+    }
     output_file_print(f, "</tbody></table></div>\n</section>\n");
 }
 
@@ -489,19 +453,18 @@ static void print_plots(OutputFile *f, const ReportSummary *s)
     output_file_print(f, "<section aria-labelledby=\"time\">\n<h2 id=\"time\">Over time</h2>\n"
                          "<p class=\"soft\">");
     if (s->shots_seen > 1 && s->shots_seen <= REPORT_SHOTS_DRAWN)
-        output_file_print(f, "Dotted lines are where shots begin. ");
+        output_file_print(f, "Dotted lines mark the start of shots. ");
     if (s->step > 1)
         output_file_print(f,
-                          "Each point is the mean of %" PRId64 " frames; the areas go from their "
-                          "least to their most.",
+                          "Each point is the mean of %" PRId64
+                          " frames; areas show their minimum and "
+                          "maximum.",
                           s->step);
     output_file_print(f, "</p>\n<div class=\"plots\">\n");
     for (int i = 0; i < REPORT_FIGURES; i++)
         print_plot(f, s, (ReportFigure)i);
     output_file_print(f, "</div>\n</section>\n");
 }
-
-/* ---- shots ---- */
 
 static void print_pair(OutputFile *f, const ReportSum of[REPORT_SIDES])
 {
@@ -544,9 +507,8 @@ static void print_article(OutputFile *f, const ReportShot *shot, int number)
     print_picture(f, shot, REPORT_AFTER, number);
     output_file_print(f, "<figure>");
     print_curve(f, shot->picture, number);
-    output_file_print(f,
-                      "<figcaption>Its curve, over the histograms</figcaption></figure>\n</div>\n"
-                      "</article>\n");
+    output_file_print(f, "<figcaption>Curve and histograms</figcaption></figure>\n</div>\n"
+                         "</article>\n");
 }
 
 static void print_shot_row(OutputFile *f, const ReportSpan *span, int number)
@@ -569,7 +531,7 @@ static void print_shot_table(OutputFile *f, const ReportSummary *s)
 {
     output_file_print(f, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"shots-table\" "
                          "tabindex=\"0\"><table class=\"shots\">\n"
-                         "<caption id=\"shots-table\">All shots: means over their frames, before "
+                         "<caption id=\"shots-table\">All shots: mean over their frames, before "
                          "\xE2\x86\x92 after.</caption>\n<thead><tr><th scope=\"col\">Shot</th>"
                          "<th scope=\"col\">From</th><th scope=\"col\">Frames</th>");
     for (int i = 0; i < REPORT_FIGURES; i++)
@@ -596,22 +558,20 @@ static void print_shots(OutputFile *f, const ReportSummary *s)
     output_file_print(f, "</section>\n");
 }
 
-/* ---- the end ---- */
-
 static void print_meanings(OutputFile *f)
 {
-    output_file_print(f, "<section aria-labelledby=\"words\">\n<h2 id=\"words\">What is "
-                         "measured</h2>\n<p>Luma, frame by frame, without black bars: before, of "
-                         "what was decoded; after, of what was made of it, before it was encoded. "
-                         "The tones after are those that the curve makes; local contrast and noise "
-                         "are measured in the pixels.</p>\n<dl class=\"words\">\n");
+    output_file_print(
+        f, "<section aria-labelledby=\"words\">\n<h2 id=\"words\">What is "
+           "measured</h2>\n<p>Luma of each frame without black bars: before, as decoded; after, as "
+           "equalized, before encoding. Tones after are those of the curve; local "
+           "contrast and noise are measured in the pixels.</p>\n<dl class=\"words\">\n");
     for (int i = 0; i < REPORT_FIGURES; i++)
         output_file_print(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", report_figure_texts[i].name,
                           report_figure_texts[i].meaning);
-    output_file_print(f,
-                      "<div><dt>Curve</dt><dd>From the left, tones before; upwards, what became of "
-                      "them. The straight line changes nothing. Behind it, the histograms before "
-                      "and after.</dd></div>\n</dl>\n</section>\n");
+    output_file_print(
+        f, "<div><dt>Curve</dt><dd>Input tones from left to right, output tones upwards. The "
+           "straight line changes nothing. The histograms before and after are behind "
+           "it.</dd></div>\n</dl>\n</section>\n");
 }
 
 void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about)

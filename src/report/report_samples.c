@@ -75,8 +75,6 @@ double block_samples_contrast(const BlockSamples *s)
     return s->count ? all / s->count * scale(s->depth) : (double)NAN;
 }
 
-/* ---- noise ---- */
-
 /* Difference of a block to the previous frame, in 8-bit codes. */
 typedef struct Difference {
     double mean, apart, noise;

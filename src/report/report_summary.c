@@ -36,8 +36,6 @@ static void add_to_span(ReportSpan *span, const ReportFrame *frame)
     report_sum_add(&span->sums, &frame->value);
 }
 
-/* ---- of two frames ---- */
-
 /* Cuts change brightness but are not flicker. */
 static void find_changes(ReportSummary *s, ReportFrame *frame)
 {
@@ -55,41 +53,27 @@ static void find_changes(ReportSummary *s, ReportFrame *frame)
         llabs(change[REPORT_AFTER] - change[REPORT_BEFORE]);
 }
 
-/* ---- points ---- */
-
-static void halve_points(ReportSummary *s)
-{
-    for (int i = 0; i < REPORT_POINTS / 2; i++) {
-        const ReportSpan *next = &s->points[2 * i + 1];
-        s->points[i] = s->points[2 * i];
-        s->points[i].frames += next->frames;
-        s->points[i].end_us = next->end_us;
-        report_sum_merge(&s->points[i].sums, &next->sums);
-    }
-    memset(s->points + REPORT_POINTS / 2, 0, REPORT_POINTS / 2 * sizeof(*s->points));
-    s->point_count = REPORT_POINTS / 2;
-    s->step *= 2;
-}
-
 static void add_to_points(ReportSummary *s, const ReportFrame *frame)
 {
-    if (s->all.frames / s->step == REPORT_POINTS)
-        halve_points(s);
+    if (s->all.frames / s->step == REPORT_POINTS) { /* merge neighbours */
+        for (int i = 0; i < REPORT_POINTS / 2; i++) {
+            const ReportSpan *next = &s->points[2 * i + 1];
+            s->points[i] = s->points[2 * i];
+            s->points[i].frames += next->frames;
+            s->points[i].end_us = next->end_us;
+            report_sum_merge(&s->points[i].sums, &next->sums);
+        }
+        memset(s->points + REPORT_POINTS / 2, 0, REPORT_POINTS / 2 * sizeof(*s->points));
+        s->step *= 2;
+    }
     const int at = (int)(s->all.frames / s->step);
     add_to_span(&s->points[at], frame);
     s->point_count = at + 1;
 }
 
-/* ---- shots ---- */
-
 static int has_picture(const ReportSummary *s, int64_t shot)
 {
     return shot < REPORT_SHOTS && shot % s->pictured == 0;
-}
-
-static int64_t distance(int64_t a, int64_t b)
-{
-    return a < b ? b - a : a - b;
 }
 
 /* True if picture a represents the shot better: it is not black, as in fades, or it is nearer to
@@ -102,7 +86,7 @@ static int is_better(const ReportPicture *a, const ReportPicture *b, const Repor
     const int b_shows = 2 * b->entropy * entropy->count >= entropy->sum;
     if (a_shows != b_shows)
         return a_shows;
-    return distance(a->number, middle) < distance(b->number, middle);
+    return llabs(a->number - middle) < llabs(b->number - middle);
 }
 
 static void end_shot(ReportSummary *s)
@@ -123,39 +107,21 @@ static void end_shot(ReportSummary *s)
     s->choice = (PictureChoice){0};
 }
 
-static void thin_pictures(ReportSummary *s)
-{
-    s->pictured *= 2;
-    for (int i = 0; i < s->shot_count; i++)
-        if (!has_picture(s, i)) {
-            report_picture_free(s->shots[i].picture);
-            s->shots[i].picture = NULL;
-        }
-}
-
 static void begin_shot(ReportSummary *s)
 {
     end_shot(s);
-    if (s->shots_seen % s->pictured == 0 && s->shots_seen / s->pictured == REPORT_PICTURED)
-        thin_pictures(s);
+    if (s->shots_seen % s->pictured == 0 && s->shots_seen / s->pictured == REPORT_PICTURED) {
+        s->pictured *= 2; /* too many pictures: drop every second one */
+        for (int i = 0; i < s->shot_count; i++)
+            if (!has_picture(s, i)) {
+                report_picture_free(s->shots[i].picture);
+                s->shots[i].picture = NULL;
+            }
+    }
     if (s->shots_seen < REPORT_SHOTS)
         s->shots[s->shot_count++] = (ReportShot){0};
     s->shots_seen++;
     s->shown_us = 0;
-}
-
-/* Keeps the pictures of the remaining candidates, in order. */
-static void keep_pictures(ReportSummary *s)
-{
-    int left = 0;
-    for (int i = 0; i <= CHOICE_MOST; i++) {
-        ReportPicture *picture = s->chosen[i];
-        s->chosen[i] = NULL;
-        if (picture && left < s->choice.count && picture->number == s->choice.number[left])
-            s->chosen[left++] = picture;
-        else
-            report_picture_free(picture);
-    }
 }
 
 static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPicture *picture)
@@ -170,8 +136,17 @@ static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPictur
         return;
     }
     s->chosen[s->choice.count] = picture;
-    if (picture_choice_take(&s->choice, frame->number, 0))
-        keep_pictures(s);
+    if (!picture_choice_take(&s->choice, frame->number, 0))
+        return;
+    int left = 0; /* keep the pictures of the remaining candidates, in order */
+    for (int i = 0; i <= CHOICE_MOST; i++) {
+        ReportPicture *chosen = s->chosen[i];
+        s->chosen[i] = NULL;
+        if (chosen && left < s->choice.count && chosen->number == s->choice.number[left])
+            s->chosen[left++] = chosen;
+        else
+            report_picture_free(chosen);
+    }
 }
 
 /* The equalizer follows a fade without a cut, but viewers see two shots. */

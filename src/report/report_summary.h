@@ -3,6 +3,7 @@
 #ifndef LUMEQ_REPORT_SUMMARY_H
 #define LUMEQ_REPORT_SUMMARY_H
 
+#include "media/output/output_file.h"
 #include "report/report_figures.h"
 
 /* Maximum plot points; when full, neighbours are merged. */
@@ -65,5 +66,20 @@ void report_summary_end(ReportSummary *summary);
 
 /* {0} is allowed. */
 void report_summary_close(ReportSummary *summary);
+
+/* Facts about the run. Borrowed. */
+typedef struct ReportAbout {
+    const char *program;        /* with its version */
+    const char *input, *output; /* names; output NULL: nothing was written */
+    const char *const *options; /* non-default options, "--name=value" */
+    int option_count;
+    int partial; /* nonzero: the run was interrupted */
+} ReportAbout;
+
+/* One JSON object, described in README.md. */
+void report_json(OutputFile *file, const ReportSummary *summary, const ReportAbout *about);
+
+/* One self-contained HTML page without scripts. */
+void report_page(OutputFile *file, const ReportSummary *summary, const ReportAbout *about);
 
 #endif

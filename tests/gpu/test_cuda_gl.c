@@ -81,7 +81,7 @@ static void close_stage(Stage *s)
 
 static int open_stage(Stage *s, int width, int height)
 {
-    char why[256] = "";
+    MediaError error = {0};
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
         check_skip("no GPU");
@@ -89,11 +89,11 @@ static int open_stage(Stage *s, int width, int height)
     }
     if (!open_window(s, width, height))
         return 0;
-    if (CHECK(view_open(&s->view, why, sizeof(why)) == 0, "%s", why)) {
-        if (view_cuda_open(&s->cuda, DEVICE, why, sizeof(why)) == 0)
+    if (CHECK(view_open(&s->view, &error) == 0, "%s", error.text)) {
+        if (view_cuda_open(&s->cuda, DEVICE, &error) == 0)
             return 1;
-        CHECK(strstr(why, "GPU 0") != NULL, "the sentence is \"%s\"", why);
-        check_skip("%s: %s", view_renderer(s->view), why);
+        CHECK(strstr(error.text, "GPU 0") != NULL, "the sentence is \"%s\"", error.text);
+        check_skip("%s: %s", view_renderer(s->view), error.text);
     }
     close_stage(s);
     return 0;
@@ -174,8 +174,8 @@ static AVFrame *make_frame(const Shape *shape, Where where, uint64_t seed)
 
 static void set_frame(Stage *s, ViewSide side, const AVFrame *frame)
 {
-    char why[256] = "";
-    CHECK(view_set_frame(s->view, side, frame, why, sizeof(why)) == 0, "%s", why);
+    MediaError error = {0};
+    CHECK(view_set_frame(s->view, side, frame, &error) == 0, "%s", error.text);
 }
 
 static void use_cuda(Stage *s, int used)
@@ -189,7 +189,7 @@ typedef uint8_t Picture[READ_HEIGHT][READ_WIDTH][4];
 
 static void read_scene(Stage *s, ViewCompare compare, Picture picture)
 {
-    char why[256] = "";
+    MediaError error = {0};
     const Canvas canvas = {picture[0][0], READ_WIDTH * 4, READ_WIDTH, READ_HEIGHT};
     const ViewScene scene = {.width = READ_WIDTH,
                              .height = READ_HEIGHT,
@@ -197,7 +197,7 @@ static void read_scene(Stage *s, ViewCompare compare, Picture picture)
                              .compare = compare,
                              .shown = VIEW_OUTPUT,
                              .split = 0.4};
-    CHECK(view_read(s->view, &scene, &canvas, why, sizeof(why)) == 0, "%s", why);
+    CHECK(view_read(s->view, &scene, &canvas, &error) == 0, "%s", error.text);
 }
 
 /* Shows a frame in the window, after another one. */
@@ -354,11 +354,11 @@ TEST(declines)
 {
     Stage s;
     ViewCuda *cuda = NULL;
-    char why[256] = "";
+    MediaError error = {0};
     if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
         return;
-    CHECK(view_cuda_open(&cuda, 99, why, sizeof(why)) == -1 && !cuda, "GPU 99 draws");
-    CHECK(strstr(why, "GPU 99") != NULL, "the sentence is \"%s\"", why);
+    CHECK(view_cuda_open(&cuda, 99, &error) < 0 && !cuda, "GPU 99 draws");
+    CHECK(strstr(error.text, "GPU 99") != NULL, "the sentence is \"%s\"", error.text);
     CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
     close_stage(&s);
 }
@@ -399,7 +399,7 @@ TEST(fails_in_mid_run)
     static Picture expected, picture;
     for (Where where = ORDINARY; where < WHERES; where++) {
         Stage s;
-        char why[256] = "";
+        MediaError error = {0};
         if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
             return;
         show(&s, &shape, ORDINARY, 1, expected);
@@ -410,11 +410,10 @@ TEST(fails_in_mid_run)
                                  .height = shape.height,
                                  .bytes_per_row = shape.width,
                                  .data = frame->data[0],
-                                 .stride = frame->linesize[0],
-                                 .frame = frame};
-        const int ret = uploader->upload(uploader->opaque, &plane, 1, why, sizeof(why));
-        CHECK(ret == (is_on_device(where, 0) ? -1 : 1), "%s: %d", where_names[where], ret);
-        CHECK(!why[0] == !is_on_device(where, 0), "the sentence is \"%s\"", why);
+                                 .stride = frame->linesize[0]};
+        const int ret = uploader->upload(uploader->opaque, &plane, 1, &error);
+        CHECK(ret == (is_on_device(where, 0) ? MEDIA_INPUT : 1), "%s: %d", where_names[where], ret);
+        CHECK(!error.text[0] == !is_on_device(where, 0), "the sentence is \"%s\"", error.text);
         CHECK(view_cuda_failure(s.cuda) != NULL, "it goes on as if nothing had happened");
         CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
         av_frame_free(&frame);
@@ -455,13 +454,14 @@ static void time_way(Stage *s, Where where, int through_cuda, void (*finish)(voi
         .width = 3840, .height = 2160, .area = {0, 0, 3840, 2160}, .shown = VIEW_OUTPUT};
     double upload[TIMED_FRAMES], draw[TIMED_FRAMES];
     AVFrame *frames[2] = {make_frame(&shape, where, 1), make_frame(&shape, where, 2)};
-    char why[256] = "", name[80];
+    char name[80];
+    MediaError error = {0};
     use_cuda(s, through_cuda);
     for (int i = -WARM_UP; i < TIMED_FRAMES; i++) {
         const double begin = now_ms();
         set_frame(s, VIEW_OUTPUT, frames[i & 1]);
         const double uploaded = now_ms();
-        CHECK(view_draw(s->view, &scene, why, sizeof(why)) == 0, "%s", why);
+        CHECK(view_draw(s->view, &scene, &error) == 0, "%s", error.text);
         finish();
         if (i >= 0) {
             upload[i] = uploaded - begin;
@@ -484,10 +484,10 @@ TEST(times)
     void *function = SDL_GL_GetProcAddress("glFinish");
     memcpy(&finish, &function, sizeof(finish));
     if (CHECK(function != NULL, "no glFinish")) {
-        char why[256] = "";
+        MediaError error = {0};
         view_cuda_close(&s.cuda);
         const double begin = now_ms();
-        CHECK(view_cuda_open(&s.cuda, DEVICE, why, sizeof(why)) == 0, "%s", why);
+        CHECK(view_cuda_open(&s.cuda, DEVICE, &error) == 0, "%s", error.text);
         printf("%s: opened in %.1f ms\n", view_renderer(s.view), now_ms() - begin);
         time_way(&s, ORDINARY, 0, finish);
         time_way(&s, PINNED, 0, finish);

@@ -29,52 +29,51 @@ static uint8_t *make_memory(Where where)
     return memory;
 }
 
-static int upload(const ViewCuda *cuda, uint8_t *memory, char *why, size_t size)
+static int upload(const ViewCuda *cuda, uint8_t *memory, MediaError *error)
 {
     const ViewUploader *way = view_cuda_uploader(cuda);
     ViewPlane planes[PLANES];
     for (int i = 0; i < PLANES; i++)
         planes[i] = (ViewPlane){.texture = 10 + (unsigned)i,
-                                .plane = i,
                                 .width = WIDTH,
                                 .height = HEIGHT,
                                 .bytes_per_row = WIDTH,
                                 .data = memory,
                                 .stride = WIDTH};
-    return way->upload(way->opaque, planes, PLANES, why, size);
+    return way->upload(way->opaque, planes, PLANES, error);
 }
 
 /* Uploads a frame from that kind of memory. */
 static ViewCuda *open_and_upload(Where where, uint8_t **memory)
 {
     ViewCuda *cuda = NULL;
-    char why[256] = "";
+    MediaError error = {0};
     fake_cuda_start((FakeCuda){0});
-    CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
+    CHECK(view_cuda_open(&cuda, 0, &error) == 0, "%s", error.text);
     *memory = make_memory(where);
-    CHECK(upload(cuda, *memory, why, sizeof(why)) == 0, "no upload: %s", why);
+    CHECK(upload(cuda, *memory, &error) == 0, "no upload: %s", error.text);
     return cuda;
 }
 
 /* The GPU is given up after its time limit; frames in its memory are refused. */
 static void hang_with(Where where)
 {
-    char why[256] = "";
+    MediaError error = {0};
     uint8_t *memory;
     ViewCuda *cuda = open_and_upload(where, &memory);
     const ViewUploader *way = view_cuda_uploader(cuda);
     CHECK(!way->forget(way->opaque, 10), "a texture that is done is kept");
     const double begin = fake_cuda.now;
     fake_cuda.hangs = 1;
-    const int ret = upload(cuda, memory, why, sizeof(why));
+    const int ret = upload(cuda, memory, &error);
     const double waited = fake_cuda.now - begin;
-    CHECK(ret == (where == ON_DEVICE ? -1 : 1), "memory %d: it answers %d", where, ret);
+    CHECK(ret == (where == ON_DEVICE ? MEDIA_INPUT : 1), "memory %d: it answers %d", where, ret);
     CHECK(waited > 9.9 && waited < 11, "memory %d: given up after %.1f s", where, waited);
     CHECK(view_cuda_failure(cuda) && strstr(view_cuda_failure(cuda), "10 s"), "it says %s",
           view_cuda_failure(cuda) ? view_cuda_failure(cuda) : "nothing");
     const long calls = fake_cuda.calls;
     CHECK(fake_cuda.mapped == PLANES, "%d textures are mapped", fake_cuda.mapped);
-    CHECK(upload(cuda, memory, why, sizeof(why)) == 1, "it goes on");
+    CHECK(upload(cuda, memory, &error) == 1, "it goes on");
     for (unsigned i = 0; i < PLANES; i++)
         CHECK(way->forget(way->opaque, 10 + i), "texture %u may be written to", 10 + i);
     CHECK(!way->forget(way->opaque, 99), "a texture that it never had");
@@ -93,13 +92,13 @@ TEST(hangs)
 /* A GPU that takes 3 s is slow, not lost. */
 TEST(slow)
 {
-    char why[256] = "";
+    MediaError error = {0};
     for (Where where = ORDINARY; where < WHERES; where++) {
         uint8_t *memory;
         ViewCuda *cuda = open_and_upload(where, &memory);
         fake_cuda.hangs = 1;
         fake_cuda.stage_takes = 1.4;
-        CHECK(upload(cuda, memory, why, sizeof(why)) == 0, "memory %d: %s", where, why);
+        CHECK(upload(cuda, memory, &error) == 0, "memory %d: %s", where, error.text);
         CHECK(!view_cuda_failure(cuda), "memory %d: %s", where, view_cuda_failure(cuda));
         CHECK(fake_cuda.now > 2, "it is not slow");
         view_cuda_close(&cuda);
@@ -111,7 +110,7 @@ TEST(slow)
 /* The equalizer noticed first. */
 TEST(given_up)
 {
-    char why[256] = "";
+    MediaError error = {0};
     uint8_t *memory;
     ViewCuda *cuda = open_and_upload(PINNED, &memory);
     const ViewUploader *way = view_cuda_uploader(cuda);
@@ -120,7 +119,7 @@ TEST(given_up)
     view_cuda_give_up(cuda, "the CPU has taken over");
     CHECK(strstr(view_cuda_failure(cuda), "GPU 0") && strstr(view_cuda_failure(cuda), "the CPU"),
           "it says %s", view_cuda_failure(cuda));
-    CHECK(upload(cuda, memory, why, sizeof(why)) == 1, "it goes on");
+    CHECK(upload(cuda, memory, &error) == 1, "it goes on");
     CHECK(!way->forget(way->opaque, 10), "a texture that is done is kept");
     view_cuda_close(&cuda);
     CHECK(fake_cuda.calls == calls, "%ld calls", fake_cuda.calls - calls);
@@ -152,10 +151,10 @@ static AVFrame large_frame(Where where)
 TEST(rows_come)
 {
     static Scopes there, here;
-    char why[256] = "";
+    MediaError error = {0};
     ViewCuda *cuda = NULL;
     fake_cuda_start((FakeCuda){0});
-    CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
+    CHECK(view_cuda_open(&cuda, 0, &error) == 0, "%s", error.text);
     for (Where where = PINNED; where <= ON_DEVICE; where++) {
         const AVFrame frame = large_frame(where);
         FrameRows rows[FRAME_ROWS_PLANES] = {0};
@@ -178,10 +177,10 @@ TEST(rows_come)
 /* A hanging GPU is given up, and may write to the rows' memory later. */
 TEST(rows_hang)
 {
-    char why[256] = "";
+    MediaError error = {0};
     ViewCuda *cuda = NULL;
     fake_cuda_start((FakeCuda){.late = 1});
-    CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
+    CHECK(view_cuda_open(&cuda, 0, &error) == 0, "%s", error.text);
     const AVFrame frame = large_frame(ON_DEVICE);
     FrameRows rows[FRAME_ROWS_PLANES] = {0};
     frame_scopes_rows(rows, &frame, 0);
@@ -202,10 +201,10 @@ TEST(rows_hang)
 TEST(rows_fail)
 {
     for (int call = 1;; call++) {
-        char why[256] = "";
+        MediaError error = {0};
         ViewCuda *cuda = NULL;
         fake_cuda_start((FakeCuda){0});
-        CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
+        CHECK(view_cuda_open(&cuda, 0, &error) == 0, "%s", error.text);
         const AVFrame frame = large_frame(ON_DEVICE);
         FrameRows rows[FRAME_ROWS_PLANES] = {0};
         frame_scopes_rows(rows, &frame, 0);

@@ -375,7 +375,7 @@ static Rect lit_words(const PanelLayout *l)
     for (int y = 0; y < picture.canvas.height; y++)
         for (int x = 0; x < picture.canvas.width; x++)
             if (y >= l->words.y - 2 && pixel(x, y)[0] > 0x90)
-                lit = lit.width ? canvas_around(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
+                lit = lit.width ? rect_around(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
     return lit;
 }
 
@@ -434,7 +434,7 @@ TEST(name_of_a_narrow_plot)
     for (int y = w.y - l.text; y < w.y - 2; y++)
         for (int x = 0; x < l.vectors.x; x++)
             if (is_output_bar(x, y))
-                lit = lit.width ? canvas_around(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
+                lit = lit.width ? rect_around(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
     CHECK(w.width > 0 && name > w.width, "a name of %d above a plot of %d", name, w.width);
     CHECK(lit.width >= name - 4 && lit.x + lit.width <= w.x + w.width + 1, "%d of %d are seen",
           lit.width, name);

@@ -17,23 +17,21 @@ struct ViewCuda {
     char failure[64];
 };
 
-static int count_upload(void *opaque, const ViewPlane *planes, int count, char *why, size_t size)
+static int count_upload(void *opaque, const ViewPlane *planes, int count, MediaError *error)
 {
     (void)opaque;
     (void)planes;
     (void)count;
-    (void)why;
-    (void)size;
+    (void)error;
     way.uploads++;
     way.too_late += way.given_up;
     return 1;
 }
 
-int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size)
+int view_cuda_open(ViewCuda **cuda, int device, MediaError *error)
 {
     (void)device;
-    (void)why;
-    (void)size;
+    (void)error;
     *cuda = calloc(1, sizeof(**cuda));
     if (!*cuda)
         abort();

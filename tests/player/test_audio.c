@@ -37,19 +37,17 @@ static void finish(Playing *p)
 
 static int start(Playing *p, int64_t position, double speed)
 {
-    char why[256] = "";
     MediaError error = {0};
     return CHECK(demuxer_start(p->demuxer, position, &error) == 0, "%s", error.text) &&
-           CHECK(audio_start(p->audio, p->demuxer, source_start(p->source), position, speed, why,
-                             sizeof(why)) == 0,
-                 "%s", why);
+           CHECK(audio_start(p->audio, p->demuxer, source_start(p->source), position, speed,
+                             &error) == 0,
+                 "%s", error.text);
 }
 
 /* Opens the clip and that driver's device. */
 static int prepare(Playing *p, const char *driver)
 {
     static int made;
-    char why[256] = "";
     MediaError error = {0};
     *p = (Playing){0};
     if (!made) {
@@ -71,7 +69,7 @@ static int prepare(Playing *p, const char *driver)
         return 0;
     const AVStream *stream = p->source->format->streams[1];
     demuxer_select(p->demuxer, DEMUX_AUDIO, stream);
-    return CHECK(audio_open(&p->audio, stream, why, sizeof(why)) == 0, "%s", why);
+    return CHECK(audio_open(&p->audio, stream, &error) == 0, "%s", error.text);
 }
 
 /* Waits until the playback position is known. */

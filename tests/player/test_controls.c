@@ -453,7 +453,8 @@ static void read_help(Names *names)
     const int count = controls_help(rows, OSD_MAX_ROWS);
     CHECK(count > 20 && controls_help(rows, 3) == 3, "%d rows", count);
     for (int i = 0; i < count; i++)
-        read_names(names, rows[i].name);
+        if (rows[i].name) /* else a heading */
+            read_names(names, rows[i].name);
 }
 
 /* Reads the first column of the page's table, up to the mouse's rows. */

@@ -164,14 +164,14 @@ SESSION_TEST(keys_choose, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ
 {
     CHECK(strncmp(session_title(), "1/2 ", 4) == 0, "its title is %s", session_title());
     session_type("<");
-    SESSION_UNTIL(s, strcmp(state.message, "The first file") == 0);
+    SESSION_UNTIL(s, strcmp(state.message, "First file") == 0);
     session_type(">");
     SESSION_UNTIL(s, state.file == 2);
     CHECK(strncmp(session_state(s).message, "2/2: lumeq-sample", 12) == 0, "it says %s",
           session_state(s).message);
     CHECK(strncmp(session_title(), "2/2 ", 4) == 0, "its title is %s", session_title());
     session_type(">");
-    SESSION_UNTIL(s, strcmp(state.message, "The last file") == 0);
+    SESSION_UNTIL(s, strcmp(state.message, "Last file") == 0);
     session_press(SDLK_AUDIOPREV);
     SESSION_UNTIL(s, state.file == 1);
     session_press(SDLK_AUDIONEXT);
@@ -184,7 +184,7 @@ SESSION_TEST(alone_there_is_no_other, open_files(s, ARGUMENTS("--no-config", "--
 {
     CHECK(strncmp(session_title(), "1/1", 3) != 0, "its title is %s", session_title());
     session_type(">");
-    SESSION_UNTIL(s, strcmp(state.message, "There is no other file") == 0);
+    SESSION_UNTIL(s, strcmp(state.message, "No other files") == 0);
 }
 
 /* --loop-all repeats the list, --loop only one file. */

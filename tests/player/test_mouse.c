@@ -205,11 +205,11 @@ OPEN_TEST(chapters_and_edges, open_at(1 * SECOND))
     } steps[] = {
         {SDLK_PAGEUP, 4000000, "Chapter 2 of 3: Dark room"},
         {SDLK_PAGEUP, 7600000, "Chapter 3 of 3: Dusk at sea"},
-        {SDLK_PAGEUP, 7600000, "The last chapter"},
+        {SDLK_PAGEUP, 7600000, "Last chapter"},
         {SDLK_PAGEDOWN, 4000000, "Chapter 2 of 3: Dark room"},
-        {SDLK_END, 10960000, "The end"},
-        {SDLK_HOME, 0, "The beginning"},
-        {SDLK_PAGEDOWN, 0, "The first chapter"},
+        {SDLK_END, 10960000, "End"},
+        {SDLK_HOME, 0, "Beginning"},
+        {SDLK_PAGEDOWN, 0, "First chapter"},
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         session_press(steps[i].key);
@@ -363,7 +363,7 @@ TEST(opens_by_a_dialog)
         return;
     setenv("PATH", folder, 1);
     press_ctrl_o();
-    SESSION_UNTIL(&session, strstr(state.message, "drop a file on the window"));
+    SESSION_UNTIL(&session, strstr(state.message, "drop a file here"));
     make_dialog("zenity", "echo /chosen/but/left; exit 1");
     press_ctrl_o();
     session_turns(&session, 5);

@@ -167,7 +167,7 @@ TEST(a_file_takes_its_place)
         SESSION_UNTIL(&s, state.duration > 0 && state.position > 200000);
         CHECK(access("x.mkv", R_OK) == 0, "there is no recording");
         session_type("R");
-        SESSION_UNTIL(&s, strcmp(state.message, "Only a camera is recorded") == 0);
+        SESSION_UNTIL(&s, strcmp(state.message, "Only cameras can be recorded") == 0);
         session_press(SDLK_RIGHT);
         SESSION_UNTIL(&s, state.position > 3000000);
         session_close(&s);

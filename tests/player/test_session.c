@@ -101,18 +101,18 @@ static Rect panel_layer;
 static int shows_subtitles; /* their layer (--wrap) is not empty */
 
 int __real_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
-                          double opacity, char *why, size_t size);
+                          double opacity, MediaError *error);
 int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
-                          double opacity, char *why, size_t size);
+                          double opacity, MediaError *error);
 
 int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
-                          double opacity, char *why, size_t size)
+                          double opacity, MediaError *error)
 {
     if (layer == VIEW_LAYER_SUBTITLES)
         shows_subtitles = canvas != NULL;
     if (layer == VIEW_LAYER_PANEL)
         panel_layer = canvas ? (Rect){x, y, canvas->width, canvas->height} : (Rect){0};
-    return __real_view_set_layer(view, layer, canvas, x, y, opacity, why, size);
+    return __real_view_set_layer(view, layer, canvas, x, y, opacity, error);
 }
 
 /* ---- time ---- */
@@ -362,10 +362,6 @@ SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
     CHECK(difference(&before, &reset, 0.1, 0.6) == 0, "r does not take all back");
     const PlayerState state = session_state(s);
     CHECK(state.position == 1 * SECOND, "the frame is another one");
-    CHECK(state.responses > 4 && state.response_ms > 0 &&
-              state.response_ms <= state.response_most_ms && state.longest_turn_ms > 0,
-          "%lld keys were answered after %g ms, at most %g", (long long)state.responses,
-          state.response_ms, state.response_most_ms);
 }
 
 /* Writes two seconds of a picture with all tones. */

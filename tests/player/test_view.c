@@ -413,9 +413,8 @@ VIEW_TEST(shown_sides)
 
 static int set_layer(ViewLayer layer, const Canvas *canvas, int x, int y, double opacity)
 {
-    return CHECK(
-        view_set_layer(view, layer, canvas, x, y, opacity, fixture_why, sizeof(fixture_why)) == 0,
-        "%s", fixture_why);
+    return CHECK(view_set_layer(view, layer, canvas, x, y, opacity, fresh_error()) == 0, "%s",
+                 fixture_error.text);
 }
 
 static void fill_canvas(const Canvas *canvas, uint8_t level, uint8_t alpha)
@@ -519,7 +518,7 @@ static void open_as(int quality)
 {
     opens_as = quality;
     view_close(&view);
-    CHECK(view_open(&view, fixture_why, sizeof(fixture_why)) == 0, "%s", fixture_why);
+    CHECK(view_open(&view, fresh_error()) == 0, "%s", fixture_error.text);
     opens_as = -1;
 }
 
@@ -641,8 +640,7 @@ VIEW_TEST(picture_alone)
     int width, height;
     display_matrix(&turns[4], matrix);
     frame->sample_aspect_ratio = (AVRational){2, 1};
-    CHECK(view_render_picture(view, VIEW_OUTPUT, &(Canvas){pixels, 16, 4, 4}, fixture_why,
-                              sizeof(fixture_why)) < 0,
+    CHECK(view_render_picture(view, VIEW_OUTPUT, &(Canvas){pixels, 16, 4, 4}, fresh_error()) < 0,
           "a picture out of nothing");
     turn_frame(frame, matrix);
     show(VIEW_OUTPUT, frame);
@@ -653,8 +651,8 @@ VIEW_TEST(picture_alone)
 
     const Canvas canvas = {pixels, 40 * 4, 32, 96};
     memset(pixels, 0x55, sizeof(pixels));
-    CHECK(view_render_picture(view, VIEW_OUTPUT, &canvas, fixture_why, sizeof(fixture_why)) == 0,
-          "%s", fixture_why);
+    CHECK(view_render_picture(view, VIEW_OUTPUT, &canvas, fresh_error()) == 0, "%s",
+          fixture_error.text);
     for (int i = 0; i < 4; i++) {
         const uint8_t *pixel = pixels + (24 + i / 2 * 48) * 160 + (8 + i % 2 * 16) * 4;
         CHECK(is_gray(pixel, shown_level(quarters[turns[4].quarter[i]]), 1) && pixel[3] == 255,
@@ -685,16 +683,15 @@ VIEW_TEST(sizes)
     char number[16];
     snprintf(number, sizeof(number), "%d", limit);
     frame = gray_frame(limit + 2, 8, 150);
-    CHECK(view_set_frame(view, VIEW_OUTPUT, frame, fixture_why, sizeof(fixture_why)) < 0 &&
-              strstr(fixture_why, number),
-          "too wide a frame: %s", fixture_why);
+    CHECK(view_set_frame(view, VIEW_OUTPUT, frame, fresh_error()) < 0 &&
+              strstr(fixture_error.text, number),
+          "too wide a frame: %s", fixture_error.text);
     if (draw(&scene))
         CHECK(is_all((Rect){0, 0, 128, 72}, 0, 0), "the frame before is still shown");
     av_frame_free(&frame);
 
     const Canvas other = {pixels, 100 * 4, 100, 72};
-    CHECK(view_read(view, &scene, &other, fixture_why, sizeof(fixture_why)) < 0,
-          "a canvas of another size");
+    CHECK(view_read(view, &scene, &other, fresh_error()) < 0, "a canvas of another size");
 }
 
 /* ---- uploads to textures ---- */
@@ -704,7 +701,7 @@ static struct {
     unsigned texture[64];
 } uploads;
 
-static int count_planes(void *opaque, const ViewPlane *planes, int count, char *why, size_t size)
+static int count_planes(void *opaque, const ViewPlane *planes, int count, MediaError *error)
 {
     (void)opaque;
     for (int i = 0; i < count; i++) {
@@ -714,7 +711,7 @@ static int count_planes(void *opaque, const ViewPlane *planes, int count, char *
     }
     uploads.planes += count;
     if (uploads.answer < 0)
-        snprintf(why, size, "no way");
+        media_fail(error, MEDIA_INPUT, "no way");
     return uploads.answer;
 }
 
@@ -746,50 +743,6 @@ static AVFrame *with_chroma_of(const AVFrame *frame, int luma)
     return both;
 }
 
-static int planes_for(ViewSide side, const AVFrame *frame)
-{
-    uploads.planes = 0;
-    show(side, frame);
-    return uploads.planes;
-}
-
-TEST(shared_chroma)
-{
-    const ViewUploader uploader = {count_planes, count_forgotten, NULL};
-    if (!open_view())
-        return;
-    memset(&uploads, 0, sizeof(uploads));
-    uploads.answer = 1;
-    view_set_uploader(view, &uploader);
-    AVFrame *old_in = NULL, *old_out = NULL;
-    const ViewScene scene = whole_scene(64, 36);
-    for (int i = 0; i < 6; i++) { /* either side may come first */
-        AVFrame *in = gray_frame(64, 36, 40 + i), *out;
-        fill_component(in, 1, 100 + 10 * i);
-        out = with_chroma_of(in, 180 + i);
-        const ViewSide first = i < 3 ? VIEW_INPUT : VIEW_OUTPUT;
-        CHECK(planes_for(first, first == VIEW_INPUT ? in : out) == 3, "frame %d: not all", i);
-        CHECK(planes_for(!first, first == VIEW_INPUT ? out : in) == 1, "frame %d: too much", i);
-        const double blue = (180 + i - 16) * 255 / 219.0 + 1.8556 * 255 / 224 * (10 * i - 28);
-        if (draw(&scene))
-            CHECK(abs(pixel_at(30, 20)[2] - (int)blue) <= 2, "frame %d: blue is %d, not %.0f", i,
-                  pixel_at(30, 20)[2], blue);
-        av_frame_free(&old_in);
-        av_frame_free(&old_out);
-        old_in = in;
-        old_out = out;
-    }
-    FREED_BY(av_frame_free) AVFrame *redone = with_chroma_of(old_in, 99);
-    CHECK(planes_for(VIEW_OUTPUT, redone) == 1, "another output for the same input");
-    FREED_BY(av_frame_free) AVFrame *larger = gray_frame(66, 36, 99);
-    CHECK(planes_for(VIEW_OUTPUT, larger) == 3, "another size");
-    view_close(&view);
-    /* Two of each plane, and three of the other size, beside those that went the usual way. */
-    CHECK(uploads.forgotten == 9 + uploads.seen, "%d textures were forgotten", uploads.forgotten);
-    av_frame_free(&old_in);
-    av_frame_free(&old_out);
-}
-
 /* Changing the chroma of one side does not change the other. */
 VIEW_TEST(chroma_of_each_side)
 {
@@ -819,9 +772,9 @@ VIEW_TEST(refusing_uploader)
     uploads.answer = -1;
     view_set_uploader(view, &uploader);
     FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, 120);
-    CHECK(view_set_frame(view, VIEW_OUTPUT, frame, fixture_why, sizeof(fixture_why)) < 0 &&
-              !strcmp(fixture_why, "no way"),
-          "%s", fixture_why);
+    CHECK(view_set_frame(view, VIEW_OUTPUT, frame, fresh_error()) < 0 &&
+              !strcmp(fixture_error.text, "no way"),
+          "%s", fixture_error.text);
     view_set_uploader(view, NULL);
     if (draw_frame(frame, 64, 36))
         CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the usual way");
@@ -873,7 +826,7 @@ VIEW_TEST(window_is_what_is_read)
     scene.compare = VIEW_COMPARE_SPLIT;
     scene.split = 0.7;
     draw(&scene);
-    CHECK(view_draw(view, &scene, fixture_why, sizeof(fixture_why)) == 0, "%s", fixture_why);
+    CHECK(view_draw(view, &scene, fresh_error()) == 0, "%s", fixture_error.text);
     read_pixels(0, 0, 640, 360, 0x1908, 0x1401, pixels); /* GL_RGBA, GL_UNSIGNED_BYTE */
     int wrong = 0;
     for (int y = 0; y < 360; y++)
@@ -910,8 +863,7 @@ TEST(window_too_large)
         return;
     view_close(&view);
     window_close(&fixture_window);
-    if (CHECK(window_open(&window, &options, fixture_why, sizeof(fixture_why)) == 0, "%s",
-              fixture_why)) {
+    if (CHECK(window_open(&window, &options, fresh_error()) == 0, "%s", fixture_error.text)) {
         int width, height;
         window_size(window, &width, &height);
         CHECK(width < 16000 && abs(width - 2 * height) <= 2, "%d x %d", width, height);
@@ -929,9 +881,9 @@ TEST(no_display)
     SDL_strlcpy(before, driver ? driver : "offscreen", sizeof(before));
     window_close(&fixture_window);
     SDL_setenv("SDL_VIDEODRIVER", "no-such-driver", 1);
-    CHECK(window_open(&window, &options, fixture_why, sizeof(fixture_why)) < 0 && !window &&
-              strstr(fixture_why, "display"),
-          "%s", fixture_why);
+    CHECK(window_open(&window, &options, fresh_error()) < 0 && !window &&
+              strstr(fixture_error.text, "display"),
+          "%s", fixture_error.text);
     SDL_setenv("SDL_VIDEODRIVER", before, 1);
 }
 
@@ -940,9 +892,9 @@ VIEW_TEST(no_shaders)
     const ViewScene scene = whole_scene(64, 36);
     drawn_canvas = (Canvas){drawn, 64 * 4, 64, 36};
     SDL_setenv("LUMEQ_SHADER_DIR", "/nowhere", 1);
-    CHECK(view_read(view, &scene, &drawn_canvas, fixture_why, sizeof(fixture_why)) < 0 &&
-              strstr(fixture_why, "/nowhere/quad.vert"),
-          "%s", fixture_why);
+    CHECK(view_read(view, &scene, &drawn_canvas, fresh_error()) < 0 &&
+              strstr(fixture_error.text, "/nowhere/quad.vert"),
+          "%s", fixture_error.text);
     SDL_setenv("LUMEQ_SHADER_DIR", "", 1);
     draw(&scene);
 }

@@ -451,9 +451,9 @@ VIEW_TEST(refused_formats)
                  {AV_PIX_FMT_PAL8, "pal8"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         FREED_BY(av_frame_free) AVFrame *frame = make_frame(cases[i].format, 16, 16);
-        const int ret = view_set_frame(view, VIEW_OUTPUT, frame, fixture_why, sizeof(fixture_why));
-        CHECK(ret < 0 && strstr(fixture_why, cases[i].name), "%s: %d, \"%s\"", cases[i].name, ret,
-              fixture_why);
+        const int ret = view_set_frame(view, VIEW_OUTPUT, frame, fresh_error());
+        CHECK(ret < 0 && strstr(fixture_error.text, cases[i].name), "%s: %d, \"%s\"", cases[i].name,
+              ret, fixture_error.text);
     }
 }
 

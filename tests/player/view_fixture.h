@@ -17,9 +17,15 @@
 
 static Window *fixture_window;
 static View *view;
-static char fixture_why[512];
+static MediaError fixture_error; /* of the last call that took fresh_error() */
 static uint8_t drawn[MAX_SIDE * MAX_SIDE * 4];
 static Canvas drawn_canvas;
+
+static inline MediaError *fresh_error(void)
+{
+    fixture_error = (MediaError){0};
+    return &fixture_error;
+}
 
 /* Opens a view for one test. Returns 0 and skips the test without OpenGL. */
 static inline int open_view(void)
@@ -27,14 +33,14 @@ static inline int open_view(void)
     const WindowOptions options = {.title = "test", .width = 640, .height = 360};
     if (!fixture_window) {
         SDL_setenv("SDL_VIDEODRIVER", "offscreen", 0);
-        if (window_open(&fixture_window, &options, fixture_why, sizeof(fixture_why)) < 0) {
-            check_skip("%s", fixture_why);
+        if (window_open(&fixture_window, &options, fresh_error()) < 0) {
+            check_skip("%s", fixture_error.text);
             return 0;
         }
         keep_libraries();
     }
-    if (view_open(&view, fixture_why, sizeof(fixture_why)) < 0)
-        return CHECK(0, "%s", fixture_why);
+    if (view_open(&view, fresh_error()) < 0)
+        return CHECK(0, "%s", fixture_error.text);
     return 1;
 }
 
@@ -131,8 +137,8 @@ static inline AVFrame *gray_frame(int width, int height, int luma)
 
 static inline int show(ViewSide side, const AVFrame *frame)
 {
-    const int ret = view_set_frame(view, side, frame, fixture_why, sizeof(fixture_why));
-    return CHECK(ret == 0, "%s", fixture_why);
+    const int ret = view_set_frame(view, side, frame, fresh_error());
+    return CHECK(ret == 0, "%s", fixture_error.text);
 }
 
 /* Draws a scene into `drawn`. */
@@ -140,8 +146,8 @@ static inline int draw(const ViewScene *scene)
 {
     drawn_canvas = (Canvas){drawn, scene->width * (ptrdiff_t)4, scene->width, scene->height};
     memset(drawn, 0x55, sizeof(drawn));
-    const int ret = view_read(view, scene, &drawn_canvas, fixture_why, sizeof(fixture_why));
-    return CHECK(ret == 0, "%s", fixture_why);
+    const int ret = view_read(view, scene, &drawn_canvas, fresh_error());
+    return CHECK(ret == 0, "%s", fixture_error.text);
 }
 
 static inline ViewScene whole_scene(int width, int height)

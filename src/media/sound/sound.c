@@ -176,17 +176,6 @@ static double to_us(int64_t samples, int rate)
     return (double)samples * SECOND / rate;
 }
 
-/* The position of `decoded` by its timestamp. */
-static double stamped(const Sound *s)
-{
-    const int64_t pts = s->decoded->best_effort_timestamp;
-    if (pts != AV_NOPTS_VALUE)
-        return (double)pts * SECOND * av_q2d(s->codec->pkt_timebase) - (double)s->origin;
-    if (s->started)
-        return s->next_in;
-    return s->from == AV_NOPTS_VALUE ? 0 : (double)s->from;
-}
-
 static AVFrame *like_decoded(const Sound *s, int samples)
 {
     AVFrame *frame = av_frame_alloc();
@@ -267,13 +256,6 @@ static void push_silence(Sound *s)
     av_frame_free(&frame);
 }
 
-/* Corrects a little of the difference between timestamps and sample count. */
-static void smooth(Sound *s, double ahead)
-{
-    s->next_in += ahead / SMOOTHING;
-    s->next_out += ahead / SMOOTHING;
-}
-
 /* Makes sure the graph accepts `decoded`. Returns 1, or 0 if it is not ready yet. */
 static int prepare(Sound *s)
 {
@@ -297,7 +279,10 @@ static int prepare(Sound *s)
 /* Sends `decoded`, or prepares what must precede it. */
 static void place(Sound *s)
 {
-    double position = stamped(s);
+    const int64_t pts = s->decoded->best_effort_timestamp;
+    double position = s->started ? s->next_in : s->from == AV_NOPTS_VALUE ? 0 : (double)s->from;
+    if (pts != AV_NOPTS_VALUE)
+        position = (double)pts * SECOND * av_q2d(s->codec->pkt_timebase) - (double)s->origin;
     if (!s->started)
         start(s, &position);
     double ahead = position - s->next_in;
@@ -318,10 +303,12 @@ static void place(Sound *s)
         s->silence = llrint(ahead * s->decoded->sample_rate / SECOND);
         return;
     }
-    if (ahead < -tolerance)
+    if (ahead < -tolerance) {
         cut(s, -ahead);
-    else
-        smooth(s, ahead);
+    } else { /* correct a little of the jitter */
+        s->next_in += ahead / SMOOTHING;
+        s->next_out += ahead / SMOOTHING;
+    }
     s->unsettled = !s->decoded->nb_samples;
     if (!s->unsettled)
         push(s, s->decoded);
@@ -344,33 +331,14 @@ static int feed(Sound *s)
     return 0;
 }
 
-static float clip(float sample)
-{
-    return sample > 1 ? 1 : sample < -1 ? -1 : sample == sample ? sample : 0;
-}
-
-static void give(Sound *s, SoundBlock *block)
-{
-    const AVFrame *f = s->filtered;
-    const float *samples = (const float *)f->data[0];
-    block->count = FFMIN(f->nb_samples, s->to.block);
-    block->position = llrint(s->next_out);
-    block->worth = s->graph_speed * SECOND / s->to.rate;
-    for (int i = 0; i < block->count * s->to.channels; i++)
-        block->samples[i] = clip(samples[i]);
-    s->next_out += f->nb_samples * block->worth;
-    av_frame_unref(s->filtered);
-}
-
 int sound_receive(Sound *s, SoundBlock *block)
 {
+    int ret;
     for (;;) {
-        int ret =
+        ret =
             s->graph.filters.graph ? sound_graph_receive(&s->graph, s->filtered) : AVERROR(EAGAIN);
-        if (ret >= 0) {
-            give(s, block);
-            return 0;
-        }
+        if (ret >= 0)
+            break;
         if (ret != AVERROR(EAGAIN) || s->draining) {
             s->damage += ret != AVERROR_EOF;
             close_graph(s);
@@ -379,6 +347,16 @@ int sound_receive(Sound *s, SoundBlock *block)
         if (ret < 0)
             return ret;
     }
+    const AVFrame *f = s->filtered;
+    const float *samples = (const float *)f->data[0];
+    block->count = FFMIN(f->nb_samples, s->to.block);
+    block->position = llrint(s->next_out);
+    block->worth = s->graph_speed * SECOND / s->to.rate;
+    for (int i = 0; i < block->count * s->to.channels; i++) /* NaN becomes 0 */
+        block->samples[i] = samples[i] == samples[i] ? av_clipf(samples[i], -1, 1) : 0;
+    s->next_out += f->nb_samples * block->worth;
+    av_frame_unref(s->filtered);
+    return 0;
 }
 
 int64_t sound_damage(const Sound *s)

@@ -21,24 +21,17 @@ static void drop_oldest(PacketStore *s)
         (void)packet_set_add(&s->known, s->packets[i]);
 }
 
-static int make_room(PacketStore *s)
-{
-    if (s->count < s->room)
-        return 0;
-    const int room = s->room ? s->room * 2 : 64;
-    AVPacket **packets = av_realloc_array(s->packets, (size_t)room, sizeof(AVPacket *));
-    if (!packets)
-        return -1;
-    s->packets = packets;
-    s->room = room;
-    return 0;
-}
-
 void packet_store_add(PacketStore *s, const AVPacket *packet)
 {
-    if (make_room(s) < 0 || packet_set_add(&s->known, packet))
-        return;
-    AVPacket *kept = av_packet_clone(packet);
+    if (s->count == s->room) {
+        const int room = s->room ? s->room * 2 : 64;
+        AVPacket **packets = av_realloc_array(s->packets, (size_t)room, sizeof(AVPacket *));
+        if (!packets)
+            return;
+        s->packets = packets;
+        s->room = room;
+    }
+    AVPacket *kept = packet_set_add(&s->known, packet) ? NULL : av_packet_clone(packet);
     if (!kept)
         return;
     s->packets[s->count++] = kept;

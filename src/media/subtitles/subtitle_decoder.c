@@ -28,15 +28,10 @@ struct SubtitleDecoder {
     PacketSet seen; /* decoded text packets */
 };
 
-static const AVCodecDescriptor *descriptor_of(const AVStream *stream)
-{
-    return avcodec_descriptor_get(stream->codecpar->codec_id);
-}
-
 SubtitleKind subtitle_kind(const AVStream *stream)
 {
-    const AVCodecDescriptor *descriptor = descriptor_of(stream);
     const enum AVCodecID id = stream->codecpar->codec_id;
+    const AVCodecDescriptor *descriptor = avcodec_descriptor_get(id);
     if (id == AV_CODEC_ID_ASS || id == AV_CODEC_ID_SSA)
         return SUBTITLE_KIND_ASS;
     return descriptor && (descriptor->props & AV_CODEC_PROP_BITMAP_SUB) ? SUBTITLE_KIND_IMAGES
@@ -67,8 +62,6 @@ const char *subtitle_decoder_header(const SubtitleDecoder *d)
 {
     return d->codec->subtitle_header ? (const char *)d->codec->subtitle_header : "";
 }
-
-/* ---- what a packet shows ---- */
 
 static int copy_lines(SubtitleEvent *event, const AVSubtitle *subtitle)
 {
@@ -124,9 +117,27 @@ static int copy_bitmaps(SubtitleEvent *event, const AVSubtitle *subtitle)
     return 0;
 }
 
-static void find_canvas(const SubtitleDecoder *d, SubtitleEvent *event)
+/* True if arithmetic on the time cannot overflow; AV_NOPTS_VALUE is INT64_MIN. */
+static int is_usable(int64_t time)
 {
+    return time > INT64_MIN / 4 && time < INT64_MAX / 4;
+}
+
+/* Sets times and canvas of an event. */
+static void place_event(const SubtitleDecoder *d, SubtitleEvent *event, const AVSubtitle *subtitle,
+                        const AVPacket *packet)
+{
+    const int64_t pts = subtitle->pts != AV_NOPTS_VALUE
+                            ? subtitle->pts
+                            : av_rescale_q(packet->pts, d->time_base, AV_TIME_BASE_Q);
+    const int64_t base = pts - d->start;
     int width = d->codec->width, height = d->codec->height;
+    event->start = base + (int64_t)subtitle->start_display_time * 1000;
+    event->end = SUBTITLE_UNTIL_NEXT;
+    /* decoders report an unknown end as 0 or all bits set */
+    if (subtitle->end_display_time > subtitle->start_display_time &&
+        subtitle->end_display_time != UINT32_MAX)
+        event->end = base + (int64_t)subtitle->end_display_time * 1000;
     if (width <= 0 || height <= 0 || width > MAX_CANVAS || height > MAX_CANVAS) {
         const int dvb = d->codec->codec_id == AV_CODEC_ID_DVB_SUBTITLE;
         width = dvb ? DVB_WIDTH : d->video_width;
@@ -136,44 +147,18 @@ static void find_canvas(const SubtitleDecoder *d, SubtitleEvent *event)
     event->canvas_height = height;
 }
 
-/* Decoders report an unknown end as 0 or all bits set. */
-static void find_times(const SubtitleDecoder *d, SubtitleEvent *event, const AVSubtitle *subtitle,
-                       const AVPacket *packet)
-{
-    const int64_t pts = subtitle->pts != AV_NOPTS_VALUE
-                            ? subtitle->pts
-                            : av_rescale_q(packet->pts, d->time_base, AV_TIME_BASE_Q);
-    const int64_t base = pts - d->start;
-    event->start = base + (int64_t)subtitle->start_display_time * 1000;
-    event->end = SUBTITLE_UNTIL_NEXT;
-    if (subtitle->end_display_time > subtitle->start_display_time &&
-        subtitle->end_display_time != UINT32_MAX)
-        event->end = base + (int64_t)subtitle->end_display_time * 1000;
-}
-
-/* True if arithmetic on the time cannot overflow; AV_NOPTS_VALUE is INT64_MIN. */
-static int is_usable(int64_t time)
-{
-    return time > INT64_MIN / 4 && time < INT64_MAX / 4;
-}
-
-static int has_time(const SubtitleDecoder *d, const AVPacket *packet)
-{
-    return packet->pts != AV_NOPTS_VALUE && is_usable(d->start) &&
-           is_usable(av_rescale_q(packet->pts, d->time_base, AV_TIME_BASE_Q));
-}
-
 int subtitle_decoder_decode(SubtitleDecoder *d, AVPacket *packet, SubtitleEvent *event)
 {
     AVSubtitle subtitle = {0};
     int got = 0;
     *event = (SubtitleEvent){0};
-    if (!has_time(d, packet) || (d->is_text && packet_set_add(&d->seen, packet)))
+    if (packet->pts == AV_NOPTS_VALUE || !is_usable(d->start) ||
+        !is_usable(av_rescale_q(packet->pts, d->time_base, AV_TIME_BASE_Q)) ||
+        (d->is_text && packet_set_add(&d->seen, packet)))
         return 0;
     int ret = avcodec_decode_subtitle2(d->codec, &subtitle, &got, packet);
     if (ret >= 0 && got) {
-        find_times(d, event, &subtitle, packet);
-        find_canvas(d, event);
+        place_event(d, event, &subtitle, packet);
         ret = d->is_text ? copy_lines(event, &subtitle) : copy_bitmaps(event, &subtitle);
     }
     avsubtitle_free(&subtitle);
@@ -208,8 +193,6 @@ void subtitle_decoder_close(SubtitleDecoder **decoder)
     packet_set_clear(&d->seen);
     av_freep(decoder);
 }
-
-/* ---- fonts ---- */
 
 static int is_font(const AVStream *stream)
 {

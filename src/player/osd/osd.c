@@ -127,15 +127,10 @@ void osd_recording(Osd *o, const char *line)
         o->parts[OSD_MESSAGE].valid = 0;
 }
 
-static int same_rect(Rect a, Rect b)
-{
-    return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
-}
-
 void osd_label(Osd *o, OsdPart part, Rect within)
 {
     const Rect *before = &o->labelled[part];
-    if (same_rect(within, *before))
+    if (rect_same(within, *before))
         return;
     o->labelled[part] = within;
     o->parts[part].valid = 0;
@@ -169,23 +164,19 @@ void osd_show_bar(Osd *o, int64_t until_us)
         o->bar_end = until_us;
 }
 
-/* Returns {0} if out of memory. */
-static Canvas copy_canvas(const Canvas *from)
-{
-    Canvas copy = {NULL, (ptrdiff_t)from->width * 4, from->width, from->height};
-    copy.pixels = malloc((size_t)copy.stride * (size_t)copy.height);
-    if (!copy.pixels)
-        return (Canvas){0};
-    canvas_copy(&copy, from, (Rect){0, 0, from->width, from->height});
-    return copy;
-}
-
 void osd_point(Osd *o, int column, const char *line, const Canvas *picture)
 {
+    Canvas *own = &o->pointed_picture;
     snprintf(o->pointed, sizeof(o->pointed), "%s", line ? line : "");
     o->pointed_column = column;
-    free(o->pointed_picture.pixels);
-    o->pointed_picture = picture ? copy_canvas(picture) : (Canvas){0};
+    free(own->pixels);
+    *own = picture ? *picture : (Canvas){0};
+    own->stride = (ptrdiff_t)own->width * 4;
+    own->pixels = picture ? malloc((size_t)own->stride * (size_t)own->height) : NULL;
+    if (own->pixels)
+        canvas_copy(own, picture, (Rect){0, 0, own->width, own->height});
+    else
+        *own = (Canvas){0};
     o->parts[OSD_POINTED].valid = 0;
 }
 
@@ -196,8 +187,6 @@ void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
     osd_page_set(&o->pages[part], rows, count);
     o->parts[part].valid = 0;
 }
-
-/* ---- layout ---- */
 
 static int side_of(const OsdPlace *place)
 {
@@ -248,18 +237,6 @@ static Rect below_message(const OsdPlace *place, Rect rect)
     return (Rect){rect.x + m, top, rect.width - 2 * m, rect.y + rect.height - m - top};
 }
 
-/* ---- the message ---- */
-
-static void draw_bar(const Canvas *canvas, const Osd *o, int size)
-{
-    const int height = (int)fmax(2, BAR * size), left = (int)(PADDING_ACROSS * size);
-    const int width = canvas->width - 2 * left;
-    const int y = canvas->height - (int)((PADDING + 0.15) * size) - height;
-    const int filled = (int)lrint(fmin(o->share, 1) * width);
-    canvas_fill(canvas, (Rect){left, y, width, height}, OSD_BRIGHT, 60);
-    canvas_fill(canvas, (Rect){left, y, filled, height}, OSD_ACCENT, 255);
-}
-
 /* Measured with zeros so that the light does not move when digits change. */
 static int recording_width(const Osd *o, const OsdPlace *place)
 {
@@ -291,13 +268,16 @@ static Overlay draw_message(const Osd *o, const OsdPlace *place)
     const Rect box = {place->area.x + m, place->area.y + m, width + 2 * padding,
                       message_height(place, has_bar)};
     const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
-    if (!overlay.canvas.pixels)
-        return overlay;
     text_add(o->text, padding, (int)((PADDING + LINE / 2) * size), TEXT_LEFT, size, OSD_BRIGHT,
              width, line);
     text_draw(o->text, &overlay.canvas);
-    if (has_bar)
-        draw_bar(&overlay.canvas, o, size);
+    if (has_bar) { /* below the text */
+        const int height = (int)fmax(2, BAR * size), length = overlay.canvas.width - 2 * padding;
+        const int y = overlay.canvas.height - (int)((PADDING + 0.15) * size) - height;
+        const int filled = (int)lrint(fmin(o->share, 1) * length);
+        canvas_fill(&overlay.canvas, (Rect){padding, y, length, height}, OSD_BRIGHT, 60);
+        canvas_fill(&overlay.canvas, (Rect){padding, y, filled, height}, OSD_ACCENT, 255);
+    }
     return overlay;
 }
 
@@ -336,30 +316,22 @@ static int is_bar(OsdPart part)
     return part == OSD_BAR || part == OSD_POINTED;
 }
 
-static int meet(const Overlay *a, const Overlay *b)
-{
-    return a->x < b->x + b->canvas.width && b->x < a->x + a->canvas.width &&
-           a->y < b->y + b->canvas.height && b->y < a->y + a->canvas.height;
-}
-
 /* Labels and the bar are hidden where an open page covers them. */
-static int is_below_page(const Osd *o, OsdPart part)
-{
-    const Overlay *below = &o->parts[part].overlay;
-    return meet(below, &o->parts[OSD_STATISTICS].overlay) ||
-           meet(below, &o->parts[OSD_SETTINGS].overlay) || meet(below, &o->parts[OSD_HELP].overlay);
-}
-
 static double opacity(const Osd *o, OsdPart part, int64_t now_us)
 {
-    if ((is_label(part) || is_bar(part)) && is_below_page(o, part))
-        return 0;
+    static const OsdPart pages[] = {OSD_STATISTICS, OSD_SETTINGS, OSD_HELP};
+    const Overlay *own = &o->parts[part].overlay;
+    const Rect place = {own->x, own->y, own->canvas.width, own->canvas.height};
+    for (int i = 0; (is_label(part) || is_bar(part)) && i < 3; i++) {
+        const Overlay *page = &o->parts[pages[i]].overlay;
+        const Rect rect = {page->x, page->y, page->canvas.width, page->canvas.height};
+        if (rect_intersect(place, rect).width > 0)
+            return 0;
+    }
     const int fades = is_label(part) || is_bar(part) || (part == OSD_MESSAGE && !o->notice[0]);
     const int64_t end = is_label(part) ? o->labels_end : is_bar(part) ? o->bar_end : o->message_end;
     return fades ? fmin(fmax(1 - (double)(now_us - end) / OSD_FADE_US, 0), 1) : 1;
 }
-
-/* ---- the bar ---- */
 
 static int bar_size(const OsdPlace *place)
 {
@@ -402,8 +374,6 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
     return overlay;
 }
 
-/* ---- the labels ---- */
-
 static Overlay draw_label(const Osd *o, OsdPart part, const OsdPlace *place)
 {
     const char *line = part == OSD_BEFORE ? "before" : "after";
@@ -417,14 +387,10 @@ static Overlay draw_label(const Osd *o, OsdPart part, const OsdPlace *place)
     if (width > within.width || box.y + box.height > within.y + within.height)
         return (Overlay){0};
     const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
-    if (!overlay.canvas.pixels)
-        return overlay;
     text_add(o->text, padding, box.height / 2, TEXT_LEFT, size, OSD_BRIGHT, width, line);
     text_draw(o->text, &overlay.canvas);
     return overlay;
 }
-
-/* ---- the pages ---- */
 
 static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
 {
@@ -464,13 +430,6 @@ static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
            (part == OSD_HELP || (!o->pages[OSD_HELP].count && !o->settings.count));
 }
 
-static OsdSettingsPlaces place_settings(const Osd *o, const OsdPlace *place)
-{
-    const OsdPlace message = place_of(o, OSD_MESSAGE, place);
-    const int size = scaled(place, SETTINGS_SHARE, SETTINGS_UNITS);
-    return osd_settings_places(&o->settings, below_message(&message, place->area), size, o->text);
-}
-
 /* `name` must live as long as the style. */
 static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OSD_MAX_LINE])
 {
@@ -499,13 +458,6 @@ static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OS
     return style;
 }
 
-static Overlay draw_help(const Osd *o, const OsdPlace *place)
-{
-    char name[OSD_MAX_LINE];
-    const OsdPageStyle style = help_style(o, place, name);
-    return osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
-}
-
 int osd_help_parts(const Osd *o, const OsdPlace *place)
 {
     char name[OSD_MAX_LINE];
@@ -518,28 +470,10 @@ void osd_set_help_part(Osd *o, int part)
     o->parts[OSD_HELP].valid = 0;
 }
 
-/* ---- parts ---- */
-
-static Overlay draw_part(const Osd *o, OsdPart part, const OsdPlace *place)
-{
-    const OsdBarPlaces bar = osd_bar_at(o, place);
-    switch (part) {
-    case OSD_MESSAGE: return draw_message(o, place);
-    case OSD_RECORDING: return draw_recording(o, place);
-    case OSD_STATISTICS: return draw_statistics(o, place);
-    case OSD_SETTINGS: return osd_settings_draw(&o->settings, &o->settings_at, o->text);
-    case OSD_BEFORE:
-    case OSD_AFTER: return draw_label(o, part, place);
-    case OSD_BAR: return osd_bar_draw(&o->bar, &bar, bar_size(place), o->text);
-    case OSD_POINTED: return draw_pointed(o, place);
-    default: return draw_help(o, place);
-    }
-}
-
 static int same_place(const OsdPlace *a, const OsdPlace *b)
 {
     return a->width == b->width && a->height == b->height && a->density == b->density &&
-           a->scale == b->scale && same_rect(a->area, b->area) && same_rect(a->bar, b->bar);
+           a->scale == b->scale && rect_same(a->area, b->area) && rect_same(a->bar, b->bar);
 }
 
 static void clear(Part *p)
@@ -552,8 +486,8 @@ static void clear(Part *p)
 int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLayer *layer)
 {
     Part *p = &o->parts[part];
-    const OsdPlace own = place_of(o, part, window), *place = &own;
-    const int was_there = p->overlay.canvas.width > 0;
+    const OsdPlace place = place_of(o, part, window);
+    const int was_there = p->overlay.canvas.width > 0, moved = !same_place(&p->place, &place);
     int changed = 0;
     if (part == OSD_MESSAGE && has_message(o, now_us) != o->message_drawn) {
         o->message_drawn = !o->message_drawn;
@@ -562,14 +496,38 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLa
     if (!is_visible(o, part, now_us)) {
         clear(p);
         changed = was_there;
-    } else if (!p->valid || !same_place(&p->place, place)) {
-        if (!same_place(&p->place, place))
+    } else if (!p->valid || moved) {
+        char name[OSD_MAX_LINE];
+        OsdPageStyle style;
+        OsdBarPlaces bar;
+        Overlay drawn;
+        if (moved) /* the statistics keep their width only in the same place */
             clear(p);
-        if (part == OSD_SETTINGS)
-            o->settings_at = place_settings(o, place);
-        const Overlay drawn = draw_part(o, part, place);
+        switch (part) {
+        case OSD_MESSAGE: drawn = draw_message(o, &place); break;
+        case OSD_RECORDING: drawn = draw_recording(o, &place); break;
+        case OSD_STATISTICS: drawn = draw_statistics(o, &place); break;
+        case OSD_BEFORE:
+        case OSD_AFTER: drawn = draw_label(o, part, &place); break;
+        case OSD_POINTED: drawn = draw_pointed(o, &place); break;
+        case OSD_BAR:
+            bar = osd_bar_at(o, &place);
+            drawn = osd_bar_draw(&o->bar, &bar, bar_size(&place), o->text);
+            break;
+        case OSD_SETTINGS: {
+            const OsdPlace message = place_of(o, OSD_MESSAGE, &place);
+            o->settings_at =
+                osd_settings_places(&o->settings, below_message(&message, place.area),
+                                    scaled(&place, SETTINGS_SHARE, SETTINGS_UNITS), o->text);
+            drawn = osd_settings_draw(&o->settings, &o->settings_at, o->text);
+            break;
+        }
+        default:
+            style = help_style(o, &place, name);
+            drawn = osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
+        }
         clear(p);
-        *p = (Part){drawn, *place, 1};
+        *p = (Part){drawn, place, 1};
         changed = 1;
     }
     *layer = (OsdLayer){p->overlay, opacity(o, part, now_us)};
@@ -583,25 +541,16 @@ OsdSettingsPlaces osd_settings_place(const Osd *o, const OsdPlace *place)
     return there && same_place(&p->place, place) ? o->settings_at : (OsdSettingsPlaces){0};
 }
 
-static int64_t wait_for(int64_t end_us, int64_t now_us)
-{
-    return now_us < end_us ? end_us - now_us : 0;
-}
-
 int64_t osd_wait(const Osd *o, int64_t now_us)
 {
-    int64_t wait = INT64_MAX;
+    int64_t end = INT64_MAX;
     if (o->text && has_message(o, now_us))
-        wait = wait_for(o->message_end, now_us);
-    if (is_visible(o, OSD_BEFORE, now_us) || is_visible(o, OSD_AFTER, now_us)) {
-        const int64_t labels = wait_for(o->labels_end, now_us);
-        wait = labels < wait ? labels : wait;
-    }
-    if (is_visible(o, OSD_BAR, now_us)) {
-        const int64_t bar = wait_for(o->bar_end, now_us);
-        wait = bar < wait ? bar : wait;
-    }
-    return wait;
+        end = o->message_end;
+    if (is_visible(o, OSD_BEFORE, now_us) || is_visible(o, OSD_AFTER, now_us))
+        end = o->labels_end < end ? o->labels_end : end;
+    if (is_visible(o, OSD_BAR, now_us))
+        end = o->bar_end < end ? o->bar_end : end;
+    return end == INT64_MAX ? end : end > now_us ? end - now_us : 0;
 }
 
 void osd_close(Osd **osd)

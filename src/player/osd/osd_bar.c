@@ -1,10 +1,8 @@
 #include "player/osd/osd_bar.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "player/osd/osd_page.h"
-#include "player/osd/osd_time.h"
 
 /* In multiples of the text height. */
 #define HEIGHT 2.2

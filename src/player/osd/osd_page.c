@@ -20,18 +20,6 @@
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
-static int max_int(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* ---- rows ---- */
-
 void osd_page_free(OsdPage *page)
 {
     for (int i = 0; i < page->count; i++) {
@@ -50,8 +38,6 @@ void osd_page_set(OsdPage *page, const OsdRow *rows, int count)
         page->count++;
     }
 }
-
-/* ---- the ground ---- */
 
 void osd_disc(const Canvas *canvas, double x, double y, double radius, Colour colour)
 {
@@ -74,8 +60,6 @@ Overlay osd_box(Rect rect, int radius, int alpha)
     canvas_round(&canvas, min_int(radius, min_int(rect.width, rect.height) / 2));
     return (Overlay){canvas, rect.x, rect.y};
 }
-
-/* ---- text that fits ---- */
 
 /* The largest count of bytes up to `count` that ends at a character boundary. */
 static size_t whole_characters(const char *line, size_t count)
@@ -107,15 +91,14 @@ void osd_fit(Text *text, int size, const char *line, int room, char *fitted)
     strcpy(fitted + whole_characters(line, fits), ELLIPSIS);
 }
 
-/* ---- layout ---- */
-
 /* Widths in multiples of the text height. */
 typedef struct Column {
     double name, value;
 } Column;
 
 typedef struct PageLayout {
-    int columns, rows; /* number of columns, rows in each */
+    int columns, rows;           /* number of columns, rows of the longest one */
+    int start[OSD_MAX_ROWS + 1]; /* first row of each column, and the end */
     Column column[OSD_MAX_ROWS];
     double width, height; /* of the page */
     double size;          /* text height at which the page fits */
@@ -130,15 +113,6 @@ typedef struct Widths {
 static double width_of(Text *text, const char *line)
 {
     return (double)text_width(text, MEASURE_SIZE, line) / MEASURE_SIZE;
-}
-
-static void measure(const OsdPage *page, Text *text, Widths *widths)
-{
-    for (int row = 0; row < page->count; row++)
-        for (int i = 0; i < 2; i++) {
-            const char *cell = page->cells[row][i];
-            widths->cells[row][i] = cell ? width_of(text, cell) : 0;
-        }
 }
 
 /* A heading (no name) spans both cells. */
@@ -158,16 +132,30 @@ static Column measure_column(const OsdPage *page, const Widths *widths, int firs
     return column;
 }
 
+/* The first row of a column: an even share of the rows, or a heading near there. */
+static int column_start(const OsdPage *page, int column, int columns)
+{
+    const int even = (int)((int64_t)page->count * column / columns);
+    const int reach = column ? page->count / columns / 4 : 0;
+    for (int off = 0; off <= reach; off++)
+        for (int row = even - off; row <= even + off; row += max_int(2 * off, 1))
+            if (row > 0 && row < page->count && !page->cells[row][0])
+                return row;
+    return (page->count + columns - 1) / columns * column;
+}
+
 static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const OsdPageStyle *style,
                               int columns)
 {
-    PageLayout layout = {.columns = columns, .rows = (page->count + columns - 1) / columns};
+    PageLayout layout = {.columns = columns};
     layout.width = 2 * PADDING + (columns - 1) * BETWEEN_COLUMNS;
+    for (int i = 0; i <= columns; i++)
+        layout.start[i] =
+            i < columns ? min_int(column_start(page, i, columns), page->count) : page->count;
     for (int i = 0; i < columns; i++) {
-        const int first = min_int(i * layout.rows, page->count);
-        const int last = min_int(first + layout.rows, page->count);
-        layout.column[i] = measure_column(page, widths, first, last);
+        layout.column[i] = measure_column(page, widths, layout.start[i], layout.start[i + 1]);
         layout.width += layout.column[i].name + BETWEEN_CELLS + layout.column[i].value;
+        layout.rows = max_int(layout.rows, layout.start[i + 1] - layout.start[i]);
     }
     layout.height = layout.rows * LINE + 2 * PADDING;
     /* cut lines rather than use tiny text */
@@ -191,8 +179,6 @@ static PageLayout lay_out(const OsdPage *page, const Widths *widths, const OsdPa
     best.size = fmax(floor(fmin(style->size, best.size)), 1);
     return best;
 }
-
-/* ---- parts ---- */
 
 /* One page of several; the cells are borrowed. */
 typedef struct Part {
@@ -226,7 +212,11 @@ static void open_part(Part *whole, const OsdPage *page, const OsdPageStyle *styl
 {
     *whole = (Part){.page = *page};
     snprintf(whole->name, sizeof(whole->name), "%s", style->part_name ? style->part_name : "");
-    measure(page, text, &whole->widths);
+    for (int row = 0; row < page->count; row++)
+        for (int i = 0; i < 2; i++) {
+            const char *cell = page->cells[row][i];
+            whole->widths.cells[row][i] = cell ? width_of(text, cell) : 0;
+        }
 }
 
 static int can_be_read(const Part *whole, const OsdPageStyle *style, int parts, double name_width)
@@ -251,8 +241,6 @@ int osd_page_parts(const OsdPage *page, const OsdPageStyle *style, Text *text)
     return parts < page->count ? parts : 1;
 }
 
-/* ---- drawing ---- */
-
 static void draw_cell(Text *text, int x, int y, int size, Colour colour, int room, const char *cell)
 {
     char fitted[OSD_MAX_LINE];
@@ -267,23 +255,21 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
 {
     const double size = layout->size;
     double left = PADDING * size;
-    const int right = canvas->width - (int)(PADDING * size);
-    for (int i = 0; i < page->count; i++) {
-        const Column *column = &layout->column[i / layout->rows];
-        if (i && i % layout->rows == 0)
-            left += (column[-1].name + BETWEEN_CELLS + column[-1].value + BETWEEN_COLUMNS) * size +
-                    SPARE;
-        const int y = (int)((PADDING + (i % layout->rows + 0.5) * LINE) * size);
+    const int right = canvas->width - (int)(PADDING * size), height = (int)size;
+    for (int k = 0; k < layout->columns; k++) {
+        const Column *column = &layout->column[k];
         const int value = (int)(left + (column->name + BETWEEN_CELLS) * size);
-        if (page->cells[i][0]) {
-            draw_cell(text, (int)left, y, (int)size, style->name,
-                      min_int((int)ceil(column->name * size) + SPARE, right - (int)left),
-                      page->cells[i][0]);
-            draw_cell(text, value, y, (int)size, style->value, right - value, page->cells[i][1]);
-        } else {
-            draw_cell(text, (int)left, y, (int)size, OSD_ACCENT, right - (int)left,
-                      page->cells[i][1]);
+        for (int i = layout->start[k]; i < layout->start[k + 1]; i++) {
+            const char *const *cells = (const char *const *)page->cells[i];
+            const int y = (int)((PADDING + (i - layout->start[k] + 0.5) * LINE) * size);
+            const int name_room =
+                min_int((int)ceil(column->name * size) + SPARE, right - (int)left);
+            draw_cell(text, (int)left, y, height, style->name, name_room, cells[0]);
+            draw_cell(text, cells[0] ? value : (int)left, y, height,
+                      cells[0] ? style->value : OSD_HEADING, right - (cells[0] ? value : (int)left),
+                      cells[1]);
         }
+        left += (column->name + BETWEEN_CELLS + column->value + BETWEEN_COLUMNS) * size + SPARE;
     }
     text_draw(text, canvas);
 }

@@ -18,6 +18,7 @@ enum {
     OSD_BRIGHT = 0xF1F3F6,
     OSD_DIM = 0xB4BCC8,
     OSD_ACCENT = 0xF2B45C,
+    OSD_HEADING = 0x8FC1F2,
     OSD_RED = 0xF0322B,
 };
 

@@ -19,12 +19,12 @@
 #define ALPHA 225
 #define CHOSEN_ALPHA 34
 
-/* A title above the rows, key hints below. */
-#define MORE_LINES 2
+/* A title above the rows, a sentence about the selected one and key hints below. */
+#define MORE_LINES 3
 
 #define TITLE "Settings"
 #define USUAL "default"
-#define KEYS "↑↓ choose   ←→ change   Del default   Tab close"
+#define KEYS "↑↓ select   ←→ change   Del default   Tab close"
 
 enum { FAINT = 0x7C8591 };
 
@@ -41,14 +41,17 @@ typedef struct Columns {
 static Columns measure(const OsdSettings *s, Text *text)
 {
     Columns c = {width_of(text, TITLE), 0, width_of(text, USUAL), 0};
+    double foot = width_of(text, KEYS);
     for (int i = 0; i < s->count; i++) {
         c.name = fmax(c.name, width_of(text, s->rows[i].name));
         c.value = fmax(c.value, width_of(text, s->rows[i].value));
         c.value = fmax(c.value, width_of(text, s->rows[i].usual)); /* keeps its width */
         c.usual = fmax(c.usual, width_of(text, s->rows[i].usual));
+        if (s->rows[i].about)
+            foot = fmax(foot, width_of(text, s->rows[i].about));
     }
     c.all = 2 * PADDING + c.name + 2 * BETWEEN + c.value + 2 * ARROW + c.usual;
-    c.all = fmax(c.all, 2 * PADDING + FOOT * width_of(text, KEYS));
+    c.all = fmax(c.all, 2 * PADDING + FOOT * foot);
     return c;
 }
 
@@ -119,7 +122,10 @@ Overlay osd_settings_draw(const OsdSettings *s, const OsdSettingsPlaces *p, Text
     text_add(text, p->usual - p->all.x, y, TEXT_LEFT, p->size, FAINT, canvas->width, USUAL);
     for (int i = 0; i < s->count; i++)
         draw_row(s, p, i, canvas, text);
-    text_add(text, left, foot + p->row / 8, TEXT_LEFT, (int)(FOOT * p->size), FAINT,
+    if (s->rows[s->chosen].about)
+        text_add(text, left, foot + p->row / 8, TEXT_LEFT, (int)(FOOT * p->size), OSD_DIM,
+                 canvas->width - left, s->rows[s->chosen].about);
+    text_add(text, left, foot + p->row, TEXT_LEFT, (int)(FOOT * p->size), FAINT,
              canvas->width - 2 * left, KEYS);
     text_draw(text, canvas);
     return overlay;

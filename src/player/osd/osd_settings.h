@@ -11,6 +11,7 @@
 typedef struct OsdSetting {
     char name[OSD_SETTING_TEXT], value[OSD_SETTING_TEXT];
     char usual[OSD_SETTING_TEXT]; /* its default */
+    const char *about;            /* one sentence, shown while it is selected; or NULL */
     int changed;                  /* differs from the default */
     int idle;                     /* has no effect now */
 } OsdSetting;

@@ -9,7 +9,6 @@
 #include "media/sound/sound.h"
 #include "player/clock.h"
 #include "player/sound/audio_queue.h"
-#include "player/why.h"
 
 /* Device buffer length, rounded to a power of two samples. */
 #define BUFFER_MS 20
@@ -31,8 +30,6 @@ struct Audio {
     atomic_llong damage; /* of all tracks so far */
 };
 
-/* ---- the device ---- */
-
 static void SDLCALL fill(void *opaque, Uint8 *bytes, int size)
 {
     Audio *a = opaque;
@@ -40,49 +37,38 @@ static void SDLCALL fill(void *opaque, Uint8 *bytes, int size)
     audio_queue_take(a->queue, (float *)(void *)bytes, count, clock_now());
 }
 
-/* No more channels than the device has: sound.h mixes down better than devices do. */
-static int choose_channels(int wanted)
-{
-    SDL_AudioSpec usual = {0};
-    if (SDL_GetDefaultAudioInfo(NULL, &usual, 0) == 0 && usual.channels && usual.channels < wanted)
-        wanted = usual.channels;
-    return wanted >= 8 ? 8 : wanted >= 6 ? 6 : wanted == 1 ? 1 : 2;
-}
-
-static SDL_AudioSpec choose_spec(const AVStream *stream, Audio *a)
-{
-    const int rate = stream->codecpar->sample_rate;
-    SDL_AudioSpec spec = {.format = AUDIO_F32SYS, .callback = fill, .userdata = a};
-    spec.freq = rate > 0 && rate <= MAX_RATE ? rate : USUAL_RATE;
-    spec.channels = (Uint8)choose_channels(stream->codecpar->ch_layout.nb_channels);
-    spec.samples = 1;
-    while (spec.samples * 1500 < spec.freq * BUFFER_MS)
-        spec.samples = (Uint16)(spec.samples * 2);
-    return spec;
-}
-
-/* The device stays paused until audio_open() has created the queue, which needs the device's
- * format. */
+/* Asks for no more channels than the device has: sound.h mixes down better than devices do. The
+ * device stays paused until audio_open() has created the queue, which needs the device's format. */
 static int open_device(Audio *a, const AVStream *stream)
 {
-    const SDL_AudioSpec wanted = choose_spec(stream, a);
+    const int rate = stream->codecpar->sample_rate;
+    int channels = stream->codecpar->ch_layout.nb_channels;
+    SDL_AudioSpec usual = {0};
+    SDL_AudioSpec wanted = {.format = AUDIO_F32SYS, .callback = fill, .userdata = a, .samples = 1};
+    if (SDL_GetDefaultAudioInfo(NULL, &usual, 0) == 0 && usual.channels)
+        channels = SDL_min(channels, usual.channels);
+    wanted.channels = (Uint8)(channels >= 8 ? 8 : channels >= 6 ? 6 : channels == 1 ? 1 : 2);
+    wanted.freq = rate > 0 && rate <= MAX_RATE ? rate : USUAL_RATE;
+    while (wanted.samples * 1500 < wanted.freq * BUFFER_MS)
+        wanted.samples = (Uint16)(wanted.samples * 2);
     a->device = SDL_OpenAudioDevice(NULL, 0, &wanted, &a->spec, SDL_AUDIO_ALLOW_FREQUENCY_CHANGE);
     return a->device ? 0 : -1;
 }
 
-int audio_open(Audio **audio, const AVStream *stream, char *why, size_t size)
+int audio_open(Audio **audio, const AVStream *stream, MediaError *error)
 {
     *audio = NULL;
     if (SDL_InitSubSystem(SDL_INIT_AUDIO) < 0)
-        return why_fail(why, size, "there is no sound device: %s", SDL_GetError());
+        return media_fail(error, MEDIA_INPUT, "there is no sound device: %s", SDL_GetError());
     Audio *a = calloc(1, sizeof(*a));
     if (!a) {
         SDL_QuitSubSystem(SDL_INIT_AUDIO);
-        return why_fail(why, size, "out of memory");
+        return media_fail(error, MEDIA_INPUT, "out of memory");
     }
     a->volume = AUDIO_MAX_VOLUME;
     if (open_device(a, stream) < 0) {
-        const int ret = why_fail(why, size, "there is no sound device: %s", SDL_GetError());
+        const int ret =
+            media_fail(error, MEDIA_INPUT, "there is no sound device: %s", SDL_GetError());
         audio_close(&a);
         return ret;
     }
@@ -91,7 +77,7 @@ int audio_open(Audio **audio, const AVStream *stream, char *why, size_t size)
                                   sound_block_samples(a->spec.freq));
     if (!a->packet || !a->queue) {
         audio_close(&a);
-        return why_fail(why, size, "out of memory");
+        return media_fail(error, MEDIA_INPUT, "out of memory");
     }
     SDL_PauseAudioDevice(a->device, 0);
     *audio = a;
@@ -112,8 +98,6 @@ void audio_close(Audio **audio)
     SDL_QuitSubSystem(SDL_INIT_AUDIO);
     *audio = NULL;
 }
-
-/* ---- the thread that decodes ---- */
 
 /* Returns 0, or a negative value at the end. */
 static int next_block(Audio *a, SoundBlock *block)
@@ -144,14 +128,13 @@ static void *decode_main(void *arg)
 }
 
 int audio_start(Audio *a, Demuxer *demuxer, int64_t origin, int64_t position, double speed,
-                char *why, size_t size)
+                MediaError *error)
 {
-    MediaError error = {0};
     const AVStream *stream = demuxer_selected(demuxer, DEMUX_AUDIO);
     if (!stream)
-        return why_fail(why, size, "no track is chosen");
-    if (sound_open(&a->sound, stream, origin, a->spec.freq, a->spec.channels, &error) < 0)
-        return why_fail(why, size, "%s", error.text);
+        return media_fail(error, MEDIA_INPUT, "no track is chosen");
+    if (sound_open(&a->sound, stream, origin, a->spec.freq, a->spec.channels, error) < 0)
+        return -1;
     sound_start(a->sound, position);
     a->demuxer = demuxer;
     a->speed = speed;
@@ -159,7 +142,7 @@ int audio_start(Audio *a, Demuxer *demuxer, int64_t origin, int64_t position, do
     if (pthread_create(&a->thread, NULL, decode_main, a) != 0) {
         audio_queue_stop(a->queue);
         sound_close(&a->sound);
-        return why_fail(why, size, "no thread can be started to decode it");
+        return media_fail(error, MEDIA_INPUT, "no thread can be started to decode it");
     }
     return 0;
 }
@@ -172,8 +155,6 @@ void audio_stop(Audio *a)
     pthread_join(a->thread, NULL);
     sound_close(&a->sound);
 }
-
-/* ---- control and status ---- */
 
 void audio_pause(Audio *a, int paused)
 {

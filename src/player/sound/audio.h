@@ -2,9 +2,9 @@
 #ifndef LUMEQ_PLAYER_AUDIO_H
 #define LUMEQ_PLAYER_AUDIO_H
 
-#include <stddef.h>
 #include <stdint.h>
 
+#include "media/error.h"
 #include "media/input/demuxer.h"
 
 #define AUDIO_MAX_VOLUME 100
@@ -15,16 +15,16 @@
 typedef struct Audio Audio;
 
 /* Opens the default device at full volume, with the rate and channels of `stream` if it supports
- * them; any track can be played. Starts SDL's audio subsystem. Returns 0, or -1 with a sentence in
- * `why`; *audio is then NULL. */
-int audio_open(Audio **audio, const AVStream *stream, char *why, size_t size);
+ * them; any track can be played. Starts SDL's audio subsystem. Returns a negative value with an
+ * error on failure; *audio is then NULL. */
+int audio_open(Audio **audio, const AVStream *stream, MediaError *error);
 
 /* Plays the demuxer's selected track from `position_us`, or from the demuxer's position if
  * AV_NOPTS_VALUE. `origin_us` is source_start(). The last track must be stopped. The demuxer must
- * run and is read until audio_stop(). Returns 0, or -1 with a sentence in `why`: the track cannot
- * be decoded. */
+ * run and is read until audio_stop(). Returns a negative value with an error if the track cannot be
+ * decoded. */
 int audio_start(Audio *audio, Demuxer *demuxer, int64_t origin_us, int64_t position_us,
-                double speed, char *why, size_t size);
+                double speed, MediaError *error);
 
 /* Stops playback; nothing of it is heard after the next audio_start(). Stop the demuxer first,
  * because the thread may be waiting for it. No effect when stopped. */

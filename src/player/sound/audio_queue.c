@@ -157,8 +157,6 @@ void audio_queue_gain(AudioQueue *q, double gain)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* ---- audible position ---- */
-
 static double to_samples(const AudioQueue *q, int64_t us)
 {
     return (double)us * q->rate / 1e6;
@@ -266,8 +264,6 @@ int64_t audio_queue_underruns(AudioQueue *q)
     pthread_mutex_unlock(&q->lock);
     return underruns;
 }
-
-/* ---- device ---- */
 
 static void drop_first(AudioQueue *q)
 {

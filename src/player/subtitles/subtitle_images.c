@@ -8,8 +8,6 @@
 #define HD_HEIGHT 720
 #define SHAPE_TOLERANCE 0.02
 
-/* ---- events ---- */
-
 static int64_t bytes_of(const SubtitleEvent *event)
 {
     int64_t bytes = 0;
@@ -28,15 +26,6 @@ static void forget(SubtitleImages *s, SubtitleEvent *event)
     subtitle_event_free(event);
 }
 
-static void forget_oldest(SubtitleImages *s)
-{
-    forget(s, &s->events[0]);
-    memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
-    s->is_gone |= s->drawn == 1;
-    if (s->drawn > 0)
-        s->drawn--;
-}
-
 void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
 {
     int64_t bytes = bytes_of(event);
@@ -46,9 +35,13 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
             before->end = event->start;
         bytes += bytes_of(before);
     }
-    for (; s->count && (s->count == SUBTITLE_IMAGES_KEPT || bytes > SUBTITLE_BUDGET);) {
-        bytes -= bytes_of(&s->events[0]);
-        forget_oldest(s);
+    while (s->count && (s->count == SUBTITLE_IMAGES_KEPT || bytes > SUBTITLE_BUDGET)) {
+        bytes -= bytes_of(&s->events[0]); /* drop the oldest */
+        forget(s, &s->events[0]);
+        memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
+        s->is_gone |= s->drawn == 1;
+        if (s->drawn > 0)
+            s->drawn--;
     }
     if (event->bitmap_count && bytes <= SUBTITLE_BUDGET)
         s->events[s->count++] = *event;
@@ -56,17 +49,6 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
         forget(s, event);
     *event = (SubtitleEvent){0};
 }
-
-/* Returns a 1-based index; 0: none. */
-static int find_event(const SubtitleImages *s, int64_t position)
-{
-    for (int i = s->count; i > 0; i--)
-        if (s->events[i - 1].start <= position && position < s->events[i - 1].end)
-            return i;
-    return 0;
-}
-
-/* ---- from the canvas to the picture ---- */
 
 /* Canvas point (x, y) maps to (left + x * across, top + y * down) in the window. */
 typedef struct Mapping {
@@ -106,29 +88,11 @@ static Rect find_target(const SubtitleBitmap *b, const Mapping *m)
                   (int)ceil(top + b->height * m->down + down - 1) - y};
 }
 
-static int max_int(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static Rect inside(Rect rect, Rect limit)
-{
-    const int x = max_int(rect.x, limit.x), y = max_int(rect.y, limit.y);
-    const int right = min_int(rect.x + rect.width, limit.x + limit.width);
-    const int bottom = min_int(rect.y + rect.height, limit.y + limit.height);
-    return right > x && bottom > y ? (Rect){x, y, right - x, bottom - y} : (Rect){0};
-}
-
 static Rect find_targets(const SubtitleEvent *event, const Mapping *m)
 {
     Rect all = find_target(&event->bitmaps[0], m);
     for (int i = 1; i < event->bitmap_count; i++)
-        all = canvas_around(all, find_target(&event->bitmaps[i], m));
+        all = rect_around(all, find_target(&event->bitmaps[i], m));
     return all;
 }
 
@@ -138,8 +102,6 @@ static int move_between(int begin, int size, int limit, int limit_size)
     const int to = max_int(limit, min_int(begin, limit + limit_size - size));
     return to - begin;
 }
-
-/* ---- scaling ---- */
 
 /* One-axis weights of the source pixels for each target pixel: a triangle filter as wide as two
  * pixels of the larger grid. */
@@ -213,7 +175,7 @@ static void scale_pixel(const SubtitleBitmap *b, const Filter *across, int x, co
 static int draw_bitmap(const Overlay *overlay, const SubtitleBitmap *b, const Mapping *m)
 {
     const Rect limit = {overlay->x, overlay->y, overlay->canvas.width, overlay->canvas.height};
-    const Rect target = inside(find_target(b, m), limit);
+    const Rect target = rect_intersect(find_target(b, m), limit);
     if (!target.width)
         return 0;
     Filter across = {0}, down = {0};
@@ -241,7 +203,7 @@ static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect pictu
         m.top += move_between(all.y, all.height, picture.y, picture.height);
         all = find_targets(event, &m);
     }
-    all = inside(all, picture);
+    all = rect_intersect(all, picture);
     Canvas *canvas = &s->overlay.canvas;
     free(canvas->pixels);
     *canvas = (Canvas){calloc((size_t)all.width * (size_t)all.height, 4), (ptrdiff_t)all.width * 4,
@@ -255,38 +217,29 @@ static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect pictu
         canvas->width = canvas->height = 0;
 }
 
-static int same_place(const SubtitlesPlace *a, const SubtitlesPlace *b)
-{
-    return a->picture.x == b->picture.x && a->picture.y == b->picture.y &&
-           a->picture.width == b->picture.width && a->picture.height == b->picture.height &&
-           a->covered == b->covered;
-}
-
-/* The overlay's y, moved above the covered rows if possible. */
-static int uncovered(const Overlay *overlay, const SubtitlesPlace *place)
-{
-    const Rect p = place->picture;
-    const int lowest = p.y + p.height - place->covered - overlay->canvas.height;
-    const int y = lowest < p.y ? p.y : lowest;
-    return overlay->y < y ? overlay->y : y;
-}
-
 int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPlace *place,
                          Overlay *overlay)
 {
-    const int shown = find_event(s, position);
-    const int moved = shown && !same_place(&s->place, place);
+    const Rect p = place->picture;
+    int shown = s->count; /* 1-based; 0: none */
+    while (shown > 0 &&
+           !(s->events[shown - 1].start <= position && position < s->events[shown - 1].end))
+        shown--;
+    const int moved =
+        shown && (!rect_same(s->place.picture, p) || s->place.covered != place->covered);
     const int changed = shown != s->drawn || s->is_gone || moved;
     s->left_out |= s->forgot && position < s->forgotten;
     if (changed && shown)
-        draw_event(s, &s->events[shown - 1], place->picture);
+        draw_event(s, &s->events[shown - 1], p);
     else if (changed)
         s->overlay.canvas.width = s->overlay.canvas.height = 0;
     s->drawn = shown;
     s->is_gone = 0;
     s->place = *place;
     *overlay = s->overlay;
-    overlay->y = uncovered(overlay, place);
+    /* above the covered rows if possible */
+    const int lowest = p.y + p.height - place->covered - overlay->canvas.height;
+    overlay->y = min_int(overlay->y, max_int(lowest, p.y));
     return changed;
 }
 

@@ -16,6 +16,6 @@ typedef struct SubtitlesPlace {
  * visible lines. Enough for hundreds of ordinary HD lines, or two that cover a 4K picture, or eight
  * full HD bitmaps. */
 #define SUBTITLE_BUDGET ((int64_t)64 << 20)
-#define SUBTITLE_LEFT_OUT "there are more subtitles than there is memory for: some are left out"
+#define SUBTITLE_LEFT_OUT "too many subtitles for the memory limit: some are left out"
 
 #endif

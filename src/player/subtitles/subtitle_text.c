@@ -4,7 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "panel/ass_image.h"
+#include <ass/ass.h>
+
+#include "panel/text.h"
 
 #define FAMILY "sans-serif"
 
@@ -58,8 +60,6 @@ static void ignore_message(int level, const char *format, va_list args, void *da
     (void)data;
 }
 
-/* ---- fonts ---- */
-
 /* Checks that a glyph produces ink: without fonts libass does not fail. */
 static int can_draw(ASS_Library *library, ASS_Renderer *renderer)
 {
@@ -91,8 +91,6 @@ static int find_fonts(SubtitleText *t, const Source *source)
     t->lacks_font = !count && !can_draw(t->library, t->renderer);
     return 0;
 }
-
-/* ---- the track ---- */
 
 static void make_plain(ASS_Track *track)
 {
@@ -136,17 +134,6 @@ static ASS_Track *make_track(SubtitleText *t, const char *header)
     return track;
 }
 
-static int open_tracks(SubtitleText *t, const char *header)
-{
-    t->library = ass_library_init();
-    if (!t->library)
-        return -1;
-    ass_set_message_cb(t->library, ignore_message, NULL);
-    t->track = make_track(t, header);
-    t->waiting = make_track(t, header);
-    return t->track && t->waiting ? 0 : -1;
-}
-
 int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain)
 {
     SubtitleText *t = calloc(1, sizeof(*t));
@@ -154,7 +141,13 @@ int subtitle_text_open(SubtitleText **text, const Source *source, const char *he
     if (!t)
         return -1;
     t->plain = plain;
-    if (open_tracks(t, header) == 0 && find_fonts(t, source) == 0)
+    t->library = ass_library_init();
+    if (t->library) {
+        ass_set_message_cb(t->library, ignore_message, NULL);
+        t->track = make_track(t, header);
+        t->waiting = make_track(t, header);
+    }
+    if (t->track && t->waiting && find_fonts(t, source) == 0)
         return 0;
     subtitle_text_close(text);
     return -1;
@@ -182,19 +175,6 @@ void subtitle_text_add(SubtitleText *t, const SubtitleEvent *event)
     }
 }
 
-/* ---- drawing ---- */
-
-/* Positions are relative to the picture. */
-static void set_place(SubtitleText *t, const SubtitlesPlace *place)
-{
-    ass_set_frame_size(t->renderer, place->picture.width, place->picture.height);
-    ass_set_storage_size(t->renderer, place->video_width, place->video_height);
-    /* ASS is stretched with its picture, plain text is not. */
-    ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
-    /* Lines with explicit positions keep them: they belong to something in the picture. */
-    ass_set_line_position(t->renderer, 100.0 * place->covered / place->picture.height);
-}
-
 static void draw_images(SubtitleText *t, const ASS_Image *images, Rect picture)
 {
     const Rect box = ass_images_ink(images);
@@ -215,19 +195,6 @@ static long long processor_ms(void)
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
-
-static int in_time(const SubtitleText *t)
-{
-    return processor_ms() - t->begun <= t->enough_ms;
-}
-
-static int64_t image_bytes(const ASS_Image *image)
-{
-    int64_t bytes = 0;
-    for (; image; image = image->next)
-        bytes += (int64_t)image->stride * image->h;
-    return bytes;
 }
 
 /* True if tags, or an effect that scrolls, can change the event while it is shown. */
@@ -302,7 +269,10 @@ static const ASS_Image *render_steps(SubtitleText *t, long long now, int fits, i
         t->track->n_events = count - fits > step ? fits + step : count;
         images = ass_render_frame(t->renderer, t->track, now, changed);
         renders++;
-        too_large = image_bytes(images) + t->text_bytes > SUBTITLE_BUDGET;
+        int64_t bytes = t->text_bytes;
+        for (const ASS_Image *image = images; image; image = image->next)
+            bytes += (int64_t)image->stride * image->h;
+        too_large = bytes > SUBTITLE_BUDGET;
         const int added = t->track->n_events - fits;
         if (!too_large) {
             fits += added;
@@ -312,7 +282,7 @@ static const ASS_Image *render_steps(SubtitleText *t, long long now, int fits, i
             leave_out(t, fits, count);
             count = fits;
         }
-    } while (fits < count && in_time(t));
+    } while (fits < count && processor_ms() - t->begun <= t->enough_ms);
     const int kept = fits > shown ? fits : shown;
     leave_out(t, fits, kept < count ? kept : count);
     for (int i = kept; i < count; i++)
@@ -356,25 +326,25 @@ static void lighten(SubtitleText *t)
     t->slow = 0;
 }
 
-/* True if libass need not redraw everything. */
-static int same_layout(const SubtitlesPlace *a, const SubtitlesPlace *b)
-{
-    return a->picture.width == b->picture.width && a->picture.height == b->picture.height &&
-           a->video_width == b->video_width && a->video_height == b->video_height &&
-           a->covered == b->covered;
-}
-
 int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *place,
                        Overlay *overlay)
 {
     *overlay = t->overlay;
     if (t->too_slow)
         return 0;
-    const int laid_out = !same_layout(&t->place, place);
-    const int moved =
-        place->picture.x != t->place.picture.x || place->picture.y != t->place.picture.y;
+    const Rect before = t->place.picture, picture = place->picture;
+    const int laid_out = before.width != picture.width || before.height != picture.height ||
+                         t->place.video_width != place->video_width ||
+                         t->place.video_height != place->video_height ||
+                         t->place.covered != place->covered;
+    const int moved = picture.x != before.x || picture.y != before.y;
     if (laid_out) {
-        set_place(t, place);
+        ass_set_frame_size(t->renderer, picture.width, picture.height);
+        ass_set_storage_size(t->renderer, place->video_width, place->video_height);
+        /* ASS is stretched with its picture, plain text is not. */
+        ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
+        /* Lines with explicit positions keep them: they belong to something in the picture. */
+        ass_set_line_position(t->renderer, 100.0 * place->covered / picture.height);
         t->slow = -1; /* everything is redrawn once */
     }
     t->place = *place;
@@ -396,10 +366,10 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
 const char *subtitle_text_trouble(const SubtitleText *t)
 {
     if (t->too_slow)
-        return "these subtitles take too long to be drawn: they are not shown any more";
+        return "these subtitles take too long to draw: they are turned off";
     if (t->left_out)
         return SUBTITLE_LEFT_OUT;
-    return t->lacks_font ? "no font was found: subtitles that are text are not shown" : NULL;
+    return t->lacks_font ? "no font found: text subtitles are not shown" : NULL;
 }
 
 int subtitle_text_is_unfinished(const SubtitleText *t)

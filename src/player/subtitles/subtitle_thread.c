@@ -102,8 +102,6 @@ static void drop(Picture *picture)
     *picture = (Picture){0};
 }
 
-/* ---- the thread ---- */
-
 typedef enum Work { WORK_END, WORK_COMMAND, WORK_DRAW } Work;
 
 static int is_to_draw(const SubtitleThread *t, const Picture *last)
@@ -165,29 +163,24 @@ static void follow(SubtitleThread *t, Command *command)
     free_command(command);
 }
 
-/* Copies the overlay because the next drawing overwrites it. */
-static void copy_overlay(Picture *picture, const Overlay *overlay, int64_t number)
-{
-    const Canvas *canvas = &overlay->canvas;
-    const size_t row = (size_t)canvas->width * 4;
-    drop(picture);
-    if (canvas->width > 0)
-        picture->pixels = av_buffer_alloc(row * (size_t)canvas->height);
-    if (!picture->pixels)
-        return;
-    for (int y = 0; y < canvas->height; y++)
-        memcpy(picture->pixels->data + (size_t)y * row, canvas_pixel(canvas, 0, y), row);
-    picture->overlay = *overlay;
-    picture->overlay.canvas =
-        (Canvas){picture->pixels->data, (ptrdiff_t)row, canvas->width, canvas->height};
-    picture->number = number;
-}
-
 static void draw(SubtitleThread *t, const Request *request, Picture *picture, int64_t number)
 {
     Overlay overlay;
-    if (subtitles_draw(t->subtitles, request->position, &request->place, &overlay))
-        copy_overlay(picture, &overlay, number);
+    if (subtitles_draw(t->subtitles, request->position, &request->place, &overlay)) {
+        /* copied because the next drawing overwrites it */
+        const Canvas *canvas = &overlay.canvas;
+        const size_t row = (size_t)canvas->width * 4;
+        drop(picture);
+        if (canvas->width > 0)
+            picture->pixels = av_buffer_alloc(row * (size_t)canvas->height);
+        if (picture->pixels) {
+            picture->overlay.canvas =
+                (Canvas){picture->pixels->data, (ptrdiff_t)row, canvas->width, canvas->height};
+            canvas_copy(&picture->overlay.canvas, canvas,
+                        (Rect){0, 0, canvas->width, canvas->height});
+            picture->number = number;
+        }
+    }
     picture->overlay.x = overlay.x; /* bitmaps may move without a redraw */
     picture->overlay.y = overlay.y;
     picture->is_there = 1;
@@ -196,22 +189,16 @@ static void draw(SubtitleThread *t, const Request *request, Picture *picture, in
     picture->content = t->followed;
 }
 
-static int note_trouble(SubtitleThread *t)
-{
-    const char *trouble = subtitles_trouble(t->subtitles);
-    const int differs = t->found_selection != t->followed.selection ||
-                        strcmp(t->found, trouble ? trouble : "") != 0;
-    snprintf(t->found, sizeof(t->found), "%s", trouble ? trouble : "");
-    t->found_selection = t->followed.selection;
-    return differs;
-}
-
 /* Publishes trouble and the new picture, which may be NULL. */
 static void tell(SubtitleThread *t, const Picture *picture)
 {
     AVBufferRef *pixels = picture && picture->pixels ? av_buffer_ref(picture->pixels) : NULL;
     pthread_mutex_lock(&t->lock);
-    int wakes = note_trouble(t);
+    const char *trouble = subtitles_trouble(t->subtitles);
+    int wakes = t->found_selection != t->followed.selection ||
+                strcmp(t->found, trouble ? trouble : "") != 0;
+    snprintf(t->found, sizeof(t->found), "%s", trouble ? trouble : "");
+    t->found_selection = t->followed.selection;
     if (picture) {
         t->made = *picture; /* the last one was taken: see is_to_draw() */
         t->made.pixels = pixels;
@@ -242,8 +229,6 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* ---- commands of the loop ---- */
-
 SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque)
 {
     SubtitleThread *t = calloc(1, sizeof(*t));
@@ -272,16 +257,6 @@ static void put(SubtitleThread *t, Command command)
     pthread_cond_signal(&t->changed);
 }
 
-/* Waiting commands belong to the old selection. */
-static void clear_commands(SubtitleThread *t)
-{
-    Command command;
-    while (queue_count(t->commands)) {
-        take_command(t, &command);
-        free_command(&command);
-    }
-}
-
 void subtitle_thread_select(SubtitleThread *t, Source *source, const AVStream *stream)
 {
     if (stream && !t->running)
@@ -290,7 +265,10 @@ void subtitle_thread_select(SubtitleThread *t, Source *source, const AVStream *s
     t->selected = stream && t->running;
     drop(&t->shown);
     pthread_mutex_lock(&t->lock);
-    clear_commands(t);
+    for (Command command; queue_count(t->commands);) { /* of the old selection */
+        take_command(t, &command);
+        free_command(&command);
+    }
     drop(&t->made);
     if (t->running)
         put(t, (Command){.kind = COMMAND_SELECT,
@@ -329,47 +307,16 @@ void subtitle_thread_reset(SubtitleThread *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* ---- pictures for the loop ---- */
-
-/* Shows the finished picture from its position on; keeps it if it is the next one. */
-static void take(SubtitleThread *t, const Request *now, int64_t next)
-{
-    Picture *made = &t->made;
-    const int is_usable = made->is_there && made->content.elsewhere == t->told.elsewhere &&
-                          same_layout(&made->of.place, &now->place);
-    if (is_usable && made->of.position <= now->position) {
-        drop(&t->shown);
-        t->shown = *made;
-        if (t->left == now->position) /* the frame from before the seek is still visible */
-            t->shown.content.elsewhere = -1;
-        *made = (Picture){0};
-    } else if (!is_usable || made->of.position != next) {
-        drop(made);
-    }
-}
-
-static int is_stale(const SubtitleThread *t, const Request *now)
-{
-    const Picture *shown = &t->shown;
-    const int is_elsewhere = shown->content.elsewhere != t->told.elsewhere ||
-                             llabs(now->position - shown->of.position) > KEEP_US;
-    return !same_layout(&shown->of.place, &now->place) ||
-           (is_elsewhere && shown->of.position != now->position);
-}
-
-static int is_coming(const SubtitleThread *t, const Request *now)
-{
-    return t->drawing.position != AV_NOPTS_VALUE && t->drawing_elsewhere == t->told.elsewhere &&
-           same_layout(&t->drawing.place, &now->place);
-}
-
 /* Requests the next picture if this one is there or in progress. */
 static void ask(SubtitleThread *t, const Request *now, int64_t next)
 {
     const int is_there = t->shown.is_there && same_request(&t->shown.of, now) &&
                          t->shown.content.commands == t->told.commands && !t->shown.is_unfinished;
+    const int is_coming = t->drawing.position != AV_NOPTS_VALUE &&
+                          t->drawing_elsewhere == t->told.elsewhere &&
+                          same_layout(&t->drawing.place, &now->place);
     t->wanted = *now;
-    if (is_there || is_coming(t, now))
+    if (is_there || is_coming)
         t->wanted.position = next;
     else
         drop(&t->made);
@@ -379,15 +326,30 @@ static void ask(SubtitleThread *t, const Request *now, int64_t next)
 
 static void follow_loop(SubtitleThread *t, const Request *now, int64_t next)
 {
+    Picture *made = &t->made, *shown = &t->shown;
     pthread_mutex_lock(&t->lock);
     if (t->selected && now->place.picture.width > 0 && now->place.picture.height > 0) {
-        take(t, now, next);
-        if (is_stale(t, now))
-            drop(&t->shown);
+        /* show the finished picture from its position on; keep it if it is the next one */
+        const int is_usable = made->is_there && made->content.elsewhere == t->told.elsewhere &&
+                              same_layout(&made->of.place, &now->place);
+        if (is_usable && made->of.position <= now->position) {
+            drop(shown);
+            *shown = *made;
+            if (t->left == now->position) /* the frame from before the seek is still visible */
+                shown->content.elsewhere = -1;
+            *made = (Picture){0};
+        } else if (!is_usable || made->of.position != next) {
+            drop(made);
+        }
+        const int is_elsewhere = shown->content.elsewhere != t->told.elsewhere ||
+                                 llabs(now->position - shown->of.position) > KEEP_US;
+        if (!same_layout(&shown->of.place, &now->place) ||
+            (is_elsewhere && shown->of.position != now->position))
+            drop(shown);
         ask(t, now, next);
     } else {
-        drop(&t->shown);
-        drop(&t->made);
+        drop(shown);
+        drop(made);
         t->wanted.position = AV_NOPTS_VALUE;
         t->awaited = 0;
     }

@@ -63,18 +63,13 @@ void subtitles_reset(Subtitles *s)
     subtitle_images_reset(&s->images);
 }
 
-static int can_hold(const SubtitlesPlace *place)
-{
-    const Rect r = place->picture;
-    return r.width > 0 && r.height > 0 && r.width <= SUBTITLES_MAX_SIDE &&
-           r.height <= SUBTITLES_MAX_SIDE;
-}
-
 int subtitles_draw(Subtitles *s, int64_t position, const SubtitlesPlace *place, Overlay *overlay)
 {
     int changed = 0;
+    const Rect r = place->picture;
     *overlay = (Overlay){0};
-    if (s->decoder && can_hold(place))
+    if (s->decoder && r.width > 0 && r.height > 0 && r.width <= SUBTITLES_MAX_SIDE &&
+        r.height <= SUBTITLES_MAX_SIDE)
         changed = s->text ? subtitle_text_draw(s->text, position, place, overlay)
                           : subtitle_images_draw(&s->images, position, place, overlay);
     const int drawn = overlay->canvas.width > 0;

@@ -4,9 +4,7 @@
 
 #include <SDL.h>
 
-#include "player/why.h"
-
-int gl_load(Gl *gl, char *why, size_t size)
+int gl_load(Gl *gl, MediaError *error)
 {
     static const struct {
         const char *name;
@@ -19,7 +17,7 @@ int gl_load(Gl *gl, char *why, size_t size)
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         void *function = SDL_GL_GetProcAddress(functions[i].name);
         if (!function)
-            return why_fail(why, size, "the OpenGL driver lacks %s", functions[i].name);
+            return media_fail(error, MEDIA_INPUT, "the OpenGL driver lacks %s", functions[i].name);
         memcpy((char *)gl + functions[i].offset, &function, sizeof(function));
     }
     return 0;
@@ -40,15 +38,15 @@ static const char *error_name(GLenum error)
 /* A lost context may report an error for ever. */
 #define MAX_ERRORS 16
 
-int gl_check(const Gl *gl, const char *doing, char *why, size_t size)
+int gl_check(const Gl *gl, const char *doing, MediaError *error)
 {
     const GLenum first = gl->GetError();
     if (first == GL_NO_ERROR)
         return 0;
     for (int i = 0; i < MAX_ERRORS && gl->GetError() != GL_NO_ERROR; i++)
         continue;
-    return why_fail(why, size, "%s failed: OpenGL says %s (0x%04X)", doing, error_name(first),
-                    first);
+    return media_fail(error, MEDIA_INPUT, "%s failed: OpenGL says %s (0x%04X)", doing,
+                      error_name(first), first);
 }
 
 /* Mesa's renderers and other known names. */

@@ -2,10 +2,10 @@
 #ifndef LUMEQ_PLAYER_GL_H
 #define LUMEQ_PLAYER_GL_H
 
-#include <stddef.h>
-
 #define GL_GLEXT_PROTOTYPES /* only for the types; the functions are called through the table */
 #include <SDL_opengl.h>
+
+#include "media/error.h"
 
 /* clang-format off */
 #define GL_EACH(F)                                                                              \
@@ -31,12 +31,12 @@ typedef struct Gl {
 } Gl;
 
 /* Loads the functions. A context must be current on this thread now and whenever the table is used.
- * Returns 0, or -1 and names the missing function in `why`. */
-int gl_load(Gl *gl, char *why, size_t size);
+ * Returns 0, or -1 and names the missing function in the error. */
+int gl_load(Gl *gl, MediaError *error);
 
 /* Clears all OpenGL errors since the last call. Returns 0 if there were none, or -1 with a
  * sentence. `doing`: the last operation, as in "the upload of a frame". */
-int gl_check(const Gl *gl, const char *doing, char *why, size_t size);
+int gl_check(const Gl *gl, const char *doing, MediaError *error);
 
 /* True if this renderer runs on the CPU. */
 int gl_is_software(const char *renderer);

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "player/view/view_colour.h"
-#include "player/view/view_target.h"
 #include "player/view/view_planes.h"
 #include "player/view/view_shaders.h"
-#include "player/why.h"
+#include "player/view/view_target.h"
 
 /* Gap between two pictures: a fraction of the area's longer side, at least MIN_GAP pixels. */
 #define GAP_PART 320
@@ -53,8 +52,6 @@ struct View {
     Scratch upright, across; /* the picture as RGB, and after scaling in one direction */
     Scratch memory;          /* target for reading back */
 };
-
-/* ---- picture layout ---- */
 
 /* The picture's orientation on the screen, mirror included. */
 static PictureTurn turn_of(const View *view, ViewSide side)
@@ -131,16 +128,6 @@ static int zoomed(int begin, int size, int length, double middle)
     return (int)fmin(fmax(floor(from + 0.5), begin + size - length), begin);
 }
 
-static Rect intersect(Rect a, Rect b)
-{
-    const int left = a.x > b.x ? a.x : b.x, top = a.y > b.y ? a.y : b.y;
-    const int right = a.x + a.width < b.x + b.width ? a.x + a.width : b.x + b.width;
-    const int bottom = a.y + a.height < b.y + b.height ? a.y + a.height : b.y + b.height;
-    if (right <= left || bottom <= top)
-        return (Rect){0};
-    return (Rect){left, top, right - left, bottom - top};
-}
-
 static void lay_one(ViewPlaces *places, int side, int width, int height, Rect area, ViewZoom zoom)
 {
     Rect whole = fit(width, height, area);
@@ -153,18 +140,7 @@ static void lay_one(ViewPlaces *places, int side, int width, int height, Rect ar
     }
     places->area[side] = area;
     places->whole[side] = whole;
-    places->picture[side] = intersect(whole, area);
-}
-
-static void lay_both(ViewPlaces *places, int width, int height, const ViewScene *scene)
-{
-    Rect beside[2], above[2];
-    halve(scene->area, 1, beside);
-    halve(scene->area, 0, above);
-    const int is_wider = fit(width, height, beside[0]).width >= fit(width, height, above[0]).width;
-    const Rect *half = is_wider ? beside : above;
-    for (int side = 0; side < VIEW_SIDES; side++)
-        lay_one(places, side, width, height, half[side], scene->zoom);
+    places->picture[side] = rect_intersect(whole, area);
 }
 
 ViewPlaces view_layout(const View *view, const ViewScene *scene)
@@ -173,8 +149,14 @@ ViewPlaces view_layout(const View *view, const ViewScene *scene)
     int width, height;
     const int both = view->picture[VIEW_INPUT].shown && view->picture[VIEW_OUTPUT].shown;
     if (both && scene->compare == VIEW_COMPARE_SIDE) {
+        Rect beside[2], above[2];
+        halve(scene->area, 1, beside);
+        halve(scene->area, 0, above);
         view_picture_size(view, VIEW_OUTPUT, &width, &height);
-        lay_both(&places, width, height, scene);
+        const int is_wider =
+            fit(width, height, beside[0]).width >= fit(width, height, above[0]).width;
+        for (int side = 0; side < VIEW_SIDES; side++)
+            lay_one(&places, side, width, height, (is_wider ? beside : above)[side], scene->zoom);
         return places;
     }
     for (int side = 0; side < VIEW_SIDES; side++)
@@ -199,27 +181,18 @@ static ViewZoom zoom_to(Rect area, double x, double y, double by, double width, 
                       middle_of(area.y, area.height, y, height)};
 }
 
-static int is_inside(Rect area, int x, int y)
-{
-    return x >= area.x && y >= area.y && x < area.x + area.width && y < area.y + area.height;
-}
-
-/* Window pixels per picture pixel at the fitted size. */
-static double fitted_pixels(const View *view, const ViewScene *scene, int side)
-{
-    int width, height;
-    ViewScene whole = *scene;
-    whole.zoom = (ViewZoom){0};
-    view_picture_size(view, (ViewSide)side, &width, &height);
-    return width > 0 ? (double)view_layout(view, &whole).whole[side].width / width : 0;
-}
-
 ViewZoom view_zoom(const View *view, const ViewScene *scene, double times, int x, int y,
                    double *pixels)
 {
     const ViewPlaces places = view_layout(view, scene);
-    const int side = is_inside(places.area[VIEW_INPUT], x, y) ? VIEW_INPUT : VIEW_OUTPUT;
-    const double fitted = fitted_pixels(view, scene, side), now = fmax(scene->zoom.by, 1);
+    const int side = rect_contains(places.area[VIEW_INPUT], x, y) ? VIEW_INPUT : VIEW_OUTPUT;
+    ViewScene unzoomed = *scene;
+    unzoomed.zoom = (ViewZoom){0};
+    int width, height;
+    view_picture_size(view, (ViewSide)side, &width, &height);
+    const double fitted =
+        width > 0 ? (double)view_layout(view, &unzoomed).whole[side].width / width : 0;
+    const double now = fmax(scene->zoom.by, 1);
     const double before = fitted * now, after = fmin(before * times, VIEW_MAX_PIXELS);
     const Rect whole = places.whole[side];
     const int passes = (before < 1 && after > 1) || (before > 1 && after < 1 && after > 0);
@@ -240,37 +213,25 @@ ViewZoom view_pan(const View *view, const ViewScene *scene, int x, int y)
                    whole.width, whole.height);
 }
 
-/* Converts a position relative to the picture's centre to stored coordinates, 0..1. */
-static void find_stored(PictureTurn turn, double x, double y, double *column, double *row)
-{
-    *column = turn.xx * x + turn.yx * y + 0.5;
-    *row = turn.xy * x + turn.yy * y + 0.5;
-}
-
-static void find_range(double a, double b, int count, int *from, int *size)
-{
-    const double begin = fmin(fmax(fmin(a, b), 0), 1) * count;
-    const double end = fmin(fmax(fmax(a, b), 0), 1) * count;
-    *from = (int)floor(begin + 0.5);
-    *size = (int)floor(end + 0.5) - *from;
-}
-
 Rect view_find(const View *view, const ViewScene *scene, Rect part)
 {
     const ViewSide side = scene->compare == VIEW_COMPARE_OFF ? scene->shown : VIEW_OUTPUT;
     const Rect whole = view_layout(view, scene).whole[side];
     const PictureFormat *format = &view->picture[side].format;
     const PictureTurn turn = turn_of(view, side);
-    double left, top, right, bottom;
-    Rect found = {0};
+    int column[2], row[2];
     if (whole.width <= 0 || whole.height <= 0)
-        return found;
-    find_stored(turn, (double)(part.x - whole.x) / whole.width - 0.5,
-                (double)(part.y - whole.y) / whole.height - 0.5, &left, &top);
-    find_stored(turn, (double)(part.x + part.width - whole.x) / whole.width - 0.5,
-                (double)(part.y + part.height - whole.y) / whole.height - 0.5, &right, &bottom);
-    find_range(left, right, format->width, &found.x, &found.width);
-    find_range(top, bottom, format->height, &found.y, &found.height);
+        return (Rect){0};
+    for (int i = 0; i < 2; i++) { /* two corners, relative to the picture's centre */
+        const double x = (double)(part.x + i * part.width - whole.x) / whole.width - 0.5;
+        const double y = (double)(part.y + i * part.height - whole.y) / whole.height - 0.5;
+        const double stored_x = turn.xx * x + turn.yx * y + 0.5;
+        const double stored_y = turn.xy * x + turn.yy * y + 0.5;
+        column[i] = (int)floor(fmin(fmax(stored_x, 0), 1) * format->width + 0.5);
+        row[i] = (int)floor(fmin(fmax(stored_y, 0), 1) * format->height + 0.5);
+    }
+    const Rect found = {min_int(column[0], column[1]), min_int(row[0], row[1]),
+                        abs(column[1] - column[0]), abs(row[1] - row[0])};
     return found.width > 0 && found.height > 0 ? found : (Rect){0};
 }
 
@@ -281,63 +242,20 @@ int view_split_column(const ViewPlaces *places, double split)
     return place->x + (int)floor(inside * place->width + 0.5);
 }
 
-/* ---- one picture ---- */
-
-/* True if samples are shown unfiltered: at the picture's own size, or at a high zoom. */
-static int is_as_it_is(const View *view, ViewSide side, Rect place)
-{
-    int width, height;
-    upright_size(view, side, &width, &height);
-    return (width == place.width && height == place.height) ||
-           (place.width >= BLOCK_ZOOM * width && place.height >= BLOCK_ZOOM * height);
-}
-
-static void set_place(const Gl *gl, const Program *program, const Target *target, Rect place)
-{
-    float clip_space[4];
-    target_place(target, place, clip_space);
-    gl->Uniform4f(program->at.place, clip_space[0], clip_space[1], clip_space[2], clip_space[3]);
-}
-
-/* Screen to stored orientation: the inverse of a rotation is its transpose. Column-major. */
-static void set_turn(const Gl *gl, const Program *program, PictureTurn turn)
-{
-    const float back[4] = {(float)turn.xx, (float)turn.xy, (float)turn.yx, (float)turn.yy};
-    gl->UniformMatrix2fv(program->at.turn, 1, GL_FALSE, back);
-}
-
 /* Chroma sample i lies `site` * (sub - 1) luma samples right of luma sample i * sub; for an odd
  * luma size the last chroma sample is only partly covered. */
-static void chroma_axis(int luma, int chroma, int sub, double site, float *scale, float *shift)
-{
-    *scale = (float)((double)luma / ((double)sub * chroma));
-    *shift = (float)((0.5 - (0.5 + site * (sub - 1)) / sub) / chroma);
-}
-
 static void set_chroma(const Gl *gl, const Program *program, const PictureFormat *f)
 {
+    const int luma[2] = {f->width, f->height}, sub[2] = {f->sub_x, f->sub_y};
+    const int chroma[2] = {f->plane[1].width, f->plane[1].height};
+    const double site[2] = {f->chroma_x, f->chroma_y};
     float scale[2], shift[2];
-    chroma_axis(f->width, f->plane[1].width, f->sub_x, f->chroma_x, &scale[0], &shift[0]);
-    chroma_axis(f->height, f->plane[1].height, f->sub_y, f->chroma_y, &scale[1], &shift[1]);
+    for (int i = 0; i < 2; i++) {
+        scale[i] = (float)((double)luma[i] / ((double)sub[i] * chroma[i]));
+        shift[i] = (float)((0.5 - (0.5 + site[i] * (sub[i] - 1)) / sub[i]) / chroma[i]);
+    }
     gl->Uniform2f(program->at.chroma_scale, scale[0], scale[1]);
     gl->Uniform2f(program->at.chroma_shift, shift[0], shift[1]);
-}
-
-static void set_colour(const Gl *gl, const Program *program, const ViewColour *colour)
-{
-    gl->UniformMatrix3fv(program->at.matrix, 1, GL_FALSE, colour->matrix);
-    gl->Uniform3fv(program->at.offset, 1, colour->offset);
-    gl->UniformMatrix3fv(program->at.gamut, 1, GL_FALSE, colour->gamut);
-    gl->Uniform3fv(program->at.tone, 1, colour->tone);
-}
-
-static ProgramLight light_of(const PictureFormat *f)
-{
-    switch (f->transfer) {
-    case PICTURE_PQ: return LIGHT_PQ;
-    case PICTURE_HLG: return LIGHT_HLG;
-    default: return f->wide_gamut ? LIGHT_GAMUT : LIGHT_AS_IS;
-    }
 }
 
 /* Samples to average so that they cover one screen pixel. */
@@ -346,21 +264,37 @@ static int taps(int from, int to)
     return (int)fmin(fmax(floor((double)from / to + 0.5), 1), MAX_TAPS);
 }
 
-/* The taps of one plane; `across`: rotated by 90 degrees. */
-static void set_taps(PicturePlane plane, Rect place, int across, int count[2])
-{
-    count[0] = taps(across ? plane.height : plane.width, place.width);
-    count[1] = taps(across ? plane.width : plane.height, place.height);
-}
-
+/* The program variant for a picture; `across`: rotated by 90 degrees. */
 static PictureKind kind_of(const PictureFormat *f, Rect place, int across)
 {
+    const PicturePlane *luma = &f->plane[0], *chroma = &f->plane[f->planes > 1];
     PictureKind kind = {
-        .planes = f->planes, .light = light_of(f), .luma_taps = {1, 1}, .chroma_taps = {1, 1}};
-    set_taps(f->plane[0], place, across, kind.luma_taps);
-    if (f->planes > 1)
-        set_taps(f->plane[1], place, across, kind.chroma_taps);
+        .planes = f->planes,
+        .light = f->transfer == PICTURE_PQ    ? LIGHT_PQ
+                 : f->transfer == PICTURE_HLG ? LIGHT_HLG
+                 : f->wide_gamut              ? LIGHT_GAMUT
+                                              : LIGHT_AS_IS,
+        .luma_taps = {taps(across ? luma->height : luma->width, place.width),
+                      taps(across ? luma->width : luma->height, place.height)},
+        .chroma_taps = {1, 1},
+    };
+    if (f->planes > 1) {
+        kind.chroma_taps[0] = taps(across ? chroma->height : chroma->width, place.width);
+        kind.chroma_taps[1] = taps(across ? chroma->width : chroma->height, place.height);
+    }
     return kind;
+}
+
+/* Sets the place in the target, and the rotation from the screen back to the stored picture: the
+ * inverse of a rotation is its transpose. Column-major. */
+static void set_place(const Gl *gl, const Program *program, const Target *target, Rect place,
+                      PictureTurn turn)
+{
+    const float back[4] = {(float)turn.xx, (float)turn.xy, (float)turn.yx, (float)turn.yy};
+    float clip_space[4];
+    target_place(target, place, clip_space);
+    gl->Uniform4f(program->at.place, clip_space[0], clip_space[1], clip_space[2], clip_space[3]);
+    gl->UniformMatrix2fv(program->at.turn, 1, GL_FALSE, back);
 }
 
 /* Distance between taps in texture coordinates; column-major. */
@@ -373,26 +307,34 @@ static void set_step(const Gl *gl, GLint uniform, PictureTurn turn, Rect place, 
     gl->UniformMatrix2fv(uniform, 1, GL_FALSE, step);
 }
 
-/* Converts planes to R'G'B' in their orientation, scaled linearly to `place`. */
-static int draw_planes(View *v, ViewSide side, const Target *target, Rect place, char *why,
-                       size_t size)
+/* Converts planes to R'G'B' in their orientation, scaled linearly to `place`. Samples stay
+ * unfiltered at the picture's own size, and at a high zoom. */
+static int draw_planes(View *v, ViewSide side, const Target *target, Rect place, MediaError *error)
 {
     const Gl *gl = &v->gl;
     const PictureFormat *f = &v->picture[side].format;
+    const ViewColour *colour = &v->picture[side].colour;
     const PictureTurn turn = turn_of(v, side);
     const PictureKind kind = kind_of(f, place, turn.xx == 0);
-    const Program *program = programs_use_picture(&v->programs, &kind, why, size);
+    const Program *program = programs_use_picture(&v->programs, &kind, error);
+    int width, height;
     if (!program)
         return -1;
-    set_place(gl, program, target, place);
-    set_turn(gl, program, turn);
+    set_place(gl, program, target, place, turn);
     set_step(gl, program->at.luma_step, turn, place, kind.luma_taps);
     set_step(gl, program->at.chroma_step, turn, place, kind.chroma_taps);
     if (f->planes > 1)
         set_chroma(gl, program, f);
-    set_colour(gl, program, &v->picture[side].colour);
+    gl->UniformMatrix3fv(program->at.matrix, 1, GL_FALSE, colour->matrix);
+    gl->Uniform3fv(program->at.offset, 1, colour->offset);
+    gl->UniformMatrix3fv(program->at.gamut, 1, GL_FALSE, colour->gamut);
+    gl->Uniform3fv(program->at.tone, 1, colour->tone);
     planes_bind(&v->planes, side, f->planes);
-    gl->BindSampler(0, is_as_it_is(v, side, place) ? v->nearest : v->linear);
+    upright_size(v, side, &width, &height);
+    const int unfiltered =
+        (width == place.width && height == place.height) ||
+        (place.width >= BLOCK_ZOOM * width && place.height >= BLOCK_ZOOM * height);
+    gl->BindSampler(0, unfiltered ? v->nearest : v->linear);
     gl->Disable(GL_BLEND);
     gl->DrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     return 0;
@@ -400,16 +342,15 @@ static int draw_planes(View *v, ViewSide side, const Target *target, Rect place,
 
 /* Scales along one axis. */
 static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect place, int axis,
-                       char *why, size_t size)
+                       MediaError *error)
 {
     const Gl *gl = &v->gl;
-    const Program *program = programs_use_scale(&v->programs, why, size);
+    const Program *program = programs_use_scale(&v->programs, error);
     if (!program)
         return -1;
     const double ratio =
         axis ? (double)from->height / place.height : (double)from->width / place.width;
-    set_place(gl, program, target, place);
-    set_turn(gl, program, picture_upright());
+    set_place(gl, program, target, place, picture_upright());
     gl->Uniform1i(program->at.axis, axis);
     gl->Uniform1f(program->at.ratio, (float)ratio);
     gl->BindTexture(GL_TEXTURE_2D, from->texture);
@@ -417,35 +358,6 @@ static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect 
     gl->Disable(GL_BLEND);
     gl->DrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     return 0;
-}
-
-/* Three passes: to R'G'B' in the scratch's size, then horizontal scaling, then vertical scaling
- * into place. */
-static int draw_in_passes(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
-                          char *why, size_t size)
-{
-    const Gl *gl = &v->gl;
-    const Rect upright = {0, 0, v->upright.width, v->upright.height};
-    const Rect across = {0, 0, v->across.width, v->across.height};
-    const Target first = scratch_target(&v->upright), second = scratch_target(&v->across);
-    target_use(gl, &first, upright);
-    if (draw_planes(v, side, &first, upright, why, size) < 0)
-        return -1;
-    target_use(gl, &second, across);
-    if (draw_scaled(v, &v->upright, &second, across, 0, why, size) < 0)
-        return -1;
-    target_use(gl, target, clip);
-    return draw_scaled(v, &v->across, target, place, 1, why, size);
-}
-
-/* Returns 0 if the textures do not fit into memory: 16384 x 16384 pixels take 1 GiB. */
-static int make_scratches(View *v, int width, int height, int scaled_width)
-{
-    char ignored[1];
-    return scratch_make(&v->gl, &v->upright, SCRATCH_FORMAT, width, height, ignored,
-                        sizeof(ignored)) == 0 &&
-           scratch_make(&v->gl, &v->across, SCRATCH_FORMAT, scaled_width, height, ignored,
-                        sizeof(ignored)) == 0;
 }
 
 /* Averages whole pixels during conversion while the picture stays larger than its place: much
@@ -456,38 +368,43 @@ static int reduced(int length, int to)
     return whole > 1 ? (length + whole / 2) / whole : length;
 }
 
-/* Draws one side's picture into `place`, clipped to `clip`. `best`: bicubic (Catmull-Rom), widened
- * for downscaling; else one pass with linear filtering or averaging. Zoomed pictures take one pass
- * because the others would also process invisible parts. */
+/* Draws one side's picture into `place`, clipped to `clip`. `best`: bicubic (Catmull-Rom, widened
+ * for downscaling) in three passes: to R'G'B', then horizontal scaling, then vertical scaling into
+ * place; if there is memory: 16384 x 16384 pixels take 1 GiB. Else one pass with linear filtering
+ * or averaging; so are zoomed pictures, because the passes would also process invisible parts. */
 static int draw_picture(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
-                        int best, char *why, size_t size)
+                        int best, MediaError *error)
 {
+    const Gl *gl = &v->gl;
     int width, height;
     upright_size(v, side, &width, &height);
     width = reduced(width, place.width);
     height = reduced(height, place.height);
     const int is_zoomed = place.width > target->width || place.height > target->height;
-    if (best && !is_zoomed && (width != place.width || height != place.height) &&
-        make_scratches(v, width, height, place.width))
-        return draw_in_passes(v, side, target, place, clip, why, size);
-    target_use(&v->gl, target, clip);
-    return draw_planes(v, side, target, place, why, size);
+    MediaError ignored = {0};
+    if (!best || is_zoomed || (width == place.width && height == place.height) ||
+        scratch_make(gl, &v->upright, SCRATCH_FORMAT, width, height, &ignored) < 0 ||
+        scratch_make(gl, &v->across, SCRATCH_FORMAT, place.width, height, &ignored) < 0) {
+        target_use(gl, target, clip);
+        return draw_planes(v, side, target, place, error);
+    }
+    const Rect upright = {0, 0, width, height}, across = {0, 0, place.width, height};
+    const Target first = scratch_target(&v->upright), second = scratch_target(&v->across);
+    target_use(gl, &first, upright);
+    if (draw_planes(v, side, &first, upright, error) < 0)
+        return -1;
+    target_use(gl, &second, across);
+    if (draw_scaled(v, &v->upright, &second, across, 0, error) < 0)
+        return -1;
+    target_use(gl, target, clip);
+    return draw_scaled(v, &v->across, target, place, 1, error);
 }
-
-/* ---- the split ---- */
 
 /* Coverage of a pixel by a disc, 0 to 255. */
 static int disc_cover(double x, double y, double radius)
 {
     const double distance = radius - sqrt(x * x + y * y) + 0.5;
     return distance <= 0 ? 0 : distance >= 1 ? 255 : (int)(distance * 255);
-}
-
-/* True inside the handle's two arrow heads. */
-static int is_arrow(double x, double y, double radius)
-{
-    const double across = fabs(x) / radius, down = fabs(y) / radius;
-    return across >= 0.2 && across + down * 0.9 <= 0.68;
 }
 
 static void draw_handle(const Canvas *canvas)
@@ -498,25 +415,14 @@ static void draw_handle(const Canvas *canvas)
             const double dx = x + 0.5 - radius, dy = y + 0.5 - radius;
             canvas_blend(canvas, x, y, LINE_DARK, disc_cover(dx, dy, radius - 0.5));
             canvas_blend(canvas, x, y, LINE_BRIGHT, disc_cover(dx, dy, radius * 0.88));
-            if (is_arrow(dx, dy, radius))
+            const double across = fabs(dx) / radius, down = fabs(dy) / radius;
+            if (across >= 0.2 && across + down * 0.9 <= 0.68) /* two arrow heads */
                 canvas_blend(canvas, x, y, LINE_DARK, 255);
         }
 }
 
-static int set_handle(View *v, int side, char *why, size_t size)
-{
-    if (v->handle.width == side)
-        return 0;
-    static uint8_t pixels[MAX_HANDLE * MAX_HANDLE * 4];
-    memset(pixels, 0, sizeof(pixels));
-    const Canvas canvas = {pixels, side * (ptrdiff_t)4, side, side};
-    draw_handle(&canvas);
-    v->handle.opacity = 1;
-    return layer_set(&v->gl, &v->handle, &canvas, why, size);
-}
-
 static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect place, int column,
-                     char *why, size_t size)
+                     MediaError *error)
 {
     const Gl *gl = &v->gl;
     const int shorter = place.width < place.height ? place.width : place.height;
@@ -524,11 +430,18 @@ static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect
     const int side = wanted < MIN_HANDLE ? MIN_HANDLE : wanted > MAX_HANDLE ? MAX_HANDLE : wanted;
     const Rect line = {column - edge, place.y, edge * 2, place.height};
     const Rect dark = {line.x - edge, place.y, line.width + edge * 2, place.height};
-    target_fill(gl, target, intersect(dark, scene->area), LINE_DARK);
-    target_fill(gl, target, intersect(line, scene->area), LINE_BRIGHT);
-    if (set_handle(v, side, why, size) < 0)
-        return -1;
-    const Program *program = programs_use_layer(&v->programs, why, size);
+    target_fill(gl, target, rect_intersect(dark, scene->area), LINE_DARK);
+    target_fill(gl, target, rect_intersect(line, scene->area), LINE_BRIGHT);
+    if (v->handle.width != side) {
+        static uint8_t pixels[MAX_HANDLE * MAX_HANDLE * 4];
+        memset(pixels, 0, sizeof(pixels));
+        const Canvas canvas = {pixels, side * (ptrdiff_t)4, side, side};
+        draw_handle(&canvas);
+        v->handle.opacity = 1;
+        if (layer_set(gl, &v->handle, &canvas, error) < 0)
+            return -1;
+    }
+    const Program *program = programs_use_layer(&v->programs, error);
     if (!program)
         return -1;
     v->handle.x = column - side / 2;
@@ -555,17 +468,7 @@ static void draw_mark(View *v, const Target *target, Rect mark, int side)
         }
 }
 
-/* ---- all of it ---- */
-
-static Rect side_of_split(ViewSide side, Rect place, int column)
-{
-    if (side == VIEW_INPUT)
-        return (Rect){place.x, place.y, column - place.x, place.height};
-    return (Rect){column, place.y, place.x + place.width - column, place.height};
-}
-
-static int draw_pictures(View *v, const ViewScene *scene, const Target *target, char *why,
-                         size_t size)
+static int draw_pictures(View *v, const ViewScene *scene, const Target *target, MediaError *error)
 {
     const ViewPlaces places = view_layout(v, scene);
     const int both = v->picture[VIEW_INPUT].shown && v->picture[VIEW_OUTPUT].shown;
@@ -573,85 +476,82 @@ static int draw_pictures(View *v, const ViewScene *scene, const Target *target, 
     const int column = view_split_column(&places, scene->split);
     for (int side = 0; side < VIEW_SIDES; side++) {
         const Rect seen = places.picture[side];
-        const Rect clip = split ? side_of_split(side, seen, column) : seen;
+        Rect clip = seen;
+        if (split && side == VIEW_INPUT) {
+            clip.width = column - seen.x;
+        } else if (split) {
+            clip.x = column;
+            clip.width = seen.x + seen.width - column;
+        }
         if (clip.width > 0 && clip.height > 0 &&
-            draw_picture(v, side, target, places.whole[side], clip, !v->software, why, size) < 0)
+            draw_picture(v, side, target, places.whole[side], clip, !v->software, error) < 0)
             return -1;
     }
-    return split ? draw_line(v, scene, target, places.picture[VIEW_OUTPUT], column, why, size) : 0;
+    return split ? draw_line(v, scene, target, places.picture[VIEW_OUTPUT], column, error) : 0;
 }
 
-static int draw_layers(View *v, const Target *target, char *why, size_t size)
-{
-    const Gl *gl = &v->gl;
-    const Program *program = programs_use_layer(&v->programs, why, size);
-    if (!program)
-        return -1;
-    target_use(gl, target, (Rect){0, 0, target->width, target->height});
-    gl->BindSampler(0, v->nearest);
-    for (int i = 0; i < VIEW_LAYERS; i++)
-        layer_draw(gl, &v->layer[i], program, target);
-    return 0;
-}
-
-static int draw_scene(View *v, const ViewScene *scene, const Target *target, char *why, size_t size)
+static int draw_scene(View *v, const ViewScene *scene, const Target *target, MediaError *error)
 {
     const Rect all = {0, 0, target->width, target->height};
     target_use(&v->gl, target, all);
     target_fill(&v->gl, target, all, 0x000000);
-    if (draw_pictures(v, scene, target, why, size) < 0)
+    if (draw_pictures(v, scene, target, error) < 0)
         return -1;
     if (scene->mark.width > 0)
         draw_mark(v, target, scene->mark, scene->height / EDGE_PART + 1);
-    if (draw_layers(v, target, why, size) < 0)
+    const Program *program = programs_use_layer(&v->programs, error);
+    if (!program)
         return -1;
-    return gl_check(&v->gl, "drawing", why, size);
+    target_use(&v->gl, target, all);
+    v->gl.BindSampler(0, v->nearest);
+    for (int i = 0; i < VIEW_LAYERS; i++)
+        layer_draw(&v->gl, &v->layer[i], program, target);
+    return gl_check(&v->gl, "drawing", error);
 }
 
-int view_draw(View *v, const ViewScene *scene, char *why, size_t size)
+int view_draw(View *v, const ViewScene *scene, MediaError *error)
 {
     const Target window = {0, scene->width, scene->height, 0};
     if (window.width <= 0 || window.height <= 0)
         return 0; /* minimized */
-    const int ret = draw_scene(v, scene, &window, why, size);
+    const int ret = draw_scene(v, scene, &window, error);
     v->gl.Flush(); /* not every swap flushes; without it drawing starts only with the next upload */
     return ret;
 }
 
-static int make_memory(View *v, int width, int height, char *why, size_t size)
+static int make_memory(View *v, int width, int height, MediaError *error)
 {
     if (width <= 0 || height <= 0 || width > v->max_size || height > v->max_size)
-        return why_fail(why, size, "a picture of %dx%d cannot be drawn (OpenGL's limit is %d)",
-                        width, height, v->max_size);
-    return scratch_make(&v->gl, &v->memory, GL_RGBA8, width, height, why, size);
+        return media_fail(error, MEDIA_INPUT,
+                          "a picture of %dx%d cannot be drawn (OpenGL's limit is %d)", width,
+                          height, v->max_size);
+    return scratch_make(&v->gl, &v->memory, GL_RGBA8, width, height, error);
 }
 
-int view_read(View *v, const ViewScene *scene, const Canvas *canvas, char *why, size_t size)
+int view_read(View *v, const ViewScene *scene, const Canvas *canvas, MediaError *error)
 {
     if (canvas->width != scene->width || canvas->height != scene->height)
-        return why_fail(why, size, "the canvas does not have the size of the scene");
-    if (make_memory(v, scene->width, scene->height, why, size) < 0)
+        return media_fail(error, MEDIA_INPUT, "the canvas does not have the size of the scene");
+    if (make_memory(v, scene->width, scene->height, error) < 0)
         return -1;
     const Target target = scratch_target(&v->memory);
-    if (draw_scene(v, scene, &target, why, size) < 0)
+    if (draw_scene(v, scene, &target, error) < 0)
         return -1;
-    return target_read(&v->gl, &target, canvas, why, size);
+    return target_read(&v->gl, &target, canvas, error);
 }
 
-int view_render_picture(View *v, ViewSide side, const Canvas *canvas, char *why, size_t size)
+int view_render_picture(View *v, ViewSide side, const Canvas *canvas, MediaError *error)
 {
     if (!v->picture[side].shown)
-        return why_fail(why, size, "there is no picture");
-    if (make_memory(v, canvas->width, canvas->height, why, size) < 0)
+        return media_fail(error, MEDIA_INPUT, "there is no picture");
+    if (make_memory(v, canvas->width, canvas->height, error) < 0)
         return -1;
     const Target target = scratch_target(&v->memory);
     const Rect all = {0, 0, canvas->width, canvas->height};
-    if (draw_picture(v, side, &target, all, all, 1, why, size) < 0)
+    if (draw_picture(v, side, &target, all, all, 1, error) < 0)
         return -1;
-    return target_read(&v->gl, &target, canvas, why, size);
+    return target_read(&v->gl, &target, canvas, error);
 }
-
-/* ---- opening and closing ---- */
 
 static void ask_driver(View *v)
 {
@@ -681,7 +581,7 @@ static GLuint make_sampler(const Gl *gl, GLint filter)
 }
 
 /* Sets OpenGL state that never changes: nothing else draws in this context. */
-static int prepare(View *v, char *why, size_t size)
+static int prepare(View *v, MediaError *error)
 {
     const Gl *gl = &v->gl;
     v->nearest = make_sampler(gl, GL_NEAREST);
@@ -692,23 +592,23 @@ static int prepare(View *v, char *why, size_t size)
     gl->BindVertexArray(v->vertices);
     gl->BlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
     gl->Disable(GL_DITHER);
-    return gl_check(gl, "preparing to draw", why, size);
+    return gl_check(gl, "preparing to draw", error);
 }
 
-int view_open(View **view, char *why, size_t size)
+int view_open(View **view, MediaError *error)
 {
     *view = NULL;
     View *v = calloc(1, sizeof(*v));
     if (!v)
-        return why_fail(why, size, "out of memory");
-    if (gl_load(&v->gl, why, size) < 0) {
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    if (gl_load(&v->gl, error) < 0) {
         free(v);
         return -1;
     }
     v->programs.gl = v->planes.gl = &v->gl;
     ask_driver(v);
     v->planes.direct = v->software;
-    if (prepare(v, why, size) < 0) {
+    if (prepare(v, error) < 0) {
         view_close(&v);
         return -1;
     }
@@ -731,25 +631,23 @@ void view_set_uploader(View *view, const ViewUploader *uploader)
     planes_set_uploader(&view->planes, uploader);
 }
 
-static int set_frame(View *v, ViewSide side, const AVFrame *frame, char *why, size_t size)
+int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *error)
 {
-    ViewPicture *picture = &v->picture[side];
-    if (picture_format(&picture->format, frame, why, size) < 0)
-        return -1;
-    if (frame->width <= 0 || frame->height <= 0 || frame->width > v->max_size ||
-        frame->height > v->max_size)
-        return why_fail(why, size, "a frame of %dx%d cannot be shown: OpenGL's limit here is %d",
-                        frame->width, frame->height, v->max_size);
+    ViewPicture *picture = &view->picture[side];
+    char why[256];
+    picture->shown = 0;
+    if (!frame)
+        return 0;
+    if (picture_format(&picture->format, frame, why, sizeof(why)) < 0)
+        return media_fail(error, MEDIA_INPUT, "%s", why);
+    if (frame->width <= 0 || frame->height <= 0 || frame->width > view->max_size ||
+        frame->height > view->max_size)
+        return media_fail(error, MEDIA_INPUT,
+                          "a frame of %dx%d cannot be shown: OpenGL's limit here is %d",
+                          frame->width, frame->height, view->max_size);
     picture->colour = view_colour(&picture->format);
-    return planes_set(&v->planes, side, &picture->format, frame, why, size);
-}
-
-int view_set_frame(View *view, ViewSide side, const AVFrame *frame, char *why, size_t size)
-{
-    const int ret = frame ? set_frame(view, side, frame, why, size) : 0;
-    view->picture[side].shown = frame && ret == 0;
-    if (!view->picture[side].shown)
-        planes_unset(&view->planes, side);
+    const int ret = planes_set(&view->planes, side, &picture->format, frame, error);
+    picture->shown = ret == 0;
     return ret;
 }
 
@@ -759,13 +657,14 @@ void view_set_mirror(View *view, int mirrored)
 }
 
 int view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y, double opacity,
-                   char *why, size_t size)
+                   MediaError *error)
 {
     if (canvas && (canvas->width > view->max_size || canvas->height > view->max_size))
-        return why_fail(why, size, "a layer of %dx%d cannot be shown: OpenGL's limit here is %d",
-                        canvas->width, canvas->height, view->max_size);
+        return media_fail(error, MEDIA_INPUT,
+                          "a layer of %dx%d cannot be shown: OpenGL's limit here is %d",
+                          canvas->width, canvas->height, view->max_size);
     view_move_layer(view, layer, x, y, opacity);
-    return layer_set(&view->gl, &view->layer[layer], canvas, why, size);
+    return layer_set(&view->gl, &view->layer[layer], canvas, error);
 }
 
 void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity)

@@ -4,7 +4,7 @@
  * to view_close().
  *
  * Positions and sizes are pixels of the render target, y down. Functions that can fail return 0, or
- * -1 with a sentence in `why`.
+ * a negative value with an error.
  */
 #ifndef LUMEQ_PLAYER_VIEW_H
 #define LUMEQ_PLAYER_VIEW_H
@@ -69,7 +69,7 @@ typedef struct ViewScene {
     Rect mark; /* outlined rectangle; no width: none */
 } ViewScene;
 
-int view_open(View **view, char *why, size_t size);
+int view_open(View **view, MediaError *error);
 
 /* Such as "NVIDIA H200/PCIe, OpenGL 4.6"; owned by the view. */
 const char *view_renderer(const View *view);
@@ -81,11 +81,9 @@ int view_max_size(const View *view);
  * or the view is closed. */
 void view_set_uploader(View *view, const ViewUploader *uploader);
 
-/* Copies a frame into the textures of one side. Chroma planes that share memory with the other
- * side's frame are not copied twice; for this the view keeps a reference to their buffers until
- * that side's next frame. Fails for formats that picture_format() rejects and for sizes above
- * view_max_size(); the side then has no picture. NULL removes the picture. */
-int view_set_frame(View *view, ViewSide side, const AVFrame *frame, char *why, size_t size);
+/* Copies a frame into the textures of one side.  Fails for formats that picture_format() rejects
+ * and for sizes above view_max_size(); the side then has no picture. NULL removes the picture. */
+int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *error);
 
 /* Nonzero: mirrors the picture horizontally. */
 void view_set_mirror(View *view, int mirrored);
@@ -93,7 +91,7 @@ void view_set_mirror(View *view, int mirrored);
 /* Copies a canvas to a layer with its top left pixel at (x, y), possibly partly outside. `opacity`
  * (0..1) multiplies its alpha. NULL removes the layer. */
 int view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y, double opacity,
-                   char *why, size_t size);
+                   MediaError *error);
 
 /* Moves or fades a layer without copying it again. */
 void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity);
@@ -123,13 +121,13 @@ Rect view_find(const View *view, const ViewScene *scene, Rect part);
 int view_split_column(const ViewPlaces *places, double split);
 
 /* Draws the whole back buffer. Does nothing for an empty scene. */
-int view_draw(View *view, const ViewScene *scene, char *why, size_t size);
+int view_draw(View *view, const ViewScene *scene, MediaError *error);
 
 /* Draws into a canvas of the scene's size. */
-int view_read(View *view, const ViewScene *scene, const Canvas *canvas, char *why, size_t size);
+int view_read(View *view, const ViewScene *scene, const Canvas *canvas, MediaError *error);
 
 /* Renders one picture alone in the canvas's size and the best quality. */
-int view_render_picture(View *view, ViewSide side, const Canvas *canvas, char *why, size_t size);
+int view_render_picture(View *view, ViewSide side, const Canvas *canvas, MediaError *error);
 
 /* Call while the context is still current. */
 void view_close(View **view);

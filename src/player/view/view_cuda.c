@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "player/clock.h"
-#include "player/why.h"
 
 /* One for each plane of each side. */
 #define TEXTURES (3 * VIEW_SIDES)
@@ -166,29 +165,27 @@ static cudaError_t find_places(const ViewPlane *planes, int count, Places *place
     return error;
 }
 
-static int upload(void *opaque, const ViewPlane *planes, int count, char *why, size_t size)
+static int upload(void *opaque, const ViewPlane *planes, int count, MediaError *error)
 {
     ViewCuda *cuda = opaque;
     cudaGraphicsResource_t resources[TEXTURES];
     Places places = {0, 0};
     if (cuda->failure[0] || count > TEXTURES)
         return 1;
-    cudaError_t error = cudaSetDevice(cuda->device);
-    if (error) /* the device no longer answers */
+    cudaError_t status = cudaSetDevice(cuda->device);
+    if (status) /* the device no longer answers */
         places.device = count;
     else
-        error = find_places(planes, count, &places);
-    for (int i = 0; i < count && !error; i++)
-        error = resource_of(cuda, planes[i].texture, &resources[i]);
-    if (!error)
-        error = fill(cuda, resources, planes, count, places.pageable);
-    if (!error)
+        status = find_places(planes, count, &places);
+    for (int i = 0; i < count && !status; i++)
+        status = resource_of(cuda, planes[i].texture, &resources[i]);
+    if (!status)
+        status = fill(cuda, resources, planes, count, places.pageable);
+    if (!status)
         return 0;
-    give_up(cuda, error);
-    return places.device ? why_fail(why, size, "%s", cuda->failure) : 1;
+    give_up(cuda, status);
+    return places.device ? media_fail(error, MEDIA_INPUT, "%s", cuda->failure) : 1;
 }
-
-/* ---- from the device ---- */
 
 static cudaError_t make_room_for(ViewCuda *cuda, size_t size)
 {
@@ -249,35 +246,35 @@ static int forget(void *opaque, unsigned texture)
 }
 
 /* Checks that OpenGL's context runs on the device. */
-static int check_device(int device, char *why, size_t size)
+static int check_device(int device, MediaError *error)
 {
     unsigned count = 0;
     int devices[GL_DEVICES];
-    const cudaError_t error = cudaGLGetDevices(&count, devices, GL_DEVICES, cudaGLDeviceListAll);
+    const cudaError_t status = cudaGLGetDevices(&count, devices, GL_DEVICES, cudaGLDeviceListAll);
     (void)cudaGetLastError();
-    for (unsigned i = 0; i < count && i < GL_DEVICES && !error; i++)
+    for (unsigned i = 0; i < count && i < GL_DEVICES && !status; i++)
         if (devices[i] == device)
             return 0;
-    return why_fail(why, size, "OpenGL does not run on GPU %d%s%s", device, error ? ": " : "",
-                    error ? cudaGetErrorString(error) : "");
+    return media_fail(error, MEDIA_INPUT, "OpenGL does not run on GPU %d%s%s", device,
+                      status ? ": " : "", status ? cudaGetErrorString(status) : "");
 }
 
-int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size)
+int view_cuda_open(ViewCuda **cuda, int device, MediaError *error)
 {
     *cuda = NULL;
-    if (check_device(device, why, size) < 0)
+    if (check_device(device, error) < 0)
         return -1;
     ViewCuda *c = calloc(1, sizeof(*c));
     if (!c)
-        return why_fail(why, size, "out of memory");
-    cudaError_t error = cudaSetDevice(device);
-    if (!error)
-        error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
-    if (error) {
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    cudaError_t status = cudaSetDevice(device);
+    if (!status)
+        status = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    if (status) {
         (void)cudaGetLastError();
         free(c);
-        return why_fail(why, size, "GPU %d has no stream for the window: %s", device,
-                        cudaGetErrorString(error));
+        return media_fail(error, MEDIA_INPUT, "GPU %d has no stream for the window: %s", device,
+                          cudaGetErrorString(status));
     }
     c->device = device;
     c->uploader = (ViewUploader){.upload = upload, .forget = forget, .opaque = c};

@@ -1,13 +1,11 @@
 /* Replaces view_cuda.c in builds without CUDA. */
 #include "player/view/view_cuda.h"
 
-#include "player/why.h"
-
-int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size)
+int view_cuda_open(ViewCuda **cuda, int device, MediaError *error)
 {
     (void)device;
     *cuda = NULL;
-    return why_fail(why, size, "this build has no CUDA");
+    return media_fail(error, MEDIA_INPUT, "this build has no CUDA");
 }
 
 const ViewUploader *view_cuda_uploader(const ViewCuda *cuda)

@@ -54,11 +54,10 @@ typedef struct Programs {
     Program scale, layer;
 } Programs;
 
-/* Each makes a program current and returns it, or NULL with a sentence in `why`. */
-const Program *programs_use_picture(Programs *programs, const PictureKind *kind, char *why,
-                                    size_t size);
-const Program *programs_use_scale(Programs *programs, char *why, size_t size);
-const Program *programs_use_layer(Programs *programs, char *why, size_t size);
+/* Each makes a program current and returns it, or NULL with an error. */
+const Program *programs_use_picture(Programs *programs, const PictureKind *kind, MediaError *error);
+const Program *programs_use_scale(Programs *programs, MediaError *error);
+const Program *programs_use_layer(Programs *programs, MediaError *error);
 
 /* {0} is allowed. */
 void programs_close(Programs *programs);

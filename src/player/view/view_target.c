@@ -2,10 +2,7 @@
 
 #include <stdlib.h>
 
-#include "player/why.h"
-
-int scratch_make(const Gl *gl, Scratch *s, GLint format, int width, int height, char *why,
-                 size_t size)
+int scratch_make(const Gl *gl, Scratch *s, GLint format, int width, int height, MediaError *error)
 {
     if (s->texture && s->width == width && s->height == height)
         return 0;
@@ -18,10 +15,10 @@ int scratch_make(const Gl *gl, Scratch *s, GLint format, int width, int height, 
     gl->BindFramebuffer(GL_FRAMEBUFFER, s->framebuffer);
     gl->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, s->texture, 0);
     const GLenum status = gl->CheckFramebufferStatus(GL_FRAMEBUFFER);
-    int ret = gl_check(gl, "making a texture to draw into", why, size);
+    int ret = gl_check(gl, "making a texture to draw into", error);
     if (ret == 0 && status != GL_FRAMEBUFFER_COMPLETE)
-        ret = why_fail(why, size, "OpenGL cannot draw into a texture of %dx%d (0x%04X)", width,
-                       height, status);
+        ret = media_fail(error, MEDIA_INPUT, "OpenGL cannot draw into a texture of %dx%d (0x%04X)",
+                         width, height, status);
     s->width = width;
     s->height = height;
     if (ret < 0)
@@ -75,19 +72,19 @@ void target_place(const Target *target, Rect rect, float place[4])
     place[3] = sign * 2 * (float)rect.height / (float)target->height;
 }
 
-int target_read(const Gl *gl, const Target *target, const Canvas *canvas, char *why, size_t size)
+int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaError *error)
 {
     const size_t row = (size_t)target->width * 4;
     uint8_t *pixels = malloc(row * (size_t)target->height);
     if (!pixels)
-        return why_fail(why, size, "out of memory");
+        return media_fail(error, MEDIA_INPUT, "out of memory");
     gl->BindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
     gl->PixelStorei(GL_PACK_ALIGNMENT, 1);
     gl->ReadPixels(0, 0, target->width, target->height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     for (int y = 0; y < target->height; y++)
         memcpy(canvas->pixels + y * canvas->stride, pixels + (size_t)y * row, row);
     free(pixels);
-    return gl_check(gl, "reading back a picture", why, size);
+    return gl_check(gl, "reading back a picture", error);
 }
 
 static uint8_t alpha_at(const Canvas *canvas, int x, int y)
@@ -95,26 +92,20 @@ static uint8_t alpha_at(const Canvas *canvas, int x, int y)
     return canvas->pixels[y * canvas->stride + (ptrdiff_t)x * 4 + 3];
 }
 
-/* The first column from `x` towards `end` that is not transparent, or `end`. */
-static int find_column(const Canvas *canvas, int y, int x, int end)
-{
-    const int step = end > x ? 1 : -1;
-    while (x != end && !alpha_at(canvas, x, y))
-        x += step;
-    return x;
-}
-
 /* Most of a caption layer is empty; empty parts are neither uploaded nor blended. */
 static Rect visible_part(const Canvas *canvas)
 {
     int left = canvas->width, right = 0, top = -1, bottom = 0;
     for (int y = 0; y < canvas->height; y++) {
-        const int first = find_column(canvas, y, 0, canvas->width);
+        int first = 0, last = canvas->width;
+        while (first < canvas->width && !alpha_at(canvas, first, y))
+            first++;
         if (first == canvas->width)
             continue;
-        const int last = find_column(canvas, y, canvas->width - 1, first);
-        left = first < left ? first : left;
-        right = last + 1 > right ? last + 1 : right;
+        while (!alpha_at(canvas, last - 1, y))
+            last--;
+        left = min_int(left, first);
+        right = max_int(right, last);
         top = top < 0 ? y : top;
         bottom = y + 1;
     }
@@ -133,46 +124,30 @@ static int is_opaque(const Canvas *canvas, Rect part)
     return 1;
 }
 
-static void make_texture(const Gl *gl, Layer *layer)
+int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, MediaError *error)
 {
-    const Rect part = layer->visible;
+    const Rect part = layer->visible = canvas ? visible_part(canvas) : (Rect){0};
+    if (part.width == 0)
+        return 0;
+    layer->opaque = is_opaque(canvas, part);
     if (!layer->texture)
         gl->GenTextures(1, &layer->texture);
     gl->BindTexture(GL_TEXTURE_2D, layer->texture);
-    if (layer->width == part.width && layer->height == part.height)
-        return;
-    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
-    gl->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, part.width, part.height, 0, GL_RGBA,
-                   GL_UNSIGNED_BYTE, NULL);
-    layer->width = part.width;
-    layer->height = part.height;
-}
-
-static void fill_texture(const Gl *gl, const Rect part, const Canvas *canvas)
-{
-    const uint8_t *first = canvas->pixels + part.y * canvas->stride + (ptrdiff_t)part.x * 4;
-    gl->PixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    if (canvas->stride > 0 && canvas->stride % 4 == 0) {
-        gl->PixelStorei(GL_UNPACK_ROW_LENGTH, (GLint)(canvas->stride / 4));
-        gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, part.width, part.height, GL_RGBA,
-                          GL_UNSIGNED_BYTE, first);
-        gl->PixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-        return;
+    if (layer->width != part.width || layer->height != part.height) {
+        gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+        gl->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, part.width, part.height, 0, GL_RGBA,
+                       GL_UNSIGNED_BYTE, NULL);
+        layer->width = part.width;
+        layer->height = part.height;
     }
-    for (int y = 0; y < part.height; y++)
-        gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, y, part.width, 1, GL_RGBA, GL_UNSIGNED_BYTE,
-                          first + y * canvas->stride);
-}
-
-int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, char *why, size_t size)
-{
-    layer->visible = canvas ? visible_part(canvas) : (Rect){0};
-    if (layer->visible.width == 0)
-        return 0;
-    layer->opaque = is_opaque(canvas, layer->visible);
-    make_texture(gl, layer);
-    fill_texture(gl, layer->visible, canvas);
-    const int ret = gl_check(gl, "the upload of a layer", why, size);
+    const int in_one = canvas->stride > 0 && canvas->stride % 4 == 0;
+    gl->PixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    gl->PixelStorei(GL_UNPACK_ROW_LENGTH, in_one ? (GLint)(canvas->stride / 4) : 0);
+    for (int y = 0; y < (in_one ? 1 : part.height); y++)
+        gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, y, part.width, in_one ? part.height : 1, GL_RGBA,
+                          GL_UNSIGNED_BYTE, canvas_pixel(canvas, part.x, part.y + y));
+    gl->PixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    const int ret = gl_check(gl, "the upload of a layer", error);
     if (ret < 0)
         layer_free(gl, layer);
     return ret;

@@ -20,8 +20,8 @@ typedef struct Scratch {
 } Scratch;
 
 /* Creates or resizes it; its content is undefined. `format` must not change between calls. */
-int scratch_make(const Gl *gl, Scratch *scratch, GLint format, int width, int height, char *why,
-                 size_t size);
+int scratch_make(const Gl *gl, Scratch *scratch, GLint format, int width, int height,
+                 MediaError *error);
 Target scratch_target(const Scratch *scratch);
 void scratch_free(const Gl *gl, Scratch *scratch);
 
@@ -35,7 +35,7 @@ void target_fill(const Gl *gl, const Target *target, Rect rect, Colour colour);
 void target_place(const Target *target, Rect rect, float place[4]);
 
 /* Copies a top_down target into a canvas of its size. */
-int target_read(const Gl *gl, const Target *target, const Canvas *canvas, char *why, size_t size);
+int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaError *error);
 
 /* {0} draws nothing. */
 typedef struct Layer {
@@ -48,7 +48,7 @@ typedef struct Layer {
 } Layer;
 
 /* Copies a canvas; NULL: nothing. */
-int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, char *why, size_t size);
+int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, MediaError *error);
 
 /* Draws with the current program into the current target. */
 void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "media/decoded.h"
+#include "media/error.h"
 
 typedef enum ViewSide {
     VIEW_INPUT = 0, /* as decoded */
@@ -14,22 +15,20 @@ typedef enum ViewSide {
 
 /* One plane to upload. */
 typedef struct ViewPlane {
-    unsigned texture;     /* GL_TEXTURE_2D of GL_R8, GL_RG8, GL_R16 or GL_RG16 */
-    int plane;            /* 0 luma, 1 and 2 chroma */
-    int width, height;    /* of the texture, in texels */
-    int bytes_per_row;    /* width times the bytes per texel */
-    const void *data;     /* first row */
-    ptrdiff_t stride;     /* bytes between rows; may be negative */
-    const AVFrame *frame; /* the plane's frame */
+    unsigned texture;  /* GL_TEXTURE_2D of GL_R8, GL_RG8, GL_R16 or GL_RG16 */
+    int width, height; /* of the texture, in texels */
+    int bytes_per_row; /* width times the bytes per texel */
+    const void *data;  /* first row */
+    ptrdiff_t stride;  /* bytes between rows; may be negative */
 } ViewPlane;
 
 /* An alternative upload path. A texture keeps its name until the frames' format or size changes. */
 typedef struct ViewUploader {
     /* Uploads `count` planes of one frame at once (each call is as expensive as a plane). The
      * textures are ready for the next OpenGL call and the planes are no longer read when it
-     * returns. Returns 0; 1: use the ordinary path for all of them; or -1 with a sentence: some are
-     * only reachable this way. */
-    int (*upload)(void *opaque, const ViewPlane *planes, int count, char *why, size_t size);
+     * returns. Returns 0; 1: use the ordinary path for all of them; or a negative value with an
+     * error: some are only reachable this way. */
+    int (*upload)(void *opaque, const ViewPlane *planes, int count, MediaError *error);
     /* Called before a texture is deleted or filled another way. Nonzero: it may still be written to
      * and must not be touched again. */
     int (*forget)(void *opaque, unsigned texture);
