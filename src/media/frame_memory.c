@@ -33,10 +33,10 @@ struct FrameMemory {
     pthread_mutex_t pools_lock;
     PlanePool decoded[4];           /* by plane; used by decoder threads */
     PlanePool output[3];            /* by plane */
-    PlanePool by_turns;             /* interleaved chroma downloaded from a GPU */
+    PlanePool interleaved;          /* interleaved chroma downloaded from a GPU */
     AVBufferRef *device, *surfaces; /* for outputs to a GPU encoder, or NULL */
-    AVBufferRef **aside;            /* buffers retired for good */
-    int aside_count;
+    AVBufferRef **retired;          /* buffers retired for good */
+    int retired_count;
 
     pthread_mutex_t blocks_lock; /* may be locked while holding pools_lock */
     struct {
@@ -58,18 +58,6 @@ FrameMemory *frame_memory_create(const FrameAllocator *allocator)
         m->has_allocator = 1;
     }
     return m;
-}
-
-static int add_block(FrameMemory *m, const uint8_t *data, size_t size)
-{
-    pthread_mutex_lock(&m->blocks_lock);
-    const int room = m->block_count < MAX_BLOCKS;
-    if (room) {
-        m->blocks[m->block_count].data = data;
-        m->blocks[m->block_count++].size = size;
-    }
-    pthread_mutex_unlock(&m->blocks_lock);
-    return room;
 }
 
 static void remove_block(FrameMemory *m, const uint8_t *data)
@@ -106,8 +94,14 @@ static AVBufferRef *alloc_fast(FrameMemory *m, size_t size)
     uint8_t *data = m->has_allocator ? m->allocator.alloc(m->allocator.opaque, size) : NULL;
     if (!data)
         return NULL;
-    AVBufferRef *buffer =
-        add_block(m, data, size) ? av_buffer_create(data, size, free_fast, m, 0) : NULL;
+    pthread_mutex_lock(&m->blocks_lock);
+    const int room = m->block_count < MAX_BLOCKS;
+    if (room) {
+        m->blocks[m->block_count].data = data;
+        m->blocks[m->block_count++].size = size;
+    }
+    pthread_mutex_unlock(&m->blocks_lock);
+    AVBufferRef *buffer = room ? av_buffer_create(data, size, free_fast, m, 0) : NULL;
     if (!buffer) {
         remove_block(m, data);
         m->allocator.free(m->allocator.opaque, data);
@@ -238,8 +232,8 @@ int frame_memory_set_aside(FrameMemory *m, AVFrame *frame, int plane, const uint
     AVBufferRef *held = av_frame_get_plane_buffer(frame, plane);
     AVBufferRef *copy = av_buffer_alloc((size_t)aligned * (size_t)rows + PLANE_PADDING);
     held = held ? av_buffer_ref(held) : NULL;
-    int ret =
-        held && copy ? av_dynarray_add_nofree(&m->aside, &m->aside_count, held) : AVERROR(ENOMEM);
+    int ret = held && copy ? av_dynarray_add_nofree(&m->retired, &m->retired_count, held)
+                           : AVERROR(ENOMEM);
     if (ret < 0) {
         av_buffer_unref(&held);
     } else {
@@ -303,7 +297,7 @@ void frame_memory_adopt(FrameMemory *m, AVFrame *frame)
 }
 
 /* Returns a host frame with the properties of `in` but no planes. */
-static AVFrame *like_in_software(const AVFrame *in)
+static AVFrame *host_frame_like(const AVFrame *in)
 {
     AVFrame *out = av_frame_alloc();
     if (!out || av_frame_copy_props(out, in) < 0) {
@@ -325,7 +319,7 @@ void frame_memory_encode_on(FrameMemory *m, AVBufferRef *device)
 }
 
 /* Gives the first planes of a frame their own buffers. */
-static int give_planes(FrameMemory *m, AVFrame *frame, int planes)
+static int alloc_planes(FrameMemory *m, AVFrame *frame, int planes)
 {
     int ordinary = 0;
     for (int plane = 0; plane < planes; plane++) {
@@ -351,8 +345,8 @@ AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
             return out;
         frame_memory_encode_on(m, NULL);
     }
-    out = gpu_frame_is(in) ? like_in_software(in) : av_frame_clone(in);
-    if (out && give_planes(m, out, colour_planes(out, chroma || gpu_frame_is(in))) < 0)
+    out = gpu_frame_is(in) ? host_frame_like(in) : av_frame_clone(in);
+    if (out && alloc_planes(m, out, colour_planes(out, chroma || gpu_frame_is(in))) < 0)
         av_frame_free(&out);
     for (int i = 0;
          out && !gpu_frame_is(in) && convert_has_margins(in) && i < colour_planes(out, 1); i++)
@@ -367,15 +361,15 @@ AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
 static AVFrame *make_stored(FrameMemory *m, const AVFrame *host, const AVFrame *frame)
 {
     const enum AVPixelFormat format = gpu_frame_stored(frame);
-    const int by_turns = gpu_frame_layout(frame).planes == 2;
+    const int interleaved = gpu_frame_layout(frame).planes == 2;
     const int stride = FFALIGN(av_image_get_linesize(format, host->width, 1), ALIGNMENT);
     AVFrame *stored = av_frame_clone(host);
     AVBufferRef *buffer = NULL;
-    if (stored && by_turns)
+    if (stored && interleaved)
         buffer =
-            pool_get(m, &m->by_turns,
+            pool_get(m, &m->interleaved,
                      (size_t)stride * (size_t)plane_height(host, 1) + PLANE_PADDING, alloc_plane);
-    if (stored && by_turns && (!buffer || replace_plane(stored, 1, buffer, stride) < 0)) {
+    if (stored && interleaved && (!buffer || replace_plane(stored, 1, buffer, stride) < 0)) {
         av_buffer_unref(&buffer);
         av_frame_free(&stored);
     }
@@ -386,8 +380,8 @@ static AVFrame *make_stored(FrameMemory *m, const AVFrame *host, const AVFrame *
 
 int frame_memory_download(FrameMemory *m, AVFrame **host, const AVFrame *frame)
 {
-    AVFrame *made = *host = like_in_software(frame), *stored = NULL;
-    if (made && give_planes(m, made, colour_planes(made, 1)) >= 0)
+    AVFrame *made = *host = host_frame_like(frame), *stored = NULL;
+    if (made && alloc_planes(m, made, colour_planes(made, 1)) >= 0)
         stored = make_stored(m, made, frame);
     const int ret = stored ? gpu_frame_download(made, stored, frame) : AVERROR(ENOMEM);
     if (ret < 0)
@@ -411,15 +405,15 @@ void frame_memory_close(FrameMemory **memory)
     FrameMemory *m = *memory;
     if (!m)
         return;
-    for (int i = 0; i < m->aside_count; i++)
-        av_buffer_unref(&m->aside[i]);
-    av_freep(&m->aside);
+    for (int i = 0; i < m->retired_count; i++)
+        av_buffer_unref(&m->retired[i]);
+    av_freep(&m->retired);
     av_buffer_unref(&m->surfaces);
     for (int i = 0; i < 4; i++)
         av_buffer_pool_uninit(&m->decoded[i].pool);
     for (int i = 0; i < 3; i++)
         av_buffer_pool_uninit(&m->output[i].pool);
-    av_buffer_pool_uninit(&m->by_turns.pool);
+    av_buffer_pool_uninit(&m->interleaved.pool);
     pthread_mutex_destroy(&m->blocks_lock);
     pthread_mutex_destroy(&m->pools_lock);
     av_freep(memory);

@@ -100,20 +100,20 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     return AV_PIX_FMT_CUDA;
 }
 
-typedef struct Left {
+typedef struct Leaked {
     void *object;
-    struct Left *next;
-} Left;
+    struct Leaked *next;
+} Leaked;
 
-static _Atomic(Left *) all_left;
+static _Atomic(Leaked *) all_leaked;
 
 void gpu_leave(void *object)
 {
-    Left *left = object ? malloc(sizeof(*left)) : NULL;
+    Leaked *left = object ? malloc(sizeof(*left)) : NULL;
     if (!left)
         return;
-    *left = (Left){object, atomic_load(&all_left)};
-    while (!atomic_compare_exchange_weak(&all_left, &left->next, left))
+    *left = (Leaked){object, atomic_load(&all_leaked)};
+    while (!atomic_compare_exchange_weak(&all_leaked, &left->next, left))
         ;
 }
 
@@ -271,7 +271,7 @@ void gpu_frame_crop(AVFrame *frame)
 /* ---- to the host --------------------------------------------------------------------------- */
 
 /* Copies a row of samples that are `step` apart. */
-static void take_row(uint8_t *to, const uint8_t *from, int count, int step,
+static void copy_row(uint8_t *to, const uint8_t *from, int count, int step,
                      const SampleLayout *layout)
 {
     uint16_t *to16 = (uint16_t *)to;
@@ -284,18 +284,19 @@ static void take_row(uint8_t *to, const uint8_t *from, int count, int step,
             to[x] = from[x * step];
 }
 
-static void take_planes(AVFrame *to, const AVFrame *from, const SampleLayout *layout)
+static void copy_planes(AVFrame *to, const AVFrame *from, const SampleLayout *layout)
 {
     const int planes = convert_layout(to->format).planes, bytes = layout->depth > 8 ? 2 : 1;
     for (int i = 0; i < planes; i++) {
-        const int by_turns = i && layout->planes == 2, place = by_turns ? 1 : i;
+        const int interleaved = i && layout->planes == 2, place = interleaved ? 1 : i;
         const int width = i ? AV_CEIL_RSHIFT(to->width, layout->chroma_x) : to->width;
         const int height = i ? AV_CEIL_RSHIFT(to->height, layout->chroma_y) : to->height;
-        const uint8_t *first = from->data[place] + (by_turns ? (i - 1) * bytes : 0);
+        const uint8_t *first = from->data[place] + (interleaved ? (i - 1) * bytes : 0);
         const int is_there = to->data[i] == first && !layout->shift;
         for (int y = 0; y < height && !is_there; y++)
-            take_row(to->data[i] + (ptrdiff_t)y * to->linesize[i],
-                     first + (ptrdiff_t)y * from->linesize[place], width, by_turns ? 2 : 1, layout);
+            copy_row(to->data[i] + (ptrdiff_t)y * to->linesize[i],
+                     first + (ptrdiff_t)y * from->linesize[place], width, interleaved ? 2 : 1,
+                     layout);
     }
 }
 
@@ -309,6 +310,6 @@ int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame)
     if (ret >= 0 && *media_log_error()) /* it logs failed copies but returns 0 */
         ret = AVERROR_EXTERNAL;
     if (ret >= 0)
-        take_planes(host, stored, &layout);
+        copy_planes(host, stored, &layout);
     return ret;
 }

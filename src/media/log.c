@@ -103,7 +103,7 @@ static _Thread_local struct {
     int64_t number;    /* its current packet; 0: unknown */
     int is_demuxer;    /* a demuxer is logging */
     LogNote note;
-} here;
+} current;
 
 /* Replaces every occurrence of a secret in the line by dots. */
 static void hide(char *line, size_t size, const char *secret)
@@ -164,7 +164,7 @@ static LogNote *find_note(const void *owner)
     for (CodecLog *codec = log_state.codecs; owner && codec; codec = codec->next)
         if (codec->owner == owner)
             return &codec->note;
-    return &here.note;
+    return &current.note;
 }
 
 /* The caller holds the lock. */
@@ -179,64 +179,64 @@ static void drop_broken(CodecLog *log, int at)
 static void note_broken(void)
 {
     CodecLog *codec = log_state.codecs;
-    while (codec && codec->owner != here.owner)
+    while (codec && codec->owner != current.owner)
         codec = codec->next;
-    if (!codec || here.number < 0)
+    if (!codec || current.number < 0)
         return;
     for (int i = 0; i < codec->broken_count; i++)
-        if (codec->broken[i] == here.number)
+        if (codec->broken[i] == current.number)
             return;
     if (codec->broken_count == CODEC_LOG_PACKETS)
         drop_broken(codec, 0);
-    codec->broken[codec->broken_count++] = here.number;
+    codec->broken[codec->broken_count++] = current.number;
 }
 
-static void take_line(void)
+static void finish_line(void)
 {
     static const char no_size[] = "0x0";
-    for (char *c = here.line; *c; c++)
+    for (char *c = current.line; *c; c++)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
     pthread_mutex_lock(&log_state.lock);
     for (int i = 0; i < 2; i++)
-        hide(here.line, sizeof(here.line), log_state.secrets[i]);
-    hide_urls(here.line, sizeof(here.line));
-    LogNote *note = find_note(here.owner);
-    const char *at = strstr(here.line, no_size);
+        hide(current.line, sizeof(current.line), log_state.secrets[i]);
+    hide_urls(current.line, sizeof(current.line));
+    LogNote *note = find_note(current.owner);
+    const char *at = strstr(current.line, no_size);
     const int has_no_size =
-        at && (at == here.line || !av_isdigit(at[-1])) && !av_isxdigit(at[sizeof(no_size) - 1]);
-    if (here.level <= AV_LOG_ERROR && !note->error[0])
+        at && (at == current.line || !av_isdigit(at[-1])) && !av_isxdigit(at[sizeof(no_size) - 1]);
+    if (current.level <= AV_LOG_ERROR && !note->error[0])
         snprintf(note->error, sizeof(note->error), "%.255s",
-                 has_no_size ? "the size of the picture is missing" : here.line);
-    const char *streams = strstr(here.line, TOO_MANY_STREAMS);
+                 has_no_size ? "the size of the picture is missing" : current.line);
+    const char *streams = strstr(current.line, TOO_MANY_STREAMS);
     if (streams)
         note->most_streams = atoi(streams + strlen(TOO_MANY_STREAMS));
-    const int is_damage = here.level <= AV_LOG_ERROR && !is_harmless(here.line);
-    note->damage += is_damage && here.is_demuxer;
-    if (is_damage && here.owner)
+    const int is_damage = current.level <= AV_LOG_ERROR && !is_harmless(current.line);
+    note->damage += is_damage && current.is_demuxer;
+    if (is_damage && current.owner)
         note_broken();
-    if (here.level <= log_state.level && log_state.print && here.line[0])
-        log_state.print(here.line);
+    if (current.level <= log_state.level && log_state.print && current.line[0])
+        log_state.print(current.line);
     pthread_mutex_unlock(&log_state.lock);
-    here.line[0] = '\0';
+    current.line[0] = '\0';
 }
 
 /* Finds the codec and packet a message is about. A codec's threads log with contexts that share its
  * `opaque` and know their packet; other contexts refer to a parent. */
-static void find_speaker(const void *context)
+static void find_context(const void *context)
 {
-    here.owner = NULL;
-    here.number = 0;
-    here.is_demuxer = 0;
+    current.owner = NULL;
+    current.number = 0;
+    current.is_demuxer = 0;
     while (context) {
         const AVClass *class = *(AVClass *const *)context;
         if (class == avcodec_get_class()) {
-            here.owner = ((const AVCodecContext *)context)->opaque;
-            here.number = codec_current_number(context);
+            current.owner = ((const AVCodecContext *)context)->opaque;
+            current.number = codec_current_number(context);
             return;
         }
-        here.is_demuxer =
+        current.is_demuxer =
             class == avformat_get_class() && ((const AVFormatContext *)context)->iformat;
-        if (here.is_demuxer || !class || !class->parent_log_context_offset)
+        if (current.is_demuxer || !class || !class->parent_log_context_offset)
             return;
         context = *(void *const *)((const char *)context + class->parent_log_context_offset);
     }
@@ -250,7 +250,7 @@ static void note_refused_size(const char *format, va_list args)
     if (!width || width > INT_MAX || !height || height > INT_MAX) /* not a valid size */
         return;
     pthread_mutex_lock(&log_state.lock);
-    LogNote *note = find_note(here.owner);
+    LogNote *note = find_note(current.owner);
     note->refused_width = width;
     note->refused_height = height;
     pthread_mutex_unlock(&log_state.lock);
@@ -258,19 +258,19 @@ static void note_refused_size(const char *format, va_list args)
 
 static size_t begin_line(void *context, int level)
 {
-    here.level = level;
-    find_speaker(context);
+    current.level = level;
+    find_context(context);
     if (!context)
         return 0;
     const AVClass *class = *(AVClass *const *)context;
     const char *name = class ? class->item_name(context) : "";
     if (strcmp(name, "NULL") == 0) /* no codec is set */
         name = class->class_name;
-    const int used = snprintf(here.line, 64, "%s%s", name, name[0] ? ": " : "");
+    const int used = snprintf(current.line, 64, "%s%s", name, name[0] ? ": " : "");
     return used > 63 ? 63 : (size_t)used;
 }
 
-static void take_piece(void *context, int level, const char *format, va_list args)
+static void add_text(void *context, int level, const char *format, va_list args)
 {
     char text[LINE_SIZE];
     va_list copy;
@@ -278,7 +278,7 @@ static void take_piece(void *context, int level, const char *format, va_list arg
     const int length = vsnprintf(text, sizeof(text), format, copy);
     va_end(copy);
 
-    size_t used = strlen(here.line);
+    size_t used = strlen(current.line);
     if (used == 0) {
         used = begin_line(context, level);
         va_copy(copy, args);
@@ -288,9 +288,9 @@ static void take_piece(void *context, int level, const char *format, va_list arg
     char *newline = strchr(text, '\n');
     if (newline)
         *newline = '\0';
-    snprintf(here.line + used, sizeof(here.line) - used, "%s", text);
+    snprintf(current.line + used, sizeof(current.line) - used, "%s", text);
     if (newline || length >= (int)sizeof(text)) /* a long line is truncated without its newline */
-        take_line();
+        finish_line();
 }
 
 /* Preserves errno for the logging library. */
@@ -299,7 +299,7 @@ static void callback(void *context, int level, const char *format, va_list args)
     const int code = errno;
     level &= 0xff; /* the other bits are a colour */
     if (level <= AV_LOG_ERROR || level <= log_state.level)
-        take_piece(context, level, format, args);
+        add_text(context, level, format, args);
     errno = code;
 }
 
@@ -314,17 +314,17 @@ void media_log_install(int verbose, void (*print)(const char *line))
 
 void media_log_clear(void)
 {
-    here.note = (LogNote){0};
+    current.note = (LogNote){0};
 }
 
 const LogNote *media_log_note(void)
 {
-    return &here.note;
+    return &current.note;
 }
 
 const char *media_log_error(void)
 {
-    return here.note.error;
+    return current.note.error;
 }
 
 void codec_log_open(CodecLog *log, AVCodecContext *codec)
@@ -343,7 +343,7 @@ LogNote codec_log_take(CodecLog *log)
     LogNote note = log->note;
     log->note = (LogNote){0};
     pthread_mutex_unlock(&log_state.lock);
-    return note.error[0] ? note : here.note;
+    return note.error[0] ? note : current.note;
 }
 
 int codec_log_forget_broken(CodecLog *log, int64_t number)

@@ -8,26 +8,20 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Compares two numbers of any length and moves past both. */
-static int by_value(const char **a, const char **b)
-{
-    *a += strspn(*a, "0");
-    *b += strspn(*b, "0");
-    const size_t n = strspn(*a, "0123456789"), m = strspn(*b, "0123456789");
-    const int order = n == m ? strncmp(*a, *b, n) : n < m ? -1 : 1;
-    *a += n;
-    *b += m;
-    return order;
-}
-
 int natural_order(const char *a, const char *b)
 {
     const char *x = a, *y = b;
     while (*x && *y) {
         if (is_digit(*x) && is_digit(*y)) {
-            const int order = by_value(&x, &y);
+            /* Compare numbers of any length. */
+            x += strspn(x, "0");
+            y += strspn(y, "0");
+            const size_t n = strspn(x, "0123456789"), m = strspn(y, "0123456789");
+            const int order = n == m ? strncmp(x, y, n) : n < m ? -1 : 1;
             if (order)
                 return order;
+            x += n;
+            y += m;
         } else if (*x != *y) {
             break;
         } else {

@@ -163,12 +163,12 @@ static int sign(int32_t value)
     return (value > 0) - (value < 0);
 }
 
-static int64_t straight(const int32_t m[9])
+static int64_t diagonal(const int32_t m[9])
 {
     return llabs(m[0]) + llabs(m[4]);
 }
 
-static int64_t across(const int32_t m[9])
+static int64_t antidiagonal(const int32_t m[9])
 {
     return llabs(m[1]) + llabs(m[3]);
 }
@@ -176,14 +176,15 @@ static int64_t across(const int32_t m[9])
 /* The matrix maps (x, y) to (m[0] * x + m[3] * y, m[1] * x + m[4] * y). */
 PictureTurn picture_turn(const int32_t m[9])
 {
-    const PictureTurn turn = straight(m) >= across(m) ? (PictureTurn){sign(m[0]), 0, 0, sign(m[4])}
-                                                      : (PictureTurn){0, sign(m[3]), sign(m[1]), 0};
+    const PictureTurn turn = diagonal(m) >= antidiagonal(m)
+                                 ? (PictureTurn){sign(m[0]), 0, 0, sign(m[4])}
+                                 : (PictureTurn){0, sign(m[3]), sign(m[1]), 0};
     return turn.xx * turn.yy - turn.xy * turn.yx != 0 ? turn : picture_upright();
 }
 
 int picture_turn_is_whole(const int32_t m[9])
 {
-    const int senseless = (int64_t)m[0] * m[4] == (int64_t)m[1] * m[3];
-    return senseless ||
-           FFMIN(straight(m), across(m)) * NEARLY_WHOLE <= FFMAX(straight(m), across(m));
+    const int is_singular = (int64_t)m[0] * m[4] == (int64_t)m[1] * m[3];
+    return is_singular || FFMIN(diagonal(m), antidiagonal(m)) * NEARLY_WHOLE <=
+                              FFMAX(diagonal(m), antidiagonal(m));
 }

@@ -18,21 +18,6 @@ static void turn(const AVFrame *from, PictureTurn by, const SmallPicture *to)
             memcpy(pixel, from->data[0] + steps.first + x * steps.column + y * steps.row, 4);
 }
 
-static int scale(Converter *converter, const AVFrame *frame, AVFrame *small, PictureTurn by,
-                 SmallPicture *picture)
-{
-    const int ret = convert_frame(converter, frame, small);
-    if (ret < 0)
-        return ret;
-    picture->width = by.xx ? small->width : small->height;
-    picture->height = by.xx ? small->height : small->width;
-    picture->pixels = malloc((size_t)picture->width * (size_t)picture->height * 4);
-    if (!picture->pixels)
-        return AVERROR(ENOMEM);
-    turn(small, by, picture);
-    return 0;
-}
-
 int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn by, double aspect,
                        int width, int height, SmallPicture *picture)
 {
@@ -47,7 +32,15 @@ int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn b
     small->width = FFMAX((int)(across * share + 0.5), 1);
     small->height = FFMAX((int)(down * share + 0.5), 1);
     small->color_range = AVCOL_RANGE_JPEG;
-    const int ret = scale(converter, frame, small, by, picture);
+    int ret = convert_frame(converter, frame, small);
+    if (ret >= 0) {
+        picture->width = by.xx ? small->width : small->height;
+        picture->height = by.xx ? small->height : small->width;
+        picture->pixels = malloc((size_t)picture->width * (size_t)picture->height * 4);
+        ret = picture->pixels ? 0 : AVERROR(ENOMEM);
+    }
+    if (ret >= 0)
+        turn(small, by, picture);
     av_frame_free(&small);
     return ret;
 }
@@ -104,20 +97,6 @@ static AVFrame *to_yuv(Converter *converter, const SmallPicture *picture)
     return yuv;
 }
 
-static char *encode(AVFrame *frame)
-{
-    AVPacket *packet = av_packet_alloc();
-    char *text = NULL;
-    if (packet && picture_encode(AV_CODEC_ID_MJPEG, frame, JPEG_QUALITY, packet) >= 0) {
-        const int size = AV_BASE64_SIZE(packet->size);
-        text = malloc((size_t)size);
-        if (text)
-            av_base64_encode(text, size, packet->data, packet->size);
-    }
-    av_packet_free(&packet);
-    return text;
-}
-
 char *small_picture_jpeg(SmallPictureMaker *maker, const AVFrame *frame, int side, int *width,
                          int *height)
 {
@@ -130,7 +109,15 @@ char *small_picture_jpeg(SmallPictureMaker *maker, const AVFrame *frame, int sid
     int ret =
         small_picture_make(&maker->shrink, frame, format.turn, format.aspect, most, most, &picture);
     AVFrame *yuv = ret < 0 ? NULL : to_yuv(&maker->to_jpeg, &picture);
-    char *text = yuv ? encode(yuv) : NULL;
+    AVPacket *packet = av_packet_alloc();
+    char *text = NULL;
+    if (yuv && packet && picture_encode(AV_CODEC_ID_MJPEG, yuv, JPEG_QUALITY, packet) >= 0) {
+        const int length = AV_BASE64_SIZE(packet->size);
+        text = malloc((size_t)length);
+        if (text)
+            av_base64_encode(text, length, packet->data, packet->size);
+    }
+    av_packet_free(&packet);
     *width = picture.width;
     *height = picture.height;
     av_frame_free(&yuv);

@@ -46,19 +46,19 @@ struct Camera {
     int wait, newest;
     CameraSetting setting;
     V4l2Setting chosen;
-    CameraDevice place;      /* the device it was opened as first */
-    AVFormatContext *format; /* describes the packets, also while it is gone */
-    V4l2Device *device;      /* NULL while it is gone */
-    AVPacket *first;         /* packet read during opening, or blank */
-    AVPacket *newer;         /* scratch for skipping packets */
-    int64_t interval;        /* frame interval; 0: unknown */
-    int64_t heard;           /* time of the last packet, or of opening */
-    int64_t patience;        /* longest time without a packet before it counts as gone */
-    int64_t retry;           /* time of the next attempt to reopen */
-    int64_t retry_after;     /* delay between attempts */
-    unsigned tries;          /* attempts since it went */
-    CameraClock clock;       /* detected after each opening */
-    int has_sequence;        /* `sequence` is the last frame's number */
+    CameraDevice first_device; /* the device it was opened as first */
+    AVFormatContext *format;   /* describes the packets, also while it is gone */
+    V4l2Device *device;        /* NULL while it is gone */
+    AVPacket *first;           /* packet read during opening, or blank */
+    AVPacket *scratch;         /* scratch for skipping packets */
+    int64_t interval;          /* frame interval; 0: unknown */
+    int64_t last_packet_at;    /* time of the last packet, or of opening */
+    int64_t silence_limit;     /* longest time without a packet before it counts as gone */
+    int64_t retry;             /* time of the next attempt to reopen */
+    int64_t retry_after;       /* delay between attempts */
+    unsigned tries;            /* attempts since it went */
+    CameraClock clock;         /* detected after each opening */
+    int has_sequence;          /* `sequence` is the last frame's number */
     uint32_t sequence;
     int64_t origin, last; /* capture times of the first and last packets */
 
@@ -77,8 +77,8 @@ static int is_raw(const AVCodecParameters *par)
 static int open_device(Camera *c, const char *path)
 {
     const int ret = v4l2_device_open(&c->device, path, &c->chosen);
-    c->heard = av_gettime_relative();
-    c->patience = FIRST_FRAME_US;
+    c->last_packet_at = av_gettime_relative();
+    c->silence_limit = FIRST_FRAME_US;
     c->clock = CAMERA_CLOCK_UNKNOWN;
     c->has_sequence = 0;
     return ret;
@@ -129,7 +129,7 @@ static void reopen(Camera *c)
 {
     CameraDevice device;
     c->retry = av_gettime_relative() + c->retry_after;
-    int ret = camera_find_again(&c->place, c->tries++ % EVERYWHERE == 0, &device);
+    int ret = camera_find_again(&c->first_device, c->tries++ % EVERYWHERE == 0, &device);
     if (ret == 0) {
         pthread_mutex_lock(&c->lock);
         if (c->status.unusable)
@@ -191,17 +191,6 @@ static void count(Camera *c, int is_damaged, uint32_t missed)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void set_times(Camera *c, AVPacket *packet, int64_t time)
-{
-    if (c->origin == AV_NOPTS_VALUE)
-        c->origin = c->last = time;
-    else
-        time = FFMAX(time, c->last + 1);
-    packet->pts = packet->dts = time - c->origin;
-    packet->duration = c->interval ? c->interval : time - c->last;
-    c->last = time;
-}
-
 /* Reads the device's next packet. Returns 0, AVERROR(EAGAIN) if there is none, or an error. */
 static int read_device(Camera *c, AVPacket *packet)
 {
@@ -216,9 +205,16 @@ static int read_device(Camera *c, AVPacket *packet)
     count(c, ret < 0, missed <= INT32_MAX ? missed : 0);
     if (ret < 0)
         return AVERROR(EAGAIN);
-    c->heard = av_gettime_relative();
-    c->patience = FFMAX(STALL_US, 4 * c->interval);
-    set_times(c, packet, captured(c, &stamp));
+    c->last_packet_at = av_gettime_relative();
+    c->silence_limit = FFMAX(STALL_US, 4 * c->interval);
+    int64_t time = captured(c, &stamp);
+    if (c->origin == AV_NOPTS_VALUE)
+        c->origin = c->last = time;
+    else
+        time = FFMAX(time, c->last + 1);
+    packet->pts = packet->dts = time - c->origin;
+    packet->duration = c->interval ? c->interval : time - c->last;
+    c->last = time;
     if (c->format->streams[0]->codecpar->codec_id != AV_CODEC_ID_H264)
         packet->flags |= AV_PKT_FLAG_KEY;
     return 0;
@@ -243,8 +239,8 @@ static int poll_device(Camera *c, AVPacket *packet)
     if (ret != AVERROR(EAGAIN)) {
         snprintf(why, sizeof(why), "unplugged (%s)", media_av_text(ret));
         set_gone(c, why);
-    } else if (av_gettime_relative() - c->heard > c->patience) {
-        snprintf(why, sizeof(why), "no picture for %d s", (int)(c->patience / 1000000));
+    } else if (av_gettime_relative() - c->last_packet_at > c->silence_limit) {
+        snprintf(why, sizeof(why), "no picture for %d s", (int)(c->silence_limit / 1000000));
         set_gone(c, why);
     } else {
         v4l2_device_wait(c->device, TICK_MS);
@@ -262,11 +258,11 @@ int camera_read(Camera *c, AVPacket *packet)
             ret = c->is_stopped(c->opaque) ? AVERROR_EXIT : poll_device(c, packet);
         while (ret == AVERROR(EAGAIN));
     /* Errors are ignored here, because the next read returns them again. */
-    for (int i = 0; ret == 0 && c->newest && i < MOST_LEFT_OUT &&
-                    (packet->flags & AV_PKT_FLAG_KEY) && c->device && read_device(c, c->newer) == 0;
-         i++) {
+    int more = c->newest ? MOST_LEFT_OUT : 0;
+    while (ret == 0 && more-- > 0 && (packet->flags & AV_PKT_FLAG_KEY) && c->device &&
+           read_device(c, c->scratch) == 0) {
         av_packet_unref(packet);
-        av_packet_move_ref(packet, c->newer);
+        av_packet_move_ref(packet, c->scratch);
     }
     return ret;
 }
@@ -399,7 +395,7 @@ static int open_chosen(Camera *c, const CameraOptions *options, MediaError *erro
     const int fd = camera_find(options->device, &device, error);
     if (fd < 0)
         return fd;
-    c->place = device;
+    c->first_device = device;
     av_strlcpy(c->setting.path, device.path, sizeof(c->setting.path));
     av_strlcpy(c->setting.name, device.name, sizeof(c->setting.name));
     int ret = camera_ask_modes(fd, &modes, &why);
@@ -424,11 +420,11 @@ int camera_open(Camera **camera, const CameraOptions *options,
     c->opaque = opaque;
     c->wait = options->wait;
     c->newest = options->newest;
-    c->newer = av_packet_alloc();
+    c->scratch = av_packet_alloc();
     c->origin = AV_NOPTS_VALUE;
     c->first = av_packet_alloc();
-    int ret = c->first && c->newer ? open_chosen(c, options, error)
-                                   : media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = c->first && c->scratch ? open_chosen(c, options, error)
+                                     : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0 && describe(c) < 0)
         ret = media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0)
@@ -444,7 +440,7 @@ void camera_close(Camera **camera)
         return;
     v4l2_device_close(&c->device);
     av_packet_free(&c->first);
-    av_packet_free(&c->newer);
+    av_packet_free(&c->scratch);
     avformat_free_context(c->format);
     pthread_mutex_destroy(&c->lock);
     av_freep(camera);

@@ -30,14 +30,6 @@ static const struct {
     {V4L2_PIX_FMT_GREY, "gray"},       {V4L2_PIX_FMT_Y16, "gray16le"},
 };
 
-static const char *format_name(uint32_t fourcc)
-{
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-        if (formats[i].fourcc == fourcc)
-            return formats[i].format;
-    return NULL;
-}
-
 /* ---- offered modes ---- */
 
 typedef struct ModeList {
@@ -129,7 +121,10 @@ int camera_ask_modes(int fd, CameraMode **modes, MediaError *error)
     ModeList list = {0};
     struct v4l2_fmtdesc ask = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
     while (list.count < MAX_MODES && v4l2_device_ioctl(fd, VIDIOC_ENUM_FMT, &ask) >= 0) {
-        CameraMode format = {.fourcc = ask.pixelformat, .format = format_name(ask.pixelformat)};
+        CameraMode format = {.fourcc = ask.pixelformat};
+        for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+            if (formats[i].fourcc == ask.pixelformat)
+                format.format = formats[i].format;
         snprintf(format.description, sizeof(format.description), "%.31s",
                  (const char *)ask.description);
         ask_sizes(fd, &format, &list);

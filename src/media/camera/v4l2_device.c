@@ -278,7 +278,7 @@ static void detach(Buffer *b)
 }
 
 /* Drops one user. The caller holds the lock, which is released. */
-static void leave(Pool *pool)
+static void unref_pool(Pool *pool)
 {
     const unsigned left = --pool->users;
     pthread_mutex_unlock(&pool->lock);
@@ -288,7 +288,7 @@ static void leave(Pool *pool)
     av_free(pool);
 }
 
-static void give_back(void *opaque, uint8_t *data)
+static void release_buffer(void *opaque, uint8_t *data)
 {
     Buffer *b = opaque;
     (void)data;
@@ -298,7 +298,7 @@ static void give_back(void *opaque, uint8_t *data)
         (void)queue(b);
     else
         unmap(b);
-    leave(b->pool);
+    unref_pool(b->pool);
 }
 
 static int open_buffers(V4l2Device *d)
@@ -349,8 +349,8 @@ static int pack(const V4l2Device *d, uint8_t *data, AVPacket *packet)
 static int lend(Buffer *b, AVPacket *packet)
 {
     memset(b->data + b->used, 0, AV_INPUT_BUFFER_PADDING_SIZE);
-    packet->buf = av_buffer_create(b->data, b->used + AV_INPUT_BUFFER_PADDING_SIZE, give_back, b,
-                                   AV_BUFFER_FLAG_READONLY);
+    packet->buf = av_buffer_create(b->data, b->used + AV_INPUT_BUFFER_PADDING_SIZE, release_buffer,
+                                   b, AV_BUFFER_FLAG_READONLY);
     if (!packet->buf)
         return AVERROR(ENOMEM);
     packet->data = b->data;
@@ -362,7 +362,7 @@ static int lend(Buffer *b, AVPacket *packet)
 
 /* Lends the buffer if the driver keeps more than half of them, else copies it. Copying happens
  * without the lock, so that other threads can return buffers. */
-static int take(const V4l2Device *d, Buffer *b, AVPacket *packet)
+static int take_frame(const V4l2Device *d, Buffer *b, AVPacket *packet)
 {
     Pool *pool = b->pool;
     const int is_whole =
@@ -404,7 +404,7 @@ int v4l2_device_read(V4l2Device *d, AVPacket *packet, V4l2Stamp *stamp)
     };
     Buffer *b = &d->pool->buffers[got.index];
     b->used = got.flags & V4L2_BUF_FLAG_ERROR ? 0 : FFMIN(got.bytesused, b->length);
-    return take(d, b, packet);
+    return take_frame(d, b, packet);
 }
 
 void v4l2_device_wait(const V4l2Device *d, int ms)
@@ -426,18 +426,6 @@ AVRational v4l2_device_rate(const V4l2Device *d)
 
 /* ---- open and close ---- */
 
-static int start(V4l2Device *d, const char *path, const V4l2Setting *wanted)
-{
-    enum v4l2_buf_type type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    d->fd = d->pool->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    int ret = d->fd < 0 ? AVERROR(errno) : set_format(d, wanted);
-    if (ret >= 0)
-        ret = set_rate(d, wanted->rate);
-    if (ret >= 0)
-        ret = open_buffers(d);
-    return ret < 0 ? ret : ask(d->fd, VIDIOC_STREAMON, &type);
-}
-
 int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted)
 {
     V4l2Device *d = *device = av_mallocz(sizeof(*d));
@@ -452,8 +440,16 @@ int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *w
         d->pool->fd = -1;
         d->pool->users = 1;
     }
-    if (d->par && d->pool)
-        ret = start(d, path, wanted);
+    if (d->par && d->pool) {
+        d->fd = d->pool->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        ret = d->fd < 0 ? AVERROR(errno) : set_format(d, wanted);
+    }
+    if (ret >= 0)
+        ret = set_rate(d, wanted->rate);
+    if (ret >= 0)
+        ret = open_buffers(d);
+    if (ret >= 0)
+        ret = ask(d->fd, VIDIOC_STREAMON, &(enum v4l2_buf_type){V4L2_BUF_TYPE_VIDEO_CAPTURE});
     if (ret < 0)
         v4l2_device_close(device);
     return ret;
@@ -482,7 +478,7 @@ static void close_pool(Pool *pool)
         close(fd);
     }
     pthread_mutex_lock(&pool->lock);
-    leave(pool);
+    unref_pool(pool);
 }
 
 void v4l2_device_close(V4l2Device **device)

@@ -155,12 +155,12 @@ void code_range_decide(CodeRange *range)
 struct CodeStretch {
     CodeRange range;
     int64_t low, high; /* a stream's window, in 1 / FRACTION codes */
-    int follows;       /* low and high are set; else the next picture sets them at once */
+    int has_window;    /* low and high are set; else the next picture sets them at once */
     int is_on;         /* the stream is stretched */
     int64_t last_us;
     CodeWindow shown, levels; /* parameters of `table`; shown.high 0: not built */
     uint16_t table[CODES];
-    CodeWindow told;
+    CodeWindow last_window;
     char text[64];
 };
 
@@ -170,7 +170,7 @@ static void step(int64_t *at, int code, int64_t us)
 }
 
 /* Updates the window. A picture without content, as with a capped lens, changes nothing. */
-static int follow(CodeStretch *s, const AVFrame *frame, CodeWindow levels)
+static int update_window(CodeStretch *s, const AVFrame *frame, CodeWindow levels)
 {
     CodeUse use;
     const int64_t now = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
@@ -181,27 +181,20 @@ static int follow(CodeStretch *s, const AVFrame *frame, CodeWindow levels)
         return ret;
     s->is_on = is_sliver(&s->range, use.window, levels, s->is_on ? SLIVER_HELD : SLIVER);
     const CodeWindow to = s->is_on ? use.window : levels;
-    if (s->follows) {
+    if (s->has_window) {
         step(&s->low, to.low, us);
         step(&s->high, to.high, us);
     } else {
         s->low = (int64_t)to.low * FRACTION;
         s->high = (int64_t)to.high * FRACTION;
     }
-    s->follows = 1;
+    s->has_window = 1;
     s->range.window.low = (int)(s->low / FRACTION);
     s->range.window.high = (int)((s->high + FRACTION - 1) / FRACTION);
     return 0;
 }
 
 /* ---- the lookup table ---- */
-
-/* Maps a code linearly from one window to another. */
-static int place(int code, CodeWindow from, CodeWindow to)
-{
-    const int64_t length = FFMAX(from.high - from.low, 1);
-    return to.low + (int)(((int64_t)(code - from.low) * (to.high - to.low) + length / 2) / length);
-}
 
 /* Builds a piecewise linear table: the window fills most of the output, and outliers share the
  * margins. */
@@ -221,10 +214,13 @@ static void make_table(CodeStretch *s, CodeWindow window, CodeWindow levels)
                       levels.high};
     for (int code = 0; code < CODES; code++)
         s->table[code] = (uint16_t)code;
-    for (int i = 0; i < 5; i++)
-        for (int code = from[i]; code <= from[i + 1]; code++)
-            s->table[code] = (uint16_t)place(code, (CodeWindow){from[i], from[i + 1]},
-                                             (CodeWindow){to[i], to[i + 1]});
+    for (int i = 0; i < 5; i++) {
+        const int64_t span = FFMAX(from[i + 1] - from[i], 1);
+        for (int code = from[i]; code <= from[i + 1]; code++) {
+            const int64_t scaled = (int64_t)(code - from[i]) * (to[i + 1] - to[i]);
+            s->table[code] = (uint16_t)(to[i] + (int)((scaled + span / 2) / span));
+        }
+    }
     s->shown = window;
     s->levels = levels;
 }
@@ -272,14 +268,14 @@ int code_stretch_frame(CodeStretch *s, AVFrame *frame)
     if (s->range.mode == CODE_RANGE_FULL || !code_range_suits(frame->format))
         return 0;
     const CodeWindow levels = levels_of(&s->range, frame);
-    const int ret = s->range.is_measured ? 0 : follow(s, frame, levels);
+    const int ret = s->range.is_measured ? 0 : update_window(s, frame, levels);
     const CodeWindow window = {FFMAX(s->range.window.low, levels.low),
                                FFMIN(s->range.window.high, levels.high)};
     if (ret < 0 || window.high <= window.low || is_same(window, levels))
         return ret;
     if (!is_same(window, s->shown) || !is_same(levels, s->levels))
         make_table(s, window, levels);
-    s->told = window;
+    s->last_window = window;
     return write_frame(s, frame);
 }
 
@@ -290,16 +286,16 @@ void code_stretch_set_mode(CodeStretch *s, CodeRangeMode mode)
 
 void code_stretch_reset(CodeStretch *s)
 {
-    s->follows = s->is_on = 0;
+    s->has_window = s->is_on = 0;
     if (!s->range.is_measured)
         s->range.window = (CodeWindow){0};
 }
 
 const char *code_stretch_text(CodeStretch *s)
 {
-    if (!s->told.high)
+    if (!s->last_window.high)
         return NULL;
-    code_window_text(s->told, s->levels, s->text, sizeof(s->text));
+    code_window_text(s->last_window, s->levels, s->text, sizeof(s->text));
     return s->text;
 }
 

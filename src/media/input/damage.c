@@ -35,32 +35,20 @@ static int64_t declared_end(const Source *source, int *any)
     return is_end ? duration : source_start(source) + duration;
 }
 
-/* Seconds missing at the end; 0: unknown or not read to the end. */
-static double cut_off(const Source *source, const ReadPart *part)
-{
-    int any;
-    const int64_t declared = declared_end(source, &any);
-    const int64_t end = any ? part->any_end : part->video_end;
-    if (!part->to_end || declared == AV_NOPTS_VALUE || end == AV_NOPTS_VALUE)
-        return 0;
-    const double missing = (double)(declared - end) / AV_TIME_BASE;
-    return missing > CUT_OFF_SECONDS ? missing : 0;
-}
-
 static int64_t lost_packets(const DamageReport *r)
 {
     return r->packets.read_errors + r->packets.corrupt_packets;
 }
 
 /* True if the input itself is damaged. */
-static int is_damaged(const DamageReport *r)
+static int input_is_damaged(const DamageReport *r)
 {
     return lost_packets(r) + r->frames.decode_errors + r->frames.corrupt_frames > 0;
 }
 
 int damage_is_seen(const DamageReport *r)
 {
-    return is_damaged(r) || r->frames.lost_frames > 0;
+    return input_is_damaged(r) || r->frames.lost_frames > 0;
 }
 
 static void add(Damage *damage, const Damage *next)
@@ -92,9 +80,15 @@ static int describe_input(const Source *source, const DamageReport *report, char
     const char *first = report->packets.first[0] ? report->packets.first : frames->first;
     const int known = part->whole && !source_has_fragments(source);
     const int64_t total = known ? source_frame_count(source) : 0;
-    const double missing = frames->lost_frames ? 0 : cut_off(source, part);
+    int any;
+    const int64_t declared = declared_end(source, &any);
+    const int64_t end = any ? part->any_end : part->video_end;
+    double missing = 0; /* seconds at the end */
+    if (!frames->lost_frames && part->to_end && declared != AV_NOPTS_VALUE && end != AV_NOPTS_VALUE)
+        missing = (double)(declared - end) / AV_TIME_BASE;
+    missing = missing > CUT_OFF_SECONDS ? missing : 0;
     const int64_t lost = lost_packets(report);
-    if (!is_damaged(report) && missing <= 0)
+    if (!input_is_damaged(report) && missing <= 0)
         return 0;
     av_strlcpy(text, "the input is damaged", size);
     if (total > part->frames)

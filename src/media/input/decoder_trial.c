@@ -1,6 +1,7 @@
 #include "media/input/decoder_trial.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/hwcontext.h>
@@ -138,18 +139,6 @@ static int open_decoder(AVCodecContext **codec, const Trial *trial, AVBufferRef 
     return avcodec_open2(*codec, NULL, NULL);
 }
 
-static int decode(AVCodecContext *codec, const Trial *trial, AVPacket *packet, AVFrame *frame)
-{
-    if (!packet || !frame || av_new_packet(packet, trial->size) < 0)
-        return AVERROR(ENOMEM);
-    for (int i = 0; i < trial->size; i++)
-        packet->data[i] = trial->data[i];
-    int ret = avcodec_send_packet(codec, packet);
-    if (ret >= 0)
-        ret = avcodec_send_packet(codec, NULL);
-    return ret < 0 ? ret : avcodec_receive_frame(codec, frame);
-}
-
 int decoder_trial_run(int number, AVBufferRef *gpu, MediaError *error)
 {
     const Trial *trial = &trials[number];
@@ -158,8 +147,16 @@ int decoder_trial_run(int number, AVBufferRef *gpu, MediaError *error)
     AVFrame *frame = av_frame_alloc();
     media_log_clear();
     int ret = open_decoder(&codec, trial, gpu);
+    if (ret >= 0 && (!packet || !frame || av_new_packet(packet, trial->size) < 0))
+        ret = AVERROR(ENOMEM);
+    if (ret >= 0) {
+        memcpy(packet->data, trial->data, (size_t)trial->size);
+        ret = avcodec_send_packet(codec, packet);
+    }
     if (ret >= 0)
-        ret = decode(codec, trial, packet, frame);
+        ret = avcodec_send_packet(codec, NULL);
+    if (ret >= 0)
+        ret = avcodec_receive_frame(codec, frame);
     if (ret >= 0 && gpu && frame->format != AV_PIX_FMT_CUDA)
         ret = AVERROR(ENOSYS);
     ret = ret < 0 ? fail(error, ret) : 0;

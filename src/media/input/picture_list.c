@@ -102,19 +102,6 @@ static int is_seen(const struct dirent *entry)
     return entry->d_name[0] != '.' && picture_codec(entry->d_name) != AV_CODEC_ID_NONE;
 }
 
-/* All pictures must have one codec. */
-static int check_kind(const PictureList *list, MediaError *error)
-{
-    const char *first = list->paths[0], *last = list->paths[list->count - 1];
-    char quoted[512];
-    if (picture_codec(first) == picture_codec(last))
-        return 0;
-    snprintf(quoted, sizeof(quoted), "%s", media_quote(first));
-    return media_fail(error, MEDIA_INPUT,
-                      "%s and %s have different formats: all pictures of a video need the same one",
-                      quoted, media_quote(last));
-}
-
 static int add_entry(PictureList *list, const char *folder, const char *name, MediaError *error)
 {
     const size_t length = strlen(folder);
@@ -127,7 +114,13 @@ static int add_entry(PictureList *list, const char *folder, const char *name, Me
     }
     if (add(list, path) < 0)
         return out_of_memory(error);
-    return check_kind(list, error);
+    /* All pictures must have one codec. */
+    const char *first = list->paths[0], *last = list->paths[list->count - 1];
+    if (picture_codec(first) == picture_codec(last))
+        return 0;
+    return media_fail(error, MEDIA_INPUT,
+                      "%s and %s have different formats: all pictures of a video need the same one",
+                      media_quote(first), media_quote(last));
 }
 
 static int add_folder(PictureList *list, const char *folder, MediaError *error)
@@ -175,24 +168,20 @@ static int read_all(int fd, uint8_t *to, size_t size)
     return 0;
 }
 
-static int read_open(int fd, AVPacket *packet)
-{
-    struct stat there;
-    if (fstat(fd, &there) < 0)
-        return AVERROR(errno);
-    if (!S_ISREG(there.st_mode) || there.st_size == 0 ||
-        there.st_size > INT_MAX - AV_INPUT_BUFFER_PADDING_SIZE)
-        return AVERROR_INVALIDDATA;
-    const int ret = av_new_packet(packet, (int)there.st_size);
-    return ret < 0 ? ret : read_all(fd, packet->data, (size_t)there.st_size);
-}
-
 int picture_list_read(const PictureList *list, int number, AVPacket *packet)
 {
     const int fd = open(list->paths[number], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return AVERROR(errno);
-    const int ret = read_open(fd, packet);
+    struct stat there;
+    int ret = fstat(fd, &there) < 0 ? AVERROR(errno) : 0;
+    if (ret >= 0 && (!S_ISREG(there.st_mode) || there.st_size == 0 ||
+                     there.st_size > INT_MAX - AV_INPUT_BUFFER_PADDING_SIZE))
+        ret = AVERROR_INVALIDDATA;
+    if (ret >= 0)
+        ret = av_new_packet(packet, (int)there.st_size);
+    if (ret >= 0)
+        ret = read_all(fd, packet->data, (size_t)there.st_size);
     close(fd);
     if (ret < 0)
         av_packet_unref(packet);

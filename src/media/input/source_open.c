@@ -245,18 +245,6 @@ static int check_order(const Source *s, MediaError *error)
     return 0;
 }
 
-/* Sanitizes declared times; packet times are checked when read. */
-static void check_times(AVFormatContext *format)
-{
-    format->start_time = source_sane_time(format->start_time, AV_TIME_BASE_Q);
-    format->duration = source_sane_time(format->duration, AV_TIME_BASE_Q);
-    for (unsigned i = 0; i < format->nb_streams; i++) {
-        AVStream *stream = format->streams[i];
-        stream->start_time = source_sane_time(stream->start_time, stream->time_base);
-        stream->duration = source_sane_time(stream->duration, stream->time_base);
-    }
-}
-
 static int find_streams(Source *s, MediaError *error)
 {
     const char *name = s->format->iformat->name;
@@ -272,7 +260,14 @@ static int find_streams(Source *s, MediaError *error)
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
     source_note_logged(s, harmless);
-    check_times(s->format);
+    /* Sanitize declared times; packet times are checked when read. */
+    s->format->start_time = source_sane_time(s->format->start_time, AV_TIME_BASE_Q);
+    s->format->duration = source_sane_time(s->format->duration, AV_TIME_BASE_Q);
+    for (unsigned i = 0; i < s->format->nb_streams; i++) {
+        AVStream *stream = s->format->streams[i];
+        stream->start_time = source_sane_time(stream->start_time, stream->time_base);
+        stream->duration = source_sane_time(stream->duration, stream->time_base);
+    }
     return 0;
 }
 
@@ -431,20 +426,6 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
     return 0;
 }
 
-/* Profile 5 uses IPT colours, so its first plane is not luma. */
-static int check_dolby_vision(const Source *s, const SourceOptions *options, MediaError *error)
-{
-    const int profile = side_data_dolby_vision_profile(s->video);
-    if (profile == 5 && !options->force_dolby_vision)
-        return media_fail(error, MEDIA_INPUT,
-                          "%s is Dolby Vision of profile 5: its first plane is not luma, and "
-                          "equalizing it spoils the colours; --force-dolby-vision does it anyway",
-                          s->name);
-    if (profile && options->note)
-        options->note("the Dolby Vision layer is left out: it describes the picture as it was");
-    return 0;
-}
-
 int source_refuse_size(const Source *s, unsigned width, unsigned height, MediaError *error)
 {
     const int64_t pixels = (int64_t)width * height;
@@ -456,18 +437,6 @@ int source_refuse_size(const Source *s, unsigned width, unsigned height, MediaEr
                       "%s has frames of %ux%u pixels, which are more than FFmpeg decodes, whatever "
                       "--max-pixels allows",
                       s->name, width, height);
-}
-
-/* A track whose size FFmpeg refused has size 0. */
-static int check_size(const Source *s, MediaError *error)
-{
-    const AVCodecParameters *par = s->video->codecpar;
-    const int64_t pixels = (int64_t)par->width * par->height;
-    if (pixels > s->max_pixels)
-        return source_refuse_size(s, (unsigned)par->width, (unsigned)par->height, error);
-    if (pixels == 0 && s->refused_width)
-        return source_refuse_size(s, s->refused_width, s->refused_height, error);
-    return 0;
 }
 
 int source_note_streams(Source *s, const SourceOptions *options, MediaError *error)
@@ -493,12 +462,25 @@ int source_note_streams(Source *s, const SourceOptions *options, MediaError *err
 
 int source_take_video(Source *s, const SourceOptions *options, MediaError *error)
 {
-    int ret = pick_video(s, options, error);
-    if (ret >= 0)
-        ret = check_size(s, error);
-    if (ret >= 0)
-        ret = check_dolby_vision(s, options, error);
-    return ret < 0 ? ret : source_note_streams(s, options, error);
+    const int ret = pick_video(s, options, error);
+    if (ret < 0)
+        return ret;
+    const AVCodecParameters *par = s->video->codecpar;
+    const int64_t pixels = (int64_t)par->width * par->height;
+    if (pixels > s->max_pixels)
+        return source_refuse_size(s, (unsigned)par->width, (unsigned)par->height, error);
+    if (pixels == 0 && s->refused_width) /* a track whose size FFmpeg refused has size 0 */
+        return source_refuse_size(s, s->refused_width, s->refused_height, error);
+    /* Profile 5 uses IPT colours, so its first plane is not luma. */
+    const int profile = side_data_dolby_vision_profile(s->video);
+    if (profile == 5 && !options->force_dolby_vision)
+        return media_fail(error, MEDIA_INPUT,
+                          "%s is Dolby Vision of profile 5: its first plane is not luma, and "
+                          "equalizing it spoils the colours; --force-dolby-vision does it anyway",
+                          s->name);
+    if (profile && options->note)
+        options->note("the Dolby Vision layer is left out: it describes the original picture");
+    return source_note_streams(s, options, error);
 }
 
 /* ---- opening in a thread ---- */
@@ -521,14 +503,14 @@ struct SourceOpening {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int done, left; /* protected by the lock */
+    int done, abandoned; /* protected by the lock */
 };
 
-static atomic_int left_count;
+static atomic_int abandoned_count;
 
 int source_is_left_opening(void)
 {
-    return atomic_load(&left_count) > 0;
+    return atomic_load(&abandoned_count) > 0;
 }
 
 static void free_opening(SourceOpening *o)
@@ -550,13 +532,13 @@ static void *opening_main(void *arg)
     else
         (void)open_one_file(o->source, &o->options, &o->error);
     pthread_mutex_lock(&o->lock);
-    const int left = o->left;
+    const int abandoned = o->abandoned;
     o->done = 1;
     pthread_cond_signal(&o->changed);
     pthread_mutex_unlock(&o->lock);
-    if (left) {
+    if (abandoned) {
         free_opening(o);
-        atomic_fetch_sub(&left_count, 1);
+        atomic_fetch_sub(&abandoned_count, 1);
     }
     return NULL;
 }
@@ -628,9 +610,9 @@ void source_opening_cancel(SourceOpening **opening, int wait)
     pthread_mutex_lock(&o->lock);
     wait_until_done(o, wait ? GRACE_MS : 0);
     const int done = o->done;
-    o->left = !done;
+    o->abandoned = !done;
     if (!done)
-        atomic_fetch_add(&left_count, 1);
+        atomic_fetch_add(&abandoned_count, 1);
     const pthread_t thread = o->thread;
     pthread_mutex_unlock(&o->lock); /* if abandoned, the thread owns it from here on */
     if (!done) {
@@ -642,7 +624,7 @@ void source_opening_cancel(SourceOpening **opening, int wait)
 }
 
 /* Cancels opening after a stop or timeout; else returns AVERROR(EAGAIN). */
-static int give_up(SourceOpening **opening, int wait, MediaError *error)
+static int check_cancelled(SourceOpening **opening, int wait, MediaError *error)
 {
     const SourceOpening *o = *opening;
     int ret = AVERROR(EAGAIN);
@@ -690,7 +672,8 @@ int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, M
     wait_until_done(o, wait_ms);
     const int done = o->done;
     pthread_mutex_unlock(&o->lock);
-    return done ? take_result(opening, source, error) : give_up(opening, wait_ms > 0, error);
+    return done ? take_result(opening, source, error)
+                : check_cancelled(opening, wait_ms > 0, error);
 }
 
 /* ---- the largest picture ---- */

@@ -27,8 +27,8 @@ static char return_mark;
 
 /* A stream of the current connection. */
 typedef struct Track {
-    int place; /* stream of the outer source, or -1 */
-    int fresh; /* not 0: no packet since the return */
+    int place;    /* stream of the outer source, or -1 */
+    int is_first; /* not 0: no packet since the return */
 } Track;
 
 struct Reconnect {
@@ -40,7 +40,7 @@ struct Reconnect {
     int64_t shift;              /* added to inner times, AV_TIME_BASE units, if `begun` */
     int64_t floor;              /* start after a return: sound before it is dropped */
     int begun;                  /* not 0: the first key frame has arrived */
-    int gives;                  /* not 0: a video packet was returned */
+    int has_video;              /* not 0: a video packet was returned */
     double pause_s;             /* before the next attempt */
     int64_t lost_at, opened_at; /* av_gettime_relative() */
     /* end and start of the latest packet returned, AV_TIME_BASE units, ... */
@@ -160,7 +160,7 @@ static int describe(Source *outer, const Source *inner)
 }
 
 /* True if a track can continue another one. */
-static int goes_on(const AVCodecParameters *as, const AVCodecParameters *par)
+static int can_continue(const AVCodecParameters *as, const AVCodecParameters *par)
 {
     return par->codec_type == as->codec_type && par->codec_id == as->codec_id &&
            (par->codec_type != AVMEDIA_TYPE_AUDIO ||
@@ -168,7 +168,7 @@ static int goes_on(const AVCodecParameters *as, const AVCodecParameters *par)
              par->ch_layout.nb_channels == as->ch_layout.nb_channels));
 }
 
-static int place_tracks(Reconnect *r, int fresh)
+static int place_tracks(Reconnect *r, int is_first)
 {
     AVFormatContext *format = r->inner->format;
     int counts[AVMEDIA_TYPE_NB] = {0};
@@ -192,9 +192,10 @@ static int place_tracks(Reconnect *r, int fresh)
                     place = (int)k;
             }
         }
-        if (place >= 0 && !goes_on(r->outer->format->streams[place]->codecpar, stream->codecpar))
+        if (place >= 0 &&
+            !can_continue(r->outer->format->streams[place]->codecpar, stream->codecpar))
             place = -1;
-        r->tracks[i] = (Track){place, fresh};
+        r->tracks[i] = (Track){place, is_first};
         if (place < 0)
             stream->discard = AVDISCARD_ALL;
     }
@@ -206,7 +207,7 @@ static int check_codec(Reconnect *r)
 {
     const AVCodecParameters *was = r->outer->video->codecpar, *is = r->inner->video->codecpar;
     Damage *damage = &r->outer->damage;
-    if (goes_on(was, is))
+    if (can_continue(was, is))
         return 0;
     damage->read_errors++;
     if (!damage->first[0])
@@ -222,7 +223,7 @@ static int check_codec(Reconnect *r)
 
 /* Handles a loss; returns a packet without data, which makes the decoder output its delayed
  * frames. */
-static int lose(Reconnect *r, AVPacket *packet)
+static int report_loss(Reconnect *r, AVPacket *packet)
 {
     char why[128] = "the connection has ended";
     const Source *inner = r->inner;
@@ -246,7 +247,7 @@ static int lose(Reconnect *r, AVPacket *packet)
     return 0;
 }
 
-static int come_back(Reconnect *r)
+static int connect_again(Reconnect *r)
 {
     int ret, answered;
     do {
@@ -263,7 +264,7 @@ static int come_back(Reconnect *r)
         ret = place_tracks(r, 1);
     if (ret < 0)
         return ret;
-    r->begun = r->gives = 0;
+    r->begun = r->has_video = 0;
     say(r, "%s is back after %.1f s", r->outer->name,
         (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
     atomic_store(&r->away, 0);
@@ -273,17 +274,6 @@ static int come_back(Reconnect *r)
 static int64_t to_us(int64_t time, const AVStream *stream)
 {
     return av_rescale_q(time, stream->time_base, AV_TIME_BASE_Q);
-}
-
-static void note_time(Reconnect *r, const AVPacket *packet, const AVStream *stream)
-{
-    const int64_t stamp = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    if (stamp == AV_NOPTS_VALUE)
-        return;
-    const int64_t time = to_us(stamp, stream);
-    r->latest_begins = FFMAX(r->latest_begins, time);
-    r->latest = FFMAX(r->latest, time + to_us(packet->duration, stream));
-    r->read_at = av_gettime_relative();
 }
 
 /* Marks a packet as a discontinuity; for video, adds the new connection's extradata. */
@@ -301,7 +291,7 @@ static int mark_return(const Reconnect *r, AVPacket *packet, int is_video)
 }
 
 /* Maps a packet to the outer source. Returns 1, or 0 to drop it. */
-static int take(Reconnect *r, AVPacket *packet)
+static int map_packet(Reconnect *r, AVPacket *packet)
 {
     Track *track = &r->tracks[packet->stream_index];
     const AVStream *from = r->inner->format->streams[packet->stream_index];
@@ -328,10 +318,15 @@ static int take(Reconnect *r, AVPacket *packet)
     packet->stream_index = track->place;
     if (!is_video && packet->dts != AV_NOPTS_VALUE && to_us(packet->dts, to) < r->floor)
         return 0;
-    note_time(r, packet, to);
-    r->gives |= is_video;
-    const int returns = track->fresh;
-    track->fresh = 0;
+    const int64_t shown = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (shown != AV_NOPTS_VALUE) {
+        r->latest_begins = FFMAX(r->latest_begins, to_us(shown, to));
+        r->latest = FFMAX(r->latest, to_us(shown, to) + to_us(packet->duration, to));
+        r->read_at = av_gettime_relative();
+    }
+    r->has_video |= is_video;
+    const int returns = track->is_first;
+    track->is_first = 0;
     return returns && mark_return(r, packet, is_video) < 0 ? AVERROR(ENOMEM) : 1;
 }
 
@@ -339,10 +334,10 @@ int source_reconnect_read(Reconnect *r, AVPacket *packet)
 {
     int ret = r->ended ? AVERROR_EOF : 0;
     while (ret == 0) {
-        if (!r->inner && (ret = come_back(r)) < 0)
+        if (!r->inner && (ret = connect_again(r)) < 0)
             break;
         ret = source_read_own(r->inner, packet);
-        if (ret == 0 && (ret = take(r, packet)) != 0)
+        if (ret == 0 && (ret = map_packet(r, packet)) != 0)
             break;
         av_packet_unref(packet);
         if (ret >= 0)
@@ -351,9 +346,9 @@ int source_reconnect_read(Reconnect *r, AVPacket *packet)
             return AVERROR_EXIT;
         if (ret == AVERROR(ENOMEM))
             return ret;
-        if (r->gives)
+        if (r->has_video)
             r->pause_s = r->options.reconnect_s;
-        return lose(r, packet);
+        return report_loss(r, packet);
     }
     return ret > 0 ? 0 : ret;
 }
@@ -374,7 +369,7 @@ int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, S
     const int ret = open_first(r, error);
     if (ret < 0)
         return ret;
-    r->begun = r->gives = 1;
+    r->begun = r->has_video = 1;
     if (describe(outer, r->inner) < 0 || place_tracks(r, 0) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     return 0;

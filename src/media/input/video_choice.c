@@ -45,21 +45,16 @@ static double declared_frames(const Source *s, const AVStream *stream)
     return rate.num > 0 && rate.den > 0 ? track_length(s, stream) * av_q2d(rate) : 0;
 }
 
-static int needs_count(const Source *s)
+int video_count_packets(Source *s)
 {
+    const unsigned streams = s->format->nb_streams;
     int videos = 0, unknown = 0;
-    for (unsigned i = 0; i < s->format->nb_streams; i++) {
+    for (unsigned i = 0; i < streams; i++) {
         const AVStream *stream = s->format->streams[i];
         videos += is_video(stream);
         unknown += is_video(stream) && declared_frames(s, stream) <= 0;
     }
-    return videos > 1 && unknown;
-}
-
-int video_count_packets(Source *s)
-{
-    const unsigned streams = s->format->nb_streams;
-    if (s->live || !needs_count(s))
+    if (s->live || videos < 2 || !unknown)
         return 0;
     s->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
     s->counted = av_calloc(streams, sizeof(*s->counted));

@@ -208,18 +208,6 @@ static void blend_alpha(const AVFrame *frame, const PictureFormat *format, const
     blend_component(&alpha, &white);
 }
 
-static void blend_planes(AVFrame *frame, const PictureFormat *format, const AVFrame *yuva,
-                         BlendPlace place)
-{
-    for (int i = 0; i < (format->planes == 1 ? 1 : 3); i++) {
-        const Component component = make_component(frame, format, i);
-        const Layer layer = make_layer(yuva, i, place);
-        blend_component(&component, &layer);
-    }
-    if (av_pix_fmt_desc_get(frame->format)->flags & AV_PIX_FMT_FLAG_ALPHA)
-        blend_alpha(frame, format, yuva, place);
-}
-
 /* ---- the picture in the frame's colours ---- */
 
 static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
@@ -341,8 +329,13 @@ int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const Blen
     int ret = yuva ? convert(blender, picture, &format, frame, yuva) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = make_writable(blender, frame);
-    if (ret >= 0)
-        blend_planes(frame, &format, yuva, place);
+    for (int i = 0; ret >= 0 && i < (format.planes == 1 ? 1 : 3); i++) {
+        const Component component = make_component(frame, &format, i);
+        const Layer layer = make_layer(yuva, i, place);
+        blend_component(&component, &layer);
+    }
+    if (ret >= 0 && (av_pix_fmt_desc_get(frame->format)->flags & AV_PIX_FMT_FLAG_ALPHA))
+        blend_alpha(frame, &format, yuva, place);
     av_frame_free(&yuva);
     return ret;
 }

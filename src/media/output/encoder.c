@@ -48,9 +48,9 @@ struct Encoder {
     int ended;     /* the end was sent */
     int wants_key; /* the next frame should be a key frame */
     EncoderNotes notes;
-    int top_first;   /* field order of the last interlaced frame */
-    int loses_alpha; /* an error if a frame is transparent */
-    AVFrame *unfed;  /* first frame of SVT-AV1, see feed(); or NULL */
+    int top_first;        /* field order of the last interlaced frame */
+    int loses_alpha;      /* an error if a frame is transparent */
+    AVFrame *first_frame; /* first frame of SVT-AV1, see feed_one(); or NULL */
 };
 
 static int has_control_character(const char *text)
@@ -61,20 +61,6 @@ static int has_control_character(const char *text)
             return 1;
         text += n ? n : 1;
     }
-    return 0;
-}
-
-/* Adds the --vopt settings; FFmpeg checks their values. libx264 prints bad ones to the terminal
- * itself, so control characters, which a plan from elsewhere may contain, are refused. */
-static int add_options(AVDictionary **dict, const char *const *options, MediaError *error)
-{
-    for (; options && *options; options++)
-        if (av_dict_parse_string(dict, *options, "=", "", 0) < 0)
-            return media_fail(error, MEDIA_USAGE, "--vopt %s: expected key=value",
-                              media_quote(*options));
-        else if (has_control_character(*options))
-            return media_fail(error, MEDIA_USAGE, "--vopt %s has a control character",
-                              media_quote(*options));
     return 0;
 }
 
@@ -154,9 +140,15 @@ static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *co
                           "--crf: the encoder %s has no such setting; try --bitrate", codec->name);
     if (options->bitrate >= 0)
         c->bit_rate = options->bitrate;
-    int ret = add_options(dict, options->options, error);
-    if (ret < 0)
-        return ret;
+    /* FFmpeg checks the values. libx264 prints bad ones to the terminal itself, so control
+     * characters, which a plan from elsewhere may contain, are refused. */
+    for (const char *const *o = options->options; o && *o; o++)
+        if (av_dict_parse_string(dict, *o, "=", "", 0) < 0)
+            return media_fail(error, MEDIA_USAGE, "--vopt %s: expected key=value", media_quote(*o));
+        else if (has_control_character(*o))
+            return media_fail(error, MEDIA_USAGE, "--vopt %s has a control character",
+                              media_quote(*o));
+    int ret = 0;
     if (options->crf >= 0) {
         char crf[32];
         snprintf(crf, sizeof(crf), "%g", options->crf);
@@ -387,7 +379,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
                                               : e->codec->field_order == AV_FIELD_TT ||
                                                     e->codec->field_order == AV_FIELD_BT;
     if (strcmp(codec->name, "libsvtav1") == 0)
-        e->unfed = av_frame_clone(first);
+        e->first_frame = av_frame_clone(first);
     *encoder = e;
     return 0;
 }
@@ -448,9 +440,9 @@ static void match_fields(Encoder *e, AVFrame *frame)
 
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
 {
-    AVFrame *unfed = e->unfed;
-    e->unfed = NULL;
-    av_frame_free(&unfed);
+    AVFrame *first_frame = e->first_frame;
+    e->first_frame = NULL;
+    av_frame_free(&first_frame);
     int ret = frame ? check_alpha(e, frame, error) : 0;
     if (ret < 0)
         return ret;
@@ -526,12 +518,12 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
 }
 
 /* SVT-AV1 hangs on close if it was given no frame, so encode one and discard the packets. */
-static void feed(Encoder *e)
+static void feed_one(Encoder *e)
 {
     MediaError none = {0};
     AVPacket *packet = av_packet_alloc();
-    AVFrame *frame = e->unfed;
-    e->unfed = NULL;
+    AVFrame *frame = e->first_frame;
+    e->first_frame = NULL;
     int ret = packet ? encoder_send(e, frame, &none) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = encoder_send(e, NULL, &none);
@@ -546,8 +538,8 @@ void encoder_close(Encoder **encoder)
     Encoder *e = *encoder;
     if (!e)
         return;
-    if (e->unfed)
-        feed(e);
+    if (e->first_frame)
+        feed_one(e);
     adapter_close(&e->adapter);
     gpu_frame_free(&e->adapted);
     for (size_t i = 0; i < SENT_FRAMES; i++)

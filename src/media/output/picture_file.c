@@ -35,20 +35,6 @@ static AVFrame *make_frame(const Picture *picture)
     return frame;
 }
 
-/* `overwrite` matters only for OUTPUT_OWN_NAME; the other kind is OUTPUT_FREE. */
-static int write_to(OutputFile *file, const AVPacket *packet, const char *path, OutputName kind,
-                    int overwrite, MediaError *error)
-{
-    int ret = kind == OUTPUT_FREE ? output_file_check_free(file, path, error)
-                                  : output_file_check(file, path, overwrite, NULL, error);
-    if (ret >= 0)
-        ret = output_file_open(file, error);
-    if (ret < 0)
-        return ret;
-    avio_write(file->io, packet->data, packet->size);
-    return output_file_commit(file, kind, error);
-}
-
 /* `name` may be NULL. */
 static int write_picture(const Picture *picture, const char *path, OutputName kind, int overwrite,
                          char *name, size_t size, MediaError *error)
@@ -59,8 +45,16 @@ static int write_picture(const Picture *picture, const char *path, OutputName ki
     int ret = frame && packet ? picture_encode(AV_CODEC_ID_PNG, frame, 0, packet) : AVERROR(ENOMEM);
     if (ret < 0)
         ret = media_fail(error, MEDIA_OUTPUT, "cannot make a PNG: %s", media_av_text(ret));
+    else if (kind == OUTPUT_FREE)
+        ret = output_file_check_free(&file, path, error);
     else
-        ret = write_to(&file, packet, path, kind, overwrite, error);
+        ret = output_file_check(&file, path, overwrite, NULL, error);
+    if (ret >= 0)
+        ret = output_file_open(&file, error);
+    if (ret >= 0) {
+        avio_write(file.io, packet->data, packet->size);
+        ret = output_file_commit(&file, kind, error);
+    }
     if (ret >= 0 && name)
         snprintf(name, size, "%s", file.name);
     output_file_close(&file);

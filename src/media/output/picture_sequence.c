@@ -24,11 +24,9 @@ static int check_folder(const char *pattern, const char *path, int overwrite, Me
     for (const struct dirent *entry; !overwrite && !name && (entry = readdir(folder));)
         if (picture_pattern_number(pattern, entry->d_name) >= 0)
             name = entry->d_name;
-    char quoted[512];
-    snprintf(quoted, sizeof(quoted), "%s", media_quote(pattern));
     if (name)
         (void)media_fail(error, MEDIA_USAGE, "pictures %s exist, such as %s; -y overwrites them",
-                         quoted, media_quote(name));
+                         media_quote(pattern), media_quote(name));
     closedir(folder);
     return error->fault;
 }
@@ -66,12 +64,10 @@ int picture_sequence_check_inputs(const char *pattern, const PictureList *inputs
     if (!inputs->count || !is_same_folder(pattern, inputs->paths[0]))
         return 0;
     for (int i = 0; i < inputs->count; i++) {
-        char quoted[512];
         if (picture_pattern_number(pattern, file_name_base(inputs->paths[i])) < 0)
             continue;
-        snprintf(quoted, sizeof(quoted), "%s", media_quote(pattern));
-        return media_fail(error, MEDIA_USAGE, "the output %s would overwrite the input %s", quoted,
-                          media_quote(inputs->paths[i]));
+        return media_fail(error, MEDIA_USAGE, "the output %s would overwrite the input %s",
+                          media_quote(pattern), media_quote(inputs->paths[i]));
     }
     return 0;
 }

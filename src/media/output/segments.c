@@ -26,7 +26,7 @@
 typedef struct Piece {
     OutputFile file;
     AVFormatContext *format; /* NULL if no segment is open */
-    int begun;               /* its header was written */
+    int has_header;          /* its header was written */
     int64_t start;           /* in the video's time base */
 } Piece;
 
@@ -35,18 +35,18 @@ struct Segments {
     AVFormatContext *like;
     const AVStream *video;
     AVDictionary *muxer;
-    Piece now, before;    /* `before` stays open until all its packets arrived */
-    unsigned char *moved; /* by stream: 1 once it has packets in `now` */
-    int64_t first;        /* start of the first segment, AV_TIME_BASE units */
-    int64_t wall;         /* wall clock at that time, in seconds */
-    int64_t due;          /* start of the next segment, AV_TIME_BASE units */
-    int64_t count, bytes; /* of completed segments */
+    Piece current, previous;  /* `previous` stays open until all its packets arrived */
+    unsigned char *has_moved; /* by stream: 1 once it has packets in `current` */
+    int64_t first;            /* start of the first segment, AV_TIME_BASE units */
+    int64_t wall;             /* wall clock at that time, in seconds */
+    int64_t due;              /* start of the next segment, AV_TIME_BASE units */
+    int64_t count, bytes;     /* of completed segments */
     char *name;
     AVPacket **held;
     unsigned held_room; /* bytes, for av_fast_realloc() */
     int held_count;
     size_t held_bytes;
-    int holds_no_more; /* the limit was reached; until the next segment */
+    int is_full; /* the limit was reached; until the next segment */
 };
 
 /* ---- names ---- */
@@ -183,11 +183,11 @@ static int begin(const Segments *s, Piece *piece, int64_t pts, AVRational base, 
     media_log_clear();
     ret = avformat_write_header(piece->format, &muxer);
     av_dict_free(&muxer);
-    piece->begun = ret >= 0;
+    piece->has_header = ret >= 0;
     return ret < 0 ? output_file_fail(&piece->file, ret, error) : 0;
 }
 
-static void drop(Piece *piece)
+static void close_piece(Piece *piece)
 {
     if (piece->format)
         piece->format->pb = NULL;
@@ -196,10 +196,10 @@ static void drop(Piece *piece)
     *piece = (Piece){0};
 }
 
-static int complete(Segments *s, Piece *piece, MediaError *error)
+static int finish_piece(Segments *s, Piece *piece, MediaError *error)
 {
-    if (!piece->begun) {
-        drop(piece);
+    if (!piece->has_header) {
+        close_piece(piece);
         return 0;
     }
     media_log_clear();
@@ -216,7 +216,7 @@ static int complete(Segments *s, Piece *piece, MediaError *error)
         av_free(s->name);
         s->name = av_strdup(piece->file.name);
     }
-    drop(piece);
+    close_piece(piece);
     return ret;
 }
 
@@ -230,10 +230,10 @@ int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
     s->first = av_rescale_q(pts, base, AV_TIME_BASE_Q);
     s->due = s->first + (int64_t)(s->options->seconds * AV_TIME_BASE);
     s->wall = time(NULL);
-    s->moved = av_mallocz(like->nb_streams);
-    if (!s->moved || av_dict_copy(&s->muxer, muxer, 0) < 0)
+    s->has_moved = av_mallocz(like->nb_streams);
+    if (!s->has_moved || av_dict_copy(&s->muxer, muxer, 0) < 0)
         return out_of_memory(error);
-    return begin(s, &s->now, pts, base, error);
+    return begin(s, &s->current, pts, base, error);
 }
 
 int segments_is_due(const Segments *s, int64_t pts, AVRational base)
@@ -258,22 +258,17 @@ static int64_t packet_time(const AVPacket *packet)
     return packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
 }
 
-static int is_of_before(const Segments *s, const AVPacket *packet, const AVStream *out)
+static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
 {
     const int64_t time = packet_time(packet);
-    if (!s->before.begun || time == AV_NOPTS_VALUE)
-        return 0;
-    const int is_due = time >= start_in(s, &s->now, out);
-    if (is_copied_video(s, out))
-        return !s->moved[out->index] && !(is_due && (packet->flags & AV_PKT_FLAG_KEY));
-    return !is_due;
-}
-
-static int route(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
-{
-    const int64_t time = packet_time(packet);
-    const int is_before = is_of_before(s, packet, out);
-    const Piece *piece = is_before ? &s->before : &s->now;
+    int is_previous = 0;
+    if (s->previous.has_header && time != AV_NOPTS_VALUE) {
+        is_previous = time < start_in(s, &s->current, out);
+        if (is_copied_video(s, out)) /* moves on with its next key frame */
+            is_previous =
+                !s->has_moved[out->index] && (is_previous || !(packet->flags & AV_PKT_FLAG_KEY));
+    }
+    const Piece *piece = is_previous ? &s->previous : &s->current;
     const int64_t start = start_in(s, piece, out);
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts -= start;
@@ -286,20 +281,20 @@ static int route(Segments *s, AVPacket *packet, const AVStream *out, MediaError 
         return ret;
     if (ret < 0)
         return output_file_fail(&piece->file, ret, error);
-    if (!s->before.begun || is_before)
+    if (!s->previous.has_header || is_previous)
         return 0;
     /* Close the previous segment once no stream has packets left for it. */
     const int64_t into =
         out == s->video ? av_rescale_q(time - start, out->time_base, AV_TIME_BASE_Q) : 0;
-    s->moved[out->index] = 1;
+    s->has_moved[out->index] = 1;
     for (unsigned i = 0; i < s->like->nb_streams; i++) {
         const AVStream *other = s->like->streams[i];
         const int is_played =
             other == s->video || other->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
-        if (!s->moved[i] && (is_copied_video(s, other) || (into <= GRACE_US && is_played)))
+        if (!s->has_moved[i] && (is_copied_video(s, other) || (into <= GRACE_US && is_played)))
             return 0;
     }
-    return complete(s, &s->before, error);
+    return finish_piece(s, &s->previous, error);
 }
 
 /* Writes held packets, now that their segments are known. */
@@ -309,7 +304,8 @@ static int release(Segments *s, MediaError *error)
     for (int i = 0; i < s->held_count; i++) {
         AVPacket *packet = s->held[i];
         const int wrote =
-            ret < 0 ? ret : route(s, packet, s->like->streams[packet->stream_index], error);
+            ret < 0 ? ret
+                    : write_to_piece(s, packet, s->like->streams[packet->stream_index], error);
         if (wrote != AVERROR_INVALIDDATA && wrote != AVERROR_PATCHWELCOME)
             ret = wrote;
         av_packet_free(&packet);
@@ -336,12 +332,12 @@ static int hold(Segments *s, AVPacket *packet, MediaError *error)
 }
 
 /* True if the packet may belong to the next segment, whose first picture has not arrived. */
-static int is_early(const Segments *s, const AVPacket *packet, const AVStream *out)
+static int may_belong_to_next(const Segments *s, const AVPacket *packet, const AVStream *out)
 {
     const int64_t time = packet_time(packet);
     const int is_due =
         time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= s->due;
-    if (out == s->video || s->holds_no_more)
+    if (out == s->video || s->is_full)
         return 0;
     if (!is_copied_video(s, out))
         return is_due;
@@ -353,26 +349,26 @@ static int is_early(const Segments *s, const AVPacket *packet, const AVStream *o
 
 int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
 {
-    if (!is_early(s, packet, out))
-        return route(s, packet, out, error);
+    if (!may_belong_to_next(s, packet, out))
+        return write_to_piece(s, packet, out, error);
     const int ret = hold(s, packet, error);
-    s->holds_no_more = s->held_bytes > MOST_HELD_BYTES;
-    return ret >= 0 && s->holds_no_more ? release(s, error) : ret;
+    s->is_full = s->held_bytes > MOST_HELD_BYTES;
+    return ret >= 0 && s->is_full ? release(s, error) : ret;
 }
 
 int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
 {
     const int64_t us = av_rescale_q(pts, base, AV_TIME_BASE_Q);
-    int ret = complete(s, &s->before, error);
+    int ret = finish_piece(s, &s->previous, error);
     if (ret < 0)
         return ret;
     while (s->due <= us)
         s->due += (int64_t)(s->options->seconds * AV_TIME_BASE);
-    s->before = s->now;
-    s->now = (Piece){0};
-    s->holds_no_more = 0;
-    memset(s->moved, 0, s->like->nb_streams);
-    ret = begin(s, &s->now, pts, base, error);
+    s->previous = s->current;
+    s->current = (Piece){0};
+    s->is_full = 0;
+    memset(s->has_moved, 0, s->like->nb_streams);
+    ret = begin(s, &s->current, pts, base, error);
     return ret < 0 ? ret : release(s, error);
 }
 
@@ -380,13 +376,13 @@ int segments_finish(Segments *s, MediaError *error)
 {
     int ret = release(s, error);
     if (ret >= 0)
-        ret = complete(s, &s->before, error);
-    return ret < 0 ? ret : complete(s, &s->now, error);
+        ret = finish_piece(s, &s->previous, error);
+    return ret < 0 ? ret : finish_piece(s, &s->current, error);
 }
 
 int64_t segments_bytes(const Segments *s)
 {
-    return s->bytes + output_file_bytes(&s->before.file) + output_file_bytes(&s->now.file);
+    return s->bytes + output_file_bytes(&s->previous.file) + output_file_bytes(&s->current.file);
 }
 
 int64_t segments_count(const Segments *s)
@@ -407,10 +403,10 @@ void segments_close(Segments **segments)
     for (int i = 0; i < s->held_count; i++)
         av_packet_free(&s->held[i]);
     av_freep(&s->held);
-    drop(&s->before);
-    drop(&s->now);
+    close_piece(&s->previous);
+    close_piece(&s->current);
     av_dict_free(&s->muxer);
-    av_freep(&s->moved);
+    av_freep(&s->has_moved);
     av_freep(&s->name);
     av_freep(segments);
 }

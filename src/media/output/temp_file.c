@@ -55,7 +55,7 @@ static int take_note(TempNote *note, NoteState from)
 }
 
 /* NULL: no note is free. */
-static TempNote *note_down(int fd, const char *name, const char *path)
+static TempNote *register_file(int fd, const char *name, const char *path)
 {
     TempNote *note = notes;
     struct stat file;
@@ -75,7 +75,7 @@ static TempNote *note_down(int fd, const char *name, const char *path)
     return note;
 }
 
-static int is_there(const TempNote *note)
+static int note_is_valid(const TempNote *note)
 {
     struct stat there;
     return lstat(note->name, &there) == 0 && there.st_dev == note->device &&
@@ -84,11 +84,11 @@ static int is_there(const TempNote *note)
 
 /* Frees the owner's note and removes the file if `removes`. A note taken by the handler stays
  * taken. */
-static void give_back(TempNote *note, int removes)
+static void release_note(TempNote *note, int removes)
 {
     if (!take_note(note, NOTE_LIVE))
         return;
-    if (removes && is_there(note))
+    if (removes && note_is_valid(note))
         (void)unlink(note->name);
     atomic_store(&note->state, NOTE_FREE);
 }
@@ -96,7 +96,7 @@ static void give_back(TempNote *note, int removes)
 void temp_file_remove_all(void (*removed)(const char *path))
 {
     for (TempNote *note = notes; note < notes + MOST_FILES; note++)
-        if (take_note(note, NOTE_LIVE) && is_there(note) && unlink(note->name) == 0 && removed)
+        if (take_note(note, NOTE_LIVE) && note_is_valid(note) && unlink(note->name) == 0 && removed)
             removed(note->path);
 }
 
@@ -197,7 +197,7 @@ static int create(TempFile *temp, const char *name, const char *path, const char
     const int fd = temp_file_open(name, replaces);
     if (fd < 0)
         return errno == EEXIST ? 0 : -1;
-    TempNote *note = note_down(fd, name, path);
+    TempNote *note = register_file(fd, name, path);
     if (note && temp_file_lock(fd, name)) {
         *temp = (TempFile){.name = note->name, .fd = fd, .note = note};
         return 1;
@@ -205,7 +205,7 @@ static int create(TempFile *temp, const char *name, const char *path, const char
     if (!note)
         unlink(name);
     else
-        give_back(note, 0);
+        release_note(note, 0);
     close(fd);
     errno = ENOMEM;
     return note ? 0 : -1;
@@ -233,7 +233,7 @@ int temp_file_create(TempFile *temp, const char *path, const char *replaces, siz
 
 int temp_file_has_name(const TempFile *temp)
 {
-    return is_there(temp->note);
+    return note_is_valid(temp->note);
 }
 
 char *temp_file_where(const TempFile *temp)
@@ -252,7 +252,7 @@ char *temp_file_where(const TempFile *temp)
 void temp_file_keep(TempFile *temp, int own)
 {
     struct stat file;
-    give_back(temp->note, 0);
+    release_note(temp->note, 0);
     if (own && fstat(temp->fd, &file) == 0)
         (void)fchmod(temp->fd, file.st_mode & 0555);
     close(temp->fd);
@@ -263,7 +263,7 @@ void temp_file_remove(TempFile *temp)
 {
     if (!temp->name)
         return;
-    give_back(temp->note, 1);
+    release_note(temp->note, 1);
     close(temp->fd);
     *temp = (TempFile){0};
 }

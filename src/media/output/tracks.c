@@ -31,9 +31,9 @@ typedef struct Track {
     AVPacket *picture;            /* cover picture, written first */
     int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE before the first packet */
     int64_t shown[MAX_DELAY + 1]; /* sorted pts to use as dts, see find_dts() */
-    char *early; /* track name, until the note about an early start was given; or NULL */
-    char *name;  /* track name of copied video in a part, which must begin with a key frame; else
-                    NULL */
+    char *early_name; /* track name, until the note about an early start was given; or NULL */
+    char *name; /* track name of copied video in a part, which must begin with a key frame; else
+                   NULL */
     int64_t key_pts; /* of that key frame, in in_base; INT64_MAX before it arrives */
     int was_cut;     /* packets before the key frame were dropped */
 } Track;
@@ -46,12 +46,12 @@ struct Tracks {
     AVPacket *packet;
     TrackMuxer mux;
     void *opaque;
-    int64_t start, end; /* of the part, in input time; AV_NOPTS_VALUE: not given */
-    int64_t too_early;  /* subtitles that ended before time 0 */
-    int64_t lost;       /* packets that a bitstream filter rejected */
-    int tags_left_out;  /* number of tags over the limit */
-    int unusual_count;  /* copied sound tracks that many players cannot play */
-    char unusual[256];  /* their names */
+    int64_t start, end;        /* of the part, in input time; AV_NOPTS_VALUE: not given */
+    int64_t dropped_subtitles; /* subtitles that ended before time 0 */
+    int64_t lost;              /* packets that a bitstream filter rejected */
+    int tags_left_out;         /* number of tags over the limit */
+    int unusual_count;         /* copied sound tracks that many players cannot play */
+    char unusual[256];         /* their names */
 };
 
 void tracks_note(const TrackOptions *options, const char *format, ...)
@@ -70,14 +70,14 @@ static int out_of_memory(MediaError *error)
     return media_fail(error, MEDIA_OUTPUT, "out of memory");
 }
 
-static int is(const TrackOptions *o, const char *acodec)
+static int acodec_is(const TrackOptions *o, const char *acodec)
 {
     return o->acodec && strcmp(o->acodec, acodec) == 0;
 }
 
 static int is_named(const TrackOptions *o)
 {
-    return o->acodec && !is(o, "copy") && !is(o, "none");
+    return o->acodec && !acodec_is(o, "copy") && !acodec_is(o, "none");
 }
 
 int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError *error)
@@ -115,8 +115,8 @@ static void describe(const Source *source, const AVStream *in, char *text, size_
                  source_track_number(source, in), codec);
 }
 
-static void leave_out(const Tracks *t, const Source *source, AVStream *in, const char *reason,
-                      const char *more)
+static void drop_track(const Tracks *t, const Source *source, AVStream *in, const char *reason,
+                       const char *more)
 {
     char track[256];
     in->discard = AVDISCARD_ALL;
@@ -133,7 +133,7 @@ static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
         return 0;
     switch (in->codecpar->codec_type) {
     case AVMEDIA_TYPE_AUDIO:
-        return !is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
+        return !acodec_is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
     case AVMEDIA_TYPE_SUBTITLE: return !o->no_subs && (!o->sub_track || o->sub_track == number + 1);
     case AVMEDIA_TYPE_DATA:
         /* Chapter tracks are already read as chapters; muxers recreate the timecode track from the
@@ -239,7 +239,7 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && t->start != AV_NOPTS_VALUE)
         t->tracks[in->index].name = av_strdup(name);
     if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_keeps_start(t->to->oformat))
-        t->tracks[in->index].early = av_strdup(name);
+        t->tracks[in->index].early_name = av_strdup(name);
     if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && container_is_mp4(t->to->oformat) &&
         is_unusual(in->codecpar->codec_id))
         av_strlcatf(t->unusual, sizeof(t->unusual), "%s%s", t->unusual_count++ ? ", " : "", name);
@@ -277,19 +277,19 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
     Track *track = &t->tracks[in->index];
     in->discard = AVDISCARD_ALL; /* attached_pic already holds it */
     if (!in->attached_pic.size || (in->disposition & AV_DISPOSITION_TIMED_THUMBNAILS)) {
-        leave_out(t, source, in, "it is a preview of a chapter", "");
+        drop_track(t, source, in, "it is a preview of a chapter", "");
         return 0;
     }
     const int known = id == AV_CODEC_ID_PNG || id == AV_CODEC_ID_MJPEG;
     if (known && av_match_name(muxer->name, "matroska"))
         return attach_picture(t, in, error);
     if (!(known || id == AV_CODEC_ID_BMP) || !av_match_name(muxer->name, "mp4,ipod")) {
-        leave_out(t, source, in, "the container holds no such cover", "");
+        drop_track(t, source, in, "the container holds no such cover", "");
         return 0;
     }
     if (in->codecpar->width <= 0 || in->codecpar->height <= 0 ||
         !container_takes_cover(muxer, in)) {
-        leave_out(t, source, in, "the container does not take it", "");
+        drop_track(t, source, in, "the container does not take it", "");
         return 0;
     }
     const int ret = add_copy(t, source, in, error);
@@ -387,7 +387,7 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
             return add_copy(t, source, in, error);
         snprintf(more, sizeof(more), "%sit cannot be converted to %s (%s)", reason ? ", and " : "",
                  encoder->name, media_av_text(ret));
-        leave_out(t, source, in, reason ? reason : "", more);
+        drop_track(t, source, in, reason ? reason : "", more);
         return 0;
     }
     ret = add_stream(t, in, &out, error);
@@ -432,7 +432,7 @@ static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *
         return add_converted(t, source, in, encoder, reason, late, error);
     if (!refusal)
         return add_copy(t, source, in, error);
-    leave_out(t, source, in, refusal, "");
+    drop_track(t, source, in, refusal, "");
     return 0;
 }
 
@@ -470,7 +470,7 @@ static void note_tags(const Tracks *t)
     char names[320];
     const AVOutputFormat *muxer = t->to->oformat;
     const int count = tags_left_out(t->to, names, sizeof(names));
-    const char *kind = count == 1 ? "tag" : "tags", *is = count == 1 ? "is" : "are";
+    const char *kind = count == 1 ? "tag" : "tags", *verb = count == 1 ? "is" : "are";
     if (t->tags_left_out)
         tracks_note(t->options,
                     "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
@@ -480,10 +480,10 @@ static void note_tags(const Tracks *t)
     if (av_match_name(muxer->name, "mov,mp4,ipod"))
         tracks_note(t->options,
                     "the %s %s %s left out: %s holds such tags or a cover picture, not both", kind,
-                    names, is, muxer->name);
+                    names, verb, muxer->name);
     else
         tracks_note(t->options, "the %s %s %s left out: the container %s holds no such tags", kind,
-                    names, is, muxer->name);
+                    names, verb, muxer->name);
 }
 
 /* A frame count gives only the approximate end of the part. */
@@ -605,7 +605,7 @@ static int64_t find_dts(Track *track, const AVPacket *packet)
 
 /* Muxers reject packets without a dts or with one that goes back, both of which damaged files
  * have. */
-static void mend_times(Track *track, AVPacket *packet)
+static void fix_times(Track *track, AVPacket *packet)
 {
     packet->dts = find_dts(track, packet);
     if (track->last_dts != AV_NOPTS_VALUE &&
@@ -647,16 +647,16 @@ static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational ba
         av_packet_unref(packet);
         return 0;
     }
-    if (track->early && packet->pts != AV_NOPTS_VALUE) {
+    if (track->early_name && packet->pts != AV_NOPTS_VALUE) {
         const int64_t by = av_rescale_q(packet->pts, base, AV_TIME_BASE_Q);
         if (by > NOTICED_US)
             tracks_note(t->options,
                         "%s begins %.2f s early: the container %s does not store when tracks begin",
-                        track->early, (double)by / AV_TIME_BASE, t->to->oformat->name);
+                        track->early_name, (double)by / AV_TIME_BASE, t->to->oformat->name);
     }
-    av_freep(&track->early);
+    av_freep(&track->early_name);
     av_packet_rescale_ts(packet, base, track->out->time_base);
-    mend_times(track, packet);
+    fix_times(track, packet);
     return t->mux(t->opaque, packet, track->out, error);
 }
 
@@ -707,7 +707,7 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
     Track *track = &t->tracks[packet->stream_index];
     const enum AVMediaType type = track->out->codecpar->codec_type;
     if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO && !cut_before_zero(packet)) {
-        t->too_early += type == AVMEDIA_TYPE_SUBTITLE;
+        t->dropped_subtitles += type == AVMEDIA_TYPE_SUBTITLE;
         av_packet_unref(packet);
         return 0;
     }
@@ -733,11 +733,11 @@ int tracks_finish(Tracks *t, MediaError *error)
             tracks_note(t->options, "%s is left out: it has no key frame in the part",
                         t->tracks[i].name);
     }
-    if (t->too_early)
+    if (t->dropped_subtitles)
         tracks_note(t->options,
                     "%lld subtitle%s left out: %s over before the first picture or sound",
-                    (long long)t->too_early, t->too_early == 1 ? " is" : "s are",
-                    t->too_early == 1 ? "it is" : "they are");
+                    (long long)t->dropped_subtitles, t->dropped_subtitles == 1 ? " is" : "s are",
+                    t->dropped_subtitles == 1 ? "it is" : "they are");
     return ret;
 }
 
@@ -769,7 +769,7 @@ void tracks_close(Tracks **tracks)
         text_transcoder_close(&t->tracks[i].text);
         av_packet_free(&t->tracks[i].picture);
         av_bsf_free(&t->tracks[i].filter);
-        av_freep(&t->tracks[i].early);
+        av_freep(&t->tracks[i].early_name);
         av_freep(&t->tracks[i].name);
     }
     av_packet_free(&t->packet);

@@ -53,19 +53,19 @@ struct AudioTranscoder {
     AVPacket *packet;
     int in_rate, in_format; /* input of the resampler */
     AVChannelLayout in_layout;
-    int64_t next_in;      /* time due for the next input samples, encoder's time base */
-    int64_t next_out;     /* time of the first sample in `samples` */
-    AVFifo *given;        /* int64_t: times of packets that have not produced a frame yet */
-    int from_zero;        /* the container starts all sound at time 0 */
-    int64_t length;       /* of the track, encoder's time base; 0: unknown */
-    int64_t begin, end;   /* of all packets, encoder's time base, or AV_NOPTS_VALUE */
-    int64_t last_end;     /* end of the last packet */
-    int64_t lost_end;     /* end of the last packet that failed to decode */
-    int64_t lost;         /* samples replaced by silence */
-    int64_t errors;       /* decoder errors since the last frame */
-    int64_t other_errors; /* decoder errors that lost no samples */
-    int worn; /* the decoder has failed and must be reopened: it may hold state from a damaged
-                 packet */
+    int64_t next_in;       /* time due for the next input samples, encoder's time base */
+    int64_t next_out;      /* time of the first sample in `samples` */
+    AVFifo *pending_times; /* int64_t: times of packets that have not produced a frame yet */
+    int starts_at_zero;    /* the container starts all sound at time 0 */
+    int64_t length;        /* of the track, encoder's time base; 0: unknown */
+    int64_t begin, end;    /* of all packets, encoder's time base, or AV_NOPTS_VALUE */
+    int64_t last_end;      /* end of the last packet */
+    int64_t lost_end;      /* end of the last packet that failed to decode */
+    int64_t lost;          /* samples replaced by silence */
+    int64_t errors;        /* decoder errors since the last frame */
+    int64_t other_errors;  /* decoder errors that lost no samples */
+    int needs_reopen;      /* the decoder has failed and must be reopened: it may hold state from a
+                      damaged      packet */
 };
 
 /* The nearest rate that is not lower, else the highest. */
@@ -168,13 +168,14 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
         t->decoded = av_frame_alloc();
         t->resampled = av_frame_alloc();
         t->packet = av_packet_alloc();
-        t->given = av_fifo_alloc2(FIRST_TIMES, sizeof(int64_t), AV_FIFO_FLAG_AUTO_GROW);
-        t->from_zero = !container_keeps_start(muxer);
+        t->pending_times = av_fifo_alloc2(FIRST_TIMES, sizeof(int64_t), AV_FIFO_FLAG_AUTO_GROW);
+        t->starts_at_zero = !container_keeps_start(muxer);
         t->next_in = t->begin = t->end = t->last_end = t->lost_end = AV_NOPTS_VALUE;
         if (whole && in->duration > 0)
             t->length = av_rescale_q(in->duration, in->time_base, t->encoder->time_base);
-        ret =
-            t->samples && t->decoded && t->resampled && t->packet && t->given ? 0 : AVERROR(ENOMEM);
+        ret = t->samples && t->decoded && t->resampled && t->packet && t->pending_times
+                  ? 0
+                  : AVERROR(ENOMEM);
     }
     if (ret < 0) {
         audio_transcoder_close(&t);
@@ -260,7 +261,7 @@ static int fill(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opa
 }
 
 /* Appends silence in place of sound that could not be decoded. */
-static int lose(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opaque)
+static int fill_lost(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opaque)
 {
     t->lost += samples;
     return fill(t, samples, take, opaque);
@@ -315,32 +316,18 @@ static int jump(AudioTranscoder *t, int64_t to, PacketTaker take, void *opaque)
     return encoded;
 }
 
-/* Returns the number of packets that the decoder consumed without producing a frame before this
- * one. */
-static int64_t forget_given(AudioTranscoder *t, const AVFrame *frame)
-{
-    int64_t time, swallowed = 0;
-    if (frame->pts == AV_NOPTS_VALUE)
-        av_fifo_reset2(t->given);
-    while (av_fifo_peek(t->given, &time, 1, 0) >= 0 && time <= frame->pts) {
-        av_fifo_drain2(t->given, 1);
-        swallowed += time < frame->pts;
-    }
-    return swallowed;
-}
-
 /* Sets the start of the sound; `at` is the time of the first samples. */
 static int start(AudioTranscoder *t, int64_t at, PacketTaker take, void *opaque)
 {
     if (t->errors && t->begin != AV_NOPTS_VALUE) /* earlier packets were lost */
         at = FFMIN(at, FFMAX(t->begin, 0));
     /* A container that stores no start time does not store the encoder's padding either. */
-    const int64_t silence = t->from_zero ? FFMAX(at - t->encoder->initial_padding, 0) : 0;
+    const int64_t silence = t->starts_at_zero ? FFMAX(at - t->encoder->initial_padding, 0) : 0;
     t->next_in = t->next_out = at - silence;
     return fill(t, silence, take, opaque);
 }
 
-static int64_t tolerance(const AudioTranscoder *t, int lossy)
+static int64_t tolerance_of(const AudioTranscoder *t, int lossy)
 {
     return (int64_t)t->encoder->sample_rate * (lossy ? LOST_TOLERANCE_MS : TOLERANCE_MS) / 1000;
 }
@@ -351,8 +338,9 @@ static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, voi
     const int64_t gap = to - t->next_in;
     /* A jump is too long to fill, and not explained by packets that failed to decode. */
     const int64_t from = t->errors ? FFMAX(t->next_in, t->lost_end) : t->next_in;
-    const int jumps = !t->from_zero && to - from > (int64_t)MAX_GAP_S * t->encoder->sample_rate;
-    const int missing = !jumps && gap > tolerance(t, lossy);
+    const int jumps =
+        !t->starts_at_zero && to - from > (int64_t)MAX_GAP_S * t->encoder->sample_rate;
+    const int missing = !jumps && gap > tolerance_of(t, lossy);
     if (!missing)
         t->other_errors += t->errors;
     t->errors = 0;
@@ -360,13 +348,19 @@ static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, voi
         return jump(t, to, take, opaque);
     if (!missing)
         return 0;
-    return lossy ? lose(t, gap, take, opaque) : fill(t, gap, take, opaque);
+    return lossy ? fill_lost(t, gap, take, opaque) : fill(t, gap, take, opaque);
 }
 
 /* Aligns the output with the frame's time. Returns 1, 0 if the frame is too late, or an error. */
-static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
+static int align(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
 {
-    const int64_t swallowed = forget_given(t, frame);
+    int64_t time, swallowed = 0; /* packets consumed without producing a frame before this one */
+    if (frame->pts == AV_NOPTS_VALUE)
+        av_fifo_reset2(t->pending_times);
+    while (av_fifo_peek(t->pending_times, &time, 1, 0) >= 0 && time <= frame->pts) {
+        av_fifo_drain2(t->pending_times, 1);
+        swallowed += time < frame->pts;
+    }
     const int lossy = t->errors || (swallowed && t->next_in != AV_NOPTS_VALUE);
     int64_t pts = t->next_in == AV_NOPTS_VALUE ? 0 : t->next_in;
     int ret = 0;
@@ -374,7 +368,7 @@ static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, voi
         pts = av_rescale_q(frame->pts, t->from_base, t->encoder->time_base);
     if (t->next_in == AV_NOPTS_VALUE)
         ret = start(t, pts, take, opaque);
-    const int in_time = pts - t->next_in >= -tolerance(t, lossy);
+    const int in_time = pts - t->next_in >= -tolerance_of(t, lossy);
     if (ret >= 0)
         ret = skip(t, pts, lossy, take, opaque);
     return ret < 0 ? ret : in_time;
@@ -384,21 +378,22 @@ static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take
 {
     int ret = prepare_resampler(t, frame);
     if (ret >= 0)
-        ret = place(t, frame, take, opaque);
+        ret = align(t, frame, take, opaque);
     /* Decoders conceal damage with a buzz or noise, which is worse than silence. */
     if (ret > 0 && (frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT)))
-        ret = lose(t, av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate),
-                   take, opaque);
+        ret =
+            fill_lost(t, av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate),
+                      take, opaque);
     else if (ret > 0)
         ret = resample(t, frame);
     return ret < 0 ? ret : encode(t, 0, take, opaque);
 }
 
 /* Marks a gap for a packet that failed to decode. */
-static void lose_packet(AudioTranscoder *t)
+static void note_lost_packet(AudioTranscoder *t)
 {
     t->errors++;
-    t->worn = 1;
+    t->needs_reopen = 1;
     t->lost_end = t->last_end;
 }
 
@@ -411,7 +406,7 @@ static int decode(AudioTranscoder *t, PacketTaker take, void *opaque)
         if (ret == AVERROR(ENOMEM))
             return ret;
         if (ret < 0) {
-            lose_packet(t);
+            note_lost_packet(t);
             continue;
         }
         ret = take_frame(t, t->decoded, take, opaque);
@@ -465,18 +460,18 @@ int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker
         note_times(t, packet);
     int ret = avcodec_send_packet(t->decoder, packet);
     if (ret >= 0 && packet && packet->pts != AV_NOPTS_VALUE)
-        (void)av_fifo_write(t->given, &packet->pts, 1); /* when full, loss goes unnoticed */
+        (void)av_fifo_write(t->pending_times, &packet->pts, 1); /* when full, loss goes unnoticed */
     if (ret == AVERROR(ENOMEM))
         return ret;
     if (ret < 0)
-        lose_packet(t);
+        note_lost_packet(t);
     ret = decode(t, take, opaque);
-    if (t->worn && packet) {
+    if (t->needs_reopen && packet) {
         AVCodecContext *fresh = NULL;
         if (open_decoder(t, &fresh) >= 0)
             FFSWAP(AVCodecContext *, t->decoder, fresh);
         avcodec_free_context(&fresh);
-        t->worn = 0;
+        t->needs_reopen = 0;
     }
     return ret >= 0 && !packet ? finish(t, take, opaque) : ret;
 }
@@ -494,7 +489,7 @@ void audio_transcoder_close(AudioTranscoder **transcoder)
         return;
     if (t->samples)
         av_audio_fifo_free(t->samples);
-    av_fifo_freep2(&t->given);
+    av_fifo_freep2(&t->pending_times);
     swr_free(&t->resampler);
     av_channel_layout_uninit(&t->in_layout);
     av_frame_free(&t->decoded);

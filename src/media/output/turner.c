@@ -20,15 +20,6 @@ static int is_quarter(PictureTurn turn)
     return turn.xx == 0;
 }
 
-static const char *filters_of(PictureTurn t)
-{
-    if (is_quarter(t))
-        return t.xy < 0   ? t.yx < 0 ? "transpose=clock_flip" : "transpose=clock"
-               : t.yx < 0 ? "transpose=cclock"
-                          : "transpose=cclock_flip";
-    return t.xx > 0 ? "vflip" : t.yy > 0 ? "hflip" : "hflip,vflip";
-}
-
 enum AVPixelFormat turner_format(enum AVPixelFormat direct, PictureTurn turn)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(direct), *next = NULL;
@@ -52,10 +43,14 @@ int turner_open(Turner **turner, const AVFrame *first, PictureTurn turn, int thr
         return AVERROR(ENOMEM);
     t->turn = turn;
     t->format = turner_format(first->format, turn);
-    const int ret =
-        t->format == AV_PIX_FMT_NONE
-            ? AVERROR(ENOSYS)
-            : filter_graph_open_video(&t->filters, first, t->format, filters_of(turn), threads);
+    const char *filters = turn.xx > 0 ? "vflip" : turn.yy > 0 ? "hflip" : "hflip,vflip";
+    if (is_quarter(turn) && turn.xy < 0)
+        filters = turn.yx < 0 ? "transpose=clock_flip" : "transpose=clock";
+    else if (is_quarter(turn))
+        filters = turn.yx < 0 ? "transpose=cclock" : "transpose=cclock_flip";
+    const int ret = t->format == AV_PIX_FMT_NONE
+                        ? AVERROR(ENOSYS)
+                        : filter_graph_open_video(&t->filters, first, t->format, filters, threads);
     if (ret < 0)
         turner_close(&t);
     *turner = t;

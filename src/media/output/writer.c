@@ -52,7 +52,7 @@ struct Writer {
     AVFrame *original; /* see take_original(); NULL until needed */
     int keeps_rgb;
     PictureTurn turn; /* of the first frame */
-    int turn_said;    /* the note about a different turn was given */
+    int turn_noted;   /* the note about a different turn was given */
     AVStream *video;
     AVRational copy_base; /* time base of its packets if they are copied */
     AVPacket *packet;
@@ -60,10 +60,10 @@ struct Writer {
     EncoderTrack track;
     PictureSequence pictures; /* used instead of the file with options->sequence */
     int header_written;
-    int sent;         /* frames were encoded here */
-    char about[96];   /* see writer_video() */
-    int dynamic_said; /* the note about dropped dynamic HDR was given */
-    int user_data_said, fields_said;
+    int sent;          /* frames were encoded here */
+    char about[96];    /* see writer_video() */
+    int dynamic_noted; /* the note about dropped dynamic HDR was given */
+    int user_data_noted, fields_noted;
     int64_t bytes; /* size of the closed file */
     int64_t lost_packets;
     AVFifo *held;          /* AVPacket *: packets that came before the first frame */
@@ -72,8 +72,8 @@ struct Writer {
     AVRational next_base;  /* ... and its time base */
     int64_t last_duration; /* of the last packet written */
     AVFrame *shown;        /* at a constant rate: copy of the last frame */
-    int64_t first_pts, first_place, shown_end, next_place, repeated, dropped;
-    int cut_here, cut_said; /* waiting for the packet that begins a segment; the note about a
+    int64_t first_pts, first_index, shown_end, next_index, repeated, dropped;
+    int awaits_cut, cut_noted; /* waiting for the packet that begins a segment; the note about a
                                missing key frame was given */
 };
 
@@ -160,7 +160,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
         w->format->max_interleave_delta = LATENCY_US;
     }
-    w->dynamic_said = side_data_dolby_vision_profile(in) != 0;     /* the source already says so */
+    w->dynamic_noted = side_data_dolby_vision_profile(in) != 0;    /* the source already says so */
     w->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* FLAC in mp4 */
     w->track = (EncoderTrack){
         .time_base = in->time_base,
@@ -200,12 +200,13 @@ void writer_begin(Writer *w, int64_t zero)
 static void note_cut(Writer *w, const AVPacket *packet)
 {
     const int is_key = packet->flags & AV_PKT_FLAG_KEY;
-    if (!w->cut_here || packet->pts < av_rescale_q(w->next_pts, w->next_base, w->video->time_base))
+    if (!w->awaits_cut ||
+        packet->pts < av_rescale_q(w->next_pts, w->next_base, w->video->time_base))
         return;
-    w->cut_here = 0;
-    if (is_key || w->cut_said)
+    w->awaits_cut = 0;
+    if (is_key || w->cut_noted)
         return;
-    w->cut_said = 1;
+    w->cut_noted = 1;
     tracks_note(
         &w->options->tracks,
         "%s made no key frame at the start of a segment, whose first pictures cannot be decoded",
@@ -261,8 +262,8 @@ int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
         return picture_sequence_write(&w->pictures, packet, error);
     if (w->track.constant_rate) { /* a part may begin with the frame index that ended the previous
                                          one */
-        packet->pts = packet->dts = FFMAX(packet->dts, w->next_place);
-        w->next_place = packet->dts + 1;
+        packet->pts = packet->dts = FFMAX(packet->dts, w->next_index);
+        w->next_index = packet->dts + 1;
     }
     av_packet_rescale_ts(packet, writer_encoded_base(w), w->video->time_base);
     w->last_duration = av_clip64(packet->duration, 0, INT32_MAX);
@@ -505,9 +506,9 @@ static void note_other_turn(Writer *w, const AVFrame *frame)
     int32_t matrix[9];
     const PictureTurn a = w->turn,
                       b = has_matrix(frame, matrix) ? picture_turn(matrix) : picture_upright();
-    if (w->turn_said || (a.xx == b.xx && a.xy == b.xy && a.yx == b.yx && a.yy == b.yy))
+    if (w->turn_noted || (a.xx == b.xx && a.xy == b.xy && a.yx == b.yx && a.yy == b.yy))
         return;
-    w->turn_said = 1;
+    w->turn_noted = 1;
     tracks_note(
         &w->options->tracks,
         "the video is rotated differently from %.3f s on: it is written like its first frame",
@@ -612,18 +613,18 @@ int writer_check_parts(const Writer *w, MediaError *error)
 
 /* At a constant rate, frames have indices instead of times. Up to three quarters of a frame of
  * jitter before the first index keeps indices even when times are not quite even. */
-static int64_t place_at(Writer *w, int64_t pts, AVRational base)
+static int64_t index_at(Writer *w, int64_t pts, AVRational base)
 {
     const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
     if (!w->sent) {
         w->first_pts = pts;
-        w->first_place = (av_rescale_q(pts, base, quarter) + 1) >> 2;
+        w->first_index = (av_rescale_q(pts, base, quarter) + 1) >> 2;
     }
-    return w->first_place + av_rescale_q(pts - w->first_pts, base, to);
+    return w->first_index + av_rescale_q(pts - w->first_pts, base, to);
 }
 
 /* Copies the frame, because holding a reference could exhaust the pool of frames in flight. */
-static int keep_shown(Writer *w, const AVFrame *frame, int64_t place, MediaError *error)
+static int copy_shown(Writer *w, const AVFrame *frame, int64_t frame_index, MediaError *error)
 {
     AVFrame *to = w->shown;
     av_frame_unref(to);
@@ -633,23 +634,23 @@ static int keep_shown(Writer *w, const AVFrame *frame, int64_t place, MediaError
     if (av_frame_get_buffer(to, 0) < 0 || av_frame_copy(to, frame) < 0 ||
         av_frame_copy_props(to, frame) < 0)
         return out_of_memory(error);
-    w->shown_end = place_at(w, frame->pts + FRAME_DURATION(frame), frame->time_base);
-    to->pts = place;
+    w->shown_end = index_at(w, frame->pts + FRAME_DURATION(frame), frame->time_base);
+    to->pts = frame_index;
     to->time_base = w->track.time_base;
     FRAME_DURATION(to) = 1;
     return 0;
 }
 
 /* Repeats the last frame up to an index. */
-static int fill_to(Writer *w, int64_t place, MediaError *error)
+static int repeat_to(Writer *w, int64_t frame_index, MediaError *error)
 {
     AVFrame *shown = w->shown;
     int ret = 0;
-    if (place - shown->pts > MAX_REPEATS)
+    if (frame_index - shown->pts > MAX_REPEATS)
         return 0;
     while (shown->nb_side_data) /* captions belong to one frame only */
         av_frame_remove_side_data(shown, shown->side_data[0]->type);
-    while (ret >= 0 && shown->pts + 1 < place) {
+    while (ret >= 0 && shown->pts + 1 < frame_index) {
         shown->pts++;
         w->repeated++;
         ret = encoder_send(w->encoder, shown, error);
@@ -663,25 +664,25 @@ int writer_end_frames(Writer *w, MediaError *error)
 {
     int ret = 0;
     if (w->shown && w->sent)
-        ret = fill_to(w, w->shown_end, error);
+        ret = repeat_to(w, w->shown_end, error);
     if (ret >= 0 && w->encoder && w->sent)
         ret = encoder_send(w->encoder, NULL, error);
     return ret >= 0 && w->sent ? write_encoded(w, error) : ret;
 }
 
-static void begin_at(Writer *w, int64_t pts, AVRational base)
+static void set_next_time(Writer *w, int64_t pts, AVRational base)
 {
     w->next_pts = pts;
     w->next_base = base;
 }
 
 /* Begins the next segment with this picture if one is due. */
-static int cut(Writer *w, int64_t pts, AVRational base, MediaError *error)
+static int begin_segment(Writer *w, int64_t pts, AVRational base, MediaError *error)
 {
     if (!w->segments || !segments_is_due(w->segments, pts, base))
         return 0;
-    begin_at(w, pts, base);
-    w->cut_here = 1;
+    set_next_time(w, pts, base);
+    w->awaits_cut = 1;
     if (w->encoder)
         encoder_ask_key(w->encoder);
     return segments_cut(w->segments, pts, base, error);
@@ -692,12 +693,12 @@ static void note_losses(Writer *w, double time)
 {
     const EncoderNotes *notes = encoder_notes(w->encoder);
     const TrackOptions *to = &w->options->tracks;
-    if (notes->fields && !w->fields_said++)
+    if (notes->fields && !w->fields_noted++)
         tracks_note(to, "from %.3f s on, %s %s", time, w->codec->name, notes->fields);
-    if (notes->dropped && !w->dynamic_said++)
+    if (notes->dropped && !w->dynamic_noted++)
         tracks_note(to, "%s is left out: it describes the brightness of the original picture",
                     notes->dropped);
-    if (notes->loses_user_data && !w->user_data_said++)
+    if (notes->loses_user_data && !w->user_data_noted++)
         tracks_note(to, "user data of the frames (SEI) is left out: %s does not hold it",
                     avcodec_get_name(w->codec->id));
 }
@@ -714,23 +715,23 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     AVRational base = frame->time_base;
     int ret = 0;
     if (w->shown) {
-        pts = place_at(w, pts, base);
+        pts = index_at(w, pts, base);
         base = w->track.time_base;
         if (w->sent)
-            ret = fill_to(w, pts, error);
+            ret = repeat_to(w, pts, error);
         if (w->sent && pts <= w->shown->pts) {
             w->dropped++;
             return ret;
         }
     }
     if (ret >= 0 && w->encoder)
-        ret = cut(w, pts, base, error);
+        ret = begin_segment(w, pts, base, error);
     if (!w->encoder)
-        begin_at(w, pts, base);
+        set_next_time(w, pts, base);
     if (ret >= 0)
         ret = prepare(w, &frame, error);
     if (ret >= 0 && w->shown)
-        ret = keep_shown(w, frame, pts, error);
+        ret = copy_shown(w, frame, pts, error);
     w->sent = 1;
     if (ret >= 0)
         ret = encoder_send(w->encoder, w->shown ? w->shown : frame, error);
@@ -743,11 +744,11 @@ int writer_video_packet(Writer *w, AVPacket *packet, MediaError *error)
 {
     int ret = 0;
     if (!w->header_written)
-        begin_at(w, packet->pts, w->copy_base);
+        set_next_time(w, packet->pts, w->copy_base);
     if (!w->header_written)
         ret = write_header(w, error);
     else if (packet->flags & AV_PKT_FLAG_KEY)
-        ret = cut(w, packet->pts, w->copy_base, error);
+        ret = begin_segment(w, packet->pts, w->copy_base, error);
     if (ret < 0)
         return ret;
     av_packet_rescale_ts(packet, w->copy_base, w->video->time_base);
