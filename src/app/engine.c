@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "app/hwdec_choice.h"
-#include "app/options/option_inputs.h"
 #include "app/output_depth.h"
 #include "app/terminal.h"
 #include "media/convert.h"
@@ -299,7 +298,7 @@ int engine_params(LumeqParams *params, const Options *o, OptionsInput input, con
 {
     const char *hdr = hdr_name(source->video->codecpar);
     *params = options_params(o, input);
-    if (hdr && options_spare_hdr(o))
+    if (hdr && options_halve_for_hdr(o))
         say(SAY_WARNINGS,
             "this is HDR video (%s): it is equalized at half strength, %.2g at most; "
             "--strength sets another",
@@ -414,7 +413,7 @@ static int64_t film_end(const Options *o)
 static SourceOptions source_options(const Options *options, const char *path,
                                     const atomic_int *stop)
 {
-    const int network = path == options->input && option_inputs_is_url(options);
+    const int network = path == options->input && options_is_url(options);
     return (SourceOptions){
         .path = path ? path : options_input(options),
         .network = network,
@@ -425,7 +424,7 @@ static SourceOptions source_options(const Options *options, const char *path,
         .open_timeout_s = options->open_timeout,
         .video_track = (int)options->video_track + 1,
         .picture_rate =
-            !network && option_inputs_is_pictures(options, path) ? options->sequence_rate : 0,
+            !network && options_is_pictures(options, path) ? options->sequence_rate : 0,
         .allow_playlists = options->allow_playlists,
         .force_dolby_vision = options->force_dovi,
         .find_largest_us = film_end(options),
@@ -501,7 +500,7 @@ static int is_piped(const Options *o)
 
 int engine_is_live(const Options *o)
 {
-    const int live = o->camera || is_live(o->input, option_inputs_is_url(o));
+    const int live = o->camera || is_live(o->input, options_is_url(o));
     if (!options_headless(o))
         return 0;
     return is_piped(o) ? o->low_latency || o->camera : o->low_latency && live;
@@ -537,7 +536,7 @@ SegmentOptions engine_segments(const Options *o)
     return (SegmentOptions){
         .path = o->output,
         .seconds = o->segment_time,
-        .live = o->camera || is_live(o->input, option_inputs_is_url(o)),
+        .live = o->camera || is_live(o->input, options_is_url(o)),
         .overwrite = o->overwrite,
     };
 }

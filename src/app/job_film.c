@@ -8,7 +8,6 @@
 #include "app/drawing.h"
 #include "app/headless.h"
 #include "app/options/option_arguments.h"
-#include "app/options/option_inputs.h"
 #include "app/options/option_table.h"
 #include "app/terminal.h"
 #include "media/log.h"
@@ -132,7 +131,7 @@ static int check_files(JobFilm *f)
     const Options *o = &f->options;
     struct stat file;
     const char *why = NULL;
-    if (option_inputs_is_url(o))
+    if (options_is_url(o))
         why = "network streams are read once";
     else if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode))
         why = "the input is another kind of file";

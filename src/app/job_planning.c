@@ -12,7 +12,6 @@
 #include "app/job_film.h"
 #include "app/lookahead_choice.h"
 #include "app/options/option_arguments.h"
-#include "app/options/option_inputs.h"
 #include "app/output_depth.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"

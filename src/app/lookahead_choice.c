@@ -5,61 +5,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/options/option_inputs.h"
 #include "app/terminal.h"
-
-int lookahead_check(Options *o, const unsigned char *given, const Refusal *refusal)
-{
-    const int asked = option_is_given(given, "lookahead") && o->lookahead > 0;
-    const int even = option_is_given(given, "deflicker") && o->deflicker > 0;
-    o->lookahead_for = even ? "--deflicker" : asked ? "--lookahead" : NULL;
-    if (!o->lookahead_for || options_headless(o))
-        return 0;
-    return refuse(refusal,
-                  "%s is for a video that is written: the window shows each frame as soon as it "
-                  "can; -o FILE writes it",
-                  o->lookahead_for);
-}
 
 int lookahead_of_pipe(const Options *o)
 {
     struct stat file;
-    if (!o->input || option_inputs_is_url(o))
+    if (!o->input || options_is_url(o))
         return 0;
     const int known =
         strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(o->input, &file);
     return known == 0 && (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
 }
 
-/* Why the input cannot be read by two decoders, or NULL. */
+/* Returns the reason why two decoders cannot read the input, or NULL. */
 static const char *once_only(const Options *o)
 {
     struct stat file;
     if (o->camera)
-        return "a camera gives each picture once";
-    if (option_inputs_is_url(o))
+        return "a camera delivers each picture once";
+    if (options_is_url(o))
         return "network streams are read once";
     if (strcmp(o->input, "-") == 0 && !lookahead_of_pipe(o))
-        return "standard input is a file, which can be read ahead by its name";
+        return "standard input is a file; give its name to read ahead";
     if (!lookahead_of_pipe(o) && stat(o->input, &file) == 0 && !S_ISREG(file.st_mode) &&
         !S_ISDIR(file.st_mode))
         return "the input is neither a regular file nor a pipe";
     return NULL;
 }
 
-/* Why there is nothing to look ahead for, or NULL. */
+/* Returns the reason why a lookahead would be useless, or NULL. */
 static const char *no_use(const Options *o, const Writer *writer)
 {
     if (!writer)
         return "no video is written";
     if (o->reference)
-        return "--reference takes each frame on its own";
+        return "--reference treats each frame on its own";
     if (o->mode == LUMEQ_MODE_OFF && o->deflicker <= 0)
         return "--mode off has no curve that follows the picture";
     return NULL;
 }
 
-/* Why there can be none, or NULL. */
+/* Returns the reason why a lookahead is impossible, or NULL. */
 static const char *cannot(const Options *o, const Writer *writer)
 {
     if (writer && writer_is_picture(writer))
@@ -81,7 +67,7 @@ int lookahead_choose(const Options *o, const Writer *writer, int64_t *nanosecond
         return media_fail(error, MEDIA_USAGE, "%s needs an input that can be read ahead: %s",
                           o->lookahead_for, why);
     if (why && o->deflicker > 0)
-        say(SAY_WARNINGS, "deflicker, of the settings file, needs a lookahead: %s", why);
+        say(SAY_WARNINGS, "deflicker in the settings file needs a lookahead: %s", why);
     if (!why && o->lookahead <= 0 && o->deflicker <= 0)
         why = o->lookahead == 0 ? "--lookahead off" : no_use(o, writer);
     if (!why)
@@ -89,7 +75,6 @@ int lookahead_choose(const Options *o, const Writer *writer, int64_t *nanosecond
     if (why)
         say(SAY_DETAILS, "no lookahead: %s", why);
     else
-        say(SAY_DETAILS, "lookahead: curves know up to %.3g s of what follows",
-            (double)*nanoseconds / 1e9);
+        say(SAY_DETAILS, "lookahead: curves see up to %.3g s ahead", (double)*nanoseconds / 1e9);
     return 0;
 }

@@ -12,7 +12,6 @@
 #include "app/decision.h"
 #include "app/engine.h"
 #include "app/headless.h"
-#include "app/options/option_inputs.h"
 #include "app/play_files.h"
 #include "app/recording.h"
 #include "app/remembered.h"
@@ -318,7 +317,7 @@ static const char *input_path(const Play *p)
 static int list_inputs(Play *p, MediaError *error)
 {
     p->files = (FileList){.at = -1, .round = p->options->loop_all};
-    const int ret = p->options->camera || option_inputs_is_url(p->options)
+    const int ret = p->options->camera || options_is_url(p->options)
                         ? 0
                         : play_files_make(&p->files, p->options, error);
     p->files.at = p->files.count ? 0 : -1;
@@ -436,7 +435,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
     };
     char name[PATH_MAX];
     snprintf(name, sizeof(name), "%s", input_path(p) ? input_path(p) : "camera");
-    if (option_inputs_is_url(o))
+    if (options_is_url(o))
         url_file_name(o->input, name, sizeof(name));
     return player_open(&p->player, &options, source, name, error);
 }

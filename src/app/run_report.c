@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "app/options/option_arguments.h"
-#include "app/options/option_inputs.h"
 #include "app/terminal.h"
 #include "media/text_list.h"
 #include "report/report_file.h"
@@ -78,7 +77,7 @@ static const char *input_name(const Options *o)
 {
     return o->camera                    ? "a camera"
            : strcmp(o->input, "-") == 0 ? "standard input"
-           : option_inputs_is_url(o)    ? "a stream from the network"
+           : options_is_url(o)    ? "a stream from the network"
                                         : name_of(o->input);
 }
 

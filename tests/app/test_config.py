@@ -184,10 +184,10 @@ class Config(WithEnvironment):
         for path in (self.path("pipe"), "/dev/zero", os.ttyname(terminal[1])):
             with self.subTest(path):
                 self.refused(lumeq("none.mp4", "--null", "--config", path, limit=SOON), USAGE,
-                             "'%s'" % path, "no regular file")
+                             "'%s'" % path, "not a regular file")
         os.makedirs(self.path("home/.config/lumeq"))
         os.mkfifo(self.path("home/.config/lumeq/config"))
-        self.refused(lumeq("none.mp4", "--null", limit=SOON), USAGE, "no regular file", "--no-config")
+        self.refused(lumeq("none.mp4", "--null", limit=SOON), USAGE, "not a regular file", "--no-config")
 
     def test_dev_null_means_no_settings(self):
         """/dev/null means no settings, also through a link."""

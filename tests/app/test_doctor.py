@@ -114,7 +114,7 @@ class Doctor(DoctorCase):
 
     def test_json_alone(self):
         for args in (("--json",), ("--list-devices", "--json"), ("none.mp4", "--null", "--json")):
-            self.refused(lumeq(*args), USAGE, "--json", "--doctor is missing")
+            self.refused(lumeq(*args), USAGE, "--json needs --doctor")
 
     def test_a_file_is_no_machine(self):
         self.refused(lumeq("--doctor", "film.mkv"), USAGE, "--doctor", "this machine", "'film.mkv'")

@@ -138,14 +138,14 @@ class Refused(ManyCase):
 
     def test_inputs_without_a_name_are_refused(self):
         self.put("a.mkv")
-        self.none(USAGE, "a.mkv", "-", "-o", "out/", words=("standard input has no name", ))
+        self.none(USAGE, "a.mkv", "-", "-o", "out/", words=("standard input has no file name", ))
         self.none(USAGE, "a.mkv", "http://localhost/b.mkv", "--network", "-o", "out/", words=("b.mkv' has no name", ))
 
     def test_options(self):
         self.put("a.mkv")
         self.none(USAGE, "a.mkv", "--recursive", "-o", "out.mkv", words=("--recursive", "-o DIR/"))
         self.none(USAGE, "a.mkv", "-o", "out/", "--stats", "s.csv", words=("--stats", ))
-        self.none(USAGE, "a.mkv", "b.mkv", "-o", "out", words=("as in -o out/", ))
+        self.none(USAGE, "a.mkv", "b.mkv", "-o", "out", words=("with -o out/", ))
         self.none(USAGE, "a.mkv", "b.mkv", "--null", words=("at a time", ))
 
     def test_impossible_folder(self):

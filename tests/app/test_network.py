@@ -202,7 +202,7 @@ class Headless(NetworkCase):
 
     def test_contradictions(self):
         self.refused(lumeq("--network", "--allow-playlists", "http://127.0.0.1:1/x", "--null"), USAGE,
-                     "--allow-playlists", "never followed")
+                     "--allow-playlists", "no playlists")
         self.refused(lumeq("--network", "--camera", "-o", "x.mkv"), USAGE, "--network", "--camera")
         self.write("config", b"network = yes\n")
         self.refused(lumeq("--config", self.path("config"), SAMPLE, "--null"), USAGE, "network", "command line")

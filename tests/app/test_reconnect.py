@@ -260,7 +260,7 @@ class Headless(ReconnectCase):
 
     def test_contradictions(self):
         self.refused(lumeq("--reconnect", simple(), "--null"), USAGE, "--reconnect", "--network is missing")
-        self.refused(lumeq("--network", "--reconnect", SAMPLE, "--null"), USAGE, "--reconnect", "INPUT is none")
+        self.refused(lumeq("--network", "--reconnect", SAMPLE, "--null"), USAGE, "--reconnect", "INPUT is not one")
         self.write("config", b"reconnect = yes\n")
         self.ok("--config", self.path("config"), simple(), "--null")
 

@@ -212,7 +212,7 @@ class Sample(Case):
                 ((self.folder, *out), ("film in one file",)), ((picture, *out), ("picture",)),
                 (("--network", "http://localhost:1/x.mkv", *out), ("--network",)),
                 ((short, *out, "--stats", "x.csv"), ("--stats",)), ((short, *out, "--report", "x.html"), ("--report",)),
-                ((short, *out, "--jobs", "2"), ("--jobs", "one after the other")),
+                ((short, *out, "--jobs", "2"), ("--jobs", "one by one")),
                 ((short, *out, "--resume"), ("--resume",)), ((short, *out, "--segment-time", "5"), ("--segment-time",)),
                 ((short, *out, "--low-latency"), ("--low-latency",)),
                 (("plan", short, *out), ("lumeq plan", "--sample")),

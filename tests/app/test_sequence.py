@@ -48,7 +48,7 @@ class Sequence(Case):
         """They can be measured ahead like other files."""
         result = self.ok(self.pictures(), "--sequence", "-o", self.path("o.mkv"), "-v")
         self.assertIn("12 frames", result.err)
-        self.assertIn("lookahead: curves know up to 10 s", result.err)
+        self.assertIn("lookahead: curves see up to 10 s", result.err)
 
     def test_plain_name_without_it(self):
         """A name is a pattern only with --sequence."""
@@ -155,7 +155,7 @@ class Sequence(Case):
                 ((source, "-o", output, "--sequence-rate", 10), ("--sequence-rate", )),
                 ((source, "-o", self.path("o%d.mkv"), "--sequence"), ("not the name of one", ".png")),
                 ((source, "-o", self.path("o%d.webp"), "--sequence"), ("not the name of one", ".png")),
-                ((source, "-o", self.folder + "/", "--sequence"), ("--sequence", "of one video")),
+                ((source, "-o", self.folder + "/", "--sequence"), ("--sequence", "for one video")),
                 ((self.pictures(), "-o", output, "--sequence", "--jobs", 2), ("--jobs", "pictures")),
                 ((self.path("in"), "-o", output, "--resume"), ("--resume", "pictures")),
                 (("plan", self.path("in"), "-o", output), ("plan", "pictures"))):

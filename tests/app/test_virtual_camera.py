@@ -343,7 +343,7 @@ class Headless(OutputCase, Case):
                               "--virtual-camera", "--record-raw"),
                              (("--virtual-camera",), "no INPUT"),
                              (("in.mkv", "-o", "x.mkv", "--jobs", "2", "--virtual-camera"), "--jobs", "--virtual-camera"),
-                             (("in.mkv", "out.mkv", "-o", "x/", "--virtual-camera"), "--virtual-camera", "one input"),
+                             (("in.mkv", "out.mkv", "-o", "x/", "--virtual-camera"), "--virtual-camera", "for one video"),
                              (("--virtual-camera=", "in.mkv"), "--virtual-camera")):
             with self.subTest(args):
                 self.refused(self.give(*args, code=USAGE), USAGE, *words)

@@ -12,9 +12,9 @@
 #include "app/options/option_value.h"
 #include "media/error.h"
 
-#define MAX_CONFIG (1 << 20) /* bytes; a larger file is something else */
+#define MAX_CONFIG (1 << 20) /* bytes; a larger file is not a settings file */
 #define BLANK " \t\r"
-#define MAX_SENTENCE 700 /* bytes, with a value that is quoted in it */
+#define MAX_SENTENCE 700 /* bytes, including a quoted value */
 
 typedef struct Lines {
     Options *options;
@@ -23,19 +23,19 @@ typedef struct Lines {
     const Refusal *refusal;
 } Lines;
 
-/* Prints the default path; answers 0 where there is none. */
+/* Prints the default path. Returns 0 if there is no home folder. */
 static int print_default_path(char *path, size_t size)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    if (config && config[0] == '/') /* others are to be ignored, as its specification says */
+    if (config && config[0] == '/') /* its specification says to ignore relative paths */
         return snprintf(path, size, "%s/lumeq/config", config) < (int)size;
     if (home && home[0] == '/')
         return snprintf(path, size, "%s/.config/lumeq/config", home) < (int)size;
     return 0;
 }
 
-/* A NUL ends the text; answers its length, or -1 with errno, which is 0 for a file that is no
- * settings. */
+/* Reads the file as a string. Returns its length, or -1 with errno; errno is 0 if the file is not
+ * text or too large. */
 static long read_all(FILE *file, char **text)
 {
     errno = 0;
@@ -62,8 +62,7 @@ static int refuse_line(const Lines *l, const char *format, ...)
     return refuse(l->refusal, "%s line %d: %s", media_quote(l->path), l->line, sentence);
 }
 
-/* Cuts a comment and what is blank at the end. Quotes protect a #, and so does a letter before it.
- */
+/* Cuts off a comment and trailing blanks. A # in quotes or after a letter is no comment. */
 static void cut_comment(char *text)
 {
     char *end = text;
@@ -78,7 +77,7 @@ static void cut_comment(char *text)
     *end = '\0';
 }
 
-/* Takes the quotes off. -1: one of them is missing. */
+/* Removes quotes. Returns -1 if one is missing. */
 static int unquote(char **value)
 {
     char *text = *value;
@@ -101,7 +100,7 @@ static int unknown_key(const Lines *l, const char *key)
     if (near && !(near->flags & OPTION_ONCE))
         return refuse_line(l, "unknown key %s; did you mean %s? lumeq --help=full lists them",
                            media_quote(key), near->name);
-    return refuse_line(l, "unknown key %s; keys are the long options that lumeq --help=full lists",
+    return refuse_line(l, "unknown key %s; keys are long options, see lumeq --help=full",
                        media_quote(key));
 }
 
@@ -113,8 +112,7 @@ static int take_value(const Lines *l, const char *key, char *value)
     if (!option)
         return unknown_key(l, key);
     if (option->flags & OPTION_ONCE)
-        return refuse_line(l, "%s belongs to a single run: give --%s on the command line", key,
-                           key);
+        return refuse_line(l, "%s is for a single run: give --%s on the command line", key, key);
     if (unquote(&value) < 0)
         return refuse_line(l, "%s %s: a quote is missing at the end, or something follows it", key,
                            media_quote(value));
@@ -156,18 +154,18 @@ static int take_lines(Lines *l, char *text)
     return 0;
 }
 
-/* The file's lines go over the profile that it names, wherever that stands: it is looked for first.
- * The command line's takes its place. */
+/* Reads the lines twice: first to find the profile, whose settings the other lines override. A
+ * profile on the command line replaces the file's. */
 static int take_text(Lines *lines, char *text)
 {
-    Options sought = *lines->options;
+    Options trial = *lines->options;
     Lines first = *lines;
     char *copy = strdup(text);
     if (!copy)
         return refuse(lines->refusal, "out of memory");
-    first.options = &sought;
+    first.options = &trial;
     const int given = lines->options->profile, ret = take_lines(&first, copy);
-    const char *list = ret < 0 ? NULL : options_list(&sought);
+    const char *list = ret < 0 ? NULL : options_list(&trial);
     free(copy);
     if (ret < 0)
         return ret;
@@ -175,7 +173,7 @@ static int take_text(Lines *lines, char *text)
         return refuse(lines->refusal, "%s: %s = help belongs on the command line",
                       media_quote(lines->path), list);
     if (!given) {
-        lines->options->profile = sought.profile;
+        lines->options->profile = trial.profile;
         option_set_profile(lines->options);
     }
     return take_lines(lines, text);
@@ -189,7 +187,7 @@ static int take_file(Options *options, FILE *file, const Refusal *refusal)
     if (errno)
         return refuse(refusal, "cannot read the settings in %s: %s", media_quote(lines.path),
                       strerror(errno));
-    return refuse(refusal, "%s is no settings file: it is not text, or larger than 1 MiB",
+    return refuse(refusal, "%s is not a settings file: it is not text, or larger than 1 MiB",
                   media_quote(lines.path));
 }
 
@@ -200,8 +198,8 @@ static int is_null_device(const struct stat *about)
            null.st_rdev == about->st_rdev;
 }
 
-/* NULL with errno, which is 0 for what might be waited for without end, as a pipe or a terminal.
- * /dev/null is how other programs are told "none". */
+/* Returns NULL with errno on failure; errno is 0 for a pipe or terminal, which could block. Accepts
+ * /dev/null, the usual way to name an empty file. */
 static FILE *open_settings(const char *path)
 {
     struct stat about;
@@ -231,8 +229,8 @@ int config_read(Options *options, const char *path, char *text, size_t text_size
     if (!file)
         return refuse(&refusal, "%s%s: %s%s", path ? "--config " : "the settings file ",
                       media_quote(path ? path : usual),
-                      errno ? strerror(errno) : "it is no regular file",
-                      path ? "" : "; --no-config does without it");
+                      errno ? strerror(errno) : "it is not a regular file",
+                      path ? "" : "; use --no-config to ignore it");
     options->config_path = strdup(path ? path : usual);
     const int ret = options->config_path ? take_file(options, file, &refusal)
                                          : refuse(&refusal, "out of memory");

@@ -1,13 +1,13 @@
-/* The settings file: `key = value` lines, the long options without dashes. */
+/* The settings file: `key = value` lines with the long options, without dashes. */
 #ifndef LUMEQ_APP_CONFIG_H
 #define LUMEQ_APP_CONFIG_H
 
 #include "app/options/options.h"
 
 /*
- * Sets what the file at `path` says; NULL: $XDG_CONFIG_HOME/lumeq/config or ~/.config/lumeq/config,
- * if it is there. Notes in `options` which file it was, and its text, into which values point.
- * 0, or -1 with one sentence in `text` that names file, line, key and what is allowed.
+ * Applies the settings file at `path`; if NULL, $XDG_CONFIG_HOME/lumeq/config or
+ * ~/.config/lumeq/config if it exists. `options` keeps the path and the file's text, which values
+ * point into. Returns 0, or -1 with one sentence in `text` that names file, line and key.
  */
 int config_read(Options *options, const char *path, char *text, size_t text_size);
 

@@ -4,17 +4,17 @@
 #include <string.h>
 #include <strings.h>
 
-#define LONGEST 40   /* no name is longer */
-#define MIN_PREFIX 2 /* letters that count as the beginning of a name */
-#define WRONG_PART 3 /* one letter in so many may be wrong, and one in any case */
+#define LONGEST 40   /* letters of a name; longer names are not compared */
+#define MIN_PREFIX 2 /* letters that may abbreviate a name */
+#define WRONG_PART 3 /* one letter in three may be wrong, and at least one */
 
 static int min(int a, int b)
 {
     return a < b ? a : b;
 }
 
-/* Letters to insert, remove, change or swap with their neighbour to make b of a (optimal string
- * alignment); case does not count. Both are at most LONGEST. */
+/* Optimal string alignment distance, ignoring case: letters to insert, remove, replace or swap with
+ * their neighbour. Both names have at most LONGEST letters. */
 static int edit_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int rows[3][LONGEST + 1];

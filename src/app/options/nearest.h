@@ -1,4 +1,4 @@
-/* Which of several names somebody may have meant. */
+/* Finds the known name that is most similar to a typed one. */
 #ifndef LUMEQ_APP_NEAREST_H
 #define LUMEQ_APP_NEAREST_H
 
@@ -7,13 +7,13 @@
 typedef struct Nearest {
     const char *typed;
     size_t n;
-    int distance; /* of the best so far, or the first that is too far */
-    int index;    /* of the best so far; -1: none is near */
+    int distance; /* of the best name so far; initially the first distance that is too large */
+    int index;    /* of the best name so far, or -1 */
 } Nearest;
 
 void nearest_start(Nearest *nearest, const char *typed, size_t n);
 
-/* Notes `index` if this name is near, and nearer than those before it. */
+/* Stores `index` if this name is similar enough, and more so than earlier ones. */
 void nearest_try(Nearest *nearest, const char *name, size_t n, int index);
 
 #endif

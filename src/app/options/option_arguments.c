@@ -9,41 +9,15 @@
 #include "app/options/option_profile.h"
 #include "app/options/option_value.h"
 
-/* About where it runs, what is said, and what is made sure of. */
-static const char *const may_differ[] = {"backend",      "device",    "hwdec", "threads",
-                                         "progress",     "color",     "quiet", "verbose",
-                                         "open-timeout", "overwrite", NULL};
-
-/* Named by other means, or not of the film. */
-static const char *const left_out[] = {
-    "output", "null", "stats", "report", "config", "no-config", "devices", "jobs", "resume",
-    "recursive", "parts", "sample", "no-measure", "part-seconds", "lookahead", "sequence",
-    "sequence-rate",
-    /* of the window, of cameras and of the network */
-    "histogram", "osd-scale", "loop", "loop-all", "shuffle", "keep-open", "screenshot-dir",
-    "remember", "speed", "fullscreen", "volume", "mute", "no-audio", "camera", "list-devices",
-    "list-formats", "list-gpus", "video-size", "framerate", "input-format", "mirror", "record-raw",
-    "virtual-camera", "low-latency", "reconnect", "segment-time", "network", "network-timeout",
-    "help", "version", "doctor", "json", NULL};
-
-static int is_among(const char *const *names, const char *name, size_t n)
-{
-    for (; *names; names++)
-        if (strlen(*names) == n && strncmp(*names, name, n) == 0)
-            return 1;
-    return 0;
-}
-
 int option_arguments_may_differ(const char *name, size_t n)
 {
-    return is_among(may_differ, name, n);
+    const Option *option = option_find(name, n);
+    return option && (option->flags & OPTION_MACHINE);
 }
 
 static int is_carried(const Option *option)
 {
-    const char *name = option->name;
-    return name && option->type != OPTION_HELP && !is_among(may_differ, name, strlen(name)) &&
-           !is_among(left_out, name, strlen(name));
+    return option->name && !(option->flags & (OPTION_MACHINE | OPTION_UNPLANNED | OPTION_WINDOW));
 }
 
 int option_arguments_is_carried(const char *argument)
@@ -55,7 +29,7 @@ int option_arguments_is_carried(const char *argument)
     return option && is_carried(option);
 }
 
-/* Choice number `index` of "a|b|c". */
+/* Prints choice `index` of "a|b|c". */
 static void print_choice(char *text, size_t size, const char *choices, int index)
 {
     for (; index > 0 && *choices; index--) {
@@ -65,7 +39,7 @@ static void print_choice(char *text, size_t size, const char *choices, int index
     snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
-/* With no more digits than it takes to be read as the same. */
+/* Prints the fewest digits that read back as the same number. */
 static void print_real(char *text, size_t size, double real)
 {
     for (int digits = 6; digits <= 17; digits++) {
@@ -77,7 +51,7 @@ static void print_real(char *text, size_t size, double real)
 
 const char *option_value_text(const Option *option, const void *field, char *text, size_t size)
 {
-    const int number = *(const int *)field; /* the first bytes of most */
+    const int number = *(const int *)field; /* for types that begin with an int */
     const double real = option_size(option) == sizeof(double) ? *(const double *)field : 0;
     const LumeqRect *part = field;
     const OptionsTiles *pair = field;
@@ -138,7 +112,7 @@ static int take_one(const Option *option, const char *value,
     return n < 0 || (size_t)n >= sizeof(argument) ? -1 : take(opaque, argument);
 }
 
-/* HDR video halves the strength of a profile, but not the same number after --strength. */
+/* HDR video halves the strength of a profile, but not that of --strength. */
 static int differs(const Option *option, const Options *o, const Options *base)
 {
     return !is_same(option, (const char *)o + option->offset,

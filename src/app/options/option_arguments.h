@@ -1,23 +1,22 @@
-/* Options as arguments of a command line that says the same: for a plan, which others carry out. */
+/* Options as arguments of an equivalent command line, for a plan that other processes execute. */
 #ifndef LUMEQ_APP_OPTION_ARGUMENTS_H
 #define LUMEQ_APP_OPTION_ARGUMENTS_H
 
 #include "app/options/option_table.h"
 
-/* Hands `take` an argument for each option that is not at its default and matters to the film that
- * is written: not those about where it runs and what is said. Answers what `take` does where that
- * is negative, else 0. */
+/* Calls `take` with an argument for each option that is not at its default and changes the written
+ * film. Returns the first negative value that `take` returns, else 0. */
 int option_arguments(const Options *options, int (*take)(void *opaque, const char *argument),
                      void *opaque);
 
-/* The value of an option as it is written on a command line, in `text` or elsewhere; `field` is
- * that of Options. Not of what has none, or is a list. */
+/* Returns an option's value as the command line takes it, printed into `text` or elsewhere. `field`
+ * points to the option's field. Not for OPTION_HELP and OPTION_LIST. */
 const char *option_value_text(const Option *option, const void *field, char *text, size_t size);
 
-/* Whether option_arguments() may give this argument: a plan that was edited may have no others. */
+/* True if option_arguments() could produce this argument: an edited plan may hold no others. */
 int option_arguments_is_carried(const char *argument);
 
-/* Whether an option may differ from step to step of a job: its name, `n` bytes. */
+/* True if the option with this name of `n` bytes may differ between the steps of a job. */
 int option_arguments_may_differ(const char *name, size_t n);
 
 #endif

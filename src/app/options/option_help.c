@@ -9,35 +9,37 @@
 
 #define MIN_WIDTH 44  /* narrower terminals wrap by themselves */
 #define MAX_WIDTH 120 /* longer lines are hard to read */
-#define INDENT 32     /* where the explanations begin */
+#define INDENT 32     /* column of the explanations */
 #define USAGE_INDENT 41
-#define NARROW 70 /* without room for two columns, explanations go below */
+#define NARROW 70 /* too narrow for two columns: explanations go below */
 #define NARROW_INDENT 10
 
 const HelpPair option_usage[] = {
-    {"lumeq [options] INPUT", "play it, beside its histogram"},
+    {"lumeq [options] INPUT", "play it with its histogram"},
     {"lumeq [options] INPUT -o OUTPUT", "write the processed video"},
-    {"lumeq [options] INPUT... -o DIR/", "write many, names kept"},
-    {"lumeq [options] INPUT --null", "process and throw away (timing)"},
+    {"lumeq [options] INPUT... -o DIR/", "write many, keeping names"},
+    {"lumeq [options] INPUT --null", "process only (timing)"},
     {"lumeq [options] --camera[=DEV|N]", "preview a camera; -o records it"},
     {0},
 };
 
-const char option_summary[] =
-    "lumeq equalizes the luma of dull, dark or foggy video. INPUT is a video file, OUTPUT an mp4, "
-    "mkv, webm, mov or y4m; - is a pipe. Defaults are in [].";
+const char option_summary[] = "lumeq equalizes the luma of dull, dark or foggy video. INPUT is a "
+                              "video file; OUTPUT is an mp4, "
+                              "mkv, webm, mov or y4m file; - is a pipe. Defaults are in [].";
 
 const HelpPair option_topics[] = {
-    {"A film in parts, by commands",
-     "lumeq plan IN -o OUT [options] makes OUT.lumeq/plan; lumeq segment PLAN K writes part K, "
-     "from 0 on; lumeq join PLAN makes OUT of them. After lumeq plan with --no-measure, lumeq "
-     "measure PLAN K measures part K, and lumeq plan PLAN plans."},
+    {"Commands for a film in parts",
+     "lumeq plan IN -o OUT [options] writes OUT.lumeq/plan; lumeq segment PLAN K writes part K, "
+     "counted from 0; lumeq join PLAN joins the parts into OUT. After lumeq plan with "
+     "--no-measure, "
+     "lumeq measure PLAN K measures part K, and lumeq plan PLAN finishes the plan."},
     {"The settings file",
-     "It has lines such as strength = 0.6 or reference = yes: the long options without their "
-     "dashes. # begins a comment, values may be in quotes. The command line wins over the file; "
-     "--reference=no takes back a yes."},
+     "Its lines are long options without dashes, such as strength = 0.6 or reference = yes. # "
+     "starts "
+     "a comment; values may be quoted. The command line overrides the file: --reference=no cancels "
+     "reference = yes."},
     {"Exit codes",
-     "0 done; 1 usage; 2 the input cannot be used; 3 the output cannot be written; 4 interrupted; "
+     "0 done; 1 wrong usage; 2 input cannot be used; 3 output cannot be written; 4 interrupted; "
      "5 done, but the input was damaged."},
     {0},
 };
@@ -47,7 +49,7 @@ static void pad(int columns)
     printf("%*s", columns, "");
 }
 
-/* Prints words from `column` on, and from `indent` on in further lines. */
+/* Prints wrapped text: the first line starts at `column`, others at `indent`. */
 static void print_wrapped(const char *text, int column, int indent, int width)
 {
     int first = 1;
@@ -70,7 +72,7 @@ static void print_wrapped(const char *text, int column, int indent, int width)
     putchar('\n');
 }
 
-/* Choices that are too many for a line go on in the next one, one at least in each. */
+/* Prints an option with its choices, which wrap after a | if they are too long. */
 static void print_left(const char *left, int width)
 {
     while ((int)strlen(left) > width && strchr(left, '|')) {
@@ -82,12 +84,12 @@ static void print_left(const char *left, int width)
         printf("%.*s\n", (int)(end - left), left);
         pad(NARROW_INDENT);
         left = end;
-        width -= width > NARROW_INDENT ? NARROW_INDENT : 0; /* of the first one's */
+        width -= width > NARROW_INDENT ? NARROW_INDENT : 0; /* later lines are indented */
     }
     fputs(left, stdout);
 }
 
-/* What is explained, and the explanation beside it or, without room for that, below. */
+/* Prints `left`, and the explanation beside it or, without enough room, below. */
 static void print_pair(const char *left, const char *text, int indent, int width)
 {
     const int used = (int)strlen(left);
@@ -126,13 +128,13 @@ static void print_usage(int width)
 
 static void print_short(int width)
 {
-    fputs("\nThe options needed most\n", stdout);
+    fputs("\nMost common options\n", stdout);
     for (int i = 0; i < option_count; i++)
         if (option_table[i].flags & OPTION_COMMON)
             print_option(&option_table[i], width);
     putchar('\n');
-    print_wrapped("lumeq --help=full explains all options, the settings file and the exit codes.",
-                  0, 0, width);
+    print_wrapped("lumeq --help=full lists all options, the settings file and the exit codes.", 0,
+                  0, width);
 }
 
 static void print_full(int width)

@@ -1,4 +1,4 @@
-/* What the help says beside the options, for the manual page as well. */
+/* Texts that the help and the manual page share. */
 #ifndef LUMEQ_APP_OPTION_HELP_H
 #define LUMEQ_APP_OPTION_HELP_H
 
@@ -6,8 +6,7 @@ typedef struct HelpPair {
     const char *left, *text;
 } HelpPair;
 
-/* Each ends with one that has no text on the left: ways to call the program; a topic and what there
- * is to say of it. */
+/* Commands with their meaning, and topics with their text. Each ends with a row without `left`. */
 extern const HelpPair option_usage[], option_topics[];
 extern const char option_summary[];
 

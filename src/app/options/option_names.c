@@ -30,7 +30,7 @@ int option_names_take(OptionNames *names, Options *options, const char *name,
     return 0;
 }
 
-static int is_there(const char *name)
+static int exists(const char *name)
 {
     return strcmp(name, "-") != 0 && access(name, F_OK) == 0;
 }
@@ -55,43 +55,37 @@ int option_names_type(const char *name, char *text, size_t size)
 
 int option_names_may_be_new(const char *name)
 {
-    return !is_there(name) && !url_scheme_length(name);
-}
-
-/* A window plays several, one after the other. A last one that is not there may be meant for what
- * is to be written. */
-static int is_list(const OptionNames *names, const Options *o)
-{
-    return !o->output && !o->null_output && !o->camera && is_there(names->last);
+    return !exists(name) && !url_scheme_length(name);
 }
 
 int option_names_check(const OptionNames *names, const Options *o, const Refusal *refusal)
 {
-    char said[1200], first[512], text[512], why[600] = "one INPUT is taken";
+    char message[1200], first[512], text[512], why[600] = "lumeq takes one INPUT";
     if (names->count < 2)
         return 0;
     if (!options_headless(o) && option_names_may_be_new(names->last) &&
         strcmp(names->last, "-") != 0)
         snprintf(why, sizeof(why), "there is no %s", media_quote(names->last));
     snprintf(first, sizeof(first), "%s", media_quote(o->input));
-    snprintf(said, sizeof(said), "two names, %s and %s, but %s", first, media_quote(names->last),
-             why);
+    snprintf(message, sizeof(message), "two names, %s and %s, but %s", first,
+             media_quote(names->last), why);
     if (names->count > 2)
-        snprintf(said, sizeof(said), "%d names, %s to %s, but %s", names->count, first,
+        snprintf(message, sizeof(message), "%d names, %s to %s, but %s", names->count, first,
                  media_quote(names->last), why);
     const int many = options_many(o);
-    if (is_there(names->joined) && !(many && is_there(o->input)) &&
+    if (exists(names->joined) && !(many && exists(o->input)) &&
         option_names_type(names->joined, text, sizeof(text)))
-        return refuse(refusal, "%s; did you mean %s, in quotes?", said, text);
-    if (many || is_list(names, o))
+        return refuse(refusal, "%s; did you mean %s, in quotes?", message, text);
+    /* A window plays a list of files; a last name that does not exist may be meant as the output.
+     */
+    if (many || (!o->output && !o->null_output && !o->camera && exists(names->last)))
         return 0;
     if (o->output && option_names_type(o->output, text, sizeof(text)))
-        return refuse(refusal, "%s at a time; those of many go into a folder, as in -o %s/", said,
-                      text);
+        return refuse(refusal, "%s at a time; write many into a folder with -o %s/", message, text);
     if (o->output || o->null_output)
-        return refuse(refusal, "%s at a time", said);
+        return refuse(refusal, "%s at a time", message);
     if (option_names_may_be_new(names->last) && option_names_type(names->last, text, sizeof(text)))
-        return refuse(refusal, "%s; did you mean -o %s%s?", said, text,
+        return refuse(refusal, "%s; did you mean -o %s%s?", message, text,
                       names->count > 2 ? " for the last" : "");
-    return refuse(refusal, "%s at a time; an OUTPUT is named by -o", said);
+    return refuse(refusal, "%s at a time; name the OUTPUT with -o", message);
 }

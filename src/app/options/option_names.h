@@ -1,4 +1,4 @@
-/* What stands on the command line and is no option: the name of INPUT, and what else was meant. */
+/* Words of the command line that are not options: INPUT, or what was meant instead. */
 #ifndef LUMEQ_APP_OPTION_NAMES_H
 #define LUMEQ_APP_OPTION_NAMES_H
 
@@ -6,25 +6,27 @@
 
 #include "app/options/option_value.h"
 
-/* {0} is none yet. */
+/* {0} is empty. */
 typedef struct OptionNames {
-    const char **all; /* the caller's array, with room for them */
+    const char **all; /* the caller's array, as long as argv */
     int count;
     const char *last;
-    char joined[PATH_MAX]; /* all of them, as they were typed; "" where that is too long */
+    char joined[PATH_MAX]; /* all names, separated by blanks; "" if that is too long */
 } OptionNames;
 
-/* The first one is INPUT. 0, or -1 with a sentence. */
+/* Adds a name; the first one is INPUT. Returns 0, or -1 with a sentence. */
 int option_names_take(OptionNames *names, Options *options, const char *name,
                       const Refusal *refusal);
 
-/* Refuses more than one, once all options are known: was it the output, or a name with spaces? */
+/* Refuses several names where one INPUT is taken, and suggests -o or quotes. Call it after all
+ * options are parsed. */
 int option_names_check(const OptionNames *names, const Options *options, const Refusal *refusal);
 
-/* Not 0: what may be meant as the name of an OUTPUT. */
+/* True if the name may be meant as an OUTPUT: it is no file and no URL. */
 int option_names_may_be_new(const char *name);
 
-/* A name as it can be typed: in quotes only where a shell wants them. 0: no way that is plain. */
+/* Prints a name as typed in a shell, quoted only if necessary. Returns 0 if it has control
+ * characters or is too long. */
 int option_names_type(const char *name, char *text, size_t size);
 
 #endif

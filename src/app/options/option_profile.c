@@ -9,15 +9,15 @@
 
 typedef struct Profile {
     const char *name, *purpose;
-    ProfileSetting settings[MAX_SETTINGS]; /* up to the first without an option */
+    ProfileSetting settings[MAX_SETTINGS]; /* ends with an empty one */
 } Profile;
 
 static const Profile profiles[] = {
     {"fog",
-     "fog, haze, smoke: their veil taken away, near and far, and some of the grain brought out",
+     "fog, haze, smoke: removes the veil, near and far, and brings out some grain",
      {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
     {"medical-gray",
-     "X-ray, ultrasound and the like: mild local contrast, each frame nearly on its own",
+     "X-ray, ultrasound and the like: mild local contrast, little smoothing over time",
      {{"mode", "clahe"},
       {"strength", "1"},
       {"clip", "2"},
@@ -26,16 +26,16 @@ static const Profile profiles[] = {
       {"chroma", "keep"},
       {"bars", "ignore"}}},
     {"night",
-     "rooms, roads and faces in the dark: more light than by default",
+     "rooms, roads and faces in the dark: lighter than the default",
      {{"brightness", "0.12"}}},
     {"screen",
-     "screen recordings: pale or dark ones get more contrast, flat colours stay flat",
+     "screen recordings: more contrast, and flat colours stay flat",
      {{"mode", "stretch"}, {"strength", "0.8"}, {"dither", "off"}}},
     {"surveillance",
-     "fixed cameras: every part of the picture is made readable, slowly and calmly",
+     "fixed cameras: makes every part of the picture readable, with slow changes",
      {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "2.8"}, {"tiles", "4x3"}, {"smooth", "2"}}},
     {"thermal",
-     "thermal cameras: the used codes stretched, however many, and local contrast, calmly",
+     "thermal cameras: stretches the used codes and adds local contrast, with slow changes",
      {{"code-range", "used"},
       {"mode", "clahe"},
       {"strength", "0.8"},
@@ -43,7 +43,7 @@ static const Profile profiles[] = {
       {"tiles", "4x3"},
       {"smooth", "2"}}},
     {"water",
-     "under water: the veil of the water taken away, as fog is",
+     "under water: removes the veil of the water, like fog",
      {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
 };
 

@@ -1,4 +1,4 @@
-/* The one table that the command line, the configuration file and the help are made from. */
+/* The one table that defines the command line, the settings file and the help. */
 #ifndef LUMEQ_APP_OPTION_TABLE_H
 #define LUMEQ_APP_OPTION_TABLE_H
 
@@ -6,68 +6,71 @@
 
 #include "app/options/options.h"
 
-/* What a value is, and what the field is that takes it. */
+/* The type of an option's value and of its field in Options. */
 typedef enum OptionType {
     OPTION_FLAG,        /* int, 0 or 1 */
-    OPTION_HELP,        /* int; the first of choices without a value, counted from 1 */
+    OPTION_HELP,        /* int, the index in choices plus 1; the first choice without a value */
     OPTION_CHOICE,      /* int or enum, the index in choices */
     OPTION_MODE,        /* LumeqMode, by its name in choices */
     OPTION_PROFILE,     /* int, number of a profile from 1, or PROFILE_HELP */
     OPTION_NUMBER,      /* double within min..max */
-    OPTION_AUTO_NUMBER, /* the same, or -1 for auto */
-    OPTION_ANY_NUMBER,  /* the same, or 0, or -1 for auto */
-    OPTION_OFF_NUMBER,  /* the same, or -1 for auto, or 0 for off */
-    OPTION_LOOKAHEAD,   /* the same, or its maximum for on */
+    OPTION_AUTO_NUMBER, /* like OPTION_NUMBER, or -1 for auto */
+    OPTION_ANY_NUMBER,  /* like OPTION_NUMBER, or 0, or -1 for auto */
+    OPTION_OFF_NUMBER,  /* like OPTION_NUMBER, or 0 for off, or -1 for auto */
+    OPTION_LOOKAHEAD,   /* like OPTION_NUMBER, or its maximum for on */
     OPTION_TILES,       /* OptionsTiles, each within min..max */
     OPTION_SIZE,        /* OptionsSize, each within min..max */
     OPTION_PART,        /* LumeqRect */
     OPTION_INTEGER,     /* int64_t within min..max */
-    OPTION_TRACK,       /* the same, or TRACK_NONE */
-    OPTION_MAY_INTEGER, /* the same as OPTION_INTEGER, or -1 without a value */
+    OPTION_TRACK,       /* like OPTION_INTEGER, or TRACK_NONE */
+    OPTION_MAY_INTEGER, /* like OPTION_INTEGER, or -1 without a value */
     OPTION_RATE,        /* int64_t, with K or M */
     OPTION_TIME,        /* int64_t microseconds */
     OPTION_TEXT,        /* const char * */
-    OPTION_MAY_TEXT,    /* the same, "" without a value, which follows = only */
-    OPTION_LIST,        /* const char *[], key=value each time it is given */
+    OPTION_MAY_TEXT,    /* like OPTION_TEXT, or "" without a value, which must follow = */
+    OPTION_LIST,        /* const char *[], one key=value per use */
 } OptionType;
 
 #define TRACK_NONE (-2)
 
 enum {
-    OPTION_COMMON = 1, /* in the short help */
-    OPTION_ONCE = 2,   /* about a single run: not in a configuration file */
+    OPTION_COMMON = 1,    /* is in the short help */
+    OPTION_ONCE = 2,      /* describes a single run: refused in a settings file */
+    OPTION_WINDOW = 4,    /* is for the window: refused for a film in parts */
+    OPTION_UNPLANNED = 8, /* is not stored in a job's plan */
+    OPTION_MACHINE = 16,  /* is about the machine or messages: a job's steps may differ in it */
 };
 
 typedef struct Option {
-    const char *name; /* without dashes; NULL: a heading, which `help` is */
+    const char *name; /* without dashes; NULL for a heading, whose text is `help` */
     char letter;
     OptionType type;
     int flags;
     size_t offset; /* of the field in Options */
     double min, max;
-    const char *choices; /* separated by |; what help shows as the argument */
-    const char *help;    /* the default in [] */
+    const char *choices; /* separated by |; the help shows it as the argument */
+    const char *help;    /* with the default in [] */
 } Option;
 
-/* Not 0: it may stand without a value. */
+/* True if the option can be used without a value. */
 int option_may_stand_alone(const Option *option);
 
 extern const Option option_table[];
 extern const int option_count;
 
-/* The option of this name (`n` bytes), or NULL. */
+/* Finds the option with this name of `n` bytes; NULL if there is none. */
 const Option *option_find(const char *name, size_t n);
 
-/* `given`: not 0 for each option that stands on the command line; `name` is in the table. */
+/* True if the option is on the command line: `given` is indexed like the table. */
 int option_is_given(const unsigned char *given, const char *name);
 
-/* The option of a name that is nearly this one, or NULL. */
+/* Finds the option with the most similar name; NULL if none is similar. */
 const Option *option_nearest(const char *name, size_t n);
 
-/* Bytes of the option's field. */
+/* Size of the option's field, in bytes. */
 size_t option_size(const Option *option);
 
-/* The field of the one becomes that of the other; texts are not copied. */
+/* Copies the option's field; strings are shared. */
 void option_copy(const Option *option, Options *to, const Options *from);
 
 #endif

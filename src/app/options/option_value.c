@@ -11,10 +11,10 @@
 #include "app/options/option_profile.h"
 #include "media/error.h"
 
-/* A rate that is written without its unit: less than this in megabits a second, else kilobits. */
+/* A bit rate without a unit probably means megabits below this number, else kilobits. */
 #define MEGABITS_BELOW 100
 
-/* One value on its way into its field. */
+/* An option's value and the field that it sets. */
 typedef struct Setting {
     const Option *option;
     const char *value;
@@ -54,7 +54,7 @@ static int read_number(const char *text, double *value)
     return *end == '\0' ? 0 : -1;
 }
 
-/* [[HH:]MM:]SS[.m], or a number with the unit s, ms or us. */
+/* Parses [[HH:]MM:]SS[.m], or a number with the unit s, ms or us. */
 static int read_time(const char *text, int64_t *us)
 {
     double parts[3], total = 0, unit = 1;
@@ -100,7 +100,7 @@ static int set_flag(const Setting *s)
     return 0;
 }
 
-/* Answers the index in choices, or -1. */
+/* Returns the index in choices, or -1. */
 static int read_choice(const Setting *s)
 {
     const char *choice = s->option->choices;
@@ -192,7 +192,7 @@ static int set_number(const Setting *s)
     return 0;
 }
 
-/* on: of --two-pass, its name before */
+/* "on" is for the old name, --two-pass. */
 static int set_lookahead(const Setting *s)
 {
     if (strcmp(s->value, "on") != 0)

@@ -2,8 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* The codes of HDR are further apart than they look: what is right for others is too much. */
+#include "media/input/network.h"
+#include "media/picture_pattern.h"
+
+/* Share of the strength that suits HDR, whose codes are further apart than they look. */
 #define HDR_SHARE 0.5
 
 Options options_default(void)
@@ -75,6 +79,20 @@ int options_headless(const Options *o)
     return o->null_output || (o->output && (!o->camera || o->frames >= 0));
 }
 
+int options_is_url(const Options *o)
+{
+    return o->network && o->input && network_scheme(o->input);
+}
+
+int options_is_pictures(const Options *o, const char *path)
+{
+    struct stat file;
+    if (!path || strcmp(path, "-") == 0)
+        return 0;
+    return (o->sequence && picture_pattern_is(path)) ||
+           (stat(path, &file) == 0 && S_ISDIR(file.st_mode));
+}
+
 void options_free(Options *options)
 {
     free(options->config_path);
@@ -83,22 +101,22 @@ void options_free(Options *options)
     *options = options_default();
 }
 
-int options_spare_hdr(const Options *o)
+int options_halve_for_hdr(const Options *o)
 {
-    const int asked = o->strength >= 0 && !o->is_profile_strength;
-    return !asked && o->mode != LUMEQ_MODE_OFF && !o->reference;
+    const int is_given = o->strength >= 0 && !o->is_profile_strength;
+    return !is_given && o->mode != LUMEQ_MODE_OFF && !o->reference;
 }
 
 LumeqParams options_params(const Options *o, OptionsInput input)
 {
-    const int is_auto = o->strength < 0, is_spared = input.hdr && options_spare_hdr(o);
+    const int is_auto = o->strength < 0, is_halved = input.hdr && options_halve_for_hdr(o);
     LumeqParams usual = {.size = sizeof(usual)};
     lumeq_params_default(&usual);
     return (LumeqParams){
         .size = sizeof(LumeqParams),
         .mode = o->mode,
         .reference = o->reference,
-        .strength = (is_auto ? usual.strength : o->strength) * (is_spared ? HDR_SHARE : 1),
+        .strength = (is_auto ? usual.strength : o->strength) * (is_halved ? HDR_SHARE : 1),
         .adaptive = is_auto,
         .clip = o->clip,
         .smooth = o->smooth,
@@ -110,7 +128,7 @@ LumeqParams options_params(const Options *o, OptionsInput input)
             o->dither == OPTIONS_DITHER_ON || (o->dither == OPTIONS_DITHER_AUTO && input.fine),
         .bars = o->bars,
         .meter = o->meter,
-        .lift = is_auto && !is_spared,
+        .lift = is_auto && !is_halved,
         .denoise = o->denoise,
         .brightness = o->brightness,
         .gamma = o->gamma,

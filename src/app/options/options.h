@@ -1,4 +1,4 @@
-/* What the user asks for: the command line, over the settings file, over the defaults. */
+/* The options: the command line overrides the settings file, which overrides the defaults. */
 #ifndef LUMEQ_APP_OPTIONS_H
 #define LUMEQ_APP_OPTIONS_H
 
@@ -9,13 +9,13 @@
 
 #define MAX_ENCODER_OPTIONS 64
 
-/* No table of options is longer. */
+/* At least the number of rows of option_table. */
 #define OPTION_MAX 128
 
-/* Pieces of a sample. */
+/* The most pieces of a sample. */
 #define OPTIONS_SAMPLE_MOST 48
 
-/* Options.profile when the profiles are to be listed. */
+/* Options.profile for --profile help. */
 #define PROFILE_HELP (-1)
 
 typedef enum OptionsHelp {
@@ -62,43 +62,43 @@ typedef enum OptionsHwdec {
     OPTIONS_HWDEC_NO,
 } OptionsHwdec;
 
-/* Strings point into argv or into the settings file's text. -1 in a number, NULL in a text: not
- * given. */
+/* Strings point into argv or into the settings file's text. Unless noted, a number that is not
+ * given is -1 and a string that is not given is NULL. */
 typedef struct Options {
     const char *input;
-    const char **inputs; /* all of them, `input` the first; their array belongs to Options */
+    const char **inputs; /* all INPUTs, beginning with `input`; Options owns the array */
     int input_count;
     const char *output;
     int null_output, overwrite, overlay;
-    double segment_time; /* of each piece, 0: all is one */
+    double segment_time; /* of each piece; 0: one piece */
 
-    int profile;             /* number of the profile, from 1; 0: none */
-    int is_profile_strength; /* a profile set the strength, and nothing set it since */
+    int profile;             /* number of the profile from 1, or 0 */
+    int is_profile_strength; /* the profile set the strength */
     LumeqMode mode;
     LumeqChroma chroma;
     LumeqBars bars;
     LumeqLimit limit;
     int reference, scene_cut, range, dither; /* indices of their choices */
-    int deinterlace, code_range;             /* the same: an OptionsCodeRange */
-    double strength;                         /* -1: as much as each picture needs */
-    double clip;                             /* LUMEQ_CLIP_AUTO: as high as the noise allows */
+    int deinterlace, code_range;             /* an OptionsDeinterlace, an OptionsCodeRange */
+    double strength;                         /* -1: auto */
+    double clip;                             /* or LUMEQ_CLIP_AUTO */
     double denoise;                          /* as in LumeqParams */
     double smooth;
     OptionsTiles tiles;
-    double brightness, gamma; /* as in LumeqParams, and so is the next */
+    double brightness, gamma; /* as in LumeqParams */
     LumeqRect meter;
     double deflicker;
     double lookahead;          /* seconds; -1: auto */
-    const char *lookahead_for; /* the option on the command line that needs it, or NULL */
+    const char *lookahead_for; /* the option on the command line that needs lookahead, or NULL */
 
-    double jobs;         /* parts at a time; -1: as many as fill the machine, 0: not in parts */
-    int64_t parts;       /* that a film is cut into, 0: by part_seconds */
-    double part_seconds; /* of each, 0: not given */
+    double jobs;         /* parts at once; -1: by the number of cores, 0: not in parts */
+    int64_t parts;       /* number of parts; 0: by part_seconds */
+    double part_seconds; /* of each part; 0: not given */
     int no_measure, resume;
-    int64_t sample;      /* pieces that are tried, -1: as many as is usual; 0: none, it is a run */
-    const char *devices; /* of GPUs that parts are spread over, "all" or "0,1"; or NULL */
+    int64_t sample;      /* pieces; -1: the default number, 0: no sample */
+    const char *devices; /* GPUs for parts: "all" or "0,1" */
 
-    int backend, hwdec; /* indices of their choices: an OptionsHwdec */
+    int backend, hwdec; /* indices of their choices; an OptionsHwdec */
     int64_t device, threads;
 
     int64_t from_us, to_us, frames, max_pixels;
@@ -106,15 +106,14 @@ typedef struct Options {
     double network_timeout, open_timeout;
     int reconnect;
 
-    int64_t video_track, audio_track, sub_track; /* number of its kind, from 0 */
+    int64_t video_track, audio_track, sub_track; /* number among its kind, from 0 */
     int no_subs, no_chapters, no_metadata;
 
     const char *format, *vcodec, *preset, *pixel_format;
     double crf;
     int64_t bitrate;
     const char *encoder_options[MAX_ENCODER_OPTIONS + 1]; /* NULL at the end */
-    const char
-        *acodec; /* NULL: copied where that is right; "copy", "none", or the name of an encoder */
+    const char *acodec; /* "copy", "none" or an encoder; NULL: copy if the container can */
 
     int compare, histogram, hist_scale, scope; /* indices of their choices */
     int loop, fullscreen, mute, no_audio;
@@ -132,7 +131,7 @@ typedef struct Options {
     const char *virtual_camera; /* its device or number, "" for the first one */
 
     int recursive, shuffle, loop_all;
-    int sequence; /* not 0: names like frame%04d.png are those of numbered pictures */
+    int sequence; /* names like frame%04d.png stand for numbered pictures */
     double sequence_rate;
 
     const char *stats, *report;
@@ -144,7 +143,7 @@ typedef struct Options {
     int doctor, json;
     const char *list_formats; /* of this camera, "" for the first one */
 
-    unsigned char given[OPTION_MAX]; /* by the place in option_table: on the command line */
+    unsigned char given[OPTION_MAX]; /* by index in option_table: is on the command line */
     const char *config;
     int no_config;
     char *config_path, *config_text; /* the settings file that was read, or NULL */
@@ -152,46 +151,51 @@ typedef struct Options {
 
 Options options_default(void);
 
-/* Fills the defaults, then what the settings file says, then what argv says. 0, or -1 with one
- * sentence in `text`; `options` is to be freed in any case, and its color is set as far as known.
- */
+/* Fills in defaults, settings file and argv. Returns 0, or -1 with one sentence in `text`. The
+ * caller frees `options` in any case; on failure its color is what was known until then. */
 int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size);
 
-/* The same for `lumeq plan`, whose film is written in parts. */
+/* Like options_parse(), for `lumeq plan`. */
 int options_parse_plan(Options *options, int argc, char **argv, char *text, size_t text_size);
 
 void options_free(Options *options);
 
-/* What is opened, for a person. */
+/* The name of the input, for messages. */
 const char *options_input(const Options *options);
 
-/* Not 0: OUTPUT is a folder, into which the outputs of all inputs go. */
+/* True if OUTPUT is a folder for the outputs of all inputs. */
 int options_many(const Options *options);
 
-/* Not 0: the run has no window. */
+/* True if INPUT is opened as a URL. */
+int options_is_url(const Options *options);
+
+/* True if `path` stands for pictures of one video: a folder, or with --sequence a numbered name. */
+int options_is_pictures(const Options *options, const char *path);
+
+/* True if the run has no window. */
 int options_headless(const Options *options);
 
-/* Not 0: something is to be printed to standard output instead of a run. */
+/* True if the options print something to standard output instead of a run. */
 int options_ask(const Options *options);
 
-/* The option of which "help" is the value, which then lists what it may be, or NULL. */
+/* The name of the option with the value "help", or NULL. */
 const char *options_list(const Options *options);
 
-/* What the equalizer's parameters depend on beside the options. */
+/* What the equalizer's parameters depend on besides the options. */
 typedef struct OptionsInput {
-    int hdr;   /* the codes of the input are those of HDR */
-    int still; /* it is one picture */
-    int fine;  /* the output shows fractions of codes: --dither auto is on */
-    int ahead; /* the curves look ahead, as --deflicker needs */
+    int hdr;   /* the input is HDR */
+    int still; /* the input is one picture */
+    int fine;  /* --dither auto is on: the output keeps fractions of codes */
+    int ahead; /* there is a lookahead, which --deflicker needs */
 } OptionsInput;
 
-/* Not 0: HDR gets half the strength, and is not lifted: no other strength was asked for. */
-int options_spare_hdr(const Options *options);
+/* True if HDR input gets half the strength and no lift: no strength was given. */
+int options_halve_for_hdr(const Options *options);
 
-/* The one place where options become parameters of the equalizer. */
+/* Converts options to parameters of the equalizer; the only place that does. */
 LumeqParams options_params(const Options *options, OptionsInput input);
 
-/* Prints to standard output, as wide as the terminal is. */
+/* Prints to standard output, in the width of the terminal. */
 void options_print_help(OptionsHelp help);
 
 #endif

@@ -1,0 +1,504 @@
+#include "app/options/option_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "app/stats.h"
+#include "media/error.h"
+#include "media/input/network.h"
+#include "media/input/url.h"
+#include "media/picture_pattern.h"
+#include "report/report_file.h"
+
+#define V4L2_MAJOR 81       /* device number of Video4Linux */
+#define MAX_DEVICE_DIGITS 4 /* of a GPU's number */
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
+
+/* An option, and why it is refused. */
+typedef struct Why {
+    const char *name, *text;
+} Why;
+
+/* Refuses the first option of the list that is on the command line. */
+static int refuse_given(const Why *list, int count, const unsigned char *given, const char *other,
+                        const Refusal *refusal)
+{
+    for (int i = 0; i < count; i++)
+        if (option_is_given(given, list[i].name))
+            return refuse(refusal, "%s and --%s contradict each other: %s", other, list[i].name,
+                          list[i].text);
+    return 0;
+}
+
+/* ---- values that contradict each other ---- */
+
+typedef struct Rivals {
+    const char *a, *b; /* names in the table */
+    int both;          /* the contradiction is there */
+    const char *text;
+} Rivals;
+
+#define MAX_RIVALS 16
+
+static int list_rivals(const Options *o, Rivals *list)
+{
+    const int reference = o->reference;
+    const Rivals all[] = {
+        {"output", "null", o->output && o->null_output, "-o and --null"},
+        {"reference", "mode", reference && o->mode == LUMEQ_MODE_OFF, "--reference and --mode off"},
+        {"reference", "mode", reference && o->mode == LUMEQ_MODE_STRETCH,
+         "--reference and --mode stretch"},
+        {"reference", "mode", reference && o->mode == LUMEQ_MODE_HAZE,
+         "--reference and --mode haze"},
+        {"reference", "meter", reference && o->meter.width, "--reference and --meter"},
+        {"reference", "brightness", reference && o->brightness != 0,
+         "--reference and --brightness"},
+        {"reference", "gamma", reference && o->gamma != 1, "--reference and --gamma"},
+        {"reference", "limit", reference && o->limit != LUMEQ_LIMIT_NONE,
+         "--reference and --limit"},
+        {"reference", "deflicker", reference && o->deflicker > 0, "--reference and --deflicker"},
+        {"reference", "denoise", reference && o->denoise > 0, "--reference and --denoise"},
+        {"deflicker", "lookahead", o->deflicker > 0 && o->lookahead == 0,
+         "--deflicker and --lookahead off"},
+        {"crf", "bitrate", o->crf >= 0 && o->bitrate >= 0, "--crf and --bitrate"},
+        {"no-subs", "sub-track", o->no_subs && o->sub_track >= 0, "--no-subs and --sub-track"},
+        {"acodec", "audio-track",
+         o->audio_track >= 0 && o->acodec && strcmp(o->acodec, "none") == 0,
+         "--acodec none and --audio-track"},
+        {"quiet", "verbose", o->quiet && o->verbose, "-q and -v"},
+        {"config", "no-config", o->config && o->no_config, "--config and --no-config"},
+    };
+    _Static_assert(sizeof(all) / sizeof(all[0]) <= MAX_RIVALS, "MAX_RIVALS");
+    memcpy(list, all, sizeof(all));
+    return COUNT(all);
+}
+
+int option_rules_refuse_rivals(const Options *options, const char *file, const Refusal *refusal)
+{
+    Rivals rivals[MAX_RIVALS];
+    const int count = list_rivals(options, rivals);
+    for (int i = 0; i < count; i++)
+        if (rivals[i].both)
+            return refuse(refusal, "%s%s%s contradict each other", file ? media_quote(file) : "",
+                          file ? ": " : "", rivals[i].text);
+    return 0;
+}
+
+void option_rules_let_command_line_win(Options *options, const unsigned char *given)
+{
+    const Options defaults = options_default();
+    Rivals rivals[MAX_RIVALS];
+    const int count = list_rivals(options, rivals);
+    for (int i = 0; i < count; i++) {
+        const Rivals *r = &rivals[i];
+        const int a = option_is_given(given, r->a), b = option_is_given(given, r->b);
+        const char *loser = a ? r->b : r->a;
+        if (r->both && a != b)
+            option_copy(option_find(loser, strlen(loser)), options, &defaults);
+    }
+}
+
+/* ---- cameras ---- */
+
+#define NO_SEEKING "a camera has no positions; --frames N stops after N frames"
+#define ONE_TRACK "a camera has one track, its picture"
+#define NOT_ENCODED "a raw recording is not encoded"
+#define NOT_MEASURED "a raw recording is not measured"
+
+static const char *const camera_only[] = {"video-size", "framerate", "input-format", "record-raw"};
+
+static const Why not_with_camera[] = {
+    {"ss", NO_SEEKING},
+    {"to", NO_SEEKING},
+    {"loop", "a camera never ends"},
+    {"sequence", "a camera is recorded as a video"},
+    {"loop-all", "a camera is not a list of files"},
+    {"shuffle", "a camera is not a list of files"},
+    {"keep-open", "a camera never ends"},
+    {"speed", "a camera is live"},
+    {"video-track", ONE_TRACK},
+    {"audio-track", ONE_TRACK},
+    {"sub-track", ONE_TRACK},
+    {"acodec", ONE_TRACK},
+    {"network", "--camera opens a camera of this machine"},
+    {"allow-playlists", "a camera is not a playlist"},
+};
+
+static const Why not_with_raw[] = {
+    {"null", "nothing would be recorded"},
+    {"vcodec", NOT_ENCODED},
+    {"crf", NOT_ENCODED},
+    {"preset", NOT_ENCODED},
+    {"bitrate", NOT_ENCODED},
+    {"pix-fmt", NOT_ENCODED},
+    {"vopt", NOT_ENCODED},
+    {"overlay", "a raw recording cannot be drawn on"},
+};
+
+/* Beside a window these options work on what it shows. */
+static const Why not_with_raw_headless[] = {
+    {"stats", NOT_MEASURED},
+    {"report", NOT_MEASURED},
+    {"virtual-camera", "without a window a raw recording is not equalized"},
+    {"compare", "without a window a raw recording has nothing to compare with"},
+};
+
+static int check_camera(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    const int headless = options_headless(o);
+    if (o->input) {
+        char text[600], typed[512];
+        const int is_number = !o->input[strspn(o->input, "0123456789")];
+        const int is_device = strncmp(o->input, "/dev/", strlen("/dev/")) == 0 || is_number;
+        snprintf(text, sizeof(text), "--camera and %s%s contradict each other",
+                 strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
+        if (!o->output && !o->null_output && !is_device && option_names_may_be_new(o->input) &&
+            option_names_type(o->input, typed, sizeof(typed)))
+            return refuse(refusal, "%s; did you mean -o %s?", text, typed);
+        return refuse(refusal, "%s; name a device with =, as in --camera=/dev/video0", text);
+    }
+    if (refuse_given(not_with_camera, COUNT(not_with_camera), given, "--camera", refusal) < 0)
+        return -1;
+    if (!o->record_raw)
+        return 0;
+    if (headless && refuse_given(not_with_raw_headless, COUNT(not_with_raw_headless), given,
+                                 "--record-raw", refusal) < 0)
+        return -1;
+    return refuse_given(not_with_raw, COUNT(not_with_raw), given, "--record-raw", refusal);
+}
+
+/* ---- files, pipes and URLs ---- */
+
+/* Refuses cameras that are opened like files, and real-time reading of files that nobody watches.
+ */
+static int check_file(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    struct stat file, output;
+    const int known = strcmp(o->input, "-") == 0 ? fstat(0, &file) : stat(o->input, &file);
+    if (known < 0)
+        return 0;
+    if (S_ISCHR(file.st_mode) && major(file.st_rdev) == V4L2_MAJOR)
+        return refuse(refusal, "%s is a camera, not a file: open it with --camera=%s",
+                      media_quote_input(o->input), o->input);
+    const int watched = o->output && (strcmp(o->output, "-") == 0 ||
+                                      (stat(o->output, &output) == 0 && !S_ISREG(output.st_mode)));
+    if (option_is_given(given, "low-latency") && S_ISREG(file.st_mode) && !watched)
+        return refuse(refusal,
+                      "--low-latency needs live input, a pipe or a camera, or output into a pipe: "
+                      "%s is a file",
+                      media_quote_input(o->input));
+    return 0;
+}
+
+static int check_url(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    char known[256];
+    struct stat file;
+    if (!o->network && option_is_given(given, "network-timeout"))
+        return refuse(refusal, "--network-timeout is for a URL: --network is missing");
+    if (option_is_given(given, "reconnect") && !options_is_url(o))
+        return refuse(refusal, "--reconnect needs a URL: %s",
+                      o->network ? "INPUT is not one" : "--network is missing");
+    if (!o->input || !url_scheme_length(o->input))
+        return 0;
+    const int is_known = network_scheme(o->input) != NULL;
+    if (o->network && is_known && option_is_given(given, "allow-playlists"))
+        return refuse(refusal,
+                      "--allow-playlists and the URL %s contradict each other: lumeq follows no "
+                      "playlists from the network",
+                      media_quote(o->input));
+    if ((o->network && is_known) || stat(o->input, &file) == 0)
+        return 0;
+    if (is_known)
+        return refuse(refusal, "%s is a URL, not a file: --network allows it to be opened",
+                      media_quote(o->input));
+    if (!o->network)
+        return 0; /* opening it fails like any missing file */
+    network_list_schemes(known, sizeof(known));
+    return refuse(refusal, "%s is neither a file nor a URL that --network opens: %s",
+                  media_quote(o->input), known);
+}
+
+static int check_pictures(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    const int reads = options_is_pictures(o, o->input);
+    const int writes = o->sequence && o->output && picture_pattern_is(o->output);
+    if (o->sequence && options_many(o))
+        return refuse(refusal, "--sequence is for one video, not for a folder of outputs");
+    if (o->sequence && !reads && !writes)
+        return refuse(refusal, "--sequence needs a name with a place for a number, such as "
+                               "frame%%04d.png: neither INPUT nor OUTPUT has one");
+    if (option_is_given(given, "sequence-rate") && !reads)
+        return refuse(refusal, "--sequence-rate needs an INPUT of pictures: a folder or, with "
+                               "--sequence, a name like frame%%04d.png");
+    return 0;
+}
+
+static int check_input(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    if (check_url(o, given, refusal) < 0)
+        return -1;
+    if (o->json)
+        return refuse(refusal, "--json needs --doctor");
+    if (options_headless(o) && !o->virtual_camera && option_is_given(given, "mirror"))
+        return refuse(refusal, "--mirror is for the window and the virtual camera: written video "
+                               "is never mirrored");
+    for (int i = 0; !o->camera && i < COUNT(camera_only); i++)
+        if (option_is_given(given, camera_only[i]))
+            return refuse(refusal, "--%s needs --camera", camera_only[i]);
+    const int ret = o->camera  ? check_camera(o, given, refusal)
+                    : o->input ? check_file(o, given, refusal)
+                               : 0;
+    return ret < 0 ? ret : check_pictures(o, given, refusal);
+}
+
+/* ---- several inputs, and outputs in a folder ---- */
+
+/* Checks each INPUT as if it were alone; into a folder, each needs a name of its own. */
+static int check_many(const Options *options, const unsigned char *given, const OptionNames *names,
+                      const Refusal *refusal)
+{
+    Options one = *options;
+    const int headless = options_headless(&one), many = options_many(&one);
+    if (!many && (headless || one.camera) && option_is_given(given, "recursive"))
+        return refuse(
+            refusal, "--recursive includes subfolders: writing them needs a folder, as in -o DIR/");
+    for (int i = 0; (many || (!headless && names->count > 1)) && i < names->count; i++) {
+        one.input = names->all[i];
+        const int is_nameless = strcmp(one.input, "-") == 0 || options_is_url(&one);
+        if (is_nameless && many)
+            return refuse(refusal, "%s has no file name to use in the folder %s",
+                          media_quote_input(one.input), media_quote(one.output));
+        if (is_nameless)
+            return refuse(refusal, "%s is not a file; several INPUTs must all be files",
+                          media_quote_input(one.input));
+        if (check_input(&one, given, refusal) < 0)
+            return -1;
+    }
+    const char *single = !many                ? NULL
+                         : one.stats          ? "stats"
+                         : one.report         ? "report"
+                         : one.virtual_camera ? "virtual-camera"
+                                              : NULL;
+    return single ? refuse(refusal, "--%s is for one video, not for a folder of outputs", single)
+                  : 0;
+}
+
+/* ---- a film in parts ---- */
+
+#define FROM_A_FILE "several processes read the film, from a file"
+
+static const Why not_in_parts[] = {
+    {"camera", FROM_A_FILE},
+    {"network", FROM_A_FILE},
+    {"reconnect", FROM_A_FILE},
+    {"virtual-camera", "parts are not written in order"},
+    {"low-latency", "parts are not written in order"},
+    {"segment-time", "a job joins its parts into one film"},
+    {"null", "nothing would be written"},
+};
+
+static const Why not_with_plan[] = {
+    {"jobs", "--jobs does all steps itself; each `lumeq segment PLAN K` writes one part"},
+    {"devices", "give --device to each `lumeq segment PLAN K`"},
+    {"resume", "each step keeps what is done"},
+};
+
+static const Why not_with_run[] = {
+    {"no-measure", "only `lumeq plan` leaves measuring to others"},
+};
+
+/* Options for parts; all but the last are for one film only. */
+static const char *const parts_only[] = {"parts", "part-seconds", "no-measure", "devices"};
+
+static const char *find_given(const char *const *names, int count, const unsigned char *given)
+{
+    for (int i = 0; i < count; i++)
+        if (option_is_given(given, names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* True for numbers separated by single commas. */
+static int is_number_list(const char *text)
+{
+    for (size_t n; (n = strspn(text, "0123456789")) >= 1 && n <= MAX_DEVICE_DIGITS; text += n + 1)
+        if (text[n] != ',')
+            return !text[n];
+    return 0;
+}
+
+static int check_film(const Options *o, const unsigned char *given, int is_plan, const char *name,
+                      const Refusal *refusal)
+{
+    if (!is_plan && !o->output && !o->camera)
+        return refuse(refusal, "%s writes a film: -o FILE is missing", name);
+    if (o->sequence || options_is_pictures(o, o->input))
+        return refuse(refusal, "%s needs a film in one file, not pictures", name);
+    for (int i = 0; i < option_count; i++)
+        if (given[i] && (option_table[i].flags & OPTION_WINDOW))
+            return refuse(refusal, "%s and --%s contradict each other: parts need no window", name,
+                          option_table[i].name);
+    if (refuse_given(not_in_parts, COUNT(not_in_parts), given, name, refusal) < 0)
+        return -1;
+    if (o->hwdec == OPTIONS_HWDEC_NVDEC)
+        return refuse(refusal,
+                      "%s and --hwdec nvdec contradict each other: parts are decoded in software",
+                      name);
+    if (o->input && strcmp(o->input, "-") == 0)
+        return refuse(refusal, "%s needs a file: %s", name, FROM_A_FILE);
+    if (option_is_given(given, "lookahead") && o->lookahead == 0)
+        return refuse(refusal,
+                      "%s and --lookahead off contradict each other: a job measures the film first",
+                      name);
+    return is_plan ? refuse_given(not_with_plan, COUNT(not_with_plan), given, name, refusal)
+                   : refuse_given(not_with_run, COUNT(not_with_run), given, name, refusal);
+}
+
+static int check_parts(const Options *o, const unsigned char *given, int is_plan,
+                       const Refusal *refusal)
+{
+    const char *name = is_plan        ? "lumeq plan"
+                       : o->jobs != 0 ? "--jobs"
+                       : o->resume    ? "--resume"
+                                      : NULL;
+    const int many = options_many(o);
+    const char *other = find_given(parts_only, COUNT(parts_only) - many, given);
+    if (o->devices && strcmp(o->devices, "all") != 0 && !is_number_list(o->devices))
+        return refuse(refusal, "--devices %s: it is all, or numbers of GPUs such as 0,1",
+                      media_quote(o->devices));
+    if (o->parts && o->part_seconds > 0)
+        return refuse(refusal, "--parts and --part-seconds contradict each other");
+    if (many && other)
+        return refuse(refusal, "--%s is for one film in parts, not for a folder of outputs", other);
+    if (many && option_is_given(given, "devices") && !o->jobs)
+        return refuse(refusal, "--devices needs --jobs");
+    if (many && is_plan)
+        return refuse(refusal, "lumeq plan is for one film: -o %s is a folder of outputs",
+                      media_quote(o->output));
+    if (!name && other)
+        return refuse(refusal, "--%s is for a film in parts: --jobs, or `lumeq plan`, is missing",
+                      other);
+    return name && !many ? check_film(o, given, is_plan, name, refusal) : 0;
+}
+
+/* ---- --sample, --lookahead, --segment-time, --stats and --report ---- */
+
+static const Why not_with_sample[] = {
+    {"camera", "a camera never ends, so there is nothing to sample"},
+    {"network", "a sample seeks in a file, and a URL is read once"},
+    {"null", "a sample estimates a film that is written: -o FILE is missing"},
+    {"stats", "a sample writes nothing but pictures"},
+    {"report", "a sample writes nothing but pictures"},
+    {"segment-time", "a sample estimates a film in one file"},
+    {"sequence", "a sample needs a film in one file, not pictures"},
+    {"virtual-camera", "a sample is not for watching"},
+    {"low-latency", "a sample needs a film in a file"},
+    {"jobs", "pieces are tried one by one, which says little about parallel workers; without "
+             "--jobs it estimates a single run"},
+    {"resume", "a sample has no parts to resume"},
+};
+
+static int check_sample(const Options *o, const unsigned char *given, int is_plan,
+                        const Refusal *refusal)
+{
+    struct stat file;
+    if (!o->sample)
+        return 0;
+    if (is_plan)
+        return refuse(refusal, "lumeq plan and --sample contradict each other: a sample estimates "
+                               "one run");
+    if (refuse_given(not_with_sample, COUNT(not_with_sample), given, "--sample", refusal) < 0)
+        return -1;
+    if (!o->output)
+        return refuse(refusal, "--sample estimates a film that is written: -o FILE is missing");
+    if (options_many(o))
+        return refuse(refusal, "--sample is for one film, not for a folder of outputs");
+    if (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)))
+        return refuse(refusal, "--sample needs a file to write, not %s",
+                      strcmp(o->output, "-") == 0 ? "standard output" : media_quote(o->output));
+    if (strcmp(o->input, "-") == 0)
+        return refuse(refusal, "--sample seeks in a file, and cannot in standard input");
+    if (options_is_pictures(o, o->input) || (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode)))
+        return refuse(refusal, "--sample needs a film in one file: %s is not a file",
+                      media_quote_input(o->input));
+    return 0;
+}
+
+static int check_lookahead(Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    const int deflicker = option_is_given(given, "deflicker") && o->deflicker > 0;
+    o->lookahead_for = deflicker                                                 ? "--deflicker"
+                       : option_is_given(given, "lookahead") && o->lookahead > 0 ? "--lookahead"
+                                                                                 : NULL;
+    if (!o->lookahead_for || options_headless(o))
+        return 0;
+    return refuse(refusal,
+                  "%s is for written video: the window shows each frame at once; add -o FILE",
+                  o->lookahead_for);
+}
+
+static int check_segments(const Options *o, const Refusal *refusal)
+{
+    if (o->segment_time <= 0)
+        return 0;
+    if (!o->output || o->null_output)
+        return refuse(refusal, "--segment-time splits output: -o is missing");
+    if (options_many(o))
+        return refuse(refusal, "--segment-time is for one video, not for a folder of outputs");
+    if (o->jobs != 0 || o->resume)
+        return refuse(refusal,
+                      "--segment-time and --%s contradict each other: a job joins its parts into "
+                      "one film",
+                      o->jobs != 0 ? "jobs" : "resume");
+    return 0;
+}
+
+static int check_reports(const Options *o, const Refusal *refusal)
+{
+    if (o->stats && !stats_known_name(o->stats))
+        return refuse(refusal, "--stats %s: its name must end in .csv or .jsonl",
+                      media_quote(o->stats));
+    if (o->report && !report_known_name(o->report))
+        return refuse(refusal, "--report %s: its name must end in .html or .json",
+                      media_quote(o->report));
+    if (o->report && !options_headless(o))
+        return refuse(refusal, "--report needs a run without a window: -o FILE or --null%s",
+                      o->camera ? ", and --frames N with -o" : "");
+    return 0;
+}
+
+int option_rules_check(Options *o, const unsigned char *given, const OptionNames *names,
+                       int is_plan, const Refusal *refusal)
+{
+    if (check_input(o, given, refusal) < 0 || check_many(o, given, names, refusal) < 0)
+        return -1;
+    if (!o->input && !o->camera)
+        return refuse(refusal, "no INPUT given; see lumeq --help");
+    if (check_lookahead(o, given, refusal) < 0 || check_segments(o, refusal) < 0 ||
+        check_sample(o, given, is_plan, refusal) < 0 || check_parts(o, given, is_plan, refusal) < 0)
+        return -1;
+    if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)
+        return refuse(refusal, "--to must be after --ss: both are positions in the input");
+    if (o->to_us == 0)
+        return refuse(refusal, "--to 0 leaves nothing; it must be after the start");
+    return check_reports(o, refusal);
+}
+
+int option_rules_check_question(const Options *o, const Refusal *refusal)
+{
+    if (o->json && !o->doctor)
+        return refuse(refusal, "--json needs --doctor");
+    if (o->doctor && o->input)
+        return refuse(refusal, "--doctor looks at this machine, not at %s; use -v for a video",
+                      media_quote_input(o->input));
+    if (o->camera && o->list_devices)
+        return refuse(refusal, "--camera and --list-devices contradict each other: all are listed");
+    if (o->camera && o->list_formats)
+        return refuse(refusal, "--camera and --list-formats contradict each other: name a camera "
+                               "with =, as in --list-formats=/dev/video0");
+    return 0;
+}
