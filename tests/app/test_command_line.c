@@ -277,6 +277,42 @@ TEST(options_in_parts)
     }
 }
 
+/* ---- options of the picture ---- */
+
+static const char *const picture_options[] = {
+    "mode",   "reference", "strength", "clip",  "denoise",    "smooth", "scene-cut", "tiles",
+    "chroma", "dither",    "bars",     "meter", "brightness", "gamma",  "limit",     "deflicker"};
+
+/* options_params() after this argument, or for the defaults if it is NULL. */
+static LumeqParams params_of(char *argument)
+{
+    char *argv[] = {(char *)"lumeq", (char *)"in.mkv", (char *)"--null", (char *)"--no-config",
+                    argument};
+    char text[1400] = "";
+    Options options;
+    const int ret = options_parse(&options, argument ? 5 : 4, argv, text, sizeof(text));
+    CHECK(ret == 0, "%s: %s", argument ? argument : "no argument", text);
+    const LumeqParams params = options_params(&options, (OptionsInput){.ahead = 1});
+    options_free(&options);
+    return params;
+}
+
+/* Each option changes the parameters that the library gets. */
+TEST(options_reach_the_library)
+{
+    const LumeqParams usual = params_of(NULL), same = params_of(NULL);
+    CHECK(memcmp(&usual, &same, sizeof(usual)) == 0, "defaults differ");
+    for (size_t i = 0; i < sizeof(picture_options) / sizeof(picture_options[0]); i++) {
+        const char *name = picture_options[i];
+        const Option *option = option_find(name, strlen(name));
+        char value[64], argument[128];
+        print_value(option, value, sizeof(value));
+        snprintf(argument, sizeof(argument), "--%s=%s", name, value);
+        const LumeqParams params = params_of(argument);
+        CHECK(memcmp(&params, &usual, sizeof(params)) != 0, "%s changes nothing", argument);
+    }
+}
+
 /* Replaces the machine's number of cores. */
 static int cores;
 

@@ -19,6 +19,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 # Prefixes of commands that are not run, and why.
 NOT_RUN = [
     (r"sudo apt install", "installs packages"),
+    (r"sudo cmake --install", "installs the program"),
     (r"cmake |ctest |cc program\.c", "builds; this test belongs to a build, and tests/install has the library's"),
     (r"sudo modprobe", "loads a module of the kernel"),
     (r"samples/demo\.sh|tests/run\.sh", "builds everything; run.sh runs this test"),

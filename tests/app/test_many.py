@@ -139,7 +139,7 @@ class Refused(ManyCase):
     def test_inputs_without_a_name_are_refused(self):
         self.put("a.mkv")
         self.none(USAGE, "a.mkv", "-", "-o", "out/", words=("standard input has no file name", ))
-        self.none(USAGE, "a.mkv", "http://localhost/b.mkv", "--network", "-o", "out/", words=("b.mkv' has no name", ))
+        self.none(USAGE, "a.mkv", "http://localhost/b.mkv", "--network", "-o", "out/", words=("b.mkv' has no file name", ))
 
     def test_options(self):
         self.put("a.mkv")
