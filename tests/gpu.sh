@@ -327,7 +327,7 @@ no_such_gpu() {
 # The overlap depends on the decoder's speed; test_cuda_backend tests that stages overlap at all.
 shows_timeline() {
     limited "$lumeq" "$1" --null --backend cuda -v 2>&1 | tee /dev/stderr |
-        awk '/at the same time:/ { at = NR } /frame .*\|.*U.*E.*D.*\|/ { frames++ }
+        awk '/overlap: U and E/ { at = NR } /frame .*\|.*U.*E.*D.*\|/ { frames++ }
              END { exit !(at && frames == 8) }'
 }
 

@@ -12,13 +12,13 @@
 
 void complete_print(const char *candidate, const char *help)
 {
-    size_t n = help ? strcspn(help, ";[") : 0; /* details follow */
+    size_t n = help ? strcspn(help, ";[") : 0; /* omit details and default */
     while (n && help[n - 1] == ' ')
         n--;
     printf("%s%s%.*s\n", candidate, help ? "\t" : "", (int)n, help ? help : "");
 }
 
-/* Words in capitals are names for values, not values. */
+/* False for placeholders, which are in capitals. */
 static int is_literal(const char *word, size_t n)
 {
     int letters = 0;
@@ -30,15 +30,6 @@ static int is_literal(const char *word, size_t n)
     return letters > 0;
 }
 
-static void print_cameras(void)
-{
-    glob_t found;
-    if (glob("/dev/video*", 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            complete_print(found.gl_pathv[i], NULL);
-    globfree(&found);
-}
-
 void complete_value(const char *choices)
 {
     for (const char *word = choices; *word;) {
@@ -47,22 +38,27 @@ void complete_value(const char *choices)
             printf("%.*s\n", (int)n, word);
         word += n + (word[n] == '|');
     }
-    if (strstr(choices, "DEV"))
-        print_cameras();
-    else if (strstr(choices, "FILE") || strstr(choices, "OUTPUT") || strstr(choices, "INPUT"))
+    if (strstr(choices, "DEV")) {
+        glob_t found;
+        if (glob("/dev/video*", 0, NULL, &found) == 0)
+            for (size_t i = 0; i < found.gl_pathc; i++)
+                complete_print(found.gl_pathv[i], NULL);
+        globfree(&found);
+    } else if (strstr(choices, "FILE") || strstr(choices, "OUTPUT") || strstr(choices, "INPUT")) {
         complete_print(":file", NULL);
-    else if (strstr(choices, "DIR") || strstr(choices, "FOLDER"))
+    } else if (strstr(choices, "DIR") || strstr(choices, "FOLDER")) {
         complete_print(":folder", NULL);
+    }
 }
 
-/* Entries of a list begin with a name, other lines with a blank. */
+/* Prints the name at the start of an entry; other lines start with a blank. */
 static void print_name(const char *line)
 {
     if (islower((unsigned char)*line) || isdigit((unsigned char)*line))
         printf("%.*s\n", (int)strcspn(line, " "), line);
 }
 
-/* The names that `help` as a value lists. */
+/* Prints the names that the value `help` lists. */
 static void print_list(const char *option)
 {
     if (strcmp(option, "profile") == 0)
@@ -76,16 +72,12 @@ static void print_list(const char *option)
         codec_list_containers(print_name);
 }
 
-/* The option that a word begins with, up to its =. */
+/* Finds the option of a word such as --mode=x. */
 static const Option *find(const char *word)
 {
     if (strncmp(word, "--", 2) == 0)
         return option_find(word + 2, strcspn(word + 2, "="));
-    for (int i = 0; i < option_count; i++)
-        if (option_table[i].letter && word[0] == '-' && word[1] == option_table[i].letter &&
-            !word[2])
-            return &option_table[i];
-    return NULL;
+    return word[0] == '-' && word[1] && !word[2] ? option_find_letter(word[1]) : NULL;
 }
 
 static void print_options(int count, char **words)
@@ -111,7 +103,7 @@ void complete(int count, char **words)
     const char *word = count ? words[count - 1] : "";
     const char *option = count > 1 ? words[count - 2] : "";
     int equals = 0;
-    /* bash makes three words of --mode=x. */
+    /* bash splits --mode=x into three words. */
     if (strncmp(word, "--", 2) == 0 && strchr(word, '=')) {
         option = word;
         equals = 1;

@@ -2,14 +2,13 @@
 #ifndef LUMEQ_APP_COMPLETE_H
 #define LUMEQ_APP_COMPLETE_H
 
-/* Prints the candidates for the last of the words, whatever it begins with. The program's name is
- * not among the words. */
+/* Prints candidates for the last word, whatever it begins with. `words` has no program name. */
 void complete(int count, char **words);
 
-/* Prints a candidate, and after a tab what it is for, if `help` is not NULL. */
+/* Prints a candidate and, if `help` is not NULL, a tab and a description. */
 void complete_print(const char *candidate, const char *help);
 
-/* Prints the candidates for a value. `choices` as in Option. */
+/* Prints candidates for a value. `choices`: as in Option. */
 void complete_value(const char *choices);
 
 #endif

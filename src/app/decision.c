@@ -6,27 +6,25 @@
 
 #define CODES 256
 
-/* From where on it is said: below that, nobody sees it. */
-#define LIFT_SEEN 1.05
-#define STRENGTH_SEEN 0.15
-#define CHANGE_SEEN 1.0 /* in codes of 8 bits */
+/* Smaller changes are not visible, and not mentioned. */
+#define VISIBLE_LIFT 1.05
+#define VISIBLE_STRENGTH 0.15
+#define VISIBLE_CHANGE 1.0 /* in 8-bit codes */
 
-/* In codes of 8 bits: where a person begins to see it, and to be disturbed by it; and what a lift
- * may make of it at most, of which most is taken by the filters (see lift_rule.h). */
-#define NOISE_SEEN 1.0
-#define NOISE_LIMITS 13.0
+/* Noise in 8-bit codes: just visible; and the most after a lift, before filtering (lift_rule.h). */
+#define VISIBLE_NOISE 1.0
+#define MAX_LIFTED_NOISE 13.0
 
-/* In one line about a video: kinds of pictures at most, and what share of it makes one of them
- * worth the words, in percent. */
-#define KINDS_NAMED 3
-#define SHARE_SEEN 5
+/* Kinds of pictures that one line names at most, and the smallest percentage that it names. */
+#define MAX_KINDS 3
+#define MIN_PERCENT 5
 
 #define MORE " (--strength 1 or --profile fog does more)"
 
-/* A picture by its codes, as shares of the range from black to white. */
+/* Tones of a picture, relative to the range from black to white. */
 typedef struct Light {
-    double mean, floor, apart; /* floor: 0.5 % lie below; apart: from 10 % to 90 % */
-    double peak;               /* share of the picture in three neighbouring codes, but dark ones */
+    double mean, floor, spread; /* floor: percentile 0.5; spread: percentiles 10 to 90 */
+    double peak;                /* largest share in three neighbouring codes, except dark ones */
 } Light;
 
 static double place(double code, int full_range)
@@ -42,7 +40,7 @@ static double share_below(const uint64_t *sums, double share, int full_range)
     return place(code, full_range);
 }
 
-static Light look(const LumeqFrameStats *s, int depth, int full_range)
+static Light measure_light(const LumeqFrameStats *s, int depth, int full_range)
 {
     Light light = {.mean = place(s->mean_in * CODES / (double)(1 << depth), full_range)};
     uint64_t sums[CODES] = {0};
@@ -53,7 +51,7 @@ static Light look(const LumeqFrameStats *s, int depth, int full_range)
     if (!sums[CODES - 1])
         return light;
     light.floor = share_below(sums, 0.005, full_range);
-    light.apart = share_below(sums, 0.9, full_range) - share_below(sums, 0.1, full_range);
+    light.spread = share_below(sums, 0.9, full_range) - share_below(sums, 0.1, full_range);
     for (int i = full_range ? 12 : 28; i + 2 < CODES; i++) {
         const double peak = (double)(sums[i + 2] - sums[i - 1]) / (double)sums[CODES - 1];
         light.peak = peak > light.peak ? peak : light.peak;
@@ -61,41 +59,34 @@ static Light look(const LumeqFrameStats *s, int depth, int full_range)
     return light;
 }
 
-/* Where the picture decides. The bounds are the middles of those between which lift_rule.h blends
- * from one to the other. */
-static DecisionKind decided(const LumeqFrameStats *s, const Light *light)
+/* Finds the kind of picture. The bounds are in the middle of the blends of lift_rule.h. */
+static DecisionKind find_kind(const LumeqFrameStats *s, const Light *light)
 {
-    if (s->lift >= LIFT_SEEN)
+    if (s->lift >= VISIBLE_LIFT)
         return DECISION_LIFTED;
-    if (light->mean < 0.03 && s->strength < STRENGTH_SEEN)
+    if (light->mean < 0.03 && s->strength < VISIBLE_STRENGTH)
         return DECISION_BLACK;
     if (light->peak > 0.45)
         return DECISION_PAGE;
-    if (s->dark >= 0.5 && s->strength >= STRENGTH_SEEN)
+    if (s->dark >= 0.5 && s->strength >= VISIBLE_STRENGTH)
         return DECISION_LAMPS;
     if (s->dark >= 0.5)
         return DECISION_EMPTY;
-    if (light->mean > 0.62 && light->floor > 0.1 && light->apart > 0.34)
+    if (light->mean > 0.62 && light->floor > 0.1 && light->spread > 0.34)
         return DECISION_HAZY;
-    return s->strength < STRENGTH_SEEN ? DECISION_FINE : DECISION_DULL;
+    return s->strength < VISIBLE_STRENGTH ? DECISION_FINE : DECISION_DULL;
 }
 
-/* See Decision. */
+/* See Decision.change. */
 static double mean_change(const LumeqFrameStats *s, int depth)
 {
-    const double code = (double)(1 << depth) / s->bins; /* codes of a bin */
+    const double code = (double)(1 << depth) / s->bins; /* codes per bin */
     double sum = 0, count = 0;
     for (int i = 0; s->curve && i < s->bins; i++) {
         sum += s->hist_in[i] * fabs(s->curve[i] / 65536.0 - i * code);
         count += s->hist_in[i];
     }
     return count > 0 ? sum / count * CODES / (1 << depth) : -1;
-}
-
-/* Filtering noise of less than a code makes no visible difference. */
-static int is_denoised(const LumeqFrameStats *s)
-{
-    return s->filtered && s->previous > 0 && s->noise * s->lift >= NOISE_SEEN;
 }
 
 Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, int depth,
@@ -106,7 +97,9 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, 
                   .limit = params->limit,
                   .adaptive = params->adaptive,
                   .light = params->brightness != 0 || (params->gamma != 0 && params->gamma != 1),
-                  .denoised = is_denoised(stats),
+                  /* Filtering noise below one code makes no visible difference. */
+                  .denoised = stats->filtered && stats->previous > 0 &&
+                              stats->noise * stats->lift >= VISIBLE_NOISE,
                   .dark = stats->dark,
                   .lift = stats->lift,
                   .strength = stats->strength,
@@ -118,15 +111,14 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, 
         d.kind = DECISION_REFERENCE;
     } else if (params->mode == LUMEQ_MODE_GLOBAL && params->lift &&
                params->limit != LUMEQ_LIMIT_DARKEN) {
-        const Light light = look(stats, depth, full_range);
-        d.kind = decided(stats, &light);
+        const Light light = measure_light(stats, depth, full_range);
+        d.kind = find_kind(stats, &light);
     }
     return d;
 }
 
-/* The option that decided instead of the picture. Only HDR video has an adaptive strength without
- * one. */
-static void order(const Decision *d, char *text, size_t size)
+/* Names the option that decided instead of the picture, or HDR, which is adaptive without one. */
+static void name_option(const Decision *d, char *text, size_t size)
 {
     static const char *const modes[] = {[LUMEQ_MODE_CLAHE] = "--mode clahe",
                                         [LUMEQ_MODE_STRETCH] = "--mode stretch",
@@ -146,7 +138,7 @@ static const char *situation(const Decision *d)
     switch (d->kind) {
     case DECISION_OFF:
     case DECISION_LIGHT: return "not equalized (--mode off)";
-    case DECISION_REFERENCE: return "equalized as OpenCV does it (--reference)";
+    case DECISION_REFERENCE: return "equalized like OpenCV (--reference)";
     case DECISION_LIFTED: return d->dark >= 0.5 ? "dark" : "dim";
     case DECISION_LAMPS: return "dark with bright parts";
     case DECISION_HAZY: return "hazy";
@@ -159,12 +151,11 @@ static const char *situation(const Decision *d)
     }
 }
 
-/* True if nobody sees what the equalizer did. In tiles the mean curve may be straight all the same.
- */
+/* True if the change is not visible. The mean curve tells nothing about tiles. */
 static int is_hardly_changed(const Decision *d)
 {
     const int tiles = d->mode == LUMEQ_MODE_CLAHE || d->mode == LUMEQ_MODE_HAZE;
-    return d->strength <= 0 || (!tiles && d->change >= 0 && d->change < CHANGE_SEEN);
+    return d->strength <= 0 || (!tiles && d->change >= 0 && d->change < VISIBLE_CHANGE);
 }
 
 static const char *raised(const Decision *d)
@@ -176,16 +167,8 @@ static const char *raised(const Decision *d)
                                              : "contrast raised";
 }
 
-static void lifted_text(const Decision *d, char *text, size_t size)
-{
-    snprintf(text, size, "lifted %.1fx%s%s%s", d->lift,
-             d->noise * d->lift > NOISE_LIMITS ? ", as far as its noise allows" : "",
-             d->denoised ? ", noise reduced" : "",
-             d->strength >= STRENGTH_SEEN ? ", contrast raised" : "");
-}
-
-/* True if such a picture is one that the equalizer works on, when it is to. */
-static int is_for_equalizing(const Decision *d)
+/* True if the equalizer visibly changed this kind of picture. */
+static int is_equalized(const Decision *d)
 {
     switch (d->kind) {
     case DECISION_ORDERED:
@@ -194,22 +177,25 @@ static int is_for_equalizing(const Decision *d)
     case DECISION_DULL: return !is_hardly_changed(d);
     case DECISION_PAGE:
     case DECISION_BLACK:
-    case DECISION_EMPTY: return d->strength >= STRENGTH_SEEN && !is_hardly_changed(d);
+    case DECISION_EMPTY: return d->strength >= VISIBLE_STRENGTH && !is_hardly_changed(d);
     default: return 0;
     }
 }
 
-/* The change to such a picture; "" if situation() says it all. */
+/* Describes the change; "" if situation() says everything. */
 static void action(const Decision *d, char *text, size_t size)
 {
     text[0] = '\0';
     if (d->kind == DECISION_OFF || d->kind == DECISION_REFERENCE)
         return;
     if (d->kind == DECISION_LIFTED)
-        lifted_text(d, text, size);
-    else if (is_for_equalizing(d) && d->kind == DECISION_ORDERED && d->mode != LUMEQ_MODE_GLOBAL)
+        snprintf(text, size, "lifted %.1fx%s%s%s", d->lift,
+                 d->noise * d->lift > MAX_LIFTED_NOISE ? ", as far as its noise allows" : "",
+                 d->denoised ? ", noise reduced" : "",
+                 d->strength >= VISIBLE_STRENGTH ? ", contrast raised" : "");
+    else if (is_equalized(d) && d->kind == DECISION_ORDERED && d->mode != LUMEQ_MODE_GLOBAL)
         snprintf(text, size, "%s, strength %.2g", raised(d), d->strength);
-    else if (is_for_equalizing(d))
+    else if (is_equalized(d))
         snprintf(text, size, "%s", raised(d));
     else if (d->light)
         snprintf(text, size, "only brightness and gamma changed");
@@ -221,7 +207,7 @@ static void whole_text(const Decision *d, const char *share, char *text, size_t 
 {
     char is[64], done[128];
     if (d->kind == DECISION_ORDERED)
-        order(d, is, sizeof(is));
+        name_option(d, is, sizeof(is));
     else
         snprintf(is, sizeof(is), "%s", situation(d));
     action(d, done, sizeof(done));
@@ -236,7 +222,7 @@ void decision_text(const Decision *d, const char *key, char *text, size_t size)
         snprintf(text + used, size - used, ", %s for more", key);
 }
 
-/* ---- of a video ---- */
+/* ---- a whole video ---- */
 
 void decisions_add(Decisions *all, const Decision *d)
 {
@@ -270,28 +256,21 @@ static Decision mean(const Decisions *all, int kind)
     return d;
 }
 
-/* The most frequent kind of those that are not `named`. */
-static int most_frequent(const Decisions *all, const int named[DECISION_KINDS])
-{
-    int most = 0;
-    for (int i = 1; i < DECISION_KINDS; i++)
-        if (!named[i] && (named[most] || all->of[i].frames > all->of[most].frames))
-            most = i;
-    return most;
-}
-
 void decisions_text(const Decisions *all, char *text, size_t size)
 {
     int named[DECISION_KINDS] = {0};
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < KINDS_NAMED && used < size; i++) {
+    for (int i = 0; i < MAX_KINDS && used < size; i++) {
         char share[32] = "", line[192];
-        const int kind = most_frequent(all, named);
+        int kind = 0; /* the most frequent one not named yet */
+        for (int k = 1; k < DECISION_KINDS; k++)
+            if (!named[k] && (named[kind] || all->of[k].frames > all->of[kind].frames))
+                kind = k;
         const double part = 100.0 * (double)all->of[kind].frames / (double)all->frames;
-        if (!all->of[kind].frames || (i && part < SHARE_SEEN))
+        if (!all->of[kind].frames || (i && part < MIN_PERCENT))
             break;
-        const int alone = part > 100 - SHARE_SEEN;
+        const int alone = part > 100 - MIN_PERCENT;
         const Decision d = mean(all, kind);
         if (!alone)
             snprintf(share, sizeof(share), " (%.0f %% of the frames)", part);

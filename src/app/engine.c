@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/hwdec_choice.h"
-#include "app/output_depth.h"
+#include "app/run_choices.h"
 #include "app/terminal.h"
 #include "media/convert.h"
 #include "media/gpu_frame.h"
@@ -16,10 +15,10 @@
 #include "media/picture_pattern.h"
 #include "run/equalizer_frame.h"
 
-/* Of a rate such as 29.97, which is 30000/1001. */
-#define MOST_RATE_PARTS 1001000
+/* Largest term of a frame rate such as 30000/1001. */
+#define MAX_RATE_TERM 1001000
 
-/* The first of the pauses that double. */
+/* The first pause; later ones double. */
 #define RECONNECT_PAUSE_S 1
 
 unsigned engine_cpu_without(void)
@@ -59,8 +58,8 @@ static LumeqConfig config_of(const Engine *engine, const Options *options)
     };
 }
 
-/* Why the library does not open: `ret`, and `why` in its words. */
-static int refused(const LumeqConfig *config, int ret, const char *why, MediaError *error)
+/* Reports that the library does not open. */
+static int report_failure(const LumeqConfig *config, int ret, const char *why, MediaError *error)
 {
     return media_fail(error, ret == LUMEQ_ERR_MEMORY ? MEDIA_INPUT : MEDIA_USAGE, "%s%s",
                       config->backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", why);
@@ -72,18 +71,17 @@ static int open_equalizer(Engine *engine, const Options *options, const LumeqPar
     const LumeqConfig config = config_of(engine, options);
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
-        return refused(&config, ret, engine->where, error);
+        return report_failure(&config, ret, engine->where, error);
     engine->backend = lumeq_backend_name(engine->equalizer);
     engine->device = config.device;
     say(SAY_DETAILS, "equalizing on %s", engine->where);
     return engine_set_params(engine, params, error);
 }
 
-/* Frames that are decoded and not given back: those that wait, those in flight and those before
- * them. */
+/* Decoded frames that a run holds at once: queued, in flight, and their predecessors. */
 #define GPU_FRAMES 14
 
-/* FFmpeg's use of the GPU. */
+/* Lets FFmpeg use the equalizer's GPU context. */
 static int open_gpu(Engine *engine, char *why, size_t size)
 {
     void *context, *stream;
@@ -105,14 +103,15 @@ static int is_gpu(const Engine *engine)
     return strcmp(engine->backend, "cuda") == 0;
 }
 
-static int make_ready_to_decode(Engine *engine, const Options *o, MediaError *error)
+static int prepare_decoding(Engine *engine, const Options *o, MediaError *error)
 {
     const int asked = o->hwdec == OPTIONS_HWDEC_NVDEC;
     char why[256];
     if (asked && !is_gpu(engine))
-        return media_fail(error, MEDIA_USAGE,
-                          "--hwdec nvdec decodes on the GPU that equalizes, but that is done by %s",
-                          engine->where);
+        return media_fail(
+            error, MEDIA_USAGE,
+            "--hwdec nvdec decodes on the GPU that equalizes, but equalizing is done by %s",
+            engine->where);
     if (!is_gpu(engine) || !hwdec_choice(o, AV_CODEC_ID_NONE))
         return 0;
     engine->decodes = open_gpu(engine, why, sizeof(why)) >= 0;
@@ -132,19 +131,19 @@ void engine_encode_on_gpu(Engine *engine)
     if (engine->encodes)
         frame_memory_encode_on(engine->memory, engine->gpu);
     else
-        say(SAY_DETAILS, "frames go to the encoder by way of the host: %s", why);
+        say(SAY_DETAILS, "frames go to the encoder through the host: %s", why);
 }
 
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error)
 {
-    /* The input is not known yet. */
+    /* Parameters for an unknown input, for now. */
     const LumeqParams params = options_params(options, (OptionsInput){.still = 1});
     int ret = open_equalizer(engine, options, &params, error);
     if (ret >= 0)
-        ret = make_ready_to_decode(engine, options, error);
+        ret = prepare_decoding(engine, options, error);
     if (ret < 0)
         return ret;
-    /* Frames are decoded into memory that a GPU can copy from; the CPU takes any. */
+    /* A GPU copies from pinned memory; the CPU reads any. */
     const FrameAllocator allocator = {alloc_host, free_host, engine->equalizer,
                                       all_planes || engine->decodes ||
                                           equalizer_writes_chroma(&params)};
@@ -167,7 +166,7 @@ static int reserve_on_gpu(void *opaque, int64_t bytes)
     if (!atomic_exchange(&engine->no_room, 1))
         say(SAY_WARNINGS,
             "GPU %d: no room for %llu MiB of a decoder's surfaces: %llu of the %llu MiB that lumeq "
-            "may have are in use; frames come by way of the host, or are decoded in software",
+            "may use are in use; frames go through the host, or are decoded in software",
             engine->device, MIB(bytes), MIB(use.device), MIB(use.device_limit));
     return -1;
 }
@@ -181,7 +180,7 @@ void engine_say_memory(const Engine *engine)
 {
     LumeqMemoryUse use = {.size = sizeof(use)};
     if (is_gpu(engine) && lumeq_memory_use(engine->device, &use) == 0)
-        say(SAY_DETAILS, "memory: %llu of %llu MiB of GPU %d, %llu of %llu MiB pinned, at most",
+        say(SAY_DETAILS, "peak memory: %llu of %llu MiB of GPU %d, %llu of %llu MiB pinned",
             MIB(use.device_most), MIB(use.device_limit), engine->device, MIB(use.pinned_most),
             MIB(use.pinned_limit));
 }
@@ -199,7 +198,7 @@ DecoderOptions engine_decoder(Engine *engine, const Options *o, const Source *so
     };
 }
 
-/* What was chosen is that of the equalizer, and was said. */
+/* The context's other messages repeat those of the equalizer. */
 static void log_warning(void *user, LumeqLogLevel level, const char *text)
 {
     Engine *engine = user;
@@ -217,7 +216,7 @@ int engine_open_context(Engine *engine, const Options *options, MediaError *erro
     config.log = log_warning;
     config.log_user = engine;
     const int ret = lumeq_context_create(&engine->context, &config, why, sizeof(why));
-    return ret < 0 ? refused(&config, ret, why, error) : 0;
+    return ret < 0 ? report_failure(&config, ret, why, error) : 0;
 }
 
 /* ---- the parameters ---- */
@@ -231,17 +230,6 @@ static const char *hdr_name(const AVCodecParameters *video)
     }
 }
 
-static int check_reference(const Options *o, const Source *source, MediaError *error)
-{
-    const int depth = convert_depth(source->video->codecpar->format);
-    if (!o->reference || depth <= 8)
-        return 0;
-    return media_fail(error, MEDIA_USAGE,
-                      "--reference is defined for 8 bits a sample: %s has %d; without it deeper "
-                      "video is equalized at its own depth",
-                      source->name, depth);
-}
-
 static int check_meter(const Options *o, const Source *source, MediaError *error)
 {
     const LumeqRect *m = &o->meter;
@@ -251,17 +239,16 @@ static int check_meter(const Options *o, const Source *source, MediaError *error
         return 0;
     if (right <= 0 || below <= 0)
         return media_fail(error, MEDIA_USAGE,
-                          "--meter %d,%d,%d,%d is outside of the picture: %s has %dx%d pixels",
-                          m->x, m->y, m->width, m->height, source->name, video->width,
-                          video->height);
+                          "--meter %d,%d,%d,%d is outside the picture: %s has %dx%d pixels", m->x,
+                          m->y, m->width, m->height, source->name, video->width, video->height);
     say(SAY_WARNINGS,
-        "--meter %d,%d,%d,%d reaches beyond the picture: %s has %dx%d pixels; %d,%d,%d,%d is used",
+        "--meter %d,%d,%d,%d reaches beyond the picture: %s has %dx%d pixels; using %d,%d,%d,%d",
         m->x, m->y, m->width, m->height, source->name, video->width, video->height, m->x, m->y,
         m->width < right ? m->width : right, m->height < below ? m->height : below);
     return 0;
 }
 
-/* Why nothing can be lifted, whatever is in the picture, or NULL. */
+/* Returns the option that rules out any lift, or NULL. */
 static const char *never_lifted(const LumeqParams *params, const Options *o, const char *hdr)
 {
     static const char *const modes[] = {[LUMEQ_MODE_OFF] = "--mode off",
@@ -275,13 +262,6 @@ static const char *never_lifted(const LumeqParams *params, const Options *o, con
     if (params->limit == LUMEQ_LIMIT_DARKEN)
         return "--limit darken";
     return params->lift ? NULL : o->strength >= 0 ? "a number for --strength" : hdr;
-}
-
-static void note_denoise(const LumeqParams *params, const Options *o, const char *hdr)
-{
-    const char *why = never_lifted(params, o, hdr);
-    if (o->denoise != LUMEQ_DENOISE_AUTO && why)
-        say(SAY_WARNINGS, "--denoise has no effect: with %s nothing is lifted", why);
 }
 
 OptionsInput engine_input(const Options *o, const Source *source, const Writer *writer)
@@ -300,12 +280,19 @@ int engine_params(LumeqParams *params, const Options *o, OptionsInput input, con
     *params = options_params(o, input);
     if (hdr && options_halve_for_hdr(o))
         say(SAY_WARNINGS,
-            "this is HDR video (%s): it is equalized at half strength, %.2g at most; "
-            "--strength sets another",
+            "this is HDR video (%s): equalizing at half strength, %.2g at most; override with "
+            "--strength",
             hdr, params->strength);
-    note_denoise(params, o, hdr);
-    const int ret = check_reference(o, source, error);
-    return ret < 0 ? ret : check_meter(o, source, error);
+    const char *why = never_lifted(params, o, hdr);
+    if (o->denoise != LUMEQ_DENOISE_AUTO && why)
+        say(SAY_WARNINGS, "--denoise has no effect: %s rules out a lift", why);
+    const int depth = convert_depth(source->video->codecpar->format);
+    if (o->reference && depth > 8)
+        return media_fail(error, MEDIA_USAGE,
+                          "--reference is for 8 bits per sample: %s has %d; without --reference "
+                          "lumeq equalizes deeper video at its own depth",
+                          source->name, depth);
+    return check_meter(o, source, error);
 }
 
 int engine_set_params(Engine *engine, const LumeqParams *params, MediaError *error)
@@ -319,18 +306,6 @@ int engine_set_params(Engine *engine, const LumeqParams *params, MediaError *err
 
 /* ---- the codes of deep gray video ---- */
 
-/* --strength 0 and --limit refer to the tones of the source. */
-static int leaves_codes(const Options *o, const Source *source)
-{
-    const LumeqParams params = options_params(o, (OptionsInput){0});
-    const int is_hdr = source && hdr_name(source->video->codecpar);
-    if (o->code_range == OPTIONS_CODE_RANGE_FULL || o->mode == LUMEQ_MODE_OFF ||
-        !equalizer_writes(&params))
-        return 1;
-    return o->code_range == OPTIONS_CODE_RANGE_AUTO &&
-           (o->strength == 0 || o->limit != LUMEQ_LIMIT_NONE || is_hdr);
-}
-
 CodeRange engine_codes(const Options *o, const Source *source)
 {
     static const enum AVColorRange levels[] = {
@@ -338,8 +313,15 @@ CodeRange engine_codes(const Options *o, const Source *source)
         [READER_RANGE_LIMITED] = AVCOL_RANGE_MPEG,
         [READER_RANGE_FULL] = AVCOL_RANGE_JPEG,
     };
+    const LumeqParams params = options_params(o, (OptionsInput){0});
+    const int is_hdr = source && hdr_name(source->video->codecpar);
+    /* --strength 0 and --limit refer to the source's tones. */
+    const int refers_to_source = o->strength == 0 || o->limit != LUMEQ_LIMIT_NONE || is_hdr;
+    const int keeps_codes = o->code_range == OPTIONS_CODE_RANGE_FULL || o->mode == LUMEQ_MODE_OFF ||
+                            !equalizer_writes(&params) ||
+                            (o->code_range == OPTIONS_CODE_RANGE_AUTO && refers_to_source);
     return (CodeRange){
-        .mode = leaves_codes(o, source)                    ? CODE_RANGE_FULL
+        .mode = keeps_codes                                ? CODE_RANGE_FULL
                 : o->code_range == OPTIONS_CODE_RANGE_USED ? CODE_RANGE_USED
                                                            : CODE_RANGE_AUTO,
         .levels = levels[o->range],
@@ -359,7 +341,7 @@ int engine_survey_codes(CodeRange *codes, const Options *o, const Source *source
 
 /* ---- the source and the encoder ---- */
 
-/* What comes as it happens, not all at once. */
+/* True for a camera, a URL, a pipe or a device. */
 static int is_live(const char *path, int network)
 {
     struct stat file;
@@ -376,28 +358,13 @@ static CameraOptions camera_options(const Options *o)
         .format = o->input_format,
         .width = o->video_size.width,
         .height = o->video_size.height,
-        .rate = o->framerate > 0 ? av_d2q(o->framerate, MOST_RATE_PARTS) : (AVRational){0, 0},
+        .rate = o->framerate > 0 ? av_d2q(o->framerate, MAX_RATE_TERM) : (AVRational){0, 0},
         .wait = !options_headless(o) || o->virtual_camera,
         .newest = o->virtual_camera && o->null_output,
     };
 }
 
-static void say_setting(const Camera *camera)
-{
-    char text[512];
-    camera_setting_text(camera, text, sizeof(text));
-    say(SAY_NORMAL, "camera %s", text);
-}
-
-/* Before a URL is opened again; tests have no time. */
-static double first_pause(void)
-{
-    const char *text = getenv("LUMEQ_RECONNECT_PAUSE");
-    const double seconds = text ? strtod(text, NULL) : 0;
-    return seconds > 0 ? seconds : RECONNECT_PAUSE_S;
-}
-
-/* Up to which position a film is written; 0: none is, or that is not known. */
+/* The end of the film to write, as a position; 0: unknown, or no film. */
 static int64_t film_end(const Options *o)
 {
     const AVOutputFormat *muxer = NULL;
@@ -423,8 +390,7 @@ static SourceOptions source_options(const Options *options, const char *path,
         .stop = stop,
         .open_timeout_s = options->open_timeout,
         .video_track = (int)options->video_track + 1,
-        .picture_rate =
-            !network && options_is_pictures(options, path) ? options->sequence_rate : 0,
+        .picture_rate = !network && options_is_pictures(options, path) ? options->sequence_rate : 0,
         .allow_playlists = options->allow_playlists,
         .force_dolby_vision = options->force_dovi,
         .find_largest_us = film_end(options),
@@ -438,14 +404,19 @@ int engine_open_source(Source **source, const Options *options, const char *path
     const CameraOptions camera = options->camera ? camera_options(options) : (CameraOptions){0};
     SourceOptions wanted = source_options(options, path, stop);
     wanted.camera = path ? NULL : &camera;
-    wanted.reconnect_s = options->reconnect ? first_pause() : 0;
+    const char *pause = getenv("LUMEQ_RECONNECT_PAUSE"); /* tests shorten it */
+    const double seconds = pause ? strtod(pause, NULL) : 0;
+    wanted.reconnect_s = !options->reconnect ? 0 : seconds > 0 ? seconds : RECONNECT_PAUSE_S;
     if (wanted.network)
         media_log_hide(path);
     const int ret = source_open(source, &wanted, error);
-    if (ret >= 0 && (*source)->camera)
-        say_setting((*source)->camera);
+    if (ret >= 0 && (*source)->camera) {
+        char text[512];
+        camera_setting_text((*source)->camera, text, sizeof(text));
+        say(SAY_NORMAL, "camera %s", text);
+    }
     if (ret < 0 && path && picture_pattern_is(path) && access(path, F_OK) < 0 && !options->sequence)
-        media_add(error, "; --sequence reads numbered pictures of such names");
+        media_add(error, "; --sequence reads numbered pictures");
     return ret;
 }
 
@@ -490,7 +461,7 @@ int engine_start_opening(SourceOpening **opening, const Options *options, const 
     return source_opening_start(opening, &wanted, error);
 }
 
-/* Somebody reads it as it is written. */
+/* True if the output is a pipe or a device. */
 static int is_piped(const Options *o)
 {
     struct stat file;
@@ -498,7 +469,8 @@ static int is_piped(const Options *o)
            (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)));
 }
 
-int engine_is_live(const Options *o)
+/* True if the output must not be delayed: it is watched live. */
+static int is_watched_live(const Options *o)
 {
     const int live = o->camera || is_live(o->input, options_is_url(o));
     if (!options_headless(o))
@@ -519,16 +491,15 @@ EncoderOptions engine_encoder(const Options *options)
                             .crf = options->crf,
                             .preset = options->preset,
                             .bitrate = options->bitrate,
-                            .pixel_format = output_depth_is_auto(options) || keeps_format
-                                                ? NULL
-                                                : options->pixel_format,
+                            .pixel_format =
+                                is_auto10(options) || keeps_format ? NULL : options->pixel_format,
                             .keep_format = keeps_format,
                             .options = options->encoder_options,
                             .threads = (int)options->threads,
                             .deinterlaced = options->deinterlace == OPTIONS_DEINTERLACE_ON,
                             .cuts = options->segment_time > 0,
-                            .live = options->camera != NULL || engine_is_live(options),
-                            .low_latency = engine_is_live(options)};
+                            .live = options->camera != NULL || is_watched_live(options),
+                            .low_latency = is_watched_live(options)};
 }
 
 SegmentOptions engine_segments(const Options *o)
@@ -550,7 +521,7 @@ WriterOptions engine_writer(const Options *o, const atomic_int *stop)
         .sequence = o->sequence && picture_pattern_is(o->output),
         .stop = stop,
         .segments = engine_segments(o),
-        .low_latency = engine_is_live(o),
+        .low_latency = is_watched_live(o),
         .video = engine_encoder(o),
         .tracks = {.acodec = o->acodec,
                    .audio_track = (int)o->audio_track + 1,
@@ -587,40 +558,30 @@ int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Opt
     return writer_create(writer, wanted, known ? &input : NULL, error);
 }
 
-/* Files keep their fields; who watches a camera has no use for them. */
-static DeinterlaceMode deinterlace_mode(const Options *o)
-{
-    if (o->deinterlace == OPTIONS_DEINTERLACE_ON)
-        return DEINTERLACE_ON;
-    const int watched = o->virtual_camera && !o->output;
-    return watched && o->deinterlace == OPTIONS_DEINTERLACE_AUTO ? DEINTERLACE_AUTO
-                                                                 : DEINTERLACE_OFF;
-}
-
-/* Frames are written as they are. */
-static int changes_nothing(const Options *o)
-{
-    const LumeqParams params = options_params(o, (OptionsInput){0});
-    return !equalizer_writes(&params) && !o->overlay && !o->compare &&
-           o->range == (int)READER_RANGE_AUTO;
-}
-
 ReaderOptions engine_reader(const Options *o, const Writer *writer)
 {
     const int picture = writer && writer_is_picture(writer);
+    const LumeqParams params = options_params(o, (OptionsInput){0});
+    const int is_unchanged = !equalizer_writes(&params) && !o->overlay && !o->compare &&
+                             o->range == (int)READER_RANGE_AUTO;
     return (ReaderOptions){
         .from_us = o->from_us,
         .to_us = o->to_us,
-        .frames = picture && o->frames < 0 ? 2 : o->frames, /* to know whether there is a second */
+        .frames = picture && o->frames < 0 ? 2 : o->frames, /* a second one is an error */
         .range = (ReaderRange)o->range,
-        .deinterlace = deinterlace_mode(o),
+        /* Files keep their fields, but a virtual camera should show frames. */
+        .deinterlace =
+            o->deinterlace == OPTIONS_DEINTERLACE_ON ? DEINTERLACE_ON
+            : o->deinterlace == OPTIONS_DEINTERLACE_AUTO && o->virtual_camera && !o->output
+                ? DEINTERLACE_AUTO
+                : DEINTERLACE_OFF,
         .full_rgb = writer && writer_is_full_range(writer),
-        .attach_rgb = writer && changes_nothing(o),
+        .attach_rgb = writer && is_unchanged,
         .copy = writer != NULL,
     };
 }
 
-/* ---- what computes ---- */
+/* ---- where it runs ---- */
 
 int engine_needs_gpu(const Options *options)
 {

@@ -1,4 +1,4 @@
-/* The equalizer and the frame memory of a run, made from its options. */
+/* The equalizer and the frame memory of a run, and the conversion of options for other parts. */
 #ifndef LUMEQ_APP_ENGINE_H
 #define LUMEQ_APP_ENGINE_H
 
@@ -11,126 +11,120 @@
 #include "media/input/source.h"
 #include "media/output/writer.h"
 
-/* What a sentence begins with that says why a GPU that has to be one is none. */
+/* Start of the message that says why a required GPU is missing. */
 #define ENGINE_NO_GPU "--backend cuda: "
 
-/* {0} is a closed one. */
+/* {0} is closed. */
 typedef struct Engine {
     LumeqEqualizer *equalizer;
-    LumeqContext *context;   /* for a lookahead, else NULL */
-    FrameMemory *memory;     /* that frames are decoded to, and equalized into */
-    const char *backend;     /* its name at the start; the CPU takes over from a GPU that is lost */
-    AVBufferRef *gpu;        /* that decodes or encodes, too, or NULL */
-    int decodes, encodes;    /* which of the two */
-    char where[256];         /* what it is and why it was taken */
-    atomic_int context_lost; /* not 0: the CPU has taken over from the context's GPU; any thread */
-    int share_streams; /* before it is opened, as LumeqConfig has them: this and the next two */
+    LumeqContext *context;   /* for a lookahead, or NULL */
+    FrameMemory *memory;     /* for decoded and equalized frames */
+    const char *backend;     /* the name at the start; the CPU takes over if a GPU is lost */
+    AVBufferRef *gpu;        /* also decodes or encodes; or NULL */
+    int decodes, encodes;    /* what `gpu` is used for */
+    char where[256];         /* names the backend and the reason for it */
+    atomic_int context_lost; /* the CPU has taken over from the context's GPU; any thread */
+    int share_streams;       /* set before opening, as in LumeqConfig, like the next two */
     int real_time, no_stage_times;
-    int device;         /* of the GPU */
-    atomic_int no_room; /* it was said that there is none for a decoder's surfaces */
+    int device;         /* number of the GPU */
+    atomic_int no_room; /* the lack of room for surfaces was reported */
 } Engine;
 
-/* LUMEQ_CPU_MASK in the environment: what the program may use of a CPU, a sum of LUMEQ_CPU_*. As
- * LumeqConfig.cpu_without: 0 where the variable is not set, all where it is 0. */
+/* LumeqConfig.cpu_without, from the environment variable LUMEQ_CPU_MASK: a sum of LUMEQ_CPU_* that
+ * the program may use. */
 unsigned engine_cpu_without(void);
 
-/* `all_planes`: chroma is decoded into memory that the GPU copies from even where the options do
- * not write it. Where the options say so, and it can, the GPU that equalizes is made ready to
- * decode. MEDIA_USAGE, MEDIA_INPUT. */
+/* `all_planes`: decode chroma into pinned memory even if the options do not change it. Prepares the
+ * GPU to decode if the options say so. MEDIA_USAGE, MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
-/* Frames are made where an encoder on the GPU takes them, if that is what equalizes. Before the
- * first one. */
+/* Makes frames for an encoder on the GPU that equalizes, if any. Call before the first frame. */
 void engine_encode_on_gpu(Engine *engine);
 
-/* What decodes a source; frames that a GPU has decoded stay there. The engine outlives the
- * decoder. */
+/* Decoder options for a source. The engine must outlive the decoder. */
 DecoderOptions engine_decoder(Engine *engine, const Options *options, const Source *source);
 
-/* Whether deep gray frames are stretched, as the options say. source NULL: any. */
+/* How deep gray frames are stretched. `source` may be NULL for any. */
 CodeRange engine_codes(const Options *options, const Source *source);
 
-/* Finds the codes that a file uses, once for all that reads it. MEDIA_INPUT. */
+/* Finds the codes that a file uses. MEDIA_INPUT. */
 int engine_survey_codes(CodeRange *codes, const Options *options, const Source *source,
                         const atomic_int *stop, MediaError *error);
 
-/* Who counts a decoder's memory of the GPU. Says, once, where there is no room for it. */
+/* Accounts for a decoder's GPU memory. Warns once if there is no room. */
 GpuBudget engine_budget(Engine *engine);
 
-/* How much memory of the GPU, and pinned memory, there was at most, with -v. */
+/* Logs the peak GPU and pinned memory, with -v. */
 void engine_say_memory(const Engine *engine);
 
-/* Makes the context, once the engine is open, which stays where it is. MEDIA_USAGE. */
+/* Creates the context. The engine must be open, and must not move afterwards. MEDIA_USAGE. */
 int engine_open_context(Engine *engine, const Options *options, MediaError *error);
 
-/* Opens `path`, or NULL: the camera, as the options say, and says what the camera was set to. Ends
- * at `stop`. As source_open(). */
+/* Opens `path`, or the camera if it is NULL, and prints the camera's setting. Gives up at `stop`.
+ * Returns like source_open(). */
 int engine_open_source(Source **source, const Options *options, const char *path,
                        const atomic_int *stop, MediaError *error);
 
-/* The same of a file that has been opened before: what is chosen has been said. */
+/* Opens a file once more, without messages. */
 int engine_open_again(Source **source, const Options *options, const char *path,
                       const atomic_int *stop, MediaError *error);
 
-/* The input, a pipe that two sources read, see shared_pipe.h. */
+/* Opens one side of a pipe that two sources read, see shared_pipe.h. */
 int engine_open_pipe(Source **source, const Options *options, struct SharedPipe *pipe, int side,
                      const atomic_int *stop, MediaError *error);
 
-/* 1: a file is one that a run would open, or one that it should tell about: its name says that it
- * is a video, and it cannot be opened. 0: it is none. -1: stopped. */
+/* Returns 1 if the file is a video, or cannot be opened but is named like one; 0 if not; -1 if
+ * stopped. */
 int engine_wants(const Options *options, const char *path, const atomic_int *stop);
 
-/* Begins to open a file. As source_opening_start(). */
+/* Starts to open a file. Returns like source_opening_start(). */
 int engine_start_opening(SourceOpening **opening, const Options *options, const char *path,
                          const atomic_int *stop, MediaError *error);
 
-/* Not 0: what is written is watched, or recorded, as it comes: nothing is to be held back. */
-int engine_is_live(const Options *options);
-
-/* Not 0: it is read as it is written, faster than it should be shown. */
+/* True if a file must be read in real time, since the output is watched. */
 int engine_is_paced(const Options *options, const Source *source);
 
-/* The video encoder of the options; what a camera gives has to be encoded in time. */
+/* Options of the video encoder. */
 EncoderOptions engine_encoder(const Options *options);
 
-/* The pieces that it writes, if any. */
+/* Options of the pieces that a writer splits its output into. */
 SegmentOptions engine_segments(const Options *options);
 
-/* The encoder that they mean; NULL: none that there is. */
+/* The encoder that the options name or imply; NULL if it does not exist. */
 const AVCodec *engine_find_encoder(const Options *options);
 
-/* What they ask of the writer, and its making; the input is not opened. As writer_create(). */
+/* Options of the writer, and its creation, before the input is open. Returns like writer_create().
+ */
 WriterOptions engine_writer(const Options *options, const atomic_int *stop);
 int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Options *options,
                          MediaError *error);
 
-/* What they ask of the reader, but for what decodes; writer NULL: nothing is written. */
+/* Options of the reader, without its decoder. `writer` is NULL if nothing is written. */
 ReaderOptions engine_reader(const Options *options, const Writer *writer);
 
-/* What computes now, for a person; why it is not the GPU is said at the start, with -v. `lost`: the
- * GPU was. */
+/* Names what equalizes now, for messages. `lost`: the GPU was lost. */
 const char *engine_where(const Engine *engine, int lost);
 
-/* Not 0: --backend cuda. */
+/* True for --backend cuda. */
 int engine_needs_gpu(const Options *options);
 
-/* Not 0: the CPU has taken over. When no other thread uses the equalizer. */
+/* True if the CPU has taken over. Call when no other thread uses the equalizer. */
 int engine_is_lost(const Engine *engine);
 
-/* What the parameters depend on. Writer NULL: nothing is written; what a window shows is fine. One
- * pass. */
+/* Finds the properties of a run that parameters depend on. `writer` is NULL if nothing is written.
+ */
 OptionsInput engine_input(const Options *options, const Source *source, const Writer *writer);
 
-/* options_params(), which says what is chosen because of the input. MEDIA_USAGE where the options
- * do not suit it. */
+/* Like options_params(), with messages about choices that depend on the input. MEDIA_USAGE if the
+ * options do not suit it. */
 int engine_params(LumeqParams *params, const Options *options, OptionsInput input,
                   const Source *source, MediaError *error);
 
-/* For frames that are equalized one after the other, which know no deflicker. MEDIA_USAGE. When no
- * other thread uses the equalizer. */
+/* Sets the equalizer's parameters, without deflicker, which needs a lookahead. Call when no other
+ * thread uses the equalizer. MEDIA_USAGE. */
 int engine_set_params(Engine *engine, const LumeqParams *params, MediaError *error);
 
-/* After the last frame is gone. */
+/* Call after all frames are freed. */
 void engine_close(Engine *engine);
 
 #endif

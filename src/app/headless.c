@@ -9,13 +9,10 @@
 
 #include "app/drawing.h"
 #include "app/engine.h"
-#include "app/lookahead_choice.h"
-#include "app/losses.h"
-#include "app/output_depth.h"
-#include "app/pace.h"
 #include "app/progress.h"
-#include "app/run_figures.h"
+#include "app/run_choices.h"
 #include "app/run_report.h"
+#include "app/run_summary.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "app/virtual_camera.h"
@@ -27,10 +24,10 @@
 #include "run/planned_curves.h"
 #include "run/run.h"
 
-/* What a pipe that is read by two decoders should keep in memory, and how far curves look ahead in
- * it at least, in nanoseconds. */
+/* Memory that a pipe with two decoders should use at most, and the shortest lookahead in it, in
+ * nanoseconds. */
 #define PIPE_BYTES (64.0 * (1 << 20))
-#define LEAST_LOOKAHEAD INT64_C(200000000)
+#define MIN_LOOKAHEAD INT64_C(200000000)
 
 typedef struct Run {
     const Options *options;
@@ -42,10 +39,10 @@ typedef struct Run {
     ReaderOptions reader_options;
     Reader *reader;
     OptionsInput input;
-    LumeqParams params; /* what the options make of it */
-    int64_t ahead;      /* nanoseconds that curves look ahead; 0: they do not */
-    int depth;          /* that frames of 8 bits are brought to; 0: they are not */
-    SharedPipe *pipe;   /* that is read by two decoders, or NULL */
+    LumeqParams params; /* from the options and the input */
+    int64_t ahead;      /* lookahead in nanoseconds, or 0 */
+    int depth;          /* depth that 8-bit frames are converted to, or 0 */
+    SharedPipe *pipe;   /* read by two decoders, or NULL */
     Lookahead *lookahead;
     PlannedCurves *planned;
     StatsFile *stats;
@@ -55,12 +52,12 @@ typedef struct Run {
     int paced;
     Pace pace;
     Progress progress;
-    Trial *trial; /* NULL: it is none */
+    Trial *trial; /* or NULL */
     RunFigures figures;
-    int is_of_many;   /* files */
-    int64_t lost;     /* frames that were lost with a GPU */
-    Missed missed;    /* of a camera */
-    char damage[768]; /* what is known to be lost, or "" */
+    int is_of_many;   /* one of several files */
+    int64_t lost;     /* frames lost with a GPU */
+    Missed missed;    /* by a camera */
+    char damage[768]; /* known losses, or "" */
     MediaError error;
 } Run;
 
@@ -71,7 +68,7 @@ static void note_encoded(void *opaque)
     progress_update(&run->progress);
 }
 
-/* Everything about the output that can be refused is, before the input is opened. */
+/* Checks the output completely before the input is opened. */
 static int check_output(Run *run)
 {
     const Options *o = run->options;
@@ -95,7 +92,7 @@ static int same_place(const char *a, const char *b)
            there_a.st_ino == there_b.st_ino;
 }
 
-/* Whether two paths name one file, which need not be there yet. */
+/* True if two paths name one file, which may not exist yet. */
 static int same_file(const char *a, const char *b)
 {
     char folder_a[PATH_MAX], folder_b[PATH_MAX], base_a[PATH_MAX], base_b[PATH_MAX];
@@ -109,51 +106,33 @@ static int same_file(const char *a, const char *b)
            same_place(dirname(folder_a), dirname(folder_b));
 }
 
-static int open_stats(Run *run)
+/* Opens the files of --stats and --report, which must not be the same as another one. */
+static int open_reports(Run *run)
 {
     const Options *o = run->options;
-    if (!o->stats)
-        return 0;
-    if (o->output && same_file(o->stats, o->output))
+    const struct stat *input = &run->source->file;
+    if (o->stats && o->output && same_file(o->stats, o->output))
         return media_fail(&run->error, MEDIA_USAGE, "--stats %s is the output",
                           media_quote(o->stats));
-    return stats_open(&run->stats, o->stats, o->overwrite, &run->source->file, run->stop,
-                      &run->error);
+    if (o->report && o->output && same_file(o->report, o->output))
+        return media_fail(&run->error, MEDIA_USAGE, "--report %s is the output",
+                          media_quote(o->report));
+    if (o->report && o->stats && same_file(o->report, o->stats))
+        return media_fail(&run->error, MEDIA_USAGE, "--report %s is the output of --stats",
+                          media_quote(o->report));
+    const int ret =
+        o->stats ? stats_open(&run->stats, o->stats, o->overwrite, input, run->stop, &run->error)
+                 : 0;
+    return ret < 0 ? ret : run_report_open(&run->report, o, input, run->stop, &run->error);
 }
 
-static int open_report(Run *run)
-{
-    const Options *o = run->options;
-    const char *const others[] = {o->output, o->stats};
-    for (int i = 0; o->report && i < 2; i++)
-        if (others[i] && same_file(o->report, others[i]))
-            return media_fail(&run->error, MEDIA_USAGE, "--report %s is the output%s",
-                              media_quote(o->report), i ? " of --stats" : "");
-    return run_report_open(&run->report, o, &run->source->file, run->stop, &run->error);
-}
-
-/* Decoded frames are looked at here, too, not by the equalizer alone. */
-static int looks_at_source(const Run *run)
+/* True if the run itself reads decoded frames. */
+static int reads_source(const Run *run)
 {
     return run->options->report || run->trial || run->options->compare;
 }
 
-/* The pictures are looked at here, which may lie on the GPU that has decoded them. */
-static int needs_pictures(const Run *run)
-{
-    return run->reader_options.decoder.gpu &&
-           (run->writer || run->virtual || run->options->overlay || looks_at_source(run));
-}
-
-/* Nobody but the encoder looks at them. */
-static int may_encode_on_gpu(const Run *run)
-{
-    const Options *o = run->options;
-    return run->writer && writer_takes_gpu_frames(run->writer) && !looks_at_source(run) &&
-           !o->overlay && !run->virtual;
-}
-
-/* A pipe is shared if curves look ahead in it: by less where its video takes much memory. */
+/* Opens the input. A lookahead shares a pipe, and is shorter if its video needs much memory. */
 static int open_source(Run *run)
 {
     const Options *o = run->options;
@@ -166,8 +145,8 @@ static int open_source(Run *run)
     int ret = engine_open_pipe(&run->source, o, run->pipe, 0, run->stop, &run->error);
     const double most = ret < 0 ? 0 : PIPE_BYTES / source_byte_rate(run->source) * 1e9;
     if (ret >= 0 && most < (double)run->ahead) {
-        run->ahead = FFMAX((int64_t)most, LEAST_LOOKAHEAD);
-        say(SAY_DETAILS, "the pipe's video is large: curves know up to %.2g s of what follows",
+        run->ahead = FFMAX((int64_t)most, MIN_LOOKAHEAD);
+        say(SAY_DETAILS, "the pipe's video is large: curves see up to %.2g s ahead",
             (double)run->ahead / 1e9);
     }
     return ret;
@@ -177,11 +156,11 @@ static int open_input(Run *run)
 {
     const Options *o = run->options;
     run->reader_options = engine_reader(o, run->writer);
-    run->reader_options.count_bars = run->engine.encodes; /* such frames are whole */
+    run->reader_options.count_bars = run->engine.encodes; /* frames for the encoder include bars */
     int ret = open_source(run);
     if (ret >= 0)
         run->reader_options.decoder = engine_decoder(&run->engine, o, run->source);
-    if (run->pipe) /* what a GPU loses with its frames cannot be read again */
+    if (run->pipe) /* a pipe cannot be read again after a GPU loss */
         run->reader_options.decoder.gpu = NULL;
     if (ret >= 0)
         ret = engine_survey_codes(&run->reader_options.decoder.codes, o, run->source, run->stop,
@@ -196,20 +175,11 @@ static int open_input(Run *run)
     return ret;
 }
 
-/* The equalizer's parameters, now that the input is known. */
-static int set_look(Run *run)
-{
-    run->input = engine_input(run->options, run->source, run->writer);
-    run->input.ahead = run->ahead > 0;
-    const int ret = engine_params(&run->params, run->options, run->input, run->source, &run->error);
-    return ret < 0 ? ret : engine_set_params(&run->engine, &run->params, &run->error);
-}
-
-/* --pix-fmt auto10, once what can be known is known: frames may get more bits. */
+/* Decides --pix-fmt auto10. */
 static int choose_depth(Run *run, FramesSeen seen)
 {
     const Options *o = run->options;
-    run->depth = output_depth_choose(o, &run->params, run->writer, run->source, seen);
+    run->depth = choose_output_depth(o, &run->params, run->writer, run->source, seen);
     if (!run->depth)
         return 0;
     reader_deepen(run->reader, run->depth);
@@ -224,8 +194,7 @@ ProgressStyle headless_progress(const Options *options)
     return options->quiet && style == PROGRESS_AUTO ? PROGRESS_NONE : style;
 }
 
-/* What the writer does not want of the input is not read ahead either: both see the same packets.
- */
+/* Opens the input for the lookahead, which skips the same streams: both see the same packets. */
 static int open_again(void *opaque, const Source *like, Source **source, MediaError *error)
 {
     const Run *run = opaque;
@@ -239,7 +208,7 @@ static int open_again(void *opaque, const Source *like, Source **source, MediaEr
     return 0;
 }
 
-/* See PlannedOptions. From the thread that equalizes. */
+/* See PlannedOptions. Called by the equalizing thread. */
 static int next_curve(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error)
 {
     const Run *run = opaque;
@@ -266,7 +235,7 @@ static int look_ahead(Run *run)
     };
     FramesSeen seen = {0};
     int ret = lookahead_open(&run->lookahead, &options, &run->error);
-    if (ret >= 0 && output_depth_is_auto(o))
+    if (ret >= 0 && is_auto10(o))
         ret = lookahead_survey(run->lookahead, &run->params, &seen.frames, &seen.filtered,
                                &run->error);
     if (ret >= 0)
@@ -279,17 +248,12 @@ static int look_ahead(Run *run)
 
 /* ---- the sinks ---- */
 
-static int count_missed(void *opaque, Frame *f)
+/* For live input and output: counts late frames of a camera, and paces a file. */
+static int keep_time(void *opaque, Frame *f)
 {
     Run *run = opaque;
     if (run->source->camera)
         losses_count_missed(&run->missed, run->source, f->time_us + f->zero_us);
-    return 0;
-}
-
-static int keep_pace(void *opaque, Frame *f)
-{
-    Run *run = opaque;
     if (run->paced)
         pace_wait(&run->pace, f->time_us, run->stop);
     return 0;
@@ -311,12 +275,12 @@ static int show_progress(void *opaque, Frame *f)
 static void add_sinks(Run *run, Sinks *s)
 {
     run->figures.params = &run->params;
-    sinks_add(s, (Sink){.self = run, .frame = count_missed});
+    if (run->source->camera || run->paced)
+        sinks_add(s, (Sink){.self = run, .frame = keep_time});
     sinks_add(s, figures_sink(&run->figures));
     sinks_add(s, trial_sink(run->trial));
     sinks_add(s, run_report_sink(run->report));
     sinks_add(s, drawing_sink(run->drawing));
-    sinks_add(s, (Sink){.self = run, .frame = keep_pace});
     sinks_add(s, virtual_camera_sink(run->virtual));
     sinks_add(s, run->trial ? trial_writer_sink(run->trial) : writer_sink(run->writer));
     sinks_add(s, stats_sink(run->stats));
@@ -329,15 +293,19 @@ static int process(Run *run)
     const FramesSeen none = {0};
     if (!run->planned && choose_depth(run, none) < 0)
         return run->error.fault;
+    /* True if frames that the GPU decodes are needed on the host. */
+    const int needs_host_frames =
+        run->reader_options.decoder.gpu &&
+        (run->writer || run->virtual || run->options->overlay || reads_source(run));
     const PipelineParts parts = {
         .reader = run->reader,
         .equalizer = run->engine.equalizer,
         .gpu = run->engine.gpu,
         .planned = run->planned,
-        .memory = equalizer_writes(&run->params) || needs_pictures(run) ? run->engine.memory : NULL,
+        .memory = equalizer_writes(&run->params) || needs_host_frames ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
-        .source = looks_at_source(run),
-        .arrays = 1, /* for the line about the picture */
+        .source = reads_source(run),
+        .arrays = 1, /* for the summary of the picture */
         .lost = &run->lost,
         .note = say_line,
     };
@@ -359,7 +327,7 @@ static int no_frames(Run *run, const char *damage)
     return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
                        run->source->name,
                        *damage ? ": "
-                       : part  ? ": none lies in the part that was asked for"
+                       : part  ? ": the given part is empty"
                                : "",
                        damage);
 }
@@ -382,31 +350,20 @@ static void say_details(const Run *run)
         say(SAY_DETAILS, "%s", memory);
 }
 
-/* One line about the change to the picture. With several files it names its own. */
-static void say_picture(const Run *run)
-{
-    char text[512];
-    decisions_text(&run->figures.decisions, text, sizeof(text));
-    if (text[0])
-        say(SAY_NORMAL, "%s%s%s", run->is_of_many ? media_quote(run->options->output) : "",
-            run->is_of_many ? ": " : "", text);
-}
-
-/* Of options that waited for something that did not come. */
-static void say_unused(const Run *run)
-{
-    if (run->options->denoise != LUMEQ_DENOISE_AUTO && run->params.mode == LUMEQ_MODE_GLOBAL &&
-        run->params.lift && run->params.limit != LUMEQ_LIMIT_DARKEN && !run->figures.filtered)
-        say(SAY_WARNINGS, "--denoise had no effect: nothing was lifted");
-}
-
+/* Prints what was done to the picture, with the file's name if there are several, and the totals.
+ */
 static void say_summary(const Run *run)
 {
+    char text[512];
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output;
     const int64_t pieces = run->writer ? writer_segments(run->writer) : 0;
     const char *video = run->writer ? writer_video(run->writer) : "";
     char count[64] = "";
+    decisions_text(&run->figures.decisions, text, sizeof(text));
+    if (text[0])
+        say(SAY_NORMAL, "%s%s%s", run->is_of_many ? media_quote(output) : "",
+            run->is_of_many ? ": " : "", text);
     if (pieces)
         snprintf(count, sizeof(count), "%lld piece%s, ", (long long)pieces, pieces == 1 ? "" : "s");
     say(SAY_NORMAL, "%s%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx)%s on %s%s%s",
@@ -427,8 +384,8 @@ static void say_missed(const Run *run)
     losses_say_lost(run->source);
 }
 
-/* All files are complete before the first one gets its name. Returns a fault if the output did not
- * get its own name, or 1 if the statistics or the report are missing. */
+/* Completes all files before it renames the first. Returns a fault if the output is missing, or 1
+ * if the statistics or the report are missing. */
 static int finish_files(Run *run, int partial)
 {
     int ret = 0;
@@ -443,11 +400,11 @@ static int finish_files(Run *run, int partial)
     return ret < 0 ? ret : incomplete;
 }
 
-/* What an interrupted run has done so far stays, also where writing fails now, or did before. */
+/* Keeps what an interrupted run has written, even if writing fails. */
 static int keep_part(Run *run)
 {
     if (run->error.fault != MEDIA_OUTPUT)
-        run->error = (MediaError){0}; /* what failed, failed of the signal */
+        run->error = (MediaError){0}; /* other errors follow from the signal */
     (void)finish_files(run, 1);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, "interrupted");
@@ -455,8 +412,7 @@ static int keep_part(Run *run)
     return EXIT_INTERRUPTED;
 }
 
-/* Other frames than were measured ahead are damage, or another file; and so may be the same times.
- */
+/* Fails if the lookahead saw other frames than the run, unless the input is damaged. */
 static int check_lookahead(Run *run, const char *damage)
 {
     MeasuredFrame frame;
@@ -473,53 +429,44 @@ static int check_lookahead(Run *run, const char *damage)
         (run->pipe && shared_pipe_was_cut(run->pipe)))
         return differs < 0 ? differs : 0;
     return media_fail(&run->error, MEDIA_INPUT,
-                      "%s gave other frames than the lookahead saw: both have to see the same file",
+                      "%s changed while it was read: the lookahead saw other frames",
                       run->source->name);
 }
 
-static int finish_trial(Run *run, const char *damage)
-{
-    if (writer_finish(run->writer, 0, &run->error) < 0)
-        return EXIT_OUTPUT;
-    trial_end(run->trial);
-    return losses_say_damage(damage, run->writer);
-}
-
-/* What could not be decoded once more. */
-static void add_gpu_loss(const Run *run, char *text, size_t size)
-{
-    const size_t length = strlen(text);
-    if (run->lost)
-        snprintf(text + length, size - length, "%s%lld frame%s lost with the GPU",
-                 length ? "; " : "", (long long)run->lost, run->lost == 1 ? " was" : "s were");
-}
-
-/* What follows the last frame. Answers the exit code. */
+/* Completes the run after the last frame and prints the summary. Returns the exit code. */
 static int finish(Run *run)
 {
     char damage[512] = "";
     if (!losses_camera_gone(run->source, run->progress.frame, run->options, damage, sizeof(damage)))
         (void)reader_damage(run->reader, damage, sizeof(damage));
-    add_gpu_loss(run, damage, sizeof(damage));
+    const size_t length = strlen(damage);
+    if (run->lost)
+        snprintf(damage + length, sizeof(damage) - length, "%s%lld frame%s lost with the GPU",
+                 length ? "; " : "", (long long)run->lost, run->lost == 1 ? " was" : "s were");
     if (run->progress.frame == 0)
         return no_frames(run, damage);
     if (check_lookahead(run, damage) < 0)
         return EXIT_INPUT;
-    if (run->trial)
-        return finish_trial(run, damage);
+    if (run->trial) {
+        if (writer_finish(run->writer, 0, &run->error) < 0)
+            return EXIT_OUTPUT;
+        trial_end(run->trial);
+        return losses_say_damage(damage, run->writer);
+    }
     const int incomplete = finish_files(run, 0);
     if (incomplete < 0)
         return EXIT_OUTPUT;
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, incomplete ? "failed" : "done");
     say_missed(run);
-    say_unused(run);
+    if (run->options->denoise != LUMEQ_DENOISE_AUTO && run->params.mode == LUMEQ_MODE_GLOBAL &&
+        run->params.lift && run->params.limit != LUMEQ_LIMIT_DARKEN && !run->figures.filtered)
+        say(SAY_WARNINGS, "--denoise had no effect: lumeq lifted nothing");
     if (reader_changes(run->reader))
         say(SAY_WARNINGS, "%s", reader_changes(run->reader));
     if (reader_codes(run->reader))
         say(SAY_NORMAL, "%s %s", run->source->name, reader_codes(run->reader));
     say_details(run);
-    say_picture(run);
     say_summary(run);
     const int code = losses_say_damage(damage, run->writer);
     snprintf(run->damage, sizeof(run->damage), "%s", damage);
@@ -533,23 +480,28 @@ static int run_all(Run *run, ProgressShare *share)
     if (ret >= 0)
         ret = virtual_camera_open(&run->virtual, run->options, run->stop, &run->error);
     if (ret >= 0)
-        ret = lookahead_choose(run->options, run->writer, &run->ahead, &run->error);
+        ret = choose_lookahead(run->options, run->writer, &run->ahead, &run->error);
     run->engine.real_time = run->options->camera || run->options->virtual_camera;
     run->engine.no_stage_times = !run->options->stats && !run->options->verbose;
     if (ret >= 0)
         ret = engine_open(&run->engine, run->options, 0, &run->error);
-    if (ret >= 0 && may_encode_on_gpu(run))
+    const int only_encoder_reads = run->writer && writer_takes_gpu_frames(run->writer) &&
+                                   !reads_source(run) && !run->options->overlay && !run->virtual;
+    if (ret >= 0 && only_encoder_reads)
         engine_encode_on_gpu(&run->engine);
     if (ret >= 0 && run->ahead)
         ret = engine_open_context(&run->engine, run->options, &run->error);
     if (ret >= 0)
         ret = open_input(run);
+    if (ret >= 0) {
+        run->input = engine_input(run->options, run->source, run->writer);
+        run->input.ahead = run->ahead > 0;
+        ret = engine_params(&run->params, run->options, run->input, run->source, &run->error);
+    }
     if (ret >= 0)
-        ret = set_look(run);
+        ret = engine_set_params(&run->engine, &run->params, &run->error);
     if (ret >= 0)
-        ret = open_stats(run);
-    if (ret >= 0)
-        ret = open_report(run);
+        ret = open_reports(run);
     if (ret >= 0)
         ret = drawing_open(&run->drawing, run->options, &run->error);
     if (ret < 0)
@@ -582,7 +534,7 @@ static void say_interrupted(const Run *run)
     say(SAY_ERRORS, "interrupted after %lld frame%s%s%s%s%s%s%s", (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s",
         failed ? ": "
-        : name ? "; what is done is in "
+        : name ? "; the finished part is in "
                : "",
         failed ? run->error.text
         : name ? media_quote(name)
@@ -608,7 +560,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
         snprintf(result->why, sizeof(result->why), "%s",
                  run.error.fault ? run.error.text : run.damage);
     }
-    /* Frames first: their memory is the equalizer's. */
+    /* Frames first: the equalizer owns their memory. */
     virtual_camera_close(&run.virtual);
     writer_close(&run.writer);
     stats_close(&run.stats);

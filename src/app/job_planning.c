@@ -10,9 +10,8 @@
 #include "app/decision.h"
 #include "app/headless.h"
 #include "app/job_film.h"
-#include "app/lookahead_choice.h"
 #include "app/options/option_arguments.h"
-#include "app/output_depth.h"
+#include "app/run_choices.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"
 #include "job/frame_file.h"
@@ -361,11 +360,11 @@ static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
 static int choose_depth(JobFilm *f, FilmMeasures in)
 {
     FramesSeen seen = {0};
-    if (!output_depth_is_auto(&f->options))
+    if (!is_auto10(&f->options))
         return 0;
     const int ret = survey(f, in, &seen);
     if (ret >= 0)
-        f->plan.depth = output_depth_choose(&f->options, &f->params, f->writer, f->source, seen);
+        f->plan.depth = choose_output_depth(&f->options, &f->params, f->writer, f->source, seen);
     job_film_deepen(f);
     return ret >= 0 && f->plan.depth ? try_deeper_encoder(f) : ret;
 }

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "app/drawing.h"
-#include "app/losses.h"
+#include "app/run_summary.h"
 #include "app/run_end.h"
-#include "app/run_figures.h"
 #include "app/run_report.h"
 #include "app/stats.h"
 #include "app/terminal.h"

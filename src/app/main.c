@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/camera_list.h"
 #include "app/complete.h"
 #include "app/doctor/doctor.h"
+#include "app/encoder_list.h"
 #include "app/headless.h"
 #include "app/headless_many.h"
 #include "app/job_run.h"
@@ -14,7 +14,7 @@
 #include "app/options/options.h"
 #include "app/play.h"
 #include "app/recording.h"
-#include "app/sample_run.h"
+#include "app/sample.h"
 #include "app/signals.h"
 #include "app/terminal.h"
 #include "media/camera/camera.h"
@@ -41,8 +41,7 @@ static int print_gpus(void)
     char why[256];
     const int count = lumeq_list_gpus(gpus, room, why, sizeof(why));
     if (count < 0) {
-        say(count == LUMEQ_ERR_UNAVAILABLE ? SAY_NORMAL : SAY_ERRORS, "no GPU can be used: %s",
-            why);
+        say(count == LUMEQ_ERR_UNAVAILABLE ? SAY_NORMAL : SAY_ERRORS, "no usable GPU: %s", why);
         return count == LUMEQ_ERR_UNAVAILABLE ? EXIT_DONE : EXIT_USAGE;
     }
     for (int i = 0; i < count && i < room; i++)
@@ -52,25 +51,80 @@ static int print_gpus(void)
     return EXIT_DONE;
 }
 
+static int print_cameras(void)
+{
+    MediaError error = {0};
+    CameraDevice *devices = NULL;
+    const int count = camera_list_devices(&devices, &error);
+    if (count < 0) {
+        say(SAY_ERRORS, "%s", error.text);
+        return -error.fault;
+    }
+    for (int i = 0; i < count; i++) {
+        const CameraDevice *d = &devices[i];
+        say_answer("%s: %s%s%s", d->path, *d->name ? d->name : "?", *d->bus ? ", " : "", d->bus);
+        if (*d->problem)
+            say_answer("   %s", d->problem);
+    }
+    camera_free(&devices);
+    if (!count)
+        say(SAY_NORMAL, "no camera found");
+    return EXIT_DONE;
+}
+
+static void print_mode(const CameraMode *mode, const CameraMode *before)
+{
+    char code[5], text[256];
+    if (!before || before->fourcc != mode->fourcc) {
+        camera_fourcc_text(mode->fourcc, code);
+        if (mode->format)
+            say_answer("%s (%s, %s)", mode->format, code, mode->description);
+        else
+            say_answer("%s (%s): cannot be read", code, mode->description);
+    }
+    camera_mode_text(mode, text, sizeof(text));
+    say_answer("   %s", text);
+}
+
+static int print_formats(const char *camera)
+{
+    MediaError error = {0};
+    CameraDevice device, *devices = NULL;
+    CameraMode *modes = NULL;
+    if (!*camera && camera_list_devices(&devices, &error) <= 0)
+        return print_cameras(); /* prints a message */
+    camera_free(&devices);
+    const int count = camera_list_modes(*camera ? camera : NULL, &device, &modes, &error);
+    if (count < 0) {
+        say(SAY_ERRORS, "%s", error.text);
+        return -error.fault;
+    }
+    say_answer("%s%s%s", device.path, *device.name ? ", " : "", device.name);
+    for (int i = 0; i < count; i++)
+        print_mode(&modes[i], i ? &modes[i - 1] : NULL);
+    camera_free(&modes);
+    return EXIT_DONE;
+}
+
 static void print_line(const char *line)
 {
     say_answer("%s", line);
 }
 
-/* `name`: the option that takes what is listed. */
+/* Lists the values of the option `name`. */
 static void print_list(const char *name)
 {
     if (strcmp(name, "profile") == 0)
         profile_print_all();
     else if (strcmp(name, "vcodec") == 0)
-        codec_list_video(print_line);
+        encoder_list_print();
     else if (strcmp(name, "acodec") == 0)
         codec_list_sound(print_line);
     else
         codec_list_containers(print_line);
 }
 
-/* What is asked for instead of a run, on standard output. */
+/* Prints what --help, --version and the like ask for. Returns the exit code. */
 static int print_information(const Options *options)
 {
     int code = EXIT_DONE;
@@ -83,9 +137,9 @@ static int print_information(const Options *options)
     else if (options_list(options))
         print_list(options_list(options));
     else if (options->list_devices)
-        code = camera_list_print();
+        code = print_cameras();
     else if (options->list_formats)
-        code = camera_list_print_formats(options->list_formats);
+        code = print_formats(options->list_formats);
     else
         code = print_gpus();
     if (fflush(stdout) == 0)
@@ -101,7 +155,7 @@ static int run(const Options *options)
     say_set_verbosity(options->quiet ? SAY_ERRORS : options->verbose ? SAY_DETAILS : SAY_NORMAL);
     media_log_install(options->verbose, say_detail);
     if (options->config_path)
-        say(SAY_DETAILS, "settings are from %s", media_quote(options->config_path));
+        say(SAY_DETAILS, "settings file: %s", media_quote(options->config_path));
     signals_install(&stop);
     if (options_many(options))
         return headless_many_run(options, &stop);
@@ -115,8 +169,8 @@ static int run(const Options *options)
     return raw ? recording_raw_run(options, &stop) : headless_run(options, &stop, NULL);
 }
 
-/* A thread may go on with a file that was given up: it is not to lose what it uses. */
-static int leave(int code)
+/* Skips exit handlers if a thread still opens a file, since it uses what they free. */
+static int end_program(int code)
 {
     if (source_is_left_opening()) {
         (void)fflush(NULL);
@@ -136,7 +190,7 @@ int main(int argc, char **argv)
         return EXIT_DONE;
     }
     if (job_is_command(argc, argv))
-        return leave(job_command(argc, argv, &stop));
+        return end_program(job_command(argc, argv, &stop));
     const int ret = options_parse(&options, argc, argv, text, sizeof(text));
     say_set_color((SayColor)options.color);
     if (ret < 0)
@@ -144,5 +198,5 @@ int main(int argc, char **argv)
     else
         code = run(&options);
     options_free(&options);
-    return leave(code);
+    return end_program(code);
 }

@@ -12,7 +12,6 @@
 #include "app/decision.h"
 #include "app/engine.h"
 #include "app/headless.h"
-#include "app/play_files.h"
 #include "app/recording.h"
 #include "app/remembered.h"
 #include "app/stats.h"
@@ -20,8 +19,11 @@
 #include "app/virtual_camera.h"
 #include "app/window_settings.h"
 #include "app/window_writing.h"
+#include "job/folder_walk.h"
 #include "media/input/url.h"
+#include "media/output/container.h"
 #include "media/output/temp_file.h"
+#include "media/picture_pattern.h"
 #include "player/clock.h"
 #include "run/equalizer_frame.h"
 
@@ -30,23 +32,70 @@ struct Play {
     atomic_int *stop;
     Engine engine;
     WindowSettings settings;
-    LumeqParams params;      /* what they come to */
-    OptionsInput next_input; /* of an input that was opened, but not taken yet */
+    LumeqParams params;      /* of `settings` */
+    OptionsInput next_input; /* of an opened input that is not played yet */
     StatsFile *rows;
     int64_t row;
-    int64_t begin; /* when it was opened */
+    int64_t begin; /* time when it was opened */
     WindowRecording recording;
     WindowWriting writing;
-    Remembered *remembered; /* NULL: nothing is */
+    Remembered *remembered; /* or NULL */
     VirtualCamera *virtual;
-    atomic_int live;        /* not 0: the newest picture is what counts */
-    int next_live;          /* the same of the input that was opened, but not taken yet */
-    SourceOpening *opening; /* of a further file, or NULL */
-    FileList files;         /* until the player has it */
+    atomic_int live;        /* the input is live */
+    int next_live;          /* `live` of an opened input that is not played yet */
+    SourceOpening *opening; /* of the next file, or NULL */
+    FileList files;         /* until the player takes it */
     char skipped[sizeof(
-        ((MediaError *)0)->text)]; /* what is said of a file that cannot be opened; or "" */
+        ((MediaError *)0)->text)]; /* message about a file that cannot be opened, or "" */
     Player *player;
 };
+
+/* ---- the list of files ---- */
+
+typedef struct Adding {
+    FileList *files;
+    const Options *options;
+} Adding;
+
+static int take_file(void *opaque, const char *path, const char *below, const struct stat *there)
+{
+    const Adding *a = opaque;
+    (void)below;
+    if (!S_ISREG(there->st_mode) || !container_promises_video(path) ||
+        picture_codec(path) != AV_CODEC_ID_NONE)
+        return 0;
+    return file_list_add(a->files, path, a->options->shuffle);
+}
+
+/* Skips unreadable subfolders; an unreadable INPUT fails when it is opened. */
+static int skip_folder(void *opaque, const char *folder, const char *below, int number)
+{
+    (void)opaque;
+    (void)folder;
+    (void)below;
+    (void)number;
+    return 0;
+}
+
+/* Adds a file, or the videos of a folder, known by their names: opening each would delay the first
+ * one. A folder without videos is added itself, since it may hold pictures. Returns -1 if out of
+ * memory. */
+static int add_files(FileList *files, const Options *options, const char *path)
+{
+    struct stat there;
+    MediaError error = {0};
+    Adding adding = {files, options};
+    const int count = files->count;
+    const FolderWalk walk = {.recursive = options->recursive,
+                             .file = take_file,
+                             .unreadable = skip_folder,
+                             .opaque = &adding,
+                             .error = &error};
+    if (strcmp(path, "-") != 0 && stat(path, &there) == 0 && S_ISDIR(there.st_mode) &&
+        folder_walk(&walk, path) < 0)
+        return -1;
+    return files->count > count ? 0 : file_list_add(files, path, options->shuffle);
+}
 
 /* ---- one frame ---- */
 
@@ -61,8 +110,8 @@ static int is_recorded(void *opaque)
     return p->virtual || window_recording_takes_frames(&p->recording);
 }
 
-/* What is live goes to the virtual camera as soon as it is equalized, also while the window is
- * hidden and its screen makes it wait; other frames when they are shown. */
+/* Sends live frames to the virtual camera at once, even while the window is hidden. Other frames
+ * are sent when they are shown. */
 static void record(void *opaque, const AVFrame *frame, const LumeqFrameStats *stats)
 {
     Play *p = opaque;
@@ -76,7 +125,7 @@ static const char *engine(void *opaque, int lost)
     return engine_where(&((Play *)opaque)->engine, lost);
 }
 
-static void decided(void *opaque, const Frame *frame, char *text, size_t size)
+static void print_decision(void *opaque, const Frame *frame, char *text, size_t size)
 {
     const AVFrame *in = frame->decoded.frame;
     const Decision decision =
@@ -136,7 +185,7 @@ static void toggle_recording(void *opaque, const Source *source, char *text, siz
     window_recording_toggle(&((Play *)opaque)->recording, source, text, size);
 }
 
-/* ---- what is seen, as a file ---- */
+/* ---- key w: write a file ---- */
 
 static void write_file(void *opaque, const char *path, const Source *source, char *text,
                        size_t size)
@@ -157,10 +206,10 @@ static char *print_command(void *opaque, const char *path, const Source *source,
     return command;
 }
 
-/* ---- what is remembered ---- */
+/* ---- --remember ---- */
 
-/* So short a film is begun anew, and so is one that was left so near its begin or its end. */
-#define LEAST_LENGTH INT64_C(60000000)
+/* Shorter films, and films left this close to their start or end, start from the beginning. */
+#define MIN_LENGTH INT64_C(60000000)
 #define EDGE INT64_C(5000000)
 
 static int is_file(const char *path, const Source *source)
@@ -180,29 +229,10 @@ static void note_left(void *opaque, const char *path, const Source *source, int6
 {
     Play *p = opaque;
     const int64_t length = source_duration(source);
-    if (!p->remembered || !is_file(path, source) || length <= LEAST_LENGTH)
+    if (!p->remembered || !is_file(path, source) || length <= MIN_LENGTH)
         return;
     const int edge = ended || position < EDGE || position > length - EDGE;
     remembered_leave(p->remembered, path, &source->file, edge ? -1 : position);
-}
-
-static void recall(Play *p)
-{
-    p->remembered = p->options->remember ? remembered_open() : NULL;
-    if (p->remembered)
-        remembered_apply(p->remembered, &p->settings);
-    p->params = window_settings_all(&p->settings).params;
-}
-
-/* The player is still there. */
-static void note_window(Play *p)
-{
-    if (!p->remembered || !p->player)
-        return;
-    const PlayerState state = player_state(p->player);
-    const int given = option_is_given(p->options->given, "volume");
-    const int changed = !given || state.volume != p->options->volume;
-    remembered_set(p->remembered, changed ? state.volume : -1, state.width, state.height);
 }
 
 /* ---- opening and closing ---- */
@@ -222,7 +252,7 @@ static int open_again(void *opaque, const char *path, Source **source, MediaErro
 
 static int list_files(void *opaque, const char *path, FileList *files)
 {
-    return play_files_add(files, ((const Play *)opaque)->options, path);
+    return add_files(files, ((const Play *)opaque)->options, path);
 }
 
 static int take_opened(void *opaque, Source **source, MediaError *error)
@@ -231,7 +261,7 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
     int ret = source_opening_take(&p->opening, 0, source, error);
     if (ret == AVERROR(EAGAIN))
         return ret;
-    LumeqParams usual; /* what was set by hand goes over it */
+    LumeqParams usual; /* only checked: the window's settings apply */
     if (ret >= 0) {
         p->next_input = engine_input(p->options, *source, NULL);
         ret = engine_params(&usual, p->options, p->next_input, *source, error);
@@ -242,8 +272,8 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
     return ret;
 }
 
-/* What was set by hand stays for a further input; the strength, where it is the usual one, is its.
- */
+/* Starts the opened input, with the settings of the window. Returns AVERROR(EAGAIN) while a
+ * recording still needs the old one. */
 static int replace_source(void *opaque, LumeqParams *params)
 {
     Play *p = opaque;
@@ -256,7 +286,7 @@ static int replace_source(void *opaque, LumeqParams *params)
     return 0;
 }
 
-/* Answers 0 or the fault, which has been said. */
+/* Completes the statistics. Returns 0 or the fault, after a message. */
 static int end_rows(Play *p, int interrupted)
 {
     stats_flush(p->rows);
@@ -266,7 +296,7 @@ static int end_rows(Play *p, int interrupted)
     return fault;
 }
 
-/* Anything else would only wait for the display. */
+/* Exits at once, since SDL would wait for the lost display. */
 static void lose_display(void *opaque)
 {
     Play *p = opaque;
@@ -279,15 +309,7 @@ static void lose_display(void *opaque)
     _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
 }
 
-static int open_rows(Play *p, const Source *source, MediaError *error)
-{
-    const Options *o = p->options;
-    return o->stats
-               ? stats_open(&p->rows, o->stats, o->overwrite, &source->file, source->stop, error)
-               : 0;
-}
-
-/* At the start, not when the picture that was worth one has gone. */
+/* Fails early, not when the user takes a screenshot. */
 static int check_screenshot_dir(const char *folder, MediaError *error)
 {
     struct stat there;
@@ -301,14 +323,7 @@ static int check_screenshot_dir(const char *folder, MediaError *error)
                       media_quote(folder), strerror(errno));
 }
 
-/* A person started it: programs that play a file, and wait for it to end, give it a pipe or a file
- * for at least one of the two. */
-static int is_by_hand(void)
-{
-    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-}
-
-/* The file that is opened first; NULL: the camera. */
+/* The file to open; NULL for the camera. */
 static const char *input_path(const Play *p)
 {
     return p->files.count ? p->files.entries[p->files.at].path : p->options->input;
@@ -317,15 +332,16 @@ static const char *input_path(const Play *p)
 static int list_inputs(Play *p, MediaError *error)
 {
     p->files = (FileList){.at = -1, .round = p->options->loop_all};
-    const int ret = p->options->camera || options_is_url(p->options)
-                        ? 0
-                        : play_files_make(&p->files, p->options, error);
+    const int is_list = !p->options->camera && !options_is_url(p->options);
+    for (int i = 0; is_list && i < p->options->input_count; i++)
+        if (add_files(&p->files, p->options, p->options->inputs[i]) < 0)
+            return media_fail(error, MEDIA_INPUT, "out of memory");
     p->files.at = p->files.count ? 0 : -1;
-    return ret;
+    return 0;
 }
 
-/* Says what is wrong with a file of the list, and goes on to the next one. */
-static int pass_over(Play *p, MediaError *error)
+/* Reports an unusable file of the list and selects the next one. */
+static int skip_file(Play *p, MediaError *error)
 {
     say(SAY_ERRORS, "%s", error->text);
     snprintf(p->skipped, sizeof(p->skipped), "%s", error->text);
@@ -334,7 +350,7 @@ static int pass_over(Play *p, MediaError *error)
     p->files.at = file_list_find(&p->files, p->files.at, 1);
     return p->files.at >= 0
                ? 0
-               : media_fail(error, MEDIA_INPUT, "none of %d files can be played", p->files.count);
+               : media_fail(error, MEDIA_INPUT, "cannot play any of %d files", p->files.count);
 }
 
 static int has_more_files(const Play *p)
@@ -342,13 +358,13 @@ static int has_more_files(const Play *p)
     return p->files.count > 1 && !atomic_load(p->stop);
 }
 
-/* The first of the list that can be opened. */
+/* Opens the first usable file of the list. */
 static int open_source(Play *p, Source **source, MediaError *error)
 {
     int ret;
     while ((ret = engine_open_source(source, p->options, input_path(p), p->stop, error)) < 0 &&
            has_more_files(p))
-        if ((ret = pass_over(p, error)) < 0)
+        if ((ret = skip_file(p, error)) < 0)
             break;
     return ret;
 }
@@ -368,7 +384,7 @@ static PlayerHost host_of(Play *p)
         .list_settings = list_settings,
         .meter = set_meter,
         .engine = engine,
-        .decided = decided,
+        .decided = print_decision,
         .shown = shown,
         .record = toggle_recording,
         .packet = take_packet,
@@ -385,6 +401,8 @@ static int open_player(Play *p, Source *source, MediaError *error)
     const Options *o = p->options;
     const PlayerSettings settings = window_settings_all(&p->settings);
     const int is_auto = o->keep_open == OPTIONS_KEEP_OPEN_AUTO;
+    /* Programs that start lumeq redirect at least one of the two. */
+    const int is_on_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     const int volume = p->remembered && !option_is_given(o->given, "volume")
                            ? remembered_volume(p->remembered)
                            : -1;
@@ -415,7 +433,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .log_scale = o->hist_scale,
         .deinterlace = settings.deinterlace,
         .codes = settings.codes,
-        .keep_open = o->keep_open == OPTIONS_KEEP_OPEN_YES || (is_auto && is_by_hand()),
+        .keep_open = o->keep_open == OPTIONS_KEEP_OPEN_YES || (is_auto && is_on_terminal),
         .keep_dropped = o->keep_open == OPTIONS_KEEP_OPEN_YES || is_auto,
         .screenshot_dir = o->screenshot_dir,
         .files = &p->files,
@@ -440,14 +458,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
     return player_open(&p->player, &options, source, name, error);
 }
 
-static void take_settings(Play *p, const Source *source)
-{
-    atomic_store(&p->live, source->live);
-    window_settings_next(&p->settings, engine_input(p->options, source, NULL));
-    p->params = window_settings_all(&p->settings).params;
-}
-
-/* What can be opened may still be nothing that can be played. */
+/* Opens the player, and skips files that it cannot play. */
 static int open_playable(Play *p, Source **source, MediaError *error)
 {
     int ret;
@@ -458,9 +469,11 @@ static int open_playable(Play *p, Source **source, MediaError *error)
                    error->text);
         *error = why;
         source_close(source);
-        if ((ret = pass_over(p, error)) < 0 || (ret = open_source(p, source, error)) < 0)
+        if ((ret = skip_file(p, error)) < 0 || (ret = open_source(p, source, error)) < 0)
             break;
-        take_settings(p, *source);
+        atomic_store(&p->live, (*source)->live);
+        window_settings_next(&p->settings, engine_input(p->options, *source, NULL));
+        p->params = window_settings_all(&p->settings).params;
     }
     return ret;
 }
@@ -495,10 +508,15 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
         ret = engine_params(&p->params, options, input, source, error);
         window_settings_open(&p->settings, options, input);
     }
-    if (ret >= 0)
-        recall(p);
-    if (ret >= 0)
-        ret = open_rows(p, source, error);
+    if (ret >= 0) {
+        p->remembered = options->remember ? remembered_open() : NULL;
+        if (p->remembered)
+            remembered_apply(p->remembered, &p->settings);
+        p->params = window_settings_all(&p->settings).params;
+    }
+    if (ret >= 0 && options->stats)
+        ret = stats_open(&p->rows, options->stats, options->overwrite, &source->file, source->stop,
+                         error);
     p->engine.real_time = 1;
     if (ret >= 0)
         ret = engine_open(&p->engine, options, 1, error);
@@ -507,7 +525,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     if (ret >= 0)
         ret = open_playable(p, &source, error);
     if (ret < 0) {
-        (void)window_recording_end(&p->recording, 0); /* its thread may look at the source */
+        (void)window_recording_end(&p->recording, 0); /* its thread reads the source */
         source_close(&source);
         play_close(play);
     }
@@ -538,14 +556,19 @@ void play_close(Play **play)
         return;
     source_opening_cancel(&p->opening, 1);
     (void)window_recording_end(&p->recording, 0); /* before its source is closed */
-    note_window(p);
+    if (p->remembered && p->player) {
+        const PlayerState state = player_state(p->player);
+        const int given = option_is_given(p->options->given, "volume");
+        const int changed = !given || state.volume != p->options->volume;
+        remembered_set(p->remembered, changed ? state.volume : -1, state.width, state.height);
+    }
     const int played = p->player != NULL;
     player_close(&p->player);
     if (p->remembered && played)
         remembered_save(p->remembered, &p->settings);
     remembered_close(&p->remembered);
     window_writing_cancel(&p->writing);
-    virtual_camera_close(&p->virtual); /* after the last thread that brings frames */
+    virtual_camera_close(&p->virtual); /* after all threads that bring frames */
     window_recording_close(&p->recording);
     stats_close(&p->rows);
     file_list_clear(&p->files);
@@ -554,7 +577,7 @@ void play_close(Play **play)
     *play = NULL;
 }
 
-/* What follows the last frame. Answers the exit code. */
+/* Prints details of the run. Returns the exit code. */
 static int finish(Play *p)
 {
     char damage[512], lost[64] = "";
@@ -564,13 +587,13 @@ static int finish(Play *p)
     say(SAY_DETAILS, "%lld frame%s shown, %lld dropped, %lld late%s", (long long)state.shown,
         state.shown == 1 ? "" : "s", (long long)state.dropped, (long long)state.late, lost);
     say(SAY_DETAILS,
-        "a frame took %.2f ms to be equalized, %.2f ms to be uploaded, %.2f ms for panel and text, "
-        "%.2f ms to be drawn, and was seen %.1f frames after it was decoded",
+        "time per frame: equalize %.2f ms, upload %.2f ms, panel and text %.2f ms, draw %.2f ms; "
+        "latency %.1f frames after decoding",
         state.equalize_ms, state.upload_ms, state.layers_ms, state.draw_ms, state.latency_frames);
     if (state.delay_ms > 0)
         say(SAY_DETAILS,
-            "from the capture to the screen it took %.1f ms, for 95 %% of the frames at most %.0f "
-            "ms, for all at most %.1f ms",
+            "latency from capture to screen: %.1f ms, 95 %% of frames within %.0f ms, all within "
+            "%.1f ms",
             state.delay_ms, state.delay_95_ms, state.delay_most_ms);
     engine_say_memory(&p->engine);
     if (!player_damage(p->player, damage, sizeof(damage)))
@@ -591,7 +614,7 @@ int play_run(const Options *options, atomic_int *stop)
     int code = EXIT_INTERRUPTED, on = RUN_ON;
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     int unwritten = play ? window_recording_end(&play->recording, interrupted) : 0;
-    atomic_compare_exchange_strong(stop, &on, RUN_OVER); /* not before: it cuts off a pipe */
+    atomic_compare_exchange_strong(stop, &on, RUN_OVER); /* not before: this would cut off a pipe */
     if (ret >= 0) {
         const int fault = end_rows(play, interrupted);
         unwritten = unwritten ? unwritten : fault;

@@ -1,4 +1,4 @@
-/* A run with a window: what the player shows is equalized here. */
+/* A run with a window. */
 #ifndef LUMEQ_APP_PLAY_H
 #define LUMEQ_APP_PLAY_H
 
@@ -10,11 +10,11 @@
 
 typedef struct Play Play;
 
-/* Opens what the options name, and the window. `stop` becomes not 0 when the run is to end; it must
- * outlive the play. MEDIA_USAGE, MEDIA_INPUT; *play is then NULL. */
+/* Opens the input and the window. The run ends when `stop`, which must outlive it, is not RUN_ON.
+ * On MEDIA_USAGE and MEDIA_INPUT, *play is NULL. */
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error);
 
-/* The player in it; valid until play_close(). */
+/* The player; valid until play_close(). */
 Player *play_player(Play *play);
 
 /* See player_turn(). */
@@ -22,7 +22,7 @@ int play_turn(Play *play, MediaError *error);
 
 void play_close(Play **play);
 
-/* All of it, as headless_run(). */
+/* Runs until the end. Returns like headless_run(). */
 int play_run(const Options *options, atomic_int *stop);
 
 #endif

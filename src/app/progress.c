@@ -11,9 +11,9 @@
 #define BAR_INTERVAL 0.1
 #define JSON_INTERVAL 0.5
 #define BAR_WIDTH 24
-#define PAINT_BYTES 32  /* room for its colours */
-#define MIN_BAR_WIDTH 8 /* without room for that the bar itself is left out */
-#define TEXT_COLUMNS 62 /* what may stand beside it */
+#define PAINT_BYTES 32  /* for colours */
+#define MIN_BAR_WIDTH 8 /* no bar in less room */
+#define TEXT_COLUMNS 62 /* of the text beside the bar */
 
 static double now(void)
 {
@@ -44,7 +44,7 @@ void progress_second_pass(Progress *p)
     p->began = now();
 }
 
-/* Frames that came out of the encoder. */
+/* Frames that have left the encoder. */
 static int64_t frames_done(const Progress *p)
 {
     return p->frame > p->held ? p->frame - p->held : 0;
@@ -55,7 +55,7 @@ static double time_done(const Progress *p)
     return p->frame > 0 ? p->time * (double)frames_done(p) / (double)p->frame : p->time;
 }
 
-/* Of the pass, 0..1, or NAN where the length is not known. */
+/* Finished fraction of the pass, or NAN if the length is unknown. */
 static double fraction(const Progress *p)
 {
     double done = NAN;
@@ -68,13 +68,13 @@ static double fraction(const Progress *p)
     return done > 1 ? 1 : done;
 }
 
-/* Of all passes. */
+/* Finished fraction of all passes. */
 static double overall(const Progress *p)
 {
     return p->passes > 1 ? (fraction(p) + !p->measuring) / 2 : fraction(p);
 }
 
-/* Seconds since the pass began: the other one has another speed. */
+/* Seconds since the pass began; passes differ in speed. */
 static double elapsed(const Progress *p)
 {
     return now() - p->began;
@@ -155,8 +155,7 @@ static void print_number(const char *key, double value, int digits, const char *
         fprintf(stderr, "\"%s\":null%s", key, end);
 }
 
-/* What is done is what the second pass has done, as without a first one; only the percentage counts
- * both. How fast the second will be is not known before. */
+/* Counts the second pass only, except for the percentage, which counts both. */
 static void show_json(const Progress *p, const char *state)
 {
     const int first = p->measuring;

@@ -10,9 +10,9 @@
 #include "app/drawing.h"
 #include "app/engine.h"
 #include "app/headless.h"
-#include "app/losses.h"
-#include "app/output_depth.h"
 #include "app/progress.h"
+#include "app/run_choices.h"
+#include "app/run_summary.h"
 #include "app/terminal.h"
 #include "media/camera/camera.h"
 #include "media/compat.h"
@@ -20,26 +20,26 @@
 #include "run/queue.h"
 #include "run/run.h"
 
-/* Two seconds at 30 frames, to ride out a disk that stops for a moment, in no more memory than this
- * (a 4K frame has 12 MB). */
+/* Two seconds at 30 fps, to survive a disk that stalls briefly, in at most this much memory (a 4K
+ * frame has 12 MB). */
 #define QUEUE_LENGTH 60
 #define QUEUE_BYTES (192 << 20)
 
-/* Niceness of this thread and of the encoder's threads that it starts: the preview comes first. */
+/* Niceness of the writing thread and the encoder's threads: the preview has priority. */
 #define NICE 5
 
-/* Recordings of one second. */
-#define MOST_NAMES 100
+/* Most recordings that start within one second. */
+#define MAX_NAMES 100
 
 typedef struct RecorderState {
-    int64_t frames, dropped; /* written, left out */
+    int64_t frames, dropped; /* written, dropped */
     int64_t length_us;       /* so far */
     int64_t bytes;           /* of the file, -1: unknown */
     int done;                /* the thread has ended: closing does not wait */
 } RecorderState;
 
-/* A file that a thread of its own encodes and writes, so that nobody waits for the encoder. It
- * drops and counts frames that it cannot take in time. */
+/* A file that its own thread encodes and writes, so that callers never wait for the encoder. It
+ * drops and counts frames that come too fast. */
 struct Recorder {
     const Options *options;
     const char *path; /* the options', or `name` */
@@ -52,10 +52,11 @@ struct Recorder {
     pthread_t thread;
     int running;
     atomic_int partial;
-    /* For the thread that brings packets: one came; the next one can be decoded. */
-    int begun, follows;
-    /* The thread's while it runs. */
-    int64_t first; /* time of the first one, AV_NOPTS_VALUE: none yet */
+    /* For the thread that brings packets: a packet came; no packet since the last key frame is
+     * lost. */
+    int begun, decodable;
+    /* Owned by the thread while it runs. */
+    int64_t first; /* time of the first frame or packet, or AV_NOPTS_VALUE */
     MediaError error;
 
     pthread_mutex_t lock;
@@ -69,7 +70,7 @@ static void free_queued(void *frame)
 
 /* ---- end ---- */
 
-/* No more follow. The file is completed beside, as NAME.partial.EXT if it is `partial`. */
+/* Ends the input. The thread completes the file, as NAME.partial.EXT if `partial`. */
 static void end_recorder(Recorder *w, int partial)
 {
     atomic_store(&w->partial, partial);
@@ -85,7 +86,7 @@ static RecorderState state_of(Recorder *w)
     return state;
 }
 
-/* Once no more follow: waits until the file is complete. */
+/* After end_recorder(): waits until the file is complete. */
 static void wait_recorder(Recorder *w)
 {
     if (w->running)
@@ -106,8 +107,8 @@ static void describe_file(const Recorder *w, char *line, size_t size)
              (double)s->length_us * 1e-6, dropped, *video ? "; " : "", video);
 }
 
-/* Waits until the file is complete, and frees all. `line` describes the file, "" without one.
- * MEDIA_OUTPUT, MEDIA_USAGE; NULL is allowed inside. */
+/* Waits until the file is complete, and frees the recorder, which may be NULL. `line` describes the
+ * file, or is "". MEDIA_OUTPUT, MEDIA_USAGE. */
 static int close_recorder(Recorder **writer, char *line, size_t size, MediaError *error)
 {
     Recorder *w = *writer;
@@ -147,7 +148,7 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
     };
 }
 
-/* "lumeq-20260131-120000.mkv", or with "-2" and so on: the first name that is free. */
+/* Finds a free name: "lumeq-20260131-120000.mkv", or with "-2" and so on. */
 static void find_name(char *name, size_t size)
 {
     char when[32] = "";
@@ -157,12 +158,12 @@ static void find_name(char *name, size_t size)
     if (localtime_r(&now, &local))
         strftime(when, sizeof(when), "-%Y%m%d-%H%M%S", &local);
     snprintf(name, size, "lumeq%s.mkv", when);
-    for (int i = 2; i <= MOST_NAMES && lstat(name, &there) == 0; i++)
+    for (int i = 2; i <= MAX_NAMES && lstat(name, &there) == 0; i++)
         snprintf(name, size, "lumeq%s-%d.mkv", when, i);
 }
 
-/* Checks the output and its encoder, and touches no file. `named`: a new file in the current folder
- * with the time in its name, else the options' OUTPUT. MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Checks the output and its encoder without touching a file. `named`: make a new file in the
+ * current folder, named by the time, instead of OUTPUT. MEDIA_USAGE, MEDIA_OUTPUT. */
 static int create_recorder(Recorder **writer, const Options *options, int named,
                            const atomic_int *stop, MediaError *error)
 {
@@ -178,8 +179,8 @@ static int create_recorder(Recorder **writer, const Options *options, int named,
         find_name(w->name, sizeof(w->name));
     w->path = named ? w->name : options->output;
     w->writer_options = writer_options(options, w->path, named, stop);
-    if (output_depth_is_auto(options))
-        say(SAY_DETAILS, "--pix-fmt auto10: what is recorded beside the window keeps its depth");
+    if (is_auto10(options))
+        say(SAY_DETAILS, "--pix-fmt auto10: recordings beside the window keep their depth");
     const int ret = writer_create(&w->writer, &w->writer_options, NULL, error);
     if (ret < 0)
         close_recorder(writer, NULL, 0, &(MediaError){0});
@@ -188,7 +189,7 @@ static int create_recorder(Recorder **writer, const Options *options, int named,
 
 /* ---- the thread ---- */
 
-/* Times begin at 0 with the first frame or packet. */
+/* Returns the time of the first frame or packet, which becomes 0. */
 static int64_t shift_of(Recorder *w, int64_t time)
 {
     if (w->first == AV_NOPTS_VALUE)
@@ -244,12 +245,12 @@ static int take_frame(void *writer, Frame **frame, MediaError *error)
     return queue_take(w->queue, frame, QUEUE_WAIT);
 }
 
-/* Returns AVERROR_EOF at the end, also of a picture, which has its one frame. */
+/* Returns AVERROR_EOF at the end, also after the only frame of a picture. */
 static int write_all(Recorder *w)
 {
     RunLoop loop = {.stop = NULL};
     Options options = *w->options;
-    options.compare = 0; /* the window's comparison is not written */
+    options.compare = 0; /* the window's comparison is not recorded */
     if (drawing_open(&w->drawing, &options, &w->error) < 0)
         return w->error.fault;
     sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
@@ -274,7 +275,7 @@ static void *recorder_main(void *arg)
     return NULL;
 }
 
-/* Begins, with time 0 at the first frame. The source must outlive it. MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Starts the thread. The source must outlive the recorder. MEDIA_USAGE, MEDIA_OUTPUT. */
 static int start_recorder(Recorder *w, const Source *source, MediaError *error)
 {
     w->source = source;
@@ -286,7 +287,7 @@ static int start_recorder(Recorder *w, const Source *source, MediaError *error)
     if (queue_open(&w->queue, &options) < 0)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)
-        return media_fail(error, MEDIA_INPUT, "no thread can be started to record");
+        return media_fail(error, MEDIA_INPUT, "cannot start a thread for the recording");
     w->running = 1;
     return 0;
 }
@@ -300,7 +301,7 @@ static void note_dropped(Recorder *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Takes the frame over; NULL: out of memory. Returns true if it will be written. */
+/* Takes ownership of the frame, which may be NULL. Returns true if it will be written. */
 static int put(Recorder *w, Frame *frame, QueueWait wait)
 {
     if (frame && queue_put(w->queue, &frame, frame_bytes(frame), wait) >= 0)
@@ -325,20 +326,10 @@ static int keep_stats(Frame *frame, const LumeqFrameStats *stats)
     return 0;
 }
 
-static void put_frame(Recorder *w, const AVFrame *picture, const LumeqFrameStats *stats)
-{
-    Frame *frame = frame_alloc();
-    if (frame)
-        frame->out = av_frame_clone(picture);
-    if (frame && (!frame->out || (w->options->overlay && keep_stats(frame, stats) < 0)))
-        frame_free(&frame);
-    (void)put(w, frame, QUEUE_TRY);
-}
-
-/* A packet of the source, untouched. Returns true if it will be written. */
+/* Queues a packet of the source. Returns true if it will be written. */
 static int put_packet(Recorder *w, const AVPacket *packet, QueueWait wait)
 {
-    if (!w->follows && !(packet->flags & AV_PKT_FLAG_KEY)) {
+    if (!w->decodable && !(packet->flags & AV_PKT_FLAG_KEY)) {
         if (w->begun)
             note_dropped(w);
         return 0;
@@ -350,9 +341,9 @@ static int put_packet(Recorder *w, const AVPacket *packet, QueueWait wait)
         frame->decoded.packet_count = 1;
     else
         frame_free(&frame);
-    w->follows = put(w, frame, wait);
+    w->decodable = put(w, frame, wait);
     w->begun = 1;
-    return w->follows;
+    return w->decodable;
 }
 
 /* ---- beside the window ---- */
@@ -385,11 +376,18 @@ int window_recording_takes_frames(WindowRecording *r)
     return answer;
 }
 
-void window_recording_frame(WindowRecording *r, const AVFrame *frame, const LumeqFrameStats *stats)
+void window_recording_frame(WindowRecording *r, const AVFrame *picture,
+                            const LumeqFrameStats *stats)
 {
     pthread_mutex_lock(&r->lock);
-    if (takes(r, 0))
-        put_frame(r->writer, frame, stats);
+    if (takes(r, 0)) {
+        Frame *frame = frame_alloc();
+        if (frame)
+            frame->out = av_frame_clone(picture);
+        if (frame && (!frame->out || (r->options->overlay && keep_stats(frame, stats) < 0)))
+            frame_free(&frame);
+        (void)put(r->writer, frame, QUEUE_TRY);
+    }
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -418,7 +416,7 @@ static void begin_end(WindowRecording *r, int partial)
     end_recorder(r->writer, partial);
 }
 
-/* Waits for the writer, and says how it ended, also in `text`. */
+/* Waits for the writer, and reports its result, also in `text`. */
 static void finish_window(WindowRecording *r, char *text, size_t size)
 {
     MediaError error = {0};
@@ -460,9 +458,9 @@ void window_recording_toggle(WindowRecording *r, const Source *source, char *tex
 {
     if (r->writer && !r->ending) {
         begin_end(r, 0);
-        snprintf(text, size, "The recording is being completed");
+        snprintf(text, size, "Completing the recording");
     } else if (r->ending) {
-        snprintf(text, size, "The last recording is still being completed");
+        snprintf(text, size, "Still completing the last recording");
     } else if (is_gone(source)) {
         snprintf(text, size, "No recording: the camera is gone");
     } else {
@@ -550,7 +548,7 @@ static int follow_writer(Raw *r)
     return state.done;
 }
 
-/* Up to --frames packets. */
+/* Records up to --frames packets. */
 static void pass_packets(Raw *r)
 {
     const int64_t most = r->options->frames >= 0 ? r->options->frames : INT64_MAX;
@@ -570,7 +568,7 @@ static void pass_packets(Raw *r)
         progress_update(&r->progress);
     }
     av_packet_free(&packet);
-    losses_say_missed(&r->missed, "written, and are dropped");
+    losses_say_missed(&r->missed, "written, and were dropped");
     losses_say_lost(r->source);
 }
 

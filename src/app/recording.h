@@ -1,5 +1,5 @@
-/* Recordings: beside the window, by the options, by a key, and until the camera goes; and of a
- * camera's packets without a window. For one thread, unless said otherwise. */
+/* Recordings beside the window, started by options or a key, and of a camera's packets without a
+ * window. Not thread-safe unless noted. */
 #ifndef LUMEQ_APP_RECORDING_H
 #define LUMEQ_APP_RECORDING_H
 
@@ -11,32 +11,32 @@
 
 typedef struct Recorder Recorder;
 
-/* {0} is a closed one. */
+/* {0} is closed. */
 typedef struct WindowRecording {
     const Options *options;
     const atomic_int *stop;
     const Source *source; /* of the writer */
     int open;
-    pthread_mutex_t lock; /* of what follows, for threads that bring frames and packets */
-    Recorder *writer;     /* NULL: nothing is recorded, or being completed */
-    int ending;           /* it is being completed */
-    int failed;           /* a fault: something could not be recorded */
+    pthread_mutex_t lock; /* protects the following members */
+    Recorder *writer;     /* NULL: nothing is recorded or completed */
+    int ending;           /* the writer completes its file */
+    int failed;           /* the fault of a failed recording, or 0 */
 } WindowRecording;
 
-/* Checks the OUTPUT of the options, if there is one, and its encoder; touches no file. The options
- * must outlive it. MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Checks OUTPUT, if given, and its encoder without touching a file. The options must outlive the
+ * recording. MEDIA_USAGE, MEDIA_OUTPUT. */
 int window_recording_open(WindowRecording *recording, const Options *options,
                           const atomic_int *stop, MediaError *error);
 
-/* Begins to record that OUTPUT, if there is one, with time 0 at the first frame. The source must be
- * there until window_recording_end(). MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Starts to record OUTPUT, if given. The source must live until window_recording_end().
+ * MEDIA_USAGE, MEDIA_OUTPUT. */
 int window_recording_start(WindowRecording *recording, const Source *source, MediaError *error);
 
-/* Not 0: it takes equalized frames. Any thread. */
+/* True if it takes equalized frames. Thread-safe. */
 int window_recording_takes_frames(WindowRecording *recording);
 
-/* An equalized frame, or one of its source's packets, untouched: whichever the options ask for;
- * neither is kept. Any thread. Does nothing while nothing is recorded. */
+/* Records an equalized frame or a packet of the source, depending on the options. Does not keep a
+ * reference to either. Does nothing while there is no recording. Thread-safe. */
 void window_recording_frame(WindowRecording *recording, const AVFrame *frame,
                             const LumeqFrameStats *stats);
 void window_recording_packet(void *recording, const AVPacket *packet);
@@ -46,18 +46,18 @@ void window_recording_toggle(WindowRecording *recording, const Source *source, c
                              size_t size);
 void window_recording_follow(WindowRecording *recording, PlayerRecording *to);
 
-/* Begins to complete what is being recorded. Not 0: nothing is recorded any more, and the source is
- * not needed. It is window_recording_follow() that comes to that. */
+/* Starts to complete the recording. Returns true once it is complete, which
+ * window_recording_follow() finds out, and the source is no longer needed. */
 int window_recording_let_go(WindowRecording *recording);
 
-/* Completes what is being recorded, as NAME.partial.EXT if `partial`, and waits for it. Says what
- * has become of it; answers 0 or the fault of any recording so far. */
+/* Completes the recording, as NAME.partial.EXT if `partial`, waits for it and prints the result.
+ * Returns 0 or the fault of any recording so far. */
 int window_recording_end(WindowRecording *recording, int partial);
 
-/* When no other thread can bring packets any more. */
+/* Call after all threads that bring frames and packets have ended. */
 void window_recording_close(WindowRecording *recording);
 
-/* Writes what a camera sends, untouched. As headless_run(). */
+/* Records a camera's packets without a window. Returns like headless_run(). */
 int recording_raw_run(const Options *options, atomic_int *stop);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/options/config.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_profile.h"
 #include "app/options/option_value.h"
@@ -18,24 +19,24 @@
 #define HEADER "lumeq-state"
 #define FORMAT "1"
 
-#define MOST_PLACES 500 /* files; the oldest are forgotten */
-#define MOST_BYTES (4 << 20)
-#define MOST_SIDE 32767 /* of a window */
+#define MAX_PLACES 500 /* files; the oldest are dropped */
+#define MAX_BYTES (4 << 20)
+#define MAX_SIDE 32767 /* of a window */
 
-/* Where a file was left. */
+/* The position at which a file was left. */
 typedef struct Place {
     char *path;            /* owned */
-    int64_t size, changed; /* of the file, by which it is known to be the same */
-    int64_t position;      /* -1: nowhere */
-    int new;               /* found out by this program */
+    int64_t size, changed; /* of the file, to recognize it */
+    int64_t position;      /* or -1 */
+    int new;               /* set by this process */
 } Place;
 
-/* What is in the file. {0}: nothing, but for the volume. */
+/* Contents of the file. */
 typedef struct State {
-    char settings[PLAYER_SETTINGS][OSD_SETTING_TEXT]; /* as options take them; "": not changed */
-    int volume;                                       /* -1: not known */
-    int width, height;                                /* 0: not known */
-    Place *places;                                    /* owned; the latest last */
+    char settings[PLAYER_SETTINGS][OSD_SETTING_TEXT]; /* values of options; "": not changed */
+    int volume;                                       /* or -1 */
+    int width, height;                                /* or 0 */
+    Place *places;                                    /* owned; the latest one is last */
     int count;
 } State;
 
@@ -46,17 +47,17 @@ struct Remembered {
 
 /* ---- places ---- */
 
-static void forget(State *s, int index)
+static void drop(State *s, int index)
 {
     free(s->places[index].path);
     memmove(&s->places[index], &s->places[index + 1],
             (size_t)(--s->count - index) * sizeof(s->places[0]));
 }
 
-static void forget_all(State *s)
+static void free_state(State *s)
 {
     while (s->count)
-        forget(s, s->count - 1);
+        drop(s, s->count - 1);
     free(s->places);
     *s = (State){.volume = -1};
 }
@@ -69,29 +70,29 @@ static int find(const State *s, const char *path)
     return i;
 }
 
-/* In place of what is known of that file. Without memory it is not noted. */
+/* Replaces the place of that file. Does nothing if out of memory. */
 static void note(State *s, const Place *place)
 {
     const int before = find(s, place->path);
     Place copy = *place;
     if (before >= 0)
-        forget(s, before);
-    if (s->count == MOST_PLACES)
-        forget(s, 0);
+        drop(s, before);
+    if (s->count == MAX_PLACES)
+        drop(s, 0);
     copy.path = strdup(place->path);
     if (copy.path && !s->places)
-        s->places = calloc(MOST_PLACES, sizeof(*s->places));
+        s->places = calloc(MAX_PLACES, sizeof(*s->places));
     if (copy.path && s->places)
         s->places[s->count++] = copy;
     else
         free(copy.path);
 }
 
-/* ---- its text ---- */
+/* ---- the file ---- */
 
 static int take_setting(State *s, const char *key, const char *value)
 {
-    Options tried = options_default();
+    Options trial = options_default();
     char text[64];
     const Refusal refusal = {text, sizeof(text), ""};
     for (int i = 0; i < PLAYER_SETTINGS; i++) {
@@ -99,8 +100,8 @@ static int take_setting(State *s, const char *key, const char *value)
         const int none = i == PLAYER_PROFILE && strcmp(value, "none") == 0;
         if (strcmp(key, name) != 0)
             continue;
-        if (!none && (option_set(option_find(name, strlen(name)), &tried, value, &refusal) < 0 ||
-                      tried.profile == PROFILE_HELP))
+        if (!none && (option_set(option_find(name, strlen(name)), &trial, value, &refusal) < 0 ||
+                      trial.profile == PROFILE_HELP))
             return -1;
         snprintf(s->settings[i], sizeof(s->settings[i]), "%s", value);
         return 0;
@@ -119,7 +120,7 @@ static int take_line(State *s, const char *key, char *value)
                    : -1;
     if (strcmp(key, "window") == 0)
         return sscanf(value, "%dx%d", &s->width, &s->height) == 2 && s->width > 0 &&
-                       s->height > 0 && s->width <= MOST_SIDE && s->height <= MOST_SIDE
+                       s->height > 0 && s->width <= MAX_SIDE && s->height <= MAX_SIDE
                    ? 0
                    : -1;
     if (strcmp(key, "position") != 0)
@@ -133,43 +134,43 @@ static int take_line(State *s, const char *key, char *value)
     return 0;
 }
 
-/* Why it cannot be used, or NULL. */
+/* Returns the reason why the text is unusable, or NULL. */
 static const char *take_text(State *s, char *text)
 {
     char *at = text, *key, *value;
     uint32_t sum;
     if (strncmp(text, HEADER " ", strlen(HEADER) + 1) != 0)
-        return "it is none of lumeq's";
+        return "not lumeq's";
     if (strncmp(text, HEADER " " FORMAT "\n", strlen(HEADER " " FORMAT) + 1) != 0)
-        return "it is of another version";
+        return "of another version";
     if (!key_text_is_whole(text, &sum))
-        return "it is damaged";
+        return "damaged";
     (void)key_text_next(&at, &key, &value);
     while (key_text_next(&at, &key, &value))
         if (strcmp(key, "end") != 0 && take_line(s, key, value) < 0)
-            return "a line of it is wrong";
+            return "it has a wrong line";
     return NULL;
 }
 
 static void read_state(const char *path, State *s)
 {
     const char *why = NULL;
-    char *text = calloc(1, MOST_BYTES + 1);
+    char *text = calloc(1, MAX_BYTES + 1);
     FILE *file = regular_file_stream(path, 0);
     *s = (State){.volume = -1};
     if (file && text) {
-        (void)!fread(text, 1, MOST_BYTES, file);
+        (void)!fread(text, 1, MAX_BYTES, file);
         why = take_text(s, text);
     } else if (file || errno != ENOENT) {
-        why = "it cannot be read";
+        why = "cannot be read";
     }
     if (file)
         fclose(file);
     free(text);
     if (!why)
         return;
-    say(SAY_DETAILS, "what was remembered is left alone: %s: %s", media_quote(path), why);
-    forget_all(s);
+    say(SAY_DETAILS, "--remember ignores %s: %s", media_quote(path), why);
+    free_state(s);
 }
 
 static void write_text(KeyText *t, const State *s)
@@ -190,22 +191,12 @@ static void write_text(KeyText *t, const State *s)
 
 /* ---- opening ---- */
 
-/* Answers 0 where there is none. */
-static int print_path(char *path, size_t size)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (state && state[0] == '/') /* others are to be ignored, as its specification says */
-        return snprintf(path, size, "%s/lumeq/state", state) < (int)size;
-    if (home && home[0] == '/')
-        return snprintf(path, size, "%s/.local/state/lumeq/state", home) < (int)size;
-    return 0;
-}
-
 Remembered *remembered_open(void)
 {
     Remembered *r = calloc(1, sizeof(*r));
-    if (!r || !print_path(r->path, sizeof(r->path))) {
-        say(SAY_WARNINGS, "--remember: there is no folder for it, as HOME is not set");
+    if (!r ||
+        !config_print_path(r->path, sizeof(r->path), "XDG_STATE_HOME", ".local/state", "state")) {
+        say(SAY_WARNINGS, "--remember needs a home folder, and HOME is not set");
         free(r);
         return NULL;
     }
@@ -217,17 +208,12 @@ void remembered_close(Remembered **remembered)
 {
     if (!*remembered)
         return;
-    forget_all(&(*remembered)->state);
+    free_state(&(*remembered)->state);
     free(*remembered);
     *remembered = NULL;
 }
 
 /* ---- settings ---- */
-
-static int is_given(const Options *o, const char *name)
-{
-    return o->given[option_find(name, strlen(name)) - option_table];
-}
 
 void remembered_apply(const Remembered *r, WindowSettings *settings)
 {
@@ -237,7 +223,7 @@ void remembered_apply(const Remembered *r, WindowSettings *settings)
     for (int i = 0; i < PLAYER_SETTINGS && !now->reference; i++) {
         const PlayerSetting setting = (PlayerSetting)i;
         const char *name = window_settings_option(setting), *value = r->state.settings[i];
-        if (!value[0] || is_given(now, name))
+        if (!value[0] || option_is_given(now->given, name))
             continue;
         window_settings_put(settings, setting, value, &refusal);
     }
@@ -251,7 +237,7 @@ static void take_settings(State *s, const WindowSettings *settings)
         const int changed = window_settings_get(settings, setting, value, sizeof(value));
         if (changed)
             snprintf(s->settings[i], sizeof(s->settings[i]), "%s", value);
-        else if (!is_given(&settings->usual, window_settings_option(setting)))
+        else if (!option_is_given(settings->usual.given, window_settings_option(setting)))
             s->settings[i][0] = '\0';
     }
 }
@@ -277,7 +263,7 @@ void remembered_set(Remembered *r, int volume, int width, int height)
     }
 }
 
-/* ---- where files were left ---- */
+/* ---- positions ---- */
 
 int64_t remembered_position(const Remembered *r, const char *path, const struct stat *file)
 {
@@ -300,26 +286,16 @@ void remembered_leave(Remembered *r, const char *path, const struct stat *file, 
 
 /* ---- writing ---- */
 
-/* With those that are missing above it. */
+/* Makes the missing folders of a path. */
 static void make_folder(const char *path)
 {
     char folder[PATH_MAX];
     snprintf(folder, sizeof(folder), "%s", path);
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        (void)mkdir(folder, 0700); /* what cannot be made is told of when the file is */
+        (void)mkdir(folder, 0700); /* writing the file reports failures */
         *slash = '/';
     }
-}
-
-static void merge_places(State *all, const State *mine)
-{
-    for (int i = 0; i < mine->count; i++)
-        if (mine->places[i].new)
-            note(all, &mine->places[i]);
-    for (int i = all->count - 1; i >= 0; i--)
-        if (all->places[i].position < 0)
-            forget(all, i);
 }
 
 void remembered_save(Remembered *r, const WindowSettings *settings)
@@ -333,9 +309,14 @@ void remembered_save(Remembered *r, const WindowSettings *settings)
     all.volume = r->state.volume;
     all.width = r->state.width;
     all.height = r->state.height;
-    merge_places(&all, &r->state);
+    for (int i = 0; i < r->state.count; i++)
+        if (r->state.places[i].new)
+            note(&all, &r->state.places[i]);
+    for (int i = all.count - 1; i >= 0; i--)
+        if (all.places[i].position < 0)
+            drop(&all, i);
     write_text(&text, &all);
-    forget_all(&all);
+    free_state(&all);
     make_folder(r->path);
     const int ret = text.failed ? media_fail(&error, MEDIA_OUTPUT, "out of memory")
                                 : atomic_file_save(r->path, text.text, text.size, &error);

@@ -1,5 +1,5 @@
-/* What --remember keeps from one window to the next: settings that were changed by hand, its size
- * and volume, and where each file was left. For one thread; several programs may each have one. */
+/* --remember: keeps changed settings, size and volume of the window, and each file's position for
+ * the next window. Not thread-safe; several processes may use the file at once. */
 #ifndef LUMEQ_APP_REMEMBERED_H
 #define LUMEQ_APP_REMEMBERED_H
 
@@ -9,33 +9,32 @@
 
 typedef struct Remembered Remembered;
 
-/* Reads what there is; what is not its own, or damaged, is as if it were not there, and said to
- * those who ask for details. NULL: no memory, or no place to keep it, which is said. */
+/* Reads the state; ignores a damaged or foreign file. Returns NULL, after a warning, if out of
+ * memory or without a home folder. */
 Remembered *remembered_open(void);
 
-/* What the command line does not say is as it was left. */
+/* Restores settings that the command line does not give. */
 void remembered_apply(const Remembered *remembered, WindowSettings *settings);
 
-/* Or -1, or 0 and 0. */
+/* Unknown values are -1, or 0 and 0. */
 int remembered_volume(const Remembered *remembered);
 void remembered_size(const Remembered *remembered, int *width, int *height);
 
-/* Where this file was left, in microseconds, or -1: it is not known, or is another one by now. */
+/* The position of this file in microseconds; -1 if unknown or if the file has changed. */
 int64_t remembered_position(const Remembered *remembered, const char *path,
                             const struct stat *file);
 
-/* It is left there; -1: at its end, or it is not worth remembering. */
+/* Stores the position of a file; -1: start from the beginning next time. */
 void remembered_leave(Remembered *remembered, const char *path, const struct stat *file,
                       int64_t position);
 
-/* Changes the volume or the size, where they are not negative or 0. */
+/* Sets the volume unless negative, and the size unless 0. */
 void remembered_set(Remembered *remembered, int volume, int width, int height);
 
-/* Writes all of it: over what others have written meanwhile, but for files that were not played
- * here. Says what is wrong. */
+/* Writes the state, merged with positions that other processes stored. Warns on failure. */
 void remembered_save(Remembered *remembered, const WindowSettings *settings);
 
-/* NULL is allowed inside. */
+/* Accepts a NULL pointer inside. */
 void remembered_close(Remembered **remembered);
 
 #endif

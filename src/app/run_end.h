@@ -1,10 +1,10 @@
-/* How a run ends. */
+/* Exit codes. */
 #ifndef LUMEQ_APP_RUN_END_H
 #define LUMEQ_APP_RUN_END_H
 
 #include "run/stop.h"
 
-/* The program's exit codes; README.md beside this says what each means. */
+/* README.md in this folder explains them. */
 enum {
     EXIT_DONE = 0,
     EXIT_USAGE = 1,
@@ -14,7 +14,7 @@ enum {
     EXIT_DAMAGED = 5,
 };
 
-/* As progress_end() takes it. */
+/* The state for progress_end(). */
 static inline const char *run_end_state(int code)
 {
     return code == EXIT_INTERRUPTED                    ? "interrupted"

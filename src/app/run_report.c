@@ -11,10 +11,10 @@
 struct RunReport {
     const Options *options;
     Report *report;
-    int failed; /* it could not be written, and is none any more */
+    int failed; /* writing failed */
 };
 
-/* As report_open(), or as report_open_part(). */
+/* Calls report_open(), or report_open_part() for a part. */
 static int open_report(RunReport **report, const Options *options, const char *part,
                        const struct stat *input, const atomic_int *stop, MediaError *error)
 {
@@ -65,19 +65,19 @@ int run_report_append(RunReport *r, const char *path, MediaError *error)
 
 /* ---- the end ---- */
 
-/* Without the folders, which are nobody's business where a report is shown. */
+/* Returns the name without folders, which may be private. */
 static const char *name_of(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Of a URL, what follows the name may be a secret. */
+/* A URL may contain secrets. */
 static const char *input_name(const Options *o)
 {
     return o->camera                    ? "a camera"
            : strcmp(o->input, "-") == 0 ? "standard input"
-           : options_is_url(o)    ? "a stream from the network"
+           : options_is_url(o)          ? "a stream from the network"
                                         : name_of(o->input);
 }
 

@@ -1,4 +1,4 @@
-/* --report of a run: its end, and what is said where it fails. */
+/* --report of a run, with messages about failures. */
 #ifndef LUMEQ_APP_RUN_REPORT_H
 #define LUMEQ_APP_RUN_REPORT_H
 
@@ -12,34 +12,32 @@
 
 typedef struct RunReport RunReport;
 
-/* Opens what the options ask for, if anything; else *report becomes NULL, which is allowed in all
- * that follow. They must outlive it. As report_open(). */
+/* Opens the report, or sets NULL without --report; the other functions accept NULL. The options
+ * must outlive it. Returns like report_open(). */
 int run_report_open(RunReport **report, const Options *options, const struct stat *input,
                     const atomic_int *stop, MediaError *error);
 
-/* The same of a part of the film, at a path that must outlive it: what run_report_append() reads.
- */
+/* Opens the report of a part of a film, for run_report_append(). The path must outlive it. */
 int run_report_open_part(RunReport **report, const Options *options, const char *path,
                          MediaError *error);
 
-/* Takes frames before anything is drawn into them. */
+/* Reads frames; add it before sinks that draw on them. */
 Sink run_report_sink(RunReport *report);
 
-/* The frames of a part of the film, by the path of what it has left. MEDIA_INPUT. */
+/* Appends the report of a part of the film. MEDIA_INPUT. */
 int run_report_append(RunReport *report, const char *path, MediaError *error);
 
-/* After the last frame: writes it, so that all is on its way to the disk. What cannot be written is
- * said. */
+/* Writes the file after the last frame. Prints failures. */
 void run_report_write(RunReport *report, int partial);
 
-/* Gives the file its name, or NAME.partial.EXT where it is `partial`: then there is none without a
- * frame. MEDIA_OUTPUT, which has been said. */
+/* Renames the file to its name, or to NAME.partial.EXT if `partial` and it has frames. Returns
+ * MEDIA_OUTPUT after a message. */
 int run_report_commit(RunReport *report, int partial);
 
-/* Once it is committed: where it is, or NULL. Valid until it is closed. */
+/* The name of the committed file, or NULL. Valid until it is closed. */
 const char *run_report_name(const RunReport *report);
 
-/* What was not committed is removed. NULL is allowed inside. */
+/* Removes the file unless it was committed. Accepts a NULL pointer inside. */
 void run_report_close(RunReport **report);
 
 #endif

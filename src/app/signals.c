@@ -10,15 +10,15 @@
 #include "media/activity.h"
 #include "media/output/temp_file.h"
 
-#define TOGETHER_NS 1000000000LL
-#define PATIENCE_S 5 /* while nothing moves */
+#define TOGETHER_NS 1000000000LL /* signals within this time count as one */
+#define PATIENCE_S 5             /* without activity */
 
 #define AGAIN "interrupted again: "
-#define STUCK "interrupted, and nothing has moved for 5 s: "
+#define STUCK "interrupted, and stuck for 5 s: "
 
 static atomic_int *run_stop;
-static atomic_llong first_ns; /* when the first one came; 0: none yet */
-static atomic_int ending;     /* a thread ends the program: another one's exit would cut it short */
+static atomic_llong first_ns; /* time of the first signal, or 0 */
+static atomic_int ending;     /* a thread ends the program; others must not exit */
 static atomic_int deleted, stuck;
 
 static long long now_ns(void)
@@ -31,8 +31,8 @@ static long long now_ns(void)
 static void say_deleted(const char *path)
 {
     atomic_store(&deleted, 1);
-    say_in_signal(atomic_load(&stuck) ? STUCK "what was written of " : AGAIN "what was written of ",
-                  path, " is deleted");
+    say_in_signal(atomic_load(&stuck) ? STUCK "the unfinished " : AGAIN "the unfinished ", path,
+                  " is deleted");
 }
 
 static void end_now(void)
@@ -47,13 +47,13 @@ static void end_now(void)
 
 /* ---- the watchdog ---- */
 
-static unsigned long moved_before; /* as of the last look */
+static unsigned long moved_before; /* at the last check */
 
-/* Counts items that stages pass on and blocks that reach disks, written by FFmpeg for instance. */
+/* Counts items that stages pass on, and blocks written to disks. */
 static unsigned long moved(void)
 {
     struct rusage usage = {0};
-    (void)getrusage(RUSAGE_SELF, &usage); /* only a system call */
+    (void)getrusage(RUSAGE_SELF, &usage); /* async-signal-safe: only a system call */
     return activity_count() + (unsigned long)usage.ru_oublock;
 }
 
@@ -112,6 +112,6 @@ void signals_install(atomic_int *stop)
     install(SIGHUP);
     if (!stop)
         return;
-    sigaction(SIGXFSZ, &ignore, NULL); /* a file too large is a write error, too */
-    sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is one */
+    sigaction(SIGXFSZ, &ignore, NULL); /* writing too large a file then fails */
+    sigaction(SIGPIPE, &ignore, NULL); /* writing to a closed pipe then fails */
 }

@@ -16,7 +16,7 @@ struct StatsFile {
     OutputFile file;
     int json;
     int64_t rows;
-    int failed; /* it could not be written, and is none any more */
+    int failed; /* writing failed; the file is closed */
 };
 
 typedef struct Column {
@@ -38,11 +38,6 @@ int stats_known_name(const char *path)
     return ends_in(path, ".csv") || ends_in(path, ".jsonl");
 }
 
-static int fail(const char *path, const MediaError *why, MediaError *error)
-{
-    return media_fail(error, why->fault, "--stats %s: %s", media_quote(path), why->text);
-}
-
 int stats_open(StatsFile **file, const char *path, int overwrite, const struct stat *input,
                const atomic_int *stop, MediaError *error)
 {
@@ -58,7 +53,7 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
         ret = output_file_open(&f->file, &why);
     if (ret < 0) {
         stats_close(&f);
-        return fail(path, &why, error);
+        return media_fail(error, why.fault, "--stats %s: %s", media_quote(path), why.text);
     }
     f->json = ends_in(path, ".jsonl");
     if (!f->json)
@@ -70,26 +65,20 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
     return 0;
 }
 
-static void write_histogram(OutputFile *file, const char *name, const uint32_t *hist, int bins)
+/* `unit`: of the values. */
+static void write_list(OutputFile *file, const char *name, const uint32_t *list, int bins,
+                       double unit)
 {
     output_file_print(file, ",\"%s\":[", name);
     for (int i = 0; i < bins; i++)
-        output_file_print(file, "%s%" PRIu32, i ? "," : "", hist[i]);
-    output_file_print(file, "]");
-}
-
-static void write_curve(OutputFile *file, const uint32_t *curve, int bins)
-{
-    output_file_print(file, ",\"curve\":[");
-    for (int i = 0; i < bins; i++)
-        output_file_print(file, "%s%.4f", i ? "," : "", curve[i] / 65536.0);
+        output_file_print(file, "%s%.*f", i ? "," : "", unit < 1 ? 4 : 0, list[i] * unit);
     output_file_print(file, "]");
 }
 
 static void write_row(StatsFile *f, const StatsRow *row)
 {
     const LumeqFrameStats *s = row->stats;
-    const double codes = (double)(1 << row->depth) / s->bins; /* that a bin counts */
+    const double codes = (double)(1 << row->depth) / s->bins; /* per bin */
     const Column columns[COLUMNS] = {
         {"time", row->time, 6},
         {"mean_in", s->mean_in, 4},
@@ -117,15 +106,15 @@ static void write_row(StatsFile *f, const StatsRow *row)
             output_file_print(&f->file, ",%.*f", columns[i].digits, columns[i].value);
     }
     if (f->json) {
-        write_histogram(&f->file, "hist_in", s->hist_in, s->bins);
-        write_histogram(&f->file, "hist_out", s->hist_out, s->bins);
-        write_curve(&f->file, s->curve, s->bins);
+        write_list(&f->file, "hist_in", s->hist_in, s->bins, 1);
+        write_list(&f->file, "hist_out", s->hist_out, s->bins, 1);
+        write_list(&f->file, "curve", s->curve, s->bins, 1 / 65536.0);
         output_file_print(&f->file, "}");
     }
     output_file_print(&f->file, "\n");
 }
 
-/* Ends it where what was written does not arrive; a full disk has the room back then. */
+/* Flushes; closes the file on failure, which frees a full disk. */
 static void flush(StatsFile *f, const char *then)
 {
     MediaError why = {0};
@@ -143,7 +132,7 @@ void stats_write(StatsFile *f, const StatsRow *row)
     write_row(f, row);
     f->rows++;
     if (output_file_has_failed(&f->file))
-        flush(f, "; the run goes on without statistics");
+        flush(f, "; continuing without statistics");
 }
 
 static int write_frame(void *file, Frame *f)
@@ -183,7 +172,7 @@ int stats_append(StatsFile *f, const char *path, MediaError *error)
         }
         titles = 0;
         if (output_file_has_failed(&f->file))
-            flush(f, "; the film is joined without statistics");
+            flush(f, "; joining the film without statistics");
     }
     free(line);
     if (file)

@@ -21,38 +21,38 @@ typedef struct StatsRow {
     double decode_us, sink_us;
 } StatsRow;
 
-/* Not 0: the name ends in .csv or .jsonl. */
+/* True if the name ends in .csv or .jsonl. */
 int stats_known_name(const char *path);
 
 /*
- * Opens it under a temporary name. `input`: what the input is, or NULL. `stop`: not 0 ends waiting
- * for the reader of a pipe; or NULL. The path must outlive it.
- * MEDIA_USAGE when the file exists and `overwrite` is 0, or is the input; MEDIA_OUTPUT.
+ * Opens the file under a temporary name. `input` and `stop` may be NULL; `stop` ends the wait for
+ * the reader of a pipe. The path must outlive the file. MEDIA_USAGE if the file is the input, or
+ * exists and `overwrite` is 0; MEDIA_OUTPUT.
  */
 int stats_open(StatsFile **file, const char *path, int overwrite, const struct stat *input,
                const atomic_int *stop, MediaError *error);
 
-/* What cannot be written ends the statistics, and not the run: it is said once, there is no file,
- * and stats_commit() fails. NULL is allowed in all that follow. */
+/* Writes a row. A failure is reported once and ends the statistics, not the run; stats_commit()
+ * then fails. This and the following functions accept NULL. */
 void stats_write(StatsFile *file, const StatsRow *row);
 
-/* Writes a row for each frame. After the sinks whose time it tells. */
+/* Writes a row for each frame. Add it after the sinks whose time it measures. */
 Sink stats_sink(StatsFile *file);
 
-/* Adds the rows of another such file, as a part of a film has them. MEDIA_INPUT. */
+/* Appends the rows of another file, for a part of a film. MEDIA_INPUT. */
 int stats_append(StatsFile *file, const char *path, MediaError *error);
 
-/* After the last row: everything is on its way to the disk. */
+/* Flushes after the last row. */
 void stats_flush(StatsFile *file);
 
-/* Gives the file its name, or NAME.partial.EXT where it is `partial`: then there is none without a
- * row. MEDIA_OUTPUT, which has been said. */
+/* Renames the file to its name, or to NAME.partial.EXT if `partial` and it has rows. Returns
+ * MEDIA_OUTPUT after a message. */
 int stats_commit(StatsFile *file, int partial);
 
-/* Once it is committed: where it is, or NULL. Valid until it is closed. */
+/* The name of the committed file, or NULL. Valid until it is closed. */
 const char *stats_name(const StatsFile *file);
 
-/* What was not committed is removed. */
+/* Removes the file unless it was committed. */
 void stats_close(StatsFile **file);
 
 #endif

@@ -17,13 +17,13 @@ static Verbosity verbosity = SAY_NORMAL;
 static int colored;
 static char bottom[256];
 static atomic_int has_bottom;
-static int over_bottom; /* another process has the line */
+static int over_bottom; /* another process shows the line */
 
 #define ERASE_LINE "\r\033[K"
-#define USUAL_COLUMNS 80
+#define DEFAULT_COLUMNS 80
 #define LINE_BYTES 1400
 
-/* How long a line of a signal handler waits for its reader. */
+/* How long a line from a signal handler waits for its reader. */
 #define PATIENCE_MS 500
 
 void say_set_verbosity(Verbosity level)
@@ -55,16 +55,6 @@ const char *say_paint(SayPaint paint)
     return colored ? sequences[paint] : "";
 }
 
-/* The program's name as it stands before a line. Only what needs attention has a colour. */
-static void print_name(Verbosity level)
-{
-    static const SayPaint paints[] = {PAINT_ERROR, PAINT_WARNING, PAINT_OFF, PAINT_FAINT};
-    if (level == SAY_NORMAL)
-        fputs("lumeq: ", stderr);
-    else
-        fprintf(stderr, "%slumeq:%s ", say_paint(paints[level]), say_paint(PAINT_OFF));
-}
-
 static void print_line(char *line, size_t size, const char *format, va_list args)
 {
     char raw[LINE_BYTES];
@@ -74,6 +64,7 @@ static void print_line(char *line, size_t size, const char *format, va_list args
 
 void say(Verbosity level, const char *format, ...)
 {
+    static const SayPaint paints[] = {PAINT_ERROR, PAINT_WARNING, PAINT_OFF, PAINT_FAINT};
     if (level > verbosity)
         return;
     char line[2 * LINE_BYTES];
@@ -83,8 +74,11 @@ void say(Verbosity level, const char *format, ...)
     va_end(args);
     pthread_mutex_lock(&lock);
     fputs(bottom[0] || over_bottom ? ERASE_LINE : "", stderr);
-    print_name(level);
-    fprintf(stderr, "%s\n%s", line, bottom);
+    if (level == SAY_NORMAL) /* without colour */
+        fprintf(stderr, "lumeq: %s\n%s", line, bottom);
+    else
+        fprintf(stderr, "%slumeq:%s %s\n%s", say_paint(paints[level]), say_paint(PAINT_OFF), line,
+                bottom);
     fflush(stderr);
     pthread_mutex_unlock(&lock);
 }
@@ -136,18 +130,41 @@ void say_in_signal(const char *before, const char *name, const char *after)
 {
     char line[1024];
     struct pollfd reader = {.fd = STDERR_FILENO, .events = POLLOUT};
-    const char *parts[] = {colored ? "\033[0m" : "", atomic_load(&has_bottom) ? ERASE_LINE : "",
-                           "lumeq: ", before, name, after};
+    const char *parts[] = {colored ? "\033[0m" : "",
+                           atomic_load(&has_bottom) ? ERASE_LINE : "",
+                           "lumeq: ",
+                           before,
+                           name,
+                           after};
     size_t n = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         n = append(line, sizeof(line) - 1, n, parts[i]);
     n = append(line, sizeof(line), n, "\n");
     if (poll(&reader, 1, PATIENCE_MS) > 0)
-        (void)!write(STDERR_FILENO, line, n); /* there is nobody to tell */
+        (void)!write(STDERR_FILENO, line, n); /* no way to report a failure */
+}
+
+void say_wrapped(const char *text, int column, int indent, int width)
+{
+    for (int first = 1; *text; first = 0) {
+        const int n = (int)strcspn(text, " \n");
+        if (!first && column + 1 + n > width) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        } else if (!first) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", n, text);
+        column += n;
+        text += n;
+        text += strspn(text, " \n");
+    }
+    putchar('\n');
 }
 
 int say_columns(int fd)
 {
     struct winsize size;
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_COLUMNS;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : DEFAULT_COLUMNS;
 }

@@ -1,6 +1,5 @@
-/* Everything said to a person goes to standard error, line by line, beside the progress bar. Any
- * thread. Lines may contain text from others: control characters in them are escaped, newlines
- * included. */
+/* Messages for people go to standard error, line by line, above the progress bar. Thread-safe.
+ * Control characters in messages are escaped, since they may quote text from files. */
 #ifndef LUMEQ_APP_TERMINAL_H
 #define LUMEQ_APP_TERMINAL_H
 
@@ -12,7 +11,7 @@ typedef enum Verbosity {
 } Verbosity;
 
 typedef enum SayColor {
-    SAY_COLOR_AUTO, /* on a terminal that can, unless NO_COLOR is set and not empty */
+    SAY_COLOR_AUTO, /* on a terminal, unless NO_COLOR is set and not empty */
     SAY_COLOR_ALWAYS,
     SAY_COLOR_NEVER,
 } SayColor;
@@ -27,37 +26,41 @@ typedef enum SayPaint {
     PAINTS,
 } SayPaint;
 
-/* These two are called before other threads are there. */
+/* Call these two before other threads start. */
 void say_set_verbosity(Verbosity verbosity);
 void say_set_color(SayColor color);
 
-/* The escape sequence that begins this paint, or ends it; "" where there are no colours. */
+/* The escape sequence that starts this paint, or "" without colours. */
 const char *say_paint(SayPaint paint);
 
-/* A line when the verbosity is at least `level`; "lumeq: " is put before it. */
+/* Prints "lumeq: " and the line if the verbosity is at least `level`. */
 void say(Verbosity level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A line on standard output. */
+/* Prints a line to standard output. */
 void say_answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* For callbacks that hand over a whole line. */
+/* For callbacks with a complete line. */
 void say_line(const char *line);   /* SAY_WARNINGS */
 void say_detail(const char *line); /* SAY_DETAILS */
 
-/* A line for a signal handler that ends the program, in three parts. Async-signal-safe; gives up
- * where nobody reads it. */
+/* Prints a line in three parts from a signal handler that ends the program. Async-signal-safe;
+ * gives up if nobody reads it. */
 void say_in_signal(const char *before, const char *name, const char *after);
 
-/* Replaces the line at the bottom of the terminal; "" removes it. Other lines go above it. */
-/* Another process shows a line at the bottom: what this one says goes over it. */
+/* Another process shows the line at the bottom: messages of this one overwrite it. */
 void say_over_bottom(void);
 
+/* Replaces the line at the bottom of the terminal; "" removes it. Messages appear above it. */
 void say_bottom(const char *text);
 
-/* Whether standard error is a terminal that knows escape sequences. */
+/* Prints words to standard output, wrapped at `width`: the first line starts at `column`, others at
+ * `indent`. */
+void say_wrapped(const char *text, int column, int indent, int width);
+
+/* True if standard error is a terminal with escape sequences. */
 int say_on_terminal(void);
 
-/* The width of the terminal that `fd` is, 80 if it is none. */
+/* The width of the terminal `fd`; 80 if it is not a terminal. */
 int say_columns(int fd);
 
 #endif

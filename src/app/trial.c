@@ -41,7 +41,7 @@ void trial_end(Trial *t)
     t->key_interval = writer_key_interval(t->writer);
 }
 
-static int look(void *self, Frame *f)
+static int count_frame(void *self, Frame *f)
 {
     Trial *t = self;
     const AVFrame *after = f->out;
@@ -56,7 +56,7 @@ static int look(void *self, Frame *f)
 
 Sink trial_sink(Trial *t)
 {
-    return (Sink){.self = t, .frame = look};
+    return (Sink){.self = t, .frame = count_frame};
 }
 
 static int copy_packet(void *self, AVPacket *packet, MediaError *error)
@@ -64,7 +64,7 @@ static int copy_packet(void *self, AVPacket *packet, MediaError *error)
     return writer_packet(((Trial *)self)->writer, packet, error);
 }
 
-/* The file has its header before the first frame is encoded. */
+/* Opens the encoder with the first frame, to measure the header. */
 static int encode(void *self, Frame *f)
 {
     Trial *t = self;
@@ -112,7 +112,7 @@ static int count_packet(void *self, const AVPacket *packet, MediaError *error)
 void trial_options(Trial *t, WriterOptions *options)
 {
     options->count_only = 1;
-    options->overwrite = 1; /* it is not touched */
+    options->overwrite = 1; /* nothing is written */
     options->take_encoded = count_packet;
     options->take_opaque = t;
 }

@@ -1,60 +1,56 @@
-/* A run that is tried: it encodes into nothing, and what it took is noted, for who wants to know
- * what more of the same would take. */
+/* A trial run: encodes without writing, and measures time and bytes, to estimate a longer run. */
 #ifndef LUMEQ_APP_TRIAL_H
 #define LUMEQ_APP_TRIAL_H
 
 #include "run/sink.h"
 
-/* Times are of the video, in seconds from 0. Of one thread. */
+/* Times of the video are in seconds from 0. Not thread-safe. */
 typedef struct Trial {
     /* Set by the caller. */
-    double length; /* packets of the first so many seconds count: what follows them is encoded so
-                      that the encoder sees what comes, as in the whole film */
-    /* Takes each frame as it came and as it is written, which stay the run's; NULL: nobody does. */
+    double length; /* packets of this many seconds count; the rest is for the encoder's lookahead */
+    /* Receives each decoded and written frame, which the run owns; or NULL. */
     void (*frame)(void *opaque, const AVFrame *before, const AVFrame *after, double time);
-    /* Is called after each frame, so that progress can be shown; or NULL. */
+    /* Called after each frame, for progress; or NULL. */
     void (*step)(void *opaque);
     void *opaque;
 
     Writer *writer; /* set by the run, which owns it */
 
-    /* Afterwards. */
-    /* All of it, when the input was open, and when the first frame was encoded: seconds on the
-     * monotonic clock. */
+    /* Results. */
+    /* Start, input open, first frame encoded, end: monotonic, in seconds. */
     double began, opened, encoded, ended;
-    double cpu; /* seconds that all cores together take for what follows `opened`, at least */
+    double cpu; /* processor time after `opened`, divided by the cores */
     int64_t frames;
-    double begin, end;       /* of the frames, in the video */
-    int64_t packets, keys;   /* that count, the first one aside; key frames among them */
-    double seconds;          /* of all that count */
-    int64_t first, rest;     /* bytes: of the first packet, which is a key frame; of the others */
-    int64_t payload;         /* bytes of all packets of the video */
-    int64_t header, written; /* bytes of the file: before the first frame; all of it */
+    double begin, end;     /* of all frames, in the video */
+    int64_t packets, keys; /* counted packets without the first; key frames among them */
+    double seconds;        /* of counted packets */
+    int64_t first, rest; /* bytes of the first packet, a key frame, and of the other counted ones */
+    int64_t payload;     /* bytes of all video packets */
+    int64_t header, written; /* bytes of the file: before the first frame, and in total */
     int key_interval;        /* see writer_key_interval() */
-    int no_frames;           /* not 0: the run failed because no frame could be decoded ... */
-    int damaged;             /* ... as the input is damaged */
+    int no_frames;           /* the run failed: no frame could be decoded */
+    int damaged;             /* because the input is damaged */
 } Trial;
 
 void trial_begin(Trial *trial);
 
-/* After the output is complete. */
+/* Call after the output is complete. */
 void trial_end(Trial *trial);
 
-/* Makes the writer count what it would write. */
+/* Makes the writer count bytes instead of writing. */
 void trial_options(Trial *trial, WriterOptions *options);
 
-/* The input is open: from here on frames are decoded. NULL is allowed. */
+/* Call when the input is open. Accepts NULL. */
 void trial_opened(Trial *trial);
 
-/* Takes frames before anything is drawn into them. NULL: no sink. */
+/* Reads frames; add it before sinks that draw on them. NULL: an empty sink. */
 Sink trial_sink(Trial *trial);
 
-/* Takes the place of writer_sink(). */
+/* Replaces writer_sink(). */
 Sink trial_writer_sink(Trial *trial);
 
-/* Seconds that a frame takes in a long run of the same. There a lookahead measures frames while
- * others are encoded, which in a short piece it does before: the slower of the two counts, or what
- * the cores need for both. */
+/* Seconds per frame in a long run. There the lookahead runs beside the encoder, not before it as in
+ * a short piece, so the slower of the two counts, or the processor time of both. */
 double trial_pace(const Trial *trial);
 
 #endif

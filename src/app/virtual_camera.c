@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "app/pace.h"
 #include "app/run_end.h"
 #include "app/terminal.h"
 #include "media/camera/camera_output.h"
@@ -14,18 +13,17 @@
 #include "player/camera_watch.h"
 #include "player/clock.h"
 
-/* Of an input that does not say its rate. */
-#define USUAL_RATE 30
+/* Frame rate of an input that does not tell its rate. */
+#define DEFAULT_RATE 30
 
-/* What more pictures a second than this are said to be is the unit of their times: the last one is
- * repeated no faster. */
-#define MOST_REPEATS 120
+/* Most repetitions per second: a higher "rate" is the unit of time stamps. */
+#define MAX_REPEATS 120
 
-/* Intervals without a picture until the last one is repeated: those of cameras are uneven, and in
- * the dark twice as long. */
+/* Intervals without a picture until the last one is repeated. Those of cameras vary, and double in
+ * the dark. */
 #define PATIENCE 2.5
 
-/* The thread looks at the camera so often while there is nothing to repeat. */
+/* How often the thread checks the camera while there is nothing to repeat. */
 #define LOOK_US 100000
 
 struct VirtualCamera {
@@ -35,17 +33,17 @@ struct VirtualCamera {
     Camera *watched; /* or NULL */
     int64_t interval;
     AVRational rate;
-    Pace pace;      /* of a file */
+    Pace pace;      /* for a file */
     int64_t end_us; /* of the last frame */
     pthread_t thread;
     int running;
     atomic_int mirrored;
 
-    pthread_mutex_t lock; /* all below */
+    pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t ended;
     int ending, set;
-    int64_t next;   /* when the last picture is to be repeated */
-    Turner *turner; /* for frames like these, or NULL: */
+    int64_t next;   /* time to repeat the last picture */
+    Turner *turner; /* for frames with the following format, or NULL */
     PictureTurn turn;
     int width, height, format;
     AVFrame *turned;
@@ -56,16 +54,6 @@ struct VirtualCamera {
 
 /* ---- opening ---- */
 
-static void init_locks(VirtualCamera *v)
-{
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&v->ended, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    pthread_mutex_init(&v->lock, NULL);
-}
-
 int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_int *stop,
                         MediaError *error)
 {
@@ -75,7 +63,12 @@ int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_i
     VirtualCamera *v = *camera = calloc(1, sizeof(*v));
     if (!v)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    init_locks(v);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&v->ended, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&v->lock, NULL);
     v->stop = stop;
     v->turn = picture_upright();
     atomic_init(&v->mirrored, options->mirror);
@@ -87,7 +80,7 @@ int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_i
     return ret;
 }
 
-/* ---- pictures, under the lock ---- */
+/* ---- pictures; called with the lock held ---- */
 
 static void end_run(VirtualCamera *v)
 {
@@ -109,7 +102,7 @@ static PictureTurn turn_of(const AVFrame *frame, int mirrored)
     return turn;
 }
 
-/* Pictures may change, and so may how they are turned. */
+/* Opens a turner for this kind of frame, which may change. */
 static int need_turner(VirtualCamera *v, const AVFrame *frame, PictureTurn turn)
 {
     const int same = memcmp(&turn, &v->turn, sizeof(turn)) == 0 && frame->width == v->width &&
@@ -124,7 +117,7 @@ static int need_turner(VirtualCamera *v, const AVFrame *frame, PictureTurn turn)
     return turner_open(&v->turner, frame, turn, 0);
 }
 
-/* As it is to be seen: the frame itself, or `turned`. NULL: it cannot be. */
+/* Returns the frame as displayed, possibly in `turned`. NULL on failure. */
 static const AVFrame *upright(VirtualCamera *v, const AVFrame *frame)
 {
     const PictureTurn turn = turn_of(frame, atomic_load(&v->mirrored)), none = picture_upright();
@@ -135,7 +128,7 @@ static const AVFrame *upright(VirtualCamera *v, const AVFrame *frame)
         ret = turner_run(v->turner, frame, v->turned);
     if (ret >= 0)
         return v->turned;
-    media_fail(&v->error, MEDIA_OUTPUT, "a picture cannot be turned for the virtual camera: %s",
+    media_fail(&v->error, MEDIA_OUTPUT, "cannot rotate a picture for the virtual camera: %s",
                media_av_text(ret));
     return NULL;
 }
@@ -172,7 +165,7 @@ void virtual_camera_frame(VirtualCamera *v, const AVFrame *frame, int64_t captur
 
 /* ---- the thread ---- */
 
-/* Under the lock. One that comes late does not make up for what it missed. */
+/* Repeats the last picture; does not catch up if late. Call with the lock held. */
 static void repeat(VirtualCamera *v, int64_t now)
 {
     if (camera_output_repeat(v->output, &v->error) < 0) {
@@ -210,23 +203,39 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
     const char *path = camera_output_path(v->output);
     if (source->camera && strcmp(camera_setting(source->camera)->path, path) == 0)
         return media_fail(error, MEDIA_USAGE,
-                          "%s is the camera and the virtual camera: --camera=DEV names another "
-                          "camera, --list-devices shows which there are",
+                          "%s is both the camera and the virtual camera: choose another with "
+                          "--camera=DEV; --list-devices lists them",
                           media_quote(path));
     v->source = source;
     v->rate = source->camera ? camera_setting(source->camera)->rate : source->video->avg_frame_rate;
     v->interval = v->rate.num > 0 && v->rate.den > 0
                       ? av_rescale(AV_TIME_BASE, v->rate.den, v->rate.num)
-                      : AV_TIME_BASE / USUAL_RATE;
-    v->interval = FFMAX(v->interval, AV_TIME_BASE / MOST_REPEATS);
+                      : AV_TIME_BASE / DEFAULT_RATE;
+    v->interval = FFMAX(v->interval, AV_TIME_BASE / MAX_REPEATS);
     v->watched = watch ? source->camera : NULL;
     v->running = pthread_create(&v->thread, NULL, repeat_main, v) == 0;
     return v->running
                ? 0
-               : media_fail(error, MEDIA_INPUT, "no thread can be started for the virtual camera");
+               : media_fail(error, MEDIA_INPUT, "cannot start a thread for the virtual camera");
 }
 
-/* ---- */
+/* ---- frames of a run ---- */
+
+#define MAX_LATE_US 500000 /* later frames do not catch up */
+#define MAX_NAP_US 20000   /* so that a wait ends soon after the run */
+
+void pace_wait(Pace *p, int64_t time_us, const atomic_int *stop)
+{
+    int64_t now = clock_now();
+    if (!p->begun || now - (p->begin + time_us) > MAX_LATE_US)
+        p->begin = now - time_us;
+    p->begun = 1;
+    for (; now < p->begin + time_us && atomic_load(stop) == RUN_ON; now = clock_now()) {
+        const int64_t nap = FFMIN(p->begin + time_us - now, MAX_NAP_US);
+        const struct timespec time = {.tv_nsec = nap * 1000};
+        (void)nanosleep(&time, NULL);
+    }
+}
 
 static int show_frame(void *self, Frame *f)
 {
@@ -274,13 +283,13 @@ static void describe(const VirtualCamera *v)
 {
     if (v->frames)
         say(SAY_DETAILS,
-            "the virtual camera had %lld picture%s, and %lld time%s the last one again",
+            "the virtual camera had %lld picture%s and repeated the last one %lld time%s",
             (long long)v->frames, v->frames == 1 ? "" : "s", (long long)v->repeats,
             v->repeats == 1 ? "" : "s");
     if (v->delay.count)
         say(SAY_DETAILS,
-            "from the capture to the virtual camera it took %.1f ms, for 95 %% of the frames at "
-            "most %.0f ms, for all at most %.1f ms",
+            "latency from capture to virtual camera: %.1f ms, 95 %% of frames within %.0f ms, all "
+            "within %.1f ms",
             delay_mean(&v->delay), delay_share(&v->delay, 0.95), (double)v->delay.most * 1e-3);
 }
 

@@ -8,20 +8,20 @@
 #include "app/options/option_arguments.h"
 #include "app/options/option_profile.h"
 
-/* What a step changes a setting by. Clip limits go in steps of a ratio: from 1 they are felt so. */
+/* Steps of settings. Clip limits and gamma change by a ratio, as they are perceived. */
 #define STRENGTH_STEP 0.05
-#define STRENGTH_MORE 0.25 /* the least that is seen to be more of what was left alone */
+#define MIN_VISIBLE_STRENGTH 0.25 /* the first step from an unchanged picture */
 #define SMOOTH_STEP 0.1
-#define MOST_SMOOTH 60
+#define MAX_SMOOTH 60
 #define CLIP_RATIO 1.125
-#define MOST_CLIP 100
-#define USUAL_CLIP 3.0 /* to begin with, where the limit was left to the library */
+#define MAX_CLIP 100
+#define DEFAULT_CLIP 3.0 /* the first value after auto */
 #define BRIGHTNESS_STEP 0.05
 #define GAMMA_RATIO 1.1
 #define DENOISE_STEP 0.1
 
 typedef struct Row {
-    const char *option, *title; /* the name of the one, and what is said of it */
+    const char *option, *title; /* name in the table, and name for messages */
 } Row;
 
 static const Row rows[PLAYER_SETTINGS] = {
@@ -93,17 +93,8 @@ static void value_text(const Options *o, PlayerSetting setting, char *text, size
         snprintf(text, size, "%s", value);
 }
 
-static void deinterlace_text(const Options *o, char *text, size_t size)
-{
-    static const char *const names[] = {[OPTIONS_DEINTERLACE_AUTO] = "where frames are interlaced",
-                                        [OPTIONS_DEINTERLACE_ON] = "all frames",
-                                        [OPTIONS_DEINTERLACE_OFF] = "off"};
-    snprintf(text, size, "Deinterlace: %s", names[o->deinterlace]);
-}
-
-/* The textbook does not have it, and some of them contradict --reference: such a setting stays as
- * it is. */
-static int is_beyond_textbook(const Options *o, PlayerSetting setting)
+/* True if --reference ignores or excludes the setting, which then does not change. */
+static int is_excluded(const Options *o, PlayerSetting setting)
 {
     switch (setting) {
     case PLAYER_MODE:
@@ -121,18 +112,18 @@ static int in_tiles(const Options *o)
     return o->mode == LUMEQ_MODE_CLAHE || o->mode == LUMEQ_MODE_HAZE;
 }
 
-/* These have no textbook. */
-static int beyond_textbook(LumeqMode mode)
+/* True if --reference excludes the mode. */
+static int is_excluded_mode(LumeqMode mode)
 {
     return mode == LUMEQ_MODE_STRETCH || mode == LUMEQ_MODE_HAZE;
 }
 
-/* Why it changes nothing now, or NULL. */
+/* Returns the reason why a setting has no effect now, or NULL. */
 static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
 {
     const Options *o = &s->now;
     const int lifts = window_settings_all(s).params.lift && o->mode == LUMEQ_MODE_GLOBAL;
-    if (is_beyond_textbook(o, setting))
+    if (is_excluded(o, setting))
         return "with --reference";
     switch (setting) {
     case PLAYER_MODE:
@@ -146,26 +137,29 @@ static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
     if (o->mode == LUMEQ_MODE_OFF)
         return "in mode off";
     switch (setting) {
-    case PLAYER_TILES: return in_tiles(o) ? NULL : "but in modes clahe and haze";
+    case PLAYER_TILES: return in_tiles(o) ? NULL : "outside modes clahe and haze";
     case PLAYER_CLIP:
         return o->mode == LUMEQ_MODE_STRETCH                 ? "in mode stretch"
                : o->reference && o->mode != LUMEQ_MODE_CLAHE ? "with --reference"
                                                              : NULL;
     case PLAYER_METER: return in_tiles(o) ? "with tiles" : NULL;
-    case PLAYER_DENOISE: return lifts ? NULL : "where nothing is lifted";
+    case PLAYER_DENOISE: return lifts ? NULL : "without a lift";
     default: return NULL;
     }
 }
 
 static void say_setting(const WindowSettings *s, PlayerSetting setting, char *text, size_t size)
 {
+    static const char *const deinterlace[] = {[OPTIONS_DEINTERLACE_AUTO] = "interlaced frames",
+                                              [OPTIONS_DEINTERLACE_ON] = "all frames",
+                                              [OPTIONS_DEINTERLACE_OFF] = "off"};
     char value[OSD_SETTING_TEXT];
     const char *idle = why_idle(s, setting);
     value_text(&s->now, setting, value, sizeof(value));
     if (setting == PLAYER_METER && s->now.meter.width <= 0)
         snprintf(value, sizeof(value), "the %s", s->now.meter.width ? "centre" : "whole picture");
     if (setting == PLAYER_DEINTERLACE)
-        deinterlace_text(&s->now, text, size);
+        snprintf(text, size, "Deinterlace: %s", deinterlace[s->now.deinterlace]);
     else if (idle)
         snprintf(text, size, "%s: %s; no effect %s", rows[setting].title, value, idle);
     else
@@ -174,7 +168,7 @@ static void say_setting(const WindowSettings *s, PlayerSetting setting, char *te
 
 void window_settings_list(const WindowSettings *s, OsdSettings *to)
 {
-    memset(to, 0, sizeof(*to)); /* it is compared byte by byte */
+    memset(to, 0, sizeof(*to)); /* callers compare it with memcmp() */
     to->count = PLAYER_SETTINGS;
     for (int i = 0; i < PLAYER_SETTINGS; i++) {
         OsdSetting *row = &to->rows[i];
@@ -204,14 +198,14 @@ static double stepped(double value, int step, double size)
     return rounded((round(value / size) + step) * size);
 }
 
-/* 0, no limit, lies beyond the highest one; what is left to the library is somewhere about 3. */
+/* No limit (0) comes after the highest limit; auto counts as DEFAULT_CLIP. */
 static double stepped_clip(double clip, int step)
 {
-    const double now = clip == 0                 ? MOST_CLIP * CLIP_RATIO
-                       : clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP
+    const double now = clip == 0                 ? MAX_CLIP * CLIP_RATIO
+                       : clip == LUMEQ_CLIP_AUTO ? DEFAULT_CLIP
                                                  : clip;
     const double next = fmax(1, now * pow(CLIP_RATIO, step));
-    return next > MOST_CLIP ? 0 : rounded(next);
+    return next > MAX_CLIP ? 0 : rounded(next);
 }
 
 static double stepped_gamma(double gamma, int step)
@@ -220,7 +214,7 @@ static double stepped_gamma(double gamma, int step)
     return clamp(rounded(pow(GAMMA_RATIO, steps)), LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA);
 }
 
-/* Automatic is all of it where there is noise, and lies beyond that. */
+/* Auto comes after 1. */
 static double stepped_denoise(double denoise, int step)
 {
     const double now = denoise == LUMEQ_DENOISE_AUTO ? 1 + DENOISE_STEP : denoise;
@@ -228,7 +222,7 @@ static double stepped_denoise(double denoise, int step)
     return next > 1 ? LUMEQ_DENOISE_AUTO : fmax(next, 0);
 }
 
-/* From what is seen, where it was automatic. */
+/* Steps from the strength in use if it was automatic. */
 static double stepped_strength(const WindowSettings *s, int step, const LumeqFrameStats *seen)
 {
     const LumeqParams params = window_settings_all(s).params;
@@ -236,7 +230,7 @@ static double stepped_strength(const WindowSettings *s, int step, const LumeqFra
     if ((params.adaptive || params.lift) && s->now.mode != LUMEQ_MODE_OFF && seen) {
         strength = seen->strength;
         if (step > 0)
-            strength = fmax(strength, STRENGTH_MORE - STRENGTH_STEP);
+            strength = fmax(strength, MIN_VISIBLE_STRENGTH - STRENGTH_STEP);
     }
     return clamp(stepped(strength, step, STRENGTH_STEP), 0, 1);
 }
@@ -255,18 +249,12 @@ static LumeqMode stepped_mode(const Options *o, int step)
     while (order[at] != o->mode)
         at++;
     at = turned(at, step, count);
-    while (o->reference && beyond_textbook(order[at]))
+    while (o->reference && is_excluded_mode(order[at]))
         at = turned(at, step > 0 ? 1 : -1, count);
     return order[at];
 }
 
-static void step_tiles(OptionsTiles *tiles, int step)
-{
-    tiles->x = (int)clamp(tiles->x + step, 1, LUMEQ_MAX_TILES);
-    tiles->y = (int)clamp(tiles->y + step, 1, LUMEQ_MAX_TILES);
-}
-
-/* What profiles set is that of this one, and as it would be without where this one has no say. */
+/* Sets what profile `number` sets, and resets what other profiles set. */
 static void set_profile(WindowSettings *s, int number)
 {
     const Options none = options_default();
@@ -280,40 +268,31 @@ static void set_profile(WindowSettings *s, int number)
         option_set_profile(&s->now);
 }
 
-static void step_profile(WindowSettings *s, int step)
-{
-    const int count = profile_count() + 1;
-    set_profile(s, turned(s->now.profile, step, count));
-    while (s->now.reference && beyond_textbook(s->now.mode))
-        set_profile(s, turned(s->now.profile, step > 0 ? 1 : -1, count));
-}
-
-static void put_back(WindowSettings *s, PlayerSetting setting)
-{
-    if (setting == PLAYER_PROFILE)
-        set_profile(s, s->usual.profile);
-    else
-        option_copy(option_of(setting), &s->now, &s->usual);
-}
-
 static void change_by(WindowSettings *s, PlayerSetting setting, int step,
                       const LumeqFrameStats *seen)
 {
     Options *o = &s->now;
-    if (is_beyond_textbook(o, setting))
+    if (is_excluded(o, setting))
         return;
     switch (setting) {
     case PLAYER_MODE: o->mode = stepped_mode(o, step); break;
-    case PLAYER_PROFILE: step_profile(s, step); break;
+    case PLAYER_PROFILE:
+        set_profile(s, turned(o->profile, step, profile_count() + 1));
+        while (o->reference && is_excluded_mode(o->mode))
+            set_profile(s, turned(o->profile, step > 0 ? 1 : -1, profile_count() + 1));
+        break;
     case PLAYER_STRENGTH:
         o->strength = stepped_strength(s, step, seen);
         o->is_profile_strength = 0;
         break;
     case PLAYER_CLIP: o->clip = stepped_clip(o->clip, step); break;
-    case PLAYER_TILES: step_tiles(&o->tiles, step); break;
+    case PLAYER_TILES:
+        o->tiles.x = (int)clamp(o->tiles.x + step, 1, LUMEQ_MAX_TILES);
+        o->tiles.y = (int)clamp(o->tiles.y + step, 1, LUMEQ_MAX_TILES);
+        break;
     case PLAYER_CHROMA: o->chroma = (LumeqChroma)turned((int)o->chroma, step, 2); break;
     case PLAYER_SMOOTH:
-        o->smooth = clamp(stepped(o->smooth, step, SMOOTH_STEP), 0, MOST_SMOOTH);
+        o->smooth = clamp(stepped(o->smooth, step, SMOOTH_STEP), 0, MAX_SMOOTH);
         break;
     case PLAYER_BARS: o->bars = (LumeqBars)turned((int)o->bars, step, 2); break;
     case PLAYER_RANGE: o->range = turned(o->range, step, 3); break;
@@ -360,10 +339,12 @@ void window_settings_put(WindowSettings *s, PlayerSetting setting, const char *v
 void window_settings_change(WindowSettings *s, PlayerSetting setting, int step,
                             const LumeqFrameStats *shown, char *text, size_t size)
 {
-    if (step == PLAYER_STEP_BACK && setting < PLAYER_SETTINGS)
-        put_back(s, setting);
-    else
+    if (step != PLAYER_STEP_BACK || setting >= PLAYER_SETTINGS)
         change_by(s, setting, step, shown);
+    else if (setting == PLAYER_PROFILE)
+        set_profile(s, s->usual.profile);
+    else
+        option_copy(option_of(setting), &s->now, &s->usual);
     if (s->now.mode != LUMEQ_MODE_OFF)
         s->on = s->now.mode;
     if (setting == PLAYER_ON_OFF)
@@ -376,7 +357,7 @@ void window_settings_change(WindowSettings *s, PlayerSetting setting, int step,
 
 void window_settings_meter(WindowSettings *s, LumeqRect part, char *text, size_t size)
 {
-    if (!is_beyond_textbook(&s->now, PLAYER_METER))
+    if (!is_excluded(&s->now, PLAYER_METER))
         s->now.meter = part.width > 0 ? part : (LumeqRect){0};
     say_setting(s, PLAYER_METER, text, size);
 }

@@ -1,4 +1,4 @@
-/* What is changed live in the window: options as they were asked for, and as they are now. */
+/* Settings that change live in the window: the options as given, and as they are now. */
 #ifndef LUMEQ_APP_WINDOW_SETTINGS_H
 #define LUMEQ_APP_WINDOW_SETTINGS_H
 
@@ -6,27 +6,27 @@
 #include "app/options/option_value.h"
 #include "player/player_options.h"
 
-/* Texts and lists are those of the options that it was opened with. */
+/* Strings belong to the options that it was opened with. */
 typedef struct WindowSettings {
     Options usual, now;
-    LumeqMode on; /* that the equalizer's key goes back to */
+    LumeqMode on; /* mode that the equalizer's key restores */
     OptionsInput input;
 } WindowSettings;
 
 void window_settings_open(WindowSettings *settings, const Options *options, OptionsInput input);
 
-/* Another input is played: settings stay, but for the part of the picture that is metered. */
+/* Another input is played: resets the metered part, keeps other settings. */
 void window_settings_next(WindowSettings *settings, OptionsInput input);
 
-/* The option behind a setting of the panel. */
+/* The name of the option behind a setting. */
 const char *window_settings_option(PlayerSetting setting);
 
-/* Its value as the option takes it; not 0: it was changed by hand, and is no part of one picture
- * alone. */
+/* Prints the value as the option takes it. Returns true if the user changed it, and it is not a
+ * part of one picture. */
 int window_settings_get(const WindowSettings *settings, PlayerSetting setting, char *text,
                         size_t size);
 
-/* Sets it as the option does. Wrong values change nothing. */
+/* Sets it from the option's value. Ignores wrong values. */
 void window_settings_put(WindowSettings *settings, PlayerSetting setting, const char *value,
                          const Refusal *refusal);
 
@@ -36,7 +36,7 @@ void window_settings_change(WindowSettings *settings, PlayerSetting setting, int
 void window_settings_meter(WindowSettings *settings, LumeqRect part, char *text, size_t size);
 void window_settings_list(const WindowSettings *settings, OsdSettings *rows);
 
-/* What they come to. */
+/* Converts the current options for the player. */
 PlayerSettings window_settings_all(const WindowSettings *settings);
 
 #endif

@@ -18,32 +18,22 @@
 #include "media/printable.h"
 #include "media/text_list.h"
 
-#define MOST_NUMBERS 1000
-#define ENDING "-lumeq.mkv"
-#define ENDING_ROOM 32 /* with a number, and what is hidden until it is whole */
+#define MAX_NUMBERS 1000
+#define ENDING_ROOM 32 /* for "-lumeq-N.mkv" and the name of the temporary file */
 
 /* ---- the command line ---- */
 
-/* The film as it is set now: all of it, and nothing of the window. */
+/* Adds the current settings for the whole film. */
 static int add_settings(TextList *a, const Options *o)
 {
     Options film = *o;
     film.from_us = film.to_us = film.frames = -1;
     film.virtual_camera = NULL;
-    film.reference &= film.mode != LUMEQ_MODE_OFF; /* of which there is no textbook */
+    film.reference &= film.mode != LUMEQ_MODE_OFF; /* which excludes it */
     return option_arguments(&film, text_list_add, a);
 }
 
-/* Where it runs is no matter of the film. */
-static int add_machine(TextList *a, const Options *o)
-{
-    static const char *const backends[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
-    const int ret = text_list_add(a, backends[o->backend]);
-    return ret | text_list_print(a, "--device=%d", (int)o->device) |
-           text_list_print(a, "--threads=%d", (int)o->threads);
-}
-
-/* In `folder`, NULL: the current one; the first name that is free. To be freed with free(). */
+/* Returns a free name in `folder`, or in the current one if NULL. Free it with free(). */
 static char *free_name(const char *folder, const char *path)
 {
     const char *base = file_name_base(path), *dot = strrchr(base, '.');
@@ -51,7 +41,7 @@ static char *free_name(const char *folder, const char *path)
     char stem[NAME_MAX + 1], name[PATH_MAX];
     snprintf(stem, sizeof(stem), "%.*s", (int)(dot && dot != base ? dot - base : NAME_MAX), base);
     stem[file_name_cut(stem, room > ENDING_ROOM ? room - ENDING_ROOM : 0)] = '\0';
-    for (int i = 1; i < MOST_NUMBERS; i++) {
+    for (int i = 1; i < MAX_NUMBERS; i++) {
         struct stat there;
         char number[16] = "";
         if (i > 1)
@@ -66,7 +56,7 @@ static char *free_name(const char *folder, const char *path)
     return NULL;
 }
 
-/* Of a path; "." without one. */
+/* Prints the folder of a path; "." if it has none. */
 static void print_folder(const char *path, char *folder, size_t size)
 {
     const char *slash = strrchr(path, '/');
@@ -92,13 +82,13 @@ static int can_write(const char *path, const Source *source, char *text, size_t 
 {
     if (S_ISREG(source->file.st_mode) && !source->camera && strcmp(path, "-") != 0)
         return 1;
-    snprintf(text, size, "Only what is a file can be written as another one");
+    snprintf(text, size, "Only files can be written");
     return 0;
 }
 
 /* ---- writing ---- */
 
-/* A name that begins with a dash is no option. */
+/* Adds a name; a leading dash must not look like an option. */
 static int add_file(TextList *a, const char *before, const char *path)
 {
     return text_list_print(a, "%s%s%s", before, path[0] == '-' ? "./" : "", path);
@@ -108,13 +98,16 @@ static int add_all(TextList *a, const Options *o, const char *path, const char *
 {
     static const char *const fixed[] = {"--lookahead=10", "--no-config", "--quiet",
                                         "--progress=json"};
+    static const char *const backends[] = {"auto", "cpu", "cuda"};
     int ret = text_list_add(a, "lumeq");
     ret = ret < 0 ? ret : add_file(a, "", path);
     ret = ret < 0 ? ret : add_file(a, "--output=", output);
     for (size_t i = 0; ret >= 0 && i < sizeof(fixed) / sizeof(fixed[0]); i++)
         ret = text_list_add(a, fixed[i]);
     ret = ret < 0 ? ret : add_settings(a, o);
-    return ret < 0 ? ret : add_machine(a, o);
+    ret = ret < 0 ? ret : text_list_print(a, "--backend=%s", backends[o->backend]);
+    ret = ret < 0 ? ret : text_list_print(a, "--device=%d", (int)o->device);
+    return ret < 0 ? ret : text_list_print(a, "--threads=%d", (int)o->threads);
 }
 
 void window_writing_start(WindowWriting *w, const Options *o, const char *path,
@@ -133,18 +126,18 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
         return;
     *w = (WindowWriting){.output = find_output(path)};
     if (!w->output || add_all(&a, o, path, w->output) < 0)
-        (void)media_fail(&error, MEDIA_OUTPUT, "no name is free for it");
+        (void)media_fail(&error, MEDIA_OUTPUT, "no free name");
     options.argv = a.all;
     if (!error.fault && (reason = process_start(&w->process, &options)) != 0)
-        (void)media_fail(&error, MEDIA_OUTPUT, "no process can be started: %s", strerror(reason));
+        (void)media_fail(&error, MEDIA_OUTPUT, "cannot start a process: %s", strerror(reason));
     if (error.fault) {
-        snprintf(text, size, "Nothing is written: %s", error.text);
+        snprintf(text, size, "Not written: %s", error.text);
         forget_output(w);
     }
     text_list_free(&a);
 }
 
-/* The number behind a key of a JSON object, or -1. */
+/* Returns the number after a key of a JSON object, or -1. */
 static double number_of(const char *line, const char *key)
 {
     const char *at = strstr(line, key);
@@ -180,7 +173,7 @@ static void finish(WindowWriting *w, char *text, size_t size)
     else if (code == EXIT_DAMAGED)
         snprintf(text, size, "Written: %s; %s", w->output, w->last);
     else
-        snprintf(text, size, "Nothing is written: %s", w->last[0] ? w->last : "it ended by itself");
+        snprintf(text, size, "Not written: %s", w->last[0] ? w->last : "the process ended");
     say(code == EXIT_DONE ? SAY_NORMAL : SAY_WARNINGS, "%s", text);
     forget_output(w);
 }
@@ -198,7 +191,7 @@ void window_writing_follow(WindowWriting *w, PlayerWriting *to)
                  w->progress);
 }
 
-/* Killed, it leaves its hidden file, which is a leftover to whoever makes the next one. */
+/* Removes the temporary file of the killed process by creating the next one. */
 void window_writing_cancel(WindowWriting *w)
 {
     TempFile leftover = {0};
@@ -211,18 +204,11 @@ void window_writing_cancel(WindowWriting *w)
     const size_t room = file_name_room(folder);
     if (room >= TEMP_FILE_ROOM && temp_file_create(&leftover, w->output, NULL, room) >= 0)
         temp_file_remove(&leftover);
-    say(SAY_NORMAL, "%s was not finished, and is removed", media_quote(w->output));
+    say(SAY_NORMAL, "%s was not finished and is removed", media_quote(w->output));
     forget_output(w);
 }
 
 /* ---- the command ---- */
-
-static int is_plain(const char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-_./=,:+%@";
-    return *text && strspn(text, plain) == strlen(text);
-}
 
 /* True if a terminal cannot show the first character of `text`, of `*length` bytes. */
 static int is_unfit(const char *text, int *length)
@@ -232,11 +218,13 @@ static int is_unfit(const char *text, int *length)
     return strncmp(text, shown, (size_t)*length) != 0;
 }
 
-/* As a shell takes it. Only $'' can hold characters that are unfit for a terminal. */
+/* Quotes an argument for a shell. Uses $'' for characters that a terminal cannot show. */
 static void print_argument(FILE *to, const char *text)
 {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./=,:+%@";
     int n, escapes = 0;
-    if (is_plain(text)) {
+    if (*text && strspn(text, plain) == strlen(text)) {
         fputs(text, to);
         return;
     }
@@ -276,7 +264,7 @@ char *window_writing_command(const Options *o, const char *path, const Source *s
         print_argument(to, a.all[i]);
     }
     if (!to || fclose(to) != 0)
-        snprintf(text, size, "There is no command: no name is free, or no memory");
+        snprintf(text, size, "No command: no free name, or out of memory");
     text_list_free(&a);
     free(output);
     return command;

@@ -1,5 +1,5 @@
-/* What is seen in the window as a file: written by a process of its own, beside the playing, as the
- * command line would. For one thread. */
+/* Key w: another process writes the played file with the current settings, as the command line
+ * would. Not thread-safe. */
 #ifndef LUMEQ_APP_WINDOW_WRITING_H
 #define LUMEQ_APP_WINDOW_WRITING_H
 
@@ -7,28 +7,28 @@
 #include "media/process.h"
 #include "player/player_options.h"
 
-/* {0} is none. */
+/* {0} is idle. */
 typedef struct WindowWriting {
     Process process;
     char *output;                            /* owned; NULL: nothing is written */
-    char progress[64];                       /* how far it is; "" */
-    char last[sizeof(((Process *)0)->line)]; /* its last message */
+    char progress[64];                       /* ": 12 %, 0:05 left", or "" */
+    char last[sizeof(((Process *)0)->line)]; /* last message of the process */
 } WindowWriting;
 
-/* Begins to write the file at `path` with these options beside it, or in the current folder; what
- * is there already keeps its name. `text` says why not; "": it is being written. */
+/* Starts to write the file at `path` beside it or in the current folder, under a free name. On
+ * failure `text` says why, else it is "". */
 void window_writing_start(WindowWriting *writing, const Options *options, const char *path,
                           const Source *source, char *text, size_t size);
 
-/* Once a turn. */
+/* Call once per turn of the window's loop. */
 void window_writing_follow(WindowWriting *writing, PlayerWriting *to);
 
-/* The command line that does the same, as it can be typed; to be freed with free(). NULL, and
- * `text` says why not. */
+/* Returns the equivalent command line, quoted for a shell; free it with free(). Returns NULL, with
+ * `text`, on failure. */
 char *window_writing_command(const Options *options, const char *path, const Source *source,
                              char *text, size_t size);
 
-/* Ends it, and removes what is not finished. */
+/* Stops the process and removes its unfinished file. */
 void window_writing_cancel(WindowWriting *writing);
 
 #endif

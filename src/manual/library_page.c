@@ -5,10 +5,9 @@
 
 #define MAX_LINE 256
 #define MAX_COMMENT 8192
-#define MARK "LUMEQ_API " /* of no interest to who calls a function */
+#define MARK "LUMEQ_API " /* not shown to callers */
 
-/* The header's lines, the next one first; its newline and what stands before a comment's text off.
- */
+/* The current line of the header, without its newline. */
 typedef struct Lines {
     FILE *file;
     char line[MAX_LINE];
@@ -27,7 +26,7 @@ static int begins(const char *line, const char *with)
     return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* Takes a comment's text, a line each; the next line is what follows it. */
+/* Reads a comment's text line by line, up to the line after it. */
 static void take_comment(Lines *l, char *text, size_t size)
 {
     size_t used = 0;
@@ -46,7 +45,7 @@ static void take_comment(Lines *l, char *text, size_t size)
     }
 }
 
-/* Paragraphs have blank lines between them; lines that are indented stay as they are. */
+/* Prints a comment: blank lines separate paragraphs, indented lines are examples. */
 static void print_comment(FILE *to, char *text)
 {
     char paragraph[MAX_COMMENT] = "";
@@ -77,12 +76,12 @@ static void print_comment(FILE *to, char *text)
         roff_paragraph(to, paragraph);
 }
 
-/* What is declared, up to a blank line; then what was said of it. */
+/* Prints a declaration, up to a blank line, then its comment. */
 static void print_declaration(FILE *to, Lines *l, char *comment)
 {
     roff_break(to);
     fputs(".nf\n", to);
-    size_t aligned = 0; /* spaces too many in further lines */
+    size_t aligned = 0; /* surplus indentation of further lines */
     for (; l->more && *l->line; next(l)) {
         const size_t spaces = strspn(l->line, " ");
         if (!spaces)
@@ -105,18 +104,6 @@ static void print_heading(FILE *to, const char *line)
     while (*heading && heading[strlen(heading) - 1] == ' ')
         heading[strlen(heading) - 1] = '\0';
     roff_section(to, heading);
-}
-
-/* What is for the compiler alone, a paragraph. */
-static int is_machinery(const char *line)
-{
-    return begins(line, "#if") || begins(line, "#include") || begins(line, "#endif");
-}
-
-static void skip_paragraph(Lines *l)
-{
-    while (l->more && *l->line)
-        next(l);
 }
 
 int page_library(FILE *to, const char *date, FILE *header)
@@ -142,10 +129,12 @@ int page_library(FILE *to, const char *date, FILE *header)
             next(&l);
         } else if (begins(l.line, "/*")) {
             take_comment(&l, comment, sizeof(comment));
-            if (!declared++) /* the first one is about all of it */
+            if (!declared++) /* the first comment describes the library */
                 print_comment(to, comment);
-        } else if (is_machinery(l.line)) {
-            skip_paragraph(&l);
+        } else if (begins(l.line, "#if") || begins(l.line, "#include") ||
+                   begins(l.line, "#endif")) {
+            while (l.more && *l.line)
+                next(&l);
             comment[0] = '\0';
         } else {
             print_declaration(to, &l, comment);

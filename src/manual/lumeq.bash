@@ -1,4 +1,4 @@
-# bash completion for lumeq and lumeq-bench, which know their options: see --complete.
+# bash completion for lumeq and lumeq-bench. The programs know their options, see --complete.
 # shellcheck shell=bash
 _lumeq()
 {

@@ -1,4 +1,4 @@
-# fish completion for lumeq and lumeq-bench, which know their options: see --complete.
+# fish completion for lumeq and lumeq-bench. The programs know their options, see --complete.
 function __lumeq_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)

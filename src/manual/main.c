@@ -1,4 +1,4 @@
-/* lumeq-manual HEADER DATE FOLDER: manual pages, made when lumeq is built. */
+/* lumeq-manual HEADER DATE FOLDER: writes the manual pages during the build. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

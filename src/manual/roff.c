@@ -5,10 +5,10 @@
 
 #include "lumeq/lumeq.h"
 
-/* Two breaks in a row are one, and are warned of. */
+/* A break after a heading is redundant, and groff warns about it. */
 static int below_heading;
 
-/* What stands for a character that roff would take for another, or NULL. */
+/* The escape for a character that roff would misread, or NULL. */
 static const char *escape(char c)
 {
     switch (c) {
@@ -52,7 +52,7 @@ void roff_line(FILE *to, const char *text)
     putc('\n', to);
 }
 
-/* A sentence ends a line, so that roff knows it for one. */
+/* Ends the line after each sentence, as roff requires. */
 static void put_filled(FILE *to, const char *text)
 {
     const char *word = text + strspn(text, " \n");

@@ -1,33 +1,33 @@
-/* Manual pages in roff's "man" macros. All of it goes to `to`, errors are found when that closes.
+/* Writes manual pages with roff's "man" macros. Callers check `to` for errors when they close it.
  */
 #ifndef LUMEQ_MANUAL_ROFF_H
 #define LUMEQ_MANUAL_ROFF_H
 
 #include <stdio.h>
 
-/* The beginning: "lumeq", 1, when it is from, and one line of what it is. */
+/* Starts a page: "lumeq", 1, its date, and a one-line description. */
 void roff_title(FILE *to, const char *name, int section, const char *date, const char *what);
 
 void roff_section(FILE *to, const char *heading);
 void roff_subsection(FILE *to, const char *heading);
 
-/* Between paragraphs; nothing below a heading. */
+/* Separates paragraphs; does nothing below a heading. */
 void roff_break(FILE *to);
 
-/* A paragraph, filled. */
+/* Prints a filled paragraph. */
 void roff_paragraph(FILE *to, const char *text);
 
-/* What is explained, as roff, and its explanation, indented. */
+/* Prints a term, in roff, and its indented explanation. */
 void roff_tagged(FILE *to, const char *roff_tag, const char *text);
 
-/* Lines as they are, between these two. */
+/* Enclose lines that are not filled. */
 void roff_begin_example(FILE *to);
 void roff_end_example(FILE *to);
 
-/* One line of text, with all that roff would understand made harmless. */
+/* Prints one line of text, escaped. */
 void roff_line(FILE *to, const char *text);
 
-/* The same into a string, for a tag. */
+/* Escapes text into a string, for a term. */
 void roff_escape(char *roff, size_t size, const char *text);
 
 #endif

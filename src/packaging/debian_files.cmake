@@ -1,5 +1,5 @@
-# What Debian wants in a package beside what is installed anyway: its licence and changes, pages that
-# are compressed, zsh's completions in Debian's own folder. cpack runs it before it packs.
+# Adds what Debian requires: licence, changelog, compressed manual pages, zsh completions in Debian's
+# folder. cpack runs it before packing.
 execute_process(COMMAND date -u -R -d "${CPACK_LUMEQ_DATE}" OUTPUT_VARIABLE date
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
@@ -30,6 +30,6 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     if(EXISTS "${root}/share/zsh/site-functions")
         file(RENAME "${root}/share/zsh/site-functions" "${root}/share/zsh/vendor-completions")
     endif()
-    # Whatever umask this was done under.
+    # Independent of the umask.
     execute_process(COMMAND chmod -R u=rwX,go=rX "${root}" COMMAND_ERROR_IS_FATAL ANY)
 endforeach()

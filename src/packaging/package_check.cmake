@@ -1,6 +1,6 @@
-# What cpack reads first: some builds are not to become packages.
+# cpack reads this first: it refuses builds that must not be packaged.
 if(CPACK_GENERATOR STREQUAL "DEB" AND CPACK_LUMEQ_REFUSED)
     message(FATAL_ERROR "lumeq: no packages: ${CPACK_LUMEQ_REFUSED}")
 endif()
-# Each package has a summary of its own, the first line of its description.
+# The summary of each package is the first line of its description.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")

@@ -206,7 +206,6 @@ static void print_value(const Option *o, char *text, size_t size)
         snprintf(text, size, "%s", off);
         break;
     }
-    case OPTION_MODE: snprintf(text, size, "clahe"); break;
     case OPTION_PROFILE: snprintf(text, size, "fog"); break;
     case OPTION_TILES:
     case OPTION_SIZE: snprintf(text, size, "4x4"); break;
@@ -292,7 +291,7 @@ static LumeqParams params_of(char *argument)
     Options options;
     const int ret = options_parse(&options, argument ? 5 : 4, argv, text, sizeof(text));
     CHECK(ret == 0, "%s: %s", argument ? argument : "no argument", text);
-    const LumeqParams params = options_params(&options, (OptionsInput){.ahead = 1});
+    const LumeqParams params = options_params(&options, (OptionsInput){.fine = 1, .ahead = 1});
     options_free(&options);
     return params;
 }

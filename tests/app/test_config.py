@@ -96,7 +96,7 @@ class Config(WithEnvironment):
     def test_default_place(self):
         self.settings("color = never\nmode = off\nverbose = yes\n", "home/.config/lumeq/config")
         result = self.ok(simple(), "--null")
-        self.assertIn("settings are from '%s'" % self.path("home/.config/lumeq/config"), result.err)
+        self.assertIn("settings file: '%s'" % self.path("home/.config/lumeq/config"), result.err)
         self.assertNotIn("settings", self.ok(simple(), "--null", "-v", "--no-config").err)
 
     def test_xdg_config_home(self):
@@ -108,9 +108,9 @@ class Config(WithEnvironment):
                 self.variables["XDG_CONFIG_HOME"] = folder
                 result = self.ok(simple(), "--null", "-v", cwd=self.folder)
                 if used:
-                    self.assertIn("settings are from '%s'" % self.path(used), result.err)
+                    self.assertIn("settings file: '%s'" % self.path(used), result.err)
                 else:
-                    self.assertNotIn("settings are", result.err)
+                    self.assertNotIn("settings file:", result.err)
 
     def test_no_home(self):
         for home in ("", "home", "/nonexistent", "/dev/null", "/" + "x" * 5000):
@@ -138,7 +138,7 @@ class Config(WithEnvironment):
 
     def test_values(self):
         for text, *words in (("strength = 2", "strength '2'", "0 to 1"), ("clip = 0.5", "clip '0.5'", "0 or", "1"),
-                             ("mode = globl", "mode 'globl'", "global|clahe|stretch|haze|off", "did you mean global?"),
+                             ("mode = globl", "mode 'globl'", "global|off|clahe|stretch|haze", "did you mean global?"),
                              ("strength =", "strength ''", "number"), ("vcodec =", "vcodec needs a value"),
                              ("reference = 1", "reference '1'", "yes or no"),
                              ("reference = ", "reference ''", "yes or no"),

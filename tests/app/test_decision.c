@@ -109,7 +109,7 @@ TEST(orders)
          "--mode clahe: contrast raised in tiles, strength 0.8"},
         {LUMEQ_MODE_STRETCH, 1, 0, 1, 0, 0, 1, "--mode stretch: contrast raised, strength 0.8"},
         {LUMEQ_MODE_HAZE, 1, 0, 1, 0, 0, 1, "--mode haze: haze removed, strength 0.8"},
-        {LUMEQ_MODE_GLOBAL, 1, 1, 1, 0, 0, 1, "equalized as OpenCV does it (--reference)"},
+        {LUMEQ_MODE_GLOBAL, 1, 1, 1, 0, 0, 1, "equalized like OpenCV (--reference)"},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         char text[128];

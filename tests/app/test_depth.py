@@ -424,12 +424,12 @@ class Auto10(Case):
                 (self.dark(), (), "yuv420p10le", "10 bits, since 10 of 10 frames are lifted or gain"),
                 (self.dark("yuv444p"), (), "yuv444p10le", "10 bits, since"),
                 (self.dark("gray"), (), "gray10le", "10 bits, since"),
-                (self.dark(), ("--two-pass", "off"), "yuv420p10le", "without a lookahead"),
+                (self.dark(), ("--two-pass", "off"), "yuv420p10le", "there is no lookahead"),
                 (self.dark("yuv420p10le"), (), "yuv420p10le", ""),
                 (self.bright(), (), "yuv420p", "8 bits, since 0 of 10 frames are lifted or gain"),
-                (self.dark(), ("--mode", "off"), "yuv420p", "8 bits, since with these options nothing"),
-                (self.dark(), ("--strength", 0.5), "yuv420p", "8 bits, since with these options nothing"),
-                (self.dark(), ("--reference",), "yuv420p", "8 bits, since with these options nothing")):
+                (self.dark(), ("--mode", "off"), "yuv420p", "8 bits, since these options lift nothing"),
+                (self.dark(), ("--strength", 0.5), "yuv420p", "8 bits, since these options lift nothing"),
+                (self.dark(), ("--reference",), "yuv420p", "8 bits, since these options lift nothing")):
             with self.subTest(source=os.path.basename(source), args=args):
                 got, told = self.written(source, "--vcodec", "ffv1", *args)
                 self.assertEqual(got, pix_fmt)

@@ -190,7 +190,7 @@ class FaultyDisk(Case):
         shutil.rmtree(self.path("d"))
         result = self.interrupt(process)
         self.assertIn("the file was deleted", result.err)
-        self.assertNotIn("what is done is in", result.err)
+        self.assertNotIn("the finished part is in", result.err)
 
     # ---- interrupted twice ----
 
@@ -247,7 +247,7 @@ class FaultyDisk(Case):
                 self.assertGreater(self.pressed(process), 1)
                 result = self.ends(process, INTERRUPTED)
                 self.assertEqual(sorted(result.lines), [
-                    "lumeq: interrupted again: what was written of '%s' is deleted" % self.path(name)
+                    "lumeq: interrupted again: the unfinished '%s' is deleted" % self.path(name)
                     for name in ("out.mkv", "s.csv")[:1 + len(more) // 2]])
                 self.assertEqual(self.files(), ["now"])
 

@@ -356,7 +356,7 @@ class Signals(ManyCase):
                 process.send_signal(number)
                 result = self.ends(process, INTERRUPTED, SOON)
                 self.assertEqual(self.hidden(), ["a.mkv", "b.partial.mkv"])
-                self.assertIn("what is done is in 'out/b.partial.mkv'", result.err)
+                self.assertIn("the finished part is in 'out/b.partial.mkv'", result.err)
                 self.assertIn("3 files: 1 done, 1 interrupted, 1 not begun", result.err)
                 self.assertIn("interrupted: 1 of 3 files was not begun; --resume", result.lines[-1])
                 shutil.copy(simple(), self.path("b.mkv"))

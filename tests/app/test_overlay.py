@@ -223,7 +223,7 @@ class Overlay(Case):
 
     def test_no_room_for_all(self):
         result = self.ok(self.ramp(), "--null", "--overlay", "--scope", "all")
-        self.assertEqual(len([line for line in result.lines if "no room for all scopes in 480x270" in line]), 1)
+        self.assertEqual(len([line for line in result.lines if "480x270 has no room for all scopes" in line]), 1)
 
     def test_scopes_refused(self):
         self.refused(lumeq(self.ramp(), "--null", "--overlay", "--scope", "sound"), USAGE, "--scope", "sound",

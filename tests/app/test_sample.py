@@ -28,9 +28,9 @@ def film(name):
 
 
 def told(result):
-    """The predicted bytes, those of video, and seconds."""
-    match = re.search(r": about ([\d.hmins ]+), at [\d.]+ frames a second, and about ([\d.]+) (\w+), "
-                      r"of which video ([\d.]+) (\w+)$", result.err, re.M)
+    """Bytes, of which video, and seconds."""
+    match = re.search(r": about ([\d.hmins ]+), at [\d.]+ frames per second, and about ([\d.]+) (\w+), "
+                      r"including ([\d.]+) (\w+) of video$", result.err, re.M)
     if not match:
         raise AssertionError(result)
     return float(match[2]) * UNITS[match[3]], float(match[4]) * UNITS[match[5]]
@@ -75,7 +75,7 @@ class Sample(Case):
         grain = clip("comes.mkv", *X264, size="96x64", rate=12, seconds=27,
                      filters="noise=alls=40:allf=t:enable='lt(mod(t,9),3)'")
         for options, words in (((grain,), r"the pieces differ much: time may be off by \d+ %, size by ([2-9]\d) %; "
-                                          r"--sample 6 tells more closely"),
+                                          r"--sample 6 is more precise"),
                                ((film("moving.mkv"),), None)):
             result = self.ok(*options, "-o", "out.mkv", "-y", "--sample", "3", *ENCODERS["x264"], cwd=self.folder)
             if words:
@@ -106,7 +106,7 @@ class Sample(Case):
         for options in some(((), ("--two-pass", "off"), ("--frames", "7"), ("--compare", "side", "--overlay"))):
             with self.subTest(options):
                 result = self.sample(short, "-o", "out.mkv", "-y", *ENCODERS["x264"], *options)
-                self.assertIn("trying all of it", result.err)
+                self.assertIn("from all of it", result.err)
                 self.assertEqual(self.files(), [SHEET])
                 self.ok(short, "-o", "out.mkv", "--backend", "cpu", *ENCODERS["x264"], *options,
                         cwd=self.folder)
@@ -163,7 +163,7 @@ class Sample(Case):
         for name, code in (("slow.mkv", DONE), ("half.mp4", DAMAGED)):
             with self.subTest(name):
                 result = self.exits(code, name, "-o", "out.mkv", "-y", "--sample=4", *ENCODERS["x264"], cwd=self.folder)
-                self.assertRegex(result.err, "[123] of 4 pieces had no picture and were left out")
+                self.assertRegex(result.err, "[123] of 4 pieces had no picture and were skipped")
                 told(result)
                 self.assertIn(SHEET, self.files())
                 os.unlink(self.path(SHEET))
@@ -230,5 +230,5 @@ class Sample(Case):
         """Nothing is predicted for a stream of unknown length."""
         path = os.path.join(self.folder, "raw.h264")
         make(path, *X264, "-f", "h264")
-        self.refused(lumeq(path, "-o", os.path.join(self.folder, "out.mkv"), "--sample"), INPUT, "how long it is")
+        self.refused(lumeq(path, "-o", os.path.join(self.folder, "out.mkv"), "--sample"), INPUT, "known length")
         self.assertEqual(self.files(), ["raw.h264"])

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "app/sample_estimate.h"
+#include "app/sample.h"
 
 static void is(const char *what, double value, double due)
 {

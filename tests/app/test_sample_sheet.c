@@ -7,7 +7,7 @@
 #include <libavutil/frame.h>
 #include <libavutil/intreadwrite.h>
 
-#include "app/sample_sheet.h"
+#include "app/sample.h"
 
 #define WIDTH_AT 16 /* bytes into a PNG */
 #define HEIGHT_AT 20

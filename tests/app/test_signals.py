@@ -135,7 +135,7 @@ class Signals(Case):
         process.send_signal(signal.SIGCONT)
         result = self.ends(process, INTERRUPTED)
         self.assertEqual(len(result.lines), 1, str(result))
-        self.assertIn("what is done is in '%s'" % self.path("out.partial.mkv"), result.err)
+        self.assertIn("the finished part is in '%s'" % self.path("out.partial.mkv"), result.err)
         self.assertEqual(self.files(), ["out.partial.mkv"])
         self.assertGreater(len(packets(self.path("out.partial.mkv"), "v:0")), 0)
 
@@ -228,7 +228,7 @@ class Signals(Case):
                     self.write("s.csv", old)
                 process = self.started("--stats", self.path("s.csv"), *(("-y",) if old else ()))
                 result = self.interrupt(process)
-                self.assertRegex(result.err, r"\Alumeq: interrupted after \d+ frames?; what is done is in '%s'; "
+                self.assertRegex(result.err, r"\Alumeq: interrupted after \d+ frames?; the finished part is in '%s'; "
                                  "the statistics are in '%s'\n\\Z" % tuple(
                                      re.escape(self.path(f)) for f in ("out.partial.mkv", "s.partial.csv")))
                 rows = self.read("s.partial.csv").splitlines()
@@ -243,7 +243,7 @@ class Signals(Case):
         self.assertTrue(wait_for(lambda: any(".out" in f and os.path.getsize(self.path(f)) for f in self.hidden())))
         result = self.interrupt(process)
         self.assertTrue(result.err.endswith(
-            "what is done is in '%s'; the statistics are in '%s'; the report is in '%s'\n" % tuple(
+            "the finished part is in '%s'; the statistics are in '%s'; the report is in '%s'\n" % tuple(
                 self.path(f) for f in ("out.partial.mkv", "s.partial.csv", "r.partial.html"))), result.err)
         self.assertEqual(self.files(), ["out.partial.mkv", "r.partial.html", "s.partial.csv"])
 
@@ -304,7 +304,7 @@ class Signals(Case):
                 result = self.ends(process, INTERRUPTED)
                 self.assertIn("interrupted", result.err)
                 if not folder.endswith("3"):  # where the parts' processes hang, and not the one that speaks
-                    self.assertIn("nothing has moved for 5 s", result.err)
+                    self.assertIn("stuck for 5 s", result.err)
                 self.assertFalse([f for f in self.files(folder) if f.endswith(".part")], str(result))
                 self.assertFalse(os.path.exists(os.path.join(folder, "out.mkv")))
                 self.assertEqual(self.read(os.path.join(folder, "other.mkv")), b"precious")
@@ -320,7 +320,7 @@ class Signals(Case):
         process.send_signal(SIGTERM)
         result = self.ends(process, INTERRUPTED)
         self.assertEqual(self.files(), ["out.partial.mkv"], str(result))
-        self.assertIn("what is done is in", result.err)
+        self.assertIn("the finished part is in", result.err)
 
     def test_soon_after_the_start(self):
         film = long_clip()

@@ -94,7 +94,7 @@ class Window(WindowCase):
         self.assertTrue(wait_for(lambda: os.path.exists(hung)))
         process.send_signal(signal.SIGTERM)
         result = self.ends(process, INTERRUPTED)
-        self.assertEqual(result.lines, ["lumeq: interrupted, and nothing has moved for 5 s: ended at once"])
+        self.assertEqual(result.lines, ["lumeq: interrupted, and stuck for 5 s: ended at once"])
 
     def picture_is_seen(self):
         return self.share(self.grab(), WIDTH // 2 - 150, WIDTH // 2, lambda r, g, b: r > 30) > 0.2
@@ -199,7 +199,7 @@ class Window(WindowCase):
         self.write("a.mkv", b"no film\n")
         self.assertIn("a.mkv", self.ends(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2")).err)
         result = self.ends(self.play(self.path("a.mkv"), self.path("a.mkv")), INPUT)
-        self.assertIn("none of 2 files can be played", result.lines[-1])
+        self.assertIn("cannot play any of 2 files", result.lines[-1])
 
     def test_a_pipe(self):
         with open(SMALL, "rb") as f:

@@ -268,7 +268,7 @@ TEST(settings_by_keys)
         {"Profile: fog", "Profile: none", 1},
         {"Strength: ", CHECK_SLOWER > 1 ? "Strength: 0.80" : "Strength: auto", 1},
         {"Clip limit: 3.38", "Clip limit: auto", 0},
-        {"Tiles: 9x9; no effect but in modes clahe and haze", "Tiles: 8x8", 0},
+        {"Tiles: 9x9; no effect outside modes clahe and haze", "Tiles: 8x8", 0},
         {"Chroma: keep", "Chroma: scale", 1},
         {"Smoothing: 0.6 s", "Smoothing: 0.5 s", 0},
         {"Black bars: ignore", "Black bars: auto", 0},
@@ -277,7 +277,7 @@ TEST(settings_by_keys)
         {"Brightness: 0.05", "Brightness: 0.00", 1},
         {"Gamma: 1.10", "Gamma: 1.00", 1},
         {"Metering: the centre", "Metering: the whole picture", 1},
-        {"Deinterlace: all frames", "Deinterlace: where frames are interlaced", 0},
+        {"Deinterlace: all frames", "Deinterlace: interlaced frames", 0},
     };
     if (open_at(1 * SECOND))
         return;
@@ -330,7 +330,7 @@ TEST(w_prints_and_copies_the_command)
           "it is %s", copied);
     SDL_free(copied);
     window_writing_start(&writing, &session.options, "-", &none, text, sizeof(text));
-    CHECK(!writing.output && strncmp(text, "Only what is a file", 19) == 0, "it says %s", text);
+    CHECK(!writing.output && strncmp(text, "Only files", 10) == 0, "it says %s", text);
     CHECK(!window_writing_command(&session.options, "-", &none, text, sizeof(text)), "a command");
     session_close(&session);
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,24 +10,31 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/doctor/doctor_print.h"
 #include "app/doctor/probes.h"
 #include "app/run_end.h"
+#include "app/terminal.h"
+#include "lumeq/lumeq.h"
 #include "media/process.h"
 
-/* Within which a driver that works has answered, also on a machine that sleeps. */
+/* A working driver answers within this time, even if the machine sleeps. */
 #define SECONDS 20
 
-#define MOST_ANSWER 65536
+#define MAX_ANSWER 65536
 
-/* How long one that was killed may take to go: one that hangs in the kernel never does. */
-#define BURIAL_MS 500
+/* How long to wait for a killed probe, which may hang in the kernel forever. */
+#define KILL_WAIT_MS 500
+
+typedef struct DoctorEntry {
+    const char *key, *name;
+    Section section;
+    char *members; /* of its JSON object; NULL if it did not answer */
+} DoctorEntry;
 
 typedef struct Probe {
-    const char *key, *name; /* in JSON, and for a person */
+    const char *key, *name; /* in JSON, and in text */
     void (*run)(Section *section);
-    const char *mend; /* where it hangs or crashes */
-    int needed;       /* without it lumeq cannot work */
+    const char *mend; /* if it hangs or crashes */
+    int needed;       /* lumeq does not work without it */
 } Probe;
 
 static const Probe probes[] = {
@@ -34,8 +42,8 @@ static const Probe probes[] = {
     {"gpu", "GPU", probe_gpu, "restart the machine; until then: --backend cpu", 0},
     {"nvdec", "NVDEC", probe_nvdec, "restart the machine, or install another driver", 0},
     {"encoders", "Encoders", probe_encoders, "install FFmpeg's libraries again", 1},
-    {"hardware_encoders", "  hardware", probe_hardware_encoders,
-     "use those of the CPU: libx264, libx265", 0},
+    {"hardware_encoders", "  hardware", probe_hardware_encoders, "use the CPU: libx264, libx265",
+     0},
     {"cameras", "Cameras", probe_cameras, "unplug the camera, and plug it in again", 0},
     {"virtual_camera", "  virtual", probe_virtual_camera,
      "sudo modprobe -r v4l2loopback, then sudo modprobe v4l2loopback exclusive_caps=1", 0},
@@ -47,17 +55,9 @@ static const Probe probes[] = {
 
 #define PROBES ((int)(sizeof(probes) / sizeof(probes[0])))
 
-/* LUMEQ_DOCTOR_SECONDS in the environment, for drivers that are slower and tests that are not. */
-static double patience(void)
-{
-    const char *asked = getenv("LUMEQ_DOCTOR_SECONDS");
-    const double seconds = asked ? strtod(asked, NULL) : 0;
-    return seconds > 0 && seconds < 3600 ? seconds : SECONDS;
-}
-
 /* ---- in the process of a probe ---- */
 
-/* Libraries print what they like; a crash that was expected leaves no core. */
+/* Silences libraries and core dumps. */
 static void be_quiet(void)
 {
     const struct rlimit none = {0, 0};
@@ -83,10 +83,10 @@ static int answer(void *probe, int output)
     section.members = NULL;
     const int failed = write(output, &section, sizeof(section)) != sizeof(section) ||
                        write(output, members, size) != (ssize_t)size;
-    _exit(failed); /* without what a driver does at the end of a process */
+    _exit(failed); /* skip exit handlers of drivers */
 }
 
-/* ---- beside them ---- */
+/* ---- in the main process ---- */
 
 static int64_t now_ms(void)
 {
@@ -95,13 +95,13 @@ static int64_t now_ms(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Reads until the process has closed its end: 1, or 0: it hangs. */
-static int read_answer(Process *process, int64_t end, char bytes[MOST_ANSWER], size_t *size)
+/* Reads until the process closes its end. Returns 0 on timeout. */
+static int read_answer(Process *process, int64_t end, char bytes[MAX_ANSWER], size_t *size)
 {
-    for (*size = 0; *size < MOST_ANSWER - 1;) {
+    for (*size = 0; *size < MAX_ANSWER - 1;) {
         const int64_t left = end - now_ms();
         const ssize_t n =
-            process_read(process, bytes + *size, MOST_ANSWER - 1 - *size, left > 0 ? (int)left : 0);
+            process_read(process, bytes + *size, MAX_ANSWER - 1 - *size, left > 0 ? (int)left : 0);
         if (n < 0 && left <= 0)
             return 0;
         if (n == 0)
@@ -112,20 +112,20 @@ static int read_answer(Process *process, int64_t end, char bytes[MOST_ANSWER], s
     return 1;
 }
 
-/* The answer of a probe, or what became of it. Ends it. */
+/* Takes the answer of a probe, or reports that it hangs or crashed, and ends it. */
 static void finish(DoctorEntry *e, Process *process, int64_t end, double seconds)
 {
-    char bytes[MOST_ANSWER];
+    char bytes[MAX_ANSWER];
     size_t size = 0;
     Section *section = &e->section;
     if (!process->pid) {
-        section_set(section, SECTION_MEND, "unknown", "no process can be started to find out");
+        section_set(section, SECTION_MEND, "unknown", "cannot start a process to find out");
         return;
     }
     const int over = read_answer(process, end, bytes, &size);
     if (!over)
         (void)kill(process->pid, SIGKILL);
-    const int status = process_wait(process, BURIAL_MS);
+    const int status = process_wait(process, KILL_WAIT_MS);
     if (!over) {
         section_set(section, SECTION_MEND, "hangs", "no answer within %g s: a driver hangs",
                     seconds);
@@ -139,11 +139,14 @@ static void finish(DoctorEntry *e, Process *process, int64_t end, double seconds
     }
 }
 
-/* What hangs or crashes in a driver is found in a process of its own. */
-static void ask_all(DoctorEntry entries[PROBES])
+/* Runs all probes at once, in processes, since drivers may hang or crash. */
+static void run_probes(DoctorEntry entries[PROBES])
 {
     Process processes[PROBES];
-    const double seconds = patience();
+    /* For slow drivers and fast tests. */
+    const char *given = getenv("LUMEQ_DOCTOR_SECONDS");
+    double seconds = given ? strtod(given, NULL) : 0;
+    seconds = seconds > 0 && seconds < 3600 ? seconds : SECONDS;
     const int64_t end = now_ms() + (int64_t)(seconds * 1e3);
     fflush(NULL);
     for (int i = 0; i < PROBES; i++) {
@@ -160,7 +163,7 @@ static void ask_all(DoctorEntry entries[PROBES])
     }
 }
 
-/* What is needed answers, and pictures can be equalized and encoded. */
+/* True if lumeq can equalize and encode. */
 static int works(const DoctorEntry entries[PROBES])
 {
     for (int i = 0; i < PROBES; i++) {
@@ -172,15 +175,98 @@ static int works(const DoctorEntry entries[PROBES])
     return 1;
 }
 
+/* ---- output ---- */
+
+#define MIN_WIDTH 44
+#define MAX_WIDTH 100 /* longer lines are hard to read */
+#define INDENT 22     /* column of the findings */
+
+static int colored;
+
+static const char *paint(SayPaint color)
+{
+    return colored ? say_paint(color) : "";
+}
+
+static void print_finding(const Section *s, int width)
+{
+    char text[sizeof(s->text)], *rest = text, *line;
+    memcpy(text, s->text, sizeof(text));
+    for (int i = 0; (line = strsep(&rest, "\n")) && (*line || rest); i++) {
+        if (i)
+            printf("%*s", INDENT, "");
+        say_wrapped(line, INDENT, INDENT, width);
+    }
+    if (!*s->mend)
+        return;
+    printf("%*s%s", INDENT, "", paint(s->verdict == SECTION_MEND ? PAINT_BAR : PAINT_FAINT));
+    fputs("> ", stdout);
+    say_wrapped(s->mend, INDENT + 2, INDENT + 2, width);
+    fputs(paint(PAINT_OFF), stdout);
+}
+
+static void print_entry(const DoctorEntry *entry, int width)
+{
+    static const struct {
+        const char *word;
+        SayPaint paint;
+    } verdicts[] = {[SECTION_NONE] = {"--", PAINT_FAINT},
+                    [SECTION_FINE] = {"ok", PAINT_GOOD},
+                    [SECTION_MEND] = {"!!", PAINT_WARNING}};
+    const SectionVerdict v = entry->section.verdict;
+    printf("  %s%s%s  %-14s  ", paint(verdicts[v].paint), verdicts[v].word, paint(PAINT_OFF),
+           entry->name);
+    print_finding(&entry->section, width);
+}
+
+static void print_as_text(const DoctorEntry *entries, int count, int works, int colors)
+{
+    int width = say_columns(STDOUT_FILENO), wrong = 0;
+    width = width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
+    colored = colors || isatty(STDOUT_FILENO);
+    putchar('\n');
+    for (int i = 0; i < count; i++) {
+        print_entry(&entries[i], width);
+        wrong += entries[i].section.verdict == SECTION_MEND;
+    }
+    printf("\n  %slumeq %s here%s", paint(works ? PAINT_GOOD : PAINT_ERROR),
+           works ? "works" : "does not work", paint(PAINT_OFF));
+    if (wrong)
+        printf("; %d thing%s can be fixed, see !! above", wrong, wrong == 1 ? "" : "s");
+    puts(".\n");
+}
+
+static void print_json_entry(const DoctorEntry *entry)
+{
+    static const char *const verdicts[] = {
+        [SECTION_NONE] = "none", [SECTION_FINE] = "ok", [SECTION_MEND] = "mend"};
+    const Section *s = &entry->section;
+    printf(",\n\"%s\":{\"verdict\":\"%s\",\"state\":\"%s\",\"text\":", entry->key,
+           verdicts[s->verdict], s->state);
+    section_quote(stdout, s->text);
+    fputs(",\"mend\":", stdout);
+    if (*s->mend)
+        section_quote(stdout, s->mend);
+    else
+        fputs("null", stdout);
+    if (entry->members && *entry->members)
+        printf(",%s", entry->members);
+    putchar('}');
+}
+
 int doctor_run(int json, int colors)
 {
     DoctorEntry entries[PROBES];
-    ask_all(entries);
+    run_probes(entries);
     const int fine = works(entries);
-    if (json)
-        doctor_print_json(entries, PROBES, fine);
-    else
-        doctor_print_text(entries, PROBES, fine, colors);
+    if (json) {
+        printf("{\"works\":%s", fine ? "true" : "false");
+        for (int i = 0; i < PROBES; i++)
+            print_json_entry(&entries[i]);
+        puts("}");
+    } else {
+        print_as_text(entries, PROBES, fine, colors);
+    }
     for (int i = 0; i < PROBES; i++)
         free(entries[i].members);
     return fine ? EXIT_DONE : EXIT_USAGE;

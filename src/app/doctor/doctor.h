@@ -1,9 +1,9 @@
-/* --doctor: what lumeq finds on this machine, what is missing, and what to do about it. */
+/* --doctor: what this machine offers, what is missing, and how to fix it. */
 #ifndef LUMEQ_APP_DOCTOR_H
 #define LUMEQ_APP_DOCTOR_H
 
-/* Prints to standard output, text or one object of JSON; answers the exit code. `colors`: not 0:
- * also where that is no terminal. Before other threads are started. */
+/* Prints text or one JSON object to standard output and returns the exit code. `colors`: use
+ * colours even if that is not a terminal. Call before other threads start. */
 int doctor_run(int json, int colors);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "media/printable.h"
 
-/* Device and driver names come from others. */
+/* Escapes names of devices and drivers. */
 static void write(char *to, size_t size, const char *format, va_list args)
 {
     char raw[sizeof(((Section *)0)->text)];

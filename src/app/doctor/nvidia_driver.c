@@ -11,7 +11,7 @@
 
 #define CUDA "libcuda.so.1"
 
-/* From CUDA's driver API. */
+/* Constants of CUDA's driver API. */
 #define NO_DEVICE 100
 #define NOT_PERMITTED 800
 #define SYSTEM_DRIVER_MISMATCH 803
@@ -31,7 +31,7 @@ int nvidia_driver_in_container(void)
            getenv("NVIDIA_VISIBLE_DEVICES");
 }
 
-/* ---- what the system shows of it ---- */
+/* ---- what the system shows ---- */
 
 static void read_line(const char *path, char *line, size_t size)
 {
@@ -43,7 +43,7 @@ static void read_line(const char *path, char *line, size_t size)
         fclose(file);
 }
 
-/* 10de is NVIDIA, and classes that begin with 03 are for displays and for computing. */
+/* Vendor 10de is NVIDIA; classes 03 are displays and accelerators. */
 static int is_gpu(const char *device)
 {
     char path[512], vendor[32], class[32];
@@ -65,7 +65,7 @@ static int machine_has_gpu(void)
     return found;
 }
 
-/* The first of its device files that may not be opened, or NULL. */
+/* The first device file without permission, or NULL. */
 static const char *denied_node(void)
 {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0"};
@@ -79,9 +79,9 @@ static const char *denied_node(void)
     return NULL;
 }
 
-/* ---- what its library says ---- */
+/* ---- what the library says ---- */
 
-/* Looks the function up: 0, or -1. */
+/* Looks up a function. Returns 0 or -1. */
 static int find(const NvidiaDriver *driver, const char *name, void *function)
 {
     void *found = dlsym(driver->library, name);
@@ -95,7 +95,7 @@ static int initialize(NvidiaDriver *driver)
     if (find(driver, "cuInit", &init) < 0 || find(driver, "cuDriverGetVersion", &version) < 0 ||
         find(driver, "cuDeviceGetCount", &count) < 0)
         return NO_DEVICE;
-    (void)version(&driver->cuda); /* answers also where the rest does not work */
+    (void)version(&driver->cuda); /* works even if the rest fails */
     const int ret = init(0);
     return ret ? ret : count(&driver->count);
 }

@@ -1,23 +1,23 @@
-/* The NVIDIA driver, asked without CUDA's toolkit: a build without CUDA can tell what it would have
- * had. To be used in a process of its own: drivers stay loaded. */
+/* Queries the NVIDIA driver without CUDA's toolkit, so that builds without CUDA can report it. Use
+ * it in a separate process: drivers stay loaded. */
 #ifndef LUMEQ_APP_DOCTOR_NVIDIA_DRIVER_H
 #define LUMEQ_APP_DOCTOR_NVIDIA_DRIVER_H
 
 typedef enum NvidiaState {
-    NVIDIA_FINE,          /* there is a GPU at least */
-    NVIDIA_NO_GPU,        /* on this machine, or none that is shown to this container */
-    NVIDIA_NO_DRIVER,     /* there is a GPU, and its driver is not installed */
-    NVIDIA_NOT_LOADED,    /* the driver's library is there, the kernel's module is not */
-    NVIDIA_NO_PERMISSION, /* `node` may not be opened */
-    NVIDIA_MISMATCH,      /* the driver was updated, and the old one is still running */
-    NVIDIA_FAILS,         /* `why` has the driver's word for it */
+    NVIDIA_FINE,          /* at least one GPU works */
+    NVIDIA_NO_GPU,        /* none on this machine, or visible in this container */
+    NVIDIA_NO_DRIVER,     /* a GPU without an installed driver */
+    NVIDIA_NOT_LOADED,    /* the library is installed, the kernel module is not loaded */
+    NVIDIA_NO_PERMISSION, /* no permission to open `node` */
+    NVIDIA_MISMATCH,      /* the driver was updated, but the old one still runs */
+    NVIDIA_FAILS,         /* `why` has the driver's message */
 } NvidiaState;
 
 typedef struct NvidiaDriver {
     NvidiaState state;
     char version[32]; /* "580.65.06", or "" */
-    int cuda;         /* 13000: what it knows of CUDA, 0: unknown */
-    int count;        /* of GPUs */
+    int cuda;         /* newest supported CUDA, such as 13000; 0: unknown */
+    int count;        /* number of GPUs */
     const char *node; /* a device file */
     char why[128];
     void *library;
@@ -31,13 +31,13 @@ typedef struct NvidiaGpu {
     int major, minor, processors;
 } NvidiaGpu;
 
-/* 0, or -1: it does not answer. */
+/* Returns 0, or -1 if the GPU does not answer. */
 int nvidia_driver_gpu(const NvidiaDriver *driver, int number, NvidiaGpu *gpu);
 
-/* Not 0: the NVIDIA library of this name can be loaded. */
+/* True if this NVIDIA library can be loaded. */
 int nvidia_driver_has(const char *library);
 
-/* Not 0: this is a container. */
+/* True in a container. */
 int nvidia_driver_in_container(void);
 
 #endif

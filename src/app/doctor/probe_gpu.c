@@ -1,4 +1,4 @@
-/* The NVIDIA GPUs: whether lumeq computes on them, and what they decode. */
+/* NVIDIA GPUs: whether lumeq runs on them, and what they decode. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "media/error.h"
 #include "media/input/decoder_trial.h"
 
-/* The CUDA that this build was made with: 13000; 0: with none. */
+/* The CUDA version of this build, such as 13000, or 0. */
 static int build_cuda(void)
 {
     int major, minor;
@@ -19,55 +19,51 @@ static int build_cuda(void)
     return major * 1000 + minor * 10;
 }
 
-static const char *how_to_get_at_it(const char *on_a_machine)
+static const char *hint(const char *on_a_machine)
 {
     return nvidia_driver_in_container() ? "start the container with its GPUs (docker run --gpus "
                                           "all; NVIDIA Container Toolkit)"
                                         : on_a_machine;
 }
 
-/* What is wrong with the driver; 1: nothing. */
+/* Reports a fault of the driver; returns 1 if it has no fault. */
 static int say_driver(Section *s, const NvidiaDriver *driver)
 {
     switch (driver->state) {
     case NVIDIA_FINE: return 1;
     case NVIDIA_NO_GPU:
-        section_set(s, SECTION_NONE, "no-gpu",
-                    "no NVIDIA GPU is here; the CPU gives the same pictures");
-        section_mend(s, "%s",
-                     how_to_get_at_it("an NVIDIA GPU as of 2018 (Turing) makes it faster"));
+        section_set(s, SECTION_NONE, "no-gpu", "no NVIDIA GPU; the CPU gives the same pictures");
+        section_mend(s, "%s", hint("an NVIDIA GPU from 2018 or later (Turing) is faster"));
         return 0;
     case NVIDIA_NO_DRIVER:
-        section_set(s, SECTION_MEND, "no-driver", "there is an NVIDIA GPU, and no driver for it");
+        section_set(s, SECTION_MEND, "no-driver", "an NVIDIA GPU without a driver");
         section_mend(s, "%s",
-                     how_to_get_at_it("sudo apt install nvidia-driver (Ubuntu: sudo ubuntu-drivers "
-                                      "install), then restart"));
+                     hint("sudo apt install nvidia-driver (Ubuntu: sudo ubuntu-drivers "
+                          "install), then restart"));
         return 0;
     case NVIDIA_NOT_LOADED:
         section_set(s, SECTION_MEND, "not-loaded",
                     "the NVIDIA driver is installed, but not loaded");
-        section_mend(s, "%s", how_to_get_at_it("sudo modprobe nvidia-uvm, or restart"));
+        section_mend(s, "%s", hint("sudo modprobe nvidia-uvm, or restart"));
         return 0;
     case NVIDIA_NO_PERMISSION:
         section_set(s, SECTION_MEND, "no-permission", "no permission to use %s",
                     driver->node ? driver->node : "the GPU");
-        section_mend(
-            s, "%s",
-            how_to_get_at_it("sudo usermod -aG video,render \"$USER\", then log in again"));
+        section_mend(s, "%s", hint("sudo usermod -aG video,render \"$USER\", then log in again"));
         return 0;
     case NVIDIA_MISMATCH:
         section_set(s, SECTION_MEND, "mismatch",
-                    "the NVIDIA driver was updated, and the one before is still running");
+                    "the NVIDIA driver was updated, but the old one still runs");
         section_mend(s, "restart the machine");
         return 0;
     case NVIDIA_FAILS: break;
     }
     section_set(s, SECTION_MEND, "fails", "the NVIDIA driver does not start: %s", driver->why);
-    section_mend(s, "restart the machine; then see dmesg for lines of NVRM");
+    section_mend(s, "restart the machine; then look for NVRM in dmesg");
     return 0;
 }
 
-/* Whether lumeq has code that runs on it: by loading all of it. */
+/* True if lumeq can load its code on this GPU. */
 static int is_usable(int number, char *why, size_t size)
 {
     const LumeqConfig config = {
@@ -78,7 +74,7 @@ static int is_usable(int number, char *why, size_t size)
     return ret >= 0;
 }
 
-/* Not 0: it can be used. */
+/* Returns true if the GPU is usable. */
 static int add_gpu(Section *s, const NvidiaDriver *driver, int number, char *why, size_t size)
 {
     NvidiaGpu gpu;
@@ -99,8 +95,7 @@ static int add_gpu(Section *s, const NvidiaDriver *driver, int number, char *why
     section_text(s, "problem", usable ? NULL : why);
     section_end(s, '}');
     section_line(s, "%d: %s, %.0f GiB, compute capability %s%s", number, *gpu.name ? gpu.name : "?",
-                 gpu.memory / (1 << 30), capability,
-                 usable || !build_cuda() ? "" : ": cannot be used");
+                 gpu.memory / (1 << 30), capability, usable || !build_cuda() ? "" : ": unusable");
     return usable;
 }
 
@@ -131,7 +126,7 @@ static void say_gpus(Section *s, const NvidiaDriver *driver)
         usable += add_gpu(s, driver, i, why, sizeof(why));
     section_end(s, ']');
     if (!build) {
-        section_line(s, "this build is without CUDA, and uses the CPU alone");
+        section_line(s, "this build has no CUDA and uses the CPU only");
         section_mend(s, "install nvcc (CUDA 12 or newer) and build it again with -DLUMEQ_CUDA=ON");
         s->verdict = SECTION_MEND;
         snprintf(s->state, sizeof(s->state), "no-cuda");
@@ -183,7 +178,7 @@ static void try_codecs(Section *s, AVBufferRef *gpu)
     if (*works)
         section_set(s, SECTION_FINE, "ok", "decodes %s%s%s", works, *fails ? "; not " : "", fails);
     else
-        section_set(s, SECTION_NONE, "none", "decodes nothing that FFmpeg asked it to");
+        section_set(s, SECTION_NONE, "none", "decodes no codec that was tried");
 }
 
 void probe_nvdec(Section *s)

@@ -9,14 +9,14 @@
 #include "media/error.h"
 #include "media/output/codec_list.h"
 
-#define MOST_ENCODERS 512
+#define MAX_ENCODERS 512
 
-/* There while the kernel has it. */
+/* Exists while the module is loaded. */
 #define LOOPBACK_MODULE "/sys/module/v4l2loopback"
 
 /* ---- encoders ---- */
 
-/* Those that people ask for, and what is lost without the first one. */
+/* The common encoders; a missing first one is a fault. */
 static const char *const usual[] = {"libx264",    "libx265", "libsvtav1", "libaom-av1",
                                     "libvpx-vp9", "ffv1",    "prores_ks", "mpeg4"};
 
@@ -26,8 +26,8 @@ static void add_name(char *list, size_t size, const char *name)
     snprintf(list + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
-/* Of the usual ones, those that are among the others: how many. */
-static int name_usual(const char *const *names, int count, char *list, size_t size)
+/* Lists the common encoders among `names`, and returns their number. */
+static int list_usual(const char *const *names, int count, char *list, size_t size)
 {
     int found = 0;
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
@@ -42,24 +42,24 @@ static int name_usual(const char *const *names, int count, char *list, size_t si
 void probe_encoders(Section *s)
 {
     char list[512] = "";
-    const char *names[MOST_ENCODERS];
+    const char *names[MAX_ENCODERS];
     void *at = NULL;
     const AVCodec *codec;
     int all = 0;
     section_begin(s, "names", '[');
-    while (all < MOST_ENCODERS && (codec = encoder_trial_next(&at, 0))) {
+    while (all < MAX_ENCODERS && (codec = encoder_trial_next(&at, 0))) {
         names[all++] = codec->name;
         section_text(s, NULL, codec->name);
     }
     section_end(s, ']');
-    const int others = all - name_usual(names, all, list, sizeof(list));
+    const int others = all - list_usual(names, all, list, sizeof(list));
     if (!all)
         section_set(s, SECTION_MEND, "none", "FFmpeg has no video encoder here");
     else if (strncmp(list, usual[0], strlen(usual[0])) == 0)
         section_set(s, SECTION_FINE, "ok", "%s, and %d others", list, others);
     else
         section_set(s, SECTION_MEND, "no-h264",
-                    "no libx264, the usual one for mp4 and mkv; there are %s, and %d others", list,
+                    "no libx264, the default for mp4 and mkv; available: %s, and %d others", list,
                     others);
     if (s->verdict == SECTION_MEND)
         section_mend(s, "install an FFmpeg with libx264 (Debian, Ubuntu: sudo apt install ffmpeg)");
@@ -88,25 +88,13 @@ void probe_hardware_encoders(Section *s)
         section_set(s, SECTION_FINE, "ok", "%s", works);
         return;
     }
-    section_set(s, SECTION_NONE, "none", "none of the %d that FFmpeg knows works; the CPU encodes",
-                all);
+    section_set(s, SECTION_NONE, "none", "no usable one among %d; the CPU encodes", all);
     section_mend(s, "a GPU with NVENC, Quick Sync or the like, and its driver");
 }
 
 /* ---- cameras ---- */
 
-static void add_camera(Section *s, const CameraDevice *device)
-{
-    section_begin(s, NULL, '{');
-    section_text(s, "path", device->path);
-    section_text(s, "name", device->name);
-    section_text(s, "bus", device->bus);
-    section_flag(s, "usable", !*device->problem);
-    section_text(s, "problem", device->problem);
-    section_end(s, '}');
-}
-
-/* A problem is what the section says; what works stands below. */
+/* Puts the first problem first, and working cameras below. */
 static void say_cameras(Section *s, const CameraDevice *devices, int count)
 {
     const char *problem = NULL;
@@ -132,14 +120,21 @@ void probe_cameras(Section *s)
     CameraDevice *devices = NULL;
     const int count = camera_list_devices(&devices, &error);
     section_begin(s, "devices", '[');
-    for (int i = 0; i < count; i++)
-        add_camera(s, &devices[i]);
+    for (int i = 0; i < count; i++) {
+        section_begin(s, NULL, '{');
+        section_text(s, "path", devices[i].path);
+        section_text(s, "name", devices[i].name);
+        section_text(s, "bus", devices[i].bus);
+        section_flag(s, "usable", !*devices[i].problem);
+        section_text(s, "problem", devices[i].problem);
+        section_end(s, '}');
+    }
     section_end(s, ']');
     if (count < 0) {
         section_set(s, SECTION_MEND, "fails", "%s", error.text);
     } else if (count == 0) {
-        section_set(s, SECTION_NONE, "none", "none is connected");
-        section_mend(s, "plug one in; a container is given it with --device /dev/video0");
+        section_set(s, SECTION_NONE, "none", "none connected");
+        section_mend(s, "plug one in; start a container with --device /dev/video0");
     } else {
         say_cameras(s, devices, count);
     }

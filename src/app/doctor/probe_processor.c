@@ -1,4 +1,4 @@
-/* The versions of what runs, and whether frames can be equalized by the processor. */
+/* Versions, and whether the processor can equalize. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,16 +9,9 @@
 #include "panel/text.h"
 #include "player/desktop_check.h"
 
-#define SIZE 64 /* of the picture that is tried */
+#define SIZE 64 /* of the test picture */
 
 /* ---- versions ---- */
-
-/* "13.0", or NULL. */
-static const char *cuda_version(void)
-{
-    const char *cuda = strstr(lumeq_build_info(), "and CUDA ");
-    return cuda ? cuda + strlen("and CUDA ") : NULL;
-}
 
 void probe_versions(Section *s)
 {
@@ -31,7 +24,8 @@ void probe_versions(Section *s)
     section_set(s, SECTION_FINE, "ok", "lumeq %s, %s, FFmpeg %s, SDL %s, libass %s", version,
                 lumeq_build_info(), media_ffmpeg_version(), sdl, ass);
     section_text(s, "lumeq", version);
-    section_text(s, "cuda", cuda_version());
+    const char *cuda = strstr(lumeq_build_info(), "and CUDA ");
+    section_text(s, "cuda", cuda ? cuda + strlen("and CUDA ") : NULL);
     section_text(s, "ffmpeg", media_ffmpeg_version());
     for (int i = 0; (name = media_library(i, version)); i++)
         section_text(s, name, version);
@@ -41,7 +35,7 @@ void probe_versions(Section *s)
 
 /* ---- the processor ---- */
 
-/* The value of the first line of /proc/cpuinfo that begins with `key`, or "". */
+/* Reads the value of the first line of /proc/cpuinfo with this key, or "". */
 static void read_cpuinfo(const char *key, char *value, size_t size)
 {
     char line[8192];
@@ -58,7 +52,7 @@ static void read_cpuinfo(const char *key, char *value, size_t size)
         fclose(file);
 }
 
-/* Those of its features that kernels are written for. */
+/* Lists processor features that kernels use. */
 static void add_features(Section *s)
 {
     static const char *const names[] = {"avx2",       "avx512f",       "avx512bw", "avx512vl",
@@ -75,7 +69,7 @@ static void add_features(Section *s)
     section_end(s, ']');
 }
 
-/* A picture goes through the equalizer: 0, or the error in `why`. */
+/* Equalizes a test picture. Returns 0, or an error with `why`. */
 static int equalize(LumeqEqualizer *equalizer, char *why, size_t size)
 {
     static uint8_t in[SIZE * SIZE], out[SIZE * SIZE];
@@ -110,13 +104,13 @@ void probe_processor(Section *s)
     add_features(s);
     section_text(s, "kernels", ret < 0 ? NULL : kernels);
     if (ret < 0) {
-        section_set(s, SECTION_MEND, "fails", "pictures cannot be equalized: %s", where);
-        section_mend(s, "give it more memory (ulimit -v; the limits of the container)");
+        section_set(s, SECTION_MEND, "fails", "cannot equalize: %s", where);
+        section_mend(s, "allow more memory (ulimit -v, limits of the container)");
         return;
     }
     section_set(s, SECTION_FINE, "ok", "%s%s%s kernels", name, *name ? ", " : "", kernels);
     if (config.cpu_without) {
-        section_line(s, "LUMEQ_CPU_MASK is set: what it leaves out is not used");
+        section_line(s, "LUMEQ_CPU_MASK disables some instruction sets");
         section_mend(s, "unset LUMEQ_CPU_MASK");
     }
 }

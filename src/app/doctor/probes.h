@@ -1,4 +1,4 @@
-/* One function for each thing that --doctor asks about. Each runs in a process of its own. */
+/* The probes of --doctor. Each runs in a process of its own. */
 #ifndef LUMEQ_APP_DOCTOR_PROBES_H
 #define LUMEQ_APP_DOCTOR_PROBES_H
 

@@ -23,14 +23,14 @@ typedef struct Lines {
     const Refusal *refusal;
 } Lines;
 
-/* Prints the default path. Returns 0 if there is no home folder. */
-static int print_default_path(char *path, size_t size)
+int config_print_path(char *path, size_t size, const char *variable, const char *usual,
+                      const char *name)
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    if (config && config[0] == '/') /* its specification says to ignore relative paths */
-        return snprintf(path, size, "%s/lumeq/config", config) < (int)size;
+    const char *folder = getenv(variable), *home = getenv("HOME");
+    if (folder && folder[0] == '/') /* the XDG specification says to ignore relative paths */
+        return snprintf(path, size, "%s/lumeq/%s", folder, name) < (int)size;
     if (home && home[0] == '/')
-        return snprintf(path, size, "%s/.config/lumeq/config", home) < (int)size;
+        return snprintf(path, size, "%s/%s/lumeq/%s", home, usual, name) < (int)size;
     return 0;
 }
 
@@ -191,23 +191,18 @@ static int take_file(Options *options, FILE *file, const Refusal *refusal)
                   media_quote(lines.path));
 }
 
-static int is_null_device(const struct stat *about)
-{
-    struct stat null;
-    return S_ISCHR(about->st_mode) && stat("/dev/null", &null) == 0 && S_ISCHR(null.st_mode) &&
-           null.st_rdev == about->st_rdev;
-}
-
 /* Returns NULL with errno on failure; errno is 0 for a pipe or terminal, which could block. Accepts
  * /dev/null, the usual way to name an empty file. */
 static FILE *open_settings(const char *path)
 {
-    struct stat about;
+    struct stat about, null;
     FILE *file = NULL;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && fstat(fd, &about) == 0) {
         errno = S_ISDIR(about.st_mode) ? EISDIR : 0;
-        if (S_ISREG(about.st_mode) || is_null_device(&about))
+        const int is_null = S_ISCHR(about.st_mode) && stat("/dev/null", &null) == 0 &&
+                            S_ISCHR(null.st_mode) && null.st_rdev == about.st_rdev;
+        if (S_ISREG(about.st_mode) || is_null)
             file = fdopen(fd, "r");
     }
     if (!file && fd >= 0)
@@ -221,7 +216,7 @@ int config_read(Options *options, const char *path, char *text, size_t text_size
     char usual[4096];
     if (path && strcmp(path, "-") == 0)
         return refuse(&refusal, "--config -: name a file; standard input may be the video");
-    if (!path && !print_default_path(usual, sizeof(usual)))
+    if (!path && !config_print_path(usual, sizeof(usual), "XDG_CONFIG_HOME", ".config", "config"))
         return 0;
     FILE *file = open_settings(path ? path : usual);
     if (!file && !path && (errno == ENOENT || errno == ENOTDIR))

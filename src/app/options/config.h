@@ -11,4 +11,9 @@
  */
 int config_read(Options *options, const char *path, char *text, size_t text_size);
 
+/* Prints the path of lumeq's file `name` in the folder of an XDG variable, or in `usual` of the
+ * home folder. Returns 0 if there is no such folder. */
+int config_print_path(char *path, size_t size, const char *variable, const char *usual,
+                      const char *name);
+
 #endif

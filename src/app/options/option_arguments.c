@@ -39,16 +39,6 @@ static void print_choice(char *text, size_t size, const char *choices, int index
     snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
-/* Prints the fewest digits that read back as the same number. */
-static void print_real(char *text, size_t size, double real)
-{
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, size, "%.*g", digits, real);
-        if (strtod(text, NULL) == real)
-            return;
-    }
-}
-
 const char *option_value_text(const Option *option, const void *field, char *text, size_t size)
 {
     const int number = *(const int *)field; /* for types that begin with an int */
@@ -61,14 +51,6 @@ const char *option_value_text(const Option *option, const void *field, char *tex
     switch (option->type) {
     case OPTION_FLAG: return number ? "yes" : "no";
     case OPTION_CHOICE: print_choice(text, size, option->choices, number); return text;
-    case OPTION_MODE: {
-        static const char *const names[] = {
-            [LUMEQ_MODE_GLOBAL] = "global", [LUMEQ_MODE_OFF] = "off",
-            [LUMEQ_MODE_CLAHE] = "clahe",   [LUMEQ_MODE_STRETCH] = "stretch",
-            [LUMEQ_MODE_HAZE] = "haze",
-        };
-        return names[number];
-    }
     case OPTION_PROFILE: return number > 0 ? profile_name(number) : "none";
     case OPTION_AUTO_NUMBER:
     case OPTION_ANY_NUMBER:
@@ -92,16 +74,13 @@ const char *option_value_text(const Option *option, const void *field, char *tex
     case OPTION_MAY_TEXT: return *(const char *const *)field;
     default: break;
     }
-    print_real(text, size, real);
+    /* The fewest digits that read back as the same number. */
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, real);
+        if (strtod(text, NULL) == real)
+            break;
+    }
     return text;
-}
-
-static int is_same(const Option *option, const void *a, const void *b)
-{
-    if (option->type != OPTION_TEXT && option->type != OPTION_MAY_TEXT)
-        return memcmp(a, b, option_size(option)) == 0;
-    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-    return x == y || (x && y && strcmp(x, y) == 0);
 }
 
 static int take_one(const Option *option, const char *value,
@@ -115,8 +94,12 @@ static int take_one(const Option *option, const char *value,
 /* HDR video halves the strength of a profile, but not that of --strength. */
 static int differs(const Option *option, const Options *o, const Options *base)
 {
-    return !is_same(option, (const char *)o + option->offset,
-                    (const char *)base + option->offset) ||
+    const void *a = (const char *)o + option->offset, *b = (const char *)base + option->offset;
+    if (option->type == OPTION_TEXT || option->type == OPTION_MAY_TEXT) {
+        const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+        return x != y && (!x || !y || strcmp(x, y) != 0);
+    }
+    return memcmp(a, b, option_size(option)) != 0 ||
            (option->offset == offsetof(Options, strength) &&
             o->is_profile_strength != base->is_profile_strength);
 }

@@ -49,29 +49,6 @@ static void pad(int columns)
     printf("%*s", columns, "");
 }
 
-/* Prints wrapped text: the first line starts at `column`, others at `indent`. */
-static void print_wrapped(const char *text, int column, int indent, int width)
-{
-    int first = 1;
-    while (*text) {
-        const int n = (int)strcspn(text, " \n");
-        if (!first && column + 1 + n > width) {
-            putchar('\n');
-            pad(indent);
-            column = indent;
-        } else if (!first) {
-            putchar(' ');
-            column++;
-        }
-        printf("%.*s", n, text);
-        column += n;
-        first = 0;
-        text += n;
-        text += strspn(text, " \n");
-    }
-    putchar('\n');
-}
-
 /* Prints an option with its choices, which wrap after a | if they are too long. */
 static void print_left(const char *left, int width)
 {
@@ -99,7 +76,7 @@ static void print_pair(const char *left, const char *text, int indent, int width
     if (used + 2 > indent)
         putchar('\n');
     pad(used + 2 > indent ? indent : indent - used);
-    print_wrapped(text, indent, indent, width);
+    say_wrapped(text, indent, indent, width);
 }
 
 static void print_option(const Option *o, int width)
@@ -123,7 +100,7 @@ static void print_usage(int width)
         print_pair(left, p->text, USAGE_INDENT, width);
     }
     putchar('\n');
-    print_wrapped(option_summary, 0, 0, width);
+    say_wrapped(option_summary, 0, 0, width);
 }
 
 static void print_short(int width)
@@ -133,8 +110,8 @@ static void print_short(int width)
         if (option_table[i].flags & OPTION_COMMON)
             print_option(&option_table[i], width);
     putchar('\n');
-    print_wrapped("lumeq --help=full lists all options, the settings file and the exit codes.", 0,
-                  0, width);
+    say_wrapped("lumeq --help=full lists all options, the settings file and the exit codes.", 0, 0,
+                width);
 }
 
 static void print_full(int width)
@@ -145,11 +122,11 @@ static void print_full(int width)
             continue;
         }
         putchar('\n');
-        print_wrapped(option_table[i].help, 0, 0, width);
+        say_wrapped(option_table[i].help, 0, 0, width);
     }
     for (const HelpPair *p = option_topics; p->left; p++) {
         printf("\n%s\n  ", p->left);
-        print_wrapped(p->text, 2, 2, width);
+        say_wrapped(p->text, 2, 2, width);
     }
 }
 

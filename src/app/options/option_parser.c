@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "app/options/config.h"
-#include "app/options/option_names.h"
 #include "app/options/option_profile.h"
 #include "app/options/option_rules.h"
 #include "app/options/option_value.h"
@@ -81,20 +80,12 @@ static int is_in_list(const char *names, const char *name, size_t n)
     return 0;
 }
 
-/* What to use instead of another program's option, as the rest of a sentence; or NULL. */
+/* Returns a replacement for another program's option, as the rest of a sentence, or NULL. */
 static const char *find_habit(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
         if (is_in_list(habits[i].names, name, n))
             return habits[i].answer;
-    return NULL;
-}
-
-static const Option *find_letter(char letter)
-{
-    for (int i = 0; i < option_count; i++)
-        if (option_table[i].letter == letter)
-            return &option_table[i];
     return NULL;
 }
 
@@ -126,7 +117,7 @@ static int take_option(Parser *p, int argc, char **argv, int i)
         option = option_find(arg + 2, n);
         value = arg[2 + n] ? arg + 2 + n + 1 : NULL;
     } else {
-        option = arg[2] ? NULL : find_letter(arg[1]);
+        option = arg[2] ? NULL : option_find_letter(arg[1]);
     }
     if (!option)
         return unknown_option(p, arg);
@@ -151,7 +142,7 @@ static int take_arguments(Parser *p, int argc, char **argv)
             only_names = 1;
         else if (!only_names && argv[i][0] == '-' && argv[i][1])
             taken = take_option(p, argc, argv, i);
-        else if (option_names_take(&p->names, p->options, argv[i], &p->refusal) < 0)
+        else if (option_rules_take_name(&p->names, p->options, argv[i], &p->refusal) < 0)
             taken = -1;
         if (taken < 0)
             return -1;
@@ -219,7 +210,7 @@ static int parse(Parser *p, int argc, char **argv)
         return -1;
     if (options_ask(options))
         return options->help ? 0 : option_rules_check_question(options, &p->refusal);
-    if (option_names_check(&p->names, options, &p->refusal) < 0 ||
+    if (option_rules_check_names(&p->names, options, &p->refusal) < 0 ||
         option_rules_refuse_rivals(options, NULL, &p->refusal) < 0 || put_over_file(p) < 0)
         return -1;
     if (options->sub_track == TRACK_NONE) {

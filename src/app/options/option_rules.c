@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "app/stats.h"
 #include "media/error.h"
@@ -31,6 +32,93 @@ static int refuse_given(const Why *list, int count, const unsigned char *given, 
             return refuse(refusal, "%s and --%s contradict each other: %s", other, list[i].name,
                           list[i].text);
     return 0;
+}
+
+/* ---- names ---- */
+
+/* Appends a name to `joined`. */
+static void join(OptionNames *names, const char *name)
+{
+    const size_t used = strlen(names->joined), room = sizeof(names->joined) - used;
+    const int all = names->count == 0 || used > 0;
+    const int n = snprintf(names->joined + used, room, "%s%s", used ? " " : "", name);
+    if (!all || n < 0 || (size_t)n >= room)
+        names->joined[0] = '\0';
+}
+
+int option_rules_take_name(OptionNames *names, Options *options, const char *name,
+                           const Refusal *refusal)
+{
+    if (!*name)
+        return refuse(refusal, "INPUT is empty; a file name is needed");
+    if (!names->count)
+        options->input = name;
+    join(names, name);
+    names->last = name;
+    names->all[names->count++] = name;
+    return 0;
+}
+
+static int exists(const char *name)
+{
+    return strcmp(name, "-") != 0 && access(name, F_OK) == 0;
+}
+
+/* Prints a name as typed in a shell, quoted only if necessary. Returns 0 if it has control
+ * characters or is too long. */
+static int print_typed(const char *name, char *text, size_t size)
+{
+    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "0123456789._-+,:@%/";
+    const char *quote = name[strspn(name, harmless)] ? "'" : "";
+    size_t n = (size_t)snprintf(text, size, "%s", quote);
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        const char letter[] = {(char)*c, '\0'};
+        if (*c < 0x20 || *c == 0x7f)
+            return 0;
+        if (n < size)
+            n += (size_t)snprintf(text + n, size - n, "%s", *c == '\'' ? "'\\''" : letter);
+    }
+    if (n < size)
+        n += (size_t)snprintf(text + n, size - n, "%s", quote);
+    return n < size;
+}
+
+/* True if the name may be meant as an OUTPUT: it is no file and no URL. */
+static int may_be_output(const char *name)
+{
+    return !exists(name) && !url_scheme_length(name);
+}
+
+int option_rules_check_names(const OptionNames *names, const Options *o, const Refusal *refusal)
+{
+    char message[1200], first[512], text[512], why[600] = "lumeq takes one INPUT";
+    if (names->count < 2)
+        return 0;
+    if (!options_headless(o) && may_be_output(names->last) && strcmp(names->last, "-") != 0)
+        snprintf(why, sizeof(why), "there is no %s", media_quote(names->last));
+    snprintf(first, sizeof(first), "%s", media_quote(o->input));
+    snprintf(message, sizeof(message), "two names, %s and %s, but %s", first,
+             media_quote(names->last), why);
+    if (names->count > 2)
+        snprintf(message, sizeof(message), "%d names, %s to %s, but %s", names->count, first,
+                 media_quote(names->last), why);
+    const int many = options_many(o);
+    if (exists(names->joined) && !(many && exists(o->input)) &&
+        print_typed(names->joined, text, sizeof(text)))
+        return refuse(refusal, "%s; did you mean %s, in quotes?", message, text);
+    /* A window plays a list of files; a last name that does not exist may be meant as the output.
+     */
+    if (many || (!o->output && !o->null_output && !o->camera && exists(names->last)))
+        return 0;
+    if (o->output && print_typed(o->output, text, sizeof(text)))
+        return refuse(refusal, "%s at a time; write many into a folder with -o %s/", message, text);
+    if (o->output || o->null_output)
+        return refuse(refusal, "%s at a time", message);
+    if (may_be_output(names->last) && print_typed(names->last, text, sizeof(text)))
+        return refuse(refusal, "%s; did you mean -o %s%s?", message, text,
+                      names->count > 2 ? " for the last" : "");
+    return refuse(refusal, "%s at a time; name the OUTPUT with -o", message);
 }
 
 /* ---- values that contradict each other ---- */
@@ -155,8 +243,8 @@ static int check_camera(const Options *o, const unsigned char *given, const Refu
         const int is_device = strncmp(o->input, "/dev/", strlen("/dev/")) == 0 || is_number;
         snprintf(text, sizeof(text), "--camera and %s%s contradict each other",
                  strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
-        if (!o->output && !o->null_output && !is_device && option_names_may_be_new(o->input) &&
-            option_names_type(o->input, typed, sizeof(typed)))
+        if (!o->output && !o->null_output && !is_device && may_be_output(o->input) &&
+            print_typed(o->input, typed, sizeof(typed)))
             return refuse(refusal, "%s; did you mean -o %s?", text, typed);
         return refuse(refusal, "%s; name a device with =, as in --camera=/dev/video0", text);
     }
@@ -304,7 +392,7 @@ static const Why not_in_parts[] = {
 static const Why not_with_plan[] = {
     {"jobs", "--jobs does all steps itself; each `lumeq segment PLAN K` writes one part"},
     {"devices", "give --device to each `lumeq segment PLAN K`"},
-    {"resume", "each step keeps what is done"},
+    {"resume", "each step keeps finished parts"},
 };
 
 static const Why not_with_run[] = {
@@ -320,15 +408,6 @@ static const char *find_given(const char *const *names, int count, const unsigne
         if (option_is_given(given, names[i]))
             return names[i];
     return NULL;
-}
-
-/* True for numbers separated by single commas. */
-static int is_number_list(const char *text)
-{
-    for (size_t n; (n = strspn(text, "0123456789")) >= 1 && n <= MAX_DEVICE_DIGITS; text += n + 1)
-        if (text[n] != ',')
-            return !text[n];
-    return 0;
 }
 
 static int check_film(const Options *o, const unsigned char *given, int is_plan, const char *name,
@@ -367,7 +446,12 @@ static int check_parts(const Options *o, const unsigned char *given, int is_plan
                                       : NULL;
     const int many = options_many(o);
     const char *other = find_given(parts_only, COUNT(parts_only) - many, given);
-    if (o->devices && strcmp(o->devices, "all") != 0 && !is_number_list(o->devices))
+    const char *devices = o->devices && strcmp(o->devices, "all") != 0 ? o->devices : NULL;
+    size_t n = 0;
+    while (devices && (n = strspn(devices, "0123456789")) >= 1 && n <= MAX_DEVICE_DIGITS &&
+           devices[n] == ',')
+        devices += n + 1; /* numbers separated by single commas */
+    if (devices && (n < 1 || n > MAX_DEVICE_DIGITS || devices[n]))
         return refuse(refusal, "--devices %s: it is all, or numbers of GPUs such as 0,1",
                       media_quote(o->devices));
     if (o->parts && o->part_seconds > 0)

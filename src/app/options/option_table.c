@@ -47,8 +47,8 @@ const Option option_table[] = {
      "write a quality report: figures, plots, pictures of each shot; needs -o or --null"},
 
     HEADING("Picture"),
-    {"mode", 0, OPTION_MODE, COMMON, FIELD(mode), 0, 0, "global|clahe|stretch|haze|off",
-     "one curve, one per tile, a line, dehaze [global]"},
+    {"mode", 0, OPTION_CHOICE, COMMON, FIELD(mode), 0, 0, "global|off|clahe|stretch|haze",
+     "one curve, none, one per tile, line, dehaze [global]"},
     {"profile", 0, OPTION_PROFILE, COMMON, FIELD(profile), 0, 0, "NAME|help",
      "settings for a kind of video [none]"},
     {"strength", 0, OPTION_AUTO_NUMBER, COMMON, FIELD(strength), 0, 1, "auto|X",
@@ -272,6 +272,14 @@ int option_is_given(const unsigned char *given, const char *name)
     return given[option_find(name, strlen(name)) - option_table];
 }
 
+const Option *option_find_letter(char letter)
+{
+    for (int i = 0; i < option_count; i++)
+        if (letter && option_table[i].letter == letter)
+            return &option_table[i];
+    return NULL;
+}
+
 const Option *option_nearest(const char *name, size_t n)
 {
     Nearest nearest;
@@ -294,7 +302,6 @@ size_t option_size(const Option *option)
     case OPTION_FLAG:
     case OPTION_HELP:
     case OPTION_CHOICE:
-    case OPTION_MODE:
     case OPTION_PROFILE: return sizeof(int);
     case OPTION_NUMBER:
     case OPTION_AUTO_NUMBER:

@@ -11,7 +11,6 @@ typedef enum OptionType {
     OPTION_FLAG,        /* int, 0 or 1 */
     OPTION_HELP,        /* int, the index in choices plus 1; the first choice without a value */
     OPTION_CHOICE,      /* int or enum, the index in choices */
-    OPTION_MODE,        /* LumeqMode, by its name in choices */
     OPTION_PROFILE,     /* int, number of a profile from 1, or PROFILE_HELP */
     OPTION_NUMBER,      /* double within min..max */
     OPTION_AUTO_NUMBER, /* like OPTION_NUMBER, or -1 for auto */
@@ -58,8 +57,11 @@ int option_may_stand_alone(const Option *option);
 extern const Option option_table[];
 extern const int option_count;
 
-/* Finds the option with this name of `n` bytes; NULL if there is none. */
+/* Finds the option with this name of `n` bytes; NULL if unknown. */
 const Option *option_find(const char *name, size_t n);
+
+/* Finds the option with this letter; NULL if unknown. */
+const Option *option_find_letter(char letter);
 
 /* True if the option is on the command line: `given` is indexed like the table. */
 int option_is_given(const unsigned char *given, const char *name);

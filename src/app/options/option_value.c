@@ -130,16 +130,6 @@ static int set_choice(const Setting *s)
     return index < 0 ? -1 : 0;
 }
 
-static int set_mode(const Setting *s)
-{
-    static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, LUMEQ_MODE_STRETCH,
-                                      LUMEQ_MODE_HAZE, LUMEQ_MODE_OFF};
-    const int index = read_choice(s);
-    if (index >= 0)
-        *(LumeqMode *)s->field = modes[index];
-    return index < 0 ? -1 : 0;
-}
-
 static int set_profile(const Setting *s)
 {
     char names[128];
@@ -160,34 +150,24 @@ static int set_help(const Setting *s)
     return index < 0 ? -1 : 0;
 }
 
-/* What else than a number within its bounds the option takes. */
-static const char *beside_number(OptionType type)
-{
-    switch (type) {
-    case OPTION_AUTO_NUMBER: return "auto or ";
-    case OPTION_ANY_NUMBER: return "auto, 0 or ";
-    case OPTION_LOOKAHEAD:
-    case OPTION_OFF_NUMBER: return "auto, off or ";
-    default: return "";
-    }
-}
-
 static int set_number(const Setting *s)
 {
     const Option *o = s->option;
-    const int zero = o->type == OPTION_ANY_NUMBER;
-    const int any = o->type != OPTION_NUMBER;
-    const int off = (o->type == OPTION_OFF_NUMBER || o->type == OPTION_LOOKAHEAD) &&
-                    strcmp(s->value, "off") == 0;
+    const int takes_zero = o->type == OPTION_ANY_NUMBER, takes_auto = o->type != OPTION_NUMBER;
+    const int takes_off = o->type == OPTION_OFF_NUMBER || o->type == OPTION_LOOKAHEAD;
+    const int off = takes_off && strcmp(s->value, "off") == 0;
     double number;
-    if (off || (any && strcmp(s->value, "auto") == 0)) {
+    if (off || (takes_auto && strcmp(s->value, "auto") == 0)) {
         *(double *)s->field = off ? 0 : -1;
         return 0;
     }
     if (read_number(s->value, &number) < 0 || number > o->max ||
-        (number < o->min && !(zero && number == 0)))
-        return refuse_value(s, "%sa number from %.15g to %.15g", beside_number(o->type), o->min,
-                            o->max);
+        (number < o->min && !(takes_zero && number == 0)))
+        return refuse_value(s, "%s%s%sa number from %.15g to %.15g", takes_auto ? "auto" : "",
+                            takes_off    ? ", off"
+                            : takes_zero ? ", 0"
+                                         : "",
+                            takes_auto ? " or " : "", o->min, o->max);
     *(double *)s->field = number;
     return 0;
 }
@@ -224,33 +204,21 @@ static int set_may_integer(const Setting *s)
     return s->value ? set_integer(s) : 0;
 }
 
-/* "8x8" */
-static int set_tiles(const Setting *s)
+/* "8x8" or "1280x720" */
+static int set_pair(const Setting *s)
 {
     const Option *o = s->option;
-    OptionsTiles tiles;
-    int end = 0;
-    if (strspn(s->value, "0123456789x") != strlen(s->value) ||
-        sscanf(s->value, "%3dx%3d%n", &tiles.x, &tiles.y, &end) != 2 || s->value[end] ||
-        tiles.x < o->min || tiles.x > o->max || tiles.y < o->min || tiles.y > o->max)
-        return refuse_value(s, "columns x rows such as 8x8, from %.15g to %.15g each", o->min,
-                            o->max);
-    *(OptionsTiles *)s->field = tiles;
-    return 0;
-}
-
-/* "1280x720" */
-static int set_size(const Setting *s)
-{
-    const Option *o = s->option;
-    OptionsSize size;
-    int end = 0;
-    if (strspn(s->value, "0123456789x") != strlen(s->value) ||
-        sscanf(s->value, "%5dx%5d%n", &size.width, &size.height, &end) != 2 || s->value[end] ||
-        size.width < o->min || size.width > o->max || size.height < o->min || size.height > o->max)
-        return refuse_value(s, "width x height such as 1280x720");
-    *(OptionsSize *)s->field = size;
-    return 0;
+    int pair[2] = {0}, end = 0;
+    if (strspn(s->value, "0123456789x") == strlen(s->value) &&
+        sscanf(s->value, "%5dx%5d%n", &pair[0], &pair[1], &end) == 2 && !s->value[end] &&
+        pair[0] >= o->min && pair[0] <= o->max && pair[1] >= o->min && pair[1] <= o->max) {
+        memcpy(s->field, pair, sizeof(pair)); /* an OptionsTiles or an OptionsSize */
+        return 0;
+    }
+    return o->type == OPTION_SIZE
+               ? refuse_value(s, "width x height such as 1280x720")
+               : refuse_value(s, "columns x rows such as 8x8, from %.15g to %.15g each", o->min,
+                              o->max);
 }
 
 /* "0,0,640,360" */
@@ -342,16 +310,25 @@ static int set_list(const Setting *s)
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
     static int (*const setters[])(const Setting *) = {
-        [OPTION_FLAG] = set_flag,           [OPTION_HELP] = set_help,
-        [OPTION_CHOICE] = set_choice,       [OPTION_NUMBER] = set_number,
-        [OPTION_TIME] = set_time,           [OPTION_RATE] = set_rate,
-        [OPTION_INTEGER] = set_integer,     [OPTION_TEXT] = set_text,
-        [OPTION_TRACK] = set_integer,       [OPTION_LIST] = set_list,
-        [OPTION_AUTO_NUMBER] = set_number,  [OPTION_MODE] = set_mode,
-        [OPTION_TILES] = set_tiles,         [OPTION_PROFILE] = set_profile,
-        [OPTION_SIZE] = set_size,           [OPTION_MAY_TEXT] = set_may_text,
-        [OPTION_PART] = set_part,           [OPTION_ANY_NUMBER] = set_number,
-        [OPTION_OFF_NUMBER] = set_number,   [OPTION_MAY_INTEGER] = set_may_integer,
+        [OPTION_FLAG] = set_flag,
+        [OPTION_HELP] = set_help,
+        [OPTION_CHOICE] = set_choice,
+        [OPTION_NUMBER] = set_number,
+        [OPTION_TIME] = set_time,
+        [OPTION_RATE] = set_rate,
+        [OPTION_INTEGER] = set_integer,
+        [OPTION_TEXT] = set_text,
+        [OPTION_TRACK] = set_integer,
+        [OPTION_LIST] = set_list,
+        [OPTION_AUTO_NUMBER] = set_number,
+        [OPTION_TILES] = set_pair,
+        [OPTION_PROFILE] = set_profile,
+        [OPTION_SIZE] = set_pair,
+        [OPTION_MAY_TEXT] = set_may_text,
+        [OPTION_PART] = set_part,
+        [OPTION_ANY_NUMBER] = set_number,
+        [OPTION_OFF_NUMBER] = set_number,
+        [OPTION_MAY_INTEGER] = set_may_integer,
         [OPTION_LOOKAHEAD] = set_lookahead,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};

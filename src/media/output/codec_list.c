@@ -73,7 +73,7 @@ const AVCodec *encoder_trial_next(void **at, int hardware)
     return NULL;
 }
 
-static void print_video(const AVCodec *codec, void (*print)(const char *line))
+void codec_list_encoder(const AVCodec *codec, void (*print)(const char *line))
 {
     char line[LINE_SIZE] = "", bits[32] = "";
     int least, most;
@@ -94,7 +94,7 @@ void codec_list_video(void (*print)(const char *line))
         const AVCodec *codec;
         void *at = NULL;
         while ((codec = encoder_trial_next(&at, hardware)))
-            print_video(codec, print);
+            codec_list_encoder(codec, print);
     }
 }
 

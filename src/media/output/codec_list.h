@@ -9,6 +9,7 @@
 /* Prints a line for each usable encoder: its name, its codec, and the file types that hold it; for
  * video also whether it needs hardware (those come first) and its sample depths. */
 void codec_list_video(void (*print)(const char *line));
+void codec_list_encoder(const AVCodec *codec, void (*print)(const char *line));
 void codec_list_sound(void (*print)(const char *line));
 
 /* Prints a line for each container: its name, its default video encoder, and its file

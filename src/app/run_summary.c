@@ -1,0 +1,244 @@
+#include "app/run_summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/run_end.h"
+#include "app/terminal.h"
+#include "run/run.h"
+
+/* A camera's frame that is older than this when it is written had to wait for the encoder. */
+#define LATE_US 200000
+#define COLUMNS 64
+
+/* ---- overlap of stages on the GPU ---- */
+
+typedef struct TimelineSpan {
+    double begin, length, work; /* work: sum of the stages' times */
+} TimelineSpan;
+
+static TimelineSpan find_span(const TimelineFrame *frames)
+{
+    TimelineSpan span = {.begin = frames[0].begin_us[0]};
+    double end = 0;
+    for (int i = 0; i < TIMELINE_FRAMES; i++) {
+        span.begin = fmin(span.begin, frames[i].begin_us[0]);
+        for (int stage = 0; stage < LUMEQ_STAGES; stage++) {
+            end = fmax(end, frames[i].end_us[stage]);
+            span.work += frames[i].end_us[stage] - frames[i].begin_us[stage];
+        }
+    }
+    span.length = end - span.begin;
+    return span;
+}
+
+static void add_times(Timeline *t, int64_t number, const LumeqFrameStats *stats)
+{
+    TimelineFrame *frame = &t->last[TIMELINE_FRAMES - 1];
+    if (stats->stage_end_us[LUMEQ_STAGE_UPLOAD] <= 0)
+        return; /* the CPU has one stage only */
+    memmove(t->last, t->last + 1, sizeof(t->last) - sizeof(t->last[0]));
+    frame->number = number;
+    memcpy(frame->begin_us, stats->stage_begin_us, sizeof(frame->begin_us));
+    memcpy(frame->end_us, stats->stage_end_us, sizeof(frame->end_us));
+    if (++t->count < TIMELINE_FRAMES)
+        return;
+    const TimelineSpan span = find_span(t->last);
+    if (span.work / span.length > t->overlap) {
+        t->overlap = span.work / span.length;
+        memcpy(t->best, t->last, sizeof(t->best));
+    }
+}
+
+static void say_frame(const TimelineFrame *frame, double begin, double column)
+{
+    char bar[COLUMNS + 1] = "";
+    memset(bar, ' ', COLUMNS);
+    for (int stage = 0; stage < LUMEQ_STAGES; stage++) {
+        const int from = (int)((frame->begin_us[stage] - begin) / column);
+        const int to = (int)((frame->end_us[stage] - begin) / column);
+        for (int i = from; i <= to && i < COLUMNS; i++)
+            bar[i] = "UED"[stage];
+    }
+    say(SAY_DETAILS, "  frame %6lld |%s|", (long long)frame->number, bar);
+}
+
+/* Time that two stages overlapped, on any two frames. */
+static double overlap_us(const TimelineFrame *frames, int stage, int other)
+{
+    double sum = 0;
+    for (int i = 0; i < TIMELINE_FRAMES; i++)
+        for (int k = 0; k < TIMELINE_FRAMES; k++) {
+            const double begin = fmax(frames[i].begin_us[stage], frames[k].begin_us[other]);
+            const double end = fmin(frames[i].end_us[stage], frames[k].end_us[other]);
+            sum += fmax(end - begin, 0);
+        }
+    return sum;
+}
+
+/* Logs the stages of the frames that overlapped most. */
+static void say_timeline(const Timeline *t)
+{
+    if (t->count < TIMELINE_FRAMES)
+        return;
+    const TimelineSpan span = find_span(t->best);
+    say(SAY_DETAILS,
+        "the busiest %d consecutive frames: %.0f us of upload (U), equalize (E) and download (D) "
+        "in %.0f us, %.2f at once; a column is %.1f us",
+        TIMELINE_FRAMES, span.work, span.length, t->overlap, span.length / COLUMNS);
+    say(SAY_DETAILS, "overlap: U and E %.1f us, E and D %.1f us, U and D %.1f us",
+        overlap_us(t->best, LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE),
+        overlap_us(t->best, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD),
+        overlap_us(t->best, LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_DOWNLOAD));
+    for (int i = 0; i < TIMELINE_FRAMES; i++)
+        say_frame(&t->best[i], span.begin, span.length / COLUMNS);
+}
+
+/* ---- each frame ---- */
+
+static int count_frame(void *self, Frame *f)
+{
+    RunFigures *r = self;
+    const LumeqFrameStats *stats = &f->stats;
+    const AVFrame *frame = f->out;
+    const int depth = equalizer_depth(frame);
+    if (f->arrays) {
+        const Decision decision =
+            decision_find(stats, r->params, depth, frame->color_range == AVCOL_RANGE_JPEG);
+        decision_text(&decision, NULL, r->words, sizeof(r->words));
+        decisions_add(&r->decisions, &decision);
+        f->words = r->words;
+    }
+    r->filtered += stats->filtered;
+    r->noise_gain = FFMAX(r->noise_gain, stats->noise_gain);
+    if (stats->noise >= 0) {
+        r->noise += stats->noise;
+        r->noise_count++;
+    }
+    Pumping *p = &r->pumping;
+    const double code = ldexp(1, 8 - depth);
+    const double in = stats->mean_in * code, out = stats->mean_out * code;
+    if (p->started && !stats->scene_cut) {
+        p->sum_in += fabs(in - p->last_in);
+        p->sum_out += fabs(out - p->last_out);
+        p->count++;
+    }
+    p->started = 1;
+    p->last_in = in;
+    p->last_out = out;
+    add_times(&r->timeline, f->number, stats);
+    return 0;
+}
+
+Sink figures_sink(RunFigures *r)
+{
+    return (Sink){.self = r, .frame = count_frame};
+}
+
+/* ---- at the end ---- */
+
+void figures_say_details(const RunFigures *r, int planned)
+{
+    const Pumping *p = &r->pumping;
+    say_timeline(&r->timeline);
+    if (planned && p->count)
+        say(r->params->deflicker > 0 ? SAY_NORMAL : SAY_DETAILS,
+            "brightness changed by %.3f codes per frame before and %.3f after (MABD, of 256 codes)",
+            p->sum_in / (double)p->count, p->sum_out / (double)p->count);
+    if (r->noise_count)
+        say(SAY_DETAILS, "noise of %.2f 8-bit codes in still dark areas",
+            r->noise / (double)r->noise_count);
+    if (r->params->mode != LUMEQ_MODE_OFF)
+        say(SAY_DETAILS, "shadow contrast and noise amplified at most %.1fx", r->noise_gain);
+}
+
+/* ---- frames of a camera ---- */
+
+/* The driver counts frames as they are read, ahead of those that are written. So this counts gaps
+ * after frames that were written late. */
+void losses_count_missed(Missed *missed, const Source *source, int64_t time_us)
+{
+    const AVRational rate = camera_setting(source->camera)->rate;
+    const int64_t apart = rate.num > 0 ? av_rescale(AV_TIME_BASE, rate.den, rate.num) : 0;
+    if (missed->late && apart > 0)
+        missed->frames += FFMAX((time_us - missed->last_us + apart / 2) / apart - 1, 0);
+    missed->last_us = time_us;
+    missed->late = run_now_us() - (double)camera_captured_at(source->camera, time_us) > LATE_US;
+}
+
+void losses_say_missed(const Missed *missed, const char *why)
+{
+    if (missed->frames)
+        say(SAY_WARNINGS, "%lld frame%s of the camera came while others waited to be %s",
+            (long long)missed->frames, missed->frames == 1 ? "" : "s", why);
+}
+
+void losses_say_lost(const Source *source)
+{
+    const int64_t lost = source->camera ? camera_status(source->camera).missed : 0;
+    if (lost)
+        say(SAY_DETAILS, "%lld frame%s lost in the camera, as counted by its driver",
+            (long long)lost, lost == 1 ? " was" : "s were");
+}
+
+int losses_camera_gone(const Source *source, int64_t frames, const Options *o, char *text,
+                       size_t size)
+{
+    char of[32] = "";
+    if (!source->camera || (o->frames >= 0 && frames >= o->frames))
+        return 0;
+    const CameraStatus status = camera_status(source->camera);
+    if (status.state != CAMERA_GONE)
+        return 0;
+    if (o->frames >= 0)
+        snprintf(of, sizeof(of), " of %lld", (long long)o->frames);
+    snprintf(text, size, "the camera was gone after %lld%s frame%s: %s", (long long)frames, of,
+             frames == 1 && !*of ? "" : "s", status.why);
+    return 1;
+}
+
+/* ---- damage of the input ---- */
+
+static void add_loss(char *text, size_t size, int64_t count, const char *what)
+{
+    const size_t length = strlen(text);
+    if (count)
+        snprintf(text + length, size - length, "%s%lld packet%s of %s",
+                 length ? "; " : "the input is damaged: ", (long long)count, count == 1 ? "" : "s",
+                 what);
+}
+
+static void add_sound_loss(char *text, size_t size, const SoundLoss *loss)
+{
+    const double seconds = (double)loss->silence / AV_TIME_BASE;
+    size_t length = strlen(text);
+    if (loss->silence)
+        snprintf(text + length, size - length,
+                 "%s%.*f s of sound could not be decoded and became silence",
+                 length ? "; " : "the input is damaged: ", seconds < 0.1 ? 3 : 2, seconds);
+    length = strlen(text);
+    if (loss->errors)
+        snprintf(text + length, size - length, "%s%lld error%s in the sound left no gap",
+                 length ? "; " : "the input is damaged: ", (long long)loss->errors,
+                 loss->errors == 1 ? "" : "s");
+}
+
+void losses_add_tracks(char *text, size_t size, const Writer *writer)
+{
+    if (!writer)
+        return;
+    const SoundLoss loss = writer_lost_sound(writer);
+    add_sound_loss(text, size, &loss);
+    add_loss(text, size, writer_lost_packets(writer), "other tracks could not be copied");
+}
+
+int losses_say_damage(const char *damage, const Writer *writer)
+{
+    char text[768];
+    snprintf(text, sizeof(text), "%s", damage);
+    losses_add_tracks(text, sizeof(text), writer);
+    if (*text)
+        say(SAY_ERRORS, "%s", text);
+    return *text ? EXIT_DAMAGED : EXIT_DONE;
+}

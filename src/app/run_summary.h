@@ -1,0 +1,86 @@
+/* Figures and losses of a run, for the lines at its end. */
+#ifndef LUMEQ_APP_RUN_SUMMARY_H
+#define LUMEQ_APP_RUN_SUMMARY_H
+
+#include "app/decision.h"
+#include "app/options/options.h"
+#include "media/input/source.h"
+#include "media/output/writer.h"
+#include "run/sink.h"
+
+/* ---- figures of frames ---- */
+
+#define TIMELINE_FRAMES 8 /* consecutive frames whose stages are compared */
+
+typedef struct TimelineFrame {
+    int64_t number;
+    double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES];
+} TimelineFrame;
+
+/* The frames whose stages overlapped most on the GPU. */
+typedef struct Timeline {
+    TimelineFrame last[TIMELINE_FRAMES], best[TIMELINE_FRAMES]; /* oldest first */
+    int count;
+    double overlap; /* average number of stages at work at once in `best` */
+} Timeline;
+
+/* Mean absolute difference of brightness (MABD) between neighbouring frames, without cuts, in 8-bit
+ * codes: a measure of flicker. */
+typedef struct Pumping {
+    double last_in, last_out; /* means of the previous frame */
+    double sum_in, sum_out;
+    int started;
+    int64_t count; /* of differences */
+} Pumping;
+
+/* Initialize with {0} and the parameters. */
+typedef struct RunFigures {
+    const LumeqParams *params;
+    char words[128]; /* describe the current frame */
+    Decisions decisions;
+    Timeline timeline;
+    Pumping pumping;
+    double noise_gain;   /* maximum */
+    double noise;        /* sum over frames with known noise */
+    int64_t noise_count; /* number of those frames */
+    int64_t filtered;    /* frames that the noise filter changed */
+} RunFigures;
+
+/* Counts frames and describes those with histograms; add it before sinks that show the description.
+ */
+Sink figures_sink(RunFigures *figures);
+
+/* Logs the figures with -v. `planned`: there was a lookahead. */
+void figures_say_details(const RunFigures *figures, int planned);
+
+/* ---- losses ---- */
+
+/* Frames that a camera delivered while it waited for earlier ones to be written. Initialize with
+ * {0}. */
+typedef struct Missed {
+    int64_t frames;
+    int64_t last_us; /* the camera's time of the previous frame */
+    int late;        /* the previous frame was written late */
+} Missed;
+
+/* Call after each frame of a camera, with its time in AV_TIME_BASE units. */
+void losses_count_missed(Missed *missed, const Source *source, int64_t time_us);
+
+/* Warns if there are any; `why` ends the sentence: what they waited for. */
+void losses_say_missed(const Missed *missed, const char *why);
+
+/* Logs with -v how many frames the camera's driver lost. */
+void losses_say_lost(const Source *source);
+
+/* Returns 1, with a sentence, if the source is a camera that disappeared before `frames` frames. */
+int losses_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
+                       size_t size);
+
+/* Prints the last line if something is lost, and returns EXIT_DAMAGED, else EXIT_DONE. `damage`: of
+ * the video, or "". `writer` may be NULL. */
+int losses_say_damage(const char *damage, const Writer *writer);
+
+/* Appends the losses of other tracks to a text. `writer` may be NULL. */
+void losses_add_tracks(char *text, size_t size, const Writer *writer);
+
+#endif

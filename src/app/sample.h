@@ -1,0 +1,58 @@
+/* --sample: tries pieces of a film to estimate its time and size, and draws a contact sheet. */
+#ifndef LUMEQ_APP_SAMPLE_H
+#define LUMEQ_APP_SAMPLE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "app/options/options.h"
+#include "app/trial.h"
+#include "media/error.h"
+
+/* Runs it; `stop` as in headless_run(). Prints messages and returns the exit code. */
+int sample_run(const Options *options, atomic_int *stop);
+
+/* ---- the estimate ---- */
+
+typedef struct SampleFilm {
+    double seconds;  /* of the film to write */
+    int64_t bitrate; /* requested bits per second; 0 or less: constant quality */
+} SampleFilm;
+
+typedef struct SampleEstimate {
+    double frames;          /* of the film */
+    double seconds;         /* of wall clock time */
+    double begin;           /* seconds before the first frame, included above */
+    double bytes;           /* of the output */
+    double video;           /* bytes of video packets, included above */
+    double frames_a_second; /* overall */
+
+    /* Relative standard errors, from the differences between pieces; 0 for a single piece. */
+    double seconds_error, bytes_error;
+} SampleEstimate;
+
+/* Estimates a film from finished trials of pieces with at least one frame each. */
+SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int count);
+
+/* For a film that was tried as a whole. */
+SampleEstimate sample_estimate_whole(const Trial *trial);
+
+/* ---- the contact sheet: pairs of pictures, before above after, with their times ---- */
+
+typedef struct SampleSheet SampleSheet;
+
+/* Creates a sheet for up to `room` pairs. NULL: out of memory. */
+SampleSheet *sample_sheet_create(int room);
+
+/* Adds a decoded and a written frame, at `position` seconds of the film. MEDIA_OUTPUT. */
+int sample_sheet_add(SampleSheet *sheet, const AVFrame *before, const AVFrame *after,
+                     double position, MediaError *error);
+
+/* Writes the sheet, which has at least one pair, as a PNG. Cells fit the largest picture. Without a
+ * font there are no times. MEDIA_OUTPUT, MEDIA_USAGE. */
+int sample_sheet_write(const SampleSheet *sheet, const char *path, int overwrite,
+                       MediaError *error);
+
+void sample_sheet_free(SampleSheet **sheet);
+
+#endif
