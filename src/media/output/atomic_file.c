@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/common.h>
 #include <libavutil/mem.h>
 #include <libavutil/random_seed.h>
 
@@ -33,28 +34,22 @@ static int create(AtomicFile *f, const char *folder)
     f->name = av_asprintf("%s/.%s" NAME_END, folder, file_name_base(f->path), (unsigned)getpid(),
                           av_get_random_seed());
     errno = ENOMEM;
-    const int fd = f->name ? temp_file_open(f->name, f->path) : -1;
-    const int is_ours = fd >= 0 && temp_file_lock(fd, f->name);
-    f->file = is_ours ? fdopen(fd, "wb") : NULL;
-    if (f->file) {
-        (void)setvbuf(f->file, NULL, _IOFBF, BUFFER_BYTES);
+    f->fd = f->name ? temp_file_open(f->name, f->path) : -1;
+    if (f->fd >= 0 && temp_file_lock(f->fd, f->name))
         return 1;
-    }
-    const int reason = fd >= 0 && !is_ours ? EEXIST : errno;
-    if (is_ours)
-        (void)unlink(f->name);
-    if (fd >= 0)
-        (void)close(fd);
-    av_freep(&f->name);
+    const int reason = f->fd >= 0 ? EEXIST : errno;
+    if (f->fd >= 0)
+        (void)close(f->fd);
+    av_freep(&f->name); /* nothing to remove */
     errno = reason;
     return reason == EEXIST ? 0 : -1;
 }
 
 int atomic_file_open(AtomicFile *f, const char *path, MediaError *error)
 {
-    *f = (AtomicFile){.path = av_strdup(path)};
+    *f = (AtomicFile){.path = av_strdup(path), .buffer = av_malloc(BUFFER_BYTES)};
     char *folder = file_name_folder(path);
-    int ret = f->path && folder ? 0 : -1;
+    int ret = f->path && f->buffer && folder ? 0 : -1;
     errno = ENOMEM;
     for (int i = 0; ret == 0 && i < NAME_TRIES; i++)
         ret = create(f, folder);
@@ -67,21 +62,44 @@ int atomic_file_open(AtomicFile *f, const char *path, MediaError *error)
     return error->fault;
 }
 
+static int flush(AtomicFile *f, MediaError *error)
+{
+    size_t done = 0;
+    while (done < f->used) {
+        const ssize_t n = write(f->fd, f->buffer + done, f->used - done);
+        if (n < 0 && errno != EINTR)
+            return fail(f, errno, error);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    f->used = 0;
+    return 0;
+}
+
 int atomic_file_write(AtomicFile *f, const void *bytes, size_t size, MediaError *error)
 {
+    const uint8_t *from = bytes;
     f->written += (int64_t)size;
-    return fwrite(bytes, 1, size, f->file) == size ? 0 : fail(f, errno, error);
+    while (size) {
+        const size_t n = FFMIN(size, BUFFER_BYTES - f->used);
+        memcpy(f->buffer + f->used, from, n);
+        f->used += n;
+        from += n;
+        size -= n;
+        if (f->used == BUFFER_BYTES && flush(f, error) < 0)
+            return error->fault;
+    }
+    return 0;
 }
 
 int atomic_file_commit(AtomicFile *f, MediaError *error)
 {
-    int ret = 0;
-    temp_file_take_mode(fileno(f->file), f->path);
-    if (fflush(f->file) != 0 || fsync(fileno(f->file)) < 0)
+    int ret = flush(f, error);
+    temp_file_take_mode(f->fd, f->path);
+    if (ret >= 0 && fsync(f->fd) < 0)
         ret = fail(f, errno, error);
-    if (fclose(f->file) != 0 && ret >= 0)
+    if (close(f->fd) < 0 && ret >= 0)
         ret = fail(f, errno, error);
-    f->file = NULL;
+    f->fd = -1;
     if (ret >= 0 && rename(f->name, f->path) < 0)
         ret = fail(f, errno, error);
     if (ret >= 0) {
@@ -106,10 +124,11 @@ int atomic_file_save(const char *path, const void *bytes, size_t size, MediaErro
 
 void atomic_file_close(AtomicFile *f)
 {
-    if (f->file)
-        (void)fclose(f->file);
+    if (f->name && f->fd >= 0)
+        (void)close(f->fd);
     if (f->name)
         (void)unlink(f->name);
+    av_freep(&f->buffer);
     av_freep(&f->name);
     av_freep(&f->path);
     *f = (AtomicFile){0};

@@ -9,15 +9,16 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "media/error.h"
 
 /* {0} is a closed one. */
 typedef struct AtomicFile {
-    FILE *file;        /* NULL: closed */
+    int fd;            /* valid if `name` is set */
     char *path, *name; /* the final and the temporary name */
-    int64_t written;   /* bytes, including buffered ones */
+    uint8_t *buffer;
+    size_t used;
+    int64_t written; /* bytes, including buffered ones */
 } AtomicFile;
 
 /* The extension of temporary names. */
