@@ -129,7 +129,7 @@ class Headless(CameraCase, Case):
                                      ("/dev/null", "", ("/dev/null", "no camera")),
                                      ("/dev", "", ("/dev", "directory")),
                                      ("99", "", ("/dev/video99", "not there")),
-                                     ("abc", "", ("'abc'", "/dev/videoN", "device file")),
+                                     ("abc", "", ("'abc'", "/dev/videoN", "device path")),
                                      ("unreadable", "", ("unreadable", "no camera")),
                                      ("", "busy", ("/dev/video0", "another program")),
                                      ("", "denied", ("/dev/video0", "group")),
@@ -211,7 +211,7 @@ class Headless(CameraCase, Case):
         self.assertEqual(len(self.has_capture_times(self.path("x.mkv"), 15)[0]), 10)
         result = self.run_camera("--camera", "--input-format", "yuyv422", "--record-raw", "-o", "x.webm", "--frames", "2",
                                  code=USAGE)
-        self.assertIn("does not hold rawvideo", result.err)
+        self.assertIn("cannot hold rawvideo", result.err)
         self.assertFalse(os.path.exists(self.path("x.webm")))
 
     def test_gone_in_the_middle(self):

@@ -142,7 +142,7 @@ class Headless(PipeCase, Case):
                     os.unlink(self.path(name))
 
     def test_raw_is_refused_at_the_start(self):
-        for args, *words in ((("-o", "x.y4m"), "x.y4m", "does not hold mjpeg"),
+        for args, *words in ((("-o", "x.y4m"), "x.y4m", "cannot hold mjpeg"),
                              (("-o", "x.mkv", "--stats", "x.csv"), "--stats", "--record-raw")):
             with self.subTest(args):
                 result = self.run_camera("--camera", "--record-raw", "--frames", "3", *args, code=USAGE)
