@@ -397,7 +397,7 @@ static int next_curve(Planning *p, MeasuredFrame *frame, LumeqCurve **curve)
 
 static void judge(Planning *p, const MeasuredFrame *frame, const LumeqCurve *curve)
 {
-    LumeqFrameStats stats = equalizer_ask_stats(&p->arrays);
+    LumeqFrameStats stats = equalizer_init_stats(&p->arrays);
     const enum AVPixelFormat format =
         convert_deeper((enum AVPixelFormat)frame->format, p->film->plan.depth);
     if (lumeq_curve_stats(curve, &stats) < 0)
@@ -482,7 +482,7 @@ static int finish_plan(JobFilm *f, const FilmFrames *frames)
     if (!plan->wanted_parts)
         plan->wanted_parts = wanted_parts(f->at_a_time, &f->options, (double)length * av_q2d(base));
     int ret = film_frames_cut(frames, plan, plan->wanted_parts, source_start(f->source),
-                              f->options.overlay ? panel_stretch : NULL, &f->error);
+                              f->options.overlay ? panel_interval : NULL, &f->error);
     if (ret >= 0)
         ret = plan_curves(f, in);
     if (ret >= 0 && limit >= 0)

@@ -545,7 +545,7 @@ int play_turn(Play *p, MediaError *error)
     PlayerWriting writing;
     window_recording_follow(&p->recording, &recording);
     window_writing_follow(&p->writing, &writing);
-    player_tell(p->player, &recording, &writing);
+    player_set_status(p->player, &recording, &writing);
     return player_turn(p->player, error);
 }
 

@@ -314,7 +314,7 @@ static int put(Recorder *w, Frame *frame, QueueWait wait)
 static int keep_stats(Frame *frame, const LumeqFrameStats *stats)
 {
     const size_t size = (size_t)stats->bins * sizeof(uint32_t);
-    if (frame_ask_stats(frame, 1) < 0)
+    if (frame_init_stats(frame, 1) < 0)
         return -1;
     memcpy(frame->arrays->hist_in, stats->hist_in, size);
     memcpy(frame->arrays->hist_out, stats->hist_out, size);

@@ -41,7 +41,7 @@ void window_recording_frame(WindowRecording *recording, const AVFrame *frame,
                             const LumeqFrameStats *stats);
 void window_recording_packet(void *recording, const AVPacket *packet);
 
-/* See PlayerHost.record, and player_tell(). */
+/* See PlayerHost.record, and player_set_status(). */
 void window_recording_toggle(WindowRecording *recording, const Source *source, char *text,
                              size_t size);
 void window_recording_follow(WindowRecording *recording, PlayerRecording *to);

@@ -414,7 +414,8 @@ static int submit_next(Session *s, Ring *ring)
     const int out = (int)(ring->submitted % LUMEQ_MAX_SLOTS);
     const AVFrame *in = ring->in[out % ring->count];
     LumeqFrame frame = equalizer_frame(in, ring->out[out]);
-    const LumeqImage before = equalizer_before(ring->in[(out + ring->count - 1) % ring->count], in);
+    const LumeqImage before =
+        equalizer_previous(ring->in[(out + ring->count - 1) % ring->count], in);
     if (before.plane[0])
         frame.previous = &before;
     frame.time = ring->submitted * 40000000;

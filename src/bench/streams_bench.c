@@ -288,8 +288,8 @@ static int equalize(Stream *s)
     if (!out)
         return s->error.fault;
     LumeqFrame frame = equalizer_frame(s->frame, out);
-    const LumeqImage before = equalizer_before(s->before, s->frame);
-    const LumeqSync sync = equalizer_after(s->frame);
+    const LumeqImage before = equalizer_previous(s->before, s->frame);
+    const LumeqSync sync = equalizer_sync(s->frame);
     if (on_device)
         frame.out.memory = LUMEQ_MEMORY_CUDA;
     if (before.plane[0])

@@ -310,8 +310,7 @@ BARS_FN int bars_doubtful(const BarsLines *lines, int edge)
     return bars_looked_before(lines, edge + lines->count * BARS_TEXT_HEIGHT / 100 + 1);
 }
 
-BARS_FN BarsSide bars_look_at_side(const BarsLines *lines, int far, int held,
-                                   const BarsMarks *marks)
+BARS_FN BarsSide bars_find_edge(const BarsLines *lines, int far, int held, const BarsMarks *marks)
 {
     BarsSide side = {-1, 0, 0, 0, 0};
     int at = 0, outside = 0, clean = 0, first_text = lines->end; /* for the lines before the edge */
@@ -360,7 +359,7 @@ BARS_FN int bars_about_equal(const BarsLines *lines, const int32_t bars[2])
 
 /* Picture in a confirmed bar removes it at once, and the opposite bar with it if both were equal,
  * even if a dark scene shows picture on one side only or on neither clearly. */
-BARS_FN void bars_let_go(BarsPair *pair, const BarsLines *lines, const BarsSide sides[2])
+BARS_FN void bars_release(BarsPair *pair, const BarsLines *lines, const BarsSide sides[2])
 {
     const int were_equal = bars_about_equal(lines, pair->held);
     if (pair->held[0] && pair->held[1] && sides[0].crowded && sides[1].crowded)
@@ -399,7 +398,7 @@ BARS_FN void bars_follow(BarsPair *pair, const BarsLines *lines, const BarsSide 
                          int64_t step)
 {
     int32_t bars[2];
-    bars_let_go(pair, lines, sides);
+    bars_release(pair, lines, sides);
     if (sides[0].edge < 0 || sides[1].edge < 0)
         return;
     const int64_t hold = bars_new(pair, lines, sides, bars);
@@ -419,8 +418,8 @@ BARS_FN void bars_follow(BarsPair *pair, const BarsLines *lines, const BarsSide 
 
 /* Finds the edges of one direction. All threads call it. Most frames have picture at both edges and
  * no confirmed bars, which needs no search. */
-BARS_FN void bars_look(const BarsLines *lines, const BarsPair *pair, BarsMarks marks[2],
-                       BarsSide sides[2])
+BARS_FN void bars_find_edges(const BarsLines *lines, const BarsPair *pair, BarsMarks marks[2],
+                             BarsSide sides[2])
 {
     if (!pair->held[0] && !pair->held[1] && bars_percent(lines, 0, 0) >= BARS_PICTURE &&
         bars_percent(lines, 1, 0) >= BARS_PICTURE) {
@@ -434,14 +433,14 @@ BARS_FN void bars_look(const BarsLines *lines, const BarsPair *pair, BarsMarks m
         bars_mark(lines, far, &marks[far]);
     BARS_WAIT();
     BARS_EACH_SIDE(far)
-    sides[far] = bars_look_at_side(lines, far, pair->held[far], &marks[far]);
+    sides[far] = bars_find_edge(lines, far, pair->held[far], &marks[far]);
     BARS_WAIT();
 }
 
 /* The bars that limit the search in the other direction: those that this frame shows, else the
  * confirmed ones. */
-BARS_FN void bars_seen(const BarsPair *pair, const BarsLines *lines, const BarsSide sides[2],
-                       int32_t bars[2])
+BARS_FN void bars_shown(const BarsPair *pair, const BarsLines *lines, const BarsSide sides[2],
+                        int32_t bars[2])
 {
     BarsPair now = *pair;
     now.known = 0;
@@ -504,7 +503,7 @@ BARS_FN int bars_any(const BarsState *state)
 }
 
 /* Completes a frame's state from its active picture. */
-BARS_FN BarsState bars_settled(const BarsParams *p, const BarsState *before, BarsState state)
+BARS_FN BarsState bars_complete(const BarsParams *p, const BarsState *before, BarsState state)
 {
     const uint32_t active = (uint32_t)state.active.width * (uint32_t)state.active.height;
     const uint32_t was = (uint32_t)before->active.width * (uint32_t)before->active.height;
@@ -525,7 +524,7 @@ BARS_FN BarsState bars_none(const BarsParams *p, const BarsState *before)
         state.pair[i].known = 1;
         state.pair[i].since = 0;
     }
-    return bars_settled(p, before, state);
+    return bars_complete(p, before, state);
 }
 
 BARS_FN void bars_find(const BarsParams *p, BarsState *state, const BarsProfile *profile,
@@ -534,16 +533,16 @@ BARS_FN void bars_find(const BarsParams *p, BarsState *state, const BarsProfile 
     BarsPair *columns = &state->pair[BARS_COLUMNS], *rows = &state->pair[BARS_ROWS];
     int32_t beside[2], above[2];
     BarsLines high = bars_lines(p, profile, BARS_ROWS, columns->held);
-    bars_look(&high, rows, w->marks, w->sides[BARS_ROWS]);
-    bars_seen(rows, &high, w->sides[BARS_ROWS], above);
+    bars_find_edges(&high, rows, w->marks, w->sides[BARS_ROWS]);
+    bars_shown(rows, &high, w->sides[BARS_ROWS], above);
     const BarsLines wide = bars_lines(p, profile, BARS_COLUMNS, above);
-    bars_look(&wide, columns, w->marks, w->sides[BARS_COLUMNS]);
-    bars_seen(columns, &wide, w->sides[BARS_COLUMNS], beside);
+    bars_find_edges(&wide, columns, w->marks, w->sides[BARS_COLUMNS]);
+    bars_shown(columns, &wide, w->sides[BARS_COLUMNS], beside);
     /* With bars at the sides, the picture may light less than half of a whole row: check the rows
      * again. */
     if (beside[0] != columns->held[0] || beside[1] != columns->held[1]) {
         high = bars_lines(p, profile, BARS_ROWS, beside);
-        bars_look(&high, rows, w->marks, w->sides[BARS_ROWS]);
+        bars_find_edges(&high, rows, w->marks, w->sides[BARS_ROWS]);
     }
     bars_follow(columns, &wide, w->sides[BARS_COLUMNS], p->step);
     bars_follow(rows, &high, w->sides[BARS_ROWS], p->step);
@@ -564,7 +563,7 @@ BARS_FN BarsState bars_update(const BarsParams *p, const BarsState *before,
     state.active.height = p->height;
     if (!p->ignore)
         bars_find(p, &state, profile, w);
-    return bars_settled(p, before, state);
+    return bars_complete(p, before, state);
 }
 
 #endif

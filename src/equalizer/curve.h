@@ -179,8 +179,8 @@ CURVE_FN uint32_t curve_need(const CurveView *view)
  * bins' places x in the range: E(x) = sum of 1 - CDF, E(x^2) = sum of 2 x (1 - CDF). A picture with
  * no samples in range is black.
  */
-CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t reciprocal,
-                              CurveWork *w, CurveBin *now)
+CURVE_FN CurveView curve_statistics(const CurveParams *p, uint32_t counted, uint32_t reciprocal,
+                                    CurveWork *w, CurveBin *now)
 {
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t n = curve_range(p);
@@ -208,9 +208,9 @@ CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t r
 /* Computes the distance from the previous frame: the mean over the range of the CDFs' |difference|,
  * or 0 if either frame has no samples in range; such a frame keeps the old CDF. `same_scene`: new
  * bars were just excluded, so the change of the histogram means nothing. */
-CURVE_FN void curve_look_back(const CurveParams *p, CurveView *view, uint32_t counted,
-                              uint32_t reciprocal, const CurveResult *before, int same_scene,
-                              const CurveBin *was, CurveBin *now, CurveWork *w)
+CURVE_FN void curve_compare(const CurveParams *p, CurveView *view, uint32_t counted,
+                            uint32_t reciprocal, const CurveResult *before, int same_scene,
+                            const CurveBin *was, CurveBin *now, CurveWork *w)
 {
     const int black = curve_black(p), white = curve_white(p);
     const int seen = counted && before && before->bin[p->bins - 1].cdf && !same_scene;
@@ -294,7 +294,7 @@ CURVE_FN void curve_light(const CurveParams *p, CurveBin *now)
 
 /* A bin's curve, bounded by the identity as `limit` says. The history stores it unbounded, so that
  * another limit applies at once. */
-CURVE_ALONE uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
+CURVE_INLINE uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
 {
     const uint32_t same = (uint32_t)i << (16 + p->fraction);
     if (p->limit == LUMEQ_LIMIT_DARKEN)
@@ -362,7 +362,7 @@ CURVE_FN uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint
 }
 
 /* Removes the darkest `samples` from the frame's histogram: those of the bars, which are black. */
-CURVE_FN void curve_leave_out(const CurveParams *p, uint32_t samples, CurveBin *now, CurveWork *w)
+CURVE_FN void curve_exclude(const CurveParams *p, uint32_t samples, CurveBin *now, CurveWork *w)
 {
     CURVE_EACH (i, p->bins)
         w->cum[i] = CURVE_OWN(now, i).hist;
@@ -401,19 +401,19 @@ CURVE_FN uint32_t curve_reciprocal(const CurveParams *p)
 }
 
 /* Statistics of a frame that need no history. */
-typedef struct CurveSeen {
+typedef struct CurveMeasured {
     CurveView view;
     uint32_t counted, flat; /* from curve_count() */
-} CurveSeen;
+} CurveMeasured;
 
 /* Computes them from the histogram in `now`. */
-CURVE_FN CurveSeen curve_see_all(const CurveParams *p, CurveBin *now, CurveWork *w)
+CURVE_FN CurveMeasured curve_see_all(const CurveParams *p, CurveBin *now, CurveWork *w)
 {
     const uint32_t reciprocal = curve_reciprocal(p);
-    CurveSeen seen;
+    CurveMeasured seen;
     curve_light(p, now);
     seen.counted = curve_count(p, now, w, &seen.flat);
-    seen.view = curve_look(p, seen.counted, reciprocal, w, now);
+    seen.view = curve_statistics(p, seen.counted, reciprocal, w, now);
     if (!seen.flat && !p->stretch && !p->lift)
         curve_shape(p, seen.counted, reciprocal, w);
     return seen;
@@ -527,20 +527,20 @@ CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32
 }
 
 /* The curve of a frame, without OpenCV's reference. */
-CURVE_FN CurveLifted curve_video(const CurveParams *p, CurveSeen seen, const BarsState *bars,
+CURVE_FN CurveLifted curve_video(const CurveParams *p, CurveMeasured seen, const BarsState *bars,
                                  const CurveResult *before, const CurveBin *was,
                                  CurveResult *result, CurveBin *now, CurveWork *w)
 {
     const uint32_t reciprocal = curve_reciprocal(p);
     const uint32_t samples = curve_bars(p, &bars->active, bars->area);
     if (samples) {
-        curve_leave_out(p, samples, now, w);
+        curve_exclude(p, samples, now, w);
         seen = curve_see_all(p, now, w);
     }
     const uint32_t counted = seen.counted, flat = seen.flat;
     CurveView view = seen.view;
     before = curve_history(p, before);
-    curve_look_back(p, &view, counted, reciprocal, before, bars->grew, was, now, w);
+    curve_compare(p, &view, counted, reciprocal, before, bars->grew, was, now, w);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     const int same = before && before->lift.on == (uint32_t)p->lift;
     const uint32_t usual = curve_alpha(p, before, &view, p->alpha);
@@ -636,20 +636,20 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
 }
 
 /* True if samples are interpolated between nodes. */
-CURVE_ALONE int curve_has_nodes(const CurveParams *p)
+CURVE_INLINE int curve_has_nodes(const CurveParams *p)
 {
     return p->fraction || p->dither;
 }
 
 /* Converts Q16 codes of any depth to 256ths of 8-bit codes above black. */
-CURVE_ALONE int32_t curve_above_black(const CurveParams *p, uint32_t value)
+CURVE_INLINE int32_t curve_above_black(const CurveParams *p, uint32_t value)
 {
     return (int32_t)(value >> p->depth) - (p->black << 8 >> (p->depth - 8));
 }
 
 /* The gain of chroma over luma that changes from `in` to `out`, both in Q16 codes. */
-CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out,
-                                      CurveGainRule rule)
+CURVE_INLINE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out,
+                                       CurveGainRule rule)
 {
     const int32_t from = curve_above_black(p, in), to = curve_above_black(p, out);
     CurveGain over;
@@ -767,16 +767,16 @@ CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const C
 
 /* The first half of a curve: works on the whole histogram in `now` and needs neither history nor
  * bars. */
-CURVE_FN CurveSeen curve_see(const CurveParams *p, CurveBin *now, CurveWork *w)
+CURVE_FN CurveMeasured curve_begin(const CurveParams *p, CurveBin *now, CurveWork *w)
 {
-    const CurveSeen none = {{0, 0, 0, 0}, 0, 0};
+    const CurveMeasured none = {{0, 0, 0, 0}, 0, 0};
     return p->reference ? none : curve_see_all(p, now, w);
 }
 
 /* The second half: computes the frame's curve, table and history. */
-CURVE_FN void curve_go_on(const CurveParams *p, CurveSeen seen, const BarsState *bars,
-                          const CurveResult *before, const CurveBin *was, CurveResult *result,
-                          CurveBin *now, CurveTable *table, CurveWork *w)
+CURVE_FN void curve_finish(const CurveParams *p, CurveMeasured seen, const BarsState *bars,
+                           const CurveResult *before, const CurveBin *was, CurveResult *result,
+                           CurveBin *now, CurveTable *table, CurveWork *w)
 {
     CurveLifted lifted = {0, 0, 0, 0};
     if (p->reference) {
@@ -794,7 +794,7 @@ CURVE_FN void curve_go_on(const CurveParams *p, CurveSeen seen, const BarsState 
 CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, const CurveBin *was,
                             CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
 {
-    curve_go_on(p, curve_see(p, now, w), &result->bars, before, was, result, now, table, w);
+    curve_finish(p, curve_begin(p, now, w), &result->bars, before, was, result, now, table, w);
 }
 
 #endif

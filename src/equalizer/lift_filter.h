@@ -13,9 +13,9 @@
 #include "equalizer/samples.h"
 
 #ifdef __CUDACC__
-#define LIFT_ALONE static inline __host__ __device__
+#define LIFT_INLINE static inline __host__ __device__
 #else
-#define LIFT_ALONE static inline
+#define LIFT_INLINE static inline
 #endif
 
 #define LIFT_CODES 256
@@ -38,7 +38,7 @@ typedef struct LiftTables {
     int32_t edge;  /* range of the 5x5 neighbourhood, Q6, from which on the tolerance is 0 */
 } LiftTables;
 
-LIFT_ALONE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
+LIFT_INLINE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
 {
     value = value < high ? value : high;
     return value > low ? value : low;
@@ -46,7 +46,7 @@ LIFT_ALONE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
 
 /* The noise that the filter assumes, 64ths of a code: nothing below half a code, all of it from a
  * code on, scaled by the picture's darkness (Q16). */
-LIFT_ALONE int32_t lift_noise(uint32_t dark, uint32_t noise)
+LIFT_INLINE int32_t lift_noise(uint32_t dark, uint32_t noise)
 {
     const uint64_t weighed = (uint64_t)dark * noise >> 16;
     const int32_t n = weighed < 16 * 64 ? (int32_t)weighed : 16 * 64;
@@ -54,20 +54,20 @@ LIFT_ALONE int32_t lift_noise(uint32_t dark, uint32_t noise)
 }
 
 /* The filtered part of the noise; `denoise`: that share, Q16. */
-LIFT_ALONE int32_t lift_filtered(int32_t noise, uint32_t denoise)
+LIFT_INLINE int32_t lift_filtered(int32_t noise, uint32_t denoise)
 {
     return (int32_t)((uint32_t)noise * denoise >> 16);
 }
 
 /* A 5x5 sum of differences that noise explains, Q2. */
-LIFT_ALONE int32_t lift_near(int32_t noise)
+LIFT_INLINE int32_t lift_near(int32_t noise)
 {
     return noise * 75 / 32;
 }
 
 /* Sets everything but the tables; `noise` is lift_noise(), `filtered` lift_filtered(), `past` the
  * number of previous frames. */
-LIFT_ALONE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, int32_t past)
+LIFT_INLINE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, int32_t past)
 {
     t->noisy = filtered > 0;
     t->past = filtered > 0 ? past : 0;
@@ -77,8 +77,8 @@ LIFT_ALONE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, i
 }
 
 /* An entry of tolerance. nodes: output codes, Q8, of all codes from black to white. */
-LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
-                                   int32_t filtered, int32_t past)
+LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
+                                    int32_t filtered, int32_t past)
 {
     /* 64 times 2 / sqrt(1 + past): the remaining noise, relative to that with three previous
      * frames. */
@@ -99,7 +99,7 @@ LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, i
 #define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
 
 /* An entry of chroma, over luma with this gain, Q12. */
-LIFT_ALONE uint32_t lift_chroma(uint32_t gain)
+LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 {
     const int32_t tolerance = lift_clamp(3 * (2 * (int32_t)gain - 9830) / 128, 0, 256);
     return (uint32_t)(tolerance * 3 >> 3);
@@ -108,7 +108,7 @@ LIFT_ALONE uint32_t lift_chroma(uint32_t gain)
 /* How chroma is scaled in lifted pictures: by LIFT_COLOUR of luma's gain, at most 6 times, or 3
  * times from one code of noise on. It starts at one code above black and is complete at 8; with
  * such noise, as in pictures that are not lifted. */
-LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
+LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
     const CurveGainRule rule = {
@@ -124,17 +124,17 @@ LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
 /* Samples up to the floor must not get darker, and those from the ceiling on not lighter (codes of
  * the picture's depth), so that tones between black and white stay there. Otherwise grain one code
  * above black would drown in black, and dither would lift a code below white to white. */
-LIFT_ALONE uint32_t lift_floor(int32_t black, int32_t depth)
+LIFT_INLINE uint32_t lift_floor(int32_t black, int32_t depth)
 {
     return (uint32_t)black + (1u << (depth - 8));
 }
 
-LIFT_ALONE uint32_t lift_ceiling(int32_t white, int32_t depth)
+LIFT_INLINE uint32_t lift_ceiling(int32_t white, int32_t depth)
 {
     return (uint32_t)white - (1u << (depth - 8));
 }
 
-LIFT_ALONE uint32_t lift_node(const uint32_t *nodes, int code)
+LIFT_INLINE uint32_t lift_node(const uint32_t *nodes, int code)
 {
     const int next = code + 1 < LIFT_CODES ? code + 1 : code;
     return nodes[code] | (nodes[next] - nodes[code]) << 16;

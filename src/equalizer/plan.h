@@ -71,7 +71,7 @@ typedef struct PlanFrame {
     int32_t flash; /* a flash: it uses the curve of the surrounding frames */
 
     /* Changes against the previous frame, Q16; 0 if `hard`. */
-    uint32_t distance; /* of the CDFs, as in curve_look_back() */
+    uint32_t distance; /* of the CDFs, as in curve_compare() */
     uint32_t moved;    /* enough of the picture changed for a cut, as there */
     uint32_t change;   /* mean difference of the cells, as a share of the range */
     uint32_t gain;     /* ratio of the light, median over the cells */

@@ -483,7 +483,7 @@ static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *gr
             now[i].hist = f->tiles[tile][i];
             shaped[i] = curve_lerp(calm[i], own[i], HAZE_OWN);
         }
-        curve_leave_out(&grid->curve, tile_bars(grid, &plan->result.bars, tile), now, &plan->work);
+        curve_exclude(&grid->curve, tile_bars(grid, &plan->result.bars, tile), now, &plan->work);
         finish_curve(&grid->curve, shaped, plan->result.strength, even, plan->values, now);
         for (int i = 0; i < TILE_CELLS; i++) {
             plan->clahe.hist[tile][i] = now[i].hist;
@@ -534,7 +534,7 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     take_bars(&plan->result, f);
     for (int bin = 0; bin < p->bins; bin++)
         now[bin].hist = f->hist[bin];
-    curve_leave_out(p, curve_bars(p, &f->active, f->area), now, &plan->work);
+    curve_exclude(p, curve_bars(p, &f->active, f->area), now, &plan->work);
     finish_curve(p, plan->last.bin, strength_of(p, plan->last.need), even, plan->values, now);
     curve_fill_table(p, curve_lifted(p, &plan->result), now, &plan->table, &plan->work);
     if (grid)

@@ -93,9 +93,9 @@ static CurveView view_of(LumeqPlan *plan, const PlanFrame *f, const CurveParams 
     CurveBin *now = plan->result.bin;
     for (int i = 0; i < p->bins; i++)
         now[i].hist = f->hist[i];
-    curve_leave_out(p, curve_bars(p, &f->active, f->area), now, &plan->work);
+    curve_exclude(p, curve_bars(p, &f->active, f->area), now, &plan->work);
     *counted = curve_count(p, now, &plan->work, flat);
-    return curve_look(p, *counted, UINT32_MAX / curve_range(p) + 1, &plan->work, now);
+    return curve_statistics(p, *counted, UINT32_MAX / curve_range(p) + 1, &plan->work, now);
 }
 
 /* plan->work has the prefix sums of the histogram. */
@@ -119,8 +119,8 @@ void lumeq_plan_look(LumeqPlan *plan, PlanFrame *f, const PlanFrame *before, int
     CurveBin *now = plan->result.bin;
     uint32_t counted, flat;
     CurveView view = view_of(plan, f, &p, &counted, &flat);
-    curve_look_back(&p, &view, counted, UINT32_MAX / curve_range(&p) + 1,
-                    before ? &plan->trail : NULL, grew, plan->trail.bin, now, &plan->work);
+    curve_compare(&p, &view, counted, UINT32_MAX / curve_range(&p) + 1,
+                  before ? &plan->trail : NULL, grew, plan->trail.bin, now, &plan->work);
     for (int i = 0; i < p.bins; i++)
         plan->trail.bin[i].cdf = now[i].cdf;
     plan->trail.bins = (uint32_t)p.bins;

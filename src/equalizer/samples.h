@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
-#define CURVE_ALONE static inline __host__ __device__
+#define CURVE_INLINE static inline __host__ __device__
 #else
-#define CURVE_ALONE static inline
+#define CURVE_INLINE static inline
 #endif
 
 /* Fraction bits of table nodes: together with the 16 bits of the deepest code and the 4 of a place
@@ -40,7 +40,7 @@ typedef struct CurveGainRule {
 } CurveGainRule;
 
 /* An entry of CurveTable.nodes. */
-CURVE_ALONE uint32_t curve_node(uint32_t curve)
+CURVE_INLINE uint32_t curve_node(uint32_t curve)
 {
     return (curve + (1u << (15 - CURVE_NODE_BITS))) >> (16 - CURVE_NODE_BITS);
 }
@@ -51,7 +51,7 @@ CURVE_ALONE uint32_t curve_node(uint32_t curve)
 /* The same for dither: a fixed pattern that differs in each frame. 64 thresholds in the order of
  * Bayer's 8x8 matrix, so that neighbours differ most. Each frame advances them by about 64 times
  * the golden ratio's square, so that each sample's thresholds are also evenly spread over time. */
-CURVE_ALONE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
+CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 {
     const uint32_t a = x ^ y;
     const uint32_t order =
@@ -64,8 +64,8 @@ CURVE_ALONE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
  * from the bin's node to the next, at most `last`, the last code. `add` is CURVE_ROUND or
  * curve_dither().
  */
-CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, int fraction,
-                                   uint32_t add, uint32_t last)
+CURVE_INLINE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, int fraction,
+                                    uint32_t add, uint32_t last)
 {
     const uint32_t value = (node << fraction) + (next - node) * part + (add << fraction);
     const uint32_t code = value >> (CURVE_NODE_BITS + fraction);
@@ -73,7 +73,7 @@ CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, 
 }
 
 /* The rule of pictures that are not lifted. */
-CURVE_ALONE CurveGainRule curve_gain_rule(void)
+CURVE_INLINE CurveGainRule curve_gain_rule(void)
 {
     const CurveGainRule rule = {CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8, CURVE_GAIN_SHARE,
                                 4 * CURVE_GAIN_ONE, CURVE_GAIN_MOST};
@@ -85,7 +85,7 @@ CURVE_ALONE CurveGainRule curve_gain_rule(void)
  * codes of 8 bits. Applying luma's gain to all of R'G'B' would keep hue and saturation; chroma
  * takes a share of it.
  */
-CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
+CURVE_INLINE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
 {
     if (in <= rule.dark)
         return CURVE_GAIN_ONE;
@@ -112,7 +112,7 @@ typedef struct CurveLegal {
     uint32_t range;
 } CurveLegal;
 
-CURVE_ALONE CurveLegal curve_legal(int depth, int limited)
+CURVE_INLINE CurveLegal curve_legal(int depth, int limited)
 {
     const int32_t middle = 1 << (depth - 1), reach = 112 << (depth - 8);
     CurveLegal legal = {0, middle, 2 * middle - 1, 255 << 8};
@@ -130,8 +130,8 @@ CURVE_ALONE CurveLegal curve_legal(int depth, int limited)
  * the matrix), and R' less of Cr: a colour already further out counts as one at the edge, and stays
  * there. Most of the colour is kept, see curve_bounded(). `from` and `to`: luma before and after.
  */
-CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
-                                  uint32_t range)
+CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
+                                   uint32_t range)
 {
     const uint32_t reach = 15 * (uint32_t)(chroma < 0 ? -chroma : chroma); /* in eighths */
     const uint32_t room = 8 * (chroma > 0 ? range - from : from);
@@ -149,7 +149,7 @@ CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, 
  * and `to`: luma before and after; `far`: the larger component, if it is above gray. All are above
  * black, or gray, and in 256ths of codes of 8 bits.
  */
-CURVE_ALONE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uint32_t range)
+CURVE_INLINE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uint32_t range)
 {
     const uint32_t reach = 15 * far / 8, kept = reach - reach / 8, soft = reach / 2;
     if (to <= from || from >= range || to + kept + soft <= range)
@@ -164,8 +164,8 @@ CURVE_ALONE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uin
 }
 
 /* The same for a sample, in codes of `depth` bits; `chroma`: the larger component. */
-CURVE_ALONE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chroma, int depth,
-                                        uint32_t black, uint32_t range)
+CURVE_INLINE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chroma, int depth,
+                                         uint32_t black, uint32_t range)
 {
     const uint32_t gray = 1u << (depth - 1);
     const int up = 16 - depth;
@@ -177,14 +177,14 @@ CURVE_ALONE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chro
 }
 
 /* True if a cell's luma rises by two codes or more; smaller rises lose no colour. */
-CURVE_ALONE int curve_is_raised(CurveGain over)
+CURVE_INLINE int curve_is_raised(CurveGain over)
 {
     return over.to >= over.from + 2 * 256;
 }
 
 /* The distance from gray, in codes of `depth` bits, up to which curve_within() does not limit the
  * gain; UINT16_MAX: unlimited. */
-CURVE_ALONE uint16_t curve_free(CurveGain over, int depth, uint32_t range)
+CURVE_INLINE uint16_t curve_free(CurveGain over, int depth, uint32_t range)
 {
     const uint32_t to = over.to < range ? over.to : range;
     uint32_t free = UINT16_MAX; /* in 256ths of codes of 8 bits */
@@ -201,8 +201,8 @@ CURVE_ALONE uint16_t curve_free(CurveGain over, int depth, uint32_t range)
 }
 
 /* The common gain of a pixel's two components: scaling both alike keeps the hue. */
-CURVE_ALONE uint32_t curve_pixel_gain(CurveGain over, int32_t first, int32_t second, int depth,
-                                      const CurveLegal *legal)
+CURVE_INLINE uint32_t curve_pixel_gain(CurveGain over, int32_t first, int32_t second, int depth,
+                                       const CurveLegal *legal)
 {
     first -= legal->middle;
     second -= legal->middle;
@@ -219,8 +219,8 @@ CURVE_ALONE uint32_t curve_pixel_gain(CurveGain over, int32_t first, int32_t sec
 
 /* A chroma code scaled by a gain. A legal code stays legal, an illegal one does not move further
  * out; `add` as in curve_between(). */
-CURVE_ALONE uint32_t curve_chroma(int32_t code, uint32_t gain, uint32_t add,
-                                  const CurveLegal *legal)
+CURVE_INLINE uint32_t curve_chroma(int32_t code, uint32_t gain, uint32_t add,
+                                   const CurveLegal *legal)
 {
     const int32_t more = (code - legal->middle) * (int32_t)gain + (int32_t)(add << 4);
     const int32_t scaled = legal->middle + (more >> 12);

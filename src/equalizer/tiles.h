@@ -89,20 +89,20 @@ void lumeq_tile_find(const TileGrid *grid, int tile, const uint32_t *padding,
 void lumeq_tile_sum(const TileGrid *grid, const BarsState *bars, TileResult *result,
                     ClaheWork *work);
 
-CURVE_ALONE int tile_count(const TileGrid *grid)
+CURVE_INLINE int tile_count(const TileGrid *grid)
 {
     return grid->x.tiles * grid->y.tiles;
 }
 
 /* The number of bytes of a TileResult to copy. `grid` is that of its frame. */
-CURVE_ALONE size_t tile_result_size(const TileGrid *grid)
+CURVE_INLINE size_t tile_result_size(const TileGrid *grid)
 {
     const int kept = grid->curve.reference ? 0 : tile_count(grid);
     return offsetof(TileResult, smooth) + (size_t)kept * TILE_CELLS * sizeof(uint32_t);
 }
 
 /* True if a result can be the history of such tiles. */
-CURVE_ALONE int tile_has_history(const TileGrid *grid, const TileResult *before)
+CURVE_INLINE int tile_has_history(const TileGrid *grid, const TileResult *before)
 {
     return before->depth == (uint32_t)grid->curve.depth &&
            before->white == (uint32_t)grid->curve.white &&
@@ -110,14 +110,14 @@ CURVE_ALONE int tile_has_history(const TileGrid *grid, const TileResult *before)
 }
 
 /* The first sample of a tile; samples from `size` on are mirrored. */
-CURVE_ALONE int tile_start(const TileAxis *axis, int tile)
+CURVE_INLINE int tile_start(const TileAxis *axis, int tile)
 {
     return (int)((int64_t)axis->padded * tile / axis->tiles);
 }
 
 /* The sample at a place that may lie past the last one: mirrored as often as necessary, without
  * repeating the edges. */
-CURVE_ALONE int tile_mirror(const TileAxis *axis, int at)
+CURVE_INLINE int tile_mirror(const TileAxis *axis, int at)
 {
     if (at < axis->size)
         return at;
@@ -129,43 +129,43 @@ CURVE_ALONE int tile_mirror(const TileAxis *axis, int at)
 
 /* The piece of a sample, and below it its phase: the position between the middles of its two tiles,
  * 32 fraction bits. */
-CURVE_ALONE int tile_piece(const TileAxis *axis, int at)
+CURVE_INLINE int tile_piece(const TileAxis *axis, int at)
 {
     if (axis->inverse > 0)
         return (int)floorf((float)at * axis->inverse - 0.5f) + 1;
     return (int)(((uint64_t)(2 * (uint32_t)at + 1) * axis->step + (1u << 31)) >> 32);
 }
 
-CURVE_ALONE uint32_t tile_phase(const TileAxis *axis, int at)
+CURVE_INLINE uint32_t tile_phase(const TileAxis *axis, int at)
 {
     return (2 * (uint32_t)at + 1) * axis->step + (1u << 31);
 }
 
 /* The phase in the reference, 0..1. */
-CURVE_ALONE float tile_part(const TileAxis *axis, int at, int piece)
+CURVE_INLINE float tile_part(const TileAxis *axis, int at, int piece)
 {
     return (float)at * axis->inverse - 0.5f - (float)(piece - 1);
 }
 
 /* The weight of the second tile, from a phase. */
-CURVE_ALONE uint32_t tile_weight(uint32_t phase)
+CURVE_INLINE uint32_t tile_weight(uint32_t phase)
 {
     return phase >> 24;
 }
 
 /* The tiles on both sides of a piece, clamped to the first and last. */
-CURVE_ALONE int tile_before(int piece, int first, int last)
+CURVE_INLINE int tile_before(int piece, int first, int last)
 {
     return piece - 1 < first ? first : piece - 1 > last ? last : piece - 1;
 }
 
-CURVE_ALONE int tile_behind(int piece, int first, int last)
+CURVE_INLINE int tile_after(int piece, int first, int last)
 {
     return tile_before(piece + 1, first, last);
 }
 
 /* The number of a tile's samples in [from, to). */
-CURVE_ALONE int tile_overlap(const TileAxis *axis, int tile, int from, int to)
+CURVE_INLINE int tile_overlap(const TileAxis *axis, int tile, int from, int to)
 {
     const int start = tile_start(axis, tile), end = tile_start(axis, tile + 1);
     const int common = (end < to ? end : to) - (start > from ? start : from);
@@ -173,7 +173,7 @@ CURVE_ALONE int tile_overlap(const TileAxis *axis, int tile, int from, int to)
 }
 
 /* The first and the last tile that lie in [from, to) by at least half. */
-CURVE_ALONE void tile_range(const TileAxis *axis, int from, int to, int32_t *first, int32_t *last)
+CURVE_INLINE void tile_range(const TileAxis *axis, int from, int to, int32_t *first, int32_t *last)
 {
     *first = axis->tiles;
     *last = 0;
@@ -190,7 +190,7 @@ CURVE_ALONE void tile_range(const TileAxis *axis, int from, int to, int32_t *fir
                              : axis->tiles - 1;
 }
 
-CURVE_ALONE TileInside tile_inside(const TileGrid *grid, const BarsState *bars)
+CURVE_INLINE TileInside tile_inside(const TileGrid *grid, const BarsState *bars)
 {
     TileInside inside = {0, 0, 0, grid->x.tiles - 1, 0, grid->y.tiles - 1, {0, 0}};
     if (bars->area) {
@@ -204,7 +204,7 @@ CURVE_ALONE TileInside tile_inside(const TileGrid *grid, const BarsState *bars)
 }
 
 /* The number of a tile's samples that lie in bars. */
-CURVE_ALONE uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
+CURVE_INLINE uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
 {
     if (!bars->area)
         return 0;
@@ -218,27 +218,27 @@ CURVE_ALONE uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int 
 }
 
 /* Interpolates values below 2^24. Differences may be negative and wrap around; the sum is right. */
-CURVE_ALONE uint32_t tile_lerp(uint32_t from, uint32_t to, uint32_t weight)
+CURVE_INLINE uint32_t tile_lerp(uint32_t from, uint32_t to, uint32_t weight)
 {
     return ((from << 8) + (to - from) * weight + 128) >> 8;
 }
 
 /* Interpolates code number `part` of a cell's 2^fraction codes, between its node and the next. */
-CURVE_ALONE uint32_t tile_between(uint32_t node, uint32_t next, uint32_t part, int fraction)
+CURVE_INLINE uint32_t tile_between(uint32_t node, uint32_t next, uint32_t part, int fraction)
 {
     return ((node << fraction) + (next - node) * part + ((1u << fraction) >> 1)) >> fraction;
 }
 
 /* Rounds a value to an output code; `add` as in curve_between(). */
-CURVE_ALONE uint32_t tile_code(uint32_t value, uint32_t add, uint32_t last)
+CURVE_INLINE uint32_t tile_code(uint32_t value, uint32_t add, uint32_t last)
 {
     const uint32_t code = (value + add) >> 8;
     return code < last ? code : last;
 }
 
 /* Interpolates between the curves of the tiles above and below. */
-CURVE_ALONE uint32_t tile_column(const uint32_t *above, const uint32_t *below, uint32_t weight,
-                                 uint32_t code, int fraction)
+CURVE_INLINE uint32_t tile_column(const uint32_t *above, const uint32_t *below, uint32_t weight,
+                                  uint32_t code, int fraction)
 {
     const uint32_t cell = code >> fraction;
     const uint32_t node = tile_lerp(above[cell], below[cell], weight);
@@ -250,26 +250,26 @@ CURVE_ALONE uint32_t tile_column(const uint32_t *above, const uint32_t *below, u
 
 /* The output of a code at a place, with 8 fraction bits, neither rounded nor dithered. Not for the
  * reference. */
-CURVE_ALONE uint32_t tile_value(const TileGrid *grid, const TileTables *tables, int x, int y,
-                                uint32_t code)
+CURVE_INLINE uint32_t tile_value(const TileGrid *grid, const TileTables *tables, int x, int y,
+                                 uint32_t code)
 {
     const int column = tile_piece(&grid->x, x), row = tile_piece(&grid->y, y);
     const uint32_t weight = tile_weight(tile_phase(&grid->y, y));
     const TileInside in = tables->inside;
     const int upper = tile_before(row, in.first_y, in.last_y) * grid->x.tiles;
-    const int lower = tile_behind(row, in.first_y, in.last_y) * grid->x.tiles;
+    const int lower = tile_after(row, in.first_y, in.last_y) * grid->x.tiles;
     const uint32_t(*above)[TILE_NODES] = &tables->nodes[upper];
     const uint32_t(*below)[TILE_NODES] = &tables->nodes[lower];
     const int left = tile_before(column, in.first_x, in.last_x);
-    const int right = tile_behind(column, in.first_x, in.last_x);
+    const int right = tile_after(column, in.first_x, in.last_x);
     return tile_lerp(tile_column(above[left], below[left], weight, code, grid->curve.fraction),
                      tile_column(above[right], below[right], weight, code, grid->curve.fraction),
                      tile_weight(tile_phase(&grid->x, x)));
 }
 
 /* The gain of chroma over this luma code, at the place of its first sample. */
-CURVE_ALONE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
-                                uint32_t code)
+CURVE_INLINE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
+                                 uint32_t code)
 {
     const uint32_t out = grid->curve.chroma ? tile_value(grid, tables, x, y, code) : code << 8;
     return curve_gain_over(&grid->curve, code << 16, out << 8, curve_gain_rule());
@@ -281,7 +281,7 @@ CURVE_ALONE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, 
  *
  * Source: OpenCV 4.x, modules/imgproc/src/clahe.cpp, CLAHE_Interpolation_Body.
  */
-CURVE_ALONE uint32_t tile_reference_code(const uint32_t codes[4], float part_x, float part_y)
+CURVE_INLINE uint32_t tile_reference_code(const uint32_t codes[4], float part_x, float part_y)
 {
     const float rest_x = 1.0f - part_x, rest_y = 1.0f - part_y;
     const float upper = (float)codes[0] * rest_x + (float)codes[1] * part_x;
@@ -292,19 +292,19 @@ CURVE_ALONE uint32_t tile_reference_code(const uint32_t codes[4], float part_x, 
 
 /* An entry of TileTables, truncated, so that rounding it gives the same code as rounding the curve.
  */
-CURVE_ALONE uint32_t tile_node(uint32_t curve)
+CURVE_INLINE uint32_t tile_node(uint32_t curve)
 {
     return curve >> 8;
 }
 
 /* Sentinel past the last code, clamped to 24 bits. */
-CURVE_ALONE uint32_t tile_last_node(int depth)
+CURVE_INLINE uint32_t tile_last_node(int depth)
 {
     return depth == 16 ? (1u << 24) - 1 : 256u << depth;
 }
 
 /* The output cell of a cell's first code. */
-CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
+CURVE_INLINE uint32_t tile_cell_out(uint32_t node, int fraction)
 {
     const uint32_t cell = (node + 128) >> (8 + fraction);
     return cell < TILE_CELLS ? cell : TILE_CELLS - 1;
@@ -462,7 +462,7 @@ CURVE_FN void tile_video(const TileGrid *grid, int tile, const CurveResult *fram
     const CurveParams *p = &grid->curve;
     uint32_t flat;
     curve_light(p, now);
-    curve_leave_out(p, tile_bars(grid, &frame->bars, tile), now, w);
+    curve_exclude(p, tile_bars(grid, &frame->bars, tile), now, w);
     const uint32_t counted = curve_count(p, now, w, &flat);
     const uint32_t alpha = has_history ? frame->alpha : CURVE_ONE;
     flat |= frame->blank;

@@ -176,8 +176,8 @@ int lumeq_curve_count(LumeqCurve *curve, const LumeqMeasure *measure)
     params.meter = s->meter;
     for (int i = 0; i < params.bins; i++)
         result->bin[i].hist = measure->counts.hist[i];
-    curve_leave_out(&params, curve_bars(&params, &result->bars.active, result->bars.area),
-                    result->bin, &work);
+    curve_exclude(&params, curve_bars(&params, &result->bars.active, result->bars.area),
+                  result->bin, &work);
     return 0;
 }
 

@@ -107,7 +107,7 @@ typedef struct Leaked {
 
 static _Atomic(Leaked *) all_leaked;
 
-void gpu_leave(void *object)
+void gpu_abandon(void *object)
 {
     Leaked *left = object ? malloc(sizeof(*left)) : NULL;
     if (!left)
@@ -117,14 +117,14 @@ void gpu_leave(void *object)
         ;
 }
 
-void gpu_frame_leave(AVFrame *frame)
+void gpu_frame_abandon(AVFrame *frame)
 {
     AVFrame *left = av_frame_alloc();
     if (left)
         av_frame_move_ref(left, frame);
     else
         av_frame_unref(frame);
-    gpu_leave(left);
+    gpu_abandon(left);
 }
 
 /* Set by gpu_device_open(). */
@@ -166,7 +166,7 @@ int gpu_frame_is_lost(const AVFrame *frame)
 void gpu_frame_unref(AVFrame *frame)
 {
     if (gpu_frame_is_lost(frame))
-        gpu_frame_leave(frame);
+        gpu_frame_abandon(frame);
     else
         av_frame_unref(frame);
 }

@@ -76,10 +76,10 @@ int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, 
 
 /* Leaks an object of a lost GPU on purpose, but keeps it reachable for leak checkers. Any
  * thread. */
-void gpu_leave(void *object);
+void gpu_abandon(void *object);
 
 /* Blanks a frame of a lost GPU and leaks its GPU memory, since releasing it would call the GPU. */
-void gpu_frame_leave(AVFrame *frame);
+void gpu_frame_abandon(AVFrame *frame);
 
 /* Marks the frame's GPU as lost; does nothing for host frames. Any thread. */
 void gpu_frame_lose(const AVFrame *frame);

@@ -874,7 +874,7 @@ static void restore_plots(const PanelCache *c, const Panel *p)
                            plots[i].height + around});
 }
 
-int64_t panel_stretch(int64_t now_us)
+int64_t panel_interval(int64_t now_us)
 {
     return now_us / PANEL_NUMBERS_US - (now_us % PANEL_NUMBERS_US < 0);
 }
@@ -888,7 +888,7 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     if (resized < 0)
         return NULL;
     const Panel p = make_panel(data, &c->canvas, text);
-    const int64_t stretch = panel_stretch(now_us);
+    const int64_t stretch = panel_interval(now_us);
     const int same_numbers =
         same_marks(&c->input, &p.input) && same_marks(&c->output, &p.output) &&
         (!data->words || strncmp(c->words, data->words, sizeof(c->words) - 1) == 0);

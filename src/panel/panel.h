@@ -93,7 +93,7 @@ typedef struct PanelCache PanelCache;
 #define PANEL_NUMBERS_US 250000
 
 /* The interval that a time lies in. */
-int64_t panel_stretch(int64_t now_us);
+int64_t panel_interval(int64_t now_us);
 
 /* Returns 0, or -1 if out of memory; *cache is then NULL. */
 int panel_cache_create(PanelCache **cache);

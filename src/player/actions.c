@@ -265,7 +265,7 @@ static void set_look(Player *p, Look look)
 {
     if (screen_set_look(p->screen, &look, p->shown->frame, &p->failed) <= 0)
         return;
-    playback_forget_ahead(p->playback);
+    playback_drop_ahead(p->playback);
     equalize_stage_redo(p->stage);
 }
 
@@ -287,7 +287,7 @@ void act_next_subtitles(Player *p)
 static void set_params(Player *p, const LumeqParams *params, const char *text)
 {
     screen_say(p->screen, "%s", text);
-    playback_forget_ahead(p->playback);
+    playback_drop_ahead(p->playback);
     equalize_stage_set(p->stage, params);
     if (p->shown->frame && clock_now() >= p->answer_until)
         p->answer_until = clock_now() + ANSWER_US;
@@ -384,9 +384,9 @@ void act_meter(Player *p)
         return;
     }
     if (p->command.arg == 0 && drawn.width >= LEAST_PART && drawn.height >= LEAST_PART)
-        part = screen_find(p->screen, drawn);
+        part = screen_to_samples(p->screen, drawn);
     else if (p->command.arg == 3)
-        part = screen_find(p->screen, screen_seen(p->screen));
+        part = screen_to_samples(p->screen, screen_picture(p->screen));
     p->host->meter(p->host->opaque, (LumeqRect){part.x, part.y, part.width, part.height}, &params,
                    text, sizeof(text));
     set_params(p, &params, text);
@@ -478,7 +478,7 @@ void act_zoom(Player *p)
 
 void act_zoom_by(Player *p)
 {
-    const Rect seen = screen_seen(p->screen);
+    const Rect seen = screen_picture(p->screen);
     p->command.x = seen.x + seen.width / 2;
     p->command.y = seen.y + seen.height / 2;
     act_zoom(p);
@@ -493,7 +493,7 @@ void act_pan(Player *p)
 
 void act_pan_by(Player *p)
 {
-    const Rect seen = screen_seen(p->screen);
+    const Rect seen = screen_picture(p->screen);
     const int down = p->command.which, steps = -p->command.arg;
     p->command.x = down ? 0 : steps * (seen.width / PAN_STEPS);
     p->command.y = down ? steps * (seen.height / PAN_STEPS) : 0;
@@ -512,8 +512,8 @@ void player_say_pointed(Player *p)
     char line[256];
     const Pointed *at = &p->pointed;
     status_pointed(played(p)->source, at->position, line, sizeof(line));
-    screen_point(p->screen, at->x, at->position >= 0 ? line : NULL,
-                 at->picture.width > 0 ? &at->picture : NULL);
+    screen_set_preview(p->screen, at->x, at->position >= 0 ? line : NULL,
+                       at->picture.width > 0 ? &at->picture : NULL);
 }
 
 /* Shows time and preview above the seek bar. */
@@ -541,7 +541,7 @@ void act_fullscreen(Player *p)
 
 void act_screenshot(Player *p)
 {
-    screen_shoot(p->screen, p->path, p->shown->position);
+    screen_take_screenshot(p->screen, p->path, p->shown->position);
 }
 
 void act_record(Player *p)

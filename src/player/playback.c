@@ -243,9 +243,9 @@ int playback_follow(Playback *p, MediaError *error)
         return AVERROR(EAGAIN);
     end_work(p);
     if (w->again && p->stage) /* the stage takes frames again */
-        equalize_stage_goes_on(p->stage);
+        equalize_stage_resume(p->stage);
     w->again = 0;
-    p->wants_again = p->is.attached && equalize_stage_wants_again(p->stage, &p->again_at);
+    p->wants_again = p->is.attached && equalize_stage_wants_restart(p->stage, &p->again_at);
     if (!w->error.fault && (p->wants_start || p->wants_sound || p->wants_again || p->finished))
         begin_work(p);
     if (w->running)
@@ -280,7 +280,7 @@ Playback *playback_open(Source *source, const PlaybackOptions *options, const Fe
     return p;
 }
 
-void playback_forget_ahead(Playback *p)
+void playback_drop_ahead(Playback *p)
 {
     for (int i = 0; i < p->is.ahead; i++)
         frame_free(&p->ahead[i]);
@@ -296,7 +296,7 @@ static void detach(Playback *p)
     p->is.attached = 0;
     if (p->audio)
         audio_pause(p->audio, 1);
-    playback_forget_ahead(p);
+    playback_drop_ahead(p);
     frame_free(&p->redone);
     clock_pause(&p->clock, clock_now(), 1);
 }
@@ -487,7 +487,7 @@ int playback_is_late(Playback *p, int64_t lead_us, int64_t now)
 }
 
 /* A clock that follows no sound is put right where timestamps jump. */
-void playback_tell_late(Playback *p, int64_t now)
+void playback_update_late(Playback *p, int64_t now)
 {
     const int64_t time = playback_time(p, now);
     const int by_sound = playback_heard(p, now) != AV_NOPTS_VALUE;

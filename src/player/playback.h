@@ -92,10 +92,10 @@ Frame *playback_take(Playback *p);
 Frame *playback_take_redone(Playback *p);
 
 /* After a change of the settings: drops the fetched frames, which come again. */
-void playback_forget_ahead(Playback *p);
+void playback_drop_ahead(Playback *p);
 
 /* Call it once a turn while it plays: the stage then drops frames that are too late. */
-void playback_tell_late(Playback *p, int64_t now);
+void playback_update_late(Playback *p, int64_t now);
 
 /* Number of frames dropped because they were too late. */
 int64_t playback_dropped(const Playback *p);

@@ -319,7 +319,7 @@ static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
     return 0;
 }
 
-void player_tell(Player *p, const PlayerRecording *recording, const PlayerWriting *writing)
+void player_set_status(Player *p, const PlayerRecording *recording, const PlayerWriting *writing)
 {
     p->recording = *recording;
     p->writing = *writing;
@@ -464,7 +464,7 @@ void player_close(Player **player)
     if (!p)
         return;
     if (p->playback)
-        playlist_leave(p);
+        playlist_note_position(p);
     if (p->stage)
         equalize_stage_stop(p->stage);
     file_dialog_free(&p->dialog);

@@ -18,7 +18,8 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
                 MediaError *error);
 
 /* Tells the window about recording and exporting. Call it before each turn. */
-void player_tell(Player *player, const PlayerRecording *recording, const PlayerWriting *writing);
+void player_set_status(Player *player, const PlayerRecording *recording,
+                       const PlayerWriting *writing);
 
 /* Runs one turn of the loop: handles events and shows the frame that is due. Waits for at most 0.1
  * s. Returns 0 to go on, 1 when the player was closed or reached the end, or MEDIA_INPUT. */

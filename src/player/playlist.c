@@ -119,7 +119,7 @@ int playlist_open(Player *p, Source *source, const char *path, MediaError *error
     return ret;
 }
 
-void playlist_leave(const Player *p)
+void playlist_note_position(const Player *p)
 {
     if (p->shown && p->shown->count)
         p->host->note_left(p->host->opaque, p->path, played(p)->source, player_position(p),
@@ -143,7 +143,7 @@ static int replace_playback(Player *p)
     const int ret = p->host->replace(p->host->opaque, &params);
     if (ret < 0)
         return ret;
-    playlist_leave(p);
+    playlist_note_position(p);
     showing_drop(p->showing);
     equalize_stage_set(p->stage, &params);
     playback_set_speed(p->next.playback, played(p)->speed, clock_now());

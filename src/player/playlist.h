@@ -14,7 +14,7 @@ int playlist_open(Player *p, Source *source, const char *path, MediaError *error
 void playlist_set_title(Player *p);
 
 /* Reports the position at which the file is left to the host. */
-void playlist_leave(const Player *p);
+void playlist_note_position(const Player *p);
 
 /* Returns the index of the file after the current one, or -1. */
 int playlist_following(const Player *p);

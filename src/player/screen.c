@@ -300,7 +300,7 @@ ViewZoom screen_pan_by(const Screen *s, int x, int y)
     return view_pan(s->view, &scene, by.x, by.y);
 }
 
-Rect screen_seen(const Screen *s)
+Rect screen_picture(const Screen *s)
 {
     const ViewScene scene = scene_of(s);
     const double density = window_density(s->window);
@@ -309,10 +309,10 @@ Rect screen_seen(const Screen *s)
                   (int)(r.height / density)};
 }
 
-Rect screen_find(const Screen *s, Rect part)
+Rect screen_to_samples(const Screen *s, Rect part)
 {
     const ViewScene scene = scene_of(s);
-    return view_find(s->view, &scene, to_pixels(s, part));
+    return view_to_samples(s->view, &scene, to_pixels(s, part));
 }
 
 /* The picture fills its area if less than 1/BORDER_PART of each side is left. */
@@ -450,9 +450,9 @@ void screen_show_bar(Screen *s, int64_t until)
     osd_show_bar(s->osd, until);
 }
 
-void screen_point(Screen *s, int x, const char *line, const Canvas *picture)
+void screen_set_preview(Screen *s, int x, const char *line, const Canvas *picture)
 {
-    osd_point(s->osd, to_pixels(s, (Rect){.x = x}).x, line, picture);
+    osd_set_preview(s->osd, to_pixels(s, (Rect){.x = x}).x, line, picture);
     s->dirty = 1;
 }
 
@@ -641,7 +641,7 @@ static int can_stay_on_device(Screen *s)
     return s->cuda != NULL;
 }
 
-int screen_put(Screen *s, const Frame *frame, int lost, MediaError *error)
+int screen_upload(Screen *s, const Frame *frame, int lost, MediaError *error)
 {
     const int64_t begin = clock_now();
     MediaError failed = {0};
@@ -829,7 +829,7 @@ static void draw_osd(Screen *s, int64_t now)
     static const ViewLayer layers[OSD_PARTS] = {
         VIEW_LAYER_MESSAGE,   VIEW_LAYER_STATISTICS, VIEW_LAYER_HELP,
         VIEW_LAYER_RECORDING, VIEW_LAYER_BEFORE,     VIEW_LAYER_AFTER,
-        VIEW_LAYER_SETTINGS,  VIEW_LAYER_BAR,        VIEW_LAYER_POINTED};
+        VIEW_LAYER_SETTINGS,  VIEW_LAYER_BAR,        VIEW_LAYER_PREVIEW};
     const ViewScene scene = scene_of(s);
     const OsdPlace place = osd_place(s);
     const ViewPlaces places = view_layout(s->view, &scene);
@@ -855,7 +855,7 @@ static void draw_osd(Screen *s, int64_t now)
             s->dirty = 1;
         }
         s->opacity[part] = layer.opacity;
-        if (part == OSD_POINTED) {
+        if (part == OSD_PREVIEW) {
             s->pointed_y = layer.overlay.y;
             s->pointed_height = layer.opacity > 0 ? layer.overlay.canvas.height : 0;
         }
@@ -912,7 +912,7 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     return ret;
 }
 
-void screen_shoot(Screen *s, const char *path, int64_t position)
+void screen_take_screenshot(Screen *s, const char *path, int64_t position)
 {
     MediaError error = {0};
     int width, height;

@@ -84,23 +84,22 @@ ViewZoom screen_zoom_at(const Screen *screen, int steps, int x, int y, double *p
 ViewZoom screen_pan_by(const Screen *screen, int x, int y);
 
 /* The part of the window that the picture covers (the equalized one in a comparison). */
-Rect screen_seen(const Screen *screen);
+Rect screen_picture(const Screen *screen);
 /* See osd_settings_at(). */
 int screen_setting_at(const Screen *screen, int x, int y, int *acts, int *step);
 
 /* Converts a window rectangle to stored samples of the picture; {0} if it is outside. */
-Rect screen_find(const Screen *screen, Rect part);
+Rect screen_to_samples(const Screen *screen, Rect part);
 
 /* ---- content ---- */
 
 /* `frame` is the current one, or NULL. Returns 1 if it must be equalized again, 0 or MEDIA_INPUT.
  * */
-int screen_set_look(Screen *screen, const Look *look, const Frame *frame,
-                    MediaError *error);
+int screen_set_look(Screen *screen, const Look *look, const Frame *frame, MediaError *error);
 
 /* Uploads a frame. `lost`: the GPU is lost. Returns 1 if the frame must come through host memory
  * (the old picture stays until then), 0 or MEDIA_INPUT. */
-int screen_put(Screen *screen, const Frame *frame, int lost, MediaError *error);
+int screen_upload(Screen *screen, const Frame *frame, int lost, MediaError *error);
 
 /* Fits a new window to its first picture. */
 void screen_fit(Screen *screen, const Source *source);
@@ -116,8 +115,9 @@ void screen_set_settings(Screen *screen, OsdSettings *rows);
 void screen_set_bar(Screen *screen, const OsdBar *bar);
 void screen_show_bar(Screen *screen, int64_t until);
 
-/* See osd_point(); x is in window units. screen_preview_size() is the best size of previews. */
-void screen_point(Screen *screen, int x, const char *line, const Canvas *picture);
+/* See osd_set_preview(); x is in window units. screen_preview_size() is the best size of previews.
+ */
+void screen_set_preview(Screen *screen, int x, const char *line, const Canvas *picture);
 void screen_preview_size(const Screen *screen, int *width, int *height);
 
 /* Returns nonzero if the statistics are visible and due for an update. */
@@ -145,9 +145,9 @@ void screen_touch(Screen *screen);
 
 typedef struct ScreenContent {
     const Frame *frame; /* last uploaded frame, or NULL */
-    int fresh;                   /* it has not been drawn yet */
-    int64_t held_until;          /* delay other drawing until then: a requested picture is near */
-    const char *words;           /* the equalizer's decision in words */
+    int fresh;          /* it has not been drawn yet */
+    int64_t held_until; /* delay other drawing until then: a requested picture is near */
+    const char *words;  /* the equalizer's decision in words */
     SubtitleThread *subtitles;
     int64_t position, next_position; /* for subtitles */
     const char *notice, *recording;  /* see osd.h */
@@ -161,7 +161,7 @@ int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int
 /* ---- pictures of it ---- */
 
 /* Starts a screenshot; the window reports the result. */
-void screen_shoot(Screen *screen, const char *path, int64_t position);
+void screen_take_screenshot(Screen *screen, const char *path, int64_t position);
 
 /* See player_grab(). */
 uint8_t *screen_grab(Screen *screen, int *width, int *height);

@@ -137,12 +137,12 @@ void showing_drop(Showing *s)
 static int upload(Showing *s, Playback *b, MediaError *error)
 {
     const int lost = equalize_stage_is_lost(s->stage);
-    const int ret = screen_put(s->screen, s->frame, lost, error);
+    const int ret = screen_upload(s->screen, s->frame, lost, error);
     equalize_stage_allow_device(s->stage, screen_takes_device(s->screen));
     s->missing = ret > 0;
     if (!s->missing)
         return ret;
-    playback_forget_ahead(b);
+    playback_drop_ahead(b);
     equalize_stage_redo(s->stage);
     return 0;
 }
@@ -245,7 +245,7 @@ static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, Me
     if (is->paused || is->pending)
         equalize_stage_set_late(s->stage, INT64_MIN, INT64_MIN);
     else
-        playback_tell_late(b, now);
+        playback_update_late(b, now);
     int ret = playback_fetch(b, 1, error);
     if (ret >= 0)
         ret = show_redone(s, b, error);

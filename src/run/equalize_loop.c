@@ -99,8 +99,8 @@ static int hand_in(EqualizeLoop *l, Frame *f)
 {
     const AVFrame *in = f->decoded.frame;
     LumeqFrame frame = equalizer_frame(in, l->memory ? f->out : NULL);
-    const LumeqImage previous = equalizer_before(f->previous[0], in);
-    const LumeqSync sync = equalizer_after(in);
+    const LumeqImage previous = equalizer_previous(f->previous[0], in);
+    const LumeqSync sync = equalizer_sync(in);
     if (sync.after)
         frame.sync = &sync;
     if (f->on_device)
@@ -144,7 +144,7 @@ static int copy_frames(EqualizeLoop *l, Frame *frames[MOST])
 static void leave_output(Frame *f)
 {
     if (f->out)
-        gpu_frame_leave(f->out);
+        gpu_frame_abandon(f->out);
     av_frame_free(&f->out);
 }
 
@@ -224,7 +224,7 @@ static int receive(EqualizeLoop *l, int wait, int drop, MediaError *error)
         return failed(l, ret, error);
     if (l->memory && !result.out.plane[0])
         return submit_again(l, error);
-    equalizer_place(&f->stats, f->decoded.frame);
+    equalizer_offset_stats(&f->stats, f->decoded.frame);
     ret = equalizer_take_output(l->memory, f->out, &result, error);
     if (ret < 0 || drop)
         frame_free(&f);

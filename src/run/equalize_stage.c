@@ -121,7 +121,7 @@ static Frame *make_frame(const EqualizeStage *s, const Kept *kept)
     f->number = from->number;
     f->generation = from->generation;
     f->revision = s->revision;
-    if (!f->decoded.frame || (from->previous[0] && !f->previous[0]) || frame_ask_stats(f, 1) < 0)
+    if (!f->decoded.frame || (from->previous[0] && !f->previous[0]) || frame_init_stats(f, 1) < 0)
         frame_free(&f);
     return f;
 }
@@ -243,7 +243,7 @@ static int meet(EqualizeStage *s, Kept *kept)
     Frame *f = kept->frame;
     AVFrame *in = f->decoded.frame;
     kept->away = gpu_frame_is(in) ? av_frame_clone(in) : NULL;
-    if (equalizer_meet(s->options.memory, f->previous[0], in) < 0)
+    if (equalizer_colocate(s->options.memory, f->previous[0], in) < 0)
         return 0;
     if (gpu_frame_is(in))
         gpu_frame_free(&kept->away);
@@ -639,7 +639,7 @@ void equalize_stage_detach(EqualizeStage *s)
     equalize_stage_attach(s, NULL, 0);
 }
 
-int equalize_stage_wants_again(EqualizeStage *s, FeedPlace *place)
+int equalize_stage_wants_restart(EqualizeStage *s, FeedPlace *place)
 {
     pthread_mutex_lock(&s->lock);
     const int wants = s->again && s->again == s->orders.generation;
@@ -648,7 +648,7 @@ int equalize_stage_wants_again(EqualizeStage *s, FeedPlace *place)
     return wants;
 }
 
-void equalize_stage_goes_on(EqualizeStage *s)
+void equalize_stage_resume(EqualizeStage *s)
 {
     begin_orders(s);
     s->again = 0;

@@ -46,9 +46,9 @@ void equalize_stage_attach(EqualizeStage *stage, VideoFeed *feed, int live);
 void equalize_stage_detach(EqualizeStage *stage);
 
 /* Not 0: frames were lost with the GPU, and the feed is to start again at `place`. The stage leaves
- * the feed alone until equalize_stage_goes_on(), or until it is attached again. */
-int equalize_stage_wants_again(EqualizeStage *stage, FeedPlace *place);
-void equalize_stage_goes_on(EqualizeStage *stage);
+ * the feed alone until equalize_stage_resume(), or until it is attached again. */
+int equalize_stage_wants_restart(EqualizeStage *stage, FeedPlace *place);
+void equalize_stage_resume(EqualizeStage *stage);
 
 /* The feed has something, or has ended. Any thread. */
 void equalize_stage_wake(EqualizeStage *stage);

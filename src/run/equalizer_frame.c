@@ -68,14 +68,14 @@ static int is_alike(const AVFrame *before, const AVFrame *in)
            before->color_range == in->color_range;
 }
 
-LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in)
+LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in)
 {
     const LumeqImage none = {.plane = {NULL}};
     return before && before->format == in->format && is_alike(before, in) ? image_of(before, 0)
                                                                           : none;
 }
 
-int equalizer_meet(FrameMemory *memory, AVFrame *before, AVFrame *in)
+int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in)
 {
     AVFrame *host;
     if (!before || gpu_frame_is(before) == gpu_frame_is(in) || !is_alike(before, in))
@@ -90,12 +90,12 @@ int equalizer_meet(FrameMemory *memory, AVFrame *before, AVFrame *in)
     return 0;
 }
 
-LumeqSync equalizer_after(const AVFrame *in)
+LumeqSync equalizer_sync(const AVFrame *in)
 {
     return (LumeqSync){.size = sizeof(LumeqSync), .after = gpu_frame_stream(in)};
 }
 
-LumeqFrameStats equalizer_ask_stats(StatsArrays *arrays)
+LumeqFrameStats equalizer_init_stats(StatsArrays *arrays)
 {
     LumeqFrameStats stats = {.size = sizeof(stats)};
     if (arrays) {
@@ -130,7 +130,7 @@ int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *f
     return 0;
 }
 
-void equalizer_place(LumeqFrameStats *stats, const AVFrame *frame)
+void equalizer_offset_stats(LumeqFrameStats *stats, const AVFrame *frame)
 {
     stats->active.x += (int)frame->crop_left;
     stats->active.y += (int)frame->crop_top;

@@ -12,7 +12,7 @@ typedef struct StatsArrays {
 } StatsArrays;
 
 /* Empty statistics for the library to fill; `arrays` may be NULL. */
-LumeqFrameStats equalizer_ask_stats(StatsArrays *arrays);
+LumeqFrameStats equalizer_init_stats(StatsArrays *arrays);
 
 /* Fills `error` for a negative return code of the equalizer. */
 int equalizer_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error);
@@ -30,17 +30,17 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
 /* Tells the library to wait for the GPU's decoder, if the frame comes from it: then `after` is set.
  */
-LumeqSync equalizer_after(const AVFrame *in);
+LumeqSync equalizer_sync(const AVFrame *in);
 
 /* The luma of the frame before `in`, for LumeqFrame.previous; without a plane if `before` is NULL
  * or differs in size, format or range. */
-LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in);
+LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in);
 
 /* If one of the two is on a GPU and the other on the host, downloads the former. This happens after
  * the decoder has changed between GPU and software. The next frame has to be compared with the
  * original of `in`, so the caller keeps a reference to it. `before` may be NULL. 0, or an AVERROR
  * if the GPU may be lost. */
-int equalizer_meet(FrameMemory *memory, AVFrame *before, AVFrame *in);
+int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
 
 /* Makes the output for `in`, with its own chroma if `chroma`. Without `memory` it is a reference to
  * `in`, for a frame that is only measured. NULL: MEDIA_INPUT (out of memory). */
@@ -52,7 +52,7 @@ int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *f
                           MediaError *error);
 
 /* Converts positions in the statistics from the picture to its frame, which may have margins. */
-void equalizer_place(LumeqFrameStats *stats, const AVFrame *frame);
+void equalizer_offset_stats(LumeqFrameStats *stats, const AVFrame *frame);
 
 /* Bits per luma sample. */
 int equalizer_depth(const AVFrame *frame);

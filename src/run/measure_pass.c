@@ -29,8 +29,8 @@ static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, Media
 {
     const MeasurePass *pass = w->pass;
     const LumeqFrame seen = equalizer_frame(frame, NULL);
-    const LumeqImage before = equalizer_before(previous, frame);
-    const LumeqSync sync = equalizer_after(frame);
+    const LumeqImage before = equalizer_previous(previous, frame);
+    const LumeqSync sync = equalizer_sync(frame);
     int ret = lumeq_measure(pass->context, &w->measure, pass->params, &seen.in,
                             before.plane[0] ? &before : NULL, sync.after ? &sync : NULL);
     if (ret == 0)
@@ -82,7 +82,7 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
     AVFrame *in = av_frame_clone(frame);
     AVFrame *before = w->before[0] ? av_frame_clone(w->before[0]) : NULL;
     int ret = in && (before || !w->before[0]) ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
-    if (ret >= 0 && equalizer_meet(w->pass->reader.decoder.memory, before, in) < 0)
+    if (ret >= 0 && equalizer_colocate(w->pass->reader.decoder.memory, before, in) < 0)
         ret = MEASURE_LOST;
     if (ret == 0)
         ret = measure(w, in, before, error);

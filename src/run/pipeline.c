@@ -131,7 +131,7 @@ static int take_known(Pipeline *p, MediaError *error)
 /* Brings both frames to the host if one of them is there. 0: lost with the GPU. */
 static int meet(const Pipeline *p, AVFrame *before, AVFrame *in)
 {
-    return equalizer_meet(reader_memory(p->parts.reader), before, in) >= 0;
+    return equalizer_colocate(reader_memory(p->parts.reader), before, in) >= 0;
 }
 
 /* EQUALIZE_LOST: lost with the GPU. */
@@ -163,7 +163,7 @@ static int leave_gpu(Pipeline *p, Frame *f, MediaError *error)
 
 static int ask_stats(const Pipeline *p, Frame *frame, MediaError *error)
 {
-    return frame_ask_stats(frame, p->parts.arrays) < 0
+    return frame_init_stats(frame, p->parts.arrays) < 0
                ? media_fail(error, MEDIA_INPUT, "out of memory")
                : 0;
 }
@@ -226,7 +226,7 @@ static int lose_flying(Pipeline *p)
         p->curves[i] = frame->curve;
         frame->curve = NULL;
         if (frame->out)
-            gpu_frame_leave(frame->out); /* it may still be written to */
+            gpu_frame_abandon(frame->out); /* it may still be written to */
         const int sent = lose(p, frame);
         ret = sent < 0 ? sent : ret;
     }

@@ -72,12 +72,12 @@ int planned_apply(const PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
     LumeqImage previous[FRAME_PREVIOUS];
     int count = 0, on_gpu = gpu_frame_is(in) || (out && gpu_frame_is(out));
     while (count < FRAME_PREVIOUS) {
-        previous[count] = equalizer_before(before[count], in);
+        previous[count] = equalizer_previous(before[count], in);
         if (!previous[count].plane[0])
             break;
         on_gpu |= gpu_frame_is(before[count++]);
     }
-    const LumeqSync sync = equalizer_after(in);
+    const LumeqSync sync = equalizer_sync(in);
     int ret = 0;
     const double begin = now_us();
     if (out)
@@ -90,7 +90,7 @@ int planned_apply(const PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
         return PLANNED_LOST;
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
-    equalizer_place(stats, in);
+    equalizer_offset_stats(stats, in);
     stats->equalize_us = out ? took : 0;
     return 1;
 }

@@ -31,10 +31,10 @@ void frame_drop_pictures(Frame *f)
         gpu_frame_free(&f->previous[i]);
 }
 
-int frame_ask_stats(Frame *f, int arrays)
+int frame_init_stats(Frame *f, int arrays)
 {
     f->arrays = arrays ? calloc(1, sizeof(*f->arrays)) : NULL;
-    f->stats = equalizer_ask_stats(f->arrays);
+    f->stats = equalizer_init_stats(f->arrays);
     return arrays && !f->arrays ? AVERROR(ENOMEM) : 0;
 }
 

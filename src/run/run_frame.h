@@ -55,7 +55,7 @@ void frame_drop_pictures(Frame *frame);
 
 /* Prepares `stats` for the library to fill. `arrays`: true if it fills the arrays. AVERROR(ENOMEM).
  */
-int frame_ask_stats(Frame *frame, int arrays);
+int frame_init_stats(Frame *frame, int arrays);
 
 /* `skipped` is left out before `next`, which then says so. */
 void frame_note_skipped(Frame *next, const Frame *skipped);

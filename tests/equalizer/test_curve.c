@@ -631,7 +631,7 @@ TEST(bars_are_left_out)
         result.bin[16].hist = 5;
         result.bin[18].hist = 3;
         result.bin[200].hist = 10;
-        curve_leave_out(&params, out[i], result.bin, &work);
+        curve_exclude(&params, out[i], result.bin, &work);
         CHECK(result.bin[16].hist == left[i][0] && result.bin[18].hist == left[i][1] &&
                   result.bin[200].hist == left[i][2],
               "%u left out: %u, %u, %u", out[i], result.bin[16].hist, result.bin[18].hist,

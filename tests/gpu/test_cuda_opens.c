@@ -138,7 +138,7 @@ static void equalize(LumeqEqualizer *eq, FrameMemory *memory, const AVFrame *in)
     FREED_BY(av_frame_free) AVFrame *out = equalizer_output(memory, in, 1, &error);
     if (CHECK(out != NULL, "out of memory")) {
         LumeqFrame frame = equalizer_frame(in, out);
-        const LumeqSync sync = equalizer_after(in);
+        const LumeqSync sync = equalizer_sync(in);
         frame.size = sizeof(frame);
         frame.sync = sync.after ? &sync : NULL;
         CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));

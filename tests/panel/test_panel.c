@@ -584,7 +584,7 @@ TEST(panel_cache_numbers)
     panel_cache_draw(cache, &picture.data, 480, 640, text, 2 * PANEL_NUMBERS_US + 1);
     CHECK(panel_cache_is_late(cache), "the first frame of a stretch does not count where it is as "
                                       "those before");
-    CHECK(panel_stretch(-1) == -1 && panel_stretch(0) == 0, "stretches about 0");
+    CHECK(panel_interval(-1) == -1 && panel_interval(0) == 0, "stretches about 0");
 }
 
 /* ---- marks of a histogram ---- */

@@ -503,34 +503,34 @@ OSD_TEST(osd_pointed)
     bar.duration = 90000000;
     osd_set_bar(f->osd, &bar);
     osd_show_bar(f->osd, 1000000);
-    CHECK(!draw(f, OSD_POINTED, 1).width, "something at first");
-    osd_point(f->osd, 640, "0:42", NULL);
-    const Rect line = draw(f, OSD_POINTED, 1);
+    CHECK(!draw(f, OSD_PREVIEW, 1).width, "something at first");
+    osd_set_preview(f->osd, 640, "0:42", NULL);
+    const Rect line = draw(f, OSD_PREVIEW, 1);
     check_ink(f, "time");
-    osd_point(f->osd, 640, "0:42", &picture);
-    const Rect both = draw(f, OSD_POINTED, 1);
+    osd_set_preview(f->osd, 640, "0:42", &picture);
+    const Rect both = draw(f, OSD_PREVIEW, 1);
     const Rect all = osd_bar_at(f->osd, &f->place).all;
     CHECK(f->changed && both.height >= line.height + 112 && both.width >= 200, "no picture");
     CHECK(count_ink(&f->layer.overlay.canvas, 0) > 200 * 112, "it is not all there");
     CHECK(!overlap(both, all) && both.y + both.height <= all.y, "over the bar");
     CHECK(abs(2 * both.x + both.width - 1280) <= 1, "it is elsewhere");
     for (int x = 0; x <= 1280; x += 1280) {
-        osd_point(f->osd, x, "a title of a chapter that is not short", &picture);
-        const Rect box = draw(f, OSD_POINTED, 1);
+        osd_set_preview(f->osd, x, "a title of a chapter that is not short", &picture);
+        const Rect box = draw(f, OSD_PREVIEW, 1);
         CHECK(is_inside(box, f->place.area), "outside");
         CHECK(box.width == both.width, "%d wide around a picture, not %d", box.width, both.width);
     }
-    osd_point(f->osd, 640, "a title of a chapter that is not short", NULL);
-    CHECK(draw(f, OSD_POINTED, 1).width > both.width, "without a picture it is cut off");
+    osd_set_preview(f->osd, 640, "a title of a chapter that is not short", NULL);
+    CHECK(draw(f, OSD_PREVIEW, 1).width > both.width, "without a picture it is cut off");
     char long_title[OSD_MAX_LINE];
     memset(long_title, 'm', sizeof(long_title));
     long_title[sizeof(long_title) - 1] = '\0';
-    osd_point(f->osd, 640, long_title, NULL);
-    const Rect widest = draw(f, OSD_POINTED, 1);
+    osd_set_preview(f->osd, 640, long_title, NULL);
+    const Rect widest = draw(f, OSD_PREVIEW, 1);
     CHECK(widest.width > all.width / 2 && widest.width <= all.width, "%d wide above a bar of %d",
           widest.width, all.width);
-    osd_point(f->osd, 0, NULL, NULL);
-    CHECK(!draw(f, OSD_POINTED, 1).width && f->changed, "still there");
+    osd_set_preview(f->osd, 0, NULL, NULL);
+    CHECK(!draw(f, OSD_PREVIEW, 1).width && f->changed, "still there");
 }
 
 /* In a small window it comes in parts: each inside, as large as can be read, and another picture.

@@ -194,24 +194,25 @@ VIEW_TEST(finds_a_part)
     FREED_BY(av_frame_free) AVFrame *frame = gray_frame(1280, 720, 60);
     ViewScene scene = whole_scene(640, 400); /* 20 rows are free above and below */
     show(VIEW_OUTPUT, frame);
-    Rect at = view_find(view, &scene, (Rect){100, 70, 50, 60});
+    Rect at = view_to_samples(view, &scene, (Rect){100, 70, 50, 60});
     CHECK(is_rect(at, 200, 100, 100, 120), "%d,%d %dx%d", at.x, at.y, at.width, at.height);
-    at = view_find(view, &scene, (Rect){600, 0, 100, 50});
+    at = view_to_samples(view, &scene, (Rect){600, 0, 100, 50});
     CHECK(is_rect(at, 1200, 0, 80, 60), "outside: %d,%d %dx%d", at.x, at.y, at.width, at.height);
-    CHECK(!view_find(view, &scene, (Rect){0, 0, 640, 10}).width, "nothing but the border");
+    CHECK(!view_to_samples(view, &scene, (Rect){0, 0, 640, 10}).width, "nothing but the border");
     view_set_mirror(view, 1);
-    at = view_find(view, &scene, (Rect){100, 70, 50, 60});
+    at = view_to_samples(view, &scene, (Rect){100, 70, 50, 60});
     CHECK(is_rect(at, 980, 100, 100, 120), "mirrored: %d,%d %dx%d", at.x, at.y, at.width,
           at.height);
     view_set_mirror(view, 0);
     scene = whole_scene(1280, 720);
     scene.zoom = view_zoom(view, &scene, 2, 1279, 719, &pixels);
-    at = view_find(view, &scene, (Rect){640, 360, 640, 360});
+    at = view_to_samples(view, &scene, (Rect){640, 360, 640, 360});
     CHECK(is_rect(at, 960, 540, 320, 180), "zoomed: %d,%d %dx%d", at.x, at.y, at.width, at.height);
     av_display_rotation_set(matrix, 90); /* its top is at the right */
     turn_frame(frame, matrix);
     scene = whole_scene(360, 640);
-    at = view_find(view, &scene, (Rect){360 - 10, 0, 10, 20}); /* the stored upper left corner */
+    at = view_to_samples(view, &scene,
+                         (Rect){360 - 10, 0, 10, 20}); /* the stored upper left corner */
     CHECK(is_rect(at, 0, 0, 40, 20), "turned: %d,%d %dx%d", at.x, at.y, at.width, at.height);
 }
 

@@ -218,7 +218,7 @@ static AVFrame *model_frame(Rig *r, int i)
     const AVFrame *in = r->seen.in[i];
     AVFrame *out = frame_memory_output(r->memory, in, equalizer_writes_chroma(&r->seen.params[i]));
     LumeqFrame frame = equalizer_frame(in, out);
-    const LumeqImage previous = equalizer_before(i ? r->seen.in[i - 1] : NULL, in);
+    const LumeqImage previous = equalizer_previous(i ? r->seen.in[i - 1] : NULL, in);
     frame.previous = previous.plane[0] ? &previous : NULL;
     const int ret = lumeq_set_params(r->model, &r->seen.params[i]);
     if (!CHECK(ret == 0 && lumeq_process(r->model, &frame, NULL) == 0, "no model"))

@@ -46,10 +46,10 @@ static void reference_row(const TileGrid *grid, uint8_t *out, const uint8_t *in,
 {
     const int row = tile_piece(&grid->y, y), tiles = grid->x.tiles, last_y = grid->y.tiles - 1;
     const uint32_t(*above)[TILE_NODES] = &tables->nodes[tile_before(row, 0, last_y) * tiles];
-    const uint32_t(*below)[TILE_NODES] = &tables->nodes[tile_behind(row, 0, last_y) * tiles];
+    const uint32_t(*below)[TILE_NODES] = &tables->nodes[tile_after(row, 0, last_y) * tiles];
     const float part_y = tile_part(&grid->y, y, row);
     for (int piece = 0; piece <= tiles; piece++) {
-        const int left = tile_before(piece, 0, tiles - 1), right = tile_behind(piece, 0, tiles - 1);
+        const int left = tile_before(piece, 0, tiles - 1), right = tile_after(piece, 0, tiles - 1);
         for (int x = grid->x.piece[piece]; x < grid->x.piece[piece + 1]; x++) {
             const uint32_t codes[4] = {above[left][in[x]] >> 8, above[right][in[x]] >> 8,
                                        below[left][in[x]] >> 8, below[right][in[x]] >> 8};

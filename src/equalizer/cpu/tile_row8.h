@@ -23,7 +23,7 @@
         const TileInside *in = &tables->inside;                                                    \
         const int row = tile_piece(&grid->y, y), tiles = grid->x.tiles;                            \
         const int upper = tile_before(row, in->first_y, in->last_y) * tiles;                       \
-        const int lower = tile_behind(row, in->first_y, in->last_y) * tiles;                       \
+        const int lower = tile_after(row, in->first_y, in->last_y) * tiles;                        \
         TileColumn columns[LUMEQ_MAX_TILES];                                                       \
         uint32_t added[2 * TILE_TURN];                                                             \
         tile_added(added, 2 * TILE_TURN, &grid->curve, y - in->y);                                 \
@@ -34,7 +34,7 @@
             const TilePiece piece = tile_piece_at(grid, i, left, right);                           \
             if (piece.start < piece.end)                                                           \
                 tile_samples(dst, src, &piece, &columns[tile_before(i, in->first_x, in->last_x)],  \
-                             &columns[tile_behind(i, in->first_x, in->last_x)],                    \
+                             &columns[tile_after(i, in->first_x, in->last_x)],                     \
                              added + ((piece.start - in->x) & (TILE_TURN - 1)));                   \
         }                                                                                          \
     }

@@ -16,7 +16,7 @@ static inline void tile_row_weigh(TileRow *row, const TileGrid *grid, const Tile
     const TileInside *in = &tables->inside;
     const int piece = tile_piece(&grid->y, y), tiles = grid->x.tiles;
     const int upper = tile_before(piece, in->first_y, in->last_y);
-    const int lower = tile_behind(piece, in->first_y, in->last_y);
+    const int lower = tile_after(piece, in->first_y, in->last_y);
     const uint32_t weight = tile_weight(tile_phase(&grid->y, y));
     row->inside = *in;
     for (int x = in->first_x; x <= in->last_x; x++) {
@@ -53,7 +53,7 @@ static inline TilePiece tile_piece_of(const TileRow *row, const TileGrid *grid, 
     const TileInside *in = &row->inside;
     TilePiece p = tile_piece_at(grid, piece, left, right);
     p.left = row->nodes[tile_before(piece, in->first_x, in->last_x)];
-    p.right = row->nodes[tile_behind(piece, in->first_x, in->last_x)];
+    p.right = row->nodes[tile_after(piece, in->first_x, in->last_x)];
     return p;
 }
 

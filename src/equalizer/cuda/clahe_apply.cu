@@ -169,9 +169,9 @@ static __device__ __forceinline__ void fill(typename Kind::Entry *entries, const
     const int first_x = __ldcg(&tables->inside.first_x), last_x = __ldcg(&tables->inside.last_x);
     const int first_y = __ldcg(&tables->inside.first_y), last_y = __ldcg(&tables->inside.last_y);
     const int left = tile_before((int)blockIdx.x, first_x, last_x);
-    const int right = tile_behind((int)blockIdx.x, first_x, last_x);
+    const int right = tile_after((int)blockIdx.x, first_x, last_x);
     const int upper = tile_before((int)blockIdx.y, first_y, last_y) * grid.x.tiles;
-    const int lower = tile_behind((int)blockIdx.y, first_y, last_y) * grid.x.tiles;
+    const int lower = tile_after((int)blockIdx.y, first_y, last_y) * grid.x.tiles;
     for (int i = (int)threadIdx.x; i < Kind::ENTRIES; i += THREADS) {
         const uint32_t nodes[4] = {
             __ldcg(&tables->nodes[upper + left][i]), __ldcg(&tables->nodes[upper + right][i]),

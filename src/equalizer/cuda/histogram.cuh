@@ -158,12 +158,12 @@ static __device__ __forceinline__ void find_curve(const CurveParams &params, uin
     curve_load(params, counts, now);
     const int edges =
         survey.shared && !survey.bars.ignore && bars_edges(&survey.bars, &survey.shared->lines);
-    const CurveSeen seen = curve_see(&params, now, work);
+    const CurveMeasured seen = curve_begin(&params, now, work);
     curve_recall(params, before, was);
     if (survey.shared)
         survey_bars(survey, edges, &before->bars, &bars, result);
-    curve_go_on(&params, seen, survey.shared ? &bars : &result->bars, before, was, result, now,
-                table, work);
+    curve_finish(&params, seen, survey.shared ? &bars : &result->bars, before, was, result, now,
+                 table, work);
     curve_store(params, result, now);
 }
 

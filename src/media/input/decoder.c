@@ -476,7 +476,7 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
         avcodec_free_context(codec);
         gpu_budget_release(&d->options.budget, &d->reserved);
     }
-    gpu_leave(*codec);
+    gpu_abandon(*codec);
     *codec = NULL;
 }
 
@@ -865,7 +865,7 @@ static int bring_here(Decoder *d)
     if (ret < 0 && ret != AVERROR(ENOMEM)) {
         gpu_device_lose(d->options.gpu);
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
-        gpu_frame_leave(d->raw);
+        gpu_frame_abandon(d->raw);
     } else {
         gpu_frame_unref(d->raw);
         if (host)

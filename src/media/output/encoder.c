@@ -271,7 +271,7 @@ static int is_lost(const Encoder *e)
 static void close_codec(Encoder *e)
 {
     if (is_lost(e)) {
-        gpu_leave(e->codec);
+        gpu_abandon(e->codec);
         e->codec = NULL;
     }
     avcodec_free_context(&e->codec);

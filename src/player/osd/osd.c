@@ -164,7 +164,7 @@ void osd_show_bar(Osd *o, int64_t until_us)
         o->bar_end = until_us;
 }
 
-void osd_point(Osd *o, int column, const char *line, const Canvas *picture)
+void osd_set_preview(Osd *o, int column, const char *line, const Canvas *picture)
 {
     Canvas *own = &o->pointed_picture;
     snprintf(o->pointed, sizeof(o->pointed), "%s", line ? line : "");
@@ -177,7 +177,7 @@ void osd_point(Osd *o, int column, const char *line, const Canvas *picture)
         canvas_copy(own, picture, (Rect){0, 0, own->width, own->height});
     else
         *own = (Canvas){0};
-    o->parts[OSD_POINTED].valid = 0;
+    o->parts[OSD_PREVIEW].valid = 0;
 }
 
 void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
@@ -313,7 +313,7 @@ static int is_label(OsdPart part)
 
 static int is_bar(OsdPart part)
 {
-    return part == OSD_BAR || part == OSD_POINTED;
+    return part == OSD_BAR || part == OSD_PREVIEW;
 }
 
 /* Labels and the bar are hidden where an open page covers them. */
@@ -509,7 +509,7 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLa
         case OSD_STATISTICS: drawn = draw_statistics(o, &place); break;
         case OSD_BEFORE:
         case OSD_AFTER: drawn = draw_label(o, part, &place); break;
-        case OSD_POINTED: drawn = draw_pointed(o, &place); break;
+        case OSD_PREVIEW: drawn = draw_pointed(o, &place); break;
         case OSD_BAR:
             bar = osd_bar_at(o, &place);
             drawn = osd_bar_draw(&o->bar, &bar, bar_size(&place), o->text);

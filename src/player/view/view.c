@@ -213,7 +213,7 @@ ViewZoom view_pan(const View *view, const ViewScene *scene, int x, int y)
                    whole.width, whole.height);
 }
 
-Rect view_find(const View *view, const ViewScene *scene, Rect part)
+Rect view_to_samples(const View *view, const ViewScene *scene, Rect part)
 {
     const ViewSide side = scene->compare == VIEW_COMPARE_OFF ? scene->shown : VIEW_OUTPUT;
     const Rect whole = view_layout(view, scene).whole[side];

@@ -31,7 +31,7 @@ typedef enum ViewLayer {
     VIEW_LAYER_BEFORE,
     VIEW_LAYER_AFTER,
     VIEW_LAYER_BAR,
-    VIEW_LAYER_POINTED,
+    VIEW_LAYER_PREVIEW,
     VIEW_LAYER_STATISTICS,
     VIEW_LAYER_SETTINGS,
     VIEW_LAYER_MESSAGE,
@@ -115,7 +115,7 @@ ViewZoom view_pan(const View *view, const ViewScene *scene, int x, int y);
 
 /* Converts a window rectangle to stored samples of the shown picture (the output in a comparison);
  * {0} if it is outside. */
-Rect view_find(const View *view, const ViewScene *scene, Rect part);
+Rect view_to_samples(const View *view, const ViewScene *scene, Rect part);
 
 /* The window column of the split line. */
 int view_split_column(const ViewPlaces *places, double split);
