@@ -25,9 +25,9 @@ static int try_hardware(void *opaque, int output)
     (void)opaque;
     for (int fd = 0; null >= 0 && fd <= 2; fd++)
         (void)dup2(null, fd); /* libraries print messages */
-    while (to && (codec = encoder_trial_next(&at, 1))) {
+    while (to && (codec = codec_list_next(&at, 1))) {
         MediaError error = {0};
-        const int works = encoder_trial_open(codec, &error) >= 0;
+        const int works = codec_list_try(codec, &error) >= 0;
         fprintf(to, "%s %s\n", codec->name, works ? "" : error.text);
         fflush(to);
     }
@@ -73,7 +73,7 @@ static void print_hardware(const char *answer, int working)
 {
     const AVCodec *codec;
     void *at = NULL;
-    while ((codec = encoder_trial_next(&at, 1))) {
+    while ((codec = codec_list_next(&at, 1))) {
         char reason[512];
         find_reason(answer, codec->name, reason, sizeof(reason));
         const int works = !*reason;
@@ -92,7 +92,7 @@ void encoder_list_print(void)
     void *at = NULL;
     read_answer(answer);
     print_hardware(answer, 1);
-    while ((codec = encoder_trial_next(&at, 0)))
+    while ((codec = codec_list_next(&at, 0)))
         codec_list_encoder(codec, print_line);
     print_hardware(answer, 0);
 }

@@ -205,7 +205,7 @@ static void log_warning(void *user, LumeqLogLevel level, const char *text)
     if (level != LUMEQ_LOG_WARNING)
         return;
     atomic_store(&engine->context_lost, 1);
-    gpu_device_lose(engine->gpu);
+    gpu_device_mark_lost(engine->gpu);
     say(SAY_WARNINGS, "%s", text);
 }
 
@@ -270,7 +270,7 @@ OptionsInput engine_input(const Options *o, const Source *source, const Writer *
     return (OptionsInput){.hdr = hdr_name(source->video->codecpar) != NULL,
                           .still = source_is_still(source) && !source->live,
                           .fine = o->virtual_camera || !options_headless(o) ||
-                                  (writer && writer_is_fine(writer, from))};
+                                  (writer && writer_is_precise(writer, from))};
 }
 
 int engine_params(LumeqParams *params, const Options *o, OptionsInput input, const Source *source,

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "app/drawing.h"
-#include "app/run_summary.h"
 #include "app/run_end.h"
 #include "app/run_report.h"
+#include "app/run_summary.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
@@ -471,7 +471,7 @@ static int begin_film(void *joining, Frame *frame)
     if (!frame->is_first)
         return 0;
     j->began = 1;
-    writer_begin(f->writer, frame->zero_us);
+    writer_set_start(f->writer, frame->zero_us);
     const int ret = job_film_open_encoder(f, frame->out, 0);
     if (ret < 0)
         return ret;

@@ -172,7 +172,7 @@ static int run(const Options *options)
 /* Skips exit handlers if a thread still opens a file, since it uses what they free. */
 static int end_program(int code)
 {
-    if (source_is_left_opening()) {
+    if (source_opening_is_abandoned()) {
         (void)fflush(NULL);
         _exit(code);
     }

@@ -71,7 +71,7 @@ static int encode(void *self, Frame *f)
     const AVFrame *frame = f->out;
     int ret = 0;
     if (f->is_first) {
-        writer_begin(t->writer, f->zero_us);
+        writer_set_start(t->writer, f->zero_us);
         ret = writer_open_encoder(t->writer, frame, f->error);
         t->header = writer_bytes(t->writer);
     }

@@ -224,8 +224,8 @@ static int plane_row(const AVFrame *frame, int plane, int width)
     return av_image_get_linesize(frame->format, width, plane);
 }
 
-int frame_memory_set_aside(FrameMemory *m, AVFrame *frame, int plane, const uint8_t *data,
-                           ptrdiff_t stride)
+int frame_memory_retire_plane(FrameMemory *m, AVFrame *frame, int plane, const uint8_t *data,
+                              ptrdiff_t stride)
 {
     const int row = av_image_get_linesize(frame->format, frame->width, plane);
     const int rows = plane_height(frame, plane), aligned = FFALIGN(row, ALIGNMENT);
@@ -282,7 +282,7 @@ static int adopt_plane(FrameMemory *m, AVFrame *frame, int plane)
     return -1;
 }
 
-void frame_memory_adopt(FrameMemory *m, AVFrame *frame)
+void frame_memory_copy_in(FrameMemory *m, AVFrame *frame)
 {
     int copied = 0, ordinary = 0;
     if (!m->has_allocator)

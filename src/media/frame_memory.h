@@ -29,7 +29,7 @@ int frame_memory_get_buffer(FrameMemory *memory, AVCodecContext *decoder, AVFram
 /* Copies a decoded frame's luma, and chroma if the allocator is for all planes, into this memory
  * unless it is there. Leaves the frame unchanged if the memory is unavailable. One thread at a
  * time. */
-void frame_memory_adopt(FrameMemory *memory, AVFrame *frame);
+void frame_memory_copy_in(FrameMemory *memory, AVFrame *frame);
 
 /* Returns a frame like `in`, which is direct (convert.h), with its own uninitialized luma plane and
  * references to everything else. Its chroma is also its own if `chroma` is not 0 or `in` is on a
@@ -48,8 +48,8 @@ void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 /* Retires a plane's buffer that a hung GPU may still write to: the plane becomes a copy of `data`
  * in ordinary memory, and the buffer is not reused before frame_memory_close(). Returns 0 or
  * AVERROR. One thread at a time. */
-int frame_memory_set_aside(FrameMemory *memory, AVFrame *frame, int plane, const uint8_t *data,
-                           ptrdiff_t stride);
+int frame_memory_retire_plane(FrameMemory *memory, AVFrame *frame, int plane, const uint8_t *data,
+                              ptrdiff_t stride);
 
 /* Returns 1 if this plane's memory came from the allocator. Any thread. */
 int frame_memory_owns(FrameMemory *memory, const uint8_t *data);

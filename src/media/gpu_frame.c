@@ -133,7 +133,7 @@ static atomic_int *lost_flag(const AVBufferRef *device)
     return device ? ((AVHWDeviceContext *)device->data)->user_opaque : NULL;
 }
 
-void gpu_device_lose(AVBufferRef *device)
+void gpu_device_mark_lost(AVBufferRef *device)
 {
     atomic_int *lost = lost_flag(device);
     if (lost)
@@ -151,10 +151,10 @@ int gpu_surfaces_are_lost(const AVBufferRef *surfaces)
     return gpu_device_is_lost(((AVHWFramesContext *)surfaces->data)->device_ref);
 }
 
-void gpu_frame_lose(const AVFrame *frame)
+void gpu_frame_mark_lost(const AVFrame *frame)
 {
     if (gpu_frame_is(frame))
-        gpu_device_lose(frames_of(frame)->device_ref);
+        gpu_device_mark_lost(frames_of(frame)->device_ref);
 }
 
 int gpu_frame_is_lost(const AVFrame *frame)

@@ -39,7 +39,7 @@ int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
 int gpu_device_open(AVBufferRef **device, void *context, void *stream);
 
 /* Marks the device's GPU as lost: functions here no longer call it. Any thread. */
-void gpu_device_lose(AVBufferRef *device);
+void gpu_device_mark_lost(AVBufferRef *device);
 
 /* `device` may be NULL. Any thread. */
 int gpu_device_is_lost(const AVBufferRef *device);
@@ -82,7 +82,7 @@ void gpu_abandon(void *object);
 void gpu_frame_abandon(AVFrame *frame);
 
 /* Marks the frame's GPU as lost; does nothing for host frames. Any thread. */
-void gpu_frame_lose(const AVFrame *frame);
+void gpu_frame_mark_lost(const AVFrame *frame);
 
 /* True if the frame is on a lost GPU. Any thread. */
 int gpu_frame_is_lost(const AVFrame *frame);

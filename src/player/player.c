@@ -255,7 +255,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
         .next_position = played(p)->ahead && !played(p)->pending
                              ? playback_next(p->playback)->decoded.position
                              : AV_NOPTS_VALUE,
-        .notice = source_is_away(played(p)->source) ? "connection lost, waiting"
+        .notice = source_is_lost(played(p)->source) ? "connection lost, waiting"
                   : p->writing.on                   ? p->writing.line
                                                     : p->camera.notice,
         .recording = p->recording.on ? p->recording.line : NULL,
@@ -427,7 +427,7 @@ PlayerState player_state(const Player *p)
         .delay_95_ms = delay_share(&p->shown->measured.delay, 0.95),
         .delay_most_ms = (double)p->shown->measured.delay.most * 1e-3,
         .rate = p->shown->measured.rate,
-        .gone = p->camera.gone || source_is_away(played(p)->source),
+        .gone = p->camera.gone || source_is_lost(played(p)->source),
         .damaged = p->camera.damaged,
         .recording = p->recording.on,
         .mirrored = p->seen->look.mirrored,

@@ -622,7 +622,7 @@ static int upload_input(Screen *s, const Frame *f, MediaError *error)
     if (ret == AVERROR(ENOMEM))
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret < 0) {
-        gpu_frame_lose(frame);
+        gpu_frame_mark_lost(frame);
         return 1;
     }
     ret = view_set_frame(s->view, VIEW_INPUT, host, error);

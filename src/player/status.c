@@ -132,7 +132,7 @@ static void add_input(const Player *p, StatusRows *r)
 {
     const AVStream *video = played(p)->source->video;
     const double rate = av_q2d(video->avg_frame_rate);
-    const int is_gone = p->camera.gone || source_is_away(played(p)->source);
+    const int is_gone = p->camera.gone || source_is_lost(played(p)->source);
     char text[128];
     if (p->files.count > 1)
         add(r, "file", "%d/%d", p->files.at + 1, p->files.count);
@@ -170,7 +170,7 @@ static void add_live(const Player *p, StatusRows *r)
         camera_setting_text(camera, text, sizeof(text));
         add(r, "camera", "%s%s", text, p->camera.gone ? " (gone)" : "");
     }
-    if (source_is_away(played(p)->source))
+    if (source_is_lost(played(p)->source))
         add(r, "connection", "lost, waiting");
     if (p->shown->measured.delay.count)
         add(r, "delay", "%.0f ms from capture to screen, 95 %% within %.0f, at most %.0f",

@@ -88,7 +88,7 @@ static void note_loss(EqualizeLoop *l)
 {
     if (lumeq_backend_name(l->options.equalizer) == l->backend || atomic_load(&l->lost))
         return;
-    gpu_device_lose(l->options.gpu);
+    gpu_device_mark_lost(l->options.gpu);
     l->options.note(lumeq_last_error(l->options.equalizer));
     if (l->memory)
         frame_memory_encode_on(l->memory, NULL);

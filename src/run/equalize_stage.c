@@ -219,7 +219,7 @@ static int lost_frame(void *opaque, Frame *frame, MediaError *error)
 {
     EqualizeStage *s = opaque;
     (void)error;
-    gpu_frame_lose(frame->decoded.frame);
+    gpu_frame_mark_lost(frame->decoded.frame);
     frame_free(&frame);
     if (--s->begun == s->done)
         lose_kept(s);
@@ -269,8 +269,8 @@ static void keep(EqualizeStage *s, Frame *frame)
     if (here)
         return;
     if (frame->previous[0])
-        gpu_frame_lose(frame->previous[0]);
-    gpu_frame_lose(frame->decoded.frame);
+        gpu_frame_mark_lost(frame->previous[0]);
+    gpu_frame_mark_lost(frame->decoded.frame);
     lose_kept(s);
 }
 

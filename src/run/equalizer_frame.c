@@ -125,7 +125,8 @@ int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *f
 {
     for (int i = 0; i < 3 && frame->out.plane[i]; i++)
         if (frame->out.plane[i] != gpu_frame_picture(out, i) &&
-            frame_memory_set_aside(memory, out, i, frame->out.plane[i], frame->out.stride[i]) < 0)
+            frame_memory_retire_plane(memory, out, i, frame->out.plane[i], frame->out.stride[i]) <
+                0)
             return out_of_memory(out, error);
     return 0;
 }

@@ -87,7 +87,7 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
     if (ret == 0)
         ret = measure(w, in, before, error);
     if (ret == MEASURE_LOST)
-        gpu_frame_lose(gpu_frame_is(frame) ? frame : w->before[0]);
+        gpu_frame_mark_lost(gpu_frame_is(frame) ? frame : w->before[0]);
     gpu_frame_free(&before);
     gpu_frame_free(&in);
     return ret;

@@ -78,7 +78,7 @@ static int send_packets(Pipeline *p, Frame **frame)
 static int lose(Pipeline *p, Frame *frame)
 {
     const int64_t number = frame->decoded.number;
-    gpu_frame_lose(frame->decoded.frame);
+    gpu_frame_mark_lost(frame->decoded.frame);
     if (reader_can_restart(p->parts.reader))
         p->again = p->again < 0 ? number : FFMIN(p->again, number);
     else if (p->parts.lost)

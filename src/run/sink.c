@@ -14,7 +14,7 @@ static int copy_packet(void *writer, AVPacket *packet, MediaError *error)
 static int encode_frame(void *writer, Frame *f)
 {
     if (f->is_first)
-        writer_begin(writer, f->zero_us);
+        writer_set_start(writer, f->zero_us);
     return writer_frame(writer, f->out, f->error);
 }
 

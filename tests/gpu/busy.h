@@ -1,4 +1,4 @@
-/* A kernel that fills the whole GPU until it is told to end. */
+/* A kernel that fills the whole GPU until the test ends it. */
 #ifndef LUMEQ_TESTS_GPU_BUSY_H
 #define LUMEQ_TESTS_GPU_BUSY_H
 

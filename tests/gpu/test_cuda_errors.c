@@ -414,7 +414,7 @@ static void places(void)
         CHECK(strstr(lumeq_last_error(eq), "another CUDA context of GPU 0") != NULL,
               "the error is %s", lumeq_last_error(eq));
     }
-    CHECK(fake_cuda.checked >= 2, "no context is asked for");
+    CHECK(fake_cuda.checked >= 2, "the program asked for no context");
     fake_cuda.foreign = NULL;
     CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
 
@@ -445,7 +445,7 @@ static void one_cap_on_pinned_memory(void)
         for (int n = 0; n < PIECES; n++)
             pieces[i][n] = lumeq_alloc_host(eq[i], piece);
     }
-    CHECK(pieces[0][0] != NULL, "there is none");
+    CHECK(pieces[0][0] != NULL, "no pinned memory");
     CHECK(fake_cuda.pinned <= most, "%zu MiB are pinned", fake_cuda.pinned >> 20);
     CHECK(!pieces[1][0] && !pieces[2][0], "each equalizer has a cap of its own");
     lumeq_free_host(eq[0], pieces[0][0]);
@@ -558,7 +558,7 @@ static void lost_for_one(void)
     fake_cuda.hangs = 0;
     eq[2] = open_fake(LUMEQ_BACKEND_AUTO);
     sharing = 0;
-    CHECK(fake_cuda.streams == 2 * LUMEQ_CUDA_STREAMS, "%d streams: one joins what is lost",
+    CHECK(fake_cuda.streams == 2 * LUMEQ_CUDA_STREAMS, "%d streams: an equalizer joined a lost one",
           fake_cuda.streams);
     hand_in_to(eq + 2, runs + 2, 1, 0, FRAMES);
     take_all(eq[2], &runs[2], "one that comes later");
@@ -639,7 +639,7 @@ static void a_limit_on_device_memory(void)
     compare(&run, "beyond the limit", 0);
     lumeq_free_device(eq[1], pieces[0]);
     CHECK(lumeq_reserve_device(0, piece) == 0, "%s", lumeq_last_error(NULL));
-    CHECK(!lumeq_alloc_device(eq[0], piece), "what is reserved does not count");
+    CHECK(!lumeq_alloc_device(eq[0], piece), "reserved memory does not count");
     const LumeqMemoryUse use = memory_use();
     CHECK(use.device == fake_cuda.on_device + piece && use.device_most > 3 * piece,
           "%llu bytes, %zu of them reserved", (unsigned long long)use.device, piece);

@@ -190,7 +190,7 @@ TEST(in_a_row)
             known += film_compare(&film, name);
         }
     }
-    CHECK(known || cases_of(4 * 4) < 16, "the noise is known of none of these frames");
+    CHECK(known || cases_of(4 * 4) < 16, "no frame has a known noise");
 }
 
 /* ---- counts only -------------------------------------------------------------------------- */

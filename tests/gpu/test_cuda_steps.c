@@ -524,7 +524,7 @@ typedef struct Gate {
     atomic_int open, passed;
 } Gate;
 
-/* The caller's work lasts until it is told to end, or a few seconds. */
+/* The caller's work lasts until the test ends it, at most a few seconds. */
 static void CUDART_CB stand_at(void *user)
 {
     Gate *gate = user;

@@ -14,7 +14,7 @@
 #define WIDTH 64
 #define HEIGHT 48
 
-/* Where the planes of a frame are. */
+/* The memory of the planes of a frame. */
 typedef enum Where { ORDINARY, PINNED, ON_DEVICE, WHERES } Where;
 
 static uint8_t *make_memory(Where where)

@@ -81,7 +81,7 @@ TEST(names_suggest_their_encoders)
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char text[256];
-        encoder_names_meant(AVMEDIA_TYPE_VIDEO, names[i].name, text, sizeof(text));
+        encoder_suggest(AVMEDIA_TYPE_VIDEO, names[i].name, text, sizeof(text));
         if (!names[i].meant[0] || avcodec_find_encoder_by_name(names[i].meant))
             CHECK(strstr(text, names[i].meant), "%s: '%s'", names[i].name, text);
         CHECK(!strstr(text, names[i].other), "%s: '%s'", names[i].name, text);

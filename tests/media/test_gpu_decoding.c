@@ -200,7 +200,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
         seen->reserved = memory.used;
         if (how.lost_at_end)
-            gpu_device_lose(gpu);
+            gpu_device_mark_lost(gpu);
     }
     decoder_close(&decoder);
     seen->decoders = ask("fake_decoders");

@@ -189,7 +189,7 @@ static void check_set_aside(FrameMemory *memory, const AVFrame *in)
             if (n)
                 continue;
             planes[i] = out->data[i];
-            CHECK(frame_memory_set_aside(memory, out, i, in->data[i], in->linesize[i]) == 0,
+            CHECK(frame_memory_retire_plane(memory, out, i, in->data[i], in->linesize[i]) == 0,
                   "%s: plane %d cannot be set aside", name, i);
             CHECK(out->data[i] != planes[i], "%s: plane %d has stayed", name, i);
             memset(planes[i], 0x77, (size_t)out->linesize[i] * (size_t)rows_of(out, i));
@@ -201,7 +201,7 @@ static void check_set_aside(FrameMemory *memory, const AVFrame *in)
 static void check_adopted(FrameMemory *memory, AVFrame *frame, int all_planes)
 {
     const uint64_t before = hash(frame);
-    frame_memory_adopt(memory, frame);
+    frame_memory_copy_in(memory, frame);
     for (int i = 0; i < 3 && frame->data[i]; i++)
         CHECK(frame_memory_owns(memory, frame->data[i]) == (i == 0 || all_planes),
               "%s: plane %d is in the wrong memory", av_get_pix_fmt_name(frame->format), i);

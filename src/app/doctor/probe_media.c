@@ -47,7 +47,7 @@ void probe_encoders(Section *s)
     const AVCodec *codec;
     int all = 0;
     section_begin(s, "names", '[');
-    while (all < MAX_ENCODERS && (codec = encoder_trial_next(&at, 0))) {
+    while (all < MAX_ENCODERS && (codec = codec_list_next(&at, 0))) {
         names[all++] = codec->name;
         section_text(s, NULL, codec->name);
     }
@@ -72,9 +72,9 @@ void probe_hardware_encoders(Section *s)
     const AVCodec *codec;
     int all = 0;
     section_begin(s, "encoders", '[');
-    for (; (codec = encoder_trial_next(&at, 1)); all++) {
+    for (; (codec = codec_list_next(&at, 1)); all++) {
         MediaError error = {0};
-        const int fine = encoder_trial_open(codec, &error) >= 0;
+        const int fine = codec_list_try(codec, &error) >= 0;
         section_begin(s, NULL, '{');
         section_text(s, "name", codec->name);
         section_flag(s, "usable", fine);

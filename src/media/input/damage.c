@@ -46,7 +46,7 @@ static int input_is_damaged(const DamageReport *r)
     return lost_packets(r) + r->frames.decode_errors + r->frames.corrupt_frames > 0;
 }
 
-int damage_is_seen(const DamageReport *r)
+int damage_any(const DamageReport *r)
 {
     return input_is_damaged(r) || r->frames.lost_frames > 0;
 }

@@ -24,7 +24,7 @@ typedef struct DamageReport {
 void damage_add(DamageReport *report, const DamageReport *next);
 
 /* Returns 1 if something could not be read or decoded. */
-int damage_is_seen(const DamageReport *report);
+int damage_any(const DamageReport *report);
 
 /* Describes all known losses; returns 0 if there are none. Call after the end, when no other thread
  * uses the source. */

@@ -688,12 +688,12 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     if (d->redo >= 0) /* the recent packets come first */
         return AVERROR(EAGAIN);
     const int renews = loses_full_range(d, packet);
-    if ((renews || source_is_return(packet)) && come_back(d) < 0)
+    if ((renews || source_is_discontinuity(packet)) && come_back(d) < 0)
         return AVERROR(EAGAIN);
     if (renews && renew_codec(d) < 0)
         return AVERROR(ENOMEM);
-    d->returned |= source_is_return(packet);
-    if (source_is_return(packet) && !packet->size)
+    d->returned |= source_is_discontinuity(packet);
+    if (source_is_discontinuity(packet) && !packet->size)
         return 0;
     media_log_clear();
     errno = 0;
@@ -704,7 +704,7 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
-    if (source_is_joined(packet) || source_is_return(packet))
+    if (source_is_joined(packet) || source_is_discontinuity(packet))
         decoder_join(d);
     if (is_out_of_memory(d, ret))
         return AVERROR(ENOMEM);
@@ -863,7 +863,7 @@ static int bring_here(Decoder *d)
     AVFrame *host;
     const int ret = frame_memory_download(d->options.memory, &host, d->raw);
     if (ret < 0 && ret != AVERROR(ENOMEM)) {
-        gpu_device_lose(d->options.gpu);
+        gpu_device_mark_lost(d->options.gpu);
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
         gpu_frame_abandon(d->raw);
     } else {
@@ -1056,7 +1056,7 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
         d->ended = ret == AVERROR_EOF;
     } while (ret == AVERROR(EAGAIN) || (d->ended && d->deinterlacer));
     if (ret >= 0 && d->options.memory && !gpu_frame_is(frame))
-        frame_memory_adopt(d->options.memory, frame);
+        frame_memory_copy_in(d->options.memory, frame);
     return ret;
 }
 

@@ -252,7 +252,7 @@ static int read_packet(Reader *r)
 /* After the last frame, does not wait for a lost connection. */
 static int ends_tail(const Reader *r)
 {
-    return r->frames_ended && source_is_return(r->packet);
+    return r->frames_ended && source_is_discontinuity(r->packet);
 }
 
 /* Reads one packet and hands it on. */

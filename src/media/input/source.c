@@ -55,7 +55,7 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
     return ret;
 }
 
-int source_is_away(const Source *s)
+int source_is_lost(const Source *s)
 {
     return s->reconnect && source_reconnect_is_away(s->reconnect);
 }

@@ -154,7 +154,7 @@ void source_opening_cancel(SourceOpening **opening, int wait);
 
 /* Returns 1 if a cancelled thread is still running. The program must then end with _exit(), since
  * the thread may use its data. */
-int source_is_left_opening(void);
+int source_opening_is_abandoned(void);
 
 /* Reports a read error, see `read_error`. */
 int source_fail_to_read(const Source *source, MediaError *error);
@@ -200,12 +200,12 @@ int source_check_picture(const Source *source, const AVFrame *frame, int width, 
 int source_is_stopped(const Source *source);
 
 /* Returns 1 while a reconnecting URL is lost. Any thread. */
-int source_is_away(const Source *source);
+int source_is_lost(const Source *source);
 
 /* Returns 1 if the packet is a discontinuity of a reconnecting URL, unrelated to earlier packets of
  * its track. On a loss, the video gets a packet without data; on return, the first packet is
  * marked, for the video a key frame. */
-int source_is_return(const AVPacket *packet);
+int source_is_discontinuity(const AVPacket *packet);
 
 /* Returns 1 for a stream's first key frame if packets before it may be missing. Frames that refer
  * to those are incomplete. */

@@ -508,7 +508,7 @@ struct SourceOpening {
 
 static atomic_int abandoned_count;
 
-int source_is_left_opening(void)
+int source_opening_is_abandoned(void)
 {
     return atomic_load(&abandoned_count) > 0;
 }

@@ -62,7 +62,7 @@ static void say(const Reconnect *r, const char *format, ...)
         r->options.note(line);
 }
 
-int source_is_return(const AVPacket *packet)
+int source_is_discontinuity(const AVPacket *packet)
 {
     return packet && packet->opaque == &return_mark;
 }

@@ -64,7 +64,7 @@ static void add_files(char *line, int columns, const AVCodec *codec, const char 
         }
 }
 
-const AVCodec *encoder_trial_next(void **at, int hardware)
+const AVCodec *codec_list_next(void **at, int hardware)
 {
     const AVCodec *codec;
     while ((codec = av_codec_iterate(at)))
@@ -93,7 +93,7 @@ void codec_list_video(void (*print)(const char *line))
     for (int hardware = 1; hardware >= 0; hardware--) {
         const AVCodec *codec;
         void *at = NULL;
-        while ((codec = encoder_trial_next(&at, hardware)))
+        while ((codec = codec_list_next(&at, hardware)))
             codec_list_encoder(codec, print);
     }
 }
@@ -133,7 +133,7 @@ void codec_list_containers(void (*print)(const char *line))
     }
 }
 
-int encoder_trial_open(const AVCodec *codec, MediaError *error)
+int codec_list_try(const AVCodec *codec, MediaError *error)
 {
     const EncoderOptions usual = {.crf = -1, .bitrate = -1};
     enum AVPixelFormat format;

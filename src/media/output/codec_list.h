@@ -18,9 +18,9 @@ void codec_list_containers(void (*print)(const char *line));
 
 /* Returns the next video encoder that `--vcodec help` lists, or NULL; *at starts as NULL.
  * `hardware`: 1 for hardware encoders, 0 for the others. */
-const AVCodec *encoder_trial_next(void **at, int hardware);
+const AVCodec *codec_list_next(void **at, int hardware);
 
 /* Tries to open the encoder for a small picture. MEDIA_OUTPUT. */
-int encoder_trial_open(const AVCodec *codec, MediaError *error);
+int codec_list_try(const AVCodec *codec, MediaError *error);
 
 #endif

@@ -68,7 +68,7 @@ static int no_encoder(const char *name, MediaError *error)
         return media_fail(
             error, MEDIA_USAGE,
             "--vcodec copy: equalized video has to be re-encoded; all other tracks are copied");
-    encoder_names_meant(AVMEDIA_TYPE_VIDEO, name, meant, sizeof(meant));
+    encoder_suggest(AVMEDIA_TYPE_VIDEO, name, meant, sizeof(meant));
     return media_fail(error, MEDIA_USAGE,
                       "--vcodec %s: this FFmpeg has no encoder of that name%s%s; --vcodec help "
                       "lists those it has",
@@ -145,8 +145,8 @@ static int is_one_of(enum AVPixelFormat format, const enum AVPixelFormat *list)
     return 0;
 }
 
-void encoder_suit(const AVCodec **codec, EncoderOptions *options, const AVOutputFormat *format,
-                  enum AVPixelFormat from)
+void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
+                            const AVOutputFormat *format, enum AVPixelFormat from)
 {
     const AVCodec *h264 = avcodec_find_encoder_by_name("libx264");
     const AVCodec *hevc = avcodec_find_encoder_by_name("libx265");
@@ -207,7 +207,7 @@ void encoder_depths(const AVCodec *codec, int *least, int *most)
             *least = FFMIN(*least, convert_depth(makeable[i]));
 }
 
-int encoder_is_on_gpu(const AVCodec *codec)
+int encoder_takes_gpu_frames(const AVCodec *codec)
 {
     const enum AVPixelFormat *list = formats_of(codec);
     return list && is_one_of(AV_PIX_FMT_CUDA, list);
@@ -563,7 +563,7 @@ static const char *usual_name(const char *name)
     return name;
 }
 
-void encoder_names_meant(enum AVMediaType type, const char *name, char *text, size_t size)
+void encoder_suggest(enum AVMediaType type, const char *name, char *text, size_t size)
 {
     const char *usual = usual_name(name);
     const AVCodec *codec;

@@ -17,7 +17,7 @@ typedef struct EncoderOptions {
     int64_t bitrate; /* bits per second */
     const char *pixel_format;
     int keep_format;            /* not 0: use the format nearest to that of the frames */
-    int eight_bits;             /* not 0: at most 8 bits for H.264; see encoder_suit() */
+    int eight_bits;             /* not 0: at most 8 bits for H.264; see encoder_choose_default() */
     const char *const *options; /* "key=value" strings, NULL-terminated; or NULL */
     int threads;
     int deinterlaced; /* not 0: frames are progressive, whatever their track says */
@@ -40,8 +40,8 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
  * container does not hold HEVC. Changes nothing if options name an encoder or the container has
  * another usual one.
  */
-void encoder_suit(const AVCodec **codec, EncoderOptions *options, const AVOutputFormat *format,
-                  enum AVPixelFormat from);
+void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
+                            const AVOutputFormat *format, enum AVPixelFormat from);
 
 /* True if the encoder has a private option of this name. */
 int encoder_has_option(const AVCodec *codec, const char *name);
@@ -59,7 +59,7 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
 int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from);
 
 /* True if the encoder takes frames in GPU memory (gpu_frame.h). */
-int encoder_is_on_gpu(const AVCodec *codec);
+int encoder_takes_gpu_frames(const AVCodec *codec);
 
 /* The range of sample depths that the encoder takes, in bits; 0: unknown. */
 void encoder_depths(const AVCodec *codec, int *least, int *most);
@@ -88,7 +88,7 @@ int encoder_is_listed(const AVCodec *codec, enum AVMediaType type);
 
 /* Lists the encoders that a codec's name (hevc), its other name (h265) or a part of an encoder's
  * name (nvenc) may mean: "libx265, hevc_nvenc"; "" if none match. */
-void encoder_names_meant(enum AVMediaType type, const char *name, char *text, size_t size);
+void encoder_suggest(enum AVMediaType type, const char *name, char *text, size_t size);
 
 int format_has_alpha(enum AVPixelFormat format);
 

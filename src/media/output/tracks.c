@@ -87,7 +87,7 @@ int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError 
     const AVCodec *codec = avcodec_find_encoder_by_name(o->acodec);
     if (!codec || codec->type != AVMEDIA_TYPE_AUDIO) {
         char meant[256];
-        encoder_names_meant(AVMEDIA_TYPE_AUDIO, o->acodec, meant, sizeof(meant));
+        encoder_suggest(AVMEDIA_TYPE_AUDIO, o->acodec, meant, sizeof(meant));
         return media_fail(error, MEDIA_USAGE,
                           "--acodec %s: this FFmpeg has no sound encoder of that name%s%s; it is "
                           "copy, none, or one that --acodec help lists",

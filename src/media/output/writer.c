@@ -43,7 +43,7 @@ struct Writer {
     const WriterOptions *options;
     const AVOutputFormat *muxer;
     const AVCodec *codec;
-    EncoderOptions encoding; /* the options', completed by encoder_suit() */
+    EncoderOptions encoding; /* the options', completed by encoder_choose_default() */
     OutputFile file;
     AVFormatContext *format;
     Encoder *encoder;
@@ -184,14 +184,14 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
             return out_of_memory(error);
     }
     if (w->codec)
-        encoder_suit(&w->codec, &w->encoding, w->muxer,
-                     convert_nearest_direct(in->codecpar->format));
+        encoder_choose_default(&w->codec, &w->encoding, w->muxer,
+                               convert_nearest_direct(in->codecpar->format));
     const int ret =
         tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
     return ret >= 0 && w->options->copy_video ? map_copy(w, in, error) : ret;
 }
 
-void writer_begin(Writer *w, int64_t zero)
+void writer_set_start(Writer *w, int64_t zero)
 {
     chapters_move(w->format, -zero);
 }
@@ -399,7 +399,7 @@ static void note_adaptation(const Writer *w, const AVFrame *first)
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
-    encoder_suit(&w->codec, &w->encoding, w->muxer, first->format);
+    encoder_choose_default(&w->codec, &w->encoding, w->muxer, first->format);
     int ret =
         encoder_open(&w->encoder, w->codec, &w->encoding, first, &w->track, global_header, error);
     if (ret < 0)
@@ -533,11 +533,11 @@ int writer_depth(const Writer *w, enum AVPixelFormat from)
     enum AVPixelFormat to;
     if (!codec || from == AV_PIX_FMT_NONE)
         return 0;
-    encoder_suit(&codec, &video, w->muxer, from);
+    encoder_choose_default(&codec, &video, w->muxer, from);
     return encoder_choose_format(&to, codec, &video, from, &none) >= 0 ? convert_depth(to) : 0;
 }
 
-int writer_is_fine(const Writer *w, enum AVPixelFormat from)
+int writer_is_precise(const Writer *w, enum AVPixelFormat from)
 {
     return w->codec && (encoder_is_lossless(w->codec, &w->encoding) || writer_depth(w, from) > 8);
 }
@@ -545,7 +545,7 @@ int writer_is_fine(const Writer *w, enum AVPixelFormat from)
 int writer_takes_gpu_frames(const Writer *w)
 {
     return w->codec && !w->track.constant_rate && !w->encoding.pixel_format &&
-           encoder_is_on_gpu(w->codec);
+           encoder_takes_gpu_frames(w->codec);
 }
 
 const char *writer_encoder(const Writer *w)

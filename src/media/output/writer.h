@@ -50,7 +50,7 @@ int writer_map(Writer *writer, const Source *source, MediaError *error);
 
 /* Sets the input time (AV_TIME_BASE units) that becomes 0 in the output. Frames and packets are
  * shifted already; this shifts the chapters. Call before the first frame. */
-void writer_begin(Writer *writer, int64_t zero);
+void writer_set_start(Writer *writer, int64_t zero);
 
 /* Returns 1 if the output holds a single picture. */
 int writer_is_picture(const Writer *writer);
@@ -66,7 +66,7 @@ int writer_depth(const Writer *writer, enum AVPixelFormat from);
 const char *writer_encoder(const Writer *writer);
 
 /* Returns 1 if frames in this format are written losslessly or with more than 8 bits. */
-int writer_is_fine(const Writer *writer, enum AVPixelFormat from);
+int writer_is_precise(const Writer *writer, enum AVPixelFormat from);
 
 /* Returns 1 if all frames may be in GPU memory (gpu_frame.h). */
 int writer_takes_gpu_frames(const Writer *writer);

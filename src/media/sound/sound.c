@@ -128,7 +128,7 @@ static void renew_decoder(Sound *s)
 
 void sound_send(Sound *s, const AVPacket *packet)
 {
-    if (source_is_return(packet)) /* an outage is not a gap: its time has passed */
+    if (source_is_discontinuity(packet)) /* an outage is not a gap: its time has passed */
         sound_start(s, AV_NOPTS_VALUE);
     if (packet && is_long_before(s, packet))
         return;

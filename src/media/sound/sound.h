@@ -44,7 +44,7 @@ void sound_send(Sound *sound, const AVPacket *packet);
 /* Returns 0 with the next block, AVERROR(EAGAIN) (send a packet), or AVERROR_EOF. Blocks are
  * continuous: gaps in the timestamps become silence, overlaps are cut, jitter is smoothed. The
  * position jumps only if the timestamps jump too far, or after a URL reconnected
- * (source_is_return()). */
+ * (source_is_discontinuity()). */
 int sound_receive(Sound *sound, SoundBlock *block);
 
 /* Damaged packets and frames since it was opened. */
