@@ -279,7 +279,7 @@ TEST(ends_where_none_can_be_played)
     if (!CHECK(options_parse(&options, 4, argv, text, sizeof(text)) == 0, "%s", text))
         return;
     CHECK(play_open(&play, &options, &stop, &error) == MEDIA_INPUT && !play, "it is open");
-    CHECK(strstr(error.text, "none of 2 files") != NULL, "it says %s", error.text);
+    CHECK(strstr(error.text, "cannot play any of 2 files") != NULL, "it says %s", error.text);
     options_free(&options);
 }
 
