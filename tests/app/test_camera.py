@@ -534,7 +534,7 @@ class Window(CameraCase, WindowCase):
         result = self.ends(process)
         feed.wait()
         shown, dropped = re.search(r"(\d+) frames? shown, (\d+) dropped", result.err).groups()
-        frames = float(re.search(r"seen ([\d.]+) frames after", result.err).group(1))
+        frames = float(re.search(r"latency ([\d.]+) frames after", result.err).group(1))
         return int(shown), int(dropped), frames
 
     def test_low_latency_of_a_pipe(self):

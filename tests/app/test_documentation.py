@@ -73,8 +73,6 @@ def why_not(command):
         if re.match(begin, command):
             return why
     if re.match(r"lumeq --(camera|list-)", command) or "--virtual-camera" in command:
-        if "cameras: none" in lumeq("--version").out.decode():
-            return "this build reads no cameras"
         if glob.glob("/dev/video*"):
             return "would use the camera of this machine; test_camera has one of its own"
     return None

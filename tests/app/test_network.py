@@ -426,7 +426,7 @@ class Window(NetworkCase, WindowCase):
             self.key("q")
             result = self.ends(process)
             shown = int(re.search(r"(\d+) frames? shown", result.err).group(1))
-            frames = float(re.search(r"seen ([\d.]+) frames after", result.err).group(1))
+            frames = float(re.search(r"latency ([\d.]+) frames after", result.err).group(1))
             print("over UDP, %d frames were seen, %.1f frames after decoding" % (shown, frames))
             waits.append(frames if shown > 20 else math.inf)
             if waits[-1] < 10 or SANITIZED:

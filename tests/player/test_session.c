@@ -605,7 +605,7 @@ SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
     session_type("i");
     SESSION_UNTIL(s, !state.statistics);
     for (int i = 0; i < 3; i++) {
-        static const char *const words[] = {"all frames", "off", "where"};
+        static const char *const words[] = {"all frames", "off", "interlaced"};
         session_type("D");
         SESSION_UNTIL(s, strncmp(state.message, "Deinterlace:", 12) == 0 &&
                              strstr(state.message, words[i]));
