@@ -23,6 +23,7 @@
 #include "media/output/tags.h"
 #include "media/output/turner.h"
 #include "media/output/video_about.h"
+#include "media/packet_bytes.h"
 #include "media/picture_pattern.h"
 #include "media/side_data.h"
 
@@ -35,6 +36,9 @@
 
 /* Initial capacity for packets that arrive before the first frame. */
 #define HELD_PACKETS 256
+
+/* Limit for them: over 40 minutes of uncompressed stereo sound. */
+#define HELD_BYTES (512 << 20)
 
 /* Longer gaps, in frames, are not filled: the muxer handles them. */
 #define MAX_REPEATS 6000
@@ -67,6 +71,7 @@ struct Writer {
     int64_t bytes; /* size of the closed file */
     int64_t lost_packets;
     AVFifo *held;          /* AVPacket *: packets that came before the first frame */
+    size_t held_bytes;     /* of these, by packet_bytes() */
     Segments *segments;    /* NULL: one file */
     int64_t next_pts;      /* in segments: time of the next picture, ... */
     AVRational next_base;  /* ... and its time base */
@@ -324,6 +329,12 @@ static int set_muxer_options(Writer *w, AVDictionary **options)
 /* Keeps a packet that arrived before the header. */
 static int hold(Writer *w, AVPacket *packet, MediaError *error)
 {
+    w->held_bytes += packet_bytes(packet);
+    if (w->held_bytes > HELD_BYTES)
+        return media_fail(error, MEDIA_INPUT,
+                          "the first picture comes after more than %d MiB of sound and other "
+                          "tracks, the most that can wait: start later with --ss",
+                          HELD_BYTES >> 20);
     AVPacket *own = av_packet_alloc();
     if (!w->held)
         w->held = av_fifo_alloc2(HELD_PACKETS, sizeof(own), AV_FIFO_FLAG_AUTO_GROW);
