@@ -48,7 +48,7 @@ static inline int rect_same(Rect a, Rect b)
     return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
 }
 
-/* {0} if they do not overlap. */
+/* The area that both rectangles cover; {0} if they do not overlap. */
 static inline Rect rect_intersect(Rect a, Rect b)
 {
     const int left = max_int(a.x, b.x), right = min_int(a.x + a.width, b.x + b.width);
@@ -74,8 +74,8 @@ static inline Rect canvas_clip(const Canvas *canvas, Rect rect)
     return rect_intersect(rect, (Rect){0, 0, canvas->width, canvas->height});
 }
 
-/* Blends `colour` over one pixel; `cover`: 0 (transparent) to 255 (opaque). Ignores pixels outside.
- * */
+/* Blends `colour` over one pixel; does nothing outside the canvas. `cover`: 0 (transparent) to 255
+ * (opaque). */
 static inline void canvas_blend(const Canvas *canvas, int x, int y, Colour colour, int cover)
 {
     if (x < 0 || y < 0 || x >= canvas->width || y >= canvas->height || cover == 0)

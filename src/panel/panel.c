@@ -141,6 +141,7 @@ static Rect vectors_in(const PanelLayout *layout, Rect r)
     return (Rect){r.x + (r.width - side) / 2, r.y + above, side, side};
 }
 
+/* True if the area is wide enough to place waveform and vectorscope side by side. */
 static int are_beside(Rect scopes)
 {
     return scopes.width * 6 >= scopes.height * 7;
@@ -177,7 +178,8 @@ static void lay_all(PanelLayout *layout, Rect inner, int wide)
         has_wide = histograms.width * 8 >= histograms.height * 9;
     } else {
         scopes.height = inner.height - gap - (inner.height - gap) / 2;
-        if (are_beside(scopes)) /* no higher than the vectorscope */
+        /* side by side, scopes higher than the vectorscope's square would waste space */
+        if (are_beside(scopes))
             scopes.height = min_int(scopes.height, inner.width / 2 + room_above(layout));
         histograms.height -= scopes.height + gap;
         scopes.y += histograms.height + gap;
@@ -379,7 +381,7 @@ static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colo
     }
 }
 
-/* A histogram's name, and its numbers if they fit. */
+/* Draws a histogram's name, and its numbers if they fit. */
 static void draw_histogram_header(const Panel *p, Rect plot, const char *name, Colour colour,
                                   const PanelMarks *marks)
 {
@@ -815,8 +817,8 @@ struct PanelCache {
     Ground drawn;             /* what the background was drawn for */
     PanelMarks input, output; /* the numbers drawn */
     char words[MOST_WORDS];   /* the words drawn */
-    int64_t stretch;          /* the interval of the numbers */
-    int late;
+    int64_t stretch;          /* panel_interval() of the drawn numbers */
+    int late;                 /* newer numbers wait for the next interval */
 };
 
 int panel_cache_create(PanelCache **cache)

@@ -97,7 +97,8 @@ PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, 
         return place;
     place.panel = panel;
     const Rect down = {panel.x, panel.y, panel.width, height - panel.y};
-    place.free = panel_free(place.picture, down); /* never below it: messages start at the top */
+    /* not the area below the panel: messages start at the top */
+    place.free = panel_free(place.picture, down);
     return place;
 }
 

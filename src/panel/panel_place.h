@@ -22,8 +22,8 @@ PanelPlace panel_place(int width, int height, PanelMode mode);
 /* Position of a panel over pictures. */
 typedef enum PanelOver {
     PANEL_OVER_ONE,    /* at the right of a single picture */
-    PANEL_OVER_SPLIT,  /* at the left of a split; hidden if less than a quarter of it would be left
-                          of the line */
+    PANEL_OVER_SPLIT,  /* at the left of a split; hidden if less than a quarter of the panel would
+                          be left of the split line */
     PANEL_OVER_MIDDLE, /* in the middle between two pictures */
 } PanelOver;
 

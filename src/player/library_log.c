@@ -1,5 +1,5 @@
-/* Both libraries accept a log function. lumeq does not link to them; SDL may load them later. So
- * they are loaded here first, if installed, and stay loaded, because unloading would drop the
+/* ALSA and libwayland accept a log function. lumeq does not link to them; SDL may load them later.
+ * So they are loaded here first, if installed, and stay loaded, because unloading would drop the
  * setting. Errors still reach the user through SDL_GetError(). */
 #include "player/library_log.h"
 

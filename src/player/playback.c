@@ -188,11 +188,11 @@ static void *work_main(void *arg)
         start_sound(p);
     atomic_store(&w->done, 1);
     p->options.video.wake(p->options.video.opaque);
-    SDL_TLSCleanup(); /* of a thread that it has not started, it keeps the last error */
+    SDL_TLSCleanup(); /* frees SDL's last error, which SDL does only in threads that it started */
     return NULL;
 }
 
-/* ---- what the loop has of it ---- */
+/* ---- in the player's loop ---- */
 
 static void begin_work(Playback *p)
 {

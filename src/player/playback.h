@@ -103,7 +103,7 @@ int64_t playback_dropped(const Playback *p);
 /* Number of frames shown late. */
 int64_t playback_late(const Playback *p);
 
-/* The first fetched frame is the requested one, and shown now: the clock starts at it. */
+/* Call when the requested frame, the first fetched one, is shown: starts the clock at it. */
 void playback_arrived(Playback *p, int64_t now);
 
 /* True if the first fetched frame is so late that the next one may replace it. */
@@ -128,7 +128,7 @@ int playback_has_played_out(Playback *p, int64_t now);
 /* True if only a part of the input is played. */
 int playback_is_part(const Playback *p);
 
-/* True: the decoder skips frames that no other frame refers to. */
+/* `hurry`: true: the decoder skips frames that no other frame refers to. */
 void playback_hurry(Playback *p, int hurry);
 
 /* For frames from its next start on. */

@@ -63,8 +63,8 @@ typedef struct PlayerState {
 
 PlayerState player_state(const Player *player);
 
-/* Returns the window's content as RGBA, top row first; free it with free(). NULL if out of memory.
- * */
+/* Returns the window's content as RGBA, top row first, or NULL if out of memory. Free it with
+ * free(). */
 uint8_t *player_grab(Player *player, int *width, int *height);
 
 /* Returns nonzero if playback reached the end (rather than being closed early). */

@@ -151,7 +151,7 @@ static int replace_playback(Player *p)
     p->playback = p->next.playback;
     p->next.playback = NULL;
     p->steps = p->steps_back = 0;
-    if (p->dropped.count) { /* they replace the playlist */
+    if (p->dropped.count) { /* dropped files replace the playlist */
         const int round = p->files.round;
         file_list_clear(&p->files);
         p->files = p->dropped;

@@ -20,14 +20,15 @@ void playlist_note_position(const Player *p);
 int playlist_following(const Player *p);
 
 /* Begins to open file `at` of the list. Files that cannot be opened are reported and skipped in
- * direction `step`. The current file goes on until then; with `waits`, until its end. */
+ * direction `step`. The current file plays until the new one can start or, with `waits`, until its
+ * end. */
 void playlist_start(Player *p, int at, int step, int waits);
 
 /* The user's choice of a file. If it is already open, it starts at once. */
 void playlist_change(Player *p, int at, int step);
 
-/* Adds a dropped file. Files dropped together (`adds`) form one list, which replaces the old one.
- * */
+/* Adds a dropped file. Files dropped together (`adds`) form one list, which replaces the old
+ * one. */
 void playlist_drop(Player *p, const char *path, int adds);
 
 /* Call once a turn while a file is next: starts it once its first frame is ready. */

@@ -318,7 +318,7 @@ Rect screen_to_samples(const Screen *s, Rect part)
 /* The picture fills its area if less than 1/BORDER_PART of each side is left. */
 #define BORDER_PART 50
 
-/* Attempts to find a fitting size; each comes about four times closer. */
+/* Maximum attempts to find a fitting size; each reduces the error to about a quarter. */
 #define TRIES 16
 
 /* Window managers may round a size by this many units. */

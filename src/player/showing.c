@@ -218,7 +218,8 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
         *wait = FFMIN(*wait, until);
         return SHOWING_NOTHING;
     }
-    if (now - due > HURRY_US) /* the decoder skips frames while they come late */
+    /* while frames come late, the decoder skips those that no other frame refers to */
+    if (now - due > HURRY_US)
         playback_hurry(b, 1);
     else if (now - due < HURRY_ENOUGH_US)
         playback_hurry(b, 0);

@@ -21,7 +21,7 @@ struct EqualizeLoop {
     int chroma;                 /* true if chroma is written */
     Frame *frames[MOST];        /* in flight, a ring */
     int first, count;
-    int slots;      /* number the equalizer has, at most */
+    int slots;      /* upper bound of the equalizer's slots; lowered when it accepts no more */
     int gives_back; /* frames were given back since the last next() */
 };
 
@@ -122,7 +122,7 @@ static int is_on_lost_gpu(const EqualizeLoop *l, const Frame *f)
            (gpu_frame_is(f->decoded.frame) || (f->previous[0] && gpu_frame_is(f->previous[0])));
 }
 
-/* Takes the frame over. */
+/* Takes ownership of the frame. */
 static int submit_or_free(EqualizeLoop *l, Frame *frame, MediaError *error)
 {
     const int ret = submit(l, frame, error);
@@ -245,8 +245,8 @@ static int receive_until(EqualizeLoop *l, int count, MediaError *error)
     return ret < 0 ? ret : 0;
 }
 
-/* 1: the owner has to repeat this frame, since it or an earlier one is lost with the GPU; earlier
- * frames are not in flight then. */
+/* Returns 1 if this frame or an earlier one was lost with the GPU: the owner then has to submit
+ * this frame again. No earlier frame is in flight then. */
 static int submit(EqualizeLoop *l, Frame *f, MediaError *error)
 {
     int ret = receive_until(l, l->slots - 1, error);
@@ -272,12 +272,12 @@ static int submit(EqualizeLoop *l, Frame *f, MediaError *error)
     return ret < 0 ? failed(l, ret, error) : 0;
 }
 
-/* Takes the frame over. */
+/* Takes ownership of the frame. */
 static int equalize(EqualizeLoop *l, Frame *frame, MediaError *error)
 {
     int ret = 0;
     if (frame->first) {
-        ret = receive_until(l, 0, error); /* a rewind cannot pass a reset */
+        ret = receive_until(l, 0, error); /* lumeq_rewind() cannot go back past a reset */
         lumeq_reset(l->options.equalizer);
     }
     if (ret < 0)

@@ -126,7 +126,7 @@ static Frame *make_frame(const EqualizeStage *s, const Kept *kept)
     return f;
 }
 
-/* Takes the first kept frame that was not submitted yet. */
+/* Submits a copy of the first kept frame that was not submitted yet. */
 static int begin_kept(EqualizeStage *s, Frame **frame, MediaError *error)
 {
     const Kept *kept = &s->kept[s->begun];
@@ -237,7 +237,7 @@ static AVFrame *clone_picture(const Kept *kept)
     return av_frame_clone(kept->away ? kept->away : kept->frame->decoded.frame);
 }
 
-/* Brings both pictures into the same memory. 0: one is lost with the GPU. */
+/* Copies the picture and the one before it into the same memory. 0: one is lost with the GPU. */
 static int meet(EqualizeStage *s, Kept *kept)
 {
     Frame *f = kept->frame;
@@ -250,7 +250,7 @@ static int meet(EqualizeStage *s, Kept *kept)
     return 1;
 }
 
-/* Takes the frame over. */
+/* Takes ownership of the frame. */
 static void keep(EqualizeStage *s, Frame *frame)
 {
     frame->first = s->apart || frame->decoded.returned;
@@ -350,7 +350,7 @@ static int begin_again(EqualizeStage *s, MediaError *error)
 
 /* ---- the thread ---- */
 
-/* True if it would be too late by the time it is equalized. */
+/* True if the frame would be equalized too late to be shown. */
 static int is_late(const EqualizeStage *s, const Decoded *frame)
 {
     const int64_t end = frame->position + frame->duration;
@@ -409,8 +409,8 @@ static void fetch(EqualizeStage *s)
     }
 }
 
-/* True if there is room for the next live frame: drops the waiting one, if it was equalized before
- * the next was decoded and the window has not taken it. */
+/* Makes room for the next live frame: drops the waiting frame if the window has not taken it and it
+ * was equalized before the next frame was decoded. Returns 1, 0 if it must stay, or a fault. */
 static int give_way(EqualizeStage *s, MediaError *error)
 {
     Kept *last = &s->kept[s->kept_count - 1];

@@ -23,11 +23,11 @@ typedef struct FrameRows {
  * -1 if its format is unknown. */
 int frame_scopes_count(Scopes *scopes, const struct AVFrame *frame, int mirrored);
 
-/* The same in two steps, where rows have to be brought to the host in between: those that are
- * looked at, by plane. How many planes there are, or -1. */
+/* The same in two steps, for frames on a GPU: this lists the rows to count in each plane, which the
+ * caller then downloads. Returns the number of planes, or -1 if the format is unknown. */
 int frame_scopes_rows(FrameRows rows[FRAME_ROWS_PLANES], const struct AVFrame *frame, int mirrored);
 
-/* Counts rows, of the same number, wherever they now are on the host. */
+/* The second step: counts the downloaded rows, as many as frame_scopes_rows() listed. */
 void frame_scopes_count_rows(Scopes *scopes, const struct AVFrame *frame,
                              const FrameRows rows[FRAME_ROWS_PLANES], int mirrored);
 

@@ -12,7 +12,7 @@ typedef struct LookaheadOptions {
     /* Opens the input once more, to read the same streams as `like`. */
     int (*open)(void *opaque, const Source *like, Source **source, MediaError *error);
     void *opaque;
-    const Source *source; /* that the frames to be equalized are read from */
+    const Source *source; /* source of the frames to equalize */
     ReaderOptions reader; /* those of the frames that are equalized */
     LumeqContext *context;
     int64_t nanoseconds; /* to look ahead, up to LUMEQ_MAX_LOOKAHEAD */
@@ -29,7 +29,7 @@ int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, Media
 int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *frames,
                      int64_t *filtered, MediaError *error);
 
-/* Begins to make curves. `depth`: frames of 8 bits are equalized with so many; 0: with their own.
+/* Begins to make curves. `depth`: number of bits with which frames of 8 bits are equalized; 0: 8.
  * MEDIA_INPUT. */
 int lookahead_start(Lookahead *lookahead, const LumeqParams *params, int depth, MediaError *error);
 
@@ -38,7 +38,7 @@ int lookahead_start(Lookahead *lookahead, const LumeqParams *params, int depth, 
 int lookahead_next(Lookahead *lookahead, MeasuredFrame *frame, LumeqCurve **curve,
                    MediaError *error);
 
-/* Once that was 0: whether the input is known to be damaged. */
+/* After lookahead_next() has returned 0: true if the input is known to be damaged. */
 int lookahead_is_damaged(const Lookahead *lookahead);
 
 /* Ends its threads. NULL is allowed inside. */

@@ -29,7 +29,7 @@ struct Pipeline {
     int known;                       /* number of references that come first after a restart */
     DecodeStage *decoded;
     Queue *equalized; /* of Frame * */
-    pthread_t thread; /* that equalizes */
+    pthread_t thread; /* equalizes */
     int running;
     MediaError error; /* the thread's until it has ended */
 };
@@ -97,8 +97,8 @@ static int lost_frame(void *opaque, Frame *frame, MediaError *error)
     return lose(p, frame);
 }
 
-/* Restarts in software at the first lost frame, or rather at the references before it. Nothing is
- * in flight. */
+/* Decodes again in software from the first lost frame on, including the references before it. Call
+ * it when no frame is in flight. */
 static int restart(Pipeline *p, MediaError *error)
 {
     const int64_t number = p->again;
@@ -233,7 +233,7 @@ static int lose_flying(Pipeline *p)
     return ret;
 }
 
-/* Waits for the oldest one and hands it on, or starts again at it. */
+/* Waits for the oldest frame in flight and sends it, or marks it as lost to be decoded again. */
 static int land(Pipeline *p, MediaError *error)
 {
     int ret = apply_pool_wait(p->pool, p->flying[0]);
@@ -260,7 +260,7 @@ static int land_all(Pipeline *p, MediaError *error)
     return ret;
 }
 
-/* From p->next on the equalizer makes the curves. */
+/* Drops the plan: from p->next on, the equalizer makes the curves. */
 static void leave_plan(Pipeline *p)
 {
     char line[160];
@@ -298,7 +298,7 @@ static int begin_planned(Pipeline *p, MediaError *error)
     return ret;
 }
 
-/* 0: there is no curve for p->next, nor for those that follow. */
+/* Returns 0 if no curves are left for p->next and the frames after it. */
 static int run_planned(Pipeline *p, MediaError *error)
 {
     int ret = 0;

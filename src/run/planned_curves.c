@@ -24,7 +24,7 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
     return 0;
 }
 
-/* The frame is not the measured one. */
+/* Handles a frame that differs from the measured one. */
 static int note_other(PlannedCurves *p, MediaError *error)
 {
     const PlannedOptions *o = &p->options;

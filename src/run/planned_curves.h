@@ -50,8 +50,8 @@ int planned_differs(const PlannedCurves *planned);
 
 void planned_close(PlannedCurves **planned);
 
-/* ---- threads. Such frames do not depend on each other, so the GPU uploads one while it computes
- * another and downloads a third. ---- */
+/* ---- threads. Frames with known curves do not depend on each other, so the GPU uploads one while
+ * it computes another and downloads a third. ---- */
 
 /* Maximum number of frames in work. */
 #define APPLY_MOST 4

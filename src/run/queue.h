@@ -1,8 +1,8 @@
 /*
  * A queue between two threads, bounded by the number of its items and by their bytes.
  *
- * Both sides can end it. After queue_end() the reader still gets all queued items. After
- * queue_stop() both sides get AVERROR_EXIT at once, and the queued items are freed. Functions
+ * Either thread can end the queue. After queue_end() the reader still gets all queued items. After
+ * queue_stop() both threads get AVERROR_EXIT at once, and the queued items are freed. Functions
  * return 0 or an AVERROR. All except queue_open() and queue_close() are for any thread.
  */
 #ifndef LUMEQ_RUN_QUEUE_H
@@ -36,8 +36,8 @@ int queue_open(Queue **queue, const QueueOptions *options);
  * or queue_stop(). */
 int queue_put(Queue *queue, void *item, int64_t bytes, QueueWait wait);
 
-/* Waits for room for another item of unknown size, which stays if nobody else puts: 0, or
- * AVERROR_EXIT like queue_put(). */
+/* Waits until an item of unknown size would fit. The room remains unless another thread puts an
+ * item. Returns 0, or AVERROR_EXIT like queue_put(). */
 int queue_wait_for_room(Queue *queue);
 
 /* On success the caller owns the oldest item. Returns the code of queue_end() if no items are left,

@@ -12,7 +12,7 @@ typedef struct RunLoop {
     /* Set by the caller. */
     Sinks sinks;
     atomic_int *stop; /* ends the loop; run_pipeline() makes it RUN_OVER at a failure; or NULL */
-    const Reader *reader; /* tells which time becomes 0; NULL: 0 does */
+    const Reader *reader; /* defines the input time that becomes 0; NULL: 0 */
     int64_t number;       /* of the next frame; counts up */
 
     int64_t frames; /* that all sinks have taken */

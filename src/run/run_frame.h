@@ -14,10 +14,10 @@ typedef struct Frame {
 
     /* For the equalizer. */
     AVFrame *previous[FRAME_PREVIOUS]; /* the frames before it, the nearest first, or NULL */
-    int first;                         /* true if it has nothing to do with the frames before it */
+    int first;                         /* true if it does not continue the frames before it */
     int64_t sequence;                  /* LumeqFrame.number; 0: the library counts */
     LumeqCurve *curve;                 /* NULL: the equalizer makes it */
-    int on_device;    /* whether `out` may be in the GPU's memory; then, if it is */
+    int on_device;    /* before: true if `out` may be in GPU memory; afterwards: true if it is */
     int64_t begun_at; /* av_gettime_relative() */
 
     /* From the equalizer. */
@@ -25,7 +25,7 @@ typedef struct Frame {
     LumeqFrameStats stats;
     StatsArrays *arrays; /* arrays of `stats`, or NULL */
     double equalize_us;  /* seen from outside */
-    int result, is_done; /* of the ApplyPool */
+    int result, is_done; /* set by ApplyPool: result of planned_apply(); true once it is set */
 
     /* In the window. */
     int generation; /* frames after one start of a feed have the same */
@@ -57,10 +57,10 @@ void frame_drop_pictures(Frame *frame);
  */
 int frame_init_stats(Frame *frame, int arrays);
 
-/* `skipped` is left out before `next`, which then says so. */
+/* Records in `next` that `skipped`, the frame before it, was dropped. */
 void frame_note_skipped(Frame *next, const Frame *skipped);
 
-/* Bytes of memory that it keeps, about. */
+/* Returns about how many bytes of memory the frame keeps. */
 int64_t frame_bytes(const Frame *frame);
 
 #endif

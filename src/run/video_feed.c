@@ -59,7 +59,7 @@ static int is_early(const VideoFeed *f, const Decoded *frame)
                            : frame->position + frame->duration <= f->start.position;
 }
 
-/* Takes the frame over. 1: it is a preview. */
+/* Takes ownership of the frame. Returns 1 if it is a preview. */
 static int hold(VideoFeed *f, Decoded *frame)
 {
     gpu_frame_free(&f->held.frame);
@@ -301,7 +301,7 @@ int video_feed_restart(VideoFeed *f, const FeedPlace *place, MediaError *error)
     return ret < 0 ? ret : decode_stage_start(f->stage, error);
 }
 
-/* One that was stopped has nothing more. */
+/* For the caller, a stopped stage is at its end. */
 static int answer(int ret)
 {
     return ret == AVERROR_EXIT ? AVERROR_EOF : ret;

@@ -50,7 +50,7 @@ int video_feed_restart(VideoFeed *feed, const FeedPlace *place, MediaError *erro
  * frame yet), AVERROR_EOF, or MEDIA_INPUT with `error` filled. Never waits. */
 int video_feed_receive(VideoFeed *feed, Frame **frame, MediaError *error);
 
-/* Returns the same without taking it. */
+/* Returns what video_feed_receive() would return, without taking the frame. */
 int video_feed_look(VideoFeed *feed, MediaError *error);
 
 /* End of the last frame, AV_TIME_BASE units from the start of the source, or AV_NOPTS_VALUE. While

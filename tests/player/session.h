@@ -192,7 +192,8 @@ static inline Grab grab(Session *s)
     return g;
 }
 
-/* Share of pixels that differ, in the columns from `left` to `right` (shares of the width). */
+/* Share of pixels that differ, in the middle half of the rows and the columns from `left` to
+ * `right` (shares of the width). -1: a picture is missing or the sizes differ. */
 static inline double difference(const Grab *a, const Grab *b, double left, double right)
 {
     int64_t count = 0, all = 0;
@@ -220,7 +221,8 @@ static inline int end_help(Session *s)
     return parts;
 }
 
-/* Checks that text appears, by the help page. Pauses for it: playing changes as many pixels. */
+/* Opens the help page and checks that it changes the window. Pauses meanwhile, because a playing
+ * picture changes as many pixels. */
 static inline void wait_for_text(Session *s)
 {
     const int64_t end = session_now() + LIVENESS_US;

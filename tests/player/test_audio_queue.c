@@ -154,7 +154,7 @@ TEST(position_after_device_stall)
     audio_queue_start(q);
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
-    take(q, 20 * MS); /* the last that it asks; 40 ms of sound heard until 60 ms */
+    take(q, 20 * MS); /* the device's last request: 40 ms of sound, heard until 60 ms */
     is_at(q, 50 * MS, 30 * MS);
     is_at(q, 400 * MS, 40 * MS);
     is_unknown(q, 20 * MS + AUDIO_GONE_US + 1 * MS);
@@ -178,7 +178,7 @@ TEST(device_stall_while_paused_skips_nothing)
     take(q, 20 * MS);
     audio_queue_pause(q, 1, 720 * MS); /* 200 ms alone, at 240 ms */
     audio_queue_pause(q, 0, 60000 * MS);
-    take(q, 60100 * MS); /* and 100 ms */
+    take(q, 60100 * MS); /* 100 ms more alone */
     for (int i = 10; i < 30; i++)
         if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
             push(q, i * 20 * MS, 0.25f);

@@ -354,7 +354,8 @@ static void add_name(Names *names, const char *with, const char *name)
         snprintf(names->name[names->count++], LONGEST_NAME, "%s", whole);
 }
 
-/* The keys of a line: "z  z Enter", "Ctrl+← →", "Alt+arrows"; · begins another one. */
+/* Reads the names of keys from a line of the help: "z  z Enter", "Ctrl+← →", "Alt+arrows". "·"
+ * separates keys. */
 static void read_names(Names *names, const char *line)
 {
     static const char *const arrows[] = {"←", "→", "↑", "↓"};

@@ -139,7 +139,8 @@ SESSION_TEST(comes_at_the_end, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config",
     SESSION_UNTIL(s, state.position >= 600000); /* and is played beyond --to */
 }
 
-/* A second file is dropped, and the window closes, before the first one's picture comes. */
+/* A second, missing file is dropped before the first one's picture comes: the played file
+ * continues. Then the window closes while a dropped file is being opened. */
 SESSION_TEST(another_takes_its_place, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
 {
     drop_held(s);

@@ -266,8 +266,8 @@ OSD_TEST(osd_notice)
     CHECK(!draw(f, OSD_MESSAGE, 2 * end).width && f->changed, "still there");
 }
 
-/* Each half of a comparison has its label while the mouse moves, in its middle; below a page none
- * is seen, and none where it would not fit. */
+/* While the mouse moves, each half of a comparison has a label in its middle, unless a page covers
+ * it or it does not fit. */
 OSD_TEST(osd_labels)
 {
     const Rect left = {0, 100, 500, 500}, right = {500, 100, 780, 500};
@@ -492,7 +492,7 @@ OSD_TEST(osd_position_bar)
     CHECK(live.button.width > 0 && !live.track.width && !live.volume.width, "nothing to seek on");
 }
 
-/* It stands above the bar, where it points to, and inside of the window at both ends. */
+/* The preview is above the pointed position of the bar, and inside the window at both ends. */
 OSD_TEST(osd_pointed)
 {
     static uint8_t pixels[200 * 112 * 4];

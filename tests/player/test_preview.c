@@ -1,5 +1,5 @@
-/* The preview of a (fake) camera: keys without meaning, files dropped on it, and closing it at any
- * moment, also while it records. */
+/* The preview of a fake camera: keys that do not apply to cameras, files dropped on it, and closing
+ * it at any moment, also while it records. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -35,7 +35,7 @@ int av_read_frame(AVFormatContext *format, AVPacket *packet)
     return read(format, packet);
 }
 
-/* Paused at 1 s, and on its way to 6 s, which cannot be read. */
+/* Opens the clip, pauses at 1 s, and starts a seek to 6 s, where reading blocks. */
 static int open_clip(Session *s)
 {
     const char *const arguments[] = {LUMEQ_CLIP, "--no-config", "--ss", "1", NULL};

@@ -572,7 +572,7 @@ VIEW_TEST(fine_pattern_made_smaller)
             if (!draw_frame(frame, side, side))
                 continue;
             int low = 255, high = 0;
-            for (int y = 2; y < side - 2; y++) /* the border has no other side to average with */
+            for (int y = 2; y < side - 2; y++) /* the border lacks neighbours on one side */
                 for (int x = 2; x < side - 2; x++) {
                     low = pixel_at(x, y)[1] < low ? pixel_at(x, y)[1] : low;
                     high = pixel_at(x, y)[1] > high ? pixel_at(x, y)[1] : high;

@@ -143,7 +143,7 @@ static void fill_gradients(AVFrame *frame)
     }
 }
 
-/* Patches of PATCH x PATCH pixels, each of one colour that is drawn by lot. */
+/* Fills the frame with patches of PATCH x PATCH pixels, each of one random colour. */
 static void fill_patches(AVFrame *frame, uint64_t number)
 {
     const int top = (1 << frame_depth(frame)) - 1;

@@ -221,7 +221,7 @@ static int read_device(Camera *c, AVPacket *packet)
 }
 
 /* Polls the device once and handles its loss and return. Returns 0, AVERROR(EAGAIN), AVERROR_EOF or
- * ENOMEM. */
+ * AVERROR(ENOMEM). */
 static int poll_device(Camera *c, AVPacket *packet)
 {
     if (!c->device && !c->wait)
@@ -386,7 +386,7 @@ static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes,
     return fault;
 }
 
-/* Ignores errors of modes if a later one worked. */
+/* Opens the best mode that works. Reports the error of a mode only if none does. */
 static int open_chosen(Camera *c, const CameraOptions *options, MediaError *error)
 {
     CameraDevice device;

@@ -33,8 +33,8 @@ typedef struct CameraSetting {
 /* Constant while the camera is open. */
 const CameraSetting *camera_setting(const Camera *camera);
 
-/* "HD Webcam (/dev/video0): mjpeg 1280x720 at 30 fps", with "; 60 fps was requested" if the driver
- * set another rate or size. */
+/* "HD Webcam (/dev/video0): mjpeg 1280x720 at 30 fps", with "; 60 fps was requested" or "; 640x480
+ * was requested" if the driver set another rate or size. */
 void camera_setting_text(const Camera *camera, char *text, size_t size);
 
 typedef enum CameraState {
@@ -47,7 +47,7 @@ typedef enum CameraState {
 typedef struct CameraStatus {
     CameraState state;
     int unusable; /* not 0: it is back but cannot be used */
-    /* if gone: "unplugged (No such device)", "no frame for 2 s"; if unusable: "in use by another
+    /* if gone: "unplugged (No such device)", "no picture for 2 s"; if unusable: "in use by another
      * program"; else "" */
     char why[160];
     int64_t returns; /* how often it came back */
@@ -67,8 +67,8 @@ int64_t camera_captured_at(const Camera *camera, int64_t pts);
 /* For source.c only: */
 
 /* Opens the camera and waits some seconds for its first frame. `is_stopped`: gives up when it
- * returns not 0, also later. MEDIA_USAGE (a format, size or rate that it does not offer; the error
- * lists what it does), MEDIA_INPUT (missing, busy, no permission, not a camera, no frames). */
+ * returns not 0, also later. MEDIA_USAGE (a format, size or rate that the camera does not offer),
+ * MEDIA_INPUT (missing, busy, no permission, not a camera, no frames). */
 int camera_open(Camera **camera, const CameraOptions *options,
                 int (*is_stopped)(const void *opaque), const void *opaque, MediaError *error);
 

@@ -263,7 +263,7 @@ static int is_full(const AVFrame *frame)
     return full;
 }
 
-/* Keeps the matrix, which the device was told when it was set. */
+/* Keeps the colour matrix that was set in the device together with the format. */
 static int convert(CameraOutput *o, const AVFrame *frame)
 {
     AVFrame *from = av_frame_clone(frame), *to = av_frame_alloc();

@@ -98,7 +98,7 @@ static enum AVColorPrimaries primaries_of(const struct v4l2_pix_format *pix)
     }
 }
 
-/* If the driver leaves it to the colour space, it stays unspecified. */
+/* If the driver only names a colour space, the transfer function stays unspecified. */
 static enum AVColorTransferCharacteristic transfer_of(const struct v4l2_pix_format *pix)
 {
     switch (pix->xfer_func) {

@@ -144,7 +144,7 @@ static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
     return ret;
 }
 
-/* Those that decode on a GPU; others have their own ways there, or other bits. */
+/* Returns the decoder that supports hwaccel and gives the same bits as software, or NULL. */
 static const AVCodec *find_gpu_decoder(const AVStream *stream)
 {
     switch (stream->codecpar->codec_id) {
@@ -165,13 +165,13 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     enum AVPixelFormat format =
         gpu_device_choose(codec, formats, d->options.gpu, frames, budget, &d->reserved);
     d->leaves = d->options.gpu_frames > 0 && format != AV_PIX_FMT_NONE;
-    if (format == AV_PIX_FMT_NONE && frames > 1) /* than it has room for */
+    if (format == AV_PIX_FMT_NONE && frames > 1) /* no room for this many frames: try one */
         format = gpu_device_choose(codec, formats, d->options.gpu, 1, budget, &d->reserved);
     if (format != AV_PIX_FMT_NONE && !d->refused)
         return format;
     d->refused = 1;
     gpu_budget_release(&d->options.budget, &d->reserved);
-    while (formats[1] != AV_PIX_FMT_NONE) /* software is the last one */
+    while (formats[1] != AV_PIX_FMT_NONE) /* the last format is for decoding in software */
         formats++;
     return *formats;
 }
@@ -191,7 +191,7 @@ static int take_headers(Decoder *d, AVCodecContext *codec)
     return headers && !codec->extradata ? AVERROR(ENOMEM) : 0;
 }
 
-/* A codec of the track with the settings that all have; NULL: out of memory. */
+/* Allocates a codec context with the settings that software and GPU share. NULL: out of memory. */
 static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
 {
     AVCodecContext *codec = avcodec_alloc_context3(decoder);
@@ -259,7 +259,7 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->codes, (int)options->codes.mode);
-    /* Alpha beside the packets is for that decoder alone. */
+    /* find_decoder() may have chosen libvpx for alpha beside the packets: no GPU decodes that. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
     const int can =
         usual && options->gpu && can_lose_frames(source) && !gpu_device_is_lost(options->gpu);
@@ -383,7 +383,7 @@ void decoder_join(Decoder *d)
     d->joined_late = 0;
 }
 
-/* Many decoders tell it as damage. */
+/* True if memory ran out, which many decoders report as damaged data. */
 static int is_out_of_memory(const Decoder *d, int ret)
 {
     const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
@@ -549,7 +549,8 @@ static int send_again(Decoder *d)
                                                      : AVERROR(EAGAIN);
 }
 
-/* The frame has come before, from the GPU. Errors that were counted then are not counted again. */
+/* True if the GPU has already decoded this frame, which is then dropped. Its errors are not counted
+ * again. */
 static int is_known(Decoder *d)
 {
     const int64_t number = recent_packets_number(&d->recent, d->raw->pts, FRAME_NUMBER(d->raw));
@@ -564,7 +565,7 @@ static int is_known(Decoder *d)
     return 1;
 }
 
-/* As avcodec_receive_frame(). */
+/* Like avcodec_receive_frame(), but if the GPU is lost, decodes its frames again in software. */
 static int receive_raw(Decoder *d)
 {
     for (;;) {
@@ -1012,7 +1013,7 @@ static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
     }
     if (!d->deinterlacer)
         return 0;
-    av_buffer_unref(&frame->opaque_ref); /* it keeps its fields */
+    av_buffer_unref(&frame->opaque_ref); /* the RGB original is not deinterlaced */
     const int ret = deinterlacer_send(d->deinterlacer, frame);
     return ret < 0 ? cannot_deinterlace(ret, frame, error) : AVERROR(EAGAIN);
 }

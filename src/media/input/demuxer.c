@@ -223,7 +223,7 @@ static int read_one(Demuxer *d)
     return ret;
 }
 
-/* Keeps a subtitle from before the keyframe, unless memory is out. */
+/* Keeps a subtitle from before the keyframe; drops it if memory is short. */
 static void keep_earlier(void *opaque, const AVPacket *packet)
 {
     Demuxer *d = opaque;

@@ -164,5 +164,6 @@ int mp4_boxes_find_gaps(int fd, int64_t file_size, int64_t **gaps)
         }
         last = number;
     }
-    return count <= FFMAX(steps, 1) ? count : 0; /* otherwise numbers are not consecutive at all */
+    /* with more gaps than steps, the file does not number its fragments consecutively */
+    return count <= FFMAX(steps, 1) ? count : 0;
 }

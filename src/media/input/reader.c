@@ -36,12 +36,12 @@ struct Reader {
     AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
     AVFifo *ahead;    /* packets of the video, to be decoded before more are read */
     int64_t *begins;  /* by stream: the first time read in the part; AV_NOPTS_VALUE: none yet */
-    char *held;       /* by stream: a packet of it stays in `pending`, see move_packets() */
+    char *held;       /* by stream, within move_packets(): a video packet stays in `pending` */
     AVPacket *pending[MAX_PENDING_PACKETS];
     int pending_count;
     size_t pending_bytes;
     AVFrame *ready; /* decoded, and not given out yet */
-    int returned;   /* the source has come back before it */
+    int returned;   /* the source was reconnected just before `ready` */
 
     int input_ended;   /* no packet is left */
     int frames_ended;  /* no frame is left */
@@ -51,10 +51,10 @@ struct Reader {
     int64_t frames;    /* given out, including `ready` */
     int began;         /* not 0: there was a frame in the part */
     struct {
-        int64_t pts, lost;   /* lost: see Damage.lost_frames, until then */
+        int64_t pts, lost;   /* `lost`: Damage.lost_frames up to this frame */
     } recent[RECENT_FRAMES]; /* those given out last, by number */
     int64_t again_after;     /* after a restart: drop frames up to this pts; AV_NOPTS_VALUE: none */
-    int64_t again_frames;    /* the same: drop so many */
+    int64_t again_frames;    /* after a restart: number of frames to drop */
     int64_t shown_last;      /* pts of the video packet shown last, ... */
     int64_t decoded_last;    /* ... and of the one decoded last, once it is known to be the last */
     int64_t video_end;       /* end of the last frame decoded, absolute */
@@ -234,7 +234,7 @@ static void note_times(Reader *r)
     note_end(&r->any_end, end);
 }
 
-/* The next packet, in r->packet. */
+/* Reads the next packet into r->packet. */
 static int read_packet(Reader *r)
 {
     AVPacket *ahead;

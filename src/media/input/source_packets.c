@@ -225,8 +225,8 @@ int source_can_seek(const Source *s)
                                  !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS));
 }
 
-/* A seek may go by when packets are decoded, which is before their time; some demuxers refuse a
- * time that is before the first. */
+/* Seeks to a time before the track's start, since demuxers may seek by dts, which can be lower than
+ * pts. Some refuse times before the first packet: then seeks to the start itself. */
 static int seek_track_start(Source *s, const AVStream *stream)
 {
     const int64_t start = stream->start_time;
@@ -308,7 +308,7 @@ void source_restart(Source *s, int64_t position)
     s->again = 1;
     const int64_t at = s->io ? avio_tell(s->io) : 0;
     go_to(s, position);
-    /* Without timestamps there is no seek; where they repeat in a file, it may go too far. */
+    /* Sources without timestamps cannot seek; repeated timestamps may lead too far. */
     if (!source_can_seek(s) || (s->io && avio_tell(s->io) > at))
         go_to_start(s);
 }
@@ -325,7 +325,7 @@ static void mark_video(Source *s, const TrackMark *mark, int64_t time)
         s->marks[i].again = 0;
 }
 
-/* Not 0: a packet of another track than the video that was read before the restart. */
+/* Returns not 0 if the packet, not of the video track, was already read before the restart. */
 static int has_come(Source *s, const AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
@@ -533,7 +533,7 @@ static int take_first(AVFifo *packets, AVPacket *packet)
     return 0;
 }
 
-/* Without memory for it, the packet is dropped. */
+/* Keeps the packet until the first key frame. Drops it if memory is short. */
 static void hold(Source *s, AVPacket *packet)
 {
     AVPacket *held = av_packet_alloc();

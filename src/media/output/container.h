@@ -15,7 +15,7 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
  * any, or an unknown container. */
 const char *container_extension(const char *name, const char *path);
 
-/* Returns 1 if the file name promises a video or a picture. */
+/* Returns 1 if the extension of the file name is that of a video or a picture. */
 int container_promises_video(const char *path);
 
 /* Returns 1 if it holds a single picture and nothing else. */

@@ -236,7 +236,8 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
     codec_log_open(&e->log, e->codec);
     errno = 0;
     const int ret = avcodec_open2(e->codec, codec, dict);
-    if (ret < 0 && (ret == AVERROR(EAGAIN) || errno == EAGAIN)) /* from pthread_create() */
+    /* EAGAIN comes from pthread_create(): no thread could be started */
+    if (ret < 0 && (ret == AVERROR(EAGAIN) || errno == EAGAIN))
         return media_fail(error, MEDIA_INPUT, "no thread can be started for the encoder %s",
                           codec->name);
     const AVDictionaryEntry *left = av_dict_get(*dict, "", NULL, AV_DICT_IGNORE_SUFFIX);

@@ -241,8 +241,8 @@ static int bits_per_pixel(enum AVPixelFormat format)
     return av_get_padded_bits_per_pixel(av_pix_fmt_desc_get(format));
 }
 
-/* The nearest format: it loses chroma last, then depth, then alpha. Among formats that differ only
- * in depth, the shallowest one. */
+/* The nearest format: keeps chroma first of all, then alpha, then depth. Among formats that differ
+ * only in depth, the shallowest one that has the depth of `from`. */
 static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
                                   const enum AVPixelFormat *encodable)
 {

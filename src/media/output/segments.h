@@ -14,8 +14,8 @@
 typedef struct SegmentOptions {
     const char *path; /* strftime() conversions in the file name expand to local time */
     double seconds;   /* least length of a segment, which ends where a key frame can follow */
-    /* not 0: name segments by the current time; else by the time of the first picture plus the
-     * time elapsed in the video */
+    /* not 0: name segments by the wall clock; else by the wall clock at the first picture plus the
+     * time in the video */
     int live;
     int overwrite; /* replace existing files; else use NAME-2.EXT and so on */
 } SegmentOptions;

@@ -92,7 +92,8 @@ static void set_properties(const Turner *t, const AVFrame *frame, AVFrame *to)
     to->chroma_location = desc->log2_chroma_w || desc->log2_chroma_h
                               ? turn_site(frame->chroma_location, t->turn)
                               : AVCHROMA_LOC_UNSPECIFIED;
-    /* A quarter turn destroys fields. Turned upside down, an even number of rows swaps them. */
+    /* A quarter turn destroys fields. Upside down, the fields are swapped if the number of rows is
+     * even. */
     const int interlaced = FRAME_IS_INTERLACED(frame) && !is_quarter(t->turn);
     const int swapped = t->turn.yy < 0 && frame->height % 2 == 0;
     frame_set_fields(to, interlaced, interlaced && FRAME_IS_TOP_FIRST(frame) != swapped);

@@ -191,8 +191,8 @@ static int position_of(const AudioQueue *q, int64_t sample, double *position)
     return 1;
 }
 
-/* The device returned: resume where the clock, running on its own, is now. Its samples are heard
- * two buffers later because its first request finds the queue empty. */
+/* The device came back: resume at the position of the clock, which ran on its own meanwhile.
+ * Samples are heard two buffers later, because the device's first request finds the queue empty. */
 static void catch_up(AudioQueue *q, int64_t now)
 {
     double position;

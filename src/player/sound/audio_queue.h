@@ -51,7 +51,8 @@ void audio_queue_gain(AudioQueue *queue, double gain);
 void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_us);
 
 /* Returns nonzero with the audible position; 0 if unknown: nothing is audible, underrun, paused, or
- * the device is gone. Only goes back if the blocks' positions do. Thread-safe. */
+ * the device is gone. The position decreases only if that of a block is lower than that of the
+ * block before. Thread-safe. */
 int audio_queue_position(AudioQueue *queue, int64_t now_us, int64_t *position);
 
 /* Returns nonzero if the last block was heard or nothing was started. Thread-safe. */

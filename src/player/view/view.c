@@ -360,8 +360,8 @@ static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect 
     return 0;
 }
 
-/* Averages whole pixels during conversion while the picture stays larger than its place: much
- * cheaper than a very wide cubic filter, and hardly worse. */
+/* Returns the length after averaging whole pixels during conversion, which leaves it about as long
+ * as the place or longer. Much cheaper than a very wide cubic filter, and hardly worse. */
 static int reduced(int length, int to)
 {
     const int whole = length / to < MAX_TAPS ? length / to : MAX_TAPS;
