@@ -1,6 +1,6 @@
 /*
- * What is shown: which frame when, and what was measured of it. Frames come from a playback and go
- * to the screen. All functions are for the thread of the loop; times are microseconds of
+ * Decides which frame to show when, and measures times. Frames come from a playback and go to the
+ * screen. All functions are for the thread of the loop; times are microseconds of
  * clock_now().
  */
 #ifndef LUMEQ_PLAYER_SHOWING_H
@@ -12,7 +12,7 @@
 
 typedef struct Showing Showing;
 
-/* Of what takes time, the mean of the last frames, in microseconds. */
+/* Times in microseconds, each the mean over the last frames. */
 typedef struct Timings {
     double decode, upload, equalize, download; /* in the equalizer's stages */
     double fill;                               /* uploading for drawing */
@@ -21,7 +21,7 @@ typedef struct Timings {
     double latency;                            /* from the decoder to the screen */
 } Timings;
 
-/* Of all frames that were played: see PlayerState. */
+/* Sums over all played frames; see PlayerState. */
 typedef struct Totals {
     int64_t count;
     double run, upload, layers, draw, latency;
@@ -30,45 +30,45 @@ typedef struct Totals {
 typedef struct Measured {
     Timings timings;
     Totals totals;
-    double rate;    /* frames a second that are reached, of the last second or so */
-    Delay delay;    /* of a live picture, how old frames were when they were seen */
-    int64_t offset; /* of picture and sound, AV_NOPTS_VALUE: no sound */
+    double rate;    /* frames per second, over about the last second */
+    Delay delay;    /* live pictures: age of frames when they were shown */
+    int64_t offset; /* between picture and sound; AV_NOPTS_VALUE: no sound */
 } Measured;
 
 typedef struct Shown {
-    const Frame *frame;          /* in the window's textures; NULL: none */
-    int64_t position, duration;  /* the frame's; they outlive it */
-    int64_t count;               /* frames that have been on the screen */
-    int came;                    /* of a live input: a frame has come in the last turn */
+    const Frame *frame;         /* in the window's textures; NULL: none */
+    int64_t position, duration; /* of the frame; stay valid after it */
+    int64_t count;              /* number of frames shown */
+    int came;                   /* live input: a frame came in the last turn */
     Measured measured;
 } Shown;
 
-/* What has come of a turn. */
+/* Result of a turn. */
 typedef enum ShowingEvent {
     SHOWING_NOTHING = 0,
-    SHOWING_ARRIVED, /* the frame that was asked for is shown */
+    SHOWING_ARRIVED, /* the requested frame is shown */
     SHOWING_STEPPED,
-    SHOWING_ENDED, /* it has been shown to its end; answered until something else is played */
+    SHOWING_ENDED, /* the last frame was shown for its duration; until another start */
 } ShowingEvent;
 
-/* The stage and the screen outlive it. NULL: no memory. */
+/* The stage and the screen must outlive it. NULL: out of memory. */
 Showing *showing_create(EqualizeStage *stage, Screen *screen);
 
-/* Follows what happens; valid until showing_free(). */
+/* Always up to date; valid until showing_free(). */
 const Shown *showing_shown(const Showing *showing);
 
-/* Once a turn. `step`: a frame on while paused. `wait` is lowered to when there is something to do.
- * A ShowingEvent, or MEDIA_INPUT. */
+/* Call once a turn. `step`: show the next frame while paused. Lowers `wait` to the time until the
+ * next call is due. Returns a ShowingEvent, or MEDIA_INPUT. */
 int showing_run(Showing *showing, Playback *playback, int step, int64_t now, int64_t *wait,
                 MediaError *error);
 
-/* Not 0: its frame is to be drawn now, for the first time. */
+/* Not 0: draw the shown frame now, for the first time. */
 int showing_is_due(const Showing *showing, int64_t now);
 
-/* That frame has been on the screen since `now`. */
+/* Records that this frame is on the screen since `now`. */
 void showing_note(Showing *showing, const Playback *playback, int64_t now);
 
-/* Another input follows: the frame is freed, and the picture stays on the screen. */
+/* Frees the frame before another input starts. The picture stays on the screen. */
 void showing_drop(Showing *showing);
 
 /* NULL is allowed inside. */

@@ -1,6 +1,6 @@
 /*
- * A pipe that two sources read completely, each at its own pace. Data that only one has read is
- * kept in memory.
+ * A pipe that two sources read completely and independently. Data that only one has read is kept
+ * in memory.
  */
 #ifndef LUMEQ_MEDIA_SHARED_PIPE_H
 #define LUMEQ_MEDIA_SHARED_PIPE_H

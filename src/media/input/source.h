@@ -38,7 +38,7 @@ typedef struct SourceOptions {
     int64_t find_largest_us;
     int *no_video;                  /* set to 1 if the input is readable but not a video; or NULL */
     int *answered;                  /* set to 1 if the input had data; or NULL */
-    void (*note)(const char *line); /* receives notes about what was chosen; or NULL */
+    void (*note)(const char *line); /* receives notes about choices; or NULL */
 } SourceOptions;
 
 /* Known damage of an input's packets, and of the frames decoded from them. */
