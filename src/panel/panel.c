@@ -142,7 +142,7 @@ static Rect vectors_in(const PanelLayout *layout, Rect r)
 }
 
 /* True if the area is wide enough to place waveform and vectorscope side by side. */
-static int are_beside(Rect scopes)
+static int has_room_side_by_side(Rect scopes)
 {
     return scopes.width * 6 >= scopes.height * 7;
 }
@@ -152,7 +152,7 @@ static void lay_scopes(PanelLayout *layout, Rect inner)
 {
     const int gap = max_int(2, layout->text * 2 / 3);
     Rect waveform = inner, vectors = inner;
-    if (are_beside(inner)) {
+    if (has_room_side_by_side(inner)) {
         vectors.width = min_int(inner.height, inner.width / 2);
         waveform.width -= vectors.width + gap;
         vectors.x += waveform.width + gap;
@@ -179,7 +179,7 @@ static void lay_all(PanelLayout *layout, Rect inner, int wide)
     } else {
         scopes.height = inner.height - gap - (inner.height - gap) / 2;
         /* side by side, scopes higher than the vectorscope's square would waste space */
-        if (are_beside(scopes))
+        if (has_room_side_by_side(scopes))
             scopes.height = min_int(scopes.height, inner.width / 2 + room_above(layout));
         histograms.height -= scopes.height + gap;
         scopes.y += histograms.height + gap;
@@ -817,7 +817,7 @@ struct PanelCache {
     Ground drawn;             /* what the background was drawn for */
     PanelMarks input, output; /* the numbers drawn */
     char words[MOST_WORDS];   /* the words drawn */
-    int64_t stretch;          /* panel_interval() of the drawn numbers */
+    int64_t interval;         /* panel_interval() of the drawn numbers */
     int late;                 /* newer numbers wait for the next interval */
 };
 
@@ -890,13 +890,13 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     if (resized < 0)
         return NULL;
     const Panel p = make_panel(data, &c->canvas, text);
-    const int64_t stretch = panel_interval(now_us);
+    const int64_t interval = panel_interval(now_us);
     const int same_numbers =
         same_marks(&c->input, &p.input) && same_marks(&c->output, &p.output) &&
         (!data->words || strncmp(c->words, data->words, sizeof(c->words) - 1) == 0);
     Ground ground;
     find_ground(&ground, &p);
-    c->late = !same_numbers && stretch == c->stretch;
+    c->late = !same_numbers && interval == c->interval;
     if (resized || memcmp(&ground, &c->drawn, sizeof(ground)) != 0 || (!same_numbers && !c->late)) {
         redraw_ground(c, &p);
         c->drawn = ground;
@@ -904,7 +904,7 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     } else {
         restore_plots(c, &p);
     }
-    c->stretch = stretch;
+    c->interval = interval;
     draw_live(&p);
     return &c->canvas;
 }

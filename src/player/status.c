@@ -243,7 +243,7 @@ const char *status_setting(PlayerSetting setting)
     static const char *const texts[PLAYER_SETTINGS] = {
         [PLAYER_MODE] = "One curve for all, one per tile, a linear stretch, or dehazing.",
         [PLAYER_PROFILE] = "Presets for a kind of video; changes the rows below.",
-        [PLAYER_STRENGTH] = "How much is equalized: 0 is nothing, 1 is fully.",
+        [PLAYER_STRENGTH] = "How strongly to equalize: 0 changes nothing, 1 equalizes fully.",
         [PLAYER_CLIP] = "Limits the added contrast; lower is gentler and less noisy.",
         [PLAYER_TILES] = "Columns and rows of tiles, for the modes clahe and haze.",
         [PLAYER_CHROMA] = "Whether saturation follows the change in brightness.",

@@ -238,7 +238,7 @@ static AVFrame *clone_picture(const Kept *kept)
 }
 
 /* Copies the picture and the one before it into the same memory. 0: one is lost with the GPU. */
-static int meet(EqualizeStage *s, Kept *kept)
+static int colocate(EqualizeStage *s, Kept *kept)
 {
     Frame *f = kept->frame;
     AVFrame *in = f->decoded.frame;
@@ -259,7 +259,7 @@ static void keep(EqualizeStage *s, Frame *frame)
     frame->previous[0] = last ? clone_picture(last) : NULL;
     frame->number = ++s->number;
     frame->generation = s->generation;
-    const int here = meet(s, &kept);
+    const int here = colocate(s, &kept);
     if (s->kept_count == KEPT)
         forget(s, 0);
     s->kept[s->kept_count++] = kept;

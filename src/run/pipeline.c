@@ -129,7 +129,7 @@ static int take_known(Pipeline *p, MediaError *error)
 }
 
 /* Brings both frames to the host if one of them is there. 0: lost with the GPU. */
-static int meet(const Pipeline *p, AVFrame *before, AVFrame *in)
+static int colocate(const Pipeline *p, AVFrame *before, AVFrame *in)
 {
     return equalizer_colocate(reader_memory(p->parts.reader), before, in) >= 0;
 }
@@ -187,7 +187,7 @@ static int take_previous(Pipeline *p, Frame *f)
     for (int i = 0; i < FRAME_PREVIOUS && p->before[i]; i++)
         f->previous[i] = av_frame_clone(p->before[i]);
     for (int i = 2 * FRAME_PREVIOUS - 1; i >= 0 && ret; i--) /* twice: one may bring it here */
-        ret = meet(p, f->previous[i % FRAME_PREVIOUS], f->decoded.frame);
+        ret = colocate(p, f->previous[i % FRAME_PREVIOUS], f->decoded.frame);
     return ret;
 }
 
@@ -266,10 +266,10 @@ static void leave_plan(Pipeline *p)
     char line[160];
     p->number = planned_count(p->parts.planned);
     p->parts.planned = NULL;
-    snprintf(line, sizeof(line),
-             "the lookahead has no curve for frame %lld: from it on curves go by the frames before "
-             "alone",
-             (long long)p->number);
+    snprintf(
+        line, sizeof(line),
+        "the lookahead has no curve for frame %lld: from there on, curves use past frames only",
+        (long long)p->number);
     p->parts.note(line);
 }
 
@@ -335,7 +335,7 @@ static int prepare(Pipeline *p, Frame *f, MediaError *error)
     p->before[0] = NULL;
     if (ask_stats(p, f, error) < 0 || keep_before(p, f->decoded.frame, error) < 0)
         return error->fault;
-    if (!meet(p, f->previous[0], f->decoded.frame))
+    if (!colocate(p, f->previous[0], f->decoded.frame))
         return EQUALIZE_LOST;
     f->first = f->decoded.returned;
     f->sequence = p->number++;

@@ -32,8 +32,8 @@ static int note_other(PlannedCurves *p, MediaError *error)
     if (source_is_changed(o->source, o->path, error) < 0)
         return error->fault;
     return o->strict ? media_fail(error, MEDIA_INPUT,
-                                  "%s gave other frames than when it was measured: all have to see "
-                                  "the same file",
+                                  "%s gave other frames than when it was measured: all steps must "
+                                  "read the same file",
                                   o->source->name)
                      : 0;
 }

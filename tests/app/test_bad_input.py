@@ -88,7 +88,7 @@ class Refused(Case):
         path = self.path("two.ts")
         ffmpeg(*("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=64x48") * 2, "-map", "0", "-map", "1", *X264, path)
         result = self.exits(INPUT, self.write("cut.ts", self.read("two.ts")[:3 * 188]), "--null")
-        self.assertIn("of 2 video tracks, number 0 (h264) is equalized", result.err)
+        self.assertIn("the input has 2 video tracks: equalizing number 0 (h264)", result.err)
 
     def test_no_size(self):
         ffmpeg("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=160x90", "-c:v", "utvideo", self.path("a.avi"))

@@ -269,7 +269,7 @@ class ToOthers(Case):
         covered = self.path("covered.mkv")
         ffmpeg("-i", between, "-c", "copy", "-attach", picture("cover.jpg"), "-metadata:s:t:0",
                "mimetype=image/jpeg", covered)
-        self.assertIn("the tags MODEL, MAKE are left out: mp4 holds such tags or a cover picture",
+        self.assertIn("the tags MODEL, MAKE are left out: mp4 can hold either such tags or a cover picture",
                       self.ok(covered, "-o", self.path("covered.mp4"), *QUICK).err)
 
     def test_keys_of_phones_through_matroska(self):
@@ -313,7 +313,7 @@ class ToOthers(Case):
                "title=A title", "-attach", picture("cover.jpg"), "-metadata:s:t:0",
                "mimetype=image/jpeg", source)
         result = self.ok(source, "-o", self.path("out.mp4"), *QUICK)
-        self.assertIn("the tag COM.APPLE.QUICKTIME.MAKE is left out: mp4 holds such tags or a cover picture",
+        self.assertIn("the tag COM.APPLE.QUICKTIME.MAKE is left out: mp4 can hold either such tags or a cover picture",
                       result.err)
         self.assertEqual(tags(self.path("out.mp4"))["title"], "A title")
         self.assertEqual([s["disposition"]["attached_pic"]
@@ -334,7 +334,7 @@ class ToOthers(Case):
                "-map", "1", "-c:v:0", "copy", "-c:v:1", "mpeg4", "-c:a", "copy",
                "-disposition:v:1", "0", source)
         result = self.ok(source, "-o", self.path("out.mkv"), *QUICK)
-        self.assertEqual(len([l for l in result.lines if "of 2 video tracks, number 0" in l]), 1)
+        self.assertEqual(len([l for l in result.lines if "the input has 2 video tracks: equalizing number 0" in l]), 1)
         output = self.path("out.mkv")
         self.assertEqual([s["codec_name"] for s in streams(output, "video")], ["h264", "mpeg4"])
         self.assertEqual(payloads(source, "v:1"), payloads(output, "v:1"))

@@ -228,8 +228,8 @@ class Times(Case):
         ffmpeg("-f", "lavfi", "-i", "color=black:s=64x64:r=25:d=0.6,format=gray,geq='40+12*N',format=yuv420p",
                "-vf", "settb=1/1000,setpts='%s'" % expression, "-fps_mode", "passthrough", *FFV1, source)
         result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off")
-        self.assertIn("avi has a constant frame rate: at 25.000 frames per second, 15 frames are repeated "
-                      "and 2 are left out", result.err)
+        self.assertIn("avi has a constant frame rate: at 25.000 frames per second, 15 frames were repeated "
+                      "and 2 dropped", result.err)
         shown = [luma[0] for luma in Picture(self.path("out.avi")).luma]
         limited = [luma[0] for luma in Picture(source).luma]
         self.assertEqual(len(set(limited)), len(grays))

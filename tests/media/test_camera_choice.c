@@ -129,12 +129,11 @@ TEST(each_fault_has_its_message)
 TEST_IF(missing_cameras_are_named, fake_camera_ready())
 {
     refuse(&(CameraOptions){.device = "/dev/video7"}, MEDIA_INPUT,
-           "the camera '/dev/video7' is not there; there is /dev/video0 (Fake Webcam)");
-    refuse(&(CameraOptions){.device = "7"}, MEDIA_INPUT, "the camera '/dev/video7' is not there");
-    refuse(
-        &(CameraOptions){.device = "abc"}, MEDIA_INPUT,
-        "there is no camera 'abc': name one by N for /dev/videoN, or by its device path; there is "
-        "/dev/video0 (Fake Webcam)");
+           "the camera '/dev/video7' does not exist; there is /dev/video0 (Fake Webcam)");
+    refuse(&(CameraOptions){.device = "7"}, MEDIA_INPUT, "the camera '/dev/video7' does not exist");
+    refuse(&(CameraOptions){.device = "abc"}, MEDIA_INPUT,
+           "there is no camera 'abc': give the number N of /dev/videoN, or the path of its device; "
+           "there is /dev/video0 (Fake Webcam)");
     refuse(&(CameraOptions){.device = "/dev/null"}, MEDIA_INPUT, "'/dev/null' is no camera");
     fake_camera_is("other");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
@@ -147,7 +146,7 @@ TEST_IF(missing_cameras_are_named, fake_camera_ready())
     fake_camera_is("gone");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
-           "the camera '/dev/video0' is not there; no camera is connected");
+           "the camera '/dev/video0' does not exist; no camera is connected");
 }
 
 TEST_IF(camera_without_pictures_is_refused, fake_camera_ready())
@@ -155,7 +154,7 @@ TEST_IF(camera_without_pictures_is_refused, fake_camera_ready())
     fake_camera_is("stall");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "gives no picture: none came in 5 s");
     fake_camera_is("malformed");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT, "gives damaged pictures only");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "are damaged");
 }
 
 /* ---- lists ---- */

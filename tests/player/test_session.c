@@ -354,12 +354,12 @@ SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
               ways[i][0], difference(&before, &changed, 0.1, 0.6));
         change(s, ways[i][1]);
         AUTO_GRAB back = grab(s);
-        CHECK(difference(&before, &back, 0.1, 0.6) == 0, "%s does not take %s back", ways[i][1],
+        CHECK(difference(&before, &back, 0.1, 0.6) == 0, "%s does not undo %s", ways[i][1],
               ways[i][0]);
     }
     change(s, "r");
     AUTO_GRAB reset = grab(s);
-    CHECK(difference(&before, &reset, 0.1, 0.6) == 0, "r does not take all back");
+    CHECK(difference(&before, &reset, 0.1, 0.6) == 0, "r does not undo all changes");
     const PlayerState state = session_state(s);
     CHECK(state.position == 1 * SECOND, "the frame is another one");
 }

@@ -332,7 +332,7 @@ static int wait_for_first(Camera *c, MediaError *error)
             return camera_fail(error, s->path, s->name, AVUNERROR(ret));
     }
     if (c->status.frames || c->status.corrupt)
-        return media_fail(error, MEDIA_INPUT, "the camera %s (%s) gives damaged pictures only",
+        return media_fail(error, MEDIA_INPUT, "all pictures of the camera %s (%s) are damaged",
                           media_quote(s->path), s->name);
     return media_fail(error, MEDIA_INPUT, "the camera %s (%s) gives no picture: none came in %d s",
                       media_quote(s->path), s->name, FIRST_FRAME_US / 1000000);

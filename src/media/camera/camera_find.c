@@ -45,7 +45,7 @@ int camera_device_fail(MediaError *error, int fault, const char *path, const cha
     switch (system_error) {
     case ENOENT:
     case ENXIO:
-    case ENODEV: return media_fail(error, fault, "%s is not there", what);
+    case ENODEV: return media_fail(error, fault, "%s does not exist", what);
     case EACCES:
     case EPERM: return no_permission(error, fault, path, what);
     case EBUSY:
@@ -182,7 +182,7 @@ static int open_named(const char *wanted, CameraDevice *device, MediaError *erro
     if (!is_number && !strchr(wanted, '/') && access(wanted, F_OK) != 0)
         return media_fail(
             error, MEDIA_INPUT,
-            "there is no camera %s: name one by N for /dev/videoN, or by its device path",
+            "there is no camera %s: give the number N of /dev/videoN, or the path of its device",
             media_quote(wanted));
     return open_node(is_number ? path : wanted, device, &other, error);
 }

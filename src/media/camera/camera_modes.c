@@ -335,7 +335,7 @@ static int refuse(const CameraOptions *wanted, const CameraMode *modes, int coun
         snprintf(setting, sizeof(setting), "--framerate %.4g", av_q2d(wanted->rate));
     return media_fail(error, MEDIA_USAGE,
                       "%s: %s does not offer this%s%s; --list-formats lists what it offers",
-                      setting, camera, has_format && wanted->format ? " as " : "",
+                      setting, camera, has_format && wanted->format ? " in format " : "",
                       has_format && wanted->format ? wanted->format : "");
 }
 

@@ -206,7 +206,7 @@ int camera_output_set(CameraOutput *o, const AVFrame *first, AVRational rate, Me
     int ret = AVERROR(EINVAL);
     if (first->width < 2 || first->height < 2)
         return media_fail(error, MEDIA_OUTPUT,
-                          "%s takes pictures of 2x2 pixels or more, and this one has %dx%d",
+                          "%s needs pictures of at least 2x2 pixels; this one has %dx%d",
                           what(&o->device, text), first->width, first->height);
     order_formats(first, order);
     for (int i = 0; i < FORMATS && ret == AVERROR(EINVAL); i++)

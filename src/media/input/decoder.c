@@ -240,7 +240,7 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     const AVCodec *codec = find_decoder(stream);
     if (!codec && stream->codecpar->codec_id == AV_CODEC_ID_NONE)
         return media_fail(error, MEDIA_INPUT,
-                          "the video is of an %s, which this FFmpeg cannot decode",
+                          "the video has an %s, which this FFmpeg cannot decode",
                           codec_name(stream->codecpar));
     if (!codec)
         return media_fail(error, MEDIA_INPUT, "this FFmpeg has no decoder for %s",

@@ -62,10 +62,9 @@ static int add_numbers(PictureList *list, const char *pattern, const int64_t *nu
 {
     for (int i = 0; i < count; i++) {
         if (i && numbers[i] != numbers[i - 1] + 1)
-            return media_fail(error, MEDIA_INPUT,
-                              "of the pictures %s, number %lld is missing: the next one is %lld",
-                              media_quote(pattern), (long long)numbers[i - 1] + 1,
-                              (long long)numbers[i]);
+            return media_fail(
+                error, MEDIA_INPUT, "the pictures %s have no number %lld: the next one is %lld",
+                media_quote(pattern), (long long)numbers[i - 1] + 1, (long long)numbers[i]);
         if (add(list, picture_pattern_name(pattern, numbers[i])) < 0)
             return out_of_memory(error);
     }

@@ -418,8 +418,8 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
         if (par->width > 0 && par->height > 0)
             snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
         snprintf(line, sizeof(line),
-                 "of %d video tracks, number %d (%s%s) is equalized, since %s; --video-track "
-                 "selects another",
+                 "the input has %d video tracks: equalizing number %d (%s%s), since %s; "
+                 "--video-track selects another",
                  count, source_track_number(s, s->video), codec_name(par), size, choice.why);
         options->note(line);
     }

@@ -192,7 +192,8 @@ static int has_fields(enum AVFieldOrder order)
     return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
 }
 
-/* Keeps interlaced video interlaced: supporting encoders code fields, and the container is told. */
+/* Keeps interlaced video interlaced: sets field coding in encoders that have it, and the order of
+ * fields in the container. */
 static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track)
 {
     static const enum AVCodecID knowing[] = {AV_CODEC_ID_H264,  AV_CODEC_ID_MPEG2VIDEO,

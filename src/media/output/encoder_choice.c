@@ -116,8 +116,8 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                           (*codec)->name);
     if (!takes_host_frames(*codec))
         return media_fail(error, MEDIA_USAGE,
-                          "--vcodec %s: that encoder takes pictures in a GPU's memory only; "
-                          "--vcodec help lists the others",
+                          "--vcodec %s: this encoder only takes frames in GPU memory; --vcodec "
+                          "help lists the others",
                           (*codec)->name);
     if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) !=
         (strcmp(format->name, "yuv4mpegpipe") == 0))

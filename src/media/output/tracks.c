@@ -89,7 +89,7 @@ int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError 
         char meant[256];
         encoder_suggest(AVMEDIA_TYPE_AUDIO, o->acodec, meant, sizeof(meant));
         return media_fail(error, MEDIA_USAGE,
-                          "--acodec %s: this FFmpeg has no sound encoder of that name%s%s; it is "
+                          "--acodec %s: this FFmpeg has no sound encoder of that name%s%s; use "
                           "copy, none, or one that --acodec help lists",
                           media_quote(o->acodec), meant[0] ? ", but " : "", meant);
     }
@@ -479,7 +479,7 @@ static void note_tags(const Tracks *t)
         return;
     if (av_match_name(muxer->name, "mov,mp4,ipod"))
         tracks_note(t->options,
-                    "the %s %s %s left out: %s holds such tags or a cover picture, not both", kind,
+                    "the %s %s %s left out: %s can hold either such tags or a cover picture", kind,
                     names, verb, muxer->name);
     else
         tracks_note(t->options, "the %s %s %s left out: the container %s holds no such tags", kind,
@@ -603,8 +603,7 @@ static int64_t find_dts(Track *track, const AVPacket *packet)
     return packet->dts != AV_NOPTS_VALUE ? packet->dts : shown[0];
 }
 
-/* Muxers reject packets without a dts or with one that goes back, both of which damaged files
- * have. */
+/* Muxers reject packets without a dts or with a decreasing one. Damaged files have both. */
 static void fix_times(Track *track, AVPacket *packet)
 {
     packet->dts = find_dts(track, packet);

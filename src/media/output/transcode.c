@@ -75,7 +75,7 @@ static int choose_rate(const AVCodec *codec, int rate)
     int best = rates ? rates[0] : rate;
     for (; rates && *rates; rates++)
         if (*rates == rate || (*rates > rate && (best < rate || *rates < best)) ||
-            (best<rate && * rates> best))
+            (best < rate && best < *rates))
             best = *rates;
     return best;
 }

@@ -857,8 +857,8 @@ int writer_finish(Writer *w, int partial, MediaError *error)
                     w->muxer->name);
     if (w->repeated || w->dropped)
         tracks_note(&w->options->tracks,
-                    "%s has a constant frame rate: at %.3f frames per second, %lld frames are "
-                    "repeated and %lld are left out",
+                    "%s has a constant frame rate: at %.3f frames per second, %lld frames were "
+                    "repeated and %lld dropped",
                     w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->repeated,
                     (long long)w->dropped);
     w->bytes = output_file_bytes(&w->file);
