@@ -37,9 +37,9 @@ int atomic_file_save(const char *path, const void *bytes, size_t size, MediaErro
 /* Removes the file if it was not committed. */
 void atomic_file_close(AtomicFile *file);
 
-/* Returns 1 if `name` is a temporary name whose process does not run on this machine, and sets
- * `base` to the name that it stands for. A process on another machine may still be writing it:
- * temp_file_remove_leftover() finds that out by the lock. */
+/* Returns 1 if `name` is a temporary name and no other process of this machine has the process
+ * number in it. Sets `base` to the final name. A process on another machine may still be writing
+ * the file: temp_file_remove_leftover() finds that out by the lock. */
 int atomic_file_is_leftover(const char *name, char base[NAME_MAX + 1]);
 
 #endif
