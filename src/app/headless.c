@@ -248,7 +248,8 @@ static int look_ahead(Run *run)
 
 /* ---- the sinks ---- */
 
-/* For live input and output: counts late frames of a camera, and paces a file. */
+/* For live input and output: counts the frames that a camera dropped after a late one, and writes a
+ * file in real time. */
 static int keep_time(void *opaque, Frame *f)
 {
     Run *run = opaque;

@@ -7,8 +7,8 @@
 
 #include "app/options/options.h"
 
-/* As headless_run(), for options_many(). No other thread may be running, since this forks. The
- * function also returns in each child process, with the exit code of its file. */
+/* Like headless_run(), for several files (options_many()). Forks, so no other thread may be
+ * running. Also returns in each child process, with the exit code of its file. */
 int headless_many_run(const Options *options, atomic_int *stop);
 
 #endif

@@ -154,7 +154,8 @@ int job_film_open(JobFilm *f)
     f->writer_options.take_opaque = before.take_opaque;
     f->writer_options.whole = before.whole;
     f->writer_options.whole_opaque = before.whole_opaque;
-    f->writer_options.overwrite |= before.take_encoded != NULL; /* it is not touched */
+    /* With take_encoded no file is written, so an existing output is no error. */
+    f->writer_options.overwrite |= before.take_encoded != NULL;
     f->writer_options.video.closed = 1;
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;

@@ -92,15 +92,17 @@ int job_step_segment(JobFilm *film, int part);
 int job_step_join(JobFilm *film, int *code);
 
 /* True if a join wrote the output, the statistics and the report (NULL: not asked for), but was
- * killed before it could remove the folder: says so and removes it. *code: as above. */
+ * killed before it could remove the folder. Then prints a message and removes it. *code: as above.
+ */
 int job_is_joined(const char *output, const char *rows, const char *report, int *code);
 
 /* True if the output was made by the job whose folder still exists. */
 int job_is_own(const char *output);
 
 /* True if another run has joined the film since film->seen: the output is a new file, newer than
- * the plan, and the folder either names it or has no plan any longer. Says so, and removes the rest
- * of the folder. *code: as above, by the damage of the input (NULL: none). */
+ * the plan, and JOB_JOINING names it or the plan is gone. Then prints a message, and removes the
+ * folder if the plan is gone. *code: as above. `damage`: a sentence about damage in the input
+ * (NULL: none). */
 int job_is_joined_since(const JobFilm *film, const char *damage, int *code);
 
 /* Checks the folder of a job that begins. If the job will replace a file, this is noted in the
@@ -108,8 +110,8 @@ int job_is_joined_since(const JobFilm *film, const char *damage, int *code);
  * its film. MEDIA_OUTPUT. */
 int job_begin(const Options *options, int resume, MediaError *error);
 
-/* True if no job for the output is unfinished, it exists with its statistics and its report, and it
- * is not older than the input. Says so. */
+/* True if the output is complete: it exists with its statistics and its report, is not older than
+ * the input, and has no unfinished job. Then prints a message. */
 int job_is_done(const Options *options);
 
 #endif

@@ -79,8 +79,8 @@ static int begin_plan(JobFilm *f)
         (o->report && !plan->report) || !plan->folder || !plan->asked != !*asked ||
         option_arguments(o, text_list_add, &plan->arguments) < 0)
         return out_of_memory(f);
-    /* The encoder gets 1.5 threads per core, as x264 does it, since they wait for each other. The
-     * decoder gets as many as in one run: how damage is concealed depends on them. */
+    /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
+     * decoder gets as many as in one run: how damage is concealed depends on their number. */
     const int cores = process_cores(), share = f->within ? cores / f->at_a_time : cores;
     plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MOST_ENCODER_THREADS);
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
@@ -323,7 +323,7 @@ static int try_deeper_encoder(JobFilm *f)
     writer_close(&f->writer);
     free(f->plan.encoder_version);
     f->plan.encoder_version = NULL;
-    f->writer_options.tracks.note = NULL; /* the first writer has said it */
+    f->writer_options.tracks.note = NULL; /* the first writer has printed the notes */
     int ret = engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error);
     if (ret >= 0)
         ret = writer_map(f->writer, f->source, &f->error);

@@ -442,7 +442,7 @@ static long read_number(const char *text)
     return *text >= '0' && *text <= '9' && !*end && !errno ? number : -1;
 }
 
-/* Finds the number of the part in the first argument, then *used is 1, or in the environment. */
+/* Reads the part's number from the first argument (*used is then 1) or from the environment. */
 static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, long *part)
 {
     *used = 0;

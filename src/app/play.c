@@ -614,7 +614,8 @@ int play_run(const Options *options, atomic_int *stop)
     int code = EXIT_INTERRUPTED, on = RUN_ON;
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     int unwritten = play ? window_recording_end(&play->recording, interrupted) : 0;
-    atomic_compare_exchange_strong(stop, &on, RUN_OVER); /* not before: this would cut off a pipe */
+    /* Not before the recording has ended: RUN_OVER would cut off one into a pipe. */
+    atomic_compare_exchange_strong(stop, &on, RUN_OVER);
     if (ret >= 0) {
         const int fault = end_rows(play, interrupted);
         unwritten = unwritten ? unwritten : fault;

@@ -52,8 +52,8 @@ struct Recorder {
     pthread_t thread;
     int running;
     atomic_int partial;
-    /* For the thread that brings packets: a packet came; no packet since the last key frame is
-     * lost. */
+    /* For the thread that queues packets. `begun`: one was queued; `decodable`: none was lost since
+     * the last key frame. */
     int begun, decodable;
     /* Owned by the thread while it runs. */
     int64_t first; /* time of the first frame or packet, or AV_NOPTS_VALUE */

@@ -46,8 +46,8 @@ void window_recording_toggle(WindowRecording *recording, const Source *source, c
                              size_t size);
 void window_recording_follow(WindowRecording *recording, PlayerRecording *to);
 
-/* Starts to complete the recording. Returns true once it is complete, which
- * window_recording_follow() finds out, and the source is no longer needed. */
+/* Starts to complete the recording. Returns true once it is complete and no longer needs the
+ * source. Call window_recording_follow() meanwhile: it checks for that. */
 int window_recording_let_go(WindowRecording *recording);
 
 /* Completes the recording, as NAME.partial.EXT if `partial`, waits for it and prints the result.

@@ -64,7 +64,7 @@ static void say_frame(const TimelineFrame *frame, double begin, double column)
     say(SAY_DETAILS, "  frame %6lld |%s|", (long long)frame->number, bar);
 }
 
-/* Time that two stages overlapped, on any two frames. */
+/* Total time for which `stage` of any frame overlapped `other` of any frame. */
 static double overlap_us(const TimelineFrame *frames, int stage, int other)
 {
     double sum = 0;

@@ -382,7 +382,7 @@ static void note_step(void *sample)
     progress_update(p);
 }
 
-/* Takes the frame in the middle of each still's share of the piece. */
+/* Divides the piece into one section per still, and takes the frame in the middle of each. */
 static void take_still(void *sample, const AVFrame *before, const AVFrame *after, double time)
 {
     Sample *s = sample;
@@ -394,8 +394,8 @@ static void take_still(void *sample, const AVFrame *before, const AVFrame *after
     (void)sample_sheet_add(s->sheet, before, after, s->begin + time - t->begin, &s->error);
 }
 
-/* Start of piece `i`, at a different place in each share of the film, so that the pieces do not hit
- * a periodic content at the same phase. */
+/* Start of piece `i`, at a different place in each section of the film, so that periodic content
+ * does not appear at the same phase in all pieces. */
 static double piece_begin(const Sample *s, int i)
 {
     const double share = s->seconds / s->pieces, whole = PIECE_SECONDS + EXTRA_SECONDS;
@@ -428,7 +428,7 @@ static int try_piece(Sample *s, int i)
         s->begin += piece_begin(s, i);
         options.from_us = llrint(s->begin * AV_TIME_BASE);
         options.to_us = options.from_us + llrint((PIECE_SECONDS + EXTRA_SECONDS) * AV_TIME_BASE);
-        options.frames = -1; /* the length limits it */
+        options.frames = -1; /* to_us ends the piece */
     }
     trial->length = s->is_whole ? INFINITY : PIECE_SECONDS;
     trial->frame = take_still;
@@ -440,7 +440,7 @@ static int try_piece(Sample *s, int i)
         return skip_piece(s, i, result.why);
     if (code != EXIT_DONE && code != EXIT_DAMAGED && code != EXIT_INTERRUPTED)
         say(SAY_ERRORS, "%s", result.why);
-    if (!s->tried++ && !s->is_whole) { /* the others are as long */
+    if (!s->tried++ && !s->is_whole) { /* the first piece: the others have as many frames */
         s->progress.frames = trial->frames * s->pieces;
         say_set_verbosity(SAY_ERRORS); /* choices are logged once */
     }

@@ -74,7 +74,7 @@ void say(Verbosity level, const char *format, ...)
     va_end(args);
     pthread_mutex_lock(&lock);
     fputs(bottom[0] || over_bottom ? ERASE_LINE : "", stderr);
-    if (level == SAY_NORMAL) /* without colour */
+    if (level == SAY_NORMAL) /* normal messages have no colour */
         fprintf(stderr, "lumeq: %s\n%s", line, bottom);
     else
         fprintf(stderr, "%slumeq:%s %s\n%s", say_paint(paints[level]), say_paint(PAINT_OFF), line,

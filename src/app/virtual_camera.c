@@ -19,8 +19,8 @@
 /* Most repetitions per second: a higher "rate" is the unit of time stamps. */
 #define MAX_REPEATS 120
 
-/* Intervals without a picture until the last one is repeated. Those of cameras vary, and double in
- * the dark. */
+/* Repeat the last picture after this many frame intervals without a new one. A camera's intervals
+ * vary, and double in the dark. */
 #define PATIENCE 2.5
 
 /* How often the thread checks the camera while there is nothing to repeat. */

@@ -1,18 +1,18 @@
 /*
- * A fake NVIDIA driver: preloaded into a program, which then finds it by its name,
- * libcuda.so.1; built without that name it is a machine with a GPU and no driver. As an OpenGL
- * driver (SDL_OPENGL_LIBRARY) it can hang and crash while it is loaded.
+ * A fake NVIDIA driver: preloaded into a program, which then finds it as libcuda.so.1. Built under
+ * another name, it imitates a machine with a GPU but without a driver. As an OpenGL driver
+ * (SDL_OPENGL_LIBRARY) it can hang or crash while it is loaded.
  *
  * FAKE_DRIVER in the environment has words, separated by blanks:
  *   init=N     cuInit() answers this error
- *   cuda=N     the CUDA that it knows; 13000
- *   count=N    number of GPUs; 1
- *   node       its device file is there
+ *   cuda=N     the CUDA version of the driver [13000]
+ *   count=N    number of GPUs [1]
+ *   node       the GPU's device file exists
  *   none       the machine has no GPU, and no device file
- *   version=V  of the kernel's module; without V, or without the word, there is no such module
- *   denied     the same, and it may not be opened
- *   hang       cuInit() never comes back
- *   crash      it crashes
+ *   version=V  version of the kernel module; without V, or without the word, there is no module
+ *   denied     like node, but without permission to open the device file
+ *   hang       cuInit() never returns
+ *   crash      cuInit() crashes
  *   no-memory  the equalizer's memory cannot be allocated
  * FAKE_OPENGL is hang or crash.
  */
@@ -29,7 +29,7 @@
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* The text after the word, "" for one without a value; NULL: the word is missing. */
+/* The rest of FAKE_DRIVER after the first occurrence of the word; NULL: it has no such word. */
 static const char *word(const char *name)
 {
     const char *words = getenv("FAKE_DRIVER");
@@ -48,7 +48,7 @@ static void fail(const char *how)
     while (how && strncmp(how, "hang", 4) == 0)
         pause();
     if (how && strncmp(how, "crash", 5) == 0)
-        (void)kill(getpid(), SIGKILL); /* also where a sanitizer would have a say */
+        (void)kill(getpid(), SIGKILL); /* sanitizers catch SIGSEGV and abort(), but not this */
 }
 
 __attribute__((constructor)) static void load(void)

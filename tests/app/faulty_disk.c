@@ -7,17 +7,17 @@
  *
  * The environment says what fails:
  *   FAULTY_DISK_IN    the folder, with its subfolders
- *   FAULTY_DISK_NAME  only files with this in their path, where it is set
- *   FAULTY_DISK_WHEN  only while this file exists, where it is set
+ *   FAULTY_DISK_NAME  optional: only files with this text in their path
+ *   FAULTY_DISK_WHEN  optional: only while this file exists
  *   FAULTY_DISK_LOG   this file gets a line for each fsync() and rename
  *   FAULTY_DISK       words, separated by blanks:
  *     write      writing: the disk is full (ENOSPC)
  *     fsync      (EIO)
  *     sleep      fsync() does not return while the word is set
  *     close      (EIO; the file is closed)
- *     rename     every way to give a file another name (EIO)
- *     renameat2  it is not known here (EINVAL)
- *     link       there are no hard links (EPERM)
+ *     rename     every way to rename a file (EIO)
+ *     renameat2  not supported (EINVAL)
+ *     link       no hard links (EPERM)
  *     flock      there are no locks (ENOLCK)
  */
 #include <dlfcn.h>
@@ -103,7 +103,7 @@ ssize_t write(int fd, const void *data, size_t size)
     return fails("write", fd) ? fail(ENOSPC) : call(fd, data, size);
 }
 
-/* With files of any size it goes by the second name. */
+/* Programs built with _FILE_OFFSET_BITS=64 call pwrite64() instead. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t position)
 {
     ssize_t (*call)(int, const void *, size_t, off_t);

@@ -175,7 +175,7 @@ TEST(plain_words)
 
 /* ---- a film in parts ---- */
 
-/* Options that the step of a plan, or the run, sets itself. */
+/* Options that a step of a job sets itself, and those that a run with --jobs sets itself. */
 static const char *const own[] = {"output", "stats",        "config",     "no-config",
                                   "parts",  "part-seconds", "no-measure", "lookahead"};
 static const char *const own_of_run[] = {"jobs", "devices", "resume"};
@@ -222,7 +222,7 @@ static void print_value(const Option *o, char *text, size_t size)
     }
 }
 
-/* NULL stands for the name where the argument belongs to that option. */
+/* Sets the name to NULL if the argument is that option. */
 static int note_argument(void *name, const char *argument)
 {
     const char **left = name;
@@ -349,7 +349,7 @@ TEST(jobs_auto)
     } all[] = {
         {2, "mpeg4", 0, 0, 1},       {16, "mpeg4", 0, 0, 4},     {16, "ffv1", 0, 0, 4},
         {16, "libvpx-vp9", 0, 0, 4}, {16, "libx264", 0, 0, 1},   {16, "libx265", 0, 0, 1},
-        {16, NULL, 0, 0, 1}, /* which is x264, or what there is of it */
+        {16, NULL, 0, 0, 1}, /* the default encoder: x264, if FFmpeg has it */
         {64, "libx264", 0, 0, 4},    {16, "libx264", 0, 8, 2},   {16, "libx264", 360, 0, 2},
         {16, "libx264", 144, 0, 4},  {16, "libx264", 720, 0, 1}, {64, "libx264", 720, 0, 5},
         {64, "libx264", 2160, 0, 4}, {16, "ffv1", 2160, 0, 4},

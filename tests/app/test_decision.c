@@ -127,7 +127,8 @@ TEST(orders)
     }
 }
 
-/* At any strength: a curve that changes nothing must not be reported as more contrast. */
+/* In mode stretch, a curve that changes less than a code is not reported as more contrast. In mode
+ * CLAHE, the curve of the whole picture says nothing about the tiles. */
 TEST(curves)
 {
     static uint32_t hist[1024], curve[1024];

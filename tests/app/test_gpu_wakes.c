@@ -52,7 +52,7 @@ static uint64_t hash_received(const Frame *frame)
 /* The output of a pipeline, in its order. */
 typedef struct Items {
     uint64_t hashes[MOST_ITEMS];
-    int count, frames; /* some have packets, but no frame */
+    int count, frames; /* `frames`: items with a frame; others have only packets */
 } Items;
 
 static void take_items(Pipeline *pipeline, Items *items)
@@ -127,7 +127,7 @@ TEST(late_writes_are_not_seen)
     fake_gpu_free();
 }
 
-/* More packets of sound than a message holds, between two frames. */
+/* Writes a clip with more sound packets between two video frames than a Frame holds. */
 static int make_clip(const char *path)
 {
     static uint8_t picture[SIDE * SIDE], sound[SAMPLES];

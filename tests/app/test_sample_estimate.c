@@ -43,7 +43,8 @@ TEST(one_piece)
     is("bytes", e.bytes, 122500 + 200 + 10000);
 }
 
-/* A key frame every 250 frames, the default too: 900 bytes more each time. */
+/* 250 is also the default interval of key frames. 1000 frames have 4 key frames, each 900 bytes
+ * larger than other frames. */
 TEST(rare_key_frames)
 {
     for (int interval = 0; interval <= 250; interval += 250) {
@@ -55,8 +56,8 @@ TEST(rare_key_frames)
     }
 }
 
-/* Every second packet is a key frame because of a cut, and another follows after 4: 8 of 15
- * instead of 1 of 2. */
+/* Cuts make every second packet a key frame, and the encoder adds one at the latest 4 frames after
+ * another: 8 of 15 frames are key frames, instead of 1 of 2. */
 TEST(cuts_bring_key_frames)
 {
     Trial trial = one_pass;
@@ -71,7 +72,7 @@ TEST(cuts_bring_key_frames)
     is("video", e.video, 60 * (100 + 600.0 / 30));
 }
 
-/* The longer piece takes twice as long a frame. A rate is given. */
+/* The longer piece takes twice as much time per frame. The bitrate is given. */
 TEST(two_pieces)
 {
     const Trial pieces[] = {

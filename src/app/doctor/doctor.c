@@ -27,7 +27,7 @@
 typedef struct DoctorEntry {
     const char *key, *name;
     Section section;
-    char *members; /* of its JSON object; NULL if it did not answer */
+    char *members; /* of the section's JSON object; NULL: the probe did not answer */
 } DoctorEntry;
 
 typedef struct Probe {

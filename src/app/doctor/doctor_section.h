@@ -16,7 +16,7 @@ typedef struct Section {
     char text[1600]; /* lines for people */
     char mend[512];  /* how to fix it, in one line, or "" */
 
-    FILE *members; /* of its object: ,"key":value and so on; while the probe runs */
+    FILE *members; /* JSON members of the section: ,"key":value,...; open while the probe runs */
     int first;     /* the next member is the first of its list or object */
 } Section;
 
