@@ -377,11 +377,9 @@ static void say_summary(const Run *run)
 
 static void say_missed(const Run *run)
 {
-    losses_say_missed(&run->missed,
-                      run->writer
-                          ? "encoded, and are dropped; a faster --preset or a smaller --video-size "
-                            "keeps up"
-                          : "equalized, and are dropped; a smaller --video-size keeps up");
+    losses_say_missed(&run->missed, run->writer
+                                        ? "encoded; use a faster --preset or a smaller --video-size"
+                                        : "equalized; use a smaller --video-size");
     losses_say_lost(run->source);
 }
 

@@ -32,8 +32,8 @@ static int check_arguments(int argc, char **argv, MediaError *error)
             continue;
         if (name[0] != '-' || !name[1])
             return media_fail(error, MEDIA_USAGE,
-                              "%s is a word too many: after the plan come the number of one part, "
-                              "if the step needs it, and options",
+                              "unexpected argument %s: only a part's number, if the step takes "
+                              "one, and options may follow the plan",
                               media_quote(name));
         name += strspn(name, "-");
         const size_t n = strcspn(name, "=");
@@ -134,9 +134,9 @@ static int check_files(JobFilm *f)
     if (options_is_url(o))
         why = "network streams are read once";
     else if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode))
-        why = "the input is another kind of file";
+        why = "the input is not a regular file";
     else if (writer_is_direct(f->writer))
-        why = "the output is another kind of file";
+        why = "the output is not a regular file";
     else if (writer_is_picture(f->writer))
         why = "the output is a single picture";
     return why ? media_fail(&f->error, MEDIA_USAGE,

@@ -558,7 +558,7 @@ static int plan_new(JobFilm *f, int argc, char **argv)
     set_up(f);
     if (!f->options.output)
         return media_fail(&f->error, MEDIA_USAGE,
-                          "lumeq plan IN -o OUT needs the name of the film that is to be written");
+                          "lumeq plan IN -o OUT needs the name of the film to write: -o OUT");
     return job_step_plan(f);
 }
 

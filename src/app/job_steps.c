@@ -135,7 +135,7 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
                    (!report || is_named_since(report, &marker.about));
     if (is) {
         job_folder_clear(folder, 1);
-        say(SAY_NORMAL, "%s is whole already", media_quote(output));
+        say(SAY_NORMAL, "%s is complete already", media_quote(output));
         *code = losses_say_damage(marker.damage, NULL);
     }
     free(folder);
@@ -158,7 +158,7 @@ int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
     const int is = is_new(plan, &now) &&
                    (!has_plan || (!job_file_is_same(&now, &f->seen) && job_is_own(plan->output)));
     if (is) {
-        say(SAY_NORMAL, "%s is whole: another run of this job has joined it meanwhile",
+        say(SAY_NORMAL, "%s is complete: another run of this job has joined it meanwhile",
             media_quote(plan->output));
         *code = losses_say_damage(damage ? damage : "", NULL);
     }
@@ -180,8 +180,8 @@ int job_is_done(const Options *o)
         (!o->stats || access(o->stats, F_OK) == 0) && (!o->report || access(o->report, F_OK) == 0);
     if (is)
         say(SAY_NORMAL,
-            "%s is done: it exists and is not older than its input; without --resume, -y makes it "
-            "again",
+            "%s is done: it exists and is not older than its input; to make it again, use -y "
+            "without --resume",
             media_quote(output));
     free(folder);
     return is;
@@ -393,12 +393,12 @@ int job_step_segment(JobFilm *f, int part)
     s.label.plan = f->plan.mark;
     s.label.part = part;
     if (!f->plan.ready)
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "the plan is not finished: its parts are listed, to be measured by lumeq "
-                          "measure PLAN K, and then lumeq plan PLAN finishes it");
+        return media_fail(
+            &f->error, MEDIA_USAGE,
+            "the plan is not finished: run lumeq measure PLAN K for each listed part, "
+            "then lumeq plan PLAN");
     if (part >= f->plan.part_count) {
-        say(SAY_NORMAL,
-            "part %d is empty: the film has fewer parts, since it cannot be cut everywhere", part);
+        say(SAY_NORMAL, "part %d is empty: the film cannot be cut into that many parts", part);
         return 0;
     }
     s.part = &f->plan.parts[part];

@@ -148,7 +148,7 @@ static void shown(void *opaque, const Frame *frame, double us)
         .sink_us = us,
     };
     if (row.frame == 0)
-        say(SAY_DETAILS, "the first frame is on the screen after %lld ms",
+        say(SAY_DETAILS, "the first frame was shown after %lld ms",
             (long long)(clock_now() - p->begin) / 1000);
     if (!atomic_load(&p->live))
         virtual_camera_frame(p->virtual, frame->out, AV_NOPTS_VALUE);

@@ -568,7 +568,7 @@ static void pass_packets(Raw *r)
         progress_update(&r->progress);
     }
     av_packet_free(&packet);
-    losses_say_missed(&r->missed, "written, and were dropped");
+    losses_say_missed(&r->missed, "written");
     losses_say_lost(r->source);
 }
 

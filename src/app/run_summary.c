@@ -170,8 +170,9 @@ void losses_count_missed(Missed *missed, const Source *source, int64_t time_us)
 void losses_say_missed(const Missed *missed, const char *why)
 {
     if (missed->frames)
-        say(SAY_WARNINGS, "%lld frame%s of the camera came while others waited to be %s",
-            (long long)missed->frames, missed->frames == 1 ? "" : "s", why);
+        say(SAY_WARNINGS, "%lld frame%s of the camera %s dropped while others waited to be %s",
+            (long long)missed->frames, missed->frames == 1 ? "" : "s",
+            missed->frames == 1 ? "was" : "were", why);
 }
 
 void losses_say_lost(const Source *source)

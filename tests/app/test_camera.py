@@ -281,7 +281,7 @@ class Headless(CameraCase, Case):
         self.assertEqual(process.returncode, DONE, err)
         self.write("x.y4m", out)
         seen = numbers(self.path("x.y4m"))
-        missed = re.search(r"(\d+) frames of the camera came while others waited", err.decode())
+        missed = re.search(r"(\d+) frames of the camera were dropped while others waited", err.decode())
         self.assertTrue(missed, err)
         # A busy machine may also read frames too late.
         missing = seen[-1] - seen[0] + 1 - len(seen)

@@ -90,7 +90,7 @@ class Headless(PipeCase, Case):
         reader.join()
         self.assertEqual(self.is_whole(result), 150)
         times = frame_times(self.path("x.mkv"))
-        missed = re.search(r"(\d+) frames of the camera came while others waited", result.err)
+        missed = re.search(r"(\d+) frames of the camera were dropped while others waited", result.err)
         self.assertTrue(missed, result.err)
         # A machine that is too slow for 60 a second loses some before lumeq can take them.
         absent = round((times[-1] - times[0]) * 60) + 1 - 150

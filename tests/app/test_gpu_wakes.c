@@ -156,7 +156,7 @@ TEST(packets_keep_their_place)
         run(path, "cpu", &on_cpu);
         run(path, "cuda", &on_gpu);
         CHECK(!fake_gpu_is_lost(), "the GPU was lost");
-        CHECK(on_cpu.count > 3 * FRAMES / 2, "%d messages, none without a frame", on_cpu.count);
+        CHECK(on_cpu.count > 3 * FRAMES / 2, "%d items, all with a frame", on_cpu.count);
         compare(&on_cpu, &on_gpu);
     }
     unlink(path);

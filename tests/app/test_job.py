@@ -789,8 +789,8 @@ class BadInput(JobCase):
         self.refused(lumeq("segment", self.made, "0", "--gamma", "2"), USAGE, "--gamma", "in the plan")
         self.refused(lumeq("segment", self.made, "3"), USAGE, "no part 3", "from 0 to 2")
         self.refused(lumeq("segment", self.made, "one"), USAGE, "one")
-        self.refused(lumeq("segment", self.made, "0", "1"), USAGE, "'1' is a word too many")
-        self.refused(lumeq("join", self.made, "--threads", "1", "2"), USAGE, "'2' is a word too many")
+        self.refused(lumeq("segment", self.made, "0", "1"), USAGE, "unexpected argument '1'")
+        self.refused(lumeq("join", self.made, "--threads", "1", "2"), USAGE, "unexpected argument '2'")
         self.ok("segment", self.made, "0", "--overwrite", "--threads", "1", "--open-timeout=50", "-q")
         other = again[:-2]
         for parts in (("--parts", 2), ("--part-seconds", 1)):
@@ -1103,7 +1103,7 @@ class Run(JobCase):
         os.makedirs(os.path.dirname(plan))
         self.write("out.mkv.lumeq/joining", self.film_line() + b"the input is damaged")
         result = self.exits(DAMAGED, film(), "-o", self.path("out.mkv"), "--resume")
-        self.assertIn("whole already", result.err)
+        self.assertIn("complete already", result.err)
         self.assertIn("the input is damaged", result.err)
         self.assertFalse(os.path.exists(os.path.dirname(plan)))
 

@@ -17,15 +17,15 @@
 const HelpPair option_usage[] = {
     {"lumeq [options] INPUT", "play it with its histogram"},
     {"lumeq [options] INPUT -o OUTPUT", "write the processed video"},
-    {"lumeq [options] INPUT... -o DIR/", "write many, keeping names"},
-    {"lumeq [options] INPUT --null", "process only (timing)"},
+    {"lumeq [options] INPUT... -o DIR/", "write many videos, with their names"},
+    {"lumeq [options] INPUT --null", "process, but write no video"},
     {"lumeq [options] --camera[=DEV|N]", "preview a camera; -o records it"},
     {0},
 };
 
-const char option_summary[] = "lumeq equalizes the luma of dull, dark or foggy video. INPUT is a "
-                              "video file; OUTPUT is an mp4, "
-                              "mkv, webm, mov or y4m file; - is a pipe. Defaults are in [].";
+const char option_summary[] = "lumeq equalizes the luma of dull, dark or foggy video. INPUT and "
+                              "OUTPUT are files such as mp4, mkv, webm, mov or y4m; "
+                              "- is a pipe. Defaults are in [].";
 
 const HelpPair option_topics[] = {
     {"Commands for a film in parts",

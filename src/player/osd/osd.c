@@ -446,15 +446,15 @@ static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OS
         .value = OSD_BRIGHT,
         .part_name = name,
     };
-    snprintf(name, OSD_MAX_LINE, "99 of 99, ? goes on"); /* the longest heading */
+    snprintf(name, OSD_MAX_LINE, "page 99 of 99, ?: close"); /* the longest heading */
     style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
     if (style.parts > 1) { /* use the whole window instead */
         style.limit = below_message(&message, window);
         style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
     }
     style.part = o->help_part < style.parts ? o->help_part : style.parts - 1;
-    snprintf(name, OSD_MAX_LINE, "%d of %d, ? %s", style.part + 1, style.parts,
-             style.part + 1 < style.parts ? "goes on" : "ends");
+    snprintf(name, OSD_MAX_LINE, "page %d of %d, ?: %s", style.part + 1, style.parts,
+             style.part + 1 < style.parts ? "next" : "close");
     return style;
 }
 
