@@ -10,7 +10,7 @@
 
 /* How an option's value is checked and stored. */
 typedef enum BenchKind {
-    BENCH_OWN,    /* take() does it */
+    BENCH_OWN,    /* BenchOption.take() checks and stores the value */
     BENCH_FLAG,   /* int: set to 1; the option has no value */
     BENCH_INT,    /* int, from `least` to `most` */
     BENCH_INT64,  /* int64_t */

@@ -341,7 +341,8 @@ static int compare(Bench *b, PipelineJob job, const char *what, int is_first)
         (long long)result.frames, result.sum, (long long)b->video.frames, b->video.sum);
 }
 
-/* Stores the equalized frames, and checks that all other ways to make them give the same. */
+/* Stores the equalized frames, and checks that all backends, plain C and the stored file give the
+ * same frames. */
 static int prepare(Bench *b)
 {
     const int first = b->works[CPU] ? CPU : CUDA;

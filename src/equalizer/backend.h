@@ -123,8 +123,8 @@ typedef struct LumeqJob {
     /* History to start from; NULL: continue from the last submitted frame. Read during submit. */
     const LumeqState *restore;
 
-    /* Set by submit, even if it fails: a copy into `out` is queued, and a hung GPU may still
-     * perform it at any time. Initially 0. */
+    /* The caller sets it to 0. Submit sets it, even if it fails, to 1 if a copy into `out` is
+     * queued, which a hung GPU may still perform at any time. */
     int late;
 
     /* Set by receive. */
@@ -148,7 +148,7 @@ typedef struct MeasureShape {
     int32_t width, height, depth, shift, range;
     int32_t bins;
     int32_t tiles_x, tiles_y; /* of the counted grid; 0: no tiles */
-    int32_t reference;        /* the grid is the reference's, with padded tiles */
+    int32_t reference;        /* the grid is OpenCV's, with padded tiles */
     LumeqRect meter;          /* as in CurveParams */
 } MeasureShape;
 

@@ -282,7 +282,8 @@ BARS_FN int bars_exact_edge(const BarsLines *lines, int far, int i)
     return i;
 }
 
-/* The darkest line next to the edge, over a distance that scaling cannot blur entirely. */
+/* The lowest percentage of lit samples in the lines just before the edge; as many lines as scaling
+ * cannot blur entirely. */
 BARS_FN int bars_darkest_before(const BarsLines *lines, int far, int edge)
 {
     int darkest = 100;
@@ -357,8 +358,8 @@ BARS_FN int bars_about_equal(const BarsLines *lines, const int32_t bars[2])
     return bars_apart(bars[0], bars[1]) <= bars_larger(4, lines->count / 50);
 }
 
-/* Picture in a confirmed bar removes it at once, and the opposite bar with it if both were equal,
- * even if a dark scene shows picture on one side only or on neither clearly. */
+/* Removes or narrows a confirmed bar at once if it contains picture, and also the opposite bar if
+ * both were equal: in dark scenes, only one side or neither may show its picture clearly. */
 BARS_FN void bars_release(BarsPair *pair, const BarsLines *lines, const BarsSide sides[2])
 {
     const int were_equal = bars_about_equal(lines, pair->held);

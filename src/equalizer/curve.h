@@ -137,7 +137,8 @@ CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before,
     return curve_lerp(part, CURVE_ONE, curve_rise(distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
 }
 
-/* True if a picture that is not black still belongs to a fade from black: no cut, and not calm. */
+/* True if a picture that is not black still belongs to a fade from black: there was no cut, and the
+ * histogram still changes. */
 CURVE_FN uint32_t curve_fades(const CurveParams *p, const CurveResult *before, uint32_t distance,
                               uint32_t alpha)
 {
@@ -472,8 +473,9 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
     LiftChoice choice = {0, 0, 0, 0};
     if (!pace.alone)
         choice = lift_decide(code, lift_wanted(p, s.noise, s.awaited), &p->light, w);
-    /* The first measured noise changes more than later ones. If it makes the picture darker, that
-     * happens at once; light rises slowly. */
+    /* The first measurement replaces an assumed noise, so it may change the lift a lot. If the
+     * noise is higher than assumed, the picture gets darker at once; otherwise it gets lighter
+     * slowly. */
     const int noisier = old && s.known && !old->known && s.noise > old->noise;
     uint32_t alpha = noisier && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
     if (young && choice.lift + choice.lift / 4 < old->more)

@@ -51,8 +51,8 @@ struct LumeqEqualizer {
     int first, in_flight;
     int flushing;
 
-    PastHistory histories[HISTORIES]; /* a ring; the entry of the frame received last */
-    int past;                         /* is at this index */
+    PastHistory histories[HISTORIES]; /* a ring */
+    int past;                         /* index of the entry of the frame received last */
     int received;                     /* entries before it that can be rewound to */
     LumeqState empty;
     int reset;        /* the next frame starts with an empty history */

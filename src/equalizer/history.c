@@ -81,7 +81,7 @@ static void find_tiles(LumeqHistory *h, const LumeqMeasure *m, const TileGrid *g
     lumeq_tile_sum(grid, &now->curve.bars, &now->tiles, work);
 }
 
-/* Makes the next curve by the same arithmetic as the live CPU backend. */
+/* Makes the next curve by the arithmetic of lumeq_process() on the CPU. */
 static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *moment)
 {
     static const LumeqClock beginning;
@@ -113,7 +113,7 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
     lumeq_curve_take(curve, &now->curve, &h->work.table, &h->work.clahe.tables, &now->tiles);
     curve->moved = lumeq_curve_moved(&params, &before->curve, &now->curve);
     curve->fields = moment->interlaced != 0;
-    curve->past = 1; /* as in the live way */
+    curve->past = 1; /* like lumeq_process() */
     h->last = !h->last;
     h->clock = clock;
     h->ready = curve;

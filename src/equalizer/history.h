@@ -1,6 +1,6 @@
 /*
- * LumeqHistory: measures in, curves out. Without lookahead it uses the arithmetic of the live way,
- * frame by frame (history.c); with lookahead, plan.c.
+ * LumeqHistory: measures in, curves out. Without lookahead it uses the arithmetic of
+ * lumeq_process(), frame by frame (history.c); with lookahead, plan.c.
  */
 #ifndef LUMEQ_HISTORY_H
 #define LUMEQ_HISTORY_H

@@ -31,7 +31,7 @@ typedef struct LiftTables {
      * this one, Q6. */
     uint32_t tolerance[LIFT_CODES];
     uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
-    int32_t luma_on, chroma_on;  /* an entry of tolerance, of chroma is not 0 */
+    int32_t luma_on, chroma_on;  /* true if an entry of `tolerance`, of `chroma` is not 0 */
     int32_t noisy, past;         /* there is noise to filter; number of previous frames used */
     int32_t near;  /* 5x5 sum of differences, Q2, from which on a previous sample is ignored */
     int32_t speck; /* most by which a speck moves towards its neighbours, Q6 */
@@ -44,8 +44,9 @@ LIFT_INLINE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
     return value > low ? value : low;
 }
 
-/* The noise that the filter assumes, 64ths of a code: nothing below half a code, all of it from a
- * code on, scaled by the picture's darkness (Q16). */
+/* The noise that the filter assumes, in 64ths of a code: the measured noise times the darkness of
+ * the picture (Q16), at most 16 codes; 0 up to half a code, all of it from one code on, and linear
+ * between. */
 LIFT_INLINE int32_t lift_noise(uint32_t dark, uint32_t noise)
 {
     const uint64_t weighed = (uint64_t)dark * noise >> 16;

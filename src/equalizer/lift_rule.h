@@ -151,7 +151,8 @@ CURVE_FN uint32_t lift_ratio(uint64_t n, uint32_t d)
     return n >> 32 >= d ? UINT32_MAX : curve_divide(n, d);
 }
 
-/* The lift that moves a place to another one. */
+/* The lift (Q16) that maps tone `from` to tone `to`; 0 if `to` is not lighter. Tones are Q16 of the
+ * range from black to white. */
 CURVE_FN uint32_t lift_reach(uint32_t from, uint32_t to)
 {
     return to > from ? curve_divide((uint64_t)(to - from) << 32, from * (CURVE_ONE - to)) : 0;
@@ -441,7 +442,7 @@ CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, 
                             uint32_t equalized)
 {
     uint32_t need = lift_times(CURVE_ONE - wide, v->quality);
-    /* Otherwise lamps, the moon and a stage would get lighter than they are. */
+    /* Without this, lamps, the moon or a lit stage would become lighter. */
     const int32_t light = (int32_t)lift_place(v, v->p99);
     need = lift_times(need, CURVE_ONE - lift_times(c->dark, lift_ramp(light, LIFT_PERCENT(60),
                                                                       LIFT_PERCENT(80))));

@@ -63,7 +63,7 @@ typedef struct PlanFrame {
     int64_t step;       /* nanoseconds since the previous frame, limited as above */
     int64_t at;         /* sum of the steps */
     LumeqRect active;
-    uint32_t area; /* samples of the bars */
+    uint32_t area; /* number of samples in the bars */
     int32_t hard;  /* unrelated to the previous frame */
     int32_t cut;   /* first frame of a scene */
     int32_t interlaced;
@@ -130,7 +130,7 @@ struct LumeqPlan {
     LumeqParams params;
     int64_t lookahead;
     int64_t radius;  /* smoothing distance of the curve, on each side */
-    int64_t flicker; /* distance over which light is evened out; 0: not */
+    int64_t flicker; /* distance over which flicker is evened out; 0: it is not */
     int64_t reach;   /* the larger of both */
     int reference;   /* OpenCV's curves: no history */
 

@@ -141,7 +141,7 @@ static void fade_curve(const Nodes *n, uint32_t factor, const uint32_t *plateau,
     }
 }
 
-/* The light of the next frame, Q24, if it changes from `from` to `to`. */
+/* `light` (Q24) after a change by the factor to / from; at most 16. */
 static uint64_t next_light(uint64_t light, uint32_t from, uint32_t to)
 {
     const uint64_t most = UINT64_C(16) << 24, next = light * to / from;
@@ -215,7 +215,7 @@ static uint64_t even_out(uint64_t x, uint64_t range, uint32_t even)
     return at_knee + (uint64_t)((x - knee) >> 8) * (range - at_knee) / ((range - knee) >> 8);
 }
 
-/* Combines the curve with the evened-out light. */
+/* Makes the table that first evens out flicker, by the factor `even` (Q16), then uses `curve`. */
 static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uint32_t *to)
 {
     const uint64_t range = n->white - n->black;
@@ -236,8 +236,8 @@ static void count_need(PlanNeeds *needs, uint32_t need)
     needs->sum[slot] += (uint64_t)need * 256;
 }
 
-/* The first frame of the fall of light that ends at frame `dark`, while the fade is not detected
- * yet. Equal frames belong to it only between falling ones. */
+/* The first frame of the decrease of light that ends at frame `dark`, for fades that are not
+ * detected yet. Frames of equal light belong to it only between frames that get darker. */
 static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
 {
     size_t end = dark;
@@ -250,7 +250,8 @@ static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
     return end;
 }
 
-/* Fades may not be known yet, but frames after black are another scene. */
+/* The end of the scene of frame i: the next scene, or the decrease of light before black, where a
+ * fade may not be detected yet. */
 static size_t scene_end(const LumeqPlan *plan, size_t i)
 {
     size_t k = i + 1;

@@ -72,7 +72,7 @@ static size_t size_of(const void *caller, size_t own, const LumeqMember *members
     size_t size;
     memcpy(&size, caller, sizeof(size));
     if (!size)
-        return own; /* of version 0.9, this version */
+        return own; /* 0 means the struct of version 0.9, which is that of this version */
     for (const LumeqMember *m = members; m->size; m++)
         if (size > m->begin && size < (size_t)m->begin + m->size)
             return 0;
@@ -210,7 +210,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
             curve.denoise = 0;
     }
     if (curve.alpha < 1)
-        curve.alpha = 1; /* a long time constant does not mean that the curve never moves */
+        curve.alpha = 1; /* else a long time constant, rounded to 0, would stop the curve */
     return curve;
 }
 

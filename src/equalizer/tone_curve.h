@@ -35,7 +35,8 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
 void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveTable *table,
                       const TileTables *tables, const TileResult *tile_result);
 
-/* Checks that a curve fits an image. ARGUMENT, with the sentence in lumeq_error_text(). */
+/* Checks that a curve fits an image. Returns 0, or LUMEQ_ERR_ARGUMENT with a sentence in
+ * lumeq_error_text(). */
 int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in);
 
 /* The number of previous frames that the curve can use. */

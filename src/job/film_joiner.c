@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Missing parts that a message names. */
+/* Maximum number of missing parts that the message names. */
 #define NAMED 6
 
 struct FilmJoiner {
     const JobPlan *plan;
-    PartFile *parts; /* released except the current one */
+    PartFile *parts; /* only the current one has an open descriptor */
     int64_t count, next;
     int64_t *dts; /* of all packets */
     int part;     /* of the next packet */
@@ -62,7 +62,7 @@ static int check_part(const JobPlan *plan, int part, const PartFile *file, Media
     return 0;
 }
 
-/* -ENOENT without a fault: it is missing. */
+/* Opens and checks a part. Returns -ENOENT without a fault if its file is missing. */
 static int open_part(const JobPlan *plan, int part, PartFile *file, MediaError *error)
 {
     const int ret = part_file_open(file, job_part_path(plan->folder, "part", part), error);
@@ -158,8 +158,8 @@ static int64_t find_delay(const FilmJoiner *j, const int64_t *sorted)
     return delay;
 }
 
-/* Encoders do it by the same rule: the times of all pictures in order, later by the delay. The
- * first part's own times are kept for the packets before that. */
+/* Makes decoding times as encoders do: the presentation times of all pictures in order, `delay`
+ * packets later. The first `delay` packets keep the first part's own times where these fit. */
 static int make_times(FilmJoiner *j, MediaError *error)
 {
     int64_t *sorted = malloc(((size_t)j->count + 1) * sizeof(*sorted)), at = 0;

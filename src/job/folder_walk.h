@@ -9,12 +9,12 @@
 /* `below`: the path of the subfolder, ending in a slash, or "". A callback that returns less than 0
  * ends the walk. */
 typedef struct FolderWalk {
-    int recursive; /* not 0: includes subfolders */
+    int recursive; /* nonzero: includes subfolders */
     /* Called for everything that is not a folder. */
     int (*file)(void *opaque, const char *path, const char *below, const struct stat *there);
     /* Called for a folder that cannot be read; `number`: the errno. */
     int (*unreadable)(void *opaque, const char *folder, const char *below, int number);
-    /* Returns not 0 for a subfolder to skip. May be NULL. */
+    /* Returns nonzero for a subfolder to skip. May be NULL. */
     int (*leaves_out)(void *opaque, const char *path, const struct stat *there);
     void *opaque;
     MediaError *error;

@@ -48,9 +48,10 @@ void *frame_writer_reserve(FrameWriter *w, size_t size)
     return w->words.words;
 }
 
-/* Stores how each word differs from that of the last record. In a curve, counts and codes alternate
- * and neighbours of a kind change alike, so the difference two words before is subtracted. Bit 0 is
- * the sign, and the low bytes of all words come first: zlib finds more that repeats. */
+/* Stores how each word differs from that of the last record. In a curve, counts alternate with
+ * codes, and neighbouring counts (or codes) change alike, so the change of two words before is
+ * subtracted. Bit 0 is the sign, and the low bytes of all words come first, so that zlib finds more
+ * repetitions. */
 static void words_to_planes(const FrameWords *w)
 {
     uint32_t changes[2] = {0};

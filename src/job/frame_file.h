@@ -25,10 +25,10 @@ typedef struct FrameWriter {
     uint32_t size;
 } FrameWriter;
 
-/* Room for the bytes of the next frame; NULL: out of memory. */
+/* Returns memory for the bytes of the next frame; NULL: out of memory. */
 void *frame_writer_reserve(FrameWriter *writer, size_t size);
 
-/* Writes the frame with the bytes that were put there. MEDIA_OUTPUT. */
+/* Adds the frame with the bytes in the memory of frame_writer_reserve(). MEDIA_OUTPUT. */
 int frame_writer_add(FrameWriter *writer, const MeasuredFrame *frame, MediaError *error);
 
 /* Packs and adds a measure, whose mark becomes the frame's, or a curve; `bare`: without histograms.
@@ -62,17 +62,17 @@ typedef struct PartMeasures {
     DamageReport damage; /* of the frames that were measured alone */
 } PartMeasures;
 
-/* Ends and names the file of a part. MEDIA_OUTPUT. */
+/* Finishes the file of a part and gives it its name. MEDIA_OUTPUT. */
 int part_measures_commit(FrameWriter *writer, PartMeasures *measures, const JobPlan *plan, int part,
                          MediaError *error);
 
-/* Opens the file of a part. -ENOENT without a fault: the part is not measured; MEDIA_INPUT. To be
- * closed in any case. */
+/* Opens the measures of a part. Returns -ENOENT without a fault if the part is not measured;
+ * MEDIA_INPUT. Close the reader in any case. */
 int part_measures_open(FrameReader *reader, PartMeasures *measures, const JobPlan *plan, int part,
                        MediaError *error);
 
-/* True if the part is measured and its file is whole. Otherwise the error says why; no fault: there
- * is no file. */
+/* True if the part is measured and its file is whole. Otherwise the error tells why; it has no
+ * fault if the file is missing. */
 int part_measures_exist(const JobPlan *plan, int part, MediaError *error);
 
 /* The measures of a film, from the files of its listed parts. */
@@ -93,10 +93,10 @@ void film_measures_close(FilmMeasures *film);
 
 /* ---- the curves of a part ---- */
 
-/* Names the file of a part, and notes its checksum in the part. MEDIA_OUTPUT. */
+/* Gives the file of a part its name, and stores its checksum in the part. MEDIA_OUTPUT. */
 int part_curves_commit(FrameWriter *writer, JobPart *part, MediaError *error);
 
-/* Opens and verifies it. MEDIA_INPUT. To be closed in any case. */
+/* Opens and verifies the curves of a part. MEDIA_INPUT. Close the reader in any case. */
 int part_curves_open(FrameReader *reader, const JobPlan *plan, int part, MediaError *error);
 
 /* For PlannedOptions.next: `reader` is a FrameReader. */

@@ -295,8 +295,8 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     return 0;
 }
 
-/* Checks that the plan is in the folder that is named after its output: it may write no other file.
- * The folder is then called by that name, since "." could not be removed. */
+/* Checks that the plan is in the folder named after its output, so that it cannot make lumeq write
+ * other files. Then uses that path for the folder, since a path like "." cannot be removed. */
 static int check_place(JobPlan *plan, const char *path, MediaError *error)
 {
     struct stat here, named;

@@ -14,8 +14,8 @@
 
 #define JOB_PLAN_VERSION 10
 
-/* Frames that are decoded before a part: those that its first frame is filtered with, those that
- * deinterlacing these needs, and one to spare. */
+/* Number of frames to decode before a part: the previous frames that filter its first frame, the
+ * frames needed to deinterlace those, and one more. */
 #define JOB_LEAD 6
 
 /* Limits of the numbers in the files of a job, which may have been edited. The sum of two times, in
@@ -63,7 +63,7 @@ typedef struct JobPlan {
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
     int decoder_threads; /* how damage is concealed may depend on them */
-    int depth;           /* bits that frames of 8 bits are converted to; 0: they stay */
+    int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */
     int codes[2];        /* the CodeWindow that the film is stretched from; 0 0: none */
     int64_t zero;        /* see reader_zero() */
     AVRational time_base;

@@ -80,7 +80,7 @@ static int add(const Listing *l, const char *below, const char *input)
 
 /* ---- folders ---- */
 
-/* Lists a folder that cannot be read as a file that fails. */
+/* Adds an unreadable folder to the list, as an input that fails. */
 static int take_unreadable(void *opaque, const char *folder, const char *below, int number)
 {
     const Listing *l = opaque;
@@ -92,7 +92,7 @@ static int take_unreadable(void *opaque, const char *folder, const char *below, 
     return file->why ? 0 : out_of_memory(l->error);
 }
 
-/* Skips the folder of outputs. */
+/* Returns 1 for the folder of outputs, which is skipped and noted in left_aside; else 0. */
 static int is_outputs(void *opaque, const char *path, const struct stat *there)
 {
     const Listing *l = opaque;
@@ -179,8 +179,8 @@ static int is_older(const struct stat *a, const struct stat *b)
                                                   : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
 }
 
-/* Checks an output that exists. `inputs`: of all files; `own`: of this one. Returns 1 if it stops
- * the run unless the user decides, 0 if not, or a fault. */
+/* Checks an output that exists; `there`: its stat(). `inputs`: stat() of the inputs, by index.
+ * Returns 1 if the user must choose -y or --resume, 0 if the run may continue, or a fault. */
 static int check_output(const ManyFiles *list, ListedFile *file, const struct stat *there,
                         const struct stat *inputs, const ManyFilesOptions *o, MediaError *error)
 {

@@ -118,7 +118,7 @@ static int read_at(const RecordFile *f, void *to, size_t size, int64_t position,
     return 0;
 }
 
-/* Allocates one byte more, which is 0. */
+/* Reads `size` bytes into new memory, followed by a 0. Returns NULL on failure. */
 static void *read_new(const RecordFile *f, size_t size, int64_t position, MediaError *error)
 {
     uint8_t *bytes = malloc(size + 1);

@@ -1,4 +1,4 @@
-/* lumeq-bench equalize: whole pictures, step by step, beside the copies that bound them. */
+/* lumeq-bench equalize: whole pictures, step by step, and the copies that limit them. */
 #include "bench/equalize/equalize.h"
 
 #include <math.h>

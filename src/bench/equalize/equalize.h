@@ -77,7 +77,7 @@ int equalize_library(const EqualizeCase *c, BenchValue *row);
  * them. `alone`: frames per second of one GPU. */
 int equalize_together(const EqualizeCase *c, int count, double alone, EqualizeRow *rows);
 
-/* Measure the kernels alone: lumeq's, and the textbook's. */
+/* Measure only kernels: lumeq's, and those of the textbook. */
 int equalize_device(const EqualizeCase *c, BenchValue *row);
 int equalize_baseline(const EqualizeCase *c, BenchValue *row);
 

@@ -1,4 +1,4 @@
-/* Frames through the library, beside the copies that bound them. */
+/* Measures frames through the library, and the copies that limit them. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

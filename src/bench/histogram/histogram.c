@@ -372,8 +372,8 @@ static void print_row(const Run *run, const char *strategy, const char *device, 
     bench_report_row(&run->report, values);
 }
 
-/* Combines the outcomes of devices that worked at the same time: adds up rates, and takes the
- * slowest copies. */
+/* Combines the outcomes of devices that worked at the same time: the sum of rates and bandwidths,
+ * and the longest of all other times. If a device failed or was skipped, returns its outcome. */
 static void combine(HistogramOutcome *all, const HistogramOutcome *outcomes, int count)
 {
     double rate = 0;

@@ -27,7 +27,7 @@ typedef struct CpuTeam {
     size_t lift_size;
 } CpuTeam;
 
-/* The number of bands for such a picture: 1..threads. */
+/* The number of bands for a picture of this size: 1..threads. */
 int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image);
 
 /* The first row of a band, of `rows` in all. */
@@ -62,8 +62,8 @@ void lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
 void lumeq_noise_count(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
                        const LumeqImage *previous, const CurveParams *params, int from, int to);
 
-/* Writes the job's output. Error: MEMORY, only if the output has another layout, or the picture is
- * lifted. */
+/* Writes the job's output. Returns 0 or LUMEQ_ERR_MEMORY; the latter only if the output has another
+ * layout or the picture is lifted. */
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job);
 
 #endif

@@ -33,7 +33,7 @@ static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t r
     return (least & taken) | (to & ~taken);
 }
 
-/* True if a sample may be bounded: curve_bounded() takes less than three times the colour. */
+/* True if a sample may be bounded: curve_bounded() needs at most 3 * far of room above it. */
 static inline int bound_any(const BoundBlock *block, int32_t range)
 {
     int32_t any = 0;

@@ -23,7 +23,7 @@ typedef struct ChromaRow {
     const ChromaTiles *tiles; /* NULL: a pixel's gain is `over` at the mean of luma */
     const CurveGain *over;
     CurveLegal legal;
-    uint32_t unit;   /* 256ths of codes of 8 bits in a code */
+    uint32_t unit;   /* size of a code in 256ths of an 8-bit code */
     int shift, down; /* of samples; from codes to the cells of gains */
     int32_t last;    /* the last code */
     int32_t add[CHROMA_BLOCK];
@@ -159,8 +159,8 @@ static inline uint32_t chroma_quotient(ChromaLimit limit)
     return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
-/* Limits the gains of components that would leave R'G'B'. Few blocks have such colours, and only
- * those divide. Gains are at most CURVE_GAIN_MOST, so the product fits. */
+/* Limits gains so that colours stay within R'G'B'. Divides only in the few blocks that need it.
+ * Gains are at most CURVE_GAIN_MOST, so the product fits. */
 static inline void chroma_end_gains(ChromaBlock *restrict block, const ChromaRow *row,
                                     const uint16_t *codes)
 {
@@ -339,7 +339,8 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
         }                                                                                          \
     }
 
-/* With tiles, uses `tiles`, and `same` if they keep chroma. */
+/* Returns the parameters of rows. They point to `tiles` if tiles scale chroma, or to `same`, filled
+ * with gains of 1, if tiles keep chroma. */
 static inline ChromaRow chroma_rows(const LumeqChromaRows *r, const CurveTable *table,
                                     const CurveParams *params, ChromaTiles *tiles,
                                     CurveGain same[CURVE_CELLS])

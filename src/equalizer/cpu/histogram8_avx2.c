@@ -202,7 +202,7 @@ typedef struct CellsOf {
     int shift, last;
 } CellsOf;
 
-/* Cells may be in any order within a block. Also prefetches the next rows. */
+/* Converts a row of samples to cells, in any order within a block. Prefetches the next rows. */
 static void find_cells(uint8_t *cells, const CellsOf *of, int x, int y, int width)
 {
     const uint8_t *row = of->samples + y * of->stride;
@@ -246,8 +246,8 @@ static int is_flat(const Block *block)
     return 1;
 }
 
-/* Checks the first rows in the middle: converting is slower for samples of many cells, and for
- * those of one. */
+/* True if converting samples to cells pays off, judged by some rows from the middle: it does not
+ * for pictures with very many cells, nor for those with a single one. */
 static int is_worth_cells(Cells *cells, const CellsOf *of, int width, int height)
 {
     Block some = find_block(cells, of, 0, height / 2, width, height);

@@ -44,7 +44,7 @@ static inline uint32_t at_most(uint32_t value, uint32_t limit)
                 hist[i] += tables[t][i];                                                           \
     }
 
-/* `look_up` is an expression for the output sample of a sample. */
+/* `look_up`: a function or macro that maps an input sample to an output sample. */
 #define DEFINE_APPLY(name, bits, look_up)                                                          \
     static void name(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,       \
                      int width, int height, int first, const CurveTable *table,                    \

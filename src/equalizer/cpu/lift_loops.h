@@ -75,8 +75,8 @@ static inline void load_block8(int16_t *restrict to, const uint8_t *from, int st
         to[i] = (int16_t)(from[i * step] << 6);
 }
 
-/* Shifts by multiplication, right shifts by the high half of the product: for variable shifts the
- * compiler would use 32 bits. */
+/* The high half of the product, which shifts `a` right if `b` is a power of two. With variable
+ * shifts the compiler would use 32 bits. */
 static inline uint16_t upper_half(uint16_t a, uint16_t b)
 {
     return (uint16_t)((uint32_t)a * b >> 16);
@@ -437,7 +437,7 @@ static inline uint32_t find_quotient(ScaleLimit limit)
     return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
-/* Only the few blocks with colours that would leave R'G'B' divide. */
+/* Limits gains so that colours stay within R'G'B'. Divides only in the few blocks that need it. */
 static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const int16_t *samples)
 {
     uint32_t beyond = 0;

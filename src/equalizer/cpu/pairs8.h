@@ -48,7 +48,7 @@ static inline void start_pairs(PairCounters *pairs, int64_t samples)
     pairs->pause = samples < MIN_SAMPLES_IN_PAIRS ? MIN_SAMPLES_IN_PAIRS : 0;
 }
 
-/* Stores pair numbers times the bits of a counter. */
+/* Stores pair numbers, multiplied by the 8 bits of a counter. */
 static inline void put_eight(uint32_t *waiting, __m256i eight)
 {
     _mm256_store_si256((void *)waiting, _mm256_slli_epi32(eight, 3));

@@ -71,7 +71,7 @@ typedef struct Outgrown {
 typedef struct CudaBackend {
     LumeqCudaHome home;
     LumeqCudaDevice device;
-    LumeqCudaDevice in_turn; /* the same without early launches: for streams that others use */
+    LumeqCudaDevice in_turn; /* `device` without early launches, for streams shared with others */
     char name[256];
     int started; /* CUDA has been used, so closing has to clean up */
 
@@ -92,7 +92,7 @@ typedef struct CudaBackend {
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
     int passed;      /* stages that the oldest frame has finished */
-    double progress; /* when it finished the last of them, or when work began, in seconds */
+    double progress; /* seconds: when it last finished a stage, or became the oldest */
 
     cudaEvent_t anchor; /* recorded anchor_us after the backend was opened */
     double anchor_us;
@@ -287,7 +287,7 @@ static void destroy_event(cudaEvent_t event)
         cudaEventDestroy(event);
 }
 
-/* None of them may be in use. */
+/* Frees the outgrown memory. No queued work may still use it. */
 static void free_outgrown(CudaBackend *cuda)
 {
     while (cuda->outgrown) {

@@ -34,10 +34,10 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                LumeqCudaTally *tally, cudaStream_t stream);
 
-/* Writes a frame by its curve. Everything but the grid is on the device, also the luma of previous
- * frames. `out` has the layout of `in`; `write` is the number of its planes to write. Copies the
- * report as well (NULL: none). `behind_curve`: the kernel of the frame's curve is the last one on
- * the stream, so luma may start early. */
+/* Writes a frame with its curve. All data are on the device, including the luma of previous frames;
+ * only the grid is on the host. `out` has the layout of `in`; `write` is the number of its planes
+ * to write. Copies the report as well (NULL: none). `behind_curve`: the kernel of the frame's curve
+ * is the last one on the stream, so luma may start early. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaReport *report, int behind_curve,
                                    cudaStream_t stream);

@@ -102,8 +102,8 @@ typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCu
                                     cudaStream_t stream);
 LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts10, lumeq_cuda_counts16;
 
-/* Computes the lit columns and rows of luma, for the bars. `columns` and `rows` have an entry each.
- */
+/* Computes for the bars which columns and rows of luma are lit. `columns` has an entry for each
+ * column, `rows` one for each row. */
 cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *params,
                                uint8_t *columns, uint8_t *rows, cudaStream_t stream);
 

@@ -406,8 +406,8 @@ LIFT_FN Range range_across(const uint32_t *tile, int at)
 
 /*
  * Computes a quarter of the tolerance from the source and the range of `from`. Returns true if this
- * thread found a tolerance above 0. `bias` is the offset of the source: 0 if `from` is another
- * tile.
+ * thread found a tolerance above 0. `bias`: constant that was added to the samples of the source; 0
+ * if `from` is a separate tile.
  */
 template <typename S, typename Region>
 LIFT_FN bool find_tolerance(const LumaRule &rule, uint32_t *to, const uint32_t *from,
@@ -537,7 +537,7 @@ LIFT_FN void write_group(const LumaWork &work, const LumaRule &rule, const LumaP
             to[i] = (Sample)s[i];
 }
 
-/* `bias`: what the tile has been made more by. */
+/* `bias`: constant that was added to the samples of the tile. */
 template <typename Sample, typename S>
 LIFT_FN void write_tile(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
                         const LiftPlace &place, const uint32_t *tile, uint32_t bias)

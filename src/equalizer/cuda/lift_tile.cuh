@@ -151,7 +151,7 @@ LIFT_FN int lift_mirror(int i, int count)
 typedef struct LiftPlace {
     int x, y;              /* of the first sample of its margin */
     int width, height;     /* of the picture */
-    bool short_x, short_y; /* the picture is smaller than the reach */
+    bool short_x, short_y; /* the picture is at most as wide, as high as the reach (halo_y) */
 } LiftPlace;
 
 /* Returns the place of tile number i of a picture. */

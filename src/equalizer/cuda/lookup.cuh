@@ -214,7 +214,7 @@ static __device__ __forceinline__ uint32_t pack(const uint32_t *samples, uint16_
     return __byte_perm(samples[0], samples[1], 0x5410);
 }
 
-/* `at`: position of the first sample. */
+/* Looks up all samples of a chunk. `at`: position of the first one. */
 template <typename Table>
 static __device__ __forceinline__ uint4 look_up_chunk(const Table &table, uint4 values, Place at)
 {
@@ -263,7 +263,7 @@ static __device__ __forceinline__ void look_up_start(const Chunks &chunks, Looku
         chunks_load(chunks, &start->at, start->values);
 }
 
-/* All threads of the block call it. They synchronize before reading `active`. */
+/* Call it in all threads of the block. It synchronizes the block before it reads `active`. */
 template <typename Table>
 static __device__ __forceinline__ void
 look_up_plane(typename Table::Memory *memory, const Chunks &chunks, uint8_t *dst, int dst_stride,

@@ -115,7 +115,7 @@ static __device__ __forceinline__ void put_group(Unit *unit, int g,
             unit->chroma[2 * i + g * words + k] = ((const uint32_t *)group.samples[i].v)[k];
 }
 
-/* The luma sums of its pixels. */
+/* Computes the sum of luma for each chroma pixel of a group of the unit. */
 template <typename Sample>
 static __device__ __forceinline__ void unit_sums(ChromaCodes codes, const Unit &unit, int g,
                                                  uint32_t sum[GROUP])
@@ -187,9 +187,8 @@ static __device__ __forceinline__ void write_part(const Table &table, const Both
         scale_pixel<Sample, false>(rule, c, x, walk.row);
 }
 
-/* All threads of a block call it. They fill `gains`, and synchronize before reading `active` and
- * `gains`.
- */
+/* Call it in all threads of the block. It fills `gains`, and synchronizes the block before it reads
+ * `active` and `gains`. */
 template <typename Table, int step>
 static __device__ __forceinline__ void
 look_up_both(typename Table::Memory *memory, const Both &both, const LumeqCudaPlane &out,

@@ -100,7 +100,7 @@ static __device__ __forceinline__ void survey_noise(const SurveyWork &work, Curv
     __syncwarp();
 }
 
-/* Not inlined, to keep it out of the way: few frames need it. */
+/* Not inlined, because few frames need it. */
 static __device__ __noinline__ void survey_find_bars(const SurveyWork &work,
                                                      const BarsState *before, BarsState *bars)
 {
