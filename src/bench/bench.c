@@ -2,7 +2,7 @@
 
 const BenchCommand bench_commands[] = {
     {"histogram", "compare ways to build a histogram", bench_histogram, bench_histogram_options},
-    {"equalize", "equalize whole pictures, step by step, beside the copies that bound them",
+    {"equalize", "measure whole pictures, step by step, against the copies that limit them",
      bench_equalize, bench_equalize_options},
     {"pipeline", "measure from file to file: each stage alone, and all together", bench_pipeline,
      bench_pipeline_options},

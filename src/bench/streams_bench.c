@@ -111,9 +111,12 @@ const BenchOption bench_streams_options[] = {
      BENCH_STORE(FLAG, StreamsOptions, download)},
     {"--own-streams", NULL, "use separate CUDA streams for each stream [all share them]",
      BENCH_STORE(FLAG, StreamsOptions, own_streams)},
-    {"--hwdec", "auto|nvdec|no", "like lumeq [auto]", BENCH_STORE(CHOICE, StreamsOptions, hwdec)},
-    {"--backend", "auto|cpu|cuda", "like lumeq [auto]", BENCH_STORE(CHOICE, BenchProgram, backend)},
-    {"--chroma", "scale|keep", "like lumeq [scale]", BENCH_STORE(CHOICE, BenchProgram, chroma)},
+    {"--hwdec", "auto|nvdec|no", "as lumeq --hwdec [auto]",
+     BENCH_STORE(CHOICE, StreamsOptions, hwdec)},
+    {"--backend", "auto|cpu|cuda", "as lumeq --backend [auto]",
+     BENCH_STORE(CHOICE, BenchProgram, backend)},
+    {"--chroma", "scale|keep", "as lumeq --chroma [scale]",
+     BENCH_STORE(CHOICE, BenchProgram, chroma)},
     {"--threads", "N", "CPU threads of each stream's decoder and equalizer; 0: all cores [1]",
      BENCH_RANGE(TEXT, BenchProgram, threads, 0, 256)},
     {"--device", "N", "number of the GPU [0]", BENCH_RANGE(TEXT, BenchProgram, device, 0, 255)},
@@ -125,9 +128,9 @@ static void print_notes(void)
     printf(
         "\nA stream's packets come from memory, each at its time, as from a camera. Frames are\n"
         "decoded, equalized with lumeq's defaults, and discarded. A frame's delay lasts from the\n"
-        "time of its packet until it is equalized; the columns show the delay that 50, 99 and 100\n"
-        "percent of the frames do not exceed. A frame is late if its delay exceeds two periods.\n"
-        "B-frames delay videos. Ten frames of each stream come before the clock starts.\n"
+        "time of its packet until it is equalized; p50, p99 and max are the delays that 50, 99\n"
+        "and 100 percent of the frames do not exceed. A frame is late if its delay exceeds two\n"
+        "periods. B-frames delay videos. Ten frames of each stream come before the clock starts.\n"
         "NVDEC %%: load of the decoder engines, sampled by nvidia-smi once a second. GPU MiB: GPU\n"
         "memory of all streams; counted: what lumeq counts of it, including decoder surfaces, "
         "with\n"
@@ -504,9 +507,9 @@ static const BenchColumn columns[COLUMNS] = {
     [FRAMES] = {"frames", "frames", 7, 0},
     [RATE] = {"frames_per_s", "frames/s", 9, 1},
     [LATE] = {"late", "late", 5, 0},
-    [DELAY_50] = {"delay_50_ms", "50 % ms", 8, 2},
-    [DELAY_99] = {"delay_99_ms", "99 % ms", 8, 2},
-    [DELAY_100] = {"delay_100_ms", "all ms", 8, 2},
+    [DELAY_50] = {"delay_50_ms", "p50 ms", 8, 2},
+    [DELAY_99] = {"delay_99_ms", "p99 ms", 8, 2},
+    [DELAY_100] = {"delay_100_ms", "max ms", 8, 2},
     [DECODER] = {"decoder_busy_percent", "NVDEC %", 7, 1},
     [GPU_MEMORY] = {"gpu_memory_mib", "GPU MiB", 8, 1},
     [COUNTED] = {"counted_mib", "counted", 8, 1},

@@ -238,7 +238,7 @@ static void count_need(PlanNeeds *needs, uint32_t need)
 
 /* The first frame of the decrease of light that ends at frame `dark`, for fades that are not
  * detected yet. Frames of equal light belong to it only between frames that get darker. */
-static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
+static size_t find_fade_begin(const LumeqPlan *plan, size_t i, size_t dark)
 {
     size_t end = dark;
     for (size_t k = dark; k > i + 1; k--) {
@@ -257,7 +257,7 @@ static size_t scene_end(const LumeqPlan *plan, size_t i)
     size_t k = i + 1;
     while (k < plan->count && !plan_begins(plan, k) && !plan_frame(plan, k)->blank)
         k++;
-    return k < plan->count && plan_frame(plan, k)->blank ? before_the_dark(plan, i, k) : k;
+    return k < plan->count && plan_frame(plan, k)->blank ? find_fade_begin(plan, i, k) : k;
 }
 
 /* The need of frame i's segment: the median over its frames in `past`, frame i and later ones. 0 if

@@ -16,7 +16,7 @@
 /* Starting a process for a shorter part costs more than it gains. */
 #define SHORT_SECONDS 5.0
 
-/* MEDIA_INPUT: no packet has a time. */
+/* MEDIA_INPUT if none of the first TRIED_PACKETS video packets has a timestamp. */
 static int check_times(Source *source, MediaError *error)
 {
     AVPacket *packet = av_packet_alloc();
@@ -31,7 +31,7 @@ static int check_times(Source *source, MediaError *error)
     }
     av_packet_free(&packet);
     return found ? 0
-                 : media_fail(error, MEDIA_INPUT, "%s has no packet of video with a time",
+                 : media_fail(error, MEDIA_INPUT, "the video packets of %s have no timestamps",
                               source->name);
 }
 

@@ -301,7 +301,7 @@ int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, Med
     size_t size;
     const int ret = frame_reader_next(r, frame, &bytes, &size, error);
     if (ret > 0 && lumeq_curve_unpack(curve, bytes, size) < 0)
-        return media_fail(error, MEDIA_INPUT, "%s does not hold what a plan does: %s",
+        return media_fail(error, MEDIA_INPUT, "a curve in %s is invalid: %s",
                           media_quote(r->file.path), lumeq_last_error(NULL));
     return ret;
 }

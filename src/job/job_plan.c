@@ -95,8 +95,8 @@ int job_input_check(const JobPlan *plan, MediaError *error)
     if (job_file_is_same(&now, &plan->identity))
         return 0;
     return media_fail(error, MEDIA_INPUT,
-                      "%s is not the file that was planned: its %s is another one; all parts have "
-                      "to be of one file",
+                      "%s is not the file that was planned: its %s differs; all parts have to be "
+                      "of one file",
                       media_quote(plan->input), now.size != plan->identity.size ? "size" : "time");
 }
 
@@ -263,7 +263,7 @@ static int has_all_frames(const JobPlan *plan)
 static int not_a_plan(const char *path, const char *why, MediaError *error)
 {
     return media_fail(error, MEDIA_INPUT,
-                      "%s is no plan of lumeq: %s; lumeq plan IN -o OUT makes one",
+                      "%s is not a plan of lumeq: %s; lumeq plan IN -o OUT makes one",
                       media_quote(path), why);
 }
 
@@ -315,8 +315,8 @@ static int check_place(JobPlan *plan, const char *path, MediaError *error)
     return is_here || error->fault
                ? error->fault
                : media_fail(error, MEDIA_INPUT,
-                            "the plan %s is for the output %s, and has to lie in the folder of "
-                            "that name and .lumeq: it was moved, copied or edited",
+                            "the plan %s is for the output %s, but is not in that output's .lumeq "
+                            "folder: it was moved, copied or edited",
                             media_quote(path), media_quote(plan->output));
 }
 

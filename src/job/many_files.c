@@ -93,7 +93,7 @@ static int take_unreadable(void *opaque, const char *folder, const char *below, 
 }
 
 /* Returns 1 for the folder of outputs, which is skipped and noted in left_aside; else 0. */
-static int is_outputs(void *opaque, const char *path, const struct stat *there)
+static int is_output_folder(void *opaque, const char *path, const struct stat *there)
 {
     const Listing *l = opaque;
     if (!is_same(there, &l->folder))
@@ -120,7 +120,7 @@ static int add_input(Listing *l, const char *input)
     const FolderWalk walk = {.recursive = l->options->recursive,
                              .file = take_file,
                              .unreadable = take_unreadable,
-                             .leaves_out = is_outputs,
+                             .leaves_out = is_output_folder,
                              .opaque = l,
                              .error = l->error};
     struct stat there = {0}, beside = {0};

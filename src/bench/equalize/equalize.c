@@ -151,7 +151,7 @@ const BenchOption bench_equalize_options[] = {
      .take = take_contents,
      .allowed = "a list of up to 16 of " BENCH_CONTENTS " and names of files of raw samples"},
     {"--backend", "NAME,..",
-     "cpu and cuda: lumeq; naive and improved: the textbook's on the GPU [all available]",
+     "cpu, cuda: lumeq; naive, improved: textbook kernels on the GPU [all available]",
      .take = take_backends, .allowed = "a list of cpu, naive, improved, cuda"},
     {"--modes", "NAME,..", "modes of cpu and cuda: " MODES " [global]", .take = take_modes,
      .allowed = "a list of " MODES},

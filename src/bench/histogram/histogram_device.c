@@ -319,13 +319,13 @@ static HistogramPlane plane_of(const Gpu *g, int piece)
 static const char *lumeq_cannot(const HistogramJob *job, const HistogramPlane *plane)
 {
     if (job->sample_size == 4)
-        return "it does not count u32";
+        return "lumeq's kernels do not count u32";
     if (job->sample_size == 1 && job->bins != 256)
-        return "it counts u8 in 256 bins only";
+        return "lumeq's kernels count u8 in 256 bins only";
     if (job->sample_size == 2 && job->bins != 1024 && job->bins != 4096)
-        return "it counts u16 in 1024 or 4096 bins only";
+        return "lumeq's kernels count u16 in 1024 or 4096 bins only";
     if ((int64_t)plane->width * job->sample_size > INT32_MAX)
-        return "a row has at most 2147483647 bytes";
+        return "a row has more than 2147483647 bytes";
     return NULL;
 }
 
