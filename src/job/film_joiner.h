@@ -9,10 +9,10 @@
 typedef struct FilmJoiner FilmJoiner;
 
 /* The plan must outlive the joiner. MEDIA_INPUT: parts are missing, too short, damaged or of
- * another plan; the message names them. Close in any case. */
+ * another plan; the message names them. Close the joiner in any case. */
 int film_joiner_open(FilmJoiner **joiner, const JobPlan *plan, MediaError *error);
 
-/* MEDIA_INPUT: a part was encoded with other extradata. */
+/* Returns 0, or MEDIA_INPUT if a part was encoded with other extradata. */
 int film_joiner_check(const FilmJoiner *joiner, const uint8_t *extradata, int size,
                       MediaError *error);
 

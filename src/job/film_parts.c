@@ -16,7 +16,7 @@
 /* Starting a process for a shorter part costs more than it gains. */
 #define SHORT_SECONDS 5.0
 
-/* MEDIA_INPUT if none of the first TRIED_PACKETS video packets has a timestamp. */
+/* MEDIA_INPUT if the first TRIED_PACKETS video packets have no timestamps. */
 static int check_times(Source *source, MediaError *error)
 {
     AVPacket *packet = av_packet_alloc();

@@ -44,7 +44,7 @@ typedef struct KeyField {
 
 void key_text_put(KeyText *text, const KeyField *fields, size_t count);
 
-/* Sets the field with that key. Returns 1; 0: there is no such field; -1: the value is invalid. */
+/* Sets the field of this key. Returns 1; 0 if no field has the key; -1 if the value is invalid. */
 int key_text_take(const KeyField *fields, size_t count, const char *key, const char *value);
 
 /* True if the text, which ends with a NUL, has a valid checksum, which is put into *sum. */

@@ -11,9 +11,9 @@ typedef struct ManyFilesOptions {
     int input_count;
     const char *folder; /* of the outputs; ends in a slash; it need not exist yet */
     const char *format; /* the container; NULL: that of each input's name */
-    int recursive;      /* not 0: includes subfolders */
-    int overwrite;      /* not 0: outputs may exist */
-    int resume;         /* not 0: they may exist, and those not older than their inputs are done */
+    int recursive;      /* nonzero: includes subfolders */
+    int overwrite;      /* nonzero: outputs may exist */
+    int resume;         /* nonzero: they may exist; those not older than their inputs are done */
     /* Returns 1 for a file in a folder that should be processed, 0 for others; less than 0 ends the
      * listing. */
     int (*wanted)(void *opaque, const char *path);
@@ -24,7 +24,7 @@ typedef struct ListedFile {
     char *input, *output;
     char *why; /* not NULL: why it cannot be processed */
     int fault; /* with it, as in MediaError */
-    int done;  /* not 0: its output exists, and is not older */
+    int done;  /* nonzero: its output exists, and is not older than the input */
     /* The caller's. */
     int code;     /* its exit code */
     char *said;   /* why it failed, or NULL; freed with the list */

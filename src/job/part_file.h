@@ -29,8 +29,8 @@ typedef struct PartFile {
     int extradata_size;
 } PartFile;
 
-/* Reads all but the packets. Takes ownership of `path`. -ENOENT without a fault: it does not exist;
- * MEDIA_INPUT. To be closed in any case. */
+/* Reads all but the packets. Takes ownership of `path`. Returns -ENOENT without a fault if the file
+ * does not exist; MEDIA_INPUT. Close the file in any case. */
 int part_file_open(PartFile *file, char *path, MediaError *error);
 
 /* Reads packet number `index`. MEDIA_INPUT: it is damaged; MEDIA_OUTPUT: out of memory. */

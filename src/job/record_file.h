@@ -63,8 +63,8 @@ typedef struct RecordFile {
 } RecordFile;
 
 /* Opens a file with this title, reads its index, and sets the fields. Takes ownership of `path`;
- * NULL: out of memory. -ENOENT without a fault: it does not exist; MEDIA_INPUT. To be closed in any
- * case. */
+ * NULL: out of memory. Returns -ENOENT without a fault if the file does not exist; MEDIA_INPUT.
+ * Close the file in any case. */
 int record_file_open(RecordFile *file, char *path, const char *title, const KeyField *fields,
                      size_t field_count, MediaError *error);
 
