@@ -125,11 +125,11 @@ class Headless(CameraCase, Case):
     def test_unusable_cameras_are_refused(self):
         self.write("unreadable", b"")
         os.chmod(self.path("unreadable"), 0)
-        for device, state, words in (("/dev/video9", "", ("/dev/video9", "not there")),
+        for device, state, words in (("/dev/video9", "", ("/dev/video9", "does not exist")),
                                      ("/dev/null", "", ("/dev/null", "no camera")),
                                      ("/dev", "", ("/dev", "directory")),
-                                     ("99", "", ("/dev/video99", "not there")),
-                                     ("abc", "", ("'abc'", "/dev/videoN", "device path")),
+                                     ("99", "", ("/dev/video99", "does not exist")),
+                                     ("abc", "", ("'abc'", "/dev/videoN", "path of its device")),
                                      ("unreadable", "", ("unreadable", "no camera")),
                                      ("", "busy", ("/dev/video0", "another program")),
                                      ("", "denied", ("/dev/video0", "group")),
@@ -372,7 +372,7 @@ class Window(CameraCase, WindowCase):
     def test_keys_without_a_meaning_do_nothing(self):
         process = self.preview()
         self.key("Left", "Right", "Up", "Down", "bracketleft", "bracketright", "l", "m", "0", "j", "v", "numbersign",
-                 "BackSpace", "i", "i", "question", "question")
+                 "BackSpace", "i", "i", "question", "question", "question")  # two pages of help, then none
         self.assertTrue(self.moves())
         self.key("comma", "period")  # these pause
         self.key("space")
