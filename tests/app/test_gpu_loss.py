@@ -364,7 +364,8 @@ class OtherFilms(Case):
         self.assertEqual(run.returncode, 0, run.stdout)
         return run.stdout.decode()
 
-    def check(self, name, *output, tests=("a_decoder_that_fails", "pictures_that_cannot_be_looked_at")):
+    def check(self, name, *output,
+              tests=("software_takes_over_after_failures", "software_takes_over_after_failed_maps")):
         encoder = output[output.index("-c:v") + 1]
         if not has_encoder(encoder):
             self.skipTest("this ffmpeg has no %s" % encoder)
@@ -382,7 +383,7 @@ class OtherFilms(Case):
             with self.subTest(refs):
                 said = self.check("refs%d.mkv" % refs, "-c:v", "libx264", "-preset", "medium", "-x264-params",
                                   "ref=%d:bframes=3:b-pyramid=normal" % refs, "-pix_fmt", "yuv420p",
-                                  tests=("as_many_as_were_asked_for", "frames_that_are_held"))
+                                  tests=("requested_frames_can_be_held", "too_many_held_frames_lead_to_software"))
                 self.assertIn("%d of 80 frames on the GPU" % on_gpu, said)
 
     def test_changes_in_mid_stream(self):
@@ -399,11 +400,12 @@ class OtherFilms(Case):
             return path
 
         first = part("first", SIZE, "yuv420p")
-        said = self.decode(joined("size.h264", first, part("larger", "320x180", "yuv420p")), "as_many_as_were_asked_for")
+        said = self.decode(joined("size.h264", first, part("larger", "320x180", "yuv420p")),
+                           "requested_frames_can_be_held")
         self.assertIn("40 of 80 frames on the GPU", said)
         few = part("few", SIZE, "yuv420p", seconds=0.8)
         many = part("many", "320x180", "yuv420p", "-refs", 16, "-bf", 2, seconds=0.8)
-        said = self.decode(joined("refs.h264", few, many, few), "as_many_as_were_asked_for")
+        said = self.decode(joined("refs.h264", few, many, few), "requested_frames_can_be_held")
         self.assertIn("39 of 60 frames on the GPU", said)
         self.decode(joined("profile.h264", first, part("other", SIZE, "yuv422p")), "a_change_to_software")
 
