@@ -109,7 +109,7 @@ class Loss(OnGpu):
         out, stats = self.path("cpu.mkv"), self.path("cpu.csv")
         run = subprocess.Popen([PROGRAM, source, "-o", out, "--stats", stats, "--backend", "cpu", "-q", "-y", "--vcodec",
                                 "ffv1", *options], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
-        self.ends(run, LIVENESS)
+        self.ends(run)
         return raw(out), self.numbers(stats)
 
     def check(self, source, *options, stdin=False, frames=FRAMES, **env):
@@ -263,7 +263,7 @@ class Loss(OnGpu):
                 said += line
             time.sleep(0.5)  # the received part is decoded
         process.stdin = None
-        self.ends(process, LIVENESS)
+        self.ends(process)
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
     def test_pictures_needed_on_the_host(self):
