@@ -523,7 +523,7 @@ static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqS
     memcpy(stats->stage_end_us, end, sizeof(stats->stage_end_us));
 }
 
-/* Checks the output structs, either of which may be NULL. */
+/* Checks the output structs; NULL is allowed for both. */
 static int check_results(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqFrameStats *stats)
 {
     LumeqFrame known_frame;

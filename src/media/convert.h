@@ -26,7 +26,7 @@ SampleLayout convert_layout(enum AVPixelFormat direct);
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
 
 /* The planar direct format that differs from a direct one only in its depth; the same format if it
- * is already as deep or there is none. */
+ * is already as deep, or FFmpeg has no deeper one. */
 enum AVPixelFormat convert_deeper(enum AVPixelFormat direct, int depth);
 
 /* True for RGB, palettes and XYZ. */

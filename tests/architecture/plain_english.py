@@ -42,7 +42,7 @@ C = (".c", ".h", ".cu", ".cuh", ".vert", ".frag", ".glsl")
 
 
 def is_prose(text):
-    """Strings of a single word, and formats without words, are none."""
+    """False for a single word and for formats without words."""
     return re.search(r"[a-z]{3} [a-z]{2}", text)
 
 

@@ -1,4 +1,4 @@
-/* --doctor: what this machine offers, what is missing, and how to fix it. */
+/* --doctor: lists what this machine offers and lacks, and how to fix it. */
 #ifndef LUMEQ_APP_DOCTOR_H
 #define LUMEQ_APP_DOCTOR_H
 

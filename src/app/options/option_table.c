@@ -250,7 +250,7 @@ const Option option_table[] = {
     {"version", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(version), 0, 0, NULL,
      "show the versions of lumeq and its libraries"},
     {"doctor", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(doctor), 0, 0, NULL,
-     "show what this machine offers, what is missing, and how to fix it"},
+     "show what this machine offers and lacks, and how to fix it"},
     {"json", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(json), 0, 0, NULL,
      "with --doctor: print one JSON object"},
 };

@@ -152,7 +152,7 @@ typedef struct Options {
 Options options_default(void);
 
 /* Fills in defaults, settings file and argv. Returns 0, or -1 with one sentence in `text`. The
- * caller frees `options` in any case; on failure its color is what was known until then. */
+ * caller frees `options` in any case; after a failure its color is the setting read so far. */
 int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size);
 
 /* Like options_parse(), for `lumeq plan`. */

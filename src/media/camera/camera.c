@@ -191,7 +191,7 @@ static void count(Camera *c, int is_damaged, uint32_t missed)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Reads the device's next packet. Returns 0, AVERROR(EAGAIN) if there is none, or an error. */
+/* Reads the device's next packet. Returns 0, AVERROR(EAGAIN) if no packet is ready, or an error. */
 static int read_device(Camera *c, AVPacket *packet)
 {
     V4l2Stamp stamp;

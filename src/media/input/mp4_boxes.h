@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Lists such boxes, and data after the last box, of a file of `end` bytes: "'gps0' (3200 bytes)";
- * "" if there are none. */
+ * "" if the file has no such data. */
 void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size);
 
 /* Returns the number of gaps in the sequence numbers of fragments, and in *gaps the positions of

@@ -9,7 +9,7 @@ int track_count(const Source *source, enum AVMediaType type);
 /* Finds a track by its index among its type, from 0; NULL if missing. */
 const AVStream *track_find(const Source *source, enum AVMediaType type, int number);
 
-/* Finds the track that fits the video best; NULL if there is none. */
+/* Finds the track that fits the video best; NULL if no track fits. */
 const AVStream *track_best(const Source *source, enum AVMediaType type);
 
 /* Describes a decoded frame: "h264, 1280x720 yuv420p, limited range". */

@@ -26,7 +26,7 @@
 /* Every encoder accepts frames up to this width and height. */
 #define USUAL_SIDE 8191
 
-/* Assumed frame rate of a track that has none. */
+/* Assumed frame rate of a track without one. */
 #define USUAL_RATE 25
 
 /* Seconds between key frames of a live stream. */
