@@ -74,13 +74,15 @@ static int print_cameras(void)
 
 static void print_mode(const CameraMode *mode, const CameraMode *before)
 {
-    char code[5], text[256];
+    char code[8], text[256];
     if (!before || before->fourcc != mode->fourcc) {
         camera_fourcc_text(mode->fourcc, code);
         if (mode->format)
             say_answer("%s (%s, %s)", mode->format, code, mode->description);
         else
-            say_answer("%s (%s): cannot be read", code, mode->description);
+            say_answer("%s (%s): not supported", code, mode->description);
+        if (*camera_mode_advice(mode))
+            say_answer("   %s", camera_mode_advice(mode));
     }
     camera_mode_text(mode, text, sizeof(text));
     say_answer("   %s", text);

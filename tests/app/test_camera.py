@@ -92,9 +92,9 @@ class Headless(CameraCase, Case):
     def run_camera(self, *args, code=DONE, modes=SMALL, state="", **more):
         return self.finished(self.start(*args, env=camera_environment(self.folder, modes, state, **more)), code)
 
-    def output(self, *args, state=""):
+    def output(self, *args, modes=SMALL, state=""):
         p = subprocess.run([LUMEQ] + list(args), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                           env=camera_environment(self.folder, state=state))
+                           env=camera_environment(self.folder, modes, state))
         return Result(args, p.returncode, p.stdout, p.stderr)
 
     def test_the_format_of_the_highest_rate(self):
@@ -116,6 +116,10 @@ class Headless(CameraCase, Case):
         result = self.output("--list-formats")
         self.assertEqual((result.code, result.err), (DONE, ""), str(result))
         for words in (b"mjpeg (MJPG", b"320x240 at 30, 15 fps", b"yuyv422 (YUYV"):
+            self.assertIn(words, result.out)
+        result = self.output("--list-formats", modes="Y12  320x240@9;Y16- 320x240@9;BA10 320x240@9")
+        for words in (b"gray12le (Y12, 12-bit Greyscale)", b"gray16be (Y16-BE, 16-bit Greyscale BE)",
+                      b"BA10 (10-bit Bayer GRGR/BGBG): not supported\n   the sensor's raw data needs libcamera"):
             self.assertIn(words, result.out)
         result = self.output("--list-formats=/dev/video7")
         self.refused(result, INPUT, "/dev/video7")
@@ -213,6 +217,41 @@ class Headless(CameraCase, Case):
                                  code=USAGE)
         self.assertIn("cannot hold rawvideo", result.err)
         self.assertFalse(os.path.exists(self.path("x.webm")))
+
+    def test_deep_gray(self):
+        """Samples keep their depth: white is not 16 times too dark."""
+        for code, pixels, state in (("Y12 ", "gray12le", ""), ("Y16 ", "gray16le", "planar"), ("Y16-", "gray16be", "")):
+            with self.subTest(code):
+                modes = code + " 320x240@30"
+                result = self.run_camera("--camera", "-o", "x.mkv", "--frames", "5", "-y", modes=modes, state=state)
+                self.assertIn("%s 320x240 at 30 fps" % pixels, result.err)
+                self.assertEqual(video(self.path("x.mkv"))["pix_fmt"], "yuv420p10le")
+                seen = numbers(self.path("x.mkv"))
+                self.assertEqual((len(seen), seen), (5, sorted(set(seen))))
+                self.run_camera("--camera", "--record-raw", "-o", "x.nut", "--frames", "5", "-y", modes=modes, state=state)
+                self.assertEqual(video(self.path("x.nut"))["pix_fmt"], pixels)
+                seen = numbers(self.path("x.nut"))
+                self.assertEqual((len(seen), seen), (5, sorted(set(seen))))
+        for name in ("x.mkv", "x.avi"):  # players would show another format
+            result = self.run_camera("--camera", "--record-raw", "-o", name, "--frames", "2", "-y", code=USAGE, modes=modes)
+            self.assertIn("cannot hold rawvideo as it is; nut can", result.err)
+
+    def test_few_codes_are_visible(self):
+        """Thermal cameras: 16-bit gray of few codes, or of the lower 14 bits only."""
+        for state, words in (("few", "of 65535: stretched"), ("low", "dark: lifted")):
+            result = self.run_camera("--camera", "-o", "x.mkv", "--frames", "30", "-y", modes="Y16  320x240@30", state=state)
+            self.assertIn(words, result.err)
+            last = raw(self.path("x.mkv"), "gray")[-320 * 200:]
+            self.assertGreater(max(last) - min(last), 80, state)
+            self.assertGreater(max(last), 120, state)
+
+    def test_samples_above_their_depth(self):
+        self.run_camera("--camera", "--null", "--frames", "5", modes="Y12  320x240@30", state="wide")
+
+    def test_bayer_is_refused(self):
+        result = self.run_camera("--camera", "-o", "x.mkv", "--frames", "2", code=INPUT, modes="RGGB 320x240@30")
+        self.refused(result, INPUT, "8-bit Bayer RGRG/GBGB", "libcamera")
+        self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def test_gone_in_the_middle(self):
         for raw_too in ((), ("--record-raw",)):

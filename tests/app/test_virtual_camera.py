@@ -99,6 +99,14 @@ class Headless(OutputCase, Case):
         self.forget()
         return self.finished(self.start(*args, env=self.output_environment(state=state, **more)), code)
 
+    def test_deep_gray(self):
+        """Other programs get 8 bits of a 12-bit camera, in limited range."""
+        self.give("--camera", "--virtual-camera", "--null", "--frames", "5", modes="Y12  320x240@30", state="planar")
+        self.assertGreater(len(self.in_order()), 2)
+        luma = self.pictures()[-1][::2]
+        self.assertLess(max(luma), 236)
+        self.assertGreater(max(luma), 150)
+
     def test_bits_of_a_file(self):
         """The device gets the same pictures as a file would, also mirrored or metered."""
         for pixels, code in some((("yuv420p", "YU12"), ("nv12", "NV12"), ("yuv422p", "YUYV"), ("yuv422p10le", "YUYV"))):

@@ -1,7 +1,7 @@
 /*
  * A fake V4L2 camera: a program that preloads this library sees a camera at a device path where
  * there is no file. The library answers system calls as a driver does, and delivers frames of a
- * moving pattern in real time, raw (YUYV, NV12, YU12) or as JPEGs.
+ * moving pattern in real time, raw (YUYV, NV12, YU12, gray) or as JPEGs.
  *
  *     LD_PRELOAD=libfake_camera.so lumeq --camera
  *
@@ -11,7 +11,8 @@
  *   FAKE_CAMERA          its path, beginning with /dev/video; /dev/video0
  *   FAKE_CAMERA_NAME     its name; "Fake Webcam"
  *   FAKE_CAMERA_MODES    formats it offers, in order, as code, size and rates; a size may be a
- * range with steps, then rates are a range; without rates, it reports none: "MJPG
+ * range with steps, then rates are a range; without rates, it reports none; codes have four
+ * characters, "Y12 " and "Y16-" (big endian) too: "MJPG
  * 1280x720@30,15;YUYV 16x16-1920x1080/16x8@1-60;YUYV 8x8" FAKE_CAMERA_STATE    its state, in the
  * words below; empty FAKE_CAMERA_CONTROL  a file with such words, read at every call; replace it by
  * rename(). Without it, FAKE_CAMERA_STATE applies. FAKE_OUTPUT          the path of a virtual
@@ -28,7 +29,15 @@
  *   busy          another program has it
  *   full          its bus has no room for the stream
  *   other         the device captures nothing
- *   planar        it has the multi-planar interface only
+ *   planar        it has the multi-planar interface only; planes=N: N planes per frame; offset=N:
+ *                 frames begin at this byte
+ *   codec         it is a codec of the multi-planar interface
+ *   nosize        it reports 0 bytes per frame; over: its frames exceed their buffers;
+ *                 astray=N: every Nth one begins after its end
+ *   few           16-bit gray uses few codes, from 7600 on, as in a thermal camera
+ *   low           16-bit gray uses the lower 14 bits
+ *   wide          deep gray has bits above its depth
+ *   unlinked      its sensor is not set up
  *   stall         no frames come
  *   eio           taking a frame fails
  *   rate=N        it always sets this rate

@@ -78,6 +78,8 @@ int64_t fake_now(void)
 
 static uint32_t code_of(const char *text)
 {
+    if (strncmp(text, "Y16-", 4) == 0)
+        return V4L2_PIX_FMT_Y16_BE;
     return v4l2_fourcc((uint32_t)text[0], (uint32_t)text[1], (uint32_t)text[2], (uint32_t)text[3]);
 }
 
@@ -164,16 +166,40 @@ static unsigned stride(void)
     return row && pad ? row + (unsigned)strtoul(pad, NULL, 10) : row;
 }
 
+static unsigned offset(void)
+{
+    const char *bytes = fake_after("offset=");
+    return bytes ? (unsigned)strtoul(bytes, NULL, 10) : 0;
+}
+
 static size_t image_size(void)
 {
     const unsigned row = stride();
     return row ? raw_size(cam.mode->code, cam.height, row) : (size_t)cam.width * cam.height * 2;
 }
 
+/* Changes the samples of deep gray as the words say. */
+static void change_samples(unsigned char *data)
+{
+    const size_t count = image_size() / 2;
+    for (size_t i = 0; fake_is("few") && i < count; i++) {
+        const unsigned sample = 7600 + 3 * data[2 * i + 1];
+        data[2 * i] = (unsigned char)sample;
+        data[2 * i + 1] = (unsigned char)(sample >> 8);
+    }
+    for (size_t i = 0; fake_is("low") && i < count; i++) {
+        data[2 * i] = (unsigned char)(data[2 * i + 1] << 6);
+        data[2 * i + 1] >>= 2;
+    }
+    for (size_t i = 0; fake_is("wide") && i < count; i++)
+        data[2 * i + 1] |= 0xf0;
+}
+
 static size_t draw(unsigned char *to, unsigned number)
 {
     if (stride()) {
         draw_raw(to, cam.mode->code, cam.width, cam.height, stride(), number);
+        change_samples(to);
         return concerns("short", number) ? image_size() - stride() : image_size();
     }
     size_t used = draw_jpeg(to, image_size(), cam.width, cam.height, number);
@@ -198,8 +224,11 @@ static int dequeue(struct v4l2_buffer *buffer)
     memmove(cam.done_index, cam.done_index + 1, cam.done_count * sizeof(*cam.done_index));
     buffer->index = index;
     unsigned char *memory = cam.memory + index * cam.size;
-    buffer->bytesused = (uint32_t)draw(memory, frame.number);
+    memset(memory, JUNK, offset());
+    buffer->bytesused = offset() + (uint32_t)draw(memory + offset(), frame.number);
     memset(memory + buffer->bytesused, JUNK, cam.size - buffer->bytesused);
+    if (fake_is("over"))
+        buffer->bytesused = UINT32_MAX;
     buffer->flags = (fake_after("clock=") ? V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN
                                           : V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) |
                     (concerns("flagged", frame.number) ? V4L2_BUF_FLAG_ERROR : 0);
@@ -221,7 +250,7 @@ short fake_events(int64_t *next)
     return cam.done_count ? POLLIN : 0;
 }
 
-static int enqueue(const struct v4l2_buffer *buffer)
+static int enqueue(struct v4l2_buffer *buffer)
 {
     if (buffer->index >= cam.count || cam.queued_count == cam.count)
         return fake_fail(EINVAL);
@@ -232,8 +261,8 @@ static int enqueue(const struct v4l2_buffer *buffer)
 
 static int stream(int on)
 {
-    if (on && fake_is("full"))
-        return fake_fail(ENOSPC);
+    if (on && (fake_is("full") || fake_is("unlinked")))
+        return fake_fail(fake_is("full") ? ENOSPC : EPIPE);
     cam.on = on;
     cam.next = fake_now() + interval();
     cam.done_count = 0;
@@ -260,7 +289,7 @@ static int request(int fd, struct v4l2_requestbuffers *ask)
     free_buffers();
     if (!ask->count)
         return 0;
-    cam.size = (image_size() + 4095) & ~(size_t)4095;
+    cam.size = (offset() + image_size() + 4095) & ~(size_t)4095;
     cam.count = ask->count = ask->count < BUFFERS ? ask->count : BUFFERS;
     if (ftruncate(fd, (off_t)(cam.size * cam.count)) < 0)
         return -1;
@@ -282,6 +311,34 @@ static int query_buffer(struct v4l2_buffer *buffer)
     return 0;
 }
 
+static int is_planar(void)
+{
+    return fake_is("planar");
+}
+
+/* On a multi-planar device, the only plane describes the memory. */
+static int buffer_call(int (*call)(struct v4l2_buffer *), struct v4l2_buffer *buffer)
+{
+    if (!is_planar())
+        return call(buffer);
+    struct v4l2_plane *plane = buffer->m.planes;
+    if (!plane || buffer->length < 1)
+        return fake_fail(EINVAL);
+    struct v4l2_buffer single = *buffer;
+    const int ret = call(&single);
+    if (ret < 0)
+        return ret;
+    plane->bytesused = single.bytesused;
+    plane->length = (uint32_t)cam.size;
+    plane->data_offset = concerns("astray", single.sequence) ? UINT32_MAX : offset();
+    plane->m.mem_offset = (uint32_t)(single.index * cam.size);
+    single.bytesused = 0;
+    single.length = 1;
+    single.m.planes = plane;
+    *buffer = single;
+    return ret;
+}
+
 /* ---- formats ---- */
 
 /* The word that a text begins with, or, of no text, `otherwise`. */
@@ -298,9 +355,11 @@ static int query_capabilities(struct v4l2_capability *has)
     const char *name = fake_after("name="), *bus = fake_after("bus=");
     take_text(has->card, sizeof(has->card), name, fake_setting("FAKE_CAMERA_NAME", "Fake Webcam"));
     take_text(has->bus_info, sizeof(has->bus_info), bus, "usb-fake-1");
-    has->device_caps = V4L2_CAP_STREAMING | (fake_is("other")    ? V4L2_CAP_META_CAPTURE
-                                             : fake_is("planar") ? V4L2_CAP_VIDEO_CAPTURE_MPLANE
-                                                                 : V4L2_CAP_VIDEO_CAPTURE);
+    has->device_caps = V4L2_CAP_STREAMING |
+                       (fake_is("other") ? V4L2_CAP_META_CAPTURE
+                        : is_planar()    ? V4L2_CAP_VIDEO_CAPTURE_MPLANE
+                                         : V4L2_CAP_VIDEO_CAPTURE) |
+                       (fake_is("codec") ? V4L2_CAP_VIDEO_OUTPUT_MPLANE : 0);
     has->capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_DEVICE_CAPS;
     return 0;
 }
@@ -327,9 +386,15 @@ static int enum_format(struct v4l2_fmtdesc *ask)
     ask->pixelformat = mode->code;
     ask->flags = raw ? 0 : V4L2_FMT_FLAG_COMPRESSED;
     snprintf((char *)ask->description, sizeof(ask->description), "%s",
-             mode->code == V4L2_PIX_FMT_YUYV    ? "YUYV 4:2:2"
-             : mode->code == V4L2_PIX_FMT_MJPEG ? "Motion-JPEG"
-                                                : "another one");
+             mode->code == V4L2_PIX_FMT_YUYV      ? "YUYV 4:2:2"
+             : mode->code == V4L2_PIX_FMT_MJPEG   ? "Motion-JPEG"
+             : mode->code == V4L2_PIX_FMT_Y12     ? "12-bit Greyscale"
+             : mode->code == V4L2_PIX_FMT_Y16     ? "16-bit Greyscale"
+             : mode->code == V4L2_PIX_FMT_Y16_BE  ? "16-bit Greyscale BE"
+             : mode->code == V4L2_PIX_FMT_Y10P    ? "10-bit Greyscale (MIPI Packed)"
+             : mode->code == V4L2_PIX_FMT_SRGGB8  ? "8-bit Bayer RGRG/GBGB"
+             : mode->code == V4L2_PIX_FMT_SGRBG10 ? "10-bit Bayer GRGR/BGBG"
+                                                  : "another one");
     return 0;
 }
 
@@ -379,9 +444,8 @@ static int enum_interval(struct v4l2_frmivalenum *ask)
     return fake_fail(EINVAL);
 }
 
-static void fill_format(struct v4l2_format *format)
+static void fill_single(struct v4l2_pix_format *pix)
 {
-    struct v4l2_pix_format *pix = &format->fmt.pix;
     const char *colours = fake_after("colours=");
     memset(pix, 0, sizeof(*pix));
     pix->width = cam.width;
@@ -389,7 +453,7 @@ static void fill_format(struct v4l2_format *format)
     pix->pixelformat = cam.mode->code;
     pix->field = V4L2_FIELD_NONE;
     pix->bytesperline = stride();
-    pix->sizeimage = (uint32_t)image_size();
+    pix->sizeimage = fake_is("nosize") ? 0 : (uint32_t)image_size();
     pix->colorspace = V4L2_COLORSPACE_SRGB;
     pix->priv = V4L2_PIX_FMT_PRIV_MAGIC;
     if (colours)
@@ -397,7 +461,32 @@ static void fill_format(struct v4l2_format *format)
                &pix->xfer_func);
 }
 
-/* Like drivers, it adjusts what it does not support to the next best. */
+static void fill_format(struct v4l2_format *format)
+{
+    struct v4l2_pix_format pix;
+    const char *planes = fake_after("planes=");
+    fill_single(&pix);
+    if (!is_planar()) {
+        format->fmt.pix = pix;
+        return;
+    }
+    format->fmt.pix_mp = (struct v4l2_pix_format_mplane){
+        .width = pix.width,
+        .height = pix.height,
+        .pixelformat = pix.pixelformat,
+        .field = pix.field,
+        .colorspace = pix.colorspace,
+        .num_planes = planes ? (uint8_t)strtoul(planes, NULL, 10) : 1,
+        .ycbcr_enc = (uint8_t)pix.ycbcr_enc,
+        .quantization = (uint8_t)pix.quantization,
+        .xfer_func = (uint8_t)pix.xfer_func,
+    };
+    format->fmt.pix_mp.plane_fmt[0].bytesperline = pix.bytesperline;
+    format->fmt.pix_mp.plane_fmt[0].sizeimage = pix.sizeimage;
+}
+
+/* Like drivers, it adjusts what it does not support to the next best. Both structs begin with size,
+ * code and field. */
 static int set_format(struct v4l2_format *format, int fd)
 {
     const struct v4l2_pix_format wanted = format->fmt.pix;
@@ -456,8 +545,31 @@ static int enum_input(struct v4l2_input *input)
     return 0;
 }
 
+/* The buffer type in a request; 0: the request has no type. */
+static uint32_t type_of(uint32_t ask, const void *argument)
+{
+    switch (ask) {
+    case (uint32_t)VIDIOC_ENUM_FMT: return ((const struct v4l2_fmtdesc *)argument)->type;
+    case (uint32_t)VIDIOC_G_FMT:
+    case (uint32_t)VIDIOC_S_FMT: return ((const struct v4l2_format *)argument)->type;
+    case (uint32_t)VIDIOC_G_PARM:
+    case (uint32_t)VIDIOC_S_PARM: return ((const struct v4l2_streamparm *)argument)->type;
+    case (uint32_t)VIDIOC_REQBUFS: return ((const struct v4l2_requestbuffers *)argument)->type;
+    case (uint32_t)VIDIOC_QUERYBUF:
+    case (uint32_t)VIDIOC_QBUF:
+    case (uint32_t)VIDIOC_DQBUF: return ((const struct v4l2_buffer *)argument)->type;
+    case (uint32_t)VIDIOC_STREAMON:
+    case (uint32_t)VIDIOC_STREAMOFF: return (uint32_t) * (const int *)argument;
+    default: return 0;
+    }
+}
+
 int fake_answer(int fd, unsigned long ask, void *argument)
 {
+    const uint32_t type = type_of((uint32_t)ask, argument);
+    if (type &&
+        type != (is_planar() ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE))
+        return fake_fail(EINVAL);
     /* A request is 32 bits; what a caller passes as int is extended by its sign. */
     switch ((uint32_t)ask) {
     case (uint32_t)VIDIOC_QUERYCAP: return query_capabilities(argument);
@@ -472,9 +584,9 @@ int fake_answer(int fd, unsigned long ask, void *argument)
     case (uint32_t)VIDIOC_S_INPUT: return *(int *)argument ? fake_fail(EINVAL) : 0;
     case (uint32_t)VIDIOC_ENUMINPUT: return enum_input(argument);
     case (uint32_t)VIDIOC_REQBUFS: return request(fd, argument);
-    case (uint32_t)VIDIOC_QUERYBUF: return query_buffer(argument);
-    case (uint32_t)VIDIOC_QBUF: return enqueue(argument);
-    case (uint32_t)VIDIOC_DQBUF: return dequeue(argument);
+    case (uint32_t)VIDIOC_QUERYBUF: return buffer_call(query_buffer, argument);
+    case (uint32_t)VIDIOC_QBUF: return buffer_call(enqueue, argument);
+    case (uint32_t)VIDIOC_DQBUF: return buffer_call(dequeue, argument);
     case (uint32_t)VIDIOC_STREAMON: return stream(1);
     case (uint32_t)VIDIOC_STREAMOFF: return stream(0);
     default: return fake_fail(ENOTTY);

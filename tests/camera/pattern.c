@@ -16,17 +16,43 @@ static unsigned char luma(unsigned x, unsigned y, unsigned width, unsigned heigh
     return (unsigned char)(64 + (x / 8 + y / 8 + number) % 64 * 2);
 }
 
+/* Bits of a sample of gray; 0: another format. */
+static unsigned gray_depth(uint32_t code)
+{
+    switch (code) {
+    case V4L2_PIX_FMT_GREY: return 8;
+    case V4L2_PIX_FMT_Y10: return 10;
+    case V4L2_PIX_FMT_Y12: return 12;
+    case V4L2_PIX_FMT_Y14: return 14;
+    case V4L2_PIX_FMT_Y16:
+    case V4L2_PIX_FMT_Y16_BE: return 16;
+    default: return 0;
+    }
+}
+
 unsigned raw_row(uint32_t code, unsigned width)
 {
-    return code == V4L2_PIX_FMT_YUYV                                  ? 2 * width
-           : code == V4L2_PIX_FMT_NV12 || code == V4L2_PIX_FMT_YUV420 ? width
-                                                                      : 0;
+    if (code == V4L2_PIX_FMT_YUYV || gray_depth(code) > 8)
+        return 2 * width;
+    return code == V4L2_PIX_FMT_NV12 || code == V4L2_PIX_FMT_YUV420 || gray_depth(code) ? width : 0;
 }
 
 size_t raw_size(uint32_t code, unsigned height, unsigned stride)
 {
     const size_t luma_bytes = (size_t)stride * height;
-    return code == V4L2_PIX_FMT_YUYV ? luma_bytes : luma_bytes * 3 / 2;
+    return code == V4L2_PIX_FMT_YUYV || gray_depth(code) ? luma_bytes : luma_bytes * 3 / 2;
+}
+
+static void draw_deep_gray(unsigned char *to, uint32_t code, unsigned width, unsigned height,
+                           unsigned stride, unsigned number)
+{
+    const unsigned shift = gray_depth(code) - 8, high = code == V4L2_PIX_FMT_Y16_BE ? 0 : 1;
+    for (unsigned y = 0; y < height; y++, to += stride)
+        for (unsigned x = 0; x < width; x++) {
+            const unsigned sample = (unsigned)luma(x, y, width, height, number) << shift;
+            to[2 * x + high] = (unsigned char)(sample >> 8);
+            to[2 * x + 1 - high] = (unsigned char)sample;
+        }
 }
 
 /* Luma is every `step`th byte, grey between. */
@@ -61,6 +87,10 @@ void draw_raw(unsigned char *to, uint32_t code, unsigned width, unsigned height,
 {
     const unsigned step = code == V4L2_PIX_FMT_YUYV ? 2 : 1;
     unsigned char *chroma = to + (size_t)stride * height;
+    if (gray_depth(code) > 8) {
+        draw_deep_gray(to, code, width, height, stride, number);
+        return;
+    }
     draw_luma_rows(to, step, width, height, stride, number);
     if (code == V4L2_PIX_FMT_NV12)
         draw_chroma_rows(chroma, width, height / 2, stride);

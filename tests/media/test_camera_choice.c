@@ -101,9 +101,60 @@ TEST_IF(modes_not_offered_are_refused, fake_camera_ready())
     refuse(&(CameraOptions){.width = 33, .height = 16}, MEDIA_USAGE, "--video-size 33x16: ");
     refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE, "--framerate 61: ");
     fake_camera_has("S920 640x480@30");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT, "has no picture format that can be read");
-    refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT,
-           "has no picture format that can be read");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "offers no supported format, only S920 (another one)");
+    refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT, "offers no supported format");
+}
+
+TEST_IF(unsupported_formats_are_named, fake_camera_ready())
+{
+    fake_camera_has("RGGB 640x480@30;RGGB 320x240@30;Y10P 640x480@30");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT,
+           "the camera '/dev/video0' (Fake Webcam) offers no supported format, only RGGB (8-bit "
+           "Bayer RGRG/GBGB), Y10P (10-bit Greyscale (MIPI Packed)): the sensor's raw data needs "
+           "libcamera, as in 'rpicam-vid -t 0 -o - | lumeq --low-latency -'");
+    fake_camera_has("YUYV 640x480@30;BA10 640x480@30;Y10P 640x480@30");
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 640x480 at 30 fps");
+    refuse(&(CameraOptions){.format = "ba10"}, MEDIA_USAGE,
+           "--input-format 'ba10': lumeq does not support BA10 (10-bit Bayer GRGR/BGBG): the "
+           "sensor's raw data needs libcamera");
+    refuse(&(CameraOptions){.format = "Y10P"}, MEDIA_USAGE,
+           "--input-format 'Y10P': lumeq does not support Y10P (10-bit Greyscale (MIPI Packed))");
+}
+
+TEST_IF(deep_gray, fake_camera_ready())
+{
+    fake_camera_has("Y16  640x512@30;Y12  640x512@30;Y10  640x512@30;Y14  640x512@30;"
+                    "Y16- 640x512@30");
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): gray16le 640x512 at 30 fps");
+    expect(&(CameraOptions){.format = "y12"},
+           "Fake Webcam (/dev/video0): gray12le 640x512 at 30 fps");
+    expect(&(CameraOptions){.format = "gray10le"},
+           "Fake Webcam (/dev/video0): gray10le 640x512 at 30 fps");
+    expect(&(CameraOptions){.format = "Y14"},
+           "Fake Webcam (/dev/video0): gray14le 640x512 at 30 fps");
+    expect(&(CameraOptions){.format = "y16-be"},
+           "Fake Webcam (/dev/video0): gray16be 640x512 at 30 fps");
+}
+
+TEST_IF(multi_planar_cameras, fake_camera_ready())
+{
+    fake_camera_is("planar");
+    expect(&(CameraOptions){.width = 1280, .height = 720},
+           "Fake Webcam (/dev/video0): mjpeg 1280x720 at 30 fps");
+    fake_camera_has("NV12 640x480@30");
+    fake_camera_is("planar");
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): nv12 640x480 at 30 fps");
+    fake_camera_is("planar planes=2");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT,
+           "the camera '/dev/video0' (Fake Webcam) refuses nv12 640x480");
+    fake_camera_is("planar planes=255");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "refuses nv12 640x480");
+    fake_camera_is("planar codec");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
+    fake_camera_is("planar unlinked");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT,
+           "the sensor of the camera '/dev/video0' (Fake Webcam) must be set up first: use "
+           "media-ctl, or libcamera");
 }
 
 TEST(each_fault_has_its_message)
@@ -139,10 +190,6 @@ TEST_IF(missing_cameras_are_named, fake_camera_ready())
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
            "'/dev/video0' (Fake Webcam) is no camera: it cannot capture video");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
-    fake_camera_is("planar");
-    refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
-           "the camera '/dev/video0' (Fake Webcam) has V4L2's multi-planar interface only");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT, "multi-planar interface only");
     fake_camera_is("gone");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
@@ -182,7 +229,7 @@ TEST(devices_are_listed)
     camera_free(&devices);
     fake_camera_is("planar");
     count = camera_list_devices(&devices, &error);
-    CHECK(count == 1 && strstr(devices[0].problem, "multi-planar"), "%d cameras: %s", count,
+    CHECK(count == 1 && !devices[0].problem[0], "%d cameras: %s", count,
           count == 1 ? devices[0].problem : "");
     camera_free(&devices);
     fake_camera_is("other");
@@ -200,7 +247,7 @@ TEST(modes_are_listed_by_format)
     CameraDevice device;
     CameraMode *modes;
     MediaError error = {0};
-    char text[256], code[5];
+    char text[256], code[8];
     if (!fake_camera_ready())
         return;
     fake_camera_has("MJPG 640x480@30,15;YUYV 16x16-1920x1080/16x8@1-60;MJPG 800x600;"

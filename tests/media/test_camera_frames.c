@@ -27,8 +27,17 @@ static Source *open_source(const char *modes, const char *words)
 
 static uint32_t code_of(const char *modes)
 {
+    if (strncmp(modes, "Y16-", 4) == 0)
+        return V4L2_PIX_FMT_Y16_BE;
     return v4l2_fourcc((uint32_t)modes[0], (uint32_t)modes[1], (uint32_t)modes[2],
                        (uint32_t)modes[3]);
+}
+
+static int is_white(const uint8_t *sample, uint32_t code)
+{
+    if (code == V4L2_PIX_FMT_Y12)
+        return (sample[0] | sample[1] << 8) >= 1 << 11;
+    return sample[code == V4L2_PIX_FMT_Y16] >= 128;
 }
 
 /* The number that a frame shows: 16 fields along the top, an eighth of the height, of a bit each.
@@ -39,7 +48,7 @@ static unsigned number_of(const AVPacket *packet, uint32_t code)
     const uint8_t *luma = packet->data + (size_t)row * (HEIGHT / 16);
     unsigned number = 0;
     for (unsigned i = 0; i < 16; i++)
-        number = number << 1 | (luma[(2 * i + 1) * row / 32 & ~1u] >= 128);
+        number = number << 1 | (unsigned)is_white(&luma[(2 * i + 1) * row / 32 & ~1u], code);
     return number;
 }
 
@@ -74,11 +83,23 @@ static void check_rows(const char *modes, const char *words)
 
 TEST(row_padding_is_removed)
 {
-    static const char *const modes[] = {"YUYV 64x32@60", "NV12 64x32@60", "YU12 64x32@60"};
-    for (int i = 0; i < 3 && fake_camera_ready(); i++) {
+    static const char *const modes[] = {"YUYV 64x32@60", "NV12 64x32@60", "YU12 64x32@60",
+                                        "GREY 64x32@60", "Y12  64x32@60", "Y16- 64x32@60"};
+    for (int i = 0; i < 6 && fake_camera_ready(); i++) {
         check_rows(modes[i], "");
         check_rows(modes[i], "pad=2");
         check_rows(modes[i], "pad=64");
+    }
+}
+
+TEST(multi_planar_frames)
+{
+    static const char *const words[] = {"planar",           "planar pad=64",
+                                        "planar offset=13", "planar offset=13 pad=2",
+                                        "planar nosize",    "planar over"};
+    for (int i = 0; i < 6 && fake_camera_ready(); i++) {
+        check_rows("NV12 64x32@60", words[i]);
+        check_rows("Y16  64x32@60", words[i]);
     }
 }
 
@@ -127,16 +148,16 @@ TEST_IF(missed_frames_are_counted, fake_camera_ready())
 }
 
 /* Damaged frames are left out and counted, and are not missed. */
-static void check_damaged(const char *words)
+static void check_damaged(const char *usual, const char *words)
 {
     int64_t first = -1;
-    FREED_BY(source_close) Source *source = open_source("YUYV 64x32@60", "");
+    FREED_BY(source_close) Source *source = open_source("YUYV 64x32@60", usual);
     if (!source)
         return;
     read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
     fake_camera_is(words);
     int64_t had = read_frames(source, V4L2_PIX_FMT_YUYV, 14, &first);
-    fake_camera_is("");
+    fake_camera_is(usual);
     had = read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
     const CameraStatus status = camera_status(source->camera);
     CHECK(status.corrupt > 0 && status.frames == 20 && status.missed + status.corrupt == had - 20,
@@ -146,8 +167,9 @@ static void check_damaged(const char *words)
 
 TEST_IF(damaged_frames_are_counted, fake_camera_ready())
 {
-    check_damaged("flagged=3");
-    check_damaged("short=3");
+    check_damaged("", "flagged=3");
+    check_damaged("", "short=3");
+    check_damaged("planar", "planar astray=3");
 }
 
 /* ---- ownership of memory ---- */
@@ -208,12 +230,10 @@ static int is_mapped(void)
     return found;
 }
 
-TEST(held_frames_survive_closing)
+static void check_closing(const char *words)
 {
     Held held;
-    if (!fake_camera_ready())
-        return;
-    Source *source = open_source("YUYV 64x32@60", "");
+    Source *source = open_source("YUYV 64x32@60", words);
     if (!source)
         return;
     hold(&held, source);
@@ -222,7 +242,7 @@ TEST(held_frames_survive_closing)
     source_close(&source);
     CHECK(!is_mapped(), "it is mapped after its end");
     check_held(&held, "after its end");
-    source = open_source("YUYV 64x32@60", ""); /* another one does not take their place */
+    source = open_source("YUYV 64x32@60", words); /* another one does not take their place */
     if (source) {
         Held more;
         hold(&more, source);
@@ -233,6 +253,12 @@ TEST(held_frames_survive_closing)
     }
     source_close(&source);
     CHECK(!is_mapped(), "it is mapped after all");
+}
+
+TEST_IF(held_frames_survive_closing, fake_camera_ready())
+{
+    check_closing("");
+    check_closing("planar");
 }
 
 /* The padding after a JPEG is zero. */

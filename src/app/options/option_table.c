@@ -192,7 +192,8 @@ const Option option_table[] = {
     {"framerate", 0, OPTION_NUMBER, UNPLANNED, FIELD(framerate), 1, 1000, "X",
      "frames per second of the camera [the highest for the size]"},
     {"input-format", 0, OPTION_TEXT, UNPLANNED, FIELD(input_format), 0, 0, "NAME",
-     "format of the camera, such as mjpeg or yuyv422 [the one with the highest rate]"},
+     "format of the camera, such as mjpeg, yuyv422 or y16 (16-bit gray) [the one with the highest "
+     "rate]"},
     {"mirror", 0, OPTION_FLAG, UNPLANNED, FIELD(mirror), 0, 0, NULL,
      "mirror the window and the virtual camera, but not recordings"},
     {"virtual-camera", 0, OPTION_MAY_TEXT, ONCE | UNPLANNED, FIELD(virtual_camera), 0, 0, "DEV|N",

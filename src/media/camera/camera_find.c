@@ -64,6 +64,11 @@ int camera_fail(MediaError *error, const char *path, const char *name, int syste
                           "%s has no room on its USB bus: use another port, a smaller "
                           "--video-size or --input-format mjpeg",
                           what);
+    if (system_error == EPIPE || system_error == ENOLINK)
+        return media_fail(error, MEDIA_INPUT,
+                          "the sensor of %s must be set up first: use media-ctl, or libcamera, as "
+                          "in 'rpicam-vid -t 0 -o - | lumeq --low-latency -'",
+                          what);
     return camera_device_fail(error, MEDIA_INPUT, path, what, system_error);
 }
 
@@ -87,11 +92,6 @@ uint32_t camera_ask_device(int fd, CameraDevice *device)
     return has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
 }
 
-static int is_camera(uint32_t can)
-{
-    return (can & V4L2_CAP_VIDEO_CAPTURE) && (can & V4L2_CAP_STREAMING);
-}
-
 /* Opens and describes a device. Returns a descriptor or MEDIA_INPUT; `*other` is 1 if it is not a
  * camera. */
 static int open_node(const char *path, CameraDevice *device, int *other, MediaError *error)
@@ -102,16 +102,10 @@ static int open_node(const char *path, CameraDevice *device, int *other, MediaEr
     const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return camera_fail(error, path, "", errno);
-    const uint32_t can = camera_ask_device(fd, device);
-    if (is_camera(can))
+    camera_ask_device(fd, device);
+    if (v4l2_device_capture_type(fd))
         return fd;
     close(fd);
-    /* A multi-planar capture device that is not a codec. */
-    if ((can & V4L2_CAP_VIDEO_CAPTURE_MPLANE) && !(can & V4L2_CAP_VIDEO_OUTPUT_MPLANE))
-        return media_fail(error, MEDIA_INPUT,
-                          "the camera %s (%s) has V4L2's multi-planar interface only, which is "
-                          "not supported",
-                          media_quote(path), device->name);
     *other = 1;
     return media_fail(error, MEDIA_INPUT, "%s%s%s%s is no camera: it cannot capture video",
                       media_quote(path), device->name[0] ? " (" : "", device->name,
@@ -208,7 +202,8 @@ static int is_back(const char *path, const CameraDevice *before, CameraDevice *n
         return errno == ENOENT || errno == ENXIO || errno == ENODEV ? 0 : AVERROR(errno);
     *now = (CameraDevice){.name = ""};
     av_strlcpy(now->path, path, sizeof(now->path));
-    const int camera = is_camera(camera_ask_device(fd, now));
+    camera_ask_device(fd, now);
+    const int camera = v4l2_device_capture_type(fd) != 0;
     close(fd);
     return camera && strcmp(now->name, before->name) == 0 &&
            (strcmp(path, before->path) == 0 || strcmp(now->bus, before->bus) == 0);

@@ -27,7 +27,9 @@ static const struct {
     {V4L2_PIX_FMT_BGR32, "bgr0"},      {V4L2_PIX_FMT_XBGR32, "bgr0"},
     {V4L2_PIX_FMT_YUV422P, "yuv422p"}, {V4L2_PIX_FMT_MJPEG, "mjpeg"},
     {V4L2_PIX_FMT_JPEG, "mjpeg"},      {V4L2_PIX_FMT_H264, "h264"},
-    {V4L2_PIX_FMT_GREY, "gray"},       {V4L2_PIX_FMT_Y16, "gray16le"},
+    {V4L2_PIX_FMT_GREY, "gray"},       {V4L2_PIX_FMT_Y10, "gray10le"},
+    {V4L2_PIX_FMT_Y12, "gray12le"},    {V4L2_PIX_FMT_Y14, "gray14le"},
+    {V4L2_PIX_FMT_Y16, "gray16le"},    {V4L2_PIX_FMT_Y16_BE, "gray16be"},
 };
 
 /* ---- offered modes ---- */
@@ -119,7 +121,7 @@ static void ask_sizes(int fd, const CameraMode *format, ModeList *list)
 int camera_ask_modes(int fd, CameraMode **modes, MediaError *error)
 {
     ModeList list = {0};
-    struct v4l2_fmtdesc ask = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    struct v4l2_fmtdesc ask = {.type = v4l2_device_capture_type(fd)};
     while (list.count < MAX_MODES && v4l2_device_ioctl(fd, VIDIOC_ENUM_FMT, &ask) >= 0) {
         CameraMode format = {.fourcc = ask.pixelformat};
         for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
@@ -151,13 +153,26 @@ int camera_list_modes(const char *camera, CameraDevice *device, CameraMode **mod
 
 /* ---- texts ---- */
 
-void camera_fourcc_text(uint32_t fourcc, char text[5])
+#define BIG_ENDIAN_FLAG (UINT32_C(1) << 31)
+
+void camera_fourcc_text(uint32_t fourcc, char text[8])
 {
     for (int i = 0; i < 4; i++) {
-        const unsigned char c = (unsigned char)(fourcc >> 8 * i);
+        const unsigned char c = (unsigned char)((fourcc & ~BIG_ENDIAN_FLAG) >> 8 * i);
         text[i] = c > 0x20 && c < 0x7f ? (char)c : i == 3 && c == ' ' ? '\0' : '?';
     }
     text[4] = '\0';
+    if (fourcc & BIG_ENDIAN_FLAG)
+        av_strlcat(text, "-BE", 8);
+}
+
+/* The kernel has dozens of Bayer formats, and "Bayer" in the description of each. */
+const char *camera_mode_advice(const CameraMode *mode)
+{
+    return !mode->format && strstr(mode->description, "Bayer")
+               ? "the sensor's raw data needs libcamera, as in "
+                 "'rpicam-vid -t 0 -o - | lumeq --low-latency -'"
+               : "";
 }
 
 void camera_mode_text(const CameraMode *mode, char *text, size_t size)
@@ -210,10 +225,10 @@ static int format_rank(const char *format)
 
 static int is_format(const CameraMode *mode, const char *wanted)
 {
-    char code[5];
+    char code[8];
     camera_fourcc_text(mode->fourcc, code);
-    return mode->format &&
-           (av_strcasecmp(wanted, mode->format) == 0 || av_strcasecmp(wanted, code) == 0);
+    return av_strcasecmp(wanted, code) == 0 ||
+           (mode->format && av_strcasecmp(wanted, mode->format) == 0);
 }
 
 static int has_size(const CameraMode *mode, int width, int height)
@@ -315,14 +330,40 @@ static int fits_any(const CameraOptions *wanted, const CameraMode *modes, int co
     return find_best(&choice, wanted, modes, count);
 }
 
+/* Lists the unsupported formats, or only the one called `name`, with advice about the first. */
+static void list_unsupported(char *text, size_t size, const char *name, const CameraMode *modes,
+                             int count)
+{
+    const char *advice = "";
+    char code[8];
+    text[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        const int is_first = !i || modes[i].fourcc != modes[i - 1].fourcc;
+        if (modes[i].format || !is_first || (name && !is_format(&modes[i], name)))
+            continue;
+        camera_fourcc_text(modes[i].fourcc, code);
+        av_strlcatf(text, size, "%s%s (%s)", text[0] ? ", " : "", code, modes[i].description);
+        if (!advice[0])
+            advice = camera_mode_advice(&modes[i]);
+    }
+    if (advice[0])
+        av_strlcatf(text, size, ": %s", advice);
+}
+
 /* Reports the first of format, size and rate that cannot be combined with the previous ones. */
 static int refuse(const CameraOptions *wanted, const CameraMode *modes, int count,
                   const char *camera, MediaError *error)
 {
-    char setting[600];
+    char setting[600], unsupported[600];
     CameraOptions part = {0};
+    list_unsupported(unsupported, sizeof(unsupported), NULL, modes, count);
     if (!fits_any(&part, modes, count))
-        return media_fail(error, MEDIA_INPUT, "%s has no picture format that can be read", camera);
+        return media_fail(error, MEDIA_INPUT, "%s offers no supported format%s%s", camera,
+                          unsupported[0] ? ", only " : "", unsupported);
+    list_unsupported(unsupported, sizeof(unsupported), wanted->format, modes, count);
+    if (wanted->format && unsupported[0])
+        return media_fail(error, MEDIA_USAGE, "--input-format %s: lumeq does not support %s",
+                          media_quote(wanted->format), unsupported);
     part.format = wanted->format;
     const int has_format = fits_any(&part, modes, count);
     part.width = wanted->width;

@@ -13,7 +13,7 @@
 /* Requested settings of a camera; {0}: the best. */
 typedef struct CameraOptions {
     const char *device; /* "/dev/video2", a link to it, or "2"; NULL: the first camera */
-    /* picture format: "mjpeg", "yuyv422", or a code such as "MJPG"; NULL: the one with the
+    /* picture format: "mjpeg", "gray12le", or a code such as "MJPG", "Y12"; NULL: the one with the
      * highest rate at the size */
     const char *format;
     int width, height; /* 0: the largest that reaches the rate, or 30 if no rate is requested */
@@ -28,7 +28,7 @@ typedef struct CameraOptions {
 /* A format in one size, or in a range of sizes up to max_width x max_height. */
 typedef struct CameraMode {
     uint32_t fourcc;
-    const char *format;   /* FFmpeg's name: "mjpeg", "yuyv422"; NULL: not readable */
+    const char *format;   /* FFmpeg's name: "mjpeg", "yuyv422"; NULL: not supported */
     char description[40]; /* the driver's text: "Motion-JPEG" */
     int width, height;    /* 0: unknown */
     int max_width, max_height, step_width, step_height; /* 0 unless it is a range */
@@ -45,8 +45,11 @@ int camera_list_modes(const char *camera, CameraDevice *device, CameraMode **mod
 /* "1920x1080 at 30, 25, 15 fps", "16x16 to 1920x1080 at any rate up to 60 fps". */
 void camera_mode_text(const CameraMode *mode, char *text, size_t size);
 
-/* Converts a mode's code to text such as "MJPG". */
-void camera_fourcc_text(uint32_t fourcc, char text[5]);
+/* Converts a mode's code to text such as "MJPG", or "Y16-BE" for big-endian samples. */
+void camera_fourcc_text(uint32_t fourcc, char text[8]);
+
+/* Says what to do about an unsupported format, or returns "". */
+const char *camera_mode_advice(const CameraMode *mode);
 
 /* ---- for this folder ---- */
 
@@ -61,7 +64,7 @@ typedef struct CameraChoice {
 } CameraChoice;
 
 /* Chooses a mode. `camera` is its name for the error. MEDIA_USAGE: no mode matches the request.
- * MEDIA_INPUT: no mode is readable. */
+ * MEDIA_INPUT: no format is supported. */
 int camera_choose(CameraChoice *choice, const CameraOptions *wanted, const CameraMode *modes,
                   int count, const char *camera, MediaError *error);
 

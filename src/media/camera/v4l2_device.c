@@ -25,6 +25,7 @@ typedef struct Buffer {
     uint8_t *data;
     size_t length; /* size reported by the driver */
     size_t mapped; /* includes padding for decoders */
+    size_t start;  /* offset of its current frame; 0 except on some multi-planar devices */
     size_t used;   /* bytes of its current frame */
     int is_lent;
 } Buffer;
@@ -33,6 +34,7 @@ typedef struct Buffer {
 typedef struct Pool {
     pthread_mutex_t lock; /* protects all below */
     int fd;               /* -1: closed, so buffers are no longer queued */
+    uint32_t type;        /* V4L2_BUF_TYPE_VIDEO_CAPTURE or its multi-planar variant */
     unsigned users;       /* the device and each lent buffer */
     unsigned count, queued;
     Buffer buffers[MOST_BUFFERS];
@@ -41,6 +43,7 @@ typedef struct Pool {
 struct V4l2Device {
     Pool *pool;
     int fd;
+    uint32_t type; /* as in Pool */
     AVCodecParameters *par;
     AVRational rate;
     size_t image_size; /* the driver's limit for a frame */
@@ -64,6 +67,23 @@ int v4l2_device_ioctl(int fd, unsigned long request, void *argument)
 static int ask(int fd, unsigned long request, void *argument)
 {
     return v4l2_device_ioctl(fd, request, argument) < 0 ? AVERROR(errno) : 0;
+}
+
+uint32_t v4l2_device_capture_type(int fd)
+{
+    struct v4l2_capability has = {0};
+    const uint32_t codec = V4L2_CAP_VIDEO_OUTPUT_MPLANE | V4L2_CAP_VIDEO_M2M_MPLANE;
+    if (ask(fd, VIDIOC_QUERYCAP, &has) < 0)
+        return 0;
+    const uint32_t can =
+        has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
+    if (!(can & V4L2_CAP_STREAMING))
+        return 0;
+    if (can & V4L2_CAP_VIDEO_CAPTURE)
+        return V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    return (can & V4L2_CAP_VIDEO_CAPTURE_MPLANE) && !(can & codec)
+               ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE
+               : 0;
 }
 
 /* ---- settings ---- */
@@ -174,31 +194,65 @@ static int describe(V4l2Device *d, const struct v4l2_pix_format *pix, const char
     return set_layout(d, pix);
 }
 
+/* Sets or gets the format. Multi-planar devices use another struct, which is converted; a format of
+ * several planes gets the code 0. */
+static int exchange_format(const V4l2Device *d, unsigned long request, struct v4l2_pix_format *pix)
+{
+    struct v4l2_format format = {.type = d->type};
+    const int is_planar = d->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE;
+    struct v4l2_pix_format_mplane *planar = &format.fmt.pix_mp;
+    if (is_planar)
+        *planar = (struct v4l2_pix_format_mplane){
+            .width = pix->width,
+            .height = pix->height,
+            .pixelformat = pix->pixelformat,
+            .field = pix->field,
+            .num_planes = 1,
+        };
+    else
+        format.fmt.pix = *pix;
+    const int ret = ask(d->fd, request, &format);
+    *pix = format.fmt.pix;
+    if (is_planar)
+        *pix = (struct v4l2_pix_format){
+            .width = planar->width,
+            .height = planar->height,
+            .pixelformat = planar->num_planes == 1 ? planar->pixelformat : 0,
+            .bytesperline = planar->plane_fmt[0].bytesperline,
+            .sizeimage = planar->plane_fmt[0].sizeimage,
+            .colorspace = planar->colorspace,
+            .ycbcr_enc = planar->ycbcr_enc,
+            .quantization = planar->quantization,
+            .xfer_func = planar->xfer_func,
+            .priv = V4L2_PIX_FMT_PRIV_MAGIC,
+        };
+    return ret;
+}
+
 /* Drivers replace unsupported values by similar ones; another pixel format is an error. */
 static int set_format(V4l2Device *d, const V4l2Setting *wanted)
 {
-    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
-    struct v4l2_pix_format *pix = &format.fmt.pix;
-    int ret = ask(d->fd, VIDIOC_G_FMT, &format);
+    struct v4l2_pix_format pix = {0};
+    int ret = exchange_format(d, VIDIOC_G_FMT, &pix);
     if (ret < 0)
         return ret;
-    *pix = (struct v4l2_pix_format){
-        .width = wanted->width ? (uint32_t)wanted->width : pix->width,
-        .height = wanted->width ? (uint32_t)wanted->height : pix->height,
+    pix = (struct v4l2_pix_format){
+        .width = wanted->width ? (uint32_t)wanted->width : pix.width,
+        .height = wanted->width ? (uint32_t)wanted->height : pix.height,
         .pixelformat = wanted->fourcc,
         .field = V4L2_FIELD_ANY,
         .priv = V4L2_PIX_FMT_PRIV_MAGIC,
     };
-    ret = ask(d->fd, VIDIOC_S_FMT, &format);
+    ret = exchange_format(d, VIDIOC_S_FMT, &pix);
     if (ret < 0)
         return ret;
-    d->image_size = pix->sizeimage;
-    return pix->pixelformat == wanted->fourcc ? describe(d, pix, wanted->format) : AVERROR(EINVAL);
+    d->image_size = pix.sizeimage;
+    return pix.pixelformat == wanted->fourcc ? describe(d, &pix, wanted->format) : AVERROR(EINVAL);
 }
 
 static int set_rate(V4l2Device *d, AVRational wanted)
 {
-    struct v4l2_streamparm set = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    struct v4l2_streamparm set = {.type = d->type};
     struct v4l2_fract *interval = &set.parm.capture.timeperframe;
     d->rate = (AVRational){0, 1};
     if (ask(d->fd, VIDIOC_G_PARM, &set) < 0)
@@ -217,20 +271,43 @@ static int set_rate(V4l2Device *d, AVRational wanted)
 
 /* ---- buffers ---- */
 
-static struct v4l2_buffer buffer_number(unsigned index)
+/* A buffer to pass to ioctl(). Multi-planar devices describe its memory in `plane`. */
+static struct v4l2_buffer buffer_number(const Pool *pool, unsigned index, struct v4l2_plane *plane)
 {
-    return (struct v4l2_buffer){
+    struct v4l2_buffer buffer = {
         .index = index,
-        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
+        .type = pool->type,
         .memory = V4L2_MEMORY_MMAP,
     };
+    *plane = (struct v4l2_plane){0};
+    if (pool->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE) {
+        buffer.m.planes = plane;
+        buffer.length = 1;
+    }
+    return buffer;
+}
+
+/* Performs a request and fills `plane` on both kinds of devices. */
+static int ask_buffer(int fd, unsigned long request, struct v4l2_buffer *buffer,
+                      struct v4l2_plane *plane)
+{
+    const int ret = ask(fd, request, buffer);
+    if (ret < 0 || buffer->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE)
+        return ret;
+    *plane = (struct v4l2_plane){
+        .bytesused = buffer->bytesused,
+        .length = buffer->length,
+        .m.mem_offset = buffer->m.offset,
+    };
+    return 0;
 }
 
 /* The caller holds the lock. A buffer that the driver refuses stays unused; if the device failed,
  * the next read reports it. */
 static int queue(Buffer *b)
 {
-    struct v4l2_buffer number = buffer_number(b->index);
+    struct v4l2_plane plane;
+    struct v4l2_buffer number = buffer_number(b->pool, b->index, &plane);
     const int ret = ask(b->pool->fd, VIDIOC_QBUF, &number);
     if (ret >= 0)
         b->pool->queued++;
@@ -241,19 +318,20 @@ static int queue(Buffer *b)
 static int map_buffer(Buffer *b)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct v4l2_buffer number = buffer_number(b->index);
-    const int fd = b->pool->fd, ret = ask(fd, VIDIOC_QUERYBUF, &number);
+    struct v4l2_plane plane;
+    struct v4l2_buffer number = buffer_number(b->pool, b->index, &plane);
+    const int fd = b->pool->fd, ret = ask_buffer(fd, VIDIOC_QUERYBUF, &number, &plane);
     if (ret < 0)
         return ret;
-    const size_t mapped = (number.length + page - 1) / page * page + page;
+    const size_t mapped = (plane.length + page - 1) / page * page + page;
     void *data = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)
         return AVERROR(errno);
     b->data = data;
     b->mapped = mapped;
-    b->length = number.length;
+    b->length = plane.length;
     if (mmap(data, b->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-             (off_t)number.m.offset) == MAP_FAILED)
+             (off_t)plane.m.mem_offset) == MAP_FAILED)
         return AVERROR(errno);
     return queue(b);
 }
@@ -306,7 +384,7 @@ static int open_buffers(V4l2Device *d)
     const size_t fitting = MOST_BYTES / FFMAX(d->image_size, 1);
     struct v4l2_requestbuffers request = {
         .count = (uint32_t)FFMAX(FFMIN(fitting, MOST_BUFFERS), FEWEST_BUFFERS),
-        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
+        .type = d->type,
         .memory = V4L2_MEMORY_MMAP,
     };
     int ret = ask(d->fd, VIDIOC_REQBUFS, &request);
@@ -360,8 +438,9 @@ static int lend(Buffer *b, AVPacket *packet)
     return 0;
 }
 
-/* Lends the buffer if the driver keeps more than half of them, else copies it. Copying happens
- * without the lock, so that other threads can return buffers. */
+/* Lends the buffer if the driver keeps more than half of them, else copies it. Frames with an
+ * offset are copied too, because it may leave them unaligned. Copying happens without the lock, so
+ * that other threads can return buffers. */
 static int take_frame(const V4l2Device *d, Buffer *b, AVPacket *packet)
 {
     Pool *pool = b->pool;
@@ -372,16 +451,16 @@ static int take_frame(const V4l2Device *d, Buffer *b, AVPacket *packet)
         b->used = d->frame_size;
     pthread_mutex_lock(&pool->lock);
     pool->queued--;
-    if (is_whole && !d->is_padded && pool->queued > pool->count / 2)
+    if (is_whole && !d->is_padded && !b->start && pool->queued > pool->count / 2)
         ret = lend(b, packet);
     const int is_free = !b->is_lent;
     pthread_mutex_unlock(&pool->lock);
     if (!is_free)
         return ret;
     if (ret >= 0 && d->is_padded)
-        ret = pack(d, b->data, packet);
+        ret = pack(d, b->data + b->start, packet);
     else if (ret >= 0 && (ret = av_new_packet(packet, (int)b->used)) >= 0)
-        memcpy(packet->data, b->data, b->used);
+        memcpy(packet->data, b->data + b->start, b->used);
     pthread_mutex_lock(&pool->lock);
     (void)queue(b);
     pthread_mutex_unlock(&pool->lock);
@@ -390,8 +469,9 @@ static int take_frame(const V4l2Device *d, Buffer *b, AVPacket *packet)
 
 int v4l2_device_read(V4l2Device *d, AVPacket *packet, V4l2Stamp *stamp)
 {
-    struct v4l2_buffer got = buffer_number(0);
-    const int ret = ask(d->fd, VIDIOC_DQBUF, &got);
+    struct v4l2_plane plane;
+    struct v4l2_buffer got = buffer_number(d->pool, 0, &plane);
+    const int ret = ask_buffer(d->fd, VIDIOC_DQBUF, &got, &plane);
     if (ret < 0)
         return ret;
     if (got.index >= d->pool->count)
@@ -403,7 +483,9 @@ int v4l2_device_read(V4l2Device *d, AVPacket *packet, V4l2Stamp *stamp)
         .sequence = got.sequence,
     };
     Buffer *b = &d->pool->buffers[got.index];
-    b->used = got.flags & V4L2_BUF_FLAG_ERROR ? 0 : FFMIN(got.bytesused, b->length);
+    const size_t end = got.flags & V4L2_BUF_FLAG_ERROR ? 0 : FFMIN(plane.bytesused, b->length);
+    b->start = FFMIN(plane.data_offset, end); /* bytesused includes the offset */
+    b->used = end - b->start;
     return take_frame(d, b, packet);
 }
 
@@ -442,14 +524,17 @@ int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *w
     }
     if (d->par && d->pool) {
         d->fd = d->pool->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-        ret = d->fd < 0 ? AVERROR(errno) : set_format(d, wanted);
+        ret = d->fd < 0 ? AVERROR(errno) : 0;
+        d->type = d->pool->type = ret < 0 ? 0 : v4l2_device_capture_type(d->fd);
+        if (ret >= 0)
+            ret = d->type ? set_format(d, wanted) : AVERROR(ENODEV);
     }
     if (ret >= 0)
         ret = set_rate(d, wanted->rate);
     if (ret >= 0)
         ret = open_buffers(d);
     if (ret >= 0)
-        ret = ask(d->fd, VIDIOC_STREAMON, &(enum v4l2_buf_type){V4L2_BUF_TYPE_VIDEO_CAPTURE});
+        ret = ask(d->fd, VIDIOC_STREAMON, &(int){(int)d->type});
     if (ret < 0)
         v4l2_device_close(device);
     return ret;
@@ -458,8 +543,8 @@ int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *w
 /* Ignores errors, since the device may be gone. */
 static void close_pool(Pool *pool)
 {
-    enum v4l2_buf_type type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    struct v4l2_requestbuffers none = {.type = type, .memory = V4L2_MEMORY_MMAP};
+    int type = (int)pool->type;
+    struct v4l2_requestbuffers none = {.type = pool->type, .memory = V4L2_MEMORY_MMAP};
     pthread_mutex_lock(&pool->lock);
     const int fd = pool->fd;
     pool->fd = -1;

@@ -14,6 +14,10 @@
 /* ioctl(), repeated after EINTR. */
 int v4l2_device_ioctl(int fd, unsigned long request, void *argument);
 
+/* Returns the buffer type for capturing: V4L2_BUF_TYPE_VIDEO_CAPTURE, or ..._MPLANE if the device
+ * has only the multi-planar interface. 0: it is not a camera. */
+uint32_t v4l2_device_capture_type(int fd);
+
 typedef struct V4l2Device V4l2Device;
 
 typedef struct V4l2Setting {
@@ -23,7 +27,8 @@ typedef struct V4l2Setting {
     AVRational rate;    /* frames per second; {0}: keep the driver's */
 } V4l2Setting;
 
-/* Opens and starts the device. AVERROR(EINVAL): it refuses the format; others are system errors
+/* Opens and starts the device. AVERROR(EINVAL): it refuses the format, or needs several memory
+ * planes for it; others are system errors
  * such as EBUSY, or ENOSPC if the bus has no room. */
 int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted);
 

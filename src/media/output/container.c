@@ -6,6 +6,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
 
+#include "media/convert.h"
 #include "media/side_data.h"
 
 /* A picture size that every container accepts. */
@@ -288,10 +289,18 @@ int container_sound_rate(const AVOutputFormat *muxer)
     return is_mxf(muxer) ? MXF_SOUND_RATE : 0;
 }
 
+/* Deep uncompressed pictures keep their format only in nut; avi and mov write them too, but players
+ * take them for another format. */
+static int keeps_format(const AVOutputFormat *muxer, const AVCodecParameters *par)
+{
+    return par->codec_id != AV_CODEC_ID_RAWVIDEO || convert_depth(par->format) <= 8 ||
+           av_codec_get_id(muxer->codec_tag, par->codec_tag) == par->codec_id;
+}
+
 int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
 {
     return container_takes(muxer, stream->codecpar->codec_type, stream->codecpar->codec_id) &&
-           passes_trial(muxer, stream);
+           keeps_format(muxer, stream->codecpar) && passes_trial(muxer, stream);
 }
 
 int container_takes_cover(const AVOutputFormat *muxer, const AVStream *cover)

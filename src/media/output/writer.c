@@ -142,8 +142,9 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     AVCodecParameters *to = w->video->codecpar;
     if (!container_takes_stream(w->muxer, in))
         return media_fail(error, MEDIA_USAGE,
-                          "%s: the container %s cannot hold %s as it is; mkv can",
-                          media_quote(w->options->path), w->muxer->name, codec_name(par));
+                          "%s: the container %s cannot hold %s as it is; %s can",
+                          media_quote(w->options->path), w->muxer->name, codec_name(par),
+                          par->codec_id == AV_CODEC_ID_RAWVIDEO ? "nut" : "mkv");
     if (avcodec_parameters_copy(to, par) < 0)
         return out_of_memory(error);
     to->codec_tag = container_tag(w->muxer, par);
