@@ -430,6 +430,8 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .mirror = o->mirror,
         .compare = (PlayerCompare)o->compare,
         .histogram = (PlayerHistogram)o->histogram,
+        .fullscreen_histogram =
+            option_is_given(o->given, "histogram") ? (PlayerHistogram)o->histogram : 0,
         .log_scale = o->hist_scale,
         .deinterlace = settings.deinterlace,
         .codes = settings.codes,

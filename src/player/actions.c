@@ -1,5 +1,6 @@
 #include "player/actions.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,12 +38,17 @@ void player_go(Player *p, FeedStart start)
     playback_start(p->playback, &start);
 }
 
+static void say_no_seek(Player *p)
+{
+    screen_say(p->screen,
+               played(p)->source->live ? "Can't seek in live video" : "Can't seek in this input");
+}
+
 /* Returns 0 with a message if the input is not seekable. */
 static int go_to(Player *p, FeedStart start)
 {
     if (!playback_can_seek(p->playback)) {
-        screen_say(p->screen, played(p)->source->live ? "Can't seek in live video"
-                                                      : "Can't seek in this input");
+        say_no_seek(p);
         return 0;
     }
     p->ended = 0;
@@ -186,7 +192,7 @@ void act_repeat(Player *p)
     Wanted *w = &p->wanted;
     const int64_t position = player_position(p);
     if (!playback_can_seek(p->playback)) {
-        screen_say(p->screen, "Can't seek in this input");
+        say_no_seek(p);
         return;
     }
     status_frame(position, at, sizeof(at));
@@ -534,6 +540,12 @@ void act_point(Player *p)
         preview_ask(p->preview, p->pointed.position, width, height);
 }
 
+void act_settings(Player *p)
+{
+    p->command.which = offsetof(Look, settings);
+    act_toggle(p);
+}
+
 void act_fullscreen(Player *p)
 {
     screen_toggle_fullscreen(p->screen);
@@ -599,13 +611,14 @@ void act_dialog(Player *p)
         screen_say(p->screen, "Install zenity or kdialog to browse, or drop a file here");
 }
 
-/* During an export the first press only warns; the second one quits and cancels it. */
+/* During an export the first press only warns; another one while the warning is visible quits and
+ * cancels it. */
 void act_quit(Player *p)
 {
     const int by_itself = p->command.arg;
-    if (p->writing.on && !by_itself && !p->told_of_writing) {
-        p->told_of_writing = 1;
-        screen_say(p->screen, "Still exporting; quit again to cancel");
+    if (p->writing.on && !by_itself && clock_now() >= p->warned_until) {
+        p->warned_until = clock_now() + OSD_WARNING_US;
+        screen_warn(p->screen, "Still exporting; quit again to cancel");
         return;
     }
     screen_quit(p->screen, by_itself);

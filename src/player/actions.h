@@ -36,7 +36,8 @@ Action act_meter; /* meter the rectangle drawn to x, y; `arg` 1: start drawing; 
                      picture; 3: the visible part */
 
 /* The look. */
-Action act_toggle; /* flips the int member of Look at byte offset `which` */
+Action act_toggle;   /* flips the int member of Look at byte offset `which` */
+Action act_settings; /* opens or closes the settings panel */
 Action act_compare;
 Action act_panel; /* next panel or scope */
 Action act_panel_place;

@@ -20,8 +20,10 @@ typedef struct Command {
 /* The item under the mouse. */
 typedef enum ControlsTarget {
     CONTROLS_PICTURE = 0,
-    CONTROLS_SPLIT, /* the split line */
-    CONTROLS_BUTTON,
+    CONTROLS_SPLIT,  /* the split line */
+    CONTROLS_BUTTON, /* pause */
+    CONTROLS_SETTINGS_BUTTON,
+    CONTROLS_FULLSCREEN_BUTTON,
     CONTROLS_TRACK,
     CONTROLS_VOLUME, /* on the bar */
     CONTROLS_PART,   /* drawing the metering rectangle */

@@ -72,7 +72,8 @@ static const Row rows[] = {
     {"5  6", "smoothing", act_setting, PLAYER_SMOOTH, 1, {TEXT("5", -1), TEXT("6", 1)}},
     {"b  B", "darker, brighter", act_setting, PLAYER_BRIGHTNESS, 1, {TEXT("b", -1), TEXT("B", 1)}},
     {"g  G", "gamma", act_setting, PLAYER_GAMMA, 1, {TEXT("g", -1), TEXT("G", 1)}},
-    {"r", "reset settings", act_setting, PLAYER_RESET, 0, {TEXT("r", 0)}},
+    {"r  Ctrl+Z", "reset settings; undo that", act_setting, PLAYER_RESET, 0, {TEXT("r", 0)}},
+    {NULL, NULL, act_setting, PLAYER_UNDO, 0, {CTRL(z, 0)}},
     {"Tab", "settings panel", TOGGLE(settings), 0, {KEY(TAB, 0)}},
     {"z  z Enter", "meter: draw; what you see", act_meter, 0, 0, {TEXT("z", 1)}},
     {NULL, NULL, act_meter, 0, 0, {KEY(RETURN, 3), KEY(KP_ENTER, 3)}},
@@ -92,7 +93,7 @@ static const Row rows[] = {
     {NULL, NULL, act_pan_by, 1, 1, {ALT(UP, -1), ALT(DOWN, 1)}},
     {"o", "show the position", act_position, 0, 0, {TEXT("o", 0)}},
     {"i", "statistics", TOGGLE(statistics), 0, {TEXT("i", 0)}},
-    {"?", "this help, next page", act_help, 0, 0, {TEXT("?", 0)}},
+    {"?  F1", "this help, next page", act_help, 0, 0, {TEXT("?", 0), KEY(F1, 0)}},
     {"wheel", "volume; Ctrl: zoom", NULL, 0, 0, {{0}}},
     {"drag", "seek; move line, picture", NULL, 0, 0, {{0}}},
     {"right  middle", "pause; whole picture", NULL, 0, 0, {{0}}},
@@ -215,6 +216,10 @@ static int take_left(Controls *c, const SDL_MouseButtonEvent *button, Command *c
         return give(command, act_setting_at, 0, button->x, button->y);
     if (c->held == CONTROLS_BUTTON)
         return give(command, act_pause, 0, button->x, button->y);
+    if (c->held == CONTROLS_SETTINGS_BUTTON)
+        return give(command, act_settings, 0, button->x, button->y);
+    if (c->held == CONTROLS_FULLSCREEN_BUTTON)
+        return give(command, act_fullscreen, 0, button->x, button->y);
     c->twice = button->clicks == 2 && (c->held == CONTROLS_PICTURE || c->held == CONTROLS_SPLIT);
     return drag_to(c, button->x, button->y, command);
 }

@@ -131,8 +131,8 @@ static void end(Player *p)
     if (p->over)
         return;
     player_pause(p, 1);
-    screen_say(p->screen,
-               playback_can_seek(p->playback) ? "End; press Space to play again" : "End");
+    screen_warn(p->screen,
+                playback_can_seek(p->playback) ? "End; press Space to play again" : "End");
 }
 
 static int repeats(const Player *p)
@@ -323,7 +323,6 @@ void player_set_status(Player *p, const PlayerRecording *recording, const Player
 {
     p->recording = *recording;
     p->writing = *writing;
-    p->told_of_writing &= writing->on;
     if (recording->message[0])
         screen_say(p->screen, "%s", recording->message);
     if (writing->message[0])

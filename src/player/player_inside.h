@@ -72,7 +72,7 @@ struct Player {
     CameraWatch camera;
     PlayerRecording recording;
     PlayerWriting writing;
-    int told_of_writing;  /* the user was warned that quitting cancels the export */
+    int64_t warned_until; /* quitting before then cancels the export: the user was warned */
     int64_t answer_until; /* messages wait for that picture until then */
     int over;             /* the window is closing */
     int ended;            /* playback reached the end; the window closes or stays open there */

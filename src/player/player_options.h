@@ -30,7 +30,8 @@ typedef enum PlayerSetting {
     PLAYER_DEINTERLACE,
     PLAYER_SETTINGS,                 /* number of rows */
     PLAYER_ON_OFF = PLAYER_SETTINGS, /* keys only; `step` is ignored */
-    PLAYER_RESET,
+    PLAYER_RESET,                    /* all of them; once more: undoes that */
+    PLAYER_UNDO,                     /* undoes the last reset */
 } PlayerSetting;
 
 /* The step that restores a default. */
@@ -145,8 +146,8 @@ typedef struct PlayerOptions {
     int loop, fullscreen, mirror;
     double osd_scale; /* factor for text and the bar, on top of the automatic size */
     PlayerCompare compare;
-    PlayerHistogram histogram;
-    PanelScope scope; /* initial scope */
+    PlayerHistogram histogram, fullscreen_histogram; /* in the window, and in fullscreen */
+    PanelScope scope;                                /* initial scope */
     int log_scale;
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;         /* whether deep gray video is stretched */

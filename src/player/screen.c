@@ -67,6 +67,7 @@ struct Screen {
     double opacity[OSD_PARTS];
     int pointed_y, pointed_height; /* preview above the bar; height 0: none */
     OsdSettings settings;
+    PlayerHistogram other_histogram; /* in fullscreen, or in the window: not the current state */
     int cursor_shown;
     int given_width, given_height; /* window size set by the program, in window units */
     int resized;                   /* the user or window manager changed it */
@@ -245,10 +246,12 @@ ControlsTarget screen_target(const Screen *s, int x, int y)
     if (rect_contains(osd_settings_place(s->osd, &place).all, at.x, at.y))
         return CONTROLS_SETTINGS;
     if (s->opacity[OSD_BAR] > 0 && rect_contains(bar.all, at.x, at.y))
-        return rect_contains(bar.button, at.x, at.y)   ? CONTROLS_BUTTON
-               : rect_contains(bar.track, at.x, at.y)  ? CONTROLS_TRACK
-               : rect_contains(bar.volume, at.x, at.y) ? CONTROLS_VOLUME
-                                                       : CONTROLS_BAR;
+        return rect_contains(bar.button, at.x, at.y)       ? CONTROLS_BUTTON
+               : rect_contains(bar.track, at.x, at.y)      ? CONTROLS_TRACK
+               : rect_contains(bar.volume, at.x, at.y)     ? CONTROLS_VOLUME
+               : rect_contains(bar.settings, at.x, at.y)   ? CONTROLS_SETTINGS_BUTTON
+               : rect_contains(bar.fullscreen, at.x, at.y) ? CONTROLS_FULLSCREEN_BUTTON
+                                                           : CONTROLS_BAR;
     const ViewScene scene = scene_of(s);
     const ViewPlaces places = view_layout(s->view, &scene);
     const int column = view_split_column(&places, scene.split);
@@ -432,6 +435,12 @@ void screen_say(Screen *s, const char *format, ...)
     screen_message(s, line, -1);
 }
 
+void screen_warn(Screen *s, const char *line)
+{
+    screen_message(s, line, -1);
+    osd_hold_message(s->osd, clock_now() + OSD_WARNING_US);
+}
+
 void screen_set_bar(Screen *s, const OsdBar *bar)
 {
     osd_set_bar(s->osd, bar);
@@ -571,13 +580,16 @@ int screen_open(Screen **screen, const ScreenOptions *options, const Source *sou
     s->options = *options;
     s->state.look = (Look){
         .compare = options->player->compare,
-        .histogram = options->player->histogram,
+        .histogram = options->player->fullscreen ? options->player->fullscreen_histogram
+                                                 : options->player->histogram,
         .scope = options->player->scope,
         .log_scale = options->player->log_scale,
         .mirrored = options->player->mirror,
         .subtitles_on = 1,
         .split = 0.5,
     };
+    s->other_histogram = options->player->fullscreen ? options->player->histogram
+                                                     : options->player->fullscreen_histogram;
     s->cursor_shown = 1; /* until the first turn */
     s->statistics_at = INT64_MAX;
     const int ret = open_all(s, source, error);
@@ -717,8 +729,14 @@ int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError 
 void screen_toggle_fullscreen(Screen *s)
 {
     MediaError error = {0};
-    if (window_set_fullscreen(s->window, !window_is_fullscreen(s->window), &error) < 0)
+    if (window_set_fullscreen(s->window, !window_is_fullscreen(s->window), &error) < 0) {
         screen_say(s, "%s", error.text);
+        return;
+    }
+    const PlayerHistogram other = s->other_histogram;
+    s->other_histogram = s->state.look.histogram;
+    s->state.look.histogram = other;
+    s->dirty = 1;
 }
 
 void screen_quit(const Screen *s, int by_itself)

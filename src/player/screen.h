@@ -105,6 +105,8 @@ int screen_upload(Screen *screen, const Frame *frame, int lost, MediaError *erro
 void screen_fit(Screen *screen, const Source *source);
 
 void screen_say(Screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, but it stays longer. */
+void screen_warn(Screen *screen, const char *line);
 /* `share`: see osd_message(). */
 void screen_message(Screen *screen, const char *line, double share);
 
@@ -130,6 +132,7 @@ void screen_set_title(Screen *screen, const char *title);
 /* Shows the cursor, comparison labels and bar until then. */
 void screen_show_cursor(Screen *screen, int64_t until, int64_t now);
 
+/* Each of the two states has its own place of the panel. */
 void screen_toggle_fullscreen(Screen *screen);
 
 /* See window_quit(). */

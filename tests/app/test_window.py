@@ -143,8 +143,10 @@ class Window(WindowCase):
                 before = self.size(window)
                 self.key("f")
                 self.assertTrue(wait_for(covers), self.size(window))
-                self.assertTrue(wait_for(lambda: self.share(self.grab(), WIDTH - 300, WIDTH, is_blue) > 0.005),
-                                "the panel is not at the edge")
+                edge = lambda: self.share(self.grab(), WIDTH - 300, WIDTH, is_blue)
+                self.assertTrue(wait_for(lambda: edge() < 0.002), "fullscreen begins with the panel")
+                self.key("P")
+                self.assertTrue(wait_for(lambda: edge() > 0.005), "the panel is not at the edge")
                 self.key("Escape")
                 self.assertTrue(wait_for(lambda: self.size(window) == before), self.size(window))
                 self.key("q")

@@ -112,12 +112,18 @@ static inline void session_type(const char *text)
     SDL_PushEvent(&event);
 }
 
-/* Presses a key that types nothing. */
-static inline void session_press(SDL_Keycode code)
+/* Presses a key that types nothing, with these modifiers. */
+static inline void session_press_with(SDL_Keycode code, int mod)
 {
     SDL_Event event = {.type = SDL_KEYDOWN};
     event.key.keysym.sym = code;
+    event.key.keysym.mod = (Uint16)mod;
     SDL_PushEvent(&event);
+}
+
+static inline void session_press(SDL_Keycode code)
+{
+    session_press_with(code, 0);
 }
 
 static inline void session_drop(const char *path)

@@ -88,6 +88,16 @@ OPEN_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(1 * SECOND))
     send_mouse(SDL_MOUSEBUTTONDOWN, at.button.x + at.button.width / 2, y);
     send_mouse(SDL_MOUSEBUTTONUP, at.button.x + at.button.width / 2, y);
     SESSION_UNTIL(&session, !state.paused);
+    for (int opened = 1; opened >= 0; opened--) {
+        (void)show_bar(0);
+        send_mouse(SDL_MOUSEBUTTONDOWN, at.settings.x + at.settings.width / 2, y);
+        send_mouse(SDL_MOUSEBUTTONUP, at.settings.x + at.settings.width / 2, y);
+        SESSION_UNTIL(&session, state.settings == opened);
+    }
+    (void)show_bar(0);
+    send_mouse(SDL_MOUSEBUTTONDOWN, at.fullscreen.x + at.fullscreen.width / 2, y);
+    send_mouse(SDL_MOUSEBUTTONUP, at.fullscreen.x + at.fullscreen.width / 2, y);
+    SESSION_UNTIL(&session, state.fullscreen);
 }
 
 /* Pixels that differ above the bar, around a column. */

@@ -465,8 +465,14 @@ OSD_TEST(osd_position_bar)
         CHECK(is_inside(all, f->place.area) && is_inside(at.button, all) &&
                   is_inside(at.track, all) && (!at.volume.width || is_inside(at.volume, all)),
               "%dx%d: outside", width, height);
-        CHECK(!overlap(at.button, at.track) && !overlap(at.track, at.volume),
+        CHECK(!overlap(at.button, at.track) && !overlap(at.track, at.volume) &&
+                  !overlap(at.track, at.settings) && !overlap(at.volume, at.settings) &&
+                  !overlap(at.settings, at.fullscreen),
               "%dx%d: over each other", width, height);
+        CHECK(!at.settings.width == !at.fullscreen.width && (width < 1000 || at.settings.width) &&
+                  (!at.settings.width ||
+                   (is_inside(at.settings, all) && is_inside(at.fullscreen, all))),
+              "%dx%d: no room for the buttons", width, height);
         CHECK(at.track.width > width / 4 && at.track.height >= 22, "%dx%d: a track of %dx%d", width,
               height, at.track.width, at.track.height);
         const uint8_t *line =

@@ -364,6 +364,57 @@ SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
     CHECK(state.position == 1 * SECOND, "the frame is another one");
 }
 
+/* The reset of settings can be undone with the same key or with Ctrl+Z, also after a change. */
+SESSION_TEST(reset_is_undone, open_at(s, 1 * SECOND))
+{
+    change(s, "B");
+    AUTO_GRAB lighter = grab(s);
+    change(s, "r");
+    AUTO_GRAB reset = grab(s);
+    CHECK(difference(&lighter, &reset, 0.1, 0.6) > 0.3, "r resets nothing");
+    change(s, "r");
+    AUTO_GRAB restored = grab(s);
+    CHECK(difference(&lighter, &restored, 0.1, 0.6) == 0, "r does not restore the settings");
+    change(s, "r");
+    change(s, "3");
+    session_press_with(SDLK_z, KMOD_LCTRL);
+    SESSION_UNTIL(s, strstr(state.message, "restored") != NULL && !state.changing);
+    session_turns(s, 3);
+    AUTO_GRAB again = grab(s);
+    CHECK(difference(&lighter, &again, 0.1, 0.6) == 0, "Ctrl+Z does not restore the settings");
+    session_press_with(SDLK_z, KMOD_LCTRL);
+    SESSION_UNTIL(s, strstr(state.message, "Nothing to undo") != NULL);
+}
+
+/* Fullscreen has no panel until it is asked for; it then has it again the next time. */
+SESSION_TEST(fullscreen_has_its_own_panel, session_open(s, ARGUMENTS(clip(), "--no-config")))
+{
+    SESSION_UNTIL(s, state.shown > 0 && state.histogram == PLAYER_HISTOGRAM_PANEL);
+    session_type("f");
+    SESSION_UNTIL(s, state.fullscreen && state.histogram == PLAYER_HISTOGRAM_OFF);
+    session_type("P");
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+    session_type("P");
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    session_press(SDLK_ESCAPE);
+    SESSION_UNTIL(s, !state.fullscreen && state.histogram == PLAYER_HISTOGRAM_PANEL);
+    session_type("f");
+    SESSION_UNTIL(s, state.fullscreen && state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+}
+
+SESSION_TEST(panel_of_the_command_line_is_in_fullscreen,
+             session_open(s, ARGUMENTS(clip(), "--no-config", "--fullscreen", "--histogram",
+                                       "overlay")))
+{
+    SESSION_UNTIL(s, state.fullscreen && state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+}
+
+SESSION_TEST(f1_is_help, open_at(s, 1 * SECOND))
+{
+    session_press(SDLK_F1);
+    SESSION_UNTIL(s, state.help);
+}
+
 /* Writes two seconds of a picture with all tones. */
 static int write_good_clip(int file)
 {

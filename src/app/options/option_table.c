@@ -155,7 +155,8 @@ const Option option_table[] = {
     {"compare", 0, OPTION_CHOICE, COMMON, FIELD(compare), 0, 0, "off|split|side",
      "show the original too: left of a line, or side by side; also in OUTPUT [off]"},
     {"histogram", 0, OPTION_CHOICE, WINDOW, FIELD(histogram), 0, 0, "off|panel|overlay",
-     "show the histogram; panel: beside the picture; overlay: over it [panel]"},
+     "show the histogram, also in fullscreen; panel: beside the picture; overlay: over it [panel; "
+     "fullscreen: off]"},
     {"hist-scale", 0, OPTION_CHOICE, 0, FIELD(hist_scale), 0, 0, "linear|log",
      "height of bars; log also shows rare codes [linear]"},
     {"scope", 0, OPTION_CHOICE, 0, FIELD(scope), 0, 0, "histogram|waveform|vectorscope|all",

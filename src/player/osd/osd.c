@@ -106,6 +106,12 @@ void osd_message(Osd *o, int64_t now_us, const char *line, double share)
     o->parts[OSD_MESSAGE].valid = 0;
 }
 
+void osd_hold_message(Osd *o, int64_t until_us)
+{
+    if (until_us > o->message_end)
+        o->message_end = until_us;
+}
+
 void osd_notice(Osd *o, const char *line)
 {
     const char *text = line ? line : "";

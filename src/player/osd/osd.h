@@ -43,8 +43,9 @@ typedef struct OsdLayer {
     double opacity;  /* 0..1 */
 } OsdLayer;
 
-/* Messages stay for OSD_MESSAGE_US, then fade. */
+/* Messages stay for OSD_MESSAGE_US, warnings for OSD_WARNING_US, then they fade. */
 #define OSD_MESSAGE_US 1500000
+#define OSD_WARNING_US 3000000
 #define OSD_FADE_US 250000
 
 /* How long comparison labels stay at first. */
@@ -59,6 +60,9 @@ void osd_set_text(Osd *osd, Text *text);
 /* Shows a message, replacing the last one. `share`: fill of a progress bar below it, 0..1;
  * negative: no bar. */
 void osd_message(Osd *osd, int64_t now_us, const char *line, double share);
+
+/* Keeps the message at least until then. */
+void osd_hold_message(Osd *osd, int64_t until_us);
 
 /* A permanent notice, shown before any message; copied. NULL: none. */
 void osd_notice(Osd *osd, const char *line);

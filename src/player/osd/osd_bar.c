@@ -46,6 +46,13 @@ OsdBarPlaces osd_bar_places(const OsdBar *bar, Rect area, int margin, int size)
     p.button = (Rect){p.all.x, p.all.y, 2 * padding + size, height};
     int left = p.button.x + p.button.width + file_width(bar, size) + time + padding;
     int right = p.all.x + p.all.width - padding;
+    const int buttons = 2 * (size + padding);
+    if (right - buttons - 2 * time - 2 * padding - left >= least) {
+        p.fullscreen = (Rect){p.all.x + p.all.width - size - 3 * padding / 2, p.all.y,
+                              size + 3 * padding / 2, height};
+        p.settings = (Rect){p.fullscreen.x - size - padding, p.all.y, size + padding, height};
+        right -= buttons + padding / 2;
+    }
     const int sound = bar->most > 0 ? (int)(VOLUME_LENGTH * size) : 0;
     if (sound && right - sound - 2 * padding - time - left >= least) {
         p.volume = (Rect){right - sound, p.all.y, sound, height};
@@ -85,6 +92,35 @@ static void draw_button(const Canvas *canvas, Rect place, int paused, int size)
     for (int row = (int)(y - half); row < (int)(y + half); row++) {
         const double share = 1 - fabs(row + 0.5 - y) / half;
         canvas_fill(canvas, (Rect){(int)(x - 0.8 * half), row, (int)(share * 1.8 * half), 1},
+                    OSD_BRIGHT, 255);
+    }
+}
+
+/* Two sliders, for the settings. */
+static void draw_settings(const Canvas *canvas, Rect all, Rect place, int size)
+{
+    const int wide = (int)(0.8 * size), thin = (int)fmax(1, 0.1 * size);
+    const int x = place.x - all.x + (place.width - wide) / 2;
+    for (int i = 0; i < 2; i++) {
+        const double y = place.height / 2.0 + (i ? 0.24 : -0.24) * size;
+        canvas_fill(canvas, (Rect){x, (int)(y - thin / 2.0), wide, thin}, OSD_BRIGHT, 255);
+        osd_disc(canvas, x + (i ? 0.25 : 0.75) * wide, y, 0.17 * size, OSD_BRIGHT);
+    }
+}
+
+/* The four corners of a frame. */
+static void draw_fullscreen(const Canvas *canvas, Rect all, Rect place, int size)
+{
+    const int side = (int)(0.76 * size), thin = (int)fmax(1, 0.12 * size), arm = side / 3;
+    const int x = place.x - all.x + (place.width - (int)(PADDING * size / 2) - side) / 2;
+    const int y = (place.height - side) / 2;
+    for (int corner = 0; corner < 4; corner++) {
+        const int right = corner & 1, low = corner & 2;
+        canvas_fill(canvas,
+                    (Rect){x + (right ? side - arm : 0), y + (low ? side - thin : 0), arm, thin},
+                    OSD_BRIGHT, 255);
+        canvas_fill(canvas,
+                    (Rect){x + (right ? side - thin : 0), y + (low ? side - arm : 0), thin, arm},
                     OSD_BRIGHT, 255);
     }
 }
@@ -148,6 +184,10 @@ Overlay osd_bar_draw(const OsdBar *bar, const OsdBarPlaces *p, int size, Text *t
     if (p->volume.width > 0) {
         const int end = p->volume.x + p->volume.width * bar->volume / bar->most;
         draw_line(&overlay.canvas, p->all, p->volume, end, size, bar->muted ? OSD_DIM : OSD_BRIGHT);
+    }
+    if (p->settings.width > 0) {
+        draw_settings(&overlay.canvas, p->all, p->settings, size);
+        draw_fullscreen(&overlay.canvas, p->all, p->fullscreen, size);
     }
     write_times(bar, p, size, text);
     text_draw(text, &overlay.canvas);

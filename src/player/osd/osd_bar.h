@@ -1,5 +1,5 @@
-/* The bar: position, duration, chapters and volume. It lays out its parts for drawing and for the
- * mouse. */
+/* The bar: position, duration, chapters, volume and buttons. It lays out its parts for drawing and
+ * for the mouse. */
 #ifndef LUMEQ_PLAYER_OSD_BAR_H
 #define LUMEQ_PLAYER_OSD_BAR_H
 
@@ -34,7 +34,7 @@ typedef struct OsdBar {
 
 /* In window pixels. Parts without room or use are {0}. */
 typedef struct OsdBarPlaces {
-    Rect all, button, track, volume;
+    Rect all, button, track, volume, settings, fullscreen; /* `button` pauses */
 } OsdBarPlaces;
 
 /* Lays out the bar in `area` with this margin and text size. */
