@@ -37,7 +37,7 @@
  *   few           16-bit gray uses few codes, from 7600 on, as in a thermal camera
  *   low           16-bit gray uses the lower 14 bits
  *   wide          deep gray has bits above its depth
- *   unlinked      its sensor is not set up
+ *   sensor        its sensor must be set up; unlinked: it is not
  *   stall         no frames come
  *   eio           taking a frame fails
  *   rate=N        it always sets this rate

@@ -359,7 +359,8 @@ static int query_capabilities(struct v4l2_capability *has)
                        (fake_is("other") ? V4L2_CAP_META_CAPTURE
                         : is_planar()    ? V4L2_CAP_VIDEO_CAPTURE_MPLANE
                                          : V4L2_CAP_VIDEO_CAPTURE) |
-                       (fake_is("codec") ? V4L2_CAP_VIDEO_OUTPUT_MPLANE : 0);
+                       (fake_is("codec") ? V4L2_CAP_VIDEO_OUTPUT_MPLANE : 0) |
+                       (fake_is("sensor") ? V4L2_CAP_IO_MC : 0);
     has->capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_DEVICE_CAPS;
     return 0;
 }

@@ -204,6 +204,23 @@ TEST_IF(camera_without_pictures_is_refused, fake_camera_ready())
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "are damaged");
 }
 
+/* A webcam is preferred to a sensor, which is used if it is alone. */
+TEST_IF(webcams_come_before_sensors, fake_camera_ready())
+{
+    CameraDevice device;
+    CameraMode *modes;
+    MediaError error = {0};
+    setenv("FAKE_OUTPUT", "/dev/video1", 1);
+    fake_camera_is("sensor out.captures");
+    camera_list_modes(NULL, &device, &modes, &error);
+    CHECK(strcmp(device.path, "/dev/video1") == 0, "found %s", device.path);
+    camera_free(&modes);
+    unsetenv("FAKE_OUTPUT");
+    camera_list_modes(NULL, &device, &modes, &error);
+    CHECK(strcmp(device.path, "/dev/video0") == 0, "found %s", device.path);
+    camera_free(&modes);
+}
+
 /* ---- lists ---- */
 
 TEST(devices_are_listed)

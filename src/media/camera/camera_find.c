@@ -92,21 +92,27 @@ uint32_t camera_ask_device(int fd, CameraDevice *device)
     return has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
 }
 
-/* Opens and describes a device. Returns a descriptor or MEDIA_INPUT; `*other` is 1 if it is not a
- * camera. */
-static int open_node(const char *path, CameraDevice *device, int *other, MediaError *error)
+typedef enum NodeKind {
+    NODE_CAMERA,
+    NODE_SENSOR, /* a camera that works only after other programs have set up its sensor */
+    NODE_OTHER,
+} NodeKind;
+
+/* Opens and describes a device. Returns a descriptor or MEDIA_INPUT. */
+static int open_node(const char *path, CameraDevice *device, NodeKind *kind, MediaError *error)
 {
     *device = (CameraDevice){.name = ""};
-    *other = 0;
+    *kind = NODE_CAMERA;
     av_strlcpy(device->path, path, sizeof(device->path));
     const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return camera_fail(error, path, "", errno);
-    camera_ask_device(fd, device);
+    if (camera_ask_device(fd, device) & V4L2_CAP_IO_MC)
+        *kind = NODE_SENSOR;
     if (v4l2_device_capture_type(fd))
         return fd;
     close(fd);
-    *other = 1;
+    *kind = NODE_OTHER;
     return media_fail(error, MEDIA_INPUT, "%s%s%s%s is no camera: it cannot capture video",
                       media_quote(path), device->name[0] ? " (" : "", device->name,
                       device->name[0] ? ")" : "");
@@ -122,19 +128,35 @@ int camera_next_device(int *next, char path[32])
     return 0;
 }
 
-static int find_first(CameraDevice *device, MediaError *error)
+/* Opens the first device of this kind, or returns -1. Sets `*first` to the first error of a
+ * possible camera. */
+static int find_kind(NodeKind wanted, CameraDevice *device, MediaError *first)
 {
     char path[32];
-    int next = 0, other;
-    MediaError first = {0}; /* first error of a possible camera */
+    int next = 0;
     while (camera_next_device(&next, path)) {
+        NodeKind kind;
         MediaError why = {0};
-        const int fd = open_node(path, device, &other, &why);
-        if (fd >= 0)
+        const int fd = open_node(path, device, &kind, &why);
+        if (fd >= 0 && kind == wanted)
             return fd;
-        if (!other)
-            media_fail(&first, why.fault, "%s", why.text);
+        if (fd >= 0)
+            close(fd);
+        else if (kind != NODE_OTHER)
+            media_fail(first, why.fault, "%s", why.text);
     }
+    return -1;
+}
+
+/* Prefers webcams: laptops have dozens of sensor devices before them. */
+static int find_first(CameraDevice *device, MediaError *error)
+{
+    MediaError first = {0};
+    int fd = find_kind(NODE_CAMERA, device, &first);
+    if (fd < 0)
+        fd = find_kind(NODE_SENSOR, device, &first);
+    if (fd >= 0)
+        return fd;
     if (first.fault)
         return media_fail(error, first.fault, "%s", first.text);
     return media_fail(error, MEDIA_INPUT,
@@ -170,7 +192,7 @@ int camera_device_path(const char *wanted, char path[256])
 static int open_named(const char *wanted, CameraDevice *device, MediaError *error)
 {
     char path[256];
-    int other;
+    NodeKind kind;
     const int is_number = camera_device_path(wanted, path);
     av_strlcpy(device->path, path, sizeof(device->path));
     if (!is_number && !strchr(wanted, '/') && access(wanted, F_OK) != 0)
@@ -178,7 +200,7 @@ static int open_named(const char *wanted, CameraDevice *device, MediaError *erro
             error, MEDIA_INPUT,
             "there is no camera %s: give the number N of /dev/videoN, or the path of its device",
             media_quote(wanted));
-    return open_node(is_number ? path : wanted, device, &other, error);
+    return open_node(is_number ? path : wanted, device, &kind, error);
 }
 
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error)
@@ -223,15 +245,16 @@ int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *
 int camera_list_devices(CameraDevice **devices, MediaError *error)
 {
     char path[32];
-    int next = 0, other, count = 0;
+    int next = 0, count = 0;
     *devices = NULL;
     while (camera_next_device(&next, path)) {
         CameraDevice device;
+        NodeKind kind;
         MediaError why = {0};
-        const int fd = open_node(path, &device, &other, &why);
+        const int fd = open_node(path, &device, &kind, &why);
         if (fd >= 0)
             close(fd);
-        if (other)
+        if (kind == NODE_OTHER)
             continue;
         av_strlcpy(device.problem, why.text, sizeof(device.problem));
         CameraDevice *more = av_realloc_array(*devices, (size_t)count + 1, sizeof(**devices));
