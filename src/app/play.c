@@ -417,6 +417,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .threads = (int)o->threads,
         .audio_track = (int)o->audio_track + 1,
         .sub_track = o->no_subs ? -1 : (int)o->sub_track + 1,
+        .sub_file = o->sub_file,
         .no_audio = o->no_audio,
         .mute = o->mute,
         .volume = volume >= 0 ? volume : (int)o->volume,

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <SDL.h>
 
@@ -14,6 +15,12 @@
 #define SECOND INT64_C(1000000)
 #define SPEED_RATIO 1.1
 #define VOLUME_STEP 5
+
+/* Steps of delays, and the maximum number of steps. */
+#define SUBTITLE_STEP_US INT64_C(100000)
+#define SUBTITLE_STEPS 600
+#define SOUND_STEP_US INT64_C(20000)
+#define SOUND_STEPS 100
 
 /* Key steps across the visible picture, or across the split. */
 #define PAN_STEPS 10
@@ -275,18 +282,67 @@ static void set_look(Player *p, Look look)
     equalize_stage_redo(p->stage);
 }
 
-void act_next_subtitles(Player *p)
+static void say_subtitles(Player *p)
+{
+    const PlaybackState *b = played(p);
+    if (!b->file) {
+        say_track(p, "Subtitles", b->subtitle);
+        return;
+    }
+    const char *path = b->file->source->format->url, *slash = strrchr(path, '/');
+    screen_say(p->screen, "Subtitles: %s", slash ? slash + 1 : path);
+}
+
+static void show_subtitles(Player *p)
 {
     Look look = p->seen->look;
-    const AVStream *before = played(p)->subtitle;
-    const AVStream *track = next_track(p, AVMEDIA_TYPE_SUBTITLE, before);
-    playback_select_subtitles(p->playback, track);
-    subtitle_thread_select(p->subtitles, played(p)->source, track);
-    p->kept = 0;
-    p->kept_end = playback_subtitles(p->playback)->count;
+    player_show_subtitles(p);
     look.subtitles_on = 1;
     set_look(p, look);
-    say_track(p, "Subtitles", track);
+    say_subtitles(p);
+}
+
+/* Order: tracks of the video, subtitle files, none. */
+void act_next_subtitles(Player *p)
+{
+    const PlaybackState *b = played(p);
+    const AVStream *track = b->file ? NULL : next_track(p, AVMEDIA_TYPE_SUBTITLE, b->subtitle);
+    int at = 0; /* of the next file */
+    while (b->file && b->files[at++] != b->file)
+        ;
+    if (!track && at < b->file_count)
+        playback_select_file(p->playback, b->files[at]);
+    else
+        playback_select_subtitles(p->playback, track);
+    show_subtitles(p);
+}
+
+void act_last_subtitles(Player *p)
+{
+    playback_select_file(p->playback, played(p)->files[played(p)->file_count - 1]);
+    show_subtitles(p);
+}
+
+/* Changes a delay by `arg` steps, within a limit in steps. */
+static void change_delay(Player *p, const char *name, int64_t *delay, int64_t step, int limit)
+{
+    *delay = SDL_clamp(*delay + p->command.arg * step, -limit * step, limit * step);
+    screen_say(p->screen, "%s delay: %+lld ms", name, (long long)*delay / 1000);
+}
+
+void act_subtitle_delay(Player *p)
+{
+    change_delay(p, "Subtitle", &p->wanted.subtitle_delay, SUBTITLE_STEP_US, SUBTITLE_STEPS);
+}
+
+void act_sound_delay(Player *p)
+{
+    if (!played(p)->sound) {
+        screen_say(p->screen, "No sound");
+        return;
+    }
+    change_delay(p, "Sound", &p->wanted.sound_delay, SOUND_STEP_US, SOUND_STEPS);
+    playback_set_sound_delay(p->playback, p->wanted.sound_delay);
 }
 
 /* Applies the parameters to all frames, including the current and waiting ones. */

@@ -25,6 +25,9 @@ Action act_volume_to; /* to x on the volume bar */
 Action act_mute;
 Action act_next_sound;
 Action act_next_subtitles;
+Action act_last_subtitles; /* the file that was added last */
+Action act_subtitle_delay; /* by `arg` steps, as the next one */
+Action act_sound_delay;
 
 /* Settings. A step of 0 restores the default. */
 Action act_setting;        /* `which`, a PlayerSetting, by `arg` steps */

@@ -18,9 +18,10 @@ typedef struct Binding {
     int arg;
 } Binding;
 
-/* Added to the key code for keys with Ctrl or Alt. */
+/* Added to the key code for keys with Ctrl or Alt. SDL's codes use bit 30 and the low bits. */
 #define WITH_CTRL (1 << 29)
 #define WITH_ALT (1 << 28)
+#define WITH_SHIFT (1 << 27) /* only with one of these */
 
 typedef struct Row {
     const char *keys, *what; /* for the help; NULL: described in another row */
@@ -34,6 +35,7 @@ typedef struct Row {
 #define TEXT(text, arg) {text, 0, arg}
 #define KEY(name, arg) {NULL, SDLK_##name, arg}
 #define CTRL(name, arg) {NULL, SDLK_##name | WITH_CTRL, arg}
+#define CTRL_SHIFT(name, arg) {NULL, SDLK_##name | WITH_CTRL | WITH_SHIFT, arg}
 #define ALT(name, arg) {NULL, SDLK_##name | WITH_ALT, arg}
 /* clang-format on */
 #define TOGGLE(member) act_toggle, offsetof(Look, member)
@@ -62,9 +64,12 @@ static const Row rows[] = {
     {NULL, NULL, act_repeat, 0, 0, {TEXT("L", 0)}},
     {"9  0", "volume", act_volume, 0, 1, {TEXT("9", -1), TEXT("0", 1)}},
     {"m", "mute", act_mute, 0, 0, {TEXT("m", 0)}},
+    {"k  K", "sound earlier, later", act_sound_delay, 0, 1, {TEXT("k", -1), TEXT("K", 1)}},
     {"#", "next sound track", act_next_sound, 0, 0, {TEXT("#", 0)}},
     {"j  v", "next subtitles; show them", act_next_subtitles, 0, 0, {TEXT("j", 0)}},
     {NULL, NULL, TOGGLE(subtitles_on), 0, {TEXT("v", 0)}},
+    {"Ctrl+G", "subtitles earlier", act_subtitle_delay, 0, 1, {CTRL(g, -1)}},
+    {"Ctrl+Shift+G", "subtitles later", act_subtitle_delay, 0, 1, {CTRL_SHIFT(g, 1)}},
     HEADING("Picture"),
     {"e", "equalizer on, off", act_setting, PLAYER_ON_OFF, 0, {TEXT("e", 0)}},
     {"1  2", "strength", act_setting, PLAYER_STRENGTH, 1, {TEXT("1", -1), TEXT("2", 1)}},
@@ -258,7 +263,9 @@ static int take_press(Controls *c, const SDL_KeyboardEvent *key, Command *comman
     const int ctrl = key->keysym.mod & KMOD_CTRL ? WITH_CTRL : 0;
     const int alt = key->keysym.mod & KMOD_ALT ? WITH_ALT : 0;
     c->repeated = key->repeat;
-    const int taken = ((ctrl || alt) && take_key(c, NULL, code | ctrl | alt, command)) ||
+    const int held = ctrl | alt, shift = key->keysym.mod & KMOD_SHIFT ? WITH_SHIFT : 0;
+    const int taken = (held && shift && take_key(c, NULL, code | held | shift, command)) ||
+                      (held && take_key(c, NULL, code | held, command)) ||
                       take_key(c, NULL, code, command);
     if (!taken || command->act != act_meter)
         return taken;

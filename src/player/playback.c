@@ -1,5 +1,6 @@
 #include "player/playback.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -39,9 +40,12 @@ typedef struct PlaybackWork {
     FeedStart start;
     const AVStream *asked, *sound; /* the requested track, and the playing one; or NULL */
     double speed;
-    Audio *audio;       /* the playback's; opened if it is NULL */
-    char trouble[320];  /* see Playback */
-    Playback *finished; /* others to close first: only one may have the sound device */
+    int64_t sound_delay; /* as in Playback */
+    Audio *audio;        /* the playback's; opened if it is NULL */
+    char trouble[320];   /* see Playback */
+    char add[PATH_MAX];  /* the subtitle file to open, or "" */
+    SubtitleFile *added; /* the result, or NULL */
+    Playback *finished;  /* others to close first: only one may have the sound device */
     MediaError error;
 } PlaybackWork;
 
@@ -51,10 +55,12 @@ struct Playback {
     PlaybackState is; /* owns its source */
     Demuxer *demuxer;
     VideoFeed *feed;
-    EqualizeStage *stage;  /* the caller's; NULL before playback_equalize() */
-    Audio *audio;          /* NULL: no sound */
-    char trouble[320];     /* why there is no sound, until playback_take_trouble(); else "" */
-    PacketStore subtitles; /* packets of all subtitle tracks so far */
+    EqualizeStage *stage; /* the caller's; NULL before playback_equalize() */
+    Audio *audio;         /* NULL: no sound */
+    char trouble[320]; /* why there is no sound or subtitle, until playback_take_trouble(); or "" */
+    char add[PATH_MAX];        /* the subtitle file to open next, or "" */
+    const SubtitleFile *added; /* until playback_take_file(), or NULL */
+    PacketStore subtitles;     /* packets of all subtitle tracks so far */
 
     PlaybackWork work;
     int wants_start, wants_sound, wants_again; /* work to start after the current work */
@@ -68,8 +74,9 @@ struct Playback {
 
     Clock clock;
     Sync sync;
-    int64_t stopped_at; /* the position of the frame that it was paused on */
-    int volume, muted;  /* as in audio.h */
+    int64_t stopped_at;  /* the position of the frame that it was paused on */
+    int volume, muted;   /* as in audio.h */
+    int64_t sound_delay; /* between a picture and its sound */
 };
 
 const PlaybackState *playback_state(const Playback *p)
@@ -95,6 +102,40 @@ static int choose(const Playback *p, enum AVMediaType type, int number, const AV
     return 0;
 }
 
+static int has_file(const Playback *p, const char *path)
+{
+    for (int i = 0; i < p->is.file_count; i++)
+        if (strcmp(p->is.files[i]->source->format->url, path) == 0)
+            return 1;
+    return 0;
+}
+
+/* The file of the command line must open; trouble with others is only shown. */
+static int open_files(Playback *p)
+{
+    const PlaybackOptions *o = &p->options;
+    PlaybackWork *w = &p->work;
+    char *paths[PLAYBACK_FILES];
+    SubtitleFile *file;
+    if (o->sub_file) {
+        if (subtitle_file_open(&file, o->sub_file, &w->error) < 0)
+            return w->error.fault;
+        p->is.files[p->is.file_count++] = file;
+    }
+    const int count = o->path ? subtitle_file_find(o->path, paths, PLAYBACK_FILES - 1) : 0;
+    for (int i = 0; i < count; i++) {
+        MediaError why = {0};
+        if (!has_file(p, paths[i]) && subtitle_file_open(&file, paths[i], &why) >= 0)
+            p->is.files[p->is.file_count++] = file;
+        else if (why.fault)
+            snprintf(w->trouble, sizeof(w->trouble), "%.300s", why.text);
+        free(paths[i]);
+    }
+    if (p->is.file_count && (o->sub_file || o->sub_track == 0))
+        playback_select_file(p, p->is.files[0]);
+    return 0;
+}
+
 static int open_all(Playback *p)
 {
     const PlaybackOptions *o = &p->options;
@@ -107,6 +148,8 @@ static int open_all(Playback *p)
     ret = choose(p, AVMEDIA_TYPE_AUDIO, o->no_audio ? -1 : o->audio_track, &p->work.sound, error);
     if (ret >= 0)
         ret = choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->is.subtitle, error);
+    if (ret >= 0)
+        ret = open_files(p);
     if (ret >= 0)
         ret = video_feed_open(&p->feed, p->is.source, p->demuxer, &o->video, error);
     return ret;
@@ -144,6 +187,8 @@ static int open_and_start_sound(Playback *p, MediaError *error)
             return -1;
         audio_pause(w->audio, 1); /* until the first frame is there */
     }
+    if (position != AV_NOPTS_VALUE)
+        position -= w->sound_delay;
     return audio_start(w->audio, p->demuxer, source_start(p->is.source), position, w->speed, error);
 }
 
@@ -186,6 +231,9 @@ static void *work_main(void *arg)
     }
     if (ret >= 0 && w->sounds && !atomic_load(&w->overtaken))
         start_sound(p);
+    MediaError why = {0};
+    if (w->add[0] && subtitle_file_open(&w->added, w->add, &why) < 0)
+        snprintf(w->trouble, sizeof(w->trouble), "%.300s", why.text);
     atomic_store(&w->done, 1);
     p->options.video.wake(p->options.video.opaque);
     SDL_TLSCleanup(); /* frees SDL's last error, which SDL does only in threads that it started */
@@ -206,9 +254,11 @@ static void begin_work(Playback *p)
         .asked = p->is.sound,
         .sound = p->is.sound,
         .speed = p->is.speed,
+        .sound_delay = p->sound_delay,
         .audio = p->audio,
         .finished = p->finished,
     };
+    memcpy(w->add, p->add, sizeof(w->add));
     w->running = pthread_create(&w->thread, NULL, work_main, p) == 0;
     if (!w->running) {
         (void)media_fail(&w->error, MEDIA_INPUT, "no thread can be started to play the input");
@@ -216,6 +266,7 @@ static void begin_work(Playback *p)
     }
     p->wants_start = p->wants_sound = p->wants_again = 0;
     p->finished = NULL;
+    p->add[0] = '\0';
 }
 
 /* Meanwhile the loop may have changed anything but what the work has alone. */
@@ -231,6 +282,11 @@ static void end_work(Playback *p)
         p->is.sound = w->sound;
     if (w->trouble[0])
         memcpy(p->trouble, w->trouble, sizeof(p->trouble));
+    if (w->added && p->is.file_count < PLAYBACK_FILES)
+        p->is.files[p->is.file_count++] = p->added = w->added;
+    else
+        subtitle_file_close(&w->added);
+    w->added = NULL;
     playback_set_volume(p, p->volume, p->muted);
     if (p->audio)
         audio_set_speed(p->audio, p->is.speed);
@@ -246,7 +302,8 @@ int playback_follow(Playback *p, MediaError *error)
         equalize_stage_resume(p->stage);
     w->again = 0;
     p->wants_again = p->is.attached && equalize_stage_wants_restart(p->stage, &p->again_at);
-    if (!w->error.fault && (p->wants_start || p->wants_sound || p->wants_again || p->finished))
+    if (!w->error.fault &&
+        (p->wants_start || p->wants_sound || p->wants_again || p->finished || p->add[0]))
         begin_work(p);
     if (w->running)
         return AVERROR(EAGAIN);
@@ -423,7 +480,7 @@ int64_t playback_heard(const Playback *p, int64_t now)
     int64_t position;
     if (!p->audio || p->is.paused || p->is.pending || !audio_position(p->audio, now, &position))
         return AV_NOPTS_VALUE;
-    return position;
+    return position + p->sound_delay;
 }
 
 int playback_is_silent(const Playback *p, int64_t now)
@@ -467,7 +524,7 @@ void playback_arrived(Playback *p, int64_t now)
     p->is.pending = 0;
     p->stopped_at = position;
     if (p->audio && !inside && asked != AV_NOPTS_VALUE)
-        audio_skip(p->audio, position);
+        audio_skip(p->audio, position - p->sound_delay);
     clock_set(&p->clock, now, position, sound_follows(p, now));
     run(p, now);
 }
@@ -524,7 +581,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
         p->stopped_at = shown;
     } else {
         if (p->audio && shown != p->stopped_at) /* frames were stepped through */
-            audio_skip(p->audio, shown);
+            audio_skip(p->audio, shown - p->sound_delay);
         clock_set(&p->clock, now, shown, sound_follows(p, now));
     }
     run(p, now);
@@ -548,16 +605,40 @@ void playback_set_volume(Playback *p, int volume, int muted)
     audio_set_mute(p->audio, muted);
 }
 
+void playback_set_sound_delay(Playback *p, int64_t delay)
+{
+    p->sound_delay = delay;
+}
+
 /* ---- subtitles ---- */
 
 void playback_select_subtitles(Playback *p, const AVStream *stream)
 {
     p->is.subtitle = stream;
+    p->is.file = NULL;
+}
+
+void playback_select_file(Playback *p, const SubtitleFile *file)
+{
+    p->is.subtitle = file->track;
+    p->is.file = file;
+}
+
+void playback_add_file(Playback *p, const char *path)
+{
+    snprintf(p->add, sizeof(p->add), "%s", path);
+}
+
+const SubtitleFile *playback_take_file(Playback *p)
+{
+    const SubtitleFile *added = p->added;
+    p->added = NULL;
+    return added;
 }
 
 const PacketStore *playback_subtitles(const Playback *p)
 {
-    return &p->subtitles;
+    return p->is.file ? &p->is.file->packets : &p->subtitles;
 }
 
 int playback_read_subtitle(Playback *p, AVPacket *packet)
@@ -656,6 +737,10 @@ void playback_close(Playback **playback)
     video_feed_close(&p->feed);
     demuxer_free(&p->demuxer);
     packet_store_clear(&p->subtitles);
+    for (int i = 0; i < p->is.file_count; i++) {
+        SubtitleFile *file = (SubtitleFile *)p->is.files[i]; /* owned here */
+        subtitle_file_close(&file);
+    }
     source_close(&p->is.source);
     free(p);
     *playback = NULL;

@@ -2,7 +2,7 @@
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 
-#include "media/subtitles/packet_store.h"
+#include "media/subtitles/subtitle_file.h"
 #include "player/clock.h"
 #include "player/sound/audio.h"
 #include "run/equalize_stage.h"
@@ -10,6 +10,8 @@
 typedef struct PlaybackOptions {
     VideoFeedOptions video;
     int audio_track, sub_track; /* as in PlayerOptions */
+    const char *path;     /* subtitle files beside it are opened; NULL: none; used on opening */
+    const char *sub_file; /* the first subtitle file; NULL: none; used on opening */
     int no_audio;
     int sound_later; /* not 0: the sound device is left alone until playback_equalize() */
     double speed;
@@ -19,16 +21,22 @@ typedef struct PlaybackOptions {
 
 typedef struct Playback Playback;
 
+/* Maximum number of subtitle files of one video. */
+#define PLAYBACK_FILES 32
+
 /* The state that the loop reads. It changes only during calls of the loop. */
 typedef struct PlaybackState {
     Source *source;
     const AVStream *sound;    /* the audio track, or NULL */
     const AVStream *subtitle; /* the subtitle track, or NULL */
-    FeedStart start;          /* the last request */
-    int pending;              /* true until the requested frame is shown */
-    int attached;             /* the stage takes frames: no start is in progress */
-    int ahead;                /* number of fetched frames */
-    int ended;                /* no frames follow the fetched ones */
+    const SubtitleFile *file; /* its file; NULL: it is a track of the source */
+    const SubtitleFile *files[PLAYBACK_FILES];
+    int file_count;
+    FeedStart start; /* the last request */
+    int pending;     /* true until the requested frame is shown */
+    int attached;    /* the stage takes frames: no start is in progress */
+    int ahead;       /* number of fetched frames */
+    int ended;       /* no frames follow the fetched ones */
     int paused;
     double speed;
 } PlaybackState;
@@ -143,20 +151,32 @@ void playback_set_speed(Playback *p, double speed, int64_t now);
 
 void playback_set_volume(Playback *p, int volume, int muted);
 
+/* Plays sound this much after its picture; negative: before it. The pictures follow at once. */
+void playback_set_sound_delay(Playback *p, int64_t delay);
+
 /* Chooses an audio track, NULL: none, and restarts at `position`. */
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position);
 
-/* Chooses a subtitle track; NULL: none. */
+/* Chooses a track of the source; NULL: none. */
 void playback_select_subtitles(Playback *p, const AVStream *stream);
 
-/* The packets of all subtitle tracks so far. */
+/* Chooses a file of PlaybackState. */
+void playback_select_file(Playback *p, const SubtitleFile *file);
+
+/* Starts to open a subtitle file, which is added to the files. */
+void playback_add_file(Playback *p, const char *path);
+
+/* Returns a file that was added since the last call, or NULL. */
+const SubtitleFile *playback_take_file(Playback *p);
+
+/* The stored packets: all of the chosen file, or those of all tracks of the source so far. */
 const PacketStore *playback_subtitles(const Playback *p);
 
 /* Reads the next of these packets, which is also stored there. It must be attached. Negative: no
  * packet is available now. */
 int playback_read_subtitle(Playback *p, AVPacket *packet);
 
-/* 1, once: why there is no sound. */
+/* 1, once: why there is no sound, or no subtitles. */
 int playback_take_trouble(Playback *p, char *text, size_t size);
 
 /* Ends all threads for good and waits for them. Returns 1 if the input is damaged; `text` says how.

@@ -243,6 +243,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     int64_t position = p->shown->position; /* of the subtitles */
     if (!b->paused && !b->pending && p->shown->frame && p->seen->look.subtitles_on)
         position = FFMAX(position, playback_time(p->playback, now) - SUBTITLES_BEHIND_US);
+    const int64_t late = p->wanted.subtitle_delay;
     if (p->shown->frame)
         p->host->decided(p->host->opaque, p->shown->frame, words, sizeof(words));
     const ScreenContent content = {
@@ -251,9 +252,9 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
         .fresh = showing_is_due(p->showing, now),
         .held_until = equalize_stage_is_behind(p->stage) ? p->answer_until : 0,
         .subtitles = p->subtitles,
-        .position = position,
+        .position = position - late,
         .next_position = played(p)->ahead && !played(p)->pending
-                             ? playback_next(p->playback)->decoded.position
+                             ? playback_next(p->playback)->decoded.position - late
                              : AV_NOPTS_VALUE,
         .notice = source_is_lost(played(p)->source) ? "connection lost, waiting"
                   : p->writing.on                   ? p->writing.line
@@ -295,15 +296,16 @@ static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
     AVPacket *packet = av_packet_alloc();
     if (!packet)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    const AVStream *shown = played(p)->subtitle;
+    const PlaybackState *b = played(p);
+    const AVStream *shown = b->subtitle;
     for (; count < SUBTITLES_A_TURN && !subtitle_thread_is_full(p->subtitles); count++) {
+        const int is_stored = p->kept < p->kept_end;
         const int ret =
-            p->kept < p->kept_end
-                ? av_packet_ref(packet, playback_subtitles(p->playback)->packets[p->kept++])
-                : playback_read_subtitle(p->playback, packet);
+            is_stored ? av_packet_ref(packet, playback_subtitles(p->playback)->packets[p->kept++])
+                      : playback_read_subtitle(p->playback, packet);
         if (ret < 0)
             break;
-        if (shown && packet->stream_index == shown->index)
+        if (shown && (b->file ? is_stored : packet->stream_index == shown->index))
             subtitle_thread_packet(p->subtitles, packet);
         av_packet_unref(packet);
     }
@@ -339,6 +341,8 @@ static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
         p->host->detail(text);
         screen_say(p->screen, "%s", text);
     }
+    if (playback_take_file(p->playback))
+        act_last_subtitles(p);
     if (ret == AVERROR(EAGAIN)) /* its threads are restarting */
         ret = 0;
     if (ret >= 0 && played(p)->attached)

@@ -15,8 +15,9 @@ typedef struct Wanted {
     int loop, muted, volume;
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;
-    int range;        /* as in PlayerOptions */
-    int64_t from, to; /* the section that repeats; -1: not set */
+    int range;                           /* as in PlayerOptions */
+    int64_t from, to;                    /* the section that repeats; -1: not set */
+    int64_t subtitle_delay, sound_delay; /* positive: later, in microseconds */
 } Wanted;
 
 /* The file that will replace the current one. */

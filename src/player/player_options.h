@@ -141,6 +141,7 @@ typedef struct PlayerOptions {
     int range;                      /* AVCOL_RANGE_* override, or AVCOL_RANGE_UNSPECIFIED */
     int threads;                    /* decoder threads; 0: one per core */
     int audio_track, sub_track;     /* 1-based number among its kind; 0: best; -1: none */
+    const char *sub_file;           /* subtitle file of the first input; borrowed, or NULL */
     int no_audio, mute, volume;     /* volume: 0..PLAYER_MAX_VOLUME */
     double speed;                   /* PLAYER_MIN_SPEED..PLAYER_MAX_SPEED */
     int loop, fullscreen, mirror;

@@ -31,7 +31,8 @@ static void wake_for_decoded(void *opaque)
 }
 
 /* Track numbers apply to the first file only, "none" to all files. */
-static PlaybackOptions playback_options(Player *p, int first)
+static PlaybackOptions playback_options(Player *p, const Source *source, const char *path,
+                                        int first)
 {
     const int part = !p->dropped.count; /* --ss, --to and --frames are not for dropped files */
     return (PlaybackOptions){
@@ -49,6 +50,10 @@ static PlaybackOptions playback_options(Player *p, int first)
                   .opaque = p},
         .audio_track = first ? p->options.audio_track : FFMIN(p->options.audio_track, 0),
         .sub_track = first ? p->options.sub_track : FFMIN(p->options.sub_track, 0),
+        .path = S_ISREG(source->file.st_mode) && strcmp(path, "-") != 0 && p->options.sub_track >= 0
+                    ? path
+                    : NULL,
+        .sub_file = first ? p->options.sub_file : NULL,
         .no_audio = p->options.no_audio,
         .sound_later = !first,
         .speed = first ? p->options.speed : played(p)->speed,
@@ -66,7 +71,7 @@ static int open_playback(Player *p, Playback **next, Source *source, const char 
                          MediaError *error)
 {
     const int first = !p->playback;
-    const PlaybackOptions options = playback_options(p, first);
+    const PlaybackOptions options = playback_options(p, source, path, first);
     FeedStart start = {.position = AV_NOPTS_VALUE};
     char at[32];
     if (!p->dropped.count && p->options.from_us > 0) {
@@ -92,13 +97,21 @@ void playlist_set_title(Player *p)
     screen_set_title(p->screen, title);
 }
 
+void player_show_subtitles(Player *p)
+{
+    const PlaybackState *b = played(p);
+    subtitle_thread_select(p->subtitles, b->file ? b->file->source : b->source, b->subtitle);
+    p->kept = 0;
+    p->kept_end = playback_subtitles(p->playback)->count;
+}
+
 static void show_playback(Player *p, const char *path)
 {
     snprintf(p->path, sizeof(p->path), "%s", path);
     playback_equalize(p->playback, p->stage);
     playback_set_volume(p->playback, p->wanted.volume, p->wanted.muted);
-    subtitle_thread_select(p->subtitles, played(p)->source, played(p)->subtitle);
-    p->kept = p->kept_end = 0;
+    playback_set_sound_delay(p->playback, p->wanted.sound_delay);
+    player_show_subtitles(p);
     p->titled = 0;
     playlist_set_title(p);
     const Source *source = played(p)->source;
@@ -161,6 +174,7 @@ static int replace_playback(Player *p)
     }
     p->files.at = p->next.at;
     p->wanted.from = p->wanted.to = -1;
+    p->wanted.subtitle_delay = 0; /* it belongs to the file; that of the sound to the device */
     p->ended = 0;
     p->broken = (MediaError){0};
     show_playback(p, p->next.path);
@@ -260,6 +274,11 @@ void playlist_change(Player *p, int at, int step)
 
 void playlist_drop(Player *p, const char *path, int adds)
 {
+    if (subtitle_file_is_name(path)) {
+        if (!adds) /* one beside a dropped video is found with it */
+            playback_add_file(p->playback, path);
+        return;
+    }
     if (!adds)
         file_list_clear(&p->dropped);
     FileList *list = adds ? next_list(p) : &p->dropped;

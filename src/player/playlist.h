@@ -27,8 +27,11 @@ void playlist_start(Player *p, int at, int step, int waits);
 /* The user's choice of a file. If it is already open, it starts at once. */
 void playlist_change(Player *p, int at, int step);
 
-/* Adds a dropped file. Files dropped together (`adds`) form one list, which replaces the old
- * one. */
+/* Starts to show the playback's selected subtitles. */
+void player_show_subtitles(Player *p);
+
+/* Adds a dropped file, or loads it as subtitles of the current one. Files dropped together (`adds`)
+ * form one list, which replaces the old one. */
 void playlist_drop(Player *p, const char *path, int adds);
 
 /* Call once a turn while a file is next: starts it once its first frame is ready. */

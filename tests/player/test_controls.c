@@ -367,7 +367,10 @@ static void read_names(Names *names, const char *line)
             with = "";
             continue;
         }
-        if (strncmp(word, "Ctrl+", 5) == 0 || strncmp(word, "Alt+", 4) == 0) {
+        if (strncmp(word, "Ctrl+Shift+", 11) == 0) {
+            with = "Ctrl+Shift+";
+            word += strlen(with);
+        } else if (strncmp(word, "Ctrl+", 5) == 0 || strncmp(word, "Alt+", 4) == 0) {
             with = word[0] == 'C' ? "Ctrl+" : "Alt+";
             word += strlen(with);
         }
@@ -398,6 +401,7 @@ static const char *key_name(SDL_Keycode code)
         {SDLK_RETURN, "Enter"},
         {SDLK_KP_ENTER, "Enter"},
         {SDLK_ESCAPE, "Esc"},
+        {SDLK_g, "G"},
         {SDLK_o, "O"},
         {SDLK_AUDIOPREV, "media"},
         {SDLK_AUDIONEXT, "media"},
@@ -418,7 +422,7 @@ static int try_key(SDL_Keycode code, SDL_Keymod mod, Command *command)
     return next(command);
 }
 
-/* Adds the key, and its forms with Ctrl or Alt if those give other commands. */
+/* Adds the key, and its forms with Ctrl, Alt, or Ctrl and Shift if those give other commands. */
 static void add_code(Names *names, SDL_Keycode code)
 {
     static Command alone, with;
@@ -429,6 +433,10 @@ static void add_code(Names *names, SDL_Keycode code)
         if (try_key(code, ctrl ? KMOD_LCTRL : KMOD_LALT, &with) &&
             (!is_alone || with.act != alone.act || with.arg != alone.arg))
             add_name(names, ctrl ? "Ctrl+" : "Alt+", key_name(code));
+    static Command shifted;
+    if (try_key(code, KMOD_LCTRL, &with) && try_key(code, KMOD_LCTRL | KMOD_LSHIFT, &shifted) &&
+        (with.act != shifted.act || with.arg != shifted.arg))
+        add_name(names, "Ctrl+Shift+", key_name(code));
 }
 
 /* All keys that give a command. */

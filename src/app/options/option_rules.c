@@ -334,6 +334,9 @@ static int check_input(const Options *o, const unsigned char *given, const Refus
     if (options_headless(o) && !o->virtual_camera && option_is_given(given, "mirror"))
         return refuse(refusal, "--mirror is for the window and the virtual camera: written video "
                                "is never mirrored");
+    if (options_headless(o) && option_is_given(given, "sub-file"))
+        return refuse(refusal, "--sub-file is for the window: OUTPUT gets the subtitle tracks of "
+                               "INPUT alone");
     for (int i = 0; !o->camera && i < COUNT(camera_only); i++)
         if (option_is_given(given, camera_only[i]))
             return refuse(refusal, "--%s needs --camera", camera_only[i]);

@@ -145,6 +145,8 @@ const Option option_table[] = {
      "keep only this audio track [all]"},
     {"sub-track", 0, OPTION_TRACK, 0, FIELD(sub_track), 0, MAX_TRACK, "N|none",
      "keep only this subtitle track, or none [all]"},
+    {"sub-file", 0, OPTION_TEXT, ONCE | WINDOW, FIELD(sub_file), 0, 0, "FILE",
+     "subtitles for the window [files named like the video, such as film.srt or film.en.ass]"},
     {"acodec", 0, OPTION_TEXT, 0, FIELD(acodec), 0, 0, "copy|NAME|none|help",
      "copy sound, encode it with NAME, or drop it; help lists encoders [copy]"},
     {"no-subs", 0, OPTION_FLAG, 0, FIELD(no_subs), 0, 0, NULL, "drop subtitles"},

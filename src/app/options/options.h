@@ -113,6 +113,7 @@ typedef struct Options {
     double crf;
     int64_t bitrate;
     const char *encoder_options[MAX_ENCODER_OPTIONS + 1]; /* NULL at the end */
+    const char *sub_file;                                 /* of the window */
     const char *acodec; /* "copy", "none" or an encoder; NULL: copy if the container can */
 
     int compare, histogram, hist_scale, scope; /* indices of their choices */

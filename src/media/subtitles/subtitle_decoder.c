@@ -47,8 +47,8 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
         return media_fail(error, MEDIA_INPUT, "out of memory");
     d->start = source_start(source);
     d->time_base = stream->time_base;
-    d->video_width = source->video->codecpar->width;
-    d->video_height = source->video->codecpar->height;
+    d->video_width = source->video ? source->video->codecpar->width : 0;
+    d->video_height = source->video ? source->video->codecpar->height : 0;
     d->is_text = subtitle_kind(stream) != SUBTITLE_KIND_IMAGES;
     const int ret = transcode_open_decoder(&d->codec, stream->codecpar, stream->time_base);
     if (ret >= 0)

@@ -1,0 +1,34 @@
+/* Subtitle files beside a video, such as film.srt or film.en.ass. */
+#ifndef LUMEQ_MEDIA_SUBTITLE_FILE_H
+#define LUMEQ_MEDIA_SUBTITLE_FILE_H
+
+#include "media/error.h"
+#include "media/input/source.h"
+#include "media/subtitles/packet_store.h"
+
+/* A file of text subtitles, read as a whole. Fields are read-only for callers. */
+typedef struct SubtitleFile {
+    Source *source; /* without video; can be shared as any other */
+    const AVStream *track;
+    PacketStore packets; /* all of them */
+} SubtitleFile;
+
+/* Larger files are refused. */
+#define SUBTITLE_FILE_BYTES (16 << 20)
+
+/* Reads a file. It opens no other file. Text that is neither UTF-8 nor UTF-16 with its mark is
+ * taken as Windows-1252.
+ * MEDIA_INPUT; *file is then NULL. */
+int subtitle_file_open(SubtitleFile **file, const char *path, MediaError *error);
+
+/* *file may be NULL. */
+void subtitle_file_close(SubtitleFile **file);
+
+/* True if the name ends like one of a subtitle file. */
+int subtitle_file_is_name(const char *path);
+
+/* Finds the files that belong to a video by name, the shortest first: film.srt and film.en.srt for
+ * film.mkv. Returns their number; the caller frees each path with free(). */
+int subtitle_file_find(const char *video, char **paths, int room);
+
+#endif
