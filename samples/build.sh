@@ -43,7 +43,7 @@ has_font() {
 }
 
 # Prints the missing Debian packages. Arguments: further commands, named like their packages, and
-# pkg-config modules as MODULE:PACKAGE.
+# pkg-config modules as MODULE:PACKAGE, and commands of packages with other names as COMMAND=PACKAGES.
 missing_packages() {
     { have cc && have make; } || say build-essential
     has_cmake || say cmake
@@ -59,6 +59,7 @@ missing_packages() {
     for tool in "$@"; do
         case $tool in
         *:*) has_module "${tool%:*}" || say "${tool#*:}" ;;
+        *=*) have "${tool%%=*}" || say "${tool#*=}" ;;
         *) have "$tool" || have "${tool^}" || say "$tool" ;; # Xvfb is in xvfb
         esac
     done

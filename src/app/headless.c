@@ -288,6 +288,19 @@ static void add_sinks(Run *run, Sinks *s)
     sinks_add(s, (Sink){.self = run, .frame = show_progress});
 }
 
+/* True for live input that only the watchers of a virtual camera need. */
+static int only_watched(const Run *run)
+{
+    const Options *o = run->options;
+    return run->virtual && run->source->live && !run->writer && !o->stats && o->frames < 0 &&
+           !reads_source(run);
+}
+
+static int is_unwatched(void *camera)
+{
+    return virtual_camera_is_unwatched(camera);
+}
+
 /* Runs the stages to the end of the input, the first error or a signal. */
 static int process(Run *run)
 {
@@ -307,6 +320,8 @@ static int process(Run *run)
         .chroma = equalizer_writes_chroma(&run->params),
         .source = reads_source(run),
         .arrays = 1, /* for the summary of the picture */
+        .is_unwanted = only_watched(run) ? is_unwatched : NULL,
+        .opaque = run->virtual,
         .lost = &run->lost,
         .note = say_line,
     };

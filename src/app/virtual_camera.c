@@ -1,6 +1,7 @@
 #include "app/virtual_camera.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,6 +27,9 @@
 /* How often the thread checks the camera while there is nothing to repeat. */
 #define LOOK_US 100000
 
+/* While nobody watches, the last picture is renewed this often, for the next watcher. */
+#define FRESH_US 1000000
+
 struct VirtualCamera {
     CameraOutput *output;
     atomic_int *stop;
@@ -42,8 +46,9 @@ struct VirtualCamera {
     pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t ended;
     int ending, set;
-    int64_t next;   /* time to repeat the last picture */
-    Turner *turner; /* for frames with the following format, or NULL */
+    int64_t next;    /* time to repeat the last picture */
+    int64_t written; /* time of the last new picture */
+    Turner *turner;  /* for frames with the following format, or NULL */
     PictureTurn turn;
     int width, height, format;
     AVFrame *turned;
@@ -133,10 +138,22 @@ static const AVFrame *upright(VirtualCamera *v, const AVFrame *frame)
     return NULL;
 }
 
+/* The camera's name, or the file's without folder and quotes. */
+static void name_input(const Source *source, char text[128])
+{
+    const char *name = source->camera ? camera_setting(source->camera)->name : source->name;
+    const char *slash = source->camera ? NULL : strrchr(name, '/');
+    snprintf(text, 128, "%s", slash ? slash + 1 : name + (*name == '\''));
+    const size_t length = strlen(text);
+    if (length && text[length - 1] == '\'')
+        text[length - 1] = '\0';
+}
+
 static void set(VirtualCamera *v, const AVFrame *first)
 {
-    char text[512];
-    if (camera_output_set(v->output, first, v->rate, &v->error) < 0)
+    char text[512], input[128];
+    name_input(v->source, input);
+    if (camera_output_set(v->output, first, v->rate, input, &v->error) < 0)
         return;
     camera_output_text(v->output, text, sizeof(text));
     say(SAY_NORMAL, "virtual camera %s", text);
@@ -151,12 +168,14 @@ void virtual_camera_frame(VirtualCamera *v, const AVFrame *frame, int64_t captur
     const AVFrame *picture = v->error.fault ? NULL : upright(v, frame);
     if (picture && !v->set)
         set(v, picture);
-    if (v->set && picture && camera_output_write(v->output, picture, &v->error) >= 0) {
-        const int64_t now = clock_now();
+    const int64_t now = clock_now();
+    const int64_t time = captured_at != AV_NOPTS_VALUE ? captured_at : now;
+    if (v->set && picture && camera_output_write(v->output, picture, time, &v->error) >= 0) {
         v->next = now + (int64_t)(PATIENCE * (double)v->interval);
+        v->written = now;
         v->frames++;
         if (captured_at != AV_NOPTS_VALUE)
-            delay_note(&v->delay, now - captured_at);
+            delay_note(&v->delay, clock_now() - captured_at);
     }
     if (v->error.fault)
         end_run(v);
@@ -168,11 +187,12 @@ void virtual_camera_frame(VirtualCamera *v, const AVFrame *frame, int64_t captur
 /* Repeats the last picture; does not catch up if late. Call with the lock held. */
 static void repeat(VirtualCamera *v, int64_t now)
 {
-    if (camera_output_repeat(v->output, &v->error) < 0) {
+    const int sent = camera_output_repeat(v->output, now, &v->error);
+    if (sent < 0) {
         end_run(v);
         return;
     }
-    v->repeats++;
+    v->repeats += sent;
     v->next = now - v->next < v->interval ? v->next + v->interval : now + v->interval;
 }
 
@@ -187,6 +207,7 @@ static void *repeat_main(void *arg)
         if (v->set && now >= v->next)
             repeat(v, now);
         camera_watch(&watch, v->watched, v->frames != seen, now, say_line);
+        camera_output_tend(v->output, now, say_line);
         seen = v->frames;
         const int64_t until = v->set && v->next < look ? v->next : look;
         const struct timespec time = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
@@ -201,7 +222,7 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
     if (!v)
         return 0;
     const char *path = camera_output_path(v->output);
-    if (source->camera && strcmp(camera_setting(source->camera)->path, path) == 0)
+    if (source->camera && path && strcmp(camera_setting(source->camera)->path, path) == 0)
         return media_fail(error, MEDIA_USAGE,
                           "%s is both the camera and the virtual camera: choose another with "
                           "--camera=DEV; --list-devices lists them",
@@ -261,6 +282,15 @@ static void end_frames(void *self, int complete, MediaError *error)
 Sink virtual_camera_sink(VirtualCamera *v)
 {
     return (Sink){.self = v, .frame = show_frame, .end = end_frames};
+}
+
+int virtual_camera_is_unwatched(VirtualCamera *v)
+{
+    pthread_mutex_lock(&v->lock);
+    const int unwatched = v->set && clock_now() - v->written < FRESH_US && !v->error.fault &&
+                          !camera_output_is_watched(v->output);
+    pthread_mutex_unlock(&v->lock);
+    return unwatched;
 }
 
 void virtual_camera_mirror(VirtualCamera *v, int mirrored)

@@ -350,6 +350,8 @@ static int begin_next(Pipeline *p, Frame **frame, MediaError *error)
         return ret < 0 ? ret : 0;
     if (!p->next->decoded.frame)
         return send(p, &p->next);
+    if (p->parts.is_unwanted && !p->next->decoded.returned && p->parts.is_unwanted(p->parts.opaque))
+        return send_packets(p, &p->next);
     ret = prepare(p, p->next, error);
     if (ret < 0)
         return ret;

@@ -25,9 +25,13 @@ typedef struct PipelineParts {
     const AVFrame *before[FRAME_PREVIOUS];
     /* Memory for outputs. NULL: outputs are the decoded frames, which are only measured. */
     FrameMemory *memory;
-    int chroma;    /* true if chroma is written */
-    int source;    /* true if sinks need decoded frames in host memory; with `memory` */
-    int arrays;    /* true if sinks need histograms and curves */
+    int chroma; /* true if chroma is written */
+    int source; /* true if sinks need decoded frames in host memory; with `memory` */
+    int arrays; /* true if sinks need histograms and curves */
+    /* Asked before each frame of a live input. True: nobody needs the frame, which is dropped
+     * before it is equalized. Called by another thread; or NULL. */
+    int (*is_unwanted)(void *opaque);
+    void *opaque;
     int64_t *lost; /* counts the frames of a live input that are lost with a GPU; or NULL */
     void (*note)(const char *line); /* takes one line for the user; any thread */
 } PipelineParts;

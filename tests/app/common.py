@@ -77,6 +77,7 @@ def environment():
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
     env["TERM"] = "xterm"
     env["XDG_CONFIG_HOME"] = "/dev/null/none"  # no user's settings; and no library can create this folder
+    env["PIPEWIRE_REMOTE"] = "no-pipewire"  # not that of the desktop
     env["LC_ALL"] = "C.UTF-8"
     env.setdefault("ASAN_OPTIONS", "exitcode=99")
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")

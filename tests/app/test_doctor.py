@@ -25,7 +25,7 @@ MEMBERS = {
     "encoders": {"names"},
     "hardware_encoders": {"encoders"},
     "cameras": {"devices"},
-    "virtual_camera": {"path", "v4l2loopback"},
+    "virtual_camera": {"path", "pipewire", "v4l2loopback"},
     "display": {"driver", "vendor", "renderer", "version", "software"},
     "sound": {"driver", "devices"},
     "versions": {"lumeq", "cuda", "ffmpeg", "libavcodec", "libavfilter", "libavformat", "libavutil",

@@ -147,14 +147,19 @@ void probe_virtual_camera(Section *s)
     CameraOutput *output = NULL;
     const int ret = camera_output_open(&output, NULL, &error);
     const int denied = ret < 0 && strstr(error.text, "permission") != NULL;
-    section_text(s, "path", ret < 0 ? NULL : camera_output_path(output));
+    const char *path = ret < 0 ? NULL : camera_output_path(output);
+    section_text(s, "path", path);
+    section_flag(s, "pipewire", ret >= 0 && !path);
     section_flag(s, "v4l2loopback", access(LOOPBACK_MODULE, F_OK) == 0);
-    if (ret >= 0)
-        section_set(s, SECTION_FINE, "ok", "%s, by v4l2loopback", camera_output_path(output));
+    if (path)
+        section_set(s, SECTION_FINE, "ok", "%s, by v4l2loopback", path);
+    else if (ret >= 0)
+        section_set(s, SECTION_FINE, "ok", "by PipeWire");
     else if (ret == MEDIA_USAGE)
         section_set_sentence(s, SECTION_NONE, "none", error.text);
     else if (denied && access(LOOPBACK_MODULE, F_OK) != 0)
-        section_set(s, SECTION_NONE, "none", "v4l2loopback is not loaded");
+        section_set(s, SECTION_NONE, "none",
+                    "PipeWire does not run, and v4l2loopback is not loaded");
     else
         section_set_sentence(s, SECTION_MEND, denied ? "no-permission" : "busy", error.text);
     if (!*s->mend && ret < 0)

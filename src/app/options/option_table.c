@@ -200,8 +200,9 @@ const Option option_table[] = {
     {"mirror", 0, OPTION_FLAG, UNPLANNED, FIELD(mirror), 0, 0, NULL,
      "mirror the window and the virtual camera, but not recordings"},
     {"virtual-camera", 0, OPTION_MAY_TEXT, ONCE | UNPLANNED, FIELD(virtual_camera), 0, 0, "DEV|N",
-     "offer the equalized picture of any INPUT to other programs as a camera, through "
-     "v4l2loopback; with --null without a window [its first device]"},
+     "offer the equalized picture of any INPUT to other programs as a camera, through PipeWire or, "
+     "with DEV, v4l2loopback; with --null without a window [PipeWire if it runs, else the first "
+     "v4l2loopback]"},
     {"record-raw", 0, OPTION_FLAG, UNPLANNED, FIELD(record_raw), 0, 0, NULL,
      "record the camera's stream untouched, not the equalized picture"},
     {"low-latency", 0, OPTION_FLAG, UNPLANNED, FIELD(low_latency), 0, 0, NULL,

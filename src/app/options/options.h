@@ -124,12 +124,12 @@ typedef struct Options {
     int64_t volume;
     double speed, osd_scale;
 
-    const char *camera;     /* its device or number, "" for the first one */
+    const char *camera;     /* its device or number; "": PipeWire or the first device */
     OptionsSize video_size; /* {0, 0}: not given */
     double framerate;
     const char *input_format;
     int mirror, low_latency, record_raw;
-    const char *virtual_camera; /* its device or number, "" for the first one */
+    const char *virtual_camera; /* its device or number; "": PipeWire or the first device */
 
     int recursive, shuffle, loop_all;
     int sequence; /* names like frame%04d.png stand for numbered pictures */

@@ -1,258 +1,83 @@
 #include "media/camera/camera_output.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/videodev2.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <libavutil/avstring.h>
-#include <libavutil/imgutils.h>
+#include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
 
-#include "media/camera/camera_find.h"
-#include "media/camera/v4l2_device.h"
+#include "media/camera/camera_output_kind.h"
 #include "media/convert.h"
 
-/* The driver name of v4l2loopback. */
-#define LOOPBACK "v4l2 loopback"
-
-#define HOW_TO_HAVE_ONE                                                                            \
-    "v4l2loopback makes one: sudo apt install v4l2loopback-dkms, then sudo modprobe v4l2loopback " \
-    "exclusive_caps=1"
-
-/* Untagged colours count as BT.709 from this height. */
-#define HD_LINES 720
-
-typedef struct Format {
-    uint32_t fourcc;
-    enum AVPixelFormat pixels;
-} Format;
-
-static const Format yuyv = {V4L2_PIX_FMT_YUYV, AV_PIX_FMT_YUYV422};
-static const Format nv12 = {V4L2_PIX_FMT_NV12, AV_PIX_FMT_NV12};
-static const Format yu12 = {V4L2_PIX_FMT_YUV420, AV_PIX_FMT_YUV420P};
-
-#define FORMATS 3
+/* Larger differences in size are scaled, smaller ones cropped. */
+#define MOST_CROPPED 3
 
 struct CameraOutput {
-    int fd;
-    CameraDevice device;
-    /* Settings: */
-    const Format *format;
-    int width, height;
-    AVRational rate;
-    int strides[4];
-    uint8_t *picture; /* the last picture written */
-    size_t size;
+    const CameraOutputKind *kind;
+    void *self;
     Converter converter;
+    AVFrame *last;    /* as written, or blank */
+    AVFrame *picture; /* the same as sent, or blank */
 };
 
-/* ---- finding one ---- */
+/* ---- opening ---- */
 
-/* "the virtual camera '/dev/video9' (Dummy)" */
-static const char *what(const CameraDevice *device, char text[400])
+static int open_kind(CameraOutput *o, const CameraOutputKind *kind, const char *device,
+                     MediaError *error)
 {
-    snprintf(text, 400, "the virtual camera %s%s%s%s", media_quote(device->path),
-             device->name[0] ? " (" : "", device->name, device->name[0] ? ")" : "");
-    return text;
+    o->kind = kind;
+    const int ret = kind->open(&o->self, device, error);
+    if (ret < 0)
+        kind->close(&o->self);
+    return ret;
 }
 
-static int device_fail(const CameraDevice *device, int system_error, MediaError *error)
+static int open_any(CameraOutput *o, MediaError *error)
 {
-    char text[400];
-    return camera_device_fail(error, MEDIA_OUTPUT, device->path, what(device, text), system_error);
+    MediaError none = {0}, why = {0};
+    int ret = open_kind(o, &camera_pipewire, NULL, &none);
+    if (ret == 0)
+        return 0;
+    ret = open_kind(o, &camera_loopback, NULL, &why);
+    if (ret == MEDIA_USAGE)
+        return media_fail(error, MEDIA_USAGE, "no virtual camera was found: %s; %s", none.text,
+                          why.text);
+    return ret < 0 ? media_fail(error, ret, "%s", why.text) : 0;
 }
 
-/* Opens a virtual camera. Returns a descriptor, MEDIA_OUTPUT, or MEDIA_USAGE if there is none or it
- * is another device. A v4l2loopback device in use for writing reports itself as a camera. */
-static int open_device(const char *path, CameraDevice *device, MediaError *error)
+int camera_output_open(CameraOutput **output, const char *device, MediaError *error)
 {
-    *device = (CameraDevice){.name = ""};
-    av_strlcpy(device->path, path, sizeof(device->path));
-    const int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0 && (errno == ENOENT || errno == ENXIO || errno == ENODEV))
-        return media_fail(error, MEDIA_USAGE, "there is no virtual camera %s; " HOW_TO_HAVE_ONE,
-                          media_quote(path));
-    if (fd < 0)
-        return device_fail(device, errno, error);
-    const uint32_t can = camera_ask_device(fd, device);
-    if ((can & V4L2_CAP_VIDEO_OUTPUT) && (can & V4L2_CAP_READWRITE))
-        return fd;
-    close(fd);
-    if ((can & V4L2_CAP_VIDEO_CAPTURE) && strcmp(device->driver, LOOPBACK) == 0)
-        return device_fail(device, EBUSY, error);
-    return media_fail(error, MEDIA_USAGE,
-                      "%s%s%s%s is no virtual camera: no pictures can be written to "
-                      "it; " HOW_TO_HAVE_ONE,
-                      media_quote(path), device->name[0] ? " (" : "", device->name,
-                      device->name[0] ? ")" : "");
-}
-
-static int open_first(CameraDevice *device, MediaError *error)
-{
-    char path[32];
-    int next = 0;
-    MediaError first = {0}; /* first error of a usable device */
-    while (camera_next_device(&next, path)) {
-        MediaError why = {0};
-        const int fd = open_device(path, device, &why);
-        if (fd >= 0 && strcmp(device->driver, LOOPBACK) == 0)
-            return fd;
-        if (fd >= 0)
-            close(fd);
-        else if (fd == MEDIA_OUTPUT)
-            media_fail(&first, fd, "%s", why.text);
-    }
-    if (first.fault)
-        return media_fail(error, first.fault, "%s", first.text);
-    return media_fail(error, MEDIA_USAGE, "no virtual camera was found; " HOW_TO_HAVE_ONE);
-}
-
-int camera_output_open(CameraOutput **output, const char *wanted, MediaError *error)
-{
-    char path[256];
     CameraOutput *o = *output = av_mallocz(sizeof(*o));
     if (!o)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    if (wanted && *wanted)
-        camera_device_path(wanted, path);
-    o->fd =
-        wanted && *wanted ? open_device(path, &o->device, error) : open_first(&o->device, error);
-    const int ret = o->fd;
+    o->last = av_frame_alloc();
+    o->picture = av_frame_alloc();
+    int ret;
+    if (!o->last || !o->picture)
+        ret = media_fail(error, MEDIA_OUTPUT, "out of memory");
+    else if (device && *device)
+        ret = open_kind(o, &camera_loopback, device, error);
+    else
+        ret = open_any(o, error);
     if (ret < 0)
         camera_output_close(output);
-    return ret < 0 ? ret : 0;
+    return ret;
 }
 
 const char *camera_output_path(const CameraOutput *o)
 {
-    return o->device.path;
+    return o->kind->path(o->self);
 }
 
-/* ---- settings ---- */
-
-/* Orders the formats by what they lose, least first. */
-static void order_formats(const AVFrame *frame, const Format *order[FORMATS])
+int camera_output_set(CameraOutput *o, const AVFrame *first, AVRational rate, const char *input,
+                      MediaError *error)
 {
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    const int halved = desc->log2_chroma_h > 0,
-              together = desc->comp[1].plane == desc->comp[2].plane;
-    order[0] = !halved ? &yuyv : together ? &nv12 : &yu12;
-    order[1] = order[0] == &yu12 ? &nv12 : &yu12;
-    order[2] = halved ? &yuyv : &nv12;
-}
-
-/* Drivers may substitute another format, or insist on their current one. */
-static const Format *known_format(uint32_t fourcc)
-{
-    static const Format *const all[FORMATS] = {&yuyv, &nv12, &yu12};
-    for (int i = 0; i < FORMATS; i++)
-        if (all[i]->fourcc == fourcc)
-            return all[i];
-    return NULL;
-}
-
-/* Requests a format. Returns 0 and the accepted one, or AVERROR; EINVAL: not one of ours. */
-static int ask_for(const CameraOutput *o, const Format *format, const AVFrame *first,
-                   struct v4l2_pix_format *set)
-{
-    struct v4l2_format ask = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
-    /* V4L2's SRGB implies limited range and BT.601's matrix. */
-    const int unknown = first->colorspace == AVCOL_SPC_UNSPECIFIED;
-    const int is_709 =
-        first->colorspace == AVCOL_SPC_BT709 || (unknown && first->height >= HD_LINES);
-    ask.fmt.pix = (struct v4l2_pix_format){
-        .width = (uint32_t)first->width & ~1U,
-        .height = (uint32_t)first->height & ~1U,
-        .pixelformat = format->fourcc,
-        .field = V4L2_FIELD_NONE,
-        .colorspace = is_709 ? V4L2_COLORSPACE_REC709 : V4L2_COLORSPACE_SRGB,
-        .priv = V4L2_PIX_FMT_PRIV_MAGIC,
-    };
-    if (v4l2_device_ioctl(o->fd, VIDIOC_S_FMT, &ask) < 0)
-        return AVERROR(errno);
-    *set = ask.fmt.pix;
-    return known_format(set->pixelformat) ? 0 : AVERROR(EINVAL);
-}
-
-/* Luma rows may be padded; chroma strides follow from them. */
-static int set_layout(CameraOutput *o, const struct v4l2_pix_format *pix)
-{
-    const int luma = (int)FFMIN(pix->bytesperline, INT32_MAX / 4);
-    uint8_t *planes[4];
-    int ret = av_image_fill_linesizes(o->strides, o->format->pixels, o->width);
-    if (ret < 0)
-        return ret;
-    if (luma > o->strides[0]) {
-        o->strides[0] = luma;
-        o->strides[1] = o->format == &nv12 ? luma : o->format == &yu12 ? luma / 2 : 0;
-        o->strides[2] = o->format == &yu12 ? luma / 2 : 0;
-    }
-    ret = av_image_fill_pointers(planes, o->format->pixels, o->height, NULL, o->strides);
-    if (ret < 0)
-        return ret;
-    o->size = (size_t)ret;
-    o->picture = av_mallocz(o->size);
-    return o->picture ? 0 : AVERROR(ENOMEM);
-}
-
-int camera_output_set(CameraOutput *o, const AVFrame *first, AVRational rate, MediaError *error)
-{
-    const Format *order[FORMATS];
-    char text[400];
-    struct v4l2_pix_format set = {0};
-    int ret = AVERROR(EINVAL);
-    if (first->width < 2 || first->height < 2)
-        return media_fail(error, MEDIA_OUTPUT,
-                          "%s needs pictures of at least 2x2 pixels; this one has %dx%d",
-                          what(&o->device, text), first->width, first->height);
-    order_formats(first, order);
-    for (int i = 0; i < FORMATS && ret == AVERROR(EINVAL); i++)
-        ret = ask_for(o, order[i], first, &set);
-    if (ret == AVERROR(EINVAL))
-        return media_fail(error, MEDIA_OUTPUT, "%s does not accept YUYV, NV12 or YU12",
-                          what(&o->device, text));
-    if (ret < 0)
-        return device_fail(&o->device, AVUNERROR(ret), error);
-    o->format = known_format(set.pixelformat);
-    o->width = first->width & ~1;
-    o->height = first->height & ~1;
-    if ((int)set.width != o->width || (int)set.height != o->height)
-        return media_fail(
-            error, MEDIA_OUTPUT,
-            "%s refuses %dx%d and has %ux%u instead: close the programs that use it, or "
-            "give it pictures of that size",
-            what(&o->device, text), o->width, o->height, set.width, set.height);
-    o->rate = rate;
-    if (rate.num > 0 && rate.den > 0) { /* best effort: some drivers store no rate */
-        struct v4l2_streamparm parm = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
-        parm.parm.output.timeperframe = (struct v4l2_fract){(uint32_t)rate.den, (uint32_t)rate.num};
-        (void)v4l2_device_ioctl(o->fd, VIDIOC_S_PARM, &parm);
-    }
-    ret = set_layout(o, &set);
-    return ret < 0 ? device_fail(&o->device, AVUNERROR(ret), error) : 0;
+    return o->kind->set(o->self, first, rate, input, error);
 }
 
 void camera_output_text(const CameraOutput *o, char *text, size_t size)
 {
-    snprintf(text, size, "%s (%s): %s %dx%d", o->device.name, o->device.path,
-             av_get_pix_fmt_name(o->format->pixels), o->width, o->height);
-    if (o->rate.num > 0 && o->rate.den > 0)
-        av_strlcatf(text, size, " at %.4g fps", av_q2d(o->rate));
+    o->kind->text(o->self, text, size);
 }
 
 /* ---- pictures ---- */
-
-static void put(CameraOutput *o, const AVFrame *frame)
-{
-    uint8_t *planes[4];
-    const uint8_t *from[4] = {frame->data[0], frame->data[1], frame->data[2]};
-    (void)av_image_fill_pointers(planes, o->format->pixels, o->height, o->picture, o->strides);
-    av_image_copy(planes, o->strides, from, frame->linesize, o->format->pixels, o->width,
-                  o->height);
-}
 
 static int is_full(const AVFrame *frame)
 {
@@ -263,59 +88,80 @@ static int is_full(const AVFrame *frame)
     return full;
 }
 
-/* Keeps the colour matrix that was set in the device together with the format. */
-static int convert(CameraOutput *o, const AVFrame *frame)
+static int is_cropped(int from, int to)
 {
-    AVFrame *from = av_frame_clone(frame), *to = av_frame_alloc();
-    int ret = from && to ? 0 : AVERROR(ENOMEM);
+    return from >= to && from - to <= MOST_CROPPED;
+}
+
+/* Keeps the colour matrix, which was set together with the size. */
+static int convert(CameraOutput *o, AVFrame *from, enum AVPixelFormat format, int width, int height)
+{
+    AVFrame *to = o->picture;
+    const int full = is_full(from);
+    from->format = convert_without_j(from->format, &(int){0});
+    from->color_range = full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    to->format = format;
+    to->width = width;
+    to->height = height;
+    to->color_range = AVCOL_RANGE_MPEG;
+    to->colorspace = from->colorspace;
+    return convert_frame(&o->converter, from, to);
+}
+
+/* Makes o->picture from o->last. */
+static int make_picture(CameraOutput *o, enum AVPixelFormat format, int width, int height)
+{
+    AVFrame *from = av_frame_clone(o->last);
+    int ret = from ? 0 : AVERROR(ENOMEM);
+    av_frame_unref(o->picture);
     if (ret >= 0) {
-        from->width &= ~1;
-        from->height &= ~1;
-        const int full = is_full(frame);
-        from->format = convert_without_j(from->format, &(int){0});
-        from->color_range = full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-        to->format = o->format->pixels;
-        to->width = o->width;
-        to->height = o->height;
-        to->color_range = AVCOL_RANGE_MPEG;
-        to->colorspace = frame->colorspace;
-        ret = convert_frame(&o->converter, from, to);
+        from->width = is_cropped(from->width, width) ? width : from->width & ~1;
+        from->height = is_cropped(from->height, height) ? height : from->height & ~1;
+        const int same = from->format == (int)format && from->width == width &&
+                         from->height == height && !is_full(from);
+        ret = same ? av_frame_ref(o->picture, from) : convert(o, from, format, width, height);
     }
-    if (ret >= 0)
-        put(o, to);
+    if (ret < 0)
+        av_frame_unref(o->picture);
     av_frame_free(&from);
-    av_frame_free(&to);
     return ret;
 }
 
-int camera_output_repeat(CameraOutput *o, MediaError *error)
+int camera_output_repeat(CameraOutput *o, int64_t time, MediaError *error)
 {
-    char text[400];
-    ssize_t n;
-    do
-        n = write(o->fd, o->picture, o->size);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return device_fail(&o->device, errno, error);
-    if ((size_t)n != o->size)
-        return media_fail(error, MEDIA_OUTPUT, "%s took %zd of the %zu bytes of a picture",
-                          what(&o->device, text), n, o->size);
-    return 0;
+    int width, height, ret = 0;
+    const enum AVPixelFormat format = o->kind->wanted(o->self, &width, &height);
+    if (format == AV_PIX_FMT_NONE || !o->last->data[0])
+        return 0;
+    if (!o->picture->data[0] || o->picture->format != (int)format)
+        ret = make_picture(o, format, width, height);
+    if (ret < 0)
+        return media_fail(error, MEDIA_OUTPUT,
+                          "a picture cannot be converted for the virtual camera: %s",
+                          media_av_text(ret));
+    ret = o->kind->send(o->self, o->picture, time, error);
+    return ret < 0 ? ret : 1;
 }
 
-int camera_output_write(CameraOutput *o, const AVFrame *frame, MediaError *error)
+int camera_output_write(CameraOutput *o, const AVFrame *frame, int64_t time, MediaError *error)
 {
-    char text[400];
-    int ret = 0;
-    if (frame->format == (int)o->format->pixels && !is_full(frame) &&
-        (frame->width & ~1) == o->width && (frame->height & ~1) == o->height)
-        put(o, frame);
-    else
-        ret = convert(o, frame);
-    if (ret < 0)
-        return media_fail(error, MEDIA_OUTPUT, "a picture cannot be converted for %s: %s",
-                          what(&o->device, text), media_av_text(ret));
-    return camera_output_repeat(o, error);
+    av_frame_unref(o->last);
+    av_frame_unref(o->picture);
+    if (av_frame_ref(o->last, frame) < 0)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    return camera_output_repeat(o, time, error);
+}
+
+int camera_output_is_watched(CameraOutput *o)
+{
+    int width, height;
+    return o->kind->wanted(o->self, &width, &height) != AV_PIX_FMT_NONE;
+}
+
+void camera_output_tend(CameraOutput *o, int64_t now, void (*note)(const char *line))
+{
+    if (o->kind->tend)
+        o->kind->tend(o->self, now, note);
 }
 
 void camera_output_close(CameraOutput **output)
@@ -323,9 +169,10 @@ void camera_output_close(CameraOutput **output)
     CameraOutput *o = *output;
     if (!o)
         return;
-    if (o->fd >= 0)
-        close(o->fd);
+    if (o->self)
+        o->kind->close(&o->self);
     convert_close(&o->converter);
-    av_free(o->picture);
+    av_frame_free(&o->last);
+    av_frame_free(&o->picture);
     av_freep(output);
 }

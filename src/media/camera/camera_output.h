@@ -1,13 +1,12 @@
 /*
- * A virtual camera: a V4L2 output device (v4l2loopback) that other programs see as a camera.
- * Uses write(), which every v4l2loopback version accepts: it copies at once, never blocks, and
- * stamps pictures with the monotonic clock. Streaming from mapped buffers has changed between
- * versions. For one thread at a time.
+ * A virtual camera, which other programs see as a camera: a node of PipeWire, or a V4L2 output
+ * device (v4l2loopback). For one thread at a time.
  */
 #ifndef LUMEQ_MEDIA_CAMERA_OUTPUT_H
 #define LUMEQ_MEDIA_CAMERA_OUTPUT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <libavutil/frame.h>
 
@@ -15,29 +14,41 @@
 
 typedef struct CameraOutput CameraOutput;
 
-/* Opens the device that "2" or a path names; NULL or "": the first free v4l2loopback. MEDIA_USAGE
- * (none, or not a virtual camera), MEDIA_OUTPUT (busy, not permitted). */
+/* Opens the device that "2" or a path names. NULL or "": connects to PipeWire or, if it does not
+ * run, opens the first free v4l2loopback. MEDIA_USAGE (none, or not a virtual camera), MEDIA_OUTPUT
+ * (busy, not permitted). */
 int camera_output_open(CameraOutput **output, const char *device, MediaError *error);
 
+/* The path of its device; NULL for PipeWire. */
 const char *camera_output_path(const CameraOutput *output);
 
 /*
- * Sets the size of this picture, the rate ({0}: unknown), and the format of YUYV, NV12 and YU12
- * that the device accepts and that loses least. Odd sizes lose a column or row. MEDIA_OUTPUT: no
- * common format, another fixed size, or busy.
+ * Offers pictures of this size and rate ({0}: unknown). A device takes the format of YUYV, NV12 and
+ * YU12 that it accepts and that loses least; programs choose NV12 or YUY2 from PipeWire. Odd sizes
+ * lose a column or row; for PipeWire, a width loses up to 3 columns, since some programs assume
+ * rows of whole 4 bytes. `input` names the camera or file. MEDIA_OUTPUT: no common format, another
+ * fixed size, or busy.
  */
 int camera_output_set(CameraOutput *output, const AVFrame *first, AVRational rate,
-                      MediaError *error);
+                      const char *input, MediaError *error);
 
 /* "v4l2 Device (/dev/video9): yuyv422 640x360 at 30 fps". Call after camera_output_set(). */
 void camera_output_text(const CameraOutput *output, char *text, size_t size);
 
-/* Converts the picture to limited range, scales it if its size differs, and writes it.
- * MEDIA_OUTPUT. */
-int camera_output_write(CameraOutput *output, const AVFrame *frame, MediaError *error);
+/* Keeps a reference to the picture. If somebody watches, converts it to limited range and the size
+ * set, and sends it. `time`: when it was captured, by av_gettime_relative(). Returns 1 if it was
+ * sent, 0 if nobody watches, or MEDIA_OUTPUT. */
+int camera_output_write(CameraOutput *output, const AVFrame *frame, int64_t time,
+                        MediaError *error);
 
-/* Writes the last picture again. MEDIA_OUTPUT. */
-int camera_output_repeat(CameraOutput *output, MediaError *error);
+/* Sends the last picture again if somebody watches. Returns like camera_output_write(). */
+int camera_output_repeat(CameraOutput *output, int64_t time, MediaError *error);
+
+/* False if certainly nobody watches. A v4l2loopback does not tell. */
+int camera_output_is_watched(CameraOutput *output);
+
+/* Reconnects to PipeWire after it has ended, and notes both. Call several times a second. */
+void camera_output_tend(CameraOutput *output, int64_t now, void (*note)(const char *line));
 
 /* *output may be NULL. */
 void camera_output_close(CameraOutput **output);

@@ -1,0 +1,16 @@
+/* For builds without PipeWire. */
+#include "media/camera/camera_output_kind.h"
+
+static int pipewire_open(void **self, const char *device, MediaError *error)
+{
+    (void)self;
+    (void)device;
+    return media_fail(error, MEDIA_USAGE, "this lumeq is built without PipeWire");
+}
+
+static void pipewire_close(void **self)
+{
+    (void)self;
+}
+
+const CameraOutputKind camera_pipewire = {.open = pipewire_open, .close = pipewire_close};
