@@ -14,6 +14,7 @@
 #include "app/headless.h"
 #include "app/recording.h"
 #include "app/remembered.h"
+#include "app/start.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "app/virtual_camera.h"
@@ -605,7 +606,9 @@ static int finish(Play *p)
     return player_has_ended(p->player) ? EXIT_DAMAGED : EXIT_DONE;
 }
 
-int play_run(const Options *options, atomic_int *stop)
+/* Opens and plays the inputs. Returns the exit code. *failed: why nothing was played, if the reason
+ * is an input. */
+static int play_inputs(const Options *options, atomic_int *stop, MediaError *failed)
 {
     Play *play;
     MediaError error = {0};
@@ -625,10 +628,69 @@ int play_run(const Options *options, atomic_int *stop)
     }
     if (!interrupted)
         code = ret < 0 ? -error.fault : finish(play);
+    if (error.fault == MEDIA_INPUT && (!play || !player_state(play->player).shown))
+        *failed = error;
     if (error.fault)
         say(SAY_ERRORS, "%s", error.text);
     if (unwritten && (code == EXIT_DONE || code == EXIT_DAMAGED))
         code = -unwritten;
     play_close(&play);
     return code;
+}
+
+/* The chosen files play as if dropped on a window: without what belongs to the first INPUT. */
+static int play_chosen(const Options *options, const FileList *files, atomic_int *stop,
+                       MediaError *failed)
+{
+    Options o = *options;
+    o.inputs = calloc((size_t)files->count, sizeof(*o.inputs));
+    if (!o.inputs) {
+        say(SAY_ERRORS, "out of memory");
+        return EXIT_INPUT;
+    }
+    for (int i = 0; i < files->count; i++)
+        o.inputs[i] = files->entries[i].path;
+    o.input_count = files->count;
+    o.from_us = o.to_us = o.frames = -1;
+    o.camera = NULL;
+    if (options->input) {
+        o.sub_file = NULL;
+        o.audio_track = FFMIN(o.audio_track, -1);
+        o.sub_track = FFMIN(o.sub_track, -1);
+    }
+    o.input = o.inputs[0];
+    if (o.keep_open == OPTIONS_KEEP_OPEN_AUTO)
+        o.keep_open = OPTIONS_KEEP_OPEN_YES;
+    const int code = play_inputs(&o, stop, failed);
+    free(o.inputs);
+    return code;
+}
+
+int play_run(const Options *options, atomic_int *stop)
+{
+    MediaError failed = {0}, error = {0};
+    FileList files = {.at = -1};
+    int ret = 1, code = EXIT_DONE, waits = !options->input && !options->camera;
+    if (waits && !options->idle)
+        say(SAY_NORMAL, "no INPUT: waiting for a file in the window; see lumeq --help");
+    if (!waits) {
+        code = play_inputs(options, stop, &failed);
+        waits = options->idle && failed.fault;
+    }
+    while (waits) {
+        int over = RUN_OVER; /* of the last attempt */
+        atomic_compare_exchange_strong(stop, &over, RUN_ON);
+        ret = start_choose(options, stop, failed.text, &files, &error);
+        if (ret <= 0)
+            break;
+        failed = (MediaError){0};
+        code = play_chosen(options, &files, stop, &failed);
+        waits = failed.fault != 0;
+    }
+    if (ret < 0)
+        say(SAY_ERRORS, "%s", error.text);
+    file_list_clear(&files);
+    if (atomic_load(stop) == RUN_INTERRUPTED)
+        return EXIT_INTERRUPTED;
+    return ret < 0 ? -ret : code;
 }

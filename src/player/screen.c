@@ -531,7 +531,8 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
         .lost = s->options.player->host.lost,
         .opaque = s->options.player->host.opaque,
     };
-    track_display_size(source, &options.width, &options.height);
+    if (source)
+        track_display_size(source, &options.width, &options.height);
     if (options.width <= 0 || options.height <= 0) {
         options.width = USUAL_WIDTH;
         options.height = USUAL_HEIGHT;
@@ -541,15 +542,21 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
         panel_add_room(&options.width, &options.height);
     if (window_open(&s->window, &options, error) < 0 || view_open(&s->view, error) < 0) {
         media_add(error, "; %s or --null works without a window",
-                  source->camera ? "-o with --frames" : "-o");
+                  source && source->camera ? "-o with --frames" : "-o");
         return error->fault = MEDIA_USAGE;
     }
     snprintf(s->state.renderer, sizeof(s->state.renderer), "%s", view_renderer(s->view));
     view_set_mirror(s->view, s->state.look.mirrored);
     fit_window(s, width, height);
     s->hidden_until = clock_now() + HIDDEN_US;
-    window_keep_awake(s->window, 1);
+    window_keep_awake(s->window, source != NULL);
     return 0;
+}
+
+void screen_show(Screen *s)
+{
+    s->hidden_until = clock_now();
+    s->loader.running = pthread_create(&s->loader.thread, NULL, load_text, s) == 0;
 }
 
 static int open_all(Screen *s, const Source *source, MediaError *error)
@@ -835,6 +842,8 @@ static void draw_subtitles(Screen *s, const ScreenContent *content)
 {
     Overlay overlay;
     SubtitlesPlace place = {.picture = {0}};
+    if (!content->subtitles)
+        return;
     if (s->state.look.subtitles_on && content->frame)
         place = place_subtitles(s, content->frame->decoded.frame);
     if (subtitle_thread_draw(content->subtitles, content->position, content->next_position, &place,

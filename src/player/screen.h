@@ -44,10 +44,13 @@ typedef struct ScreenOptions {
     void *opaque;
 } ScreenOptions;
 
-/* Opens the window in the source's shape. Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT;
- * *screen is then NULL. */
+/* Opens the window in the source's shape; NULL: in the usual one. Returns 0, MEDIA_USAGE (no
+ * display) or MEDIA_INPUT; *screen is then NULL. */
 int screen_open(Screen **screen, const ScreenOptions *options, const Source *source,
                 MediaError *error);
+
+/* Shows a new window before any picture, with text. */
+void screen_show(Screen *screen);
 
 /* Always current; valid until screen_close(). */
 const ScreenState *screen_state(const Screen *screen);
@@ -147,11 +150,11 @@ void screen_follow(Screen *screen);
 void screen_touch(Screen *screen);
 
 typedef struct ScreenContent {
-    const Frame *frame; /* last uploaded frame, or NULL */
-    int fresh;          /* it has not been drawn yet */
-    int64_t held_until; /* delay other drawing until then: a requested picture is near */
-    const char *words;  /* the equalizer's decision in words */
-    SubtitleThread *subtitles;
+    const Frame *frame;        /* last uploaded frame, or NULL */
+    int fresh;                 /* it has not been drawn yet */
+    int64_t held_until;        /* delay other drawing until then: a requested picture is near */
+    const char *words;         /* the equalizer's decision in words */
+    SubtitleThread *subtitles; /* NULL: none */
     int64_t position, next_position; /* for subtitles */
     const char *notice, *recording;  /* see osd.h */
 } ScreenContent;

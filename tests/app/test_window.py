@@ -152,6 +152,63 @@ class Window(WindowCase):
                 self.key("q")
                 self.ends(process)
 
+    def start_window(self, process):
+        wait_for(lambda: process.poll() is not None or self.xdotool("search", "--onlyvisible", "--name", "^lumeq$").split())
+        self.assertIsNone(process.poll(), "it has ended")
+
+    def choosing(self, *files):
+        """An environment whose file dialog chooses these files, one each time."""
+        script = "#!/bin/sh\ncd '%s'\nn=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) > n\nshift $#\nset -- %s\nshift $n\necho \"$1\"\n"
+        dialog = self.write("zenity", (script % (self.folder, " ".join("'%s'" % f for f in files))).encode())
+        os.chmod(dialog, 0o700)
+        return self.environment(PATH=self.folder + ":" + os.environ["PATH"])
+
+    def test_start_window(self):
+        """Without INPUT the window waits for a file, and remains if that has no video."""
+        text = self.write("text.txt", b"no video")
+        process = self.play(env=self.choosing(text, SMALL))
+        self.start_window(process)
+        is_text = lambda r, g, b: b > 150 and b > r + 60
+        seen = lambda: self.share(self.grab(), 0, WIDTH, is_text)
+        self.assertTrue(wait_for(lambda: seen() > 0.0001), "no text is to be seen")
+        self.key("ctrl+o")
+        self.assertTrue(wait_for(lambda: self.share(self.grab(), 0, WIDTH, lambda r, g, b: min(r, g, b) > 200) > 0.0002),
+                        "no message is to be seen")
+        self.key("ctrl+o")
+        self.window(process)
+        self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
+        self.key("q")
+        result = self.ends(process)
+        self.assertEqual(len(result.lines), 2, str(result))
+        self.assertIn("no INPUT", result.lines[0])
+        self.assertIn(text, result.lines[1])
+
+    def test_start_window_closed(self):
+        process = self.play()
+        self.start_window(process)
+        self.key("Escape")
+        self.ends(process, DONE)
+        process = self.play()
+        self.start_window(process)
+        self.interrupt(process)
+
+    def test_idle(self):
+        """With --idle the window opens if INPUT cannot be played; without it, lumeq ends."""
+        missing, text = self.path("missing.mkv"), self.write("text.mkv", b"no video")
+        for name in missing, text:
+            alone = self.ends(self.play(name), INPUT)
+            process = self.play("--idle", name)
+            self.start_window(process)
+            self.key("q")
+            self.assertEqual(self.ends(process, INPUT).lines, alone.lines)
+        process = self.play("--idle", missing, "--ss", 5, env=self.choosing(SMALL))
+        self.start_window(process)
+        self.key("ctrl+o")
+        self.window(process)
+        self.key("q")
+        self.ends(process, DONE)
+        self.ends(self.play("--idle", SMALL, "--to", 0.2), DONE)
+
     def test_ends_by_itself_and_counts(self):
         self.ends(self.play(SMALL, "--ss", "1", "--to", "2", "--stats", self.path("s.csv")))
         with open(self.path("s.csv"), encoding="ascii") as f:

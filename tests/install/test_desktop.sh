@@ -28,15 +28,15 @@ grep -q "<id>${id:-com.example.lumeq}</id>" "$metainfo" || fail "another id is d
 [ "$(sed -n 's/^Icon=//p' "$entry").svg" = "${icon##*/}" ] || fail "the entry has another icon"
 [ -s "$icon" ] || fail "there is no icon"
 grep -q "<launchable type=\"desktop-id\">${entry##*/}<" "$metainfo" || fail "no such entry is described"
-grep -q '^Exec=lumeq %F$' "$entry" || fail "several files would be as many windows"
+grep -q '^Exec=lumeq --idle %F$' "$entry" || fail "several files would be as many windows"
 grep -q '^MimeType=.*video/x-matroska;' "$entry" || fail "the entry opens no videos"
 
-# The header has the version; CHANGELOG.md has its date.
+# The header has the version; CHANGELOG.md has its date, below changes that are not released yet.
 version=$("$work/bin/lumeq" --version | sed -n 's/^lumeq //p')
 from_header=$(sed -n 's/^#define LUMEQ_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' \
     "$source/include/lumeq/lumeq.h" | paste -sd .)
 [ "$version" = "$from_header" ] || fail "the program is $version, the header $from_header"
-newest=$(grep -m 1 '^## ' "$source/include/lumeq/CHANGELOG.md")
+newest=$(grep -m 1 '^## [0-9]' "$source/include/lumeq/CHANGELOG.md")
 [[ $newest =~ ^'## '"$version"' ('(20[0-9]{2}-[0-9]{2}-[0-9]{2})')'$ ]] ||
     fail "the newest change is '$newest', not of $version"
 grep -qF "version=\"$version\" date=\"${BASH_REMATCH[1]-}\"" "$metainfo" || fail "another release is described"

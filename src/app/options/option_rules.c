@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "app/start.h"
 #include "app/stats.h"
 #include "media/error.h"
 #include "media/input/network.h"
@@ -334,6 +335,8 @@ static int check_input(const Options *o, const unsigned char *given, const Refus
     if (options_headless(o) && !o->virtual_camera && option_is_given(given, "mirror"))
         return refuse(refusal, "--mirror is for the window and the virtual camera: written video "
                                "is never mirrored");
+    if (options_headless(o) && option_is_given(given, "idle"))
+        return refuse(refusal, "--idle is for the window, and -o or --null opens none");
     if (options_headless(o) && option_is_given(given, "sub-file"))
         return refuse(refusal, "--sub-file is for the window: OUTPUT gets the subtitle tracks of "
                                "INPUT alone");
@@ -563,7 +566,9 @@ int option_rules_check(Options *o, const unsigned char *given, const OptionNames
 {
     if (check_input(o, given, refusal) < 0 || check_many(o, given, names, refusal) < 0)
         return -1;
-    if (!o->input && !o->camera)
+    const int waits = !is_plan && !options_headless(o) && !o->output && !o->sample &&
+                      (o->idle || start_has_desktop());
+    if (!o->input && !o->camera && !waits)
         return refuse(refusal, "no INPUT given; see lumeq --help");
     if (check_lookahead(o, given, refusal) < 0 || check_segments(o, refusal) < 0 ||
         check_sample(o, given, is_plan, refusal) < 0 || check_parts(o, given, is_plan, refusal) < 0)

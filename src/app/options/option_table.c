@@ -165,6 +165,8 @@ const Option option_table[] = {
      "what the panel shows, also with --overlay [histogram]"},
     {"osd-scale", 0, OPTION_NUMBER, WINDOW, FIELD(osd_scale), 0.5, 4, "X",
      "0.5 to 4: size of text and seek bar, times the automatic size [1]"},
+    {"idle", 0, OPTION_FLAG, WINDOW, FIELD(idle), 0, 0, NULL,
+     "if INPUT is missing or cannot be played, open the window and wait for a file"},
     {"loop", 0, OPTION_FLAG, WINDOW, FIELD(loop), 0, 0, NULL, "repeat the file"},
     {"loop-all", 0, OPTION_FLAG, WINDOW, FIELD(loop_all), 0, 0, NULL, "repeat the list of files"},
     {"shuffle", 0, OPTION_FLAG, WINDOW, FIELD(shuffle), 0, 0, NULL, "play files in random order"},

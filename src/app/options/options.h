@@ -114,6 +114,7 @@ typedef struct Options {
     int64_t bitrate;
     const char *encoder_options[MAX_ENCODER_OPTIONS + 1]; /* NULL at the end */
     const char *sub_file;                                 /* of the window */
+    int idle;           /* wait in a window for a file if INPUT does not play */
     const char *acodec; /* "copy", "none" or an encoder; NULL: copy if the container can */
 
     int compare, histogram, hist_scale, scope; /* indices of their choices */

@@ -64,7 +64,7 @@ static int read_file(FileText *text, const char *path, MediaError *error)
                   : 0;
 }
 
-/* What the text must be converted from, or NULL. FFmpeg loses characters of UTF-16. */
+/* The charset of text that must be converted, or NULL. FFmpeg loses characters of UTF-16. */
 static const char *charset_of(const FileText *text)
 {
     uint32_t c;

@@ -1,0 +1,20 @@
+/* The window that waits for a video, before one plays. */
+#ifndef LUMEQ_APP_START_H
+#define LUMEQ_APP_START_H
+
+#include <stdatomic.h>
+
+#include "app/options/options.h"
+#include "media/error.h"
+#include "player/file_list.h"
+
+/* True if this machine shows windows. */
+int start_has_desktop(void);
+
+/* Shows the window with this message ("": none) until the user chooses a file that can be opened,
+ * or several files. Returns 1 with the files, 0 if the window was closed or the run stopped,
+ * MEDIA_USAGE (no display) or MEDIA_INPUT. */
+int start_choose(const Options *options, atomic_int *stop, const char *message, FileList *files,
+                 MediaError *error);
+
+#endif

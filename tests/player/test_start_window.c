@@ -1,0 +1,111 @@
+/* The window before a video is chosen. */
+#include "player/start_window.h"
+#include "session.h"
+
+static void say_nothing(const char *line)
+{
+    (void)line;
+}
+
+static int open_it(StartWindow **w)
+{
+    MediaError error = {0};
+    const PlayerOptions options = {.osd_scale = 1,
+                                   .host = {.note = say_nothing, .detail = say_nothing}};
+    SDL_setenv("SDL_VIDEODRIVER", "offscreen", 0);
+    const int ret = start_window_open(w, &options, &error);
+    CHECK(ret == 0, "%s", error.text);
+    keep_libraries();
+    return ret;
+}
+
+static int turns(StartWindow *w, int count)
+{
+    int ret = 0;
+    MediaError error = {0};
+    while (count-- > 0 && ret == 0)
+        ret = start_window_turn(w, &error);
+    CHECK(ret >= 0, "%s", error.text);
+    return ret;
+}
+
+static int count_bright(StartWindow *w)
+{
+    Grab g;
+    int count = 0;
+    g.pixels = start_window_grab(w, &g.width, &g.height);
+    for (int i = 0; g.pixels && i < g.width * g.height; i++)
+        count += g.pixels[4 * i + 2] > 150;
+    grab_free(&g);
+    return count;
+}
+
+/* Waits until more text than this is visible; returns how much. */
+static int wait_for_more(StartWindow *w, int than)
+{
+    int count = 0;
+    for (const int64_t end = session_now() + LIVENESS_US; session_now() < end && count <= than;) {
+        turns(w, 1);
+        count = count_bright(w);
+    }
+    CHECK(count > than, "no text appears");
+    return count;
+}
+
+TEST(prompts_and_says)
+{
+    StartWindow *w;
+    if (has_text() && open_it(&w) == 0) {
+        const int prompt = wait_for_more(w, 200);
+        start_window_say(w, "cannot open 'film.mkv': No such file or directory");
+        wait_for_more(w, prompt + 200);
+        start_window_close(&w);
+    }
+}
+
+TEST(takes_files_dropped_together)
+{
+    StartWindow *w;
+    FileList files = {.at = -1};
+    if (open_it(&w) < 0)
+        return;
+    turns(w, 2);
+    CHECK(start_window_take(w, &files) == 0, "a file at first");
+    SDL_PushEvent(&(SDL_Event){.type = SDL_DROPBEGIN});
+    session_drop("/a.mkv");
+    turns(w, 2);
+    CHECK(start_window_take(w, &files) == 0, "one file of two");
+    session_drop("/b.mkv");
+    SDL_PushEvent(&(SDL_Event){.type = SDL_DROPCOMPLETE});
+    turns(w, 2);
+    CHECK(start_window_take(w, &files) == 2 && files.count == 2 &&
+              strcmp(files.entries[1].path, "/b.mkv") == 0,
+          "%d files", files.count);
+    CHECK(start_window_take(w, &files) == 0 && files.count == 2, "they come again");
+    file_list_clear(&files);
+    start_window_close(&w);
+}
+
+TEST(ends_by_keys_and_its_button)
+{
+    StartWindow *w;
+    for (int way = 0; way < 3; way++) {
+        if (open_it(&w) < 0)
+            return;
+        session_press(SDLK_f);
+        CHECK(turns(w, 2) == 0, "f ends it");
+        if (way == 0) {
+            session_press(SDLK_ESCAPE);
+            CHECK(turns(w, 2) == 0, "Esc does not only leave fullscreen");
+            session_press(SDLK_ESCAPE);
+        } else if (way == 1) {
+            session_press(SDLK_q);
+        } else {
+            SDL_PushEvent(&(SDL_Event){.type = SDL_QUIT});
+        }
+        CHECK(turns(w, 3) == 1, "way %d does not end it", way);
+        start_window_close(&w);
+    }
+}
+
+TEST_MAIN
