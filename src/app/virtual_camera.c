@@ -37,8 +37,9 @@ struct VirtualCamera {
     Camera *watched; /* or NULL */
     int64_t interval;
     AVRational rate;
-    Pace pace;      /* for a file */
-    int64_t end_us; /* of the last frame */
+    char input[128]; /* its name */
+    Pace pace;       /* for a file */
+    int64_t end_us;  /* of the last frame */
     pthread_t thread;
     int running;
     atomic_int mirrored;
@@ -151,9 +152,8 @@ static void name_input(const Source *source, char text[128])
 
 static void set(VirtualCamera *v, const AVFrame *first)
 {
-    char text[512], input[128];
-    name_input(v->source, input);
-    if (camera_output_set(v->output, first, v->rate, input, &v->error) < 0)
+    char text[512];
+    if (camera_output_set(v->output, first, v->rate, v->input, &v->error) < 0)
         return;
     camera_output_text(v->output, text, sizeof(text));
     say(SAY_NORMAL, "virtual camera %s", text);
@@ -228,6 +228,7 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
                           "--camera=DEV; --list-devices lists them",
                           media_quote(path));
     v->source = source;
+    name_input(source, v->input);
     v->rate = source->camera ? camera_setting(source->camera)->rate : source->video->avg_frame_rate;
     v->interval = v->rate.num > 0 && v->rate.den > 0
                       ? av_rescale(AV_TIME_BASE, v->rate.den, v->rate.num)

@@ -145,7 +145,7 @@ class Headless(PipeWireCase, Case):
             with self.subTest(exact):
                 process = self.lumeq("-o", exact + ".mkv", "--vcodec", "ffv1", "--frames", "100000",
                                      modes=modes)
-                seen = self.watches(exact)
+                seen = self.watches(exact, 20)
                 times = self.times()
                 other = "NV12" if exact == "YUY2" else "YUY2"
                 later = self.watches(other)
@@ -156,13 +156,19 @@ class Headless(PipeWireCase, Case):
                 self.assertEqual([i for i, p in enumerate(seen) if p not in written], [])
                 places = [written.index(p) for p in seen]
                 self.assertEqual(places, sorted(places))
-                self.assertGreater(places[-1], places[0] + 3)
                 self.assertEqual(times, sorted(times))
-                # The capture times of the camera, in which frames may be missing.
-                self.near(times, [times[0] + (p - places[0]) / 30 for p in places], 0.02)
+                if not SANITIZED and not IS_CROWDED:  # else a late frame is replaced by the one before it
+                    self.assertGreater(len(set(places)), 10)
+                    self.keeps_time(times, places)
                 numbers = [self.number(p, other) for p in later]
                 self.assertEqual(numbers, sorted(numbers))
                 self.assertGreater(numbers[0], self.number(seen[-1], exact))
+
+    def keeps_time(self, times, places):
+        """Frames have the times of their capture. GStreamer's begin at 0, also for earlier frames."""
+        first = [i for i in range(1, len(places)) if places[i] != places[i - 1] and times[i] > 0]
+        start = times[first[0]] - places[first[0]] / 30
+        self.near([times[i] for i in first], [start + places[i] / 30 for i in first], 0.02)
 
     def test_the_node(self):
         process = self.lumeq("--null")
@@ -218,9 +224,10 @@ class Headless(PipeWireCase, Case):
         if not SANITIZED and not IS_CROWDED and work > 0.1:
             self.assertLess(rest, work / 2)
 
-    def test_a_watcher_with_other_wishes(self):
-        """It is refused, and does no harm."""
+    def test_several_watchers(self):
+        """One with other wishes is refused, and does no harm."""
         process = self.lumeq("--null")
+        self.watch(count=1000)
         for caps in (",width=99", ",framerate=7/1"):
             watcher = self.watch(caps=caps)
             wait_for(lambda: watcher.poll() is not None, 1)  # it may wait for ever

@@ -11,6 +11,7 @@
 #include <spa/param/video/format-utils.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/common.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
@@ -48,6 +49,7 @@ typedef struct Node {
     int lost;   /* the connection ended */
     int failed; /* the stream failed; the connection lives */
     uint64_t sequence;
+    int64_t time;  /* of the last picture sent */
     int64_t retry; /* time of the next attempt to reconnect */
     int told;      /* the loss was noted */
 } Node;
@@ -328,9 +330,10 @@ static void fill(Node *n, struct spa_buffer *buffer, const AVFrame *frame, int64
         (void)av_image_copy_to_buffer(data->data, size, (const uint8_t *const *)frame->data,
                                       frame->linesize, n->format->pixels, n->width, n->height, 1);
     }
+    /* A repeated picture may be newer than the capture of the one after it. */
+    n->time = FFMAX(time, n->time + 1);
     if (header)
-        *header =
-            (struct spa_meta_header){.pts = time * 1000, .dts_offset = 0, .seq = n->sequence++};
+        *header = (struct spa_meta_header){.pts = n->time * 1000, .seq = n->sequence++};
 }
 
 /* Leaves out a picture if the watchers still hold all buffers. */
@@ -344,8 +347,8 @@ static int pipewire_send(void *self, const AVFrame *frame, int64_t time, MediaEr
         buffer = pw_stream_dequeue_buffer(n->stream);
     if (buffer) {
         fill(n, buffer->buffer, frame, time);
-        pw_stream_queue_buffer(n->stream, buffer);
-        pw_stream_trigger_process(n->stream);
+        (void)pw_stream_queue_buffer(n->stream, buffer);
+        (void)pw_stream_trigger_process(n->stream);
     }
     pw_thread_loop_unlock(n->loop);
     return 0;
