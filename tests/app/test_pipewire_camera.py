@@ -61,7 +61,8 @@ class PipeWireCase(CameraCase):
     def start_pipewire(self):
         self.daemon("pipewire")
         self.assertTrue(wait_for(lambda: os.path.exists(self.path("run/pipewire-0"))), self.read("daemons"))
-        self.daemon("wireplumber", "-c", "policy.conf")  # no devices, hence no D-Bus
+        old = os.path.exists("/usr/share/wireplumber/policy.conf")  # before WirePlumber 0.5
+        self.daemon("wireplumber", *(("-c", "policy.conf") if old else ("-p", "policy")))  # no devices, hence no D-Bus
 
     def stop_pipewire(self):
         while self.daemons:

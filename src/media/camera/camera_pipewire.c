@@ -21,8 +21,8 @@
 
 #define RETRY_US 1000000
 
-/* Highest rate that watchers may ask for if that of the input is unknown. */
-#define MOST_RATE 120
+/* A higher "rate" is the unit of time stamps: programs may then ask for any rate up to this. */
+#define MOST_RATE 240
 
 typedef struct Format {
     enum spa_video_format spa;
@@ -176,7 +176,7 @@ static uint32_t offer_all(struct spa_pod_builder *b, const Node *n, const struct
 {
     struct spa_fraction rates[3] = {{0}};
     int rate_count = 1;
-    if (n->rate.num > 0 && n->rate.den > 0) {
+    if (n->rate.num > 0 && n->rate.den > 0 && n->rate.num / n->rate.den <= MOST_RATE) {
         const uint32_t below = (uint32_t)(n->rate.num / n->rate.den);
         rates[0] = (struct spa_fraction){(uint32_t)n->rate.num, (uint32_t)n->rate.den};
         if (n->rate.den > 1) {
