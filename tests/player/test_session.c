@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -407,6 +408,55 @@ SESSION_TEST(panel_of_the_command_line_is_in_fullscreen,
                                        "overlay")))
 {
     SESSION_UNTIL(s, state.fullscreen && state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+}
+
+/* Writes the clip into a pipe; ends when the reader does. */
+static void *feed_pipe(void *path)
+{
+    char bytes[4096];
+    size_t n;
+    FILE *from = fopen(clip(), "rb"), *to = fopen(path, "wb");
+    signal(SIGPIPE, SIG_IGN);
+    while (from && to && (n = fread(bytes, 1, sizeof(bytes), from)) > 0 &&
+           fwrite(bytes, 1, n, to) == n)
+        ;
+    if (from)
+        fclose(from);
+    if (to)
+        fclose(to);
+    return NULL;
+}
+
+TEST(live_video_cannot_seek)
+{
+    char folder[] = "/tmp/lumeq-XXXXXX", pipe[64];
+    pthread_t writer;
+    Session session, *s = &session;
+    if (!CHECK(mkdtemp(folder), "no folder"))
+        return;
+    snprintf(pipe, sizeof(pipe), "%s/pipe.mkv", folder);
+    CHECK(mkfifo(pipe, 0600) == 0 && pthread_create(&writer, NULL, feed_pipe, pipe) == 0,
+          "no pipe");
+    if (session_open(s, ARGUMENTS(pipe, "--no-config", "--low-latency", "--no-audio")) >= 0) {
+        SESSION_UNTIL(s, state.shown > 0);
+        session_type("p"); /* or it would soon end */
+        SESSION_UNTIL(s, state.paused);
+        for (int i = 0; i < 3; i++) {
+            session_type("m"); /* another message */
+            SESSION_UNTIL(s, strncmp(state.message, "Volume", 6) == 0);
+            if (i < 2)
+                session_press(i ? SDLK_HOME : SDLK_RIGHT);
+            else
+                session_type("L");
+            SESSION_UNTIL(s, strcmp(state.message, "Can't seek in live video") == 0);
+        }
+    }
+    const int opened = s->play != NULL;
+    session_close(s);
+    if (opened) /* else it still waits for a reader */
+        pthread_join(writer, NULL);
+    unlink(pipe);
+    rmdir(folder);
 }
 
 SESSION_TEST(f1_is_help, open_at(s, 1 * SECOND))
