@@ -15,7 +15,7 @@
 #define NARROW_INDENT 10
 
 const HelpPair option_usage[] = {
-    {"lumeq [options] INPUT", "play it with its histogram"},
+    {"lumeq [options] [INPUT]", "play it, or wait for a file"},
     {"lumeq [options] INPUT -o OUTPUT", "write the processed video"},
     {"lumeq [options] INPUT... -o DIR/", "write many videos, with their names"},
     {"lumeq [options] INPUT --null", "process, but write no video"},
