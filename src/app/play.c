@@ -48,6 +48,7 @@ struct Play {
     FileList files;         /* until the player takes it */
     char skipped[sizeof(
         ((MediaError *)0)->text)]; /* message about a file that cannot be opened, or "" */
+    StartWindow *start;            /* whose window the player takes over; borrowed, or NULL */
     Player *player;
 };
 
@@ -442,6 +443,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .screenshot_dir = o->screenshot_dir,
         .files = &p->files,
         .greeting = p->skipped[0] ? p->skipped : NULL,
+        .start = p->start,
         .stage = {.equalizer = p->engine.equalizer,
                   .gpu = p->engine.gpu,
                   .params = p->params,
@@ -482,7 +484,8 @@ static int open_playable(Play *p, Source **source, MediaError *error)
     return ret;
 }
 
-int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)
+static int open_play(Play **play, const Options *options, atomic_int *stop, StartWindow *start,
+                     MediaError *error)
 {
     Play *p = calloc(1, sizeof(*p));
     Source *source = NULL;
@@ -491,6 +494,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
         return media_fail(error, MEDIA_INPUT, "out of memory");
     p->options = options;
     p->stop = stop;
+    p->start = start;
     p->begin = clock_now();
     int ret = check_screenshot_dir(options->screenshot_dir, error);
     if (ret >= 0)
@@ -534,6 +538,11 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
         play_close(play);
     }
     return ret;
+}
+
+int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)
+{
+    return open_play(play, options, stop, NULL, error);
 }
 
 Player *play_player(Play *p)
@@ -608,11 +617,12 @@ static int finish(Play *p)
 
 /* Opens and plays the inputs. Returns the exit code. *failed: why nothing was played, if the reason
  * is an input. */
-static int play_inputs(const Options *options, atomic_int *stop, MediaError *failed)
+static int play_inputs(const Options *options, atomic_int *stop, StartWindow *start,
+                       MediaError *failed)
 {
     Play *play;
     MediaError error = {0};
-    int ret = play_open(&play, options, stop, &error);
+    int ret = open_play(&play, options, stop, start, &error);
     while (ret == 0 && atomic_load(stop) == RUN_ON)
         ret = play_turn(play, &error);
     if (ret >= 0 && virtual_camera_check(play->virtual, &error) < 0)
@@ -640,7 +650,7 @@ static int play_inputs(const Options *options, atomic_int *stop, MediaError *fai
 
 /* The chosen files play as if dropped on a window: without what belongs to the first INPUT. */
 static int play_chosen(const Options *options, const FileList *files, atomic_int *stop,
-                       MediaError *failed)
+                       StartWindow *start, MediaError *failed)
 {
     Options o = *options;
     o.inputs = calloc((size_t)files->count, sizeof(*o.inputs));
@@ -661,7 +671,7 @@ static int play_chosen(const Options *options, const FileList *files, atomic_int
     o.input = o.inputs[0];
     if (o.keep_open == OPTIONS_KEEP_OPEN_AUTO)
         o.keep_open = OPTIONS_KEEP_OPEN_YES;
-    const int code = play_inputs(&o, stop, failed);
+    const int code = play_inputs(&o, stop, start, failed);
     free(o.inputs);
     return code;
 }
@@ -670,26 +680,30 @@ int play_run(const Options *options, atomic_int *stop)
 {
     MediaError failed = {0}, error = {0};
     FileList files = {.at = -1};
+    StartWindow *start = NULL;
     int ret = 1, code = EXIT_DONE, waits = !options->input && !options->camera;
     if (waits && !options->idle)
         say(SAY_NORMAL, "no INPUT: waiting for a file in the window; see lumeq --help");
     if (!waits) {
-        code = play_inputs(options, stop, &failed);
+        code = play_inputs(options, stop, NULL, &failed);
         waits = options->idle && failed.fault;
     }
     while (waits) {
         int over = RUN_OVER; /* of the last attempt */
         atomic_compare_exchange_strong(stop, &over, RUN_ON);
-        ret = start_choose(options, stop, failed.text, &files, &error);
+        ret = start_choose(&start, options, stop, failed.text, &files, &error);
         if (ret <= 0)
             break;
         failed = (MediaError){0};
-        code = play_chosen(options, &files, stop, &failed);
+        code = play_chosen(options, &files, stop, start, &failed);
         waits = failed.fault != 0;
+        if (!start_window_is_open(start))
+            start_window_close(&start);
     }
     if (ret < 0)
         say(SAY_ERRORS, "%s", error.text);
     file_list_clear(&files);
+    start_window_close(&start);
     if (atomic_load(stop) == RUN_INTERRUPTED)
         return EXIT_INTERRUPTED;
     return ret < 0 ? -ret : code;

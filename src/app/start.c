@@ -8,7 +8,6 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/terminal.h"
-#include "player/start_window.h"
 
 int start_has_desktop(void)
 {
@@ -68,29 +67,31 @@ static int follow(StartWindow *w, SourceOpening **opening)
     return ret >= 0;
 }
 
-int start_choose(const Options *o, atomic_int *stop, const char *message, FileList *files,
-                 MediaError *error)
+static int open_window(StartWindow **window, const Options *o, MediaError *error)
 {
-    StartWindow *w;
-    SourceOpening *opening = NULL;
-    int is_chosen = 0;
     const PlayerOptions options = {
         .osd_scale = o->osd_scale,
         .fullscreen = o->fullscreen,
         .host = {.note = say_line, .detail = say_detail, .lost = lose_display},
     };
-    int ret = start_window_open(&w, &options, error);
+    return start_window_open(window, &options, error);
+}
+
+int start_choose(StartWindow **window, const Options *o, atomic_int *stop, const char *message,
+                 FileList *files, MediaError *error)
+{
+    SourceOpening *opening = NULL;
+    int ret = *window ? 0 : open_window(window, o, error), is_chosen = 0;
     if (ret < 0)
         return ret;
-    start_window_say(w, message);
+    start_window_say(*window, message);
     while (!is_chosen && ret == 0 && atomic_load(stop) == RUN_ON) {
-        ret = start_window_turn(w, error);
-        if (ret == 0 && start_window_take(w, files))
-            is_chosen = begin(w, o, stop, files, &opening);
+        ret = start_window_turn(*window, error);
+        if (ret == 0 && start_window_take(*window, files))
+            is_chosen = begin(*window, o, stop, files, &opening);
         if (ret == 0 && !is_chosen)
-            is_chosen = follow(w, &opening);
+            is_chosen = follow(*window, &opening);
     }
     source_opening_cancel(&opening, 1);
-    start_window_close(&w);
     return ret < 0 ? ret : is_chosen;
 }

@@ -12,6 +12,7 @@
 #include "player/controls.h"
 #include "player/library_log.h"
 #include "player/playlist.h"
+#include "player/start_window.h"
 #include "player/status.h"
 
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
@@ -46,7 +47,9 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     p->subtitles = subtitle_thread_create(player_wake, p);
     if (!p->preview || !p->dialog || !p->subtitles)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    int ret = screen_open(&p->screen, &screen, source, error);
+    p->screen = p->options.start ? start_window_give(p->options.start) : NULL;
+    int ret = p->screen ? screen_adopt(p->screen, &screen, source, error)
+                        : screen_open(&p->screen, &screen, source, error);
     if (ret < 0)
         return ret;
     p->wake_event = SDL_RegisterEvents(1);

@@ -159,7 +159,8 @@ typedef struct PlayerOptions {
 
     FileList *files; /* playlist, `at` the source's entry; moved out of here unless opening fails;
                         NULL: none */
-    const char *greeting; /* first message, or NULL */
+    const char *greeting;      /* first message, or NULL */
+    struct StartWindow *start; /* borrowed: the player takes its window over; or NULL */
 
     EqualizeStageOptions stage; /* the player sets its `wake` */
     GpuBudget gpu_budget;       /* memory budget of the decoding GPU */

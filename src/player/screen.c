@@ -523,6 +523,17 @@ void screen_follow(Screen *s)
     s->state.screenshots += result > 0;
 }
 
+static void wanted_size(const Source *source, int *width, int *height)
+{
+    *width = *height = 0;
+    if (source)
+        track_display_size(source, width, height);
+    if (*width <= 0 || *height <= 0) {
+        *width = USUAL_WIDTH;
+        *height = USUAL_HEIGHT;
+    }
+}
+
 static int open_window(Screen *s, const Source *source, MediaError *error)
 {
     WindowOptions options = {
@@ -531,12 +542,7 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
         .lost = s->options.player->host.lost,
         .opaque = s->options.player->host.opaque,
     };
-    if (source)
-        track_display_size(source, &options.width, &options.height);
-    if (options.width <= 0 || options.height <= 0) {
-        options.width = USUAL_WIDTH;
-        options.height = USUAL_HEIGHT;
-    }
+    wanted_size(source, &options.width, &options.height);
     const int width = options.width, height = options.height;
     if (s->state.look.histogram == PLAYER_HISTOGRAM_PANEL)
         panel_add_room(&options.width, &options.height);
@@ -559,22 +565,67 @@ void screen_show(Screen *s)
     s->loader.running = pthread_create(&s->loader.thread, NULL, load_text, s) == 0;
 }
 
+static void open_cuda(Screen *s)
+{
+    char line[320] = "equalized luma stays on the GPU";
+    MediaError why = {0};
+    if (s->options.player->device < 0)
+        return;
+    if (view_cuda_open(&s->cuda, s->options.player->device, &why) >= 0)
+        view_set_uploader(s->view, view_cuda_uploader(s->cuda));
+    else
+        snprintf(line, sizeof(line), "frames are shown through host memory: %.256s", why.text);
+    s->options.player->host.detail(line);
+}
+
 static int open_all(Screen *s, const Source *source, MediaError *error)
 {
     s->screenshot = screenshot_create(s->options.wake, s->options.opaque);
     if (!s->screenshot || osd_open(&s->osd) < 0 || panel_cache_create(&s->panel) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     const int ret = open_window(s, source, error);
-    if (ret < 0 || s->options.player->device < 0)
-        return ret;
-    char line[320] = "equalized luma stays on the GPU";
-    MediaError why = {0};
-    if (view_cuda_open(&s->cuda, s->options.player->device, &why) >= 0)
-        view_set_uploader(s->view, view_cuda_uploader(s->cuda));
-    else
-        snprintf(line, sizeof(line), "frames are shown through host memory: %.256s", why.text);
-    s->options.player->host.detail(line);
+    if (ret >= 0)
+        open_cuda(s);
     return ret;
+}
+
+static void set_options(Screen *s, const ScreenOptions *options, int fullscreen)
+{
+    const PlayerOptions *o = options->player;
+    s->options = *options;
+    s->state.look = (Look){
+        .compare = o->compare,
+        .histogram = fullscreen ? o->fullscreen_histogram : o->histogram,
+        .scope = o->scope,
+        .log_scale = o->log_scale,
+        .mirrored = o->mirror,
+        .subtitles_on = 1,
+        .split = 0.5,
+    };
+    s->other_histogram = fullscreen ? o->histogram : o->fullscreen_histogram;
+    s->statistics_at = INT64_MAX;
+}
+
+int screen_adopt(Screen *s, const ScreenOptions *options, const Source *source, MediaError *error)
+{
+    int width, height;
+    finish_text(s); /* its thread wakes the old owner */
+    screenshot_free(&s->screenshot);
+    s->screenshot = screenshot_create(options->wake, options->opaque);
+    if (!s->screenshot)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    const int keeps_size = is_resized(s) || window_is_fullscreen(s->window);
+    set_options(s, options, window_is_fullscreen(s->window));
+    osd_set_rows(s->osd, OSD_HELP, NULL, 0);
+    window_set_lost(s->window, options->player->host.lost, options->player->host.opaque);
+    view_set_mirror(s->view, s->state.look.mirrored);
+    wanted_size(source, &width, &height);
+    if (!keeps_size)
+        fit_window(s, width, height);
+    window_keep_awake(s->window, 1);
+    open_cuda(s);
+    s->dirty = 1;
+    return 0;
 }
 
 int screen_open(Screen **screen, const ScreenOptions *options, const Source *source,
@@ -584,21 +635,8 @@ int screen_open(Screen **screen, const ScreenOptions *options, const Source *sou
     *screen = s;
     if (!s)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    s->options = *options;
-    s->state.look = (Look){
-        .compare = options->player->compare,
-        .histogram = options->player->fullscreen ? options->player->fullscreen_histogram
-                                                 : options->player->histogram,
-        .scope = options->player->scope,
-        .log_scale = options->player->log_scale,
-        .mirrored = options->player->mirror,
-        .subtitles_on = 1,
-        .split = 0.5,
-    };
-    s->other_histogram = options->player->fullscreen ? options->player->histogram
-                                                     : options->player->fullscreen_histogram;
+    set_options(s, options, options->player->fullscreen);
     s->cursor_shown = 1; /* until the first turn */
-    s->statistics_at = INT64_MAX;
     const int ret = open_all(s, source, error);
     if (ret < 0)
         screen_close(screen);

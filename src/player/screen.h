@@ -49,6 +49,11 @@ typedef struct ScreenOptions {
 int screen_open(Screen **screen, const ScreenOptions *options, const Source *source,
                 MediaError *error);
 
+/* Gives an open window to a new owner, with the source's shape unless the user resized it. Returns
+ * 0 or MEDIA_INPUT; the window is open in either case. */
+int screen_adopt(Screen *screen, const ScreenOptions *options, const Source *source,
+                 MediaError *error);
+
 /* Shows a new window before any picture, with text. */
 void screen_show(Screen *screen);
 

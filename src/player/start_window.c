@@ -9,7 +9,6 @@
 #include "player/clock.h"
 #include "player/file_dialog.h"
 #include "player/library_log.h"
-#include "player/screen.h"
 
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
@@ -172,6 +171,18 @@ int start_window_take(StartWindow *w, FileList *files)
     *files = w->chosen;
     w->chosen = (FileList){.at = -1};
     return count;
+}
+
+Screen *start_window_give(StartWindow *w)
+{
+    Screen *screen = w->screen;
+    w->screen = NULL;
+    return screen;
+}
+
+int start_window_is_open(const StartWindow *w)
+{
+    return w->screen != NULL;
 }
 
 uint8_t *start_window_grab(StartWindow *w, int *width, int *height)

@@ -5,6 +5,7 @@
 #define LUMEQ_PLAYER_START_WINDOW_H
 
 #include "player/player_options.h"
+#include "player/screen.h"
 
 typedef struct StartWindow StartWindow;
 
@@ -21,6 +22,11 @@ int start_window_turn(StartWindow *window, MediaError *error);
 
 /* Moves the files chosen since the last call to the list. Returns their number. */
 int start_window_take(StartWindow *window, FileList *files);
+
+/* Gives its window away; only closing it and this, which then returns NULL, are allowed after. */
+Screen *start_window_give(StartWindow *window);
+
+int start_window_is_open(const StartWindow *window);
 
 /* See player_grab(). */
 uint8_t *start_window_grab(StartWindow *window, int *width, int *height);

@@ -75,6 +75,12 @@ static int set_x11_handler(Window *w, XlibHandler handler)
 }
 
 /* If the Wayland compositor is gone, SDL sends a quit event that no user caused. */
+void window_set_lost(Window *w, void (*lost)(void *opaque), void *opaque)
+{
+    w->lost = lost;
+    w->opaque = opaque;
+}
+
 void window_quit(const Window *window, int by_itself)
 {
     if (by_itself && window->lost && has_driver("wayland"))

@@ -25,6 +25,9 @@ typedef struct WindowOptions {
  * than 3.3. */
 int window_open(Window **window, const WindowOptions *options, MediaError *error);
 
+/* Replaces WindowOptions.lost and its argument. */
+void window_set_lost(Window *window, void (*lost)(void *opaque), void *opaque);
+
 void window_show(Window *window);
 
 /* Call it on SDL_QUIT. `by_itself`: no SDL_WINDOWEVENT_CLOSE came before. If the display is lost,

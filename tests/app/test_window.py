@@ -153,8 +153,10 @@ class Window(WindowCase):
                 self.ends(process)
 
     def start_window(self, process):
-        wait_for(lambda: process.poll() is not None or self.xdotool("search", "--onlyvisible", "--name", "^lumeq$").split())
+        look = lambda: self.xdotool("search", "--onlyvisible", "--name", "^lumeq$").split()
+        wait_for(lambda: process.poll() is not None or look())
         self.assertIsNone(process.poll(), "it has ended")
+        return look()[0]
 
     def choosing(self, *files):
         """An environment whose file dialog chooses these files, one each time."""
@@ -167,7 +169,7 @@ class Window(WindowCase):
         """Without INPUT the window waits for a file, and remains if that has no video."""
         text = self.write("text.txt", b"no video")
         process = self.play(env=self.choosing(text, SMALL))
-        self.start_window(process)
+        start = self.start_window(process)
         is_text = lambda r, g, b: b > 150 and b > r + 60
         seen = lambda: self.share(self.grab(), 0, WIDTH, is_text)
         self.assertTrue(wait_for(lambda: seen() > 0.0001), "no text is to be seen")
@@ -175,7 +177,7 @@ class Window(WindowCase):
         self.assertTrue(wait_for(lambda: self.share(self.grab(), 0, WIDTH, lambda r, g, b: min(r, g, b) > 200) > 0.0002),
                         "no message is to be seen")
         self.key("ctrl+o")
-        self.window(process)
+        self.assertEqual(self.window(process), start, "another window has opened")
         self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
         self.key("q")
         result = self.ends(process)
