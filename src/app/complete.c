@@ -68,7 +68,7 @@ static void print_list(const char *option)
         codec_list_video(print_name);
     else if (strcmp(option, "acodec") == 0)
         codec_list_sound(print_name);
-    else
+    else if (strcmp(option, "format") == 0)
         codec_list_containers(print_name);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/camera_sound.h"
 #include "app/drawing.h"
 #include "app/engine.h"
 #include "app/progress.h"
@@ -49,6 +50,7 @@ typedef struct Run {
     RunReport *report;
     Drawing *drawing;
     VirtualCamera *virtual;
+    CameraSound *sound; /* of a camera, or NULL */
     int paced;
     Pace pace;
     Progress progress;
@@ -82,7 +84,9 @@ static int check_output(Run *run)
     const int ret = engine_create_writer(&run->writer, &run->writer_options, o, &run->error);
     if (run->trial)
         run->trial->writer = run->writer;
-    return ret;
+    return ret < 0 ? ret
+                   : camera_sound_open(&run->sound, o, run->writer, &run->writer_options.tracks,
+                                       &run->error);
 }
 
 static int same_place(const char *a, const char *b)
@@ -167,6 +171,8 @@ static int open_input(Run *run)
                                   &run->error);
     if (ret >= 0 && run->writer)
         ret = writer_map(run->writer, run->source, &run->error);
+    if (ret >= 0)
+        camera_sound_use(run->sound, run->source, run->writer);
     if (ret >= 0)
         ret = reader_open(&run->reader, run->source, &run->reader_options, &run->error);
     if (ret >= 0)
@@ -284,6 +290,7 @@ static void add_sinks(Run *run, Sinks *s)
     sinks_add(s, drawing_sink(run->drawing));
     sinks_add(s, virtual_camera_sink(run->virtual));
     sinks_add(s, run->trial ? trial_writer_sink(run->trial) : writer_sink(run->writer));
+    sinks_add(s, camera_sound_sink(run->sound));
     sinks_add(s, stats_sink(run->stats));
     sinks_add(s, (Sink){.self = run, .frame = show_progress});
 }
@@ -576,6 +583,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     }
     /* Frames first: the equalizer owns their memory. */
     virtual_camera_close(&run.virtual);
+    camera_sound_close(&run.sound);
     writer_close(&run.writer);
     stats_close(&run.stats);
     run_report_close(&run.report);

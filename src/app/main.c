@@ -22,6 +22,7 @@
 #include "media/input/source.h"
 #include "media/log.h"
 #include "media/output/codec_list.h"
+#include "player/sound/microphone.h"
 
 static atomic_int stop = RUN_ON;
 
@@ -108,6 +109,19 @@ static int print_formats(const char *camera)
     return EXIT_DONE;
 }
 
+static int print_microphones(void)
+{
+    MediaError error = {0};
+    TextList names = {0};
+    const int ret = microphone_list(&names, say_detail, &error);
+    for (int i = 0; i < names.count; i++)
+        say_answer("%s", names.all[i]);
+    if (!names.count)
+        say(SAY_NORMAL, "%s", ret < 0 ? error.text : "no microphone found");
+    text_list_free(&names);
+    return EXIT_DONE;
+}
+
 static void print_line(const char *line)
 {
     say_answer("%s", line);
@@ -136,6 +150,8 @@ static int print_information(const Options *options)
         print_version();
     else if (options->doctor)
         code = doctor_run(options->json, options->color == SAY_COLOR_ALWAYS);
+    else if (options_list(options) && strcmp(options_list(options), "microphone") == 0)
+        code = print_microphones();
     else if (options_list(options))
         print_list(options_list(options));
     else if (options->list_devices)

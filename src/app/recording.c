@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "app/camera_sound.h"
 #include "app/drawing.h"
 #include "app/engine.h"
 #include "app/headless.h"
@@ -17,6 +18,7 @@
 #include "media/camera/camera.h"
 #include "media/compat.h"
 #include "media/output/writer.h"
+#include "player/clock.h"
 #include "run/queue.h"
 #include "run/run.h"
 
@@ -27,6 +29,9 @@
 
 /* Niceness of the writing thread and the encoder's threads: the preview has priority. */
 #define NICE 5
+
+/* How often sound is written while no frames come. */
+#define TICK_US 1000000
 
 /* Most recordings that start within one second. */
 #define MAX_NAMES 100
@@ -47,6 +52,7 @@ struct Recorder {
     WriterOptions writer_options;
     Writer *writer;
     const Source *source;
+    CameraSound *sound; /* or NULL */
     Drawing *drawing;
     Queue *queue; /* of Frame *: a picture or a packet */
     pthread_t thread;
@@ -57,6 +63,7 @@ struct Recorder {
     int begun, decodable;
     /* Owned by the thread while it runs. */
     int64_t first; /* time of the first frame or packet, or AV_NOPTS_VALUE */
+    int64_t end;   /* of the last one, from there */
     MediaError error;
 
     pthread_mutex_t lock;
@@ -121,6 +128,7 @@ static int close_recorder(Recorder **writer, char *line, size_t size, MediaError
     if (line && w->state.frames && !w->error.fault)
         describe_file(w, line, size);
     const int ret = w->error.fault ? media_fail(error, w->error.fault, "%s", w->error.text) : 0;
+    camera_sound_close(&w->sound);
     writer_close(&w->writer);
     drawing_close(&w->drawing);
     queue_close(&w->queue);
@@ -144,7 +152,7 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
         .segments = named ? (SegmentOptions){0} : engine_segments(o),
         .copy_video = o->record_raw,
         .video = engine_encoder(o),
-        .tracks = {.no_metadata = o->no_metadata, .note = say_line},
+        .tracks = {.acodec = o->acodec, .no_metadata = o->no_metadata, .note = say_line},
     };
 }
 
@@ -181,7 +189,9 @@ static int create_recorder(Recorder **writer, const Options *options, int named,
     w->writer_options = writer_options(options, w->path, named, stop);
     if (is_auto10(options))
         say(SAY_DETAILS, "--pix-fmt auto10: recordings beside the window keep their depth");
-    const int ret = writer_create(&w->writer, &w->writer_options, NULL, error);
+    int ret = writer_create(&w->writer, &w->writer_options, NULL, error);
+    if (ret >= 0)
+        ret = camera_sound_open(&w->sound, options, w->writer, &w->writer_options.tracks, error);
     if (ret < 0)
         close_recorder(writer, NULL, 0, &(MediaError){0});
     return ret;
@@ -207,6 +217,11 @@ static void note_written(Recorder *w, int64_t end)
     pthread_mutex_unlock(&w->lock);
 }
 
+static int64_t source_us(const Recorder *w, int64_t time)
+{
+    return av_rescale_q(w->first + time, w->source->video->time_base, AV_TIME_BASE_Q);
+}
+
 static int write_packet(void *writer, AVPacket *packet, MediaError *error)
 {
     Recorder *w = writer;
@@ -214,11 +229,13 @@ static int write_packet(void *writer, AVPacket *packet, MediaError *error)
     packet->pts -= first;
     if (packet->dts != AV_NOPTS_VALUE)
         packet->dts -= first;
-    const int64_t end = packet->pts + packet->duration;
+    const int64_t begin = packet->pts;
+    w->end = begin + packet->duration;
     const int ret = writer_video_packet(w->writer, packet, error);
-    if (ret >= 0)
-        note_written(w, end);
-    return ret;
+    if (ret < 0)
+        return ret;
+    note_written(w, w->end);
+    return camera_sound_follow(w->sound, source_us(w, begin), error);
 }
 
 static int shift_frame(void *writer, Frame *f)
@@ -233,16 +250,19 @@ static int write_frame(void *writer, Frame *f)
     Recorder *w = writer;
     const AVFrame *frame = f->out;
     const int ret = writer_frame(w->writer, frame, f->error);
-    if (ret >= 0)
-        note_written(w, frame->pts + FRAME_DURATION(frame));
-    return ret;
+    if (ret < 0)
+        return ret;
+    w->end = frame->pts + FRAME_DURATION(frame);
+    note_written(w, w->end);
+    return camera_sound_follow(w->sound, source_us(w, frame->pts), f->error);
 }
 
 static int take_frame(void *writer, Frame **frame, MediaError *error)
 {
     const Recorder *w = writer;
-    (void)error;
-    return queue_take(w->queue, frame, QUEUE_WAIT);
+    const int ret = queue_take(w->queue, frame, QUEUE_WAIT);
+    const int is_tick = ret >= 0 && !(*frame)->out && !(*frame)->decoded.packet_count;
+    return is_tick ? camera_sound_follow(w->sound, AV_NOPTS_VALUE, error) : ret;
 }
 
 /* Returns AVERROR_EOF at the end, also after the only frame of a picture. */
@@ -256,7 +276,10 @@ static int write_all(Recorder *w)
     sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
     sinks_add(&loop.sinks, drawing_sink(w->drawing));
     sinks_add(&loop.sinks, (Sink){.self = w, .frame = write_frame});
-    return run_frames(&loop, take_frame, w, &w->error);
+    const int ret = run_frames(&loop, take_frame, w, &w->error);
+    if (!w->error.fault)
+        (void)camera_sound_end(w->sound, source_us(w, w->end), &w->error);
+    return w->error.fault ? w->error.fault : ret;
 }
 
 static void *recorder_main(void *arg)
@@ -282,6 +305,7 @@ static int start_recorder(Recorder *w, const Source *source, MediaError *error)
     const int ret = writer_map(w->writer, source, error);
     if (ret < 0)
         return ret;
+    camera_sound_use(w->sound, source, w->writer);
     const QueueOptions options = {
         .item = sizeof(Frame *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
     if (queue_open(&w->queue, &options) < 0)
@@ -468,6 +492,18 @@ void window_recording_toggle(WindowRecording *r, const Source *source, char *tex
     }
 }
 
+/* Lets the sound go on while the window is paused and no frames come. */
+static void tick(WindowRecording *r)
+{
+    const int64_t now = clock_now();
+    if (!r->writer->sound || now - r->ticked < TICK_US)
+        return;
+    r->ticked = now;
+    Frame *frame = frame_alloc();
+    if (frame && queue_put(r->writer->queue, &frame, 0, QUEUE_TRY) < 0)
+        frame_free(&frame);
+}
+
 /* "REC 0:12", "REC 1:02:03, 3 dropped" */
 static void describe_state(const RecorderState *state, char *line, size_t size)
 {
@@ -493,7 +529,10 @@ void window_recording_follow(WindowRecording *r, PlayerRecording *to)
     }
     if (!r->ending && is_gone(r->source))
         begin_end(r, 0);
+    if (!r->ending)
+        tick(r);
     to->on = !r->ending;
+    to->level = r->ending ? -1 : camera_sound_level(r->writer->sound);
     to->frames = state.frames;
     to->dropped = state.dropped;
     describe_state(&state, to->line, sizeof(to->line));

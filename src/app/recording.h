@@ -17,6 +17,7 @@ typedef struct WindowRecording {
     const atomic_int *stop;
     const Source *source; /* of the writer */
     int open;
+    int64_t ticked;       /* when the sound was last told to go on */
     pthread_mutex_t lock; /* protects the following members */
     Recorder *writer;     /* NULL: nothing is recorded or completed */
     int ending;           /* the writer completes its file */

@@ -263,6 +263,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
                   : p->writing.on                   ? p->writing.line
                                                     : p->camera.notice,
         .recording = p->recording.on ? p->recording.line : NULL,
+        .recording_level = p->recording.level,
     };
     if (screen_wants_statistics(p->screen, now)) {
         StatusRows rows;

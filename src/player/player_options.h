@@ -65,6 +65,7 @@ typedef enum PlayerHistogram {
 typedef struct PlayerRecording {
     int on;                  /* nonzero: recording */
     char line[64];           /* progress, shown with the red light */
+    double level;            /* of the sound, 0 to 1; negative: no sound is recorded */
     char message[512];       /* result, shown once; "": none */
     int64_t frames, dropped; /* written, and dropped as too late */
 } PlayerRecording;

@@ -953,7 +953,7 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
         s->panel_at = s->panel_drawn + PANEL_LAST_US;
     s->dirty |= content->fresh;
     osd_notice(s->osd, content->notice);
-    osd_recording(s->osd, content->recording);
+    osd_recording(s->osd, content->recording, content->recording_level);
     draw_osd(s, now);
     draw_subtitles(s, content); /* after the bar: they move above it */
     s->state.layers_us = (double)(clock_now() - begin);

@@ -162,6 +162,7 @@ typedef struct ScreenContent {
     SubtitleThread *subtitles; /* NULL: none */
     int64_t position, next_position; /* for subtitles */
     const char *notice, *recording;  /* see osd.h */
+    double recording_level;
 } ScreenContent;
 
 /* Returns 1 if the window was drawn, 0 if nothing changed, or MEDIA_USAGE. Lowers *wait to the next

@@ -23,9 +23,9 @@ IS_CROWDED = os.getloadavg()[0] > 2.5 * os.cpu_count()
 
 
 def camera_environment(folder, modes=SMALL, state="", **more):
-    """Environment of a program that sees the fake camera; control() changes the camera's state."""
+    """Environment of a program that sees the fake camera; control() changes the camera's state. The microphone is silent."""
     env = environment()
-    env.update(LD_PRELOAD=FAKE, FAKE_CAMERA_MODES=modes, FAKE_CAMERA_STATE=state,
+    env.update(LD_PRELOAD=FAKE, SDL_AUDIODRIVER="dummy", FAKE_CAMERA_MODES=modes, FAKE_CAMERA_STATE=state,
                FAKE_CAMERA_CONTROL=os.path.join(folder, "control"))
     env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
     env.update(more)
@@ -524,7 +524,7 @@ class Window(CameraCase, WindowCase):
         env = self.environment(**camera_environment(self.folder))
         env["DISPLAY"] = ":nowhere"
         result = self.finished(self.start("--camera", "-o", "x.mkv", env=env), USAGE)
-        self.assertEqual(len(result.lines), 2, str(result))
+        self.assertEqual(len(result.lines), 3, str(result))
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def test_preview_survives_a_failed_recording(self):

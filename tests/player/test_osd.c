@@ -320,14 +320,14 @@ static int count_red(const Canvas *canvas)
 OSD_TEST(osd_recording)
 {
     CHECK(!draw(f, OSD_RECORDING, 0).width, "one at first");
-    osd_recording(f->osd, "REC 0:11");
+    osd_recording(f->osd, "REC 0:11", -1);
     const Rect light = draw(f, OSD_RECORDING, 0);
     check_ink(f, "light");
     CHECK(count_red(&f->layer.overlay.canvas) > 50, "it is not red");
     CHECK(light.x > 640 && light.x + light.width <= 1280, "it is not at the right");
-    osd_recording(f->osd, "REC 0:44");
+    osd_recording(f->osd, "REC 0:44", -1);
     CHECK(draw(f, OSD_RECORDING, 0).x == light.x && f->changed, "it moves with its digits");
-    osd_recording(f->osd, "REC 0:44");
+    osd_recording(f->osd, "REC 0:44", -1);
     CHECK(draw(f, OSD_RECORDING, 0).x == light.x && !f->changed, "it is drawn for nothing");
     osd_message(f->osd, 0,
                 "A message that is far too long for one line of the window, whose end is cut off "
@@ -335,7 +335,7 @@ OSD_TEST(osd_recording)
                 -1);
     const Rect message = draw(f, OSD_MESSAGE, 1);
     CHECK(message.x + message.width <= light.x, "a message lies over it");
-    osd_recording(f->osd, NULL);
+    osd_recording(f->osd, NULL, -1);
     CHECK(!draw(f, OSD_RECORDING, 2).width && f->changed, "still there");
     CHECK(draw(f, OSD_MESSAGE, 2).width > message.width, "its room is not given back");
 }
@@ -426,7 +426,7 @@ OSD_TEST(osd_tiny_windows)
                 continue;
             f->place = whole_window(width, height);
             osd_message(f->osd, 0, "message", 0.5);
-            osd_recording(f->osd, height % 2 ? "REC 1:00:00, 17 dropped" : NULL);
+            osd_recording(f->osd, height % 2 ? "REC 1:00:00, 17 dropped" : NULL, height % 3 - 1);
             draw(f, OSD_RECORDING, 1);
             draw(f, OSD_MESSAGE, 1);
             draw(f, OSD_STATISTICS, 1);

@@ -193,11 +193,12 @@ void option_rules_let_command_line_win(Options *options, const unsigned char *gi
 /* ---- cameras ---- */
 
 #define NO_SEEKING "a camera has no positions; --frames N stops after N frames"
-#define ONE_TRACK "a camera has one track, its picture"
+#define ONE_TRACK "a camera has one video track"
 #define NOT_ENCODED "a raw recording is not encoded"
 #define NOT_MEASURED "a raw recording is not measured"
 
-static const char *const camera_only[] = {"video-size", "framerate", "input-format", "record-raw"};
+static const char *const camera_only[] = {"video-size", "framerate", "input-format", "record-raw",
+                                          "microphone"};
 
 static const Why not_with_camera[] = {
     {"ss", NO_SEEKING},
@@ -211,7 +212,6 @@ static const Why not_with_camera[] = {
     {"video-track", ONE_TRACK},
     {"audio-track", ONE_TRACK},
     {"sub-track", ONE_TRACK},
-    {"acodec", ONE_TRACK},
     {"network", "--camera opens a camera of this machine"},
     {"allow-playlists", "a camera is not a playlist"},
 };
@@ -251,6 +251,11 @@ static int check_camera(const Options *o, const unsigned char *given, const Refu
     }
     if (refuse_given(not_with_camera, COUNT(not_with_camera), given, "--camera", refusal) < 0)
         return -1;
+    if (o->microphone && strcmp(o->microphone, "off") != 0 && o->output && o->low_latency)
+        return refuse(refusal,
+                      "--microphone %s and --low-latency contradict each other: the place of sound "
+                      "is known a second later",
+                      media_quote(o->microphone));
     if (!o->record_raw)
         return 0;
     if (headless && refuse_given(not_with_raw_headless, COUNT(not_with_raw_headless), given,

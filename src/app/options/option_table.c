@@ -207,6 +207,8 @@ const Option option_table[] = {
      "v4l2loopback]"},
     {"record-raw", 0, OPTION_FLAG, UNPLANNED, FIELD(record_raw), 0, 0, NULL,
      "record the camera's stream untouched, not the equalized picture"},
+    {"microphone", 0, OPTION_TEXT, UNPLANNED, FIELD(microphone), 0, 0, "NAME|off|help",
+     "microphone whose sound is recorded with a camera; help lists them [the default one]"},
     {"low-latency", 0, OPTION_FLAG, UNPLANNED, FIELD(low_latency), 0, 0, NULL,
      "for live input from a pipe: show the newest frame at once, as cameras always do; with -o -: "
      "hold nothing back, and read files in real time"},

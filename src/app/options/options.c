@@ -48,7 +48,10 @@ const char *options_list(const Options *o)
 {
     const struct {
         const char *name, *value;
-    } lists[] = {{"vcodec", o->vcodec}, {"acodec", o->acodec}, {"format", o->format}};
+    } lists[] = {{"vcodec", o->vcodec},
+                 {"acodec", o->acodec},
+                 {"format", o->format},
+                 {"microphone", o->microphone}};
     if (o->profile == PROFILE_HELP)
         return "profile";
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

@@ -130,6 +130,7 @@ typedef struct Options {
     double framerate;
     const char *input_format;
     int mirror, low_latency, record_raw;
+    const char *microphone;     /* its name, "off" or "help"; NULL: the default one */
     const char *virtual_camera; /* its device or number; "": PipeWire or the first device */
 
     int recursive, shuffle, loop_all;

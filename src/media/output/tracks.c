@@ -13,6 +13,7 @@
 #include "media/output/encoder_choice.h"
 #include "media/output/tags.h"
 #include "media/side_data.h"
+#include "media/sound/live_sound.h"
 
 /* Sound that is early by more than this is noticeable. */
 #define NOTICED_US 40000
@@ -41,8 +42,11 @@ typedef struct Track {
 struct Tracks {
     const TrackOptions *options;
     AVFormatContext *to;
-    Track *tracks; /* indexed by input stream */
-    int count;
+    Track *tracks;         /* indexed by input stream, then the one of live sound */
+    int count;             /* of the input */
+    int all;               /* with live sound */
+    AVFormatContext *live; /* describes the live sound, or NULL */
+    int64_t live_delay;    /* added to its times, in its samples */
     AVPacket *packet;
     TrackMuxer mux;
     void *opaque;
@@ -436,6 +440,60 @@ static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *
     return 0;
 }
 
+/* Phones play AAC; Opus is better where it is usual. */
+static const AVCodec *live_encoder(const Tracks *t)
+{
+    const AVOutputFormat *muxer = t->to->oformat;
+    const enum AVCodecID ids[] = {av_match_name(muxer->name, "matroska,webm,ogg,ogv")
+                                      ? AV_CODEC_ID_OPUS
+                                  : strcmp(muxer->name, "avi") == 0 ? AV_CODEC_ID_MP3
+                                                                    : AV_CODEC_ID_AAC,
+                                  muxer->audio_codec};
+    if (is_named(t->options))
+        return avcodec_find_encoder_by_name(t->options->acodec);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        const AVCodec *codec = avcodec_find_encoder(ids[i]);
+        if (codec && !(codec->capabilities & AV_CODEC_CAP_EXPERIMENTAL) &&
+            container_takes(muxer, AVMEDIA_TYPE_AUDIO, ids[i]))
+            return codec;
+    }
+    return NULL;
+}
+
+static int add_live_sound(Tracks *t, MediaError *error)
+{
+    Track *track = &t->tracks[t->count];
+    const AVCodec *encoder = live_encoder(t);
+    t->live = avformat_alloc_context();
+    AVStream *in = t->live ? avformat_new_stream(t->live, NULL) : NULL;
+    track->out = avformat_new_stream(t->to, NULL);
+    if (!in || !track->out)
+        return out_of_memory(error);
+    in->codecpar->codec_type = AVMEDIA_TYPE_AUDIO;
+    in->codecpar->codec_id = LIVE_SOUND_CODEC;
+    in->codecpar->format = AV_SAMPLE_FMT_FLT;
+    in->codecpar->sample_rate = LIVE_SOUND_RATE;
+    in->time_base = (AVRational){1, LIVE_SOUND_RATE};
+    av_channel_layout_default(&in->codecpar->ch_layout, t->options->live_channels);
+    track->in_base = in->time_base;
+    track->last_dts = AV_NOPTS_VALUE;
+    track->out->disposition = AV_DISPOSITION_DEFAULT;
+    const int ret =
+        encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder, t->to->oformat, 0)
+                : AVERROR_ENCODER_NOT_FOUND;
+    track->own_base = track->out->time_base;
+    /* Matroska's reader subtracts the encoder's padding from all times; times below 0 would delay
+     * the video. */
+    const AVCodecParameters *par = track->out->codecpar;
+    if (ret >= 0 && av_match_name(t->to->oformat->name, "matroska,webm"))
+        t->live_delay = av_rescale(par->initial_padding, LIVE_SOUND_RATE, par->sample_rate);
+    return ret >= 0 ? 0
+                    : media_fail(error, MEDIA_USAGE,
+                                 "the sound of the microphone cannot be encoded for %s (%s); "
+                                 "--microphone off records without it",
+                                 t->to->oformat->name, media_av_text(ret));
+}
+
 static int check_choice(const Source *source, enum AVMediaType type, int wanted, const char *option,
                         MediaError *error)
 {
@@ -526,6 +584,8 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
         else if (!video_first)
             ret = add_video(t, in, video, error);
     }
+    if (ret >= 0 && o->live_channels)
+        ret = add_live_sound(t, error);
     if (ret >= 0)
         ret = copy_chapters(t, source, error);
     if (ret >= 0) {
@@ -549,7 +609,8 @@ int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to
     t->options = options;
     t->to = to;
     t->count = (int)source->format->nb_streams;
-    t->tracks = av_calloc((size_t)t->count, sizeof(*t->tracks));
+    t->all = t->count + (options->live_channels != 0);
+    t->tracks = av_calloc((size_t)t->all, sizeof(*t->tracks));
     t->packet = av_packet_alloc();
     find_part(t, source);
     const int ret =
@@ -570,7 +631,7 @@ int tracks_start(Tracks *t, TrackMuxer mux, void *opaque, MediaError *error)
 {
     t->mux = mux;
     t->opaque = opaque;
-    for (int i = 0; i < t->count; i++) {
+    for (int i = 0; i < t->all; i++) {
         Track *track = &t->tracks[i];
         if (!track->picture)
             continue;
@@ -580,6 +641,11 @@ int tracks_start(Tracks *t, TrackMuxer mux, void *opaque, MediaError *error)
             return ret;
     }
     return 0;
+}
+
+int tracks_live(const Tracks *t)
+{
+    return t->live ? t->count : -1;
 }
 
 int tracks_wants(const Tracks *t, int stream)
@@ -712,6 +778,8 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
     }
     if (!track->audio && !track->text)
         return write_packet(t, track, packet, track->in_base, error);
+    if (packet->stream_index == tracks_live(t))
+        packet->pts += t->live_delay;
     int ret = track->audio ? convert_audio(t, track, packet, error)
                            : text_transcoder_run(track->text, packet, t->packet);
     av_packet_unref(packet);
@@ -725,7 +793,7 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
 int tracks_finish(Tracks *t, MediaError *error)
 {
     int ret = 0;
-    for (int i = 0; i < t->count && ret >= 0; i++) {
+    for (int i = 0; i < t->all && ret >= 0; i++) {
         if (t->tracks[i].audio)
             ret = convert_audio(t, &t->tracks[i], NULL, error);
         if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
@@ -748,7 +816,7 @@ int64_t tracks_lost_packets(const Tracks *t)
 SoundLoss tracks_lost_sound(const Tracks *t)
 {
     SoundLoss all = {0};
-    for (int i = 0; i < t->count; i++) {
+    for (int i = 0; i < t->all; i++) {
         if (!t->tracks[i].audio)
             continue;
         const SoundLoss loss = audio_transcoder_loss(t->tracks[i].audio);
@@ -763,7 +831,7 @@ void tracks_close(Tracks **tracks)
     Tracks *t = *tracks;
     if (!t)
         return;
-    for (int i = 0; t->tracks && i < t->count; i++) {
+    for (int i = 0; t->tracks && i < t->all; i++) {
         audio_transcoder_close(&t->tracks[i].audio);
         text_transcoder_close(&t->tracks[i].text);
         av_packet_free(&t->tracks[i].picture);
@@ -771,6 +839,7 @@ void tracks_close(Tracks **tracks)
         av_freep(&t->tracks[i].early_name);
         av_freep(&t->tracks[i].name);
     }
+    avformat_free_context(t->live);
     av_packet_free(&t->packet);
     av_freep(&t->tracks);
     av_freep(tracks);

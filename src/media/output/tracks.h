@@ -13,6 +13,7 @@ typedef struct TrackOptions {
     const char *acodec;
     int audio_track, sub_track; /* 0: all; N + 1: only track N */
     int no_subs, no_chapters, no_metadata;
+    int live_channels; /* not 0: adds a track for sound of live_sound.h with this many channels */
     /* The part to write, as in ReaderOptions; used if part_given is not 0. */
     int part_given;
     int64_t from_us, to_us, frames;
@@ -39,6 +40,9 @@ int tracks_check(const TrackOptions *options, const AVOutputFormat *muxer, Media
  */
 int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to,
                const Source *source, AVStream **video, MediaError *error);
+
+/* The number that its packets have as stream_index; -1: there is no such track. */
+int tracks_live(const Tracks *tracks);
 
 /* Call after the header is written: sets the packet callback and writes the cover pictures. */
 int tracks_start(Tracks *tracks, TrackMuxer mux, void *opaque, MediaError *error);

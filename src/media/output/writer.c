@@ -774,6 +774,17 @@ int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
     return w->header_written ? tracks_packet(w->tracks, packet, error) : hold(w, packet, error);
 }
 
+int writer_takes_sound(const Writer *w)
+{
+    return w->muxer->audio_codec != AV_CODEC_ID_NONE && !container_is_picture(w->muxer);
+}
+
+int writer_live_sound(Writer *w, AVPacket *packet, MediaError *error)
+{
+    packet->stream_index = tracks_live(w->tracks);
+    return writer_packet(w, packet, error);
+}
+
 static void set_trailer_options(const Writer *w, int partial)
 {
     /* GIF and APNG store a delay after each frame, but their muxers ignore that of the last one. */

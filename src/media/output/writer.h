@@ -103,6 +103,13 @@ AVRational writer_encoded_base(const Writer *writer);
  * leaves it blank. MEDIA_OUTPUT. */
 int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
+/* True if the container can hold sound. */
+int writer_takes_sound(const Writer *writer);
+
+/* Encodes a packet of live sound, see TrackOptions.live_channels, in any order relative to the
+ * frames. Leaves it blank. MEDIA_OUTPUT. */
+int writer_live_sound(Writer *writer, AVPacket *packet, MediaError *error);
+
 /* With copy_video, replaces writer_frame(): copies a packet of the video, in order; the first one
  * opens the file. Takes its references and leaves it blank. MEDIA_OUTPUT. */
 int writer_video_packet(Writer *writer, AVPacket *packet, MediaError *error);

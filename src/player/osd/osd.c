@@ -43,6 +43,9 @@
 #define BAR_LENGTH 16.0
 #define CORNER 0.45
 
+/* Resolution of the level: a finer one would draw it more often. */
+#define LEVEL_STEPS 30
+
 /* Radius and width of the recording light. */
 #define LIGHT 0.32
 #define LIGHT_ROOM 1.0
@@ -72,6 +75,7 @@ struct Osd {
     int64_t message_end; /* when it begins to fade */
     int has_message;
     char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
+    int level;                /* of the recorded sound, 0 to LEVEL_STEPS; -1: none */
     int message_drawn;        /* whether the canvas includes the message */
     Rect labelled[OSD_PARTS]; /* {0}: no label */
     int64_t labels_end;       /* when they begin to fade */
@@ -121,12 +125,14 @@ void osd_notice(Osd *o, const char *line)
     o->parts[OSD_MESSAGE].valid = 0;
 }
 
-void osd_recording(Osd *o, const char *line)
+void osd_recording(Osd *o, const char *line, double level)
 {
     const char *text = line ? line : "";
     const int changes_room = !text[0] != !o->recording[0];
-    if (strcmp(text, o->recording) == 0)
+    const int steps = level < 0 ? -1 : (int)lrint(fmin(level, 1) * LEVEL_STEPS);
+    if (strcmp(text, o->recording) == 0 && steps == o->level)
         return;
+    o->level = steps;
     snprintf(o->recording, sizeof(o->recording), "%s", text);
     o->parts[OSD_RECORDING].valid = 0;
     if (changes_room)
@@ -255,6 +261,17 @@ static int recording_width(const Osd *o, const OsdPlace *place)
     return text_width(o->text, size, widest) + 1 + (int)((LIGHT_ROOM + 2 * PADDING_ACROSS) * size);
 }
 
+/* A bar below a line of text. */
+static void fill_bar(const Overlay *overlay, int size, double share)
+{
+    const int padding = (int)(PADDING_ACROSS * size), height = (int)fmax(2, BAR * size);
+    const int length = overlay->canvas.width - 2 * padding;
+    const int y = overlay->canvas.height - (int)((PADDING + 0.15) * size) - height;
+    const int filled = (int)lrint(fmin(share, 1) * length);
+    canvas_fill(&overlay->canvas, (Rect){padding, y, length, height}, OSD_BRIGHT, 60);
+    canvas_fill(&overlay->canvas, (Rect){padding, y, filled, height}, OSD_ACCENT, 255);
+}
+
 /* Draws a notice, a message, or both. */
 static Overlay draw_message(const Osd *o, const OsdPlace *place)
 {
@@ -277,20 +294,15 @@ static Overlay draw_message(const Osd *o, const OsdPlace *place)
     text_add(o->text, padding, (int)((PADDING + LINE / 2) * size), TEXT_LEFT, size, OSD_BRIGHT,
              width, line);
     text_draw(o->text, &overlay.canvas);
-    if (has_bar) { /* below the text */
-        const int height = (int)fmax(2, BAR * size), length = overlay.canvas.width - 2 * padding;
-        const int y = overlay.canvas.height - (int)((PADDING + 0.15) * size) - height;
-        const int filled = (int)lrint(fmin(o->share, 1) * length);
-        canvas_fill(&overlay.canvas, (Rect){padding, y, length, height}, OSD_BRIGHT, 60);
-        canvas_fill(&overlay.canvas, (Rect){padding, y, filled, height}, OSD_ACCENT, 255);
-    }
+    if (has_bar)
+        fill_bar(&overlay, size, o->share);
     return overlay;
 }
 
 static Overlay draw_recording(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place), m = margin(place);
-    const int width = recording_width(o, place), height = message_height(place, 0);
+    const int width = recording_width(o, place), height = message_height(place, o->level >= 0);
     const Rect box = {place->area.x + place->area.width - m - width, place->area.y + m, width,
                       height};
     if (box.x < place->area.x)
@@ -302,7 +314,10 @@ static Overlay draw_recording(const Osd *o, const OsdPlace *place)
     text_add(o->text, (int)(left + LIGHT_ROOM * size), (int)((PADDING + LINE / 2) * size),
              TEXT_LEFT, size, OSD_BRIGHT, width, o->recording);
     text_draw(o->text, &overlay.canvas);
-    osd_disc(&overlay.canvas, left + LIGHT * size, height / 2.0, LIGHT * size, OSD_RED);
+    osd_disc(&overlay.canvas, left + LIGHT * size, message_height(place, 0) / 2.0, LIGHT * size,
+             OSD_RED);
+    if (o->level >= 0)
+        fill_bar(&overlay, size, (double)o->level / LEVEL_STEPS);
     return overlay;
 }
 

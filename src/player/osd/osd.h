@@ -67,8 +67,9 @@ void osd_hold_message(Osd *osd, int64_t until_us);
 /* A permanent notice, shown before any message; copied. NULL: none. */
 void osd_notice(Osd *osd, const char *line);
 
-/* A red light with this line; copied. NULL: none. */
-void osd_recording(Osd *osd, const char *line);
+/* A red light with this line, copied, and the level of the sound as a bar below it, 0..1; negative:
+ * no bar. NULL: none. */
+void osd_recording(Osd *osd, const char *line, double level);
 
 /* Places the label OSD_BEFORE or OSD_AFTER at the top centre of a rectangle, below messages. No
  * label if it does not fit. */
