@@ -1,6 +1,6 @@
 /* Ten minutes of a camera and a microphone, in made-up time: a beep with each flash. The sound
  * device's clock drifts, and its blocks come late, in bursts, or not at all. */
-#include "media/sound/live_sound.h"
+#include "media/output/live_sound.h"
 
 #include <math.h>
 

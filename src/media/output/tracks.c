@@ -11,9 +11,9 @@
 #include "media/log.h"
 #include "media/output/container.h"
 #include "media/output/encoder_choice.h"
+#include "media/output/live_sound.h"
 #include "media/output/tags.h"
 #include "media/side_data.h"
-#include "media/sound/live_sound.h"
 
 /* Sound that is early by more than this is noticeable. */
 #define NOTICED_US 40000

@@ -3,7 +3,7 @@
 #define LUMEQ_PLAYER_MICROPHONE_H
 
 #include "media/error.h"
-#include "media/sound/live_sound.h"
+#include "media/output/live_sound.h"
 #include "media/text_list.h"
 
 /* One thread opens and closes it; the other functions may be called from any thread. */

@@ -1,4 +1,4 @@
-#include "media/sound/live_sound.h"
+#include "media/output/live_sound.h"
 
 #include <math.h>
 #include <pthread.h>
