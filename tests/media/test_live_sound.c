@@ -26,7 +26,7 @@ typedef struct Device {
     int64_t gap_us, gap_until; /* nothing is captured between these times; 0: always */
 } Device;
 
-/* What is found in the recording. */
+/* Beeps found in the recording. */
 typedef struct Found {
     int64_t samples, beeps[MAX_BEEPS], quiet_since;
     int count;

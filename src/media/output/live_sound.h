@@ -44,9 +44,9 @@ void live_sound_start(LiveSound *sound, int64_t time_us);
 
 /*
  * Gets the next piece of sound from before `until_us` into a blank packet, whose times are in
- * samples from the start on, without gaps. `end`: the recording ends at `until_us`: the rest is
- * returned, completed with silence. Else sound comes about a second late, and silence replaces what
- * is missing after three. Returns 0, AVERROR(EAGAIN) if it must wait, or AVERROR(ENOMEM).
+ * samples from the start on, without gaps. `end`: the recording ends at `until_us`: returns all the
+ * rest, completed with silence. Else sound comes about a second late, and missing sound becomes
+ * silence after three. Returns 0, AVERROR(EAGAIN) if it must wait, or AVERROR(ENOMEM).
  */
 int live_sound_read(LiveSound *sound, int64_t until_us, int end, AVPacket *packet);
 
