@@ -135,6 +135,7 @@ class Commands(WindowCase):
                     'exec "%s" --no-config --backend cpu "$@"' % (LUMEQ, LUMEQ))
         # The player may be closed before all of it is read.
         self.script(programs, "curl", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
+        self.script(programs, "rpicam-vid", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
         self.script(programs, "some-sender", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
         self.script(programs, "mpv", "cat >received && test -s received")
         return programs
