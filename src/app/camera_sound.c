@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/options/option_table.h"
 #include "app/terminal.h"
 #include "media/compat.h"
 #include "player/clock.h"
@@ -23,14 +24,9 @@ struct CameraSound {
     int64_t frame_end; /* for the sink, in the source's time */
 };
 
-static int is_given(const Options *o)
-{
-    return o->microphone && strcmp(o->microphone, "off") != 0;
-}
-
 static int is_off(const Options *o)
 {
-    return !o->camera || (o->microphone && !is_given(o)) ||
+    return !o->camera || (o->microphone && strcmp(o->microphone, "off") == 0) ||
            (o->acodec && strcmp(o->acodec, "none") == 0) || (o->output && o->low_latency);
 }
 
@@ -52,10 +48,11 @@ int camera_sound_open(CameraSound **sound, const Options *o, const Writer *write
     if (is_off(o))
         return 0;
     if (!writer_takes_sound(writer))
-        return is_given(o) ? media_fail(error, MEDIA_USAGE, "--microphone %s: %s holds no sound",
-                                        media_quote(o->microphone),
-                                        o->output ? media_quote(o->output) : "the output")
-                           : 0;
+        return option_is_given(o->given, "microphone")
+                   ? media_fail(error, MEDIA_USAGE, "--microphone %s: %s holds no sound",
+                                media_quote(o->microphone),
+                                o->output ? media_quote(o->output) : "the output")
+                   : 0;
     CameraSound *s = *sound = calloc(1, sizeof(*s));
     int ret = s && (s->packet = av_packet_alloc())
                   ? open_microphone(s, o, error)

@@ -251,7 +251,8 @@ static int check_camera(const Options *o, const unsigned char *given, const Refu
     }
     if (refuse_given(not_with_camera, COUNT(not_with_camera), given, "--camera", refusal) < 0)
         return -1;
-    if (o->microphone && strcmp(o->microphone, "off") != 0 && o->output && o->low_latency)
+    if (option_is_given(given, "microphone") && strcmp(o->microphone, "off") != 0 && o->output &&
+        o->low_latency)
         return refuse(refusal,
                       "--microphone %s and --low-latency contradict each other: the place of sound "
                       "is known a second later",
