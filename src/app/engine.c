@@ -380,7 +380,7 @@ static int64_t film_end(const Options *o)
 static SourceOptions source_options(const Options *options, const char *path,
                                     const atomic_int *stop)
 {
-    const int network = path == options->input && options_is_url(options);
+    const int network = options_opens_url(options, path);
     return (SourceOptions){
         .path = path ? path : options_input(options),
         .network = network,
@@ -406,7 +406,8 @@ int engine_open_source(Source **source, const Options *options, const char *path
     wanted.camera = path ? NULL : &camera;
     const char *pause = getenv("LUMEQ_RECONNECT_PAUSE"); /* tests shorten it */
     const double seconds = pause ? strtod(pause, NULL) : 0;
-    wanted.reconnect_s = !options->reconnect ? 0 : seconds > 0 ? seconds : RECONNECT_PAUSE_S;
+    wanted.reconnect_s = options->no_reconnect ? 0 : seconds > 0 ? seconds : RECONNECT_PAUSE_S;
+    wanted.reconnect_live = !options->reconnect;
     if (wanted.network)
         media_log_hide(path);
     const int ret = source_open(source, &wanted, error);

@@ -165,7 +165,7 @@ TEST(bits_a_second)
 TEST(plain_words)
 {
     static const Line lines[] = {
-        {{"http://example.org/a.mkv", "--null"}, "is a URL, not a file: --network allows it"},
+        {{"http://example.org/a.mkv", "--null", "--no-network"}, "--no-network forbids it"},
         {{"gopher://example.org/a.mkv", "--network", "--null"}, "is neither a file nor a URL"},
         {{"in.mp4", "--mirror", "-o", "out.mp4"},
          "--mirror is for the window and the virtual camera: "},

@@ -25,7 +25,7 @@ NOT_RUN = [
     (r"samples/demo\.sh|tests/run\.sh", "builds everything; run.sh runs this test"),
     (r"cpack ", "makes packages; tests/hosts does"),
     (r"podman ", "makes images, from the network"),
-    (r"lumeq --network", "needs the network; test_network has servers of its own"),
+    (r"lumeq (--low-latency )?(rtsp|https|udp)://", "needs the network; test_network has servers of its own"),
 ]
 
 # Names of options in the pages that are other programs'.

@@ -15,7 +15,7 @@ import time
 import unittest
 
 from common import (DAMAGED, INPUT, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SLOWER, SMALL, SOON, TRIALS, USAGE, X264,
-                    Case, clip, finish, frame_times, lumeq, packets, read_bytes, simple, start, streams, wait_for)
+                    Case, clip, ffmpeg, finish, frame_times, lumeq, packets, read_bytes, simple, start, streams, wait_for)
 from window import MISSING, WindowCase
 
 SILENCE = 2  # seconds of silence that tests of timeouts allow
@@ -180,11 +180,21 @@ class Headless(NetworkCase):
         self.ok("--network", url + "/moved/simple.mp4", "--null")
         self.assertEqual([path for path, _ in self.asked][:2], ["/moved/simple.mp4", "/simple.mp4"])
 
-    def test_not_without_the_option(self):
+    def test_a_typed_url_is_consent(self):
+        url = self.serve_file(simple(), ranges=True)
+        self.ok(url, "--null")
+        self.ok("--network", url, "--null")
+        self.assertTrue(self.asked)
+
+    def test_forbidden(self):
         url = self.serve_file(SAMPLE)
-        self.refused(lumeq(url, "--null"), USAGE, url, "--network")
-        self.refused(lumeq("udp://127.0.0.1:9", "--null"), USAGE, "udp://", "--network")
+        self.write("config", b"network = off\n")
+        self.refused(lumeq("--no-network", url, "--null"), USAGE, url, "--no-network forbids")
+        self.refused(lumeq("--no-network", "udp://127.0.0.1:9", "--null"), USAGE, "udp://", "--no-network")
+        self.refused(lumeq("--network", "--no-network", url, "--null"), USAGE, "contradict")
+        self.refused(lumeq("--config", self.path("config"), url, "--null"), USAGE, url, "network = off")
         self.assertEqual(self.asked, [])
+        self.ok("--config", self.path("config"), "--no-network", simple(), "--null")
 
     def test_a_file_named_like_a_url(self):
         os.makedirs(self.path("http:"))
@@ -197,16 +207,10 @@ class Headless(NetworkCase):
         for url in ("file://%s" % SAMPLE, "concat://x", "data://x", "gopher://127.0.0.1/x", "pipe://0",
                     "subfile://x", "nonsense://x"):
             with self.subTest(url):
-                self.refused(lumeq("--network", url, "--null"), USAGE, "--network opens", "http://", "udp://")
-        self.refused(lumeq("nonsense://x", "--null"), INPUT, "nonsense")
+                self.refused(lumeq("--network", url, "--null"), USAGE, "that lumeq opens", "http://", "udp://")
 
     def test_contradictions(self):
-        self.refused(lumeq("--network", "--allow-playlists", "http://127.0.0.1:1/x", "--null"), USAGE,
-                     "--allow-playlists", "no playlists")
-        self.refused(lumeq("--network", "--camera", "-o", "x.mkv"), USAGE, "--network", "--camera")
-        self.write("config", b"network = yes\n")
-        self.refused(lumeq("--config", self.path("config"), SAMPLE, "--null"), USAGE, "network", "command line")
-        self.refused(lumeq("--network-timeout", "5", SAMPLE, "--null"), USAGE, "--network is missing")
+        self.refused(lumeq("--network-timeout", "5", SAMPLE, "--null"), USAGE, "INPUT is not one")
         self.refused(lumeq("--network", "--network-timeout", "0", SAMPLE, "--null"), USAGE, "1 to 3600")
         self.write("config", b"network-timeout = 5\n")
         self.ok("--config", self.path("config"), simple(), "--null")
@@ -219,7 +223,7 @@ class Headless(NetworkCase):
             self.assertIn("none.mkv?...", result.err)
             for secret in ("alice", "hunter2", "Pa55word"):
                 self.assertNotIn(secret, result.err)
-        self.refused(lumeq(base + "/x", "--null"), USAGE, "http://...@127.0.0.1")
+        self.refused(lumeq("--no-network", base + "/x", "--null"), USAGE, "http://...@127.0.0.1")
         self.refused(lumeq("--network", "http://a:b@h/x", "http://c:dd@h/y", "--null"), USAGE, "http://...@h/x",
                      "http://...@h/y")
         result = self.exits(INPUT, *IMPATIENT, "srt://127.0.0.1:%d?mode=caller&passphrase=Pa55wordPa55word" % self.free_port(),
@@ -228,26 +232,79 @@ class Headless(NetworkCase):
 
     def test_nothing_there(self):
         self.refused(lumeq("--network", self.serve(self.folder) + "/none.mkv", "--null"), INPUT, "none.mkv", "404")
-        self.refused(lumeq("--network", "http://127.0.0.1:%d/x" % self.free_port(), "--null"), INPUT, "refused")
+        self.refused(lumeq("--network", "http://127.0.0.1:%d/x" % self.free_port(), "--null"), INPUT, "(connection refused)")
+        for url in ("http://alice:hunter2@127.0.0.1:9/x", "rtsp://alice:hunter2@127.0.0.1:9/x"):
+            result = self.refused(lumeq(url, "--null"), INPUT, "cannot reach 127.0.0.1:9 (connection refused)")
 
-    def test_playlists_are_refused(self):
-        segment = self.write("a.ts", b"")
-        lists = {
-            "list.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n" % segment,
-            "list.mpd": '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" '
-                        'profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"></MPD>',
-            "list.ffconcat": "ffconcat version 1.0\nfile '%s'\n" % os.path.abspath(SAMPLE),
-            "list.sdp": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5000 RTP/AVP 33\n",
-        }
-        url = self.serve(self.folder)
+    def test_playlists(self):
+        """HLS and DASH open what they refer to."""
+        ffmpeg("-i", simple(), "-c", "copy", "-hls_time", "1", "-hls_playlist_type", "vod", self.path("l.m3u8"))
+        ffmpeg("-i", simple(), "-c", "copy", "-f", "dash", self.path("d.mpd"))
+        self.write("master.m3u8", b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000\nl.m3u8\n")
+        url, count = self.serve(self.folder, ranges=True), len(frame_times(simple()))
+        for i, name in enumerate(("l.m3u8", "master.m3u8", "d.mpd", "moved/l.m3u8")):
+            with self.subTest(name):
+                self.converted(url + "/" + name, "o%d.mkv" % i, "--preset", "ultrafast")
+                self.assertEqual(len(frame_times(self.path("o%d.mkv" % i))), count)
+
+    def test_playlists_open_no_files(self):
+        ffmpeg("-i", simple(), "-c", "copy", self.path("a.ts"))
+        ffmpeg("-i", simple(), "-c", "copy", "-hls_playlist_type", "vod", self.path("l.m3u8"))
+        self.write("key", b"0123456789abcdef")
+        path, url = os.path.abspath(self.path("a.ts")), self.serve(self.folder)
+        head = "#EXTM3U\n#EXT-X-TARGETDURATION:10\n"
+        segment = head + "%s#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n"
+        key = '#EXT-X-KEY:METHOD=AES-128,URI="%s/key"\n' % url
+        mpd = ('<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" '
+               'mediaPresentationDuration="PT1S" profiles="urn:mpeg:dash:profile:isoff-main:2011"><Period>'
+               '<AdaptationSet contentType="video"><Representation id="0" mimeType="video/mp4" bandwidth="1">'
+               '<BaseURL>file:%s</BaseURL></Representation></AdaptationSet></Period></MPD>' % path)
+        lists = {"%d.m3u8" % i: segment % more for i, more in enumerate((
+            ("", "file:" + path), ("", "file://" + path), ("", "crypto+file:" + path), ("", "concat:" + path),
+            ("", "subfile,,start,0,end,0,,:" + path), (key, "file:" + path), (key, "crypto+file:" + path),
+            ('#EXT-X-KEY:METHOD=AES-128,URI="file:%s"\n' % path, "a.ts"), ("", "async:file:" + path)))}
+        lists["nested.m3u8"] = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000\nfile://%s\n" % self.path("l.m3u8")
+        lists["d.mpd"] = mpd
+        lists["a.ffconcat"] = "ffconcat version 1.0\nfile '%s'\n" % path
+        lists["a.sdp"] = ("v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\n"
+                          "m=video 5000 RTP/AVP 33\n")
         self.write("config", b"allow-playlists = yes\n")
         for name, text in lists.items():
             self.write(name, text.encode())
-            for more in ((), ("--config", self.path("config"))):
-                with self.subTest(name, more=more):
-                    self.refused(lumeq("--network", url + "/" + name, "--null", *more), INPUT, name, "playlist",
-                                 "only single files")
-        self.assertEqual({path for path, _ in self.asked}, {"/" + name for name in lists})
+            with self.subTest(name):
+                self.refused(lumeq("--config", self.path("config"), url + "/" + name, "--null"), INPUT, name)
+            with self.subTest(name, local=True):  # a local list opens nothing
+                self.refused(lumeq(self.path(name), "--null"), INPUT, name)
+        with open(self.path("l.m3u8"), "rb") as f:
+            self.refused(lumeq("-", "--null", stdin=f), INPUT, "playlist")
+
+    def test_password_nowhere(self):
+        """Not in messages, tags, rows, reports, names or FFmpeg's own lines."""
+        ffmpeg("-i", simple(), "-c", "copy", "-hls_time", "1", "-hls_playlist_type", "vod", self.path("l.m3u8"))
+        out = self.path("out")
+        os.mkdir(out)
+        base = self.serve(self.folder, ranges=True).replace("http://", "http://alice:hunter2@")
+        shutil.copy(simple(), self.path("simple.mp4"))
+        said = ""
+        for name in ("simple.mp4", "l.m3u8", "none.mkv"):
+            for i, args in enumerate((("-o", out + "/a-%d-" + name + ".mkv"), ("--null", "--stats", out + "/%d.csv"),
+                                      ("--null", "--stats", out + "/%d.jsonl"),
+                                      ("--null", "--report", out + "/%d.html"), ("--null", "--report", out + "/%d.json"),
+                                      ("-o", out + "/b-%Y%m%d-%H%M%S.mkv", "--segment-time", "60"),
+                                      ("--jobs", "2", "-o", out + "/job.mkv"), ("--sample", "-o", out + "/s.mkv"))):
+                args = [a.replace("%d.", "%d." % i).replace("a-%d", "a-%d" % i) if "segment" not in str(args) else a
+                        for a in args]
+                for more in ((), ("-v", "--progress", "json")):
+                    result = lumeq(base + "/" + name + "?key=Pa55word", "-y", *args, *more)
+                    said += str(result.err)
+        self.assertIn("http://...@", said)
+        for folder, folders, names in os.walk(out):
+            for name in folders + names:
+                said += name
+            for name in names:
+                said += read_bytes(os.path.join(folder, name)).decode("latin-1")
+        for secret in ("alice", "hunter2", "Pa55word"):
+            self.assertNotIn(secret, said)
 
     def test_cut_in_the_middle(self):
         path = clip("cut.mkv", *X264, "-g", "10", seconds=4)
@@ -309,7 +366,7 @@ class Headless(NetworkCase):
         for scheme, muxer in (("udp", "mpegts"), ("rtp", "rtp_mpegts")):
             port = self.free_port() & ~1
             url = "%s://127.0.0.1:%d" % (scheme, port)
-            runs.append((scheme, start("--no-config", "--network", url, "-o", self.path(scheme + ".mkv"), "--preset",
+            runs.append((scheme, start("--no-config", "--no-reconnect", url, "-o", self.path(scheme + ".mkv"), "--preset",
                                        "ultrafast")))
             self.bound(port)
             self.send(url, "-f", muxer)
@@ -346,7 +403,7 @@ class Headless(NetworkCase):
         path = clip("rtsp.ts", *X264, "-g", "10", seconds=4)
         with open(path, "rb") as f:
             url = self.serve_rtsp(f.read())
-        result = lumeq("--network", url, "-o", self.path("o.mkv"))
+        result = lumeq("--no-reconnect", url, "-o", self.path("o.mkv"))
         self.assertIn(result.code, (0, DAMAGED), str(result))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 90)
 
@@ -365,7 +422,7 @@ class Headless(NetworkCase):
         """Probing for tracks may take longer than the server timeout."""
         data = read_bytes(clip("slow.ts", *X264, "-g", "100", seconds=8))
         url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # from between two keyframes on
-        self.ok("--network", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
+        self.ok("--no-reconnect", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 20)
 
     def test_joined_in_the_middle(self):
@@ -399,7 +456,7 @@ class Headless(NetworkCase):
             with self.subTest(scheme):
                 port = self.free_port()
                 mine, its = (("?listen=1", "") if scheme == "tcp" else ("?mode=listener", "?mode=caller"))
-                process = start("--no-config", "--network", "%s://127.0.0.1:%d%s" % (scheme, port, mine), "-o",
+                process = start("--no-config", "--no-reconnect", "%s://127.0.0.1:%d%s" % (scheme, port, mine), "-o",
                                 self.path(scheme + ".mkv"), "--preset", "ultrafast")
                 self.bound(port)
                 self.send("%s://127.0.0.1:%d%s" % (scheme, port, its), "-f", "mpegts", seconds=2)
@@ -439,7 +496,7 @@ class Window(NetworkCase, WindowCase):
     def test_quits_while_nothing_comes(self):
         port = self.free_port()
         url = "udp://127.0.0.1:%d" % port
-        process = self.play("--network", "--network-timeout", 5, "--low-latency", url)
+        process = self.play("--no-reconnect", "--network-timeout", 5, "--low-latency", url)
         self.bound(port)
         self.send(url, "-f", "mpegts", seconds=2)
         self.window(process)

@@ -210,7 +210,7 @@ class Sample(Case):
                 ((short, "-o", "-", "--sample"), ("standard output",)), (("-", *out), ("standard input",)),
                 (("--camera", *out), ("--camera",)), ((short, "-o", "many/", "--sample"), ("folder",)),
                 ((self.folder, *out), ("film in one file",)), ((picture, *out), ("picture",)),
-                (("--network", "http://localhost:1/x.mkv", *out), ("--network",)),
+                (("http://localhost:1/x.mkv", *out), ("URL",)),
                 ((short, *out, "--stats", "x.csv"), ("--stats",)), ((short, *out, "--report", "x.html"), ("--report",)),
                 ((short, *out, "--jobs", "2"), ("--jobs", "one by one")),
                 ((short, *out, "--resume"), ("--resume",)), ((short, *out, "--segment-time", "5"), ("--segment-time",)),

@@ -212,7 +212,6 @@ static const Why not_with_camera[] = {
     {"video-track", ONE_TRACK},
     {"audio-track", ONE_TRACK},
     {"sub-track", ONE_TRACK},
-    {"network", "--camera opens a camera of this machine"},
     {"allow-playlists", "a camera is not a playlist"},
 };
 
@@ -292,28 +291,24 @@ static int check_url(const Options *o, const unsigned char *given, const Refusal
 {
     char known[256];
     struct stat file;
-    if (!o->network && option_is_given(given, "network-timeout"))
-        return refuse(refusal, "--network-timeout is for a URL: --network is missing");
-    if (option_is_given(given, "reconnect") && !options_is_url(o))
-        return refuse(refusal, "--reconnect needs a URL: %s",
-                      o->network ? "INPUT is not one" : "--network is missing");
-    if (!o->input || !url_scheme_length(o->input))
+    const int is_url = options_is_url(o);
+    static const char *const for_urls[] = {"network-timeout", "reconnect", "no-reconnect"};
+    if (option_is_given(given, "network") && o->network && o->no_network)
+        return refuse(refusal, "--network and --no-network contradict each other");
+    if (option_is_given(given, "reconnect") && o->reconnect && o->no_reconnect)
+        return refuse(refusal, "--reconnect and --no-reconnect contradict each other");
+    for (int i = 0; o->network && !o->no_network && !is_url && i < COUNT(for_urls); i++)
+        if (option_is_given(given, for_urls[i]))
+            return refuse(refusal, "--%s needs a URL: INPUT is not one", for_urls[i]);
+    if (is_url || !o->input || !url_scheme_length(o->input) || stat(o->input, &file) == 0)
         return 0;
-    const int is_known = network_scheme(o->input) != NULL;
-    if (o->network && is_known && option_is_given(given, "allow-playlists"))
-        return refuse(refusal,
-                      "--allow-playlists and the URL %s contradict each other: lumeq follows no "
-                      "playlists from the network",
-                      media_quote(o->input));
-    if ((o->network && is_known) || stat(o->input, &file) == 0)
-        return 0;
-    if (is_known)
-        return refuse(refusal, "%s is a URL, not a file: --network allows it to be opened",
-                      media_quote(o->input));
-    if (!o->network)
-        return 0; /* opening it fails like any missing file */
+    if (network_scheme(o->input))
+        return refuse(refusal, "%s is a URL, and %s forbids it", media_quote(o->input),
+                      o->no_network                       ? "--no-network"
+                      : option_is_given(given, "network") ? "--network=no"
+                                                          : "network = off in the settings file");
     network_list_schemes(known, sizeof(known));
-    return refuse(refusal, "%s is neither a file nor a URL that --network opens: %s",
+    return refuse(refusal, "%s is neither a file nor a URL that lumeq opens: %s",
                   media_quote(o->input), known);
 }
 
@@ -393,7 +388,6 @@ static int check_many(const Options *options, const unsigned char *given, const 
 
 static const Why not_in_parts[] = {
     {"camera", FROM_A_FILE},
-    {"network", FROM_A_FILE},
     {"reconnect", FROM_A_FILE},
     {"virtual-camera", "parts are not written in order"},
     {"low-latency", "parts are not written in order"},
@@ -439,7 +433,7 @@ static int check_film(const Options *o, const unsigned char *given, int is_plan,
         return refuse(refusal,
                       "%s and --hwdec nvdec contradict each other: parts are decoded in software",
                       name);
-    if (o->input && strcmp(o->input, "-") == 0)
+    if (o->input && (strcmp(o->input, "-") == 0 || options_is_url(o)))
         return refuse(refusal, "%s needs a file: %s", name, FROM_A_FILE);
     if (option_is_given(given, "lookahead") && o->lookahead == 0)
         return refuse(refusal,
@@ -485,7 +479,6 @@ static int check_parts(const Options *o, const unsigned char *given, int is_plan
 
 static const Why not_with_sample[] = {
     {"camera", "a camera never ends, so there is nothing to sample"},
-    {"network", "a sample seeks in a file, and a URL is read once"},
     {"null", "a sample estimates a film that is written: -o FILE is missing"},
     {"stats", "a sample writes nothing but pictures"},
     {"report", "a sample writes nothing but pictures"},
@@ -518,6 +511,8 @@ static int check_sample(const Options *o, const unsigned char *given, int is_pla
                       strcmp(o->output, "-") == 0 ? "standard output" : media_quote(o->output));
     if (strcmp(o->input, "-") == 0)
         return refuse(refusal, "--sample seeks in a file, and cannot in standard input");
+    if (options_is_url(o))
+        return refuse(refusal, "--sample seeks in a file, and a URL is read once");
     if (options_is_pictures(o, o->input) || (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode)))
         return refuse(refusal, "--sample needs a film in one file: %s is not a file",
                       media_quote_input(o->input));

@@ -225,12 +225,18 @@ const Option option_table[] = {
      "CPU threads; 0: all cores [0]"},
 
     HEADING("Network and limits"),
-    {"network", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(network), 0, 0, NULL,
-     "allow INPUT to be a URL, such as http://, rtsp:// or udp://"},
+    {"network", 0, OPTION_FLAG, MACHINE, FIELD(network), 0, 0, NULL,
+     "open an INPUT that is a URL, such as http://, rtsp:// or udp:// [yes]"},
+    {"no-network", 0, OPTION_FLAG, ONCE | MACHINE, FIELD(no_network), 0, 0, NULL,
+     "refuse URLs; so does network = off in the settings file"},
     {"network-timeout", 0, OPTION_NUMBER, UNPLANNED, FIELD(network_timeout), 1, 3600, "SECONDS",
      "treat a URL as lost after this long without data [10]"},
     {"reconnect", 0, OPTION_FLAG, UNPLANNED, FIELD(reconnect), 0, 0, NULL,
-     "reopen a URL that ends, fails or is not up yet, after pauses of 1 to 30 s"},
+     "reopen a URL that ends, fails or is not up yet, after pauses of 1 to 30 s [a live stream "
+     "that "
+     "has begun]"},
+    {"no-reconnect", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(no_reconnect), 0, 0, NULL,
+     "end when a live stream ends or fails"},
     {"open-timeout", 0, OPTION_NUMBER, MACHINE, FIELD(open_timeout), 1, 3600, "SECONDS",
      "give up on a file that takes longer to open; pipes may take any time; for URLs, see "
      "--network-timeout [60]"},

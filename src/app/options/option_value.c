@@ -89,8 +89,8 @@ static int read_time(const char *text, int64_t *us)
 
 static int set_flag(const Setting *s)
 {
-    const int no = s->value && strcmp(s->value, "no") == 0;
-    if (s->value && !no && strcmp(s->value, "yes") != 0) {
+    const int no = s->value && (strcmp(s->value, "no") == 0 || strcmp(s->value, "off") == 0);
+    if (s->value && !no && strcmp(s->value, "yes") != 0 && strcmp(s->value, "on") != 0) {
         if (*s->refusal->dashes)
             return refuse(s->refusal, "%s%s takes no value, or =yes or =no: not %s",
                           s->refusal->dashes, s->option->name, media_quote(s->value));

@@ -39,6 +39,7 @@ Options options_default(void)
         .osd_scale = 1,
         .sequence_rate = 25,
         .framerate = -1,
+        .network = 1,
         .network_timeout = 10,
         .open_timeout = 60,
     };
@@ -82,9 +83,15 @@ int options_headless(const Options *o)
     return o->null_output || (o->output && (!o->camera || o->frames >= 0));
 }
 
+int options_opens_url(const Options *o, const char *path)
+{
+    struct stat file;
+    return o->network && !o->no_network && path && network_scheme(path) && stat(path, &file) < 0;
+}
+
 int options_is_url(const Options *o)
 {
-    return o->network && o->input && network_scheme(o->input);
+    return options_opens_url(o, o->input);
 }
 
 int options_is_pictures(const Options *o, const char *path)

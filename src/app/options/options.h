@@ -102,9 +102,9 @@ typedef struct Options {
     int64_t device, threads;
 
     int64_t from_us, to_us, frames, max_pixels;
-    int network, allow_playlists, force_dovi;
+    int network, no_network, allow_playlists, force_dovi;
     double network_timeout, open_timeout;
-    int reconnect;
+    int reconnect, no_reconnect;
 
     int64_t video_track, audio_track, sub_track; /* number among its kind, from 0 */
     int no_subs, no_chapters, no_metadata;
@@ -169,8 +169,9 @@ const char *options_input(const Options *options);
 /* True if OUTPUT is a folder for the outputs of all inputs. */
 int options_many(const Options *options);
 
-/* True if INPUT is opened as a URL. */
+/* True if INPUT, or `path`, is opened as a URL: no file has that name. */
 int options_is_url(const Options *options);
+int options_opens_url(const Options *options, const char *path);
 
 /* True if `path` stands for pictures of one video: a folder, or with --sequence a numbered name. */
 int options_is_pictures(const Options *options, const char *path);

@@ -1,5 +1,6 @@
 #include "media/input/network.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
@@ -14,10 +15,19 @@
 /* Upper bound of FFmpeg's stream analysis, with a margin. */
 #define ANALYSIS_US (7 * INT64_C(1000000))
 
+/* Longest usual segment of HLS and DASH, with a margin. */
+#define SEGMENT_US (30 * INT64_C(1000000))
+
 static const NetworkScheme schemes[] = {
-    {"http", WEB, NULL, 0},        {"https", WEB, NULL, 0}, {"rtsp", "rtsp,rtp,udp,tcp", "rtsp", 0},
-    {"rtmp", "rtmp,tcp", NULL, 0}, {"srt", "srt", NULL, 0}, {"udp", "udp", NULL, 1},
-    {"rtp", "rtp,udp", "rtp", 1},  {"tcp", "tcp", NULL, 0}, {"tls", "tls,tcp", NULL, 0},
+    {"http", WEB, NULL, 0, 0},
+    {"https", WEB, NULL, 0, 0},
+    {"rtsp", "rtsp,rtp,udp,tcp", "rtsp", 0, 1},
+    {"rtmp", "rtmp,tcp", NULL, 0, 1},
+    {"srt", "srt", NULL, 0, 1},
+    {"udp", "udp", NULL, 1, 1},
+    {"rtp", "rtp,udp", "rtp", 1, 1},
+    {"tcp", "tcp", NULL, 0, 0},
+    {"tls", "tls,tcp", NULL, 0, 0},
 };
 
 static int is_supported(const NetworkScheme *scheme)
@@ -51,7 +61,8 @@ void network_list_schemes(char *text, size_t size)
 int network_is_silent(const Network *n)
 {
     const double silence_us = (double)(av_gettime_relative() - n->heard);
-    return !n->patient && silence_us > n->options.silence_s * AV_TIME_BASE;
+    const double limit_us = n->options.silence_s * AV_TIME_BASE;
+    return !n->patient && silence_us > limit_us + (n->has_segments ? SEGMENT_US : 0);
 }
 
 int network_is_interrupted(void *network)
@@ -111,6 +122,29 @@ int network_can_seek(const Network *n)
     return n->io && (n->io->seekable & AVIO_SEEKABLE_NORMAL);
 }
 
+void network_expect_segments(Network *n)
+{
+    n->has_segments = 1;
+}
+
+int network_fail_to_reach(const char *url, int averror, MediaError *error)
+{
+    const struct {
+        int code;
+        const char *why;
+    } reasons[] = {{AVERROR(ECONNREFUSED), "connection refused"},
+                   {AVERROR(EHOSTUNREACH), "no route to the host"},
+                   {AVERROR(ENETUNREACH), "no network"}};
+    char host[300];
+    url_host(url, host, sizeof(host));
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(reasons); i++)
+        if (averror == reasons[i].code)
+            return media_fail(error, MEDIA_INPUT, "cannot reach %s (%s)", host, reasons[i].why);
+    if (averror == AVERROR(EIO) && strstr(media_log_error(), "Failed to resolve hostname"))
+        return media_fail(error, MEDIA_INPUT, "cannot reach %s (no such host)", host);
+    return 0;
+}
+
 static int connect_once(Network *n, const char *url)
 {
     const AVIOInterruptCB interrupt = {network_is_interrupted, n};
@@ -152,6 +186,8 @@ int network_open(Network **network, const char *url, const NetworkOptions *optio
     if (ret == AVERROR(ETIMEDOUT))
         return media_fail(error, MEDIA_INPUT, "%s does not answer within %g s", media_quote(url),
                           options->silence_s);
+    if (network_fail_to_reach(url, ret, error) < 0)
+        return error->fault;
     /* For example, certificate errors. */
     const char *detail = ret == AVERROR(EIO) ? media_log_error() : "";
     return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),

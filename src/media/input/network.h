@@ -11,6 +11,7 @@ typedef struct NetworkScheme {
     const char *protocols; /* the only protocols FFmpeg may use */
     const char *session;   /* the demuxer that opens it; NULL: a byte stream */
     int has_no_end;        /* not 0: silence is its only end */
+    int is_live;           /* not 0: a stream of unknown length is live */
 } NetworkScheme;
 
 typedef struct NetworkOptions {
@@ -23,10 +24,11 @@ typedef struct NetworkOptions {
 typedef struct Network {
     const NetworkScheme *scheme;
     NetworkOptions options;
-    AVIOContext *io; /* NULL for a session */
-    int patient;     /* not 0: no silence limit */
-    int64_t heard;   /* time of the last data, or start of waiting */
-    int lost;        /* AVERROR of a lost connection; AVERROR_EOF if silence is its end; else 0 */
+    AVIOContext *io;  /* NULL for a session */
+    int patient;      /* not 0: no silence limit */
+    int has_segments; /* not 0: a playlist, see network_expect_segments() */
+    int64_t heard;    /* time of the last data, or start of waiting */
+    int lost;         /* AVERROR of a lost connection; AVERROR_EOF if silence is its end; else 0 */
 } Network;
 
 /* The scheme of a URL; NULL: not a URL, or unsupported by this FFmpeg. */
@@ -34,6 +36,13 @@ const NetworkScheme *network_scheme(const char *name);
 
 /* Lists the supported schemes: "http://, https://, ...". */
 void network_list_schemes(char *text, size_t size);
+
+/* Reports a host that cannot be reached, such as "cannot reach cam (connection refused)". Returns 0
+ * for other errors. */
+int network_fail_to_reach(const char *url, int averror, MediaError *error);
+
+/* Call after opening a playlist, whose segments arrive whole: allows longer silences. */
+void network_expect_segments(Network *network);
 
 /* Connects; only prepares a session. MEDIA_INPUT with a message; *network is then NULL. */
 int network_open(Network **network, const char *url, const NetworkOptions *options,

@@ -27,6 +27,30 @@ static int open_camera(Source **source, const SourceOptions *options, MediaError
     return ret;
 }
 
+/* Makes a source that reopens its connection. `first`: the open connection, or NULL. */
+static int open_reconnecting(Source **source, const SourceOptions *options, Source *first,
+                             MediaError *error)
+{
+    Source *s = *source = source_create(options);
+    if (!s) {
+        source_free(&first);
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    }
+    int ret = source_reconnect_open(&s->reconnect, options, s, first, error);
+    if (ret >= 0)
+        ret = source_note_streams(s, options, error);
+    if (ret < 0)
+        source_close(source);
+    return ret;
+}
+
+/* True for a stream of unknown length of a live protocol, HLS or DASH. */
+static int is_live_stream(const Source *s)
+{
+    const Network *n = s->network;
+    return n && (n->scheme->is_live || n->has_segments) && source_duration(s) <= 0;
+}
+
 int source_open(Source **source, const SourceOptions *options, MediaError *error)
 {
     SourceOpening *opening;
@@ -34,22 +58,18 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
     if (options->camera)
         return open_camera(source, options, error);
     int ret;
-    if (options->network && options->reconnect_s > 0) {
-        Source *s = *source = source_create(options);
-        ret = s ? source_reconnect_open(&s->reconnect, options, s, error)
-                : media_fail(error, MEDIA_INPUT, "out of memory");
-        if (ret >= 0)
-            ret = source_note_streams(s, options, error);
-        if (ret < 0)
-            source_close(source);
-        return ret;
-    }
+    if (options->network && options->reconnect_s > 0 && !options->reconnect_live)
+        return open_reconnecting(source, options, NULL, error);
     ret = source_opening_start(&opening, options, error);
     if (ret < 0)
         return ret;
     do
         ret = source_opening_take(&opening, LOOK_MS, source, error);
     while (ret == AVERROR(EAGAIN));
+    if (ret >= 0 && options->reconnect_s > 0 && is_live_stream(*source)) {
+        (*source)->network->patient = 0;
+        return open_reconnecting(source, options, *source, error);
+    }
     if (ret >= 0)
         source_find_largest(*source, options);
     return ret;

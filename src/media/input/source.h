@@ -21,6 +21,7 @@ typedef struct SourceOptions {
     /* for source_open(): > 0: reopen a URL that ends, fails or is missing, after pauses from
      * this long up to 30 times that */
     double reconnect_s;
+    int reconnect_live;     /* not 0: only a live stream, and only after it has begun */
     int64_t max_pixels;     /* larger frames are refused */
     const atomic_int *stop; /* not 0: give up; must outlive the source */
     double open_timeout_s;  /* limit for opening a file; 0: none */
@@ -305,10 +306,11 @@ int source_is_one_picture(const Source *source);
 
 typedef struct Reconnect Reconnect;
 
-/* Opens the first connection, waiting as long as necessary. `outer` is the reconnecting source, and
- * receives its `format` and `video`. MEDIA_INPUT: stopped, or not a readable video; MEDIA_USAGE. */
+/* Takes `first`, an open connection, or if NULL opens one, waiting as long as necessary. `outer` is
+ * the reconnecting source, and receives its `format` and `video`. MEDIA_INPUT: stopped, or not a
+ * readable video; MEDIA_USAGE. */
 int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, Source *outer,
-                          MediaError *error);
+                          Source *first, MediaError *error);
 
 /* Like source_read(). AVERROR_EOF: it came back with another codec, which counts as damage. */
 int source_reconnect_read(Reconnect *reconnect, AVPacket *packet);

@@ -11,6 +11,7 @@
 
 #include <libavutil/avstring.h>
 #include <libavutil/intreadwrite.h>
+#include <libavutil/opt.h>
 #include <libavutil/time.h>
 
 #include "media/codec_name.h"
@@ -177,8 +178,8 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
 {
     int playlist = is_one_of(input, playlist_formats, FF_ARRAY_ELEMS(playlist_formats));
     int refused = is_one_of(input, refused_formats, FF_ARRAY_ELEMS(refused_formats));
-    if (options->network) { /* a remote playlist must not open anything */
-        refused |= playlist;
+    if (options->network) { /* see follow_playlist() */
+        refused |= playlist && !av_match_name(input->name, "hls,dash");
         playlist = 0;
     }
     s->no_video = refused || (playlist && !options->allow_playlists);
@@ -189,7 +190,7 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
                           "%s is a playlist (%s) that refers to other files; only single files are "
                           "read%s",
                           s->name, input->name,
-                          options->network ? ", playlists from the network never" : "");
+                          options->network ? "; from the network, HLS and DASH too" : "");
     if (playlist && !options->allow_playlists)
         return media_fail(error, MEDIA_INPUT,
                           "%s is a playlist (%s) that refers to other files; --allow-playlists "
@@ -198,7 +199,7 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
     return 0;
 }
 
-static int fail_to_open(const Source *s, int ret, MediaError *error)
+static int fail_to_open(const Source *s, const char *path, int ret, MediaError *error)
 {
     const int no_memory = ret == AVERROR(ENOMEM) || source_lacks_memory(s);
     const LogNote *note = media_log_note();
@@ -207,6 +208,8 @@ static int fail_to_open(const Source *s, int ret, MediaError *error)
     if (s->network && network_is_silent(s->network))
         return media_fail(error, MEDIA_INPUT, "%s sends nothing: no data for %g s", s->name,
                           s->network->options.silence_s);
+    if (s->network && network_fail_to_reach(path, ret, error) < 0)
+        return error->fault;
     if (s->read_error)
         return source_fail_to_read(s, error);
     if (note->most_streams)
@@ -245,7 +248,7 @@ static int check_order(const Source *s, MediaError *error)
     return 0;
 }
 
-static int find_streams(Source *s, MediaError *error)
+static int find_streams(Source *s, const char *path, MediaError *error)
 {
     const char *name = s->format->iformat->name;
     /* Header errors count only in formats whose headers are made of packets; elsewhere most are
@@ -256,7 +259,7 @@ static int find_streams(Source *s, MediaError *error)
         network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
     if (ret < 0 || source_lacks_memory(s))
-        return fail_to_open(s, ret, error);
+        return fail_to_open(s, path, ret, error);
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
     source_note_logged(s, harmless);
@@ -269,6 +272,22 @@ static int find_streams(Source *s, MediaError *error)
         stream->duration = source_sane_time(stream->duration, stream->time_base);
     }
     return 0;
+}
+
+/* Lets the demuxer of HLS or DASH open what the playlist refers to, over the web only; crypto
+ * decrypts it. Sets `url`, from which it resolves relative names: where redirects led. */
+static int follow_playlist(Source *s, const char *path, char **url)
+{
+    uint8_t *location = NULL;
+    s->format->io_open = s->open_other;
+    av_freep(&s->format->protocol_whitelist);
+    s->format->protocol_whitelist = av_asprintf("%s,crypto", s->network->scheme->protocols);
+    if (av_opt_get(s->network->io, "location", AV_OPT_SEARCH_CHILDREN, &location) >= 0)
+        path = (const char *)location;
+    *url = av_strdup(path);
+    av_free(location);
+    network_expect_segments(s->network);
+    return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
 static int open_format(Source *s, const SourceOptions *options, MediaError *error)
@@ -295,15 +314,17 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
         url = av_asprintf("file:%s", path);
         ret = url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
     }
+    if (ret >= 0 && options->network && av_match_name(input->name, "hls,dash"))
+        ret = follow_playlist(s, path, &url);
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
     /* A truncated index would make a shorter film; fragmented files have one per fragment. */
     if (ret < 0 || (s->read_error && av_match_name("mov", s->format->iformat->name) &&
                     !source_has_fragments(s)))
-        return fail_to_open(s, ret, error);
+        return fail_to_open(s, path, ret, error);
     ret = check_order(s, error);
-    return ret < 0 ? ret : find_streams(s, error);
+    return ret < 0 ? ret : find_streams(s, path, error);
 }
 
 /* Opens a protocol such as RTSP, which its demuxer handles itself. */
@@ -318,7 +339,7 @@ static int open_session(Source *s, const char *url, MediaError *error)
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url, input, &settings);
     av_dict_free(&settings);
-    return ret < 0 ? fail_to_open(s, ret, error) : find_streams(s, error);
+    return ret < 0 ? fail_to_open(s, url, ret, error) : find_streams(s, url, error);
 }
 
 static int open_network(Source *s, const SourceOptions *options, MediaError *error)
@@ -333,7 +354,7 @@ static int open_network(Source *s, const SourceOptions *options, MediaError *err
         ret = open_session(s, options->path, error);
     else if (ret >= 0 && (ret = open_io(s, error)) >= 0)
         ret = open_format(s, options, error);
-    s->network->patient = s->live && options->reconnect_s <= 0;
+    s->network->patient = s->live && (options->reconnect_s <= 0 || options->reconnect_live);
     return ret;
 }
 

@@ -642,7 +642,7 @@ static int read_frame(Source *s, AVPacket *packet)
         return av_read_frame(s->format, packet);
     network_begin_wait(s->network);
     int ret = av_read_frame(s->format, packet);
-    if (!s->io)
+    if (!s->io || s->network->has_segments)
         ret = network_end_wait(s->network, ret);
     return ret == AVERROR_EOF && s->network->lost ? s->network->lost : ret;
 }

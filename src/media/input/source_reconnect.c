@@ -354,19 +354,26 @@ int source_reconnect_read(Reconnect *r, AVPacket *packet)
 }
 
 int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, Source *outer,
-                          MediaError *error)
+                          Source *first, MediaError *error)
 {
     Reconnect *r = *reconnect = av_mallocz(sizeof(*r));
-    if (!r)
+    if (!r) {
+        source_free(&first);
         return media_fail(error, MEDIA_INPUT, "out of memory");
+    }
+    r->inner = first;
+    if (first)
+        first->within = outer;
     r->options = *options;
+    r->options.reconnect_live = 0;
     r->options.path = r->path = av_strdup(options->path);
     r->outer = outer;
     r->pause_s = options->reconnect_s;
     r->latest = r->latest_begins = r->floor = INT64_MIN;
     if (!r->path)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    const int ret = open_first(r, error);
+    r->opened_at = av_gettime_relative();
+    const int ret = first ? 0 : open_first(r, error);
     if (ret < 0)
         return ret;
     r->begun = r->has_video = 1;

@@ -52,6 +52,14 @@ size_t url_secret(const char *url, size_t from, size_t *start)
     return url[query] && from <= *start ? strlen(url + *start) : 0;
 }
 
+void url_host(const char *url, char *host, size_t size)
+{
+    size_t length;
+    const char *authority = find_authority(url, &length), *at = find_at(authority, length);
+    const char *begin = at ? at + 1 : authority;
+    snprintf(host, size, "%.*s", (int)(authority + length - begin), begin);
+}
+
 void url_file_name(const char *url, char *name, size_t size)
 {
     size_t length, n = 0;

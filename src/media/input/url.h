@@ -11,6 +11,9 @@ size_t url_scheme_length(const char *name);
  * Returns its length and sets `*at`; 0 if there are none. */
 size_t url_secret(const char *url, size_t from, size_t *at);
 
+/* Copies the host and port, without user and password. */
+void url_host(const char *url, char *host, size_t size);
+
 /* Derives a name for files and titles from the last part of the path, or the host; keeps letters,
  * digits, '.', '_' and '-'. "lumeq" if nothing is left. */
 void url_file_name(const char *url, char *name, size_t size);
