@@ -1,6 +1,7 @@
 /* Answers of the command line to wrong names and options. */
 #include <fcntl.h>
 #include <sched.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #include "app/engine.h"
@@ -296,11 +297,33 @@ static LumeqParams params_of(char *argument)
     return params;
 }
 
+#define MEMBER(name)                                                                               \
+    {                                                                                              \
+        offsetof(LumeqParams, name), sizeof(((LumeqParams *)0)->name)                              \
+    }
+
+/* Compares member by member, since padding differs by chance. */
+static int is_same(const LumeqParams *a, const LumeqParams *b)
+{
+    static const struct {
+        size_t offset, size;
+    } members[] = {MEMBER(mode),       MEMBER(reference), MEMBER(strength),  MEMBER(adaptive),
+                   MEMBER(clip),       MEMBER(smooth),    MEMBER(scene_cut), MEMBER(tiles_x),
+                   MEMBER(tiles_y),    MEMBER(chroma),    MEMBER(dither),    MEMBER(bars),
+                   MEMBER(deflicker),  MEMBER(meter),     MEMBER(lift),      MEMBER(denoise),
+                   MEMBER(brightness), MEMBER(gamma),     MEMBER(limit),     MEMBER(await_noise)};
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        if (memcmp((const char *)a + members[i].offset, (const char *)b + members[i].offset,
+                   members[i].size) != 0)
+            return 0;
+    return 1;
+}
+
 /* Each option changes the parameters that the library gets. */
 TEST(options_reach_the_library)
 {
     const LumeqParams usual = params_of(NULL), same = params_of(NULL);
-    CHECK(memcmp(&usual, &same, sizeof(usual)) == 0, "defaults differ");
+    CHECK(is_same(&usual, &same), "defaults differ");
     for (size_t i = 0; i < sizeof(picture_options) / sizeof(picture_options[0]); i++) {
         const char *name = picture_options[i];
         const Option *option = option_find(name, strlen(name));
@@ -308,7 +331,7 @@ TEST(options_reach_the_library)
         print_value(option, value, sizeof(value));
         snprintf(argument, sizeof(argument), "--%s=%s", name, value);
         const LumeqParams params = params_of(argument);
-        CHECK(memcmp(&params, &usual, sizeof(params)) != 0, "%s changes nothing", argument);
+        CHECK(!is_same(&params, &usual), "%s changes nothing", argument);
     }
 }
 
