@@ -508,6 +508,8 @@ SegmentOptions engine_segments(const Options *o)
     return (SegmentOptions){
         .path = o->output,
         .seconds = o->segment_time,
+        .keep = o->keep,
+        .note = say_line,
         .live = o->camera || is_live(o->input, options_is_url(o)),
         .overwrite = o->overwrite,
     };

@@ -213,6 +213,7 @@ static void print_value(const Option *o, char *text, size_t size)
     case OPTION_PART: snprintf(text, size, "0,0,8,8"); break;
     case OPTION_INTEGER:
     case OPTION_TRACK: snprintf(text, size, "%.0f", o->min + 1); break;
+    case OPTION_BYTES: snprintf(text, size, "5M"); break;
     case OPTION_RATE: snprintf(text, size, "20K"); break;
     case OPTION_TIME: snprintf(text, size, "1"); break;
     case OPTION_LIST: snprintf(text, size, "a=b"); break;

@@ -162,6 +162,31 @@ class Segments(Case):
         self.assertNotEqual(os.stat(self.path(first)).st_ino, before)
         self.assertEqual(len(self.files()), 2)
 
+    def test_only_old_pieces_are_deleted(self):
+        """--keep deletes pieces by the pattern, oldest first, and nothing else."""
+        old = ["cam-20200101-00000%d.mkv" % i for i in range(3)] + ["cam-20200101-000002-2.mkv"]
+        others = ["cam-20200101-000000.mp4", "cam2-20200101-000000.mkv", "cam-20201301-000000.mkv", "cam-2020.mkv",
+                  "cam-20200101-000000.mkv.txt", "cam-20200101-000000-x.mkv", "film.mkv"]
+        for i, name in enumerate(old + others):
+            self.write(name, bytes(1100000))
+            os.utime(self.path(name), (1e9 + i, 1e9 + i))
+        os.symlink(self.path("film.mkv"), self.path("cam-20200101-000009.mkv"))
+        os.mkdir(self.path("cam-20200101-000008.mkv"))
+        self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 2, "--keep", "1M", "--vcodec",
+                "ffv1")
+        left = set(self.files())
+        self.assertFalse(set(old) & left, left)
+        self.assertTrue(set(others) | {"cam-20200101-000009.mkv", "cam-20200101-000008.mkv"} <= left, left)
+        new = [path for path in self.pieces() if "cam-2020" not in path]
+        self.assertTrue(new)
+        self.assertLessEqual(sum(os.path.getsize(path) for path in new[:-1]), 1e6)
+
+    def test_keep_refused(self):
+        for value in ("0", "x", "5Q", "999", "-1G", "1e99"):
+            self.refused(lumeq(simple(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 5, "--keep", value),
+                         USAGE, "--keep", "50G")
+        self.refused(lumeq(simple(), "-o", self.path("o.mkv"), "--keep", "1G"), USAGE, "--segment-time is missing")
+
     def test_refused(self):
         for name, args, words in (("cam.mkv", (), ("no time in its name", "cam.mkv")),
                                   ("cam-%Q.mkv", (), ("%Q is no time",)),

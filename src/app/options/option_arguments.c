@@ -66,6 +66,7 @@ const char *option_value_text(const Option *option, const void *field, char *tex
     case OPTION_INTEGER:
     case OPTION_MAY_INTEGER:
     case OPTION_TRACK:
+    case OPTION_BYTES:
     case OPTION_RATE: snprintf(text, size, "%" PRId64, whole); return text;
     case OPTION_TIME:
         snprintf(text, size, "%" PRId64 ".%06d", whole / 1000000, (int)(whole % 1000000));

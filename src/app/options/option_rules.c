@@ -534,6 +534,8 @@ static int check_lookahead(Options *o, const unsigned char *given, const Refusal
 
 static int check_segments(const Options *o, const Refusal *refusal)
 {
+    if (o->keep && o->segment_time <= 0)
+        return refuse(refusal, "--keep deletes old pieces: --segment-time is missing");
     if (o->segment_time <= 0)
         return 0;
     if (!o->output || o->null_output)

@@ -37,6 +37,10 @@ const Option option_table[] = {
     {"segment-time", 0, OPTION_NUMBER, ONCE | UNPLANNED, FIELD(segment_time), 1, 1e6, "SECONDS",
      "split output into pieces of this length; OUTPUT has to contain the time, as in "
      "cam-%Y%m%d-%H%M%S.mkv"},
+    {"keep", 0, OPTION_BYTES, ONCE | UNPLANNED, FIELD(keep), 1e6, 1e15, "N[M|G|T]",
+     "with --segment-time: delete the oldest pieces, with names like OUTPUT, beyond this many "
+     "bytes "
+     "[keep all]"},
     {"sample", 0, OPTION_MAY_INTEGER, ONCE | UNPLANNED, FIELD(sample), 1, OPTIONS_SAMPLE_MOST, "N",
      "try N pieces of 6 s, estimate time and size of the whole run, and draw before and after into "
      "OUTPUT.sample.png; write nothing else [8]"},
@@ -334,6 +338,7 @@ size_t option_size(const Option *option)
     case OPTION_MAY_INTEGER:
     case OPTION_TRACK:
     case OPTION_RATE:
+    case OPTION_BYTES:
     case OPTION_TIME: return sizeof(int64_t);
     case OPTION_MAY_TEXT:
     case OPTION_TEXT: return sizeof(const char *);

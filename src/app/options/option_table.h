@@ -24,6 +24,7 @@ typedef enum OptionType {
     OPTION_TRACK,       /* like OPTION_INTEGER, or TRACK_NONE */
     OPTION_MAY_INTEGER, /* like OPTION_INTEGER, or -1 without a value */
     OPTION_RATE,        /* int64_t, with K or M */
+    OPTION_BYTES,       /* int64_t, with K, M, G or T */
     OPTION_TIME,        /* int64_t microseconds */
     OPTION_TEXT,        /* const char * */
     OPTION_MAY_TEXT,    /* like OPTION_TEXT, or "" without a value, which must follow = */

@@ -270,6 +270,21 @@ static int set_rate(const Setting *s)
     return 0;
 }
 
+static int set_bytes(const Setting *s)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double bytes = strtod(s->value, &end);
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    for (long power = unit ? unit - units + 1 : 0; power > 0; power--)
+        bytes *= 1000;
+    end += unit != NULL;
+    if (end == s->value || *end || !(bytes >= s->option->min && bytes <= s->option->max))
+        return refuse_value(s, "bytes, from 1M on, such as 500M or 50G");
+    *(int64_t *)s->field = llrint(bytes);
+    return 0;
+}
+
 static int set_time(const Setting *s)
 {
     if (read_time(s->value, s->field) < 0)
@@ -310,25 +325,16 @@ static int set_list(const Setting *s)
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
     static int (*const setters[])(const Setting *) = {
-        [OPTION_FLAG] = set_flag,
-        [OPTION_HELP] = set_help,
-        [OPTION_CHOICE] = set_choice,
-        [OPTION_NUMBER] = set_number,
-        [OPTION_TIME] = set_time,
-        [OPTION_RATE] = set_rate,
-        [OPTION_INTEGER] = set_integer,
-        [OPTION_TEXT] = set_text,
-        [OPTION_TRACK] = set_integer,
-        [OPTION_LIST] = set_list,
-        [OPTION_AUTO_NUMBER] = set_number,
-        [OPTION_TILES] = set_pair,
-        [OPTION_PROFILE] = set_profile,
-        [OPTION_SIZE] = set_pair,
-        [OPTION_MAY_TEXT] = set_may_text,
-        [OPTION_PART] = set_part,
-        [OPTION_ANY_NUMBER] = set_number,
-        [OPTION_OFF_NUMBER] = set_number,
-        [OPTION_MAY_INTEGER] = set_may_integer,
+        [OPTION_FLAG] = set_flag,           [OPTION_HELP] = set_help,
+        [OPTION_CHOICE] = set_choice,       [OPTION_NUMBER] = set_number,
+        [OPTION_TIME] = set_time,           [OPTION_RATE] = set_rate,
+        [OPTION_BYTES] = set_bytes,         [OPTION_INTEGER] = set_integer,
+        [OPTION_TEXT] = set_text,           [OPTION_TRACK] = set_integer,
+        [OPTION_LIST] = set_list,           [OPTION_AUTO_NUMBER] = set_number,
+        [OPTION_TILES] = set_pair,          [OPTION_PROFILE] = set_profile,
+        [OPTION_SIZE] = set_pair,           [OPTION_MAY_TEXT] = set_may_text,
+        [OPTION_PART] = set_part,           [OPTION_ANY_NUMBER] = set_number,
+        [OPTION_OFF_NUMBER] = set_number,   [OPTION_MAY_INTEGER] = set_may_integer,
         [OPTION_LOOKAHEAD] = set_lookahead,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};

@@ -71,6 +71,7 @@ typedef struct Options {
     const char *output;
     int null_output, overwrite, overlay;
     double segment_time; /* of each piece; 0: one piece */
+    int64_t keep;        /* bytes of pieces to keep; 0: all */
 
     int profile;             /* number of the profile from 1, or 0 */
     int is_profile_strength; /* the profile set the strength */

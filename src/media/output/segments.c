@@ -1,9 +1,14 @@
 #include "media/output/segments.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <libavutil/avstring.h>
 
@@ -46,7 +51,8 @@ struct Segments {
     unsigned held_room; /* bytes, for av_fast_realloc() */
     int held_count;
     size_t held_bytes;
-    int is_full; /* the limit was reached; until the next segment */
+    int has_complained; /* not 0: --keep could not delete */
+    int is_full;        /* the limit was reached; until the next segment */
 };
 
 /* ---- names ---- */
@@ -196,6 +202,104 @@ static void close_piece(Piece *piece)
     *piece = (Piece){0};
 }
 
+/* ---- old pieces ---- */
+
+typedef struct OldPiece {
+    char *path;
+    struct timespec written;
+    int64_t bytes;
+} OldPiece;
+
+/* True for a name that the pattern gives for some time, or that name with a number, as in
+ * NAME-2.EXT. */
+static int is_piece_name(const char *pattern, const char *name)
+{
+    char plain[NAME_MAX + 1], again[NAME_MAX + 1];
+    const char *dot = strrchr(name, '.'), *end = dot ? dot : name + strlen(name), *digits = end;
+    for (int has_number = 0; has_number < 2; has_number++) {
+        struct tm time = {.tm_mday = 1};
+        const int length = (int)((has_number ? digits - 1 : end) - name);
+        if (snprintf(plain, sizeof(plain), "%.*s%s", length, name, end) < (int)sizeof(plain)) {
+            const char *rest = strptime(plain, pattern, &time);
+            if (rest && !*rest && strftime(again, sizeof(again), pattern, &time) > 0 &&
+                strcmp(again, plain) == 0)
+                return 1;
+        }
+        while (digits > name && av_isdigit(digits[-1]))
+            digits--;
+        if (digits == end || digits == name || digits[-1] != '-')
+            return 0;
+    }
+    return 0;
+}
+
+static int compare_age(const void *a, const void *b)
+{
+    const OldPiece *one = a, *other = b;
+    const struct timespec x = one->written, y = other->written;
+    return x.tv_sec != y.tv_sec     ? (x.tv_sec > y.tv_sec ? 1 : -1)
+           : x.tv_nsec != y.tv_nsec ? (x.tv_nsec > y.tv_nsec ? 1 : -1)
+                                    : strcmp(one->path, other->path);
+}
+
+/* Lists the regular files in the folder whose names are of the pattern. Returns their number, or
+ * -1. */
+static int list_pieces(const char *folder, const char *pattern, OldPiece **list)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        struct stat file;
+        if (!is_piece_name(pattern, entry->d_name) ||
+            fstatat(dirfd(dir), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !S_ISREG(file.st_mode))
+            continue;
+        char *path = av_asprintf("%s/%s", folder, entry->d_name);
+        OldPiece *more = path ? av_realloc_array(*list, (size_t)count + 1, sizeof(*more)) : NULL;
+        if (!more) {
+            av_free(path);
+            break;
+        }
+        *list = more;
+        more[count++] = (OldPiece){path, file.st_mtim, file.st_size};
+    }
+    if (!dir)
+        return -1;
+    closedir(dir);
+    return count;
+}
+
+/* Deletes the oldest pieces, but never the last completed one. Pieces that are being written have
+ * temporary names. */
+static void delete_old(Segments *s)
+{
+    const SegmentOptions *o = s->options;
+    OldPiece *list = NULL;
+    struct stat last;
+    char *folder = file_name_folder(o->path);
+    const int count = folder && s->name ? list_pieces(folder, file_name_base(o->path), &list) : -1;
+    int failed = count < 0 || stat(s->name, &last) < 0;
+    int64_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += list[i].bytes;
+    if (count > 0)
+        qsort(list, (size_t)count, sizeof(*list), compare_age);
+    for (int i = 0; i < count && bytes > o->keep && !failed; i++) {
+        struct stat file;
+        if (stat(list[i].path, &file) < 0 || file.st_ino == last.st_ino)
+            continue;
+        failed = unlink(list[i].path) < 0;
+        bytes -= failed ? 0 : list[i].bytes;
+    }
+    if (failed && !s->has_complained && o->note)
+        o->note("--keep cannot delete old pieces");
+    s->has_complained |= failed;
+    for (int i = 0; i < count; i++)
+        av_free(list[i].path);
+    av_free(list);
+    av_free(folder);
+}
+
 static int finish_piece(Segments *s, Piece *piece, MediaError *error)
 {
     if (!piece->has_header) {
@@ -215,6 +319,8 @@ static int finish_piece(Segments *s, Piece *piece, MediaError *error)
         s->count++;
         av_free(s->name);
         s->name = av_strdup(piece->file.name);
+        if (s->options->keep > 0)
+            delete_old(s);
     }
     close_piece(piece);
     return ret;

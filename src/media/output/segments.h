@@ -17,6 +17,8 @@ typedef struct SegmentOptions {
     /* not 0: name segments by the wall clock; else by the wall clock at the first picture plus the
      * time in the video */
     int live;
+    int64_t keep; /* delete the oldest segments beyond this many bytes; 0: keep all */
+    void (*note)(const char *line);
     int overwrite; /* replace existing files; else use NAME-2.EXT and so on */
 } SegmentOptions;
 
