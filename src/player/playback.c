@@ -58,6 +58,7 @@ struct Playback {
     EqualizeStage *stage; /* the caller's; NULL before playback_equalize() */
     Audio *audio;         /* NULL: no sound */
     char trouble[320]; /* why there is no sound or subtitle, until playback_take_trouble(); or "" */
+    char *path;        /* options.path */
     char add[PATH_MAX];        /* the subtitle file to open next, or "" */
     const SubtitleFile *added; /* until playback_take_file(), or NULL */
     PacketStore subtitles;     /* packets of all subtitle tracks so far */
@@ -329,6 +330,10 @@ Playback *playback_open(Source *source, const PlaybackOptions *options, const Fe
     if (!p)
         return NULL;
     p->options = *options;
+    if (options->path && !(p->options.path = p->path = strdup(options->path))) {
+        free(p);
+        return NULL;
+    }
     p->is.source = source;
     p->clock.speed = p->is.speed = options->speed;
     p->volume = AUDIO_MAX_VOLUME;
@@ -742,6 +747,7 @@ void playback_close(Playback **playback)
         subtitle_file_close(&file);
     }
     source_close(&p->is.source);
+    free(p->path);
     free(p);
     *playback = NULL;
 }
