@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/fifo.h>
 
 #include "media/log.h"
 #include "media/output/file_name.h"
@@ -35,6 +36,13 @@ typedef struct Piece {
     int64_t start;           /* in the video's time base */
 } Piece;
 
+/* The start of a segment whose first packet is still in the encoder. */
+typedef struct Cut {
+    int64_t us;    /* AV_TIME_BASE units */
+    int64_t start; /* in the video's time base */
+    time_t wall;
+} Cut;
+
 struct Segments {
     const SegmentOptions *options;
     AVFormatContext *like;
@@ -44,7 +52,8 @@ struct Segments {
     unsigned char *has_moved; /* by stream: 1 once it has packets in `current` */
     int64_t first;            /* start of the first segment, AV_TIME_BASE units */
     int64_t wall;             /* wall clock at that time, in seconds */
-    int64_t due;              /* start of the next segment, AV_TIME_BASE units */
+    int64_t due;              /* earliest time of the next cut, AV_TIME_BASE units */
+    AVFifo *cuts;             /* Cut, oldest first */
     int64_t count, bytes;     /* of completed segments */
     char *name;
     AVPacket **held;
@@ -162,11 +171,10 @@ static int copy_format(Piece *piece, const AVFormatContext *like)
 
 /* The temporary name is made from the pattern, so that the next run finds leftovers of any
  * segment. */
-static int open_file(const Segments *s, Piece *piece, int64_t us, MediaError *error)
+static int open_file(const Segments *s, Piece *piece, time_t at, MediaError *error)
 {
     char name[PATH_MAX];
     const SegmentOptions *o = s->options;
-    const time_t at = o->live ? time(NULL) : (time_t)(s->wall + (us - s->first) / AV_TIME_BASE);
     if (name_at(o->path, at, name) < 0)
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: its name is too long",
                           media_quote(o->path));
@@ -176,13 +184,20 @@ static int open_file(const Segments *s, Piece *piece, int64_t us, MediaError *er
     return ret < 0 ? ret : output_file_open(&piece->file, error);
 }
 
-static int begin(const Segments *s, Piece *piece, int64_t pts, AVRational base, MediaError *error)
+static Cut cut_at(const Segments *s, int64_t pts, AVRational base)
+{
+    const int64_t us = av_rescale_q(pts, base, AV_TIME_BASE_Q);
+    const int64_t wall = s->options->live ? time(NULL) : s->wall + (us - s->first) / AV_TIME_BASE;
+    return (Cut){us, av_rescale_q(pts, base, s->video->time_base), (time_t)wall};
+}
+
+static int begin(const Segments *s, Piece *piece, const Cut *cut, MediaError *error)
 {
     AVDictionary *muxer = NULL;
-    int ret = open_file(s, piece, av_rescale_q(pts, base, AV_TIME_BASE_Q), error);
+    int ret = open_file(s, piece, cut->wall, error);
     if (ret < 0)
         return ret;
-    piece->start = av_rescale_q(pts, base, s->video->time_base);
+    piece->start = cut->start;
     if (copy_format(piece, s->like) < 0 || av_dict_copy(&muxer, s->muxer, 0) < 0)
         return out_of_memory(error);
     piece->format->pb = piece->file.io;
@@ -337,9 +352,11 @@ int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
     s->due = s->first + (int64_t)(s->options->seconds * AV_TIME_BASE);
     s->wall = time(NULL);
     s->has_moved = av_mallocz(like->nb_streams);
-    if (!s->has_moved || av_dict_copy(&s->muxer, muxer, 0) < 0)
+    s->cuts = av_fifo_alloc2(1, sizeof(Cut), AV_FIFO_FLAG_AUTO_GROW);
+    if (!s->has_moved || !s->cuts || av_dict_copy(&s->muxer, muxer, 0) < 0)
         return out_of_memory(error);
-    return begin(s, &s->current, pts, base, error);
+    const Cut cut = cut_at(s, pts, base);
+    return begin(s, &s->current, &cut, error);
 }
 
 int segments_is_due(const Segments *s, int64_t pts, AVRational base)
@@ -403,22 +420,11 @@ static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, Me
     return finish_piece(s, &s->previous, error);
 }
 
-/* Writes held packets, now that their segments are known. */
-static int release(Segments *s, MediaError *error)
+/* There is room for it. */
+static void keep_held(Segments *s, AVPacket *packet)
 {
-    int ret = 0;
-    for (int i = 0; i < s->held_count; i++) {
-        AVPacket *packet = s->held[i];
-        const int wrote =
-            ret < 0 ? ret
-                    : write_to_piece(s, packet, s->like->streams[packet->stream_index], error);
-        if (wrote != AVERROR_INVALIDDATA && wrote != AVERROR_PATCHWELCOME)
-            ret = wrote;
-        av_packet_free(&packet);
-    }
-    s->held_count = 0;
-    s->held_bytes = 0;
-    return ret;
+    s->held[s->held_count++] = packet;
+    s->held_bytes += sizeof(*packet) + (size_t)packet->size;
 }
 
 static int hold(Segments *s, AVPacket *packet, MediaError *error)
@@ -428,12 +434,11 @@ static int hold(Segments *s, AVPacket *packet, MediaError *error)
     if (!held)
         return out_of_memory(error);
     s->held = held;
-    AVPacket *own = s->held[s->held_count] = av_packet_alloc();
+    AVPacket *own = av_packet_alloc();
     if (!own)
         return out_of_memory(error);
-    s->held_count++;
-    s->held_bytes += sizeof(*own) + (size_t)packet->size;
     av_packet_move_ref(own, packet);
+    keep_held(s, own);
     return 0;
 }
 
@@ -441,8 +446,10 @@ static int hold(Segments *s, AVPacket *packet, MediaError *error)
 static int may_belong_to_next(const Segments *s, const AVPacket *packet, const AVStream *out)
 {
     const int64_t time = packet_time(packet);
+    Cut next = {.us = s->due};
+    (void)av_fifo_peek(s->cuts, &next, 1, 0); /* unchanged if there is none */
     const int is_due =
-        time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= s->due;
+        time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= next.us;
     if (out == s->video || s->is_full)
         return 0;
     if (!is_copied_video(s, out))
@@ -453,33 +460,70 @@ static int may_belong_to_next(const Segments *s, const AVPacket *packet, const A
     return has_held || (is_due && (packet->flags & AV_PKT_FLAG_KEY));
 }
 
+/* Writes the held packets whose segment has begun. */
+static int release(Segments *s, MediaError *error)
+{
+    const int count = s->held_count;
+    int ret = 0;
+    s->held_count = 0;
+    s->held_bytes = 0;
+    for (int i = 0; i < count; i++) {
+        AVPacket *packet = s->held[i];
+        const AVStream *out = s->like->streams[packet->stream_index];
+        if (ret >= 0 && may_belong_to_next(s, packet, out)) {
+            keep_held(s, packet);
+            continue;
+        }
+        const int wrote = ret < 0 ? ret : write_to_piece(s, packet, out, error);
+        if (wrote != AVERROR_INVALIDDATA && wrote != AVERROR_PATCHWELCOME)
+            ret = wrote;
+        av_packet_free(&packet);
+    }
+    return ret;
+}
+
+static int begin_next(Segments *s, const Cut *cut, MediaError *error)
+{
+    int ret = finish_piece(s, &s->previous, error);
+    if (ret < 0)
+        return ret;
+    s->previous = s->current;
+    s->current = (Piece){0};
+    s->is_full = 0;
+    memset(s->has_moved, 0, s->like->nb_streams);
+    ret = begin(s, &s->current, cut, error);
+    return ret < 0 ? ret : release(s, error);
+}
+
 int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
 {
+    Cut cut;
+    int ret = 0;
+    while (out == s->video && ret >= 0 && av_fifo_peek(s->cuts, &cut, 1, 0) >= 0 &&
+           packet_time(packet) >= cut.start) {
+        av_fifo_drain2(s->cuts, 1);
+        ret = begin_next(s, &cut, error);
+    }
+    if (ret < 0)
+        return ret;
     if (!may_belong_to_next(s, packet, out))
         return write_to_piece(s, packet, out, error);
-    const int ret = hold(s, packet, error);
+    ret = hold(s, packet, error);
     s->is_full = s->held_bytes > MOST_HELD_BYTES;
     return ret >= 0 && s->is_full ? release(s, error) : ret;
 }
 
 int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
 {
-    const int64_t us = av_rescale_q(pts, base, AV_TIME_BASE_Q);
-    int ret = finish_piece(s, &s->previous, error);
-    if (ret < 0)
-        return ret;
-    while (s->due <= us)
+    const Cut cut = cut_at(s, pts, base);
+    while (s->due <= cut.us)
         s->due += (int64_t)(s->options->seconds * AV_TIME_BASE);
-    s->previous = s->current;
-    s->current = (Piece){0};
-    s->is_full = 0;
-    memset(s->has_moved, 0, s->like->nb_streams);
-    ret = begin(s, &s->current, pts, base, error);
-    return ret < 0 ? ret : release(s, error);
+    return av_fifo_write(s->cuts, &cut, 1) < 0 ? out_of_memory(error) : 0;
 }
 
 int segments_finish(Segments *s, MediaError *error)
 {
+    s->is_full = 1; /* no further segment begins */
     int ret = release(s, error);
     if (ret >= 0)
         ret = finish_piece(s, &s->previous, error);
@@ -512,6 +556,7 @@ void segments_close(Segments **segments)
     close_piece(&s->previous);
     close_piece(&s->current);
     av_dict_free(&s->muxer);
+    av_fifo_freep2(&s->cuts);
     av_freep(&s->has_moved);
     av_freep(&s->name);
     av_freep(segments);

@@ -40,7 +40,8 @@ int segments_start(Segments *segments, AVFormatContext *like, const AVStream *vi
 /* Returns 1 if the next segment should begin with this picture, which must be a key frame. */
 int segments_is_due(const Segments *segments, int64_t pts, AVRational base);
 
-/* Begins the next segment at this picture. MEDIA_OUTPUT. */
+/* The next segment begins at this picture: when its packet is written, which may be many pictures
+ * later. MEDIA_OUTPUT. */
 int segments_cut(Segments *segments, int64_t pts, AVRational base, MediaError *error);
 
 /* Writes a packet into its segment and leaves it blank. Returns MEDIA_OUTPUT, or the AVERROR of a
