@@ -47,7 +47,7 @@ class Window(WindowCase):
             page = self.grab()
             self.key("question")
             self.assertTrue(wait_for(lambda: self.changed(page, 0, WIDTH) > 0), "the page stays")
-            if wait_for(lambda: self.changed(before, 0, WIDTH) == 0, 2):
+            if wait_for(lambda: self.changed(before, 0, WIDTH) == 0, 4):
                 break
         self.assertEqual(self.changed(before, 0, WIDTH), 0, "the help stays")
         self.key("f")
