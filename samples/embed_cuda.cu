@@ -4,7 +4,7 @@
  * library accepts no more frames, and at the end. The event `ready` tells the library that a frame
  * is drawn, `finished` tells us that it is equalized.
  *
- *   nvcc embed_cuda.cu -o embed_cuda $(pkg-config --cflags --libs lumeq)
+ *   nvcc embed_cuda.cu -o embed_cuda $(pkg-config --cflags --libs lumeq | sed s/-Wl,/-Xlinker=/)
  */
 #include <cuda_runtime.h>
 #include <lumeq/lumeq.h>

@@ -178,7 +178,9 @@ typedef struct LumeqParams {
      * smooth, scene_cut, chroma, dither and bars are ignored, and no history is kept. Deeper
      * frames, and modes STRETCH and HAZE, are an ARGUMENT error. */
     int reference;
-    double strength; /* 0 (unchanged) .. 1 (fully equalized); see also `lift` */
+    /* 0 (unchanged) .. 1 (fully equalized), or LUMEQ_STRENGTH_AUTO: as `lift` says. A number turns
+     * `lift` off. */
+    double strength;
     /* Not 0: only dull or dark pictures get the full `strength`; the better the exposure, the less
      * is used, down to a tenth. LumeqFrameStats.strength tells the strength used. */
     int adaptive;
@@ -206,11 +208,11 @@ typedef struct LumeqParams {
      * and means describe the region without bars. Ignored with `reference` and for tiles' own
      * curves. */
     LumeqRect meter;
-    /* Not 0, in mode GLOBAL without `reference`: the picture decides. Dark pictures are lifted
-     * first, as far as their noise allows; haze is darkened; then the picture is equalized as much
-     * as it needs, which is hardly at all if it is well exposed. The decision follows the last few
-     * seconds of video. `strength` and `adaptive` are then ignored; `clip` still applies. 0:
-     * `strength` and `adaptive` apply. */
+    /* With strength AUTO. Not 0, in mode GLOBAL without `reference`: the picture decides. Dark
+     * pictures are lifted first, as far as their noise allows; haze is darkened; then the picture
+     * is equalized as much as it needs, which is hardly at all if it is well exposed. The decision
+     * follows the last few seconds of video. `clip` still applies. 0, and in other modes: strength
+     * 0.8, adaptive. */
     int lift;
     /* Noise reduction in lifted pictures: 0 (none) .. 1, or LUMEQ_DENOISE_AUTO, which is 1. With 0,
      * previous frames are not read, and noisy pictures are lifted less, since all of their noise
@@ -235,6 +237,7 @@ typedef struct LumeqParams {
     LumeqLimit limit;
 } LumeqParams;
 
+#define LUMEQ_STRENGTH_AUTO (-1.0)
 #define LUMEQ_CLIP_AUTO (-1.0)
 #define LUMEQ_DENOISE_AUTO (-1.0)
 #define LUMEQ_MAX_CLIP 1000.0
@@ -246,10 +249,10 @@ typedef struct LumeqParams {
 
 /*
  * Sets the defaults, as far as params->size reaches. They suit ordinary video: dark pictures are
- * lifted, dull ones gain contrast, and well exposed ones stay nearly unchanged. Mode GLOBAL, lift,
- * clip AUTO, smooth 0.5 s, scene_cut, 8x8 tiles, chroma SCALE, no dither, bars AUTO, no deflicker,
- * denoise AUTO; if lift is turned off, strength 0.8 adaptive. A struct too short for `lift` gets no
- * lift. Does nothing if params->size is invalid. Any thread.
+ * lifted, dull ones gain contrast, and well exposed ones stay nearly unchanged. Mode GLOBAL,
+ * strength AUTO, lift, clip AUTO, smooth 0.5 s, scene_cut, 8x8 tiles, chroma SCALE, no dither, bars
+ * AUTO, no deflicker, denoise AUTO. A struct too short for `lift` gets no lift. Does nothing if
+ * params->size is invalid. Any thread.
  */
 LUMEQ_API void lumeq_params_default(LumeqParams *params);
 

@@ -226,7 +226,7 @@ static double stepped_denoise(double denoise, int step)
 static double stepped_strength(const WindowSettings *s, int step, const LumeqFrameStats *seen)
 {
     const LumeqParams params = window_settings_all(s).params;
-    double strength = params.strength;
+    double strength = params.strength < 0 ? OPTIONS_USUAL_STRENGTH : params.strength;
     if ((params.adaptive || params.lift) && s->now.mode != LUMEQ_MODE_OFF && seen) {
         strength = seen->strength;
         if (step > 0)

@@ -5,6 +5,9 @@
 
 #include "equalizer/settings.h"
 
+/* LUMEQ_STRENGTH_AUTO without lift. */
+#define USUAL_STRENGTH 0.8
+
 typedef struct Text {
     char *text;
     size_t size;
@@ -32,8 +35,9 @@ static int check_params(const LumeqParams *params, Text why)
         (params->mode == LUMEQ_MODE_STRETCH || params->mode == LUMEQ_MODE_HAZE))
         return refuse(why, "mode %s has no reference; global and clahe have one",
                       params->mode == LUMEQ_MODE_HAZE ? "haze" : "stretch");
-    if (!in_range(params->strength, 0, 1))
-        return refuse(why, "strength %g is not within 0..1", params->strength);
+    if (params->strength != LUMEQ_STRENGTH_AUTO && !in_range(params->strength, 0, 1))
+        return refuse(why, "strength %g is neither within 0..1 nor LUMEQ_STRENGTH_AUTO",
+                      params->strength);
     if (params->clip != 0 && params->clip != LUMEQ_CLIP_AUTO &&
         !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
         return refuse(why, "clip %g is neither 0 nor within 1..%g, nor LUMEQ_CLIP_AUTO",
@@ -72,9 +76,19 @@ static int check_params(const LumeqParams *params, Text why)
 int lumeq_take_params(LumeqParams *to, const LumeqParams *from, char *text, size_t text_size)
 {
     const Text why = {text, text_size};
-    if (lumeq_take_struct(to, sizeof(*to), from) < 0)
+    LumeqParams usual = {.size = sizeof(usual)};
+    lumeq_params_default(&usual);
+    if (lumeq_take_struct(to, sizeof(*to), from ? from : &usual) < 0)
         return refuse(why, "the parameters have an unknown size");
-    return check_params(to, why);
+    if (check_params(to, why) < 0)
+        return LUMEQ_ERR_ARGUMENT;
+    if (to->strength == LUMEQ_STRENGTH_AUTO) {
+        to->strength = USUAL_STRENGTH;
+        to->adaptive = 1;
+    } else {
+        to->lift = 0;
+    }
+    return 0;
 }
 
 int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size)

@@ -8,6 +8,8 @@
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
+/* Checks the caller's parameters (NULL: the defaults) and copies them, with strength AUTO resolved:
+ * strength 0.8 adaptive, and lift as given; with any other strength lift is 0. */
 int lumeq_take_params(LumeqParams *to, const LumeqParams *from, char *text, size_t text_size);
 
 int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size);

@@ -182,13 +182,12 @@ static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *par
 int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqParams *params,
                   const LumeqImage *in, const LumeqImage *previous, const LumeqSync *sync)
 {
-    LumeqParams p = {.size = sizeof(p)};
+    LumeqParams p;
     LumeqSync own;
     if (!context || !measure || !in)
         return lumeq_refuse("there is no context, no image, or no place for the measure");
     char *text = lumeq_error_text();
-    lumeq_params_default(&p);
-    int ret = params ? lumeq_take_params(&p, params, text, LUMEQ_ERROR_SIZE) : 0;
+    int ret = lumeq_take_params(&p, params, text, LUMEQ_ERROR_SIZE);
     if (ret == 0)
         ret = lumeq_check_input(in, &p, context->first.backend, text, LUMEQ_ERROR_SIZE);
     if (ret == 0 && previous)

@@ -192,8 +192,7 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
         free(eq);
         return ret;
     }
-    eq->params.size = sizeof(eq->params);
-    lumeq_params_default(&eq->params);
+    (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
     eq->reset = 1;
     eq->backend = eq->first_backend = work.backend;
     eq->priv = eq->first_priv = work.priv;

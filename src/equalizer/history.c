@@ -24,12 +24,11 @@ static LumeqHistory *allocate(const LumeqParams *params, int64_t lookahead)
 
 int lumeq_history_create(LumeqHistory **history, const LumeqParams *params, int64_t lookahead)
 {
-    LumeqParams p = {.size = sizeof(p)};
+    LumeqParams p;
     if (!history)
         return lumeq_refuse("there is no place for the history");
     *history = NULL;
-    lumeq_params_default(&p);
-    if (params && lumeq_take_params(&p, params, lumeq_error_text(), LUMEQ_ERROR_SIZE) < 0)
+    if (lumeq_take_params(&p, params, lumeq_error_text(), LUMEQ_ERROR_SIZE) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (lookahead < 0 || lookahead > LUMEQ_MAX_LOOKAHEAD)
         return lumeq_refuse("a lookahead of %lld ns; 0 to 10 s are supported",

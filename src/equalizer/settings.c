@@ -249,8 +249,7 @@ void lumeq_params_default(LumeqParams *params)
 {
     static const LumeqParams defaults = {
         .mode = LUMEQ_MODE_GLOBAL,
-        .strength = 0.8,
-        .adaptive = 1,
+        .strength = LUMEQ_STRENGTH_AUTO,
         .clip = LUMEQ_CLIP_AUTO,
         .smooth = 0.5,
         .scene_cut = 1,

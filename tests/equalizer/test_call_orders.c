@@ -72,7 +72,7 @@ static LumeqParams any_params(World *w)
     p.tiles_x = below(w, 5);
     p.tiles_y = below(w, 18);
     p.smooth = below(w, 3);
-    p.strength = below(w, 12) / 10.0;
+    p.strength = below(w, 2) ? below(w, 12) / 10.0 : LUMEQ_STRENGTH_AUTO;
     p.deflicker = below(w, 20) == 0;
     p.denoise = below(w, 11) / 10.0;
     p.bars = (LumeqBars)below(w, 2);

@@ -329,7 +329,8 @@ TEST(short_structs)
     memset(&params, 0xEE, sizeof(params));
     params.size = offsetof(LumeqParams, clip);
     lumeq_params_default(&params);
-    CHECK(params.strength == 0.8 && params.size == offsetof(LumeqParams, clip), "not filled");
+    CHECK(params.strength == LUMEQ_STRENGTH_AUTO && params.size == offsetof(LumeqParams, clip),
+          "not filled");
     for (size_t i = offsetof(LumeqParams, clip); i < sizeof(params); i++)
         CHECK(((uint8_t *)&params)[i] == 0xEE, "byte %zu is written", i);
     static const size_t wrong[] = {1, 7, offsetof(LumeqParams, clip) + 4, 65537, SIZE_MAX};

@@ -840,7 +840,8 @@ BACKEND_TEST(cuts_rise_smoothly)
 BACKEND_TEST(cut_is_taken_at_once)
 {
     LumeqParams params = DEFAULT_PARAMS;
-    params.lift = 0;
+    params.strength = 0.8;
+    params.adaptive = 1;
     params.clip = 3;
     params.smooth = 5;
     for (int enabled = 0; enabled < 2; enabled++) {

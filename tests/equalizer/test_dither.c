@@ -224,7 +224,7 @@ BACKEND_TEST(no_bands)
     enum { CODES = 100 };
     for (int dither = 0; dither < 2; dither++) {
         LumeqParams params = DEFAULT_PARAMS;
-        params.adaptive = params.lift = 0;
+        params.strength = 0.8;
         params.dither = dither;
         params.bars = LUMEQ_BARS_IGNORE;
         Film *f = film_open(id, formats[0], &params, CODES * SIDE, 8 * SIDE);

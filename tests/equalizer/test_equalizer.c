@@ -527,7 +527,7 @@ static void refuse_params(LumeqEqualizer *eq, LumeqParams params, int number)
 BACKEND_TEST(set_params_refuses)
 {
     static const double wrong[3][7] = {
-        {-1e-9, 1 + 1e-9, -1, 2, INFINITY, -INFINITY, NAN},
+        {-1e-9, 1 + 1e-9, -2, 2, INFINITY, -INFINITY, NAN},
         {0.999, -0.001, -3, LUMEQ_MAX_CLIP + 1e-6, INFINITY, -INFINITY, NAN},
         {-1e-9, -1, LUMEQ_MAX_SMOOTH + 1e-6, 1e300, INFINITY, -INFINITY, NAN},
     };

@@ -508,7 +508,7 @@ TEST(noise_is_soon_known)
 TEST(change_of_kind)
 {
     LumeqParams literal = DEFAULT_PARAMS;
-    literal.lift = literal.adaptive = 0;
+    literal.strength = 0.8;
     for (int to_lift = 0; to_lift < 2; to_lift++) {
         const LumeqParams *first = to_lift ? &literal : &usual;
         const LumeqParams *then = to_lift ? &usual : &literal;
@@ -530,12 +530,36 @@ TEST(change_of_kind)
     }
 }
 
+/* A strength wins over the default lift, and without a lift strength AUTO is 0.8, adaptive. */
+TEST(strength_alone)
+{
+    LumeqParams wins = DEFAULT_PARAMS, no_lift = DEFAULT_PARAMS, adaptive = DEFAULT_PARAMS;
+    wins.strength = 0.5;
+    no_lift.lift = 0;
+    adaptive.strength = 0.8;
+    adaptive.adaptive = 1;
+    Video *v = video_open(&wins), *a = video_open(&no_lift), *b = video_open(&adaptive);
+    CheckRandom random = check_random(1);
+    paint(v, 20, 60, 1, 2, &random);
+    memcpy(a->in, v->in, sizeof(v->in));
+    memcpy(b->in, v->in, sizeof(v->in));
+    video_frame(v);
+    video_frame(a);
+    video_frame(b);
+    CHECK(fabs(v->stats.strength - 0.5) < 1e-4 && v->stats.lift == 1, "strength %g, lift %g",
+          v->stats.strength, v->stats.lift);
+    CHECK(memcmp(a->out, b->out, sizeof(a->out)) == 0, "strength AUTO differs from 0.8 adaptive");
+    video_close(v);
+    video_close(a);
+    video_close(b);
+}
+
 /* A struct from before there was a lift, and other modes: as ever. */
 TEST(literal)
 {
     LumeqParams old = {.size = offsetof(LumeqParams, lift)}, clahe = DEFAULT_PARAMS;
     lumeq_params_default(&old);
-    CHECK(old.lift == 0 && old.strength == 0.8 && old.adaptive, "lift %d", old.lift);
+    CHECK(old.lift == 0 && old.strength == LUMEQ_STRENGTH_AUTO, "lift %d", old.lift);
     clahe.mode = LUMEQ_MODE_CLAHE;
     LumeqParams same = clahe;
     same.lift = 0;

@@ -76,7 +76,8 @@ static LumeqParams literal(void)
 {
     LumeqParams params = {.size = sizeof(params)};
     lumeq_params_default(&params);
-    params.lift = 0;
+    params.strength = 0.8;
+    params.adaptive = 1;
     return params;
 }
 
@@ -673,11 +674,10 @@ static void check_lit_fade(double brightness, double gamma, double strength)
     const Film f = film(fade_in, 140);
     params.brightness = light.brightness = brightness;
     params.gamma = light.gamma = gamma;
-    params.lift = strength < 0;
-    params.adaptive = 0;
-    params.strength = strength < 0 ? 1 : strength;
+    params.strength = strength;
     alone = params;
-    alone.strength = 1;
+    if (strength >= 0)
+        alone.strength = 1;
     light.mode = LUMEQ_MODE_OFF;
     const int end = FADE_START + FADE_FRAMES;
     Run *run = run_film(&f, &params, LOOKAHEAD), *full = run_film(&f, &alone, LOOKAHEAD);
@@ -1025,7 +1025,8 @@ static LumeqParams any_params(CheckRandom *random)
 {
     LumeqParams params = usual();
     params.mode = (LumeqMode)check_below(random, 4);
-    params.strength = check_below(random, 11) / 10.0;
+    if (check_below(random, 2))
+        params.strength = check_below(random, 11) / 10.0;
     params.adaptive = check_below(random, 2);
     params.clip = check_below(random, 3) ? 1 + check_below(random, 8) : 0;
     params.smooth = check_below(random, 4) / 3.0;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The installed library as an embedder uses it: header, library and pkg-config file, from C and C++.
+# A program links the shared library of any prefix and starts without LD_LIBRARY_PATH.
 # Arguments: cmake, the build folder, a C compiler, a C++ compiler or nothing.
 set -euo pipefail
 cmake=$1 build=$2 cc=$3 cxx=${4:-}
@@ -12,7 +13,7 @@ cp "$here/installed.c" "$work/embed.c"
 cp "$work/embed.c" "$work/embed.cpp"
 export PKG_CONFIG_PATH=${pc%/*}
 flags=$(pkg-config --cflags --libs lumeq)
-export LD_LIBRARY_PATH=$(dirname "$(find "$work/usr" -name liblumeq.a | head -n 1)")
+unset LD_LIBRARY_PATH
 # shellcheck disable=SC2086 # words
 "$cc" -Wall -Wextra -Wpedantic -Werror "$work/embed.c" -o "$work/embed" $flags
 [ "$("$work/embed")" = "$(pkg-config --modversion lumeq)" ]

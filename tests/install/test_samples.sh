@@ -45,6 +45,7 @@ for sample in embed.c two_pass.c; do
     build_sample "$sample" "$cc" -std=c11 -O1 -Wall -Wextra -Wpedantic -Werror
 done
 if [ -n "$nvcc" ]; then
+    shared=("${shared[@]/#-Wl,/-Xlinker=}") static=("${static[@]/#-Wl,/-Xlinker=}") # nvcc knows no -Wl
     build_sample embed_cuda.cu "$nvcc" -Xcompiler=-Wall
 fi
 

@@ -120,13 +120,14 @@ int options_halve_for_hdr(const Options *o)
 LumeqParams options_params(const Options *o, OptionsInput input)
 {
     const int is_auto = o->strength < 0, is_halved = input.hdr && options_halve_for_hdr(o);
-    LumeqParams usual = {.size = sizeof(usual)};
-    lumeq_params_default(&usual);
+    double strength = is_auto ? LUMEQ_STRENGTH_AUTO : o->strength;
+    if (is_halved)
+        strength = (is_auto ? OPTIONS_USUAL_STRENGTH : strength) * HDR_SHARE;
     return (LumeqParams){
         .size = sizeof(LumeqParams),
         .mode = o->mode,
         .reference = o->reference,
-        .strength = (is_auto ? usual.strength : o->strength) * (is_halved ? HDR_SHARE : 1),
+        .strength = strength,
         .adaptive = is_auto,
         .clip = o->clip,
         .smooth = o->smooth,

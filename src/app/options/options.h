@@ -9,6 +9,9 @@
 
 #define MAX_ENCODER_OPTIONS 64
 
+/* The strength of LUMEQ_STRENGTH_AUTO without a lift. */
+#define OPTIONS_USUAL_STRENGTH 0.8
+
 /* At least the number of rows of option_table. */
 #define OPTION_MAX 128
 

@@ -24,6 +24,7 @@
  * lift. */
 #define LIFT_NS INT64_C(3000000000)
 #define USUAL_CLIP 3.0
+#define USUAL_STRENGTH 0.8
 
 #define UNTOUCHED 0x5A /* outputs are filled with it before they are checked */
 
@@ -59,7 +60,9 @@ static CurveParams curve_of(const LumeqParams *params, int depth)
 {
     const int fraction = depth > 12 ? depth - 12 : 0, on = params->mode != LUMEQ_MODE_OFF;
     const int reference = on && params->reference;
-    const int lift = params->lift && !reference && (params->mode == LUMEQ_MODE_GLOBAL || !on);
+    const int is_auto = params->strength == LUMEQ_STRENGTH_AUTO;
+    const int lift =
+        is_auto && params->lift && !reference && (params->mode == LUMEQ_MODE_GLOBAL || !on);
     const double clip = params->clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP : params->clip;
     return (CurveParams){.depth = depth,
                          .bins = 1 << (depth - fraction),
@@ -71,8 +74,8 @@ static CurveParams curve_of(const LumeqParams *params, int depth)
                          .alpha = lumeq_decay(FRAME_NS, llrint(params->smooth * 1e9)),
                          .strength = !on    ? 0
                                      : lift ? CURVE_ONE
-                                            : to_q16(params->strength),
-                         .adaptive = params->adaptive || lift,
+                                            : to_q16(is_auto ? USUAL_STRENGTH : params->strength),
+                         .adaptive = params->adaptive || is_auto,
                          .lift = lift,
                          .slow = lift ? lumeq_decay(FRAME_NS, LIFT_NS) : 0,
                          .denoise = lift ? CURVE_ONE : 0,
