@@ -240,10 +240,11 @@ class Texts(unittest.TestCase):
         ran = 0
         for page in pages():
             for block in blocks(page, "c"):
-                code = ("#include <lumeq/lumeq.h>\nvoid use(int width, int height, int64_t time_in_ns, void **planes,\n"
-                        "    void **out_planes, const ptrdiff_t *strides, const ptrdiff_t *out_strides);\n"
-                        "void use(int width, int height, int64_t time_in_ns, void **planes, void **out_planes,\n"
-                        "    const ptrdiff_t *strides, const ptrdiff_t *out_strides)\n{\n%s}\n" % block)
+                code = ("#include <lumeq/lumeq.h>\n#include <stdio.h>\n"
+                        "int use(int width, int height, int64_t time_in_ns, void **planes, void **out_planes,\n"
+                        "    const ptrdiff_t *strides, const ptrdiff_t *out_strides);\n"
+                        "int use(int width, int height, int64_t time_in_ns, void **planes, void **out_planes,\n"
+                        "    const ptrdiff_t *strides, const ptrdiff_t *out_strides)\n{\n%sreturn 0;\n}\n" % block)
                 p = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-xc", "-",
                                     "-I", os.path.join(ROOT, "include")], input=code.encode(),
                                    stderr=subprocess.PIPE, check=False)
