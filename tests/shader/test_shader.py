@@ -1,0 +1,269 @@
+"""shaders/lumeq.hook in ffmpeg and mpv, against the program. README.md describes the comparison."""
+
+import collections
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.join(ROOT, "tests/app"))
+from common import Case, LIVENESS, SANITIZED, SHORT, SMALL, ffmpeg, lumeq, raw, read_bytes, write_bytes
+
+HOOK = os.path.join(ROOT, "shaders/lumeq.hook")
+PARAMS = os.environ.get("PARAMS_HOOK", os.path.join(ROOT, "build/lumeq-params.hook"))
+SECOND = 25  # frames
+SIZE = 192, 112
+DRAWN = SECOND + 10  # frames of each drawing
+DRAWING = ("geq=lum='128+45*sin(X/9+T)*cos(Y/7)+35*sin((X+2*Y)/31)+15*cos(Y/3)':cb='128+9*sin(X/25)':"
+           "cr='128+9*cos(Y/19)'")
+# Tone curves that make the drawing dark, hazy or neither.
+LIGHT = {"dark": "16+(val-16)*0.16", "hazy": "140+(val-16)*0.22", "exposed": "val"}
+
+
+def skipped_ffmpeg():
+    """Why the shader cannot run in ffmpeg; empty if it can."""
+    if SANITIZED:
+        return "the program's part is tested without sanitizers"
+    p = subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-init_hw_device", "vulkan=v", "-filter_hw_device", "v",
+                        "-f", "lavfi", "-i", "color=s=64x64", "-frames:v", "1", "-vf",
+                        "format=yuv420p,hwupload,libplacebo,hwdownload,format=yuv420p", "-f", "null", "-"],
+                       stderr=subprocess.PIPE, text=True, timeout=LIVENESS)
+    return p.returncode and "ffmpeg has no libplacebo or no Vulkan here: " + (p.stderr.splitlines() or ["killed"])[-1]
+
+
+WHY = skipped_ffmpeg()
+
+
+def shade(source, output, hook=HOOK):
+    p = subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", "-init_hw_device", "vulkan=v", "-filter_hw_device",
+                        "v", "-i", source, "-an", "-sn", "-vf", "format=yuv420p,hwupload,libplacebo=custom_shader_path="
+                        + hook + ":dithering=none,hwdownload,format=yuv420p", output],
+                       stderr=subprocess.PIPE, text=True, timeout=5 * LIVENESS)
+    if p.returncode or p.stderr:
+        raise AssertionError("ffmpeg (%d): %s" % (p.returncode, p.stderr))
+
+
+def luma(path, size=SIZE):
+    """Luma of each frame."""
+    data, area = raw(path, "yuv420p"), size[0] * size[1]
+    return [data[i:i + area] for i in range(0, len(data), area * 3 // 2)]
+
+
+def curve(before, after):
+    """The median output of each code."""
+    counts = collections.defaultdict(list)
+    for (code, out), n in sorted(collections.Counter(zip(before, after)).items()):
+        counts[code].append((out, n))
+    medians = {}
+    for code, outs in counts.items():
+        left = sum(n for _, n in outs) / 2
+        for out, n in outs:
+            left -= n
+            if left <= 0:
+                medians[code] = out
+                break
+    return medians
+
+
+def agreement(before, shaded, program):
+    """The share of samples within 2 codes of the program's curve."""
+    medians = curve(before, program)
+    pairs = collections.Counter(zip(before, shaded))
+    return sum(n for (code, out), n in pairs.items() if abs(out - medians[code]) <= 2) / len(before)
+
+
+def mean(frame):
+    return sum(frame) / len(frame)
+
+
+def setting(name, value):
+    """The shader with another setting, as a text."""
+    text, found = re.subn(r"(const float %s = )[-0-9.]+" % name, r"\g<1>%s" % value, read_bytes(HOOK).decode())
+    assert found == 1, name
+    return text
+
+
+class Source(unittest.TestCase):
+    """Needs no player."""
+
+    HEADERS = "lift_rule.h", "curve.h", "noise.h", "samples.h", "settings.c", "lift_filter.h"
+
+    def in_headers(self):
+        """Values of the macros; Q16 and Q12 as shares."""
+        values = {"CURVE_ONE": 1.0, "CURVE_GAIN_ONE": 1.0, "LIFT_TIME": None}
+        for name in self.HEADERS:
+            text = read_bytes(os.path.join(ROOT, "src/equalizer", name)).decode()
+            for macro, value in re.findall(r"^#define (\w+) (\(?[\w(]+.*?)(?: /\*.*)?$", text, re.M):
+                value = re.sub(r"(\d)u\b", r"\1", value.replace("(int32_t)", ""))
+                value = re.sub(r"\b65536\b", "1.0", value) if macro.startswith("CURVE") else value
+                value = re.sub(r"LIFT_PERCENT\((\d+)\)", r"(\1 / 100)", value)
+                with contextlib.suppress(SyntaxError, NameError, TypeError):
+                    values.setdefault(macro, eval(value, {"__builtins__": {}}, values))
+        values["LIFT_TIME"] = 3
+        return values
+
+    def test_constants_are_those_of_the_program(self):
+        headers, found = self.in_headers(), 0
+        for name, value in re.findall(r"^const \w+ ([A-Z_]+) = ([-0-9.]+)", read_bytes(HOOK).decode(), re.M):
+            if name in ("LAST", "WORDS", "MOST", "REACH", "NOISE_UNKNOWN"):
+                continue
+            self.assertIn(name, headers)
+            self.assertAlmostEqual(float(value), headers[name], 6, name)
+            found += 1
+        self.assertGreater(found, 50)
+
+    def test_the_file_with_parameters(self):
+        text, settings = read_bytes(PARAMS).decode(), re.findall(
+            r"const float ([a-z]+) = (\S+); // (\S+)\.\.(\S+): (.*)", read_bytes(HOOK).decode())
+        self.assertEqual(re.findall(r"^//!PARAM (\w+)\n//!DESC (.*)\n//!TYPE float\n//!MINIMUM (\S+)\n//!MAXIMUM (\S+)\n"
+                                    r"(\S+)\n\n", text, re.M),
+                         [(name, what, least, most, usual) for name, usual, least, most, what in settings])
+        self.assertGreater(len(settings), 5)
+        self.assertNotIn("const float strength", text)
+
+
+@unittest.skipIf(WHY, WHY)
+class InFfmpeg(Case):
+    def both(self, source, size=SIZE):
+        """Frames of the source, the shader and the program."""
+        shaded, written = self.path("shaded.y4m"), self.path("program.y4m")
+        shade(source, shaded)
+        result = lumeq(source, "-o", written, "--lookahead", "off", "--dither", "off", "--denoise", "off")
+        self.assertEqual(result.code, 0, result.err)
+        frames = [luma(path, size) for path in (source, shaded, written)]
+        self.assertEqual(len({len(f) for f in frames}), 1)
+        return list(zip(*frames))
+
+    def draw(self, *lights, noise=4, frames=DRAWN):
+        """A clip of one drawing after the other, in 8 bits."""
+        source = self.path("drawn.y4m")
+        parts = [ffmpeg_source(light, noise, frames) for light in lights]
+        joined = "".join("%s[v%d];" % (part, i) for i, part in enumerate(parts))
+        ffmpeg("-filter_complex", joined + "".join("[v%d]" % i for i in range(len(parts))) +
+               "concat=n=%d,format=yuv420p" % len(parts), source)
+        return source
+
+    def assert_flicker(self, frames):
+        """Excess flicker; cuts are left out."""
+        means = [[mean(plane) for plane in frame[:2]] for frame in frames]
+        moves = [(b[1] - a[1]) - (b[0] - a[0]) for a, b in zip(means, means[1:]) if abs(b[0] - a[0]) < 4]
+        self.assertLessEqual(sum(map(abs, moves)) / len(moves), 0.15)
+
+    def test_it_is_the_program(self):
+        """Dark, hazy and well exposed, with cuts between them, at which the curve changes at once."""
+        frames = self.both(self.draw(*LIGHT))
+        shares = [agreement(*frame) for frame in frames]
+        for i, light in enumerate(LIGHT):
+            with self.subTest(light):
+                begin = i * DRAWN
+                self.assertGreaterEqual(min(shares[begin + SECOND:begin + DRAWN]), 0.95)
+                self.assertGreaterEqual(shares[begin], 0.95, "first frame of the scene")
+                self.assert_flicker(frames[begin + SECOND:begin + DRAWN])
+        dark, hazy, exposed = ([mean(plane) for plane in frames[i * DRAWN + SECOND]] for i in range(3))
+        self.assertGreater(dark[1], 1.5 * dark[0])
+        self.assertLess(hazy[1], hazy[0] - 10)
+        self.assertLess(abs(exposed[1] - exposed[0]), 8)
+
+    @unittest.skipIf(SHORT, "long")
+    def test_the_bundled_clip(self):
+        frames = self.both(SMALL, (400, 224) if SMALL.endswith("tests/lumeq-sample.mkv") else (1280, 720))
+        shares = [agreement(*frame) for frame in frames]
+        self.assertGreaterEqual(sum(shares[SECOND:]) / len(shares[SECOND:]), 0.95)
+
+    def test_settings(self):
+        """Strength 0 changes nothing; half of the picture stays with split 0.5."""
+        source = self.draw("hazy", frames=3)
+        hook, shaded = self.path("set.hook"), self.path("set.y4m")
+        write_bytes(hook, setting("strength", "0.0").encode())
+        shade(source, shaded, hook)
+        for before, after in zip(luma(source), luma(shaded)):
+            self.assertLessEqual(max(abs(a - b) for a, b in zip(before, after)), 1)
+        write_bytes(hook, setting("split", "0.5").encode())
+        shade(source, shaded, hook)
+        width = SIZE[0]
+        for before, after in zip(luma(source), luma(shaded)):
+            left = [abs(a - b) for i, (a, b) in enumerate(zip(before, after)) if i % width < width // 2]
+            right = [abs(a - b) for i, (a, b) in enumerate(zip(before, after)) if i % width >= width // 2]
+            self.assertLessEqual(max(left), 1)
+            self.assertGreater(mean(right), 10)
+
+
+def ffmpeg_source(light, noise, frames):
+    return "color=s=%dx%d:r=25:d=%f,format=yuv420p,%s,lutyuv=y='%s',noise=c0s=%d:c0f=t" % (
+        *SIZE, frames / 25, DRAWING, LIGHT[light], noise)
+
+
+def skipped_mpv():
+    missing = [name for name in ("mpv", "Xvfb") if not shutil.which(name)]
+    return missing and "not installed: " + ", ".join(missing)
+
+
+@unittest.skipIf(SANITIZED, "mpv is not sanitized")
+@unittest.skipIf(skipped_mpv(), skipped_mpv() or "")
+class InMpv(Case):
+    def show(self, source, *options):
+        """A screenshot of mpv's window, in gray, and mpv's messages."""
+        place = tempfile.mkdtemp(dir=self.folder)
+        read, write = os.pipe()
+        server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
+                                  pass_fds=[write], stderr=subprocess.DEVNULL)
+        os.close(write)
+        try:
+            with os.fdopen(read) as display:
+                env = dict(os.environ, DISPLAY=":" + display.readline().strip())
+            control = os.path.join(place, "control")
+            player = subprocess.Popen(
+                ["mpv", "--no-config", "--vo=gpu-next", "--gpu-api=opengl", "--gpu-sw=yes", "--hwdec=no", "--no-audio",
+                 "--no-osc", "--osd-level=0", "--pause", "--msg-level=all=warn", "--screenshot-format=png",
+                 "--screenshot-directory=" + place, "--input-ipc-server=" + control, *options, source],
+                env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            try:
+                self.take(control, place, player)
+            finally:
+                player.kill()
+            messages = player.communicate()[0]
+        finally:
+            server.kill()
+            server.wait()
+        pictures = sorted(f for f in os.listdir(place) if f.endswith(".png"))
+        self.assertTrue(pictures, messages)
+        return raw(os.path.join(place, pictures[-1]), "gray"), messages
+
+    def take(self, control, place, player):
+        """Asks for screenshots until one is written."""
+        end = time.monotonic() + LIVENESS
+        with socket.socket(socket.AF_UNIX) as s:
+            while time.monotonic() < end and player.poll() is None:
+                with contextlib.suppress(OSError):
+                    s.connect(control)
+                    break
+                time.sleep(0.05)
+            while time.monotonic() < end and player.poll() is None:
+                s.sendall(b'{"command": ["screenshot", "window"]}\n')
+                answer = s.recv(65536)
+                if b'"success"' in answer and any(f.endswith(".png") for f in os.listdir(place)):
+                    s.sendall(b'{"command": ["quit"]}\n')
+                    player.wait(LIVENESS)
+                    return
+                time.sleep(0.2)
+
+    def test_mpv_shows_it(self):
+        """The window is lighter, and mpv has no complaint."""
+        source = self.path("dark.y4m")
+        ffmpeg("-filter_complex", ffmpeg_source("dark", 2, 2) + ",format=yuv420p", source)
+        plain, messages = self.show(source)
+        shaded, messages = self.show(source, "--glsl-shader=" + HOOK)
+        self.assertGreater(mean(shaded), 1.5 * mean(plain))
+        self.assertNotIn("shader", messages.lower())
+
+
+if __name__ == "__main__":
+    unittest.main()
