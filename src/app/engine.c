@@ -406,8 +406,9 @@ int engine_open_source(Source **source, const Options *options, const char *path
     wanted.camera = path ? NULL : &camera;
     const char *pause = getenv("LUMEQ_RECONNECT_PAUSE"); /* tests shorten it */
     const double seconds = pause ? strtod(pause, NULL) : 0;
-    wanted.reconnect_s = options->no_reconnect ? 0 : seconds > 0 ? seconds : RECONNECT_PAUSE_S;
-    wanted.reconnect_live = !options->reconnect;
+    const int never = options->no_reconnect || !options->reconnect;
+    wanted.reconnect_s = never ? 0 : seconds > 0 ? seconds : RECONNECT_PAUSE_S;
+    wanted.reconnect_live = options->reconnect < 0;
     if (wanted.network)
         media_log_hide(path);
     const int ret = source_open(source, &wanted, error);

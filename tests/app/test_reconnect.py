@@ -36,7 +36,8 @@ class ReconnectCase(NetworkCase):
         """Starts a run that logs to the file "said"."""
         env = dict(env or environment(), LUMEQ_RECONNECT_PAUSE=str(pause))
         with open(self.path("said"), "wb") as said:
-            process = warm.start([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args], env,
+            usual = [] if "--config" in args else ["--no-config"]
+            process = warm.start([LUMEQ] + usual + ["--backend", "cpu"] + [str(a) for a in args], env,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -255,22 +256,42 @@ class Headless(ReconnectCase):
         else:
             self.assertLess(last[0], first[0] + 1024)  # 7 KiB for each would be more
 
-    def test_live_streams_reconnect_by_default(self):
-        """A live HLS stream that goes away is opened again; a film over http ends."""
+    def serve_live(self):
+        """Serves a live HLS stream; returns its URL and a function that waits for its reader and ends the stream."""
         shown = self.path("live.m3u8")
         ffmpeg("-i", clip("live.ts", *X264, "-g", "25", seconds=2), "-c", "copy", "-hls_time", "1", shown)
         self.write("live.m3u8", self.read("live.m3u8").replace(b"#EXT-X-ENDLIST\n", b""))
-        url = self.serve(self.folder)
-        process = self.start(url + "/live.m3u8", "--null", "--frames", 60)
-        wait_for(lambda: any(path.endswith(".ts") for path, _ in self.asked))
+        url = self.serve(self.folder) + "/live.m3u8"
+
+        def end():
+            wait_for(lambda: any(path.endswith(".ts") for path, _ in self.asked))
+            os.remove(shown)
+        return url, end
+
+    def test_live_streams_reconnect_by_default(self):
+        """A live HLS stream that goes away is opened again; a film over http ends."""
+        url, end = self.serve_live()
         away = self.read("live.m3u8")
-        os.remove(shown)
+        process = self.start(url, "--null", "--frames", 60)
+        end()
         self.waits_for("waiting for it")
         self.write("live.m3u8", away)
         self.finished(process)
         self.assertIn("is back after", self.said())
         self.ok(self.serve_file(simple()), "--null")
         self.refused(lumeq("rtsp://127.0.0.1:%d/x" % self.free_port(), "--null"), INPUT, "cannot reach")
+
+    def test_off(self):
+        """A live stream that goes away ends the run if asked to."""
+        self.write("config", b"reconnect = off\n")
+        for more in (("--reconnect=off",), ("--no-reconnect",), ("--config", self.path("config"))):
+            with self.subTest(more):
+                url, end = self.serve_live()
+                process = self.start(*more, url, "--null")
+                end()
+                process.wait(LIVENESS)
+                self.assertIn(process.returncode, (0, DAMAGED), self.said())
+                self.assertNotIn("waiting for it", self.said())
 
     def test_contradictions(self):
         self.refused(lumeq("--reconnect", simple(), "--null"), USAGE, "--reconnect", "INPUT is not one")

@@ -295,7 +295,7 @@ static int check_url(const Options *o, const unsigned char *given, const Refusal
     static const char *const for_urls[] = {"network-timeout", "reconnect", "no-reconnect"};
     if (option_is_given(given, "network") && o->network && o->no_network)
         return refuse(refusal, "--network and --no-network contradict each other");
-    if (option_is_given(given, "reconnect") && o->reconnect && o->no_reconnect)
+    if (option_is_given(given, "reconnect") && o->reconnect > 0 && o->no_reconnect)
         return refuse(refusal, "--reconnect and --no-reconnect contradict each other");
     for (int i = 0; o->network && !o->no_network && !is_url && i < COUNT(for_urls); i++)
         if (option_is_given(given, for_urls[i]))

@@ -39,8 +39,7 @@ const Option option_table[] = {
      "cam-%Y%m%d-%H%M%S.mkv"},
     {"keep", 0, OPTION_BYTES, ONCE | UNPLANNED, FIELD(keep), 1e6, 1e15, "N[M|G|T]",
      "with --segment-time: delete the oldest pieces, with names like OUTPUT, beyond this many "
-     "bytes "
-     "[keep all]"},
+     "bytes [keep all]"},
     {"sample", 0, OPTION_MAY_INTEGER, ONCE | UNPLANNED, FIELD(sample), 1, OPTIONS_SAMPLE_MOST, "N",
      "try N pieces of 6 s, estimate time and size of the whole run, and draw before and after into "
      "OUTPUT.sample.png; write nothing else [8]"},
@@ -236,11 +235,10 @@ const Option option_table[] = {
     {"network-timeout", 0, OPTION_NUMBER, UNPLANNED, FIELD(network_timeout), 1, 3600, "SECONDS",
      "treat a URL as lost after this long without data [10]"},
     {"reconnect", 0, OPTION_FLAG, UNPLANNED, FIELD(reconnect), 0, 0, NULL,
-     "reopen a URL that ends, fails or is not up yet, after pauses of 1 to 30 s [a live stream "
-     "that "
-     "has begun]"},
+     "reopen a URL that ends, fails or is not up yet, after pauses of 1 to 30 s; =off: never [a "
+     "live stream that has begun]"},
     {"no-reconnect", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(no_reconnect), 0, 0, NULL,
-     "end when a live stream ends or fails"},
+     "same as --reconnect=off"},
     {"open-timeout", 0, OPTION_NUMBER, MACHINE, FIELD(open_timeout), 1, 3600, "SECONDS",
      "give up on a file that takes longer to open; pipes may take any time; for URLs, see "
      "--network-timeout [60]"},

@@ -40,6 +40,7 @@ Options options_default(void)
         .sequence_rate = 25,
         .framerate = -1,
         .network = 1,
+        .reconnect = -1,
         .network_timeout = 10,
         .open_timeout = 60,
     };

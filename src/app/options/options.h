@@ -108,7 +108,7 @@ typedef struct Options {
     int64_t from_us, to_us, frames, max_pixels;
     int network, no_network, allow_playlists, force_dovi;
     double network_timeout, open_timeout;
-    int reconnect, no_reconnect;
+    int reconnect, no_reconnect; /* `reconnect`: -1 for live streams only */
 
     int64_t video_track, audio_track, sub_track; /* number among its kind, from 0 */
     int no_subs, no_chapters, no_metadata;
