@@ -57,6 +57,7 @@ typedef struct Run {
     Trial *trial; /* or NULL */
     RunFigures figures;
     int is_of_many;   /* one of several files */
+    int days;         /* of video in pieces, as last told */
     int64_t lost;     /* frames lost with a GPU */
     Missed missed;    /* by a camera */
     char damage[768]; /* known losses, or "" */
@@ -266,6 +267,36 @@ static int keep_time(void *opaque, Frame *f)
     return 0;
 }
 
+/* Prints counts of a long recording, each followed by ", ", or "". */
+static const char *print_counts(const Run *run, char *text, size_t size)
+{
+    const struct {
+        long long count;
+        const char *what, *more;
+    } counts[] = {{run->writer ? writer_segments(run->writer) : 0, " piece", "s"},
+                  {run->writer ? writer_deleted(run->writer) : 0, " deleted", ""},
+                  {run->source ? source_losses(run->source) : 0, " outage", "s"}};
+    size_t length = 0;
+    *text = '\0';
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (counts[i].count)
+            length += (size_t)snprintf(text + length, size - length, "%lld%s%s, ", counts[i].count,
+                                       counts[i].what, counts[i].count == 1 ? "" : counts[i].more);
+    return text;
+}
+
+/* Tells once a day what a recording in pieces has written. */
+static void say_day(Run *run)
+{
+    const int days = (int)(run->progress.time / (24 * 60 * 60));
+    char counts[128];
+    if (days <= run->days || run->options->segment_time <= 0)
+        return;
+    run->days = days;
+    say(SAY_NORMAL, "%s: %d h so far: %s%.2f GB", media_quote(run->options->output), 24 * days,
+        print_counts(run, counts, sizeof(counts)), (double)run->progress.bytes / 1e9);
+}
+
 static int show_progress(void *opaque, Frame *f)
 {
     Run *run = opaque;
@@ -276,6 +307,7 @@ static int show_progress(void *opaque, Frame *f)
     p->bytes = run->writer ? writer_bytes(run->writer) : -1;
     p->held = run->writer ? writer_held(run->writer) : 0;
     progress_update(p);
+    say_day(run);
     return 0;
 }
 
@@ -380,19 +412,17 @@ static void say_summary(const Run *run)
     char text[512];
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output;
-    const int64_t pieces = run->writer ? writer_segments(run->writer) : 0;
     const char *video = run->writer ? writer_video(run->writer) : "";
-    char count[64] = "";
+    char counts[128];
     decisions_text(&run->figures.decisions, text, sizeof(text));
     if (text[0])
         say(SAY_NORMAL, "%s%s%s", run->is_of_many ? media_quote(output) : "",
             run->is_of_many ? ": " : "", text);
-    if (pieces)
-        snprintf(count, sizeof(count), "%lld piece%s, ", (long long)pieces, pieces == 1 ? "" : "s");
     say(SAY_NORMAL, "%s%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx)%s on %s%s%s",
-        output ? media_quote(output) : "", output ? ": " : "", count,
-        (long long)run->progress.frame, run->progress.frame == 1 ? "" : "s", run->progress.time,
-        seconds, (double)run->progress.frame / seconds, run->progress.time / seconds,
+        output ? media_quote(output) : "", output ? ": " : "",
+        print_counts(run, counts, sizeof(counts)), (long long)run->progress.frame,
+        run->progress.frame == 1 ? "" : "s", run->progress.time, seconds,
+        (double)run->progress.frame / seconds, run->progress.time / seconds,
         run->lookahead ? " with lookahead" : "",
         engine_where(&run->engine, engine_is_lost(&run->engine)), *video ? "; " : "", video);
 }
@@ -552,11 +582,14 @@ static void say_interrupted(const Run *run)
     const char *stats = stats_name(run->stats), *report = run_report_name(run->report);
     const int failed =
         run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer);
-    say(SAY_ERRORS, "interrupted after %lld frame%s%s%s%s%s%s%s", (long long)run->progress.frame,
+    char counts[128];
+    say(SAY_ERRORS, "interrupted after %s%lld frame%s%s%s%s%s%s%s",
+        print_counts(run, counts, sizeof(counts)), (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s",
-        failed ? ": "
-        : name ? "; the finished part is in "
-               : "",
+        failed                                   ? ": "
+        : name && run->options->segment_time > 0 ? "; the last piece is "
+        : name                                   ? "; the finished part is in "
+                                                 : "",
         failed ? run->error.text
         : name ? media_quote(name)
                : "",

@@ -4,8 +4,8 @@ import os
 import re
 import time
 
-from common import (LIVENESS, USAGE, X264, Case, clip, ffmpeg, frame_times, has_encoder, lumeq, packets, payloads,
-                    probe, simple, some, start, streams, trickle, wait_for)
+from common import (LIVENESS, USAGE, X264, Case, clip, environment, ffmpeg, frame_times, has_encoder, lumeq, packets,
+                    payloads, probe, simple, some, start, streams, trickle, wait_for)
 
 PATTERN = "cam-%Y%m%d-%H%M%S"
 SECONDS = r"\d{8}-\d{6}"
@@ -170,6 +170,7 @@ class Segments(Case):
         for i, name in enumerate(old + others):
             self.write(name, bytes(1100000))
             os.utime(self.path(name), (1e9 + i, 1e9 + i))
+        os.utime(self.path(old[0]), (4e9, 4e9))  # from before the clock was set back
         os.symlink(self.path("film.mkv"), self.path("cam-20200101-000009.mkv"))
         os.mkdir(self.path("cam-20200101-000008.mkv"))
         self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 2, "--keep", "1M", "--vcodec",
@@ -180,6 +181,47 @@ class Segments(Case):
         new = [path for path in self.pieces() if "cam-2020" not in path]
         self.assertTrue(new)
         self.assertLessEqual(sum(os.path.getsize(path) for path in new[:-1]), 1e6)
+
+    def test_the_order_is_that_of_the_run(self):
+        """Of the pieces of a run, the last ones stay; one that cannot be deleted prevents nothing."""
+        self.write("cam-20200101-000000.mkv", bytes(9000000))
+        self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M", "--vcodec", "ffv1")
+        left = self.pieces()
+        self.assertLess(len(left), 5)
+        self.assertEqual(payloads(left[-1]), payloads(film())[-len(payloads(left[-1])):])
+
+    def summer_ends_in(self, seconds):
+        """A time zone whose clock is set back by 4 s then."""
+        at = time.gmtime(time.time() + seconds + 4)  # in the local time before the change
+        leap = at.tm_year % 4 == 0 and (at.tm_year % 100 != 0 or at.tm_year % 400 == 0)
+        day = at.tm_yday - (leap and at.tm_yday > 60)  # as TZ counts: without February 29th
+        if day < 2:
+            self.skipTest("no summer time begins on the day that it ends")
+        return "AAA0BBB-0:00:04,J1/0,J%d/%s" % (day, time.strftime("%H:%M:%S", at))
+
+    def test_the_repeated_hour(self):
+        """When summer time ends, names repeat, here 4 s of them: no piece replaces another one."""
+        source = clip("long.mkv", *X264, "-g", "25", seconds=12)
+        for seconds, count in ((2, 6), (4, 3)):
+            with self.subTest(seconds):
+                env = dict(environment(), TZ=self.summer_ends_in(5))
+                self.ends(self.start("--no-config", source, "-o", self.path(PATTERN + ".mkv"), "--segment-time",
+                                     seconds, "--preset", "ultrafast", env=env))
+                found = self.pieces()
+                self.assertEqual(len(found), count, found)
+                self.assertEqual(sum(len(frame_times(path)) for path in found), 300)
+                self.assertTrue([path for path in found if path.endswith("-2.mkv")], found)
+                self.clear()
+
+    def test_a_line_a_day(self):
+        """A recording of days tells once a day what it has written, and nothing of each piece."""
+        source = clip("days.mkv", *X264, rate="1/600", seconds=200000)
+        result = self.ok(source, "-o", self.path(PATTERN + ".mkv"), "--segment-time", 7200, "--keep", "1M", "--preset",
+                         "ultrafast")
+        said = re.findall(r"': (\d+) h so far: (\d+) pieces, (?:\d+ deleted, )?([0-9.]+) GB\n", result.err)
+        self.assertEqual([line[0] for line in said], ["24", "48"], result.err)
+        self.assertTrue(0 < int(said[0][1]) <= 12 < int(said[1][1]) <= 24, said)
+        self.assertLess(len(result.lines), 8, result.err)
 
     def test_keep_refused(self):
         for value in ("0", "x", "5Q", "999", "-1G", "1e99"):

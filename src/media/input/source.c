@@ -80,6 +80,11 @@ int source_is_lost(const Source *s)
     return s->reconnect && source_reconnect_is_away(s->reconnect);
 }
 
+int source_losses(const Source *s)
+{
+    return s->reconnect ? source_reconnect_losses(s->reconnect) : 0;
+}
+
 int source_read(Source *s, AVPacket *packet)
 {
     if (s->camera)

@@ -200,8 +200,9 @@ int source_check_picture(const Source *source, const AVFrame *frame, int width, 
 /* Returns 1 if it was halted or stopped. */
 int source_is_stopped(const Source *source);
 
-/* Returns 1 while a reconnecting URL is lost. Any thread. */
+/* Returns 1 while a reconnecting URL is lost, and how often it was. Any thread. */
 int source_is_lost(const Source *source);
+int source_losses(const Source *source);
 
 /* Returns 1 if the packet is a discontinuity of a reconnecting URL, unrelated to earlier packets of
  * its track. On a loss, the video gets a packet without data; on return, the first packet is
@@ -317,6 +318,7 @@ int source_reconnect_read(Reconnect *reconnect, AVPacket *packet);
 
 /* Any thread. */
 int source_reconnect_is_away(const Reconnect *reconnect);
+int source_reconnect_losses(const Reconnect *reconnect);
 
 /* Also frees the `format` and `video` of the outer source. */
 void source_reconnect_close(Reconnect **reconnect);

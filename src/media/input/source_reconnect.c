@@ -19,6 +19,9 @@
 /* Pauses double up to this multiple of the first one. */
 #define LONGEST_PAUSE 30
 
+/* At least this many times the first pause, a minute, is between messages about losses. */
+#define MESSAGE_PAUSES 60
+
 /* Interval for checking the stop flag. */
 #define LOOK_MS 20
 
@@ -47,7 +50,11 @@ struct Reconnect {
     int64_t latest, latest_begins;
     int64_t read_at; /* ... and its av_gettime_relative(); 0: none */
     int ended;
-    atomic_int away;
+    atomic_int away, losses;
+    char why[128];   /* of the latest loss */
+    int is_told;     /* not 0: there was a message about it */
+    int untold;      /* losses since that message without one of their own */
+    int64_t told_at; /* av_gettime_relative(); 0: never */
 };
 
 static void say(const Reconnect *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -70,6 +77,11 @@ int source_is_discontinuity(const AVPacket *packet)
 int source_reconnect_is_away(const Reconnect *r)
 {
     return atomic_load(&r->away);
+}
+
+int source_reconnect_losses(const Reconnect *r)
+{
+    return atomic_load(&r->losses);
 }
 
 /* ---- a connection ---- */
@@ -221,24 +233,46 @@ static int check_codec(Reconnect *r)
 
 /* ---- loss and return ---- */
 
+/* Tells that the URL is lost, unless the previous message is too recent: a loose cable would fill
+ * the log. */
+static void tell_loss(Reconnect *r)
+{
+    const int64_t now = av_gettime_relative();
+    const double quiet_s = MESSAGE_PAUSES * r->options.reconnect_s;
+    char more[64] = "";
+    if (r->is_told || (r->told_at && (double)(now - r->told_at) < quiet_s * AV_TIME_BASE))
+        return;
+    if (r->untold)
+        snprintf(more, sizeof(more), " (lost %d more time%s since the last message)", r->untold,
+                 r->untold == 1 ? "" : "s");
+    say(r, "%s is gone: %s; waiting for it%s", r->outer->name, r->why, more);
+    r->is_told = 1;
+    r->untold = 0;
+    r->told_at = now;
+}
+
 /* Handles a loss; returns a packet without data, which makes the decoder output its delayed
  * frames. */
 static int report_loss(Reconnect *r, AVPacket *packet)
 {
-    char why[128] = "the connection has ended";
     const Source *inner = r->inner;
     const int lost = inner->network ? inner->network->lost : 0;
     if (lost == AVERROR(ETIMEDOUT))
-        snprintf(why, sizeof(why), "no data for %g s", r->options.silence_s);
-    else if (lost && lost != AVERROR_EOF && lost != AVERROR(EIO))
-        snprintf(why, sizeof(why), "%s", media_av_text(lost));
+        snprintf(r->why, sizeof(r->why), "no data for %g s", r->options.silence_s);
+    else
+        av_strlcpy(r->why,
+                   lost && lost != AVERROR_EOF && lost != AVERROR(EIO) ? media_av_text(lost)
+                                                                       : "the connection has ended",
+                   sizeof(r->why));
     Damage *damage = &r->outer->damage;
     damage->corrupt_packets += inner->damage.corrupt_packets;
     if (inner->damage.corrupt_packets && !damage->first[0])
         av_strlcpy(damage->first, inner->damage.first, sizeof(damage->first));
     atomic_store(&r->away, 1);
     r->lost_at = av_gettime_relative();
-    say(r, "%s is gone: %s; waiting for it", r->outer->name, why);
+    atomic_fetch_add(&r->losses, 1);
+    r->is_told = 0;
+    tell_loss(r);
     source_free(&r->inner);
     if (av_new_packet(packet, 0) < 0)
         return AVERROR(ENOMEM);
@@ -251,8 +285,9 @@ static int connect_again(Reconnect *r)
 {
     int ret, answered;
     do {
-        MediaError why = {0}; /* not shown: the loss was reported */
+        MediaError why = {0}; /* not shown: the loss is */
         ret = wait_before_retry(r);
+        tell_loss(r);
         if (ret < 0)
             return ret;
         ret = connect_once(r, NULL, &answered, &why);
@@ -265,8 +300,10 @@ static int connect_again(Reconnect *r)
     if (ret < 0)
         return ret;
     r->begun = r->has_video = 0;
-    say(r, "%s is back after %.1f s", r->outer->name,
-        (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
+    if (r->is_told)
+        say(r, "%s is back after %.1f s", r->outer->name,
+            (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
+    r->untold += !r->is_told;
     atomic_store(&r->away, 0);
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "media/output/segments.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -43,6 +44,14 @@ typedef struct Cut {
     time_t wall;
 } Cut;
 
+/* A complete piece in OUTPUT's folder. */
+typedef struct OldPiece {
+    char *name;
+    struct timespec written;
+    int64_t bytes;
+    int64_t number; /* from 1, of those of this run; 0: of an earlier one */
+} OldPiece;
+
 struct Segments {
     const SegmentOptions *options;
     AVFormatContext *like;
@@ -60,37 +69,43 @@ struct Segments {
     unsigned held_room; /* bytes, for av_fast_realloc() */
     int held_count;
     size_t held_bytes;
-    int has_complained; /* not 0: --keep could not delete */
+    OldPiece *old; /* with `keep`: all at the end of the latest one, in the order of names */
+    int old_count;
+    int64_t deleted;
+    int has_complained; /* not 0: `keep` could not delete */
     int is_full;        /* the limit was reached; until the next segment */
 };
 
 /* ---- names ---- */
 
+typedef struct tm *Calendar(const time_t *at, struct tm *date);
+
 /* Expands the file name for a wall clock time; the folder is not expanded. */
-static int name_at(const char *path, time_t at, char name[PATH_MAX])
+static int name_at(const char *path, time_t at, Calendar *calendar, char name[PATH_MAX])
 {
-    struct tm local;
+    struct tm date;
     const size_t folder = (size_t)(file_name_base(path) - path);
-    if (folder >= PATH_MAX || !localtime_r(&at, &local))
+    if (folder >= PATH_MAX || !calendar(&at, &date))
         return -1;
     memcpy(name, path, folder);
-    return strftime(name + folder, PATH_MAX - folder, path + folder, &local) > 0 ? 0 : -1;
+    return strftime(name + folder, PATH_MAX - folder, path + folder, &date) > 0 ? 0 : -1;
 }
 
+/* In UTC, since local time repeats an hour each year, for which numbers in names suffice. */
 static int same_name(const char *path, time_t a, time_t b)
 {
     char one[PATH_MAX], other[PATH_MAX];
-    return name_at(path, a, one) < 0 || name_at(path, b, other) < 0 || strcmp(one, other) == 0;
+    return name_at(path, a, gmtime_r, one) < 0 || name_at(path, b, gmtime_r, other) < 0 ||
+           strcmp(one, other) == 0;
 }
 
 static time_t months_later(time_t now, int months)
 {
-    struct tm local;
-    localtime_r(&now, &local);
-    local.tm_mday = 1;
-    local.tm_mon += months;
-    local.tm_isdst = -1;
-    return mktime(&local);
+    struct tm date;
+    gmtime_r(&now, &date);
+    date.tm_mday = 1;
+    date.tm_mon += months;
+    return timegm(&date);
 }
 
 /* Refuses names that repeat after a day or another period, unless files may be replaced. */
@@ -175,7 +190,7 @@ static int open_file(const Segments *s, Piece *piece, time_t at, MediaError *err
 {
     char name[PATH_MAX];
     const SegmentOptions *o = s->options;
-    if (name_at(o->path, at, name) < 0)
+    if (name_at(o->path, at, localtime_r, name) < 0)
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: its name is too long",
                           media_quote(o->path));
     const int ret = o->overwrite ? output_file_check(&piece->file, name, 1, NULL, error)
@@ -219,12 +234,6 @@ static void close_piece(Piece *piece)
 
 /* ---- old pieces ---- */
 
-typedef struct OldPiece {
-    char *path;
-    struct timespec written;
-    int64_t bytes;
-} OldPiece;
-
 /* True for a name that the pattern gives for some time, or that name with a number, as in
  * NAME-2.EXT. */
 static int is_piece_name(const char *pattern, const char *name)
@@ -248,71 +257,123 @@ static int is_piece_name(const char *pattern, const char *name)
     return 0;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const OldPiece *)a)->name, ((const OldPiece *)b)->name);
+}
+
+/* Pieces of this run come last, also after the clock was set back. */
 static int compare_age(const void *a, const void *b)
 {
     const OldPiece *one = a, *other = b;
     const struct timespec x = one->written, y = other->written;
-    return x.tv_sec != y.tv_sec     ? (x.tv_sec > y.tv_sec ? 1 : -1)
-           : x.tv_nsec != y.tv_nsec ? (x.tv_nsec > y.tv_nsec ? 1 : -1)
-                                    : strcmp(one->path, other->path);
+    return one->number != other->number ? (one->number > other->number ? 1 : -1)
+           : x.tv_sec != y.tv_sec       ? (x.tv_sec > y.tv_sec ? 1 : -1)
+           : x.tv_nsec != y.tv_nsec     ? (x.tv_nsec > y.tv_nsec ? 1 : -1)
+                                        : compare_names(a, b);
+}
+
+static void free_list(OldPiece *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        av_free(list[i].name);
+    av_free(list);
 }
 
 /* Lists the regular files in the folder whose names are of the pattern. Returns their number, or
- * -1. */
-static int list_pieces(const char *folder, const char *pattern, OldPiece **list)
+ * -1: out of memory. */
+static int list_pieces(DIR *folder, const char *pattern, OldPiece **list)
 {
     int count = 0;
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
         struct stat file;
         if (!is_piece_name(pattern, entry->d_name) ||
-            fstatat(dirfd(dir), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
+            fstatat(dirfd(folder), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
             !S_ISREG(file.st_mode))
             continue;
-        char *path = av_asprintf("%s/%s", folder, entry->d_name);
-        OldPiece *more = path ? av_realloc_array(*list, (size_t)count + 1, sizeof(*more)) : NULL;
+        char *name = av_strdup(entry->d_name);
+        OldPiece *more = name ? av_realloc_array(*list, (size_t)count + 1, sizeof(*more)) : NULL;
         if (!more) {
-            av_free(path);
-            break;
+            av_free(name);
+            free_list(*list, count);
+            return -1;
         }
         *list = more;
-        more[count++] = (OldPiece){path, file.st_mtim, file.st_size};
+        more[count++] = (OldPiece){.name = name, .written = file.st_mtim, .bytes = file.st_size};
     }
-    if (!dir)
-        return -1;
-    closedir(dir);
     return count;
 }
 
-/* Deletes the oldest pieces, but never the last completed one. Pieces that are being written have
- * temporary names. */
-static void delete_old(Segments *s)
+/* Replaces the list of pieces, and numbers those of this run. */
+static void take_list(Segments *s, OldPiece *list, int count)
+{
+    const char *last = file_name_base(s->name);
+    for (int i = 0; i < count; i++) {
+        const OldPiece *known =
+            s->old ? bsearch(&list[i], s->old, (size_t)s->old_count, sizeof(*list), compare_names)
+                   : NULL;
+        list[i].number = strcmp(list[i].name, last) == 0 ? s->count : known ? known->number : 0;
+    }
+    free_list(s->old, s->old_count);
+    s->old = list;
+    s->old_count = count;
+}
+
+/* Deletes the oldest pieces, but never the last completed one. Returns 0 or an errno; `failed`: the
+ * first piece that could not be deleted. */
+static int delete_oldest(Segments *s, DIR *folder, const char **failed)
+{
+    int64_t bytes = 0;
+    int ret = 0;
+    for (int i = 0; i < s->old_count; i++)
+        bytes += s->old[i].bytes;
+    qsort(s->old, (size_t)s->old_count, sizeof(*s->old), compare_age);
+    for (int i = 0; i < s->old_count && bytes > s->options->keep; i++) {
+        const OldPiece *piece = &s->old[i];
+        if (piece->number == s->count)
+            continue;
+        const int gone = unlinkat(dirfd(folder), piece->name, 0) == 0;
+        if (!gone && errno != ENOENT) {
+            *failed = ret ? *failed : piece->name;
+            ret = ret ? ret : errno;
+            continue;
+        }
+        s->deleted += gone;
+        bytes -= piece->bytes;
+    }
+    return ret;
+}
+
+/* Pieces that are being written have temporary names. */
+static void keep_newest(Segments *s)
 {
     const SegmentOptions *o = s->options;
+    const char *failed = o->path;
+    char *path = s->name ? file_name_folder(o->path) : NULL;
+    DIR *folder = path ? opendir(path) : NULL;
     OldPiece *list = NULL;
-    struct stat last;
-    char *folder = file_name_folder(o->path);
-    const int count = folder && s->name ? list_pieces(folder, file_name_base(o->path), &list) : -1;
-    int failed = count < 0 || stat(s->name, &last) < 0;
-    int64_t bytes = 0;
-    for (int i = 0; i < count; i++)
-        bytes += list[i].bytes;
-    if (count > 0)
-        qsort(list, (size_t)count, sizeof(*list), compare_age);
-    for (int i = 0; i < count && bytes > o->keep && !failed; i++) {
-        struct stat file;
-        if (stat(list[i].path, &file) < 0 || file.st_ino == last.st_ino)
-            continue;
-        failed = unlink(list[i].path) < 0;
-        bytes -= failed ? 0 : list[i].bytes;
+    int ret = path ? errno : ENOMEM;
+    const int count = folder ? list_pieces(folder, file_name_base(o->path), &list) : 0;
+    if (folder && count < 0)
+        ret = ENOMEM;
+    else if (folder) {
+        ret = 0;
+        take_list(s, list, count);
+        if (count > 0) {
+            ret = delete_oldest(s, folder, &failed);
+            qsort(s->old, (size_t)count, sizeof(*s->old), compare_names);
+        }
     }
-    if (failed && !s->has_complained && o->note)
-        o->note("--keep cannot delete old pieces");
-    s->has_complained |= failed;
-    for (int i = 0; i < count; i++)
-        av_free(list[i].path);
-    av_free(list);
-    av_free(folder);
+    if (ret && !s->has_complained && o->note) {
+        char line[512];
+        snprintf(line, sizeof(line), "--keep cannot delete %s: %s", media_quote(failed),
+                 strerror(ret));
+        o->note(line);
+    }
+    s->has_complained |= ret != 0;
+    if (folder)
+        closedir(folder);
+    av_free(path);
 }
 
 static int finish_piece(Segments *s, Piece *piece, MediaError *error)
@@ -335,7 +396,7 @@ static int finish_piece(Segments *s, Piece *piece, MediaError *error)
         av_free(s->name);
         s->name = av_strdup(piece->file.name);
         if (s->options->keep > 0)
-            delete_old(s);
+            keep_newest(s);
     }
     close_piece(piece);
     return ret;
@@ -540,6 +601,11 @@ int64_t segments_count(const Segments *s)
     return s->count;
 }
 
+int64_t segments_deleted(const Segments *s)
+{
+    return s->deleted;
+}
+
 const char *segments_name(const Segments *s)
 {
     return s->name;
@@ -559,5 +625,6 @@ void segments_close(Segments **segments)
     av_fifo_freep2(&s->cuts);
     av_freep(&s->has_moved);
     av_freep(&s->name);
+    free_list(s->old, s->old_count);
     av_freep(segments);
 }

@@ -926,6 +926,11 @@ int64_t writer_segments(const Writer *w)
     return w->segments ? segments_count(w->segments) : 0;
 }
 
+int64_t writer_deleted(const Writer *w)
+{
+    return w->segments ? segments_deleted(w->segments) : 0;
+}
+
 void writer_close(Writer **writer)
 {
     Writer *w = *writer;

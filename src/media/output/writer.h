@@ -141,8 +141,9 @@ SoundLoss writer_lost_sound(const Writer *writer);
 /* Returns 1 if the output is a pipe or a device. */
 int writer_is_direct(const Writer *writer);
 
-/* The number of completed segments. */
+/* The number of completed segments, and of those that SegmentOptions.keep deleted. */
 int64_t writer_segments(const Writer *writer);
+int64_t writer_deleted(const Writer *writer);
 
 /* The path of the finished file or last segment, or NULL. Valid until the writer is closed. */
 const char *writer_name(const Writer *writer);

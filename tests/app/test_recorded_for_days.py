@@ -1,0 +1,112 @@
+"""--segment-time and --keep with a URL that is lost and returns: days of a camera, in fast time."""
+
+import os
+import re
+import time
+
+from common import SANITIZED, SHORT, X264, clip, contents, frame_times, payloads, read_bytes, streams
+from test_reconnect import ReconnectCase
+
+PATTERN = "cam-%Y%m%d-%H%M%S.mkv"
+LENGTH = 60 if SHORT or SANITIZED else 100  # seconds of each connection, and its pieces
+CONNECTIONS = 4 if SHORT or SANITIZED else 8
+KEPT = 1000000  # bytes, the least that --keep accepts
+
+
+class Days(ReconnectCase):
+    def pieces(self):
+        """The names of complete pieces, oldest first."""
+        names = [name for name in self.files() if re.fullmatch(r"cam-\d{8}-\d{6}(-\d+)?\.mkv", name)]
+        return sorted(names, key=lambda name: os.stat(self.path(name)).st_mtime_ns)
+
+    def look(self):
+        """Memory in KiB and the number of open files, and the bytes of all pieces."""
+        with open("/proc/%d/statm" % self.process.pid, encoding="ascii") as f:
+            memory = int(f.read().split()[1]) * 4
+        return memory, len(os.listdir("/proc/%d/fd" % self.process.pid)), sum(
+            os.stat(self.path(name)).st_size for name in self.pieces())
+
+    def test_hundreds_of_pieces(self):
+        """Memory and descriptors stay as they are, only old pieces are deleted, and each has its own sound."""
+        source = clip("hour.mkv", *X264, "-bf", "2", "-g", "10", "-c:a", "aac", "-b:a", "64k", size="64x48", rate=5,
+                      seconds=LENGTH, sound=LENGTH)
+        others = ["door-20200101-000000.mkv", "cam-20200101.mkv", "cam-20200101-000000.mp4", "film.mkv"]
+        for name in others + ["cam-20200101-000000.mkv"]:
+            self.write(name, bytes(100000))
+            os.utime(self.path(name), (1e9, 1e9))
+        seen = []
+
+        def look():
+            try:
+                seen.append(self.look())
+            except OSError:
+                pass  # it is ending, or a piece was deleted meanwhile
+        url = self.send(read_bytes(source), then=look)
+        frames = 5 * LENGTH * CONNECTIONS
+        said = self.finished(self.start("--reconnect", url, "-o", self.path(PATTERN), "--segment-time", 1, "--keep",
+                                        "1M", "--preset", "ultrafast", "--frames", frames)).err
+        counts = re.search(r"(\d+) pieces, (\d+) deleted, (\d+) outages, (\d+) frames", said)
+        self.assertTrue(counts, said)
+        count, deleted, outages, written = map(int, counts.groups())
+        left = self.pieces()
+        self.assertGreaterEqual(count, LENGTH * CONNECTIONS)
+        self.assertEqual((count + 1 - deleted, written), (len(left), frames))  # one is of an earlier run
+        self.assertIn(outages, (CONNECTIONS - 1, CONNECTIONS))  # the last end may be seen or not
+        self.assertEqual(set(self.files()), set(left + others + ["said"]))
+        self.assertNotIn("cam-20200101-000000.mkv", left)
+        self.assertLess(sum(os.stat(self.path(name)).st_size for name in left), 1.1 * KEPT)
+        self.assertGreater(sum(os.stat(self.path(name)).st_size for name in left), 0.8 * KEPT)
+        self.assertLessEqual(len(said.splitlines()), 12 + 2 * CONNECTIONS)
+        self.has_its_sound([self.path(name) for name in left[-8:]], source)
+        print("memory, files, bytes:", seen)
+        first, last = seen[len(seen) // 2], seen[-1]
+        self.assertLessEqual(last[1], first[1] + 1)
+        if not SANITIZED:
+            self.assertLess(last[0], first[0] + 1024)
+        for look in seen[1:]:
+            self.assertLess(look[2], 1.2 * KEPT)
+
+    def has_its_sound(self, pieces, source):
+        sound, whole = [], payloads(source)
+        for path in pieces:
+            begin = [float(stream["start_time"]) for stream in streams(path)]
+            self.assertLess(max(begin), 0.05, path)
+            end = max(float(packet["pts_time"]) + float(packet["duration_time"])
+                      for packet in contents(path)["packets"]
+                      if packet["codec_type"] == "audio")
+            if path != pieces[-1]:
+                self.assertEqual(len(frame_times(path)), 5, path)
+                self.assertAlmostEqual(end, 1, delta=0.1, msg=path)
+            sound += payloads(path)
+        self.assertIn(sound, [whole[at:at + len(sound)] for at in range(len(whole) - len(sound) + 1)])
+
+    def outage(self, pause, seconds):
+        """Records two connections of 2 s with an outage between them; returns the pieces and the time of the return."""
+        times = []
+        source = read_bytes(clip("two.mkv", *X264, "-bf", "2", "-g", "10", "-c:a", "aac", seconds=2, sound=2))
+        url = self.send(source, then=lambda: times.append(time.time()))
+        said = self.finished(self.start("--reconnect", url, "-o", self.path(PATTERN), "--segment-time", seconds,
+                                        "--preset", "ultrafast", "--frames", 100, pause=pause)).err
+        self.assertEqual((said.count("is gone"), said.count("is back after")), (1, 1), said)
+        pieces = self.pieces()
+        self.assertEqual(sum(len(frame_times(self.path(name))) for name in pieces), 100)
+        return pieces, times[1]
+
+    def test_a_short_outage(self):
+        """The piece goes on, with a hole."""
+        pieces, _ = self.outage(0.5, 60)
+        self.assertEqual(len(pieces), 1)
+        times = frame_times(self.path(pieces[0]))
+        self.assertGreater(times[50] - times[49], 0.4)
+
+    def test_a_long_outage(self):
+        """A new piece begins with the return, and has its time; the one before is whole, and has no hole."""
+        pieces, back = self.outage(2.5, 2)
+        self.assertEqual(len(frame_times(self.path(pieces[0]))), 50)
+        for name in pieces:
+            times = frame_times(self.path(name))
+            self.assertLess(max(b - a for a, b in zip(times, times[1:])), 0.1, name)
+            self.assertLess(max(float(stream["start_time"]) for stream in streams(self.path(name))), 0.05, name)
+        named = [time.mktime(time.strptime(name[4:19], "%Y%m%d-%H%M%S")) for name in pieces]
+        self.assertLess(named[0], back - 1.5)
+        self.assertTrue(all(int(back) <= at for at in named[1:]), (named, back))
