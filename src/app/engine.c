@@ -460,6 +460,8 @@ int engine_start_opening(SourceOpening **opening, const Options *options, const 
                          const atomic_int *stop, MediaError *error)
 {
     const SourceOptions wanted = source_options(options, path, stop);
+    if (wanted.network)
+        media_log_hide(path);
     return source_opening_start(opening, &wanted, error);
 }
 

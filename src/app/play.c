@@ -21,7 +21,6 @@
 #include "app/window_settings.h"
 #include "app/window_writing.h"
 #include "job/folder_walk.h"
-#include "media/input/url.h"
 #include "media/output/container.h"
 #include "media/output/temp_file.h"
 #include "media/picture_pattern.h"
@@ -334,8 +333,7 @@ static const char *input_path(const Play *p)
 static int list_inputs(Play *p, MediaError *error)
 {
     p->files = (FileList){.at = -1, .round = p->options->loop_all};
-    const int is_list = !p->options->camera && !options_is_url(p->options);
-    for (int i = 0; is_list && i < p->options->input_count; i++)
+    for (int i = 0; !p->options->camera && i < p->options->input_count; i++)
         if (add_files(&p->files, p->options, p->options->inputs[i]) < 0)
             return media_fail(error, MEDIA_INPUT, "out of memory");
     p->files.at = p->files.count ? 0 : -1;
@@ -457,10 +455,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .device = strcmp(p->engine.backend, "cuda") == 0 ? (int)o->device : -1,
         .host = host_of(p),
     };
-    char name[PATH_MAX];
-    snprintf(name, sizeof(name), "%s", input_path(p) ? input_path(p) : "camera");
-    if (options_is_url(o))
-        url_file_name(o->input, name, sizeof(name));
+    const char *name = p->files.count ? p->files.entries[p->files.at].name : "camera";
     return player_open(&p->player, &options, source, name, error);
 }
 

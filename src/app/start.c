@@ -48,7 +48,7 @@ static int begin(StartWindow *w, const Options *options, const atomic_int *stop,
         return 1;
     const char *path = files->entries[0].path;
     const int ret = engine_start_opening(opening, options, path, stop, &why);
-    snprintf(line, sizeof(line), "Opening %.480s", path);
+    snprintf(line, sizeof(line), "Opening %.480s", files->entries[0].name);
     start_window_say(w, ret < 0 ? why.text : line);
     return 0;
 }

@@ -85,14 +85,17 @@ static int is_harmless(const char *line)
     return 0;
 }
 
+/* Two of each URL: the one that plays, the next one, and some that are being closed. */
+#define SECRETS 8
+
 static struct {
     int level;
     void (*print)(const char *line);
     pthread_mutex_t lock; /* protects all below and the notes of codecs */
-    char secrets[2]
-                /* with neighbouring characters, so that a short secret does not match common
-                 * words */
-                [LINE_SIZE];
+    /* Of the latest URLs, with neighbouring characters, so that a short secret does not match
+     * common words. */
+    char secrets[SECRETS][LINE_SIZE];
+    int next_secret;
     CodecLog *codecs;
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -148,11 +151,11 @@ void media_log_hide(const char *url)
 {
     size_t at = 0, n, from = 0;
     pthread_mutex_lock(&log_state.lock);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++, log_state.next_secret = (log_state.next_secret + 1) % SECRETS) {
+        char *secret = log_state.secrets[log_state.next_secret];
         n = url_secret(url, from, &at);
         const size_t before = n && (i || strchr("?# ", url[at - 1])), after = n && !before;
-        snprintf(log_state.secrets[i], sizeof(log_state.secrets[i]), "%.*s",
-                 (int)(n + before + after), url + (n ? at - before : 0));
+        snprintf(secret, LINE_SIZE, "%.*s", (int)(n + before + after), url + (n ? at - before : 0));
         from = at + n;
     }
     pthread_mutex_unlock(&log_state.lock);
@@ -197,7 +200,7 @@ static void finish_line(void)
     for (char *c = current.line; *c; c++)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
     pthread_mutex_lock(&log_state.lock);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SECRETS; i++)
         hide(current.line, sizeof(current.line), log_state.secrets[i]);
     hide_urls(current.line, sizeof(current.line));
     LogNote *note = find_note(current.owner);

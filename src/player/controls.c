@@ -290,6 +290,7 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
         return 1;
     case SDL_DROPBEGIN: c->dropping = 1; return 0;
     case SDL_DROPCOMPLETE: c->dropping = 0; return 0;
+    case SDL_DROPTEXT: /* of a link */
     case SDL_DROPFILE:
         command->act = act_open;
         command->arg = c->dropping == 2;

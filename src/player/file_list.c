@@ -1,21 +1,37 @@
 #include "player/file_list.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+
+#include "media/input/url.h"
 
 void file_list_clear(FileList *list)
 {
-    for (int i = 0; i < list->count; i++)
+    for (int i = 0; i < list->count; i++) {
         free(list->entries[i].path);
+        free(list->entries[i].name);
+    }
     free(list->entries);
     *list = (FileList){.at = -1, .round = list->round};
 }
 
+static char *name_of(const char *path)
+{
+    struct stat file;
+    char name[NAME_MAX];
+    if (!url_scheme_length(path) || stat(path, &file) == 0)
+        return strdup(path);
+    url_file_name(path, name, sizeof(name));
+    return strdup(name);
+}
+
 int file_list_add(FileList *list, const char *path, int shuffled)
 {
-    char *copy = strdup(path);
-    if (copy && list->count == list->room) {
+    char *copy = strdup(path), *name = name_of(path);
+    if (copy && name && list->count == list->room) {
         const int room = list->room ? list->room * 2 : 16;
         FileListEntry *entries = realloc(list->entries, (size_t)room * sizeof(*entries));
         if (entries) {
@@ -23,11 +39,12 @@ int file_list_add(FileList *list, const char *path, int shuffled)
             list->room = room;
         }
     }
-    if (!copy || list->count == list->room) {
+    if (!copy || !name || list->count == list->room) {
         free(copy);
+        free(name);
         return -1;
     }
-    list->entries[list->count++] = (FileListEntry){copy, 0};
+    list->entries[list->count++] = (FileListEntry){copy, name, 0};
     const int first = list->at + 1, last = list->count - 1;
     if (shuffled) {
         unsigned number = (unsigned)(last - first); /* if there are no random numbers */

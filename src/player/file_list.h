@@ -4,6 +4,7 @@
 
 typedef struct FileListEntry {
     char *path;
+    char *name; /* to show, without the secrets of a URL */
     int failed; /* could not be played; skipped from now on */
 } FileListEntry;
 

@@ -236,7 +236,7 @@ void playlist_start(Player *p, int at, int step, int waits)
         p->next.at = at;
         p->next.step = step;
         p->next.waits = waits;
-        snprintf(p->next.path, sizeof(p->next.path), "%s", list->entries[at].path);
+        snprintf(p->next.path, sizeof(p->next.path), "%s", list->entries[at].name);
         if (p->host->start_opening(p->host->opaque, list->entries[at].path, &why) >= 0)
             return;
         playlist_say_failed(p, why.text);

@@ -128,6 +128,7 @@ static void take_event(StartWindow *w, SDL_Event *event)
     case SDL_WINDOWEVENT: w->closed |= event->window.event == SDL_WINDOWEVENT_CLOSE; break;
     case SDL_DROPBEGIN: w->is_dropping = 1; break;
     case SDL_DROPCOMPLETE: w->is_dropping = 0; break;
+    case SDL_DROPTEXT: /* of a link */
     case SDL_DROPFILE:
         choose(w, event->drop.file);
         SDL_free(event->drop.file);

@@ -93,7 +93,7 @@ void status_file(const FileList *files, int at, char *text, size_t size)
 {
     char place[32];
     say_place(files, at, place, sizeof(place));
-    snprintf(text, size, "%s: %s", place, base_name(files->entries[at].path));
+    snprintf(text, size, "%s: %s", place, base_name(files->entries[at].name));
     clean(text);
 }
 

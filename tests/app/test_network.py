@@ -524,6 +524,23 @@ class Window(NetworkCase, WindowCase):
         self.ends(process)
         self.assertLess(time.monotonic() - begin, 2 * SOON)
 
+    def test_several(self):
+        """URLs in a list with files: names in the title, secrets nowhere."""
+        paths = [clip(name, *X264, "-g", "25", size="320x180", seconds=20) for name in ("a.mkv", "b.mkv", "c.mkv")]
+        url = self.serve(os.path.dirname(paths[0]), ranges=True).replace("http://", "http://alice:hunter2@")
+        inputs = [url + "/" + os.path.basename(path) + "?key=Pa55word%d" % i for i, path in enumerate(paths[:2])]
+        process = self.play("--network-timeout", 20, "-v", inputs[0], paths[2], inputs[1])
+        window = self.window(process)
+        titles = []
+        for path in (paths[0], paths[2], paths[1]):
+            name = os.path.basename(path)
+            self.assertTrue(wait_for(lambda: name in self.xdotool("getwindowname", window)), name)
+            titles.append(self.xdotool("getwindowname", window))
+            self.key("greater")
+        self.key("q")
+        said = self.ends(process).err
+        self.assertNotRegex(" ".join(titles) + said, "alice|hunter2|Pa55")
+
     def test_screenshot(self):
         path = clip("shot.mkv", *X264, seconds=5)
         process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu", "--network",

@@ -114,6 +114,11 @@ TEST(gets_the_only_sound_device)
           device.opened, device.refused);
     CHECK(strstr(session_state(&s).message, "No sound") == NULL, "it says %s",
           session_state(&s).message);
+    SDL_Event link = {.type = SDL_DROPTEXT};
+    link.drop.file = SDL_strdup(LUMEQ_CLIP);
+    SDL_PushEvent(&link);
+    release(&s);
+    CHECK(device.opened == 3, "a dropped link does not play");
     session_close(&s);
     CHECK(!device.open, "the device is still open");
 }

@@ -220,6 +220,8 @@ static int parse(Parser *p, int argc, char **argv)
     /* A comparison that the settings file asks for is for the window only. */
     if (options_headless(options) && !option_is_given(p->given, "compare"))
         options->compare = 0;
+    options->inputs = p->names.all;
+    options->input_count = p->names.count;
     return option_rules_check(options, p->given, &p->names, p->is_plan, &p->refusal);
 }
 

@@ -110,7 +110,8 @@ int option_rules_check_names(const OptionNames *names, const Options *o, const R
         return refuse(refusal, "%s; did you mean %s, in quotes?", message, text);
     /* A window plays a list of files; a last name that does not exist may be meant as the output.
      */
-    if (many || (!o->output && !o->null_output && !o->camera && exists(names->last)))
+    const int is_input = exists(names->last) || options_opens_url(o, names->last);
+    if (many || (!o->output && !o->null_output && !o->camera && is_input))
         return 0;
     if (o->output && print_typed(o->output, text, sizeof(text)))
         return refuse(refusal, "%s at a time; write many into a folder with -o %s/", message, text);
@@ -287,6 +288,14 @@ static int check_file(const Options *o, const unsigned char *given, const Refusa
     return 0;
 }
 
+static int has_url(const Options *o)
+{
+    int found = options_is_url(o);
+    for (int i = 0; i < o->input_count; i++)
+        found |= options_opens_url(o, o->inputs[i]);
+    return found;
+}
+
 static int check_url(const Options *o, const unsigned char *given, const Refusal *refusal)
 {
     char known[256];
@@ -297,7 +306,7 @@ static int check_url(const Options *o, const unsigned char *given, const Refusal
         return refuse(refusal, "--network and --no-network contradict each other");
     if (option_is_given(given, "reconnect") && o->reconnect > 0 && o->no_reconnect)
         return refuse(refusal, "--reconnect and --no-reconnect contradict each other");
-    for (int i = 0; o->network && !o->no_network && !is_url && i < COUNT(for_urls); i++)
+    for (int i = 0; o->network && !o->no_network && !has_url(o) && i < COUNT(for_urls); i++)
         if (option_is_given(given, for_urls[i]))
             return refuse(refusal, "--%s needs a URL: INPUT is not one", for_urls[i]);
     if (is_url || !o->input || !url_scheme_length(o->input) || stat(o->input, &file) == 0)
@@ -363,12 +372,12 @@ static int check_many(const Options *options, const unsigned char *given, const 
             refusal, "--recursive includes subfolders: writing them needs a folder, as in -o DIR/");
     for (int i = 0; (many || (!headless && names->count > 1)) && i < names->count; i++) {
         one.input = names->all[i];
-        const int is_nameless = strcmp(one.input, "-") == 0 || options_is_url(&one);
-        if (is_nameless && many)
+        const int is_pipe = strcmp(one.input, "-") == 0;
+        if (many && (is_pipe || options_is_url(&one)))
             return refuse(refusal, "%s has no file name to use in the folder %s",
                           media_quote_input(one.input), media_quote(one.output));
-        if (is_nameless)
-            return refuse(refusal, "%s is not a file; several INPUTs must all be files",
+        if (is_pipe)
+            return refuse(refusal, "%s is not a file; several INPUTs must be files or URLs",
                           media_quote_input(one.input));
         if (check_input(&one, given, refusal) < 0)
             return -1;
