@@ -42,10 +42,10 @@ def skipped_ffmpeg():
 WHY = skipped_ffmpeg()
 
 
-def shade(source, output, hook=HOOK):
+def shade(source, output, hook=HOOK, pix_fmt="yuv420p"):
     p = subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", "-init_hw_device", "vulkan=v", "-filter_hw_device",
-                        "v", "-i", source, "-an", "-sn", "-vf", "format=yuv420p,hwupload,libplacebo=custom_shader_path="
-                        + hook + ":dithering=none,hwdownload,format=yuv420p", output],
+                        "v", "-i", source, "-an", "-sn", "-vf", "format=%s,hwupload,libplacebo=custom_shader_path=%s:"
+                        "dithering=none,hwdownload,format=%s" % (pix_fmt, hook, pix_fmt), "-strict", "-1", output],
                        stderr=subprocess.PIPE, text=True, timeout=5 * LIVENESS)
     if p.returncode or p.stderr:
         raise AssertionError("ffmpeg (%d): %s" % (p.returncode, p.stderr))
@@ -132,10 +132,10 @@ class Source(unittest.TestCase):
 
 @unittest.skipIf(WHY, WHY)
 class InFfmpeg(Case):
-    def both(self, source, size=SIZE):
+    def both(self, source, size=SIZE, hook=HOOK):
         """Frames of the source, the shader and the program."""
         shaded, written = self.path("shaded.y4m"), self.path("program.y4m")
-        shade(source, shaded)
+        shade(source, shaded, hook)
         result = lumeq(source, "-o", written, "--lookahead", "off", "--dither", "off", "--denoise", "off")
         self.assertEqual(result.code, 0, result.err)
         frames = [luma(path, size) for path in (source, shaded, written)]
@@ -174,9 +174,25 @@ class InFfmpeg(Case):
 
     @unittest.skipIf(SHORT, "long")
     def test_the_bundled_clip(self):
-        frames = self.both(SMALL, (400, 224) if SMALL.endswith("tests/lumeq-sample.mkv") else (1280, 720))
+        """The clip is small, but its matrix is that of HD."""
+        hook = self.path("hd.hook")
+        write_bytes(hook, setting("matrix", "709.0").encode())
+        frames = self.both(SMALL, (400, 224) if SMALL.endswith("tests/lumeq-sample.mkv") else (1280, 720), hook)
         shares = [agreement(*frame) for frame in frames]
         self.assertGreaterEqual(sum(shares[SECOND:]) / len(shares[SECOND:]), 0.95)
+
+    @unittest.skipIf(SHORT, "long")
+    def test_ten_bits(self):
+        source, shaded, written = (self.path(name) for name in ("ten.mkv", "shaded.mkv", "program.mkv"))
+        ffmpeg("-i", self.draw("dark"), "-pix_fmt", "yuv420p10le", "-c:v", "ffv1", source)
+        shade(source, shaded, pix_fmt="yuv420p10le")
+        result = lumeq(source, "-o", written, "--vcodec", "ffv1", "--lookahead", "off", "--dither", "off", "--denoise",
+                       "off")
+        self.assertEqual(result.code, 0, result.err)
+        before, after, program = ([mean(frame) for frame in luma(path)[SECOND:]] for path in (source, shaded, written))
+        for frame in zip(before, after, program):
+            self.assertGreater(frame[1], 1.5 * frame[0])
+            self.assertLess(abs(frame[1] - frame[2]), 2)
 
     def test_settings(self):
         """Strength 0 changes nothing; half of the picture stays with split 0.5."""
