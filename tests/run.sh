@@ -189,7 +189,7 @@ else
     needed=(ffmpeg python3 xvfb xdotool git openssl libpipewire-0.3:libpipewire-0.3-dev pipewire wireplumber
         "gst-launch-1.0=gstreamer1.0-tools gstreamer1.0-pipewire")
     [ "${#builds[@]}" -eq 1 ] || needed+=(ffnvcodec:libffmpeg-nvenc-dev mpv
-        "vulkaninfo=vulkan-tools mesa-vulkan-drivers")
+        "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev)
     prepare "$install" "${needed[@]}"
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
     set_seed

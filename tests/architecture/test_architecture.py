@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     "panel": {"panel"},
     "equalizer": {"equalizer", "equalizer-api"},
     "manual": {"manual", "app", "bench", "equalizer-api"},
+    "plugins": {"plugins", "equalizer-api"},
     "bench": {"bench", "app", "run", "equalizer", "equalizer-api", "media"},
 }
 

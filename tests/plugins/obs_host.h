@@ -1,0 +1,42 @@
+/*
+ * OBS without its window: libobs with its graphics thread, drawing with Mesa into an Xvfb, a source
+ * that the test feeds, and two filters of the test around lumeq's.
+ */
+#ifndef LUMEQ_TESTS_OBS_HOST_H
+#define LUMEQ_TESTS_OBS_HOST_H
+
+#include <stdint.h>
+
+#include <obs.h>
+
+/* Starts libobs and loads the plugin. Returns 0, or -1 after check_skip() or a failed check. */
+int host_start(void);
+
+/* Stops libobs. Returns the number of its blocks of memory that were not freed. */
+long host_stop(void);
+
+/* A source with lumeq's filter, which starts with these settings (NULL: the defaults; released). */
+typedef struct HostSource HostSource;
+
+HostSource *host_source(obs_data_t *settings);
+void host_source_free(HostSource **source);
+obs_source_t *host_filter(const HostSource *source);
+
+/* Sends a frame through OBS and returns the filtered one, valid until the next call; NULL after a
+ * failed check. */
+const struct obs_source_frame *host_filtered(HostSource *source,
+                                             const struct obs_source_frame *frame);
+
+/* Microseconds that lumeq's filter took for the last frame. */
+double host_cost(const HostSource *source);
+
+/* The last line of the log that contains "[lumeq]", and the number of such lines. */
+const char *host_log(int *lines);
+
+/* Shows the source on OBS's canvas: its frames are drawn from now on, instead of dropped. */
+void host_show(const HostSource *source);
+
+/* Mean luma of the canvas. */
+double host_canvas(void);
+
+#endif
