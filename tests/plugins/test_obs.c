@@ -143,7 +143,6 @@ static LumeqParams usual(void)
     LumeqParams params = {.size = sizeof(params)};
     lumeq_params_default(&params);
     params.await_noise = 1;
-    params.adaptive = 1;
     return params;
 }
 
@@ -273,7 +272,6 @@ static obs_data_t *settings_of(int i, LumeqParams *params)
     case 0:
         obs_data_set_bool(s, "automatic", false);
         obs_data_set_int(s, "strength", 60);
-        params->lift = params->adaptive = 0;
         params->strength = 0.6;
         break;
     case 1:
@@ -287,7 +285,7 @@ static obs_data_t *settings_of(int i, LumeqParams *params)
     case 3:
         obs_data_set_int(s, "mode", LUMEQ_MODE_HAZE);
         params->mode = LUMEQ_MODE_HAZE;
-        params->strength = 1, params->adaptive = 0;
+        params->strength = 1;
         params->clip = 4;
         params->tiles_x = params->tiles_y = 16;
         break;
@@ -334,6 +332,21 @@ TEST(every_setting_reaches_the_library)
     }
 }
 
+/* The line with the decision, as the settings window shows it. Every text must be in the locale
+ * file: OBS shows the key of a missing one. */
+static void decision(HostSource *source, char *text, size_t size)
+{
+    obs_properties_t *all = obs_source_properties(host_filter(source));
+    snprintf(text, size, "%s", obs_property_description(obs_properties_get(all, "decision")));
+    for (obs_property_t *p = obs_properties_first(all); p; obs_property_next(&p)) {
+        const char *label = obs_property_description(p), *name = obs_property_name(p);
+        CHECK(label && (strchr(label, ' ') || strlen(label) < 11), "%s: '%s'", name, label);
+        for (size_t i = 0; i < obs_property_list_item_count(p); i++)
+            CHECK(!strchr(obs_property_list_item_name(p, i), '.'), "%s has no text", name);
+    }
+    obs_properties_destroy(all);
+}
+
 /* OBS applies settings between two frames. Which ones is not known here, so a still picture is
  * sent until it comes out as the new settings have it. */
 TEST(settings_change_while_it_runs)
@@ -360,12 +373,16 @@ TEST(settings_change_while_it_runs)
     CHECK(is_original, "strength 0 still changes the picture");
     /* A broken scene file: the last good settings stay. */
     obs_data_set_int(settings, "mode", 77);
+    obs_data_set_int(settings, "strength", 500);
     obs_source_update(host_filter(source), settings);
     for (int i = 0; i < 3; i++) {
         frame->timestamp += INTERVAL;
         got = host_filtered(source, frame);
     }
     CHECK(got && memcmp(got->data[0], frame->data[0], size) == 0, "wrong settings take effect");
+    char text[256];
+    decision(source, text, sizeof(text));
+    CHECK(strncmp(text, "Whole picture: ", 15) == 0, "'%s'", text);
     obs_data_release(settings);
     obs_source_frame_destroy(frame);
     host_source_free(&source);
@@ -400,8 +417,8 @@ TEST(hdr_is_not_lifted)
         return;
     const Format *f = &formats[6];
     LumeqParams params = usual();
-    params.lift = 0;
-    params.strength /= 2;
+    params.strength = 0.4;
+    params.adaptive = 1;
     struct obs_source_frame *frame = new_frame(f, 96, 54);
     frame->trc = VIDEO_TRC_PQ;
     Model model = new_model(f, &params, 96, 54);
@@ -410,21 +427,6 @@ TEST(hdr_is_not_lifted)
     host_source_free(&source);
     free_model(&model);
     obs_source_frame_destroy(frame);
-}
-
-/* The line with the decision, as the settings window shows it. Every text must be in the locale
- * file: OBS shows the key of a missing one. */
-static void decision(HostSource *source, char *text, size_t size)
-{
-    obs_properties_t *all = obs_source_properties(host_filter(source));
-    snprintf(text, size, "%s", obs_property_description(obs_properties_get(all, "decision")));
-    for (obs_property_t *p = obs_properties_first(all); p; obs_property_next(&p)) {
-        const char *label = obs_property_description(p), *name = obs_property_name(p);
-        CHECK(label && (strchr(label, ' ') || strlen(label) < 11), "%s: '%s'", name, label);
-        for (size_t i = 0; i < obs_property_list_item_count(p); i++)
-            CHECK(!strchr(obs_property_list_item_name(p, i), '.'), "%s has no text", name);
-    }
-    obs_properties_destroy(all);
 }
 
 static void count_redraws(void *count, calldata_t *unused)

@@ -26,7 +26,7 @@ OBS_MODULE_USE_DEFAULT_LOCALE("lumeq", "en-US")
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes, after the lift */
 
 /* HDR gets half of the usual strength and no lift, as in the program. */
-#define HDR_SHARE 0.5
+#define HDR_STRENGTH 0.4
 
 /* Nanoseconds. Larger gaps of timestamps separate videos, as in libobs. */
 #define MAX_GAP INT64_C(2000000000)
@@ -229,24 +229,32 @@ static void describe_lift(const LumeqFrameStats *s, char *text, size_t size)
              is_raised ? obs_module_text("Raised") : "");
 }
 
+/* Returns a mode's text key, or NULL if the settings have no such mode. */
+static const char *mode_text(LumeqMode mode)
+{
+    switch (mode) {
+    case LUMEQ_MODE_GLOBAL: return "Mode.Global";
+    case LUMEQ_MODE_CLAHE: return "Mode.Clahe";
+    case LUMEQ_MODE_HAZE: return "Mode.Haze";
+    case LUMEQ_MODE_STRETCH: return "Mode.Stretch";
+    default: return NULL;
+    }
+}
+
 static void describe(const Filter *f, char *text, size_t size)
 {
-    static const char *const modes[] = {[LUMEQ_MODE_GLOBAL] = "Mode.Global",
-                                        [LUMEQ_MODE_CLAHE] = "Mode.Clahe",
-                                        [LUMEQ_MODE_STRETCH] = "Mode.Stretch",
-                                        [LUMEQ_MODE_HAZE] = "Mode.Haze"};
     const char *change;
     char lift[128] = "";
     if (!f->layout || !f->stats.bins || f->has_failed) {
         const int is_refused = f->format != VIDEO_FORMAT_NONE && !f->layout;
         snprintf(text, size, "%s", obs_module_text(is_refused ? "CannotDo" : "NoPicture"));
-    } else if (f->params.mode == LUMEQ_MODE_GLOBAL && f->params.lift && !f->is_hdr) {
+    } else if (f->params.mode == LUMEQ_MODE_GLOBAL && f->params.strength < 0 && !f->is_hdr) {
         const char *kind = situation(&f->stats, f->mean, &change);
         if (f->stats.lift >= VISIBLE_LIFT)
             describe_lift(&f->stats, lift, sizeof(lift));
         snprintf(text, size, "%s: %s%s", obs_module_text(kind), obs_module_text(change), lift);
     } else {
-        snprintf(text, size, "%s: %s %.0f %%", obs_module_text(modes[f->params.mode]),
+        snprintf(text, size, "%s: %s %.0f %%", obs_module_text(mode_text(f->params.mode)),
                  obs_module_text("ByHand"), f->stats.strength * 100);
     }
 }
@@ -313,9 +321,9 @@ static int prepare(Filter *f, const struct obs_source_frame *frame)
 static int set_params(Filter *f, int is_hdr)
 {
     LumeqParams params = f->params;
-    if (is_hdr && params.lift) {
-        params.lift = 0;
-        params.strength *= HDR_SHARE;
+    if (is_hdr && params.strength < 0) {
+        params.strength = HDR_STRENGTH;
+        params.adaptive = 1;
     }
     f->changed = 0;
     f->is_hdr = is_hdr;
@@ -412,15 +420,14 @@ static void update(void *data, obs_data_t *settings)
     Filter *f = data;
     LumeqParams params = {.size = sizeof(params)};
     lumeq_params_default(&params);
-    params.lift = params.adaptive = obs_data_get_bool(settings, "automatic");
-    if (!params.lift)
+    if (!obs_data_get_bool(settings, "automatic"))
         params.strength = (double)obs_data_get_int(settings, "strength") / 100;
-    params.mode = (LumeqMode)obs_data_get_int(settings, "mode");
+    const LumeqMode mode = (LumeqMode)obs_data_get_int(settings, "mode");
+    params.mode = mode_text(mode) ? mode : LUMEQ_MODE_GLOBAL; /* of a later version, or damaged */
     if (params.mode == LUMEQ_MODE_HAZE) { /* as in the program's profile "fog" */
         params.tiles_x = params.tiles_y = 16;
         params.clip = 4;
-        params.strength = params.lift ? 1 : params.strength;
-        params.adaptive = 0;
+        params.strength = params.strength < 0 ? 1 : params.strength;
     }
     params.brightness = (double)obs_data_get_int(settings, "brightness") / 100;
     params.smooth = obs_data_get_double(settings, "smooth");
@@ -468,10 +475,10 @@ static obs_properties_t *get_properties(void *data)
     add_percent(all, "strength", "Strength", 0);
     p = obs_properties_add_list(all, "mode", obs_module_text("Mode"), OBS_COMBO_TYPE_LIST,
                                 OBS_COMBO_FORMAT_INT);
-    obs_property_list_add_int(p, obs_module_text("Mode.Global"), LUMEQ_MODE_GLOBAL);
-    obs_property_list_add_int(p, obs_module_text("Mode.Clahe"), LUMEQ_MODE_CLAHE);
-    obs_property_list_add_int(p, obs_module_text("Mode.Haze"), LUMEQ_MODE_HAZE);
-    obs_property_list_add_int(p, obs_module_text("Mode.Stretch"), LUMEQ_MODE_STRETCH);
+    static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, LUMEQ_MODE_HAZE,
+                                      LUMEQ_MODE_STRETCH};
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+        obs_property_list_add_int(p, obs_module_text(mode_text(modes[i])), modes[i]);
     add_percent(all, "brightness", "Brightness", -100);
     p = obs_properties_add_float_slider(all, "smooth", obs_module_text("Smooth"), 0, 10, 0.1);
     obs_property_float_set_suffix(p, obs_module_text("Seconds"));
