@@ -14,8 +14,9 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, INPUT, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SLOWER, SMALL, SOON, TRIALS, USAGE, X264,
-                    Case, clip, ffmpeg, finish, frame_times, lumeq, packets, read_bytes, simple, start, streams, wait_for)
+from common import (DAMAGED, INPUT, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SHORT, SLOWER, SMALL, SOON, TRIALS, USAGE, X264,
+                    Case, clip, ffmpeg, finish, frame_times, lumeq, packets, read_bytes, simple, start, streams,
+                    wait_for)
 from window import MISSING, WindowCase
 
 SILENCE = 2  # seconds of silence that tests of timeouts allow
@@ -294,7 +295,7 @@ class Headless(NetworkCase):
                                       ("--jobs", "2", "-o", out + "/job.mkv"), ("--sample", "-o", out + "/s.mkv"))):
                 args = [a.replace("%d.", "%d." % i).replace("a-%d", "a-%d" % i) if "segment" not in str(args) else a
                         for a in args]
-                for more in ((), ("-v", "--progress", "json")):
+                for more in (() if SHORT else ((), )) + (("-v", "--progress", "json"), ):
                     result = lumeq(base + "/" + name + "?key=Pa55word", "-y", *args, *more)
                     said += str(result.err)
         self.assertIn("http://...@", said)
