@@ -275,7 +275,7 @@ class InMpv(Case):
         ffmpeg("-filter_complex", ffmpeg_source("dark", 2, 2) + ",format=yuv420p", source)
         plain, messages = self.show(source)
         shaded, messages = self.show(source, "--glsl-shader=" + HOOK)
-        self.assertGreater(mean(shaded), 1.5 * mean(plain))
+        self.assertGreater(mean(shaded), 1.2 * mean(plain))  # each redraw goes on smoothing
         self.assertNotIn("shader", messages.lower())
 
 
