@@ -150,6 +150,11 @@ void host_source_free(HostSource **source)
     *source = NULL;
 }
 
+obs_source_t *host_input(const HostSource *source)
+{
+    return source->input;
+}
+
 obs_source_t *host_filter(const HostSource *source)
 {
     return source->filter;

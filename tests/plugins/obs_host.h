@@ -20,6 +20,7 @@ typedef struct HostSource HostSource;
 
 HostSource *host_source(obs_data_t *settings);
 void host_source_free(HostSource **source);
+obs_source_t *host_input(const HostSource *source);
 obs_source_t *host_filter(const HostSource *source);
 
 /* Sends a frame through OBS and returns the filtered one, valid until the next call; NULL after a

@@ -135,7 +135,7 @@ static void draw(const Format *f, struct obs_source_frame *frame, int number, in
 typedef struct Model {
     LumeqEqualizer *equalizer;
     Planes in, previous, out;
-    int has_previous;
+    int has_previous, is_interlaced;
 } Model;
 
 static LumeqParams usual(void)
@@ -175,7 +175,8 @@ static int is_same(Model *m, const Format *f, const struct obs_source_frame *fra
                        .in = m->in.image,
                        .out = m->out.image,
                        .time = (int64_t)frame->timestamp,
-                       .previous = m->has_previous ? &m->previous.image : NULL};
+                       .previous = m->has_previous ? &m->previous.image : NULL,
+                       .interlaced = m->is_interlaced};
     CHECK(lumeq_process(m->equalizer, &work, NULL) == 0, "%s", lumeq_last_error(m->equalizer));
     const Planes made = m->out, in = m->in;
     m->in = m->previous; /* overwritten by the filtered frame, then by the next one */
@@ -470,6 +471,24 @@ TEST(the_settings_show_the_decision)
         obs_source_frame_destroy(frame);
         host_source_free(&source);
     }
+}
+
+/* With deinterlacing, OBS says that the rows of a frame belong to two fields. */
+TEST(fields_are_filtered_separately)
+{
+    if (!start())
+        return;
+    const Format *f = &formats[0];
+    const LumeqParams params = usual();
+    struct obs_source_frame *frame = new_frame(f, 160, 90);
+    Model model = new_model(f, &params, 160, 90);
+    HostSource *source = host_source(NULL);
+    obs_source_set_deinterlace_mode(host_input(source), OBS_DEINTERLACE_MODE_YADIF);
+    model.is_interlaced = 1;
+    run(source, &model, f, frame, 10, 45);
+    host_source_free(&source);
+    free_model(&model);
+    obs_source_frame_destroy(frame);
 }
 
 /* The settings window works in another thread than the filter. */
