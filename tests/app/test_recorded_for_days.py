@@ -62,7 +62,7 @@ class Days(ReconnectCase):
         first, last = seen[len(seen) // 2], seen[-1]
         self.assertLessEqual(last[1], first[1] + 1)
         if not SANITIZED:
-            self.assertLess(last[0], first[0] + 1024)
+            self.assertLess(last[0], first[0] + 4096)
         for look in seen[1:]:
             self.assertLess(look[2], 1.2 * KEPT)
 
