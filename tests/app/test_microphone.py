@@ -95,11 +95,11 @@ class Headless(SoundCase, Case):
         self.has_sound("x.partial.mkv", "opus", 1.2)
 
     def test_segments(self):
-        self.record("-o", "%H%M%S-%s.mkv", "--segment-time", 1, "--frames", 75)
+        self.record("-o", "%H%M%S-%s.mkv", "--segment-time", 4, "--frames", 270)
         pieces = sorted(f for f in self.files() if f.endswith(".mkv"))
         self.assertGreaterEqual(len(pieces), 2)
         for piece in pieces[:-1]:
-            self.hums(self.has_sound(piece, "opus", 0.9)[RATE // 10:int(0.8 * RATE)])
+            self.hums(self.has_sound(piece, "opus", 3.9)[RATE // 10:int(3.8 * RATE)])
 
     def test_refusals(self):
         env = self.microphone()

@@ -23,8 +23,8 @@
 #define CONVERSIONS "YymdjHIMSpabBs%"
 
 /* When the video is this far into the next segment, sound for the previous one is no longer
- * expected. */
-#define GRACE_US 1000000
+ * expected. The sound of a microphone comes up to 2.5 s late. */
+#define GRACE_US 3000000
 
 /* Limit for packets that wait for the picture that begins a segment. Encoder delay needs little; a
  * camera that is unplugged while its microphone goes on would need it all. */
