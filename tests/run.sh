@@ -189,7 +189,8 @@ else
     needed=(ffmpeg python3 xvfb xdotool git openssl libpipewire-0.3:libpipewire-0.3-dev pipewire wireplumber
         "gst-launch-1.0=gstreamer1.0-tools gstreamer1.0-pipewire")
     [ "${#builds[@]}" -eq 1 ] || needed+=(ffnvcodec:libffmpeg-nvenc-dev mpv
-        "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev)
+        "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev
+        "gstreamer-video-1.0:libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good")
     prepare "$install" "${needed[@]}"
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
     set_seed

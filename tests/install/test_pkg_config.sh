@@ -18,7 +18,8 @@ fail() {
 # Another configuration installs this build's files.
 configure() {
     "$cmake" -S "$source" -B "$work/configured" -DCMAKE_C_COMPILER="$cc" -DBUILD_TESTING=OFF \
-        -DCMAKE_BUILD_TYPE=Release -DCMAKE_SKIP_RPATH=ON -DLUMEQ_OBS=OFF "$@" >"$work/log" 2>&1 ||
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_SKIP_RPATH=ON -DLUMEQ_OBS=OFF -DLUMEQ_GSTREAMER=OFF "$@" \
+        >"$work/log" 2>&1 ||
         fail "$(cat "$work/log")"
     cp -P "$build"/lumeq "$build"/lumeq-bench "$build"/liblumeq.* "$build"/lumeq-params.hook \
         "$work/configured"

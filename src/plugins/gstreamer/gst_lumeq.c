@@ -1,0 +1,489 @@
+/*
+ * The GStreamer element "lumeq", a filter for video in system memory.
+ *
+ * GstVideoFilter maps each pair of input and output buffers and calls transform_frame() in the
+ * streaming thread, which alone uses the equalizer. The application sets properties in any thread:
+ * the object's lock guards `settings` and `changed`. The element keeps the previous input buffer,
+ * the reference for noise measurement, but holds no frame back: its latency is 0.
+ */
+#include <gst/gst.h>
+#include <gst/video/gstvideofilter.h>
+#include <gst/video/video.h>
+
+#include "lumeq/lumeq.h"
+
+GST_DEBUG_CATEGORY_STATIC(lumeq_debug);
+#define GST_CAT_DEFAULT lumeq_debug
+
+/* HDR gets half of the usual strength and no lift, as in the program. */
+#define HDR_STRENGTH 0.4
+
+#define FORMATS                                                                                    \
+    "{ I420, YV12, NV12, Y42B, NV16, Y444, NV24, Y41B, GRAY8, GRAY16_LE, I420_10LE, P010_10LE, "   \
+    "I422_10LE, Y444_10LE, I420_12LE, P012_LE, I422_12LE, Y444_12LE, P016_LE, Y444_16LE }"
+
+typedef struct Settings {
+    LumeqParams params;
+    LumeqConfig config; /* of the next start */
+} Settings;
+
+typedef struct GstLumeq {
+    GstVideoFilter parent;
+    Settings settings;
+    int changed; /* the equalizer does not have settings.params yet */
+    LumeqEqualizer *equalizer;
+    GstBuffer *previous; /* input; NULL: none, or not related to the next frame */
+    GstSegment segment;
+    int is_hdr;
+} GstLumeq;
+
+typedef GstVideoFilterClass GstLumeqClass;
+
+static GType gst_lumeq_get_type(void);
+G_DEFINE_TYPE(GstLumeq, gst_lumeq, GST_TYPE_VIDEO_FILTER)
+
+/* ---- properties ---- */
+
+typedef enum Kind { NUMBER, INTEGER, FLAG, CHOICE } Kind;
+
+static const GEnumValue modes[] = {
+    {LUMEQ_MODE_GLOBAL, "One curve for the whole picture", "global"},
+    {LUMEQ_MODE_OFF, "Only brightness and gamma", "off"},
+    {LUMEQ_MODE_CLAHE, "A curve for each tile: local contrast", "clahe"},
+    {LUMEQ_MODE_STRETCH, "A straight line from black to white", "stretch"},
+    {LUMEQ_MODE_HAZE, "Remove haze from each tile", "haze"},
+    {0, NULL, NULL}};
+static const GEnumValue chromas[] = {{LUMEQ_CHROMA_SCALE, "Scale saturation with luma", "scale"},
+                                     {LUMEQ_CHROMA_KEEP, "Keep chroma unchanged", "keep"},
+                                     {0, NULL, NULL}};
+static const GEnumValue bars[] = {
+    {LUMEQ_BARS_AUTO, "Leave black bars unchanged and out of the histogram", "auto"},
+    {LUMEQ_BARS_IGNORE, "Treat bars as part of the picture", "ignore"},
+    {0, NULL, NULL}};
+static const GEnumValue limits[] = {{LUMEQ_LIMIT_NONE, "Darken and lighten", "none"},
+                                    {LUMEQ_LIMIT_DARKEN, "Only darken", "darken"},
+                                    {LUMEQ_LIMIT_LIGHTEN, "Only lighten", "lighten"},
+                                    {0, NULL, NULL}};
+static const GEnumValue backends[] = {{LUMEQ_BACKEND_AUTO, "CUDA if it works, else CPU", "auto"},
+                                      {LUMEQ_BACKEND_CPU, "CPU", "cpu"},
+                                      {LUMEQ_BACKEND_CUDA, "CUDA", "cuda"},
+                                      {0, NULL, NULL}};
+
+/* All but doubles are stored as an int, which has the size of an enum. */
+typedef struct Property {
+    const char *name, *nick, *about;
+    size_t offset; /* in Settings */
+    Kind kind;
+    double low, high;
+    const char *type; /* of a choice */
+    const GEnumValue *choices;
+} Property;
+
+#define PARAM(field) offsetof(Settings, params.field)
+#define CONFIG(field) offsetof(Settings, config.field)
+
+static const Property properties[] = {
+    {"mode", "Mode", "How the picture is equalized", PARAM(mode), CHOICE, 0, 0, "GstLumeqMode",
+     modes},
+    {"reference", "Reference",
+     "OpenCV's arithmetic, bit for bit: equalizeHist, or CLAHE in mode clahe; 8 bits only; most "
+     "other settings are then ignored",
+     PARAM(reference), FLAG, 0, 1, NULL, NULL},
+    {"strength", "Strength",
+     "0: unchanged, 1: fully equalized, -1: automatic, which also lifts dark video",
+     PARAM(strength), NUMBER, LUMEQ_STRENGTH_AUTO, 1, NULL, NULL},
+    {"adaptive", "Adaptive", "With a strength: use less of it for well-exposed pictures",
+     PARAM(adaptive), FLAG, 0, 1, NULL, NULL},
+    {"clip", "Clip limit",
+     "Limit of a histogram bin, in multiples of the mean bin, 1 or more; 0: none, -1: automatic, "
+     "by "
+     "the noise",
+     PARAM(clip), NUMBER, LUMEQ_CLIP_AUTO, LUMEQ_MAX_CLIP, NULL, NULL},
+    {"smooth", "Smoothing", "Time constant of the curve in seconds; 0: none", PARAM(smooth), NUMBER,
+     0, LUMEQ_MAX_SMOOTH, NULL, NULL},
+    {"scene-cut", "Scene cut", "Switch to the new picture's curve at once after a cut",
+     PARAM(scene_cut), FLAG, 0, 1, NULL, NULL},
+    {"tiles-x", "Tile columns", "In modes clahe and haze", PARAM(tiles_x), INTEGER, 1,
+     LUMEQ_MAX_TILES, NULL, NULL},
+    {"tiles-y", "Tile rows", "In modes clahe and haze", PARAM(tiles_y), INTEGER, 1, LUMEQ_MAX_TILES,
+     NULL, NULL},
+    {"chroma", "Chroma", "Colour of changed pixels", PARAM(chroma), CHOICE, 0, 0, "GstLumeqChroma",
+     chromas},
+    {"dither", "Dither", "Dither fractions of codes; for outputs without lossy compression",
+     PARAM(dither), FLAG, 0, 1, NULL, NULL},
+    {"bars", "Bars", "Black bars at the edges", PARAM(bars), CHOICE, 0, 0, "GstLumeqBars", bars},
+    {"meter-x", "Metering area: left", "First column of the area that determines the curve",
+     PARAM(meter.x), INTEGER, 0, LUMEQ_MAX_SIDE, NULL, NULL},
+    {"meter-y", "Metering area: top", "First row of the area that determines the curve",
+     PARAM(meter.y), INTEGER, 0, LUMEQ_MAX_SIDE, NULL, NULL},
+    {"meter-width", "Metering area: width",
+     "In pixels; if width or height is 0: the whole picture; else if one is -1: the middle half of "
+     "columns and rows",
+     PARAM(meter.width), INTEGER, -1, LUMEQ_MAX_SIDE, NULL, NULL},
+    {"meter-height", "Metering area: height", "In pixels; see meter-width", PARAM(meter.height),
+     INTEGER, -1, LUMEQ_MAX_SIDE, NULL, NULL},
+    {"lift", "Lift", "With strength -1 in mode global: lift dark video as far as its noise allows",
+     PARAM(lift), FLAG, 0, 1, NULL, NULL},
+    {"denoise", "Noise filter",
+     "Where dark video is lifted: 0 (off) to 1; -1: automatic, which is 1", PARAM(denoise), NUMBER,
+     LUMEQ_DENOISE_AUTO, 1, NULL, NULL},
+    {"brightness", "Brightness", "Darken or lighten before equalizing; black and white stay",
+     PARAM(brightness), NUMBER, -1, 1, NULL, NULL},
+    {"gamma", "Gamma", "Map tones x to x^(1/gamma) before equalizing; above 1 is lighter",
+     PARAM(gamma), NUMBER, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA, NULL, NULL},
+    {"await-noise", "Await noise",
+     "Lift a dark picture only slightly until its noise is known, from the third frame on; false "
+     "for single pictures",
+     PARAM(await_noise), FLAG, 0, 1, NULL, NULL},
+    {"limit", "Limit", "Direction of changes", PARAM(limit), CHOICE, 0, 0, "GstLumeqLimit", limits},
+    {"backend", "Backend", "Where to compute; the picture is the same", CONFIG(backend), CHOICE, 0,
+     0, "GstLumeqBackend", backends},
+    {"device", "Device", "Number of the CUDA device", CONFIG(device), INTEGER, 0, 255, NULL, NULL},
+    {"threads", "Threads", "CPU threads; 0: one for each core", CONFIG(threads), INTEGER, 0, 256,
+     NULL, NULL},
+};
+
+static int is_param(const Property *p)
+{
+    return p->offset < offsetof(Settings, config);
+}
+
+static Settings default_settings(void)
+{
+    Settings s = {.params = {.size = sizeof(s.params)},
+                  .config = {.size = sizeof(s.config), .real_time = 1}};
+    lumeq_params_default(&s.params);
+    s.params.await_noise = 1;
+    return s;
+}
+
+static double read_setting(const Settings *s, const Property *p)
+{
+    const char *at = (const char *)s + p->offset;
+    return p->kind == NUMBER ? *(const double *)at : *(const int *)at;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+    (void)spec;
+    GstLumeq *self = (GstLumeq *)object;
+    const Property *p = &properties[id - 1];
+    char *at = (char *)&self->settings + p->offset;
+    GST_OBJECT_LOCK(self);
+    switch (p->kind) {
+    case NUMBER: *(double *)at = g_value_get_double(value); break;
+    case INTEGER: *(int *)at = g_value_get_int(value); break;
+    case FLAG: *(int *)at = g_value_get_boolean(value); break;
+    case CHOICE: *(int *)at = g_value_get_enum(value); break;
+    }
+    self->changed = 1;
+    GST_OBJECT_UNLOCK(self);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+    (void)spec;
+    GstLumeq *self = (GstLumeq *)object;
+    const Property *p = &properties[id - 1];
+    GST_OBJECT_LOCK(self);
+    const double number = read_setting(&self->settings, p);
+    GST_OBJECT_UNLOCK(self);
+    switch (p->kind) {
+    case NUMBER: g_value_set_double(value, number); break;
+    case INTEGER: g_value_set_int(value, (int)number); break;
+    case FLAG: g_value_set_boolean(value, number != 0); break;
+    case CHOICE: g_value_set_enum(value, (int)number); break;
+    }
+}
+
+static GParamSpec *new_spec(const Property *p, double value)
+{
+    const GParamFlags flags =
+        (GParamFlags)(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS) |
+        (GParamFlags)(is_param(p) ? GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING
+                                  : GST_PARAM_MUTABLE_READY);
+    GType type;
+    switch (p->kind) {
+    case NUMBER:
+        return g_param_spec_double(p->name, p->nick, p->about, p->low, p->high, value, flags);
+    case INTEGER:
+        return g_param_spec_int(p->name, p->nick, p->about, (int)p->low, (int)p->high, (int)value,
+                                flags);
+    case FLAG: return g_param_spec_boolean(p->name, p->nick, p->about, value != 0, flags);
+    case CHOICE: break;
+    }
+    type = g_enum_register_static(p->type, p->choices);
+    gst_type_mark_as_plugin_api(type, 0);
+    return g_param_spec_enum(p->name, p->nick, p->about, type, (int)value, flags);
+}
+
+/* The parameters for the next frame. The properties of the metering area change one by one, so
+ * every combination of them means something. */
+static LumeqParams chosen_params(const GstLumeq *self)
+{
+    LumeqParams params = self->settings.params;
+    LumeqRect *m = &params.meter;
+    if (m->width == 0 || m->height == 0)
+        *m = (LumeqRect){0, 0, 0, 0};
+    else if (m->width < 0 || m->height < 0)
+        *m = (LumeqRect){0, 0, -1, -1};
+    if (self->is_hdr && params.strength < 0 && params.mode != LUMEQ_MODE_OFF && !params.reference) {
+        params.strength = HDR_STRENGTH;
+        params.adaptive = 1;
+    }
+    return params;
+}
+
+static int update_params(GstLumeq *self)
+{
+    GST_OBJECT_LOCK(self);
+    const LumeqParams params = chosen_params(self);
+    const int changed = self->changed;
+    self->changed = 0;
+    GST_OBJECT_UNLOCK(self);
+    return changed ? lumeq_set_params(self->equalizer, &params) : 0;
+}
+
+/* ---- frames ---- */
+
+static LumeqImage image_of(const GstVideoFrame *frame)
+{
+    const GstVideoInfo *info = &frame->info;
+    const GstVideoFormatInfo *format = info->finfo;
+    LumeqImage image = {.width = GST_VIDEO_INFO_WIDTH(info),
+                        .height = GST_VIDEO_INFO_HEIGHT(info),
+                        .depth = (int)GST_VIDEO_FORMAT_INFO_DEPTH(format, 0),
+                        .shift = (int)GST_VIDEO_FORMAT_INFO_SHIFT(format, 0),
+                        .range = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
+                                     ? LUMEQ_RANGE_FULL
+                                     : LUMEQ_RANGE_LIMITED};
+    if (GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format) > 1) {
+        image.chroma_x = (int)GST_VIDEO_FORMAT_INFO_W_SUB(format, 1);
+        image.chroma_y = (int)GST_VIDEO_FORMAT_INFO_H_SUB(format, 1);
+    }
+    /* By component: YV12 stores Cr first. */
+    for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_PLANES(format); i++) {
+        image.plane[i] = GST_VIDEO_FRAME_COMP_DATA(frame, i);
+        image.stride[i] = GST_VIDEO_FRAME_COMP_STRIDE(frame, i);
+    }
+    return image;
+}
+
+static void forget(GstLumeq *self)
+{
+    gst_buffer_replace(&self->previous, NULL);
+    if (self->equalizer)
+        lumeq_reset(self->equalizer);
+}
+
+static int process(GstLumeq *self, GstVideoFrame *in, GstVideoFrame *out)
+{
+    const GstBuffer *buffer = in->buffer;
+    GstVideoFrame previous;
+    const int has_previous =
+        self->previous && gst_video_frame_map(&previous, &in->info, self->previous, GST_MAP_READ);
+    const LumeqImage before = has_previous ? image_of(&previous) : (LumeqImage){.width = 0};
+    LumeqFrame frame = {
+        .size = sizeof(frame),
+        .in = image_of(in),
+        .out = image_of(out),
+        .time = GST_BUFFER_PTS_IS_VALID(buffer) ? (int64_t)GST_BUFFER_PTS(buffer) : LUMEQ_NO_TIME,
+        .duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? (int64_t)GST_BUFFER_DURATION(buffer) : 0,
+        .previous = has_previous ? &before : NULL,
+        .interlaced = GST_VIDEO_FRAME_IS_INTERLACED(in),
+    };
+    const int ret = lumeq_process(self->equalizer, &frame, NULL);
+    if (has_previous)
+        gst_video_frame_unmap(&previous);
+    return ret;
+}
+
+static GstFlowReturn transform_frame(GstVideoFilter *filter, GstVideoFrame *in, GstVideoFrame *out)
+{
+    GstLumeq *self = (GstLumeq *)filter;
+    if (GST_BUFFER_IS_DISCONT(in->buffer))
+        forget(self);
+    if (update_params(self) < 0)
+        GST_ELEMENT_WARNING(
+            self, LIBRARY, SETTINGS,
+            ("The settings stay as they were: %s.", lumeq_last_error(self->equalizer)), (NULL));
+    const int ret = process(self, in, out);
+    if (ret < 0) {
+        GST_ELEMENT_ERROR(self, STREAM, FAILED,
+                          ("Cannot equalize this video: %s.", lumeq_last_error(self->equalizer)),
+                          ("%s", lumeq_error_string(ret)));
+        return GST_FLOW_ERROR;
+    }
+    gst_buffer_replace(&self->previous, in->buffer);
+    return GST_FLOW_OK;
+}
+
+static void before_transform(GstBaseTransform *trans, GstBuffer *buffer)
+{
+    const GstClockTime time =
+        gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+    if (GST_CLOCK_TIME_IS_VALID(time))
+        gst_object_sync_values(GST_OBJECT(trans), time);
+}
+
+/* ---- streams ---- */
+
+static gboolean set_info(GstVideoFilter *filter, GstCaps *in_caps, GstVideoInfo *in,
+                         GstCaps *out_caps, GstVideoInfo *out)
+{
+    (void)in_caps, (void)out_caps, (void)out;
+    GstLumeq *self = (GstLumeq *)filter;
+    const GstVideoTransferFunction transfer = in->colorimetry.transfer;
+    gst_buffer_replace(&self->previous, NULL);
+    GST_OBJECT_LOCK(self);
+    self->is_hdr =
+        transfer == GST_VIDEO_TRANSFER_SMPTE2084 || transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67;
+    self->changed = 1;
+    GST_OBJECT_UNLOCK(self);
+    if (update_params(self) == 0)
+        return TRUE;
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
+                      ("Cannot use these settings: %s.", lumeq_last_error(self->equalizer)),
+                      (NULL));
+    return FALSE;
+}
+
+/* Senders repeat segments with another end or position; these continue the video. */
+static int continues(const GstSegment *a, const GstSegment *b)
+{
+    return a->format == b->format && a->rate == b->rate && a->base == b->base &&
+           a->offset == b->offset && a->start == b->start && a->time == b->time;
+}
+
+static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
+{
+    GstLumeq *self = (GstLumeq *)trans;
+    if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+        forget(self);
+    if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) {
+        const GstSegment *segment;
+        gst_event_parse_segment(event, &segment);
+        if (!continues(segment, &self->segment))
+            forget(self);
+        gst_segment_copy_into(segment, &self->segment);
+    }
+    return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->sink_event(trans, event);
+}
+
+static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
+{
+    /* The sender waits for its buffers, for example to change the format of a camera. */
+    if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
+        gst_buffer_replace(&((GstLumeq *)trans)->previous, NULL);
+    return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->query(trans, direction, query);
+}
+
+/* Asks for one more buffer, as the element keeps one. */
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decided, GstQuery *query)
+{
+    if (!GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)
+             ->propose_allocation(trans, decided, query))
+        return FALSE;
+    for (guint i = 0; i < gst_query_get_n_allocation_pools(query); i++) {
+        GstBufferPool *pool;
+        guint size, least, most;
+        gst_query_parse_nth_allocation_pool(query, i, &pool, &size, &least, &most);
+        gst_query_set_nth_allocation_pool(query, i, pool, size, least + 1, most ? most + 1 : 0);
+        gst_clear_object(&pool);
+    }
+    return TRUE;
+}
+
+/* Size, orientation and colour matrix stay, so that everything about the picture stays valid. */
+static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
+                               GstBuffer *in)
+{
+    (void)trans, (void)out, (void)in;
+    return !gst_meta_api_type_has_tag(meta->info->api, g_quark_from_static_string("memory"));
+}
+
+static void take_log(void *user, LumeqLogLevel level, const char *text)
+{
+    GST_CAT_LEVEL_LOG(lumeq_debug, level == LUMEQ_LOG_WARNING ? GST_LEVEL_WARNING : GST_LEVEL_INFO,
+                      user, "%s", text);
+}
+
+static gboolean start(GstBaseTransform *trans)
+{
+    GstLumeq *self = (GstLumeq *)trans;
+    char why[256];
+    GST_OBJECT_LOCK(self);
+    LumeqConfig config = self->settings.config;
+    GST_OBJECT_UNLOCK(self);
+    config.log = take_log;
+    config.log_user = self;
+    gst_segment_init(&self->segment, GST_FORMAT_UNDEFINED);
+    if (lumeq_create(&self->equalizer, &config, why, sizeof(why)) == 0)
+        return TRUE;
+    GST_ELEMENT_ERROR(self, LIBRARY, INIT, ("Cannot start: %s.", why), (NULL));
+    return FALSE;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+    GstLumeq *self = (GstLumeq *)trans;
+    gst_buffer_replace(&self->previous, NULL);
+    lumeq_destroy(&self->equalizer);
+    return TRUE;
+}
+
+/* ---- class ---- */
+
+static void gst_lumeq_class_init(GstLumeqClass *class)
+{
+    static const char caps_text[] = GST_VIDEO_CAPS_MAKE(FORMATS);
+    GObjectClass *object = G_OBJECT_CLASS(class);
+    GstElementClass *element = GST_ELEMENT_CLASS(class);
+    GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(class);
+    const Settings settings = default_settings();
+
+    object->set_property = set_property;
+    object->get_property = get_property;
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
+        const double value = read_setting(&settings, &properties[i]);
+        g_object_class_install_property(object, i + 1, new_spec(&properties[i], value));
+    }
+
+    GstCaps *caps = gst_caps_from_string(caps_text);
+    gst_element_class_add_pad_template(
+        element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+    gst_element_class_add_pad_template(
+        element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+    gst_caps_unref(caps);
+    gst_element_class_set_static_metadata(
+        element, "Luma equalizer", "Filter/Effect/Video",
+        "Makes dark, dull and foggy video clear; leaves well-exposed video nearly unchanged",
+        "the lumeq authors");
+
+    trans->start = start;
+    trans->stop = stop;
+    trans->before_transform = before_transform;
+    trans->sink_event = sink_event;
+    trans->query = query;
+    trans->propose_allocation = propose_allocation;
+    trans->transform_meta = transform_meta;
+    GST_VIDEO_FILTER_CLASS(class)->set_info = set_info;
+    GST_VIDEO_FILTER_CLASS(class)->transform_frame = transform_frame;
+}
+
+static void gst_lumeq_init(GstLumeq *self)
+{
+    self->settings = default_settings();
+    self->changed = 1;
+}
+
+static gboolean plugin_init(GstPlugin *plugin)
+{
+    GST_DEBUG_CATEGORY_INIT(lumeq_debug, "lumeq", 0, "luma equalizer");
+    return gst_element_register(plugin, "lumeq", GST_RANK_NONE, gst_lumeq_get_type());
+}
+
+#define PACKAGE "lumeq"
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, lumeq,
+                  "Equalizes the luma of video in real time", plugin_init, LUMEQ_VERSION_TEXT,
+                  "BSD", "lumeq", "liblumeq")

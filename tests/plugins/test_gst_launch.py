@@ -1,0 +1,167 @@
+"""GStreamer's own programs with the element lumeq: the program's bits, the commands of the page, errors."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.join(ROOT, "tests/app"))
+from common import Case, LIVENESS, SMALL, ffmpeg, lumeq, raw, read_bytes, some, write_bytes
+
+PAGE = os.path.join(ROOT, "src/plugins/gstreamer/README.md")
+PROGRAMS = "gst-launch-1.0", "gst-inspect-1.0"
+ELEMENTS = ("y4menc rawvideoparse jpegenc jpegdec rtpjpegpay rtpjpegdepay udpsrc udpsink vp8enc webmmux "
+            "matroskademux").split()
+
+
+def environment():
+    env = dict(os.environ, LC_ALL="C.UTF-8", GST_PLUGIN_PATH=os.environ["LUMEQ_GST_FOLDER"])
+    env.setdefault("GST_REGISTRY", os.path.join(env["GST_PLUGIN_PATH"], "registry.bin"))
+    return env
+
+
+def gst(*args, program="gst-launch-1.0"):
+    p = subprocess.run([program] + [str(a) for a in args], env=environment(), stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIVENESS)
+    return p.returncode, p.stdout
+
+
+def why_skipped():
+    missing = [p for p in PROGRAMS if not shutil.which(p)]
+    missing = missing or [e for e in ELEMENTS if gst("--exists", e, program="gst-inspect-1.0")[0]]
+    return missing and "GStreamer has no " + ", ".join(missing)
+
+
+WHY = why_skipped()
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@unittest.skipIf(WHY, WHY)
+class GstLaunch(Case):
+    def launch(self, *pipeline):
+        code, said = gst("-q", *(word for part in pipeline for word in str(part).split()))
+        self.assertEqual((code, said), (0, ""))
+
+    def clip(self, pix_fmt, size="176x100", frames=20):
+        path = self.path("in-%s-%s.mkv" % (pix_fmt, size))
+        ffmpeg("-i", SMALL, "-an", "-sn", "-vf", "scale=%s,format=%s" % (size.replace("x", ":"), pix_fmt),
+               "-frames:v", frames, "-c:v", "ffv1", path)
+        return path
+
+    def program(self, source, *options):
+        out = self.path("program.mkv")
+        p = lumeq(source, "-o", out, "-y", "--vcodec", "ffv1", "--lookahead", "off", "--dither", "off",
+                  "--pix-fmt", "source", *options)
+        self.assertEqual(p.code, 0, p)
+        return out
+
+    def test_has_the_bits_of_the_program(self):
+        """Raw planes through filesrc and filesink."""
+        cases = [("yuv420p", "i420", "", ""), ("nv12", "nv12", "", ""),
+                 ("yuv420p10le", "i420-10le", "", ""), ("yuv444p", "y444", "", ""),
+                 ("gray", "gray8", "", "--range full"), ("gray16le", "gray16-le", "", "--range full"),
+                 ("yuv420p", "i420", "mode=clahe strength=0.7 clip=2.5 tiles-x=6", "--mode clahe --strength 0.7 --clip 2.5 "
+                  "--tiles 6x8"),
+                 ("yuv420p", "i420", "brightness=0.3 gamma=1.4 limit=lighten chroma=keep smooth=2",
+                  "--brightness 0.3 --gamma 1.4 --limit lighten --chroma keep --smooth 2"),
+                 ("yuv420p", "i420", "mode=haze tiles-x=16 tiles-y=16", "--mode haze --tiles 16x16"),
+                 ("yuv420p", "i420", "reference=true", "--reference"),
+                 ("yuv420p", "i420", "mode=stretch meter-width=-1 meter-height=-1", "--mode stretch --meter centre")]
+        for pix_fmt, name, properties, options in cases[:1] + some(cases[1:]):
+            with self.subTest(format=name, properties=properties):
+                source = self.clip("yuv420p" if pix_fmt == "nv12" else pix_fmt)
+                planes, out = self.path("in.raw"), self.path("out.raw")
+                write_bytes(planes, raw(source, pix_fmt))
+                self.launch("filesrc location=%s ! rawvideoparse width=176 height=100 framerate=25/1 format=%s" %
+                            (planes, name), "! lumeq", properties, "! filesink location=%s" % out)
+                made = raw(self.program(source, *options.split(), "--code-range", "full"), pix_fmt)
+                self.assertEqual(read_bytes(out), made)
+
+    def test_odd_sizes(self):
+        """GStreamer pads rows to a multiple of 4 bytes, and luma to an even number of rows."""
+        source = self.clip("yuv420p", "161x91")
+        planes, out = self.path("in.raw"), self.path("out.raw")
+        write_bytes(planes, raw(source, "yuv420p"))
+        self.launch("filesrc location=%s ! rawvideoparse width=161 height=91 framerate=25/1 format=i420" % planes,
+                    "plane-strides=<161,81,81> plane-offsets=<0,%d,%d>" % (161 * 91, 161 * 91 + 81 * 46),
+                    "frame-size=%d ! lumeq ! filesink location=%s" % (161 * 91 + 2 * 81 * 46, out))
+        padded, got = read_bytes(out), b""
+        while padded:
+            for stride, all_rows, width, height in ((164, 92, 161, 91), (84, 46, 81, 46), (84, 46, 81, 46)):
+                got += b"".join(padded[y * stride:y * stride + width] for y in range(height))
+                padded = padded[stride * all_rows:]
+        self.assertEqual(got, raw(self.program(source), "yuv420p"))
+
+    def test_inspect_lists_every_property(self):
+        code, said = gst("lumeq", program="gst-inspect-1.0")
+        self.assertEqual(code, 0, said)
+        with open(PAGE, encoding="utf-8") as f:
+            described = set(re.findall(r"`([a-z-]+)`", f.read().split("## Properties")[1].split("\n## ")[0]))
+        listed = set(re.findall(r"^  ([a-z-]+) +: ", said.split("Element Properties:")[1], re.M))
+        self.assertEqual(listed - described, {"name", "parent", "qos"})
+        self.assertRegex(said, r"License +BSD")
+
+    def test_error_is_the_sentence_of_the_library(self):
+        code, said = gst(*"videotestsrc num-buffers=2 ! video/x-raw,format=I420_10LE ! lumeq reference=true ! fakesink"
+                         .split())
+        self.assertNotEqual(code, 0)
+        self.assertIn("Cannot equalize this video: the reference is defined for 8 bits a sample, not for 10.", said)
+
+    def commands(self):
+        """The page's lines, with this machine's files, and without a camera and a window."""
+        with open(PAGE, encoding="utf-8") as f:
+            page = f.read().split("## Pipelines")[1].split("\n## ")[0]
+        text = re.search(r"```sh\n(.*?)```", page, re.S)[1].replace("\\\n", " ")
+        self.assertEqual(text.count("v4l2src"), 2)
+        text = text.replace("v4l2src", "videotestsrc is-live=true num-buffers=300 pattern=ball")
+        text = text.replace("port=5004", "port=%d" % free_port())
+        return [line for line in text.strip().splitlines() if not line.startswith("#")]
+
+    def shell(self, command):
+        return subprocess.Popen(["bash", "-c", "exec " + command], env=environment(), cwd=self.path(""),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def finish(self, process):
+        try:
+            said = process.communicate(timeout=LIVENESS)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise AssertionError("hangs: " + process.communicate()[0])
+        self.assertEqual(process.returncode, 0, said)
+
+    def test_documented_film_and_camera(self):
+        film, camera = self.commands()[:2]
+        ffmpeg("-i", SMALL, "-an", "-sn", "-frames:v", 10, "-c:v", "mjpeg", self.path("in.mkv"))
+        self.finish(self.shell(film))
+        self.assertEqual(len(raw(self.path("out.webm"), "gray")), 10 * 400 * 224)
+        self.finish(self.shell(camera.replace("num-buffers=300", "num-buffers=10")
+                               .replace("autovideosink", "fakesink")))
+
+    def test_documented_stream_over_loopback(self):
+        send, receive = self.commands()[2:4]
+        receive, found = re.subn(r"! autovideosink", "! identity eos-after=9 ! videoconvert ! "
+                                 "video/x-raw,format=I420 ! y4menc ! filesink location=got.y4m", receive)
+        self.assertEqual(found, 1)
+        receiver, sender = self.shell(receive), self.shell(send)
+        try:
+            self.finish(receiver)
+        finally:
+            sender.kill()
+            sender.communicate()
+        frames = raw(self.path("got.y4m"), "gray")
+        self.assertGreaterEqual(len(frames), 8 * 320 * 240)
+        self.assertGreater(max(frames[-320 * 240:]), 200)  # the ball
+
+
+if __name__ == "__main__":
+    unittest.main()
