@@ -53,4 +53,5 @@ END
 # shellcheck disable=SC2086 # words
 "$cc" -Wall -Werror "$work/example.c" -o "$work/example" $flags || fail "$(cat "$work/example.c")"
 "$work/example" || fail "the example of README.md exits with $?"
-ldd "$work/example" | grep -q "liblumeq.so.* => $work/prefix" || fail "$(ldd "$work/example")"
+ldd "$work/example" >"$work/libraries"
+grep -q "liblumeq.so.* => $work/prefix" "$work/libraries" || fail "$(cat "$work/libraries")"
