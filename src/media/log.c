@@ -92,8 +92,8 @@ static struct {
     int level;
     void (*print)(const char *line);
     pthread_mutex_t lock; /* protects all below and the notes of codecs */
-    /* Of the latest URLs, with neighbouring characters, so that a short secret does not match
-     * common words. */
+    /* Secrets in the latest URLs, with neighbouring characters, so that a short one does not
+     * match common words. */
     char secrets[SECRETS][LINE_SIZE];
     int next_secret;
     CodecLog *codecs;

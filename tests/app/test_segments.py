@@ -183,7 +183,7 @@ class Segments(Case):
         self.assertLessEqual(sum(os.path.getsize(path) for path in new[:-1]), 1e6)
 
     def test_the_order_is_that_of_the_run(self):
-        """Of the pieces of a run, the last ones stay; one that cannot be deleted prevents nothing."""
+        """The newest pieces of a run stay. A piece that cannot be deleted does not protect others."""
         self.write("cam-20200101-000000.mkv", bytes(9000000))
         self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M", "--vcodec", "ffv1")
         left = self.pieces()

@@ -387,7 +387,8 @@ SESSION_TEST(reset_is_undone, open_at(s, 1 * SECOND))
     SESSION_UNTIL(s, strstr(state.message, "Nothing to undo") != NULL);
 }
 
-/* Fullscreen has no panel until it is asked for; it then has it again the next time. */
+/* Fullscreen opens without the panel. Once the user has shown it there, fullscreen opens with it.
+ */
 SESSION_TEST(fullscreen_has_its_own_panel, session_open(s, ARGUMENTS(clip(), "--no-config")))
 {
     SESSION_UNTIL(s, state.shown > 0 && state.histogram == PLAYER_HISTOGRAM_PANEL);

@@ -508,7 +508,7 @@ static int may_belong_to_next(const Segments *s, const AVPacket *packet, const A
 {
     const int64_t time = packet_time(packet);
     Cut next = {.us = s->due};
-    (void)av_fifo_peek(s->cuts, &next, 1, 0); /* unchanged if there is none */
+    (void)av_fifo_peek(s->cuts, &next, 1, 0); /* unchanged if no cut waits */
     const int is_due =
         time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= next.us;
     if (out == s->video || s->is_full)
