@@ -1,21 +1,16 @@
 #include "media/output/segments.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <libavutil/avstring.h>
 #include <libavutil/fifo.h>
 
 #include "media/log.h"
 #include "media/output/file_name.h"
+#include "media/output/kept_pieces.h"
 #include "media/output/output_file.h"
 #include "media/side_data.h"
 
@@ -44,14 +39,6 @@ typedef struct Cut {
     time_t wall;
 } Cut;
 
-/* A complete piece in OUTPUT's folder. */
-typedef struct OldPiece {
-    char *name;
-    struct timespec written;
-    int64_t bytes;
-    int64_t number; /* from 1, of those of this run; 0: of an earlier one */
-} OldPiece;
-
 struct Segments {
     const SegmentOptions *options;
     AVFormatContext *like;
@@ -69,9 +56,7 @@ struct Segments {
     unsigned held_room; /* bytes, for av_fast_realloc() */
     int held_count;
     size_t held_bytes;
-    OldPiece *old; /* with `keep`: all at the end of the latest one, in the order of names */
-    int old_count;
-    int64_t deleted;
+    KeptPieces *kept;   /* NULL: all are kept */
     int has_complained; /* not 0: `keep` could not delete */
     int is_full;        /* the limit was reached; until the next segment */
 };
@@ -232,148 +217,18 @@ static void close_piece(Piece *piece)
     *piece = (Piece){0};
 }
 
-/* ---- old pieces ---- */
-
-/* True for a name that the pattern gives for some time, or that name with a number, as in
- * NAME-2.EXT. */
-static int is_piece_name(const char *pattern, const char *name)
+/* A piece that cannot be deleted is told once. */
+static void keep_newest(Segments *s, const Piece *piece, int64_t bytes)
 {
-    char plain[NAME_MAX + 1], again[NAME_MAX + 1];
-    const char *dot = strrchr(name, '.'), *end = dot ? dot : name + strlen(name), *digits = end;
-    for (int has_number = 0; has_number < 2; has_number++) {
-        struct tm time = {.tm_mday = 1};
-        const int length = (int)((has_number ? digits - 1 : end) - name);
-        if (snprintf(plain, sizeof(plain), "%.*s%s", length, name, end) < (int)sizeof(plain)) {
-            const char *rest = strptime(plain, pattern, &time);
-            if (rest && !*rest && strftime(again, sizeof(again), pattern, &time) > 0 &&
-                strcmp(again, plain) == 0)
-                return 1;
-        }
-        while (digits > name && av_isdigit(digits[-1]))
-            digits--;
-        if (digits == end || digits == name || digits[-1] != '-')
-            return 0;
-    }
-    return 0;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const OldPiece *)a)->name, ((const OldPiece *)b)->name);
-}
-
-/* Pieces of this run come last, also after the clock was set back. */
-static int compare_age(const void *a, const void *b)
-{
-    const OldPiece *one = a, *other = b;
-    const struct timespec x = one->written, y = other->written;
-    return one->number != other->number ? (one->number > other->number ? 1 : -1)
-           : x.tv_sec != y.tv_sec       ? (x.tv_sec > y.tv_sec ? 1 : -1)
-           : x.tv_nsec != y.tv_nsec     ? (x.tv_nsec > y.tv_nsec ? 1 : -1)
-                                        : compare_names(a, b);
-}
-
-static void free_list(OldPiece *list, int count)
-{
-    for (int i = 0; i < count; i++)
-        av_free(list[i].name);
-    av_free(list);
-}
-
-/* Lists the regular files in the folder whose names are of the pattern. Returns their number, or
- * -1: out of memory. */
-static int list_pieces(DIR *folder, const char *pattern, OldPiece **list)
-{
-    int count = 0;
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        struct stat file;
-        if (!is_piece_name(pattern, entry->d_name) ||
-            fstatat(dirfd(folder), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
-            !S_ISREG(file.st_mode))
-            continue;
-        char *name = av_strdup(entry->d_name);
-        OldPiece *more = name ? av_realloc_array(*list, (size_t)count + 1, sizeof(*more)) : NULL;
-        if (!more) {
-            av_free(name);
-            free_list(*list, count);
-            return -1;
-        }
-        *list = more;
-        more[count++] = (OldPiece){.name = name, .written = file.st_mtim, .bytes = file.st_size};
-    }
-    return count;
-}
-
-/* Replaces the list of pieces, and numbers those of this run. */
-static void take_list(Segments *s, OldPiece *list, int count)
-{
-    const char *last = file_name_base(s->name);
-    for (int i = 0; i < count; i++) {
-        const OldPiece *known =
-            s->old ? bsearch(&list[i], s->old, (size_t)s->old_count, sizeof(*list), compare_names)
-                   : NULL;
-        list[i].number = strcmp(list[i].name, last) == 0 ? s->count : known ? known->number : 0;
-    }
-    free_list(s->old, s->old_count);
-    s->old = list;
-    s->old_count = count;
-}
-
-/* Deletes the oldest pieces, but never the last completed one. Returns 0 or an errno; `failed`: the
- * first piece that could not be deleted. */
-static int delete_oldest(Segments *s, DIR *folder, const char **failed)
-{
-    int64_t bytes = 0;
-    int ret = 0;
-    for (int i = 0; i < s->old_count; i++)
-        bytes += s->old[i].bytes;
-    qsort(s->old, (size_t)s->old_count, sizeof(*s->old), compare_age);
-    for (int i = 0; i < s->old_count && bytes > s->options->keep; i++) {
-        const OldPiece *piece = &s->old[i];
-        if (piece->number == s->count)
-            continue;
-        const int gone = unlinkat(dirfd(folder), piece->name, 0) == 0;
-        if (!gone && errno != ENOENT) {
-            *failed = ret ? *failed : piece->name;
-            ret = ret ? ret : errno;
-            continue;
-        }
-        s->deleted += gone;
-        bytes -= piece->bytes;
-    }
-    return ret;
-}
-
-/* Pieces that are being written have temporary names. */
-static void keep_newest(Segments *s)
-{
-    const SegmentOptions *o = s->options;
-    const char *failed = o->path;
-    char *path = s->name ? file_name_folder(o->path) : NULL;
-    DIR *folder = path ? opendir(path) : NULL;
-    OldPiece *list = NULL;
-    int ret = path ? errno : ENOMEM;
-    const int count = folder ? list_pieces(folder, file_name_base(o->path), &list) : 0;
-    if (folder && count < 0)
-        ret = ENOMEM;
-    else if (folder) {
-        ret = 0;
-        take_list(s, list, count);
-        if (count > 0) {
-            ret = delete_oldest(s, folder, &failed);
-            qsort(s->old, (size_t)count, sizeof(*s->old), compare_names);
-        }
-    }
-    if (ret && !s->has_complained && o->note) {
+    const char *failed = NULL;
+    const int ret = kept_pieces_add(s->kept, piece->file.name, bytes, &failed);
+    if (ret && !s->has_complained && s->options->note) {
         char line[512];
         snprintf(line, sizeof(line), "--keep cannot delete %s: %s", media_quote(failed),
                  strerror(ret));
-        o->note(line);
+        s->options->note(line);
     }
     s->has_complained |= ret != 0;
-    if (folder)
-        closedir(folder);
-    av_free(path);
 }
 
 static int finish_piece(Segments *s, Piece *piece, MediaError *error)
@@ -395,8 +250,8 @@ static int finish_piece(Segments *s, Piece *piece, MediaError *error)
         s->count++;
         av_free(s->name);
         s->name = av_strdup(piece->file.name);
-        if (s->options->keep > 0)
-            keep_newest(s);
+        if (s->kept)
+            keep_newest(s, piece, size);
     }
     close_piece(piece);
     return ret;
@@ -416,6 +271,9 @@ int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
     s->cuts = av_fifo_alloc2(1, sizeof(Cut), AV_FIFO_FLAG_AUTO_GROW);
     if (!s->has_moved || !s->cuts || av_dict_copy(&s->muxer, muxer, 0) < 0)
         return out_of_memory(error);
+    const SegmentOptions *o = s->options;
+    if (o->keep > 0 && kept_pieces_open(&s->kept, o->path, o->keep, error) < 0)
+        return error->fault;
     const Cut cut = cut_at(s, pts, base);
     return begin(s, &s->current, &cut, error);
 }
@@ -603,7 +461,7 @@ int64_t segments_count(const Segments *s)
 
 int64_t segments_deleted(const Segments *s)
 {
-    return s->deleted;
+    return kept_pieces_deleted(s->kept);
 }
 
 const char *segments_name(const Segments *s)
@@ -625,6 +483,6 @@ void segments_close(Segments **segments)
     av_fifo_freep2(&s->cuts);
     av_freep(&s->has_moved);
     av_freep(&s->name);
-    free_list(s->old, s->old_count);
+    kept_pieces_close(&s->kept);
     av_freep(segments);
 }
