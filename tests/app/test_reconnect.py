@@ -33,6 +33,8 @@ def stream(name="live.ts", seconds=1, **more):
 
 
 class ReconnectCase(NetworkCase):
+    process = None  # the program may connect before start() returns
+
     def start(self, *args, pause=PAUSE, env=None):
         """Starts a run that logs to the file "said"."""
         env = dict(env or environment(), LUMEQ_RECONNECT_PAUSE=str(pause))
@@ -233,6 +235,8 @@ class Headless(ReconnectCase):
         seen = []
 
         def look():
+            if not self.process:
+                return
             try:
                 with open("/proc/%d/statm" % self.process.pid, encoding="ascii") as f:
                     pages = int(f.read().split()[1])

@@ -37,6 +37,8 @@ class Days(ReconnectCase):
         seen = []
 
         def look():
+            if not self.process:
+                return
             try:
                 seen.append(self.look())
             except OSError:
