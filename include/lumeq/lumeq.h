@@ -229,7 +229,8 @@ typedef struct LumeqParams {
     /* With `lift` and without lookahead, not 0: the first frame starts a video whose frames have
      * `previous`. The noise is known from the third frame on; until then, a dark picture that may
      * be pure noise, as from a covered lens, stays unchanged, and others are lifted slightly less.
-     * 0, for single pictures: lift them as if they had little noise. */
+     * 0, for single pictures and for the first frame after lumeq_reset(): lift them as if they had
+     * little noise. */
     int await_noise;
     /* Bounds every curve by the identity, including `brightness` and `gamma`. DARKEN disables the
      * noise filter, as if `denoise` were 0; with LIGHTEN the filter may still darken single

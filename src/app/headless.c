@@ -85,9 +85,7 @@ static int check_output(Run *run)
     const int ret = engine_create_writer(&run->writer, &run->writer_options, o, &run->error);
     if (run->trial)
         run->trial->writer = run->writer;
-    return ret < 0 ? ret
-                   : camera_sound_open(&run->sound, o, run->writer, &run->writer_options.tracks,
-                                       &run->error);
+    return ret;
 }
 
 static int same_place(const char *a, const char *b)
@@ -532,6 +530,9 @@ static int run_all(Run *run, ProgressShare *share)
         ret = virtual_camera_open(&run->virtual, run->options, run->stop, &run->error);
     if (ret >= 0)
         ret = choose_lookahead(run->options, run->writer, &run->ahead, &run->error);
+    if (ret >= 0 && run->writer)
+        ret = camera_sound_open(&run->sound, run->options, run->writer, &run->writer_options.tracks,
+                                &run->error);
     run->engine.real_time = run->options->camera || run->options->virtual_camera;
     run->engine.no_stage_times = !run->options->stats && !run->options->verbose;
     if (ret >= 0)

@@ -389,8 +389,8 @@ TEST(settings_change_while_it_runs)
     host_source_free(&source);
 }
 
-/* Each change begins like a new filter, as it has no previous frame and, after a jump in time, no
- * history. */
+/* A change has no previous frame and, after a jump in time, no history. Only a new filter awaits the
+ * noise. */
 TEST(size_format_range_and_time_change)
 {
     if (!start())
@@ -400,7 +400,8 @@ TEST(size_format_range_and_time_change)
         CheckRandom random = check_random((uint64_t)i);
         const Format *f = &formats[check_below(&random, FORMATS)];
         const int width = 1 + check_below(&random, 200), height = 1 + check_below(&random, 120);
-        const LumeqParams params = usual();
+        LumeqParams params = usual();
+        params.await_noise = i == 0;
         struct obs_source_frame *frame = new_frame(f, width, height);
         Model model = new_model(f, &params, width, height);
         frame->full_range = f->format == VIDEO_FORMAT_Y800 || check_below(&random, 2);
