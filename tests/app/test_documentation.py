@@ -23,6 +23,8 @@ NOT_RUN = [
     (r"cmake |ctest |cc program\.c", "builds; this test belongs to a build, and tests/install has the library's"),
     (r"mkdir -p ~/\.config/obs-studio/", "installs the filter for OBS"),
     (r"gst-(launch|inspect)-1\.0 ", "plugins_gst_launch runs it, if GStreamer is installed"),
+    (r"mpv --vo", "shader_lumeq runs it, if mpv is installed"),
+    (r"pip |CUDAARCHS=native pip |python -c", "plugins_python installs the module"),
     (r"sudo modprobe", "loads a module of the kernel"),
     (r"samples/demo\.sh|tests/run\.sh", "builds everything; run.sh runs this test"),
     (r"cpack ", "makes packages; tests/hosts does"),

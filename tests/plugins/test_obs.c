@@ -389,8 +389,8 @@ TEST(settings_change_while_it_runs)
     host_source_free(&source);
 }
 
-/* A change has no previous frame and, after a jump in time, no history. Only a new filter awaits the
- * noise. */
+/* A change has no previous frame and, after a jump in time, no history. Only a new filter awaits
+ * the noise. */
 TEST(size_format_range_and_time_change)
 {
     if (!start())

@@ -270,7 +270,10 @@ class InMpv(Case):
                 time.sleep(0.2)
 
     def test_mpv_shows_it(self):
-        """The window is lighter, and mpv has no complaint."""
+        """With the options of README.md, the window is lighter, and mpv has no complaint."""
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+            documented = re.search(r"^mpv --vo=gpu-next --glsl-shader=(\S+) foggy.mkv$", f.read(), re.M)
+        self.assertEqual(os.path.join(ROOT, documented[1]), HOOK)
         source = self.path("dark.y4m")
         ffmpeg("-filter_complex", ffmpeg_source("dark", 2, 2) + ",format=yuv420p", source)
         plain, messages = self.show(source)

@@ -1,0 +1,308 @@
+"""The Python module: arrays of all kinds against each other, OpenCV's results, errors, and the examples of its page."""
+
+import os
+import re
+import shutil
+import sys
+import threading
+import unittest
+
+import av
+import cv2
+import lumeq
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PAGES = "src/plugins/python/README.md", "README.md"
+RNG = np.random.default_rng(int(os.environ.get("CHECK_SEED", "1"), 0))
+
+
+def picture(rows=91, columns=161, brightest=90, depth=8, shift=0):
+    """A dark gradient with noise."""
+    ramp = np.add.outer(np.arange(rows), np.arange(columns)) / (rows + columns)
+    codes = ramp * brightest + RNG.integers(0, 6, (rows, columns))
+    return ((codes * (1 << (depth - 8))).astype(np.int64) << shift).astype(np.uint8 if depth == 8 else np.uint16)
+
+
+def yuv(rows=90, columns=160, **more):
+    return tuple(picture(r, c, **more) for r, c in ((rows, columns), (-(-rows // 2), -(-columns // 2)),
+                                                    (-(-rows // 2), -(-columns // 2))))
+
+
+def same(a, b):
+    a, b = ((x,) if isinstance(x, np.ndarray) else x for x in (a, b))
+    return len(a) == len(b) and all((x == y).all() and x.dtype == y.dtype for x, y in zip(a, b))
+
+
+class Arrays(unittest.TestCase):
+    def test_dark_pictures_get_lighter_and_good_ones_stay(self):
+        dark = picture()
+        self.assertGreater(lumeq.equalize(dark).mean(), 1.3 * dark.mean())
+        fine = RNG.integers(0, 256, (90, 160)).astype(np.uint8)
+        self.assertLess(abs(lumeq.equalize(fine).astype(int) - fine).mean(), 3)
+
+    def test_strides_and_out(self):
+        frame = picture()
+        wanted = lumeq.equalize(frame)
+        wide = np.full((100, 200), 7, np.uint8)
+        inside = wide[3:94, 11:172]
+        inside[:] = frame
+        out = np.full((100, 200), 9, np.uint8)
+        made = lumeq.equalize(inside, out=out[3:94, 11:172])
+        self.assertTrue(same(made, wanted))
+        out[3:94, 11:172] = 9
+        self.assertTrue((out == 9).all(), "samples around the output changed")
+        self.assertTrue(same(inside, frame), "the input changed")
+        self.assertTrue(same(lumeq.equalize(frame[:, :, None])[:, :, 0], wanted))
+        upright = lumeq.equalize(frame, mode="stretch")  # without dither, whose pattern is not turned
+        self.assertTrue(same(lumeq.equalize(frame[::-1], mode="stretch")[::-1], upright))
+
+    def test_read_only_input(self):
+        frame = picture()
+        frame.flags.writeable = False
+        lumeq.equalize(frame)
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            lumeq.equalize(picture(), out=frame)
+
+    def test_planes_and_packed_images(self):
+        y, u, v = yuv()
+        wanted = lumeq.equalize((y, u, v))
+        packed = np.concatenate([p.ravel() for p in (y, u, v)]).reshape(135, 160)
+        made = lumeq.equalize(packed, format="yuv420p")
+        self.assertTrue(same(lumeq.planes(made, "yuv420p"), wanted))
+        pairs = lumeq.equalize((y, np.stack([u, v], -1)))
+        self.assertTrue(same((pairs[0], pairs[1][..., 0], pairs[1][..., 1]), wanted))
+        packed = np.concatenate([y.ravel(), np.stack([u, v], -1).ravel()]).reshape(135, 160)
+        made = lumeq.planes(lumeq.equalize(packed, format="nv12"), "nv12")
+        self.assertTrue(same((made[0], made[1][:, ::2], made[1][:, 1::2]), wanted))
+
+    def test_subsampling(self):
+        for rows, columns in ((90, 160), (45, 80), (90, 80), (23, 40)):
+            y, u = picture(90, 160), picture(rows, columns)
+            made = lumeq.equalize((y, u, u))
+            self.assertEqual([p.shape for p in made], [(90, 160), (rows, columns), (rows, columns)])
+            self.assertTrue(same(made[1], made[2]))
+
+    def test_depths(self):
+        for depth in range(9, 17):
+            frame = picture(depth=depth)
+            made = lumeq.equalize(frame, depth=depth)
+            self.assertGreater(made.mean(), 1.3 * frame.mean())
+            self.assertLess(int(made.max()), 1 << depth)
+            if depth < 16:
+                shifted = lumeq.equalize(frame << (16 - depth), depth=depth, shift=16 - depth)
+                self.assertTrue(same(shifted >> (16 - depth), made), depth)
+        self.assertTrue(same(lumeq.equalize(frame), made), "uint16 has 16 bits by default")
+
+    def test_range(self):
+        frame = picture() + np.uint8(16)
+        full, limited = (lumeq.equalize(frame, range=r) for r in ("full", "limited"))
+        self.assertFalse(same(full, limited))
+        self.assertTrue(same(lumeq.equalize(frame), full))
+        y, u, v = yuv()
+        self.assertTrue(same(lumeq.equalize((y, u, v)), lumeq.equalize((y, u, v), range="limited")))
+
+    def test_opencv_bits(self):
+        for frame in (picture(), RNG.integers(0, 256, (480, 640)).astype(np.uint8), np.full((5, 7), 80, np.uint8)):
+            self.assertTrue(same(lumeq.equalize(frame, reference=True), cv2.equalizeHist(frame)))
+        frame = picture(90, 160)
+        clahe = cv2.createCLAHE(clipLimit=3.0, tileGridSize=(4, 2)).apply(frame)
+        self.assertTrue(same(lumeq.equalize(frame, reference=True, mode="clahe", clip=3, tiles=(4, 2)), clahe))
+
+
+class Video(unittest.TestCase):
+    def test_steps_are_the_live_way(self):
+        frames = [yuv() for _ in range(12)]
+        eq, history, context = lumeq.Equalizer(fps=25, await_noise=False), lumeq.History(0, fps=25), lumeq.Context()
+        for i, frame in enumerate(frames):
+            before = frames[i - 1:i][::-1]
+            history.put(context.measure(frame, previous=before[0] if before else None))
+            curve = history.get()
+            wanted = context.apply(curve, frame, previous=before)
+            self.assertTrue(same(eq.process(frame), wanted), i)
+            self.assertEqual(eq.stats.strength, curve.stats.strength)
+            self.assertTrue((eq.stats.histogram_in == curve.stats.histogram_in).all())
+            self.assertEqual(eq.stats.histogram_in.sum(), 90 * 160)
+            self.assertIsNone(history.get())
+        self.assertEqual(eq.backend, "cpu")
+        self.assertGreater(eq.stats.lift, 1)
+        self.assertGreater(eq.stats.noise, 0)
+
+    def test_film(self):
+        frames = [picture(brightest=30 if i < 40 else 200) for i in range(80)]
+        made = list(lumeq.film(iter(frames), lookahead=1, fps=25))
+        self.assertEqual(len(made), 80)
+        self.assertFalse(same(made[0], frames[0]))
+        self.assertEqual(list(lumeq.film([])), [])
+        steps = [p.mean() for p in made]
+        self.assertLess(max(steps[:40]) - min(steps[:40]), 3, "the cut is seen ahead, and changes nothing before")
+
+    def test_settings_change_at_once(self):
+        eq, frame = lumeq.Equalizer(mode="off"), picture()
+        self.assertTrue(same(eq.process(frame), frame))
+        eq.set(brightness=0.5)
+        self.assertGreater(eq.process(frame).mean(), 1.3 * frame.mean())
+        with self.assertRaisesRegex(ValueError, "brightness"):
+            eq.set(brightness=7, mode="stretch")
+        self.assertGreater(eq.process(frame).mean(), 1.3 * frame.mean(), "a refused setting changed others")
+
+    def test_reset_and_size_change(self):
+        eq = lumeq.Equalizer()
+        for rows, columns in ((90, 160), (1, 1), (33, 7)):
+            for _ in range(3):
+                self.assertEqual(eq.process(picture(rows, columns)).shape, (rows, columns))
+        eq.reset()
+        eq.process(picture())
+
+    def test_overwritten_array(self):
+        """A program that reads every frame into one array gets no noise filter, but no ghosts either."""
+        eq, frame = lumeq.Equalizer(), picture()
+        for _ in range(4):
+            frame[:] = picture()
+            eq.process(frame)
+        self.assertEqual(eq.stats.noise, -1)
+
+    def test_bgr_keeps_what_it_does_not_change(self):
+        colours = RNG.integers(0, 256, (301, 203, 3)).astype(np.uint8)
+        self.assertTrue(same(lumeq.bgr(colours, mode="off"), colours))
+        self.assertTrue(same(lumeq.rgb(colours, mode="off"), colours))
+        corners = np.array(np.meshgrid([0, 255], [0, 255], [0, 255])).T.reshape(2, 4, 3).astype(np.uint8)
+        self.assertTrue(same(lumeq.bgr(corners, mode="off"), corners))
+
+    def test_bgr(self):
+        dark = (RNG.integers(0, 256, (90, 160, 3)) * 0.2).astype(np.uint8)
+        made = lumeq.bgr(dark)
+        self.assertGreater(made.mean(), 1.3 * dark.mean())
+        self.assertTrue(same(lumeq.rgb(dark[..., ::-1])[..., ::-1], made))
+        four = np.dstack([dark, np.full((90, 160), 77, np.uint8)])
+        self.assertTrue(same(lumeq.bgr(four), np.dstack([made, four[..., 3]])))
+        out = np.zeros((92, 200, 3), np.uint8)
+        lumeq.bgr(dark, out=out[1:91, 5:165])
+        self.assertTrue(same(out[1:91, 5:165], made))
+        self.assertEqual(int(out[0].max()) + int(out[:, :5].max()), 0)
+
+    def test_bgr_luma_is_opencvs(self):
+        colours = RNG.integers(0, 256, (90, 160, 3)).astype(np.uint8)
+        eq = lumeq.Equalizer(mode="off")
+        eq.bgr(colours)
+        luma = cv2.cvtColor(colours, cv2.COLOR_BGR2YCrCb)[..., 0]
+        self.assertAlmostEqual(eq.stats.mean_in * 255 / 1023, luma.mean(), delta=0.2)
+
+    def test_threads(self):
+        frame = picture(480, 640)
+        wanted, eq, wrong = lumeq.equalize(frame), lumeq.Equalizer(), []
+
+        def work():
+            for _ in range(20):
+                eq.process(frame)
+                if not same(lumeq.equalize(frame), wanted):
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_the_gil_is_released(self):
+        """Another thread runs although none is ever asked to give way."""
+        frame, go, ran = picture(2000, 2000), threading.Event(), []
+        interval = sys.getswitchinterval()
+        self.addCleanup(sys.setswitchinterval, interval)
+        thread = threading.Thread(target=lambda: (go.wait(), ran.append(1)))
+        thread.start()
+        sys.setswitchinterval(1000)
+        go.set()
+        for _ in range(100):
+            lumeq.measure(frame)
+            if ran:
+                break
+        self.assertEqual(ran, [1])
+        thread.join()
+
+
+class Errors(unittest.TestCase):
+    def test_sentences(self):
+        frame, deep = picture(), picture(depth=16)
+        y, u, v = yuv()
+        for error, words, call in (
+                (TypeError, "a frame is an array", lambda: lumeq.equalize(None)),
+                (TypeError, "a frame is an array", lambda: lumeq.equalize(["a"])),
+                (ValueError, "one to three planes", lambda: lumeq.equalize([])),
+                (ValueError, "neither uint8 nor uint16", lambda: lumeq.equalize(frame.astype(float))),
+                (ValueError, "neither uint8 nor uint16", lambda: lumeq.equalize(frame.astype(np.int16))),
+                (ValueError, "dimensions", lambda: lumeq.equalize(frame[0])),
+                (ValueError, "bgr\\(\\)", lambda: lumeq.equalize(np.dstack([frame] * 3))),
+                (ValueError, "contiguous", lambda: lumeq.equalize(frame[:, ::2])),
+                (ValueError, "contiguous", lambda: lumeq.equalize(frame.T)),
+                (ValueError, "memory of its own", lambda: lumeq.equalize(frame, out=frame)),
+                (ValueError, "size", lambda: lumeq.equalize(frame, out=frame[1:].copy())),
+                (ValueError, "0..1", lambda: lumeq.equalize(frame, strength=3)),
+                (TypeError, "number", lambda: lumeq.equalize(frame, clip="much")),
+                (TypeError, "unknown setting 'sharpen'", lambda: lumeq.equalize(frame, sharpen=1)),
+                (ValueError, "'global', 'off'", lambda: lumeq.equalize(frame, mode="best")),
+                (ValueError, "columns, rows", lambda: lumeq.equalize(frame, tiles=8)),
+                (ValueError, "centre", lambda: lumeq.equalize(frame, meter="left")),
+                (ValueError, "does not fit luma", lambda: lumeq.equalize((y, u[:9], v))),
+                (ValueError, "Cb and Cr differ", lambda: lumeq.equalize((y, u, y))),
+                (ValueError, "type or memory", lambda: lumeq.equalize((y, u, v.astype(np.uint16)))),
+                (ValueError, "depth of 8", lambda: lumeq.equalize(deep, depth=8)),
+                (ValueError, "depth of 10", lambda: lumeq.equalize(frame, depth=10)),
+                (ValueError, "'full', 'limited'", lambda: lumeq.equalize(frame, range="tv")),
+                (ValueError, "3/2", lambda: lumeq.equalize(frame, format="nv12")),
+                (ValueError, "'yuv420p'", lambda: lumeq.equalize(frame, format="rgb24")),
+                (ValueError, "colour picture", lambda: lumeq.bgr(frame)),
+                (ValueError, "fps", lambda: lumeq.Equalizer(fps=0)),
+                (ValueError, "threads", lambda: lumeq.Equalizer(threads=-1)),
+                (ValueError, "'cuda'", lambda: lumeq.Equalizer(backend="gpu")),
+                (lumeq.Error, ".", lambda: lumeq.Equalizer(backend="cuda")),
+                (ValueError, "between", lambda: lumeq.Equalizer().process(frame, time=1e30)),
+                (ValueError, "lookahead", lambda: lumeq.History(99)),
+                (ValueError, "deflicker", lambda: lumeq.Equalizer(deflicker=1)),
+                (TypeError, "belong to History", lambda: lumeq.apply(None, frame, clip=3)),
+                (ValueError, "8 bits", lambda: lumeq.equalize(deep, reference=True))):
+            if error is lumeq.Error and "CPU only" not in lumeq.build_info():
+                continue
+            with self.subTest(words), self.assertRaisesRegex(error, words) as caught:
+                call()
+            self.assertNotIn("\n", str(caught.exception))
+
+
+class Pages(unittest.TestCase):
+    """Runs every example in Python that needs no GPU."""
+
+    def setUp(self):
+        self.folder = os.path.join(os.environ["LUMEQ_TEST_FOLDER"], "pages")
+        os.makedirs(os.path.join(self.folder, "thermal"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        shutil.copy(os.environ["SMALL_SAMPLE"], "dark.mp4")  # FFmpeg goes by the content
+        cv2.imwrite("foggy.png", np.dstack([picture() + np.uint8(60 + i) for i in range(3)]))
+        for i in range(3):
+            cv2.imwrite("thermal/%d.png" % i, picture(depth=14))
+
+    def test_examples(self):
+        count = 0
+        for page in PAGES:
+            with open(os.path.join(ROOT, page), encoding="utf-8") as f:
+                blocks = re.findall(r"```python\n(.*?)```", f.read(), re.S)
+            for block in blocks:
+                if block.startswith("# gpu"):
+                    continue
+                with self.subTest(block.split("\n", 1)[0]):
+                    exec(compile(block, page, "exec"), {})
+                    count += 1
+        self.assertGreaterEqual(count, 5)
+        self.assertGreater(cv2.imread("clear.png").std(), 1.2 * cv2.imread("foggy.png").std())
+        for i in range(3):
+            self.assertEqual(cv2.imread("clear-%d.png" % i, cv2.IMREAD_UNCHANGED).dtype, np.uint16)
+        with av.open("film.mp4") as made, av.open("dark.mp4") as source:
+            counts = [sum(1 for _ in f.decode(video=0)) for f in (made, source)]
+        self.assertEqual(*counts)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
