@@ -190,7 +190,8 @@ else
         "gst-launch-1.0=gstreamer1.0-tools gstreamer1.0-pipewire")
     [ "${#builds[@]}" -eq 1 ] || needed+=(ffnvcodec:libffmpeg-nvenc-dev mpv
         "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev
-        "gstreamer-video-1.0:libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good")
+        "gstreamer-video-1.0:libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good"
+        "gstreamer-rtsp-server-1.0:libgstrtspserver-1.0-dev gstreamer1.0-rtsp gstreamer1.0-plugins-ugly")
     prepare "$install" "${needed[@]}"
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
     set_seed
