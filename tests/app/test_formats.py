@@ -68,6 +68,12 @@ class Formats(Case):
                 self.converted(source, name, "--frames", 5)
                 self.assertEqual(len(frame_times(self.path(name))), 5)
 
+    def test_flv_takes_only_what_plays(self):
+        """FFmpeg writes MPEG-4 into FLV if its strictness is low, but nothing can read it back."""
+        self.refused(lumeq(simple(), "-o", self.path("out.flv"), "--vcodec", "mpeg4", "-q"), OUTPUT, "official FLV")
+        self.assertEqual(self.files(), [])
+        self.converted(simple(), "out.flv", "--vcodec", "flv")
+
     def test_webm(self):
         source = self.source("vp9.webm")
         output = self.converted(source, "out.webm")

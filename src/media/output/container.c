@@ -154,11 +154,16 @@ static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
     return !av_match_name(muxer->name, "mpeg,vob,svcd,vcd,dvd") || is_in(id, program);
 }
 
+int container_compliance(const AVOutputFormat *muxer)
+{
+    return strcmp(muxer->name, "flv") == 0 ? FF_COMPLIANCE_NORMAL : FF_COMPLIANCE_EXPERIMENTAL;
+}
+
 int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id)
 {
     if (container_is_picture(muxer) || !is_known(muxer, id))
         return 0;
-    const int holds = avformat_query_codec(muxer, id, FF_COMPLIANCE_EXPERIMENTAL);
+    const int holds = avformat_query_codec(muxer, id, container_compliance(muxer));
     if (holds >= 0)
         return holds;
     /* Muxers that do not answer: the lists in is_known() decided, or it is the only codec. */
@@ -197,7 +202,7 @@ static int write_trial(AVFormatContext *format, const Trial *trial)
     stream->time_base = trial->time_base;
     stream->avg_frame_rate = trial->frame_rate;
     stream->disposition = trial->disposition;
-    format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
+    format->strict_std_compliance = container_compliance(format->oformat);
     format->flags |= AVFMT_FLAG_BITEXACT; /* deterministic headers */
     int ret = trial->early ? av_dict_set(&options, "movflags", "empty_moov", 0) : 0;
     if (ret >= 0)

@@ -49,6 +49,10 @@ int container_wants_video_first(const AVOutputFormat *muxer);
 /* The only sound sample rate it accepts; 0: any. */
 int container_sound_rate(const AVOutputFormat *muxer);
 
+/* FFmpeg's strictness for this muxer: experimental, as for FLAC in mp4, but not for FLV, whose
+ * unofficial codecs nothing can play. */
+int container_compliance(const AVOutputFormat *muxer);
+
 /* Returns 1 if it accepts the codec, whatever its parameters. */
 int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
 

@@ -166,8 +166,8 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
         w->format->max_interleave_delta = LATENCY_US;
     }
-    w->dynamic_noted = side_data_dolby_vision_profile(in) != 0;    /* the source already says so */
-    w->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* FLAC in mp4 */
+    w->dynamic_noted = side_data_dolby_vision_profile(in) != 0; /* the source already says so */
+    w->format->strict_std_compliance = container_compliance(w->muxer);
     w->track = (EncoderTrack){
         .time_base = in->time_base,
         .frame_rate = av_guess_frame_rate(source->format, in, NULL),
