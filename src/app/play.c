@@ -606,7 +606,7 @@ static int finish(Play *p)
     engine_say_memory(&p->engine);
     if (!player_damage(p->player, damage, sizeof(damage)))
         return EXIT_DONE;
-    say(SAY_WARNINGS, "%s", damage);
+    say(SAY_ERRORS, "%s", damage);
     return player_has_ended(p->player) ? EXIT_DAMAGED : EXIT_DONE;
 }
 

@@ -419,7 +419,7 @@ class Window(WindowCase):
     def test_damaged(self):
         with open(SAMPLE, "rb") as f:
             self.write("cut.mkv", f.read()[:200000])
-        self.assertIn("s early", self.ends(self.play(self.path("cut.mkv")), DAMAGED).err)
+        self.assertIn("s early", self.ends(self.play(self.path("cut.mkv"), "-q"), DAMAGED).err)
         process = self.play(self.path("cut.mkv"), "--loop")  # closed before its end
         self.window(process)
         self.key("q")
