@@ -33,7 +33,8 @@ while [ $# -gt 0 ]; do
 done
 
 passed=0 failed=0 skipped=0 alone=()
-declare -A labels=([release]=short [asan]=sanitize [tsan]=threads) # of the tests that each runs
+# The tests that each build runs; --all adds the trials (tests/hard).
+declare -A labels=([release]=short [asan]=sanitize [tsan]=threads)
 
 # The sanitizers' options and suppressions. Paths are quoted for the sanitizers' own parser.
 set_sanitizer_options() {
@@ -95,7 +96,7 @@ count() {
 
 say_what_is_left_out() {
     local names
-    names=$(ctest --test-dir "build/ci/$1" -N -LE "^${labels[$1]}\$" | sed -n 's/^ *Test *#[0-9]*: /, /p')
+    names=$(ctest --test-dir "build/ci/$1" -N -LE "^(${labels[$1]}|hard)\$" | sed -n 's/^ *Test *#[0-9]*: /, /p')
     names=$(tr -d '\n' <<<"$names")
     [ -z "$names" ] || say "$1: left out, as it has nothing new to say of them: ${names#, }"
 }
@@ -135,7 +136,7 @@ run_tests() {
     local log=build/ci/$1/ctest.log timeout=600 ok=1 counts
     [ "$1" = release ] || timeout=1800
     say_what_is_left_out "$1"
-    "${launcher[@]}" ctest --test-dir "build/ci/$1" -L "^${labels[$1]}\$" -j"$(places "$1")" \
+    "${launcher[@]}" ctest --test-dir "build/ci/$1" -L "^(${labels[$1]})\$" -j"$(places "$1")" \
         --output-on-failure --no-tests=error --timeout "$timeout" 2>&1 | tee "$log" || ok=0
     read -ra counts <<<"$(count "$log")"
     passed=$((passed + counts[0]))
@@ -188,7 +189,7 @@ if [ "${builds[0]}" = hosts ]; then
 else
     needed=(ffmpeg python3 xvfb xdotool git openssl libpipewire-0.3:libpipewire-0.3-dev pipewire wireplumber
         "gst-launch-1.0=gstreamer1.0-tools gstreamer1.0-pipewire")
-    [ "${#builds[@]}" -eq 1 ] || needed+=(ffnvcodec:libffmpeg-nvenc-dev mpv
+    [ "${#builds[@]}" -eq 1 ] || needed+=(strace ffnvcodec:libffmpeg-nvenc-dev mpv
         "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev
         "gstreamer-video-1.0:libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good"
         "gstreamer-rtsp-server-1.0:libgstrtspserver-1.0-dev gstreamer1.0-rtsp gstreamer1.0-plugins-ugly")
@@ -196,7 +197,11 @@ else
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
     set_seed
     set_sanitizer_options
-    [ "${#builds[@]}" -gt 1 ] || export CHECK_SHORT=1 # see check.h
+    if [ "${#builds[@]}" -gt 1 ]; then
+        labels[release]+="|hard" labels[asan]+="|hard"
+    else
+        export CHECK_SHORT=1 # see check.h
+    fi
 fi
 for name in "${builds[@]}"; do
     run_build "$name"
