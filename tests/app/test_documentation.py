@@ -20,13 +20,13 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 NOT_RUN = [
     (r"sudo apt install", "installs packages"),
     (r"sudo cmake --install", "installs the program"),
-    (r"cmake |ctest |cc program\.c", "builds; this test belongs to a build, and tests/install has the library's"),
+    (r"cmake |ctest |CHECK_SEED=\S+ |cc program\.c", "builds; this test belongs to a build, and tests/install has the library's"),
     (r"mkdir -p ~/\.config/obs-studio/", "installs the filter for OBS"),
     (r"gst-(launch|inspect)-1\.0 ", "plugins_gst_launch runs it, if GStreamer is installed"),
     (r"mpv --vo", "shader_lumeq runs it, if mpv is installed"),
     (r"pip |CUDAARCHS=native pip |python -c", "plugins_python installs the module"),
     (r"sudo modprobe", "loads a module of the kernel"),
-    (r"samples/demo\.sh|tests/run\.sh", "builds everything; run.sh runs this test"),
+    (r"samples/demo\.sh|tests/run\.sh|tests/hard/run\.sh", "builds everything; run.sh runs this test"),
     (r"cpack ", "makes packages; tests/hosts does"),
     (r"podman ", "makes images, from the network"),
     (r"lumeq (--low-latency )?(rtsp|https|udp)://", "needs the network; test_network has servers of its own"),
@@ -64,7 +64,7 @@ def commands():
     for page in pages():
         for block in blocks(page, "sh"):
             for line in block.replace("\\\n", " ").splitlines():
-                line = re.sub(r"\s+#.*", "", line)
+                line = re.sub(r"(^|\s+)#.*", "", line)
                 found += [(page, part.strip()) for part in line.split(";") if part.strip()]
     for code in re.findall(r"`([^`\n]+)`", without_blocks("README.md")):
         if re.match(r"lumeq\s", code):
