@@ -284,10 +284,10 @@ CURVE_INLINE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables,
 CURVE_INLINE uint32_t tile_reference_code(const uint32_t codes[4], float part_x, float part_y)
 {
     const float rest_x = 1.0f - part_x, rest_y = 1.0f - part_y;
-    const float upper = (float)codes[0] * rest_x + (float)codes[1] * part_x;
-    const float lower = (float)codes[2] * rest_x + (float)codes[3] * part_x;
+    const float upper = (float)(int)codes[0] * rest_x + (float)(int)codes[1] * part_x;
+    const float lower = (float)(int)codes[2] * rest_x + (float)(int)codes[3] * part_x;
     const float value = rintf(upper * rest_y + lower * part_y);
-    return value >= 255.0f ? 255 : (uint32_t)value;
+    return value >= 255.0f ? 255 : (uint32_t)(int)value;
 }
 
 /* An entry of TileTables, truncated, so that rounding it gives the same code as rounding the curve.

@@ -41,35 +41,15 @@ void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernel
     lumeq_tile_find(grid, tile, padded ? padding : NULL, frame, before, result, work);
 }
 
-static void reference_row(const TileGrid *grid, uint8_t *out, const uint8_t *in, int y,
-                          const TileTables *tables)
-{
-    const int row = tile_piece(&grid->y, y), tiles = grid->x.tiles, last_y = grid->y.tiles - 1;
-    const uint32_t(*above)[TILE_NODES] = &tables->nodes[tile_before(row, 0, last_y) * tiles];
-    const uint32_t(*below)[TILE_NODES] = &tables->nodes[tile_after(row, 0, last_y) * tiles];
-    const float part_y = tile_part(&grid->y, y, row);
-    for (int piece = 0; piece <= tiles; piece++) {
-        const int left = tile_before(piece, 0, tiles - 1), right = tile_after(piece, 0, tiles - 1);
-        for (int x = grid->x.piece[piece]; x < grid->x.piece[piece + 1]; x++) {
-            const uint32_t codes[4] = {above[left][in[x]] >> 8, above[right][in[x]] >> 8,
-                                       below[left][in[x]] >> 8, below[right][in[x]] >> 8};
-            out[x] = (uint8_t)tile_reference_code(codes, tile_part(&grid->x, x, piece), part_y);
-        }
-    }
-}
-
 void lumeq_clahe_apply(const TileGrid *grid, const LumeqKernels *kernels, void *dst,
                        ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, int left,
                        int right, int height, int y, const TileTables *tables)
 {
-    LumeqTileRowKernel *const row =
-        grid->curve.depth > 8 ? kernels->tile_row16 : kernels->tile_row8;
+    LumeqTileRowKernel *const row = grid->curve.reference   ? kernels->tile_row_reference
+                                    : grid->curve.depth > 8 ? kernels->tile_row16
+                                                            : kernels->tile_row8;
     uint8_t *to = dst;
     const uint8_t *from = src;
-    for (int end = y + height; y < end; y++, to += dst_stride, from += src_stride) {
-        if (grid->curve.reference)
-            reference_row(grid, to, from, y, tables);
-        else
-            row(grid, tables, to, from, left, right, y);
-    }
+    for (int end = y + height; y < end; y++, to += dst_stride, from += src_stride)
+        row(grid, tables, to, from, left, right, y);
 }

@@ -1,5 +1,6 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
+#include "equalizer/cpu/tile_row_reference.h"
 
 #include <string.h>
 
@@ -242,5 +243,6 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .bound16 = lumeq_bound16,
                               .tile_row8 = lumeq_tile_row8,
                               .tile_row16 = lumeq_tile_row16,
+                              .tile_row_reference = tile_row_reference,
                               .lift = lumeq_lift_c};
 }

@@ -78,6 +78,7 @@ typedef struct LumeqKernels {
     LumeqChromaKernel *chroma8, *chroma16;
     LumeqBoundKernel *bound8, *bound16;
     LumeqTileRowKernel *tile_row8, *tile_row16;
+    LumeqTileRowKernel *tile_row_reference; /* OpenCV's arithmetic */
     LiftKernels lift;
 } LumeqKernels;
 

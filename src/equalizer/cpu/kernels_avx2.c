@@ -9,6 +9,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_blocks.h"
+#include "equalizer/cpu/tile_row_reference.h"
 
 static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
                      const CurveParams *params)
@@ -397,5 +398,6 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->bound16 = bound16;
     kernels->tile_row8 = lumeq_tile_row8_avx2;
     kernels->tile_row16 = tile_row16;
+    kernels->tile_row_reference = tile_row_reference;
     kernels->lift = lumeq_lift_avx2;
 }
