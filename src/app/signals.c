@@ -47,7 +47,7 @@ static void end_now(void)
 
 /* ---- the watchdog ---- */
 
-static unsigned long moved_before; /* at the last check */
+static atomic_ulong moved_before; /* at the last check; any thread may get a signal */
 
 /* Counts items that stages pass on, and blocks written to disks. */
 static unsigned long moved(void)
@@ -59,12 +59,11 @@ static unsigned long moved(void)
 
 static void on_alarm(int number)
 {
-    static int seconds;
+    static atomic_int seconds;
     const unsigned long now = moved();
     (void)number;
-    seconds = now == moved_before ? seconds + 1 : 0;
-    moved_before = now;
-    if (seconds >= PATIENCE_S) {
+    atomic_store(&seconds, now == atomic_exchange(&moved_before, now) ? seconds + 1 : 0);
+    if (atomic_load(&seconds) >= PATIENCE_S) {
         atomic_store(&stuck, 1);
         end_now();
     }
@@ -84,7 +83,7 @@ static void on_signal(int number)
     }
     if (atomic_compare_exchange_strong(&first_ns, &first, now)) {
         atomic_compare_exchange_strong(run_stop, &on, RUN_INTERRUPTED);
-        moved_before = moved();
+        atomic_store(&moved_before, moved());
         (void)alarm(1);
     } else if (number != SIGHUP && now - first > TOGETHER_NS) {
         end_now();
