@@ -192,6 +192,7 @@ else
     [ "${#builds[@]}" -eq 1 ] || needed+=(strace ffnvcodec:libffmpeg-nvenc-dev mpv
         "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev
         "gstreamer-video-1.0:libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good"
+        gstreamer-cuda-1.0:libgstreamer-plugins-bad1.0-dev
         "gstreamer-rtsp-server-1.0:libgstrtspserver-1.0-dev gstreamer1.0-rtsp gstreamer1.0-plugins-ugly")
     prepare "$install" "${needed[@]}"
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}

@@ -55,6 +55,14 @@ def free_port():
         return s.getsockname()[1]
 
 
+def why_no_cuda():
+    if "memory:CUDAMemory" not in gst("lumeq", program="gst-inspect-1.0")[1]:
+        return "the element was built without CUDA or gstreamer-cuda-1.0 (libgstreamer-plugins-bad1.0-dev)"
+    if gst("--exists", "cudaupload", program="gst-inspect-1.0")[0]:
+        return "GStreamer has no cudaupload (a GPU and gstreamer1.0-plugins-bad)"
+    return None
+
+
 @unittest.skipIf(WHY, WHY)
 class GstLaunch(Case):
     def launch(self, *pipeline):
@@ -110,6 +118,35 @@ class GstLaunch(Case):
                 got += b"".join(padded[y * stride:y * stride + width] for y in range(height))
                 padded = padded[stride * all_rows:]
         self.assertEqual(got, raw(self.program(source), "yuv420p"))
+
+    def test_cuda_memory_has_the_bits_of_system_memory(self):
+        why = why_no_cuda()
+        if why:
+            self.skipTest(why)
+        formats = "NV12 I420 YV12 Y42B Y444 I420_10LE P010_10LE I422_10LE I422_12LE P016_LE Y444_16LE".split()
+        cuda = "video/x-raw(memory:CUDAMemory)"
+        host, gpu = self.path("host.raw"), self.path("gpu.raw")
+        for name in formats[:1] + some(formats[1:]):
+            # Rows that the GPU pads. Dark noise, so that the filter reads the previous frame.
+            for source in ("smpte ! %s ! identity", "snow ! %s ! lumeq backend=cpu mode=off brightness=-1"):
+                source = ("videotestsrc num-buffers=30 pattern=" + source) % (
+                    "video/x-raw,format=%s,width=328,height=248" % name)
+                with self.subTest(source=source):
+                    self.launch(source, "! lumeq backend=cpu ! filesink location=" + host)
+                    self.launch(source, "! cudaupload !", cuda, "! lumeq !", cuda,
+                                "! cudadownload ! video/x-raw ! filesink location=" + gpu)
+                    self.assertEqual(os.path.getsize(host) % 30, 0)
+                    self.assertTrue(read_bytes(gpu) == read_bytes(host))
+
+    def test_cuda_memory_is_refused_without_a_gpu(self):
+        if not why_no_cuda():
+            self.skipTest("there is a GPU")
+        process = self.shell("gst-launch-1.0 fakesrc num-buffers=2 sizetype=fixed sizemax=115200 ! "
+                             "'video/x-raw(memory:CUDAMemory),format=I420,width=320,height=240,framerate=25/1' ! "
+                             "lumeq ! fakesink")
+        self.addCleanup(self.end, process)
+        said = next((line for line in process.stdout if "ERROR: " in line or "WARNING: " in line), "")
+        self.assertRegex(said, "GStreamer finds no CUDA device|could not link")
 
     def test_inspect_lists_every_property(self):
         code, said = gst("lumeq", program="gst-inspect-1.0")

@@ -1,15 +1,17 @@
 /*
- * The GStreamer element "lumeq", a filter for video in system memory.
+ * The GStreamer element "lumeq", a filter for video in system memory and CUDA memory.
  *
- * GstVideoFilter maps each pair of input and output buffers and calls transform_frame() in the
- * streaming thread, which alone uses the equalizer. The application sets properties in any thread:
- * the object's lock guards `settings` and `changed`. The element keeps the previous input buffer,
- * the reference for noise measurement, but holds no frame back: its latency is 0.
+ * GstVideoFilter maps each pair of buffers in system memory, transform() maps those in CUDA memory.
+ * Both call transform_frame() in the streaming thread, which alone uses the equalizer. The
+ * application sets properties in any thread: the object's lock guards `settings` and `changed`. The
+ * element keeps the previous input buffer, the reference for noise measurement, but holds no frame
+ * back: its latency is 0.
  */
 #include <gst/gst.h>
 #include <gst/video/gstvideofilter.h>
 #include <gst/video/video.h>
 
+#include "gst_lumeq_cuda.h"
 #include "lumeq/lumeq.h"
 
 GST_DEBUG_CATEGORY_STATIC(lumeq_debug);
@@ -32,6 +34,8 @@ typedef struct GstLumeq {
     Settings settings;
     int changed; /* the equalizer does not have settings.params yet */
     LumeqEqualizer *equalizer;
+    int in_cuda;         /* pictures are in CUDA memory, and the equalizer works in `context` */
+    GstObject *context;  /* the pipeline's for CUDA; NULL: none yet */
     GstBuffer *previous; /* input; NULL: none, or not related to the next frame */
     GstSegment segment;
     int is_hdr;
@@ -246,7 +250,7 @@ static int update_params(GstLumeq *self)
 
 /* ---- frames ---- */
 
-static LumeqImage image_of(const GstVideoFrame *frame)
+static LumeqImage image_of(const GstVideoFrame *frame, int in_cuda)
 {
     const GstVideoInfo *info = &frame->info;
     const GstVideoFormatInfo *format = info->finfo;
@@ -256,7 +260,8 @@ static LumeqImage image_of(const GstVideoFrame *frame)
                         .shift = (int)GST_VIDEO_FORMAT_INFO_SHIFT(format, 0),
                         .range = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
                                      ? LUMEQ_RANGE_FULL
-                                     : LUMEQ_RANGE_LIMITED};
+                                     : LUMEQ_RANGE_LIMITED,
+                        .memory = in_cuda ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST};
     if (GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format) > 1) {
         image.chroma_x = (int)GST_VIDEO_FORMAT_INFO_W_SUB(format, 1);
         image.chroma_y = (int)GST_VIDEO_FORMAT_INFO_H_SUB(format, 1);
@@ -276,17 +281,25 @@ static void forget(GstLumeq *self)
         lumeq_reset(self->equalizer);
 }
 
+static gboolean map_frame(GstLumeq *self, GstVideoFrame *frame, const GstVideoInfo *info,
+                          GstBuffer *buffer, GstMapFlags flags)
+{
+    return self->in_cuda ? gst_lumeq_cuda_map(frame, info, buffer, flags, self->context)
+                         : gst_video_frame_map(frame, info, buffer, flags);
+}
+
 static int process(GstLumeq *self, GstVideoFrame *in, GstVideoFrame *out)
 {
     const GstBuffer *buffer = in->buffer;
     GstVideoFrame previous;
     const int has_previous =
-        self->previous && gst_video_frame_map(&previous, &in->info, self->previous, GST_MAP_READ);
-    const LumeqImage before = has_previous ? image_of(&previous) : (LumeqImage){.width = 0};
+        self->previous && map_frame(self, &previous, &in->info, self->previous, GST_MAP_READ);
+    const LumeqImage before =
+        has_previous ? image_of(&previous, self->in_cuda) : (LumeqImage){.width = 0};
     LumeqFrame frame = {
         .size = sizeof(frame),
-        .in = image_of(in),
-        .out = image_of(out),
+        .in = image_of(in, self->in_cuda),
+        .out = image_of(out, self->in_cuda),
         .time = GST_BUFFER_PTS_IS_VALID(buffer) ? (int64_t)GST_BUFFER_PTS(buffer) : LUMEQ_NO_TIME,
         .duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? (int64_t)GST_BUFFER_DURATION(buffer) : 0,
         .previous = has_previous ? &before : NULL,
@@ -318,6 +331,27 @@ static GstFlowReturn transform_frame(GstVideoFilter *filter, GstVideoFrame *in, 
     return GST_FLOW_OK;
 }
 
+static GstFlowReturn transform(GstBaseTransform *trans, GstBuffer *in, GstBuffer *out)
+{
+    GstLumeq *self = (GstLumeq *)trans;
+    GstVideoFilter *filter = GST_VIDEO_FILTER(trans);
+    GstVideoFrame in_frame, out_frame;
+    if (!self->in_cuda)
+        return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->transform(trans, in, out);
+    if (map_frame(self, &in_frame, &filter->in_info, in, GST_MAP_READ)) {
+        if (map_frame(self, &out_frame, &filter->out_info, out, GST_MAP_WRITE)) {
+            const GstFlowReturn ret = transform_frame(filter, &in_frame, &out_frame);
+            gst_video_frame_unmap(&out_frame);
+            gst_video_frame_unmap(&in_frame);
+            return ret;
+        }
+        gst_video_frame_unmap(&in_frame);
+    }
+    GST_ELEMENT_ERROR(self, RESOURCE, FAILED,
+                      ("This picture is not in memory of the pipeline's CUDA context."), (NULL));
+    return GST_FLOW_ERROR;
+}
+
 static void before_transform(GstBaseTransform *trans, GstBuffer *buffer)
 {
     const GstClockTime time =
@@ -328,13 +362,53 @@ static void before_transform(GstBaseTransform *trans, GstBuffer *buffer)
 
 /* ---- streams ---- */
 
+static void take_log(void *user, LumeqLogLevel level, const char *text)
+{
+    GST_CAT_LEVEL_LOG(lumeq_debug, level == LUMEQ_LOG_WARNING ? GST_LEVEL_WARNING : GST_LEVEL_INFO,
+                      user, "%s", text);
+}
+
+static gboolean open_equalizer(GstLumeq *self, int in_cuda)
+{
+    char why[256];
+    GST_OBJECT_LOCK(self);
+    LumeqConfig config = self->settings.config;
+    GST_OBJECT_UNLOCK(self);
+    config.log = take_log;
+    config.log_user = self;
+    lumeq_destroy(&self->equalizer);
+    self->in_cuda = in_cuda;
+    if (in_cuda && config.backend == LUMEQ_BACKEND_AUTO)
+        config.backend = LUMEQ_BACKEND_CUDA;
+    if (in_cuda && !gst_lumeq_cuda_open(GST_ELEMENT(self), &self->context, &config)) {
+        GST_ELEMENT_ERROR(self, LIBRARY, INIT,
+                          ("Cannot use CUDA memory: GStreamer finds no CUDA device."), (NULL));
+        return FALSE;
+    }
+    if (lumeq_create(&self->equalizer, &config, why, sizeof(why)) == 0)
+        return TRUE;
+    GST_ELEMENT_ERROR(self, LIBRARY, INIT, ("Cannot start: %s.", why), (NULL));
+    return FALSE;
+}
+
+static gboolean start(GstBaseTransform *trans)
+{
+    GstLumeq *self = (GstLumeq *)trans;
+    gst_segment_init(&self->segment, GST_FORMAT_UNDEFINED);
+    return open_equalizer(self, 0);
+}
+
 static gboolean set_info(GstVideoFilter *filter, GstCaps *in_caps, GstVideoInfo *in,
                          GstCaps *out_caps, GstVideoInfo *out)
 {
-    (void)in_caps, (void)out_caps, (void)out;
+    (void)out_caps, (void)out;
     GstLumeq *self = (GstLumeq *)filter;
     const GstVideoTransferFunction transfer = in->colorimetry.transfer;
+    const int in_cuda =
+        gst_caps_features_contains(gst_caps_get_features(in_caps, 0), GST_LUMEQ_CUDA_FEATURE);
     gst_buffer_replace(&self->previous, NULL);
+    if ((!self->equalizer || in_cuda != self->in_cuda) && !open_equalizer(self, in_cuda))
+        return FALSE;
     GST_OBJECT_LOCK(self);
     self->is_hdr =
         transfer == GST_VIDEO_TRANSFER_SMPTE2084 || transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67;
@@ -370,8 +444,17 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
     return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->sink_event(trans, event);
 }
 
+static void set_context(GstElement *element, GstContext *context)
+{
+    gst_lumeq_cuda_set_context(element, context, &((GstLumeq *)element)->context);
+    GST_ELEMENT_CLASS(gst_lumeq_parent_class)->set_context(element, context);
+}
+
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+        gst_lumeq_cuda_answer(GST_ELEMENT(trans), query, ((GstLumeq *)trans)->context))
+        return TRUE;
     /* The sender waits for its buffers, for example to change the format of a camera. */
     if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
         gst_buffer_replace(&((GstLumeq *)trans)->previous, NULL);
@@ -381,6 +464,9 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
 /* Asks for one more buffer, as the element keeps one. */
 static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decided, GstQuery *query)
 {
+    const GstLumeq *self = (const GstLumeq *)trans;
+    if (self->in_cuda && !gst_lumeq_cuda_put_pool(query, self->context))
+        return FALSE;
     if (!GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)
              ->propose_allocation(trans, decided, query))
         return FALSE;
@@ -394,6 +480,14 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decided, G
     return TRUE;
 }
 
+static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
+{
+    const GstLumeq *self = (const GstLumeq *)trans;
+    if (self->in_cuda && !gst_lumeq_cuda_put_pool(query, self->context))
+        return FALSE;
+    return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->decide_allocation(trans, query);
+}
+
 /* Size, orientation and colour matrix stay, so that everything about the picture stays valid. */
 static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
                                GstBuffer *in)
@@ -402,33 +496,12 @@ static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta 
     return !gst_meta_api_type_has_tag(meta->info->api, g_quark_from_static_string("memory"));
 }
 
-static void take_log(void *user, LumeqLogLevel level, const char *text)
-{
-    GST_CAT_LEVEL_LOG(lumeq_debug, level == LUMEQ_LOG_WARNING ? GST_LEVEL_WARNING : GST_LEVEL_INFO,
-                      user, "%s", text);
-}
-
-static gboolean start(GstBaseTransform *trans)
-{
-    GstLumeq *self = (GstLumeq *)trans;
-    char why[256];
-    GST_OBJECT_LOCK(self);
-    LumeqConfig config = self->settings.config;
-    GST_OBJECT_UNLOCK(self);
-    config.log = take_log;
-    config.log_user = self;
-    gst_segment_init(&self->segment, GST_FORMAT_UNDEFINED);
-    if (lumeq_create(&self->equalizer, &config, why, sizeof(why)) == 0)
-        return TRUE;
-    GST_ELEMENT_ERROR(self, LIBRARY, INIT, ("Cannot start: %s.", why), (NULL));
-    return FALSE;
-}
-
 static gboolean stop(GstBaseTransform *trans)
 {
     GstLumeq *self = (GstLumeq *)trans;
     gst_buffer_replace(&self->previous, NULL);
     lumeq_destroy(&self->equalizer);
+    gst_clear_object(&self->context);
     return TRUE;
 }
 
@@ -449,7 +522,10 @@ static void gst_lumeq_class_init(GstLumeqClass *class)
         g_object_class_install_property(object, i + 1, new_spec(&properties[i], value));
     }
 
+    /* CUDA memory first: it needs no copies. */
     GstCaps *caps = gst_caps_from_string(caps_text);
+    if (gst_lumeq_cuda_caps[0] != 0)
+        caps = gst_caps_merge(gst_caps_from_string(gst_lumeq_cuda_caps), caps);
     gst_element_class_add_pad_template(
         element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
     gst_element_class_add_pad_template(
@@ -465,7 +541,10 @@ static void gst_lumeq_class_init(GstLumeqClass *class)
     trans->before_transform = before_transform;
     trans->sink_event = sink_event;
     trans->query = query;
+    element->set_context = set_context;
+    trans->transform = transform;
     trans->propose_allocation = propose_allocation;
+    trans->decide_allocation = decide_allocation;
     trans->transform_meta = transform_meta;
     GST_VIDEO_FILTER_CLASS(class)->set_info = set_info;
     GST_VIDEO_FILTER_CLASS(class)->transform_frame = transform_frame;

@@ -1,0 +1,37 @@
+/*
+ * Pictures in CUDA memory (memory:CUDAMemory). Builds without CUDA or without GStreamer's library
+ * for it have gst_lumeq_no_cuda.c instead of gst_lumeq_cuda.c: their pads do not accept such caps.
+ *
+ * `context` is the GstCudaContext that the elements of a pipeline share, NULL before open.
+ */
+#ifndef LUMEQ_GST_LUMEQ_CUDA_H
+#define LUMEQ_GST_LUMEQ_CUDA_H
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "lumeq/lumeq.h"
+
+#define GST_LUMEQ_CUDA_FEATURE "memory:CUDAMemory"
+
+/* Caps of pictures in CUDA memory; an empty string if they are not accepted. */
+extern const char gst_lumeq_cuda_caps[];
+
+/* Finds the pipeline's context or creates one, unless *context is set, and lets `config` use it.
+ * FALSE without a GPU. */
+gboolean gst_lumeq_cuda_open(GstElement *element, GstObject **context, LumeqConfig *config);
+
+/* Takes the context that another element or the application offers. */
+void gst_lumeq_cuda_set_context(GstElement *element, GstContext *offer, GstObject **context);
+
+/* Answers another element's query for the context; FALSE if it is another query. */
+gboolean gst_lumeq_cuda_answer(GstElement *element, GstQuery *query, GstObject *context);
+
+/* Puts a pool of CUDA memory first in an allocation query. */
+gboolean gst_lumeq_cuda_put_pool(GstQuery *query, GstObject *context);
+
+/* Maps a picture for the GPU. FALSE if it is not in the context's CUDA memory. */
+gboolean gst_lumeq_cuda_map(GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer,
+                            GstMapFlags flags, GstObject *context);
+
+#endif
