@@ -336,7 +336,7 @@ CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat
         uint32_t target = CURVE_OWN(now, i).curve;
         if (!flat && p->stretch)
             target = curve_on_line(p, line, (uint32_t)i);
-        else if (!flat)
+        else if (!flat && i > curve_black(p))
             target =
                 ((uint32_t)p->black << 16) + curve_divide(scale * (w->cum[i] - first), divisor);
         CURVE_OWN(now, i) =

@@ -293,13 +293,17 @@ static void take_tiles(ByteReader *r, LumeqCurve *curve)
     in->last_y = lumeq_take_range(r, in->first_y, grid->y.tiles - 1);
     lumeq_take32s(r, curve->tile_hist_out, TILE_CELLS);
     lumeq_take32s(r, curve->tile_curve_sum, TILE_CELLS);
+    uint32_t sum[TILE_CELLS] = {0};
     for (int tile = 0; tile < tile_count(grid); tile++) {
         uint32_t *nodes = curve->tables->nodes[tile];
         lumeq_take32s(r, nodes, TILE_CELLS + 1);
         for (int i = 0; i <= TILE_CELLS; i++)
             r->bad |=
                 nodes[i] > tile_last_node(grid->curve.depth) || (i && nodes[i] < nodes[i - 1]);
+        for (int i = 0; i < TILE_CELLS; i++)
+            sum[i] += nodes[i];
     }
+    r->bad |= memcmp(sum, curve->tile_curve_sum, sizeof(sum)) != 0;
 }
 
 int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
