@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <libavutil/avstring.h>
-#include <libavutil/parseutils.h>
 
 /* A video that ends earlier than declared by this much is cut off. */
 #define CUT_OFF_SECONDS 1.0
@@ -14,15 +13,12 @@
 static int64_t declared_end(const Source *source, int *any)
 {
     const AVStream *video = source->video;
-    const AVDictionaryEntry *tag = av_dict_get(video->metadata, "DURATION", NULL, 0);
-    int64_t duration = 0;
     *any = 0;
     if (!source_declares_duration(source))
         return AV_NOPTS_VALUE;
-    /* Matroska stores the track's length as a tag; libavformat reports the file's as the
-     * track's. */
     const int is_end = source_duration_is_end(source);
-    if (is_end && tag && av_parse_time(&duration, tag->value, 1) >= 0 && duration > 0)
+    int64_t duration = is_end ? source_tagged_length(video) : 0;
+    if (duration)
         return duration;
     if (!is_end && video->duration > 0) {
         duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);

@@ -276,6 +276,10 @@ int source_declares_duration(const Source *source);
 /* Returns 1 if the duration counts from time 0, not from the first timestamp (mkv, flv). */
 int source_duration_is_end(const Source *source);
 
+/* The length that a Matroska file declares for a track, AV_TIME_BASE units; 0: unknown, or more
+ * than a hundred years. For such files, libavformat reports the file's length as the track's. */
+int64_t source_tagged_length(const AVStream *stream);
+
 /* Adds an owner: the last source_close() closes it. Any thread. */
 Source *source_share(Source *source);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/parseutils.h>
 
 #include "media/input/mp4_boxes.h"
 #include "media/input/sound_check.h"
@@ -78,6 +79,15 @@ int64_t source_sane_time(int64_t time, AVRational base)
     const int is_sane = us >= -MAX_TIME_US && us <= MAX_TIME_US && time > -(INT64_C(1) << 60) &&
                         time < INT64_C(1) << 60;
     return is_sane ? time : AV_NOPTS_VALUE;
+}
+
+int64_t source_tagged_length(const AVStream *stream)
+{
+    const AVDictionaryEntry *tag = av_dict_get(stream->metadata, "DURATION", NULL, 0);
+    int64_t length = 0;
+    if (!tag || av_parse_time(&length, tag->value, 1) < 0)
+        return 0;
+    return FFMAX(source_sane_time(length, AV_TIME_BASE_Q), 0);
 }
 
 /* Every packet that is read passes here. A duration of 0 is unknown. */

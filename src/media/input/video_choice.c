@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include <libavutil/parseutils.h>
-
 #include "media/packet_bytes.h"
 
 /* Packets to read from one track before comparing, and the limit for all tracks. */
@@ -21,14 +19,11 @@ static int is_video(const AVStream *stream)
     return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !source_is_picture(stream);
 }
 
-/* Seconds; 0: unknown. For Matroska, libavformat sets the length of the file. */
+/* Seconds; 0: unknown. */
 static double track_length(const Source *s, const AVStream *stream)
 {
-    const AVDictionaryEntry *tag = av_dict_get(stream->metadata, "DURATION", NULL, 0);
-    int64_t length = 0;
     if (source_duration_is_end(s))
-        return tag && av_parse_time(&length, tag->value, 1) >= 0 ? (double)length / AV_TIME_BASE
-                                                                 : 0;
+        return (double)source_tagged_length(stream) / AV_TIME_BASE;
     return stream->duration > 0 ? (double)stream->duration * av_q2d(stream->time_base) : 0;
 }
 
@@ -191,7 +186,7 @@ int video_keep_program(Source *s)
     if (dropped && start != INT64_MAX)
         s->format->start_time = start;
     if (start != INT64_MAX && length > 0 &&
-        (dropped || (!unknown && s->format->duration - length > SOURCE_STRAY_US)))
+        (dropped || (!unknown && s->format->duration > length + SOURCE_STRAY_US)))
         s->format->duration = length;
     return dropped;
 }
