@@ -76,7 +76,8 @@ static int64_t get_number(const KeyField *f, int i)
 
 void key_text_put(KeyText *t, const KeyField *fields, size_t count)
 {
-    for (const KeyField *f = fields; f < fields + count; f++) {
+    for (size_t n = 0; n < count; n++) {
+        const KeyField *f = &fields[n];
         char numbers[512] = "";
         size_t used = 0;
         for (int i = 0; i < f->count && used < sizeof(numbers); i++)
@@ -104,11 +105,12 @@ static int take_numbers(const KeyField *f, const char *value)
 
 int key_text_take(const KeyField *fields, size_t count, const char *key, const char *value)
 {
-    const KeyField *f = fields;
-    while (f < fields + count && strcmp(f->key, key) != 0)
-        f++;
-    if (f == fields + count)
+    size_t n = 0;
+    while (n < count && strcmp(fields[n].key, key) != 0)
+        n++;
+    if (n == count)
         return 0;
+    const KeyField *f = &fields[n];
     if (!f->text)
         return take_numbers(f, value);
     free(*f->text);
