@@ -3,8 +3,8 @@
  * TEST_MAIN runs the file's tests in order and returns 0 (all passed), 1 (something failed) or
  * CHECK_SKIPPED (every test was skipped).
  *
- * Arguments of the program: names of tests to run (default: all), --seed N to repeat a run
- * (default: $CHECK_SEED, else the time), and --seconds N for tests of unlimited length.
+ * Arguments of the program: names of tests to run (default: all), and --seed N to repeat a run
+ * (default: $CHECK_SEED, else the time).
  */
 #ifndef LUMEQ_TESTS_CHECK_H
 #define LUMEQ_TESTS_CHECK_H
@@ -39,7 +39,6 @@ static struct {
     atomic_int passed, failed;        /* of the running test; any of its threads may count */
     char skipped[256];                /* reason; "" if not skipped */
     uint64_t seed;                    /* of the whole run */
-    int seconds;                      /* for each test of unlimited length */
     CheckTest tests[CHECK_MAX_TESTS]; /* of the file, ordered by line */
     int lines[CHECK_MAX_TESTS], count;
 } check_state;
@@ -153,7 +152,7 @@ static inline int check_wanted(const char *name, int argc, char **argv)
 {
     int names = 0;
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--seed") || !strcmp(argv[i], "--seconds"))
+        if (!strcmp(argv[i], "--seed"))
             i++;
         else if (names++, !strcmp(argv[i], name))
             return 1;
@@ -166,13 +165,9 @@ static inline int check_main(const CheckTest *tests, int count, int argc, char *
     const char *seed = getenv("CHECK_SEED");
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     check_state.seed = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL);
-    check_state.seconds = 3;
-    for (int i = 1; i + 1 < argc; i++) {
+    for (int i = 1; i + 1 < argc; i++)
         if (!strcmp(argv[i], "--seed"))
             check_state.seed = strtoull(argv[i + 1], NULL, 0);
-        if (!strcmp(argv[i], "--seconds"))
-            check_state.seconds = atoi(argv[i + 1]);
-    }
 
     int ran = 0, failed = 0, skipped = 0;
     for (int i = 0; i < count; i++) {

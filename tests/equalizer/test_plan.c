@@ -1166,58 +1166,6 @@ static void seal(uint8_t *bytes, size_t size)
         bytes[size - 4 + (size_t)i] = (uint8_t)(crc >> (8 * i));
 }
 
-static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
-{
-    for (int i = 1 + check_below(random, 3); i > 0; i--) {
-        const size_t at = 8 + (size_t)check_below(random, (int)size - 12);
-        const uint8_t other = (uint8_t)check_below(random, 256);
-        bytes[at] = check_below(random, 2) ? other : bytes[at] & other; /* a smaller value is
-                                                                         * often valid */
-    }
-    seal(bytes, size);
-}
-
-/* Whatever is loaded, curves are valid, and a refused load changes nothing. */
-TEST(forged)
-{
-    int loaded = 0, refused = 0;
-    for (int round = 0; round < check_rounds(30) || (round < 300 && !(loaded && refused));
-         round++) {
-        CheckRandom random = check_random(2000 + (uint64_t)round);
-        Film f = any_film(&random);
-        f.frames = 30;
-        const LumeqParams params = any_params(&random);
-        FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, SECOND / 2);
-        LumeqCurve *curve;
-        int n = 0;
-        for (int i = check_below(&random, 10); i > 0; i--) {
-            must(next_curve(h, &f, &params, &n, &curve) == 0, "curve");
-            lumeq_curve_unref(&curve);
-        }
-        size_t size, after;
-        uint8_t *bytes = saved(h, &size), *was = saved(h, &after);
-        forge(bytes, size, &random);
-        if (lumeq_history_load(h, bytes, size) < 0) {
-            refused++;
-            uint8_t *is = saved(h, &after);
-            CHECK(after == size && !memcmp(is, was, size), "round %d: it has changed", round);
-            free(is);
-        } else {
-            loaded++;
-        }
-        static uint32_t bins[LUMEQ_MAX_BINS];
-        LumeqFrameStats stats = {.size = sizeof(stats), .curve = bins};
-        for (int i = 0; next_curve(h, &f, &params, &n, &curve) == 0; i++) {
-            must(lumeq_curve_stats(curve, &stats) == 0, "statistics");
-            check_curve(curve, &stats, i);
-            lumeq_curve_unref(&curve);
-        }
-        free(bytes);
-        free(was);
-    }
-    CHECK(loaded && refused, "%d loaded, %d refused", loaded, refused);
-}
-
 static int64_t number_at(const uint8_t *bytes)
 {
     uint64_t number = 0;

@@ -1,0 +1,79 @@
+/* What all targets use: numbers from the fuzzer's bytes, and checks that end the program. */
+#ifndef LUMEQ_TESTS_FUZZ_H
+#define LUMEQ_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Runs one input: libFuzzer calls it with its own, replay.c with stored ones. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* The number of inputs that the code under test took as valid. Replaying a corpus without any is a
+ * failure: its format is an old one. */
+extern int fuzz_valid;
+
+/* A wrong result: prints the condition and aborts, as a sanitizer does. */
+#define FUZZ_CHECK(condition, ...)                                                                 \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);                        \
+            fprintf(stderr, __VA_ARGS__);                                                          \
+            fputc('\n', stderr);                                                                   \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+typedef struct FuzzBytes {
+    const uint8_t *at;
+    size_t left;
+} FuzzBytes;
+
+/* 0 after the end. */
+static inline int fuzz_byte(FuzzBytes *b)
+{
+    if (!b->left)
+        return 0;
+    b->left--;
+    return *b->at++;
+}
+
+/* 0..count - 1; `count` at most 256. */
+static inline int fuzz_below(FuzzBytes *b, int count)
+{
+    return fuzz_byte(b) % count;
+}
+
+/* Makes a new folder in $TMPDIR or /tmp and returns its path. The caller removes it at exit. */
+static inline const char *fuzz_folder(void)
+{
+    static char path[256];
+    const char *temporary = getenv("TMPDIR");
+    snprintf(path, sizeof(path), "%s/lumeq-fuzz-XXXXXX", temporary ? temporary : "/tmp");
+    FUZZ_CHECK(mkdtemp(path), "cannot make the folder %s", path);
+    return path;
+}
+
+static inline void fuzz_write(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    FUZZ_CHECK(file && fwrite(bytes, 1, size, file) == size, "cannot write %s", path);
+    FUZZ_CHECK(fclose(file) == 0, "cannot write %s", path);
+}
+
+/* A file in memory with these bytes. Its path is valid while the returned descriptor is open. */
+static inline int fuzz_file(const void *bytes, size_t size, char path[32])
+{
+    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    FUZZ_CHECK(fd >= 0 && write(fd, bytes, size) == (ssize_t)size, "cannot make a file");
+    FUZZ_CHECK(lseek(fd, 0, SEEK_SET) == 0, "cannot rewind a file");
+    snprintf(path, 32, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* Plans of jobs. An input is the text of a plan without its last line, the checksum. */
+#include "fuzz.h"
+#include "job/job_plan.h"
+#include "media/checksum.h"
+
+#define PROGRAM "lumeq"
+
+int fuzz_valid;
+
+/* The output, its folder of a job, and the plan in it. */
+static char output[300], folder[320], path[330];
+
+static void remove_folder(void)
+{
+    (void)remove(path);
+    (void)rmdir(folder);
+    *strrchr(output, '/') = '\0';
+    (void)rmdir(output);
+}
+
+static void make_folder(void)
+{
+    snprintf(output, sizeof(output), "%s/out", fuzz_folder());
+    snprintf(folder, sizeof(folder), "%s.lumeq", output);
+    snprintf(path, sizeof(path), "%s/plan", folder);
+    FUZZ_CHECK(mkdir(folder, 0700) == 0 && atexit(remove_folder) == 0, "cannot make %s", folder);
+}
+
+static int read_plan(JobPlan *plan)
+{
+    MediaError error = {0};
+    *plan = (JobPlan){0};
+    const int ret = job_plan_read(plan, path, PROGRAM, &error);
+    FUZZ_CHECK(ret <= 0 && (ret == 0) == !error.text[0], "%d: %s", ret, error.text);
+    return ret;
+}
+
+/* A plan that is written again reads as the same one. */
+static void write_again(JobPlan *plan)
+{
+    MediaError error = {0};
+    JobPlan again;
+    FUZZ_CHECK(job_plan_write(plan, &error) == 0, "%s", error.text);
+    FUZZ_CHECK(read_plan(&again) == 0 && again.mark == plan->mark &&
+                   again.part_count == plan->part_count &&
+                   again.arguments.count == plan->arguments.count,
+               "another plan");
+    job_plan_free(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    JobPlan plan;
+    if (!folder[0])
+        make_folder();
+    /* The fuzzer knows neither the output's folder nor the checksum. */
+    const size_t room = size + sizeof(output) + 64;
+    char *text = malloc(room);
+    FUZZ_CHECK(text, "out of memory");
+    memcpy(text, bytes, size);
+    int n = (int)size + snprintf(text + size, room - size, "output %s\n", output);
+    n += snprintf(text + n, room - (size_t)n, "end %08x\n", checksum(0, text, (size_t)n));
+    fuzz_write(path, text, (size_t)n);
+    free(text);
+    if (read_plan(&plan) == 0) {
+        fuzz_valid++;
+        write_again(&plan);
+    }
+    job_plan_free(&plan);
+    return 0;
+}

@@ -1,0 +1,300 @@
+/* Writes a valid input of each kind for the targets whose formats have versions, as lumeq writes
+ * them: make_seeds FOLDER. */
+#include "equalizer/layouts.h"
+#include "fuzz.h"
+#include "job/frame_file.h"
+#include "job/part_file.h"
+#include "report/report_file.h"
+
+#define CHECKSUM 4   /* bytes at the end of a packed object */
+#define LAST_LINE 13 /* bytes of a plan's checksum */
+#define MOST 1000000 /* bytes of a seed */
+#define MARK 7       /* of the plan of records */
+#define LOGGED 2     /* frames in the log of a part */
+
+int fuzz_valid;
+
+static const char *root;
+
+static void write_seed(const char *target, const char *name, const void *bytes, size_t size)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%s/%s", root, target, name);
+    fuzz_write(path, bytes, size);
+}
+
+/* ---- measures, curves and histories ---- */
+
+/* After one byte of flags, and without the checksum. */
+static void write_state(const char *name, int flags, uint8_t *bytes, size_t size)
+{
+    bytes[-1] = (uint8_t)flags;
+    write_seed("states", name, bytes - 1, size + 1 - CHECKSUM);
+}
+
+/* A dark picture with noise and black bars; it moves. */
+static LumeqImage draw(int depth, int frame)
+{
+    LumeqImage image = {.width = 32, .height = 24, .depth = depth};
+    layout_alloc(&image, LAYOUT_GRAY);
+    for (int y = 0; y < image.height; y++)
+        for (int x = 0; x < image.width; x++) {
+            const int noise = (int)(check_hash((uint64_t)frame, (uint64_t)(x + 100 * y)) % 3);
+            const int code = y < 4 || y >= 20 ? 16 : 20 + x + frame + noise;
+            layout_put(&image, 0, x, y, code << (depth - 8));
+        }
+    return image;
+}
+
+/* The flags are those of fuzz_states.c. The lookahead takes three frames. */
+static void write_states(LumeqContext *context, const char *kind, int flags, int frames)
+{
+    static uint8_t room[1 + MOST], *const bytes = room + 1;
+    char name[64];
+    size_t size = MOST;
+    LumeqParams params = {.size = sizeof(params)};
+    lumeq_params_default(&params);
+    if (flags & 2) {
+        params.mode = LUMEQ_MODE_CLAHE;
+        params.tiles_x = params.tiles_y = 2;
+    }
+    params.reference = (flags & 8) != 0;
+    LumeqHistory *history = NULL;
+    LumeqMeasure *measure = NULL;
+    LumeqCurve *curve = NULL;
+    FUZZ_CHECK(lumeq_history_create(&history, &params, flags & 1 ? 100000000 : 0) == 0, "history");
+    for (int i = 0; i < frames; i++) {
+        LumeqImage before = draw(8, i - 1), in = draw(8, i);
+        const LumeqMoment moment = {.number = i, .time = i * INT64_C(40000000)};
+        FUZZ_CHECK(lumeq_measure(context, &measure, &params, &in, &before, NULL) == 0 &&
+                       lumeq_history_put(history, measure, &moment) == 0,
+                   "%s", lumeq_last_error(NULL));
+        int ret = 0;
+        for (LumeqCurve *next; (ret = lumeq_history_get(history, &next)) == 0; curve = next)
+            lumeq_curve_unref(&curve);
+        FUZZ_CHECK(ret == LUMEQ_ERR_AGAIN, "%s", lumeq_last_error(NULL));
+        layout_free(&in);
+        layout_free(&before);
+    }
+    FUZZ_CHECK(lumeq_measure_pack(measure, bytes, &size) == 0, "measure");
+    snprintf(name, sizeof(name), "measure-%s", kind);
+    write_state(name, flags, bytes, size);
+    size = MOST;
+    FUZZ_CHECK(lumeq_curve_pack(curve, bytes, &size) == 0, "curve");
+    snprintf(name, sizeof(name), "curve-%s", kind);
+    write_state(name, flags, bytes, size);
+    size = MOST;
+    FUZZ_CHECK(lumeq_history_save(history, bytes, &size) == 0, "history");
+    snprintf(name, sizeof(name), "history-%s", kind);
+    write_state(name, flags, bytes, size);
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(&history);
+}
+
+/* ---- jobs ---- */
+
+static uint8_t file_bytes[MOST];
+
+static size_t read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    FUZZ_CHECK(file, "cannot read %s", path);
+    const size_t size = fread(file_bytes, 1, MOST, file);
+    fclose(file);
+    (void)remove(path);
+    return size;
+}
+
+static void write_plan(const char *folder)
+{
+    char path[4096];
+    MediaError error = {0};
+    JobPlan plan = {.folder = strdup(folder),
+                    .ready = 1,
+                    .program = strdup("lumeq"),
+                    .input = strdup("/a%b.mkv"),
+                    .output = strdup("out"),
+                    .rows = strdup("rows.csv"),
+                    .encoder = strdup("ffv1"),
+                    .encoder_threads = 3,
+                    .decoder_threads = 5,
+                    .codes = {7600, 8365},
+                    .zero = -5,
+                    .time_base = {1, 90000},
+                    .frames = 30,
+                    .film_end = INT64_MIN,
+                    .damage = strdup("damaged"),
+                    .wanted_parts = 4};
+    FUZZ_CHECK(text_list_add(&plan.arguments, "--vopt=a=b c") == 0, "out of memory");
+    for (int i = 0; i < 3; i++) {
+        JobPart *part = job_plan_add_part(&plan);
+        FUZZ_CHECK(part, "out of memory");
+        *part = (JobPart){.first = 10 * i,
+                          .frames = 10,
+                          .begin_pts = i ? 10 * i : INT64_MIN,
+                          .end_pts = i < 2 ? 10 * i + 10 : INT64_MAX,
+                          .seek_us = i - 1,
+                          .before = {5, 6}};
+    }
+    FUZZ_CHECK(job_plan_write(&plan, &error) == 0, "%s", error.text);
+    job_plan_free(&plan);
+    snprintf(path, sizeof(path), "%s/plan", folder);
+    const size_t size = read_file(path);
+    write_seed("plan", "plan", file_bytes, size - LAST_LINE);
+}
+
+/* A file of two measures or of two curves. */
+static void write_frames(const char *folder, LumeqContext *context, int is_measures)
+{
+    const JobPlan plan = {.folder = (char *)folder, .mark = MARK};
+    PartMeasures measures = {.damage.packets.first = "damaged"};
+    MediaError error = {0};
+    FrameWriter writer = {0};
+    JobPart part;
+    LumeqMeasure *measure = NULL;
+    LumeqHistory *history = NULL;
+    char *path = job_part_path(folder, is_measures ? "measured" : "curves", 0);
+    FUZZ_CHECK(path && record_writer_open(&writer.out, strdup(path), &error) == 0 &&
+                   lumeq_history_create(&history, NULL, 0) == 0,
+               "%s", error.text);
+    for (int i = 0; i < 2; i++) {
+        const MeasuredFrame frame = {.pts = i, .duration = 1, .width = 32, .height = 24};
+        const LumeqMoment moment = {.number = i};
+        LumeqCurve *curve = NULL;
+        LumeqImage in = draw(8, i);
+        FUZZ_CHECK(lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0 &&
+                       lumeq_history_put(history, measure, &moment) == 0 &&
+                       lumeq_history_get(history, &curve) == 0,
+                   "%s", lumeq_last_error(NULL));
+        const int ret = is_measures ? frame_writer_add_measure(&writer, &frame, measure, &error)
+                                    : frame_writer_add_curve(&writer, &frame, curve, 1, &error);
+        FUZZ_CHECK(ret == 0, "%s", error.text);
+        lumeq_curve_unref(&curve);
+        layout_free(&in);
+    }
+    FUZZ_CHECK((is_measures ? part_measures_commit(&writer, &measures, &plan, 0, &error)
+                            : part_curves_commit(&writer, &part, &error)) == 0,
+               "%s", error.text);
+    frame_writer_close(&writer);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(&history);
+    const size_t size = read_file(path);
+    write_seed("records", is_measures ? "measures" : "curves", file_bytes, size);
+    free(path);
+}
+
+static void write_part(const char *folder)
+{
+    const PartLabel label = {.plan = MARK, .frames = 3};
+    MediaError error = {0};
+    RecordWriter writer = {0};
+    AVPacket *packet = av_packet_alloc();
+    char *path = job_part_path(folder, "part", 0);
+    FUZZ_CHECK(packet && path && record_writer_open(&writer, strdup(path), &error) == 0, "%s",
+               error.text);
+    for (int i = 0; i < 3; i++) {
+        FUZZ_CHECK(av_new_packet(packet, 20) == 0, "out of memory");
+        memset(packet->data, i, 20);
+        packet->pts = packet->dts = i;
+        packet->flags = i ? 0 : AV_PKT_FLAG_KEY;
+        uint8_t *side = av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 10);
+        FUZZ_CHECK(side, "out of memory");
+        memset(side, 0, 10);
+        FUZZ_CHECK(part_writer_add(&writer, packet, &error) == 0, "%s", error.text);
+        av_packet_unref(packet);
+    }
+    FUZZ_CHECK(part_writer_commit(&writer, &label, (const uint8_t *)"abc", 3, &error) == 0, "%s",
+               error.text);
+    record_writer_close(&writer);
+    av_packet_free(&packet);
+    const size_t size = read_file(path);
+    write_seed("records", "part", file_bytes, size);
+    free(path);
+}
+
+/* ---- reports ---- */
+
+/* The log of a part. */
+static size_t make_log(const char *path, int first)
+{
+    MediaError error = {0};
+    Report *report = NULL;
+    uint32_t bins[3][LUMEQ_MAX_BINS] = {{0}};
+    LumeqFrameStats stats = {.size = sizeof(stats),
+                             .hist_in = bins[0],
+                             .hist_out = bins[1],
+                             .curve = bins[2],
+                             .active = {0, 0, 32, 24},
+                             .bins = 256,
+                             .scene_cut = 1};
+    FUZZ_CHECK(report_open_part(&report, path, &error) == 0, "%s", error.text);
+    for (int i = 0; i < 256; i++) {
+        bins[0][i] = bins[1][i] = 3;
+        bins[2][i] = (uint32_t)i << 16;
+    }
+    for (int i = first; i < first + LOGGED; i++) {
+        AVFrame *frame = av_frame_alloc();
+        FUZZ_CHECK(frame, "out of memory");
+        frame->format = AV_PIX_FMT_GRAY8;
+        frame->width = 32;
+        frame->height = 24;
+        frame->pts = i;
+        frame->time_base = (AVRational){1, 25};
+        FUZZ_CHECK(av_frame_get_buffer(frame, 0) == 0, "out of memory");
+        for (int y = 0; y < 24; y++)
+            for (int x = 0; x < 32; x++)
+                frame->data[0][y * frame->linesize[0] + x] = (uint8_t)(30 + (x * 7 + y * i) % 50);
+        report_frame(report, frame, frame, &stats, i, "dark: lifted x2.1");
+        stats.scene_cut = 0;
+        av_frame_free(&frame);
+    }
+    FUZZ_CHECK(report_write(report, NULL, &error) == 0 && report_commit(report, 0, &error) == 0,
+               "%s", error.text);
+    report_close(&report);
+    return read_file(path);
+}
+
+static void write_report(const char *folder)
+{
+    static char text[2 * MOST];
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/log", folder);
+    size_t size = make_log(path, 0);
+    memcpy(text, file_bytes, size);
+    memcpy(text + size, "next\n", 5);
+    size += 5;
+    const size_t more = make_log(path, LOGGED);
+    memcpy(text + size, file_bytes, more);
+    write_seed("report", "two-parts", text, size + more);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const targets[] = {"states", "plan", "records", "report"};
+    char path[4096];
+    LumeqContext *context = NULL;
+    FUZZ_CHECK(argc == 2, "usage: make_seeds FOLDER");
+    root = argv[1];
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", root, targets[i]);
+        (void)mkdir(path, 0777);
+    }
+    FUZZ_CHECK(
+        lumeq_context_create(&context, &(LumeqConfig){.backend = LUMEQ_BACKEND_CPU}, NULL, 0) == 0,
+        "%s", lumeq_last_error(NULL));
+    write_states(context, "global", 0, 2);
+    write_states(context, "ahead", 1, 6);
+    write_states(context, "clahe", 2, 2);
+    write_states(context, "clahe-ahead", 3, 4);
+    write_states(context, "reference", 8, 2);
+    const char *folder = fuzz_folder();
+    write_plan(folder);
+    write_frames(folder, context, 1);
+    write_frames(folder, context, 0);
+    write_part(folder);
+    write_report(folder);
+    (void)rmdir(folder);
+    lumeq_context_destroy(&context);
+    return 0;
+}
