@@ -64,7 +64,7 @@ def picture(content, width, height, seed):
 
 
 class Peer:
-    """A library's way to do one kind of work: `call(i)` equalizes picture i into its output, output(i)."""
+    """A library's way to do one kind of work: call(i) equalizes picture i, output(i) returns the result."""
 
     def __init__(self, name, call, output, wait=None):
         self.name, self.call, self.output, self.wait = name, call, output, wait
@@ -191,6 +191,8 @@ def cpu_name():
 
 def main():
     a = arguments()
+    if a.threads:
+        os.environ["RAYON_NUM_THREADS"] = str(a.threads)  # kornia-rs's, read when it first computes
     where = "%s, %d cores, threads: %s" % (cpu_name(), os.cpu_count(), a.threads or "all")
     if a.device == "cuda":
         if not cupy:

@@ -4,14 +4,10 @@ import csv
 import io
 import json
 import os
-import subprocess
-import sys
 import tempfile
 
 import common
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPT = os.path.join(HERE, "../../samples/bench-opencv.py")
 QUICK = ("--seconds", "0.01")
 SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
 
@@ -148,20 +144,6 @@ class Cpu(Case):
         result = bench("--csv", "--size")
         self.assertEqual(result.returncode, 1)
         self.assertIn("--size needs a value", result.stderr)
-
-    def test_beside_opencv(self):
-        for python in filter(os.path.exists, (sys.executable, "/usr/bin/python3")):
-            result = subprocess.run([python, SCRIPT, "--bench", common.BENCH, "--size", "64x48",
-                                     "--seconds", "0.02", "--rounds", "1"], stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, universal_newlines=True, timeout=common.LIVENESS)
-            if result.returncode != common.SKIPPED:
-                break
-        if result.returncode == common.SKIPPED:
-            self.assertIn("skipped", result.stdout)
-            self.skipTest("no OpenCV for this Python")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        for content in ("flat", "natural", "noise"):
-            self.assertRegex(result.stdout, r"(?m)^64x48 +%s +[0-9.]+ +[0-9.]+ +[0-9.]+" % content)
 
 
 class Gpu(Case):

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 import threading
 import unittest
@@ -235,6 +236,17 @@ class Video(unittest.TestCase):
                 break
         self.assertEqual(ran, [1])
         thread.join()
+
+
+class Bench(unittest.TestCase):
+    def test_bits_of_the_peers(self):
+        p = subprocess.run([sys.executable, os.path.join(ROOT, "samples/bench-peers.py"), "--size", "64x48", "--content",
+                            "natural,dark,two-level", "--seconds", "0.001", "--rounds", "1"], stdout=subprocess.PIPE,
+                           text=True)
+        self.assertEqual(p.returncode, 0)
+        rows = re.findall(r"^(\S+) +64x48 +(\S+) +(OpenCV|lumeq, reference).* (yes|no)$", p.stdout, re.M)
+        self.assertEqual(len(rows), 12, p.stdout)
+        self.assertEqual({row[3] for row in rows}, {"yes"}, p.stdout)
 
 
 class Errors(unittest.TestCase):

@@ -170,6 +170,9 @@ class GstLaunch(Case):
         with open(PAGE, encoding="utf-8") as f:
             page = f.read().split("## Pipelines")[1].split("\n## ")[0]
         text = re.search(r"```sh\n(.*?)```", page, re.S)[1].replace("\\\n", " ")
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+            for line in re.findall(r"^gst-launch-1\.0 .*", f.read(), re.M):
+                self.assertIn(line, text)
         self.assertEqual(text.count("v4l2src"), 3)
         text = text.replace("v4l2src", "videotestsrc is-live=true num-buffers=300 pattern=ball")
         text = text.replace("port=5004", "port=%d" % free_port())

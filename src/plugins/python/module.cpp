@@ -402,6 +402,7 @@ LumeqConfig config(const std::string &backend, int device, int threads)
         LumeqBackendId(choice("backend", nb::str(backend.c_str()), {"auto", "cpu", "cuda"}));
     c.device = device;
     c.threads = threads;
+    c.no_stage_times = 1;
     return c;
 }
 
