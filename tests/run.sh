@@ -190,7 +190,8 @@ else
     needed=(ffmpeg python3 xvfb xdotool git openssl libpipewire-0.3:libpipewire-0.3-dev pipewire wireplumber
         "gst-launch-1.0=gstreamer1.0-tools gstreamer1.0-pipewire")
     [ "${#builds[@]}" -eq 1 ] || needed+=(strace mpv
-        ffnvcodec:libffmpeg-nvenc-dev "python3-config=python3-dev python3-venv" "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev
+        ffnvcodec:libffmpeg-nvenc-dev "python3-config=python3-dev python3-venv"
+        "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev
         "gstreamer-video-1.0:libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good"
         gstreamer-cuda-1.0:libgstreamer-plugins-bad1.0-dev
         "gstreamer-rtsp-server-1.0:libgstrtspserver-1.0-dev gstreamer1.0-rtsp gstreamer1.0-plugins-ugly")
