@@ -470,6 +470,8 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decided, G
     if (!GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)
              ->propose_allocation(trans, decided, query))
         return FALSE;
+    if (self->in_cuda)
+        gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
     for (guint i = 0; i < gst_query_get_n_allocation_pools(query); i++) {
         GstBufferPool *pool;
         guint size, least, most;
