@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The library alone, with -DLUMEQ_PROGRAM=OFF: it configures, builds and installs where pkg-config finds
-# no package, a program starts with the flags of its lumeq.pc, and README's example compiles and runs.
+# no package, a program starts with the flags of its lumeq.pc, and the examples of README.md and of the
+# library's page compile and run. README's lines for OBS install a filter that finds its symbols.
 # Arguments: cmake, the source folder, a C compiler, options for cmake.
 set -euo pipefail
 cmake=$1 source=$2 cc=$3
@@ -26,8 +27,8 @@ mv "$work/a prefix" "$work/prefix" # lumeq.pc allows moving
 
 pc=$(dirname "$(find "$work/prefix" -name lumeq.pc)")
 flags=$(PKG_CONFIG_LIBDIR=$pc pkg-config --cflags --libs lumeq)
-# The example, as the body of a program that equalizes one frame.
-{
+# The example of a page, as the body of a program that equalizes one frame.
+example() {
     cat <<'END'
 #include <lumeq/lumeq.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ int main(void)
     for (int i = 0; i < width * height; i++)
         in[0][i] = (unsigned char)(40 + i % 20);
 END
-    awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$source/include/lumeq/README.md"
+    awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$1"
     cat <<'END'
     for (int i = 0; i < width * height; i++)
         if (out[0][i] != in[0][i])
@@ -49,9 +50,23 @@ END
     return 3;
 }
 END
-} >"$work/example.c"
-# shellcheck disable=SC2086 # words
-"$cc" -Wall -Werror "$work/example.c" -o "$work/example" $flags || fail "$(cat "$work/example.c")"
-"$work/example" || fail "the example of README.md exits with $?"
+}
+for page in include/lumeq/README.md README.md; do
+    example "$source/$page" >"$work/example.c"
+    # shellcheck disable=SC2086 # words
+    "$cc" -Wall -Werror "$work/example.c" -o "$work/example" $flags || fail "$(cat "$work/example.c")"
+    "$work/example" || fail "the example of $page exits with $?"
+done
 ldd "$work/example" >"$work/libraries"
 grep -q "liblumeq.so.* => $work/prefix" "$work/libraries" || fail "$(cat "$work/libraries")"
+
+if ! pkg-config --exists libobs; then
+    echo "not installed: libobs-dev, so README's lines for OBS are not run"
+    exit 0
+fi
+"$cmake" "$work/build" -DLUMEQ_OBS=ON >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+"$cmake" --build "$work/build" --parallel 2 >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+line=$(grep '^mkdir -p ~/.config/obs-studio' "$source/README.md")
+(cd "$work" && HOME=$work/home bash -c "$line")
+ldd -r "$work/home/.config/obs-studio/plugins/lumeq/bin/64bit/lumeq.so" >"$work/libraries"
+! grep -qE "not found|undefined symbol" "$work/libraries" || fail "$(cat "$work/libraries")"
