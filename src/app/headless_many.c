@@ -1,6 +1,7 @@
 #include "app/headless_many.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,14 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/job_run.h"
+#include "app/sandbox.h"
 #include "app/terminal.h"
 #include "job/many_files.h"
 #include "media/process.h"
 #include "media/text_list.h"
 
 #define LINE_BYTES 4096 /* buffer for a line of messages */
+#define LOOK_MS 100
 
 /* A process and its file. */
 typedef struct Slot {
@@ -127,7 +130,12 @@ static int run_file(void *many, int pipe)
             say_over_bottom();
         (void)setvbuf(stderr, NULL, _IOLBF, LINE_BYTES); /* keeps lines whole */
     }
-    const int code = headless_run(&one, m->stop, &result);
+    MediaError error = {0};
+    int code = -sandbox_enter(&one, SANDBOX_RUN, &error);
+    if (code)
+        say(SAY_ERRORS, "%s", error.text);
+    else
+        code = headless_run(&one, m->stop, &result);
     (void)!write(pipe, &result, sizeof(result)); /* short enough to be atomic */
     return code;
 }
@@ -349,10 +357,47 @@ static int run_files(Many *m)
     return finish(m, began);
 }
 
+/* A file of a folder that may be a video. */
+typedef struct Wanted {
+    const Many *many;
+    const char *path;
+} Wanted;
+
+/* Runs in a child process, since it opens media. */
+static int look_at_file(void *wanted, int pipe)
+{
+    const Wanted *w = wanted;
+    Options one = *w->many->options;
+    MediaError error = {0};
+    one.input = w->path;
+    one.output = NULL;
+    say_set_verbosity(SAY_ERRORS);
+    if (sandbox_enter(&one, SANDBOX_RUN, &error) < 0)
+        _exit(1);
+    const int answer = engine_wants(&one, w->path, w->many->stop);
+    (void)!write(pipe, &answer, sizeof(answer));
+    _exit(0);
+}
+
+/* If the process crashes or does not start, the file counts as video: its own run says why. */
 static int wants(void *opaque, const char *path)
 {
     const Many *m = opaque;
-    return engine_wants(m->options, path, m->stop);
+    Wanted wanted = {m, path};
+    const ProcessOptions options = {.body = look_at_file, .opaque = &wanted};
+    const char *why;
+    Process process;
+    int answer = 1;
+    ssize_t n;
+    if (!sandbox_suits(m->options, &why))
+        return engine_wants(m->options, path, m->stop);
+    if (process_start(&process, &options))
+        return answer;
+    while ((n = process_read(&process, &answer, sizeof(answer), LOOK_MS)) < 0)
+        if (is_stopped(m))
+            (void)kill(process.pid, SIGTERM);
+    (void)process_wait(&process, -1);
+    return answer;
 }
 
 static int list_files(Many *m, MediaError *error)

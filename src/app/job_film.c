@@ -43,7 +43,8 @@ static int check_arguments(int argc, char **argv, MediaError *error)
             return media_fail(
                 error, MEDIA_USAGE,
                 "%s: the options of the film are in the plan; steps only take --backend, "
-                "--device, --threads, --open-timeout, --progress, --color, -q, -v and -y",
+                "--device, --threads, --open-timeout, --sandbox, --progress, --color, -q, -v and "
+                "-y",
                 media_quote(arg));
     }
     return 0;

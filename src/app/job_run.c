@@ -9,6 +9,7 @@
 
 #include "app/headless.h"
 #include "app/job_film.h"
+#include "app/sandbox.h"
 #include "app/signals.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
@@ -153,6 +154,9 @@ static int start_part(JobRun *r, int slot, int number, Process *process)
 {
     const int share = process_cores() / at_a_time(r);
     const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
+    static const char *const sandboxes[] = {[OPTIONS_SANDBOX_AUTO] = "--sandbox=auto",
+                                            [OPTIONS_SANDBOX_ON] = "--sandbox=on",
+                                            [OPTIONS_SANDBOX_OFF] = "--sandbox=off"};
     char part[MOST_TEXT], threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
     char *const argv[] = {(char *)PROCESS_SELF,
                           (char *)r->step,
@@ -164,6 +168,7 @@ static int start_part(JobRun *r, int slot, int number, Process *process)
                           gpu,
                           timeout,
                           (char *)backend_of(r),
+                          (char *)sandboxes[r->options->sandbox],
                           NULL};
     const ProcessOptions options = {.argv = argv, .stream = STDERR_FILENO};
     snprintf(part, sizeof(part), "%d", number);
@@ -533,6 +538,8 @@ static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
                           "there is no part %ld: the plan has %d, from 0 to %d", part, count,
                           count - 1);
     set_up(f);
+    if (sandbox_enter(&f->options, SANDBOX_STEP, &f->error) < 0)
+        return f->error.fault;
     switch (command) {
     case MEASURE: return job_step_measure(f, (int)part);
     case SEGMENT: return job_step_segment(f, (int)part);
@@ -559,7 +566,8 @@ static int plan_new(JobFilm *f, int argc, char **argv)
     if (!f->options.output)
         return media_fail(&f->error, MEDIA_USAGE,
                           "lumeq plan IN -o OUT needs the name of the film to write: -o OUT");
-    return job_step_plan(f);
+    const int ret = sandbox_enter(&f->options, SANDBOX_STEP, &f->error);
+    return ret < 0 ? ret : job_step_plan(f);
 }
 
 /* True for `lumeq plan IN -o OUT` and for help; otherwise `lumeq plan PLAN` is meant. */

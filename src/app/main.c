@@ -15,6 +15,7 @@
 #include "app/play.h"
 #include "app/recording.h"
 #include "app/sample.h"
+#include "app/sandbox.h"
 #include "app/signals.h"
 #include "app/terminal.h"
 #include "media/camera/camera.h"
@@ -168,6 +169,7 @@ static int print_information(const Options *options)
 
 static int run(const Options *options)
 {
+    MediaError error = {0};
     if (options_ask(options))
         return print_information(options);
     say_set_verbosity(options->quiet ? SAY_ERRORS : options->verbose ? SAY_DETAILS : SAY_NORMAL);
@@ -179,9 +181,14 @@ static int run(const Options *options)
         return headless_many_run(options, &stop);
     if (!options_headless(options))
         return play_run(options, &stop);
+    const int parts = options->jobs != 0 || options->resume;
+    if (sandbox_enter(options, parts ? SANDBOX_JOB : SANDBOX_RUN, &error) < 0) {
+        say(SAY_ERRORS, "%s", error.text);
+        return EXIT_USAGE;
+    }
     if (options->sample)
         return sample_run(options, &stop);
-    if (options->jobs != 0 || options->resume)
+    if (parts)
         return job_run(options, &stop);
     const int raw = options->camera && options->output && options->record_raw;
     return raw ? recording_raw_run(options, &stop) : headless_run(options, &stop, NULL);

@@ -99,6 +99,7 @@ static int add_all(TextList *a, const Options *o, const char *path, const char *
     static const char *const fixed[] = {"--lookahead=10", "--no-config", "--quiet",
                                         "--progress=json"};
     static const char *const backends[] = {"auto", "cpu", "cuda"};
+    static const char *const sandboxes[] = {"auto", "on", "off"};
     int ret = text_list_add(a, "lumeq");
     ret = ret < 0 ? ret : add_file(a, "", path);
     ret = ret < 0 ? ret : add_file(a, "--output=", output);
@@ -106,6 +107,7 @@ static int add_all(TextList *a, const Options *o, const char *path, const char *
         ret = text_list_add(a, fixed[i]);
     ret = ret < 0 ? ret : add_settings(a, o);
     ret = ret < 0 ? ret : text_list_print(a, "--backend=%s", backends[o->backend]);
+    ret = ret < 0 ? ret : text_list_print(a, "--sandbox=%s", sandboxes[o->sandbox]);
     ret = ret < 0 ? ret : text_list_print(a, "--device=%d", (int)o->device);
     return ret < 0 ? ret : text_list_print(a, "--threads=%d", (int)o->threads);
 }

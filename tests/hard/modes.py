@@ -91,6 +91,7 @@ OPTIONS = {
     "allow-playlists": (NOT_JOBS, ("",)),
     "force-dolby-vision": (ALL, ("",)),
     "max-pixels": (ALL, ("100000",)),
+    "sandbox": (HEADLESS, ("off",)),  # the default is auto, except with sanitizers
     "config": (("null",), ("/dev/null",)),
     "progress": (HEADLESS, ("none",)),
     "color": (ALL, ("always",)),

@@ -39,6 +39,7 @@ typedef struct Probe {
 
 static const Probe probes[] = {
     {"processor", "Processor", probe_processor, "build lumeq on this machine", 1},
+    {"sandbox", "Sandbox", probe_sandbox, "until then: --sandbox off", 0},
     {"gpu", "GPU", probe_gpu, "restart the machine; until then: --backend cpu", 0},
     {"nvdec", "NVDEC", probe_nvdec, "restart the machine, or install another driver", 0},
     {"encoders", "Encoders", probe_encoders, "install FFmpeg's libraries again", 1},

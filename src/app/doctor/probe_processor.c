@@ -1,9 +1,12 @@
-/* Versions, and whether the processor can equalize. */
+/* Versions, whether the processor can equalize, and whether the kernel can limit a run. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "app/doctor/probes.h"
 #include "app/engine.h"
+#include "app/sandbox.h"
 #include "lumeq/lumeq.h"
 #include "media/log.h"
 #include "panel/text.h"
@@ -112,5 +115,32 @@ void probe_processor(Section *s)
     if (config.cpu_without) {
         section_line(s, "LUMEQ_CPU_MASK disables some instruction sets");
         section_mend(s, "unset LUMEQ_CPU_MASK");
+    }
+}
+
+/* ---- the sandbox ---- */
+
+void probe_sandbox(Section *s)
+{
+    Options options = options_default();
+    MediaError error = {0};
+    const char *lack = sandbox_lack();
+    const int version = sandbox_landlock(), filters = sandbox_can_filter();
+    options.null_output = 1;
+    options.input = "-";
+    options.sandbox = OPTIONS_SANDBOX_AUTO;
+    section_number(s, "landlock", version);
+    section_flag(s, "seccomp", filters);
+    const int ret = sandbox_enter(&options, SANDBOX_RUN, &error);
+    const int reads = open("/", O_RDONLY | O_DIRECTORY) >= 0;
+    const int connects = socket(AF_INET, SOCK_STREAM, 0) >= 0;
+    if (ret < 0 || (version && !lack && reads) || (filters && connects)) {
+        section_set(s, SECTION_MEND, "fails", "the kernel does not limit this process");
+        section_mend(s, "update the kernel; until then: --sandbox off");
+    } else if (lack) {
+        section_set(s, SECTION_NONE, version ? "no-seccomp" : "no-landlock", "%s", lack);
+    } else {
+        section_set(s, SECTION_FINE, "ok", "Landlock %d%s: decoders reach few files%s", version,
+                    filters ? " and seccomp" : "", filters ? ", no programs and no sockets" : "");
     }
 }

@@ -6,6 +6,7 @@
 
 void probe_versions(Section *section);
 void probe_processor(Section *section);
+void probe_sandbox(Section *section);
 
 void probe_gpu(Section *section);
 void probe_nvdec(Section *section);

@@ -249,6 +249,10 @@ const Option option_table[] = {
      "wrong"},
     {"max-pixels", 0, OPTION_INTEGER, 0, FIELD(max_pixels), 1, 2147483647, "N",
      "refuse larger frames [67108864 = 8192x8192]"},
+    {"sandbox", 0, OPTION_CHOICE, MACHINE, FIELD(sandbox), 0, 0, "auto|on|off",
+     "for runs without a window: give up the rights to other files, programs and sockets before "
+     "the "
+     "input is opened; auto: as far as the kernel can; on: or fail [auto]"},
 
     HEADING("Settings and messages"),
     {"config", 0, OPTION_TEXT, ONCE | UNPLANNED, FIELD(config), 0, 0, "FILE",

@@ -43,6 +43,9 @@ Options options_default(void)
         .reconnect = -1,
         .network_timeout = 10,
         .open_timeout = 60,
+#ifdef LUMEQ_SANDBOX_OFF
+        .sandbox = OPTIONS_SANDBOX_OFF,
+#endif
     };
 }
 

@@ -65,6 +65,12 @@ typedef enum OptionsHwdec {
     OPTIONS_HWDEC_NO,
 } OptionsHwdec;
 
+typedef enum OptionsSandbox {
+    OPTIONS_SANDBOX_AUTO, /* as far as the kernel can */
+    OPTIONS_SANDBOX_ON,   /* or fail */
+    OPTIONS_SANDBOX_OFF,
+} OptionsSandbox;
+
 /* Strings point into argv or into the settings file's text. Unless noted, a number that is not
  * given is -1 and a string that is not given is NULL. */
 typedef struct Options {
@@ -107,6 +113,7 @@ typedef struct Options {
 
     int64_t from_us, to_us, frames, max_pixels;
     int network, no_network, allow_playlists, force_dovi;
+    int sandbox; /* an OptionsSandbox */
     double network_timeout, open_timeout;
     int reconnect, no_reconnect; /* `reconnect`: -1 for live streams only */
 

@@ -115,6 +115,18 @@ static char *resolve(const char *path)
     return NULL;
 }
 
+int output_file_place(const char *path, char place[PATH_MAX])
+{
+    char *name = resolve(path);
+    char *folder = name && !is_special(name) ? file_name_folder(name) : NULL;
+    const int special = name && is_special(name);
+    if (folder || special)
+        av_strlcpy(place, special ? name : folder, PATH_MAX);
+    av_free(folder);
+    av_free(name);
+    return folder || special ? 0 : -1;
+}
+
 /* Checks that the folder allows names as long as this one and the temporary one. */
 static int check_name(OutputFile *file, const char *path, const char *folder, MediaError *error)
 {

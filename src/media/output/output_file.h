@@ -5,6 +5,7 @@
 #ifndef LUMEQ_MEDIA_OUTPUT_FILE_H
 #define LUMEQ_MEDIA_OUTPUT_FILE_H
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
@@ -44,6 +45,10 @@ typedef enum OutputName {
  */
 int output_file_check(OutputFile *file, const char *path, int overwrite, const struct stat *input,
                       MediaError *error);
+
+/* Finds the folder of an output with symbolic links resolved, or the pipe or device itself. Returns
+ * 0, or -1 with errno. */
+int output_file_place(const char *path, char place[PATH_MAX]);
 
 /* Like output_file_check() for OUTPUT_FREE: the name may exist. */
 int output_file_check_free(OutputFile *file, const char *path, MediaError *error);
