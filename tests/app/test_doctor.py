@@ -13,13 +13,15 @@ from window import MISSING, WindowCase
 
 DRIVER = os.environ.get("FAKE_DRIVER_LIBRARY", "")
 MACHINE = os.environ.get("FAKE_MACHINE_LIBRARY", "")
+ATTACKER = os.environ.get("ATTACKER_LIBRARY", "")
 CAMERA = os.environ.get("FAKE_CAMERA_LIBRARY", "")
 WITH_CUDA = os.environ.get("FAKE_GPU_PROGRAM", "")  # a build for CUDA 13 with fake GPUs
 
-SECTIONS = ["processor", "gpu", "nvdec", "encoders", "hardware_encoders", "cameras", "virtual_camera", "display",
+SECTIONS = ["processor", "sandbox", "gpu", "nvdec", "encoders", "hardware_encoders", "cameras", "virtual_camera", "display",
             "sound", "versions"]
 MEMBERS = {
     "processor": {"name", "features", "kernels"},
+    "sandbox": {"landlock", "seccomp"},
     "gpu": {"driver", "driver_cuda", "devices"},
     "nvdec": {"codecs"},
     "encoders": {"names"},
@@ -100,6 +102,15 @@ class Doctor(DoctorCase):
             self.assertGreater(len(lines), 15)
             long = [line for line in lines if len(line) > columns and " " in line[24:].strip()]
             self.assertEqual(long, [])
+
+    def test_sandbox(self):
+        """The kernel lacks something; test_sandbox.py looks inside."""
+        found = self.examine()["sandbox"]
+        self.assertIn(found["state"], ("ok", "no-landlock", "no-seccomp"))
+        for variable, state in (("NO_LANDLOCK", "no-landlock"), ("NO_SECCOMP", "no-seccomp")):
+            if found["state"] == "ok":
+                lacks = self.examine(preload=ATTACKER, **{variable: "1"})["sandbox"]
+                self.assertEqual((lacks["verdict"], lacks["state"]), ("none", state))
 
     def test_fewer_kernels(self):
         found = self.examine(LUMEQ_CPU_MASK="0")["processor"]

@@ -87,7 +87,7 @@ class FaultyDisk(Case):
         os.mkdir(self.path("videos"))
         for old in (False, True):
             with self.subTest(old=old):
-                log = self.path("log-%s" % old)
+                log = self.path("videos/log-%s" % old)
                 self.assertEqual(self.run_with("", "-o", self.path("videos/out.mkv"), "-y", FAULTY_DISK_LOG=log).code,
                                  DONE)
                 with open(log, encoding="utf-8") as f:

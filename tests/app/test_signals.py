@@ -272,7 +272,7 @@ class Signals(Case):
 
     def hung(self, number, *args, program=LUMEQ, **faults):
         """A run in its own folder, as soon as it hangs."""
-        folder, told = self.path("w%d" % number), self.path("hung%d" % number)
+        folder, told = self.path("w%d" % number), self.path("w%d/hung" % number)
         os.mkdir(folder)
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_HUNG=told, **faults)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
@@ -292,7 +292,7 @@ class Signals(Case):
                 self.hung(1, film, "-o", "out.mkv", *one, FAULT_HANG=frame % 20),
                 self.hung(2, film, simple(), "-o", "./", "--jobs", "2", *one, FAULT_HANG=packet % 0),
                 self.hung(3, film, "-o", "out.mkv", "--jobs", "2", FAULT_HANG=packet % 100),
-                self.hung(4, film, "-o", "out.mkv", *one, program=FAKE_GPU, FAKE_GPU_HANGS=self.path("hung4"))]
+                self.hung(4, film, "-o", "out.mkv", *one, program=FAKE_GPU, FAKE_GPU_HANGS=self.path("w4/hung"))]
         for process, folder, told in runs:
             self.assertTrue(wait_for(lambda: os.path.exists(told)))
             self.write(os.path.join(folder, "other.mkv"), b"precious")

@@ -16,7 +16,7 @@ MOST = 1 << 16  # bytes of a request
 # Variables that the linker, sanitizers and the library read before main(): another value needs another start.
 AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_", "WARM_START_OPENS")
 # These need a normal start: the C library and the tests' preloaded libraries use them before main().
-NEVER = re.compile("GLIBC_|MALLOC_|(FAULT_ALLOC|FAULT_READ|FAKE_DRIVER|FAKE_OPENGL)$")
+NEVER = re.compile("GLIBC_|MALLOC_|(FAULT_ALLOC|FAULT_READ|FAKE_DRIVER|FAKE_OPENGL|ATTACK_LOG)$")
 
 programs = {}
 

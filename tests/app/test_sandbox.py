@@ -1,0 +1,313 @@
+"""--sandbox: every kind of output works inside, and a decoder that was taken over (../faults/attacker.c) reaches nothing
+else."""
+
+import collections
+import ctypes
+import errno
+import functools
+import http.server
+import re
+import socket
+import threading
+import unittest
+
+from common import *
+
+ATTACKER = os.environ.get("ATTACKER_LIBRARY", "")
+LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)
+NO_LANDLOCK = "this kernel has no Landlock 2: %d" % LANDLOCK
+FAST = ("--preset", "ultrafast", "--frames", 12)
+
+DENIED, FORBIDDEN = errno.EACCES, errno.EPERM
+ALLOWED = ("read-input", "write-inside", "kill-own")
+# The errors that a decoder gets from Landlock, and from seccomp.
+FILES = {"write-input": DENIED, "read-outside": DENIED, "list-outside": DENIED, "append-outside": DENIED,
+         "truncate-outside": DENIED, "create-outside": DENIED, "folder-outside": DENIED, "rename-out": DENIED,
+         "rename-in": DENIED, "link-in": errno.EXDEV, "symlink-inside": DENIED, "remove-outside": DENIED,
+         "write-proc": DENIED, "write-usr": DENIED}
+CALLS = {"exec": FORBIDDEN, "fexecve": FORBIDDEN, "process_vm_readv": FORBIDDEN, "unshare": FORBIDDEN,
+         "kill": FORBIDDEN, "ptrace": FORBIDDEN, "socket-inet": FORBIDDEN, "socket-unix": FORBIDDEN,
+         "socket-packet": FORBIDDEN, "connect": errno.ENOENT, "type": FORBIDDEN, "io_uring": FORBIDDEN,
+         "bpf": FORBIDDEN, "fifo-inside": FORBIDDEN}
+# These succeed without a sandbox, also for ordinary users.
+POSSIBLE = ("read-outside", "list-outside", "append-outside", "truncate-outside", "create-outside", "folder-outside",
+            "rename-out", "rename-in", "link-in", "symlink-inside", "remove-outside", "exec", "fexecve", "kill",
+            "ptrace", "socket-inet", "socket-unix", "connect", "fifo-inside")
+
+# Runs in a folder with media/clip.mkv, media/list.ffconcat, pictures/frame001.png and so on, links/ to these, link.mkv
+# to the clip, and out/.
+MODES = {
+    "video": ("media/clip.mkv", "-o", "out/a.mkv"),
+    "index first": ("media/clip.mkv", "-o", "out/a.mp4"),
+    "here": ("media/clip.mkv", "-o", "a.mkv"),
+    "replaced": ("media/clip.mkv", "-o", "out/old.mkv", "-y"),
+    "not replaced": ("media/clip.mkv", "-o", "out/old.mkv"),
+    "input by a link": ("link.mkv", "-o", "out/a.mkv"),
+    "output by a link": ("media/clip.mkv", "-o", "outlink.mkv"),
+    "output is input": ("link.mkv", "-o", "media/clip.mkv", "-y"),
+    "no folder": ("media/clip.mkv", "-o", "none/a.mkv"),
+    "no input": ("media/none.mkv", "-o", "out/a.mkv"),
+    "no video": ("media/list.ffconcat", "-o", "out/a.mkv"),
+    "playlist": ("media/list.ffconcat", "--allow-playlists", "-o", "out/a.mkv"),
+    "standard output": ("media/clip.mkv", "-o", "-"),
+    "standard input": ("-", "-o", "out/a.mkv"),
+    "device": ("media/clip.mkv", "-o", "/dev/null", "--format", "matroska"),
+    "full": ("media/clip.mkv", "-o", "/dev/full", "--format", "matroska"),
+    "statistics": ("media/clip.mkv", "-o", "out/a.mkv", "--stats", "stats/a.csv"),
+    "null": ("media/clip.mkv", "--null", "--stats", "stats/a.jsonl"),
+    "report": ("media/clip.mkv", "--null", "--report", "report/a.json"),
+    "panel": ("media/clip.mkv", "-o", "out/a.mkv", "--overlay"),
+    "compared": ("media/clip.mkv", "-o", "out/a.mkv", "--compare", "side"),
+    "picture": ("pictures/frame001.png", "-o", "out/a.png"),
+    "from pictures": ("--sequence", "pictures/frame%03d.png", "-o", "out/a.mkv"),
+    "from links": ("links", "-o", "out/a.mkv"),
+    "to pictures": ("--sequence", "media/clip.mkv", "-o", "out/frame%03d.png"),
+    "pieces": ("media/clip.mkv", "-o", "out/%s.mkv", "--segment-time", 1, "--keep", "100M"),
+    "sample": ("media/clip.mkv", "-o", "out/a.mkv", "--sample", 1),
+    "parts": ("media/clip.mkv", "-o", "out/a.mkv", "--jobs", 2, "--parts", 2, "--stats", "stats/a.csv"),
+    "resumed": ("media/clip.mkv", "-o", "out/a.mkv", "--resume"),
+    "planned": ("plan", "media/clip.mkv", "-o", "out/a.mkv"),
+    "many": ("media/clip.mkv", "pictures/frame001.png", "-o", "folder/"),
+    "folder": ("media", "-o", "folder/", "--jobs", 2),
+    "10 bits": ("media/clip.mkv", "-o", "out/a.mkv", "--pix-fmt", "auto10"),
+}
+
+
+class SandboxCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.clip = clip("sandbox.mkv", *X264, seconds=2)
+
+    def furnish(self, name):
+        """A folder for MODES."""
+        folder = self.path(name)
+        for below in ("media", "pictures", "links", "out", "stats", "report"):
+            os.makedirs(os.path.join(folder, below))
+        shutil.copy(self.clip, os.path.join(folder, "media/clip.mkv"))
+        shutil.copy(self.clip, os.path.join(folder, "out/old.mkv"))
+        write_bytes(os.path.join(folder, "media/list.ffconcat"), b"ffconcat version 1.0\nfile clip.mkv\n")
+        ffmpeg("-i", self.clip, "-frames:v", 3, os.path.join(folder, "pictures/frame%03d.png"))
+        for picture in os.listdir(os.path.join(folder, "pictures")):
+            os.symlink("../pictures/" + picture, os.path.join(folder, "links", picture))
+        os.symlink("media/clip.mkv", os.path.join(folder, "link.mkv"))
+        os.symlink("out/target.mkv", os.path.join(folder, "outlink.mkv"))
+        return folder
+
+
+def files_below(folder):
+    found = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    return sorted(re.sub(r"\d{9,}", "SECONDS", os.path.relpath(f, folder)) for f in found)
+
+
+def plain(text):
+    """Messages without figures."""
+    return re.sub(r"[\d.]+", "N", text)
+
+
+@unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+@unittest.skipIf(SANITIZED, "a sanitizer needs more rights")
+class Modes(SandboxCase):
+    def test_everything_works_inside(self):
+        """The same files and messages as without a sandbox."""
+        for name, args in some(MODES.items()):
+            with self.subTest(name):
+                results = {}
+                for mode in ("off", "on"):
+                    folder = self.furnish("run")
+                    with open(self.clip, "rb") as stdin:
+                        r = lumeq(*args, *FAST, "--sandbox", mode, "--threads", 2, cwd=folder, stdin=stdin)
+                    results[mode] = r.code, len(r.out), plain(r.err), files_below(folder)
+                    shutil.rmtree(folder)
+                self.assertEqual(results["on"], results["off"])
+
+    def test_a_plan_step_by_step(self):
+        folder = self.furnish("steps")
+        plan = "out/a.mkv.lumeq/plan"
+        for step in (("plan", "media/clip.mkv", "-o", "out/a.mkv", "--parts", 2, "--no-measure"),
+                     ("measure", plan, 0), ("measure", plan, 1), ("plan", plan), ("segment", plan, 0),
+                     ("segment", plan, 1), ("join", plan)):
+            self.ok(*step, "--sandbox", "on", "-q", cwd=folder)
+        self.assertEqual(sorted(os.listdir(os.path.join(folder, "out"))), ["a.mkv", "old.mkv"])
+
+    def test_a_named_pipe(self):
+        folder = self.furnish("pipe")
+        os.mkfifo(os.path.join(folder, "pipe"))
+        process = start("media/clip.mkv", "-o", "pipe", "--format", "matroska", "--sandbox", "on", *FAST, cwd=folder)
+        with open(os.path.join(folder, "pipe"), "rb") as pipe:
+            self.assertGreater(len(pipe.read()), 1000)
+        self.ends(process)
+
+    def test_interrupted(self):
+        """The part is kept beside the output."""
+        process = start(long_clip(), "-o", self.path("out.mkv"), "--sandbox", "on", "--progress", "json")
+        for line in process.stderr:
+            if b'"frame":' in line and not line.startswith(b'{"frame":0,'):
+                break
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(finish(process).code, INTERRUPTED)
+        self.assertEqual(self.files(), ["out.partial.mkv"])
+
+
+class Choice(SandboxCase):
+    def said(self, *args, **more):
+        """The line of -v about the sandbox."""
+        result = self.ok(self.clip, *FAST, "-v", *args, **more)
+        return [line for line in result.lines if re.search(r"\bsandbox\b", line)]
+
+    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+    def test_auto(self):
+        self.assertRegex(self.said("--null")[0], r"^lumeq: sandbox: Landlock \d+ and seccomp$")
+        self.assertEqual(self.said("--null", "--sandbox", "off"), ["lumeq: no sandbox: --sandbox off"])
+        out = ("-o", self.path("out.mkv"), "-y")
+        for value in ("qpfile=/dev/null", "x264-params=stats=a.log"):
+            self.assertEqual(lumeq(self.clip, *out, *FAST, "-v", "--vopt", value).lines[0],
+                             "lumeq: no sandbox: a --vopt may name a file")
+        for value in ("qmin=2", "aq-strength=0.8", "x264-params=keyint=50:psy-rd=1.0,0.1"):
+            self.assertRegex(self.said(*out, "--vopt", value)[0], "sandbox: Landlock")
+
+    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+    def test_datagrams(self):
+        """Some URLs wait for a sender."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.refused(lumeq("udp://127.0.0.1:%d" % port, "--null", "--network-timeout", 1, "--sandbox", "on"), INPUT,
+                     "no data")
+
+    def test_refused_with_a_window(self):
+        for args in ((self.clip,), ("--camera",), ("--camera", "-o", "a.mkv", "--frames", 1),
+                     (self.clip, "--null", "--virtual-camera")):
+            self.refused(lumeq(*args, "--sandbox", "on"), USAGE, "--sandbox on is for files and URLs")
+
+    def test_in_the_settings_file(self):
+        config = self.write("config", b"sandbox = off\n")
+        self.assertEqual(self.said("--null", "--config", config), ["lumeq: no sandbox: --sandbox off"])
+
+
+@unittest.skipUnless(ATTACKER, "run by ctest, which builds the library")
+class Attack(SandboxCase):
+    def attack(self, *args, env=(), code=DONE):
+        """Runs with the attacker inside. Returns what each process got, {name: errno}."""
+        for name in ("outside", "inside"):
+            shutil.rmtree(self.path(name), ignore_errors=True)
+            os.mkdir(self.path(name))
+        for name in ("outside/secret", "outside/other"):
+            self.write(name, b"secret")
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        server.bind(self.path("outside/socket"))
+        server.listen(8)
+        more = {"LD_PRELOAD": ATTACKER, "ATTACK_OUTSIDE": self.path("outside"), "ATTACK_INSIDE": self.path("inside"),
+                "ATTACK_INPUT": self.clip, "ATTACK_SOCKET": self.path("outside/socket")}
+        env = {**environment(), **more, **dict(env), "ATTACK_LOG": self.write("inside/log", b"")}
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
+        with server:
+            result = finish(start(*args, "--threads", 2, "-y", env=env))
+        self.assertEqual(result.code, code, str(result))
+        processes = collections.defaultdict(dict)
+        for line in self.read("inside/log").decode().splitlines():
+            process, name, number = line.split()
+            processes[process][name] = int(number)
+        self.assertTrue(processes, "no thread of the decoder has attacked\n%s" % result)
+        return list(processes.values())
+
+    def outside_is_whole(self):
+        self.assertEqual(self.files(self.path("outside")), ["other", "secret", "socket"])
+        self.assertEqual(self.read("outside/secret"), b"secret")
+
+    def check(self, found, expected):
+        for name in ALLOWED:
+            self.assertEqual((name, found[name]), (name, 0))
+        for name, number in expected.items():
+            self.assertEqual((name, found[name]), (name, number))
+
+    def test_without_a_sandbox_it_succeeds(self):
+        """The attempts are real."""
+        found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "off")
+        self.assertEqual({name: found[name] for name in POSSIBLE if found[name]}, {})
+
+    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    def test_one_file(self):
+        found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "on")
+        self.check(found, {**FILES, **CALLS})
+        self.outside_is_whole()
+
+    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @unittest.skipIf(SANITIZED, "one test suffices")
+    def test_by_default(self):
+        found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"))
+        self.check(found, {**FILES, **CALLS})
+
+    @unittest.skipIf(SANITIZED, "one test suffices")
+    def test_without_landlock(self):
+        """Programs and sockets are still forbidden."""
+        lacks = {"NO_LANDLOCK": "1"}
+        found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), env=lacks)
+        self.check(found, CALLS)
+        self.assertEqual(found["read-outside"], 0)
+        result = finish(start(self.clip, "--null", "--sandbox", "on",
+                              env=dict(environment(), LD_PRELOAD=ATTACKER, **lacks)))
+        self.refused(result, USAGE, "--sandbox on", "Landlock")
+
+    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @unittest.skipIf(SANITIZED, "one test suffices")
+    def test_without_seccomp(self):
+        lacks = {"NO_SECCOMP": "1"}
+        found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), env=lacks)
+        self.check(found, {**FILES, "exec": DENIED})
+        result = finish(start(self.clip, "--null", "--sandbox", "on",
+                              env=dict(environment(), LD_PRELOAD=ATTACKER, **lacks)))
+        self.refused(result, USAGE, "--sandbox on", "seccomp")
+
+    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @unittest.skipIf(SANITIZED, "one test suffices")
+    def test_parts(self):
+        """The first process, which starts the others, may start this program only."""
+        processes = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--jobs", 2, "--parts", 2, "--sandbox", "on")
+        self.assertEqual(len(processes), 3)  # the first one, and one for each part
+        for found in processes:
+            self.check(found, FILES)
+            self.assertIn(found["exec"], (DENIED, FORBIDDEN))
+            self.assertEqual(found["socket-inet"], FORBIDDEN)
+        self.outside_is_whole()
+
+    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @unittest.skipIf(SANITIZED, "one test suffices")
+    def test_a_folder(self):
+        """Also while its files are listed."""
+        folder = self.path("films")
+        os.mkdir(folder)
+        shutil.copy(self.clip, os.path.join(folder, "one.mkv"))
+        processes = self.attack(folder, "-o", self.path("inside/"), "--sandbox", "on",
+                                env={"ATTACK_INPUT": os.path.join(folder, "one.mkv")})
+        for found in processes:
+            self.assertEqual(found["read-input"], 0)
+            listing = {"write-inside": DENIED} if found["write-inside"] else {}
+            hidden = {name: n for name, n in FILES.items() if not listing or name != "rename-out"}
+            for name, number in {**hidden, **CALLS, **listing}.items():
+                self.assertEqual((name, found[name]), (name, number))
+        self.outside_is_whole()
+
+    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @unittest.skipIf(SANITIZED, "one test suffices")
+    def test_a_url(self):
+        """It may use the internet, but no socket of this machine's services."""
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+        handler = functools.partial(Quiet, directory=os.path.dirname(self.clip))
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            url = "http://127.0.0.1:%d/%s" % (server.server_address[1], os.path.basename(self.clip))
+            found, = self.attack(url, "-o", self.path("inside/out.mkv"), "--sandbox", "on")
+            server.shutdown()
+        inputs = {"read-input": DENIED, "write-inside": 0, "socket-inet": 0}
+        rest = {name: n for name, n in {**FILES, **CALLS}.items() if name not in ("connect", "socket-inet")}
+        for name, number in {**rest, **inputs}.items():
+            self.assertEqual((name, found[name]), (name, number))
+        self.outside_is_whole()
+
+
+if __name__ == "__main__":
+    unittest.main()
