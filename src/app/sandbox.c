@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/engine.h"
@@ -550,6 +551,16 @@ static int has_mps(void)
     return stat(path, &there) == 0 && (there.st_uid == 0 || there.st_uid == geteuid());
 }
 
+/* The service that knows names such as camera.local is reached by a socket. */
+static int has_local_name(const char *url)
+{
+    static const char ending[] = ".local";
+    const char *at = strcasestr(url, ending);
+    while (at && !strchr(":/?#", at[strlen(ending)])) /* or the end */
+        at = strcasestr(at + 1, ending);
+    return at != NULL;
+}
+
 int sandbox_suits(const Options *o, const char **why)
 {
     *why = NULL;
@@ -565,6 +576,8 @@ int sandbox_suits(const Options *o, const char **why)
             *why = "a --vopt may name a file";
     if (encoder && (encoder->capabilities & AV_CODEC_CAP_HARDWARE) && !strstr(o->vcodec, "nvenc"))
         *why = "this encoder needs a device";
+    if (options_is_url(o) && has_local_name(o->input))
+        *why = "names in .local need the socket of a service";
     if (has_mps())
         *why = "CUDA's Multi-Process Service needs sockets";
     return !*why;
@@ -594,6 +607,7 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
         return 0;
     }
     make_devices();
+    tzset(); /* reads the file that TZ names */
     int reason = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
     const int limits = !reason && version >= LEAST_LANDLOCK, filters = sandbox_can_filter();
     if (limits)

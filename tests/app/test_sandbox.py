@@ -166,6 +166,13 @@ class Choice(SandboxCase):
         for value in ("qmin=2", "aq-strength=0.8", "x264-params=keyint=50:psy-rd=1.0,0.1"):
             self.assertRegex(self.said(*out, "--vopt", value)[0], "sandbox: Landlock")
 
+    @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+    def test_local_names(self):
+        for end, line in ((".local", "no sandbox: names in .local need the socket of a service"), (".locals", "sandbox: ")):
+            result = lumeq("http://127.0.0.1:1/x" + end, "--null", "-v")
+            self.assertEqual(result.code, INPUT, str(result))
+            self.assertIn("lumeq: " + line, result.lines[0])
+
     @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
     @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
     def test_datagrams(self):
