@@ -309,7 +309,7 @@ int main(int argc, char **argv)
     sheet.out_path = argv[4];
     if (with_times && parse_times(&sheet, argv[6]) < 0)
         return 1;
-    media_log_install(AV_LOG_ERROR, print_line);
+    media_log_install(AV_LOG_ERROR, print_line, NULL);
     const int ret = make_sheet(&sheet, &error);
     if (ret < 0 && error.text[0])
         fprintf(stderr, "%s\n", error.text);

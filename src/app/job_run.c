@@ -481,7 +481,7 @@ static void set_up(JobFilm *f)
     const Options *o = &f->options;
     say_set_color((SayColor)o->color);
     say_set_verbosity(o->quiet ? SAY_ERRORS : o->verbose ? SAY_DETAILS : SAY_NORMAL);
-    media_log_install(o->verbose, say_detail);
+    media_log_install(o->verbose, say_detail, say_error);
     f->progress.style = headless_progress(o);
 }
 

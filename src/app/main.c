@@ -173,7 +173,7 @@ static int run(const Options *options)
     if (options_ask(options))
         return print_information(options);
     say_set_verbosity(options->quiet ? SAY_ERRORS : options->verbose ? SAY_DETAILS : SAY_NORMAL);
-    media_log_install(options->verbose, say_detail);
+    media_log_install(options->verbose, say_detail, say_error);
     if (options->config_path)
         say(SAY_DETAILS, "settings file: %s", media_quote(options->config_path));
     signals_install(&stop);

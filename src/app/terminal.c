@@ -98,6 +98,11 @@ void say_line(const char *line)
     say(SAY_WARNINGS, "%s", line);
 }
 
+void say_error(const char *line)
+{
+    say(SAY_ERRORS, "%s", line);
+}
+
 void say_detail(const char *line)
 {
     say(SAY_DETAILS, "%s", line);

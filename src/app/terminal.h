@@ -42,6 +42,7 @@ void say_answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* For callbacks with a complete line. */
 void say_line(const char *line);   /* SAY_WARNINGS */
 void say_detail(const char *line); /* SAY_DETAILS */
+void say_error(const char *line);  /* SAY_ERRORS */
 
 /* Prints a line in three parts from a signal handler that ends the program. Async-signal-safe;
  * gives up if nobody reads it. */

@@ -461,7 +461,7 @@ int bench_pipeline(int argc, char **argv)
         return ret < 0;
     if (!b.options.input)
         return bench_refuse("pipeline", "INPUT is missing; see lumeq-bench pipeline --help") < 0;
-    media_log_install(0, NULL);
+    media_log_install(0, NULL, NULL);
     if (make_folder(b.options.folder) < 0)
         return 1;
     for (int i = 0; i < BACKENDS && ret == 0; i++)

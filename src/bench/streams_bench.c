@@ -593,7 +593,7 @@ int bench_streams(int argc, char **argv)
         return ret < 0;
     if (program_options(&b.program, &b.options) < 0)
         return 1;
-    media_log_install(0, NULL);
+    media_log_install(0, NULL, NULL);
     /* Use all hardware queues of the GPU, so that decoders' CUDA streams do not wait for each
      * other. CUDA reads it when it starts. */
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);

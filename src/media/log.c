@@ -91,6 +91,7 @@ static int is_harmless(const char *line)
 static struct {
     int level;
     void (*print)(const char *line);
+    void (*print_fatal)(const char *line);
     pthread_mutex_t lock; /* protects all below and the notes of codecs */
     /* Secrets in the latest URLs, with neighbouring characters, so that a short one does not
      * match common words. */
@@ -217,8 +218,10 @@ static void finish_line(void)
     note->damage += is_damage && current.is_demuxer;
     if (is_damage && current.owner)
         note_broken();
-    if (current.level <= log_state.level && log_state.print && current.line[0])
-        log_state.print(current.line);
+    void (*print)(const char *) =
+        current.level <= AV_LOG_PANIC ? log_state.print_fatal : log_state.print;
+    if (current.level <= log_state.level && print && current.line[0])
+        print(current.line);
     pthread_mutex_unlock(&log_state.lock);
     current.line[0] = '\0';
 }
@@ -306,11 +309,13 @@ static void callback(void *context, int level, const char *format, va_list args)
     errno = code;
 }
 
-void media_log_install(int verbose, void (*print)(const char *line))
+void media_log_install(int verbose, void (*print)(const char *line),
+                       void (*print_fatal)(const char *line))
 {
-    const int level = verbose ? AV_LOG_INFO : AV_LOG_QUIET;
+    const int level = verbose ? AV_LOG_INFO : AV_LOG_PANIC;
     log_state.level = level;
     log_state.print = print;
+    log_state.print_fatal = print_fatal;
     av_log_set_level(level > AV_LOG_ERROR ? level : AV_LOG_ERROR);
     av_log_set_callback(callback);
 }

@@ -8,9 +8,11 @@
 #include <libavcodec/avcodec.h>
 
 /* Installs the av_log callback: with `verbose`, lines up to "info" go to `print` (without
- * newline, safe for a terminal); others are dropped. Errors are always remembered. Call once, at
+ * newline, safe for a terminal); others are dropped, except failed assertions, after which FFmpeg
+ * aborts: they go to `print_fatal`. Both may be NULL. Errors are always remembered. Call once, at
  * the start. */
-void media_log_install(int verbose, void (*print)(const char *line));
+void media_log_install(int verbose, void (*print)(const char *line),
+                       void (*print_fatal)(const char *line));
 
 /* Removes what url_secret() finds in this URL from all future lines. Call before other threads
  * run. */

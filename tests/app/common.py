@@ -454,8 +454,11 @@ class Case(unittest.TestCase):
     def catches(self, process, number):
         """Waits until the run has a handler for the signal, which would otherwise kill it."""
         def look():
-            with open("/proc/%d/status" % process.pid, encoding="utf-8") as f:
-                caught = int(re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)[1], 16)
+            try:
+                with open("/proc/%d/status" % process.pid, encoding="utf-8") as f:
+                    caught = int(re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)[1], 16)
+            except FileNotFoundError:  # it has ended
+                return True
             return process.poll() is not None or caught >> (number - 1) & 1
         self.assertTrue(wait_for(look), "it never catches %s" % number.name)
 

@@ -735,7 +735,7 @@ static const CheckTest of_clips[] = {{"a_change_to_software", a_change_to_softwa
 
 int main(int argc, char **argv)
 {
-    media_log_install(0, ignore);
+    media_log_install(0, ignore, NULL);
     on_host = frame_memory_create(NULL);
     if (!on_host)
         return 1;

@@ -32,7 +32,7 @@ TEST(demuxers_tell_of_damage)
         {"ogg", "CRC mismatch!", AV_LOG_ERROR, 1},
         {"asf", "ff asf skip 7 (unknown stream)", AV_LOG_ERROR, 0},
     };
-    media_log_install(0, NULL);
+    media_log_install(0, NULL, NULL);
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
         AVFormatContext *format = avformat_alloc_context();
         format->iformat = av_find_input_format(said[i].demuxer);
@@ -63,7 +63,7 @@ TEST(secrets_of_urls_are_hidden)
         {"tcp://host:80 :// ?x user@host", "tcp://host:80 :// ?x user@host"},
     };
     char line[1200];
-    media_log_install(1, print);
+    media_log_install(1, print, NULL);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         av_log(NULL, AV_LOG_INFO, "%s\n", lines[i][0]);
         CHECK(strcmp(printed, lines[i][1]) == 0, "'%s' instead of '%s'", printed, lines[i][1]);
@@ -73,7 +73,17 @@ TEST(secrets_of_urls_are_hidden)
         av_log(NULL, AV_LOG_INFO, "%s\n", line);
         CHECK(!strstr(printed, "u@"), "at %d: '%s'", n, printed + n);
     }
-    media_log_install(0, NULL);
+    media_log_install(0, NULL, NULL);
+}
+
+TEST(failed_assertions_are_always_printed)
+{
+    media_log_install(0, NULL, print);
+    av_log(NULL, AV_LOG_PANIC, "Assertion a failed\n");
+    CHECK(strcmp(printed, "Assertion a failed") == 0, "'%s'", printed);
+    av_log(NULL, AV_LOG_FATAL, "something else\n");
+    CHECK(strcmp(printed, "Assertion a failed") == 0, "'%s'", printed);
+    media_log_install(0, NULL, NULL);
 }
 
 /* ---- stages at the same time ---- */
@@ -108,7 +118,7 @@ TEST(stages_keep_their_own)
     pthread_t threads[STAGES];
     Stage stages[STAGES];
     pthread_barrier_t start;
-    media_log_install(0, NULL);
+    media_log_install(0, NULL, NULL);
     pthread_barrier_init(&start, NULL, STAGES);
     for (int i = 0; i < STAGES; i++) {
         stages[i] = (Stage){.number = i, .start = &start};
@@ -141,7 +151,7 @@ TEST(codecs_keep_what_their_threads_say)
     AVCodecContext *codecs[2] = {avcodec_alloc_context3(NULL), avcodec_alloc_context3(NULL)};
     CodecLog logs[2];
     pthread_t thread;
-    media_log_install(0, NULL);
+    media_log_install(0, NULL, NULL);
     for (int i = 0; i < 2; i++)
         codec_log_open(&logs[i], codecs[i]);
     pthread_create(&thread, NULL, speak_for, codecs[1]);

@@ -319,7 +319,7 @@ int main(int argc, char **argv)
     from_us = argc > 2 ? atoll(argv[2]) : -1;
     to_us = argc > 3 ? atoll(argv[3]) : -1;
     most_frames = argc > 4 ? atoll(argv[4]) : -1;
-    media_log_install(0, ignore);
+    media_log_install(0, ignore, NULL);
     argv[1] = argv[0];
     return check_main(tests, argc > 2 ? 1 : 2, 1, argv + 1);
 }
