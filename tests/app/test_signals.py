@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -321,18 +320,6 @@ class Signals(Case):
         result = self.ends(process, INTERRUPTED)
         self.assertEqual(self.files(), ["out.partial.mkv"], str(result))
         self.assertIn("the finished part is in", result.err)
-
-    def test_soon_after_the_start(self):
-        film = long_clip()
-        for args in (("--null",), ("-o", "out.mkv"), ("-o", "out.mkv", "--jobs", "2"), (simple(), "-o", "many/")):
-            for ms in share(range(0, 310, 10), 10):
-                with self.subTest(args=args, ms=ms):
-                    process = self.start(film, *args, cwd=self.folder)
-                    self.catches(process, SIGTERM)
-                    time.sleep(ms / 1000)
-                    process.send_signal(SIGTERM)
-                    self.assertEqual(finish(process).code, INTERRUPTED)
-                    shutil.rmtree(self.path("out.mkv.lumeq"), ignore_errors=True)
 
     def test_ignored_signals_stay_ignored(self):
         """nohup and background jobs of shells ignore SIGINT."""

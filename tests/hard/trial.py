@@ -87,7 +87,7 @@ class Trial(Case):
             if stdin != subprocess.DEVNULL:
                 stdin.close()
 
-    def judge(self, process, allowed, most=1):
+    def judge(self, process, allowed, least=1, most=1):
         """Waits for the end of a run. It must end in time, with an exit code that is allowed, and say one sentence if it
         has something to say. An option that does not fit the video may be refused by its name."""
         result = finish(process)
@@ -99,12 +99,12 @@ class Trial(Case):
         self.assertIn(result.code, allowed, str(result))
         for line in lines:
             self.assertTrue(line.startswith("lumeq: "), str(result))
-        self.assertTrue(1 <= len(lines) <= most if result.code else not lines, str(result))
+        self.assertTrue(least <= len(lines) <= most if result.code else not lines, str(result))
         return result
 
     def is_whole(self, path):
         """Whether a finished output can be read to its end."""
-        name = os.path.basename(path)
+        name = re.sub(r"^\.(.*)\.lumeq-[0-9a-f]{8}\.part$", r"\1", os.path.basename(path))
         data = read_bytes(path)
         if name.endswith(".html"):
             return data.endswith(b"</html>\n")

@@ -704,13 +704,14 @@ static int read_packet(Source *s, AVPacket *packet)
         source_watch_memory(s);
         int ret = read_frame(s, packet);
         const int had_no_memory = s->no_memory || errno == ENOMEM;
-        if (ret == 0 || ret == AVERROR_EOF)
+        const int goes_on = ret == 0 || ret == AVERROR_EOF;
+        if (goes_on)
             source_note_logged(s, 0);
         const int is_logged = media_log_note()->damage > 0;
         if (source_lacks_memory(s)) {
             av_packet_unref(packet);
             ret = AVERROR(ENOMEM);
-        } else if (ret == 0 && had_no_memory && !is_logged) { /* demuxers skip such a packet */
+        } else if (goes_on && had_no_memory && !is_logged) { /* the demuxer skipped a packet */
             note_damage(s, &s->damage.read_errors, AVERROR(ENOMEM));
         }
         if (ret == 0 && take_packet(s, packet) == 0)
