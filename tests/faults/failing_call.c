@@ -1,19 +1,18 @@
 /*
  * One failing call, preloaded into a program. The environment says which:
  *
- * | variable | value  |                                                                       |
- * |----------|--------|-----------------------------------------------------------------------|
+ * | variable | value  |                                                                        |
+ * |----------|--------|------------------------------------------------------------------------|
  * | _CALL    | NAME:N | the Nth call of this function fails; N+: and all later ones; see names |
- * | _IN      | folder | calls count only for files below it, and for relative names           |
- * | _TOLD    | file   | receives the callers when the call fails                              |
- * | _COUNTS  | file   | receives a line "NAME CALLS" for each function at the program's end    |
+ * | _IN      | folder | calls count only for files below it, and for relative names            |
+ * | _COUNTS  | 1      | tells how often each function was called, when the program ends        |
  *
+ * It tells of a failure by a line "fault: NAME N" on standard error.
  * Each name begins with FAULT. Allocations ("malloc" stands for all functions) and threads count
  * only if the program or FFmpeg asks for them.
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -29,7 +28,6 @@
 
 #define REAL(name) ((__typeof__(&name))real(#name))
 #define MOST_RANGES 64
-#define MOST_CALLERS 30
 #define CALLER __builtin_return_address(0)
 
 typedef enum Call { MALLOC, THREAD, OPEN, WRITE, FSYNC, RENAME, CLOSE, UNLINK, MKDIR, CALLS } Call;
@@ -57,15 +55,22 @@ static int fail(int reason)
     return -1;
 }
 
-static void tell_callers(void)
+/* Starts counting anew in a process that a warm start forked. */
+static void begin(void)
 {
-    void *callers[MOST_CALLERS];
-    const char *told = getenv("FAULT_TOLD");
-    const int fd = told ? (int)syscall(SYS_openat, AT_FDCWD, told, O_WRONLY | O_CREAT, 0600) : -1;
-    if (fd < 0)
-        return;
-    backtrace_symbols_fd(callers, backtrace(callers, MOST_CALLERS), fd);
-    (void)syscall(SYS_close, fd);
+    static atomic_int process;
+    const int own = getpid();
+    if (atomic_exchange(&process, own) != own)
+        for (int i = 0; i < CALLS; i++)
+            atomic_store(&calls[i], 0);
+}
+
+/* Prints a line, which needs no file: a sandbox might forbid it. */
+static void tell(const char *name, long number)
+{
+    char text[64];
+    const int length = snprintf(text, sizeof(text), "fault: %s %ld\n", name, number);
+    (void)syscall(SYS_write, STDERR_FILENO, text, length);
 }
 
 /* Counts a call. True if it has to fail. */
@@ -76,28 +81,21 @@ static int fails(Call call)
     char *end;
     if (!fault)
         return 0;
+    begin();
     const long number = atomic_fetch_add(&calls[call], 1) + 1;
     if (strncmp(fault, names[call], length) != 0 || fault[length] != ':')
         return 0;
     const long wanted = strtol(fault + length + 1, &end, 10);
     if (number != wanted && !(number > wanted && *end == '+'))
         return 0;
-    tell_callers();
+    tell(names[call], number);
     return 1;
 }
 
 __attribute__((destructor)) static void tell_counts(void)
 {
-    const char *name = getenv("FAULT_COUNTS");
-    char text[512];
-    int length = 0;
-    const int fd =
-        name ? (int)syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
-    for (int i = 0; i < CALLS; i++)
-        length +=
-            snprintf(text + length, sizeof(text) - (size_t)length, "%s %ld\n", names[i], calls[i]);
-    if (fd >= 0)
-        (void)syscall(SYS_write, fd, text, length);
+    for (int i = 0; i < CALLS && getenv("FAULT_COUNTS"); i++)
+        tell(names[i], calls[i]);
 }
 
 /* ---- files ---- */

@@ -92,7 +92,7 @@ class Trial(Case):
         has something to say. An option that does not fit the video may be refused by its name."""
         result = finish(process)
         counts[result.code] += 1
-        lines = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in result.lines]
+        lines = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in result.lines if not line.startswith("fault: ")]
         words = [re.escape(os.fsdecode(w).partition("=")[0]) for w in result.args[1:] if os.fsdecode(w).startswith("--")]
         if result.code == USAGE and words and re.search("(%s)\\b" % "|".join(words), result.err):
             allowed = (USAGE,)
