@@ -75,7 +75,7 @@ class Watch(threading.Thread):
 
 def press_keys(process, display, seconds):
     """Seeks in a window, and closes it."""
-    keys = itertools.cycle(("Right", "Up", "Left", "Right", "space", "space", "c", "c", "f", "f"))
+    keys = itertools.cycle(("Right", "Up", "Left", "Right", "Down", "space", "space", "c", "c", "f", "f"))
     end = time.monotonic() + seconds
     while process.poll() is None:
         key = next(keys) if time.monotonic() < end else "q"
