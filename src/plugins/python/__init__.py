@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import numbers
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ def build_info() -> str:
     return _core.build_info()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stats:
     """Statistics of a frame and its curve. Luma is in codes of the frame's depth; from 13 bits on, a bin counts several codes."""
 
@@ -89,8 +90,9 @@ def planes(image: Array, format: str) -> Frame:
         return image
     if format not in ("yuv420p", "nv12"):
         raise ValueError("format is not one of 'gray', 'yuv420p', 'nv12'")
-    whole = image.is_contiguous() if hasattr(image, "is_contiguous") else image.flags.c_contiguous
-    if len(image.shape) != 2 or image.shape[0] % 3 or image.shape[1] % 2 or not whole:
+    flags = getattr(image, "flags", None)
+    whole = image.is_contiguous() if hasattr(image, "is_contiguous") else getattr(flags, "c_contiguous", False)
+    if not whole or len(image.shape) != 2 or image.shape[0] % 3 or image.shape[1] % 2:
         raise ValueError("an image in %s is a contiguous array with 3/2 of an even number of rows, and with an even "
                          "number of columns" % format)
     rows, columns = image.shape[0] * 2 // 3, image.shape[1]
@@ -115,10 +117,11 @@ class _Layout:
             raise ValueError("range is not one of 'full', 'limited'")
 
     def planes(self, frame: Frame) -> Frame:
-        return planes(frame, self.format) if self.format else frame
+        return frame if self.format is None else planes(frame, self.format)
 
     def samples(self, frame: Frame) -> _core.Format:
-        gray = not isinstance(self.planes(frame), (tuple, list))
+        found = self.planes(frame)
+        gray = not isinstance(found, (tuple, list)) or len(found) == 1
         return _core.Format(self.depth or 0, self.shift, self.range == "full" or (self.range is None and gray))
 
 
@@ -141,12 +144,13 @@ def _output(frame: Frame, out: Optional[Frame]) -> Frame:
 def _stream(frame: Frame, stream: Optional[int]) -> Optional[int]:
     """The CUDA stream to work on, as an address; None for frames in host memory."""
     array: Any = next(iter(frame), None) if isinstance(frame, (tuple, list)) else frame
-    if type(array).__module__.startswith("torch"):
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch and isinstance(array, torch.Tensor):
         if not array.is_cuda:
             return None
-        found = sys.modules["torch"].cuda.current_stream(array.device).cuda_stream
-    elif type(array).__module__.startswith("cupy"):
-        found = sys.modules["cupy"].cuda.get_current_stream().ptr
+        found = torch.cuda.current_stream(array.device).cuda_stream
+    elif cupy and isinstance(array, cupy.ndarray):
+        found = cupy.cuda.get_current_stream().ptr
     elif hasattr(array, "__cuda_array_interface__"):
         found = array.__cuda_array_interface__.get("stream")
     elif hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == 2:
@@ -154,6 +158,12 @@ def _stream(frame: Frame, stream: Optional[int]) -> Optional[int]:
     else:
         return None
     return stream or found or 1  # 1 is the default stream, whose address is 0
+
+
+def _rate(fps: Any) -> float:
+    if not isinstance(fps, numbers.Real) or not fps > 0:
+        raise ValueError("fps is no number greater than 0")
+    return float(fps)
 
 
 class Equalizer:
@@ -168,12 +178,9 @@ class Equalizer:
     def __init__(self, *, fps: float = 30, backend: str = "auto", device: int = 0, threads: int = 0,
                  depth: Optional[int] = None, shift: int = 0, range: Optional[str] = None,
                  format: Optional[str] = None, **settings: Any):
-        if not fps > 0:
-            raise ValueError("fps is not greater than 0")
-        self.fps = fps
+        self.fps = _rate(fps)
         self._layout = _Layout(depth, shift, range, format)
         self._native = _core.Equalizer(backend, device, threads)
-        self._scratch: collections.deque[Any] = collections.deque(maxlen=2)
         self.set(**{"await_noise": True, **settings})
 
     def set(self, **settings: Any) -> None:
@@ -193,7 +200,7 @@ class Equalizer:
         out = _output(frame, out)
         layout = self._layout
         self._native.process(layout.planes(frame), layout.planes(out), layout.samples(frame), time, 1 / self.fps,
-                             follows, interlaced, _stream(frame, stream))
+                             bool(follows), bool(interlaced), _stream(frame, stream))
         return out
 
     def bgr(self, picture: np.ndarray, *, out: Optional[np.ndarray] = None, time: Optional[float] = None,
@@ -202,18 +209,14 @@ class Equalizer:
 
         The picture is equalized in YCbCr with 10 bits, so colours that do not change keep their exact values.
         """
+        picture = np.asarray(picture)
+        if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] not in (3, 4):
+            raise ValueError("a colour picture is a uint8 array of (rows, columns, 3 or 4)")
         if out is None:
             out = np.empty_like(picture)
-        if picture.ndim == 3 and picture.shape[2] == 4:
-            out[..., 3] = picture[..., 3]
-        rows, columns = picture.shape[:2]
-        if not self._scratch or self._scratch[0].shape[2:] != (rows, columns):
-            self._scratch.extend(np.empty((2, 3, rows, columns), np.uint16) for _ in "ab")
-        self._scratch.rotate()  # the frame before stays as it is
-        before, after = map(tuple, self._scratch[0])
-        _core.from_bgr(picture, rgb, before)
-        self._native.process(before, after, _core.Format(10, 0, True), time, 1 / self.fps, True, False, None)
-        _core.to_bgr(after, out, rgb)
+        self._native.bgr(picture, out, bool(rgb), time, 1 / self.fps)
+        if picture.shape[2] == 4:
+            np.asarray(out)[..., 3] = picture[..., 3]
         return out
 
     def finish(self) -> None:
@@ -256,6 +259,8 @@ class Context:
               stream: Optional[int] = None) -> Frame:
         """Equalizes a frame by its curve, and returns `out`, or new arrays. previous are frames before it, the nearest
         first; the noise filter reads at most three."""
+        if not isinstance(curve, Curve):
+            raise TypeError("apply() takes a curve, as History.get() returns")
         out = _output(frame, out)
         layout = self._layout
         self._native.apply(curve, layout.planes(frame), [layout.planes(f) for f in previous], layout.planes(out),
@@ -271,16 +276,16 @@ class History:
     """
 
     def __init__(self, lookahead: float = 2.0, *, fps: float = 30, **settings: Any):
-        if not fps > 0:
-            raise ValueError("fps is not greater than 0")
-        self.fps = fps
+        self.fps = _rate(fps)
         self._native = _core.History(settings, lookahead)
 
     def put(self, measure: Measure, *, time: Optional[float] = None, cut: bool = False,
             interlaced: bool = False) -> None:
         """Adds the next frame's measure; call get() until it returns None before. time is in seconds. cut=True: the
         frame has nothing to do with the one before."""
-        self._native.put(measure, time, 1 / self.fps, cut, interlaced)
+        if not isinstance(measure, Measure):
+            raise TypeError("put() takes what measure() returns")
+        self._native.put(measure, time, 1 / self.fps, bool(cut), bool(interlaced))
 
     def get(self) -> Optional[Curve]:
         """The next frame's curve; its `stats` are a Stats."""

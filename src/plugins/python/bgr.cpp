@@ -67,19 +67,17 @@ FOR_EACH_CPU void row_to_bgr(const uint16_t *y, const uint16_t *cb, const uint16
 void bgr_to_yuv(const Bgr &in, const Yuv &out)
 {
     for (int y = 0; y < in.height; y++) {
-        const ptrdiff_t row = y * in.row;
+        const ptrdiff_t row = y * in.row, at = ptrdiff_t(y) * in.width;
         row_to_yuv(in.channel[0] + row, in.channel[1] + row, in.channel[2] + row, in.pixel,
-                   out.plane[0] + y * out.stride[0], out.plane[1] + y * out.stride[1],
-                   out.plane[2] + y * out.stride[2], in.width);
+                   out.plane[0] + at, out.plane[1] + at, out.plane[2] + at, in.width);
     }
 }
 
 void yuv_to_bgr(const Yuv &in, const Bgr &out)
 {
     for (int y = 0; y < out.height; y++) {
-        const ptrdiff_t row = y * out.row;
-        row_to_bgr(in.plane[0] + y * in.stride[0], in.plane[1] + y * in.stride[1],
-                   in.plane[2] + y * in.stride[2], out.channel[0] + row, out.channel[1] + row,
-                   out.channel[2] + row, out.pixel, out.width);
+        const ptrdiff_t row = y * out.row, at = ptrdiff_t(y) * out.width;
+        row_to_bgr(in.plane[0] + at, in.plane[1] + at, in.plane[2] + at, out.channel[0] + row,
+                   out.channel[1] + row, out.channel[2] + row, out.pixel, out.width);
     }
 }

@@ -12,8 +12,7 @@ struct Bgr {
 };
 
 struct Yuv {
-    uint16_t *plane[3];  // luma, Cb, Cr: each of the picture's size
-    ptrdiff_t stride[3]; // samples
+    uint16_t *plane[3]; // luma, Cb, Cr: each of the picture's size, without gaps between rows
 };
 
 // Ten bits keep every colour: converted there and back, a picture is unchanged.

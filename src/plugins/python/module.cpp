@@ -11,6 +11,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -45,6 +48,54 @@ void check(int code, const char *why)
           why);
 }
 
+/*
+ * Releases the GIL. While the interpreter exits, Python up to 3.13 ends each thread that asks for
+ * the GIL by unwinding its stack, which nanobind's frames do not survive. Such threads wait here.
+ */
+class WithoutGil
+{
+  public:
+    WithoutGil() : state(PyEval_SaveThread())
+    {
+    }
+    ~WithoutGil()
+    {
+        try {
+            PyEval_RestoreThread(state);
+        } catch (...) {
+            for (;;)
+                pause();
+        }
+    }
+
+  private:
+    PyThreadState *state;
+};
+
+template <class Call> int without_gil(Call call)
+{
+    const WithoutGil release;
+    return call();
+}
+
+// A mutex that is waited for without the GIL, so that its owner can take the GIL.
+class Lock
+{
+  public:
+    explicit Lock(std::mutex &mutex) : mutex(mutex)
+    {
+        const WithoutGil release;
+        mutex.lock();
+    }
+    ~Lock()
+    {
+        mutex.unlock();
+    }
+
+  private:
+    std::mutex &mutex;
+};
+
 // ---- arrays -------------------------------------------------------------------------------------
 
 // Where an array's samples are; strides in bytes.
@@ -53,7 +104,8 @@ struct Array {
     int64_t shape[3], stride[3];
     int dimensions, bytes;
     bool writable, on_gpu;
-    nb::object owner;
+    nb::object owner; // these two keep the samples alive
+    nb::ndarray<> samples;
 };
 
 Array from_dictionary(nb::handle source)
@@ -68,6 +120,7 @@ Array from_dictionary(nb::handle source)
     array.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(data[0]));
     array.writable = !nb::cast<bool>(data[1]);
     array.on_gpu = true;
+    array.owner = nb::borrow(source);
     nb::object strides = about.contains("strides") ? nb::object(about["strides"]) : nb::none();
     int64_t step = array.bytes;
     for (int i = array.dimensions - 1; i >= 0 && array.dimensions <= 3; i--) {
@@ -87,6 +140,7 @@ template <class Samples> Array from_samples(const Samples &samples, bool writabl
     array.bytes = counts && (type.bits == 8 || type.bits == 16) ? type.bits / 8 : 0;
     array.data = const_cast<void *>(static_cast<const void *>(samples.data()));
     array.writable = writable;
+    array.samples = nb::ndarray<>(samples.handle());
     array.on_gpu = samples.device_type() == nb::device::cuda::value;
     if (!array.on_gpu && samples.device_type() != nb::device::cpu::value)
         raise(PyExc_ValueError, "an array is neither in host memory nor on an NVIDIA GPU");
@@ -100,7 +154,7 @@ template <class Samples> Array from_samples(const Samples &samples, bool writabl
 // CUDA's interface comes first: unlike __dlpack__(), it never makes streams wait for each other.
 Array from_object(nb::handle source, bool writable)
 {
-    Array array;
+    Array array = {};
     nb::ndarray<> samples;
     nb::ndarray<nb::ro> read_only;
     if (nb::hasattr(source, "__cuda_array_interface__"))
@@ -109,15 +163,19 @@ Array from_object(nb::handle source, bool writable)
         array = from_samples(samples, true);
     else if (nb::try_cast(source, read_only, false))
         array = from_samples(read_only, false);
-    else
+    else if (!nb::hasattr(source, "dtype"))
         raise(PyExc_TypeError, "a frame is an array, or a tuple of arrays: luma, then Cb and Cr");
-    array.owner = nb::borrow(source);
     if (!array.bytes)
-        raise(PyExc_ValueError, "samples are neither uint8 nor uint16");
+        raise(PyExc_ValueError, "samples are neither uint8 nor uint16 in the machine's byte order");
     if (array.dimensions < 2 || array.dimensions > 3)
         raise(PyExc_ValueError, "an array has neither two dimensions nor three");
     if (writable && !array.writable)
         raise(PyExc_ValueError, "an output array is read-only");
+    if (!array.shape[0] || !array.shape[1])
+        raise(PyExc_ValueError, "an array is empty");
+    if (array.shape[0] == 1) // of any stride
+        array.stride[0] =
+            array.bytes * array.shape[1] * (array.dimensions == 3 ? array.shape[2] : 1);
     return array;
 }
 
@@ -129,7 +187,7 @@ struct Format {
 
 struct Picture {
     LumeqImage image = {};
-    std::vector<nb::object> owners;
+    std::vector<Array> arrays;
 };
 
 // log2 of the number of luma samples for a chroma sample, or -1.
@@ -161,7 +219,7 @@ void add_chroma(LumeqImage *image, const Array &array, bool interleaved)
     image->chroma_y = y;
 }
 
-// Describes a frame: an array, or a tuple or list of one to three. `what` is for messages.
+// Describes a frame: an array, or a tuple or list of one to three.
 Picture picture(nb::handle frame, const Format &format, bool writable)
 {
     std::vector<nb::object> planes;
@@ -206,7 +264,7 @@ Picture picture(nb::handle frame, const Format &format, bool writable)
         }
         image->plane[i] = array.data;
         image->stride[i] = ptrdiff_t(array.stride[0]);
-        made.owners.push_back(array.owner);
+        made.arrays.push_back(array);
     }
     image->depth = format.depth ? format.depth : 8 * bytes;
     if ((image->depth > 8) != (bytes == 2))
@@ -218,14 +276,33 @@ Picture picture(nb::handle frame, const Format &format, bool writable)
     return made;
 }
 
+// Finds the channels of a picture of 8 bits; the first one is blue unless `rgb`.
+Bgr bgr_picture(const Array &a, bool rgb)
+{
+    if (a.on_gpu)
+        raise(PyExc_ValueError, "bgr() and rgb() need arrays in host memory");
+    if (a.bytes != 1 || a.dimensions != 3 || a.shape[2] < 3 || a.shape[2] > 4)
+        raise(PyExc_ValueError, "a colour picture is a uint8 array of (rows, columns, 3 or 4)");
+    if (a.shape[0] > LUMEQ_MAX_SIDE || a.shape[1] > LUMEQ_MAX_SIDE)
+        raise(PyExc_ValueError, "a picture has more than 65535 rows or columns");
+    auto *first = static_cast<uint8_t *>(a.data);
+    uint8_t *last = first + 2 * a.stride[2];
+    return {{rgb ? last : first, first + a.stride[2], rgb ? first : last},
+            a.stride[0],
+            a.stride[1],
+            int(a.shape[1]),
+            int(a.shape[0])};
+}
+
 // ---- parameters and statistics ------------------------------------------------------------------
 
 int choice(const char *name, nb::handle value, std::initializer_list<const char *> words)
 {
-    std::string text = nb::isinstance<nb::str>(value) ? nb::cast<std::string>(value) : "", all;
+    std::string text, all;
+    const bool word_given = nb::try_cast(value, text);
     int i = 0;
     for (const char *word : words) {
-        if (text == word)
+        if (word_given && text == word)
             return i;
         all += (i++ ? ", '" : "'") + std::string(word) + "'";
     }
@@ -236,7 +313,8 @@ int choice(const char *name, nb::handle value, std::initializer_list<const char 
 double number(const char *name, nb::handle value, std::optional<double> automatic = {})
 {
     double found = 0;
-    if (automatic && nb::isinstance<nb::str>(value) && nb::cast<std::string>(value) == "auto")
+    std::string word;
+    if (automatic && nb::try_cast(value, word) && word == "auto")
         return *automatic;
     if (!nb::try_cast(value, found))
         raise(PyExc_TypeError, std::string(name) + (automatic ? " is neither a number nor 'auto'"
@@ -248,8 +326,16 @@ int integer(const char *name, nb::handle value)
 {
     int found = 0;
     if (!nb::try_cast(value, found))
-        raise(PyExc_TypeError, std::string(name) + " holds something that is no integer");
+        raise(PyExc_TypeError, std::string(name) + " takes integers of 32 bits");
     return found;
+}
+
+int truth(const char *name, nb::handle value)
+{
+    double found = 0;
+    if (!nb::try_cast(value, found))
+        raise(PyExc_TypeError, std::string(name) + " is neither True nor False");
+    return found != 0;
 }
 
 void set_rectangle(LumeqRect *rect, nb::handle value)
@@ -275,7 +361,6 @@ void set_tiles(LumeqParams *params, nb::handle value)
 
 void set_parameter(LumeqParams *p, const std::string &name, nb::handle value)
 {
-    auto truth = [&] { return int(nb::cast<bool>(nb::bool_(nb::borrow(value)))); };
     const char *n = name.c_str();
     if (name == "mode")
         p->mode = LumeqMode(choice(n, value, {"global", "off", "clahe", "stretch", "haze"}));
@@ -300,17 +385,17 @@ void set_parameter(LumeqParams *p, const std::string &name, nb::handle value)
     else if (name == "gamma")
         p->gamma = number(n, value);
     else if (name == "reference")
-        p->reference = truth();
+        p->reference = truth(n, value);
     else if (name == "adaptive")
-        p->adaptive = truth();
+        p->adaptive = truth(n, value);
     else if (name == "scene_cut")
-        p->scene_cut = truth();
+        p->scene_cut = truth(n, value);
     else if (name == "dither")
-        p->dither = truth();
+        p->dither = truth(n, value);
     else if (name == "lift")
-        p->lift = truth();
+        p->lift = truth(n, value);
     else if (name == "await_noise")
-        p->await_noise = truth();
+        p->await_noise = truth(n, value);
     else if (name == "tiles")
         set_tiles(p, value);
     else if (name == "meter")
@@ -318,10 +403,8 @@ void set_parameter(LumeqParams *p, const std::string &name, nb::handle value)
     else
         raise(PyExc_TypeError, "unknown setting '" + name +
                                    "'; settings are mode, strength, clip, smooth, scene_cut, "
-                                   "brightness, gamma, limit, "
-                                   "denoise, chroma, bars, meter, tiles, dither, deflicker, "
-                                   "adaptive, lift, await_noise "
-                                   "and reference");
+                                   "brightness, gamma, limit, denoise, chroma, bars, meter, tiles, "
+                                   "dither, deflicker, adaptive, lift, await_noise and reference");
 }
 
 struct Params {
@@ -334,8 +417,11 @@ struct Params {
     void set(const nb::dict &settings)
     {
         LumeqParams next = c;
-        for (auto [name, value] : settings)
-            set_parameter(&next, nb::cast<std::string>(name), value);
+        for (auto [name, value] : settings) {
+            std::string text;
+            nb::try_cast(name, text);
+            set_parameter(&next, text, value);
+        }
         c = next;
     }
 };
@@ -394,14 +480,13 @@ struct Sync {
     }
 };
 
-LumeqConfig config(const std::string &backend, int device, int threads)
+LumeqConfig config(nb::handle backend, nb::handle device, nb::handle threads)
 {
     LumeqConfig c = {};
     c.size = sizeof(c);
-    c.backend =
-        LumeqBackendId(choice("backend", nb::str(backend.c_str()), {"auto", "cpu", "cuda"}));
-    c.device = device;
-    c.threads = threads;
+    c.backend = LumeqBackendId(choice("backend", backend, {"auto", "cpu", "cuda"}));
+    c.device = integer("device", device);
+    c.threads = integer("threads", threads);
     c.no_stage_times = 1;
     return c;
 }
@@ -411,6 +496,11 @@ int64_t nanoseconds(double seconds)
     if (!(seconds > -9e9 && seconds < 9e9))
         raise(PyExc_ValueError, "a time is not between -9e9 and 9e9 seconds");
     return int64_t(seconds * 1e9 + (seconds < 0 ? -0.5 : 0.5));
+}
+
+int64_t moment(nb::handle time)
+{
+    return time.is_none() ? LUMEQ_NO_TIME : nanoseconds(number("time", time));
 }
 
 bool same_memory(const LumeqImage &a, const LumeqImage &b)
@@ -428,34 +518,10 @@ bool can_follow(const LumeqImage &a, const LumeqImage &b)
 
 // ---- live ---------------------------------------------------------------------------------------
 
-// A mutex that is waited for without the GIL, so that its owner can take the GIL.
-class Lock
-{
-  public:
-    explicit Lock(std::mutex &mutex) : mutex(mutex)
-    {
-        nb::gil_scoped_release release;
-        mutex.lock();
-    }
-    ~Lock()
-    {
-        mutex.unlock();
-    }
-
-  private:
-    std::mutex &mutex;
-};
-
-template <class Call> int without_gil(Call call)
-{
-    nb::gil_scoped_release release;
-    return call();
-}
-
 class Equalizer
 {
   public:
-    Equalizer(const std::string &backend, int device, int threads)
+    Equalizer(nb::handle backend, nb::handle device, nb::handle threads)
     {
         const LumeqConfig c = config(backend, device, threads);
         char why[256] = "";
@@ -476,31 +542,41 @@ class Equalizer
         params = next;
     }
     // With a stream, frames stay in flight; without, the output is complete.
-    void process(nb::handle in, nb::handle out, const Format &format, std::optional<double> time,
+    void process(nb::handle in, nb::handle out, const Format &format, nb::handle time,
                  double duration, bool follows, bool interlaced, std::optional<uintptr_t> stream)
     {
+        Flight next = {picture(in, format, false), picture(out, format, true), {}};
+        const int64_t when = moment(time);
         const Lock lock(mutex);
-        Flight next = {picture(in, format, false), picture(out, format, true)};
-        LumeqFrame frame = {};
-        frame.size = sizeof(frame);
-        frame.in = next.in.image;
-        frame.out = next.out.image;
-        frame.time = time ? nanoseconds(*time) : LUMEQ_NO_TIME;
-        frame.duration = nanoseconds(duration);
-        frame.interlaced = interlaced;
-        if (follows && can_follow(previous.image, frame.in))
-            frame.previous = &previous.image;
-        const Sync sync(stream);
-        frame.sync = sync.get();
-        int code;
-        while ((code = without_gil([&] { return lumeq_submit(eq, &frame); })) == LUMEQ_ERR_AGAIN &&
-               !flights.empty())
-            receive();
-        test(code);
-        previous = next.in;
-        flights.push_back(std::move(next));
-        if (!stream)
-            receive_all();
+        run(next, when, duration, follows, interlaced, stream);
+    }
+    // Colours are equalized in planes of 10 bits.
+    void bgr(nb::handle in, nb::handle out, bool rgb, nb::handle time, double duration)
+    {
+        const Array source = from_object(in, false), target = from_object(out, true);
+        const Bgr from = bgr_picture(source, rgb), to = bgr_picture(target, rgb);
+        if (!std::equal(source.shape, source.shape + 3, target.shape))
+            raise(PyExc_ValueError, "the output's size is not the picture's");
+        const int64_t when = moment(time);
+        const size_t area = size_t(from.width) * size_t(from.height);
+        const Lock lock(mutex);
+        scratch[0].swap(scratch[1]); // the frame before stays as it is
+        scratch[0].resize(6 * area);
+        LumeqImage image = {};
+        image.width = from.width;
+        image.height = from.height;
+        image.depth = 10;
+        image.range = LUMEQ_RANGE_FULL;
+        Flight next = {{image, {}}, {image, {}}, {}};
+        Yuv before, after;
+        for (size_t i = 0; i < 3; i++) {
+            next.in.image.plane[i] = before.plane[i] = &scratch[0][i * area];
+            next.out.image.plane[i] = after.plane[i] = &scratch[0][(i + 3) * area];
+            next.in.image.stride[i] = next.out.image.stride[i] = 2 * from.width;
+        }
+        without_gil([&] { return bgr_to_yuv(from, before), 0; });
+        run(next, when, duration, true, false, {});
+        without_gil([&] { return yuv_to_bgr(after, to), 0; });
     }
     void finish()
     {
@@ -527,8 +603,34 @@ class Equalizer
   private:
     // The arrays of a frame, which the library reads and writes until the frame is received.
     struct Flight {
-        Picture in, out;
+        Picture in, out, previous;
     };
+    void run(Flight &next, int64_t time, double duration, bool follows, bool interlaced,
+             std::optional<uintptr_t> stream)
+    {
+        LumeqFrame frame = {};
+        frame.size = sizeof(frame);
+        frame.in = next.in.image;
+        frame.out = next.out.image;
+        frame.time = time;
+        frame.duration = nanoseconds(duration);
+        frame.interlaced = interlaced;
+        next.previous = previous;
+        if (follows && can_follow(previous.image, frame.in) &&
+            !same_memory(previous.image, frame.out))
+            frame.previous = &next.previous.image;
+        const Sync sync(stream);
+        frame.sync = sync.get();
+        int code;
+        while ((code = without_gil([&] { return lumeq_submit(eq, &frame); })) == LUMEQ_ERR_AGAIN &&
+               !flights.empty())
+            receive();
+        test(code);
+        previous = next.in;
+        flights.push_back(std::move(next));
+        if (!stream)
+            receive_all();
+    }
     void test(int code)
     {
         if (code < 0)
@@ -554,6 +656,8 @@ class Equalizer
     Stats stats;
     std::deque<Flight> flights;
     Picture previous;
+    std::vector<uint16_t>
+        scratch[2]; // of bgr(): planes in and out of this frame and the one before
 };
 
 // ---- step by step -------------------------------------------------------------------------------
@@ -568,6 +672,7 @@ void test_step(int code)
 struct Measure {
     LumeqMeasure *c = nullptr;
     Picture in, previous; // used until the measure is finished
+    std::mutex mutex;     // of finishing
     Measure() = default;
     Measure(const Measure &) = delete;
     ~Measure()
@@ -595,7 +700,7 @@ struct Curve {
 class Context
 {
   public:
-    Context(const std::string &backend, int device, int threads)
+    Context(nb::handle backend, nb::handle device, nb::handle threads)
     {
         const LumeqConfig c = config(backend, device, threads);
         char why[256] = "";
@@ -648,31 +753,32 @@ class Context
 class History
 {
   public:
-    History(const nb::dict &settings, double lookahead)
+    History(const nb::dict &settings, nb::handle lookahead)
     {
         Params params;
         params.set(settings);
-        test_step(lumeq_history_create(&history, &params.c, nanoseconds(lookahead)));
+        test_step(
+            lumeq_history_create(&history, &params.c, nanoseconds(number("lookahead", lookahead))));
     }
     History(const History &) = delete;
     ~History()
     {
         lumeq_history_destroy(&history);
     }
-    void put(Measure &measure, std::optional<double> time, double duration, bool discontinuity,
+    void put(Measure &measure, nb::handle time, double duration, bool discontinuity,
              bool interlaced)
     {
-        const Lock lock(mutex);
-        LumeqMoment moment = {};
-        moment.size = sizeof(moment);
-        moment.number = count;
-        moment.time = time ? nanoseconds(*time) : LUMEQ_NO_TIME;
-        moment.duration = nanoseconds(duration);
-        moment.discontinuity = discontinuity;
-        moment.interlaced = interlaced;
+        LumeqMoment about = {};
+        about.size = sizeof(about);
+        about.time = moment(time);
+        about.duration = nanoseconds(duration);
+        about.discontinuity = discontinuity;
+        about.interlaced = interlaced;
+        const Lock lock(mutex), finishing(measure.mutex);
+        about.number = count;
         test_step(without_gil([&] { return lumeq_measure_finish(measure.c, 1); }));
         measure.in = measure.previous = {};
-        test_step(lumeq_history_put(history, measure.c, &moment));
+        test_step(lumeq_history_put(history, measure.c, &about));
         count++;
     }
     void end()
@@ -699,67 +805,29 @@ class History
     int64_t count = 0;
 };
 
-// ---- BGR ----------------------------------------------------------------------------------------
-
-// Finds the channels of a picture of 8 bits; the first one is blue unless `rgb`.
-Bgr bgr_picture(nb::handle source, bool rgb, bool writable)
-{
-    const Array a = from_object(source, writable);
-    if (a.on_gpu)
-        raise(PyExc_ValueError, "bgr() and rgb() need arrays in host memory");
-    if (a.bytes != 1 || a.dimensions != 3 || a.shape[2] < 3 || a.shape[2] > 4)
-        raise(PyExc_ValueError, "a colour picture is a uint8 array of (rows, columns, 3 or 4)");
-    auto *first = static_cast<uint8_t *>(a.data);
-    uint8_t *last = first + 2 * a.stride[2];
-    return {{rgb ? last : first, first + a.stride[2], rgb ? first : last},
-            a.stride[0],
-            a.stride[1],
-            int(a.shape[1]),
-            int(a.shape[0])};
-}
-
-Yuv yuv_picture(nb::handle planes, bool writable)
-{
-    const LumeqImage image = picture(planes, {10, 0, LUMEQ_RANGE_FULL}, writable).image;
-    Yuv yuv = {};
-    for (int i = 0; i < 3; i++) {
-        yuv.plane[i] = static_cast<uint16_t *>(image.plane[i]);
-        yuv.stride[i] = image.stride[i] / 2;
-    }
-    return yuv;
-}
-
-void from_bgr(nb::handle source, bool rgb, nb::handle planes)
-{
-    const Bgr in = bgr_picture(source, rgb, false);
-    const Yuv out = yuv_picture(planes, true);
-    without_gil([&] { return bgr_to_yuv(in, out), 0; });
-}
-
-void to_bgr(nb::handle planes, nb::handle target, bool rgb)
-{
-    const Yuv in = yuv_picture(planes, false);
-    const Bgr out = bgr_picture(target, rgb, true);
-    without_gil([&] { return yuv_to_bgr(in, out), 0; });
-}
-
 } // namespace
 
 NB_MODULE(_core, m)
 {
+    nb::set_leak_warnings(false); // at exit, daemon threads and cycles may still hold objects
     error_class = nb::exception<std::runtime_error>(m, "Error", PyExc_RuntimeError).release().ptr();
     m.def("build_info", &lumeq_build_info);
-    m.def("from_bgr", &from_bgr, "source"_a.none(), "rgb"_a, "planes"_a);
-    m.def("to_bgr", &to_bgr, "planes"_a, "target"_a.none(), "rgb"_a);
     nb::class_<Format>(m, "Format")
-        .def("__init__", [](Format *made, int depth, int shift, bool full) {
-            new (made) Format{depth, shift, full ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED};
-        });
+        .def(
+            "__init__",
+            [](Format *made, nb::handle depth, nb::handle shift, bool full) {
+                new (made) Format{integer("depth", depth), integer("shift", shift),
+                                  full ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED};
+            },
+            "depth"_a.none(), "shift"_a.none(), "full"_a);
     nb::class_<Equalizer>(m, "Equalizer")
-        .def(nb::init<const std::string &, int, int>())
+        .def(nb::init<nb::handle, nb::handle, nb::handle>(), "backend"_a.none(), "device"_a.none(),
+             "threads"_a.none())
         .def("set", &Equalizer::set)
         .def("process", &Equalizer::process, "frame"_a.none(), "out"_a.none(), "format"_a,
              "time"_a.none(), "duration"_a, "follows"_a, "interlaced"_a, "stream"_a.none())
+        .def("bgr", &Equalizer::bgr, "picture"_a, "out"_a.none(), "rgb"_a, "time"_a.none(),
+             "duration"_a)
         .def("finish", &Equalizer::finish)
         .def("reset", &Equalizer::reset)
         .def_prop_ro("stats", &Equalizer::get_stats, nb::sig("def stats(self) -> lumeq.Stats"))
@@ -768,13 +836,14 @@ NB_MODULE(_core, m)
     nb::class_<Curve>(m, "Curve")
         .def_prop_ro("stats", &Curve::get_stats, nb::sig("def stats(self) -> lumeq.Stats"));
     nb::class_<Context>(m, "Context")
-        .def(nb::init<const std::string &, int, int>())
+        .def(nb::init<nb::handle, nb::handle, nb::handle>(), "backend"_a.none(), "device"_a.none(),
+             "threads"_a.none())
         .def("measure", &Context::measure, "frame"_a.none(), "previous"_a.none(), "format"_a,
-             "settings"_a, "stream"_a.none())
+             "settings"_a, "stream"_a.none(), nb::keep_alive<0, 1>())
         .def("apply", &Context::apply, "curve"_a, "frame"_a.none(), "previous"_a, "out"_a.none(),
              "format"_a, "stream"_a.none());
     nb::class_<History>(m, "History")
-        .def(nb::init<const nb::dict &, double>())
+        .def(nb::init<const nb::dict &, nb::handle>(), "settings"_a, "lookahead"_a.none())
         .def("put", &History::put, "measure"_a, "time"_a.none(), "duration"_a, "discontinuity"_a,
              "interlaced"_a)
         .def("end", &History::end)
