@@ -1,5 +1,6 @@
 """The Python module: arrays of all kinds against each other, OpenCV's results, errors, and the examples of its page."""
 
+import gc
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import unittest
+import weakref
 
 import cv2
 import lumeq
@@ -71,6 +73,8 @@ class Arrays(unittest.TestCase):
         self.assertTrue((out == 9).all(), "samples around the output changed")
         self.assertTrue(same(inside, frame), "the input changed")
         self.assertTrue(same(lumeq.equalize(frame[:, :, None])[:, :, 0], wanted))
+        self.assertTrue(same(lumeq.equalize((frame,)), wanted))
+        self.assertTrue(same(lumeq.equalize(np.broadcast_to(frame[0], (1, 161))), lumeq.equalize(frame[:1])))
         upright = lumeq.equalize(frame, mode="stretch")  # without dither, whose pattern is not turned
         self.assertTrue(same(lumeq.equalize(frame[::-1], mode="stretch")[::-1], upright))
 
@@ -150,6 +154,8 @@ class Video(unittest.TestCase):
         self.assertEqual(len(made), 80)
         self.assertFalse(same(made[0], frames[0]))
         self.assertEqual(list(lumeq.film([])), [])
+        sizes = (9, 16), (9, 16), (20, 30), (20, 30), (9, 16)
+        self.assertEqual([p.shape for p in lumeq.film([picture(*size) for size in sizes], fps=2)], list(sizes))
         steps = [p.mean() for p in made]
         self.assertLess(max(steps[:40]) - min(steps[:40]), 3, "the cut is seen ahead, and changes nothing before")
 
@@ -215,6 +221,23 @@ class Video(unittest.TestCase):
                     wrong.append(1)
 
         threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_bgr_in_threads(self):
+        """Pictures of several sizes share one Equalizer, whose work must not mix them up."""
+        eq, wrong = lumeq.Equalizer(mode="off"), []
+
+        def work(side):
+            colours = np.full((side, side, 3), side, np.uint8)
+            for _ in range(100):
+                if not same(eq.bgr(colours), colours):
+                    wrong.append(side)
+
+        threads = [threading.Thread(target=work, args=(side,)) for side in (20, 90, 200, 250)]
         for t in threads:
             t.start()
         for t in threads:
@@ -288,12 +311,124 @@ class Errors(unittest.TestCase):
                 (ValueError, "lookahead", lambda: lumeq.History(99)),
                 (ValueError, "deflicker", lambda: lumeq.Equalizer(deflicker=1)),
                 (TypeError, "belong to History", lambda: lumeq.apply(None, frame, clip=3)),
-                (ValueError, "8 bits", lambda: lumeq.equalize(deep, reference=True))):
+                (ValueError, "8 bits", lambda: lumeq.equalize(deep, reference=True)),
+                (ValueError, "byte order", lambda: lumeq.equalize(frame.astype(">u2"))),
+                (ValueError, "byte order", lambda: lumeq.equalize(np.zeros((9, 9), [("a", "u1"), ("b", "u1")]))),
+                (ValueError, "empty", lambda: lumeq.equalize(frame[:0])),
+                (ValueError, "stride 0", lambda: lumeq.equalize(np.broadcast_to(frame[:1], frame.shape))),
+                (ValueError, "3/2", lambda: lumeq.equalize((y, u), format="nv12")),
+                (ValueError, "3/2", lambda: lumeq.equalize(None, format="yuv420p")),
+                (ValueError, "colour picture", lambda: lumeq.bgr(cv2.imread("missing.png"))),
+                (ValueError, "output's size", lambda: lumeq.bgr(np.zeros((9, 9, 3), "u1"), out=np.zeros((9, 900, 3), "u1"))),
+                (ValueError, "output's size", lambda: lumeq.bgr(np.dstack([frame] * 4), out=np.dstack([frame] * 3))),
+                (TypeError, "neither True nor False", lambda: lumeq.equalize(frame, dither="no")),
+                (ValueError, "mode", lambda: lumeq.equalize(frame, mode="\udc80")),
+                (TypeError, "threads", lambda: lumeq.Equalizer(threads="4")),
+                (TypeError, "device", lambda: lumeq.Context(device=10**20)),
+                (ValueError, "backend", lambda: lumeq.Equalizer(backend=None)),
+                (TypeError, "depth", lambda: lumeq.equalize(deep, depth="12")),
+                (ValueError, "fps", lambda: lumeq.History(fps="30")),
+                (TypeError, "time", lambda: lumeq.Equalizer().process(frame, time="1")),
+                (TypeError, "lookahead", lambda: lumeq.History("2")),
+                (TypeError, "what measure\\(\\) returns", lambda: lumeq.History().put(None)),
+                (TypeError, "a curve", lambda: lumeq.apply(lumeq.History().get(), frame))):
             if error is lumeq.Error and "CPU only" not in lumeq.build_info():
                 continue
             with self.subTest(words), self.assertRaisesRegex(error, words) as caught:
                 call()
             self.assertNotIn("\n", str(caught.exception))
+
+
+class Temporary:
+    """Exports a new array at each use, so that only its reader keeps it."""
+
+    def __init__(self, array):
+        self.array, self.made = array, []
+
+    def __dlpack__(self, **more):
+        copy = self.array.copy()
+        self.made.append(weakref.ref(copy))
+        return copy.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class Lifetimes(unittest.TestCase):
+    def alive(self, frame):
+        gc.collect()
+        return sum(ref() is not None for ref in frame.made)
+
+    def test_the_frame_before_is_kept(self):
+        eq, frames = lumeq.Equalizer(), [Temporary(picture()) for _ in range(3)]
+        for i, frame in enumerate(frames):
+            eq.process(frame, out=picture())
+            self.assertEqual([self.alive(f) for f in frames], [int(k == i) for k in range(3)])
+        self.assertGreater(eq.stats.noise, 0)
+        eq.reset()
+        self.assertEqual(self.alive(frames[2]), 0)
+
+    def test_a_measure_keeps_its_context(self):
+        native = lumeq.Context()._native
+        before = sys.getrefcount(native)
+        made = native.measure(picture(), None, lumeq._core.Format(0, 0, True), {}, None)
+        self.assertEqual(sys.getrefcount(native), before + 1)
+        del made
+        self.assertEqual(sys.getrefcount(native), before)
+
+    def test_output_over_the_frame_before(self):
+        """Such a frame gets no noise filter, as the frame before is overwritten while it is read."""
+        a, b = picture(), picture()
+        eq = lumeq.Equalizer()
+        eq.process(a)
+        eq.process(b)
+        self.assertGreater(eq.stats.noise, 0)
+        eq.process(picture(), out=b)
+        self.assertEqual(eq.stats.noise, -1)
+
+    def test_nothing_leaks(self):
+        def once():
+            frame, colours = np.full((1000, 1000), 40, np.uint8), np.full((1000, 1000, 3), 40, np.uint8)
+            eq.process(frame)
+            eq.bgr(colours)
+            list(lumeq.film([frame] * 3, lookahead=0))
+            for call in (lambda: eq.process(frame, out=frame), lambda: eq.process((frame, frame[:3])),
+                         lambda: eq.bgr(colours, out=frame), lambda: lumeq.measure(frame, previous=frame[1:])):
+                self.assertRaises(ValueError, call)
+
+        def memory():
+            with open("/proc/self/statm", encoding="ascii") as f:
+                return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        eq = lumeq.Equalizer()
+        for _ in range(10):
+            once()
+        before = memory()
+        for _ in range(60):
+            once()
+        self.assertLess(memory() - before, 30e6, "half a frame for each round")
+
+    def test_exit(self):
+        """Neither threads that still work nor objects in cycles make noise or a crash."""
+        code = """if True:
+            import lumeq, numpy, sys, threading, time
+            eq, frame = lumeq.Equalizer(), numpy.zeros((300, 300), "u1")
+            class Frame(numpy.ndarray):
+                pass
+            def work():
+                while True:
+                    eq.process(frame)
+            cycle = frame.view(Frame)
+            cycle.eq = lumeq.Equalizer()
+            cycle.eq.process(cycle)
+            for _ in range(3):
+                threading.Thread(target=work, daemon=True).start()
+            time.sleep(0.3)
+        """
+        for _ in range(3):
+            p = subprocess.run([sys.executable, "-W", "error", "-c", code], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, timeout=300)
+            self.assertEqual((p.returncode, p.stdout), (0, ""))
 
 
 @unittest.skipIf(NO_GPU, NO_GPU)

@@ -135,6 +135,10 @@ def _like(array: Array) -> Array:
     raise TypeError("no array can be made like %s: pass out=" % type(array).__name__)
 
 
+def _shapes(frame: Frame) -> list[Any]:
+    return [np.shape(plane) for plane in (frame if isinstance(frame, (tuple, list)) else [frame])]
+
+
 def _output(frame: Frame, out: Optional[Frame]) -> Frame:
     if out is not None:
         return out
@@ -348,12 +352,15 @@ def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30, **
     def ready() -> Iterator[Frame]:
         while (curve := history.get()) is not None:
             frame = ahead.popleft()
+            if before and _shapes(before[0]) != _shapes(frame):
+                before.clear()
             yield context.apply(curve, frame, previous=list(before))
             before.appendleft(frame)
 
-    last = None
+    last: Any = None
     for frame in frames:
-        history.put(context.measure(frame, previous=last, **settings))
+        same = last is not None and _shapes(last) == _shapes(frame)
+        history.put(context.measure(frame, previous=last if same else None, **settings))
         ahead.append(frame)
         last = frame
         yield from ready()
