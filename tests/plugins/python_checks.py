@@ -276,6 +276,7 @@ class Errors(unittest.TestCase):
     def test_sentences(self):
         frame, deep = picture(), picture(depth=16)
         y, u, v = yuv()
+        colours, larger = np.zeros((9, 9, 3), np.uint8), np.zeros((900, 900, 3), np.uint8)
         for error, words, call in (
                 (TypeError, "a frame is an array", lambda: lumeq.equalize(None)),
                 (TypeError, "a frame is an array", lambda: lumeq.equalize(["a"])),
@@ -319,7 +320,7 @@ class Errors(unittest.TestCase):
                 (ValueError, "3/2", lambda: lumeq.equalize((y, u), format="nv12")),
                 (ValueError, "3/2", lambda: lumeq.equalize(None, format="yuv420p")),
                 (ValueError, "colour picture", lambda: lumeq.bgr(cv2.imread("missing.png"))),
-                (ValueError, "output's size", lambda: lumeq.bgr(np.zeros((9, 9, 3), "u1"), out=np.zeros((9, 900, 3), "u1"))),
+                (ValueError, "output's size", lambda: lumeq.bgr(colours, out=larger)),
                 (ValueError, "output's size", lambda: lumeq.bgr(np.dstack([frame] * 4), out=np.dstack([frame] * 3))),
                 (TypeError, "neither True nor False", lambda: lumeq.equalize(frame, dither="no")),
                 (ValueError, "mode", lambda: lumeq.equalize(frame, mode="\udc80")),

@@ -55,6 +55,7 @@ __all__ = ["Context", "Curve", "Equalizer", "Error", "History", "Measure", "Stat
 
 Array = Any  #: of NumPy, CuPy, PyTorch, or with __cuda_array_interface__ or __dlpack__
 Frame = Union[Array, Sequence[Array]]  #: luma, or luma and its chroma planes
+Made = Any  #: an array, or a tuple of arrays, like the frame
 
 
 def build_info() -> str:
@@ -81,7 +82,7 @@ class Stats:
     curve: np.ndarray  #: output code of each bin
 
 
-def planes(image: Array, format: str) -> Frame:
+def planes(image: Array, format: str) -> Made:
     """Views of the planes of a frame in one array: luma, then chroma, without gaps.
 
     format is 'gray', 'yuv420p' or 'nv12' (also for their 16-bit kinds). The last two have 3/2 of the picture's rows.
@@ -165,7 +166,7 @@ def _stream(frame: Frame, stream: Optional[int]) -> Optional[int]:
 
 
 def _rate(fps: Any) -> float:
-    if not isinstance(fps, numbers.Real) or not fps > 0:
+    if not isinstance(fps, numbers.Real) or not float(fps) > 0:
         raise ValueError("fps is no number greater than 0")
     return float(fps)
 
@@ -192,7 +193,7 @@ class Equalizer:
         self._native.set(settings)
 
     def process(self, frame: Frame, *, out: Optional[Frame] = None, time: Optional[float] = None,
-                follows: bool = True, interlaced: bool = False, stream: Optional[int] = None) -> Frame:
+                follows: bool = True, interlaced: bool = False, stream: Optional[int] = None) -> Made:
         """Equalizes the next frame, and returns `out`, or new arrays.
 
         time is in seconds. The frame before is read again, to tell noise from detail, so its array must not change
@@ -260,7 +261,7 @@ class Context:
                                     _stream(frame, stream))
 
     def apply(self, curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Optional[Frame] = None,
-              stream: Optional[int] = None) -> Frame:
+              stream: Optional[int] = None) -> Made:
         """Equalizes a frame by its curve, and returns `out`, or new arrays. previous are frames before it, the nearest
         first; the noise filter reads at most three."""
         if not isinstance(curve, Curve):
@@ -321,7 +322,7 @@ def measure(frame: Frame, *, previous: Optional[Frame] = None, stream: Optional[
 
 
 def apply(curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Optional[Frame] = None,
-          stream: Optional[int] = None, **options: Any) -> Frame:
+          stream: Optional[int] = None, **options: Any) -> Made:
     """Context.apply() with a shared context; its options (backend, depth and so on) may be passed here."""
     context, rest = _split(options)
     if rest:
@@ -329,7 +330,7 @@ def apply(curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Op
     return context.apply(curve, frame, previous=previous, out=out, stream=stream)
 
 
-def equalize(frame: Frame, *, out: Optional[Frame] = None, stream: Optional[int] = None, **options: Any) -> Frame:
+def equalize(frame: Frame, *, out: Optional[Frame] = None, stream: Optional[int] = None, **options: Any) -> Made:
     """Equalizes one picture, and returns `out`, or new arrays. Options and settings: see Equalizer and the module."""
     context, settings = _split(options)
     history = History(0, **settings)
@@ -338,7 +339,7 @@ def equalize(frame: Frame, *, out: Optional[Frame] = None, stream: Optional[int]
     return context.apply(curve, frame, out=out, stream=stream)
 
 
-def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30, **options: Any) -> Iterator[Frame]:
+def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30, **options: Any) -> Iterator[Made]:
     """Yields the equalized frames of a film, with curves that know the next `lookahead` seconds.
 
     Holds the frames of that time; each must have arrays of its own. Cuts are then exact and fades smooth. Options and
