@@ -28,7 +28,7 @@ def tell():
     if counts:
         print("TRIALS %s: %d runs: %s" % (
             os.path.basename(sys.argv[0] if "unittest" not in sys.argv[0] else sys.argv[-1]), sum(counts.values()),
-            ", ".join("%d %s" % (n, NAMES.get(code, "exit code %d" % code)) for code, n in sorted(counts.items()))), flush=True)
+            ", ".join("%d %s" % (n, NAMES.get(code, "exit code %s" % code)) for code, n in sorted(counts.items(), key=str))), flush=True)
 
 
 def drawn(cases, n):
