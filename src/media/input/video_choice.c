@@ -64,8 +64,10 @@ int video_count_packets(Source *s)
             break;
         bytes += packet_bytes(packet);
         const unsigned stream = (unsigned)packet->stream_index;
-        if (stream < streams && is_video(s->format->streams[stream]))
-            most = FFMAX(most, ++s->counted[stream]);
+        if (stream < streams && is_video(s->format->streams[stream])) {
+            s->counted[stream]++;
+            most = FFMAX(most, s->counted[stream]);
+        }
         ret = av_fifo_write(s->ahead, &packet, 1);
         if (ret >= 0)
             packet = NULL;
