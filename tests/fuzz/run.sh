@@ -56,13 +56,16 @@ fuzz() {
         say "$target: libFuzzer ended with an error"
 }
 
-# Inputs with names of their own, such as reproducers of past faults, stay.
+# Leaves out inputs over 16 KB that are no seeds. Inputs with names of their own, such as reproducers of
+# past faults, stay.
 store() {
-    local target=$1 corpus=$root/tests/fuzz/corpus/$1 new=$build/new/$1
+    local target=$1 corpus=$root/tests/fuzz/corpus/$1 new=$build/new/$1 work=$build/work/$1
     rm -rf -- "$new"
     mkdir -p "$new"
+    find "$work" -type f -size +16k -delete
+    [ ! -d "$build/seeds/$target" ] || cp "$build/seeds/$target/"* "$work"
     "$build/tests/fuzz/fuzz_$target" -set_cover_merge=1 -use_counters=0 -timeout=20 \
-        "$new" "$build/work/$target" || return 1
+        "$new" "$work" || return 1
     find "$corpus" -type f -regextype egrep -regex '.*/[0-9a-f]{40}' -delete
     cp "$new/"* "$corpus"
 }
