@@ -10,7 +10,8 @@ usage: run.sh [--all | --hosts] [--no-install]
 
 Makes an optimized build in build/ci/ and runs all tests; without a GPU it leaves out CUDA. --all builds
 CUDA if nvcc is installed, for the oldest kind of card and for Hopper, and repeats all tests under
-AddressSanitizer and UndefinedBehaviorSanitizer, and those with threads under ThreadSanitizer.
+AddressSanitizer and UndefinedBehaviorSanitizer, and those with threads under ThreadSanitizer. It also
+checks changed sources with clang-tidy and cppcheck.
 --hosts, for a release and as root, runs the tests on other systems (tests/hosts/) and builds for every
 card. Missing packages are installed on Debian and Ubuntu; with --no-install they are listed.
 END
@@ -148,19 +149,16 @@ run_tests() {
 }
 
 # 0 passed, 77 skipped with a printed reason.
-run_hosts() {
-    local script code
-    for script in tests/hosts/*.sh; do
-        say
-        say "==== $script ===="
-        code=0
-        "$script" || code=$?
-        case $code in
-        0) passed=$((passed + 1)) ;;
-        77) skipped=$((skipped + 1)) ;;
-        *) failed=$((failed + 1)) && say "$script has failed ($code)" ;;
-        esac
-    done
+run_script() {
+    local code=0
+    say
+    say "==== $1 ===="
+    "$1" || code=$?
+    case $code in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) failed=$((failed + 1)) && say "$1 has failed ($code)" ;;
+    esac
 }
 
 run_build() {
@@ -184,12 +182,14 @@ run_build() {
 
 cd -- "$root"
 if [ "${builds[0]}" = hosts ]; then
-    run_hosts
+    for script in tests/hosts/*.sh; do
+        run_script "$script"
+    done
     builds=()
 else
     needed=(ffmpeg python3 xvfb xdotool git openssl libpipewire-0.3:libpipewire-0.3-dev pipewire wireplumber
         "gst-launch-1.0=gstreamer1.0-tools gstreamer1.0-pipewire")
-    [ "${#builds[@]}" -eq 1 ] || needed+=(strace mpv
+    [ "${#builds[@]}" -eq 1 ] || needed+=(strace mpv clang-tidy cppcheck
         ffnvcodec:libffmpeg-nvenc-dev "python3-config=python3-dev python3-venv"
         "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev
         "gstreamer-video-1.0:libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good"
@@ -208,6 +208,7 @@ fi
 for name in "${builds[@]}"; do
     run_build "$name"
 done
+[ "${#builds[@]}" -le 1 ] || run_script tests/static/run.sh
 
 for name in "${alone[@]}"; do
     say "passed only alone: $name"

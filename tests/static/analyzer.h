@@ -1,0 +1,9 @@
+/* Included first in each file that clang-tidy reads: tells the analyzer, which sees one file at a
+ * time, that functions which report an error return less than 0. */
+#include "equalizer/last_error.h"
+#include "job/record_file.h"
+#include "media/error.h"
+
+#define media_fail(error, fault, ...) (media_fail(error, fault, __VA_ARGS__), (fault))
+#define record_file_fail(file, why, error) (record_file_fail(file, why, error), MEDIA_INPUT)
+#define lumeq_refuse(...) (lumeq_refuse(__VA_ARGS__), LUMEQ_ERR_ARGUMENT)

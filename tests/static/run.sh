@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Checks sources with clang-tidy (.clang-tidy) and cppcheck. Exit code: 0 nothing found, 1 findings,
+# 77 a tool is missing.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/../../samples/build.sh"
+
+usage() {
+    cat <<END
+usage: run.sh [all | REV]
+
+Checks the C files of src/ that have changed since the commit REV, at most $most of them, the latest
+first. Default: since the branch left main; on main, the last $commits commits. A changed header stands
+for its C file. "all" checks all files, which takes 8 minutes on two cores.
+END
+}
+
+most=20 commits=5
+what=${1:-}
+case $what in
+-h | --help) usage && exit 0 ;;
+-*) fail "unknown argument $what (allowed: all, a commit)" ;;
+esac
+cd -- "$root"
+for tool in clang-tidy cppcheck; do
+    have "$tool" || { say "skipped: $tool is not installed" && exit 77; }
+done
+
+# Device code and plugins need the headers of other programs.
+every_file() {
+    git ls-files 'src/*.c' | grep -vE '^src/(plugins|bench/(equalize/(baseline|device)|.*_device|copies|replay))|/cuda/|cuda\.c$|src/media/gpu_device\.c'
+}
+
+# The latest changes first.
+changed_files() {
+    local since=$1
+    { git diff --name-only HEAD && git log --format= --name-only "$since..HEAD"; } |
+        sed -n 's/^\(src\/.*\)\.[ch]$/\1.c/p' | awk '!seen[$0]++' |
+        grep -Fxf <(every_file) || true
+}
+
+if [ "$what" = all ]; then
+    mapfile -t files < <(every_file)
+else
+    since=${what:-$(git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)}
+    [ -n "$what" ] || [ "$since" != "$(git rev-parse HEAD)" ] || since=HEAD~$commits
+    git rev-parse --quiet --verify "$since^{commit}" >/dev/null || fail "$since is no commit"
+    mapfile -t files < <(changed_files "$since")
+    if [ "${#files[@]}" -gt "$most" ]; then
+        say "not checked, as they changed before the $most others: ${files[*]:$most}"
+        files=("${files[@]:0:$most}")
+    fi
+fi
+[ "${#files[@]}" -gt 0 ] || { say "no source has changed" && exit 0; }
+
+build=build/static
+[ -f "$build/compile_commands.json" ] ||
+    cmake --preset release -B "$build" -DLUMEQ_CUDA=OFF -DBUILD_TESTING=OFF >/dev/null
+
+# Drops the findings that accepted.txt lists. A warning in a header appears once for each C file.
+new_findings() {
+    sed -n "s|^$root/||p" | grep -E ': (warning|error): ' | sort -u |
+        grep -vEf <(sed -n 's/^\([^# ]*\) \([a-zA-Z.-]*\) .*/^\1:.*\\[\2[],]/p' tests/static/accepted.txt) || true
+}
+
+# The files that define the functions of analyzer.h are read without it.
+tidy() {
+    local include=(--extra-arg=-include "--extra-arg=$root/tests/static/analyzer.h")
+    case $1 in
+    src/media/error.c | src/equalizer/last_error.c | src/job/record_file.c) include=() ;;
+    esac
+    clang-tidy -p "$build" --quiet "${include[@]}" "$1" 2>/dev/null || true
+}
+export -f tidy
+export build root
+
+found=$(printf '%s\n' "${files[@]}" | xargs -P "$(cores)" -I{} bash -c 'tidy {}' | new_findings)
+found+=$(printf '%s\n' "${files[@]}" | cppcheck --file-list=- -j "$(cores)" --quiet --std=c11 \
+    --enable=warning,portability,performance --suppress=internalAstError -D_GNU_SOURCE -Isrc -Iinclude \
+    --suppressions-list=<(
+        sed -n 's/^\([^# ]*\) \([a-zA-Z]*\) .*/\2:\1/p' tests/static/accepted.txt
+    ) --template='{file}:{line}: {severity}: {message} [{id}]' 2>&1)
+say "${#files[@]} files checked"
+[ -z "$found" ] || { printf '%s\n' "$found" && exit 1; }
