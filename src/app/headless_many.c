@@ -388,12 +388,11 @@ static int wants(void *opaque, const char *path)
     const char *why;
     Process process;
     int answer = 1;
-    ssize_t n;
     if (!sandbox_suits(m->options, &why))
         return engine_wants(m->options, path, m->stop);
     if (process_start(&process, &options))
         return answer;
-    while ((n = process_read(&process, &answer, sizeof(answer), LOOK_MS)) < 0)
+    while (process_read(&process, &answer, sizeof(answer), LOOK_MS) < 0)
         if (is_stopped(m))
             (void)kill(process.pid, SIGTERM);
     (void)process_wait(&process, -1);
