@@ -15,7 +15,7 @@ for its C file. "all" checks all files, which takes 8 minutes on two cores.
 END
 }
 
-most=20 commits=5
+most=20 commits=20
 what=${1:-}
 case $what in
 -h | --help) usage && exit 0 ;;
@@ -25,6 +25,7 @@ cd -- "$root"
 for tool in clang-tidy cppcheck; do
     have "$tool" || { say "skipped: $tool is not installed" && exit 77; }
 done
+git rev-parse --quiet --verify HEAD >/dev/null || { say "skipped: git knows no commit here" && exit 77; }
 
 # Device code and plugins need the headers of other programs.
 every_file() {
@@ -43,7 +44,8 @@ if [ "$what" = all ]; then
     mapfile -t files < <(every_file)
 else
     since=${what:-$(git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)}
-    [ -n "$what" ] || [ "$since" != "$(git rev-parse HEAD)" ] || since=HEAD~$commits
+    [ -n "$what" ] || [ "$since" != "$(git rev-parse HEAD)" ] ||
+        since=$(git rev-list --max-count=$((commits + 1)) HEAD | tail -n 1)
     git rev-parse --quiet --verify "$since^{commit}" >/dev/null || fail "$since is no commit"
     mapfile -t files < <(changed_files "$since")
     if [ "${#files[@]}" -gt "$most" ]; then
