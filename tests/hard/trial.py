@@ -18,7 +18,7 @@ from modes import MODES
 
 ONLY = os.environ.get("HARD_ONLY", "")  # takes only cases with this text in their name
 NAMES = {DONE: "done", USAGE: "usage", INPUT: "input refused", OUTPUT: "output failed", INTERRUPTED: "interrupted",
-         DAMAGED: "damaged", -9: "killed"}
+         DAMAGED: "damaged", -9: "killed", -6: "FFmpeg's assertion"}
 counts = collections.Counter()
 
 
