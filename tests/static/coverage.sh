@@ -1,9 +1,20 @@
 #!/usr/bin/env bash
-# Builds with --coverage, runs the short tests, and lists the error paths that no test takes, in
-# build/coverage/uncovered.txt. Takes 20 minutes on two cores. Arguments: those of ctest (-R REGEX).
+# Lists the error paths that no test takes.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/../../samples/build.sh"
+
+case ${1-} in
+-h | --help)
+    cat <<END
+usage: coverage.sh [ARGUMENTS]
+
+Builds with --coverage, runs the short tests, and lists the error paths that no test takes in
+build/coverage/uncovered.txt. Takes 20 minutes on two cores. ARGUMENTS are those of ctest (-R REGEX).
+END
+    exit 0
+    ;;
+esac
 cd -- "$root"
 build=$root/build/coverage
 ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
