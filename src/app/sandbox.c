@@ -156,7 +156,21 @@ static void allow_listed(Rules *r, const char *variable)
     free(list);
 }
 
-static void allow_system(Rules *r)
+static const char *const gpus[] = {"/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/nvgpu*",
+                                   "/dev/dxg"};
+
+static int uses_gpu(const Options *o)
+{
+    int found = 0;
+    for (size_t i = 0; i < COUNT(gpus) && o->backend != LUMEQ_BACKEND_CPU; i++) {
+        glob_t paths;
+        found |= glob(gpus[i], GLOB_NOSORT, NULL, &paths) == 0;
+        globfree(&paths);
+    }
+    return found;
+}
+
+static void allow_system(Rules *r, int gpu)
 {
     static const char *const read[] = {"/usr",
                                        "/lib",
@@ -173,8 +187,6 @@ static void allow_system(Rules *r)
                                        "/proc"};
     static const char *const write[] = {"/dev/null", "/dev/zero", "/dev/full"};
     static const char *const random[] = {"/dev/random", "/dev/urandom"};
-    static const char *const gpus[] = {"/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/nvgpu*",
-                                       "/dev/dxg"};
     static const char *const lists[] = {"LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"};
     static const struct {
         const char *variable, *otherwise; /* a folder of the user; the second is below $HOME */
@@ -202,9 +214,13 @@ static void allow_system(Rules *r)
         else
             snprintf(path, sizeof(path), "%s/%s/%s", home ? home : "", homes[i].otherwise,
                      homes[i].below);
+        if (gpu && homes[i].rights & MAKE_FOLDER)
+            (void)mkdir(path, 0700); /* CUDA's cache, which it makes at its first use */
         if (home || (given && *given))
             allow(r, path, homes[i].rights);
     }
+    /* CUDA starts only if it can name its threads, by files there. */
+    allow(r, "/proc/self/task", READ | WRITE_FILE | TRUNCATE);
     (void)dl_iterate_phdr(allow_library, r);
 }
 
@@ -264,8 +280,12 @@ static void allow_output(Rules *r, const char *path, SandboxKind kind)
 static int limit_files(const Options *o, SandboxKind kind)
 {
     const int version = sandbox_landlock();
+    /* The steps of a job inherit its limits, and their threads are not there yet. */
+    const uint64_t unlimited = kind == SANDBOX_JOB && uses_gpu(o) ? WRITE_FILE | TRUNCATE : 0;
     const RulesetAttributes all = {
-        .files = ALL_OF_1 | REFER | (version >= 3 ? TRUNCATE : 0) | (version >= 5 ? IOCTL_DEV : 0),
+        .files =
+            (ALL_OF_1 | REFER | (version >= 3 ? TRUNCATE : 0) | (version >= 5 ? IOCTL_DEV : 0)) &
+            ~unlimited,
         .network = version >= 4 && !options_is_url(o) ? ALL_TCP : 0,
         .scopes = version >= 6 ? ALL_SCOPES : 0,
     };
@@ -273,7 +293,7 @@ static int limit_files(const Options *o, SandboxKind kind)
     r.fd = (int)syscall(CREATE_RULESET, &all, sizeof(all), 0);
     if (r.fd < 0)
         return errno;
-    allow_system(&r);
+    allow_system(&r, uses_gpu(o));
     allow_input(&r, o);
     allow_output(&r, o->output, kind);
     allow_output(&r, o->stats, kind);
@@ -435,7 +455,8 @@ static const int forbidden[] = {
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
      CLONE_NEWNET)
 
-/* CUDA looks for its Multi-Process Service with a socket of local packets, and does without. */
+/* CUDA starts only if it can listen at a socket of local packets, by which processes share memory.
+ * It looks for its Multi-Process Service with another one, and does without. */
 static void limit_sockets(Filter *f, int network)
 {
     const unsigned short call = begin_call(f, SYS_socket);
@@ -450,13 +471,8 @@ static void limit_sockets(Filter *f, int network)
     add(f, BPF_ALU | BPF_AND | BPF_K, ~(uint32_t)(SOCK_CLOEXEC | SOCK_NONBLOCK), 0, 0);
     end_unless(f, SOCK_SEQPACKET, FORBID);
     end_call(f, call, SECCOMP_RET_ALLOW);
-    if (network) /* some URLs wait for a sender */
-        return;
-    end_if(f, BPF_JEQ, SYS_connect, SECCOMP_RET_ERRNO | ENOENT);
-    end_if(f, BPF_JEQ, SYS_bind, FORBID);
-    end_if(f, BPF_JEQ, SYS_listen, FORBID);
-    end_if(f, BPF_JEQ, SYS_accept, FORBID);
-    end_if(f, BPF_JEQ, SYS_accept4, FORBID);
+    if (!network)
+        end_if(f, BPF_JEQ, SYS_connect, SECCOMP_RET_ERRNO | ENOENT);
 }
 
 /* Signals to this process, and questions if another one exists. */

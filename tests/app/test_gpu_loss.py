@@ -341,7 +341,7 @@ class Window(OnGpu):
 
     def test_it_is_let_alone(self):
         """Waiting frames and those on the screen are not given back to a lost GPU, which might never answer."""
-        for options in ((), ("--null",)):
+        for options in ((), ("--null", "--sandbox", "off")):  # the made-up decoder reads a file of its own
             for after in (20, 40):
                 with self.subTest(after, options=options):
                     show = self.run_on_gpu if options else self.show

@@ -238,6 +238,7 @@ class Attack(SandboxCase):
     def test_one_file(self):
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "on")
         self.check(found, {**FILES, **CALLS})
+        self.assertEqual(found["name-thread"], 0, "CUDA would not start")
         self.outside_is_whole()
 
     @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)

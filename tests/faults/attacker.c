@@ -105,6 +105,8 @@ static void attack_files(void)
     tell("fifo-inside", mkfifo(beside("fifo"), 0600));
     tell("remove-outside", unlink(out("other")));
     tell("write-proc", open_close("/proc/self/oom_score_adj", O_WRONLY));
+    snprintf(input, sizeof(input), "/proc/self/task/%d/comm", (int)gettid());
+    tell("name-thread", open_close(input, O_WRONLY | O_CREAT | O_TRUNC)); /* as CUDA does */
     tell("write-usr", open_close("/usr/lumeq-attack", O_WRONLY | O_CREAT));
     (void)unlink("/usr/lumeq-attack");
 }
