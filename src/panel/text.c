@@ -7,6 +7,10 @@
 
 #include <ass/ass.h>
 
+/* libass keeps what it has drawn; texts with the time in them are drawn once. */
+#define CACHE_GLYPHS 1000
+#define CACHE_MB 2
+
 #define FONT "DejaVu Sans"
 #define FAMILY "sans-serif" /* fallback */
 
@@ -79,8 +83,10 @@ int text_open(Text **text)
         ass_set_message_cb(t->library, ignore_message, NULL);
         t->renderer = ass_renderer_init(t->library);
     }
-    if (t->renderer)
+    if (t->renderer) {
+        ass_set_cache_limits(t->renderer, CACHE_GLYPHS, CACHE_MB);
         ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
+    }
     if (!t->renderer || !can_draw(t)) {
         text_close(&t);
         return -1;
