@@ -55,7 +55,7 @@ static int fail(int reason)
     return -1;
 }
 
-/* Starts counting anew in a process that a warm start forked. */
+/* Starts counting again in a process that a warm start forked. */
 static void begin(void)
 {
     static atomic_int process;

@@ -1,4 +1,4 @@
-/* What all targets use: numbers from the fuzzer's bytes, and checks that end the program. */
+/* Shared by all targets: numbers from the fuzzer's bytes, and checks that end the program. */
 #ifndef LUMEQ_TESTS_FUZZ_H
 #define LUMEQ_TESTS_FUZZ_H
 

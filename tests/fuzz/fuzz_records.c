@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         snprintf(folder, sizeof(folder), "%s", fuzz_folder());
         FUZZ_CHECK(atexit(remove_folder) == 0, "atexit");
     }
-    /* The title tells the kind; a file of another kind must be refused, too. */
+    /* The title tells the kind; a file of another kind must also be refused. */
     const size_t kind = memmem(bytes, size, "lumeq-measures", 14) ? 0
                         : memmem(bytes, size, "lumeq-curves", 12) ? 1
                                                                   : 2;

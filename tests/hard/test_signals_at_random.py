@@ -13,7 +13,7 @@ import seeds
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
 MOMENTS = 16  # per mode and signal
-# What an interrupted or killed run may leave (src/media/output/README.md).
+# Files that an interrupted or killed run may leave (src/media/output/README.md).
 LEFT = re.compile(r"(.*/)?(.+\.partial(-\d+)?\.\w+|\..+\.lumeq-[0-9a-f]{8}\.part|\..+\.tmp|out\.mkv\.lumeq/.*)")
 
 
