@@ -265,8 +265,9 @@ typedef enum LumeqBackendId {
     LUMEQ_BACKEND_CUDA = 2,
 } LumeqBackendId;
 
-/* Instruction sets. AVX512 means F, BW, VL, VBMI, BITALG and GFNI, as in Ice Lake and Zen 4. */
-enum { LUMEQ_CPU_AVX2 = 1, LUMEQ_CPU_AVX512 = 2 };
+/* Instruction sets. AVX512 means F, BW, VL, VBMI, BITALG and GFNI, as in Ice Lake and Zen 4. NEON
+ * belongs to every 64-bit ARM CPU. */
+enum { LUMEQ_CPU_AVX2 = 1, LUMEQ_CPU_AVX512 = 2, LUMEQ_CPU_SSE42 = 4, LUMEQ_CPU_NEON = 8 };
 
 typedef enum LumeqLogLevel {
     LUMEQ_LOG_WARNING = 1, /* processing continues, but not as requested */

@@ -407,11 +407,13 @@ TEST(forced)
     lumeq_kernels_c(&c);
     lumeq_kernels_init(&none, 0);
     CHECK(!memcmp(&c, &none, sizeof(c)), "other kernels than plain C without flags");
-    for (unsigned mask = 0; mask < 4; mask++) {
+    for (unsigned mask = 0; mask < 16; mask++) {
         const unsigned flags = mask & lumeq_cpu_flags();
-        const char *expected = flags & LUMEQ_CPU_AVX512 ? ", AVX-512"
-                               : flags & LUMEQ_CPU_AVX2 ? ", AVX2"
-                                                        : "thread";
+        const char *expected = flags & LUMEQ_CPU_AVX512  ? ", AVX-512"
+                               : flags & LUMEQ_CPU_AVX2  ? ", AVX2"
+                               : flags & LUMEQ_CPU_SSE42 ? ", SSE4.2"
+                               : flags & LUMEQ_CPU_NEON  ? ", NEON"
+                                                         : "thread";
         char text[256] = "";
         LumeqEqualizer *eq;
         const LumeqConfig config = {

@@ -12,8 +12,10 @@ typedef struct Variant {
 
 static const Variant variants[] = {
     {"c", 0},
+    {"sse42", LUMEQ_CPU_SSE42},
     {"avx2", LUMEQ_CPU_AVX2},
     {"avx512", LUMEQ_CPU_AVX512},
+    {"neon", LUMEQ_CPU_NEON},
 };
 
 #define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))

@@ -58,10 +58,13 @@ static void read_cpuinfo(const char *key, char *value, size_t size)
 /* Lists processor features that kernels use. */
 static void add_features(Section *s)
 {
-    static const char *const names[] = {"avx2",       "avx512f",       "avx512bw", "avx512vl",
-                                        "avx512vbmi", "avx512_bitalg", "gfni"};
+    static const char *const names[] = {"sse4_2",        "avx2",     "avx512f",
+                                        "avx512bw",      "avx512vl", "avx512vbmi",
+                                        "avx512_bitalg", "gfni",     "asimd"};
     char flags[8192], word[32];
     read_cpuinfo("flags", flags, sizeof(flags) - 2);
+    if (!*flags) /* on ARM */
+        read_cpuinfo("Features", flags, sizeof(flags) - 2);
     strcat(flags, " ");
     section_begin(s, "features", '[');
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -96,9 +99,11 @@ void probe_processor(Section *s)
         .size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .cpu_without = engine_cpu_without()};
     LumeqEqualizer *equalizer = NULL;
     int ret = lumeq_create(&equalizer, &config, where, sizeof(where));
-    const char *kernels = strstr(where, "AVX-512") ? "AVX-512"
-                          : strstr(where, "AVX2")  ? "AVX2"
-                                                   : "plain C";
+    const char *kernels = strstr(where, "AVX-512")  ? "AVX-512"
+                          : strstr(where, "AVX2")   ? "AVX2"
+                          : strstr(where, "SSE4.2") ? "SSE4.2"
+                          : strstr(where, "NEON")   ? "NEON"
+                                                    : "plain C";
     if (ret >= 0)
         ret = equalize(equalizer, where, sizeof(where));
     lumeq_destroy(&equalizer);

@@ -67,9 +67,11 @@ static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t te
         return LUMEQ_ERR_MEMORY;
     }
     snprintf(text, text_size, "the CPU, %d thread%s%s", threads, threads == 1 ? "" : "s",
-             flags & LUMEQ_CPU_AVX512 ? ", AVX-512"
-             : flags & LUMEQ_CPU_AVX2 ? ", AVX2"
-                                      : "");
+             flags & LUMEQ_CPU_AVX512  ? ", AVX-512"
+             : flags & LUMEQ_CPU_AVX2  ? ", AVX2"
+             : flags & LUMEQ_CPU_SSE42 ? ", SSE4.2"
+             : flags & LUMEQ_CPU_NEON  ? ", NEON"
+                                       : "");
     return 0;
 }
 

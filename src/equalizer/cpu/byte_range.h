@@ -1,8 +1,8 @@
-/* The range of codes of 8-bit samples, for AVX2. */
+/* The range of codes of 8-bit samples, in vectors. */
 #ifndef LUMEQ_BYTE_RANGE_H
 #define LUMEQ_BYTE_RANGE_H
 
-#include <immintrin.h>
+#include "equalizer/cpu/vector.h"
 
 typedef struct ByteRange {
     __m256i least, most;
@@ -21,10 +21,8 @@ static inline void add_to_range(ByteRange *range, __m256i bytes)
 
 static inline int least_of(__m256i bytes)
 {
-    const __m128i half =
-        _mm_min_epu8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
-    const __m128i in_two = _mm_min_epu8(half, _mm_srli_epi16(half, 8));
-    return _mm_extract_epi16(_mm_minpos_epu16(_mm_and_si128(in_two, _mm_set1_epi16(255))), 0);
+    return least_byte(
+        _mm_min_epu8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
 }
 
 static inline int range_first(const ByteRange *range)

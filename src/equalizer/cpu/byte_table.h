@@ -1,11 +1,11 @@
-/* Tables of 256 bytes for AVX2: 16 parts, looked up by shuffles, as many parts as needed. */
+/* Tables of 256 bytes in vectors: 16 parts, looked up by shuffles, as many parts as needed. */
 #ifndef LUMEQ_BYTE_TABLE_H
 #define LUMEQ_BYTE_TABLE_H
 
-#include <immintrin.h>
 #include <stdint.h>
 
 #include "equalizer/cpu/byte_range.h"
+#include "equalizer/cpu/vector.h"
 
 #define PARTS 16
 #define HALF (PARTS / 2) /* parts that an index reaches before it is negative */
@@ -52,12 +52,6 @@ static inline __m256i load_vector(const void *from)
 static inline void store_vector(void *to, __m256i vector)
 {
     _mm256_storeu_si256(to, vector);
-}
-
-/* Swaps the second and third quarter, to undo the order that packing leaves. */
-static inline __m256i swap_middle(__m256i vector)
-{
-    return _mm256_permute4x64_epi64(vector, 0xd8);
 }
 
 /* The parts of a table that the codes of a block need. */

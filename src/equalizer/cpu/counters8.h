@@ -1,13 +1,13 @@
-/* Counters of samples of 8 bits in memory, for AVX2 and above. */
+/* Counters of samples of 8 bits in memory, for vector kernels. */
 #ifndef LUMEQ_COUNTERS8_H
 #define LUMEQ_COUNTERS8_H
 
-#include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "equalizer/cpu/kernels_common.h"
+#include "equalizer/cpu/vector.h"
 
 /*
  * Samples are counted either one by one, in enough tables to keep equal neighbours from waiting for
@@ -47,8 +47,8 @@ static inline int all_equal(const uint8_t *samples)
     const __m256i first = _mm256_set1_epi8((char)samples[0]);
     const __m256i a = _mm256_loadu_si256((const void *)samples);
     const __m256i b = _mm256_loadu_si256((const void *)(samples + 32));
-    return _mm256_movemask_epi8(
-               _mm256_and_si256(_mm256_cmpeq_epi8(a, first), _mm256_cmpeq_epi8(b, first))) == -1;
+    const __m256i differ = _mm256_or_si256(_mm256_xor_si256(a, first), _mm256_xor_si256(b, first));
+    return _mm256_testz_si256(differ, differ);
 }
 
 static inline void count_each(Counters *counters, const uint8_t *samples)

@@ -1,4 +1,4 @@
-/* Chroma for AVX2: means of luma, byte tables of gains, and scaling. */
+/* Chroma in vectors: means of luma, byte tables of gains, and scaling. */
 #ifndef LUMEQ_GAIN_BYTES_H
 #define LUMEQ_GAIN_BYTES_H
 
@@ -56,7 +56,7 @@ static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int 
     }
     const __m256i packed = _mm256_packus_epi16(_mm256_packus_epi32(mean[0], mean[1]),
                                                _mm256_packus_epi32(mean[2], mean[3]));
-    return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    return alternate_halves(packed);
 }
 
 /* Scales sixteen components: (off * gain + add * one) >> down, clamped to the legal codes or their

@@ -91,19 +91,31 @@ void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags);
 
 /* The reference in plain C, and the replacements by each instruction set. */
 void lumeq_kernels_c(LumeqKernels *kernels);
+void lumeq_kernels_sse42(LumeqKernels *kernels);
 void lumeq_kernels_avx2(LumeqKernels *kernels);
 void lumeq_kernels_avx512(LumeqKernels *kernels);
+void lumeq_kernels_neon(LumeqKernels *kernels);
 
-LumeqHistogramKernel lumeq_histogram8_avx2, lumeq_histogram8_avx512, lumeq_histogram16_avx2;
 LumeqBoundKernel lumeq_bound8, lumeq_bound16;         /* the reference */
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
-LumeqTileRowKernel lumeq_tile_row8_avx2;
-LumeqTileRowKernel lumeq_tile_row8_avx512, lumeq_tile_row16_avx512;
-LumeqChromaKernel lumeq_chroma8_avx2, lumeq_chroma16_avx2;
-LumeqChromaKernel lumeq_chroma8_avx512, lumeq_chroma16_avx512;
 
 /* Like histogram16 with at most 256 bins: 1, or 0 without counting anything if it would be slow. */
-int lumeq_count_few_cells_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
-                               int height, const CurveParams *params);
+typedef int LumeqFewCellsKernel(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
+                                int height, const CurveParams *params);
+
+/* Kernels of vector.h in files of their own, for each instruction set. */
+#define LUMEQ_VECTOR_KERNELS(set)                                                                  \
+    LumeqHistogramKernel lumeq_histogram8_##set, lumeq_histogram16_##set;                          \
+    LumeqFewCellsKernel lumeq_count_few_cells_##set;                                               \
+    LumeqChromaKernel lumeq_chroma8_##set, lumeq_chroma16_##set;                                   \
+    LumeqTileRowKernel lumeq_tile_row8_##set;
+
+LUMEQ_VECTOR_KERNELS(sse42)
+LUMEQ_VECTOR_KERNELS(avx2)
+LUMEQ_VECTOR_KERNELS(neon)
+
+LumeqHistogramKernel lumeq_histogram8_avx512;
+LumeqTileRowKernel lumeq_tile_row8_avx512, lumeq_tile_row16_avx512;
+LumeqChromaKernel lumeq_chroma8_avx512, lumeq_chroma16_avx512;
 
 #endif

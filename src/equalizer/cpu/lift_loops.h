@@ -3,7 +3,7 @@
  * compiler vectorizes for the instruction set of the including file. That file defines
  * LIFT_KERNELS, the name of the table, and what it replaces:
  *
- *   LIFT_LOOKS_UP  LiftTable, lift_table(), lift_look_up() and lift_look_up_gains()
+ *   LIFT_LOOKS_UP  LiftTable, lift_table() and lift_look_up()
  *   LIFT_PASSES    pass_block()
  *   LIFT_BYTES     prepare(), whole_tolerance(), and finish, under and scale for each depth
  *   LIFT_BORROWS   these are NULL here and taken from another table
@@ -51,18 +51,6 @@ static inline void lift_look_up(uint16_t *restrict low, uint16_t *restrict high,
             low[i] = (uint16_t)entry;
         if (high)
             high[i] = (uint16_t)(entry >> 16);
-    }
-}
-
-/* Looks up CurveGain: gain, with `from` in the upper half; `to`. */
-static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restrict to,
-                                      const CurveGain *table, const uint8_t *cells)
-{
-    for (int i = 0; i < LIFT_BLOCK; i++) {
-        uint32_t over[2];
-        memcpy(over, &table[cells[i]], sizeof(over));
-        gain[i] = over[0];
-        to[i] = over[1];
     }
 }
 #endif
@@ -399,6 +387,18 @@ typedef struct ScaleBlock {
     uint32_t gain[LIFT_BLOCK], from[LIFT_BLOCK], to[LIFT_BLOCK];
     uint32_t ends[LIFT_BLOCK]; /* all ones if curve_within() may limit the gain */
 } ScaleBlock;
+
+/* Looks up CurveGain: gain, with `from` in the upper half; `to`. */
+static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restrict to,
+                                      const CurveGain *table, const uint8_t *cells)
+{
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        uint32_t over[2];
+        memcpy(over, &table[cells[i]], sizeof(over));
+        gain[i] = over[0];
+        to[i] = over[1];
+    }
+}
 
 static inline void find_gains(ScaleBlock *restrict block, const LiftChroma *chroma, int x,
                               uint32_t range)

@@ -1,4 +1,4 @@
-/* Counters of pairs of samples of 8 bits, for AVX2. */
+/* Counters of pairs of samples of 8 bits, in vectors. */
 #ifndef LUMEQ_PAIRS8_H
 #define LUMEQ_PAIRS8_H
 

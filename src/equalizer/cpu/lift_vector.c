@@ -1,12 +1,12 @@
 /*
- * The filter of lifted pictures for AVX2. Tables are split into byte tables, in which a block's
+ * The filter of lifted pictures in vectors. Tables are split into byte tables, in which a block's
  * codes are looked up by shuffles; usually they are few neighbouring ones.
  */
-#include <immintrin.h>
 #include <string.h>
 
 #include "equalizer/cpu/gain_bytes.h"
 #include "equalizer/cpu/lift_kernels.h"
+#include "equalizer/cpu/vector.h"
 
 #define LIFT_LOOKS_UP
 #define LIFT_PASSES
@@ -64,17 +64,6 @@ static inline void lift_look_up(uint16_t *low, uint16_t *high, const LiftTable *
     }
 }
 
-static inline void lift_look_up_gains(uint32_t *gain, uint32_t *to, const CurveGain *table,
-                                      const uint8_t *cells)
-{
-    const int *first = (const int *)(const void *)table;
-    for (int i = 0; i < LIFT_BLOCK; i += 8) {
-        const __m256i at = _mm256_cvtepu8_epi32(_mm_loadu_si64(cells + i));
-        store_vector(gain + i, _mm256_i32gather_epi32(first, at, 8));
-        store_vector(to + i, _mm256_i32gather_epi32(first + 1, at, 8));
-    }
-}
-
 /* 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
 static inline __m256i pull(__m256i apart, __m256i q)
 {
@@ -117,7 +106,7 @@ static LiftFinish finish8, finish16;
 static LiftUnderRow under8, under16;
 static LiftScale scale8, scale16;
 
-#define LIFT_KERNELS lumeq_lift_avx2
+#define LIFT_KERNELS VECTOR_NAME(lumeq_lift)
 #include "equalizer/cpu/lift_loops.h"
 
 static void prepare(void *memory, const CurveTable *table, const CurveParams *params)

@@ -5,6 +5,8 @@ unsigned lumeq_cpu_flags(void)
 {
     unsigned flags = 0;
     __builtin_cpu_init();
+    if (__builtin_cpu_supports("sse4.2"))
+        flags |= LUMEQ_CPU_SSE42;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
         flags |= LUMEQ_CPU_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -17,6 +19,8 @@ unsigned lumeq_cpu_flags(void)
 void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags)
 {
     lumeq_kernels_c(kernels);
+    if (flags & LUMEQ_CPU_SSE42)
+        lumeq_kernels_sse42(kernels);
     if (flags & LUMEQ_CPU_AVX2)
         lumeq_kernels_avx2(kernels);
     if (flags & LUMEQ_CPU_AVX512)

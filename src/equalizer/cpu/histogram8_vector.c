@@ -1,11 +1,11 @@
-/* The histogram of 8-bit samples, and in 256 cells of deeper ones, for AVX2. */
-#include <immintrin.h>
+/* The histogram of 8-bit samples, and in 256 cells of deeper ones, in vectors. */
 #include <limits.h>
 
 #include "equalizer/cpu/byte_range.h"
 #include "equalizer/cpu/codes16.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/pairs8.h"
+#include "equalizer/cpu/vector.h"
 
 /*
  * A picture is counted in blocks. In real pictures, most blocks have few, neighbouring codes: 32
@@ -182,8 +182,8 @@ static void add(uint32_t *hist, const Counting *c)
     add_counters(hist, &c->counters);
 }
 
-void lumeq_histogram8_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
-                           const CurveParams *params)
+void VECTOR_NAME(lumeq_histogram8)(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
+                                   int height, const CurveParams *params)
 {
     (void)params;
     Counting c;
@@ -209,13 +209,12 @@ static void find_cells(uint8_t *cells, const CellsOf *of, int x, int y, int widt
     const uint16_t *in = (const uint16_t *)(const void *)row + x;
     const uintptr_t next = (uintptr_t)(BLOCK_ROWS * of->stride);
     const __m256i most = _mm256_set1_epi16((short)of->last);
-    const __m128i shift = _mm_cvtsi32_si128(of->shift);
     int i = 0;
     for (; i + 32 <= width; i += 32) {
         __builtin_prefetch((const void *)((uintptr_t)(in + i) + next));
-        _mm256_storeu_si256(
-            (void *)(cells + i),
-            _mm256_packus_epi16(codes_of(in + i, shift, most), codes_of(in + i + 16, shift, most)));
+        _mm256_storeu_si256((void *)(cells + i),
+                            _mm256_packus_epi16(codes_of(in + i, of->shift, most),
+                                                codes_of(in + i + 16, of->shift, most)));
     }
     for (; i < width; i++)
         cells[i] = (uint8_t)(in[i] >> of->shift < of->last ? in[i] >> of->shift : of->last);
@@ -255,8 +254,8 @@ static int is_worth_cells(Cells *cells, const CellsOf *of, int width, int height
     return !is_flat(&some) && !has_many_codes(&some);
 }
 
-int lumeq_count_few_cells_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
-                               int height, const CurveParams *params)
+int VECTOR_NAME(lumeq_count_few_cells)(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
+                                       int height, const CurveParams *params)
 {
     const CellsOf of = {src, stride, params->shift + params->fraction, params->bins - 1};
     Cells cells;

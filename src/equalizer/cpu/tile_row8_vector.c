@@ -1,8 +1,8 @@
-/* Rows of 8-bit samples with mode CLAHE for AVX2. */
-#include <immintrin.h>
+/* Rows of 8-bit samples with mode CLAHE in vectors. */
 #include <string.h>
 
 #include "equalizer/cpu/tile_row8.h"
+#include "equalizer/cpu/vector.h"
 
 /*
  * Values of 8-bit codes have 16 bits including fractions. The entries of the tiles on both sides
@@ -51,7 +51,7 @@ static void weigh_column(TileColumn *nodes, const uint32_t *above, const uint32_
         const __m256i packed =
             _mm256_packus_epi32(eight_nodes(above + i, below + i, weights),
                                 eight_nodes(above + i + 8, below + i + 8, weights));
-        const __m256i values = _mm256_permute4x64_epi64(packed, 0xd8);
+        const __m256i values = swap_middle(packed);
         _mm256_store_si256((void *)(nodes->of + i),
                            _mm256_xor_si256(values, _mm256_set1_epi16((short)HIGHEST)));
     }
@@ -82,7 +82,7 @@ static inline __m256i look_up_eight(const NodePairs *pairs, const uint8_t *sampl
     high = _mm_insert_epi32(high, (int)of[s >> 48 & 255], 2);
     low = _mm_insert_epi32(low, (int)of[s >> 24 & 255], 3);
     high = _mm_insert_epi32(high, (int)of[s >> 56], 3);
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+    return _mm256_set_m128i(high, low);
 }
 
 /* A vector's position between two tiles, and what to add to its values. */
@@ -100,14 +100,13 @@ static inline __m256i eight_codes(const NodePairs *pairs, const uint8_t *samples
 
 static inline void tile_block(uint8_t *out, const uint8_t *in, const NodePairs *pairs, Place *at)
 {
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     __m256i codes[BLOCK / 8];
 #pragma GCC unroll 4
     for (int i = 0; i < BLOCK / 8; i++)
         codes[i] = eight_codes(pairs, in + 8 * i, at);
     const __m256i packed = _mm256_packus_epi16(_mm256_packus_epi32(codes[0], codes[1]),
                                                _mm256_packus_epi32(codes[2], codes[3]));
-    _mm256_storeu_si256((void *)out, _mm256_permutevar8x32_epi32(packed, order));
+    _mm256_storeu_si256((void *)out, alternate_halves(packed));
 }
 
 static Place place_of(const TilePiece *piece, const uint32_t *added)
@@ -137,4 +136,4 @@ static void tile_samples(uint8_t *out, const uint8_t *in, const TilePiece *piece
     }
 }
 
-DEFINE_TILE_ROW8(lumeq_tile_row8_avx2)
+DEFINE_TILE_ROW8(VECTOR_NAME(lumeq_tile_row8))

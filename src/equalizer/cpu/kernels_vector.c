@@ -1,5 +1,4 @@
-/* Kernels for AVX2; some have files of their own. */
-#include <immintrin.h>
+/* Kernels in vectors; some have files of their own. */
 #include <string.h>
 
 #include "equalizer/cpu/bound_loops.h"
@@ -10,6 +9,7 @@
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_blocks.h"
 #include "equalizer/cpu/tile_row_reference.h"
+#include "equalizer/cpu/vector.h"
 
 static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
                      const CurveParams *params)
@@ -90,16 +90,16 @@ static inline __m256i sum_of_16(__m256i numbers)
     return _mm256_add_epi64(low, _mm256_slli_epi64(high, 8));
 }
 
-static inline __m256i codes_of_16(const uint8_t *samples, __m128i shift, __m256i last)
+static inline __m256i codes_of_16(const uint8_t *samples, int shift, __m256i last)
 {
     const __m256i loaded = _mm256_loadu_si256((const void *)samples);
-    return _mm256_min_epu16(_mm256_srl_epi16(loaded, shift), last);
+    return _mm256_min_epu16(_mm256_srli_epi16(loaded, shift), last);
 }
 
 static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
                     ptrdiff_t before_stride, int columns, const CurveParams *params)
 {
-    const __m128i shift = _mm_cvtsi32_si128(params->shift);
+    const int shift = params->shift;
     const __m256i last = _mm256_set1_epi16((short)((1u << params->depth) - 1));
     for (int i = 0; i < columns; i++) {
         const uint8_t *a = (const uint8_t *)now + (ptrdiff_t)i * NOISE_BLOCK * 2;
@@ -265,9 +265,8 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last)
 {
     const __m256i most = _mm256_set1_epi16((short)last);
-    const __m128i count = _mm_cvtsi32_si128(shift);
     for (int i = 0; i < DEEP_STEP; i += 16)
-        _mm256_storeu_si256((void *)(codes + i), codes_of(samples + i, count, most));
+        _mm256_storeu_si256((void *)(codes + i), codes_of(samples + i, shift, most));
 }
 
 /* Loads and stores many samples at a time: loading or storing each would take longer than packing
@@ -286,7 +285,7 @@ static inline __m128i look_up_eight(const uint16_t *table, const uint64_t codes[
 }
 
 static inline void apply16_step(uint16_t *dst, const uint16_t *src, const uint16_t *table,
-                                __m128i shift, __m256i most)
+                                int shift, __m256i most)
 {
     _Alignas(32) uint64_t codes[DEEP_STEP / 4];
     for (int i = 0; i < DEEP_STEP; i += 32) {
@@ -301,7 +300,7 @@ static inline void apply16_step(uint16_t *dst, const uint16_t *src, const uint16
 }
 
 static inline void apply16_row(uint16_t *dst, const uint16_t *src, int width, const uint16_t *table,
-                               __m128i shift, __m256i most)
+                               int shift, __m256i most)
 {
     int x = 0;
     for (; x + DEEP_STEP <= width; x += DEEP_STEP)
@@ -320,7 +319,7 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
 {
     (void)first;
     const __m256i most = _mm256_set1_epi16((short)((1u << params->depth) - 1));
-    const __m128i shift = _mm_cvtsi32_si128(params->shift);
+    const int shift = params->shift;
     for (int y = 0; y < height; y++)
         apply16_row((void *)((uint8_t *)dst + y * dst_stride),
                     (const void *)((const uint8_t *)src + y * src_stride), width, table->codes16,
@@ -380,10 +379,10 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
     }
 }
 
-void lumeq_kernels_avx2(LumeqKernels *kernels)
+void VECTOR_NAME(lumeq_kernels)(LumeqKernels *kernels)
 {
-    kernels->histogram8 = lumeq_histogram8_avx2;
-    kernels->histogram16 = lumeq_histogram16_avx2;
+    kernels->histogram8 = VECTOR_NAME(lumeq_histogram8);
+    kernels->histogram16 = VECTOR_NAME(lumeq_histogram16);
     kernels->sum8 = sum8;
     kernels->sum16 = sum16;
     kernels->apart8 = apart8;
@@ -392,12 +391,12 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
     kernels->nodes16 = nodes16;
-    kernels->chroma8 = lumeq_chroma8_avx2;
-    kernels->chroma16 = lumeq_chroma16_avx2;
+    kernels->chroma8 = VECTOR_NAME(lumeq_chroma8);
+    kernels->chroma16 = VECTOR_NAME(lumeq_chroma16);
     kernels->bound8 = bound8;
     kernels->bound16 = bound16;
-    kernels->tile_row8 = lumeq_tile_row8_avx2;
+    kernels->tile_row8 = VECTOR_NAME(lumeq_tile_row8);
     kernels->tile_row16 = tile_row16;
     kernels->tile_row_reference = tile_row_reference;
-    kernels->lift = lumeq_lift_avx2;
+    kernels->lift = VECTOR_NAME(lumeq_lift);
 }

@@ -1,14 +1,14 @@
 /*
- * Chroma for AVX2: the means of luma are looked up in byte tables of gains, by shuffles. Tiles, and
- * blocks with limited gains, use loops that the compiler vectorizes.
+ * Chroma in vectors: the means of luma are looked up in byte tables of gains, by shuffles. Tiles,
+ * and blocks with limited gains, use loops that the compiler vectorizes.
  */
-#include <immintrin.h>
 #include <string.h>
 
 #include "equalizer/cpu/gain_bytes.h"
 #define BLOCKS_AT_ONCE SOME_BLOCKS
 #include "equalizer/cpu/chroma_planes.h"
 #include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/vector.h"
 
 #define VECTORS (CHROMA_BLOCK / 16) /* vectors of 16-bit values in a block */
 
@@ -235,5 +235,5 @@ static inline void start_row(ChromaGains *gains, const ChromaRow *row)
     gains->add = swap_middle(_mm256_packs_epi32(load_vector(row->add), load_vector(row->add + 8)));
 }
 
-DEFINE_CHROMA(8, lumeq_chroma8_avx2)
-DEFINE_CHROMA(16, lumeq_chroma16_avx2)
+DEFINE_CHROMA(8, VECTOR_NAME(lumeq_chroma8))
+DEFINE_CHROMA(16, VECTOR_NAME(lumeq_chroma16))

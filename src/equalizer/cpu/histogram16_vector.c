@@ -1,10 +1,10 @@
-/* The histogram of samples of more than 8 bits for AVX2. */
-#include <immintrin.h>
+/* The histogram of samples of more than 8 bits in vectors. */
 #include <limits.h>
 
 #include "equalizer/cpu/codes16.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
+#include "equalizer/cpu/vector.h"
 
 /* Tables are used alternately, as equal neighbours wait for each other in one table; as many as fit
  * in the first-level cache. A code's counters in different tables must not be a multiple of a page
@@ -17,10 +17,10 @@
 static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 {
     const __m256i first = _mm256_broadcastw_epi16(_mm256_castsi256_si128(codes[0]));
-    __m256i equal = _mm256_cmpeq_epi16(codes[0], first);
+    __m256i differ = _mm256_xor_si256(codes[0], first);
     for (int v = 1; v < DEEP_VECTORS; v++)
-        equal = _mm256_and_si256(equal, _mm256_cmpeq_epi16(codes[v], first));
-    return _mm256_movemask_epi8(equal) == -1;
+        differ = _mm256_or_si256(differ, _mm256_xor_si256(codes[v], first));
+    return _mm256_testz_si256(differ, differ);
 }
 
 /*
@@ -138,7 +138,6 @@ static inline __attribute__((always_inline)) void count_row(uint32_t *counters, 
 {
     const ptrdiff_t ahead = width * 2 < FETCHED_AHEAD ? stride : FETCHED_AHEAD;
     const __m256i most = _mm256_set1_epi16((short)last);
-    const __m128i count = _mm_cvtsi32_si128(shift);
     _Alignas(32) uint64_t codes[DEEP_STEP / 4];
     int x = 0;
     for (; x + DEEP_STEP <= width; x += DEEP_STEP) {
@@ -146,9 +145,9 @@ static inline __attribute__((always_inline)) void count_row(uint32_t *counters, 
         __builtin_prefetch((const void *)((uintptr_t)(row + x) + (uintptr_t)ahead));
         __builtin_prefetch((const void *)((uintptr_t)(row + x + 32) + (uintptr_t)ahead));
         for (int v = 0; v < DEEP_VECTORS; v++)
-            vectors[v] = codes_of(row + x + 16 * v, count, most);
+            vectors[v] = codes_of(row + x + 16 * v, shift, most);
         if (all_equal(vectors)) {
-            counters[_mm256_extract_epi16(vectors[0], 0)] += DEEP_STEP;
+            counters[_mm_extract_epi16(_mm256_castsi256_si128(vectors[0]), 0)] += DEEP_STEP;
             continue;
         }
         if (pairs && count_in_pairs(pairs, vectors))
@@ -158,7 +157,7 @@ static inline __attribute__((always_inline)) void count_row(uint32_t *counters, 
         count_each(counters, tables, room, codes, DEEP_STEP);
     }
     for (; x + 16 <= width; x += 16) {
-        _mm256_store_si256((void *)codes, codes_of(row + x, count, most));
+        _mm256_store_si256((void *)codes, codes_of(row + x, shift, most));
         count_each(counters, tables, room, codes, 16);
     }
     for (; x < width; x++) {
@@ -183,12 +182,12 @@ count_rows(uint32_t *hist, DeepPairs *pairs, int tables, int most_bins, const vo
             hist[i] += counters[t * room + i];
 }
 
-void lumeq_histogram16_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
-                            int height, const CurveParams *params)
+void VECTOR_NAME(lumeq_histogram16)(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
+                                    int height, const CurveParams *params)
 {
     DeepPairs pairs;
     if (params->bins <= 256) {
-        if (!lumeq_count_few_cells_avx2(hist, src, stride, width, height, params))
+        if (!VECTOR_NAME(lumeq_count_few_cells)(hist, src, stride, width, height, params))
             count_rows(hist, NULL, 8, 256, src, stride, width, height, params);
     } else if (params->bins <= PAIR_BINS) {
         start_pairs(&pairs, (int64_t)width * height);
