@@ -584,6 +584,7 @@ class Equalizer
             receive_all();
     }
     // Frames in a row, so that the library may process several at once. The outputs are complete.
+    // Only the first frame waits for the stream: once it is received, the others need no sync.
     void batch(nb::handle in, nb::handle out, const Format &format, double duration,
                std::optional<uintptr_t> stream)
     {
@@ -593,7 +594,10 @@ class Equalizer
         const Lock lock(mutex);
         for (size_t i = 0; i < from.size(); i++) {
             Flight next = {std::move(from[i]), std::move(to[i]), {}};
-            run(next, LUMEQ_NO_TIME, duration, true, false, Sync(stream, &LumeqSync::after));
+            const Sync sync(i ? std::nullopt : stream, &LumeqSync::after);
+            run(next, LUMEQ_NO_TIME, duration, true, false, sync);
+            if (sync.get())
+                receive_all();
         }
         receive_all();
     }
