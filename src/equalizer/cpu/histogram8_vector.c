@@ -15,10 +15,16 @@
 #define BLOCK_WIDTH 64
 #define BLOCK_VECTORS (BLOCK_WIDTH / 32)
 #define BLOCK_ROWS 16   /* at most; a lane counts in 8 bits: BLOCK_VECTORS samples per row */
-#define MOST_CODES 56   /* up to this many codes, comparing is faster */
 #define CODES_AT_ONCE 6 /* limited by the number of registers */
 #define ONE_OF_BLOCKS 8 /* share of a strip's blocks to check first, */
 #define ONE_OF_ROWS 4   /* and of their rows */
+
+/* Up to this many codes, comparing is faster. */
+#ifdef __AVX2__
+#define MOST_CODES 56
+#else
+#define MOST_CODES 28
+#endif
 
 /* Counts of each code, in four lanes. */
 typedef struct CodeCounts {

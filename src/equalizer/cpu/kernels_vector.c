@@ -120,7 +120,7 @@ static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, cons
 
 static const Window whole_table = {0, PARTS};
 
-#define VECTORS 4 /* looked up together, so that each part is loaded once */
+#define VECTORS (VECTOR_REGISTERS / 4) /* looked up together, so that each part is loaded once */
 #define STEP (32 * VECTORS)
 
 /* Adds the entries of `parts` parts, starting at `first`; `at` are indices into it. */

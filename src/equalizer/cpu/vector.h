@@ -2,7 +2,7 @@
  * Vectors of 32 bytes, for kernels that are compiled for several instruction sets. AVX2 has them.
  * Otherwise a vector is two registers of SSE4.2 or NEON, and this file defines the operations of
  * AVX2 that kernels use; SIMDe (libsimde-dev) translates SSE4.2 to NEON. Names and semantics are
- * Intel's.
+ * Intel's. VECTOR_REGISTERS vectors fit in the registers.
  */
 #ifndef LUMEQ_VECTOR_H
 #define LUMEQ_VECTOR_H
@@ -12,6 +12,7 @@
 #include <immintrin.h>
 
 #define VECTOR_NAME(name) name##_avx2
+#define VECTOR_REGISTERS 16
 
 /* Swaps the second and third quarter, to undo the order that packing leaves. */
 static inline __m256i swap_middle(__m256i vector)
@@ -32,10 +33,12 @@ static inline __m256i alternate_halves(__m256i vector)
 #ifdef __SSE4_2__
 #include <nmmintrin.h>
 #define VECTOR_NAME(name) name##_sse42
+#define VECTOR_REGISTERS 8
 #else
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/x86/sse4.2.h>
 #define VECTOR_NAME(name) name##_neon
+#define VECTOR_REGISTERS 16
 #endif
 
 typedef struct Vector {
