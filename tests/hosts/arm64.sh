@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# 64-bit ARM, emulated by QEMU: builds lumeq with a cross-compiler and Debian's packages for ARM, runs the
+# equalizer's tests, and compares the program's output with this machine's. CPU only. LUMEQ names this
+# machine's program; without it, one is built in build/ci/hosts/. Needs a network and 2 GB of
+# disk, and installs the cross-compiler and QEMU. DEBIAN_MIRROR names another mirror than Debian's own.
+# Exit code: 0 passed, 77 cannot run here, otherwise failed.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/../../samples/build.sh"
+
+skip() {
+    say "skipped: $1"
+    exit 77
+}
+
+# The cross-compiler's C library must be that of the packages.
+# shellcheck source=/dev/null
+. /etc/os-release
+[ "$ID" = debian ] || skip "the cross-compiler and the packages for ARM are Debian's, and this is $ID"
+needed=(ffmpeg python3 ninja=ninja-build aarch64-linux-gnu-gcc=crossbuild-essential-arm64
+    qemu-aarch64-static=qemu-user-static)
+(prepare 1 "${needed[@]}") || skip "a package cannot be installed"
+
+work=$root/build/ci/arm64
+export LUMEQ_ARM64_ROOT=$work/root
+libraries=$LUMEQ_ARM64_ROOT/usr/lib/aarch64-linux-gnu
+
+# Downloads and unpacks the packages that a build needs, with all that they need. This machine's own
+# packages stay as they are: development packages of two architectures exclude each other.
+fetch() {
+    local apt=$work/apt package
+    mkdir -p "$apt/lists/partial" "$apt/archives/partial"
+    : >"$apt/status"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+        "${DEBIAN_MIRROR:-http://deb.debian.org/debian} $VERSION_CODENAME main" >"$apt/sources"
+    cat >"$apt/config" <<END
+APT::Architecture "arm64";
+APT::Architectures { "arm64"; };
+APT::Sandbox::User "root";
+Dir::State "$apt";
+Dir::State::status "$apt/status";
+Dir::Cache "$apt";
+Dir::Etc::SourceList "$apt/sources";
+Dir::Etc::SourceParts "-";
+END
+    export APT_CONFIG=$apt/config
+    apt-get update -qq && apt-get install -qq --download-only --no-install-recommends libc6-dev libgcc-12-dev \
+        libavfilter-dev libass-dev libsdl2-dev libsimde-dev zlib1g-dev >/dev/null || return 1
+    unset APT_CONFIG
+    rm -rf --one-file-system "$LUMEQ_ARM64_ROOT"
+    for package in "$apt"/archives/*.deb; do
+        dpkg-deb -x "$package" "$LUMEQ_ARM64_ROOT"
+    done
+    # Installation would choose among several packages with these libraries.
+    ln -s blas/libblas.so.3 lapack/liblapack.so.3 "$libraries"
+    touch "$work/fetched"
+}
+
+[ -e "$work/fetched" ] || fetch || skip "the packages for ARM cannot be fetched"
+
+say "---- build"
+cmake --preset release -S "$root" -B "$work/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$root/tests/hosts/arm64.cmake" \
+    -DLUMEQ_CUDA=OFF -DLUMEQ_WERROR=ON -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=ON
+cmake --build "$work/build" --parallel "$(cores)" --target lumeq tests/equalizer/all
+if [ -z "${LUMEQ-}" ]; then
+    cmake -S "$root" -B "$root/build/ci/hosts" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DLUMEQ_CUDA=OFF
+    cmake --build "$root/build/ci/hosts" --parallel "$(cores)" --target lumeq
+    LUMEQ=$root/build/ci/hosts/lumeq
+fi
+
+say "---- machine code"
+python3 "$root/tests/hosts/scalar_loops.py" "$work"/build/CMakeFiles/lumeq_neon.dir/src/equalizer/cpu/*.o
+
+say "---- the equalizer's tests"
+CHECK_SHORT=1 ctest --test-dir "$work/build" -R '^equalizer_' -j$((5 * $(cores) + 4)) --output-on-failure --no-tests=error \
+    --timeout 1800
+
+say "---- the program"
+on_arm() {
+    qemu-aarch64-static -L "$LUMEQ_ARM64_ROOT" "$work/build/lumeq" "$@"
+}
+
+# The sandbox would filter the emulator's own system calls.
+check() { # INPUT [options]
+    "$LUMEQ" "$1" -o "$work/here.y4m" -y "${@:2}" 2>/dev/null
+    on_arm "$1" -o "$work/arm.y4m" -y --sandbox off "${@:2}" 2>/dev/null
+    cmp "$work/here.y4m" "$work/arm.y4m" || fail "ARM has other pictures: $*"
+    say "same pictures: ${*##*/}"
+}
+
+on_arm --version
+on_arm --doctor --json | grep -q '"kernels": *"NEON"' || fail "the kernels are not NEON's"
+clip() { # NAME FILTERS
+    ffmpeg -v error -nostdin -y -i "$root/samples/lumeq-sample.mkv" -frames:v 12 -vf "scale=640:360,$2" -an -c:v ffv1 "$work/$1"
+}
+clip plain.mkv format=yuv420p
+clip dark.mkv "lutyuv=y=val/3,noise=alls=6,format=yuv420p"
+clip dark10.mkv "format=yuv420p10le,lutyuv=y=val/3"
+for input in plain dark dark10; do
+    check "$work/$input.mkv"
+    check "$work/$input.mkv" --mode clahe
+    check "$work/$input.mkv" --chroma keep
+done
