@@ -15,6 +15,7 @@
 #include "media/output/encoder_choice.h"
 #include "media/output/user_data.h"
 #include "media/printable.h"
+#include "media/process.h"
 #include "media/side_data.h"
 
 /* Most frames an encoder may hold; with more, durations are left to the muxer. */
@@ -25,6 +26,10 @@
 
 /* Every encoder accepts frames up to this width and height. */
 #define USUAL_SIDE 8191
+
+/* With at most this many threads, x264 decides frame types as fast without a thread for it, which
+ * would hold four more frames, of 26 MB each at 4K. The packets are the same. */
+#define FEW_THREADS 2
 
 /* Assumed frame rate of a track without one. */
 #define USUAL_RATE 25
@@ -105,6 +110,7 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
                       av_dict_get(*dict, "lossless", NULL, 0) || av_dict_get(*dict, "b", NULL, 0);
     const int flags = AV_DICT_DONT_OVERWRITE;
     const int quantizer = encoder_usual_quantizer(codec->id);
+    const int threads = options->threads > 0 ? options->threads : process_cores();
     int ret = 0;
     if (quantizer && !rated)
         ret = av_dict_set_int(dict, "global_quality", (int64_t)quantizer * FF_QP2LAMBDA, flags);
@@ -119,6 +125,8 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
         ret = av_dict_set(dict, "deadline", "realtime", flags);
     if (ret >= 0 && is_x264 && !rated)
         ret = av_dict_set(dict, "crf", "18", flags);
+    if (ret >= 0 && is_x264 && threads <= FEW_THREADS)
+        ret = av_dict_set(dict, "x264-params", "sync-lookahead=0", flags);
     if (ret >= 0 && is_x265 && !rated)
         ret = av_dict_set(dict, "crf", "20", flags);
     if (ret >= 0 && is_x265) /* it prints past FFmpeg's log */
