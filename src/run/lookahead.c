@@ -1,5 +1,6 @@
 #include "run/lookahead.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -154,6 +155,9 @@ static void *lookahead_main(void *arg)
                         .opaque = l};
     pass.reader.copy = 0;
     int ret = measure_pass_run(&pass, error);
+#ifdef __GLIBC__
+    malloc_trim(0); /* returns the decoder's memory, which glibc would keep */
+#endif
     l->damaged = ret >= 0 && damage_describe(pass.source, &pass.report, damage, sizeof(damage));
     if (l->surveyor) {
         end_survey(l);

@@ -490,6 +490,8 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     }
     if (ret >= 0)
         ret = avcodec_send_frame(e->codec, frame ? e->adapted : NULL);
+    if (frame)
+        gpu_frame_unref(e->adapted);
     return ret < 0 ? fail(e, ret, error) : 0;
 }
 
