@@ -165,8 +165,6 @@ static LiftKernels lift_kernels(void)
 {
     LiftKernels lift = lumeq_lift_avx512;
     lift.prepare = lumeq_lift_avx2.prepare;
-    lift.whole_tolerance = lumeq_lift_avx2.whole_tolerance;
-    lift.finish8 = lumeq_lift_avx2.finish8;
     lift.under8 = lumeq_lift_avx2.under8;
     lift.scale8 = lumeq_lift_avx2.scale8;
     lift.finish16 = lumeq_lift_avx2.finish16;

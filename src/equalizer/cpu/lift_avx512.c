@@ -2,6 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "equalizer/cpu/byte_table512.h"
 #include "equalizer/cpu/lift_kernels.h"
 
 #define LIFT_LOOKS_UP
@@ -84,5 +85,117 @@ static inline void pass_block(int16_t *to, const int16_t *before, const int16_t 
     }
 }
 
+static LiftWholeTolerance whole_tolerance;
+static LiftFinish finish8;
+
 #define LIFT_KERNELS lumeq_lift_avx512
 #include "equalizer/cpu/lift_loops.h"
+
+/* A field of each entry, clamped to 255. */
+static inline ByteTable512 entry_bytes(const uint32_t *entries, unsigned shift, int mask)
+{
+    uint8_t bytes[LIFT_CODES];
+    for (int i = 0; i < LIFT_CODES; i += 16) {
+        const __m512i shifted = _mm512_srli_epi32(_mm512_loadu_si512(entries + i), shift);
+        const __m512i field = _mm512_and_si512(shifted, _mm512_set1_epi32(mask));
+        _mm_storeu_si128((__m128i *)(void *)(bytes + i), _mm512_cvtusepi32_epi8(field));
+    }
+    return byte_table512(bytes);
+}
+
+/* The range of the 5 samples around each of 64. */
+static inline __m512i byte_range(const uint8_t *high, const uint8_t *low)
+{
+    __m512i most = _mm512_loadu_si512(high), least = _mm512_loadu_si512(low);
+    for (int i = -2; i <= 2; i++) {
+        most = _mm512_max_epu8(most, _mm512_loadu_si512(high + i));
+        least = _mm512_min_epu8(least, _mm512_loadu_si512(low + i));
+    }
+    return _mm512_sub_epi8(most, least);
+}
+
+static void mirror_two(uint8_t *row, int width)
+{
+    for (int i = 1; i <= 2; i++) {
+        row[-i] = row[lift_mirrored(-i, width - 1)];
+        row[width - 1 + i] = row[lift_mirrored(width - 1 + i, width - 1)];
+    }
+}
+
+/* With a range of whole codes, q is (edge - 64 range) / 4, which is 0 from 8 codes on. */
+static void whole_tolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row)
+{
+    uint8_t *const high = (uint8_t *)row->scratch[0], *const low = (uint8_t *)row->scratch[1];
+    const ByteTable512 table = entry_bytes(row->tables->tolerance, 0, UINT16_MAX);
+    const __m512i edge = _mm512_set1_epi8((char)(row->tables->edge / 4));
+    const int width = row->width;
+    for (int x = 0; x < width; x += 64) {
+        const __mmask64 there = samples_left(width - x);
+        __m512i most = _mm512_maskz_loadu_epi8(there, from[0] + x), least = most;
+        for (int i = 1; i < 5; i++) {
+            const __m512i bytes = _mm512_maskz_loadu_epi8(there, from[i] + x);
+            most = _mm512_max_epu8(most, bytes);
+            least = _mm512_min_epu8(least, bytes);
+        }
+        _mm512_storeu_si512(high + x, most);
+        _mm512_storeu_si512(low + x, least);
+    }
+    mirror_two(high, width);
+    mirror_two(low, width);
+    for (int x = 0; x < width; x += 64) {
+        const __m512i code = _mm512_maskz_loadu_epi8(samples_left(width - x), from[2] + x);
+        __m512i taken = byte_range(high + x, low + x);
+        for (int twice = 0; twice < 4; twice++)
+            taken = _mm512_adds_epu8(taken, taken);
+        const __m512i q =
+            _mm512_min_epu8(look_up_byte(&table, code), _mm512_subs_epu8(edge, taken));
+        _mm512_storeu_si512(quarter + x, _mm512_cvtepu8_epi16(_mm512_castsi512_si256(q)));
+        _mm512_storeu_si512(quarter + x + 32,
+                            _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(q, 1)));
+    }
+}
+
+static void finish8(void *dst, const int16_t *from, const void *source, int y, int shift,
+                    const LiftRow *row)
+{
+    const CurveParams *const p = row->params;
+    const uint32_t *const nodes = lift_entries(row, LIFT_NODES);
+    const ByteTable512 low = entry_bytes(nodes, 0, UINT8_MAX);
+    const ByteTable512 high = entry_bytes(nodes, 8, UINT8_MAX);
+    const ByteTable512 rise_low = entry_bytes(nodes, 16, UINT8_MAX);
+    const ByteTable512 rise_high = entry_bytes(nodes, 24, UINT8_MAX);
+    const __m512i floor = _mm512_set1_epi8((char)lift_floor(p->black, 8));
+    const __m512i ceiling = _mm512_set1_epi8((char)lift_ceiling(p->white, 8));
+    const __m512i part = _mm512_set1_epi16(63);
+    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7); /* after packing */
+    uint16_t dither[LIFT_BLOCK];
+    (void)shift;
+    find_dither(dither, y, p);
+    const __m512i add = _mm512_loadu_si512(dither);
+    for (int x = 0; x < row->width; x += LIFT_BLOCK) {
+        const __mmask64 there = samples_left(row->width - x);
+        const __m512i f[2] = {_mm512_loadu_si512(from + x), _mm512_loadu_si512(from + x + 32)};
+        const __m512i code =
+            _mm512_packus_epi16(_mm512_srli_epi16(f[0], 6), _mm512_srli_epi16(f[1], 6));
+        const __m512i lower = look_up_byte(&low, code), upper = look_up_byte(&high, code);
+        __m512i value[2] = {_mm512_unpacklo_epi8(lower, upper), _mm512_unpackhi_epi8(lower, upper)};
+        /* Whole codes need no interpolation: their outputs are nodes. */
+        if (_mm512_test_epi16_mask(_mm512_or_si512(f[0], f[1]), part)) {
+            const __m512i a = look_up_byte(&rise_low, code), b = look_up_byte(&rise_high, code);
+            const __m512i rise[2] = {_mm512_unpacklo_epi8(a, b), _mm512_unpackhi_epi8(a, b)};
+            for (int i = 0; i < 2; i++) {
+                const __m512i share = _mm512_slli_epi16(_mm512_and_si512(f[i], part), 9);
+                value[i] = _mm512_add_epi16(value[i], _mm512_mulhrs_epi16(rise[i], share));
+            }
+        }
+        for (int i = 0; i < 2; i++)
+            value[i] = _mm512_srli_epi16(_mm512_add_epi16(value[i], add), 8);
+        const __m512i found =
+            _mm512_permutexvar_epi64(order, _mm512_packus_epi16(value[0], value[1]));
+        const __m512i before = _mm512_maskz_loadu_epi8(there, (const uint8_t *)source + x);
+        const __m512i least = _mm512_min_epu8(before, floor),
+                      most = _mm512_max_epu8(before, ceiling);
+        _mm512_mask_storeu_epi8((uint8_t *)dst + x, there,
+                                _mm512_min_epu8(_mm512_max_epu8(found, least), most));
+    }
+}

@@ -6,7 +6,8 @@
  *   LIFT_LOOKS_UP  LiftTable, lift_table() and lift_look_up()
  *   LIFT_PASSES    pass_block()
  *   LIFT_BYTES     prepare(), whole_tolerance(), and finish, under and scale for each depth
- *   LIFT_BORROWS   these are NULL here and taken from another table
+ *   LIFT_BORROWS   whole_tolerance() and finish8(); the rest of LIFT_BYTES is NULL here and taken
+ *                  from another table
  *
  * Each step's result is cast to 16 bits, in which it fits: otherwise the compiler uses 32.
  */
@@ -506,6 +507,8 @@ DEFINE_SCALE(16)
 const LiftKernels LIFT_KERNELS = {
 #ifdef LIFT_BYTES
     .prepare = prepare,
+#endif
+#if defined(LIFT_BYTES) || defined(LIFT_BORROWS)
     .whole_tolerance = whole_tolerance,
 #endif
     .load8 = load8,
@@ -516,8 +519,8 @@ const LiftKernels LIFT_KERNELS = {
     .tolerance = tolerance,
     .specks = specks,
     .pass = pass,
-#ifndef LIFT_BORROWS
     .finish8 = finish8,
+#ifndef LIFT_BORROWS
     .finish16 = finish16,
     .under8 = under8,
     .under16 = under16,
