@@ -10,6 +10,7 @@
 #include "equalizer/cpu/kernels.h"
 
 #define BOUND_BLOCK 64
+#define BOUND_BLOCKS (4 * BOUND_BLOCK)
 
 /* In 256ths of codes of 8 bits: luma above black, and the larger chroma component above gray. */
 typedef struct BoundBlock {
@@ -42,7 +43,24 @@ static inline int bound_any(const BoundBlock *block, int32_t range)
     return any;
 }
 
-/* The same for a block of 8 bits with half as many columns of chroma, on bytes. */
+/* The same for bytes with half as many columns of chroma, from the maxima of several blocks. */
+static inline int bound_any_blocks(const LumeqBoundRow *row, const uint8_t *restrict out, int x,
+                                   int count)
+{
+    const uint8_t *restrict first = (const uint8_t *)row->chroma[0] + x / 2;
+    const uint8_t *restrict second = (const uint8_t *)row->chroma[1] + x / 2;
+    const int white = (int)((row->black + row->range) >> 8);
+    uint8_t far = 0, light = 0;
+    for (int i = 0; i < (count + 1) / 2; i++) {
+        const uint8_t farther = first[i] > second[i] ? first[i] : second[i];
+        far = farther > far ? farther : far;
+    }
+    for (int i = 0; i < count; i++)
+        light = out[i] > light ? out[i] : light;
+    return far > 128 && 21 * (far - 128) > 8 * (white - light);
+}
+
+/* The same for a block of them. */
 static inline int bound_any_bytes(const LumeqBoundRow *row, const uint8_t *restrict out, int x)
 {
     const uint8_t *restrict first = (const uint8_t *)row->chroma[0] + x / 2;
@@ -96,6 +114,12 @@ static inline int bound_any_bytes(const LumeqBoundRow *row, const uint8_t *restr
             const int count = width - x < BOUND_BLOCK ? width - x : BOUND_BLOCK;                   \
             const uint##bits##_t *in = (const uint##bits##_t *)row->in + x;                        \
             uint##bits##_t *out = (uint##bits##_t *)row->out + x;                                  \
+            if (bits == 8 && row->sub_x == 1 && row->step == 1 && x % BOUND_BLOCKS == 0 &&         \
+                !bound_any_blocks(row, (const uint8_t *)row->out + x, x,                           \
+                                  width - x < BOUND_BLOCKS ? width - x : BOUND_BLOCKS)) {          \
+                x += BOUND_BLOCKS - BOUND_BLOCK;                                                   \
+                continue;                                                                          \
+            }                                                                                      \
             if (bits == 8 && row->sub_x == 1 && row->step == 1 && count == BOUND_BLOCK &&          \
                 !bound_any_bytes(row, (const uint8_t *)row->out + x, x))                           \
                 continue;                                                                          \
