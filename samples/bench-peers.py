@@ -1,47 +1,86 @@
 #!/usr/bin/env python3
-"""Compares lumeq's Python module with other libraries that equalize: same pictures, same run, bits compared.
+"""Compares lumeq with other libraries that equalize: same pictures, same run, bits compared, one table in Markdown.
 
-OpenCV, kornia-rs and CuPy are timed if they are installed. All read the same eight pictures in memory and write eight
-others, and take turns, so that a busy machine slows all of them; the median of the rounds counts, and within a round
-the median picture. On a GPU, pictures stay in its memory: "in a row" is the time per picture of 64 that are queued
-before waiting, "alone" waits after each. CuPy has no equalization: its row is the usual few lines with bincount.
+Runs the peers that are installed, of OpenCV, CV-CUDA, kornia-rs, CuPy and VPI, and says why others are missing.
+Frames are 16 different pictures. On a GPU they stay in its memory, as 64 frames in memory of their own, so that no
+cache holds them. Every result is checked once, before timing. Then all take turns, so that a busy machine slows all of
+them; times are medians over all turns, from Python to Python. CuPy holds the frames on the GPU.
 """
 
 import argparse
 import datetime
+import json
 import os
 import platform
+import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
+import textwrap
 import time
 
-PICTURES = 8
-ROW = 64
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PICTURES = 16  # also the frames of a batch of CV-CUDA
+FRAMES = 64  # in the memory of the GPU
 CLIP, TILES = 2.0, (8, 8)
 CONTENTS = "natural", "clouds", "dark", "ramp", "two-level", "noise"
+SIZES = {(1920, 1080): "1080p", (3840, 2160): "4K"}
+PEERS = {
+    "cv2": ("OpenCV", "pip install opencv-python-headless"),
+    "cvcuda": ("CV-CUDA", "pip install cvcuda-cu12"),
+    "kornia_rs": ("kornia-rs", "pip install kornia-rs"),
+    "cupy": ("CuPy", "pip install cupy-cuda12x"),
+    "vpi": ("VPI", "it comes with NVIDIA's VPI packages"),
+}
+CLAHE = dict(mode="clahe", clip=CLIP, tiles=TILES)
+LUMEQ = {"equalize": dict(reference=True), "clahe": dict(reference=True, **CLAHE), "video": {}, "history": CLAHE}
 SKIPPED = 77
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="(cpu)")
     parser.add_argument("--size", default="1920x1080,3840x2160", metavar="WxH,..", help="(1920x1080,3840x2160)")
-    parser.add_argument("--content", default="natural", metavar="NAME,..", help="of %s (natural)" % ", ".join(CONTENTS))
+    parser.add_argument("--content", default="natural", choices=CONTENTS, help="of %s (natural)" % ", ".join(CONTENTS))
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="CPU threads of each, 0 for all cores (1)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each (5)")
     parser.add_argument("--seconds", type=float, default=0.3, metavar="S", help="length of a turn (0.3)")
+    parser.add_argument("--bench", metavar="PROGRAM", help="lumeq-bench, for histograms (on the PATH or in build/)")
     a = parser.parse_args()
     try:
         a.size = [tuple(int(n) for n in size.split("x")) for size in a.size.split(",")]
         smallest = min(min(w, h) for w, h in a.size)
     except ValueError:
         parser.error("--size is a list of WIDTHxHEIGHT")
-    a.content = a.content.split(",")
-    if not set(a.content) <= set(CONTENTS):
-        parser.error("--content is a list of %s" % ", ".join(CONTENTS))
     if smallest < 16 or a.rounds < 1 or a.threads < 0 or not 0 < a.seconds <= 3600:
         parser.error("sides are at least 16, rounds at least 1, threads at least 0, and seconds within 0..3600")
+    a.bench = a.bench or shutil.which("lumeq-bench") or os.path.join(ROOT, "build/lumeq-bench")
     return a
+
+
+def sentence(error):
+    return textwrap.shorten(str(error) or type(error).__name__, 160)
+
+
+def find_peers():
+    """The installed modules by name, and why others are missing."""
+    found, missing = {}, []
+    for module, (name, how) in PEERS.items():
+        try:
+            found[module] = __import__(module)
+        except ModuleNotFoundError:
+            missing.append("%s: not installed (%s)" % (name, how))
+        except Exception as error:  # whatever its libraries say
+            missing.append("%s: %s" % (name, sentence(error)))
+    if "cupy" not in found:
+        missing.append("frames in GPU memory: no CuPy, which holds them")
+    else:
+        try:
+            found["cupy"].zeros(1)
+            found["gpu"] = found["cupy"].cuda.runtime.getDeviceProperties(0)["name"].decode()
+        except Exception as error:  # of the driver
+            missing.append("frames in GPU memory: %s" % sentence(error))
+    return found, missing
 
 
 def picture(content, width, height, seed):
@@ -55,7 +94,7 @@ def picture(content, width, height, seed):
     elif content == "dark":
         made = 18 + shapes / 4 + random.normal(0, 2, x.shape)
     elif content == "ramp":
-        made = x * 256 // width
+        made = x * 256 // width + seed
     elif content == "two-level":
         made = numpy.where(random.integers(0, 2, x.shape), 60, 180)
     else:
@@ -63,122 +102,276 @@ def picture(content, width, height, seed):
     return made.clip(0, 255).astype(numpy.uint8)
 
 
-class Peer:
-    """A library's way to do one kind of work: call(i) equalizes picture i, output(i) returns the result."""
+class Frames:
+    """The frames of one size, which all peers read, and the room for outputs, which they share."""
 
-    def __init__(self, name, call, output, wait=None):
-        self.name, self.call, self.output, self.wait = name, call, output, wait
-        self.times, self.alone = [], []
+    def __init__(self, content, width, height):
+        self.size = width, height
+        self.host = numpy.stack([picture(content, width, height, seed) for seed in range(PICTURES)])
+        self.host_out = numpy.empty_like(self.host)
+        self.wanted = {"copy": self.host, "counts": numpy.stack([numpy.bincount(p.ravel(), minlength=256)
+                                                                 for p in self.host])}
+        if "cv2" in found:
+            apply = found["cv2"].createCLAHE(CLIP, TILES).apply
+            self.wanted["equalize"] = numpy.stack([found["cv2"].equalizeHist(p) for p in self.host])
+            self.wanted["clahe"] = numpy.stack([apply(p) for p in self.host])
+        if "gpu" in found:
+            for kind in ("video", "history"):
+                eq = lumeq.Equalizer(backend="cpu", **LUMEQ[kind])
+                self.wanted[kind] = numpy.stack([eq.process(p) for p in self.host])
+            self.gpu = found["cupy"].tile(found["cupy"].asarray(self.host), (FRAMES // PICTURES, 1, 1))
+            self.gpu_out = found["cupy"].empty_like(self.gpu)
+
+    def clear(self):
+        self.host_out.fill(0)
+        if "gpu" in found:
+            self.gpu_out.fill(0)
+
+
+class Way:
+    """A number of the table: microseconds per frame. A pass is call(0) to call(calls - 1), which process `frames` frames
+    together. wait() follows each call or, without `each`, the last one. result() returns the first 16 outputs as arrays,
+    which are compared with `wanted`."""
+
+    def __init__(self, call, calls, frames, wait, each, result=None, wanted=None):
+        self.call, self.calls, self.frames, self.wait, self.each = call, calls, frames, wait, each
+        self.result, self.wanted = result, wanted
+        self.times = []
+        self.bits = None  # samples that differ, all samples, the largest difference
+
+    def check(self):
+        self.turn(0)
+        self.times = []
+        if self.wanted is not None:
+            made = self.result().reshape(self.wanted.shape)
+            unequal = [m != w for m, w in zip(made, self.wanted)]
+            differences = [abs(m[u].astype(int) - w[u]) for m, w, u in zip(made, self.wanted, unequal)]
+            self.bits = (sum(map(len, differences)), self.wanted.size,
+                         max((int(d.max()) for d in differences if len(d)), default=0))
 
     def turn(self, seconds):
-        times, end = [], time.perf_counter() + seconds
-        while len(times) < PICTURES or time.perf_counter() < end:
+        end = time.perf_counter() + seconds
+        while True:
             begin = time.perf_counter()
-            self.call(len(times) % PICTURES)
-            if self.wait:
-                self.wait()
-            times.append((time.perf_counter() - begin) * 1e6)
-        self.alone.append(statistics.median(times))
-        if not self.wait:
-            return
-        times, end = [], time.perf_counter() + seconds
-        while not times or time.perf_counter() < end:
-            begin = time.perf_counter()
-            for i in range(ROW):
-                self.call(i % PICTURES)
+            for i in range(self.calls):
+                self.call(i)
+                if self.each:
+                    self.wait()
             self.wait()
-            times.append((time.perf_counter() - begin) * 1e6 / ROW)
-        self.times.append(statistics.median(times))
+            now = time.perf_counter()
+            self.times.append((now - begin) * 1e6 / self.frames)
+            if now >= end:
+                break
 
 
-def outputs(pictures):
-    return [numpy.empty_like(p) for p in pictures]
+class Measured:
+    """A number that another program has measured and checked."""
+
+    def __init__(self, us):
+        self.times, self.bits = [us], (0, 1, 0)
+
+    def check(self):
+        pass
+
+    def turn(self, seconds):
+        pass
 
 
-def peers_cpu(work, pictures, threads):
-    """OpenCV first: its bits are the reference."""
-    found = []
-    out = outputs(pictures)
-    if cv2:
-        cv2.setNumThreads(threads or -1)
-        clahe = cv2.createCLAHE(CLIP, TILES)
-        call = cv2.equalizeHist if work == "equalize" else clahe.apply
-        found.append(Peer("OpenCV " + cv2.__version__, lambda i: call(pictures[i], out[i]), lambda i: out[i]))
-    if kornia_rs:
-        made = {}
-        if work == "equalize":
-            def call_kornia(i):
-                made[i] = kornia_rs.imgproc.equalize_hist(pictures[i][:, :, None])
-        else:
-            def call_kornia(i):
-                made[i] = kornia_rs.imgproc.clahe(pictures[i][:, :, None], CLIP, TILES)
-        found.append(Peer("kornia-rs " + kornia_rs.__version__, call_kornia,
-                          lambda i: numpy.asarray(made[i]).reshape(pictures[i].shape)))
-    reference = dict(reference=True) if work == "equalize" else dict(reference=True, mode="clahe", clip=CLIP, tiles=TILES)
-    video = dict() if work == "equalize" else dict(mode="clahe", tiles=TILES)
-    for name, settings in (("lumeq, reference", reference), ("lumeq, as for video", video)):
-        eq, ours = lumeq.Equalizer(backend="cpu", threads=threads, **settings), outputs(pictures)
-        found.append(Peer(name, lambda i, eq=eq, ours=ours: eq.process(pictures[i], out=ours[i]),
-                          lambda i, ours=ours: ours[i]))
-    return found
+def on_gpu(f, wanted, one, many=None, calls=FRAMES, wait=None, result=None):
+    """Two ways: all frames are queued, then awaited; and one by one. many() takes several frames, one() takes one."""
+    wait = wait or found["cupy"].cuda.runtime.deviceSynchronize
+    result = result or (lambda: f.gpu_out[:PICTURES].get())
+    wanted = f.wanted.get(wanted)
+    return [Way(many or one, calls, FRAMES, wait, False, result, wanted),
+            Way(one, FRAMES, FRAMES, wait, True, result, wanted)]
 
 
-def peers_cuda(work, pictures, _threads):
-    found, wait = [], cupy.cuda.Device().synchronize
-    there = [cupy.asarray(p) for p in pictures]
-    if work == "equalize":
-        made = {}
+def copies(f):
+    stream, there, out = found["cupy"].cuda.Stream(non_blocking=True), list(f.gpu), list(f.gpu_out)
 
-        def call_cupy(i):
-            cdf = cupy.cumsum(cupy.bincount(there[i].ravel(), minlength=256))
-            low = cdf[cupy.argmax(cdf > 0)]
-            table = cupy.rint((cdf - low) * (255 / cupy.maximum(cdf[-1] - low, 1))).clip(0, 255).astype(cupy.uint8)
-            made[i] = table[there[i]]
-        found.append(Peer("CuPy " + cupy.__version__, call_cupy, lambda i: made[i].get(), wait))
-    if kornia_rs and kornia_rs.cuda.is_available():
-        images = [kornia_rs.image.Image.from_numpy(p[:, :, None]).to_cuda() for p in pictures]
-        results = {}
-
-        def call_kornia(i):
-            if work == "equalize":
-                results[i] = kornia_rs.imgproc.equalize_hist(images[i])
-            else:
-                results[i] = kornia_rs.imgproc.clahe(images[i], CLIP, TILES)
-        found.append(Peer("kornia-rs " + kornia_rs.__version__, call_kornia,
-                          lambda i: results[i].cpu().to_numpy().reshape(pictures[i].shape), wait))
-    reference = dict(reference=True) if work == "equalize" else dict(reference=True, mode="clahe", clip=CLIP, tiles=TILES)
-    video = dict() if work == "equalize" else dict(mode="clahe", tiles=TILES)
-    for name, settings in (("lumeq, reference", reference), ("lumeq, as for video", video)):
-        eq, ours = lumeq.Equalizer(backend="cuda", **settings), [cupy.empty_like(p) for p in there]
-        found.append(Peer(name, lambda i, eq=eq, ours=ours: eq.process(there[i], out=ours[i]),
-                          lambda i, ours=ours: ours[i].get(), wait))
-    return found
+    def copy(i):
+        out[i].data.copy_from_device_async(there[i].data, there[i].nbytes, stream)
+    with stream:
+        stream.begin_capture()
+        for i in range(FRAMES):
+            copy(i)
+        graph = stream.end_capture()
+    return on_gpu(f, "copy", copy, lambda _: graph.launch(stream), 1)
 
 
-def same_bits(peer, wanted):
-    return "yes" if wanted is not None and (peer.output(0) == wanted).all() else "no"
+def of_cvcuda(f, call, wanted, *settings):
+    as_tensor, (width, height) = found["cvcuda"].as_tensor, f.size
+    out = found["cupy"].zeros((FRAMES, 256), "int32") if wanted == "counts" else f.gpu_out
+
+    def tensors(count):
+        shape, layout = ((count, 256, 1), "HWC") if wanted == "counts" else ((count, height, width, 1), "NHWC")
+        return [(as_tensor(to, layout), as_tensor(frames, "NHWC"))
+                for to, frames in zip(out.reshape(-1, *shape), f.gpu.reshape(-1, count, height, width, 1))]
+    one, batch = tensors(1), tensors(PICTURES)
+    return on_gpu(f, wanted, lambda i: call(*one[i], *settings), lambda i: call(*batch[i], *settings), len(batch),
+                  result=lambda: out[:PICTURES].get())
 
 
-def compare(a, work, size, content):
-    pictures = [picture(content, *size, seed) for seed in range(PICTURES)]
-    peers = (peers_cuda if a.device == "cuda" else peers_cpu)(work, pictures, a.threads)
-    for peer in peers:
-        peer.turn(0)
-        peer.times, peer.alone = [], []
+def of_lumeq(f, kind):
+    row, live = (lumeq.Equalizer(backend="cuda", **LUMEQ[kind]) for _ in range(2))
+    there, out = list(f.gpu), list(f.gpu_out)
+    return on_gpu(f, kind, lambda i: live.process(there[i], out=out[i]),
+                  lambda _: row.batch(f.gpu, out=f.gpu_out), 1)
+
+
+def of_kornia_cuda(f):
+    kornia = found["kornia_rs"]
+    if not kornia.cuda.is_available():
+        raise RuntimeError("kornia-rs finds no GPU")
+    there = [kornia.image.Image.from_numpy(f.host[i % PICTURES][:, :, None]).to_cuda() for i in range(FRAMES)]
+    made = {}
+
+    def equalize(i):
+        made[i] = kornia.imgproc.equalize_hist(there[i])
+
+    def clahe(i):
+        made[i] = kornia.imgproc.clahe(there[i], CLIP, TILES)
+
+    def result():
+        return numpy.stack([made[i].cpu().to_numpy() for i in range(PICTURES)])
+    return [on_gpu(f, "equalize", equalize, result=result)[0], on_gpu(f, "clahe", clahe, result=result)[0]]
+
+
+def of_vpi(f):
+    vpi = found["vpi"]
+    stream = vpi.Stream()
+    there = [vpi.asimage(frame) for frame in f.gpu]
+    out = [vpi.Image(f.size, vpi.Format.U8) for _ in there]
+    return on_gpu(f, "equalize", lambda i: there[i].eqhist(backend=vpi.Backend.CUDA, out=out[i], stream=stream),
+                  wait=stream.sync, result=lambda: numpy.stack([image.cpu() for image in out[:PICTURES]]))
+
+
+def of_cupy(f):
+    cupy, made = found["cupy"], {}
+
+    def equalize(i):
+        cdf = cupy.cumsum(cupy.bincount(f.gpu[i].ravel(), minlength=256))
+        low = cdf[cupy.argmax(cdf > 0)]
+        table = cupy.rint((cdf - low) * (255 / cupy.maximum(cdf[-1] - low, 1))).clip(0, 255).astype(cupy.uint8)
+        made[i] = table[f.gpu[i]]
+    return on_gpu(f, "equalize", equalize, result=lambda: numpy.stack([made[i].get() for i in range(PICTURES)]))
+
+
+def histograms(f, program):
+    """CUB's and lumeq's histogram, by lumeq-bench with the first picture."""
+    with tempfile.NamedTemporaryFile() as file:
+        f.host[0].tofile(file.name)
+        p = subprocess.run([program, "histogram", "--strategy", "cub,lumeq", "--size", "%dx%d" % f.size, "--content",
+                            file.name, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    rows = {row["strategy"]: row for row in map(json.loads, p.stdout.splitlines())}
+    for name in ("cub", "lumeq"):
+        if name not in rows or rows[name]["result"] != "ok":
+            raise RuntimeError(rows[name]["result"] if name in rows else p.stderr)
+    return [Measured(us) for us in (rows["cub"]["time_us"], rows["lumeq"]["alone_us"], rows["lumeq"]["time_us"])]
+
+
+def on_cpu(f, works):
+    """One way for each kind of work: works[kind](i) writes f.host_out[i]."""
+    return [Way(work, PICTURES, PICTURES, lambda: None, False, lambda: f.host_out, f.wanted.get(kind))
+            for kind, work in works.items()]
+
+
+def of_opencv(f, threads):
+    found["cv2"].setNumThreads(threads or -1)
+    apply = found["cv2"].createCLAHE(CLIP, TILES).apply
+    return on_cpu(f, {"equalize": lambda i: found["cv2"].equalizeHist(f.host[i], f.host_out[i]),
+                      "clahe": lambda i: apply(f.host[i], f.host_out[i])})
+
+
+def of_kornia(f):
+    imgproc = found["kornia_rs"].imgproc
+    made = [None] * PICTURES
+
+    def equalize(i):
+        made[i] = imgproc.equalize_hist(f.host[i][:, :, None])
+
+    def clahe(i):
+        made[i] = imgproc.clahe(f.host[i][:, :, None], CLIP, TILES)
+    ways = on_cpu(f, {"equalize": equalize, "clahe": clahe})
+    for way in ways:
+        way.result = lambda: numpy.stack(made)
+    return ways
+
+
+def of_lumeq_cpu(f, threads, *kinds):
+    def work(settings):
+        eq = lumeq.Equalizer(backend="cpu", threads=threads, **settings)
+        return lambda i: eq.process(f.host[i], out=f.host_out[i])
+    return on_cpu(f, {kind: work(LUMEQ[kind]) for kind in kinds})
+
+
+def all_rows(a):
+    """Label of each row of an installed peer, and a function that makes its ways."""
+    on = "one CPU thread" if a.threads == 1 else "%s CPU threads" % (a.threads or "all")
+    gpu = [
+        (None, "copy of the plane, in a row / one by one", copies),
+        ("cvcuda", " `histogrameq`, batch of 16 / one by one",
+         lambda f: of_cvcuda(f, found["cvcuda"].histogrameq_into, "equalize")),
+        (None, "lumeq `reference`, in a row / live", lambda f: of_lumeq(f, "equalize")),
+        (None, "lumeq as for video, in a row / live", lambda f: of_lumeq(f, "video")),
+        ("cvcuda", " `clahe`, batch of 16 / one by one",
+         lambda f: of_cvcuda(f, found["cvcuda"].clahe_into, "clahe", CLIP, TILES)),
+        (None, "lumeq CLAHE `reference`, in a row / live", lambda f: of_lumeq(f, "clahe")),
+        (None, "lumeq CLAHE with history, in a row / live", lambda f: of_lumeq(f, "history")),
+        ("kornia_rs", " CUDA in a row, equalize / CLAHE", of_kornia_cuda),
+        ("vpi", " `eqhist`, in a row / one by one", of_vpi),
+        ("cupy", " `bincount` and a table, in a row / one by one", of_cupy),
+        (None, "histogram alone: CUB / lumeq alone / lumeq in a row", lambda f: histograms(f, a.bench)),
+        ("cvcuda", " histogram alone, batch of 16 / one by one",
+         lambda f: of_cvcuda(f, found["cvcuda"].histogram_into, "counts")),
+    ]
+    cpu = [
+        ("cv2", ", %s, equalize / CLAHE" % on, lambda f: of_opencv(f, a.threads)),
+        ("kornia_rs", ", %s, equalize / CLAHE" % on, of_kornia),
+        (None, "lumeq `reference`, %s, equalize / CLAHE" % on,
+         lambda f: of_lumeq_cpu(f, a.threads, "equalize", "clahe")),
+        (None, "lumeq as for video, %s, equalize / CLAHE" % on,
+         lambda f: of_lumeq_cpu(f, a.threads, "video", "history")),
+    ]
+    return [(label if peer is None else PEERS[peer][0] + " " + found[peer].__version__ + label, make)
+            for peer, label, make in (gpu if "gpu" in found else []) + cpu if peer is None or peer in found]
+
+
+def measure(a, rows, size, problems):
+    """Returns the ways of each row that works."""
+    f, ready = Frames(a.content, *size), {}
+    for label, make in rows:
+        try:
+            ready[label] = make(f)
+            for way in ready[label]:
+                f.clear()
+                way.check()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of a peer, also a panic of Rust: the others still run
+            problems[label] = sentence(error)
+            ready.pop(label, None)
     for _ in range(a.rounds):
-        for peer in peers:
-            peer.turn(a.seconds)
-    wanted = None
-    if cv2:
-        wanted = cv2.equalizeHist(pictures[0]) if work == "equalize" else cv2.createCLAHE(CLIP, TILES).apply(pictures[0])
-    ours = next(p for p in peers if p.name == "lumeq, reference")
-    for peer in peers:
-        row = "%-9s %-10s %-10s %-22s" % (work, "%dx%d" % size, content, peer.name)
-        for times, of_ours in ((peer.times, ours.times), (peer.alone, ours.alone)):
-            if times:
-                us = statistics.median(times)
-                row += " %10.1f %8.2f" % (us, us / statistics.median(of_ours))
-        print("%s  %s" % (row, same_bits(peer, wanted)), flush=True)
+        for ways in ready.values():
+            for way in ways:
+                way.turn(a.seconds)
+    return ready
+
+
+def short(us):
+    return "%.2f" % us if us < 10 else "%.1f" % us if us < 100 else "{:,.0f}".format(us)
+
+
+def bits(ways):
+    """Differences of each way over all sizes, in one phrase if all ways are equal."""
+    said = []
+    for same_way in zip(*ways):
+        counts = [way.bits for way in same_way if way.bits]
+        different, samples, most = (sum(c[0] for c in counts), sum(c[1] for c in counts),
+                                    max((c[2] for c in counts), default=0))
+        said.append("not compared" if not counts else "same" if not different else
+                    "%.3g %% differ, by %d at most" % (100 * different / samples, most))
+    return " / ".join(said if len(set(said)) > 1 else said[:1])
 
 
 def cpu_name():
@@ -193,33 +386,35 @@ def main():
     a = arguments()
     if a.threads:
         os.environ["RAYON_NUM_THREADS"] = str(a.threads)  # kornia-rs's, read when it first computes
-    where = "%s, %d cores, threads: %s" % (cpu_name(), os.cpu_count(), a.threads or "all")
-    if a.device == "cuda":
-        if not cupy:
-            print("bench-peers.py: skipped: no CuPy, which holds the pictures on the GPU")
-            sys.exit(SKIPPED)
-        where = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    print("%s\n%s; lumeq: %s; %s\n" % (" ".join(sys.argv), where, lumeq.build_info(), datetime.date.today()))
-    columns = ["in a row us", "ratio"] if a.device == "cuda" else []
-    print(("%-9s %-10s %-10s %-22s" + " %10s %8s" * (len(columns) // 2 + 1) + "  OpenCV's bits") % (
-        "work", "size", "content", "library", *columns, "alone us", "ratio"))
-    for work in ("equalize", "clahe"):
-        for size in a.size:
-            for content in a.content:
-                compare(a, work, size, content)
+    print("%s, %s\n%s; %s, %d cores; lumeq: %s; Python %s, NumPy %s\n" % (
+        datetime.date.today(), " ".join(sys.argv), found.get("gpu", "no GPU"), cpu_name(), os.cpu_count(),
+        lumeq.build_info(), platform.python_version(), numpy.__version__))
+    rows, problems = all_rows(a), {}
+    measured = [measure(a, rows, size, problems) for size in a.size]
+    print("us per frame, 8 bits, content %s. In a row: %d frames are queued, then awaited. One by one, live: each is\n"
+          "awaited. Bits are compared with OpenCV's, those of copies and counts with NumPy's, and those of video and\n"
+          "history with lumeq's on the CPU.\n" % (a.content, FRAMES))
+    print("| | %s | bits |" % " | ".join(SIZES.get(size, "%dx%d" % size) for size in a.size))
+    print("|---|%s---|" % ("---|" * len(a.size)))
+    for label, _ in rows:
+        ways = [ready[label] for ready in measured if label in ready]
+        if ways:
+            cells = [" / ".join(short(statistics.median(way.times)) for way in ready.get(label, [])) or "failed"
+                     for ready in measured]
+            print("| %s | %s | %s |" % (label, " | ".join(cells), bits(ways)))
+    if missing or problems:
+        print("\nMissing:\n")
+        for why in missing + ["%s: %s" % problem for problem in problems.items()]:
+            print("- " + why)
 
 
-def installed(name):
-    try:
-        return __import__(name)
-    except ImportError:
-        return None
-
-
-numpy, lumeq, cv2, kornia_rs, cupy = map(installed, ("numpy", "lumeq", "cv2", "kornia_rs", "cupy"))
+try:
+    import lumeq
+    import numpy
+except ImportError:
+    print("bench-peers.py: skipped: pip install ./src/plugins/python (and numpy)")
+    sys.exit(SKIPPED)
+found, missing = find_peers()
 
 if __name__ == "__main__":
-    if not numpy or not lumeq:
-        print("bench-peers.py: skipped: pip install ./src/plugins/python (and numpy)")
-        sys.exit(SKIPPED)
     main()

@@ -219,24 +219,29 @@ void add_chroma(LumeqImage *image, const Array &array, bool interleaved)
     image->chroma_y = y;
 }
 
-// Describes a frame: an array, or a tuple or list of one to three.
-Picture picture(nb::handle frame, const Format &format, bool writable)
+// The planes of a frame: an array, or a tuple or list of one to three.
+std::vector<Array> plane_arrays(nb::handle frame, bool writable)
 {
-    std::vector<nb::object> planes;
+    std::vector<Array> planes;
     if (nb::isinstance<nb::tuple>(frame) || nb::isinstance<nb::list>(frame)) {
         for (nb::handle plane : frame)
-            planes.push_back(nb::borrow(plane));
+            planes.push_back(from_object(plane, writable));
     } else {
-        planes.push_back(nb::borrow(frame));
+        planes.push_back(from_object(frame, writable));
     }
     if (planes.empty() || planes.size() > 3)
         raise(PyExc_ValueError,
               "a frame has one to three planes: luma, Cb and Cr, or luma and both");
+    return planes;
+}
+
+Picture picture(const std::vector<Array> &planes, const Format &format)
+{
     Picture made;
     LumeqImage *image = &made.image;
     int bytes = 0;
     for (size_t i = 0; i < planes.size(); i++) {
-        const Array array = from_object(planes[i], writable);
+        const Array &array = planes[i];
         const bool pairs = i == 1 && planes.size() == 2;
         if (array.dimensions == 3 && array.shape[2] != (pairs ? 2 : 1))
             raise(PyExc_ValueError, pairs
@@ -273,6 +278,32 @@ Picture picture(nb::handle frame, const Format &format, bool writable)
                                     " bits: uint8 has 8 bits, uint16 has 9 to 16");
     image->shift = format.shift;
     image->range = format.range;
+    return made;
+}
+
+Picture picture(nb::handle frame, const Format &format, bool writable)
+{
+    return picture(plane_arrays(frame, writable), format);
+}
+
+// Describes each frame of a batch, whose planes are arrays of (frames, rows, columns).
+std::vector<Picture> pictures(nb::handle batch, const Format &format, bool writable)
+{
+    const std::vector<Array> planes = plane_arrays(batch, writable);
+    std::vector<Picture> made;
+    for (int64_t i = 0; i < planes[0].shape[0]; i++) {
+        std::vector<Array> frame = planes;
+        for (Array &plane : frame) {
+            if (plane.dimensions != 3 || plane.shape[0] != planes[0].shape[0])
+                raise(PyExc_ValueError, "the planes of a batch are arrays of (frames, rows, "
+                                        "columns), with the same number of frames");
+            plane.data = static_cast<char *>(plane.data) + i * plane.stride[0];
+            plane.dimensions = 2;
+            std::copy(plane.shape + 1, plane.shape + 3, plane.shape);
+            std::copy(plane.stride + 1, plane.stride + 3, plane.stride);
+        }
+        made.push_back(picture(frame, format));
+    }
     return made;
 }
 
@@ -469,14 +500,14 @@ struct Stats {
 
 struct Sync {
     LumeqSync c = {};
-    explicit Sync(std::optional<uintptr_t> stream)
+    explicit Sync(std::optional<uintptr_t> stream, void *LumeqSync::*use = &LumeqSync::stream)
     {
         c.size = sizeof(c);
-        c.stream = stream ? reinterpret_cast<void *>(*stream) : nullptr;
+        c.*use = stream ? reinterpret_cast<void *>(*stream) : nullptr;
     }
     const LumeqSync *get() const
     {
-        return c.stream ? &c : nullptr;
+        return c.stream || c.after ? &c : nullptr;
     }
 };
 
@@ -548,7 +579,27 @@ class Equalizer
         Flight next = {picture(in, format, false), picture(out, format, true), {}};
         const int64_t when = moment(time);
         const Lock lock(mutex);
-        run(next, when, duration, follows, interlaced, stream);
+        run(next, when, duration, follows, interlaced, Sync(stream));
+        if (!stream)
+            receive_all();
+    }
+    // Frames in a row, so that the library may process several at once. The outputs are complete.
+    // Only the first frame waits for the stream: once it is received, the others need no sync.
+    void batch(nb::handle in, nb::handle out, const Format &format, double duration,
+               std::optional<uintptr_t> stream)
+    {
+        std::vector<Picture> from = pictures(in, format, false), to = pictures(out, format, true);
+        if (from.size() != to.size())
+            raise(PyExc_ValueError, "the output's number of frames is not the input's");
+        const Lock lock(mutex);
+        for (size_t i = 0; i < from.size(); i++) {
+            Flight next = {std::move(from[i]), std::move(to[i]), {}};
+            const Sync sync(i ? std::nullopt : stream, &LumeqSync::after);
+            run(next, LUMEQ_NO_TIME, duration, true, false, sync);
+            if (sync.get())
+                receive_all();
+        }
+        receive_all();
     }
     // Colours are equalized in planes of 10 bits.
     void bgr(nb::handle in, nb::handle out, bool rgb, nb::handle time, double duration)
@@ -575,7 +626,8 @@ class Equalizer
             next.in.image.stride[i] = next.out.image.stride[i] = 2 * from.width;
         }
         without_gil([&] { return bgr_to_yuv(from, before), 0; });
-        run(next, when, duration, true, false, {});
+        run(next, when, duration, true, false, Sync({}));
+        receive_all();
         without_gil([&] { return yuv_to_bgr(after, to), 0; });
     }
     void finish()
@@ -606,7 +658,7 @@ class Equalizer
         Picture in, out, previous;
     };
     void run(Flight &next, int64_t time, double duration, bool follows, bool interlaced,
-             std::optional<uintptr_t> stream)
+             const Sync &sync)
     {
         LumeqFrame frame = {};
         frame.size = sizeof(frame);
@@ -619,7 +671,6 @@ class Equalizer
         if (follows && can_follow(previous.image, frame.in) &&
             !same_memory(previous.image, frame.out))
             frame.previous = &next.previous.image;
-        const Sync sync(stream);
         frame.sync = sync.get();
         int code;
         while ((code = without_gil([&] { return lumeq_submit(eq, &frame); })) == LUMEQ_ERR_AGAIN &&
@@ -628,8 +679,6 @@ class Equalizer
         test(code);
         previous = next.in;
         flights.push_back(std::move(next));
-        if (!stream)
-            receive_all();
     }
     void test(int code)
     {
@@ -826,6 +875,8 @@ NB_MODULE(_core, m)
         .def("set", &Equalizer::set)
         .def("process", &Equalizer::process, "frame"_a.none(), "out"_a.none(), "format"_a,
              "time"_a.none(), "duration"_a, "follows"_a, "interlaced"_a, "stream"_a.none())
+        .def("batch", &Equalizer::batch, "frames"_a.none(), "out"_a.none(), "format"_a,
+             "duration"_a, "stream"_a.none())
         .def("bgr", &Equalizer::bgr, "picture"_a, "out"_a.none(), "rgb"_a, "time"_a.none(),
              "duration"_a)
         .def("finish", &Equalizer::finish)
