@@ -1,5 +1,5 @@
 # CMake's toolchain file to build for 64-bit ARM on another machine. LUMEQ_ARM64_ROOT in the environment names
-# a folder with Debian's packages for it, unpacked (arm64.sh).
+# a folder with Debian's packages for it, unpacked (emulated_cpus.sh).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# 64-bit ARM, emulated by QEMU: builds lumeq with a cross-compiler and Debian's packages for ARM, runs the
-# equalizer's tests, and compares the program's output with this machine's. CPU only. LUMEQ names this
-# machine's program; without it, one is built in build/ci/hosts/. Needs a network and 2 GB of
-# disk, and installs the cross-compiler and QEMU. DEBIAN_MIRROR names another mirror than Debian's own.
+# CPUs that QEMU emulates. For 64-bit ARM it builds lumeq with a cross-compiler and Debian's packages, runs
+# the equalizer's tests, and compares the program's output with this machine's; the CPU only. On x86-64 it
+# also runs this machine's program on CPUs without AVX2 and without SSE4.2. LUMEQ names this machine's
+# program; without it, one is built in build/ci/hosts/. Needs a network and 2 GB of disk, and installs the
+# cross-compiler and QEMU. DEBIAN_MIRROR names another mirror than Debian's own.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -75,29 +76,46 @@ say "---- the equalizer's tests"
 CHECK_SHORT=1 ctest --test-dir "$work/build" -R '^equalizer_' -j$((5 * $(cores) + 4)) --output-on-failure --no-tests=error \
     --timeout 1800
 
-say "---- the program"
-on_arm() {
-    qemu-aarch64-static -L "$LUMEQ_ARM64_ROOT" "$work/build/lumeq" "$@"
-}
-
 # The sandbox would filter the emulator's own system calls.
-check() { # INPUT [options]
-    "$LUMEQ" "$1" -o "$work/here.y4m" -y "${@:2}" 2>/dev/null
-    on_arm "$1" -o "$work/arm.y4m" -y --sandbox off "${@:2}" 2>/dev/null
-    cmp "$work/here.y4m" "$work/arm.y4m" || fail "ARM has other pictures: $*"
-    say "same pictures: ${*##*/}"
+on_arm() {
+    qemu-aarch64-static -L "$LUMEQ_ARM64_ROOT" "$work/build/lumeq" --sandbox off "$@"
 }
 
-on_arm --version
-on_arm --doctor --json | grep -q '"kernels": *"NEON"' || fail "the kernels are not NEON's"
+on_nehalem() {
+    qemu-x86_64-static -cpu Nehalem "$LUMEQ" --sandbox off "$@"
+}
+
+on_core2() {
+    qemu-x86_64-static -cpu core2duo "$LUMEQ" --sandbox off "$@"
+}
+
 clip() { # NAME FILTERS
     ffmpeg -v error -nostdin -y -i "$root/samples/lumeq-sample.mkv" -frames:v 12 -vf "scale=640:360,$2" -an -c:v ffv1 "$work/$1"
 }
+
+# The same pictures as on this machine.
+same() { # EMULATOR INPUT [options]
+    "$LUMEQ" "$work/$2" -o "$work/here.y4m" -y "${@:3}" 2>/dev/null
+    "$1" "$work/$2" -o "$work/there.y4m" -y "${@:3}" 2>/dev/null
+    cmp "$work/here.y4m" "$work/there.y4m" || fail "other pictures: $*"
+    say "same pictures: $*"
+}
+
+check() { # EMULATOR KERNELS
+    say "---- the program: $1, $2"
+    grep -q "\"kernels\": *\"$2\"" <<<"$("$1" --doctor --json)" || fail "$1: the kernels are not $2"
+    for input in plain.mkv dark.mkv dark10.mkv; do
+        same "$1" "$input"
+        same "$1" "$input" --mode clahe
+        same "$1" "$input" --chroma keep
+    done
+}
+
 clip plain.mkv format=yuv420p
 clip dark.mkv "lutyuv=y=val/3,noise=alls=6,format=yuv420p"
 clip dark10.mkv "format=yuv420p10le,lutyuv=y=val/3"
-for input in plain dark dark10; do
-    check "$work/$input.mkv"
-    check "$work/$input.mkv" --mode clahe
-    check "$work/$input.mkv" --chroma keep
-done
+check on_arm NEON
+if [ "$(uname -m)" = x86_64 ]; then
+    check on_nehalem SSE4.2
+    check on_core2 "plain C"
+fi
