@@ -2,8 +2,9 @@
 """Compares the whole program with ffmpeg on two cores: frame rate, processor time and peak memory.
 
 The programs alternate, one run of each per round, so that other load affects both; medians are
-compared. Peak memory is measured on a short and on a long clip. Decoding alone is shown beside
-equalizing, because it limits every program that uses the same decoder.
+compared, or the best runs if other people use the machine. Peak memory is measured on a short and
+on a long clip. Decoding alone is shown beside equalizing, because it limits every program that uses
+the same decoder.
 """
 
 import argparse
@@ -32,6 +33,8 @@ def arguments():
     parser.add_argument("--ffmpeg", default="ffmpeg", metavar="PROGRAM")
     parser.add_argument("--clip", default=os.path.join(HERE, "lumeq-sample.mkv"), metavar="VIDEO",
                         help="looped to both lengths (the bundled clip)")
+    parser.add_argument("--vf", default="", metavar="FILTERS", help="of ffmpeg, for the clips after"
+                        " scaling, as noise=alls=4:allf=t")
     parser.add_argument("--size", default="1920x1080", metavar="WxH")
     parser.add_argument("--clip-crf", default="23", metavar="CRF",
                         help="quality of the looped clips: the lower, the more there is to decode"
@@ -39,6 +42,9 @@ def arguments():
     parser.add_argument("--seconds", default="10,30", metavar="SHORT,LONG",
                         help="lengths of the two clips (10,30)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each (3)")
+    parser.add_argument("--best", action="store_true", help="compare the best run of each")
+    parser.add_argument("--cases", default="equalize,film,encode", metavar="NAME,..",
+                        help="what to compare (equalize,film,encode)")
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores to run on (2)")
     parser.add_argument("--preset", default="medium", help="of the encoder, libx264 (medium)")
     parser.add_argument("--crf", default="18", help="of the encoder (18)")
@@ -46,10 +52,13 @@ def arguments():
     try:
         a.width, a.height = (int(n) for n in a.size.split("x"))
         a.short, a.long = (float(n) for n in a.seconds.split(","))
+        a.cases = a.cases.split(",")
     except ValueError:
         parser.error("--size is WIDTHxHEIGHT and --seconds is SHORT,LONG")
     if not (a.width > 0 and a.height > 0 and 0 < a.short < a.long and a.rounds > 0 and a.cores > 0):
         parser.error("sizes, lengths, rounds and cores are above 0, and LONG is longer than SHORT")
+    if not set(a.cases) <= {"equalize", "film", "encode"}:
+        parser.error("--cases takes equalize, film and encode, with commas between them")
     return a
 
 
@@ -77,7 +86,7 @@ def frames_of(clip):
 
 def make_clip(a, path, seconds):
     run([a.ffmpeg, "-v", "error", "-nostdin", "-y", "-stream_loop", "-1", "-i", a.clip, "-map",
-         "0:v:0", "-vf", "scale=%d:%d" % (a.width, a.height), "-t", "%g" % seconds, "-c:v",
+         "0:v:0", "-vf", ",".join(filter(None, ["scale=%d:%d" % (a.width, a.height), a.vf])), "-t", "%g" % seconds, "-c:v",
          "libx264", "-crf", a.clip_crf, "-preset", "medium", path])
 
 
@@ -93,9 +102,13 @@ def cases(a, folder):
     encoder = ["-c:v", "libx264", "-preset", a.preset, "-crf", a.crf]
     return [
         ("equalize", lambda clip: {
-            "lumeq": lumeq + [clip, "--null", "--backend", "cpu", "--chroma", "keep"],
+            "lumeq": lumeq + [clip, "--null", "--backend", "cpu"],
             "ffmpeg": ffmpeg + ["-i", clip, "-vf", "histeq", "-f", "null", "-"],
             "decode": ffmpeg + ["-i", clip, "-f", "null", "-"]}),
+        ("film", lambda clip: {
+            "lumeq": lumeq + [clip, "--backend", "cpu", "--vcodec", "libx264", "--preset", a.preset,
+                              "--crf", a.crf, "-y", "-o", ours],
+            "ffmpeg": ffmpeg + ["-i", clip] + encoder + [theirs]}),
         ("encode", lambda clip: {
             "lumeq": lumeq + [clip, "--mode", "off", "--backend", "cpu", "--vcodec", "libx264",
                               "--preset", a.preset, "--crf", a.crf, "-y", "-o", ours],
@@ -108,17 +121,14 @@ def packets(ffmpeg, path):
                            "copy", "-f", "md5", "-"], stdout=subprocess.PIPE, check=True).stdout
 
 
-def median(runs):
-    return Run(*(statistics.median(values) for values in zip(*runs)))
-
-
-def alternate(commands, rounds):
+def alternate(commands, rounds, typical):
+    """Returns for each program the typical time and memory of its runs."""
     runs = {name: [] for name in commands}
     for i in range(rounds):
         names = list(commands) if i % 2 == 0 else list(commands)[::-1]
         for name in names:
             runs[name].append(run(commands[name]))
-    return {name: median(r) for name, r in runs.items()}
+    return {name: Run(*map(typical, zip(*r))) for name, r in runs.items()}
 
 
 def first_line(command):
@@ -131,25 +141,27 @@ def print_machine(a):
         cpu = next((line.split(":", 1)[1].strip() for line in f if line.startswith("model name")), cpu)
     print("%s, %d cores of %d; %s" % (cpu, a.cores, os.cpu_count(), datetime.date.today()))
     print("%s; %s" % (first_line([a.lumeq, "--version"]), first_line([a.ffmpeg, "-version"])))
-    print("%s as %s, crf %s; %d rounds, medians" % (
-        os.path.basename(a.clip), a.size, a.clip_crf, a.rounds))
+    print("%s as %s, crf %s; %d rounds, %s" % (os.path.basename(a.clip), a.size, a.clip_crf, a.rounds,
+                                               "the best" if a.best else "medians"))
 
 
-def compare(name, command, clips, rounds):
-    """Prints rows of both programs on both clips. Returns the peak memory of each program on each
+def compare(name, command, clips, rounds, typical):
+    """Prints rows of the programs on both clips. Returns the peak memory of each program on each
     clip."""
     memory = {}
     for length, clip, frames in clips:
-        found = alternate(command(clip), rounds)
+        found = alternate(command(clip), rounds, typical)
         for program, r in found.items():
             memory[program, length] = r.memory
             print("%-9s %-7s %5gs %6d %8.2f %8.2f %9.1f %10.1f %9.1f" % (
                 name, program, length, frames, r.wall, r.cpu, frames / r.wall,
                 frames / r.cpu, r.memory))
-        ours, theirs = found["lumeq"], found["ffmpeg"]
-        print("%-9s %-7s %5gs %6s %8.3f %8.3f %9.3f %10.3f %9.3f" % (
-            name, "ratio", length, "", ours.wall / theirs.wall, ours.cpu / theirs.cpu,
-            theirs.wall / ours.wall, theirs.cpu / ours.cpu, ours.memory / theirs.memory), flush=True)
+        ours = found.pop("lumeq")
+        for program, theirs in found.items():
+            print("%-9s /%-6s %5gs %6s %8.3f %8.3f %9.3f %10.3f %9.3f" % (
+                name, program, length, "", ours.wall / theirs.wall, ours.cpu / theirs.cpu,
+                theirs.wall / ours.wall, theirs.cpu / ours.cpu, ours.memory / theirs.memory),
+                flush=True)
     return memory
 
 
@@ -169,7 +181,7 @@ def main():
             make_clip(a, clip, length)
             clips.append((length, clip, frames_of(clip)))
         print_machine(a)
-        shown = cases(a, folder)
+        shown = [c for c in cases(a, folder) if c[0] in a.cases]
         for _, command in shown:
             for words in command("CLIP").values():
                 print("  " + " ".join(os.path.basename(w) if w in (a.lumeq, a.ffmpeg) else
@@ -178,12 +190,15 @@ def main():
             "what", "program", "length", "frames", "wall s", "cpu s", "frames/s", "frames/cpu",
             "peak MiB"))
         for name, command in shown:
-            memory = compare(name, command, clips, a.rounds)
+            memory = compare(name, command, clips, a.rounds, min if a.best else statistics.median)
             print("%-9s memory of the long clip over the short one's: lumeq %.3f, ffmpeg %.3f\n" % (
                 name, *(memory[p, a.long] / memory[p, a.short] for p in ("lumeq", "ffmpeg"))),
                 flush=True)
-        same = packets(a.ffmpeg, output(folder, "lumeq")) == packets(a.ffmpeg, output(folder, "ffmpeg"))
-        print("encoded packets of lumeq and ffmpeg: %s" % ("identical" if same else "not identical"))
+        if shown[-1][0] == "encode":
+            same = (packets(a.ffmpeg, output(folder, "lumeq")) ==
+                    packets(a.ffmpeg, output(folder, "ffmpeg")))
+            print("encoded packets of lumeq and ffmpeg: %s" % (
+                "identical" if same else "not identical"))
 
 
 if __name__ == "__main__":

@@ -157,16 +157,17 @@ class Script(unittest.TestCase):
                                  "--preset", "ultrafast")
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [line.split() for line in result.stdout.splitlines()
-                if line.startswith(("equalize ", "encode ")) and "memory" not in line]
+                if line.startswith(("equalize ", "film ", "encode ")) and "memory" not in line]
         self.assertEqual([r[:4] for r in rows if r[1] == "lumeq"],
-                         [[w, "lumeq", s, n] for w in ("equalize", "encode")
+                         [[w, "lumeq", s, n] for w in ("equalize", "film", "encode")
                           for s, n in (("0.4s", "10"), ("0.8s", "20"))])
-        self.assertEqual(len([r for r in rows if r[1] == "ratio"]), 4)
+        self.assertEqual([r[1] for r in rows if r[1].startswith("/")],
+                         2 * ["/ffmpeg", "/decode"] + 4 * ["/ffmpeg"])
         self.assertIn("encoded packets of lumeq and ffmpeg: identical", result.stdout)
 
     def test_refuses(self):
         for args in (("--size", "x"), ("--seconds", "3,1"), ("--rounds", "0"), ("--cores", "9999"),
-                     ("--ffmpeg", "/nowhere/ffmpeg")):
+                     ("--ffmpeg", "/nowhere/ffmpeg"), ("--cases", "equalize,all")):
             result = self.run_script(*args)
             self.assertNotEqual(result.returncode, 0, args)
             self.assertEqual(result.stdout, "")
