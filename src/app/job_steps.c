@@ -342,6 +342,7 @@ static int write_frames(Segment *s)
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&f->params),
+        .source = s->report || f->options.compare,
         .arrays = s->stats || s->report || s->film->options.overlay,
         .note = say_line,
     };

@@ -9,7 +9,7 @@
 /* Frames of a reader that wait: enough to ride out an uneven decoder, few enough to keep memory
  * small (a 4K frame has 12 MB, and copied packets may have any size). */
 #define READER_FRAMES 4
-#define MOST_BYTES (256 << 20)
+#define READER_BYTES (12 << 20)
 
 struct DecodeStage {
     DecodeStageOptions options;
@@ -65,7 +65,7 @@ DecodeStage *decode_stage_create(const DecodeStageOptions *options)
 {
     const QueueOptions queue = {.item = sizeof(Frame *),
                                 .count = options->count,
-                                .bytes = MOST_BYTES,
+                                .bytes = options->bytes,
                                 .free = free_queued,
                                 .drop = options->live ? drop_queued : NULL};
     DecodeStage *s = calloc(1, sizeof(*s));
@@ -86,7 +86,7 @@ static int read_next(void *reader, Decoded *decoded, MediaError *error)
 DecodeStage *decode_stage_of_reader(Reader *reader)
 {
     const DecodeStageOptions options = {
-        .count = READER_FRAMES, .next = read_next, .opaque = reader};
+        .count = READER_FRAMES, .bytes = READER_BYTES, .next = read_next, .opaque = reader};
     return decode_stage_create(&options);
 }
 

@@ -10,8 +10,9 @@
 #include "run/run_frame.h"
 
 typedef struct DecodeStageOptions {
-    int count; /* frames that may wait */
-    int live;  /* true: a frame that waits gives way to a newer one, which then says so */
+    int count;     /* frames that may wait */
+    int64_t bytes; /* that they may have; a larger frame waits alone */
+    int live;      /* true: a frame that waits gives way to a newer one, which then says so */
     /* Fills `decoded`: 0; AVERROR_EOF; or another negative number, with `error` filled if it is a
      * fault. The stage's thread calls it when there is room. */
     int (*next)(void *opaque, Decoded *decoded, MediaError *error);

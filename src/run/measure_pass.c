@@ -7,8 +7,8 @@
 #include "run/decode_stage.h"
 #include "run/equalizer_frame.h"
 
-/* Earlier frames that are kept: a part's place is verified by the marks of two, and the third is
- * what the second is measured against. */
+/* Earlier frames that are kept until the first frame is measured: a part's place is verified by the
+ * marks of two, and the third is what the second is measured against. Then one is kept. */
 #define BEFORE 3
 
 #define MEASURE_LOST 1
@@ -134,8 +134,10 @@ static int take_decoded(Work *w, Decoded *decoded, MediaError *error)
     if (ret == MEASURE_LOST)
         return restart(w, decoded->number, error);
     w->known -= w->known > 0;
-    gpu_frame_free(&w->before[BEFORE - 1]);
-    memmove(&w->before[1], &w->before[0], (BEFORE - 1) * sizeof(w->before[0]));
+    const int last = w->began ? 0 : BEFORE - 1;
+    for (int i = last; i < BEFORE; i++)
+        gpu_frame_free(&w->before[i]);
+    memmove(&w->before[1], &w->before[0], (size_t)last * sizeof(w->before[0]));
     w->before[0] = decoded->frame;
     decoded->frame = NULL;
     return ret;

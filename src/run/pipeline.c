@@ -12,7 +12,7 @@
 
 /* Frames that wait for the sinks; see decode_stage.c. */
 #define QUEUE_LENGTH 4
-#define QUEUE_BYTES (256 << 20)
+#define QUEUE_BYTES (12 << 20)
 
 struct Pipeline {
     PipelineParts parts; /* without `planned` where the equalizer makes the curves */
@@ -20,7 +20,7 @@ struct Pipeline {
     EqualizeLoop *loop;
     ApplyPool *pool;           /* of planned frames, or NULL */
     Frame *flying[APPLY_MOST]; /* in work, the oldest first */
-    int flying_count;
+    int flying_count, flying_most;
     LumeqCurve *curves[APPLY_MOST]; /* of lost frames, the oldest first */
     int curve_count;
     AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
@@ -148,17 +148,15 @@ static int bring_here(Pipeline *p, AVFrame **frame, MediaError *error)
     return 0;
 }
 
-/* A decoder on the GPU has few frames to give: if no sink looks at decoded frames, the equalized
- * one takes the place of the decoded one. */
-static int leave_gpu(Pipeline *p, Frame *f, MediaError *error)
+/* Decoded frames that no sink needs are freed at once. EQUALIZE_LOST: lost with the GPU. */
+static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 {
-    AVFrame *in = f->decoded.frame;
-    if (!in || !gpu_frame_is(in) || in->data[0] == f->out->data[0])
-        return 0;
-    if (p->parts.source)
+    const AVFrame *in = f->decoded.frame;
+    if (!p->parts.source)
+        gpu_frame_free(&f->decoded.frame);
+    else if (in && gpu_frame_is(in) && in->data[0] != f->out->data[0])
         return bring_here(p, &f->decoded.frame, error);
-    gpu_frame_unref(in);
-    return av_frame_ref(in, f->out) < 0 ? media_fail(error, MEDIA_INPUT, "out of memory") : 0;
+    return 0;
 }
 
 static int ask_stats(const Pipeline *p, Frame *frame, MediaError *error)
@@ -237,7 +235,7 @@ static int lose_flying(Pipeline *p)
 static int land(Pipeline *p, MediaError *error)
 {
     int ret = apply_pool_wait(p->pool, p->flying[0]);
-    if (ret == 1 && leave_gpu(p, p->flying[0], error) == EQUALIZE_LOST)
+    if (ret == 1 && leave_source(p, p->flying[0], error) == EQUALIZE_LOST)
         ret = PLANNED_LOST;
     if (ret == PLANNED_LOST)
         return lose_flying(p);
@@ -308,7 +306,7 @@ static int run_planned(Pipeline *p, MediaError *error)
         if (ret < 0)
             break;
         ret = AVERROR(EAGAIN);
-        if (p->flying_count < APPLY_MOST)
+        if (p->flying_count < p->flying_most)
             ret = decode_stage_take(p->decoded, &p->next, p->flying_count ? QUEUE_TRY : QUEUE_WAIT,
                                     error);
         if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->flying_count))
@@ -383,7 +381,7 @@ static int next_frame(void *opaque, Frame **frame, int idle, MediaError *error)
 static int pass_frame(void *opaque, Frame *frame, MediaError *error)
 {
     Pipeline *p = opaque;
-    int ret = leave_gpu(p, frame, error);
+    int ret = leave_source(p, frame, error);
     if (ret == EQUALIZE_LOST)
         return ret;
     gpu_frame_free(&frame->previous[0]);
@@ -418,6 +416,7 @@ static int start(Pipeline *p, MediaError *error)
     };
     const int on_gpu = strcmp(lumeq_backend_name(p->parts.equalizer), "cuda") == 0;
     p->loop = equalize_loop_create(&loop);
+    p->flying_most = on_gpu ? APPLY_MOST : 1; /* the CPU works on one, with all threads */
     p->decoded = decode_stage_of_reader(p->parts.reader);
     if (p->parts.planned)
         p->pool =

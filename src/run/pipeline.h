@@ -26,7 +26,7 @@ typedef struct PipelineParts {
     /* Memory for outputs. NULL: outputs are the decoded frames, which are only measured. */
     FrameMemory *memory;
     int chroma; /* true if chroma is written */
-    int source; /* true if sinks need decoded frames in host memory; with `memory` */
+    int source; /* true if sinks get decoded frames, in host memory; else only `out` */
     int arrays; /* true if sinks need histograms and curves */
     /* Asked before each frame of a live input. True: nobody needs the frame, which is dropped
      * before it is equalized. Called by another thread; or NULL. */

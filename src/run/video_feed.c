@@ -15,6 +15,7 @@
 #define QUEUE_LENGTH 6
 #define SHORT_QUEUE_LENGTH 1
 #define MANY_THREADS 4
+#define QUEUE_BYTES (256 << 20)
 
 /* Number of frames after a hurry that may still be missing because of it. */
 #define AFTER_HURRY 64
@@ -218,6 +219,7 @@ static int open_stage(VideoFeed *f, MediaError *error)
     f->room = few ? SHORT_QUEUE_LENGTH : QUEUE_LENGTH;
     const DecodeStageOptions options = {
         .count = f->room,
+        .bytes = QUEUE_BYTES,
         .live = f->live,
         .next = next_frame,
         .opaque = f,

@@ -40,7 +40,7 @@ static uint64_t hash_picture(const AVFrame *frame)
 
 static uint64_t hash_received(const Frame *frame)
 {
-    uint64_t hash = frame->decoded.frame ? hash_picture(frame->out) : CHECK_FNV_START;
+    uint64_t hash = frame->out ? hash_picture(frame->out) : CHECK_FNV_START;
     for (int i = 0; i < frame->decoded.packet_count; i++) {
         const AVPacket *packet = frame->decoded.packets[i];
         hash = check_fnv(hash, &packet->pts, sizeof(packet->pts));
@@ -60,7 +60,7 @@ static void take_items(Pipeline *pipeline, Items *items)
     Frame *frame = NULL;
     while (pipeline_receive(pipeline, &frame) >= 0) {
         fake_gpu_wake();
-        items->frames += frame->decoded.frame != NULL;
+        items->frames += frame->out != NULL;
         if (CHECK(items->count < MOST_ITEMS, "there are too many"))
             items->hashes[items->count++] = hash_received(frame);
         frame_free(&frame);
