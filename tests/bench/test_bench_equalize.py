@@ -74,7 +74,7 @@ class Cpu(Case):
         self.assertEqual([(r["size"], r["content"], r["mode"]) for r in rows],
                          [(s, c, m) for s in sizes for c in contents for m in modes])
         for row in rows:
-            self.positive(row, ("cpu_total_us", "frames_per_s"))
+            self.positive(row, ("cpu_total_us", "chroma_us", "frames_per_s"))
             self.unmeasured(row, STEPS + ("resident_us", "histogram_us", "curve_us", "device", "linearity"))
 
     def test_depths_and_threads(self):

@@ -18,7 +18,8 @@
 /* Frames and copies alternate this many times; medians count. */
 #define ROUNDS 5
 
-#define CHROMA 100          /* byte of uniform chroma */
+#define CHROMA 100          /* byte of uniform chroma, */
+#define CHROMA_CODES 56     /* or the first of this many codes */
 #define FRAME_TIME 16666667 /* nanoseconds: 60 frames per second */
 #define COPY_SECONDS 0.05
 
@@ -27,6 +28,7 @@ typedef struct Feed {
     const EqualizeCase *of;
     LumeqEqualizer *eq;
     LumeqImage in[PICTURES], out[PICTURES];
+    int planes; /* 1: luma alone; 3: with 4:2:0 chroma */
     int submitted, received;
 } Feed;
 
@@ -188,11 +190,27 @@ static void feed_close(Feed *feed)
     lumeq_destroy(&feed->eq);
 }
 
-static int feed_open(Feed *feed, const EqualizeCase *c, int device)
+/* Colours on both sides of gray. */
+static void fill_chroma(const LumeqImage *image, const BenchPicture *picture)
+{
+    for (int i = 1; i < 3; i++)
+        for (size_t y = 0; y < rows(picture, i); y++) {
+            uint8_t *const row = (uint8_t *)image->plane[i] + y * row_size(picture, i);
+            for (int x = 0; x < (picture->width + 1) / 2; x++) {
+                const int code = CHROMA + x % CHROMA_CODES;
+                if (picture->depth > 8)
+                    ((uint16_t *)(void *)row)[x] = (uint16_t)(code << (picture->depth - 8));
+                else
+                    row[x] = (uint8_t)code;
+            }
+        }
+}
+
+static int feed_open(Feed *feed, const EqualizeCase *c, int device, int planes)
 {
     const LumeqParams params = equalize_params(c->mode);
     const BenchPicture *picture = &c->picture;
-    const size_t size = equalize_image_size(picture, 1);
+    const size_t size = equalize_image_size(picture, planes);
     const LumeqConfig config = {.size = sizeof(config),
                                 .backend = c->backend == EQUALIZE_CUDA ? LUMEQ_BACKEND_CUDA
                                                                        : LUMEQ_BACKEND_CPU,
@@ -200,18 +218,20 @@ static int feed_open(Feed *feed, const EqualizeCase *c, int device)
                                 .threads = c->threads,
                                 .cpu_without = engine_cpu_without(),
                                 .no_stage_times = 1};
-    *feed = (Feed){.of = c};
+    *feed = (Feed){.of = c, .planes = planes};
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;
     for (int i = 0; i < PICTURES; i++) {
-        feed->in[i] = equalize_image(picture, lumeq_alloc_host(feed->eq, size), 1);
-        feed->out[i] = equalize_image(picture, lumeq_alloc_host(feed->eq, size), 1);
+        feed->in[i] = equalize_image(picture, lumeq_alloc_host(feed->eq, size), planes);
+        feed->out[i] = equalize_image(picture, lumeq_alloc_host(feed->eq, size), planes);
         if (!feed->in[i].plane[0] || !feed->out[i].plane[0]) {
             feed_close(feed);
             return bench_refuse("equalize", "no memory for %d pictures of %zu bytes", 2 * PICTURES,
                                 size);
         }
-        memcpy(feed->in[i].plane[0], picture->luma, size);
+        memcpy(feed->in[i].plane[0], picture->luma, equalize_image_size(picture, 1));
+        if (planes > 1)
+            fill_chroma(&feed->in[i], picture);
         memset(feed->out[i].plane[0], 0, size);
     }
     return 0;
@@ -321,8 +341,8 @@ static int compare_bins(const EqualizeCase *c, const char *what, const uint32_t 
 static int compare_frames(const Feed *feed, Reported *reported, LumeqEqualizer *plain)
 {
     const BenchPicture *picture = &feed->of->picture;
-    void *const memory = allocate(picture, 1);
-    const LumeqImage expected = equalize_image(picture, memory, 1);
+    void *const memory = allocate(picture, feed->planes);
+    const LumeqImage expected = equalize_image(picture, memory, feed->planes);
     Reported *const right = &reported[PICTURES];
     int ret = memory ? 0 : -1;
     for (int i = 0; i < PICTURES && ret == 0; i++) {
@@ -451,11 +471,20 @@ int equalize_copies(const EqualizeCase *c, BenchValue *row)
 
 static int measure_cpu(Feed *feed, BenchValue *row)
 {
+    const EqualizeCase *c = feed->of;
+    Feed coloured = {0};
     double us = 0;
-    int ret = time_alone(feed, feed->of->seconds, &row[EQ_CPU_TOTAL_US].number);
+    int ret = time_alone(feed, c->seconds, &row[EQ_CPU_TOTAL_US].number);
     if (ret == 0)
-        ret = time_frames(feed, feed->of->seconds, &us);
+        ret = time_frames(feed, c->seconds, &us);
     row[EQ_FRAMES_PER_S].number = 1e6 / us;
+    if (ret == 0)
+        ret = feed_open(&coloured, c, c->device, 3);
+    if (ret == 0)
+        ret = feed_check(&coloured);
+    if (ret == 0)
+        ret = time_alone(&coloured, c->seconds, &row[EQ_CHROMA_US].number);
+    feed_close(&coloured);
     return ret;
 }
 
@@ -482,7 +511,7 @@ static int measure_gpu(Feed *feed, BenchValue *row)
 int equalize_library(const EqualizeCase *c, BenchValue *row)
 {
     Feed feed = {0};
-    int ret = feed_open(&feed, c, c->device);
+    int ret = feed_open(&feed, c, c->device, 1);
     if (ret == 0)
         ret = feed_check(&feed);
     if (ret == 0)
@@ -506,7 +535,7 @@ typedef struct Worker {
 static void *work_open(void *data)
 {
     Worker *const w = data;
-    w->ret = feed_open(&w->feed, w->of, w->device);
+    w->ret = feed_open(&w->feed, w->of, w->device, 1);
     return NULL;
 }
 
