@@ -43,6 +43,7 @@ typedef struct Window {
 
 #define BYTE_BLOCK 64
 #define HALVES (BYTE_BLOCK / 32)
+#define HALVES_AT_ONCE (VECTOR_REGISTERS / 8) /* whose entries in four tables fit in registers */
 
 static inline __m256i load_vector(const void *from)
 {
@@ -81,29 +82,30 @@ static inline void find_byte_windows(Window *windows, const uint8_t *bytes, int 
                                               load_vector(bytes + i * BYTE_BLOCK + 32)});
 }
 
-/* Adds the entries in some parts of `count` tables; `count` is a constant. */
-static inline __attribute__((always_inline)) void look_up_parts(__m256i (*found)[HALVES],
-                                                                const ByteTable *tables, int count,
-                                                                int first, int parts,
-                                                                const __m256i code[HALVES])
+/* Adds the entries in some parts of `count` tables, for HALVES_AT_ONCE halves; `count` and `half`
+ * are constants. */
+static inline __attribute__((always_inline)) void
+look_up_parts(__m256i (*found)[HALVES], const ByteTable *tables, int count, int first, int parts,
+              const __m256i code[HALVES], int half)
 {
     const __m256i before = _mm256_set1_epi8((char)(PARTS * first));
     const __m256i sixteen = _mm256_set1_epi8(PARTS);
+    const int end = half + HALVES_AT_ONCE;
     __m256i at[HALVES];
-    for (int i = 0; i < HALVES; i++)
+    for (int i = half; i < end; i++)
         at[i] = _mm256_sub_epi8(code[i], before);
     for (int t = 0; t < count; t++) {
         const __m256i start = _mm256_broadcastsi128_si256(tables[t].part[first]);
-        for (int i = 0; i < HALVES; i++)
+        for (int i = half; i < end; i++)
             found[t][i] = _mm256_xor_si256(found[t][i], _mm256_shuffle_epi8(start, at[i]));
     }
 #pragma GCC unroll 1
     for (int part = first + 1; part < first + parts; part++) {
-        for (int i = 0; i < HALVES; i++)
+        for (int i = half; i < end; i++)
             at[i] = _mm256_subs_epi8(at[i], sixteen);
         for (int t = 0; t < count; t++) {
             const __m256i more = _mm256_broadcastsi128_si256(tables[t].differs[part]);
-            for (int i = 0; i < HALVES; i++)
+            for (int i = half; i < end; i++)
                 found[t][i] = _mm256_xor_si256(found[t][i], _mm256_shuffle_epi8(more, at[i]));
         }
     }
@@ -117,9 +119,12 @@ static inline __attribute__((always_inline)) void look_up_bytes(__m256i (*found)
     for (int t = 0; t < count; t++)
         for (int i = 0; i < HALVES; i++)
             found[t][i] = _mm256_setzero_si256();
-    look_up_parts(found, tables, count, w.first, w.parts < HALF ? w.parts : HALF, code);
-    if (w.parts > HALF)
-        look_up_parts(found, tables, count, w.first + HALF, w.parts - HALF, code);
+#pragma GCC unroll 2
+    for (int half = 0; half < HALVES; half += HALVES_AT_ONCE) {
+        look_up_parts(found, tables, count, w.first, w.parts < HALF ? w.parts : HALF, code, half);
+        if (w.parts > HALF)
+            look_up_parts(found, tables, count, w.first + HALF, w.parts - HALF, code, half);
+    }
 }
 
 /* Joins bytes to values of 16 bits, in the order of the samples in codes_of(). */
