@@ -204,11 +204,10 @@ static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
     const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
     const int16_t *const d = from[3], *const e = from[4];
     for (int x = 0; x < width; x += LIFT_BLOCK)
-        for (int i = 0; i < LIFT_BLOCK; i++)
+        for (int i = 0; i < LIFT_BLOCK; i++) {
             high[x + i] = most_of_5(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
-    for (int x = 0; x < width; x += LIFT_BLOCK)
-        for (int i = 0; i < LIFT_BLOCK; i++)
             low[x + i] = least_of_5(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+        }
     lift_mirror(high, width, 2);
     lift_mirror(low, width, 2);
 }
