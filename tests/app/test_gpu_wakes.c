@@ -61,6 +61,7 @@ static void take_items(Pipeline *pipeline, Items *items)
     while (pipeline_receive(pipeline, &frame) >= 0) {
         fake_gpu_wake();
         items->frames += frame->out != NULL;
+        CHECK(!frame->decoded.frame, "a decoded frame that no sink needs is kept");
         if (CHECK(items->count < MOST_ITEMS, "there are too many"))
             items->hashes[items->count++] = hash_received(frame);
         frame_free(&frame);
