@@ -433,31 +433,39 @@ typedef struct CurveLifted {
     int32_t past;         /* previous frames that the filter may use */
 } CurveLifted;
 
-typedef struct CurvePace {
+/* What the history makes of a frame, before its curve is chosen. */
+typedef struct CurveScene {
     uint32_t alpha; /* weight of the curve's target */
     uint32_t slow;  /* weight of the histogram that the lift is decided on */
     uint32_t alone; /* nothing to lift: a flat or black picture */
     uint32_t cut;
-} CurvePace;
+    uint32_t blank;          /* the picture is black */
+    uint32_t young;          /* of the lift: the scene is followed fast */
+    uint32_t noisier;        /* the first measured noise is higher than the assumed one */
+    uint32_t noise, awaited; /* as in LiftState */
+} CurveScene;
 
 /*
- * The curve of a lifted picture. Passing lights, such as cars, must not make the curve swing, so
- * the rule uses a slowly smoothed histogram. Black pictures, and those fading in from black,
- * predict nothing, so the next ones replace them at once.
+ * A lifted picture, before its lift is chosen. Passing lights, such as cars, must not make the
+ * curve swing, so the rule uses a slowly smoothed histogram, which this leaves in `code` and in the
+ * result. Black pictures, and those fading in from black, predict nothing, so the next ones replace
+ * them at once.
  */
-CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePace pace,
-                                const CurveResult *before, const CurveBin *was, CurveResult *result,
-                                CurveBin *now, CurveWork *w)
+CURVE_FN void curve_follow_lift(const CurveParams *p, CurveScene *scene, uint32_t counted,
+                                uint32_t slow, const CurveResult *before, CurveResult *result,
+                                LiftCode *code, CurveWork *w)
 {
     const LiftState *old = before && before->lift.on ? &before->lift : NULL;
     const int goes_on = old && old->counted;
-    LiftCode code[CURVE_OWNED(CURVE_CELLS)];
     LiftState s;
     const uint32_t noise = old && !old->ignored ? before->noise : NOISE_UNKNOWN;
-    lift_follow_noise(&s, old, noise, p->slow, pace.cut || pace.alone, p->first);
-    const int young = s.young && old && !before->fades;
-    if (young)
-        pace.slow = lift_most(pace.slow, LIFT_YOUNG_PACE);
+    lift_follow_noise(&s, old, noise, slow, scene->cut || scene->alone, p->first);
+    scene->young = s.young && old && !before->fades;
+    scene->noisier = old && s.known && !old->known && s.noise > old->noise;
+    scene->noise = s.noise;
+    scene->awaited = s.awaited;
+    if (scene->young)
+        scene->slow = lift_most(scene->slow, LIFT_YOUNG_PACE);
     if (counted)
         lift_count(p, counted, code, w);
     CURVE_EACH (i, CURVE_CELLS) {
@@ -466,37 +474,12 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         if (!counted)
             c->count = share;
         else if (goes_on)
-            c->count = curve_lerp(share, c->count, pace.slow);
+            c->count = curve_lerp(share, c->count, scene->slow);
         result->lift.share[i] = c->count;
     }
-
-    LiftChoice choice = {0, 0, 0, 0};
-    if (!pace.alone)
-        choice = lift_decide(code, lift_wanted(p, s.noise, s.awaited), &p->light, w);
-    /* The first measurement replaces an assumed noise, so it may change the lift a lot. If the
-     * noise is higher than assumed, the picture gets darker at once; otherwise it gets lighter
-     * slowly. */
-    const int noisier = old && s.known && !old->known && s.noise > old->noise;
-    uint32_t alpha = noisier && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
-    if (young && choice.lift + choice.lift / 4 < old->more)
-        alpha = lift_most(alpha, LIFT_YOUNG_PACE);
-    CURVE_EACH (i, p->bins) {
-        const uint32_t target =
-            pace.alone ? CURVE_OWN(now, i).curve : lift_target(p, w->hist, (uint32_t)i);
-        CURVE_OWN(now, i) =
-            curve_towards(p, i, target, alpha, p->strength, CURVE_OWN(was, i), CURVE_OWN(now, i));
-    }
-    const uint32_t need = curve_lerp(before ? before->need : 0, choice.need, alpha);
-    s.dark = curve_lerp(old ? old->dark : 0, choice.dark, alpha);
-    s.more = curve_lerp(old ? old->more : 0, choice.lift, alpha);
     CURVE_EACH (i, 1) {
-        result->need = need;
-        result->alpha = alpha;
-        result->strength = curve_lerp(0, p->strength, need);
         result->lift.on = 1;
-        result->lift.dark = s.dark;
-        result->lift.more = s.more;
-        result->lift.ignored = pace.cut || pace.alone;
+        result->lift.ignored = scene->cut || scene->alone;
         result->lift.known = s.known;
         result->lift.awaited = s.awaited;
         result->lift.young = s.young;
@@ -504,8 +487,50 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         result->lift.seen = s.seen;
         result->lift.counted = counted || goes_on;
     }
+}
+
+/* Chooses the lift from the counts in `code`, without the history. Leaves the lifted codes in
+ * w->hist. */
+CURVE_FN LiftChoice curve_choose_lift(const CurveParams *p, const CurveScene *scene, LiftCode *code,
+                                      CurveWork *w)
+{
+    LiftChoice choice = {0, 0, 0, 0};
+    if (!scene->alone)
+        choice = lift_decide(code, lift_wanted(p, scene->noise, scene->awaited), &p->light, w);
+    return choice;
+}
+
+/* Moves the curve towards the lifted codes in w->hist. */
+CURVE_FN CurveLifted curve_move(const CurveParams *p, const CurveScene *scene, LiftChoice choice,
+                                const CurveResult *before, const CurveBin *was, CurveResult *result,
+                                CurveBin *now, CurveWork *w)
+{
+    const LiftState *old = before && before->lift.on ? &before->lift : NULL;
+    /* The first measurement replaces an assumed noise, so it may change the lift a lot. If the
+     * noise is higher than assumed, the picture gets darker at once; otherwise it gets lighter
+     * slowly. */
+    uint32_t alpha = scene->noisier && !scene->alone && !before->fades ? CURVE_ONE : scene->alpha;
+    if (scene->young && choice.lift + choice.lift / 4 < old->more)
+        alpha = lift_most(alpha, LIFT_YOUNG_PACE);
+    CURVE_EACH (i, p->bins) {
+        const uint32_t target =
+            scene->alone ? CURVE_OWN(now, i).curve : lift_target(p, w->hist, (uint32_t)i);
+        CURVE_OWN(now, i) =
+            curve_towards(p, i, target, alpha, p->strength, CURVE_OWN(was, i), CURVE_OWN(now, i));
+    }
+    const uint32_t need = curve_lerp(before ? before->need : 0, choice.need, alpha);
+    const uint32_t dark = curve_lerp(old ? old->dark : 0, choice.dark, alpha);
+    const uint32_t more = curve_lerp(old ? old->more : 0, choice.lift, alpha);
+    CURVE_EACH (i, 1) {
+        result->need = need;
+        result->alpha = alpha;
+        result->strength = curve_lerp(0, p->strength, need);
+        result->lift.dark = dark;
+        result->lift.more = more;
+    }
     curve_barrier(); /* before w->hist is reused */
-    const CurveLifted lifted = {p->strength != 0, s.dark, s.noise >> 10, pace.cut ? 0 : p->past};
+    const CurveLifted lifted = {p->strength != 0, dark, scene->noise >> 10,
+                                scene->cut ? 0 : p->past};
     return lifted;
 }
 
@@ -528,43 +553,35 @@ CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32
     }
 }
 
-/* The curve of a frame, without OpenCV's reference. */
-CURVE_FN CurveLifted curve_video(const CurveParams *p, CurveMeasured seen, const BarsState *bars,
-                                 const CurveResult *before, const CurveBin *was,
-                                 CurveResult *result, CurveBin *now, CurveWork *w)
+/* CurveParams.alpha and slow of a frame. */
+typedef struct CurveRates {
+    uint32_t alpha, slow;
+} CurveRates;
+
+/* Compares a frame with the history, in which it continues. With bars `seen` becomes that of the
+ * picture between them. */
+CURVE_FN CurveScene curve_follow(const CurveParams *p, CurveRates rates, CurveMeasured *seen,
+                                 const BarsState *bars, const CurveResult *before,
+                                 const CurveBin *was, CurveResult *result, CurveBin *now,
+                                 CurveWork *w)
 {
-    const uint32_t reciprocal = curve_reciprocal(p);
     const uint32_t samples = curve_bars(p, &bars->active, bars->area);
     if (samples) {
         curve_exclude(p, samples, now, w);
-        seen = curve_see_all(p, now, w);
+        *seen = curve_see_all(p, now, w);
     }
-    const uint32_t counted = seen.counted, flat = seen.flat;
-    CurveView view = seen.view;
-    before = curve_history(p, before);
-    curve_compare(p, &view, counted, reciprocal, before, bars->grew, was, now, w);
+    CurveView view = seen->view;
+    curve_compare(p, &view, seen->counted, curve_reciprocal(p), before, bars->grew, was, now, w);
+    seen->view = view;
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     const int same = before && before->lift.on == (uint32_t)p->lift;
-    const uint32_t usual = curve_alpha(p, before, &view, p->alpha);
+    const uint32_t usual = curve_alpha(p, before, &view, rates.alpha);
     const uint32_t change = p->lift ? curve_fade_change(&view) : view.distance;
     const uint32_t fades = curve_fades(p, before, change, usual);
     const uint32_t cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
-    /* A history from the other rule cannot be continued. */
-    const uint32_t alpha = same ? curve_fade_alpha(p, usual, blank, fades, change) : CURVE_ONE;
     uint32_t jumps = 0;
     if (before && view.moved && view.distance >= CURVE_JUMP)
         jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
-
-    CurveLifted lifted = {0, 0, 0, 0};
-    if (p->lift) {
-        const uint32_t slow =
-            same && !before->fades ? curve_alpha(p, before, &view, p->slow) : CURVE_ONE;
-        const CurvePace pace = {alpha, slow, flat || blank, cut};
-        lifted = curve_lift(p, blank ? 0 : counted, pace, before, was, result, now, w);
-    } else {
-        curve_equalize(p, &view, counted, flat, (uint32_t)blank, alpha, before, was, result, now,
-                       w);
-    }
     CURVE_EACH (i, 1) {
         result->depth = (uint32_t)p->depth;
         result->white = (uint32_t)p->white;
@@ -573,7 +590,36 @@ CURVE_FN CurveLifted curve_video(const CurveParams *p, CurveMeasured seen, const
         result->blank = (uint32_t)blank;
         result->fades = blank || fades;
     }
-    return lifted;
+    CurveScene scene = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+    scene.cut = cut;
+    scene.blank = (uint32_t)blank;
+    scene.alone = seen->flat || blank;
+    /* A history from the other rule cannot be continued. */
+    scene.alpha = same ? curve_fade_alpha(p, usual, blank, fades, change) : CURVE_ONE;
+    scene.slow =
+        p->lift && same && !before->fades ? curve_alpha(p, before, &view, rates.slow) : CURVE_ONE;
+    return scene;
+}
+
+/* The curve of a frame, without OpenCV's reference. */
+CURVE_FN CurveLifted curve_video(const CurveParams *p, CurveRates rates, CurveMeasured seen,
+                                 const BarsState *bars, const CurveResult *before,
+                                 const CurveBin *was, CurveResult *result, CurveBin *now,
+                                 CurveWork *w)
+{
+    const CurveLifted none = {0, 0, 0, 0};
+    before = curve_history(p, before);
+    CurveScene scene = curve_follow(p, rates, &seen, bars, before, was, result, now, w);
+    if (!p->lift) {
+        curve_equalize(p, &seen.view, seen.counted, seen.flat, scene.blank, scene.alpha, before,
+                       was, result, now, w);
+        return none;
+    }
+    LiftCode code[CURVE_OWNED(CURVE_CELLS)];
+    curve_follow_lift(p, &scene, scene.blank ? 0 : seen.counted, rates.slow, before, result, code,
+                      w);
+    const LiftChoice choice = curve_choose_lift(p, &scene, code, w);
+    return curve_move(p, &scene, choice, before, was, result, now, w);
 }
 
 /*
@@ -775,28 +821,32 @@ CURVE_FN CurveMeasured curve_begin(const CurveParams *p, CurveBin *now, CurveWor
     return p->reference ? none : curve_see_all(p, now, w);
 }
 
-/* The second half: computes the frame's curve, table and history. */
-CURVE_FN void curve_finish(const CurveParams *p, CurveMeasured seen, const BarsState *bars,
-                           const CurveResult *before, const CurveBin *was, CurveResult *result,
-                           CurveBin *now, CurveTable *table, CurveWork *w)
+/* The second half: computes the frame's curve, history and table (NULL: no table; it can be made
+ * from the result). The rates replace those in `p`, which may be another frame's. */
+CURVE_FN void curve_finish(const CurveParams *p, CurveRates rates, CurveMeasured seen,
+                           const BarsState *bars, const CurveResult *before, const CurveBin *was,
+                           CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
 {
     CurveLifted lifted = {0, 0, 0, 0};
     if (p->reference) {
         curve_reference(p, now, w);
         curve_keep_history(p, curve_history(p, before), was, result, now);
     } else {
-        lifted = curve_video(p, seen, bars, before, was, result, now, w);
+        lifted = curve_video(p, rates, seen, bars, before, was, result, now, w);
     }
     CURVE_EACH (i, 1)
         result->bins = (uint32_t)p->bins;
-    curve_fill_table(p, lifted, now, table, w);
+    if (table)
+        curve_fill_table(p, lifted, now, table, w);
 }
 
 /* Both halves, if bars and history are ready. */
 CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, const CurveBin *was,
                             CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
 {
-    curve_finish(p, curve_begin(p, now, w), &result->bars, before, was, result, now, table, w);
+    const CurveRates rates = {p->alpha, p->slow};
+    const CurveMeasured seen = curve_begin(p, now, w);
+    curve_finish(p, rates, seen, &result->bars, before, was, result, now, table, w);
 }
 
 #endif
