@@ -124,6 +124,9 @@ typedef struct LumeqImage {
 #define LUMEQ_MAX_SIDE 65535
 #define LUMEQ_MAX_BINS 4096
 
+/* Most frames that a GPU processes in one launch, see LumeqConfig.batch. */
+#define LUMEQ_MAX_BATCH 16
+
 /* A rectangle in a picture, in pixels. */
 typedef struct LumeqRect {
     int x, y, width, height;
@@ -304,6 +307,15 @@ typedef struct LumeqConfig {
     /* Not 0: on a GPU, the stage times in LumeqFrameStats stay 0, which saves nine CUDA calls per
      * frame. */
     int no_stage_times;
+    /*
+     * The most frames that a GPU processes together: 0 (like 1: each frame by itself) to
+     * LUMEQ_MAX_BATCH. Small frames then cost less, as they share launches. lumeq_submit() keeps
+     * frames of the same shape until there are that many, and lumeq_receive() starts those that are
+     * there. A frame with LumeqSync starts at once. Three times as many frames as that can be in
+     * flight; each takes 2 MB on the GPU, and its planes if they are in host memory. The CPU
+     * ignores it, and so does a GPU with real_time.
+     */
+    int batch;
 } LumeqConfig;
 
 /*

@@ -17,6 +17,8 @@
 #include "media/process.h"
 #include "run/run.h"
 
+#define RING_FRAMES 8 /* in turn, more than an equalizer has in flight */
+
 /* How long pipeline_library() runs: at most a second, the time of the usual 250 frames. */
 #define LIBRARY_US 1e6
 #define LIBRARY_FRAME_US 4e3
@@ -365,15 +367,15 @@ int pipeline_probe(const PipelineJob *job, PipelineResult *result)
 
 /* Input frames that are submitted in a loop, and an output for each frame in flight. */
 typedef struct Ring {
-    AVFrame *in[LUMEQ_MAX_SLOTS], *out[LUMEQ_MAX_SLOTS];
+    AVFrame *in[RING_FRAMES], *out[RING_FRAMES];
     int count;
     int64_t submitted;
 } Ring;
 
 static int open_ring(Session *s, Ring *ring)
 {
-    ring->count = read_frames(s, ring->in, LUMEQ_MAX_SLOTS);
-    for (int i = 0; i < LUMEQ_MAX_SLOTS && ring->count > 0; i++) {
+    ring->count = read_frames(s, ring->in, RING_FRAMES);
+    for (int i = 0; i < RING_FRAMES && ring->count > 0; i++) {
         ring->out[i] = frame_memory_output(s->engine.memory, ring->in[i % ring->count],
                                            equalizer_writes_chroma(&s->params));
         if (!ring->out[i])
@@ -390,7 +392,7 @@ static void close_ring(Session *s, Ring *ring)
         lumeq_flush(s->engine.equalizer);
     while (s->engine.equalizer && lumeq_receive(s->engine.equalizer, &frame, NULL) == 0)
         continue;
-    for (int i = 0; i < LUMEQ_MAX_SLOTS; i++) {
+    for (int i = 0; i < RING_FRAMES; i++) {
         av_frame_free(&ring->in[i]);
         av_frame_free(&ring->out[i]);
     }
@@ -411,7 +413,7 @@ static int receive_finished(Session *s)
 
 static int submit_next(Session *s, Ring *ring)
 {
-    const int out = (int)(ring->submitted % LUMEQ_MAX_SLOTS);
+    const int out = (int)(ring->submitted % RING_FRAMES);
     const AVFrame *in = ring->in[out % ring->count];
     LumeqFrame frame = equalizer_frame(in, ring->out[out]);
     const LumeqImage before =
@@ -448,7 +450,7 @@ int pipeline_library(const PipelineJob *job, PipelineResult *result)
     if (ret >= 0)
         ret = open_ring(&s, &ring);
     if (ret >= 0)
-        ret = run_ring(&s, &ring, LUMEQ_MAX_SLOTS, 0); /* the first frames are slow */
+        ret = run_ring(&s, &ring, RING_FRAMES, 0); /* the first frames are slow */
     begin_measurement(&s);
     if (ret >= 0)
         ret = run_ring(&s, &ring, 1, for_us);

@@ -100,6 +100,9 @@ int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size)
         return refuse(why, "there is no CUDA device %d; they count from 0", config->device);
     if (config->threads < 0 || config->threads > 256)
         return refuse(why, "%d CPU threads; 0 to 256 are supported", config->threads);
+    if (config->batch < 0 || config->batch > LUMEQ_MAX_BATCH)
+        return refuse(why, "batches of %d frames; 0 to %d are supported", config->batch,
+                      LUMEQ_MAX_BATCH);
     return 0;
 }
 

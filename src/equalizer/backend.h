@@ -16,7 +16,7 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
-#define LUMEQ_MAX_SLOTS 8
+#define LUMEQ_MAX_SLOTS 48
 
 static inline int lumeq_planes(const LumeqImage *image)
 {
@@ -109,6 +109,12 @@ static inline void lumeq_copy_state(LumeqState *to, const LumeqState *from)
 static inline void lumeq_no_tiles(TileResult *tiles)
 {
     tiles->tiles_x = tiles->tiles_y = tiles->depth = 0;
+}
+
+/* Most frames that a GPU launches together. Live sources do not wait for others. */
+static inline int lumeq_batch(const LumeqConfig *config)
+{
+    return config->batch > 1 && !config->real_time ? config->batch : 1;
 }
 
 /* The work on one frame. Valid from submit until receive returns it. */
@@ -214,12 +220,13 @@ typedef struct LumeqBackend {
     const char *name;
     const char *build_info; /* for lumeq_build_info(); set in the CUDA backend and its stub */
     size_t priv_size;
-    int slots; /* maximum number of jobs in flight, 1..LUMEQ_MAX_SLOTS */
+    int slots; /* maximum number of batches in flight, of jobs that are launched together */
 
     /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, even on success. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
-    /* Accepts a job; fewer than `slots` are in flight. `text` is set on failure. GPU: the device is
-     * lost, and all jobs in flight with it. Other errors do not affect those: MEMORY and
+    /* Accepts a job; fewer than `slots` batches are in flight. It may wait for more jobs until its
+     * receive. AGAIN: one has to be received first. `text` is set on other failures. GPU: the
+     * device is lost, and all jobs in flight with it. Other errors do not affect those: MEMORY and
      * UNAVAILABLE: the backend cannot do this job; ARGUMENT: no backend can, as a plane is not
      * where the caller claims, which only the backend can tell. */
     int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);

@@ -19,6 +19,9 @@
 
 #define RELOCATED_ALIGNMENT 64
 
+/* Jobs that are used in turn, unless batches need more. */
+#define RING 8
+
 /* The history after a frame. */
 typedef struct PastHistory {
     LumeqState state;
@@ -47,8 +50,9 @@ struct LumeqEqualizer {
     int relocated_count;
     LumeqParams params;
 
-    LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` jobs, the oldest at `first` */
-    int first, in_flight;
+    LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring of `ring`: `in_flight` jobs, the oldest at `first` */
+    int ring, first, in_flight;
+    int full; /* the backend accepts no job until one is received */
     int flushing;
 
     PastHistory histories[HISTORIES]; /* a ring */
@@ -149,6 +153,12 @@ static int fail(LumeqEqualizer *eq, int error, const char *format, ...)
     return error;
 }
 
+/* Most frames in flight. */
+static int slots_of(const LumeqEqualizer *eq)
+{
+    return eq->backend->slots * (eq->backend->alloc_device ? lumeq_batch(&eq->config) : 1);
+}
+
 static void log_line(const LumeqEqualizer *eq, LumeqLogLevel level)
 {
     if (eq->config.log)
@@ -194,6 +204,7 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     }
     (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
     eq->reset = 1;
+    eq->ring = lumeq_batch(&eq->config) > 1 ? LUMEQ_MAX_SLOTS : RING;
     eq->backend = eq->first_backend = work.backend;
     eq->priv = eq->first_priv = work.priv;
     log_line(eq, LUMEQ_LOG_INFO);
@@ -331,7 +342,7 @@ static int submit_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
 /* Frame number `index` of those in flight, 0 being the oldest. */
 static LumeqJob *job_at(LumeqEqualizer *eq, int index)
 {
-    return &eq->jobs[(eq->first + index) % LUMEQ_MAX_SLOTS];
+    return &eq->jobs[(eq->first + index) % eq->ring];
 }
 
 static int replace_backend(LumeqEqualizer *eq)
@@ -453,6 +464,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
         if (ret == 0)
             ret = submit_to_cpu(eq, job);
     }
+    eq->full = ret == LUMEQ_ERR_AGAIN;
     job->frame.sync = NULL; /* the caller's; invalid after submit */
     job->frame.previous = NULL;
     if (ret < 0)
@@ -470,7 +482,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
     TakenFrame taken;
     if (!eq)
         return no_equalizer();
-    if (eq->in_flight >= eq->backend->slots)
+    if (eq->in_flight >= slots_of(eq))
         return LUMEQ_ERR_AGAIN;
     int ret = take_frame(eq, frame, &taken);
     if (ret < 0)
@@ -546,7 +558,7 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     if (stats)
         (void)lumeq_take_struct(&filled, sizeof(filled), stats);
     LumeqJob *job = job_at(eq, 0);
-    const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
+    const int wait = eq->flushing || eq->full || eq->in_flight >= slots_of(eq);
     int ret = 0;
     if (eq->must_redo)
         ret = redo_frames(eq);
@@ -558,8 +570,9 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return ret;
     if (eq->finished)
         eq->finished--;
-    eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
+    eq->first = (eq->first + 1) % eq->ring;
     eq->in_flight--;
+    eq->full = 0;
     if (frame)
         (void)lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
     if (job->restore == &eq->empty)

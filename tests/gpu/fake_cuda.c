@@ -577,7 +577,8 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-static LumeqState history; /* before the frame whose curve was computed last */
+/* Before each frame of the batch whose curves were computed last. */
+static LumeqState history[LUMEQ_MAX_BATCH];
 
 static void *cpu_backend(void)
 {
@@ -592,62 +593,78 @@ static void *cpu_backend(void)
     return cpu;
 }
 
-/* Computes the job on the CPU, from that history. */
-static cudaError_t compute(LumeqJob *job)
+/* Computes the job of frame `i` of the batch on the CPU, from that history. */
+static cudaError_t compute(LumeqJob *job, int i)
 {
     void *cpu = cpu_backend();
     char text[256];
-    job->restore = &history;
+    job->restore = &history[i];
     if (lumeq_backend_cpu.submit(cpu, job, text, sizeof(text)) < 0 ||
         lumeq_backend_cpu.receive(cpu, job, 1, text, sizeof(text)) < 0)
         abort();
     return cudaSuccess;
 }
 
-cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *previous,
-                                  LumeqCudaHistory before, LumeqCudaFrame *frame,
+int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other)
+{
+    return first->in.width == other->in.width && first->in.height == other->in.height &&
+           first->in.depth == other->in.depth && first->job->write == other->job->write &&
+           first->job->clahe == other->job->clahe;
+}
+
+cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *of, int count,
+                                  LumeqCudaHistory before, LumeqCudaFrame *frames,
                                   cudaStream_t stream)
 {
     (void)device;
     CALL();
     static LumeqJob measured;
-    memcpy(&history.curve, before.curve, sizeof(history.curve));
-    memcpy(&history.tiles, before.tiles, sizeof(history.tiles));
-    measured = *job;
-    measured.frame.in = *in;
-    measured.previous = *previous;
-    measured.write = 0;
     work(stream);
-    compute(&measured);
-    frame->result = measured.result;
-    if (frame->survey.noise.repeated)
-        abort();                   /* counts of a failed frame were not cleared */
-    frame->counters.blocks_done++; /* half done, until it is written */
-    frame->survey.noise.repeated = 1;
+    fake_cuda.batches += count > 1;
+    for (int i = 0; i < count; i++) {
+        LumeqCudaFrame *frame = &frames[i];
+        memcpy(&history[i].curve, before.curve, sizeof(history[i].curve));
+        memcpy(&history[i].tiles, before.tiles, sizeof(history[i].tiles));
+        measured = *of[i].job;
+        measured.frame.in = of[i].in;
+        measured.previous = of[i].previous;
+        measured.write = 0;
+        compute(&measured, i);
+        frame->result = measured.result;
+        if (frame->survey.noise.repeated)
+            abort();                   /* counts of a failed frame were not cleared */
+        frame->counters.blocks_done++; /* half done, until it is written */
+        frame->survey.noise.repeated = 1;
+        before = (LumeqCudaHistory){&frame->result.curve, &frame->result.tiles};
+    }
     return cudaSuccess;
 }
 
-cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
-                             const LumeqImage *in, const LumeqImage *previous,
-                             const LumeqImage *out, LumeqCudaFrame *frame,
-                             const LumeqCudaReport *report, int behind_curve, cudaStream_t stream)
+cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork *of, int count,
+                             LumeqCudaFrame *frames, const LumeqCudaReport *report,
+                             int behind_curve, cudaStream_t stream)
 {
     (void)device, (void)behind_curve;
     CALL();
     static LumeqJob written;
-    if (frame->counters.blocks_done != 1)
-        abort(); /* counts of a failed frame were not cleared */
-    frame->counters.blocks_done = frame->survey.noise.repeated = 0;
-    written = *job;
-    written.frame.in = *in;
-    written.frame.out = *out;
-    written.previous = *previous;
-    written.write = job->write > 1 ? lumeq_planes(in) : job->write;
     work(stream);
-    if (report)
-        memcpy(report->host, report->from, report->size);
-    return job->write ? compute(&written) : cudaSuccess;
+    for (int i = 0; i < count; i++) {
+        LumeqCudaFrame *frame = &frames[i];
+        if (frame->counters.blocks_done != 1)
+            abort(); /* counts of a failed frame were not cleared */
+        frame->counters.blocks_done = frame->survey.noise.repeated = 0;
+        written = *of[i].job;
+        written.frame.in = of[i].in;
+        written.frame.out = of[i].out;
+        written.previous = of[i].previous;
+        written.write = written.write > 1 ? lumeq_planes(&of[i].in) : written.write;
+        if (report)
+            memcpy((char *)report->host + i * report->distance,
+                   (const char *)report->from + i * (ptrdiff_t)sizeof(*frame), report->size);
+        if (written.write)
+            compute(&written, i);
+    }
+    return cudaSuccess;
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
@@ -666,13 +683,12 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   const LumeqCudaReport *report, int behind_curve,
                                    cudaStream_t stream)
 {
     char text[256];
     CALL();
-    if (report || behind_curve || device->early_launches ||
-        (job->write > 1 && lumeq_planes(&job->in) != job->write) || job->in.shift != job->out.shift)
+    if (device->early_launches || (job->write > 1 && lumeq_planes(&job->in) != job->write) ||
+        job->in.shift != job->out.shift)
         abort(); /* kernels write in the input's layout */
     work(stream);
     if (lumeq_backend_cpu.apply(cpu_backend(), job, text, sizeof(text)) < 0)

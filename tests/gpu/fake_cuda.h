@@ -31,6 +31,7 @@ typedef struct FakeCuda {
     long outside;        /* calls outside of `context` */
     int events, streams; /* that exist */
     size_t on_device;    /* bytes of device memory in use */
+    int batches;         /* launches for more than one frame */
 } FakeCuda;
 
 extern FakeCuda fake_cuda;

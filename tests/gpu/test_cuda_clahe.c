@@ -100,7 +100,8 @@ static void launch_chroma(const Pictures *p, const DeviceRect *in, const DeviceR
         chroma.in[i] = in[i + 1].plane;
         chroma.out[i] = out[i + 1].plane;
     }
-    OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, &settings->curve, 0));
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&settings->curve, 0);
+    OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, &settings->curve, &one, 0));
 }
 
 /* Queues all kernels like the backend does. */
@@ -110,13 +111,14 @@ static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *ou
     const CurveParams *curve = &settings->curve;
     LumeqCudaHistogram *const histogram =
         curve->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    OK(histogram(&device, &in[0].plane, curve, &on_device->before, &on_device->result,
-                 &on_device->table, NULL, &on_device->counters, 0));
+    const LumeqCudaCurve made = {&on_device->result, &on_device->table, &on_device->counters, NULL};
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(curve, 0);
+    OK(histogram(&device, &in[0].plane, curve, &on_device->before, &made, NULL, &one, 0));
     OK(lumeq_cuda_clahe_histogram(&device, &in[0].plane, grid, &on_device->result,
                                   &on_device->tiles_before, &on_device->tiles, &on_device->tables,
-                                  &on_device->tile_counters, 0));
+                                  &on_device->tile_counters, &one, 0));
     OK(lumeq_cuda_clahe_apply(&device, &out[0].plane, &in[0].plane, grid, &on_device->tables,
-                              &on_device->result.bars, 0));
+                              &on_device->result.bars, &one, 0));
     if (p->shape.planes)
         launch_chroma(p, in, out, settings, grid);
     OK(cudaDeviceSynchronize());

@@ -130,6 +130,7 @@ static void play_with(LumeqEqualizer *eq, Run *run)
 }
 
 static int sharing; /* equalizers share their CUDA streams */
+static int batch;   /* LumeqConfig.batch */
 
 static LumeqEqualizer *open_fake(LumeqBackendId id)
 {
@@ -139,7 +140,8 @@ static LumeqEqualizer *open_fake(LumeqBackendId id)
                                 .threads = 1,
                                 .share_streams = sharing,
                                 .real_time = sharing,
-                                .no_stage_times = sharing};
+                                .no_stage_times = sharing,
+                                .batch = batch};
     const int ret = lumeq_create(&eq, &config, why, sizeof(why));
     CHECK(ret == 0, "create answers %d: %s", ret, why);
     return eq;
@@ -228,6 +230,23 @@ static void lost_at_any_call(void)
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorIllegalAddress, 1, 7);
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1,
                      5); /* also fatal, but not listed */
+}
+
+/* The same with frames that wait for others. */
+static void batches(void)
+{
+    static Run run;
+    batch = 4;
+    memset(&run, 0, sizeof(run));
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    play_with(eq, &run);
+    compare(&run, "no error", 0);
+    CHECK(fake_cuda.batches > 0, "no launch is for several frames");
+    lumeq_destroy(&eq);
+    CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
+    batch = 0;
 }
 
 /* With --backend cuda a failing frame is refused and can be submitted again; nothing is lost. */
@@ -673,6 +692,7 @@ static const CheckTest tests[] = {
     {"destroyed_while_it_hangs", destroyed_while_it_hangs},
     {"lost_for_one", lost_for_one},
     {"lost_at_any_call", lost_at_any_call},
+    {"batches", batches},
 };
 
 CHECK_MAIN(tests)

@@ -37,12 +37,14 @@ static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *ou
     LumeqCudaHistogram *const histogram =
         params->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     const LumeqCudaChroma chroma = chroma_of(p, in, out);
-    OK(histogram(&device, &in[0].plane, params, &on_device->before, &on_device->result,
-                 &on_device->table, NULL, &on_device->counters, 0));
+    const LumeqCudaCurve curve = {&on_device->result, &on_device->table, &on_device->counters,
+                                  NULL};
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(params, 0);
+    OK(histogram(&device, &in[0].plane, params, &on_device->before, &curve, NULL, &one, 0));
     OK(lumeq_cuda_apply(&device, &out[0].plane, &in[0].plane, &on_device->table,
-                        &on_device->result.bars, params, NULL, 0));
+                        &on_device->result.bars, params, NULL, &one, 0));
     if (chroma.planes)
-        OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, params, 0));
+        OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, params, &one, 0));
     OK(cudaDeviceSynchronize());
 }
 

@@ -101,14 +101,16 @@ static void queue_frame(Film *film, int i, int write)
     const LumeqCudaSurveyJob survey = survey_of(film, i);
     LumeqCudaHistogram *const histogram =
         params->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    OK(histogram(&device, &film->in[i].plane, params, i ? &m[-1].result : &m->before, &m->result,
-                 &m->table, &survey, &m->counters, film->streams[0]));
+    const LumeqCudaCurve curve = {&m->result, &m->table, &m->counters, NULL};
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(params, 0);
+    OK(histogram(&device, &film->in[i].plane, params, i ? &m[-1].result : &m->before, &curve,
+                 &survey, &one, film->streams[0]));
     if (write) {
         OK(cudaEventRecord(film->curve, film->streams[0]));
         OK(cudaStreamWaitEvent(film->streams[write], film->curve, 0));
     }
     OK(lumeq_cuda_apply(&device, &film->out[i].plane, &film->in[i].plane, &m->table,
-                        &m->result.bars, params, NULL, film->streams[write]));
+                        &m->result.bars, params, NULL, &one, film->streams[write]));
 }
 
 /* All frames in a graph, where kernels do start early, with each frame's last one on the same

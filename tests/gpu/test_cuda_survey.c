@@ -163,9 +163,11 @@ static int check_frame(const Film *film, const CheckRect *rect, const CheckRect 
         survey.before = copy_of(before, p, &twin_before);
     LumeqCudaHistogram *const histogram =
         p->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    OK(histogram(&device, &survey.now, &curve, &on_device->result[frame % 2],
-                 &on_device->result[(frame + 1) % 2], &on_device->table, &survey,
-                 &on_device->counters, 0));
+    const LumeqCudaCurve made = {&on_device->result[(frame + 1) % 2], &on_device->table,
+                                 &on_device->counters, NULL};
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&curve, p->step);
+    OK(histogram(&device, &survey.now, &curve, &on_device->result[frame % 2], &made, &survey, &one,
+                 0));
     OK(cudaMemcpy(&memory, on_device, sizeof(memory), cudaMemcpyDeviceToHost));
     OK(cudaFree(twin));
     OK(cudaFree(twin_before));

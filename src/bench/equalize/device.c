@@ -16,6 +16,10 @@
 /* Frames that may be in flight at the same time; then the graph waits for all of them. */
 #define FRAMES 64
 
+_Static_assert(FRAMES % LUMEQ_MAX_BATCH == 0, "a batch's frames are one after another");
+
+#define BATCHES 4 /* at least, in a graph */
+
 #define PLANES 3 /* luma and 4:2:0 chroma */
 
 #define FRAME_NS 16666667 /* 60 frames per second */
@@ -133,25 +137,39 @@ static cudaError_t join_streams(const Bench *bench, int piece, cudaStream_t stre
                : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
 }
 
+static LumeqCudaWork work_of(const Bench *bench, int piece)
+{
+    return (LumeqCudaWork){.job = &bench->job,
+                           .in = picture_of(bench, piece, 0),
+                           .previous =
+                               picture_of(bench, (piece + bench->pieces - 1) % bench->pieces, 0),
+                           .out = picture_of(bench, piece, 1)};
+}
+
+/* Launches a batch with its last piece. */
 static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
     Memory *const m = bench->memory;
-    LumeqCudaFrame *const frame = &m->frames[piece % FRAMES];
-    const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
-    const LumeqImage previous = picture_of(bench, (piece + bench->pieces - 1) % bench->pieces, 0);
+    LumeqCudaWork work[LUMEQ_MAX_BATCH];
+    const int batch = bench->alone ? 1 : bench->of->batch, count = piece % batch + 1;
+    if (count < batch && piece < bench->pieces - 1)
+        return cudaSuccess;
+    const int first = piece + 1 - count;
+    for (int i = 0; i < count; i++)
+        work[i] = work_of(bench, first + i);
+    LumeqCudaFrame *const frames = &m->frames[first % FRAMES];
     const LumeqState *const before =
-        bench->history ? &m->frames[(piece + FRAMES - 1) % FRAMES].result : &m->empty;
+        bench->history ? &m->frames[(first + FRAMES - 1) % FRAMES].result : &m->empty;
     cudaError_t error =
-        lumeq_cuda_find_curve(&bench->device, &bench->job, &in, &previous,
-                              (LumeqCudaHistory){&before->curve, &before->tiles}, frame, stream);
+        lumeq_cuda_find_curve(&bench->device, work, count,
+                              (LumeqCudaHistory){&before->curve, &before->tiles}, frames, stream);
     /* Like the library: a single frame is written on the stream of its curve. */
     const cudaStream_t write = bench->alone ? stream : bench->write;
     if (!error && write != stream)
         error = link_streams(bench, stream, write);
     if (!error)
-        error = lumeq_cuda_write(&bench->device, &bench->job, &in, &previous, &out, frame, NULL,
-                                 write == stream, write);
+        error = lumeq_cuda_write(&bench->device, work, count, frames, NULL, write == stream, write);
     return error ? error : join_streams(bench, piece, stream);
 }
 
@@ -176,10 +194,11 @@ static cudaError_t apply(void *data, int piece, cudaStream_t stream)
     const LumeqCudaFrame *const frame = &bench->memory->frames[0];
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
     const LumeqCudaPlane from = lumeq_pictures_plane(&in, 0), to = lumeq_pictures_plane(&out, 0);
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&bench->job.curve, 0);
     return bench->job.clahe ? lumeq_cuda_clahe_apply(&bench->device, &to, &from, &bench->job.grid,
-                                                     &frame->tables, NULL, stream)
+                                                     &frame->tables, NULL, &one, stream)
                             : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table, NULL,
-                                               &bench->job.curve, NULL, stream);
+                                               &bench->job.curve, NULL, &one, stream);
 }
 
 static cudaError_t copy(void *data, int piece, cudaStream_t stream)
@@ -194,7 +213,10 @@ static cudaError_t make_pictures(Bench *bench)
 {
     const size_t luma = lumeq_pictures_size(&bench->input, 1);
     bench->picture_size = lumeq_pictures_size(&bench->input, PLANES);
+    const int batches = BATCHES * bench->of->batch;
     cudaError_t error = bench_pieces(&bench->pieces, bench->of->device, 2 * luma);
+    if (bench->of->batch > 1)
+        bench->pieces = bench->pieces < batches ? batches : bench->pieces / batches * batches;
     const size_t size = 2 * bench->picture_size * (size_t)bench->pieces;
     if (!error)
         error = cudaMalloc((void **)&bench->pictures, size);

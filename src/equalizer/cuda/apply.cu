@@ -6,14 +6,22 @@
 #include "equalizer/cuda/lookup.cuh"
 #include "equalizer/cuda/report.cuh"
 
+/* The frames of a batch are side by side in the grid's second dimension. */
 template <typename Table>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
-    apply(const Chunks chunks, uint8_t *dst, int dst_stride, const CurveTable *from,
-          const BarsState *bars, const CurveParams params, const Report report)
+    apply(const __grid_constant__ Chunks all_chunks, uint8_t *dst, int dst_stride,
+          const CurveTable *from, const BarsState *bars, const __grid_constant__ CurveParams params,
+          const Report report, const __grid_constant__ LumeqCudaBatch batch)
 {
     __shared__ typename Table::Memory memory;
     __shared__ Active active;
+    const int frame = (int)blockIdx.y;
+    Chunks chunks = all_chunks;
     LookupStart start;
+    chunks.data += batch.of[frame].in[0];
+    dst += batch.of[frame].out[0];
+    from = in_batch(from, batch, frame);
+    bars = in_batch(bars, batch, frame);
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
@@ -23,10 +31,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     cudaGridDependencySynchronize();
 #endif
     if (blockIdx.x == 0)
-        make_report(report, (int)threadIdx.x, THREADS);
+        make_report(report, frame, (int)threadIdx.x, THREADS);
     if (threadIdx.x == 0)
         find_active(&active, bars);
-    look_up_plane<Table>(&memory, chunks, dst, dst_stride, from, params, active, &start);
+    look_up_plane<Table>(&memory, chunks, dst, dst_stride, from, params, batch.of[frame].frame,
+                         active, &start);
 }
 
 template <typename Table> static cudaError_t load(void)
@@ -53,7 +62,7 @@ template <typename Table>
 static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                           const LumeqCudaPlane *src, const CurveTable *table, const BarsState *bars,
                           const CurveParams *params, const LumeqCudaReport *report,
-                          cudaStream_t stream)
+                          const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     Chunks chunks;
     cudaLaunchAttribute early = {};
@@ -61,23 +70,25 @@ static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *d
     early.val.programmaticStreamSerializationAllowed = 1;
 
     cudaLaunchConfig_t config = {};
-    config.gridDim =
-        chunks_share(&chunks, src, dst, sizeof(typename Table::Sample), device->processors);
+    config.gridDim = dim3(chunks_share(&chunks, src, dst, sizeof(typename Table::Sample),
+                                       chunks_blocks(device->processors, batch->count)),
+                          (unsigned)batch->count);
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, apply<Table>, chunks, dst->data, (int)dst->stride, table,
-                              bars, *params, report_of(report));
+                              bars, *params, report_of(report, batch), *batch);
 }
 
 extern "C" cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                         const LumeqCudaPlane *src, const CurveTable *table,
                                         const BarsState *bars, const CurveParams *params,
-                                        const LumeqCudaReport *report, cudaStream_t stream)
+                                        const LumeqCudaReport *report, const LumeqCudaBatch *batch,
+                                        cudaStream_t stream)
 {
     const auto start = params->depth == 8 ? params->dither ? launch<Dithered8> : launch<Rounded8>
                        : curve_has_nodes(params) ? launch<Nodes>
                                                  : launch<Codes16>;
-    return start(device, dst, src, table, bars, params, report, stream);
+    return start(device, dst, src, table, bars, params, report, batch, stream);
 }

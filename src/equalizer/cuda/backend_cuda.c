@@ -18,9 +18,14 @@
 #include "equalizer/cuda/steps.h"
 #include "equalizer/cuda/waiting.h"
 
-/* Frames in flight: one in each stage. With two, the copy engines idle while the host receives a
+/* Batches in flight: one in each stage. With two, the copy engines idle while the host receives a
  * frame and submits the next; a fourth gains nothing. */
 #define SLOTS 3
+
+_Static_assert(SLOTS *LUMEQ_MAX_BATCH <= LUMEQ_MAX_SLOTS, "the caller keeps all jobs");
+
+/* Alignment of the pictures of a batch's frames. */
+#define BATCH_ALIGNMENT 256
 
 /* Times are measured relative to an event at most this old, since CUDA reports them in float32. */
 #define ANCHOR_MAX_US 1e6
@@ -41,25 +46,39 @@ _Static_assert(STREAMS == LUMEQ_CUDA_STREAMS, "as many as there are");
 static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize"};
 
 typedef struct DeviceMemory {
-    LumeqCudaFrame frames[SLOTS];
     LumeqState restore[SLOTS], empty;
+    LumeqCudaFrame frames[]; /* of each slot, as many as there are in a batch */
 } DeviceMemory;
 
 /* Pinned memory on the host for the same. */
 typedef struct HostMemory {
-    LumeqState result[SLOTS], restore[SLOTS];
+    LumeqState restore[SLOTS];
+    LumeqState result[];
 } HostMemory;
 
+/* A frame of a batch. */
+typedef struct Item {
+    LumeqJob *job;
+    LumeqCudaPictures pictures;
+    LumeqImage host;  /* the input, if it was in host memory; else plane[0] is NULL */
+    int misses;       /* its previous frame must be uploaded */
+    int pageable_out; /* number of output planes in ordinary memory */
+} Item;
+
+/* A batch of frames that are launched together. */
 typedef struct Slot {
     uint8_t *pictures;             /* on the device */
-    size_t size;                   /* bytes of `pictures` */
-    cudaStream_t streams[STREAMS]; /* of the frame: the backend's, or all the caller's stream */
+    size_t size, each;             /* bytes of `pictures`, and of those of each frame */
+    cudaStream_t streams[STREAMS]; /* of the batch: the backend's, or all the caller's stream */
     const LumeqCudaDevice *device;
     cudaEvent_t begin[STAGES], end[STAGES]; /* begin: only if stages are timed */
-    cudaEvent_t curve;                      /* the curve is complete */
-    int pageable_out;                       /* number of output planes in ordinary memory */
-    LumeqImage host; /* the input, if it was in host memory; else plane[0] is NULL */
-    LumeqImage luma; /* the input's luma on the device */
+    cudaEvent_t curve;                      /* the curves are complete */
+    Item items[LUMEQ_MAX_BATCH];
+    LumeqCudaWork work[LUMEQ_MAX_BATCH]; /* of the items */
+    int count, received;                 /* items; 0: none, or the launch failed */
+    int launched;
+    int restores; /* the first frame continues from on_host->restore */
+    double begin_us[STAGES], end_us[STAGES];
 } Slot;
 
 /* Memory of pictures that became too small, to be freed later. */
@@ -87,9 +106,11 @@ typedef struct CudaBackend {
     Outgrown *outgrown;
     DeviceMemory *on_device;
     HostMemory *on_host;
-    LumeqCudaHistory history; /* after the last submitted frame */
+    LumeqCudaHistory history; /* after the last frame that was launched */
 
-    Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
+    int batch;         /* most frames of a batch */
+    Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first`; all but the last have
+                        * been launched */
     int first, in_flight;
     int passed;      /* stages that the oldest frame has finished */
     double progress; /* seconds: when it last finished a stage, or became the oldest */
@@ -124,8 +145,11 @@ static cudaError_t finish_stages(const Slot *slot, int stages)
 static cudaError_t finish_frames(const CudaBackend *cuda)
 {
     cudaError_t error = cudaSuccess;
-    for (int i = 0; i < cuda->in_flight && !error; i++)
-        error = finish_stages(&cuda->slots[(cuda->first + i) % SLOTS], STAGES);
+    for (int i = 0; i < cuda->in_flight && !error; i++) {
+        const Slot *slot = &cuda->slots[(cuda->first + i) % SLOTS];
+        if (slot->launched)
+            error = finish_stages(slot, STAGES);
+    }
     return error;
 }
 
@@ -183,6 +207,9 @@ static cudaError_t create_events(Slot *slot, int timed)
 
 static cudaError_t create_all(CudaBackend *cuda)
 {
+    const size_t frames = (size_t)SLOTS * (size_t)cuda->batch;
+    const size_t on_device = sizeof(*cuda->on_device) + frames * sizeof(cuda->on_device->frames[0]);
+    const size_t on_host = sizeof(*cuda->on_host) + frames * sizeof(cuda->on_host->result[0]);
     cudaError_t error = lumeq_cuda_streams_open(&cuda->all_streams, &cuda->home, cuda->sharing);
     if (!error)
         memcpy(cuda->streams, cuda->all_streams->stream, sizeof(cuda->streams));
@@ -191,14 +218,13 @@ static cudaError_t create_all(CudaBackend *cuda)
     for (int i = 0; i < SLOTS && !error; i++)
         error = create_events(&cuda->slots[i], cuda->timed);
     if (!error)
-        error = lumeq_device_take(&cuda->home, (void **)&cuda->on_device, sizeof(*cuda->on_device));
+        error = lumeq_device_take(&cuda->home, (void **)&cuda->on_device, on_device);
     if (!error) {
-        cuda->on_host = lumeq_pinned_alloc_needed(&cuda->home, sizeof(*cuda->on_host));
+        cuda->on_host = lumeq_pinned_alloc_needed(&cuda->home, on_host);
         error = cuda->on_host ? cudaSuccess : cudaErrorMemoryAllocation;
     }
     if (!error)
-        error =
-            cudaMemsetAsync(cuda->on_device, 0, sizeof(*cuda->on_device), cuda->streams[EQUALIZE]);
+        error = cudaMemsetAsync(cuda->on_device, 0, on_device, cuda->streams[EQUALIZE]);
     if (!error)
         error = cudaEventCreate(&cuda->anchor);
     if (!error)
@@ -265,6 +291,7 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
     cuda->sharing = config->share_streams != 0;
     cuda->waits = config->real_time ? LUMEQ_CUDA_NAP : LUMEQ_CUDA_SPIN;
     cuda->timed = !config->no_stage_times;
+    cuda->batch = lumeq_batch(config);
     int ret = lumeq_cuda_check(cuda->home.number, text, text_size);
     if (ret == 0)
         ret = lumeq_cuda_home_check(&cuda->home, text, text_size);
@@ -398,14 +425,17 @@ static int grow(CudaBackend *cuda, Slot *slot, size_t size, int at_once, char *t
     return error ? refuse(cuda, error, "freeing memory", text, text_size) : 0;
 }
 
-static LumeqCudaPictures pictures_of(const Slot *slot, const LumeqJob *job)
-{
-    return lumeq_pictures_place(slot->pictures, &job->frame.in, &job->frame.out, job->write);
-}
-
 static Slot *slot_before(CudaBackend *cuda, int index)
 {
     return &cuda->slots[(index + SLOTS - 1) % SLOTS];
+}
+
+/* The frame before item `number` of a slot; NULL: none. */
+static const Item *item_before(CudaBackend *cuda, int index, int number)
+{
+    const Slot *slot = number ? &cuda->slots[index] : slot_before(cuda, index);
+    const int last = number ? number - 1 : slot->count - 1;
+    return last < 0 ? NULL : &slot->items[last];
 }
 
 static int same_luma(const LumeqImage *a, const LumeqImage *b)
@@ -415,39 +445,37 @@ static int same_luma(const LumeqImage *a, const LumeqImage *b)
 }
 
 /* True if the previous frame is not on the device yet. */
-static int misses_previous(CudaBackend *cuda, int index, const LumeqImage *previous)
+static int misses_previous(CudaBackend *cuda, int index, int number, const LumeqImage *previous)
 {
+    const Item *before = item_before(cuda, index, number);
     return previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST &&
-           !same_luma(previous, &slot_before(cuda, index)->host);
+           !(before && same_luma(previous, &before->host));
 }
 
 /* Returns the previous frame on the device; plane[0] is NULL if it is unknown. If it is uploaded
  * for this frame, it follows this frame's pictures in memory. */
-static LumeqImage find_previous(CudaBackend *cuda, int index, const LumeqJob *job)
+static LumeqImage find_previous(CudaBackend *cuda, int index, int number, uint8_t *behind)
 {
-    const LumeqImage *previous = &job->previous;
+    const Item *item = &cuda->slots[index].items[number];
+    const LumeqImage *previous = &item->job->previous;
     if (!previous->plane[0] || previous->memory != LUMEQ_MEMORY_HOST)
         return *previous;
-    return misses_previous(cuda, index, previous)
-               ? lumeq_pictures_on_device(cuda->slots[index].pictures +
-                                              pictures_of(&cuda->slots[index], job).size,
-                                          previous, 1)
-               : slot_before(cuda, index)->luma;
+    return item->misses ? lumeq_pictures_on_device(behind, previous, 1)
+                        : item_before(cuda, index, number)->pictures.in;
 }
 
-/* Uploads the history from which the job continues. */
-static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqState *history)
+/* Uploads the history from which the batch continues. */
+static cudaError_t upload_history(CudaBackend *cuda, int index)
 {
     const cudaStream_t stream = cuda->slots[index].streams[UPLOAD];
     LumeqState *const to = &cuda->on_device->restore[index];
-    LumeqState *const from = &cuda->on_host->restore[index];
-    const size_t tiles = lumeq_tiles_size(&history->tiles);
-    lumeq_copy_state(from, history);
+    const LumeqState *const from = &cuda->on_host->restore[index];
     cudaError_t error =
-        cudaMemcpyAsync(&to->curve, &from->curve, lumeq_result_size(history->curve.bins),
+        cudaMemcpyAsync(&to->curve, &from->curve, lumeq_result_size(from->curve.bins),
                         cudaMemcpyHostToDevice, stream);
     if (!error)
-        error = cudaMemcpyAsync(&to->tiles, &from->tiles, tiles, cudaMemcpyHostToDevice, stream);
+        error = cudaMemcpyAsync(&to->tiles, &from->tiles, lumeq_tiles_size(&from->tiles),
+                                cudaMemcpyHostToDevice, stream);
     cuda->history = (LumeqCudaHistory){&to->curve, &to->tiles};
     return error;
 }
@@ -460,10 +488,9 @@ static cudaError_t stage_begins(const CudaBackend *cuda, const Slot *slot, int s
 
 /* Makes the stream wait for the caller's events, and for the previous frame, whose history this one
  * needs, if either of them is on a stream of the caller. */
-static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const LumeqJob *job,
+static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const LumeqSync *sync,
                                    cudaStream_t stream)
 {
-    const LumeqSync *sync = job->frame.sync;
     const Slot *before = &cuda->slots[(index + SLOTS - 1) % SLOTS];
     cudaError_t error = cudaSuccess;
     if (cuda->named || cuda->was_named)
@@ -485,112 +512,113 @@ static cudaError_t prepare_upload(const CudaBackend *cuda, const LumeqImage *in,
                : cudaSuccess;
 }
 
-static cudaError_t upload_pictures(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
+static cudaError_t upload_item(const CudaBackend *cuda, const Item *item, const LumeqCudaWork *work,
+                               cudaStream_t stream)
 {
+    const LumeqJob *job = item->job;
     const LumeqImage *in = &job->frame.in;
-    const cudaStream_t stream = slot->streams[UPLOAD];
-    const LumeqCudaPictures pictures = pictures_of(slot, job);
-    if (in->memory != LUMEQ_MEMORY_HOST)
-        return cudaSuccess;
-    const cudaError_t error = prepare_upload(cuda, in, pictures.planes, job, stream);
+    cudaError_t error = cudaSuccess;
+    if (in->memory == LUMEQ_MEMORY_HOST)
+        error = prepare_upload(cuda, in, item->pictures.planes, job, stream);
+    if (!error && in->memory == LUMEQ_MEMORY_HOST)
+        error = lumeq_pictures_copy(&item->pictures.in, in, item->pictures.planes,
+                                    cudaMemcpyHostToDevice, stream);
+    if (error || !item->misses)
+        return error;
+    error = prepare_upload(cuda, &job->previous, 1, job, stream);
     return error ? error
-                 : lumeq_pictures_copy(&pictures.in, in, pictures.planes, cudaMemcpyHostToDevice,
+                 : lumeq_pictures_copy(&work->previous, &job->previous, 1, cudaMemcpyHostToDevice,
                                        stream);
 }
 
-static cudaError_t upload_previous(CudaBackend *cuda, int index, const LumeqJob *job)
-{
-    const cudaStream_t stream = cuda->slots[index].streams[UPLOAD];
-    if (!misses_previous(cuda, index, &job->previous))
-        return cudaSuccess;
-    const LumeqImage to = find_previous(cuda, index, job);
-    const cudaError_t error = prepare_upload(cuda, &job->previous, 1, job, stream);
-    return error ? error
-                 : lumeq_pictures_copy(&to, &job->previous, 1, cudaMemcpyHostToDevice, stream);
-}
-
 /* True if there is anything to upload, or if uploads are timed. */
-static int uploads(CudaBackend *cuda, int index, const LumeqJob *job)
+static int uploads(const CudaBackend *cuda, const Slot *slot)
 {
-    return cuda->timed || job->restore || job->frame.in.memory == LUMEQ_MEMORY_HOST ||
-           misses_previous(cuda, index, &job->previous);
+    int any = cuda->timed || slot->restores;
+    for (int i = 0; i < slot->count; i++)
+        any |= slot->items[i].job->frame.in.memory == LUMEQ_MEMORY_HOST || slot->items[i].misses;
+    return any;
 }
 
 /* Without an upload nothing is queued between kernels, so that they start early. That is safe: the
- * last frame in this slot has finished, and later kernels that read its results are ahead on the
- * streams. */
-static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
+ * last frames in this slot have finished, and later kernels that read their results are ahead on
+ * the streams. */
+static cudaError_t upload(CudaBackend *cuda, int index)
 {
     Slot *slot = &cuda->slots[index];
-    if (!uploads(cuda, index, job))
-        return wait_for_others(cuda, index, job, slot->streams[EQUALIZE]);
+    const LumeqSync *sync = slot->items[0].job->frame.sync;
+    if (!uploads(cuda, slot))
+        return wait_for_others(cuda, index, sync, slot->streams[EQUALIZE]);
     const cudaStream_t stream = slot->streams[UPLOAD];
-    cudaError_t error = wait_for_others(cuda, index, job, stream);
+    cudaError_t error = wait_for_others(cuda, index, sync, stream);
     if (!error) /* the frame in the next slot reads the luma and results that are in this one */
         error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].end[EQUALIZE], 0);
     if (!error)
         error = stage_begins(cuda, slot, UPLOAD, stream);
-    if (!error)
-        error = upload_pictures(cuda, slot, job);
-    if (!error)
-        error = upload_previous(cuda, index, job);
-    if (!error && job->restore)
-        error = upload_history(cuda, index, job->restore);
+    for (int i = 0; i < slot->count && !error; i++)
+        error = upload_item(cuda, &slot->items[i], &slot->work[i], stream);
+    if (!error && slot->restores)
+        error = upload_history(cuda, index);
     if (!error)
         error = cudaEventRecord(slot->end[UPLOAD], stream);
     return error ? error : cudaStreamWaitEvent(slot->streams[EQUALIZE], slot->end[UPLOAD], 0);
 }
 
-/* The copy of the curve to the host. */
-static LumeqCudaReport report_of(const CudaBackend *cuda, int index, const LumeqJob *job)
+/* The results of a slot's first frame, on the device and on the host. */
+static LumeqCudaFrame *frames_of(const CudaBackend *cuda, int index)
 {
-    return (LumeqCudaReport){&cuda->on_host->result[index].curve,
-                             &cuda->on_device->frames[index].result.curve,
-                             lumeq_result_size((uint32_t)job->curve.bins)};
+    return &cuda->on_device->frames[index * cuda->batch];
 }
 
-/* Makes stream `to` wait for the curve. */
+static LumeqState *results_of(const CudaBackend *cuda, int index)
+{
+    return &cuda->on_host->result[index * cuda->batch];
+}
+
+/* Makes stream `to` wait for the curves. */
 static cudaError_t wait_for_curve(const Slot *slot, cudaStream_t from, cudaStream_t to)
 {
     const cudaError_t error = cudaEventRecord(slot->curve, from);
     return error ? error : cudaStreamWaitEvent(to, slot->curve, 0);
 }
 
-static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
+static cudaError_t equalize(CudaBackend *cuda, int index)
 {
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
-    const LumeqCudaDevice *device = slot->device;
-    LumeqCudaFrame *frame = &cuda->on_device->frames[index];
-    const LumeqCudaPictures pictures = pictures_of(slot, job);
-    const LumeqImage *in = &pictures.in;
-    const LumeqImage previous = find_previous(cuda, index, job);
-    const LumeqCudaReport report = report_of(cuda, index, job);
+    const LumeqJob *job = slot->items[0].job;
+    LumeqCudaFrame *frames = frames_of(cuda, index);
+    const LumeqCudaFrame *last = &frames[slot->count - 1];
+    const LumeqCudaReport report = {&results_of(cuda, index)->curve, &frames->result.curve,
+                                    lumeq_result_size((uint32_t)job->curve.bins),
+                                    sizeof(LumeqState)};
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
     cudaError_t error = stage_begins(cuda, slot, EQUALIZE, stream);
     if (!error)
-        error = lumeq_cuda_find_curve(device, job, in, &previous, before, frame, stream);
+        error =
+            lumeq_cuda_find_curve(slot->device, slot->work, slot->count, before, frames, stream);
     cuda->history =
-        (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
+        (LumeqCudaHistory){&last->result.curve, job->clahe ? &last->result.tiles : NULL};
     if (!error && write != stream)
         error = wait_for_curve(slot, stream, write);
     if (!error)
-        error = lumeq_cuda_write(device, job, in, &previous, &pictures.written, frame, &report,
+        error = lumeq_cuda_write(slot->device, slot->work, slot->count, frames, &report,
                                  write == stream, write);
-    if (!error)
-        error = lumeq_pictures_convert(&pictures, write);
+    for (int i = 0; i < slot->count && !error; i++)
+        error = lumeq_pictures_convert(&slot->items[i].pictures, write);
     if (!error)
         error = cudaEventRecord(slot->end[EQUALIZE], write);
     return error;
 }
 
-static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *job)
+static cudaError_t download_tiles(CudaBackend *cuda, int index, int number)
 {
-    TileResult *to = &cuda->on_host->result[index].tiles;
+    const LumeqJob *job = cuda->slots[index].items[number].job;
+    TileResult *to = &results_of(cuda, index)[number].tiles;
     lumeq_no_tiles(to);
-    return job->clahe ? cudaMemcpyAsync(to, &cuda->on_device->frames[index].result.tiles,
+    return job->clahe ? cudaMemcpyAsync(to, &frames_of(cuda, index)[number].result.tiles,
                                         tile_result_size(&job->grid), cudaMemcpyDeviceToHost,
                                         cuda->slots[index].streams[DOWNLOAD])
                       : cudaSuccess;
@@ -598,37 +626,40 @@ static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *
 
 /* CUDA's copies to ordinary memory block inside CUDA without a limit, so this waits until the data
  * are ready. */
-static cudaError_t download_pictures(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
+static cudaError_t download_pictures(const CudaBackend *cuda, const Slot *slot, const Item *item)
 {
-    const LumeqImage *out = &job->frame.out;
-    if (!job->write || out->memory != LUMEQ_MEMORY_HOST)
+    const LumeqImage *out = &item->job->frame.out;
+    if (!item->job->write || out->memory != LUMEQ_MEMORY_HOST)
         return cudaSuccess;
-    const LumeqCudaPictures pictures = pictures_of(slot, job);
     cudaError_t error = cudaSuccess;
-    if (slot->pageable_out)
+    if (item->pageable_out)
         error = finish_frames(cuda);
-    if (!error && slot->pageable_out)
+    if (!error && item->pageable_out)
         error = finish_stages(slot, DOWNLOAD);
     return error ? error
-                 : lumeq_pictures_copy(out, &pictures.out, job->write, cudaMemcpyDeviceToHost,
-                                       slot->streams[DOWNLOAD]);
+                 : lumeq_pictures_copy(out, &item->pictures.out, item->job->write,
+                                       cudaMemcpyDeviceToHost, slot->streams[DOWNLOAD]);
 }
 
-static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
+static cudaError_t download(CudaBackend *cuda, int index)
 {
     Slot *slot = &cuda->slots[index];
+    const LumeqJob *job = slot->items[0].job;
     const LumeqSync *sync = job->frame.sync;
-    const int downloads = cuda->timed || job->clahe || job->frame.out.memory == LUMEQ_MEMORY_HOST;
+    int downloads = cuda->timed || job->clahe;
+    for (int i = 0; i < slot->count; i++)
+        downloads |= slot->items[i].job->frame.out.memory == LUMEQ_MEMORY_HOST;
     const cudaStream_t stream = slot->streams[downloads ? DOWNLOAD : WRITE];
     cudaError_t error = cudaSuccess;
     if (downloads)
         error = cudaStreamWaitEvent(stream, slot->end[EQUALIZE], 0);
     if (!error)
         error = stage_begins(cuda, slot, DOWNLOAD, stream);
-    if (!error)
-        error = download_tiles(cuda, index, job);
-    if (!error)
-        error = download_pictures(cuda, slot, job);
+    for (int i = 0; i < slot->count && !error; i++) {
+        error = download_tiles(cuda, index, i);
+        if (!error)
+            error = download_pictures(cuda, slot, &slot->items[i]);
+    }
     if (!error && sync && sync->finished)
         error = cudaEventRecord((cudaEvent_t)sync->finished, stream);
     if (!error) /* last: a frame that was received is finished */
@@ -641,7 +672,7 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
 static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int ret, char *text,
                      size_t text_size)
 {
-    LumeqCudaFrame *frame = &cuda->on_device->frames[index];
+    LumeqCudaFrame *frame = frames_of(cuda, index);
     const cudaStream_t stream = cuda->streams[EQUALIZE];
     cuda->history = history;
     cudaError_t error = cudaMemsetAsync(&frame->counters, 0, sizeof(frame->counters), stream);
@@ -654,20 +685,48 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
     return error ? lose(cuda, error, "clearing memory", text, text_size) : ret;
 }
 
-static int start_stages(CudaBackend *cuda, int index, const LumeqJob *job, char *text,
-                        size_t text_size)
+/* A single frame is written on the stream of its curve, so that the kernel that writes it starts
+ * early and has loaded its samples when the curve is ready. With other frames in flight this would
+ * delay their curves. */
+static void choose_streams(CudaBackend *cuda, Slot *slot, const LumeqSync *sync)
 {
-    cudaError_t (*const stages[STAGES])(CudaBackend *, int, const LumeqJob *) = {upload, equalize,
-                                                                                 download};
+    cuda->named = sync ? (cudaStream_t)sync->stream : NULL;
+    slot->device = cuda->named || cuda->sharing ? &cuda->in_turn : &cuda->device;
+    for (int i = 0; i < STREAMS; i++)
+        slot->streams[i] = cuda->named ? cuda->named : cuda->streams[i];
+    if (cuda->in_flight == 1 && slot->count == 1)
+        slot->streams[WRITE] = slot->streams[EQUALIZE];
+}
+
+/* Starts the work of the last slot. If a single frame fails because the GPU cannot do it, the slot
+ * is empty again; other frames that failed have been accepted before, so the GPU counts as lost. */
+static int launch(CudaBackend *cuda, char *text, size_t text_size)
+{
+    cudaError_t (*const stages[STAGES])(CudaBackend *, int) = {upload, equalize, download};
+    const int index = (cuda->first + cuda->in_flight - 1) % SLOTS;
+    Slot *slot = &cuda->slots[index];
     const LumeqCudaHistory history = cuda->history;
-    for (int stage = 0; stage < STAGES; stage++) {
-        const cudaError_t error = stages[stage](cuda, index, job);
-        if (!error)
-            continue;
-        const int ret = refuse(cuda, error, stream_names[stage], text, text_size);
-        return ret == LUMEQ_ERR_GPU ? ret : take_back(cuda, index, history, ret, text, text_size);
+    int ret = 0;
+    choose_streams(cuda, slot, slot->items[0].job->frame.sync);
+    for (int stage = 0; stage < STAGES && ret == 0; stage++) {
+        const cudaError_t error = stages[stage](cuda, index);
+        if (error)
+            ret = refuse(cuda, error, stream_names[stage], text, text_size);
+        if (error && ret != LUMEQ_ERR_GPU)
+            ret = cuda->batch > 1 ? lose(cuda, error, stream_names[stage], text, text_size)
+                                  : take_back(cuda, index, history, ret, text, text_size);
     }
-    return 0;
+    if (ret == 0) {
+        cuda->was_named = cuda->named != NULL;
+        slot->launched = 1;
+    } else {
+        slot->count = 0;
+        cuda->in_flight--;
+    }
+    if (cuda->in_flight == 1)
+        cuda->progress = lumeq_cuda_now();
+    cuda->named = NULL;
+    return ret;
 }
 
 /* If the caller's context is gone, the device cannot be used at all. */
@@ -678,53 +737,113 @@ static int not_entered(CudaBackend *cuda, cudaError_t error, char *text, size_t 
                               : refuse(cuda, error, what, text, text_size);
 }
 
-/* A single frame is written on the stream of its curve, so that the kernel that writes it starts
- * early and has loaded its samples when the curve is ready. With other frames in flight this would
- * delay their curves. */
-static void choose_streams(CudaBackend *cuda, Slot *slot, const LumeqSync *sync)
+/* The slot to which frames are still added, or NULL. */
+static Slot *open_slot(CudaBackend *cuda)
 {
-    cuda->named = sync ? (cudaStream_t)sync->stream : NULL;
-    slot->device = cuda->named || cuda->sharing ? &cuda->in_turn : &cuda->device;
-    for (int i = 0; i < STREAMS; i++)
-        slot->streams[i] = cuda->named ? cuda->named : cuda->streams[i];
-    if (!cuda->in_flight)
-        slot->streams[WRITE] = slot->streams[EQUALIZE];
+    Slot *last = &cuda->slots[(cuda->first + cuda->in_flight + SLOTS - 1) % SLOTS];
+    return cuda->in_flight && !last->launched ? last : NULL;
+}
+
+/* Bytes on the device for the pictures of the next item of a slot. */
+static size_t size_of(CudaBackend *cuda, int index, int number, const LumeqJob *job)
+{
+    const size_t size =
+        lumeq_pictures_place(NULL, &job->frame.in, &job->frame.out, job->write).size;
+    return misses_previous(cuda, index, number, &job->previous)
+               ? size + lumeq_pictures_size(&job->previous, 1)
+               : size;
+}
+
+/* Describes the next item of a slot, whose memory is large enough. */
+static void place_item(CudaBackend *cuda, int index, LumeqJob *job, int pageable_out)
+{
+    Slot *slot = &cuda->slots[index];
+    const int number = slot->count;
+    Item *item = &slot->items[number];
+    uint8_t *const memory = slot->pictures + (size_t)number * slot->each;
+    const LumeqImage none = {.plane = {NULL}};
+    item->misses = misses_previous(cuda, index, number, &job->previous);
+    item->job = job;
+    item->pageable_out = pageable_out;
+    item->pictures = lumeq_pictures_place(memory, &job->frame.in, &job->frame.out, job->write);
+    item->host = job->frame.in.memory == LUMEQ_MEMORY_HOST ? job->frame.in : none;
+    slot->work[number] = (LumeqCudaWork){
+        .job = job,
+        .in = item->pictures.in,
+        .previous = find_previous(cuda, index, number, memory + item->pictures.size),
+        .out = item->pictures.written,
+    };
+}
+
+/* Adds the frame to the slot that is open, if there is one and the frame fits. Frames that are
+ * synchronized with the caller's, or begin a new history, are launched by themselves. */
+static int joins(CudaBackend *cuda, LumeqJob *job, int pageable_out)
+{
+    Slot *slot = open_slot(cuda);
+    if (!slot || job->restore || job->frame.sync)
+        return 0;
+    const int index = (int)(slot - cuda->slots);
+    if (size_of(cuda, index, slot->count, job) > slot->each)
+        return 0;
+    place_item(cuda, index, job, pageable_out);
+    if (!lumeq_cuda_same_shape(&slot->work[0], &slot->work[slot->count]))
+        return 0;
+    slot->count++;
+    return 1;
+}
+
+/* Opens a slot with the frame. */
+static int begin_slot(CudaBackend *cuda, LumeqJob *job, int pageable_out, char *text,
+                      size_t text_size)
+{
+    const int index = (cuda->first + cuda->in_flight) % SLOTS;
+    const LumeqSync *sync = job->frame.sync;
+    const int at_once = sync && (sync->stream || sync->finished);
+    Slot *slot = &cuda->slots[index];
+    slot->count = slot->received = slot->launched = 0;
+    slot->each =
+        (size_of(cuda, index, 0, job) + BATCH_ALIGNMENT - 1) / BATCH_ALIGNMENT * BATCH_ALIGNMENT;
+    const size_t size = slot->each * (size_t)(sync ? 1 : cuda->batch);
+    const int ret = size > slot->size ? grow(cuda, slot, size, at_once, text, text_size) : 0;
+    if (ret < 0)
+        return ret;
+    slot->restores = job->restore != NULL;
+    if (job->restore)
+        lumeq_copy_state(&cuda->on_host->restore[index], job->restore);
+    place_item(cuda, index, job, pageable_out);
+    slot->count = 1;
+    cuda->in_flight++;
+    return 0;
 }
 
 static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text_size)
 {
-    const int index = (cuda->first + cuda->in_flight) % SLOTS;
-    Slot *slot = &cuda->slots[index];
-    const LumeqSync *sync = job->frame.sync;
     const int planes = job->write > 1 ? lumeq_planes(&job->frame.in) : 1;
+    int pageable_out = 0;
     int ret =
         lumeq_check_places(&cuda->home, &job->frame.in, planes, "input", NULL, text, text_size);
     if (ret == 0)
-        ret = lumeq_check_places(&cuda->home, &job->frame.out, job->write, "output",
-                                 &slot->pageable_out, text, text_size);
+        ret = lumeq_check_places(&cuda->home, &job->frame.out, job->write, "output", &pageable_out,
+                                 text, text_size);
     if (ret == 0 && job->previous.plane[0])
         ret = lumeq_check_places(&cuda->home, &job->previous, 1, "frame before", NULL, text,
                                  text_size);
-    size_t size = lumeq_pictures_place(NULL, &job->frame.in, &job->frame.out, job->write).size;
-    if (misses_previous(cuda, index, &job->previous))
-        size += lumeq_pictures_size(&job->previous, 1);
-    const int at_once = sync && (sync->stream || sync->finished);
-    if (ret == 0) /* copies to ordinary memory end before this call returns */
-        job->late = slot->pageable_out < job->write;
-    if (ret == 0 && size > slot->size)
-        ret = grow(cuda, slot, size, at_once, text, text_size);
-    choose_streams(cuda, slot, sync);
-    slot->host.plane[0] = NULL;
-    if (ret == 0)
-        ret = start_stages(cuda, index, job, text, text_size);
-    if (ret == 0) {
-        cuda->was_named = cuda->named != NULL;
-        slot->luma = pictures_of(slot, job).in;
-        if (job->frame.in.memory == LUMEQ_MEMORY_HOST)
-            slot->host = job->frame.in;
+    if (ret < 0)
+        return ret;
+    job->late =
+        pageable_out < job->write; /* copies to ordinary memory end before launch() returns */
+    if (!joins(cuda, job, pageable_out)) {
+        if (open_slot(cuda))
+            ret = launch(cuda, text, text_size);
+        if (ret == 0 && cuda->in_flight == SLOTS)
+            return LUMEQ_ERR_AGAIN;
+        if (ret == 0)
+            ret = begin_slot(cuda, job, pageable_out, text, text_size);
+        if (ret < 0)
+            return ret;
     }
-    cuda->named = NULL;
-    return ret;
+    const Slot *slot = open_slot(cuda);
+    return slot->count == cuda->batch || job->frame.sync ? launch(cuda, text, text_size) : 0;
 }
 
 /* Does not wait, unless memory must grow, or the caller's memory is not pinned: CUDA does not copy
@@ -739,12 +858,7 @@ static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
         return not_entered(cuda, error, text, text_size);
     const int ret = submit_here(cuda, job, text, text_size);
     lumeq_cuda_leave(&cuda->home);
-    if (ret < 0)
-        return ret;
-    if (!cuda->in_flight)
-        cuda->progress = lumeq_cuda_now();
-    cuda->in_flight++;
-    return 0;
+    return ret;
 }
 
 static cudaError_t time_of(const CudaBackend *cuda, cudaEvent_t event, double *us)
@@ -755,20 +869,20 @@ static cudaError_t time_of(const CudaBackend *cuda, cudaEvent_t event, double *u
     return error;
 }
 
-static cudaError_t read_times(CudaBackend *cuda, Slot *slot, LumeqJob *job)
+static cudaError_t read_times(CudaBackend *cuda, Slot *slot)
 {
     cudaError_t error = cudaSuccess;
     if (!cuda->timed)
         return error;
     for (int stage = 0; stage < STAGES && !error; stage++) {
-        error = time_of(cuda, slot->begin[stage], &job->stage_begin_us[stage]);
+        error = time_of(cuda, slot->begin[stage], &slot->begin_us[stage]);
         if (!error)
-            error = time_of(cuda, slot->end[stage], &job->stage_end_us[stage]);
+            error = time_of(cuda, slot->end[stage], &slot->end_us[stage]);
     }
-    if (!error && job->stage_begin_us[UPLOAD] - cuda->anchor_us > ANCHOR_MAX_US) {
+    if (!error && slot->begin_us[UPLOAD] - cuda->anchor_us > ANCHOR_MAX_US) {
         const cudaEvent_t old = cuda->anchor;
         cuda->anchor = slot->begin[UPLOAD];
-        cuda->anchor_us = job->stage_begin_us[UPLOAD];
+        cuda->anchor_us = slot->begin_us[UPLOAD];
         slot->begin[UPLOAD] = old;
     }
     return error;
@@ -796,17 +910,32 @@ static cudaError_t await_oldest(CudaBackend *cuda, LumeqCudaWait wait)
     return error;
 }
 
-static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, size_t text_size)
+/* Waits for the oldest batch. */
+static int finish_batch(CudaBackend *cuda, Slot *slot, int wait, char *text, size_t text_size)
 {
+    if (!slot->launched && launch(cuda, text, text_size) < 0)
+        return LUMEQ_ERR_GPU;
     cudaError_t error = await_oldest(cuda, wait ? cuda->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !lumeq_cuda_overdue(cuda->progress))
         return LUMEQ_ERR_AGAIN;
     if (!error)
-        error = read_times(cuda, &cuda->slots[cuda->first], job);
-    /* If the device is not lost, refuse() has waited for all work: the frame is complete. */
-    if (error && refuse(cuda, error, "a frame", text, text_size) == LUMEQ_ERR_GPU)
-        return LUMEQ_ERR_GPU;
-    lumeq_copy_state(&job->result, &cuda->on_host->result[cuda->first]);
+        error = read_times(cuda, slot);
+    /* If the device is not lost, refuse() has waited for all work: the frames are complete. */
+    return error && refuse(cuda, error, "a frame", text, text_size) == LUMEQ_ERR_GPU ? LUMEQ_ERR_GPU
+                                                                                     : 0;
+}
+
+static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, size_t text_size)
+{
+    Slot *slot = &cuda->slots[cuda->first];
+    const int ret = slot->received ? 0 : finish_batch(cuda, slot, wait, text, text_size);
+    if (ret < 0)
+        return ret;
+    memcpy(job->stage_begin_us, slot->begin_us, sizeof(job->stage_begin_us));
+    memcpy(job->stage_end_us, slot->end_us, sizeof(job->stage_end_us));
+    lumeq_copy_state(&job->result, &results_of(cuda, cuda->first)[slot->received++]);
+    if (slot->received < slot->count)
+        return 0;
     cuda->first = (cuda->first + 1) % SLOTS;
     cuda->in_flight--;
     cuda->passed = 0;
@@ -819,8 +948,6 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
     CudaBackend *cuda = priv;
     if (is_lost(cuda))
         return lose(cuda, cudaSuccess, "", text, text_size);
-    memset(job->stage_begin_us, 0, sizeof(job->stage_begin_us));
-    memset(job->stage_end_us, 0, sizeof(job->stage_end_us));
     const cudaError_t error = lumeq_cuda_enter(&cuda->home);
     /* If the device is not lost, not_entered() has waited for all work. */
     if (error && not_entered(cuda, error, text, text_size) == LUMEQ_ERR_GPU)

@@ -20,11 +20,14 @@ typedef struct ChromaWalk {
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS)
     scale_chroma(const __grid_constant__ ChromaWalk walk, const CurveTable *table,
-                 const __grid_constant__ CurveParams params)
+                 const __grid_constant__ CurveParams params,
+                 const __grid_constant__ LumeqCudaBatch batch)
 {
     __shared__ CurveGain gains[CURVE_CELLS];
     __shared__ Active active;
-    const LumeqCudaChroma &c = walk.chroma;
+    const int frame = (int)blockIdx.y;
+    const LumeqCudaChroma c = chroma_in_batch(walk.chroma, batch, frame);
+    table = in_batch(table, batch, frame);
     if (threadIdx.x == 0)
         find_active(&active, c.bars);
     load_gains(gains, table->gain, params.depth, walk.legal);
@@ -36,14 +39,16 @@ static __global__ void __launch_bounds__(THREADS)
                              &params,
                              &walk.grid,
                              c.tables,
-                             active_chroma(active, c.sub_x, c.sub_y)};
+                             active_chroma(active, c.sub_x, c.sub_y),
+                             batch.of[frame].frame};
     scale_plane<Sample, tiles, sub_x, sub_y, step>(rule, c, walk.groups, (int)gridDim.x,
                                                    walk.aligned);
     if (c.luma_out.data && params.chroma && !params.reference && (tiles || is_raised(table->gain)))
         bound_plane<Sample>(c, params);
 }
 
-typedef void ChromaKernel(const ChromaWalk, const CurveTable *, const CurveParams);
+typedef void ChromaKernel(const ChromaWalk, const CurveTable *, const CurveParams,
+                          const LumeqCudaBatch);
 
 /* Returns the kernel for a layout. Other layouts get a kernel without vectors, and *known is 0. */
 template <typename Sample, bool tiles>
@@ -100,7 +105,8 @@ extern "C" cudaError_t lumeq_cuda_load_chroma(void)
 
 extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,
                                          const LumeqCudaChroma *chroma, const CurveTable *table,
-                                         const CurveParams *params, cudaStream_t stream)
+                                         const CurveParams *params, const LumeqCudaBatch *batch,
+                                         cudaStream_t stream)
 {
     int known;
     ChromaKernel *const kernel = choose(chroma, params->depth, &known);
@@ -113,10 +119,11 @@ extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,
     walk.legal = curve_legal(params->depth, params->black != 0);
 
     const int64_t wanted = ((int64_t)walk.groups * chroma->height + THREADS - 1) / THREADS;
-    const int64_t most = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
+    const int64_t all = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
+    const int64_t most = all > batch->count ? all / batch->count : 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = (unsigned)(wanted < most ? wanted : most);
+    config.gridDim = dim3((unsigned)(wanted < most ? wanted : most), (unsigned)batch->count);
     config.blockDim = THREADS;
     config.stream = stream;
-    return cudaLaunchKernelEx(&config, kernel, walk, table, *params);
+    return cudaLaunchKernelEx(&config, kernel, walk, table, *params, *batch);
 }

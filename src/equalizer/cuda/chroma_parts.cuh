@@ -117,11 +117,12 @@ static __device__ __forceinline__ void sum_luma_group(ChromaCodes codes, const L
 
 /* Address of component i of a pixel: in plane i, or in plane 0 if interleaved. */
 template <typename Sample>
-static __device__ Sample *component(const LumeqCudaPlane planes[2], const LumeqCudaChroma &c, int i,
-                                    int x, int y)
+static __device__ __forceinline__ Sample *component(const LumeqCudaPlane planes[2],
+                                                    const LumeqCudaChroma &c, int i, int x, int y)
 {
-    const LumeqCudaPlane &plane = planes[c.step == 2 ? 0 : i];
-    return (Sample *)(plane.data + (int64_t)y * plane.stride) + x * c.step + (c.step == 2 ? i : 0);
+    if (c.step == 2) /* without an index, so that the planes stay in registers */
+        return (Sample *)plane_row(planes[0], y) + 2 * x + i;
+    return (Sample *)plane_row(planes[i], y) + x * c.step;
 }
 
 /* Samples of a group: interleaved, or one vector per component. */

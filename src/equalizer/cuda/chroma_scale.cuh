@@ -18,8 +18,28 @@ typedef struct ChromaRule {
     const CurveParams *params;
     const TileGrid *grid; /* mode CLAHE only */
     const TileTables *tables;
-    Active active; /* in chroma pixels */
+    Active active;  /* in chroma pixels */
+    uint32_t frame; /* number of the dither pattern */
 } ChromaRule;
+
+/* The same for a frame of a batch. */
+static __device__ __forceinline__ LumeqCudaChroma chroma_in_batch(const LumeqCudaChroma &first,
+                                                                  const LumeqCudaBatch &batch,
+                                                                  int frame)
+{
+    LumeqCudaChroma own = first;
+    own.luma.data += batch.of[frame].in[0];
+    if (own.luma_out.data)
+        own.luma_out.data += batch.of[frame].out[0];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        own.in[i].data += batch.of[frame].in[1 + i];
+        own.out[i].data += batch.of[frame].out[1 + i];
+    }
+    own.tables = in_batch(own.tables, batch, frame);
+    own.bars = in_batch(own.bars, batch, frame);
+    return own;
+}
 
 /* Loads the gains into shared memory, with all threads of a block. `free` is the distance from gray
  * up to which a gain has no limit; most pixels are within it, so that one comparison is enough. */
@@ -58,7 +78,7 @@ static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, ui
 static __device__ __forceinline__ uint32_t added(const ChromaRule &rule, int x, int y)
 {
     return rule.params->dither ? curve_dither((uint32_t)(x - rule.active.left),
-                                              (uint32_t)(y - rule.active.top), rule.params->frame)
+                                              (uint32_t)(y - rule.active.top), rule.frame)
                                : CURVE_ROUND;
 }
 

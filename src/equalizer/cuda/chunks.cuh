@@ -19,6 +19,8 @@
  * CHUNKS_AT_ONCE   number of chunks that chunks_load() loads at once; optional
  */
 
+#define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch */
+
 /* For __launch_bounds__: a kernel that may start while the previous one runs leaves it half of the
  * registers. Devices of compute capability 11 and 12 hold too few threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
@@ -44,6 +46,14 @@ static inline int aligned_alike(const LumeqCudaPlane *a, const LumeqCudaPlane *b
 {
     return ((uintptr_t)a->data - (uintptr_t)b->data) % CHUNK_BYTES == 0 &&
            a->stride % CHUNK_BYTES == 0 && b->stride % CHUNK_BYTES == 0;
+}
+
+/* Blocks for each of a batch's planes: a batch fills the device once, and a single plane leaves
+ * room for the next kernel. */
+static inline int chunks_blocks(int processors, int count)
+{
+    const int blocks = count > 1 ? BATCH_BLOCKS * processors / count : processors;
+    return blocks > 0 ? blocks : 1;
 }
 
 /* Plans the walk over `plane`, in step with `other`. Returns the number of blocks. */

@@ -200,8 +200,9 @@ static __device__ __forceinline__ uint32_t pack(const uint32_t *values, const Cu
 
 template <typename Kind, bool dithered>
 static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry *entries,
-                                                      const TileGrid &grid, const Active &active,
-                                                      PartPosition at, uint4 samples)
+                                                      const TileGrid &grid, uint32_t frame,
+                                                      const Active &active, PartPosition at,
+                                                      uint4 samples)
 {
     typedef typename Kind::Sample Sample;
     const int in_word = 4 / (int)sizeof(Sample);
@@ -218,7 +219,7 @@ static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry
             const uint32_t x = (uint32_t)(at.x + index - active.left);
             const uint32_t y = (uint32_t)(at.y - active.top);
             values[j] = value_of(weights, entries, params, samples, index) +
-                        (dithered ? curve_dither(x, y, params.frame) : CURVE_ROUND);
+                        (dithered ? curve_dither(x, y, frame) : CURVE_ROUND);
             next_weights(&weights);
         }
         words[i] = pack(values, params, Sample());
@@ -226,17 +227,23 @@ static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/* Grid: columns of pieces, rows of pieces, groups of `rows` rows. */
+/* Grid: columns of pieces, rows of pieces, groups of `rows` rows of each frame. */
 template <typename Kind, bool dithered>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
-    clahe_apply(const PartPlane dst, const PartPlane src, const __grid_constant__ TileGrid grid,
-                int rows, const BarsState *bars, const TileTables *tables)
+    clahe_apply(const __grid_constant__ PartPlane first_dst,
+                const __grid_constant__ PartPlane first_src, const __grid_constant__ TileGrid grid,
+                int rows, const BarsState *bars, const TileTables *tables,
+                const __grid_constant__ LumeqCudaBatch batch)
 {
     typedef typename Kind::Sample Sample;
     __shared__ Active active;
     __shared__ __align__(16) typename Kind::Entry entries[Kind::ENTRIES];
     const int *const column = grid.x.piece + blockIdx.x, *const row = grid.y.piece + blockIdx.y;
-    const int top = row[0] + (int)blockIdx.z * rows;
+    const int frame = (int)blockIdx.z % batch.count;
+    const int top = row[0] + (int)blockIdx.z / batch.count * rows;
+    PartPlane dst = first_dst, src = first_src;
+    dst.data += batch.of[frame].out[0];
+    src.data += batch.of[frame].in[0];
     const Part part = part_of<Sample>(src, column[0], column[1], top, min(row[1], top + rows));
     if (!part.chunks)
         return;
@@ -248,15 +255,16 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
         values = part_load<Sample>(src, part, next);
     wait_for_histogram();
     if (threadIdx.x == 0)
-        find_active(&active, bars);
-    fill<Kind>(entries, grid, tables); /* synchronizes the block */
+        find_active(&active, in_batch(bars, batch, frame));
+    fill<Kind>(entries, grid, in_batch(tables, batch, frame)); /* synchronizes the block */
     while (part_has(part, next)) {
         const PartPosition at = next;
         const uint4 now = values;
         part_next(part, step, &next);
         if (part_has(part, next))
             values = part_load<Sample>(src, part, next);
-        const uint4 looked = look_up_chunk<Kind, dithered>(entries, grid, active, at, now);
+        const uint4 looked =
+            look_up_chunk<Kind, dithered>(entries, grid, batch.of[frame].frame, active, at, now);
         part_store<Sample>(dst, part, at, keep_bars<Sample>(active, at.x, at.y, now, looked));
     }
 }
@@ -295,11 +303,11 @@ static int longest_piece(const TileAxis *axis)
 template <typename Kind, bool dithered>
 static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                           const LumeqCudaPlane *src, const TileGrid *grid, const TileTables *tables,
-                          const BarsState *bars, cudaStream_t stream)
+                          const BarsState *bars, const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const int size = (int)sizeof(typename Kind::Sample);
     const int columns = grid->x.tiles + 1, blocks = device->processors * BLOCKS_A_PROCESSOR;
-    const int rows = (int)(((int64_t)grid->y.size * columns + blocks - 1) / blocks);
+    const int rows = (int)(((int64_t)grid->y.size * columns * batch->count + blocks - 1) / blocks);
     const int groups = (longest_piece(&grid->y) + rows - 1) / rows;
 
     cudaLaunchAttribute early = {};
@@ -307,26 +315,26 @@ static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *d
     early.val.programmaticStreamSerializationAllowed = 1;
 
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)columns, (unsigned)grid->y.tiles + 1, (unsigned)groups);
+    config.gridDim = dim3((unsigned)columns, (unsigned)grid->y.tiles + 1,
+                          (unsigned)groups * (unsigned)batch->count);
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, clahe_apply<Kind, dithered>, part_plane(dst, src, size),
-                              part_plane(src, dst, size), *grid, rows, bars, tables);
+                              part_plane(src, dst, size), *grid, rows, bars, tables, *batch);
 }
 
 extern "C" cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device,
                                               const LumeqCudaPlane *dst, const LumeqCudaPlane *src,
                                               const TileGrid *grid, const TileTables *tables,
-                                              const BarsState *bars, cudaStream_t stream)
+                                              const BarsState *bars, const LumeqCudaBatch *batch,
+                                              cudaStream_t stream)
 {
     const CurveParams *p = &grid->curve;
-    if (p->reference)
-        return launch<Reference, false>(device, dst, src, grid, tables, NULL, stream);
-    if (p->depth == 8)
-        return (p->dither ? launch<Video8, true> : launch<Video8, false>)(device, dst, src, grid,
-                                                                          tables, bars, stream);
-    return (p->dither ? launch<Video16, true> : launch<Video16, false>)(device, dst, src, grid,
-                                                                        tables, bars, stream);
+    const auto start = p->reference    ? launch<Reference, false>
+                       : p->depth == 8 ? p->dither ? launch<Video8, true> : launch<Video8, false>
+                       : p->dither ? launch<Video16, true>
+                                       : launch<Video16, false>;
+    return start(device, dst, src, grid, tables, p->reference ? NULL : bars, batch, stream);
 }

@@ -125,20 +125,14 @@ static __device__ __forceinline__ void add_up(const uint32_t *tables, int has_pa
     }
 }
 
-/* Adds the tables to the tile's counters. Returns true in the last block of the tile. */
-static __device__ __forceinline__ bool merge(const uint32_t *tables, int tile, int has_padding,
-                                             TileCounters *counters)
-{
-    add_up(tables, has_padding, counters->hist[tile], counters->padding[tile]);
-    return is_last_block<curve_barrier>(&counters->blocks_done[tile], gridDim.z);
-}
-
 /* Computes the tile's curve and table, and its part of the history and of the sums. */
-static __device__ __forceinline__ void
-finish_tile(const TileGrid &grid, int tile, const CurveResult *frame, const TileResult *before,
-            TileResult *result, TileTables *tables, TileCounters *counters, CurveWork *work)
+static __device__ __forceinline__ void finish_tile(const TileGrid &grid, int tile,
+                                                   const CurveResult *frame, int has_history,
+                                                   const TileResult *before, TileResult *result,
+                                                   TileTables *tables, TileCounters *counters,
+                                                   CurveWork *work)
 {
-    const int has_history = tile_has_history(&grid, before), reference = grid.curve.reference;
+    const int reference = grid.curve.reference;
     CurveBin was[CURVE_TURNS] = {}, now[CURVE_TURNS] = {};
     uint32_t inside[CURVE_TURNS];
     CURVE_EACH (i, TILE_CELLS) {
@@ -191,17 +185,22 @@ static __device__ __forceinline__ void wait_for_frame(void)
 #endif
 }
 
+/* A block's part of its tile, of so many. */
+typedef struct Slice {
+    int number, count;
+} Slice;
+
 /* Counts the block's part of its tile. Returns the tile. Grid: columns of tiles, rows of tiles,
- * parts of a tile. */
+ * parts of a tile of each frame. */
 template <typename Sample>
 static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPlane &src,
-                                                 const TileGrid &grid)
+                                                 const TileGrid &grid, Slice slice)
 {
     const int x = (int)blockIdx.x, y = (int)blockIdx.y, tile = y * grid.x.tiles + x;
     const int left = tile_start(&grid.x, x), right = tile_start(&grid.x, x + 1);
     const int first = tile_start(&grid.y, y), rows = tile_start(&grid.y, y + 1) - first;
-    const int top = first + (int)((int64_t)rows * blockIdx.z / gridDim.z);
-    const int bottom = first + (int)((int64_t)rows * (blockIdx.z + 1) / gridDim.z);
+    const int top = first + (int)((int64_t)rows * slice.number / slice.count);
+    const int bottom = first + (int)((int64_t)rows * (slice.number + 1) / slice.count);
 
     const Codes cells = {grid.curve.shift + grid.curve.fraction, TILE_CELLS - 1};
     const int width = grid.x.size, height = grid.y.size;
@@ -218,24 +217,42 @@ static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPla
 
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
-    clahe_histogram(const PartPlane src, const __grid_constant__ TileGrid grid,
+    clahe_histogram(const __grid_constant__ PartPlane first, const __grid_constant__ TileGrid grid,
                     const CurveResult *frame, const TileResult *before, TileResult *result,
-                    TileTables *tables, TileCounters *counters)
+                    TileTables *tables, TileCounters *counters,
+                    const __grid_constant__ LumeqCudaBatch batch)
 {
     __shared__ __align__(16) Memory memory;
+    const int number = (int)blockIdx.z % batch.count;
+    const Slice slice = {(int)blockIdx.z / batch.count, (int)gridDim.z / batch.count};
+    PartPlane src = first;
+    src.data += batch.of[number].in[0];
 #if __CUDA_ARCH__ >= 900
     /* The next kernel may start now: it loads its samples, then waits for the end of this one. */
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
-    const int tile = count_tile<Sample>(memory.tables, src, grid);
+    const int tile = count_tile<Sample>(memory.tables, src, grid, slice);
     if (threadIdx.x >= CURVE_THREADS)
         return;
-    if (!merge(memory.tables, tile, grid.curve.reference, counters))
+    TileCounters *const own = in_batch(counters, batch, number);
+    const bool chain = !batch.together;
+    add_up(memory.tables, grid.curve.reference, own->hist[tile], own->padding[tile]);
+    if (!is_last_block<curve_barrier>(&(chain ? counters : own)->blocks_done[tile],
+                                      (uint32_t)(chain ? slice.count * batch.count : slice.count)))
         return;
     wait_for_frame();
-    finish_tile(grid, tile, frame, before, result, tables, counters, &memory.work);
-    if (is_last_block<curve_barrier>(&counters->tiles_done, gridDim.x * gridDim.y))
-        finish_all(grid, frame, result, tables, counters);
+    for (int i = chain ? 0 : number; i < (chain ? batch.count : number + 1); i++) {
+        const CurveResult *const curve = in_batch(frame, batch, i);
+        TileResult *const to = in_batch(result, batch, i);
+        TileTables *const nodes = in_batch(tables, batch, i);
+        TileCounters *const counted = in_batch(counters, batch, i);
+        /* Within a batch the frame before has the same tiles, but they may not be complete. */
+        const int goes_on = chain && i > 0 ? 1 : tile_has_history(&grid, before);
+        finish_tile(grid, tile, curve, goes_on, before, to, nodes, counted, &memory.work);
+        if (is_last_block<curve_barrier>(&counted->tiles_done, gridDim.x * gridDim.y))
+            finish_all(grid, curve, to, nodes, counted);
+        before = to;
+    }
 }
 
 /* Counts only, without curves. */
@@ -245,7 +262,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
                  uint32_t (*hist)[TILE_CELLS], uint32_t (*padding)[TILE_CELLS])
 {
     __shared__ __align__(16) uint32_t tables[TABLES * TILE_CELLS];
-    const int tile = count_tile<Sample>(tables, src, grid);
+    const Slice slice = {(int)blockIdx.z, (int)gridDim.z};
+    const int tile = count_tile<Sample>(tables, src, grid, slice);
     const int has_padding = grid.curve.reference;
     if (threadIdx.x < CURVE_THREADS)
         add_up(tables, has_padding, hist[tile], has_padding ? padding[tile] : NULL);
@@ -273,9 +291,10 @@ extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
 }
 
 /* As many blocks as run at once, but each has at least a row, and each thread at least a chunk. */
-static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *grid, int sample_size)
+static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *grid, int sample_size,
+                              int frames)
 {
-    const int tiles = tile_count(grid), rows = grid->y.padded / grid->y.tiles;
+    const int tiles = tile_count(grid) * frames, rows = grid->y.padded / grid->y.tiles;
     const int64_t chunks =
         (int64_t)(grid->x.padded / grid->x.tiles * sample_size / CHUNK_BYTES + 1) * rows;
     int64_t parts = device->processors * BLOCKS_A_PROCESSOR / tiles;
@@ -290,7 +309,7 @@ template <typename Sample>
 static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                           const TileGrid *grid, const CurveResult *frame, const TileResult *before,
                           TileResult *result, TileTables *tables, TileCounters *counters,
-                          cudaStream_t stream)
+                          const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -298,14 +317,15 @@ static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *s
 
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles,
-                          parts_of_tile(device, grid, (int)sizeof(Sample)));
+                          parts_of_tile(device, grid, (int)sizeof(Sample), batch->count) *
+                              (unsigned)batch->count);
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, clahe_histogram<Sample>,
                               part_plane(src, src, (int)sizeof(Sample)), *grid, frame, before,
-                              result, tables, counters);
+                              result, tables, counters, *batch);
 }
 
 extern "C" cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device,
@@ -313,11 +333,11 @@ extern "C" cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device,
                                                   const CurveResult *frame,
                                                   const TileResult *before, TileResult *result,
                                                   TileTables *tables, TileCounters *counters,
-                                                  cudaStream_t stream)
+                                                  const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     return (grid->curve.depth > 8 ? launch<uint16_t> : launch<uint8_t>)(device, src, grid, frame,
                                                                         before, result, tables,
-                                                                        counters, stream);
+                                                                        counters, batch, stream);
 }
 
 template <typename Sample>
@@ -327,7 +347,7 @@ static cudaError_t launch_counts(const LumeqCudaDevice *device, const LumeqCudaP
 {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles,
-                          parts_of_tile(device, grid, (int)sizeof(Sample)));
+                          parts_of_tile(device, grid, (int)sizeof(Sample), 1));
     config.blockDim = THREADS;
     config.stream = stream;
     return cudaLaunchKernelEx(&config, clahe_counts<Sample>,

@@ -29,7 +29,7 @@ cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device, const Lume
                                        const TileGrid *grid, const CurveResult *frame,
                                        const TileResult *before, TileResult *result,
                                        TileTables *tables, TileCounters *counters,
-                                       cudaStream_t stream);
+                                       const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* Adds the histograms of all tiles to `hist` and, for a reference grid, to `padding`; the caller
  * has zeroed both. */
@@ -42,7 +42,7 @@ cudaError_t lumeq_cuda_clahe_counts(const LumeqCudaDevice *device, const LumeqCu
 cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                    const LumeqCudaPlane *src, const TileGrid *grid,
                                    const TileTables *tables, const BarsState *bars,
-                                   cudaStream_t stream);
+                                   const LumeqCudaBatch *batch, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -24,5 +24,5 @@ extern "C" cudaError_t lumeq_cuda_counts8(const LumeqCudaDevice *device, const L
                                           cudaStream_t stream)
 {
     const Codes in_bins = {0, CURVE_BINS - 1};
-    return launch<uint8_t>(COUNTS, device, src, 0, stream, in_bins, hist, tally);
+    return launch_over<uint8_t>(COUNTS, device, src, 1, 0, stream, in_bins, hist, tally);
 }

@@ -1,6 +1,13 @@
 #include "equalizer/cuda/frame.h"
 
+#include <string.h>
+
 #include "equalizer/cuda/pictures.h"
+
+/* Planes of a batch that are this far apart, or a multiple, have the same alignment for all
+ * kernels.
+ */
+#define BATCH_ALIGNMENT 16
 
 static int may_be_lifted(const LumeqApplyJob *job)
 {
@@ -44,21 +51,23 @@ static LumeqCudaChroma chroma_of(const LumeqApplyJob *job)
 
 /* The kernel for luma copies the report, if there is one. */
 static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                              const LumeqCudaReport *report, cudaStream_t stream)
+                              const LumeqCudaReport *report, const LumeqCudaBatch *batch,
+                              cudaStream_t stream)
 {
     const LumeqCudaPlane in = lumeq_pictures_plane(&job->in, 0);
     const LumeqCudaPlane out = lumeq_pictures_plane(&job->out, 0);
     if (!job->clahe)
         return lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, report,
-                                stream);
+                                batch, stream);
     const cudaError_t error =
-        lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, stream);
-    return error || !report ? error : lumeq_cuda_report(report, stream);
+        lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, batch, stream);
+    return error || !report ? error : lumeq_cuda_report(report, batch, stream);
 }
 
 /* `early`: the kernel for luma may start early. */
 static cudaError_t lift(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                        const LumeqCudaReport *report, int early, cudaStream_t stream)
+                        const LumeqCudaReport *report, const LumeqCudaBatch *batch, int early,
+                        cudaStream_t stream)
 {
     LumeqCudaDevice for_luma = *device;
     const LumeqCudaLift luma = luma_of(job);
@@ -69,25 +78,33 @@ static cudaError_t lift(const LumeqCudaDevice *device, const LumeqApplyJob *job,
         chroma.with_luma = lumeq_cuda_with_luma(&luma, &chroma, job->curve.depth);
     }
     const cudaError_t error = lumeq_cuda_lift_luma(&for_luma, &luma, &chroma, job->table, job->bars,
-                                                   &job->curve, report, stream);
-    return error || job->write == 1 ? error
-                                    : lumeq_cuda_lift_chroma(device, &chroma, job->fields,
-                                                             job->table, &job->curve, stream);
+                                                   &job->curve, report, batch, stream);
+    return error || job->write == 1
+               ? error
+               : lumeq_cuda_lift_chroma(device, &chroma, job->fields, job->table, &job->curve,
+                                        batch, stream);
 }
 
-cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   const LumeqCudaReport *report, int behind_curve,
-                                   cudaStream_t stream)
+static cudaError_t apply_curves(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                                const LumeqCudaReport *report, const LumeqCudaBatch *batch,
+                                int behind_curve, cudaStream_t stream)
 {
     LumeqCudaDevice for_luma = *device;
     for_luma.early_launches = behind_curve && device->early_launches;
     if (may_be_lifted(job))
-        return lift(device, job, report, for_luma.early_launches, stream);
+        return lift(device, job, report, batch, for_luma.early_launches, stream);
     const LumeqCudaChroma chroma = chroma_of(job);
-    const cudaError_t error = apply_luma(&for_luma, job, report, stream);
+    const cudaError_t error = apply_luma(&for_luma, job, report, batch, stream);
     return error || job->write == 1
                ? error
-               : lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, stream);
+               : lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, batch, stream);
+}
+
+cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                                   cudaStream_t stream)
+{
+    const LumeqCudaBatch batch = lumeq_cuda_batch_of_one(&job->curve, 0);
+    return apply_curves(device, job, NULL, &batch, 0, stream);
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
@@ -115,51 +132,126 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     return error;
 }
 
-cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *previous,
-                                  LumeqCudaHistory before, LumeqCudaFrame *frame,
+static int same_plane(const LumeqImage *a, const LumeqImage *b, int plane)
+{
+    const ptrdiff_t apart = (uint8_t *)b->plane[plane] - (uint8_t *)a->plane[plane];
+    return !a->plane[plane] == !b->plane[plane] && a->stride[plane] == b->stride[plane] &&
+           apart % BATCH_ALIGNMENT == 0;
+}
+
+static int same_image(const LumeqImage *a, const LumeqImage *b)
+{
+    int same = a->width == b->width && a->height == b->height && a->depth == b->depth &&
+               a->shift == b->shift && a->range == b->range && a->chroma_x == b->chroma_x &&
+               a->chroma_y == b->chroma_y;
+    for (int i = 0; i < 3; i++)
+        same = same && same_plane(a, b, i);
+    return same;
+}
+
+/* Without what a batch keeps for each frame. */
+static CurveParams timeless(const CurveParams *params)
+{
+    CurveParams same = *params;
+    same.alpha = same.slow = same.frame = 0;
+    return same;
+}
+
+int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other)
+{
+    const LumeqJob *a = first->job, *b = other->job;
+    const CurveParams params = timeless(&a->curve), same = timeless(&b->curve);
+    return a->write == b->write && a->clahe == b->clahe &&
+           a->frame.interlaced == b->frame.interlaced && a->bars.ignore == b->bars.ignore &&
+           !memcmp(&params, &same, sizeof(same)) && same_image(&first->in, &other->in) &&
+           same_image(&first->previous, &other->previous) &&
+           (!a->write || same_image(&first->out, &other->out)) &&
+           (!a->clahe || (!memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
+                          !memcmp(&a->grid.y, &b->grid.y, sizeof(a->grid.y))));
+}
+
+static LumeqCudaBatch batch_of(const LumeqCudaWork *work, int count)
+{
+    LumeqCudaBatch batch = {.count = count,
+                            .together = count == 1 || work->job->curve.reference,
+                            .distance = sizeof(LumeqCudaFrame)};
+    for (int i = 0; i < count; i++) {
+        const LumeqCudaWork *w = &work[i];
+        struct LumeqCudaInBatch *of = &batch.of[i];
+        for (int k = 0; k < 3; k++) {
+            of->in[k] = (uint8_t *)w->in.plane[k] - (uint8_t *)work->in.plane[k];
+            of->out[k] = (uint8_t *)w->out.plane[k] - (uint8_t *)work->out.plane[k];
+        }
+        of->previous = (uint8_t *)w->previous.plane[0] - (uint8_t *)work->previous.plane[0];
+        of->alpha = w->job->curve.alpha;
+        of->slow = w->job->curve.slow;
+        of->frame = w->job->curve.frame;
+        of->step = w->job->bars.step;
+    }
+    return batch;
+}
+
+static LumeqCudaCurve curve_of(LumeqCudaFrame *frames)
+{
+    return (LumeqCudaCurve){&frames->result.curve, &frames->table, &frames->counters,
+                            &frames->begun};
+}
+
+cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *work,
+                                  int count, LumeqCudaHistory before, LumeqCudaFrame *frames,
                                   cudaStream_t stream)
 {
+    const LumeqJob *job = work->job;
+    const LumeqCudaBatch batch = batch_of(work, count);
     const LumeqCudaSurveyJob survey = {
-        .now = lumeq_pictures_plane(in, 0),
-        .before = lumeq_pictures_plane(previous, 0),
+        .now = lumeq_pictures_plane(&work->in, 0),
+        .before = lumeq_pictures_plane(&work->previous, 0),
         .bars = job->bars,
-        .work = &frame->survey,
+        .work = &frames->survey,
     };
-    const LumeqImage metered = lumeq_metered(in, &job->curve);
+    const LumeqCudaCurve curve = curve_of(frames);
+    const LumeqImage metered = lumeq_metered(&work->in, &job->curve);
     const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
     LumeqCudaHistogram *const histogram =
         job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     const cudaError_t error =
-        histogram(device, &counted, &job->curve, before.curve, &frame->result.curve, &frame->table,
-                  &survey, &frame->counters, stream);
+        histogram(device, &counted, &job->curve, before.curve, &curve, &survey, &batch, stream);
     return error || !job->clahe
                ? error
-               : lumeq_cuda_clahe_histogram(device, &survey.now, &job->grid, &frame->result.curve,
-                                            before.tiles, &frame->result.tiles, &frame->tables,
-                                            &frame->tile_counters, stream);
+               : lumeq_cuda_clahe_histogram(device, &survey.now, &job->grid, &frames->result.curve,
+                                            before.tiles, &frames->result.tiles, &frames->tables,
+                                            &frames->tile_counters, &batch, stream);
 }
 
-cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
-                             const LumeqImage *in, const LumeqImage *previous,
-                             const LumeqImage *out, LumeqCudaFrame *frame,
-                             const LumeqCudaReport *report, int behind_curve, cudaStream_t stream)
+cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork *work, int count,
+                             LumeqCudaFrame *frames, const LumeqCudaReport *report,
+                             int behind_curve, cudaStream_t stream)
 {
+    const LumeqJob *job = work->job;
+    const LumeqCudaBatch batch = batch_of(work, count);
     const LumeqApplyJob apply = {
-        .in = *in,
-        .out = *out,
-        .previous = {*previous},
-        .previous_count = previous->plane[0] != NULL,
+        .in = work->in,
+        .out = work->out,
+        .previous = {work->previous},
+        .previous_count = work->previous.plane[0] != NULL,
         .fields = job->frame.interlaced,
-        .write = job->write > 1 ? lumeq_planes(in) : 1,
+        .write = job->write > 1 ? lumeq_planes(&work->in) : 1,
         .curve = job->curve,
-        .bars = &frame->result.curve.bars,
-        .table = &frame->table,
+        .bars = &frames->result.curve.bars,
+        .table = &frames->table,
         .clahe = job->clahe,
         .grid = &job->grid,
-        .tables = &frame->tables,
+        .tables = &frames->tables,
     };
+    if (job->write && lumeq_cuda_leaves_tables(&batch)) {
+        const LumeqCudaCurve curve = curve_of(frames);
+        LumeqCudaMakeTables *const make =
+            job->curve.depth > 8 ? lumeq_cuda_tables16 : lumeq_cuda_tables8;
+        const cudaError_t error = make(&job->curve, &curve, &batch, stream);
+        if (error)
+            return error;
+    }
     if (job->write)
-        return lumeq_cuda_apply_curve(device, &apply, report, behind_curve, stream);
-    return report ? lumeq_cuda_report(report, stream) : cudaSuccess;
+        return apply_curves(device, &apply, report, &batch, behind_curve, stream);
+    return report ? lumeq_cuda_report(report, &batch, stream) : cudaSuccess;
 }

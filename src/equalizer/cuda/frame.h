@@ -1,4 +1,4 @@
-/* The kernels of a frame between upload and download, in order. Nothing here waits. */
+/* The kernels of frames between upload and download, in order. Nothing here waits. */
 #ifndef LUMEQ_CUDA_FRAME_H
 #define LUMEQ_CUDA_FRAME_H
 
@@ -14,6 +14,7 @@ typedef struct LumeqCudaFrame {
     LumeqState result;
     CurveTable table;
     TileTables tables;
+    LumeqCudaBegun begun; /* only used in batches */
 } LumeqCudaFrame;
 
 /* Results of the previous frame, on the device. */
@@ -22,11 +23,21 @@ typedef struct LumeqCudaHistory {
     const TileResult *tiles;
 } LumeqCudaHistory;
 
-/* Computes bars, noise, histogram and curve of `in`. `previous` is the previous frame; plane[0] is
- * NULL if it is unknown. All frames use the same stream, in order. */
-cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *previous,
-                                  LumeqCudaHistory before, LumeqCudaFrame *frame,
+/* A job and its pictures on the device. `previous` is the previous frame; plane[0] is NULL if it is
+ * unknown. `out` has the layout of `in`. */
+typedef struct LumeqCudaWork {
+    const LumeqJob *job;
+    LumeqImage in, previous, out;
+} LumeqCudaWork;
+
+/* True if the second can be in a batch that begins with the first: the same shape, alignment and
+ * parameters except for times. */
+int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other);
+
+/* Computes bars, noise, histogram and curve of `count` frames in a row, all of the same shape;
+ * `frames`: their memory, one after another. All batches use the same stream, in order. */
+cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *work,
+                                  int count, LumeqCudaHistory before, LumeqCudaFrame *frames,
                                   cudaStream_t stream);
 
 /* Computes all counts of a frame. Luma and counts are on the device; the caller has zeroed counts
@@ -36,19 +47,16 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 
 /* Writes a frame with its curve. All data are on the device, including the luma of previous frames;
  * only the grid is on the host. `out` has the layout of `in`; `write` is the number of its planes
- * to write. Copies the report as well (NULL: none). `behind_curve`: the kernel of the frame's curve
- * is the last one on the stream, so luma may start early. */
+ * to write. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   const LumeqCudaReport *report, int behind_curve,
                                    cudaStream_t stream);
 
-/* Writes `out` from `in`, if the job writes, with the result of lumeq_cuda_find_curve() and the
- * previous frame, if it has a plane. Copies the report in any case (NULL: none). Queue it after
- * lumeq_cuda_find_curve(): on another stream the next frame's curve can be computed at the same
- * time; on the same stream (`behind_curve`) this frame finishes sooner. */
-cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
-                             const LumeqImage *in, const LumeqImage *previous,
-                             const LumeqImage *out, LumeqCudaFrame *frame,
-                             const LumeqCudaReport *report, int behind_curve, cudaStream_t stream);
+/* Writes each `out` from `in`, if the jobs write, with the results of lumeq_cuda_find_curve().
+ * Copies the report in any case (NULL: none). Queue it after lumeq_cuda_find_curve(): on another
+ * stream the next curves can be computed at the same time; on the same stream (`behind_curve`, the
+ * kernel of the curve is the last one on it) these frames finish sooner. */
+cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork *work, int count,
+                             LumeqCudaFrame *frames, const LumeqCudaReport *report,
+                             int behind_curve, cudaStream_t stream);
 
 #endif

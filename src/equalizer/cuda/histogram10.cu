@@ -14,21 +14,22 @@
 
 #define TABLES 4 /* twice as many gain nothing, and take longer to add up */
 
-#define HISTOGRAM histogram<uint16_t, CURVE_BINS, TABLES>
+#define HISTOGRAM(Batch) histogram<uint16_t, CURVE_BINS, TABLES, Batch>
 #define COUNTS counts<uint16_t, CURVE_BINS, TABLES>
 
 extern "C" cudaError_t lumeq_cuda_load_histogram10(void)
 {
-    const cudaError_t error = load(HISTOGRAM);
+    cudaError_t error;
+    LOAD_HISTOGRAM(error, HISTOGRAM);
     return error ? error : load(COUNTS);
 }
 
-HISTOGRAM_FUNCTION(extern "C", lumeq_cuda_histogram10, uint16_t, HISTOGRAM)
+HISTOGRAM_FUNCTIONS(extern "C", lumeq_cuda_histogram10, lumeq_cuda_tables10, uint16_t, HISTOGRAM)
 
 extern "C" cudaError_t lumeq_cuda_counts10(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                            int shift, int bins, uint32_t *hist,
                                            LumeqCudaTally *tally, cudaStream_t stream)
 {
     const Codes in_bins = {shift, (uint32_t)bins - 1};
-    return launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, tally);
+    return launch_over<uint16_t>(COUNTS, device, src, 1, 0, stream, in_bins, hist, tally);
 }

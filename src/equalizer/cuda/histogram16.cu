@@ -16,26 +16,35 @@
 /* Most bins for histogram10.cu. */
 #define FEW_BINS 1024
 
-#define HISTOGRAM histogram<uint16_t, CURVE_BINS, TABLES>
+#define HISTOGRAM(Batch) histogram<uint16_t, CURVE_BINS, TABLES, Batch>
 #define COUNTS counts<uint16_t, CURVE_BINS, TABLES>
 
 extern "C" cudaError_t lumeq_cuda_load_histogram16(void)
 {
-    const cudaError_t error = load(HISTOGRAM);
+    cudaError_t error;
+    LOAD_HISTOGRAM(error, HISTOGRAM);
     return error ? error : load(COUNTS);
 }
 
-HISTOGRAM_FUNCTION(static, histogram_many, uint16_t, HISTOGRAM)
+HISTOGRAM_FUNCTIONS(static, histogram_many, tables_many, uint16_t, HISTOGRAM)
+
+extern "C" cudaError_t lumeq_cuda_tables16(const CurveParams *params, const LumeqCudaCurve *curve,
+                                           const LumeqCudaBatch *batch, cudaStream_t stream)
+{
+    LumeqCudaMakeTables *const make = params->bins > FEW_BINS ? tables_many : lumeq_cuda_tables10;
+    return make(params, curve, batch, stream);
+}
 
 extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
                                               const LumeqCudaPlane *src, const CurveParams *params,
-                                              const CurveResult *before, CurveResult *result,
-                                              CurveTable *table, const LumeqCudaSurveyJob *survey,
-                                              LumeqCudaCounters *counters, cudaStream_t stream)
+                                              const CurveResult *before,
+                                              const LumeqCudaCurve *curve,
+                                              const LumeqCudaSurveyJob *survey,
+                                              const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     LumeqCudaHistogram *const histogram =
         params->bins > FEW_BINS ? histogram_many : lumeq_cuda_histogram10;
-    return histogram(device, src, params, before, result, table, survey, counters, stream);
+    return histogram(device, src, params, before, curve, survey, batch, stream);
 }
 
 extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
@@ -43,6 +52,7 @@ extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const 
                                            LumeqCudaTally *tally, cudaStream_t stream)
 {
     const Codes in_bins = {shift, (uint32_t)bins - 1};
-    return bins > FEW_BINS ? launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, tally)
-                           : lumeq_cuda_counts10(device, src, shift, bins, hist, tally, stream);
+    return bins > FEW_BINS
+               ? launch_over<uint16_t>(COUNTS, device, src, 1, 0, stream, in_bins, hist, tally)
+               : lumeq_cuda_counts10(device, src, shift, bins, hist, tally, stream);
 }

@@ -13,19 +13,21 @@
 #include "equalizer/cuda/histogram.cuh"
 #include "equalizer/cuda/kernels.h"
 
-#define HISTOGRAM histogram<uint8_t, CURVE_BINS, 8>
+#define HISTOGRAM(Batch) histogram<uint8_t, CURVE_BINS, 8, Batch>
 
 extern "C" cudaError_t lumeq_cuda_code_version(int *version)
 {
     cudaFuncAttributes attributes = {};
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, HISTOGRAM);
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, HISTOGRAM(LumeqCudaAlone));
     *version = attributes.ptxVersion;
     return error;
 }
 
 extern "C" cudaError_t lumeq_cuda_load_histogram8(void)
 {
-    return load(HISTOGRAM);
+    cudaError_t error;
+    LOAD_HISTOGRAM(error, HISTOGRAM);
+    return error;
 }
 
-HISTOGRAM_FUNCTION(extern "C", lumeq_cuda_histogram8, uint8_t, HISTOGRAM)
+HISTOGRAM_FUNCTIONS(extern "C", lumeq_cuda_histogram8, lumeq_cuda_tables8, uint8_t, HISTOGRAM)

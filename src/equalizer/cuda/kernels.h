@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cuda_runtime_api.h>
 
@@ -48,6 +49,47 @@ typedef struct LumeqCudaCounters {
     uint32_t blocks_done;
 } LumeqCudaCounters;
 
+/*
+ * A batch: frames of one shape that one launch processes. A launcher's other arguments are for the
+ * first frame, and a frame's results, tables and counters are `distance` bytes behind those of the
+ * frame before it.
+ */
+typedef struct LumeqCudaBatch {
+    int count;    /* 1..LUMEQ_MAX_BATCH */
+    int together; /* no frame's curve depends on the one before; otherwise each continues from it */
+    ptrdiff_t distance;
+    struct LumeqCudaInBatch {
+        ptrdiff_t in[3], out[3], previous; /* planes: bytes behind those of the first frame */
+        uint32_t alpha, slow, frame;       /* as in CurveParams */
+        int64_t step;                      /* as in BarsParams */
+    } of[LUMEQ_MAX_BATCH];
+} LumeqCudaBatch;
+
+static inline LumeqCudaBatch lumeq_cuda_batch_of_one(const CurveParams *params, int64_t step)
+{
+    LumeqCudaBatch batch;
+    batch.count = 1;
+    batch.together = 1;
+    batch.distance = 0;
+    memset(&batch.of[0], 0, sizeof(batch.of[0]));
+    batch.of[0].alpha = params->alpha;
+    batch.of[0].slow = params->slow;
+    batch.of[0].frame = params->frame;
+    batch.of[0].step = step;
+    return batch;
+}
+
+/* The first half of a curve, which waits in memory for the frame before. */
+typedef struct LumeqCudaBegun {
+    CurveMeasured seen;
+    int32_t edges;                                      /* bars_edges() */
+    uint32_t hist[LUMEQ_MAX_BINS], cum[LUMEQ_MAX_BINS]; /* of CurveWork */
+    CurveBin now[LUMEQ_MAX_BINS];
+    CurveScene scene; /* with a lift, as the next two */
+    LiftChoice choice;
+    uint32_t lifted[CURVE_CELLS]; /* codes, in w->hist */
+} LumeqCudaBegun;
+
 /* Query a device and load all kernels into the current context, which belongs to it. The first one
  * selects the device for the calling thread before. */
 cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
@@ -80,14 +122,35 @@ typedef struct LumeqCudaSurveyJob {
     LumeqCudaSurvey *work;
 } LumeqCudaSurveyJob;
 
-/* Computes the histogram, and from it and `before` all of `result` and `table`. The survey's bars
- * and noise go into `result` first; survey NULL: they are already there. */
+/* What a histogram writes. */
+typedef struct LumeqCudaCurve {
+    CurveResult *result;
+    CurveTable *table;
+    LumeqCudaCounters *counters;
+    LumeqCudaBegun *begun; /* for batches that are not together; otherwise NULL is enough */
+} LumeqCudaCurve;
+
+/* Computes the histograms of a batch's planes, and from them and `before`, the result of the frame
+ * before the batch, all of the results and tables. A survey's bars and noise go into the result
+ * first; survey NULL: they are already there. */
 typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const CurveParams *params, const CurveResult *before,
-                                       CurveResult *result, CurveTable *table,
+                                       const LumeqCudaCurve *curve,
                                        const LumeqCudaSurveyJob *survey,
-                                       LumeqCudaCounters *counters, cudaStream_t stream);
+                                       const LumeqCudaBatch *batch, cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram10, lumeq_cuda_histogram16;
+
+/* True if the histograms of the batch leave out the tables, so that no curve waits for the table of
+ * the one before. */
+static inline int lumeq_cuda_leaves_tables(const LumeqCudaBatch *batch)
+{
+    return batch->count > 1 && !batch->together;
+}
+
+/* Makes these tables, on any stream. */
+typedef cudaError_t LumeqCudaMakeTables(const CurveParams *params, const LumeqCudaCurve *curve,
+                                        const LumeqCudaBatch *batch, cudaStream_t stream);
+LumeqCudaMakeTables lumeq_cuda_tables8, lumeq_cuda_tables10, lumeq_cuda_tables16;
 
 /* Shared by the blocks of a histogram without a curve; zeroed like LumeqCudaCounters. */
 typedef union LumeqCudaTally {
@@ -122,6 +185,7 @@ typedef struct LumeqCudaReport {
     void *host;
     const void *from;
     size_t size;
+    ptrdiff_t distance; /* in a batch: bytes on the host from one frame's copy to the next */
 } LumeqCudaReport;
 
 /* Maps samples of src through the table; copies samples of bars (NULL: no bars). Copies the report
@@ -129,7 +193,8 @@ typedef struct LumeqCudaReport {
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
                              const BarsState *bars, const CurveParams *params,
-                             const LumeqCudaReport *report, cudaStream_t stream);
+                             const LumeqCudaReport *report, const LumeqCudaBatch *batch,
+                             cudaStream_t stream);
 
 /* Luma that may be lifted. */
 typedef struct LumeqCudaLift {
@@ -160,7 +225,8 @@ typedef struct LumeqCudaChroma {
 cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
                                  const LumeqCudaChroma *chroma, const CurveTable *table,
                                  const BarsState *bars, const CurveParams *params,
-                                 const LumeqCudaReport *report, cudaStream_t stream);
+                                 const LumeqCudaReport *report, const LumeqCudaBatch *batch,
+                                 cudaStream_t stream);
 
 /* True if lumeq_cuda_lift_luma() can scale chroma as well: 4:2:0, all planes aligned to vectors. */
 int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chroma, int depth);
@@ -169,14 +235,14 @@ int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chrom
  * tiles. */
 cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                               const CurveTable *table, const CurveParams *params,
-                              cudaStream_t stream);
+                              const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* The same for frames that may be lifted: filters chroma first if the table says so, and does
  * nothing if lumeq_cuda_lift_luma() has already scaled it. Queue it after lumeq_cuda_lift_luma() on
  * the same stream. Without tiles. `fields`: see LumeqApplyJob. */
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,
-                                   cudaStream_t stream);
+                                   const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* One component's samples in a plane. */
 typedef struct LumeqCudaSamples {
@@ -190,9 +256,30 @@ cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSample
                                int height, int sample_size, int down, int up, cudaStream_t stream);
 
 /* Makes the copy of a report with a kernel of its own. */
-cudaError_t lumeq_cuda_report(const LumeqCudaReport *report, cudaStream_t stream);
+cudaError_t lumeq_cuda_report(const LumeqCudaReport *report, const LumeqCudaBatch *batch,
+                              cudaStream_t stream);
 
 #ifdef __cplusplus
+}
+#endif
+
+#ifdef __CUDACC__
+/* In place of a batch: a frame alone. Its kernels have no code for others. */
+typedef struct LumeqCudaAlone {
+} LumeqCudaAlone;
+
+/* A pointer to results of a frame of the batch, from that of the first frame; NULL stays NULL. */
+template <typename Result>
+static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCudaBatch &batch,
+                                                   int frame)
+{
+    return first ? (Result *)((char *)first + frame * batch.distance) : first;
+}
+
+template <typename Result>
+static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCudaAlone &, int)
+{
+    return first;
 }
 #endif
 

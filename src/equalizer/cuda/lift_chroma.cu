@@ -44,6 +44,7 @@ typedef struct ChromaShared {
     uint16_t tolerance[LIFT_CODES];
     uint8_t dither[64];
     Active luma, active; /* the active picture in luma samples and in chroma pixels */
+    int aligned;         /* groups are vectors: the picture does not begin within one */
     int pictures;
     LumeqCudaChroma picture[2]; /* the active picture, or its fields */
 } ChromaShared;
@@ -97,7 +98,7 @@ LIFT_FN void load_group(const ChromaWork &work, const ChromaShared &shared,
                         uint32_t tolerances[GROUP])
 {
     const int row = lift_mirror(y, c.height);
-    if (work.aligned && x >= 0 && x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width) {
+    if (shared.aligned && x >= 0 && x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width) {
         ChromaGroup<Sample, step> group;
         uint32_t sum[GROUP];
         group.load(c.in, x, row);
@@ -179,7 +180,7 @@ LIFT_FN void write_group(const ChromaWork &work, const ChromaShared &shared,
                          const uint32_t *tolerances, uint32_t bias, int x, int y)
 {
     const uint32_t thresholds = *(const uint32_t *)&shared.dither[y % 8 * 8 + x % 8];
-    if (work.aligned && x + GROUP <= c.width) {
+    if (shared.aligned && x + GROUP <= c.width) {
         ChromaGroup<Sample, step> group;
         group.load(c.in, x, y);
 #pragma unroll
@@ -233,12 +234,15 @@ LIFT_FN void filter_tile(const ChromaWork &work, const ChromaShared &shared,
                              lift_both(any ? LIFT_BASE(0) : LIFT_BASE(4)));
 }
 
-/* Runs in one thread. */
-static __device__ void find_pictures(const ChromaWork &work, int sample_size, ChromaShared *shared)
+/* Runs in one thread. Not inlined, because its loops would move all planes to memory. */
+static __device__ __noinline__ void find_pictures(const ChromaWork &work,
+                                                  const LumeqCudaBatch &batch, int frame,
+                                                  int sample_size, ChromaShared *shared)
 {
-    const LumeqCudaChroma &c = work.chroma;
+    const LumeqCudaChroma c = chroma_in_batch(work.chroma, batch, frame);
     lift_find_active(&shared->luma, c.bars, c.luma.width, c.luma.height);
     shared->active = active_chroma(shared->luma, c.sub_x, c.sub_y);
+    shared->aligned = work.aligned && shared->active.left % GROUP == 0;
     const int fields = work.fields && shared->luma.bottom - shared->luma.top > 1;
     shared->pictures = 1 + fields;
     for (int i = 0; i < shared->pictures; i++) {
@@ -255,24 +259,25 @@ static __device__ void find_pictures(const ChromaWork &work, int sample_size, Ch
     }
 }
 
-LIFT_FN void prepare(const ChromaWork &work, int sample_size, ChromaShared *shared)
+LIFT_FN void prepare(const ChromaWork &work, const CurveTable &table, const LumeqCudaBatch &batch,
+                     int frame, int sample_size, ChromaShared *shared)
 {
-    load_gains(shared->gain, work.table->gain, 14, work.legal_q6);
+    load_gains(shared->gain, table.gain, 14, work.legal_q6);
     for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
-        shared->tolerance[i] = work.table->lift.chroma[i];
-    lift_fill_dither(shared->dither, work.params.frame);
+        shared->tolerance[i] = table.lift.chroma[i];
+    lift_fill_dither(shared->dither, batch.of[frame].frame);
     if (threadIdx.x == 0)
-        find_pictures(work, sample_size, shared);
+        find_pictures(work, batch, frame, sample_size, shared);
     __syncthreads();
 }
 
 template <typename Sample, int sub_x, int sub_y, int step>
-LIFT_FN void scale_alone(const ChromaWork &work, ChromaShared *shared)
+LIFT_FN void scale_alone(const ChromaWork &work, const LumeqCudaChroma &c, const CurveTable &table,
+                         uint32_t dither, ChromaShared *shared)
 {
-    const LumeqCudaChroma &c = work.chroma;
     if (threadIdx.x == 0)
         find_active(&shared->luma, c.bars);
-    load_gains(shared->gain, work.table->gain, work.depth, work.legal);
+    load_gains(shared->gain, table.gain, work.depth, work.legal);
     __syncthreads();
     const ChromaRule rule = {shared->gain,
                              work.legal,
@@ -280,17 +285,16 @@ LIFT_FN void scale_alone(const ChromaWork &work, ChromaShared *shared)
                              &work.params,
                              NULL,
                              NULL,
-                             active_chroma(shared->luma, c.sub_x, c.sub_y)};
+                             active_chroma(shared->luma, c.sub_x, c.sub_y),
+                             dither};
     scale_plane<Sample, false, sub_x, sub_y, step>(rule, c, work.groups, work.blocks, work.aligned);
 }
 
 template <typename Sample, int sub_x, int sub_y, int step>
-LIFT_FN void filter(const ChromaWork &given, ChromaShared *shared, uint32_t *memory)
+LIFT_FN void filter(const ChromaWork &work, const LumeqCudaChroma &planes, const CurveTable &table,
+                    const LumeqCudaBatch &batch, int frame, ChromaShared *shared, uint32_t *memory)
 {
-    prepare(given, sizeof(Sample), shared);
-    ChromaWork work = given;
-    /* If the picture begins within a group, vectors are not aligned. */
-    work.aligned = given.aligned && shared->active.left % GROUP == 0;
+    prepare(work, table, batch, frame, sizeof(Sample), shared);
     int i = (int)blockIdx.x;
     for (int k = 0; k < shared->pictures; k++) {
         const LumeqCudaChroma &c = shared->picture[k];
@@ -301,11 +305,13 @@ LIFT_FN void filter(const ChromaWork &given, ChromaShared *shared, uint32_t *mem
         i -= count;
     }
     Active samples = shared->active;
-    samples.left *= given.chroma.step;
-    samples.right *= given.chroma.step;
-    for (int k = 0; k < given.chroma.planes; k++)
-        lift_copy_bars<Sample>(given.chroma.out[k], given.chroma.in[k], samples,
-                               given.chroma.width * given.chroma.step, given.chroma.height);
+    samples.left *= planes.step;
+    samples.right *= planes.step;
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        if (k < planes.planes)
+            lift_copy_bars<Sample>(planes.out[k], planes.in[k], samples, planes.width * planes.step,
+                                   planes.height);
 }
 
 /* Template parameters describe the layout if groups are vectors. The kernel may start before the
@@ -313,20 +319,25 @@ LIFT_FN void filter(const ChromaWork &given, ChromaShared *shared, uint32_t *mem
  * that waits for this kernel waits for both. */
 template <typename Sample, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
-    lift_chroma(const __grid_constant__ ChromaWork work)
+    lift_chroma(const __grid_constant__ ChromaWork work,
+                const __grid_constant__ LumeqCudaBatch batch)
 {
     extern __shared__ uint32_t memory[];
     __shared__ ChromaShared shared;
-    if (__ldcg(&work.table->lift.chroma_on))
-        filter<Sample, sub_x, sub_y, step>(work, &shared, memory);
-    else if (!work.chroma.with_luma || __ldcg(&work.table->lift.luma_on))
-        scale_alone<Sample, sub_x, sub_y, step>(work, &shared);
+    const int frame = (int)blockIdx.y;
+    const LumeqCudaChroma chroma = chroma_in_batch(work.chroma, batch, frame);
+    const CurveTable &table = *in_batch(work.table, batch, frame);
+    if (__ldcg(&table.lift.chroma_on))
+        filter<Sample, sub_x, sub_y, step>(work, chroma, table, batch, frame, &shared, memory);
+    else if (!chroma.with_luma || __ldcg(&table.lift.luma_on))
+        scale_alone<Sample, sub_x, sub_y, step>(work, chroma, table, batch.of[frame].frame,
+                                                &shared);
     lift_wait_for_kernel_before();
-    if (work.chroma.luma_out.data && work.params.chroma && is_raised(work.table->gain))
-        bound_plane<Sample>(work.chroma, work.params);
+    if (chroma.luma_out.data && work.params.chroma && is_raised(table.gain))
+        bound_plane<Sample>(chroma, work.params);
 }
 
-typedef void ChromaKernel(const ChromaWork);
+typedef void ChromaKernel(const ChromaWork, const LumeqCudaBatch);
 
 /* Returns the kernel for a layout. Other layouts get a kernel without vectors, and *known is 0. */
 template <typename Sample> static ChromaKernel *choose_shape(int shape, int *known)
@@ -356,6 +367,12 @@ static int blocks_at_once(const LumeqCudaDevice *device)
     return fit < 1 ? 1 : fit < BLOCKS_A_PROCESSOR ? fit : BLOCKS_A_PROCESSOR;
 }
 
+/* Blocks for each of a batch's frames. */
+static int share_of(int blocks, int count)
+{
+    return blocks > count ? blocks / count : 1;
+}
+
 extern "C" cudaError_t lumeq_cuda_load_lift_chroma(void)
 {
     static const int shapes[] = {0x111, 0x112, 0x101, 0x102, 0x001};
@@ -369,7 +386,7 @@ extern "C" cudaError_t lumeq_cuda_load_lift_chroma(void)
 extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
                                               const LumeqCudaChroma *chroma, int fields,
                                               const CurveTable *table, const CurveParams *params,
-                                              cudaStream_t stream)
+                                              const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     int known;
     ChromaKernel *const kernel =
@@ -396,19 +413,20 @@ extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
     const int64_t tiles = (int64_t)((chroma->width + Shape::width - 1) / Shape::width) *
                           ((chroma->height + Shape::height - 1) / Shape::height + 1);
     const int64_t shares = ((int64_t)work.groups * chroma->height + THREADS - 1) / THREADS;
-    const int64_t most = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
-    const int64_t at_once = (int64_t)device->processors * blocks_at_once(device);
+    const int64_t most = share_of(device->processors * BLOCKS_A_PROCESSOR, batch->count);
+    const int64_t at_once = share_of(device->processors * blocks_at_once(device), batch->count);
     work.blocks = (int)(shares < at_once ? shares : at_once);
     const int64_t filtering = tiles < most ? tiles : most;
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = (unsigned)(filtering > work.blocks ? filtering : work.blocks);
+    config.gridDim =
+        dim3((unsigned)(filtering > work.blocks ? filtering : work.blocks), (unsigned)batch->count);
     config.blockDim = THREADS;
     config.dynamicSmemBytes = MEMORY;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, work);
+    return cudaLaunchKernelEx(&config, kernel, work, *batch);
 }

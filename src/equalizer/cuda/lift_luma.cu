@@ -614,12 +614,18 @@ LIFT_FN void filter_tile(const LumaWork &work, const LumaRule &rule, const LumaP
     write_tile<Sample, S>(work, rule, picture, place, tile, any ? end : base);
 }
 
-/* Runs in one thread. Pictures with a single row are not split into fields. */
-static __device__ void find_pictures(const LumaWork &work, int sample_size, LumaShared *shared)
+/* Runs in one thread. Pictures with a single row are not split into fields. Not inlined, because
+ * its loops would move all planes to memory. */
+static __device__ __noinline__ void find_pictures(const LumaWork &first,
+                                                  const LumeqCudaBatch &batch, int frame,
+                                                  int sample_size, LumaShared *shared)
 {
-    const LumeqCudaLift &luma = work.luma;
+    LumeqCudaLift luma = first.luma;
     Active *const active = &shared->active;
-    lift_find_active(active, work.bars, luma.in.width, luma.in.height);
+    luma.in.data += batch.of[frame].in[0];
+    luma.out.data += batch.of[frame].out[0];
+    luma.previous[0].data += batch.of[frame].previous;
+    lift_find_active(active, in_batch(first.bars, batch, frame), luma.in.width, luma.in.height);
     const int fields = luma.fields && active->bottom - active->top > 1;
     shared->pictures = 1 + fields;
     for (int i = 0; i < shared->pictures; i++) {
@@ -632,21 +638,22 @@ static __device__ void find_pictures(const LumaWork &work, int sample_size, Luma
 }
 
 /* Loads the block's tables and finds the pictures. */
-LIFT_FN LumaRule prepare(const LumaWork &work, int sample_size, LumaShared *shared)
+LIFT_FN LumaRule prepare(const LumaWork &work, const LumeqCudaBatch &batch, int frame,
+                         int sample_size, LumaShared *shared)
 {
-    const LiftTables *const tables = work.tables;
+    const LiftTables *const tables = in_batch(work.tables, batch, frame);
     for (int i = (int)threadIdx.x; i < LIFT_CODES; i += THREADS) {
         shared->node[i] = __ldcg(&tables->node[i]);
         shared->tolerance[i] = __ldcg(&tables->tolerance[i]);
     }
     for (int i = (int)threadIdx.x; i < 64; i += THREADS)
         ((uint16_t *)shared->dither)[i] =
-            (uint16_t)((curve_dither((uint32_t)i % 8, (uint32_t)i / 8, work.params.frame) >>
+            (uint16_t)((curve_dither((uint32_t)i % 8, (uint32_t)i / 8, batch.of[frame].frame) >>
                         (work.codes.depth - 8))
                            << (VALUE_BITS - 8) |
                        VALUE_HALF);
     if (threadIdx.x == 0)
-        find_pictures(work, sample_size, shared);
+        find_pictures(work, batch, frame, sample_size, shared);
     const LumaRule rule = {shared->node,
                            shared->tolerance,
                            &shared->dither[0][0],
@@ -690,56 +697,78 @@ typedef struct LumaStart {
     BothWalk both;
 } LumaStart;
 
+/* A frame that only needs a lookup. */
+typedef struct LumaLookup {
+    Chunks chunks;
+    Both both;
+    LumeqCudaPlane out;
+    const CurveTable *table;
+    uint32_t frame; /* number of the dither pattern */
+} LumaLookup;
+
+LIFT_FN LumaLookup lookup_of(const LumaWork &work, const LumeqCudaBatch &batch, int frame)
+{
+    LumaLookup of = {work.chunks, work.both, work.luma.out, in_batch(work.table, batch, frame),
+                     batch.of[frame].frame};
+    of.chunks.data += batch.of[frame].in[0];
+    of.both.chroma = chroma_in_batch(work.both.chroma, batch, frame);
+    of.out.data += batch.of[frame].out[0];
+    return of;
+}
+
 template <typename Table>
-LIFT_FN void look_up_with(const LumaWork &work, LumaShared *shared, uint32_t *memory,
-                          LumaStart *start, bool both)
+LIFT_FN void look_up_with(const LumaLookup &of, const CurveParams &params, LumaShared *shared,
+                          uint32_t *memory, LumaStart *start, bool both)
 {
     typename Table::Memory *const lookup = (typename Table::Memory *)memory;
-    const LumeqCudaPlane &out = work.luma.out;
     if (!both)
-        look_up_plane<Table>(lookup, work.chunks, out.data, (int)out.stride, work.table,
-                             work.params, shared->active, &start->luma);
-    else if (work.both.chroma.step == 2)
-        look_up_both<Table, 2>(lookup, work.both, out, work.table, work.params, shared->active,
+        look_up_plane<Table>(lookup, of.chunks, of.out.data, (int)of.out.stride, of.table, params,
+                             of.frame, shared->active, &start->luma);
+    else if (of.both.chroma.step == 2)
+        look_up_both<Table, 2>(lookup, of.both, of.out, of.table, params, of.frame, shared->active,
                                shared->gain, &start->both);
     else
-        look_up_both<Table, 1>(lookup, work.both, out, work.table, work.params, shared->active,
+        look_up_both<Table, 1>(lookup, of.both, of.out, of.table, params, of.frame, shared->active,
                                shared->gain, &start->both);
 }
 
-LIFT_FN void look_up(const LumaWork &work, LumaShared *shared, uint32_t *memory, LumaStart *start,
-                     bool both, uint8_t)
+LIFT_FN void look_up(const LumaLookup &of, const CurveParams &params, LumaShared *shared,
+                     uint32_t *memory, LumaStart *start, bool both, uint8_t)
 {
-    if (work.params.dither)
-        look_up_with<Dithered8>(work, shared, memory, start, both);
+    if (params.dither)
+        look_up_with<Dithered8>(of, params, shared, memory, start, both);
     else
-        look_up_with<Rounded8>(work, shared, memory, start, both);
+        look_up_with<Rounded8>(of, params, shared, memory, start, both);
 }
 
-LIFT_FN void look_up(const LumaWork &work, LumaShared *shared, uint32_t *memory, LumaStart *start,
-                     bool both, uint16_t)
+LIFT_FN void look_up(const LumaLookup &of, const CurveParams &params, LumaShared *shared,
+                     uint32_t *memory, LumaStart *start, bool both, uint16_t)
 {
-    if (curve_has_nodes(&work.params))
-        look_up_with<Nodes>(work, shared, memory, start, both);
+    if (curve_has_nodes(&params))
+        look_up_with<Nodes>(of, params, shared, memory, start, both);
     else
-        look_up_with<Codes16>(work, shared, memory, start, both);
+        look_up_with<Codes16>(of, params, shared, memory, start, both);
 }
 
-/* The height of the active picture selects the steps. */
+/* The height of the active picture selects the steps. The frames of a batch are side by side in the
+ * grid's second dimension. */
 template <typename Sample, int width, int height>
 static __global__ void __launch_bounds__(THREADS, 1)
-    lift_luma(const __grid_constant__ LumaWork work)
+    lift_luma(const __grid_constant__ LumaWork work, const __grid_constant__ LumeqCudaBatch batch)
 {
     extern __shared__ __align__(16) uint32_t memory[];
     __shared__ LumaShared shared;
+    const int frame = (int)blockIdx.y;
     const bool may_be_both = work.both.blocks > 0;
     const int blocks = may_be_both ? work.both.blocks : work.chunks.blocks;
+    const LumaLookup lookup = lookup_of(work, batch, frame);
+    const LiftTables *const tables = in_batch(work.tables, batch, frame);
     LumaStart start;
     if ((int)blockIdx.x < blocks) {
         if (may_be_both)
-            both_start<Sample>(work.both, &start.both);
+            both_start<Sample>(lookup.both, &start.both);
         else
-            look_up_start(work.chunks, &start.luma);
+            look_up_start(lookup.chunks, &start.luma);
     }
     lift_wait_for_kernel_before();
     /* The table is ready, so the kernel for chroma may start. */
@@ -747,18 +776,18 @@ static __global__ void __launch_bounds__(THREADS, 1)
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
     if (blockIdx.x == 0)
-        make_report(work.report, (int)threadIdx.x, THREADS);
-    if (!__ldcg(&work.tables->luma_on)) {
-        const bool both = may_be_both && !__ldcg(&work.tables->chroma_on);
+        make_report(work.report, frame, (int)threadIdx.x, THREADS);
+    if (!__ldcg(&tables->luma_on)) {
+        const bool both = may_be_both && !__ldcg(&tables->chroma_on);
         if (threadIdx.x == 0)
-            find_active(&shared.active, work.bars);
+            find_active(&shared.active, in_batch(work.bars, batch, frame));
         if (may_be_both && !both)
-            look_up_start(work.chunks, &start.luma);
+            look_up_start(lookup.chunks, &start.luma);
         if ((int)blockIdx.x < (both ? work.both.blocks : work.chunks.blocks))
-            look_up(work, &shared, memory, &start, both, Sample());
+            look_up(lookup, work.params, &shared, memory, &start, both, Sample());
         return;
     }
-    const LumaRule rule = prepare(work, sizeof(Sample), &shared);
+    const LumaRule rule = prepare(work, batch, frame, sizeof(Sample), &shared);
     const int rows = shared.active.bottom - shared.active.top;
     if (rows >= 900)
         filter_pictures<Sample, Shape<12, 4, 1, width, height>>(work, rule, shared, memory);
@@ -766,15 +795,16 @@ static __global__ void __launch_bounds__(THREADS, 1)
         filter_pictures<Sample, Shape<8, 3, 1, width, height>>(work, rule, shared, memory);
     else
         filter_pictures<Sample, Shape<4, 2, 1, width, height>>(work, rule, shared, memory);
-    lift_copy_bars<Sample>(work.luma.out, work.luma.in, shared.active, work.luma.in.width,
-                           work.luma.in.height);
+    LumeqCudaPlane in = work.luma.in;
+    in.data += batch.of[frame].in[0];
+    lift_copy_bars<Sample>(lookup.out, in, shared.active, in.width, in.height);
 }
 
 /* ---- choice of kernels --------------------------------------------------------------------- */
 
 /* A kernel, and the memory of a tile with the longest steps. */
 typedef struct LumaKernel {
-    void (*start)(const LumaWork);
+    void (*start)(const LumaWork, const LumeqCudaBatch);
     int width, height;
     size_t tile;
 } LumaKernel;
@@ -850,9 +880,9 @@ static int all_aligned(const LumeqCudaLift *luma, int depth)
 
 /* One block per multiprocessor, or fewer if there are fewer tiles. */
 static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *kernel,
-                            const LumeqCudaLift *luma)
+                            const LumeqCudaLift *luma, int count)
 {
-    const int64_t most = device->processors;
+    const int64_t most = device->processors > count ? device->processors / count : 1;
     const int64_t columns = (luma->in.width + kernel->width - 1) / kernel->width;
     const int64_t rows = (luma->in.height + kernel->height - 1) / kernel->height + 1;
     return (unsigned)(columns * rows < most ? columns * rows : most);
@@ -878,7 +908,8 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
                                             const LumeqCudaLift *luma,
                                             const LumeqCudaChroma *chroma, const CurveTable *table,
                                             const BarsState *bars, const CurveParams *params,
-                                            const LumeqCudaReport *report, cudaStream_t stream)
+                                            const LumeqCudaReport *report,
+                                            const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const LumaKernel kernel = choose(device, params->depth, luma->previous_count);
     LumaWork work = {};
@@ -891,24 +922,25 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     work.tables = &table->lift;
     work.bars = bars;
     work.params = *params;
-    work.report = report_of(report);
-    const int most = lookup_blocks(device);
+    work.report = report_of(report, batch);
+    const int all = batch->count > 1 ? device->processors / batch->count : lookup_blocks(device);
+    const int most = all > 0 ? all : 1;
     unsigned blocks =
         chunks_share(&work.chunks, &luma->in, &luma->out, params->depth > 8 ? 2 : 1, most);
     if (chroma->with_luma) {
         both_share(&work.both, chroma, params, most);
         blocks = blocks > (unsigned)work.both.blocks ? blocks : (unsigned)work.both.blocks;
     }
-    const unsigned tiles = tile_blocks(device, &kernel, luma);
+    const unsigned tiles = tile_blocks(device, &kernel, luma, batch->count);
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.dynamicSmemBytes = memory_of(&kernel, luma->previous_count);
-    config.gridDim = tiles > blocks ? tiles : blocks;
+    config.gridDim = dim3(tiles > blocks ? tiles : blocks, (unsigned)batch->count);
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel.start, work);
+    return cudaLaunchKernelEx(&config, kernel.start, work, *batch);
 }

@@ -192,17 +192,17 @@ static __device__ __forceinline__ void write_part(const Table &table, const Both
 template <typename Table, int step>
 static __device__ __forceinline__ void
 look_up_both(typename Table::Memory *memory, const Both &both, const LumeqCudaPlane &out,
-             const CurveTable *from, const CurveParams &params, const Active &active,
-             CurveGain gains[CURVE_CELLS], BothWalk *walk)
+             const CurveTable *from, const CurveParams &params, uint32_t frame,
+             const Active &active, CurveGain gains[CURVE_CELLS], BothWalk *walk)
 {
     typedef typename Table::Sample Sample;
     Table table;
     table.memory = memory;
-    prepare(&table, params);
+    prepare(&table, params, frame);
     load_gains(gains, from->gain, params.depth, both.legal);
     fill(memory, from, params); /* synchronizes the block */
-    const ChromaRule rule = {gains, both.legal, (1u << params.depth) - 1,   &params,
-                             NULL,  NULL,       active_chroma(active, 1, 1)};
+    const ChromaRule rule = {gains, both.legal, (1u << params.depth) - 1,    &params,
+                             NULL,  NULL,       active_chroma(active, 1, 1), frame};
     while (unit_is_there(both, *walk)) {
         BothWalk next = *walk;
         both_next(both, &next);

@@ -512,7 +512,7 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep 
     if (!error)
         error = upload_previous(steps, step, &on_device, job, at, stream);
     if (!error)
-        error = lumeq_cuda_apply_curve(&steps->device, &on_device, NULL, 0, stream);
+        error = lumeq_cuda_apply_curve(&steps->device, &on_device, stream);
     if (!error)
         error = lumeq_pictures_convert(&pictures, stream);
     if (!error)

@@ -52,7 +52,7 @@ extern "C" cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma,
 {
     const NoiseCodes codes = noise_codes(luma, before, params);
     cudaLaunchConfig_t config = {};
-    config.gridDim = (unsigned)noise_blocks(&codes);
+    config.gridDim = (unsigned)noise_blocks(&codes, 1);
     config.blockDim = THREADS;
     config.stream = stream;
     return cudaLaunchKernelEx(&config,

@@ -21,7 +21,9 @@ typedef struct SurveyWork {
     LumeqCudaSurvey *shared;
 } SurveyWork;
 
-static inline SurveyWork survey_of(const LumeqCudaSurveyJob *job, const CurveParams *params)
+/* `count`: number of frames in the batch. */
+static inline SurveyWork survey_of(const LumeqCudaSurveyJob *job, const CurveParams *params,
+                                   int count)
 {
     SurveyWork work = {};
     if (!job)
@@ -32,7 +34,7 @@ static inline SurveyWork survey_of(const LumeqCudaSurveyJob *job, const CurvePar
     if (!job->bars.ignore)
         work.lines = lines_of(&job->bars);
     work.codes = noise_codes(&job->now, &job->before, params);
-    work.noise_blocks = noise_blocks(&work.codes);
+    work.noise_blocks = noise_blocks(&work.codes, count);
     work.shared = job->work;
     return work;
 }
@@ -42,17 +44,56 @@ static inline unsigned survey_blocks(const SurveyWork *work)
     return (unsigned)(work->lines.column_blocks + work->lines.row_blocks + work->noise_blocks);
 }
 
-/* Counts the share of the survey's block number `block`; blocks with the longest work come first.
- * All threads call it; all have finished when it returns. */
-template <typename Sample>
-static __device__ __forceinline__ void survey_count(const SurveyWork &work, int block)
+/* What differs between the frames of a batch. */
+static __device__ __forceinline__ const uint8_t *luma_in(const uint8_t *first,
+                                                         const LumeqCudaBatch &batch, int frame)
 {
-    LumeqCudaSurvey *const shared = work.shared;
+    return first + batch.of[frame].in[0];
+}
+
+static __device__ __forceinline__ const uint8_t *previous_in(const uint8_t *first,
+                                                             const LumeqCudaBatch &batch, int frame)
+{
+    return first + batch.of[frame].previous;
+}
+
+static __device__ __forceinline__ int64_t step_in(const BarsParams &, const LumeqCudaBatch &batch,
+                                                  int frame)
+{
+    return batch.of[frame].step;
+}
+
+static __device__ __forceinline__ const uint8_t *luma_in(const uint8_t *first,
+                                                         const LumeqCudaAlone &, int)
+{
+    return first;
+}
+
+static __device__ __forceinline__ const uint8_t *previous_in(const uint8_t *first,
+                                                             const LumeqCudaAlone &, int)
+{
+    return first;
+}
+
+static __device__ __forceinline__ int64_t step_in(const BarsParams &bars, const LumeqCudaAlone &,
+                                                  int)
+{
+    return bars.step;
+}
+
+/* Counts the share of a frame's survey block number `block`; blocks with the longest work come
+ * first. All threads call it; all have finished when it returns. */
+template <typename Sample, typename Batch>
+static __device__ __forceinline__ void survey_count(const SurveyWork &work, const Batch &batch,
+                                                    int frame, int block)
+{
+    LumeqCudaSurvey *const shared = in_batch(work.shared, batch, frame);
+    const Luma now = {luma_in(work.now.data, batch, frame), work.now.stride};
+    const Luma before = {previous_in(work.before.data, batch, frame), work.before.stride};
     if (block < work.noise_blocks)
-        count_noise<Sample>(work.now, work.before, work.codes, block, work.noise_blocks,
-                            &shared->noise);
+        count_noise<Sample>(now, before, work.codes, block, work.noise_blocks, &shared->noise);
     else
-        count_lines<Sample>(work.now, work.bars, work.lines, block - work.noise_blocks,
+        count_lines<Sample>(now, work.bars, work.lines, block - work.noise_blocks,
                             shared->lines.lit[BARS_COLUMNS], shared->lines.lit[BARS_ROWS]);
     __syncthreads();
 }
@@ -86,9 +127,8 @@ static __device__ __forceinline__ uint32_t find_noise(const NoiseProfile *counts
 
 /* Stores the noise in the result, after everything is counted. A warp calls it. It waits for the
  * previous kernel, which may still read the earlier result in the same memory. */
-static __device__ __forceinline__ void survey_noise(const SurveyWork &work, CurveResult *result)
+static __device__ __forceinline__ void survey_noise(NoiseProfile *counts, CurveResult *result)
 {
-    NoiseProfile *const counts = &work.shared->noise;
     const int lane = (int)threadIdx.x % 32;
     const uint32_t noise = find_noise(counts);
     __syncwarp();
@@ -101,27 +141,36 @@ static __device__ __forceinline__ void survey_noise(const SurveyWork &work, Curv
 }
 
 /* Not inlined, because few frames need it. */
-static __device__ __noinline__ void survey_find_bars(const SurveyWork &work,
+static __device__ __noinline__ void survey_find_bars(const BarsParams &params, int64_t step,
+                                                     const BarsProfile *lines,
                                                      const BarsState *before, BarsState *bars)
 {
     __shared__ BarsWork memory;
-    const BarsState now = bars_update(&work.bars, before, &work.shared->lines, &memory);
+    BarsParams own = params;
+    own.step = step;
+    const BarsState now = bars_update(&own, before, lines, &memory);
     if (threadIdx.x == 0)
         *bars = now;
 }
 
-/* Computes the bars from the previous ones, in shared memory and in the result. `edges`:
- * bars_edges(). The group calls it after it has waited for the previous kernel. */
-static __device__ __forceinline__ void survey_bars(const SurveyWork &work, int edges,
-                                                   const BarsState *before, BarsState *bars,
-                                                   CurveResult *result)
+/* Computes the bars of a frame of the batch from the previous ones, in shared memory and in the
+ * result. `work`: of the first frame. `edges`: bars_edges(). `later`: the frame before is not the
+ * one of `before`, but one that ignored bars as well. The group calls it after it has waited for
+ * the previous kernel. */
+template <typename Batch>
+static __device__ __forceinline__ void
+survey_bars(const SurveyWork &work, const Batch &batch, int frame, int edges, bool later,
+            const BarsState *before, BarsState *bars, CurveResult *result)
 {
     const int words = (int)(sizeof(BarsState) / sizeof(uint32_t)), i = (int)threadIdx.x;
     static_assert(words <= CURVE_THREADS, "each thread moves one");
     if (!edges || bars_any(before))
-        survey_find_bars(work, before, bars);
+        survey_find_bars(work.bars, step_in(work.bars, batch, frame),
+                         &in_batch(work.shared, batch, frame)->lines, before, bars);
     else if (i == 0)
         *bars = bars_none(&work.bars, before);
+    if (later && i == 0)
+        bars->grew = 0;
     curve_barrier();
     if (i < words)
         ((uint32_t *)&result->bars)[i] = ((const uint32_t *)bars)[i];

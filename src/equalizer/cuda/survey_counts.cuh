@@ -358,10 +358,12 @@ static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const LumeqCuda
     return codes;
 }
 
-static inline int noise_blocks(const NoiseCodes *codes)
+/* For each of `count` frames. */
+static inline int noise_blocks(const NoiseCodes *codes, int count)
 {
+    const int most = MOST_NOISE_BLOCKS > count ? MOST_NOISE_BLOCKS / count : 1;
     const int blocks = codes->rows.rows * codes->rows.columns / (WARPS * NOISE_AT_ONCE);
-    return blocks < MOST_NOISE_BLOCKS ? blocks + 1 : MOST_NOISE_BLOCKS;
+    return blocks < most ? blocks + 1 : most;
 }
 
 #endif
