@@ -29,7 +29,7 @@ typedef struct EqualizeOptions {
     int modes;
     int threads[MAX_LIST], thread_counts;
     const char *bits;
-    int load_factor, device, depth;
+    int load_factor, batch, device, depth;
     double seconds;
 } EqualizeOptions;
 
@@ -159,6 +159,8 @@ const BenchOption bench_equalize_options[] = {
      .take = take_threads, .allowed = "a list of up to 16 numbers from 0 to 256"},
     {"--load-factor", "N", "pixels per thread of improved [16]",
      BENCH_RANGE(INT, EqualizeOptions, load_factor, 1, 256)},
+    {"--batch", "N", "most frames that lumeq launches together on a GPU [1]",
+     BENCH_RANGE(INT, EqualizeOptions, batch, 1, LUMEQ_MAX_BATCH)},
     {"--depth", "8|10|12|16", "bits per sample; naive and improved support 8 only [8]",
      BENCH_STORE(CHOICE, EqualizeOptions, bits)},
     {"--device", "N", "GPU; all: the first GPU alone, then all of them at the same time [0]",
@@ -204,7 +206,8 @@ static void print_columns(void)
 
 static int read_options(EqualizeOptions *o, int argc, char **argv)
 {
-    *o = (EqualizeOptions){.bits = "8", .load_factor = 16, .seconds = 1, .common.seed = 1};
+    *o = (EqualizeOptions){
+        .bits = "8", .load_factor = 16, .batch = 1, .seconds = 1, .common.seed = 1};
     take_sizes(o, "512x384,910x682,1000x667,1920x1080,3840x2160,5120x2880,7680x4320");
     take_contents(o, "natural,noise,flat");
     take_modes(o, "global");
@@ -268,6 +271,7 @@ static const BenchColumn columns[EQUALIZE_COLUMNS] = {
     [EQ_THREADS] = {"threads", "thr", 3, 0},
     [EQ_DEVICE] = {"device", "GPU", 4, -1},
     [EQ_LOAD_FACTOR] = {"load_factor", NULL, 0, 0},
+    [EQ_BATCH] = {"batch", "batch", 5, 0},
     [EQ_MULTIPLE_OF_COPY] = {"multiple_of_copy", "x copy", 6, 3},
     [EQ_LATENCY_US] = {"latency_us", "alone us", 8, 2},
     [EQ_GPU_SPREAD_US] = {"gpu_spread_us", "+- us", 5, 2},
@@ -301,6 +305,8 @@ static void print_row(BenchFormat format, const EqualizeCase *c, const char *dev
         v[EQ_THREADS].number = c->threads ? c->threads : fmin(fmax((double)cores, 1), 256);
     if (c->backend == EQUALIZE_IMPROVED)
         v[EQ_LOAD_FACTOR].number = c->load_factor;
+    if (c->backend == EQUALIZE_CUDA)
+        v[EQ_BATCH].number = c->batch;
     v[EQ_MULTIPLE_OF_COPY].number = v[EQ_GPU_TOTAL_US].number / v[EQ_COPY_US].number;
     v[EQ_SHARE_OF_DUPLEX].number = v[EQ_FRAMES_PER_S].number / v[EQ_DUPLEX_FRAMES_PER_S].number;
     bench_report_row(&report, v);
@@ -373,6 +379,7 @@ static int run_picture(Run *run, int size, const char *content)
     EqualizeCase c = {
         .content = content,
         .load_factor = o->load_factor,
+        .batch = o->batch,
         .device = o->device == ALL_DEVICES ? 0 : o->device,
         .seconds = o->seconds,
         .picture = {.width = o->widths[size], .height = o->heights[size], .depth = o->depth}};

@@ -28,6 +28,7 @@ typedef struct EqualizeCase {
     const EqualizeMode *mode; /* NULL: the textbook's */
     EqualizeBackend backend;
     int threads, device, load_factor;
+    int batch; /* most frames in a launch */
     double seconds;
     BenchPicture picture;
 } EqualizeCase;
@@ -50,6 +51,7 @@ enum {
     EQ_THREADS,
     EQ_DEVICE,
     EQ_LOAD_FACTOR,
+    EQ_BATCH,
     EQ_MULTIPLE_OF_COPY,
     EQ_LATENCY_US,
     EQ_GPU_SPREAD_US,

@@ -8,8 +8,10 @@
 #include "bench/copies.h"
 #include "bench/equalize/equalize_image.h"
 
-/* Pictures on the host for each direction: more than can be in flight. */
-#define PICTURES 8
+/* Pictures on the host for each direction, more than can be in flight: without batches, and with.
+ */
+#define FEW_PICTURES 8
+#define MOST_PICTURES 64
 
 /* Single frames that are timed. */
 #define MAX_FRAMES 4096
@@ -27,8 +29,9 @@
 typedef struct Feed {
     const EqualizeCase *of;
     LumeqEqualizer *eq;
-    LumeqImage in[PICTURES], out[PICTURES];
-    int planes; /* 1: luma alone; 3: with 4:2:0 chroma */
+    LumeqImage in[MOST_PICTURES], out[MOST_PICTURES];
+    int pictures; /* used in turn, more than there are frames in flight */
+    int planes;   /* 1: luma alone; 3: with 4:2:0 chroma */
     int submitted, received;
 } Feed;
 
@@ -183,7 +186,7 @@ int equalize_expected(LumeqImage *out, const LumeqImage *in, const EqualizeMode 
 
 static void feed_close(Feed *feed)
 {
-    for (int i = 0; i < PICTURES && feed->eq; i++) {
+    for (int i = 0; i < feed->pictures && feed->eq; i++) {
         lumeq_free_host(feed->eq, feed->in[i].plane[0]);
         lumeq_free_host(feed->eq, feed->out[i].plane[0]);
     }
@@ -217,17 +220,20 @@ static int feed_open(Feed *feed, const EqualizeCase *c, int device, int planes)
                                 .device = device,
                                 .threads = c->threads,
                                 .cpu_without = engine_cpu_without(),
-                                .no_stage_times = 1};
-    *feed = (Feed){.of = c, .planes = planes};
+                                .no_stage_times = 1,
+                                .batch = c->batch};
+    *feed = (Feed){.of = c,
+                   .pictures = c->batch > 1 ? MOST_PICTURES : FEW_PICTURES,
+                   .planes = planes};
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;
-    for (int i = 0; i < PICTURES; i++) {
+    for (int i = 0; i < feed->pictures; i++) {
         feed->in[i] = equalize_image(picture, lumeq_alloc_host(feed->eq, size), planes);
         feed->out[i] = equalize_image(picture, lumeq_alloc_host(feed->eq, size), planes);
         if (!feed->in[i].plane[0] || !feed->out[i].plane[0]) {
             feed_close(feed);
-            return bench_refuse("equalize", "no memory for %d pictures of %zu bytes", 2 * PICTURES,
-                                size);
+            return bench_refuse("equalize", "no memory for %d pictures of %zu bytes",
+                                2 * feed->pictures, size);
         }
         memcpy(feed->in[i].plane[0], picture->luma, equalize_image_size(picture, 1));
         if (planes > 1)
@@ -239,7 +245,7 @@ static int feed_open(Feed *feed, const EqualizeCase *c, int device, int planes)
 
 static const LumeqImage *before(const Feed *feed, int picture)
 {
-    return &feed->in[(picture + PICTURES - 1) % PICTURES];
+    return &feed->in[(picture + feed->pictures - 1) % feed->pictures];
 }
 
 /* Submits the next frames until the library accepts no more, or `end` frames have been submitted.
@@ -248,7 +254,7 @@ static int feed_step(Feed *feed, int end, LumeqFrameStats *stats)
 {
     int ret = 0;
     while (ret == 0 && feed->submitted < end) {
-        const int i = feed->submitted % PICTURES;
+        const int i = feed->submitted % feed->pictures;
         ret = submit(feed->eq, &feed->in[i], before(feed, i), &feed->out[i], feed->submitted);
         feed->submitted += ret == 0;
     }
@@ -271,7 +277,7 @@ static int check_backend(const Feed *feed)
 /* Measures the time per frame with as many frames in flight as possible. */
 static int time_frames(Feed *feed, double seconds, double *us)
 {
-    for (int i = 0; i < 2 * PICTURES; i++)
+    for (int i = 0; i < 2 * feed->pictures; i++)
         if (feed_step(feed, INT32_MAX, NULL) < 0)
             return -1;
     const int first = feed->received;
@@ -296,7 +302,7 @@ static int time_alone(Feed *feed, double seconds, double *us)
     int count = -MIN_FRAMES; /* warm-ups come first */
     const double end = bench_now_us() + seconds * 1e6;
     while (count < MIN_FRAMES || (count < MAX_FRAMES && bench_now_us() < end)) {
-        const int i = feed->submitted % PICTURES;
+        const int i = feed->submitted % feed->pictures;
         const double start = bench_now_us();
         if (equalize_one(feed->eq, &feed->in[i], before(feed, i), &feed->out[i], feed->submitted++,
                          NULL) < 0)
@@ -343,9 +349,9 @@ static int compare_frames(const Feed *feed, Reported *reported, LumeqEqualizer *
     const BenchPicture *picture = &feed->of->picture;
     void *const memory = allocate(picture, feed->planes);
     const LumeqImage expected = equalize_image(picture, memory, feed->planes);
-    Reported *const right = &reported[PICTURES];
+    Reported *const right = &reported[feed->pictures];
     int ret = memory ? 0 : -1;
-    for (int i = 0; i < PICTURES && ret == 0; i++) {
+    for (int i = 0; i < feed->pictures && ret == 0; i++) {
         char what[48];
         snprintf(what, sizeof(what), "frame %d of the library", i);
         ret = equalize_one(plain, &feed->in[i], before(feed, i), &expected, i, stats_of(right));
@@ -368,11 +374,11 @@ static int compare_frames(const Feed *feed, Reported *reported, LumeqEqualizer *
 static int feed_check(Feed *feed)
 {
     const LumeqParams params = equalize_params(feed->of->mode);
-    Reported *const reported = calloc(PICTURES + 1, sizeof(*reported));
+    Reported *const reported = calloc(feed->pictures + 1, sizeof(*reported));
     LumeqEqualizer *plain = NULL;
     int ret = reported ? 0 : bench_refuse("equalize", "out of memory");
-    while (ret == 0 && feed->received < PICTURES)
-        ret = feed_step(feed, PICTURES, stats_of(&reported[feed->received]));
+    while (ret == 0 && feed->received < feed->pictures)
+        ret = feed_step(feed, feed->pictures, stats_of(&reported[feed->received]));
     if (ret == 0)
         ret = check_backend(feed);
     if (ret == 0)
@@ -392,13 +398,13 @@ static int make_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copie
     const BenchPicture *picture = &feed->of->picture;
     const size_t size = equalize_image_size(picture, 1);
     int ret = 0;
-    for (int i = 0; i < PICTURES && ret == 0; i++) {
+    for (int i = 0; i < feed->pictures && ret == 0; i++) {
         resident->in[i] = equalize_image(picture, lumeq_alloc_device(feed->eq, size), 1);
         resident->out[i] = equalize_image(picture, lumeq_alloc_device(feed->eq, size), 1);
         resident->in[i].memory = resident->out[i].memory = LUMEQ_MEMORY_CUDA;
         if (!resident->in[i].plane[0] || !resident->out[i].plane[0])
             return bench_refuse("equalize", "no GPU memory for %d pictures of %zu bytes",
-                                2 * PICTURES, size);
+                                2 * feed->pictures, size);
         ret = equalize_one(copier, &feed->in[i], NULL, &resident->in[i], i, NULL);
     }
     return ret;
@@ -412,10 +418,10 @@ static int check_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copi
     const LumeqImage got = equalize_image(picture, memory, 1);
     int ret = memory ? 0 : -1;
     lumeq_reset(feed->eq);
-    for (int i = 0; i < PICTURES && ret == 0; i++)
+    for (int i = 0; i < feed->pictures && ret == 0; i++)
         ret = equalize_one(feed->eq, &resident->in[i], before(resident, i), &resident->out[i], i,
                            NULL);
-    for (int i = 0; i < PICTURES && ret == 0; i++) {
+    for (int i = 0; i < feed->pictures && ret == 0; i++) {
         ret = equalize_one(copier, &resident->out[i], NULL, &got, i, NULL);
         if (ret == 0)
             ret = equalize_compare(feed->of, "a frame in GPU memory", &got, &feed->out[i]);
@@ -431,7 +437,11 @@ static int time_resident(const Feed *feed, double seconds, double *us)
         .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = feed->of->device};
     LumeqParams params = {.size = sizeof(params)};
     LumeqEqualizer *copier = NULL;
-    Feed resident = {.of = feed->of, .eq = feed->eq, .submitted = PICTURES, .received = PICTURES};
+    Feed resident = {.of = feed->of,
+                     .eq = feed->eq,
+                     .pictures = feed->pictures,
+                     .submitted = feed->pictures,
+                     .received = feed->pictures};
     lumeq_params_default(&params);
     params.mode = LUMEQ_MODE_OFF;
     int ret = open_equalizer(&copier, &config, &params);
@@ -441,7 +451,7 @@ static int time_resident(const Feed *feed, double seconds, double *us)
         ret = check_resident(&resident, feed, copier);
     if (ret == 0)
         ret = time_frames(&resident, seconds, us);
-    for (int i = 0; i < PICTURES; i++) {
+    for (int i = 0; i < feed->pictures; i++) {
         lumeq_free_device(feed->eq, resident.in[i].plane[0]);
         lumeq_free_device(feed->eq, resident.out[i].plane[0]);
     }
