@@ -21,7 +21,7 @@ import textwrap
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PICTURES = 16  # also the frames of a batch of CV-CUDA
+PICTURES = 16  # also the frames of a batch
 FRAMES = 64  # in the memory of the GPU
 CLIP, TILES = 2.0, (8, 8)
 CONTENTS = "natural", "clouds", "dark", "ramp", "two-level", "noise"
@@ -213,7 +213,7 @@ def of_cvcuda(f, call, wanted, *settings):
 
 
 def of_lumeq(f, kind):
-    row, live = (lumeq.Equalizer(backend="cuda", **LUMEQ[kind]) for _ in range(2))
+    row, live = (lumeq.Equalizer(backend="cuda", batch=batch, **LUMEQ[kind]) for batch in (PICTURES, 0))
     there, out = list(f.gpu), list(f.gpu_out)
     return on_gpu(f, kind, lambda i: live.process(there[i], out=out[i]),
                   lambda _: row.batch(f.gpu, out=f.gpu_out), 1)

@@ -162,7 +162,7 @@ class Video(unittest.TestCase):
     def test_batches(self):
         for planes in (1, 3):
             film = [yuv()[:planes] for _ in range(20)]
-            one, many = lumeq.Equalizer(), lumeq.Equalizer()
+            one, many = lumeq.Equalizer(), lumeq.Equalizer(batch=16)
             wanted = [one.process(frame) for frame in film]
             for begin, end in ((0, 1), (1, 18), (18, 20)):
                 stacked = tuple(np.stack([frame[i] for frame in film[begin:end]]) for i in range(planes))
@@ -325,6 +325,7 @@ class Errors(unittest.TestCase):
                 (ValueError, "colour picture", lambda: lumeq.bgr(frame)),
                 (ValueError, "fps", lambda: lumeq.Equalizer(fps=0)),
                 (ValueError, "threads", lambda: lumeq.Equalizer(threads=-1)),
+                (ValueError, "batch", lambda: lumeq.Equalizer(batch=17)),
                 (ValueError, "'cuda'", lambda: lumeq.Equalizer(backend="gpu")),
                 (lumeq.Error, ".", lambda: lumeq.Equalizer(backend="cuda")),
                 (ValueError, "between", lambda: lumeq.Equalizer().process(frame, time=1e30)),
@@ -482,12 +483,14 @@ class OnGpu(unittest.TestCase):
     def test_batches(self):
         for name, there, back in self.kinds():
             for settings in ({}, {"mode": "clahe"}, {"reference": True}):
-                with self.subTest(name, settings=settings):
-                    cpu, gpu = lumeq.Equalizer(backend="cpu", **settings), lumeq.Equalizer(backend="cuda", **settings)
-                    frames = np.stack([picture() for _ in range(40)])
-                    made = back(gpu.batch(there(frames)))
-                    self.assertTrue(same(made, np.stack([cpu.process(frame) for frame in frames])))
-                    self.assertEqual(gpu.stats.strength, cpu.stats.strength)
+                for batch in (0, 3, 16):
+                    with self.subTest(name, settings=settings, batch=batch):
+                        cpu = lumeq.Equalizer(backend="cpu", **settings)
+                        gpu = lumeq.Equalizer(backend="cuda", batch=batch, **settings)
+                        frames = np.stack([picture() for _ in range(40)])
+                        made = back(gpu.batch(there(frames)))
+                        self.assertTrue(same(made, np.stack([cpu.process(frame) for frame in frames])))
+                        self.assertEqual(gpu.stats.strength, cpu.stats.strength)
 
     def test_host_arrays(self):
         cpu, gpu = lumeq.Equalizer(backend="cpu"), lumeq.Equalizer(backend="cuda")

@@ -175,17 +175,18 @@ class Equalizer:
     """Equalizes video, frame by frame.
 
     fps is for frames without time. backend is 'auto' (CUDA if it works), 'cpu' or 'cuda'; device is the number of the
-    GPU; threads is the number of CPU threads, 0 for one on each core. depth (9 to 16 for uint16, 16 by default), shift
+    GPU; threads is the number of CPU threads, 0 for one on each core. batch, 0 to 16, is the number of frames that a GPU
+    processes together in batch(); each takes 6 MB of its memory. depth (9 to 16 for uint16, 16 by default), shift
     (unused low bits: 6 for P010) and range ('full' or 'limited') describe the samples. Without range, frames without
     chroma are full and others are limited. format and settings: see the module.
     """
 
     def __init__(self, *, fps: float = 30, backend: str = "auto", device: int = 0, threads: int = 0,
-                 depth: Optional[int] = None, shift: int = 0, range: Optional[str] = None,
+                 batch: int = 0, depth: Optional[int] = None, shift: int = 0, range: Optional[str] = None,
                  format: Optional[str] = None, **settings: Any):
         self.fps = _rate(fps)
         self._layout = _Layout(depth, shift, range, format)
-        self._native = _core.Equalizer(backend, device, threads)
+        self._native = _core.Equalizer(backend, device, threads, batch)
         self.set(**{"await_noise": True, **settings})
 
     def set(self, **settings: Any) -> None:
@@ -212,7 +213,8 @@ class Equalizer:
         """Equalizes several frames in a row, and returns `out`, or new arrays.
 
         Planes are arrays of (frames, rows, columns). The results are those of process() for each frame. On a GPU this is
-        faster, as the library may process frames together, but it waits: the output is complete when the call returns.
+        faster, most of all for small frames with Equalizer(batch=16), but it waits: the output is complete when the
+        call returns.
         """
         if self._layout.format not in (None, "gray"):
             raise ValueError("batch() takes planes: make the Equalizer without format='%s'" % self._layout.format)

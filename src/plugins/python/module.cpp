@@ -552,9 +552,10 @@ bool can_follow(const LumeqImage &a, const LumeqImage &b)
 class Equalizer
 {
   public:
-    Equalizer(nb::handle backend, nb::handle device, nb::handle threads)
+    Equalizer(nb::handle backend, nb::handle device, nb::handle threads, nb::handle batch)
     {
-        const LumeqConfig c = config(backend, device, threads);
+        LumeqConfig c = config(backend, device, threads);
+        c.batch = integer("batch", batch);
         char why[256] = "";
         const int code = without_gil([&] { return lumeq_create(&eq, &c, why, sizeof(why)); });
         check(code, why);
@@ -870,8 +871,8 @@ NB_MODULE(_core, m)
             },
             "depth"_a.none(), "shift"_a.none(), "full"_a);
     nb::class_<Equalizer>(m, "Equalizer")
-        .def(nb::init<nb::handle, nb::handle, nb::handle>(), "backend"_a.none(), "device"_a.none(),
-             "threads"_a.none())
+        .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle>(), "backend"_a.none(),
+             "device"_a.none(), "threads"_a.none(), "batch"_a.none())
         .def("set", &Equalizer::set)
         .def("process", &Equalizer::process, "frame"_a.none(), "out"_a.none(), "format"_a,
              "time"_a.none(), "duration"_a, "follows"_a, "interlaced"_a, "stream"_a.none())
