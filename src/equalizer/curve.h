@@ -433,7 +433,7 @@ typedef struct CurveLifted {
     int32_t past;         /* previous frames that the filter may use */
 } CurveLifted;
 
-/* What the history makes of a frame, before its curve is chosen. */
+/* A frame in its history, before its curve is chosen. */
 typedef struct CurveScene {
     uint32_t alpha; /* weight of the curve's target */
     uint32_t slow;  /* weight of the histogram that the lift is decided on */

@@ -13,7 +13,7 @@ SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
 
 FIRST = ("size,content,backend,cpu_total_us,upload_us,histogram_us,curve_us,apply_us,download_us,"
          "gpu_total_us,copy_us").split(",")
-OTHERS = ("mode,depth,threads,device,load_factor,multiple_of_copy,latency_us,gpu_spread_us,"
+OTHERS = ("mode,depth,threads,device,load_factor,batch,multiple_of_copy,latency_us,gpu_spread_us,"
           "histogram_curve_us,chroma_us,clahe_us,resident_us,host_total_us,frames_per_s,"
           "duplex_frames_per_s,share_of_duplex,linearity,checked,machine,date,command").split(",")
 STEPS = ("upload_us", "apply_us", "download_us", "gpu_total_us", "copy_us", "latency_us",
@@ -57,10 +57,10 @@ class Cpu(Case):
         result = bench("--help")
         self.assertEqual(result.returncode, 0)
         for column in set(FIRST + OTHERS) - {"size", "content", "backend", "mode", "depth", "threads",
-                                             "device", "load_factor", "share_of_duplex"}:
+                                             "device", "load_factor", "batch", "share_of_duplex"}:
             self.assertIn(column, result.stdout)
         for option in ("--sizes", "--size", "--content", "--backend", "--modes", "--threads",
-                       "--load-factor", "--depth", "--device", "--seconds", "--seed", "--csv", "--json"):
+                       "--load-factor", "--batch", "--depth", "--device", "--seconds", "--seed", "--csv", "--json"):
             self.assertIn(option, result.stdout)
 
     def test_every_content_and_mode(self):

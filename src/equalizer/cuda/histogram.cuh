@@ -146,7 +146,7 @@ static __device__ __forceinline__ bool all_is_counted(LumeqCudaCounters *counter
     return is_last_block<block_barrier>(&counters->blocks_done, gridDim.x);
 }
 
-/* What is known of a curve before the frame before it is done. */
+/* The part of a curve that needs no earlier frame. */
 typedef struct Begun {
     CurveMeasured seen;
     int edges;

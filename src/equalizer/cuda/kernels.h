@@ -51,15 +51,15 @@ typedef struct LumeqCudaCounters {
 
 /*
  * A batch: frames of one shape that one launch processes. A launcher's other arguments are for the
- * first frame, and a frame's results, tables and counters are `distance` bytes behind those of the
- * frame before it.
+ * first frame; its results, tables and counters are followed by those of the next after `distance`
+ * bytes, and so on.
  */
 typedef struct LumeqCudaBatch {
     int count;    /* 1..LUMEQ_MAX_BATCH */
     int together; /* no frame's curve depends on the one before; otherwise each continues from it */
     ptrdiff_t distance;
     struct LumeqCudaInBatch {
-        ptrdiff_t in[3], out[3], previous; /* planes: bytes behind those of the first frame */
+        ptrdiff_t in[3], out[3], previous; /* planes: distance from the first frame's, in bytes */
         uint32_t alpha, slow, frame;       /* as in CurveParams */
         int64_t step;                      /* as in BarsParams */
     } of[LUMEQ_MAX_BATCH];
@@ -122,7 +122,7 @@ typedef struct LumeqCudaSurveyJob {
     LumeqCudaSurvey *work;
 } LumeqCudaSurveyJob;
 
-/* What a histogram writes. */
+/* Output of a histogram. */
 typedef struct LumeqCudaCurve {
     CurveResult *result;
     CurveTable *table;

@@ -44,7 +44,7 @@ static inline unsigned survey_blocks(const SurveyWork *work)
     return (unsigned)(work->lines.column_blocks + work->lines.row_blocks + work->noise_blocks);
 }
 
-/* What differs between the frames of a batch. */
+/* Pointers and times of one frame of a batch. */
 static __device__ __forceinline__ const uint8_t *luma_in(const uint8_t *first,
                                                          const LumeqCudaBatch &batch, int frame)
 {
