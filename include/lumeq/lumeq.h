@@ -29,7 +29,7 @@
  * objects it creates and destroys each with the function declared next to its constructor.
  *
  * Sizes. Structs that begin with `size` may grow in later versions. Set it to the sizeof of the
- * struct, or to 0 for the size in version 0.9. The library reads members that the caller's struct
+ * struct, or to 0 for the size in version 1.0. The library reads members that the caller's struct
  * lacks as 0, which is the default of every member added later. It accepts a struct from a later
  * version if everything unknown to this version is 0; any other size, or one that ends inside a
  * member, is an ARGUMENT error. In output structs it writes only the members that both sides know,
@@ -53,11 +53,11 @@
 extern "C" {
 #endif
 
-#define LUMEQ_VERSION_MAJOR 0
-#define LUMEQ_VERSION_MINOR 9
+#define LUMEQ_VERSION_MAJOR 1
+#define LUMEQ_VERSION_MINOR 0
 #define LUMEQ_VERSION_PATCH 0
 
-/* 0.9.0 is 9000. */
+/* 1.0.0 is 1000000. */
 #define LUMEQ_VERSION                                                                              \
     (LUMEQ_VERSION_MAJOR * 1000000 + LUMEQ_VERSION_MINOR * 1000 + LUMEQ_VERSION_PATCH)
 

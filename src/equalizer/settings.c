@@ -72,7 +72,7 @@ static size_t size_of(const void *caller, size_t own, const LumeqMember *members
     size_t size;
     memcpy(&size, caller, sizeof(size));
     if (!size)
-        return own; /* 0 means the struct of version 0.9, which is that of this version */
+        return own; /* 0 means the struct of version 1.0, which is that of this version */
     for (const LumeqMember *m = members; m->size; m++)
         if (size > m->begin && size < (size_t)m->begin + m->size)
             return 0;
