@@ -166,7 +166,8 @@ int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other
            !memcmp(&params, &same, sizeof(same)) && same_image(&first->in, &other->in) &&
            same_image(&first->previous, &other->previous) &&
            (!a->write || same_image(&first->out, &other->out)) &&
-           (!a->clahe || (!memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
+           (!a->clahe || (a->grid.haze == b->grid.haze && a->grid.limit == b->grid.limit &&
+                          !memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
                           !memcmp(&a->grid.y, &b->grid.y, sizeof(a->grid.y))));
 }
 
