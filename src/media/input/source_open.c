@@ -251,9 +251,10 @@ static int check_order(const Source *s, MediaError *error)
 static int find_streams(Source *s, const char *path, MediaError *error)
 {
     const char *name = s->format->iformat->name;
-    /* Header errors count only in formats whose headers are made of packets; elsewhere most are
-     * about metadata. */
-    const int counts = av_match_name("matroska", name) || av_match_name("ogg", name);
+    /* Header errors count in formats whose headers are made of packets, and in AVI, which finds the
+     * packets by its header's sizes; elsewhere most are about metadata. */
+    const int counts = av_match_name("matroska", name) || av_match_name("ogg", name) ||
+                       av_match_name("avi", name);
     const int harmless = counts ? 0 : media_log_note()->damage;
     if (s->network)
         network_begin_analysis(s->network);
