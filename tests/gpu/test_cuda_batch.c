@@ -25,21 +25,23 @@ static const Format formats[] = {
 /* A way to process them. */
 typedef struct Way {
     const char *name;
-    LumeqMode mode;
+    LumeqMode mode, later; /* later: from the middle on */
     int reference, dither, bars;
     double strength, gamma;
 } Way;
 
 static const Way ways[] = {
-    {"lifted", LUMEQ_MODE_GLOBAL, 0, 0, 1, LUMEQ_STRENGTH_AUTO, 1},
-    {"dithered", LUMEQ_MODE_GLOBAL, 0, 1, 1, LUMEQ_STRENGTH_AUTO, 1},
-    {"reference", LUMEQ_MODE_GLOBAL, 1, 0, 0, 1, 1},
-    {"fixed strength", LUMEQ_MODE_GLOBAL, 0, 0, 1, 0.7, 1},
-    {"stretch", LUMEQ_MODE_STRETCH, 0, 0, 1, LUMEQ_STRENGTH_AUTO, 1},
-    {"clahe", LUMEQ_MODE_CLAHE, 0, 0, 1, LUMEQ_STRENGTH_AUTO, 1},
-    {"clahe, dithered", LUMEQ_MODE_CLAHE, 0, 1, 1, LUMEQ_STRENGTH_AUTO, 1},
-    {"clahe reference", LUMEQ_MODE_CLAHE, 1, 0, 0, 1, 1},
-    {"off with gamma", LUMEQ_MODE_OFF, 0, 0, 1, 1, 1.4},
+    {"lifted", LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL, 0, 0, 1, LUMEQ_STRENGTH_AUTO, 1},
+    {"dithered", LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL, 0, 1, 1, LUMEQ_STRENGTH_AUTO, 1},
+    {"reference", LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL, 1, 0, 0, 1, 1},
+    {"fixed strength", LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL, 0, 0, 1, 0.7, 1},
+    {"stretch", LUMEQ_MODE_STRETCH, LUMEQ_MODE_STRETCH, 0, 0, 1, LUMEQ_STRENGTH_AUTO, 1},
+    {"clahe", LUMEQ_MODE_CLAHE, LUMEQ_MODE_CLAHE, 0, 0, 1, LUMEQ_STRENGTH_AUTO, 1},
+    {"clahe, dithered", LUMEQ_MODE_CLAHE, LUMEQ_MODE_CLAHE, 0, 1, 1, LUMEQ_STRENGTH_AUTO, 1},
+    {"clahe reference", LUMEQ_MODE_CLAHE, LUMEQ_MODE_CLAHE, 1, 0, 0, 1, 1},
+    {"off with gamma", LUMEQ_MODE_OFF, LUMEQ_MODE_OFF, 0, 0, 1, 1, 1.4},
+    {"haze", LUMEQ_MODE_HAZE, LUMEQ_MODE_HAZE, 0, 0, 1, LUMEQ_STRENGTH_AUTO, 1},
+    {"clahe, then haze", LUMEQ_MODE_CLAHE, LUMEQ_MODE_HAZE, 0, 0, 1, 0.7, 1},
 };
 
 /* A film: inputs on the host, and where the GPU reads and writes. */
@@ -149,7 +151,7 @@ static void set_params(LumeqEqualizer *eq, const Way *way, int n)
 {
     LumeqParams params = {.size = sizeof(params)};
     lumeq_params_default(&params);
-    params.mode = way->mode;
+    params.mode = n >= FRAMES / 2 ? way->later : way->mode;
     params.reference = way->reference;
     params.dither = way->dither;
     params.strength = way->strength;
