@@ -249,6 +249,33 @@ static void batches(void)
     batch = 0;
 }
 
+/* With batches, a failing frame that starts at once is refused as well. */
+static void refused_in_batches(void)
+{
+    static Run run;
+    batch = 4;
+    for (int k = 1, failed = 1; failed; k++) {
+        memset(&run, 0, sizeof(run));
+        fake_cuda_start((FakeCuda){.error = cudaErrorInvalidValue});
+        LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+        const LumeqSync sync = {.size = sizeof(sync)};
+        LumeqFrame frame = frame_of(&run, 0);
+        frame.sync = &sync;
+        fake_cuda.fail_at = fake_cuda.calls + k;
+        const int ret = lumeq_submit(eq, &frame);
+        failed = fake_cuda.failed;
+        CHECK(ret == 0 || (failed && ret == LUMEQ_ERR_UNAVAILABLE), "call %d: %d", k, ret);
+        if (ret == LUMEQ_ERR_UNAVAILABLE)
+            hand_in(eq, &run, 0);
+        lumeq_flush(eq);
+        CHECK(take(eq, &run) == 0, "call %d: %s", k, lumeq_last_error(eq));
+        CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "call %d: %s", k, lumeq_last_error(eq));
+        lumeq_destroy(&eq);
+        CHECK(failed || k > 5, "it only failed at %d calls", k);
+    }
+    batch = 0;
+}
+
 /* With --backend cuda a failing frame is refused and can be submitted again; nothing is lost. */
 static void refused_at_any_call(void)
 {
@@ -693,6 +720,7 @@ static const CheckTest tests[] = {
     {"lost_for_one", lost_for_one},
     {"lost_at_any_call", lost_at_any_call},
     {"batches", batches},
+    {"refused_in_batches", refused_in_batches},
 };
 
 CHECK_MAIN(tests)

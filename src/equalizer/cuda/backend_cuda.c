@@ -698,9 +698,10 @@ static void choose_streams(CudaBackend *cuda, Slot *slot, const LumeqSync *sync)
         slot->streams[WRITE] = slot->streams[EQUALIZE];
 }
 
-/* Starts the work of the last slot. If a single frame fails because the GPU cannot do it, the slot
- * is empty again; other frames that failed have been accepted before, so the GPU counts as lost. */
-static int launch(CudaBackend *cuda, char *text, size_t text_size)
+/* Starts the work of the last slot. If the GPU cannot do it, the slot is empty again. Frames that
+ * were accepted earlier cannot be refused, so the GPU counts as lost, unless the only frame is
+ * `submitted`, the job that is being submitted (NULL: none). */
+static int launch(CudaBackend *cuda, const LumeqJob *submitted, char *text, size_t text_size)
 {
     cudaError_t (*const stages[STAGES])(CudaBackend *, int) = {upload, equalize, download};
     const int index = (cuda->first + cuda->in_flight - 1) % SLOTS;
@@ -713,8 +714,9 @@ static int launch(CudaBackend *cuda, char *text, size_t text_size)
         if (error)
             ret = refuse(cuda, error, stream_names[stage], text, text_size);
         if (error && ret != LUMEQ_ERR_GPU)
-            ret = cuda->batch > 1 ? lose(cuda, error, stream_names[stage], text, text_size)
-                                  : take_back(cuda, index, history, ret, text, text_size);
+            ret = slot->items[0].job == submitted
+                      ? take_back(cuda, index, history, ret, text, text_size)
+                      : lose(cuda, error, stream_names[stage], text, text_size);
     }
     if (ret == 0) {
         cuda->was_named = cuda->named != NULL;
@@ -834,7 +836,7 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
         pageable_out < job->write; /* copies to ordinary memory end before launch() returns */
     if (!joins(cuda, job, pageable_out)) {
         if (open_slot(cuda))
-            ret = launch(cuda, text, text_size);
+            ret = launch(cuda, NULL, text, text_size);
         if (ret == 0 && cuda->in_flight == SLOTS)
             return LUMEQ_ERR_AGAIN;
         if (ret == 0)
@@ -843,7 +845,7 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
             return ret;
     }
     const Slot *slot = open_slot(cuda);
-    return slot->count == cuda->batch || job->frame.sync ? launch(cuda, text, text_size) : 0;
+    return slot->count == cuda->batch || job->frame.sync ? launch(cuda, job, text, text_size) : 0;
 }
 
 /* Does not wait, unless memory must grow, or the caller's memory is not pinned: CUDA does not copy
@@ -913,7 +915,7 @@ static cudaError_t await_oldest(CudaBackend *cuda, LumeqCudaWait wait)
 /* Waits for the oldest batch. */
 static int finish_batch(CudaBackend *cuda, Slot *slot, int wait, char *text, size_t text_size)
 {
-    if (!slot->launched && launch(cuda, text, text_size) < 0)
+    if (!slot->launched && launch(cuda, NULL, text, text_size) < 0)
         return LUMEQ_ERR_GPU;
     cudaError_t error = await_oldest(cuda, wait ? cuda->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !lumeq_cuda_overdue(cuda->progress))
