@@ -16,7 +16,7 @@
 /* Frames that may be in flight at the same time; then the graph waits for all of them. */
 #define FRAMES 64
 
-_Static_assert(FRAMES % LUMEQ_MAX_BATCH == 0, "a batch's frames are one after another");
+_Static_assert(FRAMES >= LUMEQ_MAX_BATCH, "a batch's frames are one after another");
 
 #define BATCHES 4 /* at least, in a graph */
 
@@ -122,12 +122,18 @@ static cudaError_t link_streams(const Bench *bench, cudaStream_t from, cudaStrea
     return error ? error : cudaStreamWaitEvent(to, bench->event, 0);
 }
 
+/* The frames that are used in turn: as many whole batches as there is memory for. */
+static int frames_in_turn(const Bench *bench)
+{
+    return FRAMES / bench->of->batch * bench->of->batch;
+}
+
 /* Joins the second stream with the first at the end, and before the memory of frames is reused. The
  * memset keeps the next kernel from starting early. */
 static cudaError_t join_streams(const Bench *bench, int piece, cudaStream_t stream)
 {
-    const int end = bench->alone || piece == bench->pieces - 1;
-    if (!end && piece % FRAMES != FRAMES - 1)
+    const int end = bench->alone || piece == bench->pieces - 1, frames = frames_in_turn(bench);
+    if (!end && piece % frames != frames - 1)
         return cudaSuccess;
     cudaError_t error = link_streams(bench, stream, bench->write);
     if (!error)
@@ -155,12 +161,12 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     const int batch = bench->alone ? 1 : bench->of->batch, count = piece % batch + 1;
     if (count < batch && piece < bench->pieces - 1)
         return cudaSuccess;
-    const int first = piece + 1 - count;
+    const int first = piece + 1 - count, all = frames_in_turn(bench);
     for (int i = 0; i < count; i++)
         work[i] = work_of(bench, first + i);
-    LumeqCudaFrame *const frames = &m->frames[first % FRAMES];
+    LumeqCudaFrame *const frames = &m->frames[first % all];
     const LumeqState *const before =
-        bench->history ? &m->frames[(first + FRAMES - 1) % FRAMES].result : &m->empty;
+        bench->history ? &m->frames[(first + all - 1) % all].result : &m->empty;
     cudaError_t error =
         lumeq_cuda_find_curve(&bench->device, work, count,
                               (LumeqCudaHistory){&before->curve, &before->tiles}, frames, stream);
