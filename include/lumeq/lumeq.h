@@ -311,9 +311,11 @@ typedef struct LumeqConfig {
      * The most frames that a GPU processes together: 0 (like 1: each frame by itself) to
      * LUMEQ_MAX_BATCH. Small frames then cost less, as they share launches. lumeq_submit() keeps
      * frames of the same shape until there are that many, and lumeq_receive() starts those that are
-     * there. A frame with LumeqSync starts at once. Three times as many frames as that can be in
-     * flight; each takes 2 MB on the GPU, and its planes if they are in host memory. The CPU
-     * ignores it, and so does a GPU with real_time.
+     * there; lumeq_destroy() drops them. A frame with LumeqSync starts at once. Stage times are
+     * those of all frames together. If the GPU fails to start frames that were kept, it counts as
+     * lost. Three times as many frames as that can be in flight; each takes 1.4 MB on the GPU, and
+     * its planes if they are in host memory. Contexts and the CPU ignore it, and so does a GPU with
+     * real_time.
      */
     int batch;
 } LumeqConfig;

@@ -79,6 +79,7 @@ int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char
     LumeqContext *made = calloc(1, sizeof(*made));
     if (made && pthread_mutex_init(&made->lock, NULL) == 0) {
         ret = lumeq_take_config(&made->config, config, text, sizeof(text));
+        made->config.batch = 0; /* it would only reserve memory */
         if (ret == 0)
             ret = lumeq_choose_backend(&made->first, &made->config, text, sizeof(text));
         if (ret < 0)
