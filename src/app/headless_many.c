@@ -288,15 +288,18 @@ static void say_failed(const Many *m)
     }
 }
 
-/* The exit code of the first file that failed; a signal ends all of them. */
+/* The exit code of the first file that failed, unless a signal came before all were done. */
 static int exit_code(const Many *m)
 {
-    if (is_stopped(m))
-        return EXIT_INTERRUPTED;
-    for (int i = 0; i < m->list.count; i++)
-        if (m->list.files[i].code > EXIT_DONE)
-            return m->list.files[i].code;
-    return EXIT_DONE;
+    int code = EXIT_DONE;
+    for (int i = 0; i < m->list.count; i++) {
+        const int of_file = m->list.files[i].code;
+        if (of_file < 0 || of_file == EXIT_INTERRUPTED)
+            return EXIT_INTERRUPTED;
+        if (code == EXIT_DONE)
+            code = of_file;
+    }
+    return code;
 }
 
 static int finish(Many *m, double began)
