@@ -510,7 +510,7 @@ CURVE_FN CurveLifted curve_move(const CurveParams *p, const CurveScene *scene, L
      * noise is higher than assumed, the picture gets darker at once; otherwise it gets lighter
      * slowly. */
     uint32_t alpha = scene->noisier && !scene->alone && !before->fades ? CURVE_ONE : scene->alpha;
-    if (scene->young && choice.lift + choice.lift / 4 < old->more)
+    if (old && scene->young && choice.lift + choice.lift / 4 < old->more)
         alpha = lift_most(alpha, LIFT_YOUNG_PACE);
     CURVE_EACH (i, p->bins) {
         const uint32_t target =
