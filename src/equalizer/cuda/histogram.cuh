@@ -146,6 +146,24 @@ static __device__ __forceinline__ bool all_is_counted(LumeqCudaCounters *counter
     return is_last_block<block_barrier>(&counters->blocks_done, gridDim.x);
 }
 
+static __device__ __forceinline__ void load_bins(const CurveParams &params, const CurveBin *from,
+                                                 CurveBin *to)
+{
+    CURVE_EACH (i, params.bins)
+        *(uint4 *)&CURVE_OWN(to, i) = __ldcg((const uint4 *)&from[i]);
+}
+
+/* Stores a frame's bins, and makes them the previous ones of the next frame. */
+static __device__ __forceinline__ const CurveResult *
+next_in_turn(const CurveParams &params, CurveResult *result, const CurveBin *now, CurveBin *was)
+{
+    curve_store(params, result, now);
+    CURVE_EACH (i, params.bins)
+        CURVE_OWN(was, i) = CURVE_OWN(now, i);
+    curve_barrier();
+    return result;
+}
+
 /* The part of a curve that needs no earlier frame. */
 typedef struct Begun {
     CurveMeasured seen;
@@ -226,8 +244,7 @@ find_curve(const CurveParams &params, const CurveResult *before, const LumeqCuda
     const Begun begun = begin_curve(params, in_batch(curve.counters, batch, frame)->hist, survey,
                                     in_batch(survey.shared, batch, frame), now, memory);
     if (!batch.together) {
-        curve_wait_for_kernel_before(); /* so that whoever waits for this kernel waits for it, too
-                                         */
+        curve_wait_for_kernel_before(); /* waiting for this kernel then includes that one */
         keep_begun(params, begun, now, *memory, in_batch(curve.begun, batch, frame));
         return;
     }
@@ -335,11 +352,7 @@ static __global__ void __launch_bounds__(CURVE_THREADS)
         } else {
             curve_finish(&params, rates, begun.seen, bars, before, was, result, now, NULL, &memory);
         }
-        curve_store(params, result, now);
-        before = result;
-        CURVE_EACH (i, params.bins)
-            CURVE_OWN(was, i) = CURVE_OWN(now, i);
-        curve_barrier();
+        before = next_in_turn(params, result, now, was);
     }
 }
 
@@ -380,18 +393,13 @@ static __global__ void __launch_bounds__(CURVE_THREADS)
         const LumeqCudaBegun *const kept = in_batch(curve.begun, batch, frame);
         const CurveScene scene = kept->scene;
         const LiftChoice choice = kept->choice;
-        CURVE_EACH (i, params.bins)
-            *(uint4 *)&CURVE_OWN(now, i) = __ldcg((const uint4 *)&result->bin[i]);
+        load_bins(params, result->bin, now);
         CURVE_EACH (i, CURVE_CELLS)
             memory.hist[i] = __ldcg(&kept->lifted[i]);
         curve_barrier();
         (void)curve_move(&params, &scene, choice, curve_history(&params, before), was, result, now,
                          &memory);
-        curve_store(params, result, now);
-        before = result;
-        CURVE_EACH (i, params.bins)
-            CURVE_OWN(was, i) = CURVE_OWN(now, i);
-        curve_barrier();
+        before = next_in_turn(params, result, now, was);
     }
 }
 
@@ -405,8 +413,7 @@ static __global__ void __launch_bounds__(CURVE_THREADS)
     const int frame = (int)blockIdx.x;
     const CurveResult *const result = in_batch(curve.result, batch, frame);
     CurveBin now[CURVE_TURNS];
-    CURVE_EACH (i, params.bins)
-        *(uint4 *)&CURVE_OWN(now, i) = __ldcg((const uint4 *)&result->bin[i]);
+    load_bins(params, result->bin, now);
     curve_fill_table(&params, curve_lifted(&params, result), now,
                      in_batch(curve.table, batch, frame), &work);
 }
