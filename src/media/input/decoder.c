@@ -105,13 +105,14 @@ static int can_lose_frames(const Source *source)
     return source_can_restart(source) || source->live || source->network || source->reconnect;
 }
 
+/* Rounded down, as libavformat does: it fills in missing durations for some packets of a file. */
 static int64_t usual_duration(const Source *source)
 {
     const AVStream *stream = source->video;
     const AVRational rate = source_frame_rate(source);
     if (rate.num <= 0 || rate.den <= 0)
         return 1;
-    const int64_t ticks = av_rescale_q(1, av_inv_q(rate), stream->time_base);
+    const int64_t ticks = av_rescale_q_rnd(1, av_inv_q(rate), stream->time_base, AV_ROUND_DOWN);
     return ticks > 0 ? ticks : 1;
 }
 
