@@ -16,7 +16,7 @@ from window import MISSING, WindowCase
 
 PAUSE = 0.02  # seconds, in place of the first second
 OUTAGE = 6  # seconds
-LOSSES = 20 if SANITIZED else 150 if SHORT else 300
+LOSSES = 100 if SANITIZED else 150 if SHORT else 300  # with PAUSE more than the 1.2 s between two messages
 HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
 # Each frame on its own, so that one that has no history looks as the first.
 STEADY = ("--strength", "0.6", "--dither", "off", "--denoise", "off")
