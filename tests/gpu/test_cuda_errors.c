@@ -249,6 +249,40 @@ static void batches(void)
     batch = 0;
 }
 
+/* Plays on a GPU that has `room` bytes for pictures. Returns the bytes that they take. */
+static size_t play_in(size_t room, const char *what)
+{
+    static Run run;
+    memset(&run, 0, sizeof(run));
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    const size_t before = fake_cuda.on_device;
+    fake_cuda.memory = before + room;
+    play_with(eq, &run);
+    const size_t pictures = fake_cuda.on_device - before;
+    compare(&run, what, (long)room);
+    CHECK(!run.refused, "with %zu bytes %d frames are refused", room, run.refused);
+    lumeq_destroy(&eq);
+    return pictures;
+}
+
+/* Without memory for whole batches they are smaller. */
+static void no_memory_for_batches(void)
+{
+    const size_t alone = play_in(SIZE_MAX / 2, "alone");
+    batch = 16;
+    const size_t whole = play_in(SIZE_MAX / 2, "whole batches");
+    int launches = 0;
+    for (int i = 0; i < 9; i++) {
+        const size_t room = 2 * alone + (whole - 2 * alone) / 9 * (size_t)i;
+        CHECK(play_in(room, "smaller batches") <= room, "more than %zu bytes are used", room);
+        launches += fake_cuda.batches > 0;
+    }
+    CHECK(whole > 8 * alone && launches > 3, "%zu bytes, alone %zu; %d times with batches", whole,
+          alone, launches);
+    batch = 0;
+}
+
 /* With batches, a failing frame that starts at once is refused as well. */
 static void refused_in_batches(void)
 {
@@ -709,6 +743,7 @@ static const CheckTest tests[] = {
     {"a_limit_on_device_memory", a_limit_on_device_memory},
     {"refused_at_any_call", refused_at_any_call},
     {"no_memory_for_larger", no_memory_for_larger},
+    {"no_memory_for_batches", no_memory_for_batches},
     {"one_cap_on_pinned_memory", one_cap_on_pinned_memory},
     {"places", places},
     {"slow", slow},

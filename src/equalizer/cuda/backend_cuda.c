@@ -108,7 +108,7 @@ typedef struct CudaBackend {
     HostMemory *on_host;
     LumeqCudaHistory history; /* after the last frame that was launched */
 
-    int batch;         /* most frames of a batch */
+    int batch, room;   /* most frames of a batch: asked for, and with the memory that there is */
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first`; all but the last have
                         * been launched */
     int first, in_flight;
@@ -291,7 +291,7 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
     cuda->sharing = config->share_streams != 0;
     cuda->waits = config->real_time ? LUMEQ_CUDA_NAP : LUMEQ_CUDA_SPIN;
     cuda->timed = !config->no_stage_times;
-    cuda->batch = lumeq_batch(config);
+    cuda->batch = cuda->room = lumeq_batch(config);
     int ret = lumeq_cuda_check(cuda->home.number, text, text_size);
     if (ret == 0)
         ret = lumeq_cuda_home_check(&cuda->home, text, text_size);
@@ -423,6 +423,23 @@ static int grow(CudaBackend *cuda, Slot *slot, size_t size, int at_once, char *t
     slot->pictures = larger;
     slot->size = size;
     return error ? refuse(cuda, error, "freeing memory", text, text_size) : 0;
+}
+
+/* Frees the pictures of all slots, of which none is in flight, for batches of half as many frames.
+ */
+static int halve_batches(CudaBackend *cuda, char *text, size_t text_size)
+{
+    cuda->room /= 2;
+    for (int i = 0; i < SLOTS; i++) {
+        Slot *slot = &cuda->slots[i];
+        const cudaError_t error = free_now(cuda, slot->pictures);
+        slot->pictures = NULL;
+        slot->size = 0;
+        slot->count = 0;
+        if (error)
+            return refuse(cuda, error, "freeing memory", text, text_size);
+    }
+    return 0;
 }
 
 static Slot *slot_before(CudaBackend *cuda, int index)
@@ -805,8 +822,14 @@ static int begin_slot(CudaBackend *cuda, LumeqJob *job, int pageable_out, char *
     slot->count = slot->received = slot->launched = 0;
     slot->each =
         (size_of(cuda, index, 0, job) + BATCH_ALIGNMENT - 1) / BATCH_ALIGNMENT * BATCH_ALIGNMENT;
-    const size_t size = slot->each * (size_t)(sync ? 1 : cuda->batch);
-    const int ret = size > slot->size ? grow(cuda, slot, size, at_once, text, text_size) : 0;
+    const size_t size = slot->each * (size_t)(sync ? 1 : cuda->room);
+    int ret = size > slot->size ? grow(cuda, slot, size, at_once, text, text_size) : 0;
+    if (ret == LUMEQ_ERR_MEMORY && size > slot->each) {
+        if (cuda->in_flight)
+            return LUMEQ_ERR_AGAIN;
+        ret = halve_batches(cuda, text, text_size);
+        return ret < 0 ? ret : begin_slot(cuda, job, pageable_out, text, text_size);
+    }
     if (ret < 0)
         return ret;
     slot->restores = job->restore != NULL;
@@ -845,7 +868,7 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
             return ret;
     }
     const Slot *slot = open_slot(cuda);
-    return slot->count == cuda->batch || job->frame.sync ? launch(cuda, job, text, text_size) : 0;
+    return slot->count == cuda->room || job->frame.sync ? launch(cuda, job, text, text_size) : 0;
 }
 
 /* Does not wait, unless memory must grow, or the caller's memory is not pinned: CUDA does not copy
