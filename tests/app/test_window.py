@@ -11,8 +11,8 @@ import unittest
 
 import test_code_range as code_range
 import test_upright as upright
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, X264, ffmpeg,
-                    finish, make, read_bytes, video, wait_for)
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, X264, clip,
+                    ffmpeg, finish, make, read_bytes, video, wait_for)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAULTS = os.environ.get("FAULTS_LIBRARY")
@@ -424,6 +424,10 @@ class Window(WindowCase):
         self.window(process)
         self.key("q")
         self.ends(process)
+
+    def test_an_empty_packet_of_sound_is_no_damage(self):
+        """FFmpeg's FLAC encoder ends with one."""
+        self.ends(self.play(clip("flac.nut", "-c:v", "ffv1", "-c:a", "flac", seconds=1, sound=1), "--speed", 4))
 
     def test_old_opengl(self):
         env = self.environment(MESA_GL_VERSION_OVERRIDE="2.1", LIBGL_ALWAYS_SOFTWARE="1")

@@ -19,7 +19,13 @@ MODES = {
     "many": Mode("{in} {good} -o many/ --format matroska --vcodec mpeg4 --pix-fmt yuv420p", r"many(/.*)?", 2),
     "window": Mode("{in} --no-config --backend cpu --speed 4 --keep-open no", "", 0),
 }
-FOLDERS_NOT = ("pipe",)  # take no folder of pictures
+
+
+def fits(mode, name):
+    """A pipe has no folder of pictures, and a sheet of samples needs a film whose length is known."""
+    return not (mode == "pipe" and name.endswith("/") or
+                mode == "sample" and name in ("apng.apng", "bare.h264", "bare.hevc"))
+
 
 ALL = tuple(MODES)
 HEADLESS = tuple(m for m in MODES if m != "window")

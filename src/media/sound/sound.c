@@ -130,7 +130,7 @@ void sound_send(Sound *s, const AVPacket *packet)
 {
     if (source_is_discontinuity(packet)) /* an outage is not a gap: its time has passed */
         sound_start(s, AV_NOPTS_VALUE);
-    if (packet && is_long_before(s, packet))
+    if (packet && (!packet->size || is_long_before(s, packet))) /* FLAC ends with an empty one */
         return;
     s->sent = 1;
     const int ret = avcodec_send_packet(s->codec, packet);
