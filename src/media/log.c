@@ -23,6 +23,9 @@
 /* Start of libavutil's message about a refused picture, the only source of the size. */
 #define REFUSED_SIZE "Picture size %ux%u "
 
+/* libavformat's I/O has no context. */
+#define CUT_PACKET "Truncating packet of size "
+
 /* libavformat otherwise reports only a lack of memory. The limit follows. */
 #define TOO_MANY_STREAMS "exceeds max_streams parameter ("
 
@@ -39,7 +42,7 @@
  * | a packet of AV1 that gives no frame                        | decode_errors   | decoder.c   |
  * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                  | corrupt_frames  | decoder.c   |
  * | an end before the declared one                             |                 | damage.c    |
- * | the demuxer logs an error, except those below              | read_errors     | log.c       |
+ * | the demuxer or its I/O logs an error, except those below   | read_errors     | log.c       |
  * | the decoder logs an error about a packet, except those too | corrupt_frames  | log.c       |
  *
  * The harmless errors are about pictures that are no longer needed, about metadata, or about
@@ -215,7 +218,8 @@ static void finish_line(void)
     if (streams)
         note->most_streams = atoi(streams + strlen(TOO_MANY_STREAMS));
     const int is_damage = current.level <= AV_LOG_ERROR && !is_harmless(current.line);
-    note->damage += is_damage && current.is_demuxer;
+    note->damage +=
+        is_damage && (current.is_demuxer || av_strstart(current.line, CUT_PACKET, NULL));
     if (is_damage && current.owner)
         note_broken();
     void (*print)(const char *) =
