@@ -166,7 +166,7 @@ static int make_times(FilmJoiner *j, MediaError *error)
     j->dts = malloc(((size_t)j->count + 1) * sizeof(*j->dts));
     if (!sorted || !j->dts) {
         free(sorted);
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     }
     for (int k = 0; k < j->plan->part_count; at += j->parts[k++].count)
         part_times(&j->parts[k], sorted + at, at ? sorted[at - 1] : INT64_MIN);
@@ -189,10 +189,10 @@ int film_joiner_open(FilmJoiner **joiner, const JobPlan *plan, MediaError *error
 {
     FilmJoiner *j = *joiner = calloc(1, sizeof(*j));
     if (!j)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     j->plan = plan;
     j->parts = calloc((size_t)plan->part_count, sizeof(*j->parts));
-    int ret = j->parts ? open_all(j, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    int ret = j->parts ? open_all(j, error) : media_no_memory(error, MEDIA_OUTPUT);
     if (ret >= 0)
         ret = make_times(j, error);
     return ret;

@@ -54,7 +54,7 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, Medi
     for (int64_t i = 0; i < parts; i++) {
         JobPart *part = job_plan_add_part(plan);
         if (!part)
-            return media_fail(error, MEDIA_OUTPUT, "out of memory");
+            return media_no_memory(error, MEDIA_OUTPUT);
         *part = (JobPart){.begin_pts = INT64_MIN, .end_pts = INT64_MAX, .seek_us = -1};
         if (!i)
             continue;
@@ -77,7 +77,7 @@ int film_frames_add(FilmFrames *f, const RecordFile *file, int64_t most, MediaEr
         const int64_t room = 2 * (f->count + add);
         MeasuredFrame *larger = realloc(f->all, (size_t)room * sizeof(*larger));
         if (!larger)
-            return media_fail(error, MEDIA_OUTPUT, "out of memory");
+            return media_no_memory(error, MEDIA_OUTPUT);
         f->all = larger;
         f->room = room;
     }
@@ -113,7 +113,7 @@ static int begin_part(const FilmFrames *f, JobPlan *plan, int64_t first, int64_t
     const MeasuredFrame *at = f->all + first;
     JobPart *part = job_plan_add_part(plan);
     if (!part)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     *part = (JobPart){.first = first,
                       .frames = f->count - first,
                       .begin_pts = INT64_MIN,
@@ -137,7 +137,7 @@ int film_frames_cut(const FilmFrames *f, JobPlan *plan, int64_t wanted, int64_t 
                     int64_t (*number)(int64_t time_us), MediaError *error)
 {
     char *uncut = calloc(1, (size_t)f->count + 1);
-    int ret = uncut ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    int ret = uncut ? 0 : media_no_memory(error, MEDIA_OUTPUT);
     if (ret >= 0)
         find_uncut(f, plan, number, uncut);
     plan->part_count = 0;

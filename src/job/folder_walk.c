@@ -40,7 +40,7 @@ static int take_entry(const FolderWalk *w, const FTSENT *e, size_t root)
         !e->fts_level ? 0 : e->fts_pathlen - root - (is_file ? e->fts_namelen : 0);
     if (asprintf(&below, "%.*s%s", (int)length, length ? e->fts_path + root : "",
                  is_file || !e->fts_level ? "" : "/") < 0)
-        return media_fail(w->error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(w->error, MEDIA_INPUT);
     const int ret = is_file ? w->file(w->opaque, e->fts_path, below, e->fts_statp)
                             : w->unreadable(w->opaque, e->fts_path, below, e->fts_errno);
     free(below);
@@ -61,7 +61,7 @@ int folder_walk(const FolderWalk *w, const char *folder)
             ret = take_entry(w, e, root);
     }
     if (ret >= 0 && errno && !e)
-        ret = media_fail(w->error, MEDIA_INPUT, "out of memory");
+        ret = media_no_memory(w->error, MEDIA_INPUT);
     if (fts)
         (void)fts_close(fts);
     return ret;

@@ -16,11 +16,6 @@
 /* Hint for measures that cannot be used. */
 #define AGAIN "; lumeq measure PLAN %d measures it again"
 
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
 /* Makes room for `size` bytes. A record of another size than the last one is compared with zeros.
  */
 static int words_resize(FrameWords *w, size_t size)
@@ -77,7 +72,7 @@ int frame_writer_add(FrameWriter *w, const MeasuredFrame *frame, MediaError *err
     head.first = w->size;
     words_to_planes(words);
     if (compress2(packed, &length, words->planes, 4 * words->count, LEVEL) != Z_OK)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     return record_writer_add(&w->out, &head, packed, length, error);
 }
 
@@ -93,7 +88,7 @@ int frame_writer_add_measure(FrameWriter *w, const MeasuredFrame *frame,
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
     if (!bytes)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     marked.mark = measure_mark(bytes, size);
     return frame_writer_add(w, &marked, error);
 }
@@ -110,7 +105,7 @@ int frame_writer_add_curve(FrameWriter *w, const MeasuredFrame *frame, const Lum
         ret = pack(curve, bytes, &size);
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
-    return bytes ? frame_writer_add(w, frame, error) : out_of_memory(error);
+    return bytes ? frame_writer_add(w, frame, error) : media_no_memory(error, MEDIA_OUTPUT);
 }
 
 void frame_writer_close(FrameWriter *w)
@@ -146,7 +141,7 @@ int frame_reader_next(FrameReader *r, MeasuredFrame *frame, const void **bytes, 
         !job_is_within(record->frame.duration, -JOB_MOST_PTS, JOB_MOST_PTS))
         return record_file_fail(&r->file, "a frame of it is damaged", error);
     if (words_resize(words, record->first) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     uLongf length = 4 * words->count;
     uint8_t *const packed = words->planes + length;
     if (record->size > compressBound(length))

@@ -155,7 +155,7 @@ static int make_text(JobPlan *plan, KeyText *text, MediaError *error)
         key_text_put(text, &part, 1);
     }
     plan->mark = key_text_end(text);
-    return text->failed ? media_fail(error, MEDIA_OUTPUT, "out of memory") : 0;
+    return text->failed ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
 int job_plan_set_mark(JobPlan *plan, MediaError *error)
@@ -170,8 +170,7 @@ int job_plan_write(JobPlan *plan, MediaError *error)
 {
     KeyText text = {0};
     char *path = job_path(plan->folder, "plan");
-    int ret =
-        path ? make_text(plan, &text, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    int ret = path ? make_text(plan, &text, error) : media_no_memory(error, MEDIA_OUTPUT);
     if (ret >= 0)
         ret = atomic_file_save(path, text.text, text.size, error);
     if (ret >= 0)
@@ -326,7 +325,7 @@ int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaErr
     plan->folder = copy ? strdup(dirname(copy)) : NULL;
     free(copy);
     if (!plan->folder)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     char *text = read_text(path);
     if (!text && errno == ENOENT)
         return -ENOENT;

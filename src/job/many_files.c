@@ -18,11 +18,6 @@ typedef struct Listing {
     MediaError *error;
 } Listing;
 
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_INPUT, "out of memory");
-}
-
 static char *print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static char *print(const char *format, ...)
 {
@@ -72,10 +67,10 @@ static int add(const Listing *l, const char *below, const char *input)
 {
     ListedFile *file = grow(l->list);
     if (!file)
-        return out_of_memory(l->error);
+        return media_no_memory(l->error, MEDIA_INPUT);
     file->input = strdup(input);
     file->output = output_name(l->options, below, input);
-    return file->input && file->output ? 0 : out_of_memory(l->error);
+    return file->input && file->output ? 0 : media_no_memory(l->error, MEDIA_INPUT);
 }
 
 /* ---- folders ---- */
@@ -89,7 +84,7 @@ static int take_unreadable(void *opaque, const char *folder, const char *below, 
     ListedFile *file = &l->list->files[l->list->count - 1];
     file->fault = MEDIA_INPUT;
     file->why = print("cannot read the folder %s: %s", media_quote(folder), strerror(number));
-    return file->why ? 0 : out_of_memory(l->error);
+    return file->why ? 0 : media_no_memory(l->error, MEDIA_INPUT);
 }
 
 /* Returns 1 for the folder of outputs, which is skipped and noted in left_aside; else 0. */
@@ -128,7 +123,7 @@ static int add_input(Listing *l, const char *input)
     const int n = (int)(file_name_base(input) - input);
     char *folder = is_folder ? strdup(input) : n ? print("%.*s", n, input) : strdup(".");
     if (!folder)
-        return out_of_memory(l->error);
+        return media_no_memory(l->error, MEDIA_INPUT);
     int ret = 0;
     if (stat(folder, &beside) == 0 && is_same(&beside, &l->folder))
         ret = media_fail(l->error, MEDIA_USAGE,
@@ -155,7 +150,7 @@ static int check_names(const ManyFiles *list, MediaError *error)
 {
     const ListedFile **sorted = malloc(((size_t)list->count + 1) * sizeof(*sorted));
     if (!sorted)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_INPUT);
     int count = 0, ret = 0;
     for (int i = 0; i < list->count; i++)
         if (!list->files[i].why)
@@ -199,14 +194,14 @@ static int check_output(const ManyFiles *list, ListedFile *file, const struct st
     file->fault = MEDIA_USAGE;
     file->why =
         print("the output %s is older than its input; -y overwrites it", media_quote(file->output));
-    return file->why ? 0 : out_of_memory(error);
+    return file->why ? 0 : media_no_memory(error, MEDIA_INPUT);
 }
 
 static int check_existing(ManyFiles *list, const ManyFilesOptions *o, MediaError *error)
 {
     struct stat there, *inputs = calloc((size_t)list->count + 1, sizeof(*inputs));
     const char *first = NULL;
-    int ret = inputs ? 0 : out_of_memory(error), unexpected = 0;
+    int ret = inputs ? 0 : media_no_memory(error, MEDIA_INPUT), unexpected = 0;
     for (int i = 0; i < list->count && ret >= 0; i++)
         if (stat(list->files[i].input, &inputs[i]) < 0)
             inputs[i] = (struct stat){0};

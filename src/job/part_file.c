@@ -7,11 +7,6 @@
 
 #define TITLE "lumeq-part"
 
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
 /* Side data follows the packet's bytes: type and size of 4 bytes each, then its bytes. */
 int part_writer_add(RecordWriter *w, const AVPacket *packet, MediaError *error)
 {
@@ -77,7 +72,7 @@ static int read_extradata(PartFile *f, MediaError *error)
     f->extradata_size = (int)f->file.records[f->count].size;
     f->extradata = malloc((size_t)f->extradata_size + 1);
     return f->extradata ? record_file_read(&f->file, f->count, f->extradata, error)
-                        : out_of_memory(error);
+                        : media_no_memory(error, MEDIA_OUTPUT);
 }
 
 int part_file_open(PartFile *f, char *path, MediaError *error)
@@ -100,7 +95,7 @@ static int take_side_data(const PartFile *f, AVPacket *packet, const uint8_t *si
             break;
         uint8_t *to = av_packet_new_side_data(packet, (enum AVPacketSideDataType)kind[0], kind[1]);
         if (!to)
-            return out_of_memory(error);
+            return media_no_memory(error, MEDIA_OUTPUT);
         memcpy(to, side, kind[1]);
         side += kind[1];
         size -= kind[1];
@@ -114,7 +109,9 @@ int part_file_read(const PartFile *f, int64_t index, AVPacket *packet, MediaErro
     if (r->first > r->size)
         return record_file_fail(&f->file, "its index is damaged", error);
     uint8_t *bytes = malloc((size_t)r->size + 1);
-    int ret = bytes && av_new_packet(packet, (int)r->first) >= 0 ? 0 : out_of_memory(error);
+    int ret = bytes && av_new_packet(packet, (int)r->first) >= 0
+                  ? 0
+                  : media_no_memory(error, MEDIA_OUTPUT);
     if (ret >= 0)
         ret = record_file_read(&f->file, index, bytes, error);
     if (ret >= 0) {

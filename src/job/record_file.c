@@ -18,14 +18,9 @@ static const char magic[] = "lumeqJOB";
 #define MOST_BYTES ((uint32_t)1 << 30) /* in a record */
 #define FIRST_RECORDS 256
 
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
 int record_writer_open(RecordWriter *w, char *path, MediaError *error)
 {
-    int ret = path ? atomic_file_open(&w->file, path, error) : out_of_memory(error);
+    int ret = path ? atomic_file_open(&w->file, path, error) : media_no_memory(error, MEDIA_OUTPUT);
     free(path);
     return ret < 0 ? ret : atomic_file_write(&w->file, magic, HEAD, error);
 }
@@ -45,7 +40,7 @@ int record_writer_add(RecordWriter *w, const Record *head, const void *bytes, si
         const int64_t room = w->room ? 2 * w->room : FIRST_RECORDS;
         Record *larger = realloc(w->records, (size_t)room * sizeof(*larger));
         if (!larger)
-            return out_of_memory(error);
+            return media_no_memory(error, MEDIA_OUTPUT);
         w->records = larger;
         w->room = room;
     }
@@ -74,8 +69,8 @@ int record_writer_commit(RecordWriter *w, const char *title, const KeyField *fie
     key_text_put(&text, fields, field_count);
     (void)key_text_end(&text);
     const uint32_t size = (uint32_t)text.size;
-    int ret =
-        text.failed ? out_of_memory(error) : atomic_file_write(&w->file, w->records, index, error);
+    int ret = text.failed ? media_no_memory(error, MEDIA_OUTPUT)
+                          : atomic_file_write(&w->file, w->records, index, error);
     if (ret >= 0)
         ret = atomic_file_write(&w->file, text.text, text.size, error);
     if (ret >= 0)
@@ -123,7 +118,7 @@ static void *read_new(const RecordFile *f, size_t size, int64_t position, MediaE
 {
     uint8_t *bytes = malloc(size + 1);
     if (!bytes) {
-        (void)out_of_memory(error);
+        (void)media_no_memory(error, MEDIA_OUTPUT);
     } else if (read_at(f, bytes, size, position, error) < 0) {
         free(bytes);
         bytes = NULL;
@@ -194,7 +189,7 @@ int record_file_open(RecordFile *f, char *path, const char *title, const KeyFiel
     struct stat about;
     *f = (RecordFile){.fd = -1, .path = path};
     if (!path)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     f->fd = regular_file_open(path, O_NOFOLLOW);
     if (f->fd < 0 && errno == ENOENT)
         return -ENOENT;
@@ -221,7 +216,7 @@ int record_file_verify(const RecordFile *f, MediaError *error)
     int ret = 0;
     for (int64_t i = 0; ret >= 0 && i < f->count; i++) {
         void *bytes = malloc((size_t)f->records[i].size + 1);
-        ret = bytes ? record_file_read(f, i, bytes, error) : out_of_memory(error);
+        ret = bytes ? record_file_read(f, i, bytes, error) : media_no_memory(error, MEDIA_OUTPUT);
         free(bytes);
     }
     return ret;

@@ -27,6 +27,11 @@ int media_fail(MediaError *error, int fault, const char *format, ...)
     return fault;
 }
 
+int media_no_memory(MediaError *error, int fault)
+{
+    return media_fail(error, fault, "out of memory");
+}
+
 int media_lacks_memory(size_t size)
 {
     if (errno != ENOMEM)

@@ -22,6 +22,9 @@ typedef struct MediaError {
 int media_fail(MediaError *error, int fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same with "out of memory". */
+int media_no_memory(MediaError *error, int fault);
+
 /*
  * True if a library call that was made with errno 0 ran out of memory. Libraries often hide that
  * behind another error but leave ENOMEM in errno. As they may also have recovered, this tries to

@@ -38,21 +38,18 @@ int report_known_name(const char *path)
     return ends_in(path, ".html") || ends_in(path, ".json");
 }
 
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
 static int open_report(Report **report, Kind kind, const char *path, int overwrite,
                        const struct stat *input, const atomic_int *stop, MediaError *error)
 {
     Report *r = *report = calloc(1, sizeof(*r));
     if (!r)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     r->kind = kind;
     r->file.stop = stop;
     r->measure = report_measure_open();
-    int ret = r->measure && report_summary_open(&r->summary) >= 0 ? 0 : out_of_memory(error);
+    int ret = r->measure && report_summary_open(&r->summary) >= 0
+                  ? 0
+                  : media_no_memory(error, MEDIA_OUTPUT);
     if (ret >= 0)
         ret = output_file_check(&r->file, path, overwrite, input, error);
     if (ret >= 0)

@@ -70,11 +70,11 @@ int curve_maker_open(CurveMaker **maker, const LumeqParams *params, int64_t look
     LumeqParams wanted = *params;
     CurveMaker *m = *maker = calloc(1, sizeof(*m));
     if (!m)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     m->depth = depth;
     m->frames = av_fifo_alloc2(FIRST_FRAMES, sizeof(MeasuredFrame), AV_FIFO_FLAG_AUTO_GROW);
     if (!m->frames)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     if (!lookahead)
         wanted.deflicker = 0; /* needs a lookahead */
     return lumeq_history_create(&m->history, &wanted, lookahead) < 0 ? cannot_plan(error) : 0;
@@ -90,9 +90,8 @@ int curve_maker_put(CurveMaker *m, const MeasuredFrame *frame, LumeqMeasure *mea
         ret = lumeq_history_put(m->history, frame ? measure : NULL, frame ? moment : NULL);
     if (ret < 0)
         return cannot_plan(error);
-    return frame && av_fifo_write(m->frames, frame, 1) < 0
-               ? media_fail(error, MEDIA_INPUT, "out of memory")
-               : 0;
+    return frame && av_fifo_write(m->frames, frame, 1) < 0 ? media_no_memory(error, MEDIA_INPUT)
+                                                           : 0;
 }
 
 int curve_maker_next(CurveMaker *m, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error)

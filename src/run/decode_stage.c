@@ -39,7 +39,7 @@ static int decode_next(DecodeStage *s)
         return ret;
     Frame *frame = frame_alloc();
     ret = frame ? s->options.next(s->options.opaque, &frame->decoded, &s->error)
-                : media_fail(&s->error, MEDIA_INPUT, "out of memory");
+                : media_no_memory(&s->error, MEDIA_INPUT);
     if (ret >= 0)
         ret = queue_put(s->queue, &frame, frame_bytes(frame), QUEUE_WAIT);
     if (ret < 0)

@@ -133,7 +133,7 @@ static int begin_kept(EqualizeStage *s, Frame **frame, MediaError *error)
     const int wants = s->options.wants(s->options.opaque);
     Frame *f = *frame = make_frame(s, kept);
     if (!f)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     f->wanted = !kept->taken && wants;
     f->on_device = s->now.on_device && !wants;
     f->begun_at = av_gettime_relative();
@@ -576,7 +576,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
                                   .free = free_result};
     EqualizeStage *s = *stage = calloc(1, sizeof(*s));
     if (!s)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     s->options = *options;
     s->now.params = s->orders.params = options->params;
     s->orders.late_from = s->orders.late_to = INT64_MIN;

@@ -58,13 +58,13 @@ int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, Media
     const QueueOptions queue = {.item = sizeof(Ahead), .count = CURVES, .free = free_ahead};
     Lookahead *l = *lookahead = calloc(1, sizeof(*l));
     if (!l)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     l->options = *options;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
     l->unplanned = av_fifo_alloc2(FIRST_FRAMES, sizeof(Ahead), AV_FIFO_FLAG_AUTO_GROW);
     if (!l->unplanned || queue_open(&l->curves, &queue) < 0)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     return options->open(options->opaque, options->source, &l->source, error);
 }
 
@@ -131,7 +131,7 @@ static int take(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
     l->filtered += ret > 0;
     ret = FFMIN(ret, 0);
     if (ret >= 0 && av_fifo_write(l->unplanned, &ahead, 1) < 0)
-        ret = media_fail(error, MEDIA_INPUT, "out of memory");
+        ret = media_no_memory(error, MEDIA_INPUT);
     if (ret < 0)
         free_ahead(&ahead);
     if (ret < 0 || !is_last)

@@ -57,7 +57,7 @@ static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_
     if (bytes && ret >= 0)
         *mark = measure_mark(bytes, size);
     av_free(bytes);
-    return bytes && ret >= 0 ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    return bytes && ret >= 0 ? 0 : media_no_memory(error, MEDIA_INPUT);
 }
 
 int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
@@ -81,7 +81,7 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
 {
     AVFrame *in = av_frame_clone(frame);
     AVFrame *before = w->before[0] ? av_frame_clone(w->before[0]) : NULL;
-    int ret = in && (before || !w->before[0]) ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = in && (before || !w->before[0]) ? 0 : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0 && equalizer_colocate(w->pass->reader.decoder.memory, before, in) < 0)
         ret = MEASURE_LOST;
     if (ret == 0)
@@ -148,7 +148,7 @@ static int measure_all(Work *w, MediaError *error)
 {
     w->decoded = decode_stage_of_reader(w->reader);
     if (!w->decoded)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     int ret = decode_stage_start(w->decoded, error);
     while (ret >= 0) {
         Frame *frame = NULL;

@@ -55,7 +55,7 @@ static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
     gpu_frame_free(&p->before[last]);
     memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
     p->before[0] = av_frame_clone(frame);
-    return p->before[0] ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    return p->before[0] ? 0 : media_no_memory(error, MEDIA_INPUT);
 }
 
 static void forget_before(Pipeline *p)
@@ -140,7 +140,7 @@ static int bring_here(Pipeline *p, AVFrame **frame, MediaError *error)
     AVFrame *host;
     const int ret = frame_memory_download(p->parts.memory, &host, *frame);
     if (ret == AVERROR(ENOMEM))
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     if (ret < 0)
         return EQUALIZE_LOST;
     gpu_frame_free(frame);
@@ -161,9 +161,7 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 
 static int ask_stats(const Pipeline *p, Frame *frame, MediaError *error)
 {
-    return frame_init_stats(frame, p->parts.arrays) < 0
-               ? media_fail(error, MEDIA_INPUT, "out of memory")
-               : 0;
+    return frame_init_stats(frame, p->parts.arrays) < 0 ? media_no_memory(error, MEDIA_INPUT) : 0;
 }
 
 /* ---- frames whose curves are known ---- */
@@ -198,7 +196,7 @@ static int take_off(Pipeline *p, LumeqCurve *curve, MediaError *error)
     f->result = PLANNED_LOST;
     f->is_done = 1;
     AVFrame *decoded = av_frame_clone(f->decoded.frame);
-    int ret = decoded ? ask_stats(p, f, error) : media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = decoded ? ask_stats(p, f, error) : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0 && take_previous(p, f)) {
         f->out = equalizer_output(p->parts.memory, f->decoded.frame, p->parts.chroma, error);
         if (f->out)
@@ -423,7 +421,7 @@ static int start(Pipeline *p, MediaError *error)
             apply_pool_create(p->parts.planned, on_gpu ? APPLY_MOST : 0, p->parts.memory != NULL);
     if (!p->loop || !p->decoded || (p->parts.planned && !p->pool) ||
         queue_open(&p->equalized, &queue) < 0)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     equalize_loop_write(p->loop, p->parts.memory, p->parts.chroma);
     if (decode_stage_start(p->decoded, error) < 0) /* first: equalizing would wait for it */
         return error->fault;
@@ -437,7 +435,7 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
 {
     Pipeline *p = *pipeline = calloc(1, sizeof(*p));
     if (!p)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     p->parts = *parts;
     p->again = -1;
     for (int i = 0; i < FRAME_PREVIOUS && parts->before[i]; i++)

@@ -19,7 +19,7 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
 {
     PlannedCurves *p = *planned = calloc(1, sizeof(*p));
     if (!p)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     p->options = *options;
     return 0;
 }

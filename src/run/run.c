@@ -76,7 +76,7 @@ static int read_frame(void *reader, Frame **frame, MediaError *error)
 {
     Frame *read = *frame = frame_alloc();
     if (!read)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     const int ret = reader_next(reader, &read->decoded, error);
     FFSWAP(AVFrame *, read->out, read->decoded.frame);
     return ret;

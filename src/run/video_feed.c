@@ -135,11 +135,11 @@ static int decode_one(VideoFeed *f, Decoded *decoded, MediaError *error)
 {
     Decoded frame = {.frame = av_frame_alloc()};
     if (!frame.frame)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     const int64_t begin = av_gettime_relative();
     int ret = decoder_receive(f->decoder, frame.frame, error);
     if (ret >= 0 && side_data_to_frame(frame.frame, f->stream) < 0)
-        ret = media_fail(error, MEDIA_INPUT, "out of memory");
+        ret = media_no_memory(error, MEDIA_INPUT);
     f->busy_us += (double)(av_gettime_relative() - begin);
     if (ret < 0) {
         gpu_frame_free(&frame.frame);
@@ -181,7 +181,7 @@ static int feed_one(VideoFeed *f, MediaError *error)
         f->busy_us += (double)(av_gettime_relative() - begin);
     }
     if (ret == AVERROR(ENOMEM))
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
@@ -227,7 +227,7 @@ static int open_stage(VideoFeed *f, MediaError *error)
         .wake_opaque = f->options.opaque,
     };
     f->stage = f->packet ? decode_stage_create(&options) : NULL;
-    return f->stage ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    return f->stage ? 0 : media_no_memory(error, MEDIA_INPUT);
 }
 
 int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
@@ -236,7 +236,7 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     VideoFeed *f = av_mallocz(sizeof(*f));
     *feed = f;
     if (!f)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     f->options = *options;
     atomic_init(&f->range, options->range);
     f->live = source->live;

@@ -414,7 +414,7 @@ int camera_open(Camera **camera, const CameraOptions *options,
     Camera *c = av_mallocz(sizeof(*c));
     *camera = c;
     if (!c)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     pthread_mutex_init(&c->lock, NULL);
     c->is_stopped = is_stopped;
     c->opaque = opaque;
@@ -424,9 +424,9 @@ int camera_open(Camera **camera, const CameraOptions *options,
     c->origin = AV_NOPTS_VALUE;
     c->first = av_packet_alloc();
     int ret = c->first && c->scratch ? open_chosen(c, options, error)
-                                     : media_fail(error, MEDIA_INPUT, "out of memory");
+                                     : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0 && describe(c) < 0)
-        ret = media_fail(error, MEDIA_INPUT, "out of memory");
+        ret = media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0)
         ret = wait_for_first(c, error);
     if (ret < 0)

@@ -260,7 +260,7 @@ int camera_list_devices(CameraDevice **devices, MediaError *error)
         CameraDevice *more = av_realloc_array(*devices, (size_t)count + 1, sizeof(**devices));
         if (!more) {
             camera_free(devices);
-            return media_fail(error, MEDIA_INPUT, "out of memory");
+            return media_no_memory(error, MEDIA_INPUT);
         }
         *devices = more;
         more[count++] = device;

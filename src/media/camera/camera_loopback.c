@@ -113,7 +113,7 @@ static int loopback_open(void **self, const char *wanted, MediaError *error)
     char path[256];
     Loopback *o = *self = av_mallocz(sizeof(*o));
     if (!o)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     if (wanted)
         camera_device_path(wanted, path);
     o->fd = wanted ? open_device(path, &o->device, error) : open_first(&o->device, error);

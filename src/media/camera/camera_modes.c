@@ -136,7 +136,7 @@ int camera_ask_modes(int fd, CameraMode **modes, MediaError *error)
     if (!list.failed)
         return list.count;
     camera_free(modes);
-    return media_fail(error, MEDIA_INPUT, "out of memory");
+    return media_no_memory(error, MEDIA_INPUT);
 }
 
 int camera_list_modes(const char *camera, CameraDevice *device, CameraMode **modes,

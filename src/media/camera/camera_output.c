@@ -46,12 +46,12 @@ int camera_output_open(CameraOutput **output, const char *device, MediaError *er
 {
     CameraOutput *o = *output = av_mallocz(sizeof(*o));
     if (!o)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     o->last = av_frame_alloc();
     o->picture = av_frame_alloc();
     int ret;
     if (!o->last || !o->picture)
-        ret = media_fail(error, MEDIA_OUTPUT, "out of memory");
+        ret = media_no_memory(error, MEDIA_OUTPUT);
     else if (device && *device)
         ret = open_kind(o, &camera_loopback, device, error);
     else
@@ -148,7 +148,7 @@ int camera_output_write(CameraOutput *o, const AVFrame *frame, int64_t time, Med
     av_frame_unref(o->last);
     av_frame_unref(o->picture);
     if (av_frame_ref(o->last, frame) < 0)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     return camera_output_repeat(o, time, error);
 }
 

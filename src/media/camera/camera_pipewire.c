@@ -99,7 +99,7 @@ static int pipewire_open(void **self, const char *device, MediaError *error)
     (void)device;
     Node *n = *self = av_mallocz(sizeof(*n));
     if (!n)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     pw_init(NULL, NULL);
     if (!getenv("PIPEWIRE_DEBUG"))
         pw_log_set_level(SPA_LOG_LEVEL_NONE); /* errors are returned */

@@ -85,7 +85,7 @@ int code_survey(CodeRange *range, Source *source, int64_t from_us, int64_t to_us
         ret = thumbnails_follow(thumbnails, begin, FOLLOWED, add_followed, &s, &none);
     thumbnails_close(&thumbnails);
     if (ret == AVERROR(ENOMEM))
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     code_range_decide(range);
     return 0;
 }

@@ -248,7 +248,7 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
                           codec_name(stream->codecpar));
     Decoder *d = av_mallocz(sizeof(*d));
     if (!d)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     d->source = source;
     d->stream = stream;
     d->usual_duration = usual_duration(source);
@@ -848,7 +848,7 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
         code_stretch_set_mode(d->stretch, (CodeRangeMode)atomic_load(&d->codes));
     return d->stretch && code_stretch_frame(d->stretch, frame) >= 0
                ? 0
-               : media_fail(error, MEDIA_INPUT, "out of memory");
+               : media_no_memory(error, MEDIA_INPUT);
 }
 
 /* True if the frame has to be processed in host memory. */
@@ -935,7 +935,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         errno = 0;
         ret = receive_raw(d);
         if (is_out_of_memory(d, ret))
-            return media_fail(error, MEDIA_INPUT, "out of memory");
+            return media_no_memory(error, MEDIA_INPUT);
         if (ret == AVERROR_EOF)
             note_end(d);
         if (ret == AVERROR_EOF && d->coming_back == DRAINING) {
@@ -956,7 +956,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         return source_refuse_size(d->source, (unsigned)d->raw->width, (unsigned)d->raw->height,
                                   error);
     if (set_shape(d, d->raw) < 0)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     set_times(d, d->raw);
     set_range(d->raw);
     if (d->format == AV_PIX_FMT_NONE)
@@ -970,7 +970,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)))
         ret = bring_here(d);
     if (ret == AVERROR(ENOMEM))
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     if (ret < 0) {
         d->last_pts = last_pts; /* it comes again, from software */
         d->last_duration = last_duration;

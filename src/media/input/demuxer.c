@@ -59,7 +59,7 @@ int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
     Demuxer *d = av_mallocz(sizeof(*d));
     *demuxer = d;
     if (!d)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     d->source = source;
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->changed, NULL);
@@ -68,7 +68,7 @@ int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
             av_fifo_alloc2(FIRST_PACKETS, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
         if (!d->queues[i].packets) {
             demuxer_free(demuxer);
-            return media_fail(error, MEDIA_INPUT, "out of memory");
+            return media_no_memory(error, MEDIA_INPUT);
         }
         av_fifo_auto_grow_limit(d->queues[i].packets, MAX_BYTES);
     }

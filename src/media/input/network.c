@@ -167,7 +167,7 @@ int network_open(Network **network, const char *url, const NetworkOptions *optio
 {
     Network *n = *network = av_mallocz(sizeof(*n));
     if (!n)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     n->scheme = network_scheme(url);
     n->options = *options;
     int ret = 0;

@@ -16,11 +16,6 @@
 #include "media/natural_order.h"
 #include "media/picture_pattern.h"
 
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_INPUT, "out of memory");
-}
-
 /* Takes ownership of the path. */
 static int add(PictureList *list, char *path)
 {
@@ -66,7 +61,7 @@ static int add_numbers(PictureList *list, const char *pattern, const int64_t *nu
                 error, MEDIA_INPUT, "the pictures %s have no number %lld: the next one is %lld",
                 media_quote(pattern), (long long)numbers[i - 1] + 1, (long long)numbers[i]);
         if (add(list, picture_pattern_name(pattern, numbers[i])) < 0)
-            return out_of_memory(error);
+            return media_no_memory(error, MEDIA_INPUT);
     }
     return 0;
 }
@@ -112,7 +107,7 @@ static int add_entry(PictureList *list, const char *folder, const char *name, Me
         return 0;
     }
     if (add(list, path) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_INPUT);
     /* All pictures must have one codec. */
     const char *first = list->paths[0], *last = list->paths[list->count - 1];
     if (picture_codec(first) == picture_codec(last))

@@ -75,7 +75,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     *reader = NULL;
     Reader *r = av_mallocz(sizeof(*r));
     if (!r)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     r->source = source;
     r->options = *options;
     const int64_t start = source_start(source);
@@ -94,9 +94,8 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
     r->begins = av_malloc_array(source->stream_count, sizeof(*r->begins));
     r->held = av_mallocz(source->stream_count);
-    int ret = r->packet && r->ahead && r->begins && r->held
-                  ? 0
-                  : media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret =
+        r->packet && r->ahead && r->begins && r->held ? 0 : media_no_memory(error, MEDIA_INPUT);
     for (unsigned i = 0; ret >= 0 && i < source->stream_count; i++)
         r->begins[i] = AV_NOPTS_VALUE;
     if (ret >= 0)
@@ -538,7 +537,7 @@ static int decode_one(Reader *r, MediaError *error)
 {
     AVFrame *frame = av_frame_alloc();
     if (!frame)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     int ret = decoder_receive(r->decoder, frame, error);
     if (ret >= 0)
         r->returned |= decoder_take_return(r->decoder);
@@ -570,7 +569,7 @@ static int advance(Reader *r, MediaError *error)
         if (ret == AVERROR_EXIT)
             return AVERROR_EOF;
         if (ret == AVERROR(ENOMEM))
-            return media_fail(error, MEDIA_INPUT, "out of memory");
+            return media_no_memory(error, MEDIA_INPUT);
         if (ret < 0 && ret != AVERROR(EAGAIN))
             return ret;
     }
@@ -587,7 +586,7 @@ int reader_next(Reader *r, Decoded *decoded, MediaError *error)
 
     if (r->zero == AV_NOPTS_VALUE) {
         if (r->from != AV_NOPTS_VALUE && r->ready && look_ahead(r) < 0)
-            return media_fail(error, MEDIA_INPUT, "out of memory");
+            return media_no_memory(error, MEDIA_INPUT);
         find_zero(r);
     }
     if (r->input_ended)

@@ -13,13 +13,13 @@ static int open_camera(Source **source, const SourceOptions *options, MediaError
 {
     Source *s = *source = source_create(options);
     int ret = s ? camera_open(&s->camera, options->camera, source_stop_callback, s, error)
-                : media_fail(error, MEDIA_INPUT, "out of memory");
+                : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0) {
         s->format = camera_format(s->camera);
         const char *path = camera_setting(s->camera)->path;
         if (stat(path, &s->file) < 0)
             s->file = (struct stat){0}; /* already unplugged */
-        ret = source_set_name(s, path) < 0 ? media_fail(error, MEDIA_INPUT, "out of memory")
+        ret = source_set_name(s, path) < 0 ? media_no_memory(error, MEDIA_INPUT)
                                            : source_take_video(s, options, error);
     }
     if (ret < 0)
@@ -34,7 +34,7 @@ static int open_reconnecting(Source **source, const SourceOptions *options, Sour
     Source *s = *source = source_create(options);
     if (!s) {
         source_free(&first);
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     }
     int ret = source_reconnect_open(&s->reconnect, options, s, first, error);
     if (ret >= 0)

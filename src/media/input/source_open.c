@@ -124,7 +124,7 @@ static int open_context(Source *s, const char *protocols, MediaError *error)
     if (s->format)
         s->format->protocol_whitelist = av_strdup(protocols);
     if (!s->format || !s->format->protocol_whitelist)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     s->open_other = s->format->io_open;
     s->format->io_open = refuse_open;
     s->format->interrupt_callback = (AVIOInterruptCB){stopped, s};
@@ -144,7 +144,7 @@ static int open_io(Source *s, MediaError *error)
                                    can_seek ? seek_bytes : NULL);
     if (!s->io) {
         av_free(buffer);
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     }
     s->format->pb = s->io;
     s->format->flags |= AVFMT_FLAG_CUSTOM_IO;
@@ -253,8 +253,8 @@ static int find_streams(Source *s, const char *path, MediaError *error)
     const char *name = s->format->iformat->name;
     /* Header errors count in formats whose headers are made of packets, and in AVI, which finds the
      * packets by its header's sizes; elsewhere most are about metadata. */
-    const int counts = av_match_name("matroska", name) || av_match_name("ogg", name) ||
-                       av_match_name("avi", name);
+    const int counts =
+        av_match_name("matroska", name) || av_match_name("ogg", name) || av_match_name("avi", name);
     const int harmless = counts ? 0 : media_log_note()->damage;
     if (s->network)
         network_begin_analysis(s->network);
@@ -369,7 +369,7 @@ static int open_one_file(Source *s, const SourceOptions *options, MediaError *er
     if (ret >= 0)
         ret = open_format(s, options, error);
     if (ret >= 0 && !options->video_track && video_count_packets(s) < 0)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     return ret;
 }
 
@@ -467,7 +467,7 @@ int source_note_streams(Source *s, const SourceOptions *options, MediaError *err
     s->clocks = av_calloc(s->stream_count, sizeof(*s->clocks));
     s->marks = av_calloc(s->stream_count, sizeof(*s->marks));
     if (!s->clocks || !s->marks)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     for (unsigned i = 0; i < s->stream_count; i++) {
         s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE, .end = AV_NOPTS_VALUE};
         s->marks[i] = SOURCE_NO_MARK;
@@ -591,7 +591,7 @@ int source_opening_start(SourceOpening **opening, const SourceOptions *options, 
 {
     SourceOpening *o = *opening = av_mallocz(sizeof(*o));
     if (!o)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -602,7 +602,7 @@ int source_opening_start(SourceOpening **opening, const SourceOptions *options, 
     o->options.path = o->path = av_strdup(options->path);
     o->source = source_create(options);
     o->begin = av_gettime_relative();
-    const int ret = o->path && o->source ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    const int ret = o->path && o->source ? 0 : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0 && pthread_create(&o->thread, NULL, opening_main, o) == 0)
         return 0;
     free_opening(o);

@@ -396,7 +396,7 @@ int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, S
     Reconnect *r = *reconnect = av_mallocz(sizeof(*r));
     if (!r) {
         source_free(&first);
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     }
     r->inner = first;
     if (first)
@@ -408,14 +408,14 @@ int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, S
     r->pause_s = options->reconnect_s;
     r->latest = r->latest_begins = r->floor = INT64_MIN;
     if (!r->path)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     r->opened_at = av_gettime_relative();
     const int ret = first ? 0 : open_first(r, error);
     if (ret < 0)
         return ret;
     r->begun = r->has_video = 1;
     if (describe(outer, r->inner) < 0 || place_tracks(r, 0) < 0)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     return 0;
 }
 

@@ -19,7 +19,7 @@ int thumbnails_open(Thumbnails **thumbnails, Source *source, MediaError *error)
     *thumbnails = t;
     if (!t) {
         source_close(&source);
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     }
     t->source = source;
     t->packet = av_packet_alloc();
@@ -27,7 +27,7 @@ int thumbnails_open(Thumbnails **thumbnails, Source *source, MediaError *error)
     for (unsigned i = 0; i < source->format->nb_streams; i++)
         if (source->format->streams[i] != source->video)
             source->format->streams[i]->discard = AVDISCARD_ALL;
-    int ret = t->packet && t->frame ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = t->packet && t->frame ? 0 : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0)
         ret = decoder_open(&t->decoder, source, &(DecoderOptions){.threads = 1}, error);
     if (ret < 0)
@@ -100,7 +100,7 @@ int thumbnails_decode(Thumbnails *t, int64_t position, AVFrame **frame, MediaErr
     const int ret = decode_at(t, position, error);
     *frame = ret >= 0 ? av_frame_clone(t->frame) : NULL;
     av_frame_unref(t->frame);
-    return ret < 0 || *frame ? ret : media_fail(error, MEDIA_INPUT, "out of memory");
+    return ret < 0 || *frame ? ret : media_no_memory(error, MEDIA_INPUT);
 }
 
 int thumbnails_make(Thumbnails *t, int64_t position, int width, int height, Thumbnail *thumbnail,

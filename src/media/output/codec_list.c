@@ -140,7 +140,7 @@ int codec_list_try(const AVCodec *codec, MediaError *error)
     const int ret = encoder_choose_format(&format, codec, &usual, AV_PIX_FMT_YUV420P, error);
     AVCodecContext *context = ret < 0 ? NULL : avcodec_alloc_context3(codec);
     if (!context)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     context->width = TRIAL_WIDTH;
     context->height = TRIAL_HEIGHT;
     context->pix_fmt = format;

@@ -166,7 +166,7 @@ static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *co
         ret = av_dict_set(dict, "preset", options->preset, 0);
     if (ret >= 0)
         ret = set_defaults(dict, codec, options);
-    return ret < 0 ? media_fail(error, MEDIA_OUTPUT, "out of memory") : 0;
+    return ret < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
 static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
@@ -296,13 +296,13 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     close_codec(e);
     e->codec = avcodec_alloc_context3(codec);
     if (!e->codec)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     int ret = encoder_choose_format(&e->codec->pix_fmt, codec, options, first->format, error);
     if (ret >= 0)
         ret = set_options(&dict, e->codec, codec, options, error);
     if (ret >= 0 && gpu_frame_is(first)) {
         e->codec->hw_frames_ctx = av_buffer_ref(first->hw_frames_ctx);
-        ret = e->codec->hw_frames_ctx ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+        ret = e->codec->hw_frames_ctx ? 0 : media_no_memory(error, MEDIA_OUTPUT);
     }
     if (ret >= 0) {
         set_picture(e->codec, first, pad);
@@ -310,7 +310,7 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
         set_time(e->codec, codec, track);
         if ((options->low_latency && set_low_latency(&dict, e->codec, codec, track) < 0) ||
             (options->cuts && set_cuts(&dict, e->codec, codec) < 0))
-            ret = media_fail(error, MEDIA_OUTPUT, "out of memory");
+            ret = media_no_memory(error, MEDIA_OUTPUT);
     }
     if (ret >= 0) {
         if (options->closed && !encoder_has_option(codec, "sc_threshold"))
@@ -357,7 +357,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
     *encoder = NULL;
     Encoder *e = av_mallocz(sizeof(*e));
     if (!e)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     media_log_clear();
     const int odd = (first->width | first->height) & 1;
     /* Encoders of subsampled chroma mostly need even sizes; only trying tells. */

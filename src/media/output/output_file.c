@@ -153,7 +153,7 @@ static int check_folder(OutputFile *file, const char *path, MediaError *error)
 {
     char *folder = file_name_folder(file->path);
     if (!folder)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     struct stat there;
     int ret = 0;
     errno = 0;
@@ -171,7 +171,7 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
 {
     if (strcmp(path, "-") == 0) {
         file->path = av_strdup(path);
-        return file->path ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return file->path ? 0 : media_no_memory(error, MEDIA_OUTPUT);
     }
     errno = 0;
     file->path = resolve(path);
@@ -196,7 +196,7 @@ int output_file_check_free(OutputFile *file, const char *path, MediaError *error
 {
     file->path = av_strdup(path);
     if (!file->path)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     return check_folder(file, path, error);
 }
 
@@ -303,7 +303,7 @@ int output_file_open_counter(OutputFile *file, MediaError *error)
         return 0;
     av_free(buffer);
     av_free(c);
-    return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    return media_no_memory(error, MEDIA_OUTPUT);
 }
 
 int64_t output_file_bytes(const OutputFile *file)

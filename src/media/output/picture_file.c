@@ -69,7 +69,7 @@ int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride
     const Picture picture = {pixels, stride, width, height};
     char *path = av_asprintf("%s.png", base);
     const int ret = path ? write_picture(&picture, path, OUTPUT_FREE, 0, name, size, error)
-                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
+                         : media_no_memory(error, MEDIA_OUTPUT);
     av_free(path);
     return ret;
 }

@@ -42,8 +42,8 @@ int picture_sequence_check(const char *pattern, int overwrite, MediaError *error
             ".jpg or .tif",
             media_quote(pattern));
     char *path = file_name_folder(pattern);
-    const int ret = path ? check_folder(pattern, path, overwrite, error)
-                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    const int ret =
+        path ? check_folder(pattern, path, overwrite, error) : media_no_memory(error, MEDIA_OUTPUT);
     av_free(path);
     return ret;
 }
@@ -99,7 +99,7 @@ int picture_sequence_write(PictureSequence *s, const AVPacket *packet, MediaErro
         remove_leftovers(s->pattern);
     char *path = picture_pattern_name(s->pattern, s->count + 1);
     const int ret = path ? atomic_file_save(path, packet->data, (size_t)packet->size, error)
-                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
+                         : media_no_memory(error, MEDIA_OUTPUT);
     av_free(path);
     if (ret < 0)
         return ret;

@@ -120,7 +120,7 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
 {
     Segments *s = *segments = av_mallocz(sizeof(*s));
     if (!s)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     const time_t now = time(NULL);
     s->options = options;
     int times = 0;
@@ -147,11 +147,6 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
 }
 
 /* ---- one piece ---- */
-
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
 
 /* Copies everything but the chapters, whose times refer to the whole output. */
 static int copy_format(Piece *piece, const AVFormatContext *like)
@@ -199,7 +194,7 @@ static int begin(const Segments *s, Piece *piece, const Cut *cut, MediaError *er
         return ret;
     piece->start = cut->start;
     if (copy_format(piece, s->like) < 0 || av_dict_copy(&muxer, s->muxer, 0) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     piece->format->pb = piece->file.io;
     media_log_clear();
     ret = avformat_write_header(piece->format, &muxer);
@@ -270,7 +265,7 @@ int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
     s->has_moved = av_mallocz(like->nb_streams);
     s->cuts = av_fifo_alloc2(1, sizeof(Cut), AV_FIFO_FLAG_AUTO_GROW);
     if (!s->has_moved || !s->cuts || av_dict_copy(&s->muxer, muxer, 0) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     const SegmentOptions *o = s->options;
     if (o->keep > 0 && kept_pieces_open(&s->kept, o->path, o->keep, error) < 0)
         return error->fault;
@@ -351,11 +346,11 @@ static int hold(Segments *s, AVPacket *packet, MediaError *error)
     AVPacket **held =
         av_fast_realloc(s->held, &s->held_room, ((size_t)s->held_count + 1) * sizeof(*held));
     if (!held)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     s->held = held;
     AVPacket *own = av_packet_alloc();
     if (!own)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     av_packet_move_ref(own, packet);
     keep_held(s, own);
     return 0;
@@ -437,7 +432,7 @@ int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
     const Cut cut = cut_at(s, pts, base);
     while (s->due <= cut.us)
         s->due += (int64_t)(s->options->seconds * AV_TIME_BASE);
-    return av_fifo_write(s->cuts, &cut, 1) < 0 ? out_of_memory(error) : 0;
+    return av_fifo_write(s->cuts, &cut, 1) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
 int segments_finish(Segments *s, MediaError *error)

@@ -69,11 +69,6 @@ void tracks_note(const TrackOptions *options, const char *format, ...)
         options->note(line);
 }
 
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
 static int acodec_is(const TrackOptions *o, const char *acodec)
 {
     return o->acodec && strcmp(o->acodec, acodec) == 0;
@@ -153,14 +148,14 @@ static int copy_tags(Tracks *t, AVDictionary **to, const AVDictionary *from, Med
 {
     const int left_out = tags_copy(to, from, t->options->no_metadata);
     t->tags_left_out += FFMAX(left_out, 0);
-    return left_out < 0 ? out_of_memory(error) : 0;
+    return left_out < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
 static int add_stream(Tracks *t, const AVStream *in, AVStream **out, MediaError *error)
 {
     *out = avformat_new_stream(t->to, NULL);
     if (!*out)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     const int ret = copy_tags(t, &(*out)->metadata, in->metadata, error);
     if (ret < 0)
         return ret;
@@ -177,7 +172,7 @@ static int add_video(Tracks *t, const AVStream *in, AVStream **out, MediaError *
     if (ret < 0)
         return ret;
     tags_drop_statistics(&(*out)->metadata);
-    return side_data_copy_lasting(*out, in) < 0 ? out_of_memory(error) : 0;
+    return side_data_copy_lasting(*out, in) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
 /* Opens a bitstream filter that a copied track needs and FFmpeg's muxer does not add itself. */
@@ -226,7 +221,7 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
         return ret;
     if (avcodec_parameters_copy(out->codecpar, in->codecpar) < 0 || open_filter(t, in, out) < 0 ||
         side_data_copy_all(out, in) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     /* Another container's tag may mean something else, or nothing, in this one. */
     out->codecpar->codec_tag = container_tag(t->to->oformat, in->codecpar);
     out->avg_frame_rate = in->avg_frame_rate;
@@ -268,7 +263,7 @@ static int attach_picture(Tracks *t, const AVStream *in, MediaError *error)
                     AV_DICT_DONT_OVERWRITE) < 0 ||
         av_dict_set(&out->metadata, "mimetype", png ? "image/png" : "image/jpeg",
                     AV_DICT_DONT_OVERWRITE) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     memcpy(par->extradata, picture->data, (size_t)picture->size);
     par->extradata_size = picture->size;
     return 0;
@@ -301,7 +296,7 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
         return ret;
     track->out->disposition = AV_DISPOSITION_ATTACHED_PIC; /* muxers expect no other flag */
     track->picture = av_packet_clone(&in->attached_pic);
-    return track->picture ? 0 : out_of_memory(error);
+    return track->picture ? 0 : media_no_memory(error, MEDIA_OUTPUT);
 }
 
 /* Start time of a track within the part; AV_NOPTS_VALUE: unknown. */
@@ -397,7 +392,7 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
     ret = add_stream(t, in, &out, error);
     if (ret >= 0 && (avcodec_parameters_copy(out->codecpar, like->codecpar) < 0 ||
                      side_data_copy_lasting(out, in) < 0))
-        ret = out_of_memory(error);
+        ret = media_no_memory(error, MEDIA_OUTPUT);
     if (ret >= 0) {
         tags_drop_statistics(&out->metadata);
         out->time_base = track->own_base = like->time_base;
@@ -468,7 +463,7 @@ static int add_live_sound(Tracks *t, MediaError *error)
     AVStream *in = t->live ? avformat_new_stream(t->live, NULL) : NULL;
     track->out = avformat_new_stream(t->to, NULL);
     if (!in || !track->out)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     in->codecpar->codec_type = AVMEDIA_TYPE_AUDIO;
     in->codecpar->codec_id = LIVE_SOUND_CODEC;
     in->codecpar->format = AV_SAMPLE_FMT_FLT;
@@ -514,7 +509,7 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
         const int left_out =
             chapters_copy(t->to, source->format, t->start, t->end, !o->no_metadata);
         t->tags_left_out += FFMAX(left_out, 0);
-        return left_out < 0 ? out_of_memory(error) : 0;
+        return left_out < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
     }
     if (muxer->audio_codec != AV_CODEC_ID_NONE)
         tracks_note(t->options, "the chapters are left out: the container %s holds none",
@@ -605,7 +600,7 @@ int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to
     *tracks = NULL;
     Tracks *t = av_mallocz(sizeof(*t));
     if (!t)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     t->options = options;
     t->to = to;
     t->count = (int)source->format->nb_streams;
@@ -613,8 +608,8 @@ int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to
     t->tracks = av_calloc((size_t)t->all, sizeof(*t->tracks));
     t->packet = av_packet_alloc();
     find_part(t, source);
-    const int ret =
-        t->tracks && t->packet ? map_all(t, source, video, error) : out_of_memory(error);
+    const int ret = t->tracks && t->packet ? map_all(t, source, video, error)
+                                           : media_no_memory(error, MEDIA_OUTPUT);
     if (ret >= 0 && t->unusual_count)
         tracks_note(
             t->options,

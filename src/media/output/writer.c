@@ -82,18 +82,13 @@ struct Writer {
                                missing key frame was given */
 };
 
-static int out_of_memory(MediaError *error)
-{
-    return media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
 int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
                   MediaError *error)
 {
     *writer = NULL;
     Writer *w = av_mallocz(sizeof(*w));
     if (!w)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     w->options = options;
     w->encoding = options->video;
     w->file.stop = options->stop;
@@ -128,7 +123,7 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
         ret = segments_create(&w->segments, &options->segments, error);
     w->packet = av_packet_alloc();
     if (ret >= 0 && !w->packet)
-        ret = out_of_memory(error);
+        ret = media_no_memory(error, MEDIA_OUTPUT);
     if (ret < 0)
         writer_close(&w);
     *writer = w;
@@ -146,12 +141,12 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
                           media_quote(w->options->path), w->muxer->name, codec_name(par),
                           par->codec_id == AV_CODEC_ID_RAWVIDEO ? "nut" : "mkv");
     if (avcodec_parameters_copy(to, par) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     to->codec_tag = container_tag(w->muxer, par);
     w->video->time_base = w->copy_base = in->time_base;
     w->video->avg_frame_rate = in->avg_frame_rate;
     w->video->sample_aspect_ratio = in->sample_aspect_ratio;
-    return side_data_copy_all(w->video, in) < 0 ? out_of_memory(error) : 0;
+    return side_data_copy_all(w->video, in) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
 int writer_map(Writer *w, const Source *source, MediaError *error)
@@ -161,7 +156,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         picture_sequence_check_inputs(w->options->path, &source->pictures, error) < 0)
         return error->fault;
     if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, NULL) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     if (w->options->low_latency) {
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
         w->format->max_interleave_delta = LATENCY_US;
@@ -187,7 +182,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         w->format->avoid_negative_ts = 0; /* otherwise priming samples delay the video by a frame */
         w->shown = av_frame_alloc();
         if (!w->shown)
-            return out_of_memory(error);
+            return media_no_memory(error, MEDIA_OUTPUT);
     }
     if (w->codec)
         encoder_choose_default(&w->codec, &w->encoding, w->muxer,
@@ -343,7 +338,7 @@ static int hold(Writer *w, AVPacket *packet, MediaError *error)
         av_fifo_auto_grow_limit(w->held, SIZE_MAX);
     if (!own || !w->held || av_fifo_write(w->held, &own, 1) < 0) {
         av_packet_free(&own);
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     }
     av_packet_move_ref(own, packet);
     return 0;
@@ -429,7 +424,7 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
                     "%s supports only fixed frame rates: frames are timed at %.3f per second",
                     w->codec->name, av_q2d(encoder_context(w->encoder)->framerate));
     if (side_data_keep(w->video, c) < 0 || side_data_from_frame(w->video, first) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     if (c->codec_id == AV_CODEC_ID_HEVC && container_is_mp4(w->muxer))
         w->video->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1'); /* Apple plays no hev1 */
     w->video->time_base = c->time_base;
@@ -575,7 +570,7 @@ static int take_original(Writer *w, const AVFrame **frame, MediaError *error)
         w->original = av_frame_alloc();
     AVFrame *to = w->original;
     if (!to)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     av_frame_unref(to);
     int ret = av_frame_ref(to, original);
     while (ret >= 0 && to->nb_side_data) /* the converted frame has the same side data and more */
@@ -583,7 +578,7 @@ static int take_original(Writer *w, const AVFrame **frame, MediaError *error)
     if (ret >= 0)
         ret = av_frame_copy_props(to, *frame);
     if (ret < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     av_buffer_unref(&to->opaque_ref);
     to->color_range = AVCOL_RANGE_JPEG;
     to->colorspace = AVCOL_SPC_RGB;
@@ -645,7 +640,7 @@ static int copy_shown(Writer *w, const AVFrame *frame, int64_t frame_index, Medi
     to->height = frame->height;
     if (av_frame_get_buffer(to, 0) < 0 || av_frame_copy(to, frame) < 0 ||
         av_frame_copy_props(to, frame) < 0)
-        return out_of_memory(error);
+        return media_no_memory(error, MEDIA_OUTPUT);
     w->shown_end = index_at(w, frame->pts + FRAME_DURATION(frame), frame->time_base);
     to->pts = frame_index;
     to->time_base = w->track.time_base;

@@ -57,7 +57,7 @@ int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rat
     *sound = NULL;
     Sound *s = av_mallocz(sizeof(*s));
     if (!s)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     s->stream = stream;
     s->origin = origin_us;
     s->to = (SoundFormat){rate, channels, sound_block_samples(rate), 1};

@@ -44,7 +44,7 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
     SubtitleDecoder *d = av_mallocz(sizeof(*d));
     *decoder = d;
     if (!d)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     d->start = source_start(source);
     d->time_base = stream->time_base;
     d->video_width = source->video ? source->video->codecpar->width : 0;

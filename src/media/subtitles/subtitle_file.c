@@ -171,7 +171,7 @@ static int open_text(SubtitleFile *f, FileText *text, const char *path, MediaErr
                   : AVERROR_INVALIDDATA;
     }
     if (ret == AVERROR(ENOMEM))
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     if (ret < 0 || !f->track || !f->packets.count)
         return media_fail(error, MEDIA_INPUT,
                           "cannot read the subtitles %s: not a file of srt, ass or another kind of "
@@ -187,8 +187,7 @@ int subtitle_file_open(SubtitleFile **file, const char *path, MediaError *error)
     *file = f;
     if (f)
         f->source = source_create(&(SourceOptions){.path = path});
-    int ret = f && f->source ? read_file(&text, path, error)
-                             : media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = f && f->source ? read_file(&text, path, error) : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0) {
         const char *charset = charset_of(&text);
         if (charset)
