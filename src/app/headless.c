@@ -388,11 +388,12 @@ static int no_frames(Run *run, const char *damage)
 static void say_details(const Run *run)
 {
     char memory[128];
-    const char *conversion = reader_conversion(run->reader);
+    const Decoder *decoder = reader_decoder(run->reader);
+    const char *conversion = decoder_conversion(decoder);
     figures_say_details(&run->figures, run->lookahead != NULL);
     if (run->engine.decodes)
         say(SAY_DETAILS, "decoded %s",
-            reader_is_on_gpu(run->reader)      ? "on the GPU"
+            decoder_is_on_gpu(decoder)         ? "on the GPU"
             : !run->reader_options.decoder.gpu ? "in software, which is faster here"
             : engine_is_lost(&run->engine)     ? "in software since the GPU was lost"
                                                : "in software: the GPU does not decode it");
@@ -511,10 +512,11 @@ static int finish(Run *run)
     if (run->options->denoise != LUMEQ_DENOISE_AUTO && run->params.mode == LUMEQ_MODE_GLOBAL &&
         run->params.lift && run->params.limit != LUMEQ_LIMIT_DARKEN && !run->figures.filtered)
         say(SAY_WARNINGS, "--denoise had no effect: lumeq lifted nothing");
-    if (reader_changes(run->reader))
-        say(SAY_WARNINGS, "%s", reader_changes(run->reader));
-    if (reader_codes(run->reader))
-        say(SAY_NORMAL, "%s %s", run->source->name, reader_codes(run->reader));
+    const Decoder *decoder = reader_decoder(run->reader);
+    if (decoder_changes(decoder))
+        say(SAY_WARNINGS, "%s", decoder_changes(decoder));
+    if (decoder_codes(decoder))
+        say(SAY_NORMAL, "%s %s", run->source->name, decoder_codes(decoder));
     say_details(run);
     say_summary(run);
     const int code = losses_say_damage(damage, run->writer);

@@ -216,7 +216,7 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
     }
     if (*first) {
         *zero = reader_zero(reader);
-        f->reader.shape = reader_shape(reader);
+        f->reader.shape = decoder_shape(reader_decoder(reader));
     } else if (!f->error.fault && reader && reader_explain(reader, &f->error) >= 0)
         (void)media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", source->name);
     reader_close(&reader);

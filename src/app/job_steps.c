@@ -355,9 +355,9 @@ static int write_frames(Segment *s)
     sinks_add(&loop.sinks, stats_sink(s->stats));
     sinks_add(&loop.sinks, (Sink){.self = s, .frame = end_frame});
     (void)run_pipeline(&loop, &parts, &f->error);
-    if (!f->error.fault && reader_changes(s->place.open_reader))
+    if (!f->error.fault && decoder_changes(reader_decoder(s->place.open_reader)))
         /* an error, because --jobs shows only errors of its processes */
-        say(SAY_ERRORS, "%s", reader_changes(s->place.open_reader));
+        say(SAY_ERRORS, "%s", decoder_changes(reader_decoder(s->place.open_reader)));
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
     if (!f->error.fault && s->label.frames != s->part->frames)

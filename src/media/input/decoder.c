@@ -52,7 +52,6 @@ struct Decoder {
 
     VideoShape shape;          /* of the first frame */
     enum AVPixelFormat format; /* that, and as deep as asked for; AV_PIX_FMT_NONE: no frame yet */
-    int bars, marks_bars;      /* see decoder_add_bars() */
     VideoChanges changes;
     uint32_t headers; /* checksum of H.264's last sequence parameters; 0: none */
 
@@ -77,7 +76,7 @@ struct Decoder {
     int told_end; /* the stream ends with the recent packets */
     int awaits; /* skips up to this many packets before the next key frame; their frames are lost */
 
-    int full_rgb, attach_rgb, depth;
+    int depth; /* see decoder_deepen() */
     int64_t last_pts, last_duration;
     int irregular; /* times were made up, or headers were sent only once */
     int again;     /* after decoder_restart(), until `again_until` is passed: damage found
@@ -254,6 +253,7 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     d->usual_duration = usual_duration(source);
     d->start = stream->start_time == AV_NOPTS_VALUE ? 0 : stream->start_time;
     d->options = *options;
+    d->shape = options->shape;
     d->last_pts = AV_NOPTS_VALUE;
     d->hides_broken = options->hides_broken || source->live || source->network || source->reconnect;
     d->redo = -1;
@@ -297,11 +297,7 @@ static void take_over(Decoder *d, const Decoder *from)
 {
     atomic_store(&d->deinterlace, atomic_load(&from->deinterlace));
     atomic_store(&d->codes, atomic_load(&from->codes));
-    d->full_rgb = from->full_rgb;
-    d->attach_rgb = from->attach_rgb;
     d->depth = from->depth;
-    d->bars = from->bars;
-    d->marks_bars = from->marks_bars;
     d->shape = from->shape;
     d->changes = from->changes;
     d->damage = from->damage;
@@ -337,30 +333,9 @@ int decoder_is_on_gpu(const Decoder *d)
     return d->on_gpu;
 }
 
-void decoder_keep_full_rgb(Decoder *d)
-{
-    d->full_rgb = 1;
-}
-
-void decoder_add_bars(Decoder *d, int marked)
-{
-    d->bars = 1;
-    d->marks_bars = marked;
-}
-
 VideoShape decoder_shape(const Decoder *d)
 {
     return d->shape;
-}
-
-void decoder_set_shape(Decoder *d, const VideoShape *shape)
-{
-    d->shape = *shape;
-}
-
-void decoder_attach_rgb(Decoder *d)
-{
-    d->attach_rgb = 1;
 }
 
 void decoder_deepen(Decoder *d, int depth)
@@ -781,7 +756,7 @@ static void take_first(Decoder *d, const AVFrame *frame)
             s->height = source->largest_height;
         }
         if (convert_is_rgb(frame->format))
-            s->range = d->full_rgb ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+            s->range = d->options.full_rgb ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     }
     d->format = convert_deeper(s->format, d->depth);
 }
@@ -814,14 +789,14 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
         from->colorspace = d->shape.space;
     if (d->shape.space != AVCOL_SPC_UNSPECIFIED)
         frame->colorspace = d->shape.space;
-    video_shape_place(&d->shape, from, d->bars, frame);
+    video_shape_place(&d->shape, from, d->options.bars, frame);
     if (ret >= 0)
         ret = convert_fit(&d->converter, from, frame);
-    if (!d->marks_bars)
+    if (!d->options.marks_bars)
         frame->crop_left = frame->crop_right = frame->crop_top = frame->crop_bottom = 0;
     if (ret >= 0 && convert_is_rgb(from->format))
         d->shape.space = frame->colorspace;
-    if (ret >= 0 && d->attach_rgb && convert_is_rgb(from->format) && is_of_size(d, from))
+    if (ret >= 0 && d->options.attach_rgb && convert_is_rgb(from->format) && is_of_size(d, from))
         ret = convert_attach(frame, from);
     av_frame_unref(from);
     if (ret < 0) {
@@ -920,7 +895,7 @@ static int is_different(const Decoder *d, const AVFrame *frame)
     return !is_of_size(d, frame) || gpu_frame_format(frame) != d->format ||
            frame->color_range != s->range ||
            !video_shape_same_matrix(frame->colorspace, s->space) ||
-           (d->bars && !video_shape_fills(s, frame));
+           (d->options.bars && !video_shape_fills(s, frame));
 }
 
 /* The next frame as it is stored. */
@@ -964,7 +939,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     if (source_check_picture(d->source, d->raw, d->shape.width, d->shape.height, error) < 0)
         return error->fault;
     const int differs = is_different(d, d->raw);
-    if (d->bars)
+    if (d->options.bars)
         video_shape_tell(&d->shape, d->raw,
                          (double)(d->raw->pts - d->start) * av_q2d(d->raw->time_base), &d->changes);
     if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)))

@@ -27,6 +27,15 @@ typedef struct DecoderOptions {
      * surfaces of the decoder, software decodes. */
     GpuBudget budget;
     CodeRange codes; /* whether and how to stretch deep gray frames */
+    int full_rgb;   /* not 0: RGB becomes full-range YUV, not the limited one that players expect */
+    int attach_rgb; /* not 0: frames converted from RGB have their original (convert_original()) */
+    /* Not 0: frames of another shape than the first get black bars instead of being scaled to its
+     * size with another pixel aspect ratio. With marks_bars, crop_* has the sizes of the bars,
+     * which then do not count as picture. */
+    int bars, marks_bars;
+    /* That frames are converted to, for a decoder that starts in the middle; width 0: that of its
+     * first frame. */
+    VideoShape shape;
 } DecoderOptions;
 
 /* The source and the memory must outlive the decoder; once it is open, another thread may read the
@@ -37,19 +46,8 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
 /* True if the GPU decodes. Only from the decoding thread. */
 int decoder_is_on_gpu(const Decoder *decoder);
 
-/* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
-void decoder_keep_full_rgb(Decoder *decoder);
-
-/* Frames of another shape than the first get black bars instead of being scaled to its size with
- * another pixel aspect ratio. `marked`: crop_* has the sizes of the bars, which then do not count
- * as picture. Before the first frame. */
-void decoder_add_bars(Decoder *decoder, int marked);
-
 /* The shape that frames are converted to; width 0 before the first one. */
 VideoShape decoder_shape(const Decoder *decoder);
-
-/* Sets it for a decoder that starts in the middle. Before the first frame. */
-void decoder_set_shape(Decoder *decoder, const VideoShape *shape);
 
 /* Converts frames to at least this depth, in bits. Before the first frame. */
 void decoder_deepen(Decoder *decoder, int depth);
@@ -92,10 +90,6 @@ const char *decoder_conversion(const Decoder *decoder);
 
 /* The codes that the picture uses, in words, if they were stretched; else NULL. */
 const char *decoder_codes(const Decoder *decoder);
-
-/* Attaches the original to frames converted from RGB (convert_original()). Before the first frame.
- */
-void decoder_attach_rgb(Decoder *decoder);
 
 /* Changes in the video after its first frame, and how they are handled, in words; or NULL. */
 const char *decoder_changes(const Decoder *decoder);

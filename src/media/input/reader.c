@@ -98,17 +98,16 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
         r->packet && r->ahead && r->begins && r->held ? 0 : media_no_memory(error, MEDIA_INPUT);
     for (unsigned i = 0; ret >= 0 && i < source->stream_count; i++)
         r->begins[i] = AV_NOPTS_VALUE;
+    DecoderOptions decoder = options->decoder;
+    decoder.full_rgb = options->full_rgb;
+    decoder.attach_rgb = options->attach_rgb;
+    decoder.bars = 1;
+    decoder.marks_bars = !options->count_bars;
+    decoder.shape = options->shape;
     if (ret >= 0)
-        ret = decoder_open(&r->decoder, source, &options->decoder, error);
-    if (ret >= 0) {
+        ret = decoder_open(&r->decoder, source, &decoder, error);
+    if (ret >= 0)
         decoder_deinterlace(r->decoder, options->deinterlace);
-        decoder_add_bars(r->decoder, !options->count_bars);
-        decoder_set_shape(r->decoder, &options->shape);
-    }
-    if (ret >= 0 && options->full_rgb)
-        decoder_keep_full_rgb(r->decoder);
-    if (ret >= 0 && options->attach_rgb)
-        decoder_attach_rgb(r->decoder);
     if (ret >= 0 && options->span) {
         r->span = *options->span;
         r->begin_pts = r->span.begin_pts == INT64_MIN ? INT64_MAX : r->span.begin_pts;
@@ -648,29 +647,9 @@ FrameMemory *reader_memory(const Reader *r)
     return r->options.decoder.memory;
 }
 
-int reader_is_on_gpu(const Reader *r)
+const Decoder *reader_decoder(const Reader *r)
 {
-    return decoder_is_on_gpu(r->decoder);
-}
-
-const char *reader_conversion(const Reader *r)
-{
-    return decoder_conversion(r->decoder);
-}
-
-const char *reader_codes(const Reader *r)
-{
-    return decoder_codes(r->decoder);
-}
-
-const char *reader_changes(const Reader *r)
-{
-    return decoder_changes(r->decoder);
-}
-
-VideoShape reader_shape(const Reader *r)
-{
-    return decoder_shape(r->decoder);
+    return r->decoder;
 }
 
 int reader_explain(const Reader *r, MediaError *error)

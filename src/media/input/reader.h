@@ -34,7 +34,7 @@ typedef struct ReaderOptions {
     ReaderRange range;      /* overrides the stream's luma range */
     DeinterlaceMode deinterlace;
     int full_rgb;   /* not 0: RGB becomes full-range YUV, to become RGB again later */
-    int attach_rgb; /* see decoder_attach_rgb() */
+    int attach_rgb; /* see DecoderOptions */
     int count_bars; /* not 0: black bars that are added are a part of the picture */
     int copy;       /* true: reads the packets of other streams, too */
     DecoderOptions decoder;
@@ -78,12 +78,9 @@ int64_t reader_frames(const Reader *reader);
 /* Memory for frames that are downloaded from a GPU; NULL: ordinary memory. */
 FrameMemory *reader_memory(const Reader *reader);
 
-/* See decoder.h. From the reading thread, or after it has ended. */
-int reader_is_on_gpu(const Reader *reader);
-const char *reader_conversion(const Reader *reader);
-const char *reader_codes(const Reader *reader);
-const char *reader_changes(const Reader *reader);
-VideoShape reader_shape(const Reader *reader);
+/* For what decoder.h tells. From the reading thread, or after it has ended. reader_restart()
+ * replaces it. */
+const Decoder *reader_decoder(const Reader *reader);
 
 /* After the end: fills `text` with a sentence about the damage, or returns 0 if none was found. */
 int reader_damage(const Reader *reader, char *text, size_t size);
