@@ -1,6 +1,7 @@
 /* Kernels for AVX-512 with VBMI; the histogram of 8 bits has a file of its own. */
 #include <immintrin.h>
 
+#include "equalizer/cpu/bound_loops.h"
 #include "equalizer/cpu/byte_table512.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
@@ -182,6 +183,8 @@ void lumeq_kernels_avx512(LumeqKernels *kernels)
     kernels->nodes16 = nodes16;
     kernels->chroma8 = lumeq_chroma8_avx512;
     kernels->chroma16 = lumeq_chroma16_avx512;
+    kernels->bound8 = bound8;
+    kernels->bound16 = bound16;
     kernels->tile_row8 = lumeq_tile_row8_avx512;
     kernels->tile_row16 = lumeq_tile_row16_avx512;
     kernels->lift = lift_kernels();
