@@ -314,8 +314,8 @@ typedef struct LumeqConfig {
      * there; lumeq_destroy() drops them. A frame with LumeqSync starts at once. Stage times are
      * those of all frames together. If the GPU fails to start frames that were kept, it counts as
      * lost. Three times as many frames as that can be in flight; each takes 1.4 MB on the GPU, and
-     * its planes if they are in host memory. Contexts and the CPU ignore it, and so does a GPU with
-     * real_time.
+     * its planes if they are in host memory. A GPU without memory for these planes takes fewer.
+     * Contexts and the CPU ignore it, and so does a GPU with real_time.
      */
     int batch;
 } LumeqConfig;
