@@ -41,8 +41,8 @@ typedef enum CameraClock {
 } CameraClock;
 
 struct Camera {
-    int (*is_stopped)(const void *opaque);
-    const void *opaque;
+    int (*is_stopped)(void *opaque);
+    void *opaque;
     int wait, newest;
     CameraSetting setting;
     V4l2Setting chosen;
@@ -408,8 +408,8 @@ static int open_chosen(Camera *c, const CameraOptions *options, MediaError *erro
     return ret;
 }
 
-int camera_open(Camera **camera, const CameraOptions *options,
-                int (*is_stopped)(const void *opaque), const void *opaque, MediaError *error)
+int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)(void *opaque),
+                void *opaque, MediaError *error)
 {
     Camera *c = av_mallocz(sizeof(*c));
     *camera = c;

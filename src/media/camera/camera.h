@@ -69,8 +69,8 @@ int64_t camera_captured_at(const Camera *camera, int64_t pts);
 /* Opens the camera and waits some seconds for its first frame. `is_stopped`: gives up when it
  * returns not 0, also later. MEDIA_USAGE (a format, size or rate that the camera does not offer),
  * MEDIA_INPUT (missing, busy, no permission, not a camera, no frames). */
-int camera_open(Camera **camera, const CameraOptions *options,
-                int (*is_stopped)(const void *opaque), const void *opaque, MediaError *error);
+int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)(void *opaque),
+                void *opaque, MediaError *error);
 
 /* A format context whose only stream describes the packets. Valid until the camera is closed, also
  * while it is gone. */

@@ -98,12 +98,6 @@ static const AVCodec *find_decoder(const AVStream *stream)
     return codec ? codec : avcodec_find_decoder(id);
 }
 
-/* If the GPU is lost, its frames can be read again, or the input is live and may have a gap. */
-static int can_lose_frames(const Source *source)
-{
-    return source_can_restart(source) || source->live || source->network || source->reconnect;
-}
-
 /* Rounded down, as libavformat does: it fills in missing durations for some packets of a file. */
 static int64_t usual_duration(const Source *source)
 {
@@ -262,8 +256,10 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     atomic_init(&d->codes, (int)options->codes.mode);
     /* find_decoder() may have chosen libvpx for alpha beside the packets: no GPU decodes that. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
-    const int can =
-        usual && options->gpu && can_lose_frames(source) && !gpu_device_is_lost(options->gpu);
+    /* If the GPU is lost, its frames are read again, or the input is live and may have a gap. */
+    const int can_lose =
+        source_can_restart(source) || source->live || source->network || source->reconnect;
+    const int can = usual && options->gpu && can_lose && !gpu_device_is_lost(options->gpu);
     const AVCodec *on_gpu = can ? find_gpu_decoder(stream) : NULL;
     d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
@@ -530,12 +526,14 @@ static int send_again(Decoder *d)
 static int is_known(Decoder *d)
 {
     const int64_t number = recent_packets_number(&d->recent, d->raw->pts, FRAME_NUMBER(d->raw));
+    RecentPacket *shown = recent_packets_find(&d->recent, number);
     frame_set_number(d->raw, number);
-    if (d->on_gpu)
-        recent_packets_mark(&d->recent, number, 1);
-    if (d->on_gpu || !recent_packets_came(&d->recent, number))
+    if (d->on_gpu && shown)
+        shown->came = 1;
+    if (d->on_gpu || !shown || !shown->came)
         return 0;
-    if (recent_packets_counted(&d->recent, d->number))
+    const RecentPacket *packet = recent_packets_find(&d->recent, d->number);
+    if (packet && packet->counted)
         (void)codec_log_forget_broken(&d->log, d->number);
     av_frame_unref(d->raw);
     return 1;
@@ -761,20 +759,20 @@ static void take_first(Decoder *d, const AVFrame *frame)
     d->format = convert_deeper(s->format, d->depth);
 }
 
+static int is_of_size(const Decoder *d, const AVFrame *frame)
+{
+    return frame->width == d->shape.width && frame->height == d->shape.height;
+}
+
 static void describe_conversion(Decoder *d, const AVFrame *from)
 {
     const char *format = av_get_pix_fmt_name(from->format);
     const char *to = av_get_pix_fmt_name(d->format);
-    if (from->width == d->shape.width && from->height == d->shape.height)
+    if (is_of_size(d, from))
         snprintf(d->conversion, sizeof(d->conversion), "%s to %s", format, to);
     else
         snprintf(d->conversion, sizeof(d->conversion), "%s %dx%d to %s %dx%d", format, from->width,
                  from->height, to, d->shape.width, d->shape.height);
-}
-
-static int is_of_size(const Decoder *d, const AVFrame *frame)
-{
-    return frame->width == d->shape.width && frame->height == d->shape.height;
 }
 
 static int convert(Decoder *d, AVFrame *frame, MediaError *error)
@@ -834,14 +832,24 @@ static int is_wanted_here(Decoder *d)
            (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
 }
 
+/* The errors of the packet that `raw` is from are counted, or not to be counted. */
+static void mark_counted(Decoder *d)
+{
+    RecentPacket *packet = recent_packets_find(&d->recent, d->number);
+    if (packet)
+        packet->counted = 1;
+}
+
 /* Downloads the frame. If that fails the GPU is lost. */
 static int bring_here(Decoder *d)
 {
     AVFrame *host;
     const int ret = frame_memory_download(d->options.memory, &host, d->raw);
     if (ret < 0 && ret != AVERROR(ENOMEM)) {
+        RecentPacket *packet = recent_packets_find(&d->recent, FRAME_NUMBER(d->raw));
+        if (packet)
+            packet->came = 0;
         gpu_device_mark_lost(d->options.gpu);
-        recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
         gpu_frame_abandon(d->raw);
     } else {
         gpu_frame_unref(d->raw);
@@ -867,7 +875,7 @@ static int is_incomplete(Decoder *d)
     d->forgotten = d->sent;
     (void)codec_log_take_broken(&d->log, d->number);
     (void)codec_log_take(&d->log);
-    recent_packets_count(&d->recent, d->number);
+    mark_counted(d);
     d->damage.lost_frames += d->joined_late;
     return 1;
 }
@@ -878,7 +886,7 @@ static int hides(Decoder *d)
     const int is_told = codec_log_take_broken(&d->log, d->number);
     d->is_broken = is_told || d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
     if (d->is_broken)
-        recent_packets_count(&d->recent, d->number);
+        mark_counted(d);
     else
         d->hidden = 0;
     if (!d->is_broken || !d->hides_broken || d->hidden >= MOST_HIDDEN)
@@ -994,19 +1002,16 @@ static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
     return ret < 0 ? cannot_deinterlace(ret, frame, error) : AVERROR(EAGAIN);
 }
 
-/* Drains the deinterlacer, since the mode has changed or the video has ended. */
-static int leave(Decoder *d)
-{
-    d->leaving = 1;
-    return deinterlacer_send(d->deinterlacer, NULL);
-}
-
 /* The next frame of the deinterlacer. EAGAIN: it needs another frame, or was closed. */
 static int receive_deinterlaced(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);
     const int changed = mode == DEINTERLACE_OFF || d->deinterlaces_all != (mode == DEINTERLACE_ON);
-    int ret = (changed || d->ended) && !d->leaving ? leave(d) : 0;
+    int ret = 0;
+    if ((changed || d->ended) && !d->leaving) {
+        d->leaving = 1;
+        ret = deinterlacer_send(d->deinterlacer, NULL);
+    }
     if (ret >= 0)
         ret = deinterlacer_receive(d->deinterlacer, frame);
     if (ret == AVERROR_EOF) {

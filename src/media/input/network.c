@@ -117,16 +117,6 @@ int64_t network_seek(Network *n, int64_t offset, int whence)
     return at;
 }
 
-int network_can_seek(const Network *n)
-{
-    return n->io && (n->io->seekable & AVIO_SEEKABLE_NORMAL);
-}
-
-void network_expect_segments(Network *n)
-{
-    n->has_segments = 1;
-}
-
 int network_fail_to_reach(const char *url, int averror, MediaError *error)
 {
     const struct {

@@ -15,18 +15,19 @@ typedef struct NetworkScheme {
 } NetworkScheme;
 
 typedef struct NetworkOptions {
-    int (*is_stopped)(const void *opaque); /* returns not 0 to stop waiting */
-    const void *opaque;
+    int (*is_stopped)(void *opaque); /* returns not 0 to stop waiting */
+    void *opaque;
     double silence_s; /* without data for this long, the connection is lost */
 } NetworkOptions;
 
-/* Fields are read-only for callers. For one thread. */
+/* For one thread. */
 typedef struct Network {
     const NetworkScheme *scheme;
     NetworkOptions options;
     AVIOContext *io;  /* NULL for a session */
     int patient;      /* not 0: no silence limit */
-    int has_segments; /* not 0: a playlist, see network_expect_segments() */
+    int has_segments; /* not 0: a playlist, whose segments arrive whole: longer silences are usual
+                       */
     int64_t heard;    /* time of the last data, or start of waiting */
     int lost;         /* AVERROR of a lost connection; AVERROR_EOF if silence is its end; else 0 */
 } Network;
@@ -41,9 +42,6 @@ void network_list_schemes(char *text, size_t size);
  * for other errors. */
 int network_fail_to_reach(const char *url, int averror, MediaError *error);
 
-/* Call after opening a playlist, whose segments arrive whole: allows longer silences. */
-void network_expect_segments(Network *network);
-
 /* Connects; only prepares a session. MEDIA_INPUT with a message; *network is then NULL. */
 int network_open(Network **network, const char *url, const NetworkOptions *options,
                  MediaError *error);
@@ -53,9 +51,6 @@ int network_read(Network *network, uint8_t *buffer, int size);
 
 /* Like avio_seek(), including AVSEEK_SIZE. */
 int64_t network_seek(Network *network, int64_t offset, int whence);
-
-/* Returns 0 if it can only be read sequentially. */
-int network_can_seek(const Network *network);
 
 /* For FFmpeg's interrupt callback: returns 1 when stopped or silent for too long. */
 int network_is_interrupted(void *network);

@@ -127,26 +127,9 @@ int64_t recent_packets_number(const RecentPackets *r, int64_t pts, int64_t numbe
     return later ? later : find_pts(r, 0, at, pts);
 }
 
-void recent_packets_mark(RecentPackets *r, int64_t number, int came)
+RecentPacket *recent_packets_find(const RecentPackets *r, int64_t number)
 {
-    if (is_here(r, number))
-        r->packets[number - r->before - 1].came = came != 0;
-}
-
-int recent_packets_came(const RecentPackets *r, int64_t number)
-{
-    return is_here(r, number) && r->packets[number - r->before - 1].came;
-}
-
-void recent_packets_count(RecentPackets *r, int64_t number)
-{
-    if (is_here(r, number))
-        r->packets[number - r->before - 1].counted = 1;
-}
-
-int recent_packets_counted(const RecentPackets *r, int64_t number)
-{
-    return is_here(r, number) && r->packets[number - r->before - 1].counted;
+    return is_here(r, number) ? &r->packets[number - r->before - 1] : NULL;
 }
 
 const uint8_t *recent_packets_headers(const RecentPackets *r, size_t *size)

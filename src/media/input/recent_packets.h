@@ -42,13 +42,8 @@ void recent_packets_take_back(RecentPackets *recent);
  * Numbers of packets not added yet are returned unchanged. */
 int64_t recent_packets_number(const RecentPackets *recent, int64_t pts, int64_t number);
 
-/* Sets and tells whether the frame of this packet has come. Ignores unknown numbers. */
-void recent_packets_mark(RecentPackets *recent, int64_t number, int came);
-int recent_packets_came(const RecentPackets *recent, int64_t number);
-
-/* Records and tells whether this packet's errors were counted. */
-void recent_packets_count(RecentPackets *recent, int64_t number);
-int recent_packets_counted(const RecentPackets *recent, int64_t number);
+/* The packet with this number, or NULL if it is not kept. */
+RecentPacket *recent_packets_find(const RecentPackets *recent, int64_t number);
 
 /* The headers (extradata) for the first kept packet; NULL: those of the stream. */
 const uint8_t *recent_packets_headers(const RecentPackets *recent, size_t *size);

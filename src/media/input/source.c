@@ -77,12 +77,12 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
 
 int source_is_lost(const Source *s)
 {
-    return s->reconnect && source_reconnect_is_away(s->reconnect);
+    return atomic_load(&s->away);
 }
 
 int source_losses(const Source *s)
 {
-    return s->reconnect ? source_reconnect_losses(s->reconnect) : 0;
+    return atomic_load(&s->losses);
 }
 
 int source_read(Source *s, AVPacket *packet)

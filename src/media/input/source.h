@@ -108,6 +108,7 @@ typedef struct Source {
     atomic_int patient;          /* not 0: a pipe, whose writer may be slow */
     Network *network;            /* NULL: a file */
     struct Reconnect *reconnect; /* NULL: never reopened */
+    atomic_int away, losses;     /* of `reconnect`: lost now, and how often */
     const struct Source *within; /* the reconnecting source of this connection, or NULL */
     AVIOContext *io;             /* NULL: a network session or a camera */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
@@ -320,10 +321,6 @@ int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, S
 /* Like source_read(). AVERROR_EOF: it came back with another codec, which counts as damage. */
 int source_reconnect_read(Reconnect *reconnect, AVPacket *packet);
 
-/* Any thread. */
-int source_reconnect_is_away(const Reconnect *reconnect);
-int source_reconnect_losses(const Reconnect *reconnect);
-
 /* Also frees the `format` and `video` of the outer source. */
 void source_reconnect_close(Reconnect **reconnect);
 
@@ -344,6 +341,6 @@ int source_read_own(Source *source, AVPacket *packet);
 void source_free(Source **source);
 
 /* source_is_stopped() as a callback. */
-int source_stop_callback(const void *source);
+int source_stop_callback(void *source);
 
 #endif

@@ -94,11 +94,6 @@ static int refuse_open(AVFormatContext *format, AVIOContext **io, const char *ur
     return AVERROR(EPERM);
 }
 
-static int stopped(void *opaque)
-{
-    return source_is_stopped(opaque);
-}
-
 /* Opening does not wait for the writer of a pipe; reading does. */
 static int open_file(Source *s, const char *path, MediaError *error)
 {
@@ -127,7 +122,7 @@ static int open_context(Source *s, const char *protocols, MediaError *error)
         return media_no_memory(error, MEDIA_INPUT);
     s->open_other = s->format->io_open;
     s->format->io_open = refuse_open;
-    s->format->interrupt_callback = (AVIOInterruptCB){stopped, s};
+    s->format->interrupt_callback = (AVIOInterruptCB){source_stop_callback, s};
     if (s->network)
         s->format->interrupt_callback = (AVIOInterruptCB){network_is_interrupted, s->network};
     if (s->live)
@@ -137,7 +132,8 @@ static int open_context(Source *s, const char *protocols, MediaError *error)
 
 static int open_io(Source *s, MediaError *error)
 {
-    const int can_seek = s->network ? network_can_seek(s->network) : S_ISREG(s->file.st_mode);
+    const int can_seek =
+        s->network ? s->network->io->seekable & AVIO_SEEKABLE_NORMAL : S_ISREG(s->file.st_mode);
     uint8_t *buffer = av_malloc(IO_BUFFER_SIZE);
     if (buffer)
         s->io = avio_alloc_context(buffer, IO_BUFFER_SIZE, 0, s, read_bytes, NULL,
@@ -287,7 +283,7 @@ static int follow_playlist(Source *s, const char *path, char **url)
         path = (const char *)location;
     *url = av_strdup(path);
     av_free(location);
-    network_expect_segments(s->network);
+    s->network->has_segments = 1;
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 

@@ -174,7 +174,7 @@ int source_is_stopped(const Source *s)
            (s->within && source_is_stopped(s->within));
 }
 
-int source_stop_callback(const void *source)
+int source_stop_callback(void *source)
 {
     return source_is_stopped(source);
 }

@@ -50,7 +50,6 @@ struct Reconnect {
     int64_t latest, latest_begins;
     int64_t read_at; /* ... and its av_gettime_relative(); 0: none */
     int ended;
-    atomic_int away, losses;
     char why[128];   /* of the latest loss */
     int is_told;     /* not 0: there was a message about it */
     int untold;      /* losses since that message without one of their own */
@@ -72,16 +71,6 @@ static void say(const Reconnect *r, const char *format, ...)
 int source_is_discontinuity(const AVPacket *packet)
 {
     return packet && packet->opaque == &return_mark;
-}
-
-int source_reconnect_is_away(const Reconnect *r)
-{
-    return atomic_load(&r->away);
-}
-
-int source_reconnect_losses(const Reconnect *r)
-{
-    return atomic_load(&r->losses);
 }
 
 /* ---- a connection ---- */
@@ -268,9 +257,9 @@ static int report_loss(Reconnect *r, AVPacket *packet)
     damage->corrupt_packets += inner->damage.corrupt_packets;
     if (inner->damage.corrupt_packets && !damage->first[0])
         av_strlcpy(damage->first, inner->damage.first, sizeof(damage->first));
-    atomic_store(&r->away, 1);
+    atomic_store(&r->outer->away, 1);
     r->lost_at = av_gettime_relative();
-    atomic_fetch_add(&r->losses, 1);
+    atomic_fetch_add(&r->outer->losses, 1);
     r->is_told = 0;
     tell_loss(r);
     source_free(&r->inner);
@@ -304,7 +293,7 @@ static int connect_again(Reconnect *r)
         say(r, "%s is back after %.1f s", r->outer->name,
             (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
     r->untold += !r->is_told;
-    atomic_store(&r->away, 0);
+    atomic_store(&r->outer->away, 0);
     return 0;
 }
 
