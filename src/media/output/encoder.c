@@ -116,27 +116,25 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
         ret = av_dict_set_int(dict, "global_quality", (int64_t)quantizer * FF_QP2LAMBDA, flags);
     if (ret >= 0 && quantizer && !rated)
         ret = av_dict_set(dict, "flags", "+qscale", AV_DICT_APPEND);
-    const int is_x264 = strcmp(codec->name, "libx264") == 0;
-    const int is_x265 = strcmp(codec->name, "libx265") == 0;
-    const int is_vp9 = strcmp(codec->name, "libvpx-vp9") == 0;
-    if (ret >= 0 && options->live && (is_x264 || is_x265))
-        ret = av_dict_set(dict, "preset", "veryfast", flags);
-    if (ret >= 0 && options->live && is_vp9)
-        ret = av_dict_set(dict, "deadline", "realtime", flags);
-    if (ret >= 0 && is_x264 && !rated)
-        ret = av_dict_set(dict, "crf", "18", flags);
-    if (ret >= 0 && is_x264 && threads <= FEW_THREADS)
-        ret = av_dict_set(dict, "x264-params", "sync-lookahead=0", flags);
-    if (ret >= 0 && is_x265 && !rated)
-        ret = av_dict_set(dict, "crf", "20", flags);
-    if (ret >= 0 && is_x265) /* it prints past FFmpeg's log */
-        ret = av_dict_set(dict, "x265-params", "log-level=none", flags);
-    if (ret >= 0 && is_vp9 && !rated)
-        ret = av_dict_set(dict, "crf", "24", flags);
-    if (ret >= 0 && is_vp9)
-        ret = av_dict_set(dict, "row-mt", "1", flags);
-    if (ret >= 0 && is_vp9)
-        ret = av_dict_set(dict, "cpu-used", options->live ? "8" : "4", flags);
+    const struct {
+        const char *encoder;
+        int applies;
+        const char *key, *value;
+    } defaults[] = {
+        {"libx264", options->live, "preset", "veryfast"},
+        {"libx264", !rated, "crf", "18"},
+        {"libx264", threads <= FEW_THREADS, "x264-params", "sync-lookahead=0"},
+        {"libx265", options->live, "preset", "veryfast"},
+        {"libx265", !rated, "crf", "20"},
+        {"libx265", 1, "x265-params", "log-level=none"}, /* it prints past FFmpeg's log */
+        {"libvpx-vp9", options->live, "deadline", "realtime"},
+        {"libvpx-vp9", !rated, "crf", "24"},
+        {"libvpx-vp9", 1, "row-mt", "1"},
+        {"libvpx-vp9", 1, "cpu-used", options->live ? "8" : "4"},
+    };
+    for (size_t i = 0; ret >= 0 && i < FF_ARRAY_ELEMS(defaults); i++)
+        if (defaults[i].applies && strcmp(codec->name, defaults[i].encoder) == 0)
+            ret = av_dict_set(dict, defaults[i].key, defaults[i].value, flags);
     return ret;
 }
 

@@ -66,11 +66,8 @@ static const char end[] = " - H.26";
 
 static size_t find_text(const uint8_t *bytes, size_t size, const char *text)
 {
-    const size_t n = strlen(text);
-    for (size_t i = 0; i + n <= size; i++)
-        if (bytes[i] == (uint8_t)*text && memcmp(bytes + i, text, n) == 0)
-            return i;
-    return size;
+    const uint8_t *at = memmem(bytes, size, text, strlen(text));
+    return at ? (size_t)(at - bytes) : size;
 }
 
 int encoder_version_find(const uint8_t *bytes, size_t size, char text[ENCODER_VERSION_BYTES])
