@@ -268,11 +268,12 @@ static int keep_time(void *opaque, Frame *f)
 /* Prints counts of a long recording, each followed by ", ", or "". */
 static const char *print_counts(const Run *run, char *text, size_t size)
 {
+    const SegmentTotals segments = run->writer ? writer_segments(run->writer) : (SegmentTotals){0};
     const struct {
         long long count;
         const char *what, *more;
-    } counts[] = {{run->writer ? writer_segments(run->writer) : 0, " piece", "s"},
-                  {run->writer ? writer_deleted(run->writer) : 0, " deleted", ""},
+    } counts[] = {{segments.count, " piece", "s"},
+                  {segments.deleted, " deleted", ""},
                   {run->source ? source_losses(run->source) : 0, " outage", "s"}};
     size_t length = 0;
     *text = '\0';

@@ -229,9 +229,9 @@ void losses_add_tracks(char *text, size_t size, const Writer *writer)
 {
     if (!writer)
         return;
-    const SoundLoss loss = writer_lost_sound(writer);
-    add_sound_loss(text, size, &loss);
-    add_loss(text, size, writer_lost_packets(writer), "other tracks could not be copied");
+    const TrackLosses loss = writer_losses(writer);
+    add_sound_loss(text, size, &loss.sound);
+    add_loss(text, size, loss.packets, "other tracks could not be copied");
 }
 
 int losses_say_damage(const char *damage, const Writer *writer)

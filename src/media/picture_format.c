@@ -9,6 +9,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "media/convert.h"
+#include "media/side_data.h"
 
 /* Streams without a matrix tag count as HD from this height. */
 #define HD_LINES 720
@@ -107,14 +108,9 @@ static void set_shape(PictureFormat *f, const AVFrame *frame)
     f->aspect = pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1;
     if (f->aspect > MOST_OBLONG || f->aspect < 1 / MOST_OBLONG)
         f->aspect = 1;
-    f->turn = picture_upright();
-    const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
-    if (!data || data->size < 9 * sizeof(int32_t))
-        return;
     int32_t matrix[9];
-    memcpy(matrix, data->data, sizeof(matrix));
-    f->turn = picture_turn(matrix);
-    f->has_turn = 1;
+    f->has_turn = side_data_frame_matrix(frame, matrix);
+    f->turn = f->has_turn ? picture_turn(matrix) : picture_upright();
 }
 
 int picture_format(PictureFormat *format, const AVFrame *frame, char *why, size_t size)

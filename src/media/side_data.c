@@ -149,6 +149,15 @@ const int32_t *side_data_display_matrix(const AVStream *stream)
     return data && size >= DISPLAY_MATRIX_SIZE ? (const int32_t *)data : NULL;
 }
 
+int side_data_frame_matrix(const AVFrame *frame, int32_t matrix[9])
+{
+    const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    if (!data || data->size < DISPLAY_MATRIX_SIZE)
+        return 0;
+    memcpy(matrix, data->data, DISPLAY_MATRIX_SIZE);
+    return 1;
+}
+
 int side_data_set_display_matrix(AVStream *stream, const int32_t matrix[9])
 {
     return set(stream, AV_PKT_DATA_DISPLAYMATRIX, (const uint8_t *)matrix, DISPLAY_MATRIX_SIZE);

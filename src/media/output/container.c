@@ -230,7 +230,7 @@ static int try_header(const AVOutputFormat *muxer, const Trial *trial, uint8_t *
     return ret;
 }
 
-static int passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
+int container_passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
 {
     const Trial trial = {.par = stream->codecpar,
                          .time_base = stream->time_base,
@@ -305,12 +305,7 @@ static int keeps_format(const AVOutputFormat *muxer, const AVCodecParameters *pa
 int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
 {
     return container_takes(muxer, stream->codecpar->codec_type, stream->codecpar->codec_id) &&
-           keeps_format(muxer, stream->codecpar) && passes_trial(muxer, stream);
-}
-
-int container_takes_cover(const AVOutputFormat *muxer, const AVStream *cover)
-{
-    return passes_trial(muxer, cover);
+           keeps_format(muxer, stream->codecpar) && container_passes_trial(muxer, stream);
 }
 
 const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream)
@@ -331,7 +326,7 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
     const int rate = container_sound_rate(muxer);
     const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && rate && par->sample_rate != rate;
     /* The MXF muxer writes no header without video. */
-    if (other || (!is_mxf(muxer) && !passes_trial(muxer, stream)))
+    if (other || (!is_mxf(muxer) && !container_passes_trial(muxer, stream)))
         return "the container does not hold it in this form";
     return NULL;
 }

@@ -33,8 +33,8 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
 /* Returns 1 if it accepts a stream with these parameters, which its codec alone may not tell. */
 int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream);
 
-/* Returns 1 if a container with covers accepts this one. */
-int container_takes_cover(const AVOutputFormat *muxer, const AVStream *cover);
+/* Returns 1 if its muxer writes a header for this stream, such as a cover. */
+int container_passes_trial(const AVOutputFormat *muxer, const AVStream *stream);
 
 /* Returns 1 if it stores this rotation (display matrix), according to the linked FFmpeg. */
 int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9]);

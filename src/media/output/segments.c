@@ -444,24 +444,10 @@ int segments_finish(Segments *s, MediaError *error)
     return ret < 0 ? ret : finish_piece(s, &s->current, error);
 }
 
-int64_t segments_bytes(const Segments *s)
+SegmentTotals segments_totals(const Segments *s)
 {
-    return s->bytes + output_file_bytes(&s->previous.file) + output_file_bytes(&s->current.file);
-}
-
-int64_t segments_count(const Segments *s)
-{
-    return s->count;
-}
-
-int64_t segments_deleted(const Segments *s)
-{
-    return kept_pieces_deleted(s->kept);
-}
-
-const char *segments_name(const Segments *s)
-{
-    return s->name;
+    const int64_t open = output_file_bytes(&s->previous.file) + output_file_bytes(&s->current.file);
+    return (SegmentTotals){s->bytes + open, s->count, kept_pieces_deleted(s->kept), s->name};
 }
 
 void segments_close(Segments **segments)

@@ -51,12 +51,13 @@ int segments_write(Segments *segments, AVPacket *packet, const AVStream *out, Me
 /* Completes all open segments. MEDIA_OUTPUT. */
 int segments_finish(Segments *segments, MediaError *error);
 
-/* Bytes of all segments; number of completed ones, and of those deleted by `keep`; path of the last
- * completed one, or NULL. */
-int64_t segments_bytes(const Segments *segments);
-int64_t segments_count(const Segments *segments);
-int64_t segments_deleted(const Segments *segments);
-const char *segments_name(const Segments *segments);
+typedef struct SegmentTotals {
+    int64_t bytes;          /* of all segments */
+    int64_t count, deleted; /* completed ones, and those of them that `keep` deleted */
+    const char *name;       /* path of the last completed one, or NULL */
+} SegmentTotals;
+
+SegmentTotals segments_totals(const Segments *segments);
 
 /* Frees everything and removes incomplete segments. */
 void segments_close(Segments **segments);

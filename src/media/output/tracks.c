@@ -287,7 +287,7 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
         return 0;
     }
     if (in->codecpar->width <= 0 || in->codecpar->height <= 0 ||
-        !container_takes_cover(muxer, in)) {
+        !container_passes_trial(muxer, in)) {
         drop_track(t, source, in, "the container does not take it", "");
         return 0;
     }
@@ -803,20 +803,15 @@ int tracks_finish(Tracks *t, MediaError *error)
     return ret;
 }
 
-int64_t tracks_lost_packets(const Tracks *t)
+TrackLosses tracks_losses(const Tracks *t)
 {
-    return t->lost;
-}
-
-SoundLoss tracks_lost_sound(const Tracks *t)
-{
-    SoundLoss all = {0};
+    TrackLosses all = {.packets = t->lost};
     for (int i = 0; i < t->all; i++) {
         if (!t->tracks[i].audio)
             continue;
         const SoundLoss loss = audio_transcoder_loss(t->tracks[i].audio);
-        all.silence += loss.silence;
-        all.errors += loss.errors;
+        all.sound.silence += loss.silence;
+        all.sound.errors += loss.errors;
     }
     return all;
 }

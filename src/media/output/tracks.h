@@ -56,11 +56,12 @@ int tracks_packet(Tracks *tracks, AVPacket *packet, MediaError *error);
 /* Flushes the converters. MEDIA_OUTPUT. */
 int tracks_finish(Tracks *tracks, MediaError *error);
 
-/* The number of copied packets that were too damaged to write. */
-int64_t tracks_lost_packets(const Tracks *tracks);
+typedef struct TrackLosses {
+    int64_t packets; /* copied ones that were too damaged to write */
+    SoundLoss sound; /* of all converted sound; complete after tracks_finish() */
+} TrackLosses;
 
-/* Losses of all converted sound. */
-SoundLoss tracks_lost_sound(const Tracks *tracks);
+TrackLosses tracks_losses(const Tracks *tracks);
 
 void tracks_close(Tracks **tracks);
 

@@ -476,24 +476,13 @@ static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaE
     return 0;
 }
 
-/* Returns 1 if the frame has a display matrix. */
-static int has_matrix(const AVFrame *frame, int32_t matrix[9])
-{
-    const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
-    const size_t size = 9 * sizeof(*matrix);
-    if (!data || data->size < size)
-        return 0;
-    memcpy(matrix, data->data, size);
-    return 1;
-}
-
 /* If the container cannot store the rotation, frames are turned here; other angles are dropped with
  * a note. */
 static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
 {
     int32_t matrix[9];
     w->turn = picture_upright();
-    if (!has_matrix(first, matrix))
+    if (!side_data_frame_matrix(first, matrix))
         return 0;
     w->turn = picture_turn(matrix);
     const int whole = picture_turn_is_whole(matrix);
@@ -511,8 +500,8 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
 static void note_other_turn(Writer *w, const AVFrame *frame)
 {
     int32_t matrix[9];
-    const PictureTurn a = w->turn,
-                      b = has_matrix(frame, matrix) ? picture_turn(matrix) : picture_upright();
+    const int has_matrix = side_data_frame_matrix(frame, matrix);
+    const PictureTurn a = w->turn, b = has_matrix ? picture_turn(matrix) : picture_upright();
     if (w->turn_noted || (a.xx == b.xx && a.xy == b.xy && a.yx == b.yx && a.yy == b.yy))
         return;
     w->turn_noted = 1;
@@ -885,18 +874,15 @@ int64_t writer_bytes(const Writer *w)
     if (w->options->sequence)
         return w->pictures.count ? w->pictures.bytes : -1;
     if (w->segments)
-        return segments_bytes(w->segments);
+        return segments_totals(w->segments).bytes;
     return w->file.io ? output_file_bytes(&w->file) : w->bytes;
 }
 
-int64_t writer_lost_packets(const Writer *w)
+TrackLosses writer_losses(const Writer *w)
 {
-    return w->lost_packets + (w->tracks ? tracks_lost_packets(w->tracks) : 0);
-}
-
-SoundLoss writer_lost_sound(const Writer *w)
-{
-    return w->tracks ? tracks_lost_sound(w->tracks) : (SoundLoss){0};
+    TrackLosses losses = w->tracks ? tracks_losses(w->tracks) : (TrackLosses){0};
+    losses.packets += w->lost_packets;
+    return losses;
 }
 
 int writer_is_direct(const Writer *w)
@@ -908,7 +894,7 @@ const char *writer_name(const Writer *w)
 {
     if (w->options->sequence)
         return w->pictures.count ? w->pictures.pattern : NULL;
-    return w->segments ? segments_name(w->segments) : w->file.name;
+    return w->segments ? segments_totals(w->segments).name : w->file.name;
 }
 
 const char *writer_video(const Writer *w)
@@ -916,14 +902,9 @@ const char *writer_video(const Writer *w)
     return w->about;
 }
 
-int64_t writer_segments(const Writer *w)
+SegmentTotals writer_segments(const Writer *w)
 {
-    return w->segments ? segments_count(w->segments) : 0;
-}
-
-int64_t writer_deleted(const Writer *w)
-{
-    return w->segments ? segments_deleted(w->segments) : 0;
+    return w->segments ? segments_totals(w->segments) : (SegmentTotals){0};
 }
 
 void writer_close(Writer **writer)

@@ -132,18 +132,14 @@ const char *writer_video(const Writer *writer);
 /* Bytes written so far; -1 if none. */
 int64_t writer_bytes(const Writer *writer);
 
-/* Copied packets that were too damaged for the container and were dropped. */
-int64_t writer_lost_packets(const Writer *writer);
-
-/* Losses of all converted sound; complete after writer_finish(). */
-SoundLoss writer_lost_sound(const Writer *writer);
+/* Losses of the other tracks; complete after writer_finish(). */
+TrackLosses writer_losses(const Writer *writer);
 
 /* Returns 1 if the output is a pipe or a device. */
 int writer_is_direct(const Writer *writer);
 
-/* The number of completed segments, and of those that SegmentOptions.keep deleted. */
-int64_t writer_segments(const Writer *writer);
-int64_t writer_deleted(const Writer *writer);
+/* All zeros without segments. */
+SegmentTotals writer_segments(const Writer *writer);
 
 /* The path of the finished file or last segment, or NULL. Valid until the writer is closed. */
 const char *writer_name(const Writer *writer);
