@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <libavutil/macros.h>
+
 const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
     [REPORT_MEAN] = {"mean", "Brightness", "", 20, "Mean luma in 8-bit codes (0 to 255)."},
     [REPORT_CONTRAST] = {"contrast", "Contrast", "", 10,
@@ -38,34 +40,31 @@ int report_frame_is_plain(const ReportFrame *frame)
     return frame->value.of[REPORT_ENTROPY][REPORT_BEFORE] < PLAIN_ENTROPY;
 }
 
+void report_sum_take(ReportSum *s, const ReportSum *more)
+{
+    if (!more->count)
+        return;
+    s->least = s->count ? FFMIN(s->least, more->least) : more->least;
+    s->most = s->count ? FFMAX(s->most, more->most) : more->most;
+    s->sum += more->sum;
+    s->count += more->count;
+}
+
 void report_sum_add(ReportSums *sums, const ReportValues *values)
 {
     for (int i = 0; i < REPORT_FIGURES; i++)
         for (int side = 0; side < REPORT_SIDES; side++) {
             const int64_t value = values->of[i][side];
-            ReportSum *s = &sums->of[i][side];
-            if (value == REPORT_UNKNOWN)
-                continue;
-            s->least = s->count && s->least < value ? s->least : value;
-            s->most = s->count && s->most > value ? s->most : value;
-            s->sum += value;
-            s->count++;
+            if (value != REPORT_UNKNOWN)
+                report_sum_take(&sums->of[i][side], &(ReportSum){value, value, value, 1});
         }
 }
 
 void report_sum_merge(ReportSums *sums, const ReportSums *more)
 {
     for (int i = 0; i < REPORT_FIGURES; i++)
-        for (int side = 0; side < REPORT_SIDES; side++) {
-            const ReportSum *m = &more->of[i][side];
-            ReportSum *s = &sums->of[i][side];
-            if (!m->count)
-                continue;
-            s->least = s->count && s->least < m->least ? s->least : m->least;
-            s->most = s->count && s->most > m->most ? s->most : m->most;
-            s->sum += m->sum;
-            s->count += m->count;
-        }
+        for (int side = 0; side < REPORT_SIDES; side++)
+            report_sum_take(&sums->of[i][side], &more->of[i][side]);
 }
 
 double report_sum_mean(const ReportSum *s)

@@ -65,6 +65,7 @@ typedef struct ReportSums {
     ReportSum of[REPORT_FIGURES][REPORT_SIDES];
 } ReportSums;
 
+void report_sum_take(ReportSum *sum, const ReportSum *more);
 void report_sum_add(ReportSums *sums, const ReportValues *values);
 void report_sum_merge(ReportSums *sums, const ReportSums *more);
 

@@ -17,7 +17,7 @@ typedef enum Kind { PAGE, JSON, PART } Kind;
 struct Report {
     Kind kind;
     OutputFile file;
-    ReportMeasure *measure;
+    ReportMeasure measure;
     ReportSummary summary; /* not for a part */
     PictureChoice choice;  /* for a part: candidates ... */
     int after_plain;       /* ... and whether its last frame was plain */
@@ -46,10 +46,7 @@ static int open_report(Report **report, Kind kind, const char *path, int overwri
         return media_no_memory(error, MEDIA_OUTPUT);
     r->kind = kind;
     r->file.stop = stop;
-    r->measure = report_measure_open();
-    int ret = r->measure && report_summary_open(&r->summary) >= 0
-                  ? 0
-                  : media_no_memory(error, MEDIA_OUTPUT);
+    int ret = report_summary_open(&r->summary) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
     if (ret >= 0)
         ret = output_file_check(&r->file, path, overwrite, input, error);
     if (ret >= 0)
@@ -86,7 +83,7 @@ static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *pictur
         report_picture_free(picture);
     }
     if (!r->frames)
-        report_log_samples(&r->file, report_measure_samples(r->measure));
+        report_log_samples(&r->file, report_measure_samples(&r->measure));
     report_log_frame(&r->file, frame);
     r->after_plain = report_frame_is_plain(frame);
 }
@@ -105,12 +102,12 @@ void report_frame(Report *r, const AVFrame *in, const AVFrame *out, const LumeqF
         .end_us = to_us(out->pts + FRAME_DURATION(out), out->time_base),
     };
     ReportPicture *picture = NULL;
-    report_measure_frame(r->measure, in, out, stats, &frame);
+    report_measure_frame(&r->measure, in, out, stats, &frame);
     const int wanted = r->kind == PART
                            ? picture_choice_wants(&r->choice, number, may_begin_shot(r, &frame))
                            : report_summary_wants(&r->summary, &frame);
     if (wanted)
-        picture = report_measure_picture(r->measure, in, out, stats, &frame, words);
+        picture = report_measure_picture(&r->measure, in, out, stats, &frame, words);
     if (r->kind == PART)
         log_frame(r, &frame, picture);
     else
@@ -167,7 +164,7 @@ int report_write(Report *r, const ReportAbout *about, MediaError *error)
 {
     report_summary_end(&r->summary);
     if (r->kind == PART && r->frames)
-        report_log_samples(&r->file, report_measure_samples(r->measure));
+        report_log_samples(&r->file, report_measure_samples(&r->measure));
     if (r->kind == JSON)
         report_json(&r->file, &r->summary, about);
     else if (r->kind == PAGE)
@@ -195,7 +192,7 @@ void report_close(Report **report)
     Report *r = *report;
     if (!r)
         return;
-    report_measure_close(&r->measure);
+    small_picture_close(&r->measure.pictures);
     report_summary_close(&r->summary);
     output_file_close(&r->file);
     free(r);

@@ -29,9 +29,9 @@ static void print_sum(OutputFile *f, const ReportSum *s)
 }
 
 /* Excess flicker has no "before". */
-static int has_side(int figure, int side)
+static int first_side(int figure)
 {
-    return figure != REPORT_FLICKER || side == REPORT_AFTER;
+    return figure == REPORT_FLICKER ? REPORT_AFTER : REPORT_BEFORE;
 }
 
 static void print_figures(OutputFile *f, const ReportSums *sums)
@@ -39,11 +39,10 @@ static void print_figures(OutputFile *f, const ReportSums *sums)
     output_file_print(f, "{");
     for (int i = 0; i < REPORT_FIGURES; i++) {
         output_file_print(f, "%s\"%s\":{", i ? "," : "", report_figure_texts[i].key);
-        for (int side = 0; side < REPORT_SIDES; side++)
-            if (has_side(i, side)) {
-                output_file_print(f, "%s\"%s\":", side && has_side(i, 0) ? "," : "", sides[side]);
-                print_sum(f, &sums->of[i][side]);
-            }
+        for (int side = first_side(i); side < REPORT_SIDES; side++) {
+            output_file_print(f, "%s\"%s\":", side > first_side(i) ? "," : "", sides[side]);
+            print_sum(f, &sums->of[i][side]);
+        }
         output_file_print(f, "}");
     }
     output_file_print(f, "}");
@@ -100,10 +99,8 @@ static void print_row(OutputFile *f, const ReportSummary *s, int figure, int sid
 static void print_plot(OutputFile *f, const ReportSummary *s, int figure)
 {
     output_file_print(f, ",\n\"%s\":{", report_figure_texts[figure].key);
-    for (int side = 0; side < REPORT_SIDES; side++) {
-        if (!has_side(figure, side))
-            continue;
-        output_file_print(f, "%s\"%s\":{\"mean\":", side && has_side(figure, 0) ? "," : "",
+    for (int side = first_side(figure); side < REPORT_SIDES; side++) {
+        output_file_print(f, "%s\"%s\":{\"mean\":", side > first_side(figure) ? "," : "",
                           sides[side]);
         print_row(f, s, figure, side, report_sum_mean);
         output_file_print(f, ",\"least\":");

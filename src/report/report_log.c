@@ -11,9 +11,10 @@
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
-/* Maximum hexadecimal digits of a code, and of all codes of a side. */
-#define DIGITS 4
-#define MOST_DIGITS (BLOCKS_MOST * SAMPLES * DIGITS)
+#define DIGITS 4 /* maximum hexadecimal digits of a code */
+
+/* Numbers at the begin of a line. */
+enum { FRAME_NUMBERS = 7, PICTURE_NUMBERS = 5, SAMPLES_NUMBERS = 6 };
 
 static void print(OutputFile *file, int64_t number)
 {
@@ -23,15 +24,19 @@ static void print(OutputFile *file, int64_t number)
         output_file_print(file, " %" PRId64, number);
 }
 
+static void print_all(OutputFile *file, const int64_t *numbers, int count)
+{
+    for (int i = 0; i < count; i++)
+        print(file, numbers[i]);
+}
+
 void report_log_frame(OutputFile *file, const ReportFrame *f)
 {
     output_file_print(file, "frame");
     const int64_t head[] = {f->number, f->begin_us, f->end_us, f->cut,
                             f->width,  f->height,   f->depth};
-    for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-        print(file, head[i]);
-    for (int i = 0; i < REPORT_FIGURES * REPORT_SIDES; i++)
-        print(file, f->value.of[i / REPORT_SIDES][i % REPORT_SIDES]);
+    print_all(file, head, FRAME_NUMBERS);
+    print_all(file, (const int64_t *)f->value.of, REPORT_FIGURES * REPORT_SIDES);
     output_file_print(file, "\n");
 }
 
@@ -40,8 +45,7 @@ void report_log_picture(OutputFile *file, const ReportPicture *p)
 {
     output_file_print(file, "picture");
     const int64_t head[] = {p->number, p->time_us, p->entropy, p->width, p->height};
-    for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-        print(file, head[i]);
+    print_all(file, head, PICTURE_NUMBERS);
     for (int i = 0; i < REPORT_CURVE; i++)
         print(file, p->curve[i]);
     for (int i = 0; i < HISTOGRAMS; i++)
@@ -56,29 +60,20 @@ static int code_digits(const BlockSamples *s)
 
 static void print_blocks(OutputFile *file, const BlockSamples *s)
 {
-    static const char digits[] = "0123456789abcdef";
-    const int each = code_digits(s), count = s->count * SAMPLES;
-    char *text = malloc(MOST_DIGITS + 1);
-    char *at = text;
-    for (int i = 0; text && i < count; i++)
-        for (int k = each - 1; k >= 0; k--)
-            *at++ = digits[s->code[i / SAMPLES][i % SAMPLES] >> 4 * k & 15];
-    if (text)
-        *at = '\0';
     print(file, s->depth);
-    output_file_print(file, " %s", text && count ? text : "-");
-    free(text);
+    output_file_print(file, s->count ? " " : " -");
+    for (int i = 0; i < s->count * SAMPLES; i++)
+        output_file_print(file, "%0*x", code_digits(s), s->code[i / SAMPLES][i % SAMPLES]);
 }
 
-/* Without blocks, or memory for them, noise is unknown there. */
+/* Without blocks, noise is unknown there. */
 void report_log_samples(OutputFile *file, const ReportSamples *s)
 {
     const BlockSamples *before = &s->of[REPORT_BEFORE];
     const int64_t head[] = {s->black,         before->count,        before->active.x,
                             before->active.y, before->active.width, before->active.height};
     output_file_print(file, "samples");
-    for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-        print(file, head[i]);
+    print_all(file, head, SAMPLES_NUMBERS);
     for (int side = 0; side < REPORT_SIDES; side++)
         print_blocks(file, &s->of[side]);
     output_file_print(file, "\n");
@@ -110,12 +105,19 @@ static int take(char **line, int64_t *number)
     return 0;
 }
 
+static int take_all(char **line, int64_t *numbers, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (take(line, &numbers[i]) < 0)
+            return -1;
+    return 0;
+}
+
 static int read_frame(char *line, ReportFrame *f)
 {
-    int64_t head[7];
-    for (int i = 0; i < 7; i++)
-        if (take(&line, &head[i]) < 0)
-            return -1;
+    int64_t head[FRAME_NUMBERS];
+    if (take_all(&line, head, FRAME_NUMBERS) < 0)
+        return -1;
     *f = (ReportFrame){.number = head[0],
                        .begin_us = head[1],
                        .end_us = head[2],
@@ -123,18 +125,15 @@ static int read_frame(char *line, ReportFrame *f)
                        .width = (int)head[4],
                        .height = (int)head[5],
                        .depth = (int)head[6]};
-    for (int i = 0; i < REPORT_FIGURES * REPORT_SIDES; i++)
-        if (take(&line, &f->value.of[i / REPORT_SIDES][i % REPORT_SIDES]) < 0)
-            return -1;
-    return REPORT_LOG_FRAME;
+    const int ret = take_all(&line, (int64_t *)f->value.of, REPORT_FIGURES * REPORT_SIDES);
+    return ret < 0 ? ret : REPORT_LOG_FRAME;
 }
 
 static int fill_picture(char *line, ReportPicture *p)
 {
-    int64_t head[5], number;
-    for (int i = 0; i < 5; i++)
-        if (take(&line, &head[i]) < 0)
-            return -1;
+    int64_t head[PICTURE_NUMBERS], number;
+    if (take_all(&line, head, PICTURE_NUMBERS) < 0)
+        return -1;
     p->number = head[0];
     p->time_us = head[1];
     p->entropy = head[2];
@@ -195,11 +194,8 @@ static int read_blocks(char **line, BlockSamples *s)
 
 static int read_samples(char *line, ReportSamples *s)
 {
-    int64_t head[6];
-    for (int i = 0; i < 6; i++)
-        if (take(&line, &head[i]) < 0)
-            return -1;
-    if (head[1] < 0 || head[1] > BLOCKS_MOST)
+    int64_t head[SAMPLES_NUMBERS];
+    if (take_all(&line, head, SAMPLES_NUMBERS) < 0 || head[1] < 0 || head[1] > BLOCKS_MOST)
         return -1;
     s->black = (int)head[0];
     for (int side = 0; side < REPORT_SIDES; side++) {

@@ -4,30 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "media/small_picture.h"
-#include "report/report_figures.h"
-
 /* Statistics use bins and codes of the frame's depth; a report uses 8-bit codes. */
 #define CODES 256
-
-struct ReportMeasure {
-    ReportSamples samples[2]; /* alternately: of this frame and the previous one */
-    int64_t frames;
-    SmallPictureMaker pictures;
-};
-
-ReportMeasure *report_measure_open(void)
-{
-    return calloc(1, sizeof(ReportMeasure));
-}
-
-void report_measure_close(ReportMeasure **measure)
-{
-    if (*measure)
-        small_picture_close(&(*measure)->pictures);
-    free(*measure);
-    *measure = NULL;
-}
 
 /* The first bin of an 8-bit code. */
 static int bin_of(int code, int bins)

@@ -3,14 +3,16 @@
 #define LUMEQ_REPORT_MEASURE_H
 
 #include "lumeq/lumeq.h"
-#include "media/convert.h"
+#include "media/small_picture.h"
 #include "report/report_figures.h"
 #include "report/report_samples.h"
 
-typedef struct ReportMeasure ReportMeasure;
-
-/* Returns NULL if out of memory. For one thread at a time. */
-ReportMeasure *report_measure_open(void);
+/* {0} is valid; end with small_picture_close(). For one thread at a time. */
+typedef struct ReportMeasure {
+    ReportSamples samples[2]; /* alternately: of this frame and the previous one */
+    int64_t frames;
+    SmallPictureMaker pictures;
+} ReportMeasure;
 
 /* Measures consecutive frames in direct formats, with histograms in the statistics. Fills in
  * everything except `number`, `begin_us` and `end_us`. */
@@ -25,8 +27,5 @@ const ReportSamples *report_measure_samples(const ReportMeasure *measure);
 ReportPicture *report_measure_picture(ReportMeasure *measure, const AVFrame *in, const AVFrame *out,
                                       const LumeqFrameStats *stats, const ReportFrame *frame,
                                       const char *words);
-
-/* *measure may be NULL. */
-void report_measure_close(ReportMeasure **measure);
 
 #endif

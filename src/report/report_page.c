@@ -55,22 +55,15 @@ static double find_tick(double range)
 /* Returns 0 if nothing is known. */
 static int find_scale(Plot *p)
 {
-    ReportSums both = {0};
-    ReportSum *s = &both.of[0][0];
-    for (int side = 0; side < REPORT_SIDES; side++) {
-        const ReportSum *all = &p->summary->all.sums.of[p->figure][side];
-        if (!all->count)
-            continue;
-        s->least = s->count && s->least < all->least ? s->least : all->least;
-        s->most = s->count && s->most > all->most ? s->most : all->most;
-        s->count++;
-    }
-    const double least = report_value(s->least), most = report_value(s->most);
+    ReportSum both = {0};
+    for (int side = 0; side < REPORT_SIDES; side++)
+        report_sum_take(&both, &p->summary->all.sums.of[p->figure][side]);
+    const double least = report_value(both.least), most = report_value(both.most);
     const double room = fmax(most - least, report_figure_texts[p->figure].room);
     p->tick = find_tick(room);
     p->low = floor(least / p->tick) * p->tick;
     p->high = ceil(fmax(most, least + room) / p->tick) * p->tick;
-    return s->count != 0;
+    return both.count != 0;
 }
 
 static void draw_shots(const Plot *p)
@@ -144,10 +137,10 @@ static void draw_hover(const Plot *p)
     for (int i = 0; i < s->point_count; i += each) {
         const int end = i + each < s->point_count ? i + each : s->point_count;
         const double x = x_of(p, s->points[i].begin_us);
-        ReportSums sums = {0};
+        ReportSum of[REPORT_SIDES] = {{0}};
         for (int k = i; k < end; k++)
-            report_sum_merge(&sums, &s->points[k].sums);
-        const ReportSum *of = sums.of[p->figure];
+            for (int side = 0; side < REPORT_SIDES; side++)
+                report_sum_take(&of[side], sum_of(p, k, side));
         output_file_print(p->file,
                           "<rect class=\"hover\" x=\"%.1f\" width=\"%.1f\" height=\"%.0f\"><title>"
                           "%s: ",

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <libavutil/macros.h>
+
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
 /* In 8-bit codes above black: darker blocks count as black and show no noise. */
@@ -13,11 +15,6 @@
  * difference plus this many codes: as in src/equalizer/noise.h. */
 #define STILL_SHARE 0.35
 #define STILL_CODES 0.15
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
 
 /* Position of block `i` of `count` spread over `length`. */
 static int place(int start, int length, int i, int count)
@@ -39,8 +36,8 @@ static void take_block(uint16_t *to, const AVFrame *frame, SampleLayout layout, 
 void block_samples_take(BlockSamples *s, const AVFrame *frame, LumeqRect active)
 {
     const SampleLayout layout = convert_layout((enum AVPixelFormat)frame->format);
-    const int columns = smaller(active.width / BLOCK_SIDE, BLOCK_COLUMNS);
-    const int rows = smaller(active.height / BLOCK_SIDE, BLOCK_ROWS);
+    const int columns = FFMIN(active.width / BLOCK_SIDE, BLOCK_COLUMNS);
+    const int rows = FFMIN(active.height / BLOCK_SIDE, BLOCK_ROWS);
     s->count = columns * rows;
     s->depth = layout.depth;
     s->active = active;
@@ -107,7 +104,7 @@ static double level(const uint16_t *code, int depth)
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return FFDIFFSIGN(x, y);
 }
 
 /* A quantile; sorts the values. */
@@ -136,31 +133,33 @@ static int same_kind(const BlockSamples *a, const BlockSamples *b)
            memcmp(&a->active, &b->active, sizeof(a->active)) == 0;
 }
 
-int block_samples_noise(const BlockPair *now, const BlockPair *then, double black, double noise[2])
+int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
+                        double noise[REPORT_SIDES])
 {
-    const BlockSamples *source = now->before;
+    const BlockSamples *source = &now->of[REPORT_BEFORE], *out = &now->of[REPORT_AFTER];
+    const BlockSamples *old_source = &then->of[REPORT_BEFORE], *old_out = &then->of[REPORT_AFTER];
     double before[BLOCKS_MOST], after[BLOCKS_MOST];
     int dark = 0, count = 0;
-    if (!same_kind(source, then->before) || !same_kind(now->after, then->after) ||
-        memcmp(source->code, then->before->code, sizeof(source->code[0]) * (size_t)source->count) ==
+    if (!same_kind(source, old_source) || !same_kind(out, old_out) ||
+        memcmp(source->code, old_source->code, sizeof(source->code[0]) * (size_t)source->count) ==
             0)
         return -1;
-    const double least = black + ABOVE_BLACK, most = dark_up_to(source, least);
+    const double least = now->black + ABOVE_BLACK, most = dark_up_to(source, least);
     for (int i = 0; i < source->count; i++) {
         const double here = level(source->code[i], source->depth);
-        const Difference d = differ(source->code[i], then->before->code[i], source->depth);
+        const Difference d = differ(source->code[i], old_source->code[i], source->depth);
         if (here < least || here > most)
             continue;
         dark++;
         if (fabs(d.mean) > STILL_SHARE * d.apart + STILL_CODES)
             continue;
         before[count] = d.noise;
-        after[count++] = differ(now->after->code[i], then->after->code[i], now->after->depth).noise;
+        after[count++] = differ(out->code[i], old_out->code[i], out->depth).noise;
     }
     if (count < BLOCK_STILL || 4 * count < dark)
         return -1;
-    noise[0] = quantile(before, count, 1, 4);
-    noise[1] = quantile(after, count, 1, 4);
+    noise[REPORT_BEFORE] = quantile(before, count, 1, 4);
+    noise[REPORT_AFTER] = quantile(after, count, 1, 4);
     return 0;
 }
 
@@ -180,10 +179,8 @@ void report_samples_clear(ReportSamples *s)
 
 void report_samples_noise(const ReportSamples *now, const ReportSamples *then, ReportFrame *frame)
 {
-    const BlockPair here = {&now->of[REPORT_BEFORE], &now->of[REPORT_AFTER]};
-    const BlockPair earlier = {&then->of[REPORT_BEFORE], &then->of[REPORT_AFTER]};
     double noise[REPORT_SIDES];
-    const int known = !frame->cut && block_samples_noise(&here, &earlier, now->black, noise) == 0;
+    const int known = !frame->cut && block_samples_noise(now, then, noise) == 0;
     for (int side = 0; side < REPORT_SIDES; side++)
         frame->value.of[REPORT_NOISE][side] = known ? report_fixed(noise[side]) : REPORT_UNKNOWN;
 }

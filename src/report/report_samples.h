@@ -28,23 +28,20 @@ void block_samples_take(BlockSamples *samples, const AVFrame *frame, LumeqRect a
 /* Mean standard deviation of the blocks in 8-bit codes; NAN without blocks. */
 double block_samples_contrast(const BlockSamples *samples);
 
-/* A source frame and its output. */
-typedef struct BlockPair {
-    const BlockSamples *before, *after;
-} BlockPair;
+/* Of a source frame and its output. */
+typedef struct ReportSamples {
+    int black; /* black level of the source, 8-bit code */
+    BlockSamples of[REPORT_SIDES];
+} ReportSamples;
+
+#define BLOCK_STILL 8
 
 /* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Uses
  * the darker half of the blocks that are not black, and of these the ones that are still in the
  * source: at least a quarter (else lighting changes) and at least BLOCK_STILL. Returns 0, or -1 if
  * there are fewer, if the frame is a repeat, or if the frames' formats differ. */
-int block_samples_noise(const BlockPair *now, const BlockPair *then, double black, double noise[2]);
-
-#define BLOCK_STILL 8
-
-typedef struct ReportSamples {
-    int black; /* black level of the source, 8-bit code */
-    BlockSamples of[REPORT_SIDES];
-} ReportSamples;
+int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
+                        double noise[REPORT_SIDES]);
 
 /* Takes blocks before and after; both frames in direct formats. */
 void report_samples_take(ReportSamples *samples, const AVFrame *in, const AVFrame *out,

@@ -257,7 +257,7 @@ static AVFrame *draw(int depth, uint64_t number, double sigma, double gain, doub
     return frame;
 }
 
-static BlockSamples samples[4]; /* before and after, of two frames */
+static ReportSamples samples[2]; /* of two frames */
 
 /* Measures the noise of two such frames. Returns 0 or -1 like block_samples_noise(). */
 static int measure(int depth, double sigma, double gain, double more, double noise[2])
@@ -267,11 +267,11 @@ static int measure(int depth, double sigma, double gain, double more, double noi
         const int later = i >= 2;
         AVFrame *frame =
             draw(depth, 10 + (uint64_t)later, sigma, i % 2 ? gain : 1, later ? more : 0);
-        block_samples_take(&samples[i], frame, active);
+        block_samples_take(&samples[later].of[i % 2], frame, active);
         av_frame_free(&frame);
     }
-    const BlockPair now = {&samples[2], &samples[3]}, then = {&samples[0], &samples[1]};
-    return block_samples_noise(&now, &then, 16, noise);
+    samples[1].black = 16;
+    return block_samples_noise(&samples[1], &samples[0], noise);
 }
 
 TEST(noise)
@@ -301,19 +301,20 @@ TEST(contrast)
 {
     FREED_BY(av_frame_free) AVFrame *frame = draw(8, 1, 0, 1, 0);
     const LumeqRect narrow = {0, 0, BLOCK_SIDE - 1, 100}, one = {2, 3, BLOCK_SIDE, BLOCK_SIDE};
+    BlockSamples *blocks = &samples[0].of[0];
     double sum = 0, squares = 0;
-    block_samples_take(&samples[0], frame, narrow);
-    CHECK(samples[0].count == 0 && isnan(block_samples_contrast(&samples[0])), "no block");
+    block_samples_take(blocks, frame, narrow);
+    CHECK(blocks->count == 0 && isnan(block_samples_contrast(blocks)), "no block");
     for (int i = 0; i < BLOCK_SIDE * BLOCK_SIDE; i++) {
         const int x = 2 + i % BLOCK_SIDE, y = 3 + i / BLOCK_SIDE;
         const double code = frame->data[0][y * frame->linesize[0] + x];
         sum += code / 64;
         squares += code * code / 64;
     }
-    block_samples_take(&samples[0], frame, one);
-    CHECK(samples[0].count == 1, "%d blocks", samples[0].count);
-    CHECK(fabs(block_samples_contrast(&samples[0]) - sqrt(squares - sum * sum)) < 1e-9, "%g",
-          block_samples_contrast(&samples[0]));
+    block_samples_take(blocks, frame, one);
+    CHECK(blocks->count == 1, "%d blocks", blocks->count);
+    CHECK(fabs(block_samples_contrast(blocks) - sqrt(squares - sum * sum)) < 1e-9, "%g",
+          block_samples_contrast(blocks));
 }
 
 /* ---- files ---- */
