@@ -20,11 +20,6 @@ struct DecodeStage {
     MediaError error; /* the thread's until the queue has ended */
 };
 
-static void free_queued(void *frame)
-{
-    frame_free(frame);
-}
-
 static void drop_queued(const void *oldest, void *next)
 {
     frame_note_skipped(*(Frame **)next, *(Frame *const *)oldest);
@@ -66,7 +61,7 @@ DecodeStage *decode_stage_create(const DecodeStageOptions *options)
     const QueueOptions queue = {.item = sizeof(Frame *),
                                 .count = options->count,
                                 .bytes = options->bytes,
-                                .free = free_queued,
+                                .free = frame_free_queued,
                                 .drop = options->live ? drop_queued : NULL};
     DecodeStage *s = calloc(1, sizeof(*s));
     if (!s)

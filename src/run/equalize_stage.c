@@ -90,11 +90,6 @@ struct EqualizeStage {
     atomic_llong gone; /* number of frames lost with a GPU */
 };
 
-static void free_result(void *frame)
-{
-    frame_free(frame);
-}
-
 /* ---- one frame, in the thread ---- */
 
 static int send(EqualizeStage *s, Frame *frame)
@@ -573,7 +568,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     const QueueOptions results = {.item = sizeof(Frame *),
                                   .count = QUEUE_LENGTH,
                                   .bytes = options->bytes ? options->bytes : QUEUE_BYTES,
-                                  .free = free_result};
+                                  .free = frame_free_queued};
     EqualizeStage *s = *stage = calloc(1, sizeof(*s));
     if (!s)
         return media_no_memory(error, MEDIA_INPUT);

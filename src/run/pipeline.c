@@ -34,11 +34,6 @@ struct Pipeline {
     MediaError error; /* the thread's until it has ended */
 };
 
-static void free_queued(void *frame)
-{
-    frame_free(frame);
-}
-
 /* The frame stays the caller's if it could not be sent. */
 static int send(Pipeline *p, Frame **frame)
 {
@@ -134,28 +129,20 @@ static int colocate(const Pipeline *p, AVFrame *before, AVFrame *in)
     return equalizer_colocate(reader_memory(p->parts.reader), before, in) >= 0;
 }
 
-/* EQUALIZE_LOST: lost with the GPU. */
-static int bring_here(Pipeline *p, AVFrame **frame, MediaError *error)
-{
-    AVFrame *host;
-    const int ret = frame_memory_download(p->parts.memory, &host, *frame);
-    if (ret == AVERROR(ENOMEM))
-        return media_no_memory(error, MEDIA_INPUT);
-    if (ret < 0)
-        return EQUALIZE_LOST;
-    gpu_frame_free(frame);
-    *frame = host;
-    return 0;
-}
-
-/* Decoded frames that no sink needs are freed at once. EQUALIZE_LOST: lost with the GPU. */
+/* Frees a decoded frame that no sink needs, or else brings it to the host. EQUALIZE_LOST: lost with
+ * the GPU. */
 static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 {
-    const AVFrame *in = f->decoded.frame;
-    if (!p->parts.source)
-        gpu_frame_free(&f->decoded.frame);
-    else if (in && gpu_frame_is(in) && in->data[0] != f->out->data[0])
-        return bring_here(p, &f->decoded.frame, error);
+    AVFrame *in = f->decoded.frame, *host = NULL;
+    if (p->parts.source && (!in || !gpu_frame_is(in) || in->data[0] == f->out->data[0]))
+        return 0;
+    if (p->parts.source) {
+        const int ret = frame_memory_download(p->parts.memory, &host, in);
+        if (ret < 0)
+            return ret == AVERROR(ENOMEM) ? media_no_memory(error, MEDIA_INPUT) : EQUALIZE_LOST;
+    }
+    gpu_frame_free(&f->decoded.frame);
+    f->decoded.frame = host;
     return 0;
 }
 
@@ -401,8 +388,10 @@ static void *equalize_main(void *arg)
 
 static int start(Pipeline *p, MediaError *error)
 {
-    const QueueOptions queue = {
-        .item = sizeof(Frame *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
+    const QueueOptions queue = {.item = sizeof(Frame *),
+                                .count = QUEUE_LENGTH,
+                                .bytes = QUEUE_BYTES,
+                                .free = frame_free_queued};
     const EqualizeLoopOptions loop = {
         .equalizer = p->parts.equalizer,
         .gpu = p->parts.gpu,

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "media/convert.h"
 #include "media/gpu_frame.h"
@@ -59,17 +58,12 @@ int planned_take(PlannedCurves *p, const AVFrame *in, int64_t zero, LumeqCurve *
     return ret < 0 ? ret : note_other(p, error);
 }
 
-static double now_us(void)
+/* Equalizes a frame into `out`; NULL: only fills the statistics. Returns 1, PLANNED_LOST or
+ * MEDIA_INPUT. Any thread, several at a time. */
+static int planned_apply(const PlannedCurves *p, Frame *f, AVFrame *out, MediaError *error)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-int planned_apply(const PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
-                  AVFrame *const before[FRAME_PREVIOUS], AVFrame *out, LumeqFrameStats *stats,
-                  MediaError *error)
-{
+    const AVFrame *in = f->decoded.frame;
+    AVFrame *const *before = f->previous;
     const LumeqFrame frame = equalizer_frame(in, out);
     LumeqImage previous[FRAME_PREVIOUS];
     int count = 0, on_gpu = gpu_frame_is(in) || (out && gpu_frame_is(out));
@@ -81,19 +75,19 @@ int planned_apply(const PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
     }
     const LumeqSync sync = equalizer_sync(in);
     int ret = 0;
-    const double begin = now_us();
+    const double begin = run_now_us();
     if (out)
-        ret = lumeq_apply(p->options.context, curve, &frame.in, previous, count, &frame.out,
+        ret = lumeq_apply(p->options.context, f->curve, &frame.in, previous, count, &frame.out,
                           sync.after ? &sync : NULL);
-    const double took = now_us() - begin;
+    const double took = run_now_us() - begin;
     if (ret >= 0)
-        ret = lumeq_curve_stats(curve, stats);
+        ret = lumeq_curve_stats(f->curve, &f->stats);
     if (ret == LUMEQ_ERR_GPU && on_gpu)
         return PLANNED_LOST;
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
-    equalizer_offset_stats(stats, in);
-    stats->equalize_us = out ? took : 0;
+    equalizer_offset_stats(&f->stats, in);
+    f->stats.equalize_us = out ? took : 0;
     return 1;
 }
 
@@ -131,8 +125,7 @@ struct ApplyPool {
 static void apply(ApplyPool *pool, Frame *f)
 {
     MediaError error = {0};
-    f->result = planned_apply(pool->planned, f->curve, f->decoded.frame, f->previous,
-                              pool->writes ? f->out : NULL, &f->stats, &error);
+    f->result = planned_apply(pool->planned, f, pool->writes ? f->out : NULL, &error);
     pthread_mutex_lock(&pool->lock);
     if (error.fault && !pool->error.fault)
         pool->error = error;

@@ -1,6 +1,6 @@
 /*
  * Equalizes frames by known curves, which a lookahead or a job has made from the measures of the
- * same frames. One thread at a time, except for planned_apply().
+ * same frames. One thread at a time.
  */
 #ifndef LUMEQ_RUN_PLANNED_CURVES_H
 #define LUMEQ_RUN_PLANNED_CURVES_H
@@ -22,6 +22,7 @@ typedef struct PlannedOptions {
     const char *path;      /* of the input */
 } PlannedOptions;
 
+/* Result of a frame if it or a frame before it is lost with the GPU. */
 #define PLANNED_LOST 2
 
 typedef struct PlannedCurves PlannedCurves;
@@ -34,13 +35,6 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
  * `zero`: see reader_zero(). MEDIA_INPUT, also if the file was changed. */
 int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqCurve **curve,
                  MediaError *error);
-
-/* Equalizes a frame into `out`; NULL: only fills the statistics. `before`: the frames before it,
- * the nearest first, or NULL. Returns 1; PLANNED_LOST if one of these frames is lost with the GPU;
- * or MEDIA_INPUT. Any thread, several at a time. */
-int planned_apply(const PlannedCurves *planned, LumeqCurve *curve, const AVFrame *in,
-                  AVFrame *const before[FRAME_PREVIOUS], AVFrame *out, LumeqFrameStats *stats,
-                  MediaError *error);
 
 /* Number of curves taken. */
 int64_t planned_count(const PlannedCurves *planned);
@@ -64,7 +58,7 @@ typedef struct ApplyPool ApplyPool;
 ApplyPool *apply_pool_create(const PlannedCurves *planned, int threads, int writes);
 
 /* Equalizes a frame by its curve and `previous`. At most APPLY_MOST frames may be started and not
- * waited for. apply_pool_wait() returns the result of planned_apply(). */
+ * waited for. apply_pool_wait() returns 1, PLANNED_LOST or MEDIA_INPUT. */
 void apply_pool_start(ApplyPool *pool, Frame *frame);
 int apply_pool_wait(ApplyPool *pool, Frame *frame);
 

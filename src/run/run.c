@@ -1,14 +1,6 @@
 #include "run/run.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-double run_now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 static int give(RunLoop *run, Frame *f, MediaError *error)
 {

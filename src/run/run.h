@@ -33,7 +33,4 @@ int run_pipeline(RunLoop *run, const PipelineParts *parts, MediaError *error);
  * run_pipeline(). */
 int run_reader(RunLoop *run, Reader *reader, MediaError *error);
 
-/* Monotonic clock, in microseconds. */
-double run_now_us(void);
-
 #endif

@@ -1,9 +1,17 @@
 #include "run/run_frame.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "media/gpu_frame.h"
 #include "media/packet_bytes.h"
+
+double run_now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
 
 Frame *frame_alloc(void)
 {
@@ -21,6 +29,11 @@ void frame_free(Frame **frame)
     free(f->arrays);
     free(f);
     *frame = NULL;
+}
+
+void frame_free_queued(void *frame)
+{
+    frame_free(frame);
 }
 
 void frame_drop_pictures(Frame *f)

@@ -25,7 +25,7 @@ typedef struct Frame {
     LumeqFrameStats stats;
     StatsArrays *arrays; /* arrays of `stats`, or NULL */
     double equalize_us;  /* seen from outside */
-    int result, is_done; /* set by ApplyPool: result of planned_apply(); true once it is set */
+    int result, is_done; /* set by ApplyPool: what apply_pool_wait() returns; true once it is set */
 
     /* In the window. */
     int generation; /* frames after one start of a feed have the same */
@@ -50,6 +50,9 @@ Frame *frame_alloc(void);
 /* NULL is allowed inside. */
 void frame_free(Frame **frame);
 
+/* The same for QueueOptions.free of a queue of Frame *. */
+void frame_free_queued(void *frame);
+
 /* Frees the frames, and keeps the packets. */
 void frame_drop_pictures(Frame *frame);
 
@@ -59,6 +62,9 @@ int frame_init_stats(Frame *frame, int arrays);
 
 /* Records in `next` that `skipped`, the frame before it, was dropped. */
 void frame_note_skipped(Frame *next, const Frame *skipped);
+
+/* Monotonic clock, in microseconds. */
+double run_now_us(void);
 
 /* Returns about how many bytes of memory the frame keeps. */
 int64_t frame_bytes(const Frame *frame);
