@@ -219,11 +219,6 @@ static int replace_plane(AVFrame *frame, int plane, AVBufferRef *buffer, int str
     return 0;
 }
 
-static int plane_row(const AVFrame *frame, int plane, int width)
-{
-    return av_image_get_linesize(frame->format, width, plane);
-}
-
 int frame_memory_retire_plane(FrameMemory *m, AVFrame *frame, int plane, const uint8_t *data,
                               ptrdiff_t stride)
 {
@@ -246,7 +241,8 @@ int frame_memory_retire_plane(FrameMemory *m, AVFrame *frame, int plane, const u
         ret = replace_plane(frame, plane, copy, aligned);
         if (ret >= 0)
             av_image_copy_plane(gpu_frame_picture(frame, plane), aligned, data, (int)stride,
-                                plane_row(frame, plane, width), rows - (cut >> chroma_y));
+                                av_image_get_linesize(frame->format, width, plane),
+                                rows - (cut >> chroma_y));
     }
     if (ret < 0)
         av_buffer_unref(&copy);
@@ -352,7 +348,8 @@ AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
          out && !gpu_frame_is(in) && convert_has_margins(in) && i < colour_planes(out, 1); i++)
         if (out->data[i] != in->data[i])
             av_image_copy_plane(out->data[i], out->linesize[i], in->data[i], in->linesize[i],
-                                plane_row(in, i, in->width), plane_height(in, i));
+                                av_image_get_linesize(in->format, in->width, i),
+                                plane_height(in, i));
     return out;
 }
 

@@ -3,16 +3,13 @@
 #include <dirent.h>
 #include <string.h>
 
-static int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include <libavutil/avstring.h>
 
 int natural_order(const char *a, const char *b)
 {
     const char *x = a, *y = b;
     while (*x && *y) {
-        if (is_digit(*x) && is_digit(*y)) {
+        if (av_isdigit(*x) && av_isdigit(*y)) {
             /* Compare numbers of any length. */
             x += strspn(x, "0");
             y += strspn(y, "0");

@@ -8,6 +8,8 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
+#include "media/output/file_name.h"
+
 enum AVCodecID picture_codec(const char *path)
 {
     const AVOutputFormat *muxer = av_guess_format(NULL, path, NULL);
@@ -15,12 +17,6 @@ enum AVCodecID picture_codec(const char *path)
     if (!muxer || !pictures || (muxer != pictures && strcmp(muxer->name, "webp") != 0))
         return AV_CODEC_ID_NONE;
     return av_guess_codec(pictures, NULL, path, NULL, AVMEDIA_TYPE_VIDEO);
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* This many digits fit into an int64_t. */
@@ -36,7 +32,7 @@ static int find_place(const char *pattern, Place *place)
 {
     int found = 0;
     *place = (Place){0};
-    for (const char *c = base_name(pattern); *c; c++) {
+    for (const char *c = file_name_base(pattern); *c; c++) {
         const int padded = c[0] == '%' && c[1] == '0' && c[2] >= '1' && c[2] <= '9';
         const char *letter = c + (padded ? 3 : 1);
         if (*c != '%' || *letter != 'd')
@@ -67,7 +63,7 @@ int64_t picture_pattern_number(const char *pattern, const char *name)
     Place place;
     if (!find_place(pattern, &place))
         return -1;
-    const char *base = base_name(pattern);
+    const char *base = file_name_base(pattern);
     const size_t before = (size_t)(place.begin - base), length = strlen(name);
     const size_t after = strlen(place.end);
     if (length <= before + after || strncmp(name, base, before) != 0 ||

@@ -47,8 +47,12 @@ int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn b
 
 /* ---- encoding ---- */
 
-static int encode_with(AVCodecContext *encoder, AVFrame *frame, int quality, AVPacket *packet)
+int picture_encode(enum AVCodecID id, AVFrame *frame, int quality, AVPacket *packet)
 {
+    const AVCodec *codec = avcodec_find_encoder(id);
+    AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    if (!encoder)
+        return AVERROR_ENCODER_NOT_FOUND;
     encoder->width = frame->width;
     encoder->height = frame->height;
     encoder->pix_fmt = frame->format;
@@ -62,15 +66,8 @@ static int encode_with(AVCodecContext *encoder, AVFrame *frame, int quality, AVP
         ret = avcodec_send_frame(encoder, frame);
     if (ret >= 0)
         ret = avcodec_send_frame(encoder, NULL);
-    return ret >= 0 ? avcodec_receive_packet(encoder, packet) : ret;
-}
-
-int picture_encode(enum AVCodecID id, AVFrame *frame, int quality, AVPacket *packet)
-{
-    const AVCodec *codec = avcodec_find_encoder(id);
-    AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
-    const int ret =
-        encoder ? encode_with(encoder, frame, quality, packet) : AVERROR_ENCODER_NOT_FOUND;
+    if (ret >= 0)
+        ret = avcodec_receive_packet(encoder, packet);
     avcodec_free_context(&encoder);
     return ret;
 }

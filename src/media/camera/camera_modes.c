@@ -324,12 +324,6 @@ static int find_best(CameraChoice *best, const CameraOptions *wanted, const Came
 
 /* ---- messages if nothing matches ---- */
 
-static int fits_any(const CameraOptions *wanted, const CameraMode *modes, int count)
-{
-    CameraChoice choice;
-    return find_best(&choice, wanted, modes, count);
-}
-
 /* Lists the unsupported formats, or only the one called `name`, with advice about the first. */
 static void list_unsupported(char *text, size_t size, const char *name, const CameraMode *modes,
                              int count)
@@ -356,8 +350,9 @@ static int refuse(const CameraOptions *wanted, const CameraMode *modes, int coun
 {
     char setting[600], unsupported[600];
     CameraOptions part = {0};
+    CameraChoice unused;
     list_unsupported(unsupported, sizeof(unsupported), NULL, modes, count);
-    if (!fits_any(&part, modes, count))
+    if (!find_best(&unused, &part, modes, count))
         return media_fail(error, MEDIA_INPUT, "%s offers no supported format%s%s", camera,
                           unsupported[0] ? ", only " : "", unsupported);
     list_unsupported(unsupported, sizeof(unsupported), wanted->format, modes, count);
@@ -365,12 +360,12 @@ static int refuse(const CameraOptions *wanted, const CameraMode *modes, int coun
         return media_fail(error, MEDIA_USAGE, "--input-format %s: lumeq does not support %s",
                           media_quote(wanted->format), unsupported);
     part.format = wanted->format;
-    const int has_format = fits_any(&part, modes, count);
+    const int has_format = find_best(&unused, &part, modes, count);
     part.width = wanted->width;
     part.height = wanted->height;
     if (!has_format)
         snprintf(setting, sizeof(setting), "--input-format %s", media_quote(wanted->format));
-    else if (!fits_any(&part, modes, count))
+    else if (!find_best(&unused, &part, modes, count))
         snprintf(setting, sizeof(setting), "--video-size %dx%d", wanted->width, wanted->height);
     else
         snprintf(setting, sizeof(setting), "--framerate %.4g", av_q2d(wanted->rate));

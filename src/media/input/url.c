@@ -3,20 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <libavutil/avstring.h>
+
 static int is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
+    return av_tolower(c) >= 'a' && av_tolower(c) <= 'z';
 }
 
 size_t url_scheme_length(const char *name)
 {
     size_t n = 0;
-    while (is_letter(name[n]) || (n && (is_digit(name[n]) || (name[n] && strchr("+.-", name[n])))))
+    while (is_letter(name[n]) ||
+           (n && (av_isdigit(name[n]) || (name[n] && strchr("+.-", name[n])))))
         n++;
     return strncmp(name + n, "://", 3) == 0 ? n : 0;
 }
@@ -74,7 +72,7 @@ void url_file_name(const char *url, char *name, size_t size)
     begin += strspn(begin, ".-"); /* not a hidden file or an option */
     for (; begin < end && n + 1 < size; begin += *begin == '%' && end - begin >= 3 ? 3 : 1) {
         const int plain =
-            is_letter(*begin) || is_digit(*begin) || strchr("._-", *begin) || *begin & 0x80;
+            is_letter(*begin) || av_isdigit(*begin) || strchr("._-", *begin) || *begin & 0x80;
         name[n++] = plain ? *begin : '_';
     }
     name[n] = '\0';

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include <libavfilter/buffersink.h>
 #include <libavutil/samplefmt.h>
 
 #include "media/codec_name.h"
@@ -335,8 +336,9 @@ int sound_receive(Sound *s, SoundBlock *block)
 {
     int ret;
     for (;;) {
-        ret =
-            s->graph.filters.graph ? sound_graph_receive(&s->graph, s->filtered) : AVERROR(EAGAIN);
+        ret = AVERROR(EAGAIN);
+        if (s->graph.filters.graph)
+            ret = av_buffersink_get_frame(s->graph.filters.out, s->filtered);
         if (ret >= 0)
             break;
         if (ret != AVERROR(EAGAIN) || s->draining) {

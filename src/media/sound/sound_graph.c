@@ -110,11 +110,6 @@ int sound_graph_send(SoundGraph *g, AVFrame *frame)
     return ret;
 }
 
-int sound_graph_receive(SoundGraph *g, AVFrame *frame)
-{
-    return av_buffersink_get_frame(g->filters.out, frame);
-}
-
 void sound_graph_close(SoundGraph *g)
 {
     filter_graph_close(&g->filters);

@@ -22,7 +22,8 @@ typedef struct SoundFormat {
     double speed; /* playback speed at unchanged pitch */
 } SoundFormat;
 
-/* Opens filters for frames like `frame`. Returns 0 or AVERROR; it is then closed. */
+/* Opens filters for frames like `frame`, whose output comes from filters.out. Returns 0 or AVERROR;
+ * it is then closed. */
 int sound_graph_open(SoundGraph *graph, const AVFrame *frame, const SoundFormat *to);
 
 /* Returns nonzero if it accepts frames like this one. */
@@ -30,9 +31,6 @@ int sound_graph_fits(const SoundGraph *graph, const AVFrame *frame);
 
 /* Takes ownership of the frame; NULL at the end. Returns 0 or AVERROR. */
 int sound_graph_send(SoundGraph *graph, AVFrame *frame);
-
-/* Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
-int sound_graph_receive(SoundGraph *graph, AVFrame *frame);
 
 void sound_graph_close(SoundGraph *graph);
 
