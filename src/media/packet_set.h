@@ -6,8 +6,7 @@
 
 /* {0} is empty. For one thread. */
 typedef struct PacketSet {
-    uint64_t *slots; /* open-addressing hash table; 0: free */
-    size_t count, room;
+    struct AVTreeNode *root; /* of their hashes */
 } PacketSet;
 
 /* Adds a packet. Returns 1 if it was in the set; 0 if not, or if out of memory. */

@@ -3,21 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <libavutil/avstring.h>
+
 int utf8_read(const char *text, uint32_t *character)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by length */
-    const unsigned char *s = (const unsigned char *)text;
-    const int n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-    if (n == 0 || s[0] >= 0xf8)
+    const uint8_t *at = (const uint8_t *)text;
+    int32_t c; /* the final 0 ends a character that is cut off */
+    if (av_utf8_decode(&c, &at, at + 4, AV_UTF8_FLAG_ACCEPT_NON_CHARACTERS) < 0)
         return 0;
-    uint32_t c = n == 1 ? s[0] : s[0] & (0x7fU >> n);
-    for (int i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (s[i] & 0x3f);
-    }
-    *character = c;
-    return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) ? 0 : n;
+    *character = (uint32_t)c;
+    return (int)(at - (const uint8_t *)text);
 }
 
 int is_control_character(uint32_t c)

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <libavutil/cpu.h>
 
 #include "media/activity.h"
 
@@ -195,9 +196,5 @@ int process_pool_run(const ProcessPool *pool)
 
 int process_cores(void)
 {
-    cpu_set_t set;
-    const long all = sysconf(_SC_NPROCESSORS_ONLN);
-    if (sched_getaffinity(0, sizeof(set), &set) == 0)
-        return CPU_COUNT(&set);
-    return all > 0 ? (int)all : 1;
+    return av_cpu_count();
 }

@@ -141,14 +141,8 @@ static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
 /* Returns the decoder that supports hwaccel and gives the same bits as software, or NULL. */
 static const AVCodec *find_gpu_decoder(const AVStream *stream)
 {
-    switch (stream->codecpar->codec_id) {
-    case AV_CODEC_ID_H264: return avcodec_find_decoder_by_name("h264");
-    case AV_CODEC_ID_HEVC: return avcodec_find_decoder_by_name("hevc");
-    case AV_CODEC_ID_VP8: return avcodec_find_decoder_by_name("vp8");
-    case AV_CODEC_ID_VP9: return avcodec_find_decoder_by_name("vp9");
-    case AV_CODEC_ID_AV1: return avcodec_find_decoder_by_name("av1");
-    default: return NULL;
-    }
+    const char *name = avcodec_get_name(stream->codecpar->codec_id);
+    return av_match_name(name, "h264,hevc,vp8,vp9,av1") ? avcodec_find_decoder_by_name(name) : NULL;
 }
 
 static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixelFormat *formats)
@@ -174,15 +168,16 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
 static int take_headers(Decoder *d, AVCodecContext *codec)
 {
     size_t size = 0;
-    const uint8_t *headers = recent_packets_headers(&d->recent, &size);
-    if (headers) {
-        av_freep(&codec->extradata);
-        codec->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
-        codec->extradata_size = codec->extradata ? (int)size : 0;
-    }
-    if (headers && codec->extradata)
+    if (!d->recent.headers)
+        return 0;
+    const uint8_t *headers =
+        av_packet_get_side_data(d->recent.headers, AV_PKT_DATA_NEW_EXTRADATA, &size);
+    av_freep(&codec->extradata);
+    codec->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
+    codec->extradata_size = codec->extradata ? (int)size : 0;
+    if (codec->extradata)
         memcpy(codec->extradata, headers, size);
-    return headers && !codec->extradata ? AVERROR(ENOMEM) : 0;
+    return codec->extradata ? 0 : AVERROR(ENOMEM);
 }
 
 /* Allocates a codec context with the settings that software and GPU share. NULL: out of memory. */

@@ -12,17 +12,11 @@
 #define MOST_BYTES ((size_t)128 << 20)
 
 /* New headers come once, with the packet that needs them first. */
-static const uint8_t *headers_of(const AVPacket *packet, size_t *size)
-{
-    return packet ? av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, size) : NULL;
-}
-
 static void free_packet(RecentPackets *r, int at)
 {
-    size_t size;
     AVPacket **packet = &r->packets[at].packet;
     r->bytes -= *packet ? packet_bytes(*packet) : 0;
-    if (headers_of(*packet, &size)) {
+    if (*packet && av_packet_get_side_data(*packet, AV_PKT_DATA_NEW_EXTRADATA, NULL)) {
         av_packet_free(&r->headers);
         r->headers = *packet;
         *packet = NULL;
@@ -130,11 +124,6 @@ int64_t recent_packets_number(const RecentPackets *r, int64_t pts, int64_t numbe
 RecentPacket *recent_packets_find(const RecentPackets *r, int64_t number)
 {
     return is_here(r, number) ? &r->packets[number - r->before - 1] : NULL;
-}
-
-const uint8_t *recent_packets_headers(const RecentPackets *r, size_t *size)
-{
-    return headers_of(r->headers, size);
 }
 
 void recent_packets_drop(RecentPackets *r)

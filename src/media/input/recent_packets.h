@@ -23,7 +23,8 @@ typedef struct RecentPackets {
     int64_t before; /* number of packets before the first one kept */
     int64_t begun;  /* the same when it was last cleared */
     size_t bytes;
-    AVPacket *headers; /* the last dropped packet with headers of its own, or NULL */
+    AVPacket
+        *headers; /* the last dropped packet with headers (AV_PKT_DATA_NEW_EXTRADATA), or NULL */
 } RecentPackets;
 
 /* Keeps a reference and returns it; its number is before + count. A key frame drops the packets
@@ -44,9 +45,6 @@ int64_t recent_packets_number(const RecentPackets *recent, int64_t pts, int64_t 
 
 /* The packet with this number, or NULL if it is not kept. */
 RecentPacket *recent_packets_find(const RecentPackets *recent, int64_t number);
-
-/* The headers (extradata) for the first kept packet; NULL: those of the stream. */
-const uint8_t *recent_packets_headers(const RecentPackets *recent, size_t *size);
 
 /* Frees the packets, but keeps their pts and flags. */
 void recent_packets_drop(RecentPackets *recent);

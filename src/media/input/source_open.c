@@ -31,9 +31,8 @@
 
 /* Demuxers that open other files. Those of the second list are never allowed; tty accepts any
  * text. */
-static const char *const playlist_formats[] = {"hls", "dash", "concat", "concatf", "imf"};
-static const char *const refused_formats[] = {"image2",   "sdp",         "rtsp",
-                                              "avisynth", "vapoursynth", "tty"};
+#define PLAYLIST_FORMATS "hls,dash,concat,concatf,imf"
+#define REFUSED_FORMATS "image2,sdp,rtsp,avisynth,vapoursynth,tty"
 
 static int read_file(Source *s, uint8_t *buffer, int size)
 {
@@ -161,19 +160,11 @@ static void name_for_probe(const char *path, char *name, size_t size)
     av_strlcat(name, dot, size);
 }
 
-static int is_one_of(const AVInputFormat *input, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (av_match_name(list[i], input->name))
-            return 1;
-    return 0;
-}
-
 static int check_format(Source *s, const AVInputFormat *input, const SourceOptions *options,
                         MediaError *error)
 {
-    int playlist = is_one_of(input, playlist_formats, FF_ARRAY_ELEMS(playlist_formats));
-    int refused = is_one_of(input, refused_formats, FF_ARRAY_ELEMS(refused_formats));
+    int playlist = av_match_name(input->name, PLAYLIST_FORMATS);
+    int refused = av_match_name(input->name, REFUSED_FORMATS);
     if (options->network) { /* see follow_playlist() */
         refused |= playlist && !av_match_name(input->name, "hls,dash");
         playlist = 0;

@@ -19,14 +19,6 @@
 /* The only rate that FFmpeg's MXF muxer writes. */
 #define MXF_SOUND_RATE 48000
 
-static int is_in(enum AVCodecID id, const enum AVCodecID *list)
-{
-    for (; *list != AV_CODEC_ID_NONE; list++)
-        if (*list == id)
-            return 1;
-    return 0;
-}
-
 /* Finds a muxer by its FFmpeg name or usual file extension. */
 static const AVOutputFormat *by_name(const char *name)
 {
@@ -112,46 +104,27 @@ static int is_mxf(const AVOutputFormat *muxer)
     return av_match_name(muxer->name, "mxf,mxf_d10,mxf_opatom");
 }
 
+#define OGG_CODECS "vorbis,opus,flac,speex,vp8,theora"
+#define TS_CODECS                                                                                  \
+    "mpeg1video,mpeg2video,mpeg4,h264,hevc,cavs,dirac,vc1,mp1,mp2,mp3,aac,aac_latm,ac3,eac3,dts,"  \
+    "truehd,opus,s302m,dvb_subtitle,dvb_teletext,hdmv_pgs_subtitle,klv,timed_id3"
+#define PROGRAM_CODECS                                                                             \
+    "mpeg1video,mpeg2video,h264,mp1,mp2,mp3,ac3,dts,pcm_s16be,pcm_dvd,dvd_subtitle"
+#define MXF_SOUND "pcm_s16le,pcm_s24le"
+
 /* True if the muxer really supports the codec. Ogg and the MPEG muxers do not answer queries and
  * write unreadable files; MXF fails only later. */
 static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
 {
-    static const enum AVCodecID ogg[] = {
-        AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS,   AV_CODEC_ID_FLAC, AV_CODEC_ID_SPEEX,
-        AV_CODEC_ID_VP8,    AV_CODEC_ID_THEORA, AV_CODEC_ID_NONE,
-    };
-    static const enum AVCodecID ts[] = {
-        AV_CODEC_ID_MPEG1VIDEO,   AV_CODEC_ID_MPEG2VIDEO,
-        AV_CODEC_ID_MPEG4,        AV_CODEC_ID_H264,
-        AV_CODEC_ID_HEVC,         AV_CODEC_ID_CAVS,
-        AV_CODEC_ID_DIRAC,        AV_CODEC_ID_VC1,
-        AV_CODEC_ID_MP1,          AV_CODEC_ID_MP2,
-        AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,
-        AV_CODEC_ID_AAC_LATM,     AV_CODEC_ID_AC3,
-        AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
-        AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,
-        AV_CODEC_ID_S302M,        AV_CODEC_ID_DVB_SUBTITLE,
-        AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_HDMV_PGS_SUBTITLE,
-        AV_CODEC_ID_SMPTE_KLV,    AV_CODEC_ID_TIMED_ID3,
-        AV_CODEC_ID_NONE,
-    };
-    static const enum AVCodecID program[] = {
-        AV_CODEC_ID_MPEG1VIDEO, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_H264,         AV_CODEC_ID_MP1,
-        AV_CODEC_ID_MP2,        AV_CODEC_ID_MP3,        AV_CODEC_ID_AC3,          AV_CODEC_ID_DTS,
-        AV_CODEC_ID_PCM_S16BE,  AV_CODEC_ID_PCM_DVD,    AV_CODEC_ID_DVD_SUBTITLE, AV_CODEC_ID_NONE,
-    };
-    static const enum AVCodecID mxf_sound[] = {
-        AV_CODEC_ID_PCM_S16LE,
-        AV_CODEC_ID_PCM_S24LE,
-        AV_CODEC_ID_NONE,
-    };
+    const char *name = avcodec_get_name(id);
     if (av_match_name(muxer->name, "ogg,oga,ogv,spx,opus"))
-        return is_in(id, ogg);
+        return av_match_name(name, OGG_CODECS);
     if (is_mxf(muxer))
-        return avcodec_get_type(id) != AVMEDIA_TYPE_AUDIO || is_in(id, mxf_sound);
+        return avcodec_get_type(id) != AVMEDIA_TYPE_AUDIO || av_match_name(name, MXF_SOUND);
     if (strcmp(muxer->name, "mpegts") == 0)
-        return is_in(id, ts);
-    return !av_match_name(muxer->name, "mpeg,vob,svcd,vcd,dvd") || is_in(id, program);
+        return av_match_name(name, TS_CODECS);
+    return !av_match_name(muxer->name, "mpeg,vob,svcd,vcd,dvd") ||
+           av_match_name(name, PROGRAM_CODECS);
 }
 
 int container_compliance(const AVOutputFormat *muxer)

@@ -475,26 +475,18 @@ static const char *first_opening(const EncoderOptions *o)
 static int has_quality(const AVCodec *codec, const EncoderOptions *o)
 {
     static const char *const names[] = {"crf", "qp", "cq", "q", "global_quality", "qscale", NULL};
-    static const char *const usual[] = {"libx264",    "libx264rgb", "libx265",
-                                        "libvpx-vp9", "libsvtav1",  NULL};
     const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
-    if (o->crf >= 0 || first_named(o, names) || encoder_is_lossless(codec, o) ||
-        (desc && (desc->props & AV_CODEC_PROP_INTRA_ONLY)) || encoder_usual_quantizer(codec->id))
-        return 1;
-    for (const char *const *name = usual; *name; name++)
-        if (strcmp(codec->name, *name) == 0)
-            return 1;
-    return 0;
+    return o->crf >= 0 || first_named(o, names) || encoder_is_lossless(codec, o) ||
+           (desc && (desc->props & AV_CODEC_PROP_INTRA_ONLY)) ||
+           encoder_usual_quantizer(codec->id) ||
+           av_match_name(codec->name, "libx264,libx264rgb,libx265,libvpx-vp9,libsvtav1");
 }
 
 int encoder_cores(const AVCodec *codec, int rows)
 {
-    static const char *const threaded[] = {"libx264", "libx264rgb", "libx265", "libsvtav1"};
-    for (size_t i = 0; i < FF_ARRAY_ELEMS(threaded); i++)
-        if (strcmp(codec->name, threaded[i]) == 0)
-            return rows > 0 && rows < THREADED_CORES * ROWS_OF_CORE ? rows / ROWS_OF_CORE
-                                                                    : THREADED_CORES;
-    return 0;
+    if (!av_match_name(codec->name, "libx264,libx264rgb,libx265,libsvtav1"))
+        return 0;
+    return rows > 0 && rows < THREADED_CORES * ROWS_OF_CORE ? rows / ROWS_OF_CORE : THREADED_CORES;
 }
 
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaError *error)

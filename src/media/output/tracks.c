@@ -201,9 +201,8 @@ static int open_filter(const Tracks *t, const AVStream *in, AVStream *out)
 /* True if phones and browsers do not play this sound in mp4 and mov. */
 static int is_unusual(enum AVCodecID id)
 {
-    const AVCodecDescriptor *desc = avcodec_descriptor_get(id);
-    return (desc && strncmp(desc->name, "pcm_", 4) == 0) || id == AV_CODEC_ID_FLAC ||
-           id == AV_CODEC_ID_VORBIS || id == AV_CODEC_ID_DTS || id == AV_CODEC_ID_TRUEHD;
+    const char *name = avcodec_get_name(id);
+    return av_strstart(name, "pcm_", NULL) || av_match_name(name, "flac,vorbis,dts,truehd");
 }
 
 static int delays_one_frame(const AVStream *stream)

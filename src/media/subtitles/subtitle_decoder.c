@@ -194,27 +194,18 @@ void subtitle_decoder_close(SubtitleDecoder **decoder)
     av_freep(decoder);
 }
 
+#define FONT_TYPES                                                                                 \
+    "application/x-truetype-font,application/x-font-ttf,application/x-font-otf,"                   \
+    "application/x-font,application/font-sfnt,application/vnd.ms-opentype,"                        \
+    "font/ttf,font/otf,font/sfnt,font/collection"
+
 static int is_font(const AVStream *stream)
 {
-    static const char *const types[] = {
-        "application/x-truetype-font",
-        "application/x-font-ttf",
-        "application/x-font-otf",
-        "application/x-font",
-        "application/font-sfnt",
-        "application/vnd.ms-opentype",
-        "font/ttf",
-        "font/otf",
-        "font/sfnt",
-        "font/collection",
-    };
     const AVDictionaryEntry *type = av_dict_get(stream->metadata, "mimetype", NULL, 0);
     const AVDictionaryEntry *name = av_dict_get(stream->metadata, "filename", NULL, 0);
-    for (size_t i = 0; type && i < FF_ARRAY_ELEMS(types); i++)
-        if (av_strcasecmp(type->value, types[i]) == 0)
-            return 1;
     const char *dot = name ? strrchr(name->value, '.') : NULL;
-    return dot && av_match_name(dot + 1, "ttf,otf,ttc,otc");
+    return (type && av_match_name(type->value, FONT_TYPES)) ||
+           (dot && av_match_name(dot + 1, "ttf,otf,ttc,otc"));
 }
 
 int subtitle_font(const Source *source, int number, SubtitleFont *font)
