@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <libavutil/macros.h>
-
 const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
     [REPORT_MEAN] = {"mean", "Brightness", "", 20, "Mean luma in 8-bit codes (0 to 255)."},
     [REPORT_CONTRAST] = {"contrast", "Contrast", "", 10,
@@ -44,8 +42,8 @@ void report_sum_take(ReportSum *s, const ReportSum *more)
 {
     if (!more->count)
         return;
-    s->least = s->count ? FFMIN(s->least, more->least) : more->least;
-    s->most = s->count ? FFMAX(s->most, more->most) : more->most;
+    s->least = s->count && s->least < more->least ? s->least : more->least;
+    s->most = s->count && s->most > more->most ? s->most : more->most;
     s->sum += more->sum;
     s->count += more->count;
 }

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavutil/macros.h>
-
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
 /* In 8-bit codes above black: darker blocks count as black and show no noise. */

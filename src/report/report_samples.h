@@ -28,7 +28,7 @@ void block_samples_take(BlockSamples *samples, const AVFrame *frame, LumeqRect a
 /* Mean standard deviation of the blocks in 8-bit codes; NAN without blocks. */
 double block_samples_contrast(const BlockSamples *samples);
 
-/* Of a source frame and its output. */
+/* The blocks of a source frame and of its output. */
 typedef struct ReportSamples {
     int black; /* black level of the source, 8-bit code */
     BlockSamples of[REPORT_SIDES];
