@@ -73,14 +73,10 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, Medi
 int film_frames_add(FilmFrames *f, const RecordFile *file, int64_t most, MediaError *error)
 {
     const int64_t add = FFMIN(file->count, most - f->count);
-    if (f->count + add > f->room) {
-        const int64_t room = 2 * (f->count + add);
-        MeasuredFrame *larger = realloc(f->all, (size_t)room * sizeof(*larger));
-        if (!larger)
-            return media_no_memory(error, MEDIA_OUTPUT);
-        f->all = larger;
-        f->room = room;
-    }
+    MeasuredFrame *larger = realloc(f->all, (size_t)(f->count + add + 1) * sizeof(*larger));
+    if (!larger)
+        return media_no_memory(error, MEDIA_OUTPUT);
+    f->all = larger;
     for (int64_t i = 0; i < add; i++)
         f->all[f->count++] = file->records[i].frame;
     return 0;

@@ -23,7 +23,7 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *options
 /* The frames of a film that was measured. {0} is empty. */
 typedef struct FilmFrames {
     MeasuredFrame *all;
-    int64_t count, room;
+    int64_t count;
 } FilmFrames;
 
 /* Adds the frames of a file of measures, up to `most` in all. MEDIA_OUTPUT. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "media/natural_order.h"
+#include "media/text_list.h"
 
 /* Folders of jobs end in this: they hold no films. */
 #define JOB_FOLDER ".lumeq"
@@ -31,15 +32,15 @@ static int is_skipped(const FolderWalk *w, const FTSENT *e)
 static int take_entry(const FolderWalk *w, const FTSENT *e, size_t root)
 {
     const int is_file = e->fts_info == FTS_F || e->fts_info == FTS_DEFAULT;
-    char *below = NULL;
     if (!is_file && e->fts_info != FTS_DNR && e->fts_level)
         return 0; /* removed since, or a dangling link */
     if (is_file && e->fts_name[0] == '.')
         return 0;
     const size_t length =
         !e->fts_level ? 0 : e->fts_pathlen - root - (is_file ? e->fts_namelen : 0);
-    if (asprintf(&below, "%.*s%s", (int)length, length ? e->fts_path + root : "",
-                 is_file || !e->fts_level ? "" : "/") < 0)
+    char *below = text_print("%.*s%s", (int)length, length ? e->fts_path + root : "",
+                             is_file || !e->fts_level ? "" : "/");
+    if (!below)
         return media_no_memory(w->error, MEDIA_INPUT);
     const int ret = is_file ? w->file(w->opaque, e->fts_path, below, e->fts_statp)
                             : w->unreadable(w->opaque, e->fts_path, below, e->fts_errno);

@@ -26,34 +26,22 @@
 
 char *job_path(const char *folder, const char *name)
 {
-    const size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path)
-        snprintf(path, size, "%s/%s", folder, name);
-    return path;
+    return text_print("%s/%s", folder, name);
 }
 
 char *job_part_path(const char *folder, const char *what, int part)
 {
-    char name[64];
-    snprintf(name, sizeof(name), "%s-%05d", what, part);
-    return job_path(folder, name);
+    return text_print("%s/%s-%05d", folder, what, part);
 }
 
 char *job_own_path(const JobPlan *plan, const char *what, int part, const char *ending)
 {
-    char name[64];
-    snprintf(name, sizeof(name), "%s-%05d-%08" PRIx32 "%s", what, part, plan->mark, ending);
-    return job_path(plan->folder, name);
+    return text_print("%s/%s-%05d-%08" PRIx32 "%s", plan->folder, what, part, plan->mark, ending);
 }
 
 char *job_folder(const char *output)
 {
-    const size_t size = strlen(output) + sizeof(".lumeq");
-    char *folder = malloc(size);
-    if (folder)
-        snprintf(folder, size, "%s.lumeq", output);
-    return folder;
+    return text_print("%s.lumeq", output);
 }
 
 JobFile job_file_of(const struct stat *file)

@@ -1,7 +1,6 @@
 #include "job/many_files.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "job/folder_walk.h"
 #include "media/output/container.h"
 #include "media/output/file_name.h"
+#include "media/text_list.h"
 
 typedef struct Listing {
     ManyFiles *list;
@@ -17,17 +17,6 @@ typedef struct Listing {
     struct stat folder; /* of the outputs; zeros: it does not exist yet */
     MediaError *error;
 } Listing;
-
-static char *print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *print(const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-    va_start(args, format);
-    const int n = vasprintf(&text, format, args);
-    va_end(args);
-    return n < 0 ? NULL : text;
-}
 
 static int is_same(const struct stat *a, const struct stat *b)
 {
@@ -42,25 +31,20 @@ static char *output_name(const ManyFilesOptions *o, const char *below, const cha
     const char *base = file_name_base(input), *dot = strrchr(base, '.');
     const char *extension = o->format ? container_extension(o->format, base) : NULL;
     if (!extension)
-        return print("%s%s%s", o->folder, below, base);
+        return text_print("%s%s%s", o->folder, below, base);
     const size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-    return print("%s%s%.*s.%s", o->folder, below, (int)stem, base, extension);
+    return text_print("%s%s%.*s.%s", o->folder, below, (int)stem, base, extension);
 }
 
 /* Adds a zeroed entry. NULL: out of memory. */
 static ListedFile *grow(ManyFiles *list)
 {
-    if (list->count == list->room) {
-        const int room = list->room ? list->room * 2 : 64;
-        ListedFile *files = realloc(list->files, (size_t)room * sizeof(*files));
-        if (!files)
-            return NULL;
-        list->files = files;
-        list->room = room;
-    }
-    ListedFile *file = &list->files[list->count++];
-    *file = (ListedFile){0};
-    return file;
+    ListedFile *files = realloc(list->files, ((size_t)list->count + 1) * sizeof(*files));
+    if (!files)
+        return NULL;
+    list->files = files;
+    files[list->count] = (ListedFile){0};
+    return &files[list->count++];
 }
 
 static int add(const Listing *l, const char *below, const char *input)
@@ -83,7 +67,7 @@ static int take_unreadable(void *opaque, const char *folder, const char *below, 
         return l->error->fault;
     ListedFile *file = &l->list->files[l->list->count - 1];
     file->fault = MEDIA_INPUT;
-    file->why = print("cannot read the folder %s: %s", media_quote(folder), strerror(number));
+    file->why = text_print("cannot read the folder %s: %s", media_quote(folder), strerror(number));
     return file->why ? 0 : media_no_memory(l->error, MEDIA_INPUT);
 }
 
@@ -121,7 +105,7 @@ static int add_input(Listing *l, const char *input)
     struct stat there = {0}, beside = {0};
     const int is_folder = stat(input, &there) == 0 && S_ISDIR(there.st_mode);
     const int n = (int)(file_name_base(input) - input);
-    char *folder = is_folder ? strdup(input) : n ? print("%.*s", n, input) : strdup(".");
+    char *folder = is_folder ? strdup(input) : n ? text_print("%.*s", n, input) : strdup(".");
     if (!folder)
         return media_no_memory(l->error, MEDIA_INPUT);
     int ret = 0;
@@ -192,8 +176,8 @@ static int check_output(const ManyFiles *list, ListedFile *file, const struct st
     if (!o->resume)
         return 1;
     file->fault = MEDIA_USAGE;
-    file->why =
-        print("the output %s is older than its input; -y overwrites it", media_quote(file->output));
+    file->why = text_print("the output %s is older than its input; -y overwrites it",
+                           media_quote(file->output));
     return file->why ? 0 : media_no_memory(error, MEDIA_INPUT);
 }
 

@@ -34,7 +34,7 @@ typedef struct ListedFile {
 /* {0} is empty. */
 typedef struct ManyFiles {
     ListedFile *files;
-    int count, room;
+    int count;
     int others;       /* number of files in folders that are not wanted */
     char *left_aside; /* the folder of outputs, if it was found in an input; or NULL */
 } ManyFiles;

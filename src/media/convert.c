@@ -160,7 +160,7 @@ enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full)
     return format;
 }
 
-static int is_full(const AVFrame *frame)
+int convert_is_full(const AVFrame *frame)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
     return frame->color_range == AVCOL_RANGE_JPEG || convert_is_rgb(frame->format) ||
@@ -257,12 +257,12 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     wanted.from.width = from->width;
     wanted.from.height = from->height;
     wanted.from.format = from->format;
-    wanted.from.full = is_full(from);
+    wanted.from.full = convert_is_full(from);
     wanted.from.matrix = sws_matrix(from->colorspace);
     wanted.to.width = to->width;
     wanted.to.height = to->height;
     wanted.to.format = to->format;
-    wanted.to.full = is_full(to);
+    wanted.to.full = convert_is_full(to);
     wanted.to.matrix = sws_matrix(to->colorspace);
     wanted.from.chroma = wanted.to.chroma = -1;
     wanted.from.fields = wanted.to.fields = has_fields ? 2 : 1;
@@ -286,8 +286,8 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     const int *out = sws_getCoefficients(c->to.matrix);
     /* Fails only for formats without a matrix, such as gray to gray. */
     for (int i = 0; i < c->from.fields; i++)
-        (void)sws_setColorspaceDetails(c->sws[i], in, is_full(from), out, is_full(to), 0, 1 << 16,
-                                       1 << 16);
+        (void)sws_setColorspaceDetails(c->sws[i], in, convert_is_full(from), out,
+                                       convert_is_full(to), 0, 1 << 16, 1 << 16);
     return 0;
 }
 
@@ -320,7 +320,7 @@ static void deepen(const AVFrame *from, const AVFrame *to)
         const int chroma = i == 1 || i == 2, plane = b->comp[i].plane;
         const int width = AV_CEIL_RSHIFT(from->width, chroma ? a->log2_chroma_w : 0);
         const int height = AV_CEIL_RSHIFT(from->height, chroma ? a->log2_chroma_h : 0);
-        const int more = b->comp[i].depth - 8, below = i == 3 || (!chroma && is_full(from));
+        const int more = b->comp[i].depth - 8, below = i == 3 || (!chroma && convert_is_full(from));
         for (int y = 0; y < height; y++) {
             const uint8_t *in =
                 from->data[c->plane] + (ptrdiff_t)y * from->linesize[c->plane] + c->offset;
@@ -356,7 +356,7 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
     /* Only the depth differs, from 8 bits to more. */
     if (convert_is_direct(from->format) && convert_is_direct(to->format) && a->comp[0].depth == 8 &&
         b->comp[0].depth > 8 && is_deeper(b, a, b->comp[0].depth) && from->width == to->width &&
-        from->height == to->height && is_full(from) == is_full(to)) {
+        from->height == to->height && convert_is_full(from) == convert_is_full(to)) {
         deepen(from, to);
         return 0;
     }

@@ -58,6 +58,9 @@ typedef struct Converter {
  */
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
 
+/* True for full range; unspecified means full only for gray. */
+int convert_is_full(const AVFrame *frame);
+
 /* True if crop_* are not all 0. They are the sizes of the black margins around the picture. */
 int convert_has_margins(const AVFrame *frame);
 

@@ -102,10 +102,8 @@ static AVBufferRef *alloc_fast(FrameMemory *m, size_t size)
     }
     pthread_mutex_unlock(&m->blocks_lock);
     AVBufferRef *buffer = room ? av_buffer_create(data, size, free_fast, m, 0) : NULL;
-    if (!buffer) {
-        remove_block(m, data);
-        m->allocator.free(m->allocator.opaque, data);
-    }
+    if (!buffer)
+        free_fast(m, data);
     return buffer;
 }
 

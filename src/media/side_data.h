@@ -31,7 +31,7 @@ int side_data_to_frame(AVFrame *to, const AVStream *from);
 /* The track's display matrix (9 numbers), or NULL. */
 const int32_t *side_data_display_matrix(const AVStream *stream);
 
-/* Copies the frame's display matrix. Returns 0 if it has none. */
+/* Copies the frame's display matrix. Returns 0 if the frame lacks one. */
 int side_data_frame_matrix(const AVFrame *frame, int32_t matrix[9]);
 
 /* Gives a frame without display matrix the one of its EXIF tags, or else of its track. Returns 0 or

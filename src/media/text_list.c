@@ -19,6 +19,16 @@ static int take(TextList *list, char *text)
     return 0;
 }
 
+char *text_print(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    const int n = vasprintf(&text, format, args);
+    va_end(args);
+    return n < 0 ? NULL : text;
+}
+
 int text_list_add(void *list, const char *text)
 {
     return take(list, strdup(text));

@@ -285,11 +285,6 @@ static int fit(CameraChoice *choice, const CameraMode *mode, const CameraOptions
 
 /* ---- comparing ---- */
 
-static int compare(double a, double b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Returns > 0 if `a` is better, comparing in this order: colours; the usual rate, or else the
  * highest; size; rate; format. */
 static int compare_choices(const CameraChoice *a, const CameraChoice *b, int rate_wanted)
@@ -299,11 +294,11 @@ static int compare_choices(const CameraChoice *a, const CameraChoice *b, int rat
     const int rank_a = format_rank(a->mode->format), rank_b = format_rank(b->mode->format);
     int order = (rank_a < PREFERRED_COUNT) - (rank_b < PREFERRED_COUNT);
     if (!order)
-        order = compare(FFMIN(rate_a, usual), FFMIN(rate_b, usual));
+        order = FFDIFFSIGN(FFMIN(rate_a, usual), FFMIN(rate_b, usual));
     if (!order)
-        order = compare((double)a->width * a->height, (double)b->width * b->height);
+        order = FFDIFFSIGN((double)a->width * a->height, (double)b->width * b->height);
     if (!order && !same_rate(rate_a, rate_b))
-        order = compare(rate_a, rate_b);
+        order = FFDIFFSIGN(rate_a, rate_b);
     return order ? order : rank_b - rank_a;
 }
 

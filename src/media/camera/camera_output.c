@@ -79,15 +79,6 @@ void camera_output_text(const CameraOutput *o, char *text, size_t size)
 
 /* ---- pictures ---- */
 
-static int is_full(const AVFrame *frame)
-{
-    int full = frame->color_range == AVCOL_RANGE_JPEG ||
-               (frame->color_range == AVCOL_RANGE_UNSPECIFIED &&
-                av_pix_fmt_desc_get(frame->format)->nb_components < 3);
-    (void)convert_without_j(frame->format, &full);
-    return full;
-}
-
 static int is_cropped(int from, int to)
 {
     return from >= to && from - to <= MOST_CROPPED;
@@ -97,8 +88,8 @@ static int is_cropped(int from, int to)
 static int convert(CameraOutput *o, AVFrame *from, enum AVPixelFormat format, int width, int height)
 {
     AVFrame *to = o->picture;
-    const int full = is_full(from);
-    from->format = convert_without_j(from->format, &(int){0});
+    int full = convert_is_full(from);
+    from->format = convert_without_j(from->format, &full);
     from->color_range = full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     to->format = format;
     to->width = width;
@@ -118,7 +109,7 @@ static int make_picture(CameraOutput *o, enum AVPixelFormat format, int width, i
         from->width = is_cropped(from->width, width) ? width : from->width & ~1;
         from->height = is_cropped(from->height, height) ? height : from->height & ~1;
         const int same = from->format == (int)format && from->width == width &&
-                         from->height == height && !is_full(from);
+                         from->height == height && !convert_is_full(from);
         ret = same ? av_frame_ref(o->picture, from) : convert(o, from, format, width, height);
     }
     if (ret < 0)

@@ -269,19 +269,15 @@ static void go_to_start(Source *s)
         (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
 }
 
-static int picture_at(const Source *s, int64_t position)
-{
-    const int64_t number = av_rescale_q_rnd(position, AV_TIME_BASE_Q, s->video->time_base,
-                                            AV_ROUND_DOWN | AV_ROUND_PASS_MINMAX);
-    return (int)av_clip64(number, 0, s->pictures.count - 1);
-}
-
 static int go_to(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
     forget_times(s);
-    if (s->pictures.count)
-        s->next_picture = picture_at(s, position);
+    if (s->pictures.count) {
+        const int64_t number = av_rescale_q_rnd(position, AV_TIME_BASE_Q, s->video->time_base,
+                                                AV_ROUND_DOWN | AV_ROUND_PASS_MINMAX);
+        s->next_picture = (int)av_clip64(number, 0, s->pictures.count - 1);
+    }
     if (!source_can_seek(s) || s->pictures.count)
         return 0;
     s->clock = target;
@@ -561,9 +557,13 @@ static void hold(Source *s, AVPacket *packet)
         av_packet_free(&held);
 }
 
-/* 0: a packet of the video before its first key frame. */
-static int is_wanted_yet(Source *s, AVPacket *packet)
+/* 0: a packet of another track, since some were queued before the tracks were chosen, or of the
+ * video before its first key frame. */
+static int is_wanted(Source *s, AVPacket *packet)
 {
+    if ((unsigned)packet->stream_index >= s->stream_count ||
+        s->format->streams[packet->stream_index]->discard == AVDISCARD_ALL)
+        return 0;
     if (!s->wants_key || packet->stream_index != s->video->index)
         return 1;
     const int is_key = packet->flags & AV_PKT_FLAG_KEY;
@@ -576,14 +576,6 @@ static int is_wanted_yet(Source *s, AVPacket *packet)
     if (!s->wants_key && (is_key || s->network))
         drop_held(s);
     return is_key;
-}
-
-/* Some packets were queued before the tracks were chosen. */
-static int is_wanted(Source *s, AVPacket *packet)
-{
-    return (unsigned)packet->stream_index < s->stream_count &&
-           s->format->streams[packet->stream_index]->discard != AVDISCARD_ALL &&
-           is_wanted_yet(s, packet);
 }
 
 /* A fragment is missing between two packets if numbers and times both jump there: some writers do

@@ -53,7 +53,6 @@ struct Segments {
     int64_t count, bytes;     /* of completed segments */
     char *name;
     AVPacket **held;
-    unsigned held_room; /* bytes, for av_fast_realloc() */
     int held_count;
     size_t held_bytes;
     KeptPieces *kept;   /* NULL: all are kept */
@@ -334,25 +333,20 @@ static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, Me
     return finish_piece(s, &s->previous, error);
 }
 
-/* There is room for it. */
-static void keep_held(Segments *s, AVPacket *packet)
+static size_t held_bytes(const AVPacket *packet)
 {
-    s->held[s->held_count++] = packet;
-    s->held_bytes += sizeof(*packet) + (size_t)packet->size;
+    return sizeof(*packet) + (size_t)packet->size;
 }
 
 static int hold(Segments *s, AVPacket *packet, MediaError *error)
 {
-    AVPacket **held =
-        av_fast_realloc(s->held, &s->held_room, ((size_t)s->held_count + 1) * sizeof(*held));
-    if (!held)
-        return media_no_memory(error, MEDIA_OUTPUT);
-    s->held = held;
     AVPacket *own = av_packet_alloc();
-    if (!own)
+    if (!own || av_dynarray_add_nofree(&s->held, &s->held_count, own) < 0) {
+        av_packet_free(&own);
         return media_no_memory(error, MEDIA_OUTPUT);
+    }
     av_packet_move_ref(own, packet);
-    keep_held(s, own);
+    s->held_bytes += held_bytes(own);
     return 0;
 }
 
@@ -385,7 +379,8 @@ static int release(Segments *s, MediaError *error)
         AVPacket *packet = s->held[i];
         const AVStream *out = s->like->streams[packet->stream_index];
         if (ret >= 0 && may_belong_to_next(s, packet, out)) {
-            keep_held(s, packet);
+            s->held[s->held_count++] = packet;
+            s->held_bytes += held_bytes(packet);
             continue;
         }
         const int wrote = ret < 0 ? ret : write_to_piece(s, packet, out, error);

@@ -223,8 +223,3 @@ void chapters_move(AVFormatContext *to, int64_t by)
         to->chapters[i]->end = FFMAX(to->chapters[i]->end + by, 0);
     }
 }
-
-int chapters_fit(const AVOutputFormat *muxer)
-{
-    return av_match_name(muxer->name, "mp4,mov,ipod,matroska,webm,ogg,ogv,oga,nut,asf") != 0;
-}

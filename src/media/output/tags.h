@@ -35,10 +35,10 @@ int tags_left_out(const AVFormatContext *to, char *names, size_t size);
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags);
 
+/* Muxers that write chapters. */
+#define CHAPTER_MUXERS "mp4,mov,ipod,matroska,webm,ogg,ogv,oga,nut,asf"
+
 /* Shifts all chapters by `by`. */
 void chapters_move(AVFormatContext *to, int64_t by);
-
-/* True if the muxer writes chapters. */
-int chapters_fit(const AVOutputFormat *muxer);
 
 #endif

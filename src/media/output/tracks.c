@@ -504,7 +504,7 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
     const AVOutputFormat *muxer = t->to->oformat;
     if (o->no_chapters || !source->format->nb_chapters)
         return 0;
-    if (chapters_fit(muxer)) {
+    if (av_match_name(muxer->name, CHAPTER_MUXERS)) {
         const int left_out =
             chapters_copy(t->to, source->format, t->start, t->end, !o->no_metadata);
         t->tags_left_out += FFMAX(left_out, 0);

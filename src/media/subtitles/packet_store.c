@@ -23,18 +23,13 @@ static void drop_oldest(PacketStore *s)
 
 void packet_store_add(PacketStore *s, const AVPacket *packet)
 {
-    if (s->count == s->room) {
-        const int room = s->room ? s->room * 2 : 64;
-        AVPacket **packets = av_realloc_array(s->packets, (size_t)room, sizeof(AVPacket *));
-        if (!packets)
-            return;
-        s->packets = packets;
-        s->room = room;
-    }
     AVPacket *kept = packet_set_add(&s->known, packet) ? NULL : av_packet_clone(packet);
     if (!kept)
         return;
-    s->packets[s->count++] = kept;
+    if (av_dynarray_add_nofree(&s->packets, &s->count, kept) < 0) {
+        av_packet_free(&kept);
+        return;
+    }
     s->bytes += packet_bytes(kept);
     if (s->bytes > PACKET_STORE_BYTES)
         drop_oldest(s);

@@ -7,7 +7,7 @@
 /* {0} is empty. For one thread. */
 typedef struct PacketStore {
     AVPacket **packets; /* in order of arrival */
-    int count, room;
+    int count;
     size_t bytes;
     PacketSet known; /* the stored packets */
 } PacketStore;
