@@ -9,7 +9,7 @@
 #include "panel/panel.h"
 #include "panel/panel_place.h"
 #include "player/osd/osd.h"
-#include "player/player_options.h"
+#include "player/view/view.h"
 #include "run/frame_scopes.h"
 
 /* ---- places ---- */
@@ -179,7 +179,7 @@ static int overlay_draw(FrameOverlay *o, AVFrame *frame, const LumeqFrameStats *
 enum { LABEL_BEFORE, LABEL_AFTER, LINE, LAYERS };
 
 typedef struct Comparison {
-    PlayerCompare kind;
+    ViewCompare kind;
     int with_panel;
     Osd *osd;
     Text *text;
@@ -201,7 +201,7 @@ static int out_of_memory(MediaError *error)
 
 static int comparison_open(Comparison *c, const Options *options, MediaError *error)
 {
-    c->kind = (PlayerCompare)options->compare;
+    c->kind = (ViewCompare)options->compare;
     c->with_panel = options->overlay;
     if (osd_open(&c->osd) < 0)
         return out_of_memory(error);
@@ -223,14 +223,14 @@ static int find_seam(const Comparison *c, const AVFrame *frame)
     const SampleLayout layout = convert_layout((enum AVPixelFormat)frame->format);
     const int step = 1 << (c->displayed.turn.xx ? layout.chroma_x : layout.chroma_y);
     const int length = c->displayed.turn.xx ? frame->width : frame->height;
-    return (c->kind == PLAYER_COMPARE_SIDE ? length : length / 2) / step * step;
+    return (c->kind == VIEW_COMPARE_SIDE ? length : length / 2) / step * step;
 }
 
 /* Places both pictures along the axis that is displayed as columns. */
 static void place_pictures(Comparison *c, const AVFrame *frame)
 {
     const int across = c->displayed.turn.xx != 0, first = left_is_first(&c->displayed);
-    const int seam = find_seam(c, frame), side = c->kind == PLAYER_COMPARE_SIDE;
+    const int seam = find_seam(c, frame), side = c->kind == VIEW_COMPARE_SIDE;
     const int length = across ? frame->width : frame->height;
     const int from = side ? 0 : seam; /* start of the second picture */
     BlendPlace low = {0, 0, frame->width, frame->height}, high = low;
@@ -264,7 +264,7 @@ static void draw_labels(Comparison *c, Rect before, Rect after)
 {
     const int width = c->displayed.width, height = c->displayed.height;
     const Rect whole = {0, 0, width, height};
-    const PanelOver over = c->kind == PLAYER_COMPARE_SIDE ? PANEL_OVER_MIDDLE : PANEL_OVER_SPLIT;
+    const PanelOver over = c->kind == VIEW_COMPARE_SIDE ? PANEL_OVER_MIDDLE : PANEL_OVER_SPLIT;
     const Rect panel =
         c->with_panel ? panel_place_over(width, height, whole, over, width / 2).panel : (Rect){0};
     const OsdPlace place = {width, height, {0, -height, width, height}, whole, whole, 1, 1};
@@ -287,14 +287,14 @@ static int place_both(Comparison *c, const AVFrame *frame, AVFrame *both, MediaE
         return error->fault;
     const int length = across ? frame->width : frame->height;
     const int all = across ? both->width : both->height;
-    const int low = c->kind == PLAYER_COMPARE_SIDE ? all - length : find_seam(c, frame);
+    const int low = c->kind == VIEW_COMPARE_SIDE ? all - length : find_seam(c, frame);
     const int left = left_is_first(&c->displayed) ? low : all - low;
     const int column = (int)((int64_t)left * c->displayed.width / all);
     const Rect before = {0, 0, column, c->displayed.height};
     const Rect after = {column, 0, c->displayed.width - column, c->displayed.height};
     c->placed = 1;
     draw_labels(c, before, after);
-    return c->kind == PLAYER_COMPARE_SPLIT ? draw_line(c, column, error) : 0;
+    return c->kind == VIEW_COMPARE_SPLIT ? draw_line(c, column, error) : 0;
 }
 
 static int blend_layers(Comparison *c, AVFrame *frame)
@@ -350,13 +350,13 @@ int drawing_open(Drawing **drawing, const Options *options, MediaError *error)
 {
     int ret = 0;
     *drawing = NULL;
-    if (!options->overlay && options->compare == PLAYER_COMPARE_OFF)
+    if (!options->overlay && options->compare == VIEW_COMPARE_OFF)
         return 0;
     Drawing *d = *drawing = calloc(1, sizeof(*d));
     if (!d)
         return media_fail(error, MEDIA_INPUT, "out of memory for drawing");
     d->with_panel = options->overlay;
-    d->compares = options->compare != PLAYER_COMPARE_OFF;
+    d->compares = options->compare != VIEW_COMPARE_OFF;
     if (d->with_panel)
         ret = overlay_open(&d->overlay, options, error);
     if (ret >= 0 && d->compares)

@@ -429,10 +429,10 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .osd_scale = o->osd_scale,
         .scope = (PanelScope)o->scope,
         .mirror = o->mirror,
-        .compare = (PlayerCompare)o->compare,
-        .histogram = (PlayerHistogram)o->histogram,
+        .compare = (ViewCompare)o->compare,
+        .histogram = (PanelMode)o->histogram,
         .fullscreen_histogram =
-            option_is_given(o->given, "histogram") ? (PlayerHistogram)o->histogram : 0,
+            option_is_given(o->given, "histogram") ? (PanelMode)o->histogram : 0,
         .log_scale = o->hist_scale,
         .deinterlace = settings.deinterlace,
         .codes = settings.codes,
@@ -548,7 +548,7 @@ Player *play_player(Play *p)
 int play_turn(Play *p, MediaError *error)
 {
     if (p->virtual)
-        virtual_camera_mirror(p->virtual, player_state(p->player).mirrored);
+        virtual_camera_mirror(p->virtual, player_state(p->player).look.mirrored);
     PlayerRecording recording = {0};
     PlayerWriting writing;
     window_recording_follow(&p->recording, &recording);
@@ -607,7 +607,7 @@ static int finish(Play *p)
     if (!player_damage(p->player, damage, sizeof(damage)))
         return EXIT_DONE;
     say(SAY_ERRORS, "%s", damage);
-    return player_has_ended(p->player) ? EXIT_DAMAGED : EXIT_DONE;
+    return state.ended ? EXIT_DAMAGED : EXIT_DONE;
 }
 
 /* Opens and plays the inputs. Returns the exit code. *failed: why nothing was played, if the reason

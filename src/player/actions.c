@@ -467,7 +467,7 @@ void act_toggle(Player *p)
 void act_compare(Player *p)
 {
     Look look = p->seen->look;
-    look.compare = (PlayerCompare)((look.compare + 1) % 3);
+    look.compare = (ViewCompare)((look.compare + 1) % 3);
     set_look(p, look);
 }
 
@@ -476,15 +476,15 @@ void act_panel(Player *p)
 {
     Look look = p->seen->look;
     const int last = screen_has_room_for_all(p->screen) ? PANEL_ALL : PANEL_VECTORSCOPE;
-    if (look.histogram == PLAYER_HISTOGRAM_OFF) {
-        look.histogram = PLAYER_HISTOGRAM_PANEL;
+    if (look.histogram == PANEL_OFF) {
+        look.histogram = PANEL_BESIDE;
         look.scope = PANEL_HISTOGRAM;
-    } else if (look.histogram == PLAYER_HISTOGRAM_PANEL && look.scope == PANEL_HISTOGRAM) {
-        look.histogram = PLAYER_HISTOGRAM_OVERLAY;
+    } else if (look.histogram == PANEL_BESIDE && look.scope == PANEL_HISTOGRAM) {
+        look.histogram = PANEL_OVER;
     } else if ((int)look.scope < last) {
         look.scope++;
     } else {
-        look.histogram = PLAYER_HISTOGRAM_OFF;
+        look.histogram = PANEL_OFF;
     }
     set_look(p, look);
 }
@@ -492,8 +492,8 @@ void act_panel(Player *p)
 void act_panel_place(Player *p)
 {
     Look look = p->seen->look;
-    const int is_beside = look.histogram == PLAYER_HISTOGRAM_PANEL;
-    look.histogram = is_beside ? PLAYER_HISTOGRAM_OVERLAY : PLAYER_HISTOGRAM_PANEL;
+    const int is_beside = look.histogram == PANEL_BESIDE;
+    look.histogram = is_beside ? PANEL_OVER : PANEL_BESIDE;
     set_look(p, look);
 }
 

@@ -411,18 +411,11 @@ PlayerState player_state(const Player *p)
         .height = height,
         .loop = p->wanted.loop,
         .speed = played(p)->speed,
-        .compare = p->seen->look.compare,
-        .histogram = p->seen->look.histogram,
-        .scope = p->seen->look.scope,
-        .log_scale = p->seen->look.log_scale,
-        .statistics = p->seen->look.statistics,
-        .help = p->seen->look.help,
-        .settings = p->seen->look.settings,
-        .chosen = p->seen->look.chosen,
+        .look = p->seen->look,
+        .ended = p->ended,
         .at_end = p->ended && !p->over,
         .seeking = played(p)->pending,
         .changing = equalize_stage_is_behind(p->stage),
-        .split = p->seen->look.split,
         .offset = p->shown->measured.offset,
         .screenshots = p->seen->screenshots,
         .equalize_ms = p->shown->measured.totals.run * share,
@@ -437,7 +430,6 @@ PlayerState player_state(const Player *p)
         .gone = p->camera.gone || source_is_lost(played(p)->source),
         .damaged = p->camera.damaged,
         .recording = p->recording.on,
-        .mirrored = p->seen->look.mirrored,
         .message = p->seen->message,
         .file = p->files.at + 1,
         .files = p->files.count,
@@ -453,11 +445,6 @@ int player_damage(Player *p, char *text, size_t size)
         snprintf(text + length, size - length, "%s%" PRId64 " frame%s lost with the GPU",
                  length ? "; " : "", gone, gone == 1 ? " was" : "s were");
     return damaged || gone;
-}
-
-int player_has_ended(const Player *p)
-{
-    return p->ended;
 }
 
 uint8_t *player_grab(Player *p, int *width, int *height)

@@ -7,7 +7,7 @@
 #ifndef LUMEQ_PLAYER_PLAYER_H
 #define LUMEQ_PLAYER_PLAYER_H
 
-#include "player/player_options.h"
+#include "player/screen.h"
 
 typedef struct Player Player;
 
@@ -32,16 +32,12 @@ typedef struct PlayerState {
     int paused, muted, volume, fullscreen, loop;
     int width, height; /* window size in desktop units if the user resized it, else 0 */
     double speed;
-    PlayerCompare compare;
-    PlayerHistogram histogram;
-    int log_scale, statistics, help; /* nonzero: visible */
-    int settings, chosen;            /* settings panel: nonzero if visible; selected row */
-    int on_gpu;                      /* nonzero: the GPU decoded the current frame */
-    int at_end;                      /* nonzero: paused on the last picture */
-    int seeking;                     /* nonzero: the frame after a seek is pending */
-    int changing; /* nonzero: the current frame is being redone with new settings */
-    PanelScope scope;
-    double split;        /* position of the split line, 0..1 */
+    Look look;
+    int on_gpu;          /* nonzero: the GPU decoded the current frame */
+    int ended;           /* nonzero: playback reached the end */
+    int at_end;          /* nonzero: paused on the last picture */
+    int seeking;         /* nonzero: the frame after a seek is pending */
+    int changing;        /* nonzero: the current frame is being redone with new settings */
     int64_t offset;      /* picture minus sound at the last frame; AV_NOPTS_VALUE: no sound */
     int64_t screenshots; /* screenshots written */
     /* Means over the frames played. */
@@ -52,11 +48,10 @@ typedef struct PlayerState {
     double latency_frames; /* from decoder to screen, in frame durations */
     /* Camera delay from capture to screen: mean, 95th percentile, maximum. */
     double delay_ms, delay_95_ms, delay_most_ms;
-    double rate;   /* frames per second over the last second */
-    int gone;      /* nonzero: the camera or connection is lost and awaited */
-    int damaged;   /* nonzero: the camera's pictures cannot be decoded */
-    int recording; /* nonzero: recording */
-    int mirrored;
+    double rate;     /* frames per second over the last second */
+    int gone;        /* nonzero: the camera or connection is lost and awaited */
+    int damaged;     /* nonzero: the camera's pictures cannot be decoded */
+    int recording;   /* nonzero: recording */
     int file, files; /* index of the current file from 1 on (0: not from a list), number of files */
     const char *message; /* the last message shown; "" at first */
 } PlayerState;
@@ -66,9 +61,6 @@ PlayerState player_state(const Player *player);
 /* Returns the window's content as RGBA, top row first, or NULL if out of memory. Free it with
  * free(). */
 uint8_t *player_grab(Player *player, int *width, int *height);
-
-/* Returns nonzero if playback reached the end (rather than being closed early). */
-int player_has_ended(const Player *player);
 
 /* Describes known damage of the input in one sentence. Returns 0 if it is intact. Stops playback.
  * */

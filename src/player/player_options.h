@@ -8,8 +8,10 @@
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
 #include "panel/panel.h"
+#include "panel/panel_place.h"
 #include "player/file_list.h"
 #include "player/osd/osd_settings.h"
+#include "player/view/view.h"
 #include "run/equalize_stage.h"
 
 /* Live settings, in the order of the settings panel. */
@@ -44,18 +46,6 @@ typedef struct PlayerSettings {
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;
 } PlayerSettings;
-
-typedef enum PlayerCompare {
-    PLAYER_COMPARE_OFF,
-    PLAYER_COMPARE_SPLIT,
-    PLAYER_COMPARE_SIDE,
-} PlayerCompare;
-
-typedef enum PlayerHistogram {
-    PLAYER_HISTOGRAM_OFF,
-    PLAYER_HISTOGRAM_PANEL,
-    PLAYER_HISTOGRAM_OVERLAY,
-} PlayerHistogram;
 
 #define PLAYER_MIN_SPEED 0.25
 #define PLAYER_MAX_SPEED 4.0
@@ -147,9 +137,9 @@ typedef struct PlayerOptions {
     double speed;                   /* PLAYER_MIN_SPEED..PLAYER_MAX_SPEED */
     int loop, fullscreen, mirror;
     double osd_scale; /* factor for text and the bar, on top of the automatic size */
-    PlayerCompare compare;
-    PlayerHistogram histogram, fullscreen_histogram; /* in the window, and in fullscreen */
-    PanelScope scope;                                /* initial scope */
+    ViewCompare compare;
+    PanelMode histogram, fullscreen_histogram; /* in the window, and in fullscreen */
+    PanelScope scope;                          /* initial scope */
     int log_scale;
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;         /* whether deep gray video is stretched */

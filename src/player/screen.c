@@ -67,15 +67,13 @@ struct Screen {
     double opacity[OSD_PARTS];
     int pointed_y, pointed_height; /* preview above the bar; height 0: none */
     OsdSettings settings;
-    PlayerHistogram other_histogram; /* in fullscreen, or in the window: not the current state */
+    PanelMode other_histogram; /* in fullscreen, or in the window: not the current state */
     int cursor_shown;
     int given_width, given_height; /* window size set by the program, in window units */
     int resized;                   /* the user or window manager changed it */
     int dirty;                     /* redraw needed */
     int64_t hidden_until;          /* hidden until then unless a picture arrives; 0: visible */
 };
-
-static const PanelMode modes[] = {PANEL_OFF, PANEL_BESIDE, PANEL_OVER}; /* by PlayerHistogram */
 
 const ScreenState *screen_state(const Screen *s)
 {
@@ -100,10 +98,9 @@ void screen_touch(Screen *s)
 /* The scene with pictures fitted into `area`, or zoomed there. */
 static ViewScene scene_in(const Screen *s, Rect area, ViewZoom zoom)
 {
-    static const ViewCompare compares[] = {VIEW_COMPARE_OFF, VIEW_COMPARE_SPLIT, VIEW_COMPARE_SIDE};
     ViewScene scene = {
         .area = area,
-        .compare = compares[s->state.look.compare],
+        .compare = s->state.look.compare,
         .shown = s->state.look.source ? VIEW_INPUT : VIEW_OUTPUT,
         .split = s->state.look.split,
         .zoom = zoom,
@@ -164,8 +161,8 @@ static PanelPlace place_panel_in(const Screen *s, int width, int height)
 {
     static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
     const Look *look = &s->state.look;
-    if (look->histogram != PLAYER_HISTOGRAM_OVERLAY)
-        return place_in_points(s, width, height, modes[look->histogram]);
+    if (look->histogram != PANEL_OVER)
+        return place_in_points(s, width, height, look->histogram);
     const Rect window = {0, 0, width, height}, around = pictures_in(s, window);
     const ViewScene scene = scene_in(s, window, look->zoom);
     const ViewPlaces places = view_layout(s->view, &scene);
@@ -188,10 +185,11 @@ static PanelPlace place_panel(const Screen *s)
 
 int screen_has_room_for_all(const Screen *s)
 {
-    static const PanelMode both[] = {PANEL_BESIDE, PANEL_BESIDE, PANEL_OVER};
+    const PanelMode mode =
+        s->state.look.histogram == PANEL_OFF ? PANEL_BESIDE : s->state.look.histogram;
     int width, height;
     window_size(s->window, &width, &height);
-    const Rect panel = place_in_points(s, width, height, both[s->state.look.histogram]).panel;
+    const Rect panel = place_in_points(s, width, height, mode).panel;
     return panel_has_room_for_all(panel.width, panel.height, panel_text(s));
 }
 
@@ -369,7 +367,7 @@ static void fit_window(Screen *s, int width, int height)
     for (int i = 0; i < TRIES; i++) {
         across = FFMAX((int)(width * share), 1);
         down = FFMAX((int)(height * share), 1);
-        if (s->state.look.histogram == PLAYER_HISTOGRAM_PANEL)
+        if (s->state.look.histogram == PANEL_BESIDE)
             panel_add_room(&across, &down);
         if (across <= most_width && down <= most_height)
             break;
@@ -382,13 +380,13 @@ static void fit_window(Screen *s, int width, int height)
 /* If the picture fills the window, the window shrinks or grows with the panel and the picture stays
  * as it is. A window with borders was shaped by the user or window manager and keeps its size. So
  * does a fullscreen one, or one without room to grow. */
-static int set_histogram(Screen *s, PlayerHistogram histogram)
+static int set_histogram(Screen *s, PanelMode histogram)
 {
     const PanelPlace before = place_panel(s);
     const Rect pictures = pictures_in(s, before.picture);
     const double density = window_density(s->window);
-    const int had = s->state.look.histogram == PLAYER_HISTOGRAM_PANEL && before.panel.width > 0;
-    const int wants = histogram == PLAYER_HISTOGRAM_PANEL;
+    const int had = s->state.look.histogram == PANEL_BESIDE && before.panel.width > 0;
+    const int wants = histogram == PANEL_BESIDE;
     int width = (int)(pictures.width / density), height = (int)(pictures.height / density);
     s->resized |= is_resized(s);
     s->state.look.histogram = histogram;
@@ -405,7 +403,7 @@ static int set_histogram(Screen *s, PlayerHistogram histogram)
     const PanelPlace now = changes
                                ? place_panel_in(s, (int)(width * density), (int)(height * density))
                                : place_panel(s);
-    return histogram == PLAYER_HISTOGRAM_OFF || now.panel.width > 0;
+    return histogram == PANEL_OFF || now.panel.width > 0;
 }
 
 /* Only the first frame of a photo tells that it is rotated. */
@@ -544,7 +542,7 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
     };
     wanted_size(source, &options.width, &options.height);
     const int width = options.width, height = options.height;
-    if (s->state.look.histogram == PLAYER_HISTOGRAM_PANEL)
+    if (s->state.look.histogram == PANEL_BESIDE)
         panel_add_room(&options.width, &options.height);
     if (window_open(&s->window, &options, error) < 0 || view_open(&s->view, error) < 0) {
         media_add(error, "; %s or --null works without a window",
@@ -664,7 +662,7 @@ void screen_close(Screen **screen)
 
 static int shows_input(const Screen *s)
 {
-    return s->state.look.compare != PLAYER_COMPARE_OFF || s->state.look.source;
+    return s->state.look.compare != VIEW_COMPARE_OFF || s->state.look.source;
 }
 
 /* Uploads or removes the unprocessed picture; a frame that the GPU decoded is downloaded first.
@@ -778,7 +776,7 @@ void screen_toggle_fullscreen(Screen *s)
         screen_say(s, "%s", error.text);
         return;
     }
-    const PlayerHistogram other = s->other_histogram;
+    const PanelMode other = s->other_histogram;
     s->other_histogram = s->state.look.histogram;
     s->state.look.histogram = other;
     s->dirty = 1;
@@ -840,7 +838,7 @@ static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
         .curve = m->curve,
         .full_range = f && f->out->color_range == AVCOL_RANGE_JPEG,
         .scale = s->state.look.log_scale ? PANEL_LOG : PANEL_LINEAR,
-        .translucent = s->state.look.histogram == PLAYER_HISTOGRAM_OVERLAY,
+        .translucent = s->state.look.histogram == PANEL_OVER,
         .words = content->words,
         .scope = scope,
         .scopes = scope != PANEL_HISTOGRAM && panel.width > 0 ? count_scopes(s, f) : NULL,

@@ -16,8 +16,8 @@ typedef struct Screen Screen;
 
 /* View settings that the user can change. */
 typedef struct Look {
-    PlayerCompare compare;
-    PlayerHistogram histogram;
+    ViewCompare compare;
+    PanelMode histogram;
     PanelScope scope;
     int log_scale, statistics, mirrored, subtitles_on;
     int help;     /* visible help page, from 1 on; 0: hidden */

@@ -66,8 +66,8 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     if (!w)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     w->options = *options;
-    w->options.histogram = w->options.fullscreen_histogram = PLAYER_HISTOGRAM_OFF;
-    w->options.compare = PLAYER_COMPARE_OFF;
+    w->options.histogram = w->options.fullscreen_histogram = PANEL_OFF;
+    w->options.compare = VIEW_COMPARE_OFF;
     w->options.osd_scale *= PROMPT_SCALE;
     w->options.device = -1; /* it has no frames */
     w->chosen.at = -1;

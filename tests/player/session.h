@@ -222,8 +222,8 @@ static inline int end_help(Session *s)
         parts++;
         session_type("?");
         session_turns(s, 3);
-    } while (session_state(s).help && parts < 20);
-    CHECK(!session_state(s).help, "the help does not end");
+    } while (session_state(s).look.help && parts < 20);
+    CHECK(!session_state(s).look.help, "the help does not end");
     return parts;
 }
 

@@ -92,7 +92,7 @@ OPEN_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(1 * SECOND))
         (void)show_bar(0);
         send_mouse(SDL_MOUSEBUTTONDOWN, at.settings.x + at.settings.width / 2, y);
         send_mouse(SDL_MOUSEBUTTONUP, at.settings.x + at.settings.width / 2, y);
-        SESSION_UNTIL(&session, state.settings == opened);
+        SESSION_UNTIL(&session, state.look.settings == opened);
     }
     (void)show_bar(0);
     send_mouse(SDL_MOUSEBUTTONDOWN, at.fullscreen.x + at.fullscreen.width / 2, y);
@@ -294,7 +294,7 @@ TEST(settings_by_keys)
     AUTO_GRAB before = grab(&session);
     session_press(SDLK_TAB);
     for (int i = 0; i < PLAYER_SETTINGS; i++) {
-        SESSION_UNTIL(&session, state.settings && state.chosen == i);
+        SESSION_UNTIL(&session, state.look.settings && state.look.chosen == i);
         session_press(SDLK_RIGHT);
         SESSION_UNTIL(&session, strncmp(state.message, rows[i].says, strlen(rows[i].says)) == 0 &&
                                     !state.changing && !state.seeking);
@@ -311,12 +311,12 @@ TEST(settings_by_keys)
               rows[i].back, difference(&before, &back, 0.6, 1));
         session_press(SDLK_DOWN);
     }
-    SESSION_UNTIL(&session, state.chosen == 0);
+    SESSION_UNTIL(&session, state.look.chosen == 0);
     session_press(SDLK_UP);
-    SESSION_UNTIL(&session, state.chosen == PLAYER_SETTINGS - 1);
+    SESSION_UNTIL(&session, state.look.chosen == PLAYER_SETTINGS - 1);
     CHECK(session_state(&session).position == 1 * SECOND, "arrows seek");
     session_press(SDLK_ESCAPE);
-    SESSION_UNTIL(&session, !state.settings && !session.ended);
+    SESSION_UNTIL(&session, !state.look.settings && !session.ended);
     session_press(SDLK_RIGHT);
     SESSION_UNTIL(&session, state.position == 6 * SECOND && !state.seeking);
     session_close(&session);

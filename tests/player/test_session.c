@@ -249,7 +249,7 @@ static void stays_at_its_end(Session *s)
     CHECK(!s->ended && state.paused && state.position >= 10960000 - FRAME_US,
           "answered %d, %s, at %lld", s->ended, state.paused ? "paused" : "playing",
           (long long)state.position);
-    CHECK(player_has_ended(play_player(s->play)), "player_has_ended() is 0");
+    CHECK(session_state(s).ended, "it has not ended");
 }
 
 SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-config", "--ss",
@@ -278,7 +278,7 @@ SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-con
     SESSION_UNTIL(s, !state.at_end && !state.seeking && state.position < last);
     session_type("q");
     SESSION_UNTIL(s, s->ended);
-    CHECK(!player_has_ended(play_player(s->play)), "it has ended where it was closed before");
+    CHECK(!session_state(s).ended, "it has ended where it was closed before");
 }
 
 /* By default the window stays open after a dropped file, and closes if a program started it. */
@@ -391,24 +391,24 @@ SESSION_TEST(reset_is_undone, open_at(s, 1 * SECOND))
  */
 SESSION_TEST(fullscreen_has_its_own_panel, session_open(s, ARGUMENTS(clip(), "--no-config")))
 {
-    SESSION_UNTIL(s, state.shown > 0 && state.histogram == PLAYER_HISTOGRAM_PANEL);
+    SESSION_UNTIL(s, state.shown > 0 && state.look.histogram == PANEL_BESIDE);
     session_type("f");
-    SESSION_UNTIL(s, state.fullscreen && state.histogram == PLAYER_HISTOGRAM_OFF);
+    SESSION_UNTIL(s, state.fullscreen && state.look.histogram == PANEL_OFF);
     session_type("P");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+    SESSION_UNTIL(s, state.look.histogram == PANEL_BESIDE);
     session_type("P");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
     session_press(SDLK_ESCAPE);
-    SESSION_UNTIL(s, !state.fullscreen && state.histogram == PLAYER_HISTOGRAM_PANEL);
+    SESSION_UNTIL(s, !state.fullscreen && state.look.histogram == PANEL_BESIDE);
     session_type("f");
-    SESSION_UNTIL(s, state.fullscreen && state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    SESSION_UNTIL(s, state.fullscreen && state.look.histogram == PANEL_OVER);
 }
 
 SESSION_TEST(panel_of_the_command_line_is_in_fullscreen,
              session_open(s, ARGUMENTS(clip(), "--no-config", "--fullscreen", "--histogram",
                                        "overlay")))
 {
-    SESSION_UNTIL(s, state.fullscreen && state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    SESSION_UNTIL(s, state.fullscreen && state.look.histogram == PANEL_OVER);
 }
 
 /* Writes the clip into a pipe; ends when the reader does. */
@@ -463,7 +463,7 @@ TEST(live_video_cannot_seek)
 SESSION_TEST(f1_is_help, open_at(s, 1 * SECOND))
 {
     session_press(SDLK_F1);
-    SESSION_UNTIL(s, state.help);
+    SESSION_UNTIL(s, state.look.help);
 }
 
 /* Writes two seconds of a picture with all tones. */
@@ -517,11 +517,11 @@ static void enlarge(Session *s)
 
 static void hide_panel(Session *s)
 {
-    for (int i = 0; i < 5 && session_state(s).histogram != PLAYER_HISTOGRAM_OFF; i++) {
+    for (int i = 0; i < 5 && session_state(s).look.histogram != PANEL_OFF; i++) {
         session_type("h");
         session_turns(s, 2);
     }
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
+    SESSION_UNTIL(s, state.look.histogram == PANEL_OFF);
 }
 
 /* Left of the line is the picture as with the equalizer off, right of it the equalized one. */
@@ -532,13 +532,13 @@ SESSION_TEST(compares, open_at(s, 1 * SECOND))
     session_turns(s, 4);
     AUTO_GRAB on = grab(s);
     session_type("c");
-    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SPLIT);
+    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SPLIT);
     session_turns(s, 4);
     AUTO_GRAB split = grab(s);
     session_type("c");
-    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SIDE);
+    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SIDE);
     session_type("c");
-    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_OFF);
+    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_OFF);
     change(s, "e");
     AUTO_GRAB off = grab(s);
     CHECK(difference(&on, &split, 0.55, 0.95) == 0, "the right side is not the equalized one");
@@ -546,15 +546,15 @@ SESSION_TEST(compares, open_at(s, 1 * SECOND))
     CHECK(difference(&on, &split, 0.05, 0.45) > 0.3, "both sides are the same");
     session_type("e");
     session_type("c");
-    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SPLIT);
+    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SPLIT);
     const int picture = on.height * 16 / 9, left = (on.width - picture) / 2;
     send_mouse(SDL_MOUSEBUTTONDOWN, on.width / 2, on.height / 2);
     send_mouse(SDL_MOUSEMOTION, left + picture / 4, on.height / 2);
     send_mouse(SDL_MOUSEBUTTONUP, left + picture / 4, on.height / 2);
-    SESSION_UNTIL(s, state.split > 0.24 && state.split < 0.26);
+    SESSION_UNTIL(s, state.look.split > 0.24 && state.look.split < 0.26);
     send_mouse(SDL_MOUSEMOTION, on.width * 3 / 4, on.height / 2);
     session_turns(s, 3);
-    CHECK(session_state(s).split < 0.3, "the line follows a mouse that does not hold it");
+    CHECK(session_state(s).look.split < 0.3, "the line follows a mouse that does not hold it");
 }
 
 static void drag_split(Session *s, const Grab *window, double from, double to)
@@ -563,7 +563,7 @@ static void drag_split(Session *s, const Grab *window, double from, double to)
     send_mouse(SDL_MOUSEBUTTONDOWN, (int)(window->width * from), y);
     send_mouse(SDL_MOUSEMOTION, (int)(window->width * to), y);
     send_mouse(SDL_MOUSEBUTTONUP, (int)(window->width * to), y);
-    SESSION_UNTIL(s, fabs(state.split - to) < 0.01);
+    SESSION_UNTIL(s, fabs(state.look.split - to) < 0.01);
     session_turns(s, 4);
 }
 
@@ -588,7 +588,7 @@ SESSION_TEST(the_panel_over_a_split,
     CHECK(difference(&there, &half, 0.55, 0.95) == 0, "it covered the equalized half");
     drag_split(s, &there, 0.5, 0.03);
     session_type("h");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+    SESSION_UNTIL(s, state.look.histogram == PANEL_BESIDE);
     session_type("h");
     SESSION_UNTIL(s, strcmp(state.message, "Panel: no room over the picture") == 0);
 }
@@ -627,7 +627,7 @@ SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
     AUTO_GRAB unlabelled = grab(s);
     CHECK(difference(&one, &unlabelled, 0, 1) == 0, "the one picture is labelled");
     session_type("c");
-    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SPLIT);
+    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SPLIT);
     AUTO_GRAB rest = settled(s);
     send_mouse(SDL_MOUSEMOTION, 110, 100);
     session_turns(s, 3);
@@ -644,10 +644,10 @@ SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
 SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 {
     static const char *const names[] = {"histogram", "waveform", "vectorscope", "all scopes"};
-    CHECK(session_state(s).histogram == PLAYER_HISTOGRAM_PANEL, "it is not beside at first");
+    CHECK(session_state(s).look.histogram == PANEL_BESIDE, "it is not beside at first");
     session_type("h");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
-    CHECK(session_state(s).scope == PANEL_HISTOGRAM, "another scope is first");
+    SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
+    CHECK(session_state(s).look.scope == PANEL_HISTOGRAM, "another scope is first");
     for (int beside = 0; beside < 2; beside++) {
         SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
         session_turns(s, 4);
@@ -656,10 +656,10 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
             char says[64];
             snprintf(says, sizeof(says), "Panel: %s", names[i]);
             session_type("h");
-            SESSION_UNTIL(s, strcmp(state.message, says) == 0 && (int)state.scope == i);
+            SESSION_UNTIL(s, strcmp(state.message, says) == 0 && (int)state.look.scope == i);
             if (beside && i == 1) {
                 session_type("P");
-                SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+                SESSION_UNTIL(s, state.look.histogram == PANEL_BESIDE);
             }
             session_turns(s, 2);
             const Grab now = grab(s);
@@ -668,24 +668,23 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
             before = now;
         }
         free(before.pixels);
-        CHECK(session_state(s).histogram ==
-                  (beside ? PLAYER_HISTOGRAM_PANEL : PLAYER_HISTOGRAM_OVERLAY),
+        CHECK(session_state(s).look.histogram == (beside ? PANEL_BESIDE : PANEL_OVER),
               "it has been moved");
         session_type("h");
-        SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
+        SESSION_UNTIL(s, state.look.histogram == PANEL_OFF);
         session_type("h");
-        SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_PANEL);
-        CHECK(session_state(s).scope == PANEL_HISTOGRAM, "another scope is first");
+        SESSION_UNTIL(s, state.look.histogram == PANEL_BESIDE);
+        CHECK(session_state(s).look.scope == PANEL_HISTOGRAM, "another scope is first");
         session_type("h");
-        SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+        SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
     }
     SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 480, 270);
     session_turns(s, 4);
     session_type("h");
     session_type("h");
-    SESSION_UNTIL(s, state.scope == PANEL_VECTORSCOPE);
+    SESSION_UNTIL(s, state.look.scope == PANEL_VECTORSCOPE);
     session_type("h");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
+    SESSION_UNTIL(s, state.look.histogram == PANEL_OFF);
 }
 
 SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
@@ -694,18 +693,18 @@ SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
     if (text)
         wait_for_text(s);
     session_type("H");
-    SESSION_UNTIL(s, state.log_scale);
+    SESSION_UNTIL(s, state.look.log_scale);
     session_type("P");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
     session_type("i");
-    SESSION_UNTIL(s, state.statistics);
+    SESSION_UNTIL(s, state.look.statistics);
     session_type("?");
-    SESSION_UNTIL(s, state.help == 1);
+    SESSION_UNTIL(s, state.look.help == 1);
     session_turns(s, 3); /* without the panel the window has become narrower */
     const int parts = end_help(s);
     CHECK(parts > 1 || !text, "%d part of the help in a small window", parts);
     session_type("i");
-    SESSION_UNTIL(s, !state.statistics);
+    SESSION_UNTIL(s, !state.look.statistics);
     for (int i = 0; i < 3; i++) {
         static const char *const words[] = {"all frames", "off", "interlaced"};
         session_type("D");

@@ -54,11 +54,11 @@ SESSION_TEST(keys_act, open_clip(s))
     session_type("m");
     SESSION_UNTIL(s, state.muted);
     session_type("?");
-    SESSION_UNTIL(s, state.help);
+    SESSION_UNTIL(s, state.look.help);
     session_type("P");
-    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
     session_type("c");
-    SESSION_UNTIL(s, state.compare == PLAYER_COMPARE_SPLIT);
+    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SPLIT);
     session_type("e");
     SESSION_UNTIL(s, strcmp(state.message, "Equalizer: off") == 0);
     CHECK(session_state(s).changing, "it cannot be seen yet");

@@ -68,7 +68,7 @@ SESSION_TEST(seeks_do_not_wait, open_clip(s))
     session_press(SDLK_RIGHT);
     SESSION_UNTIL(s, strncmp(state.message, "0:11", 4) == 0);
     session_type("?");
-    SESSION_UNTIL(s, state.help);
+    SESSION_UNTIL(s, state.look.help);
     session_type("1");
     SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
     session_type("m");
