@@ -35,6 +35,14 @@ static void ignore_message(int level, const char *format, va_list args, void *da
     (void)data;
 }
 
+ASS_Library *ass_library_open(void)
+{
+    ASS_Library *library = ass_library_init();
+    if (library)
+        ass_set_message_cb(library, ignore_message, NULL);
+    return library;
+}
+
 /* Plain text without the outline and shadow of subtitles. */
 static ASS_Track *new_track(ASS_Library *library)
 {
@@ -78,11 +86,9 @@ int text_open(Text **text)
     Text *t = calloc(1, sizeof(*t));
     if (!t)
         return -1;
-    t->library = ass_library_init();
-    if (t->library) {
-        ass_set_message_cb(t->library, ignore_message, NULL);
+    t->library = ass_library_open();
+    if (t->library)
         t->renderer = ass_renderer_init(t->library);
-    }
     if (t->renderer) {
         ass_set_cache_limits(t->renderer, CACHE_GLYPHS, CACHE_MB);
         ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);

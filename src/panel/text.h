@@ -42,7 +42,11 @@ static inline int text_room(int size, int count)
 
 void text_close(Text **text);
 
+typedef struct ass_library ASS_Library;
 typedef struct ass_image ASS_Image;
+
+/* Starts libass without its messages. NULL: out of memory. */
+ASS_Library *ass_library_open(void);
 
 /* The bounding box of all visible pixels of libass's images, in pixels of its frame; {0}: none.
  * Images are larger than their visible part. */

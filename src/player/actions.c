@@ -368,9 +368,9 @@ static void set_decoding(Player *p, const PlayerSettings *settings)
     w->range = settings->range;
     w->deinterlace = settings->deinterlace;
     w->codes = settings->codes;
-    playback_deinterlace(p->playback, w->deinterlace);
-    playback_set_range(p->playback, w->range);
-    playback_set_codes(p->playback, w->codes);
+    video_feed_deinterlace(played(p)->feed, w->deinterlace);
+    video_feed_set_range(played(p)->feed, w->range);
+    video_feed_set_codes(played(p)->feed, w->codes);
     if (decodes_anew && playback_can_seek(p->playback))
         player_go(p, (FeedStart){.position = player_position(p)}); /* or its end */
 }

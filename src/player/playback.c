@@ -54,7 +54,6 @@ struct Playback {
     PlaybackOptions options;
     PlaybackState is; /* owns its source */
     Demuxer *demuxer;
-    VideoFeed *feed;
     EqualizeStage *stage; /* the caller's; NULL before playback_equalize() */
     Audio *audio;         /* NULL: no sound */
     char trouble[320]; /* why there is no sound or subtitle, until playback_take_trouble(); or "" */
@@ -152,7 +151,7 @@ static int open_all(Playback *p)
     if (ret >= 0)
         ret = open_files(p);
     if (ret >= 0)
-        ret = video_feed_open(&p->feed, p->is.source, p->demuxer, &o->video, error);
+        ret = video_feed_open(&p->is.feed, p->is.source, p->demuxer, &o->video, error);
     return ret;
 }
 
@@ -162,8 +161,8 @@ static void stop_threads(Playback *p, Audio *audio)
         demuxer_stop(p->demuxer);
     if (audio)
         audio_stop(audio);
-    if (p->feed)
-        video_feed_stop(p->feed);
+    if (p->is.feed)
+        video_feed_stop(p->is.feed);
 }
 
 static int start_pictures(Playback *p)
@@ -174,7 +173,7 @@ static int start_pictures(Playback *p)
     if (to != AV_NOPTS_VALUE)
         to = FFMAX(to - (w->start.before ? 1 : 0), 0);
     const int ret = demuxer_start(p->demuxer, to, &w->error);
-    return ret < 0 ? ret : video_feed_start(p->feed, &w->start, &w->error);
+    return ret < 0 ? ret : video_feed_start(p->is.feed, &w->start, &w->error);
 }
 
 static int open_and_start_sound(Playback *p, MediaError *error)
@@ -220,7 +219,7 @@ static void *work_main(void *arg)
     Playback *p = arg;
     PlaybackWork *w = &p->work;
     close_finished(w->finished);
-    int ret = p->feed ? 0 : open_all(p);
+    int ret = p->is.feed ? 0 : open_all(p);
     if (ret >= 0 && w->starts) {
         stop_threads(p, w->audio);
         if (!atomic_load(&w->overtaken))
@@ -228,7 +227,7 @@ static void *work_main(void *arg)
     }
     if (ret >= 0 && w->again && !w->starts) {
         demuxer_pause(p->demuxer);
-        ret = video_feed_restart(p->feed, &w->place, &w->error);
+        ret = video_feed_restart(p->is.feed, &w->place, &w->error);
     }
     if (ret >= 0 && w->sounds && !atomic_load(&w->overtaken))
         start_sound(p);
@@ -311,7 +310,7 @@ int playback_follow(Playback *p, MediaError *error)
     if (w->error.fault)
         return media_fail(error, w->error.fault, "%s", w->error.text);
     if (p->stage && !p->is.attached)
-        equalize_stage_attach(p->stage, p->feed, p->is.source->live);
+        equalize_stage_attach(p->stage, p->is.feed, p->is.source->live);
     p->is.attached = p->stage != NULL;
     return 0;
 }
@@ -406,11 +405,6 @@ static void stop(Playback *p)
 }
 
 /* ---- frames ---- */
-
-int playback_look(Playback *p, MediaError *error)
-{
-    return video_feed_look(p->feed, error);
-}
 
 int playback_fetch(Playback *p, int count, MediaError *error)
 {
@@ -511,12 +505,6 @@ static void run(Playback *p, int64_t now)
     clock_pause(&p->clock, now, p->is.paused);
 }
 
-/* Whether the clock can wait for it. */
-static int sound_follows(const Playback *p, int64_t now)
-{
-    return !playback_is_silent(p, now);
-}
-
 void playback_arrived(Playback *p, int64_t now)
 {
     const Decoded *first = &p->ahead[0]->decoded;
@@ -530,7 +518,7 @@ void playback_arrived(Playback *p, int64_t now)
     p->stopped_at = position;
     if (p->audio && !inside && asked != AV_NOPTS_VALUE)
         audio_skip(p->audio, position - p->sound_delay);
-    clock_set(&p->clock, now, position, sound_follows(p, now));
+    clock_set(&p->clock, now, position, !playback_is_silent(p, now));
     run(p, now);
 }
 
@@ -587,7 +575,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
     } else {
         if (p->audio && shown != p->stopped_at) /* frames were stepped through */
             audio_skip(p->audio, shown - p->sound_delay);
-        clock_set(&p->clock, now, shown, sound_follows(p, now));
+        clock_set(&p->clock, now, shown, !playback_is_silent(p, now));
     }
     run(p, now);
 }
@@ -604,10 +592,8 @@ void playback_set_volume(Playback *p, int volume, int muted)
 {
     p->volume = volume;
     p->muted = muted;
-    if (!p->audio)
-        return;
-    audio_set_volume(p->audio, volume);
-    audio_set_mute(p->audio, muted);
+    if (p->audio)
+        audio_set_volume(p->audio, volume, muted);
 }
 
 void playback_set_sound_delay(Playback *p, int64_t delay)
@@ -656,31 +642,6 @@ int playback_read_subtitle(Playback *p, AVPacket *packet)
 
 /* ---- the source ---- */
 
-int playback_is_part(const Playback *p)
-{
-    return video_feed_is_part(p->feed);
-}
-
-void playback_hurry(Playback *p, int hurry)
-{
-    video_feed_hurry(p->feed, hurry);
-}
-
-void playback_deinterlace(Playback *p, DeinterlaceMode mode)
-{
-    video_feed_deinterlace(p->feed, mode);
-}
-
-void playback_set_codes(Playback *p, CodeRangeMode mode)
-{
-    video_feed_set_codes(p->feed, mode);
-}
-
-void playback_set_range(Playback *p, int range)
-{
-    video_feed_set_range(p->feed, range);
-}
-
 int playback_take_trouble(Playback *p, char *text, size_t size)
 {
     const int has = p->trouble[0] != '\0';
@@ -693,8 +654,8 @@ int playback_take_trouble(Playback *p, char *text, size_t size)
 PlaybackCounts playback_counts(const Playback *p)
 {
     return (PlaybackCounts){
-        .decoded = video_feed_waiting(p->feed),
-        .room = video_feed_room(p->feed),
+        .decoded = video_feed_waiting(p->is.feed),
+        .room = video_feed_room(p->is.feed),
         .video = demuxer_waiting(p->demuxer, DEMUX_VIDEO),
         .sound = demuxer_waiting(p->demuxer, DEMUX_AUDIO),
         .has_sound = p->audio != NULL,
@@ -706,13 +667,13 @@ int playback_damage(Playback *p, int to_end, char *text, size_t size)
 {
     stop(p);
     const int64_t sound = p->audio ? audio_damage(p->audio) : 0;
-    const int64_t end = video_feed_end(p->feed);
+    const int64_t end = video_feed_end(p->is.feed);
     const DamageReport report = {
         .packets = p->is.source->damage,
-        .frames = *decoder_damage(video_feed_decoder(p->feed)),
+        .frames = *decoder_damage(video_feed_decoder(p->is.feed)),
         .part = {.video_end = end == AV_NOPTS_VALUE ? end : end + source_start(p->is.source),
                  .any_end = demuxer_end(p->demuxer),
-                 .to_end = to_end && !playback_is_part(p)},
+                 .to_end = to_end && !video_feed_is_part(p->is.feed)},
     };
     if (damage_describe(p->is.source, &report, text, size))
         return 1;
@@ -739,7 +700,7 @@ void playback_close(Playback **playback)
     stop(p);
     close_finished(p->finished);
     audio_close(&p->audio);
-    video_feed_close(&p->feed);
+    video_feed_close(&p->is.feed);
     demuxer_free(&p->demuxer);
     packet_store_clear(&p->subtitles);
     for (int i = 0; i < p->is.file_count; i++) {

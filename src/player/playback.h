@@ -27,6 +27,7 @@ typedef struct Playback Playback;
 /* The state that the loop reads. It changes only during calls of the loop. */
 typedef struct PlaybackState {
     Source *source;
+    VideoFeed *feed;          /* after it was opened; the playback starts and stops it */
     const AVStream *sound;    /* the audio track, or NULL */
     const AVStream *subtitle; /* the subtitle track, or NULL */
     const SubtitleFile *file; /* its file; NULL: it is a track of the source */
@@ -80,10 +81,6 @@ void playback_finish(Playback *p, Playback **other);
  * before that replace each other. It stays paused if it was. */
 void playback_start(Playback *p, const FeedStart *start);
 
-/* Before playback_equalize(): 0 if the first frame is decoded, else AVERROR(EAGAIN), AVERROR_EOF or
- * MEDIA_INPUT. */
-int playback_look(Playback *p, MediaError *error);
-
 /* Fetches up to `count` frames, at most two, without waiting. 0 or MEDIA_INPUT. */
 int playback_fetch(Playback *p, int count, MediaError *error);
 
@@ -132,17 +129,6 @@ int playback_is_silent(const Playback *p, int64_t now);
 
 /* True if a live source has ended and its last sound was played. */
 int playback_has_played_out(Playback *p, int64_t now);
-
-/* True if only a part of the input is played. */
-int playback_is_part(const Playback *p);
-
-/* `hurry`: true: the decoder skips frames that no other frame refers to. */
-void playback_hurry(Playback *p, int hurry);
-
-/* For frames from its next start on. */
-void playback_deinterlace(Playback *p, DeinterlaceMode mode);
-void playback_set_range(Playback *p, int range);
-void playback_set_codes(Playback *p, CodeRangeMode mode);
 
 /* `shown`: the position of the frame on the screen, where sound goes on. */
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);

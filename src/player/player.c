@@ -264,6 +264,8 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
                                                     : p->camera.notice,
         .recording = p->recording.on ? p->recording.line : NULL,
         .recording_level = p->recording.level,
+        .bar = &p->bar,
+        .settings = &settings,
     };
     if (screen_wants_statistics(p->screen, now)) {
         StatusRows rows;
@@ -274,14 +276,12 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
         p->host->list_settings(p->host->opaque, &settings);
     for (int i = 0; i < settings.count; i++)
         settings.rows[i].about = status_setting((PlayerSetting)i);
-    screen_set_settings(p->screen, &settings);
     const int64_t second = player_position(p) / SECOND;
     if (second != p->titled) {
         p->titled = second;
         playlist_set_title(p);
     }
     status_bar(p, &p->bar);
-    screen_set_bar(p->screen, &p->bar);
     const int ret = screen_update(p->screen, &content, now, wait, error);
     if (ret <= 0)
         return ret;

@@ -16,7 +16,6 @@
 
 #define SECOND 1000000
 
-/* Ends a turn's wait. Thread-safe. */
 void player_wake(void *opaque)
 {
     SDL_Event event = {.type = ((const Player *)opaque)->wake_event};
@@ -88,7 +87,6 @@ static int open_playback(Player *p, Playback **next, Source *source, const char 
     return *next ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
-/* Updated each second. */
 void playlist_set_title(Player *p)
 {
     char title[PATH_MAX + 96];
@@ -187,7 +185,7 @@ static int take_next(Player *p, MediaError *error)
     if (ret == AVERROR(EAGAIN))
         return ret;
     if (ret >= 0)
-        ret = playback_look(p->next.playback, error);
+        ret = video_feed_look(playback_state(p->next.playback)->feed, error);
     if (ret == AVERROR_EOF)
         ret = media_fail(error, MEDIA_INPUT, "no frame could be decoded");
     else if (ret == AVERROR(EAGAIN))
@@ -219,7 +217,6 @@ static int follow_file(Player *p, MediaError *error)
     return ret;
 }
 
-/* Shows why a file cannot be played; in a list also prints it, since the next file hides it. */
 void playlist_say_failed(Player *p, const char *why)
 {
     screen_say(p->screen, "%s", why);

@@ -439,19 +439,6 @@ void screen_warn(Screen *s, const char *line)
     osd_hold_message(s->osd, clock_now() + OSD_WARNING_US);
 }
 
-void screen_set_bar(Screen *s, const OsdBar *bar)
-{
-    osd_set_bar(s->osd, bar);
-}
-
-void screen_set_settings(Screen *s, OsdSettings *rows)
-{
-    if (rows->count)
-        rows->chosen = s->state.look.chosen;
-    s->settings = *rows;
-    osd_set_settings(s->osd, rows);
-}
-
 void screen_show_bar(Screen *s, int64_t until)
 {
     osd_show_bar(s->osd, until);
@@ -952,6 +939,14 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     s->dirty |= content->fresh;
     osd_notice(s->osd, content->notice);
     osd_recording(s->osd, content->recording, content->recording_level);
+    if (content->bar)
+        osd_set_bar(s->osd, content->bar);
+    if (content->settings) {
+        s->settings = *content->settings;
+        if (s->settings.count)
+            s->settings.chosen = s->state.look.chosen;
+        osd_set_settings(s->osd, &s->settings);
+    }
     draw_osd(s, now);
     draw_subtitles(s, content); /* after the bar: they move above it */
     s->state.layers_us = (double)(clock_now() - begin);

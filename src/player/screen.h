@@ -118,11 +118,7 @@ void screen_warn(Screen *screen, const char *line);
 /* `share`: see osd_message(). */
 void screen_message(Screen *screen, const char *line, double share);
 
-/* Rows of the settings panel; none while it is closed. */
-void screen_set_settings(Screen *screen, OsdSettings *rows);
-
-/* The bar's content; keeps the bar visible at least until then. */
-void screen_set_bar(Screen *screen, const OsdBar *bar);
+/* Keeps the bar visible at least until then. */
 void screen_show_bar(Screen *screen, int64_t until);
 
 /* See osd_set_preview(); x is in window units. screen_preview_size() is the best size of previews.
@@ -163,6 +159,8 @@ typedef struct ScreenContent {
     int64_t position, next_position; /* for subtitles */
     const char *notice, *recording;  /* see osd.h */
     double recording_level;
+    const OsdBar *bar;           /* NULL: none, like the next */
+    const OsdSettings *settings; /* no rows: closed; `chosen` is not used */
 } ScreenContent;
 
 /* Returns 1 if the window was drawn, 0 if nothing changed, or MEDIA_USAGE. Lowers *wait to the next

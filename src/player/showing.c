@@ -220,9 +220,9 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
     }
     /* while frames come late, the decoder skips those that no other frame refers to */
     if (now - due > HURRY_US)
-        playback_hurry(b, 1);
+        video_feed_hurry(playback_state(b)->feed, 1);
     else if (now - due < HURRY_ENOUGH_US)
-        playback_hurry(b, 0);
+        video_feed_hurry(playback_state(b)->feed, 0);
     return show_next(s, b, due, error);
 }
 
@@ -235,7 +235,7 @@ static int is_over(const Showing *s, Playback *b, int64_t now)
         return 0;
     if (is->pending || !s->frame) /* no frame at the requested position */
         return 1;
-    if (!playback_is_part(b) && !playback_is_silent(b, now))
+    if (!video_feed_is_part(is->feed) && !playback_is_silent(b, now))
         return 0;
     return playback_time(b, now) >= s->shown.position + s->shown.duration;
 }

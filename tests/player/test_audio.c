@@ -128,8 +128,7 @@ static double play_to_disk(int volume, int mute, BeepFinder *beeps, int64_t *und
     double peak = 0;
     if (!prepare(&p, "disk"))
         return -1;
-    audio_set_volume(p.audio, volume);
-    audio_set_mute(p.audio, mute);
+    audio_set_volume(p.audio, volume, mute);
     start(&p, 0, 1);
     const int64_t until = clock_now() + PATIENCE_US;
     while (!audio_is_over(p.audio, clock_now()) && clock_now() < until)
@@ -184,8 +183,7 @@ TEST(restarts)
         int64_t position;
         if (!start(&p, from, i % 5 ? 1 : 2))
             break;
-        audio_set_volume(p.audio, i);
-        audio_set_mute(p.audio, i % 3 == 0);
+        audio_set_volume(p.audio, i, i % 3 == 0);
         audio_set_speed(p.audio, i % 4 ? 1 : 0.5);
         if (i % 10 == 0) {
             CHECK(wait_for_position(&p) >= from, "it does not begin");

@@ -110,7 +110,7 @@ typedef struct Widths {
     double cells[OSD_MAX_ROWS][2];
 } Widths;
 
-static double width_of(Text *text, const char *line)
+double osd_width(Text *text, const char *line)
 {
     return (double)text_width(text, MEASURE_SIZE, line) / MEASURE_SIZE;
 }
@@ -215,7 +215,7 @@ static void open_part(Part *whole, const OsdPage *page, const OsdPageStyle *styl
     for (int row = 0; row < page->count; row++)
         for (int i = 0; i < 2; i++) {
             const char *cell = page->cells[row][i];
-            whole->widths.cells[row][i] = cell ? width_of(text, cell) : 0;
+            whole->widths.cells[row][i] = cell ? osd_width(text, cell) : 0;
         }
 }
 
@@ -235,7 +235,7 @@ int osd_page_parts(const OsdPage *page, const OsdPageStyle *style, Text *text)
     Part whole;
     int parts = 1;
     open_part(&whole, page, style, text);
-    const double name_width = width_of(text, whole.name);
+    const double name_width = osd_width(text, whole.name);
     while (parts < page->count && !can_be_read(&whole, style, parts, name_width))
         parts++;
     return parts < page->count ? parts : 1;
@@ -284,7 +284,7 @@ Overlay osd_page_draw(const OsdPage *whole, const OsdPageStyle *style, Text *tex
 {
     Part all, part;
     open_part(&all, whole, style, text);
-    take_part(&part, &all, style->parts, style->part, width_of(text, all.name));
+    take_part(&part, &all, style->parts, style->part, osd_width(text, all.name));
     const OsdPage *page = &part.page;
     const PageLayout layout = lay_out(page, &part.widths, style);
     const Rect limit = style->limit;

@@ -63,6 +63,9 @@ Overlay osd_box(Rect rect, int radius, int alpha);
 /* Draws an antialiased disc. */
 void osd_disc(const Canvas *canvas, double x, double y, double radius, Colour colour);
 
+/* The width of a line in multiples of the text height. */
+double osd_width(Text *text, const char *line);
+
 /* Shortens a line to `room` pixels, with "…" if it was cut. `fitted` has OSD_MAX_LINE bytes. */
 void osd_fit(Text *text, int size, const char *line, int room, char *fitted);
 

@@ -4,9 +4,6 @@
 
 #include "player/osd/osd_page.h"
 
-/* Text size for measuring widths. */
-#define MEASURE_SIZE 32
-
 /* In multiples of the text height. */
 #define LINE 1.42
 #define PADDING 0.8
@@ -28,11 +25,6 @@
 
 enum { FAINT = 0x7C8591 };
 
-static double width_of(Text *text, const char *line)
-{
-    return (double)text_width(text, MEASURE_SIZE, line) / MEASURE_SIZE;
-}
-
 /* Column widths in multiples of the text height. */
 typedef struct Columns {
     double name, value, usual, all;
@@ -40,15 +32,15 @@ typedef struct Columns {
 
 static Columns measure(const OsdSettings *s, Text *text)
 {
-    Columns c = {width_of(text, TITLE), 0, width_of(text, USUAL), 0};
-    double foot = width_of(text, KEYS);
+    Columns c = {osd_width(text, TITLE), 0, osd_width(text, USUAL), 0};
+    double foot = osd_width(text, KEYS);
     for (int i = 0; i < s->count; i++) {
-        c.name = fmax(c.name, width_of(text, s->rows[i].name));
-        c.value = fmax(c.value, width_of(text, s->rows[i].value));
-        c.value = fmax(c.value, width_of(text, s->rows[i].usual)); /* keeps its width */
-        c.usual = fmax(c.usual, width_of(text, s->rows[i].usual));
+        c.name = fmax(c.name, osd_width(text, s->rows[i].name));
+        c.value = fmax(c.value, osd_width(text, s->rows[i].value));
+        c.value = fmax(c.value, osd_width(text, s->rows[i].usual)); /* keeps its width */
+        c.usual = fmax(c.usual, osd_width(text, s->rows[i].usual));
         if (s->rows[i].about)
-            foot = fmax(foot, width_of(text, s->rows[i].about));
+            foot = fmax(foot, osd_width(text, s->rows[i].about));
     }
     c.all = 2 * PADDING + c.name + 2 * BETWEEN + c.value + 2 * ARROW + c.usual;
     c.all = fmax(c.all, 2 * PADDING + FOOT * foot);

@@ -20,7 +20,6 @@ struct Audio {
     SDL_AudioDeviceID device;
     SDL_AudioSpec spec;
     AudioQueue *queue;
-    int volume, mute;
 
     Sound *sound; /* NULL: stopped */
     Demuxer *demuxer;
@@ -65,7 +64,6 @@ int audio_open(Audio **audio, const AVStream *stream, MediaError *error)
         SDL_QuitSubSystem(SDL_INIT_AUDIO);
         return media_fail(error, MEDIA_INPUT, "out of memory");
     }
-    a->volume = AUDIO_MAX_VOLUME;
     if (open_device(a, stream) < 0) {
         const int ret =
             media_fail(error, MEDIA_INPUT, "there is no sound device: %s", SDL_GetError());
@@ -161,27 +159,15 @@ void audio_pause(Audio *a, int paused)
     audio_queue_pause(a->queue, paused, clock_now());
 }
 
-static void set_gain(Audio *a)
-{
-    const double volume = a->mute ? 0 : (double)a->volume / AUDIO_MAX_VOLUME;
-    audio_queue_gain(a->queue, volume * volume * volume);
-}
-
 void audio_skip(Audio *a, int64_t position)
 {
     audio_queue_skip(a->queue, position);
 }
 
-void audio_set_volume(Audio *a, int volume)
+void audio_set_volume(Audio *a, int volume, int muted)
 {
-    a->volume = volume;
-    set_gain(a);
-}
-
-void audio_set_mute(Audio *a, int mute)
-{
-    a->mute = mute;
-    set_gain(a);
+    const double share = muted ? 0 : (double)volume / AUDIO_MAX_VOLUME;
+    audio_queue_gain(a->queue, share * share * share);
 }
 
 void audio_set_speed(Audio *a, double speed)

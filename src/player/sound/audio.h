@@ -38,8 +38,7 @@ void audio_skip(Audio *audio, int64_t position_us);
 
 /* 0 to AUDIO_MAX_VOLUME, effective at once. Perceived loudness: samples are multiplied by (volume /
  * AUDIO_MAX_VOLUME)^3, so 50 is -18 dB and 10 is -60 dB. */
-void audio_set_volume(Audio *audio, int volume);
-void audio_set_mute(Audio *audio, int mute);
+void audio_set_volume(Audio *audio, int volume, int muted);
 
 /* SOUND_MIN_SPEED to SOUND_MAX_SPEED at unchanged pitch; audible after the already decoded 200 ms.
  * */

@@ -52,14 +52,6 @@ struct SubtitleText {
     Overlay overlay; /* owned */
 };
 
-static void ignore_message(int level, const char *format, va_list args, void *data)
-{
-    (void)level;
-    (void)format;
-    (void)args;
-    (void)data;
-}
-
 /* Checks that a glyph produces ink: without fonts libass does not fail. */
 static int can_draw(ASS_Library *library, ASS_Renderer *renderer)
 {
@@ -141,9 +133,8 @@ int subtitle_text_open(SubtitleText **text, const Source *source, const char *he
     if (!t)
         return -1;
     t->plain = plain;
-    t->library = ass_library_init();
+    t->library = ass_library_open();
     if (t->library) {
-        ass_set_message_cb(t->library, ignore_message, NULL);
         t->track = make_track(t, header);
         t->waiting = make_track(t, header);
     }
