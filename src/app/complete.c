@@ -62,8 +62,8 @@ static void print_name(const char *line)
 static void print_list(const char *option)
 {
     if (strcmp(option, "profile") == 0)
-        for (int i = 1; i <= profile_count(); i++)
-            complete_print(profile_name(i), NULL);
+        for (int i = 0; i < profile_count; i++)
+            complete_print(profiles[i].name, NULL);
     else if (strcmp(option, "vcodec") == 0)
         codec_list_video(print_name);
     else if (strcmp(option, "acodec") == 0)

@@ -249,8 +249,7 @@ static int draw_line(Comparison *c, int column, MediaError *error)
 {
     const int edge = FFMIN(c->displayed.width, c->displayed.height) / EDGE_PART + 1;
     const int width = 4 * edge, height = c->displayed.height;
-    c->line =
-        (Canvas){malloc((size_t)width * (size_t)height * 4), (ptrdiff_t)width * 4, width, height};
+    c->line = canvas_alloc(width, height);
     if (!c->line.pixels)
         return out_of_memory(error);
     canvas_fill(&c->line, (Rect){0, 0, width, height}, LINE_DARK, 255);

@@ -64,11 +64,6 @@ static void find_reason(const char *answer, const char *name, char *reason, size
     snprintf(reason, size, "its driver does not answer");
 }
 
-static void print_line(const char *line)
-{
-    say_answer("%s", line);
-}
-
 static void print_hardware(const char *answer, int working)
 {
     const AVCodec *codec;
@@ -79,7 +74,7 @@ static void print_hardware(const char *answer, int working)
         const int works = !*reason;
         if (works != working)
             continue;
-        codec_list_encoder(codec, print_line);
+        codec_list_encoder(codec, say_answer_line);
         if (!working)
             say_answer("   does not work here: %s", reason);
     }
@@ -93,6 +88,6 @@ void encoder_list_print(void)
     read_answer(answer);
     print_hardware(answer, 1);
     while ((codec = codec_list_next(&at, 0)))
-        codec_list_encoder(codec, print_line);
+        codec_list_encoder(codec, say_answer_line);
     print_hardware(answer, 0);
 }

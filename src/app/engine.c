@@ -37,18 +37,11 @@ static void free_host(void *equalizer, void *memory)
     lumeq_free_host(equalizer, memory);
 }
 
-static LumeqBackendId backend_of(const Options *options)
-{
-    static const LumeqBackendId backends[] = {LUMEQ_BACKEND_AUTO, LUMEQ_BACKEND_CPU,
-                                              LUMEQ_BACKEND_CUDA};
-    return backends[options->backend];
-}
-
 static LumeqConfig config_of(const Engine *engine, const Options *options)
 {
     return (LumeqConfig){
         .size = sizeof(LumeqConfig),
-        .backend = backend_of(options),
+        .backend = (LumeqBackendId)options->backend,
         .device = (int)options->device,
         .threads = (int)options->threads,
         .cpu_without = engine_cpu_without(),
@@ -500,7 +493,7 @@ EncoderOptions engine_encoder(const Options *options)
                             .keep_format = keeps_format,
                             .options = options->encoder_options,
                             .threads = (int)options->threads,
-                            .deinterlaced = options->deinterlace == OPTIONS_DEINTERLACE_ON,
+                            .deinterlaced = options->deinterlace == OPTIONS_ON,
                             .cuts = options->segment_time > 0,
                             .live = options->camera != NULL || is_watched_live(options),
                             .low_latency = is_watched_live(options)};
@@ -576,11 +569,10 @@ ReaderOptions engine_reader(const Options *o, const Writer *writer)
         .frames = picture && o->frames < 0 ? 2 : o->frames, /* a second one is an error */
         .range = (ReaderRange)o->range,
         /* Files keep their fields, but a virtual camera should show frames. */
-        .deinterlace =
-            o->deinterlace == OPTIONS_DEINTERLACE_ON ? DEINTERLACE_ON
-            : o->deinterlace == OPTIONS_DEINTERLACE_AUTO && o->virtual_camera && !o->output
-                ? DEINTERLACE_AUTO
-                : DEINTERLACE_OFF,
+        .deinterlace = o->deinterlace == OPTIONS_ON ? DEINTERLACE_ON
+                       : o->deinterlace == OPTIONS_AUTO && o->virtual_camera && !o->output
+                           ? DEINTERLACE_AUTO
+                           : DEINTERLACE_OFF,
         .full_rgb = writer && writer_is_full_range(writer),
         .attach_rgb = writer && is_unchanged,
         .copy = writer != NULL,
@@ -588,11 +580,6 @@ ReaderOptions engine_reader(const Options *o, const Writer *writer)
 }
 
 /* ---- where it runs ---- */
-
-int engine_needs_gpu(const Options *options)
-{
-    return backend_of(options) == LUMEQ_BACKEND_CUDA;
-}
 
 int engine_is_lost(const Engine *engine)
 {

@@ -105,9 +105,6 @@ ReaderOptions engine_reader(const Options *options, const Writer *writer);
 /* Names what equalizes now, for messages. `lost`: the GPU was lost. */
 const char *engine_where(const Engine *engine, int lost);
 
-/* True for --backend cuda. */
-int engine_needs_gpu(const Options *options);
-
 /* True if the CPU has taken over. Call when no other thread uses the equalizer. */
 int engine_is_lost(const Engine *engine);
 

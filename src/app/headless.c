@@ -334,11 +334,6 @@ static int only_watched(const Run *run)
            !reads_source(run);
 }
 
-static int is_unwatched(void *camera)
-{
-    return virtual_camera_is_unwatched(camera);
-}
-
 /* Runs the stages to the end of the input, the first error or a signal. */
 static int process(Run *run)
 {
@@ -358,7 +353,7 @@ static int process(Run *run)
         .chroma = equalizer_writes_chroma(&run->params),
         .source = reads_source(run),
         .arrays = 1, /* for the summary of the picture */
-        .is_unwanted = only_watched(run) ? is_unwatched : NULL,
+        .is_unwanted = only_watched(run) ? virtual_camera_is_unwatched : NULL,
         .opaque = run->virtual,
         .lost = &run->lost,
         .note = say_line,

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/engine.h"
@@ -45,13 +44,6 @@ typedef struct Many {
     ProgressShare *shares; /* by slot, in memory shared with the processes */
     double size, done;     /* bytes of all inputs, and of those that are done */
 } Many;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int is_stopped(const Many *m)
 {
@@ -247,7 +239,7 @@ static void show_progress(void *many)
 
 /* ---- all of them ---- */
 
-static void say_total(const Many *m, double took)
+static void say_total(const Many *m)
 {
     static const char *const words[] = {"done",   "done before", "done, but damaged",
                                         "failed", "interrupted", "not begun"};
@@ -270,7 +262,7 @@ static void say_total(const Many *m, double took)
                                   words[i]);
     say(SAY_NORMAL, "%d file%s: %s; %lld frame%s, %.2f s of video in %.2f s", m->list.count,
         m->list.count == 1 ? "" : "s", text, (long long)m->frames, m->frames == 1 ? "" : "s",
-        m->seconds, took);
+        m->seconds, progress_elapsed(&m->progress));
 }
 
 /* Repeats the errors, which were shown between messages about other files. */
@@ -302,13 +294,13 @@ static int exit_code(const Many *m)
     return code;
 }
 
-static int finish(Many *m, double began)
+static int finish(Many *m)
 {
     int left = 0;
     for (int i = 0; i < m->list.count; i++)
         left += m->list.files[i].code < 0;
     if (m->list.count > 1) {
-        say_total(m, now() - began);
+        say_total(m);
         say_failed(m);
     }
     if (left)
@@ -320,7 +312,6 @@ static int finish(Many *m, double began)
 
 static int run_files(Many *m)
 {
-    const double began = now();
     char why[1024];
     m->most = m->options->jobs ? job_run_at_a_time(m->options, 0) : 1;
     m->most = FFMIN(m->most, m->list.count);
@@ -357,7 +348,7 @@ static int run_files(Many *m)
         (void)!rmdir(m->made.all[i]); /* fails if it is not empty */
     show_progress(m);
     progress_end(&m->progress, run_end_state(exit_code(m)));
-    return finish(m, began);
+    return finish(m);
 }
 
 /* A file of a folder that may be a video. */

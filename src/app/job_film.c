@@ -294,7 +294,7 @@ int job_film_check_encoder(JobFilm *f, const AVPacket *first)
 
 int job_film_check_gpu(JobFilm *f, int part)
 {
-    if (!engine_needs_gpu(&f->options) || !atomic_load(&f->engine.context_lost))
+    if (f->options.backend != LUMEQ_BACKEND_CUDA || !atomic_load(&f->engine.context_lost))
         return 0;
     return media_fail(&f->error, MEDIA_USAGE,
                       ENGINE_NO_GPU "it was lost; make part %d on another machine, or with "

@@ -138,11 +138,10 @@ static const char measure[] = "measure", segment[] = "segment";
 static const char *backend_of(const JobRun *r)
 {
     static const char *const names[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
-    enum { AUTO, CPU, CUDA };
     const int asked = r->options->backend;
-    if (asked == CPU || !r->device_count)
-        return names[CPU];
-    return names[r->device_count > 1 ? CUDA : asked];
+    if (asked == LUMEQ_BACKEND_CPU || !r->device_count)
+        return names[LUMEQ_BACKEND_CPU];
+    return names[r->device_count > 1 ? LUMEQ_BACKEND_CUDA : asked];
 }
 
 static int at_a_time(const JobRun *r)
@@ -154,9 +153,9 @@ static int start_part(JobRun *r, int slot, int number, Process *process)
 {
     const int share = process_cores() / at_a_time(r);
     const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
-    static const char *const sandboxes[] = {[OPTIONS_SANDBOX_AUTO] = "--sandbox=auto",
-                                            [OPTIONS_SANDBOX_ON] = "--sandbox=on",
-                                            [OPTIONS_SANDBOX_OFF] = "--sandbox=off"};
+    static const char *const sandboxes[] = {[OPTIONS_AUTO] = "--sandbox=auto",
+                                            [OPTIONS_ON] = "--sandbox=on",
+                                            [OPTIONS_OFF] = "--sandbox=off"};
     char part[MOST_TEXT], threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
     char *const argv[] = {(char *)PROCESS_SELF,
                           (char *)r->step,

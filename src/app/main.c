@@ -123,11 +123,6 @@ static int print_microphones(void)
     return EXIT_DONE;
 }
 
-static void print_line(const char *line)
-{
-    say_answer("%s", line);
-}
-
 /* Lists the values of the option `name`. */
 static void print_list(const char *name)
 {
@@ -136,9 +131,9 @@ static void print_list(const char *name)
     else if (strcmp(name, "vcodec") == 0)
         encoder_list_print();
     else if (strcmp(name, "acodec") == 0)
-        codec_list_sound(print_line);
+        codec_list_sound(say_answer_line);
     else
-        codec_list_containers(print_line);
+        codec_list_containers(say_answer_line);
 }
 
 /* Prints what --help, --version and the like ask for. Returns the exit code. */

@@ -400,15 +400,13 @@ static int open_player(Play *p, Source *source, MediaError *error)
 {
     const Options *o = p->options;
     const PlayerSettings settings = window_settings_all(&p->settings);
-    const int is_auto = o->keep_open == OPTIONS_KEEP_OPEN_AUTO;
+    const int is_auto = o->keep_open == OPTIONS_AUTO;
     /* Programs that start lumeq redirect at least one of the two. */
     const int is_on_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-    const int volume = p->remembered && !option_is_given(o->given, "volume")
-                           ? remembered_volume(p->remembered)
-                           : -1;
-    int width = 0, height = 0;
+    RememberedWindow window = {.volume = -1};
     if (p->remembered)
-        remembered_size(p->remembered, &width, &height);
+        window = *remembered_window(p->remembered);
+    const int volume = option_is_given(o->given, "volume") ? -1 : window.volume;
     const PlayerOptions options = {
         .from_us = o->from_us,
         .to_us = o->to_us,
@@ -421,8 +419,8 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .no_audio = o->no_audio,
         .mute = o->mute,
         .volume = volume >= 0 ? volume : (int)o->volume,
-        .width = width,
-        .height = height,
+        .width = window.width,
+        .height = window.height,
         .speed = o->speed,
         .loop = o->loop,
         .fullscreen = o->fullscreen,
@@ -436,8 +434,8 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .log_scale = o->hist_scale,
         .deinterlace = settings.deinterlace,
         .codes = settings.codes,
-        .keep_open = o->keep_open == OPTIONS_KEEP_OPEN_YES || (is_auto && is_on_terminal),
-        .keep_dropped = o->keep_open == OPTIONS_KEEP_OPEN_YES || is_auto,
+        .keep_open = o->keep_open == OPTIONS_ON || (is_auto && is_on_terminal),
+        .keep_dropped = o->keep_open == OPTIONS_ON || is_auto,
         .screenshot_dir = o->screenshot_dir,
         .files = &p->files,
         .greeting = p->skipped[0] ? p->skipped : NULL,
@@ -566,9 +564,13 @@ void play_close(Play **play)
     (void)window_recording_end(&p->recording, 0); /* before its source is closed */
     if (p->remembered && p->player) {
         const PlayerState state = player_state(p->player);
-        const int given = option_is_given(p->options->given, "volume");
-        const int changed = !given || state.volume != p->options->volume;
-        remembered_set(p->remembered, changed ? state.volume : -1, state.width, state.height);
+        RememberedWindow *window = remembered_window(p->remembered);
+        if (!option_is_given(p->options->given, "volume") || state.volume != p->options->volume)
+            window->volume = state.volume;
+        if (state.width > 0 && state.height > 0) {
+            window->width = state.width;
+            window->height = state.height;
+        }
     }
     const int played = p->player != NULL;
     player_close(&p->player);
@@ -664,8 +666,8 @@ static int play_chosen(const Options *options, const FileList *files, atomic_int
         o.sub_track = FFMIN(o.sub_track, -1);
     }
     o.input = o.inputs[0];
-    if (o.keep_open == OPTIONS_KEEP_OPEN_AUTO)
-        o.keep_open = OPTIONS_KEEP_OPEN_YES;
+    if (o.keep_open == OPTIONS_AUTO)
+        o.keep_open = OPTIONS_ON;
     const int code = play_inputs(&o, stop, start, failed);
     free(o.inputs);
     return code;

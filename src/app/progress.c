@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/terminal.h"
+#include "run/run.h"
 
 #define BAR_INTERVAL 0.1
 #define JSON_INTERVAL 0.5
@@ -17,9 +17,7 @@
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return run_now_us() * 1e-6;
 }
 
 double progress_elapsed(const Progress *p)

@@ -34,9 +34,8 @@ typedef struct Place {
 /* Contents of the file. */
 typedef struct State {
     char settings[PLAYER_SETTINGS][OSD_SETTING_TEXT]; /* values of options; "": not changed */
-    int volume;                                       /* or -1 */
-    int width, height;                                /* or 0 */
-    Place *places;                                    /* owned; the latest one is last */
+    RememberedWindow window;
+    Place *places; /* owned; the latest one is last */
     int count;
 } State;
 
@@ -59,7 +58,7 @@ static void free_state(State *s)
     while (s->count)
         drop(s, s->count - 1);
     free(s->places);
-    *s = (State){.volume = -1};
+    *s = (State){.window.volume = -1};
 }
 
 static int find(const State *s, const char *path)
@@ -112,15 +111,16 @@ static int take_setting(State *s, const char *key, const char *value)
 static int take_line(State *s, const char *key, char *value)
 {
     Place place = {.position = -1};
+    RememberedWindow *w = &s->window;
     int begin = 0;
     if (strcmp(key, "volume") == 0)
-        return sscanf(value, "%d", &s->volume) == 1 && s->volume >= 0 &&
-                       s->volume <= PLAYER_MAX_VOLUME
+        return sscanf(value, "%d", &w->volume) == 1 && w->volume >= 0 &&
+                       w->volume <= PLAYER_MAX_VOLUME
                    ? 0
                    : -1;
     if (strcmp(key, "window") == 0)
-        return sscanf(value, "%dx%d", &s->width, &s->height) == 2 && s->width > 0 &&
-                       s->height > 0 && s->width <= MAX_SIDE && s->height <= MAX_SIDE
+        return sscanf(value, "%dx%d", &w->width, &w->height) == 2 && w->width > 0 &&
+                       w->height > 0 && w->width <= MAX_SIDE && w->height <= MAX_SIDE
                    ? 0
                    : -1;
     if (strcmp(key, "position") != 0)
@@ -157,7 +157,7 @@ static void read_state(const char *path, State *s)
     const char *why = NULL;
     char *text = calloc(1, MAX_BYTES + 1);
     FILE *file = regular_file_stream(path, 0);
-    *s = (State){.volume = -1};
+    *s = (State){.window.volume = -1};
     if (file && text) {
         (void)!fread(text, 1, MAX_BYTES, file);
         why = take_text(s, text);
@@ -179,10 +179,10 @@ static void write_text(KeyText *t, const State *s)
     for (int i = 0; i < PLAYER_SETTINGS; i++)
         if (s->settings[i][0])
             key_text_add(t, window_settings_option((PlayerSetting)i), "%s", s->settings[i]);
-    if (s->volume >= 0)
-        key_text_add(t, "volume", "%d", s->volume);
-    if (s->width > 0)
-        key_text_add(t, "window", "%dx%d", s->width, s->height);
+    if (s->window.volume >= 0)
+        key_text_add(t, "volume", "%d", s->window.volume);
+    if (s->window.width > 0)
+        key_text_add(t, "window", "%dx%d", s->window.width, s->window.height);
     for (int i = 0; i < s->count; i++)
         key_text_add(t, "position", "%" PRId64 " %" PRId64 " %" PRId64 " %s", s->places[i].position,
                      s->places[i].size, s->places[i].changed, s->places[i].path);
@@ -242,25 +242,9 @@ static void take_settings(State *s, const WindowSettings *settings)
     }
 }
 
-int remembered_volume(const Remembered *r)
+RememberedWindow *remembered_window(Remembered *r)
 {
-    return r->state.volume;
-}
-
-void remembered_size(const Remembered *r, int *width, int *height)
-{
-    *width = r->state.width;
-    *height = r->state.height;
-}
-
-void remembered_set(Remembered *r, int volume, int width, int height)
-{
-    if (volume >= 0)
-        r->state.volume = volume;
-    if (width > 0 && height > 0) {
-        r->state.width = width;
-        r->state.height = height;
-    }
+    return &r->state.window;
 }
 
 /* ---- positions ---- */
@@ -306,9 +290,7 @@ void remembered_save(Remembered *r, const WindowSettings *settings)
     read_state(r->path, &all);
     memcpy(all.settings, r->state.settings, sizeof(all.settings));
     take_settings(&all, settings);
-    all.volume = r->state.volume;
-    all.width = r->state.width;
-    all.height = r->state.height;
+    all.window = r->state.window;
     for (int i = 0; i < r->state.count; i++)
         if (r->state.places[i].new)
             note(&all, &r->state.places[i]);

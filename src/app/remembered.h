@@ -16,9 +16,12 @@ Remembered *remembered_open(void);
 /* Restores settings that the command line does not give. */
 void remembered_apply(const Remembered *remembered, WindowSettings *settings);
 
-/* Unknown values are -1, or 0 and 0. */
-int remembered_volume(const Remembered *remembered);
-void remembered_size(const Remembered *remembered, int *width, int *height);
+/* The window's volume, or -1, and its size, or 0 x 0. The caller may change them. */
+typedef struct RememberedWindow {
+    int volume, width, height;
+} RememberedWindow;
+
+RememberedWindow *remembered_window(Remembered *remembered);
 
 /* The position of this file in microseconds; -1 if unknown or if the file has changed. */
 int64_t remembered_position(const Remembered *remembered, const char *path,
@@ -27,9 +30,6 @@ int64_t remembered_position(const Remembered *remembered, const char *path,
 /* Stores the position of a file; -1: start from the beginning next time. */
 void remembered_leave(Remembered *remembered, const char *path, const struct stat *file,
                       int64_t position);
-
-/* Sets the volume unless negative, and the size unless 0. */
-void remembered_set(Remembered *remembered, int volume, int width, int height);
 
 /* Writes the state, merged with positions that other processes stored. Warns on failure. */
 void remembered_save(Remembered *remembered, const WindowSettings *settings);

@@ -246,9 +246,7 @@ int sample_sheet_write(const SampleSheet *s, const char *path, int overwrite, Me
     const int columns = s->count < COLUMNS ? s->count : COLUMNS;
     const int rows = (s->count + columns - 1) / columns;
     const int across = cell.width + GAP, down = LINE_HEIGHT + 2 * cell.height + GAP / 2 + GAP;
-    Canvas canvas = {.width = columns * across + GAP, .height = rows * down + GAP};
-    canvas.stride = (ptrdiff_t)canvas.width * 4;
-    canvas.pixels = malloc((size_t)canvas.stride * (size_t)canvas.height);
+    const Canvas canvas = canvas_alloc(columns * across + GAP, rows * down + GAP);
     if (!canvas.pixels)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     Text *text;

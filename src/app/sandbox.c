@@ -580,11 +580,11 @@ static int has_local_name(const char *url)
 int sandbox_suits(const Options *o, const char **why)
 {
     *why = NULL;
-    if (o->sandbox == OPTIONS_SANDBOX_OFF)
+    if (o->sandbox == OPTIONS_OFF)
         *why = "--sandbox off";
     else if (o->camera || o->virtual_camera)
         *why = "cameras need devices and servers";
-    if (o->sandbox != OPTIONS_SANDBOX_AUTO || *why)
+    if (o->sandbox != OPTIONS_AUTO || *why)
         return !*why;
     const AVCodec *encoder = o->vcodec && o->output ? engine_find_encoder(o) : NULL;
     for (int i = 0; o->encoder_options[i]; i++)
@@ -615,7 +615,7 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
 {
     const char *why;
     const int suits = sandbox_suits(o, &why), version = sandbox_landlock();
-    if (suits && o->sandbox == OPTIONS_SANDBOX_ON && sandbox_lack())
+    if (suits && o->sandbox == OPTIONS_ON && sandbox_lack())
         return media_fail(error, MEDIA_USAGE, "--sandbox on: %s; --sandbox auto runs without it",
                           sandbox_lack());
     if (!suits) {
@@ -630,7 +630,7 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
         reason = limit_files(o, kind);
     if (!reason && filters)
         reason = limit_calls(kind, options_is_url(o));
-    if (reason && o->sandbox == OPTIONS_SANDBOX_ON)
+    if (reason && o->sandbox == OPTIONS_ON)
         return media_fail(error, MEDIA_USAGE, "--sandbox on: the kernel refuses it: %s",
                           strerror(reason));
     if (reason)

@@ -93,6 +93,11 @@ void say_answer(const char *format, ...)
     puts(line);
 }
 
+void say_answer_line(const char *line)
+{
+    say_answer("%s", line);
+}
+
 void say_line(const char *line)
 {
     say(SAY_WARNINGS, "%s", line);

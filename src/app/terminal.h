@@ -40,6 +40,7 @@ void say(Verbosity level, const char *format, ...) __attribute__((format(printf,
 void say_answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* For callbacks with a complete line. */
+void say_answer_line(const char *line);
 void say_line(const char *line);   /* SAY_WARNINGS */
 void say_detail(const char *line); /* SAY_DETAILS */
 void say_error(const char *line);  /* SAY_ERRORS */

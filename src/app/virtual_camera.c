@@ -285,8 +285,9 @@ Sink virtual_camera_sink(VirtualCamera *v)
     return (Sink){.self = v, .frame = show_frame, .end = end_frames};
 }
 
-int virtual_camera_is_unwatched(VirtualCamera *v)
+int virtual_camera_is_unwatched(void *camera)
 {
+    VirtualCamera *v = camera;
     pthread_mutex_lock(&v->lock);
     const int unwatched = v->set && clock_now() - v->written < FRESH_US && !v->error.fault &&
                           !camera_output_is_watched(v->output);

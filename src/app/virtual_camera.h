@@ -45,7 +45,7 @@ void virtual_camera_frame(VirtualCamera *camera, const AVFrame *frame, int64_t c
 Sink virtual_camera_sink(VirtualCamera *camera);
 
 /* True if nobody watches and the last picture is less than a second old. Thread-safe. */
-int virtual_camera_is_unwatched(VirtualCamera *camera);
+int virtual_camera_is_unwatched(void *camera);
 
 /* Mirrors the pictures from now on, or not. Thread-safe. */
 void virtual_camera_mirror(VirtualCamera *camera, int mirrored);

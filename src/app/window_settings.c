@@ -150,9 +150,8 @@ static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
 
 static void say_setting(const WindowSettings *s, PlayerSetting setting, char *text, size_t size)
 {
-    static const char *const deinterlace[] = {[OPTIONS_DEINTERLACE_AUTO] = "interlaced frames",
-                                              [OPTIONS_DEINTERLACE_ON] = "all frames",
-                                              [OPTIONS_DEINTERLACE_OFF] = "off"};
+    static const char *const deinterlace[] = {
+        [OPTIONS_AUTO] = "interlaced frames", [OPTIONS_ON] = "all frames", [OPTIONS_OFF] = "off"};
     char value[OSD_SETTING_TEXT];
     const char *idle = why_idle(s, setting);
     value_text(&s->now, setting, value, sizeof(value));
@@ -259,8 +258,8 @@ static void set_profile(WindowSettings *s, int number)
 {
     const Options none = options_default();
     const Options *without = s->usual.profile ? &none : &s->usual;
-    for (int i = 1; i <= profile_count(); i++)
-        for (const ProfileSetting *p = profile_settings(i); p->option; p++)
+    for (int i = 0; i < profile_count; i++)
+        for (const ProfileSetting *p = profiles[i].settings; p->option; p++)
             option_copy(option_find(p->option, strlen(p->option)), &s->now,
                         number == s->usual.profile ? &s->usual : without);
     s->now.profile = number;
@@ -277,9 +276,9 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
     switch (setting) {
     case PLAYER_MODE: o->mode = stepped_mode(o, step); break;
     case PLAYER_PROFILE:
-        set_profile(s, turned(o->profile, step, profile_count() + 1));
+        set_profile(s, turned(o->profile, step, profile_count + 1));
         while (o->reference && is_excluded_mode(o->mode))
-            set_profile(s, turned(o->profile, step > 0 ? 1 : -1, profile_count() + 1));
+            set_profile(s, turned(o->profile, step > 0 ? 1 : -1, profile_count + 1));
         break;
     case PLAYER_STRENGTH:
         o->strength = stepped_strength(s, step, seen);

@@ -58,6 +58,7 @@ static int store(const BenchOption *o, void *options, const char *value)
     double number;
     switch (o->kind) {
     case BENCH_OWN: return o->take(options, value);
+    case BENCH_LIST: *(int *)(void *)member = 0; return bench_read_list(value, o->take, options);
     case BENCH_TEXT:
         if (o->most > o->least && read_number(value, o->least, o->most, &number) < 0)
             return -1;

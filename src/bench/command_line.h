@@ -11,6 +11,7 @@
 /* How an option's value is checked and stored. */
 typedef enum BenchKind {
     BENCH_OWN,    /* BenchOption.take() checks and stores the value */
+    BENCH_LIST,   /* int: the count, set to 0; then take() adds each part between commas */
     BENCH_FLAG,   /* int: set to 1; the option has no value */
     BENCH_INT,    /* int, from `least` to `most` */
     BENCH_INT64,  /* int64_t */
@@ -27,7 +28,8 @@ typedef struct BenchOption {
     size_t offset; /* of the member that stores the value */
     double least, most;
     const char *allowed; /* describes the allowed values; NULL: derived from the fields above */
-    /* For BENCH_OWN: returns 0, or -1 to refuse the value. The text outlives the options. */
+    /* For BENCH_OWN and BENCH_LIST: returns 0, or -1 to refuse the value. The text outlives the
+     * options. */
     int (*take)(void *options, const char *value);
 } BenchOption;
 

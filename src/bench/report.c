@@ -138,9 +138,14 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double bench_median(double *values, int count)
+void bench_sort(double *values, int64_t count)
 {
     qsort(values, (size_t)count, sizeof(*values), compare_doubles);
+}
+
+double bench_median(double *values, int count)
+{
+    bench_sort(values, count);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_BENCH_REPORT_H
 #define LUMEQ_BENCH_REPORT_H
 
+#include <stdint.h>
+
 typedef enum BenchFormat { BENCH_TABLE, BENCH_CSV, BENCH_JSON } BenchFormat;
 
 typedef struct BenchColumn {
@@ -39,7 +41,8 @@ void bench_report_row(const BenchReport *report, const BenchValue *values);
 /* Marks all values as not measured. */
 void bench_report_clear(BenchValue *values, int count);
 
-double bench_now_us(void);                      /* monotonic clock, microseconds */
+double bench_now_us(void); /* monotonic clock, microseconds */
+void bench_sort(double *values, int64_t count);
 double bench_median(double *values, int count); /* sorts them */
 
 /* Returns the program's arguments as one line for the report; quotes are lost. */

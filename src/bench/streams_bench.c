@@ -442,12 +442,6 @@ static void sample_gpu(Bench *b)
     }
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int measure(Bench *b)
 {
     const StreamsOptions *o = &b->options;
@@ -473,7 +467,7 @@ static int measure(Bench *b)
         Stream *s = &b->streams[i];
         close_stream(s);
         if (s->delays)
-            qsort(s->delays, (size_t)s->frames, sizeof(double), compare_doubles);
+            bench_sort(s->delays, s->frames);
         if (s->error.fault)
             ret = bench_refuse("streams", "stream %d: %s", i + 1, s->error.text);
     }

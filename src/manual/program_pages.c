@@ -39,20 +39,18 @@ static void print_synopsis(FILE *to)
 
 static void print_profiles(FILE *to)
 {
-    char names[256];
-    profile_names(names, sizeof(names));
     roff_section(to, "Profiles");
     roff_paragraph(
         to,
         "A profile sets several options for a kind of video; options given beside it override it.");
-    for (char *name = strtok(names, ", "); name; name = strtok(NULL, ", ")) {
+    for (int i = 0; i < profile_count; i++) {
         char tag[128], settings[512];
         size_t used = 0;
         settings[0] = '\0';
-        for (const ProfileSetting *s = profile_settings(profile_find(name)); s->option; s++)
+        for (const ProfileSetting *s = profiles[i].settings; s->option; s++)
             used += (size_t)snprintf(settings + used, sizeof(settings) - used, "--%s %s ",
                                      s->option, s->value);
-        snprintf(tag, sizeof(tag), "\\fB%s\\fR", name);
+        snprintf(tag, sizeof(tag), "\\fB%s\\fR", profiles[i].name);
         roff_tagged(to, tag, settings);
     }
 }

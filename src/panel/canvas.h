@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Plain data, borrowed. Bytes are R, G, B, A; alpha is not premultiplied. */
@@ -62,6 +63,13 @@ static inline Rect rect_around(Rect a, Rect b)
     const int left = min_int(a.x, b.x), right = max_int(a.x + a.width, b.x + b.width);
     const int top = min_int(a.y, b.y), bottom = max_int(a.y + a.height, b.y + b.height);
     return (Rect){left, top, right - left, bottom - top};
+}
+
+/* A transparent canvas whose pixels the caller frees; {0} if out of memory. */
+static inline Canvas canvas_alloc(int width, int height)
+{
+    uint8_t *pixels = calloc((size_t)width * (size_t)height, 4);
+    return pixels ? (Canvas){pixels, (ptrdiff_t)width * 4, width, height} : (Canvas){0};
 }
 
 static inline uint8_t *canvas_pixel(const Canvas *canvas, int x, int y)

@@ -835,8 +835,7 @@ static int resize(PanelCache *c, int width, int height)
         return 0;
     for (int i = 0; i < 2; i++) {
         free(both[i]->pixels);
-        *both[i] = (Canvas){calloc((size_t)height, (size_t)width * 4), (ptrdiff_t)width * 4, width,
-                            height};
+        *both[i] = canvas_alloc(width, height);
     }
     if (c->ground.pixels && c->canvas.pixels)
         return 1;

@@ -977,8 +977,7 @@ void screen_take_screenshot(Screen *s, const char *path, int64_t position)
     view_picture_size(s->view, VIEW_OUTPUT, &width, &height);
     if (width <= 0 || screenshot_is_busy(s->screenshot))
         return;
-    const Canvas canvas = {malloc((size_t)width * (size_t)height * 4), (ptrdiff_t)width * 4, width,
-                           height};
+    const Canvas canvas = canvas_alloc(width, height);
     if (!canvas.pixels) {
         screen_say(s, "No screenshot: out of memory");
     } else if (view_render_picture(s->view, VIEW_OUTPUT, &canvas, &error) < 0) {
@@ -995,8 +994,7 @@ uint8_t *screen_grab(Screen *s, int *width, int *height)
     const ViewScene scene = scene_of(s);
     *width = scene.width;
     *height = scene.height;
-    const Canvas canvas = {malloc((size_t)scene.width * (size_t)scene.height * 4),
-                           (ptrdiff_t)scene.width * 4, scene.width, scene.height};
+    const Canvas canvas = canvas_alloc(scene.width, scene.height);
     if (canvas.pixels && view_read(s->view, &scene, &canvas, &(MediaError){0}) < 0) {
         free(canvas.pixels);
         return NULL;

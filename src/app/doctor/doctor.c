@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/doctor/probes.h"
@@ -15,6 +14,7 @@
 #include "app/terminal.h"
 #include "lumeq/lumeq.h"
 #include "media/process.h"
+#include "run/run.h"
 
 /* A working driver answers within this time, even if the machine sleeps. */
 #define SECONDS 20
@@ -89,20 +89,13 @@ static int answer(void *probe, int output)
 
 /* ---- in the main process ---- */
 
-static int64_t now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 /* Reads until the process closes its end. Returns 0 on timeout. */
-static int read_answer(Process *process, int64_t end, char bytes[MAX_ANSWER], size_t *size)
+static int read_answer(Process *process, double end_us, char bytes[MAX_ANSWER], size_t *size)
 {
     for (*size = 0; *size < MAX_ANSWER - 1;) {
-        const int64_t left = end - now_ms();
+        const int left = (int)((end_us - run_now_us()) * 1e-3);
         const ssize_t n =
-            process_read(process, bytes + *size, MAX_ANSWER - 1 - *size, left > 0 ? (int)left : 0);
+            process_read(process, bytes + *size, MAX_ANSWER - 1 - *size, left > 0 ? left : 0);
         if (n < 0 && left <= 0)
             return 0;
         if (n == 0)
@@ -114,7 +107,7 @@ static int read_answer(Process *process, int64_t end, char bytes[MAX_ANSWER], si
 }
 
 /* Takes the answer of a probe, or reports that it hangs or crashed, and ends it. */
-static void finish(DoctorEntry *e, Process *process, int64_t end, double seconds)
+static void finish(DoctorEntry *e, Process *process, double end_us, double seconds)
 {
     char bytes[MAX_ANSWER];
     size_t size = 0;
@@ -123,7 +116,7 @@ static void finish(DoctorEntry *e, Process *process, int64_t end, double seconds
         section_set(section, SECTION_MEND, "unknown", "cannot start a process to find out");
         return;
     }
-    const int over = read_answer(process, end, bytes, &size);
+    const int over = read_answer(process, end_us, bytes, &size);
     if (!over)
         (void)kill(process->pid, SIGKILL);
     const int status = process_wait(process, KILL_WAIT_MS);
@@ -148,7 +141,7 @@ static void run_probes(DoctorEntry entries[PROBES])
     const char *given = getenv("LUMEQ_DOCTOR_SECONDS");
     double seconds = given ? strtod(given, NULL) : 0;
     seconds = seconds > 0 && seconds < 3600 ? seconds : SECONDS;
-    const int64_t end = now_ms() + (int64_t)(seconds * 1e3);
+    const double end_us = run_now_us() + seconds * 1e6;
     fflush(NULL);
     for (int i = 0; i < PROBES; i++) {
         const ProcessOptions options = {.body = answer, .opaque = (void *)&probes[i]};
@@ -158,7 +151,7 @@ static void run_probes(DoctorEntry entries[PROBES])
         DoctorEntry *e = &entries[i];
         *e = (DoctorEntry){.key = probes[i].key, .name = probes[i].name};
         e->section.verdict = SECTION_NONE;
-        finish(e, &processes[i], end, seconds);
+        finish(e, &processes[i], end_us, seconds);
         if (!e->members)
             section_mend(&e->section, "%s", probes[i].mend);
     }

@@ -133,7 +133,7 @@ void probe_sandbox(Section *s)
     const int version = sandbox_landlock(), filters = sandbox_can_filter();
     options.null_output = 1;
     options.input = "-";
-    options.sandbox = OPTIONS_SANDBOX_AUTO;
+    options.sandbox = OPTIONS_AUTO;
     section_number(s, "landlock", version);
     section_flag(s, "seccomp", filters);
     const int ret = sandbox_enter(&options, SANDBOX_RUN, &error);

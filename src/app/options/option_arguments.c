@@ -51,7 +51,7 @@ const char *option_value_text(const Option *option, const void *field, char *tex
     switch (option->type) {
     case OPTION_FLAG: return number ? "yes" : "no";
     case OPTION_CHOICE: print_choice(text, size, option->choices, number); return text;
-    case OPTION_PROFILE: return number > 0 ? profile_name(number) : "none";
+    case OPTION_PROFILE: return number > 0 ? profiles[number - 1].name : "none";
     case OPTION_AUTO_NUMBER:
     case OPTION_ANY_NUMBER:
     case OPTION_OFF_NUMBER:

@@ -195,7 +195,7 @@ static int put_over_file(Parser *p)
             return refuse(&p->refusal,
                           "--reference and --profile %s contradict each other: it uses mode %s, "
                           "which has no reference",
-                          profile_name(given.profile), is_haze ? "haze" : "stretch");
+                          profiles[given.profile - 1].name, is_haze ? "haze" : "stretch");
         option_copy(option_find(reference, strlen(reference)), o, &defaults);
     }
     option_rules_let_command_line_win(o, p->given);

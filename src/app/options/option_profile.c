@@ -5,14 +5,7 @@
 
 #include "app/options/options.h"
 
-#define MAX_SETTINGS 8
-
-typedef struct Profile {
-    const char *name, *purpose;
-    ProfileSetting settings[MAX_SETTINGS]; /* ends with an empty one */
-} Profile;
-
-static const Profile profiles[] = {
+const Profile profiles[] = {
     {"fog",
      "fog, haze, smoke: removes the veil, near and far, and brings out some grain",
      {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
@@ -47,44 +40,29 @@ static const Profile profiles[] = {
      {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
 };
 
-#define PROFILES ((int)(sizeof(profiles) / sizeof(profiles[0])))
+const int profile_count = sizeof(profiles) / sizeof(profiles[0]);
 
 int profile_find(const char *name)
 {
     if (strcmp(name, "help") == 0)
         return PROFILE_HELP;
-    for (int i = 0; i < PROFILES; i++)
+    for (int i = 0; i < profile_count; i++)
         if (strcmp(name, profiles[i].name) == 0)
             return i + 1;
     return 0;
-}
-
-const char *profile_name(int number)
-{
-    return profiles[number - 1].name;
-}
-
-int profile_count(void)
-{
-    return PROFILES;
 }
 
 void profile_names(char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < PROFILES && used < size; i++)
+    for (int i = 0; i < profile_count && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", profiles[i].name);
-}
-
-const ProfileSetting *profile_settings(int number)
-{
-    return profiles[number - 1].settings;
 }
 
 void profile_print_all(void)
 {
-    for (int i = 0; i < PROFILES; i++) {
+    for (int i = 0; i < profile_count; i++) {
         const Profile *p = &profiles[i];
         printf("%-14s%s\n%14s", p->name, p->purpose, "");
         for (const ProfileSetting *s = p->settings; s->option; s++)

@@ -9,18 +9,20 @@ typedef struct ProfileSetting {
     const char *option, *value;
 } ProfileSetting;
 
+typedef struct Profile {
+    const char *name, *purpose;
+    ProfileSetting settings[8]; /* the last one has no option */
+} Profile;
+
+/* Profile number 1 is at index 0. */
+extern const Profile profiles[];
+extern const int profile_count;
+
 /* Returns the number of the profile from 1, PROFILE_HELP for "help", or 0 if unknown. */
 int profile_find(const char *name);
 
-const char *profile_name(int number);
-
-int profile_count(void);
-
 /* Prints "fog, medical-gray, ..." */
 void profile_names(char *text, size_t size);
-
-/* The settings of a profile; the last one has no option. */
-const ProfileSetting *profile_settings(int number);
 
 /* Prints names, purposes and settings to standard output. */
 void profile_print_all(void);

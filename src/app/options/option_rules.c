@@ -590,7 +590,7 @@ int option_rules_check(Options *o, const unsigned char *given, const OptionNames
     if (o->to_us == 0)
         return refuse(refusal, "--to 0 leaves nothing; it must be after the start");
     const int limited = options_headless(o) && !o->camera && !o->virtual_camera;
-    if (o->sandbox == OPTIONS_SANDBOX_ON && option_is_given(given, "sandbox") && !limited)
+    if (o->sandbox == OPTIONS_ON && option_is_given(given, "sandbox") && !limited)
         return refuse(refusal, "--sandbox on is for files and URLs without a window, with -o FILE "
                                "or --null: windows and cameras need more rights");
     return check_reports(o, refusal);

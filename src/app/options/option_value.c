@@ -349,7 +349,7 @@ void option_set_profile(Options *options)
     const Refusal refusal = {unused, sizeof(unused), ""};
     if (options->profile < 1)
         return;
-    for (const ProfileSetting *s = profile_settings(options->profile); s->option; s++) {
+    for (const ProfileSetting *s = profiles[options->profile - 1].settings; s->option; s++) {
         const Option *option = option_find(s->option, strlen(s->option));
         (void)option_set(option, options, s->value, &refusal);
         if (option->offset == offsetof(Options, strength))

@@ -44,7 +44,7 @@ Options options_default(void)
         .network_timeout = 10,
         .open_timeout = 60,
 #ifdef LUMEQ_SANDBOX_OFF
-        .sandbox = OPTIONS_SANDBOX_OFF,
+        .sandbox = OPTIONS_OFF,
 #endif
     };
 }
@@ -139,8 +139,7 @@ LumeqParams options_params(const Options *o, OptionsInput input)
         .tiles_x = o->tiles.x,
         .tiles_y = o->tiles.y,
         .chroma = o->chroma,
-        .dither =
-            o->dither == OPTIONS_DITHER_ON || (o->dither == OPTIONS_DITHER_AUTO && input.fine),
+        .dither = o->dither == OPTIONS_ON || (o->dither == OPTIONS_AUTO && input.fine),
         .bars = o->bars,
         .meter = o->meter,
         .lift = is_auto && !is_halved,

@@ -35,17 +35,12 @@ typedef struct OptionsSize {
     int width, height;
 } OptionsSize;
 
-typedef enum OptionsDither {
-    OPTIONS_DITHER_AUTO,
-    OPTIONS_DITHER_ON,
-    OPTIONS_DITHER_OFF,
-} OptionsDither;
-
-typedef enum OptionsDeinterlace {
-    OPTIONS_DEINTERLACE_AUTO,
-    OPTIONS_DEINTERLACE_ON,
-    OPTIONS_DEINTERLACE_OFF,
-} OptionsDeinterlace;
+/* The choices auto|on|off and auto|yes|no. */
+typedef enum OptionsSwitch {
+    OPTIONS_AUTO,
+    OPTIONS_ON,
+    OPTIONS_OFF,
+} OptionsSwitch;
 
 typedef enum OptionsCodeRange {
     OPTIONS_CODE_RANGE_AUTO,
@@ -53,23 +48,11 @@ typedef enum OptionsCodeRange {
     OPTIONS_CODE_RANGE_FULL,
 } OptionsCodeRange;
 
-typedef enum OptionsKeepOpen {
-    OPTIONS_KEEP_OPEN_AUTO,
-    OPTIONS_KEEP_OPEN_YES,
-    OPTIONS_KEEP_OPEN_NO,
-} OptionsKeepOpen;
-
 typedef enum OptionsHwdec {
     OPTIONS_HWDEC_AUTO,
     OPTIONS_HWDEC_NVDEC,
     OPTIONS_HWDEC_NO,
 } OptionsHwdec;
-
-typedef enum OptionsSandbox {
-    OPTIONS_SANDBOX_AUTO, /* as far as the kernel can */
-    OPTIONS_SANDBOX_ON,   /* or fail */
-    OPTIONS_SANDBOX_OFF,
-} OptionsSandbox;
 
 /* Strings point into argv or into the settings file's text. Unless noted, a number that is not
  * given is -1 and a string that is not given is NULL. */
@@ -88,11 +71,12 @@ typedef struct Options {
     LumeqChroma chroma;
     LumeqBars bars;
     LumeqLimit limit;
-    int reference, scene_cut, range, dither; /* indices of their choices */
-    int deinterlace, code_range;             /* an OptionsDeinterlace, an OptionsCodeRange */
-    double strength;                         /* -1: auto */
-    double clip;                             /* or LUMEQ_CLIP_AUTO */
-    double denoise;                          /* as in LumeqParams */
+    int reference, scene_cut, range; /* indices of their choices */
+    int dither, deinterlace;         /* each an OptionsSwitch */
+    int code_range;                  /* an OptionsCodeRange */
+    double strength;                 /* -1: auto */
+    double clip;                     /* or LUMEQ_CLIP_AUTO */
+    double denoise;                  /* as in LumeqParams */
     double smooth;
     OptionsTiles tiles;
     double brightness, gamma; /* as in LumeqParams */
@@ -108,12 +92,12 @@ typedef struct Options {
     int64_t sample;      /* pieces; -1: the default number, 0: no sample */
     const char *devices; /* GPUs for parts: "all" or "0,1" */
 
-    int backend, hwdec; /* indices of their choices; an OptionsHwdec */
+    int backend, hwdec; /* a LumeqBackendId, an OptionsHwdec */
     int64_t device, threads;
 
     int64_t from_us, to_us, frames, max_pixels;
     int network, no_network, allow_playlists, force_dovi;
-    int sandbox; /* an OptionsSandbox */
+    int sandbox; /* an OptionsSwitch; AUTO: as far as the kernel can; ON: or fail */
     double network_timeout, open_timeout;
     int reconnect, no_reconnect; /* `reconnect`: -1 for live streams only */
 
@@ -130,7 +114,7 @@ typedef struct Options {
 
     int compare, histogram, hist_scale, scope; /* indices of their choices */
     int loop, fullscreen, mute, no_audio;
-    int keep_open; /* an OptionsKeepOpen */
+    int keep_open; /* an OptionsSwitch */
     int remember;
     const char *screenshot_dir;
     int64_t volume;

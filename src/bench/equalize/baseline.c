@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "bench/equalize/equalize_image.h"
+#include "bench/equalize/equalize.h"
 #include "bench/equalize/equalize_kernels.h"
 #include "bench/replay.h"
 

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "bench/equalize/equalize_image.h"
+#include "bench/equalize/equalize.h"
 #include "bench/replay.h"
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/pictures.h"

@@ -56,12 +56,6 @@ static int add_size(void *options, const char *part)
     return 0;
 }
 
-static int take_sizes(void *options, const char *value)
-{
-    ((EqualizeOptions *)options)->sizes = 0;
-    return bench_read_list(value, add_size, options);
-}
-
 static int add_content(void *options, const char *part)
 {
     EqualizeOptions *o = options;
@@ -71,29 +65,16 @@ static int add_content(void *options, const char *part)
     return 0;
 }
 
-static int take_contents(void *options, const char *value)
-{
-    ((EqualizeOptions *)options)->contents = 0;
-    return bench_read_list(value, add_content, options);
-}
-
 static int add_backend(void *options, const char *part)
 {
     EqualizeOptions *o = options;
     const int backend = bench_read_choice(part, BACKENDS);
     if (backend < 0)
         return -1;
+    if (!o->backends++)
+        memset(o->backend, 0, sizeof(o->backend));
     o->backend[backend] = 1;
-    o->backends++;
     return 0;
-}
-
-static int take_backends(void *options, const char *value)
-{
-    EqualizeOptions *o = options;
-    o->backends = 0;
-    memset(o->backend, 0, sizeof(o->backend));
-    return bench_read_list(value, add_backend, options);
 }
 
 static int add_mode(void *options, const char *part)
@@ -107,12 +88,6 @@ static int add_mode(void *options, const char *part)
     return -1;
 }
 
-static int take_modes(void *options, const char *value)
-{
-    ((EqualizeOptions *)options)->modes = 0;
-    return bench_read_list(value, add_mode, options);
-}
-
 static int add_threads(void *options, const char *part)
 {
     EqualizeOptions *o = options;
@@ -121,12 +96,6 @@ static int add_threads(void *options, const char *part)
         return -1;
     o->threads[o->thread_counts++] = (int)threads;
     return 0;
-}
-
-static int take_threads(void *options, const char *value)
-{
-    ((EqualizeOptions *)options)->thread_counts = 0;
-    return bench_read_list(value, add_threads, options);
 }
 
 static int take_device(void *options, const char *value)
@@ -144,19 +113,22 @@ static int take_device(void *options, const char *value)
 const BenchOption bench_equalize_options[] = {
     {"--sizes", "WxH,..",
      "picture sizes [512x384,910x682,1000x667,1920x1080,3840x2160,5120x2880,7680x4320]",
-     .take = take_sizes, .allowed = SIZES_ALLOWED},
-    {"--size", "WxH", "the same, for one size", .take = take_sizes, .allowed = SIZES_ALLOWED},
+     BENCH_STORE(LIST, EqualizeOptions, sizes), .take = add_size, .allowed = SIZES_ALLOWED},
+    {"--size", "WxH", "the same, for one size", BENCH_STORE(LIST, EqualizeOptions, sizes),
+     .take = add_size, .allowed = SIZES_ALLOWED},
     {"--content", "NAME,..",
      "pictures: " BENCH_CONTENTS ", or files of raw samples [natural,noise,flat]",
-     .take = take_contents,
+     BENCH_STORE(LIST, EqualizeOptions, contents), .take = add_content,
      .allowed = "a list of up to 16 of " BENCH_CONTENTS " and names of files of raw samples"},
     {"--backend", "NAME,..",
      "cpu, cuda: lumeq; naive, improved: textbook kernels on the GPU [all available]",
-     .take = take_backends, .allowed = "a list of cpu, naive, improved, cuda"},
-    {"--modes", "NAME,..", "modes of cpu and cuda: " MODES " [global]", .take = take_modes,
-     .allowed = "a list of " MODES},
+     BENCH_STORE(LIST, EqualizeOptions, backends), .take = add_backend,
+     .allowed = "a list of cpu, naive, improved, cuda"},
+    {"--modes", "NAME,..", "modes of cpu and cuda: " MODES " [global]",
+     BENCH_STORE(LIST, EqualizeOptions, modes), .take = add_mode, .allowed = "a list of " MODES},
     {"--threads", "N,..", "threads of cpu, measured one by one; 0: one per core [0]",
-     .take = take_threads, .allowed = "a list of up to 16 numbers from 0 to 256"},
+     BENCH_STORE(LIST, EqualizeOptions, thread_counts), .take = add_threads,
+     .allowed = "a list of up to 16 numbers from 0 to 256"},
     {"--load-factor", "N", "pixels per thread of improved [16]",
      BENCH_RANGE(INT, EqualizeOptions, load_factor, 1, 256)},
     {"--batch", "N", "most frames that lumeq launches together on a GPU [1]",
@@ -208,10 +180,11 @@ static int read_options(EqualizeOptions *o, int argc, char **argv)
 {
     *o = (EqualizeOptions){
         .bits = "8", .load_factor = 16, .batch = 1, .seconds = 1, .common.seed = 1};
-    take_sizes(o, "512x384,910x682,1000x667,1920x1080,3840x2160,5120x2880,7680x4320");
-    take_contents(o, "natural,noise,flat");
-    take_modes(o, "global");
-    take_threads(o, "0");
+    bench_read_list("512x384,910x682,1000x667,1920x1080,3840x2160,5120x2880,7680x4320", add_size,
+                    o);
+    bench_read_list("natural,noise,flat", add_content, o);
+    o->mode[o->modes++] = &modes[0];
+    o->thread_counts = 1; /* 0: one per core */
     const int ret = bench_arguments("equalize", bench_equalize_options, o, argc, argv);
     if (ret > 0)
         print_columns();

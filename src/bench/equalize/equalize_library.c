@@ -6,7 +6,7 @@
 
 #include "app/engine.h"
 #include "bench/copies.h"
-#include "bench/equalize/equalize_image.h"
+#include "bench/equalize/equalize.h"
 
 /* Pictures on the host for each direction, more than can be in flight: without batches, and with.
  */
@@ -222,9 +222,8 @@ static int feed_open(Feed *feed, const EqualizeCase *c, int device, int planes)
                                 .cpu_without = engine_cpu_without(),
                                 .no_stage_times = 1,
                                 .batch = c->batch};
-    *feed = (Feed){.of = c,
-                   .pictures = c->batch > 1 ? MOST_PICTURES : FEW_PICTURES,
-                   .planes = planes};
+    *feed =
+        (Feed){.of = c, .pictures = c->batch > 1 ? MOST_PICTURES : FEW_PICTURES, .planes = planes};
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;
     for (int i = 0; i < feed->pictures; i++) {

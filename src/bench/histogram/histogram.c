@@ -132,12 +132,6 @@ static int add_strategy(void *options, const char *part)
     return add_choice(o, (HistogramKind)kind, (int)copies);
 }
 
-static int take_strategy(void *options, const char *value)
-{
-    ((HistogramOptions *)options)->choice_count = 0;
-    return bench_read_list(value, add_strategy, options);
-}
-
 const BenchOption bench_histogram_options[] = {
     {"--elements", "N", "one row of N elements [all of a file]",
      BENCH_RANGE(INT64, HistogramOptions, elements, 1, HISTOGRAM_MAX_ELEMENTS)},
@@ -166,7 +160,7 @@ const BenchOption bench_histogram_options[] = {
      .allowed = "a GPU's number, from 0, or all"},
     BENCH_SEED_OPTION,
     {"--strategy", "LIST", "strategies, separated by commas [all: all but racy]",
-     .take = take_strategy,
+     BENCH_STORE(LIST, HistogramOptions, choice_count), .take = add_strategy,
      .allowed = "all, or some of cpu, cpu-simd, global, global-stride, shared, shared-warp, "
                 "shared-replicated[:1..256], aggregated, per-thread-64, racy, cub and lumeq, at "
                 "most 32"},

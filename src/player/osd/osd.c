@@ -182,13 +182,9 @@ void osd_set_preview(Osd *o, int column, const char *line, const Canvas *picture
     snprintf(o->pointed, sizeof(o->pointed), "%s", line ? line : "");
     o->pointed_column = column;
     free(own->pixels);
-    *own = picture ? *picture : (Canvas){0};
-    own->stride = (ptrdiff_t)own->width * 4;
-    own->pixels = picture ? malloc((size_t)own->stride * (size_t)own->height) : NULL;
+    *own = picture ? canvas_alloc(picture->width, picture->height) : (Canvas){0};
     if (own->pixels)
         canvas_copy(own, picture, (Rect){0, 0, own->width, own->height});
-    else
-        *own = (Canvas){0};
     o->parts[OSD_PREVIEW].valid = 0;
 }
 

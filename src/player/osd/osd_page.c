@@ -52,8 +52,7 @@ Overlay osd_box(Rect rect, int radius, int alpha)
 {
     if (rect.width <= 0 || rect.height <= 0)
         return (Overlay){0};
-    const Canvas canvas = {malloc((size_t)rect.width * (size_t)rect.height * 4),
-                           (ptrdiff_t)rect.width * 4, rect.width, rect.height};
+    const Canvas canvas = canvas_alloc(rect.width, rect.height);
     if (!canvas.pixels)
         return (Overlay){0};
     canvas_set(&canvas, (Rect){0, 0, rect.width, rect.height}, OSD_GROUND, alpha);

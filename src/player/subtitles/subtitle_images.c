@@ -206,15 +206,12 @@ static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect pictu
     all = rect_intersect(all, picture);
     Canvas *canvas = &s->overlay.canvas;
     free(canvas->pixels);
-    *canvas = (Canvas){calloc((size_t)all.width * (size_t)all.height, 4), (ptrdiff_t)all.width * 4,
-                       all.width, all.height};
+    *canvas = canvas_alloc(all.width, all.height);
     s->overlay.x = all.x;
     s->overlay.y = all.y;
     for (int i = 0; canvas->pixels && i < event->bitmap_count; i++)
         if (draw_bitmap(&s->overlay, &event->bitmaps[i], &m) < 0)
             break;
-    if (!canvas->pixels)
-        canvas->width = canvas->height = 0;
 }
 
 int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPlace *place,

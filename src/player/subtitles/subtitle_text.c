@@ -171,10 +171,7 @@ static void draw_images(SubtitleText *t, const ASS_Image *images, Rect picture)
     const Rect box = ass_images_ink(images);
     Canvas *canvas = &t->overlay.canvas;
     free(canvas->pixels);
-    *canvas = (Canvas){calloc((size_t)box.width * (size_t)box.height, 4), (ptrdiff_t)box.width * 4,
-                       box.width, box.height};
-    if (!canvas->pixels)
-        canvas->width = canvas->height = 0;
+    *canvas = canvas_alloc(box.width, box.height);
     t->overlay.x = picture.x + box.x;
     t->overlay.y = picture.y + box.y;
     if (canvas->pixels)
