@@ -254,7 +254,7 @@ static int open_beside(Segment *s)
     if (ret >= 0 && f->plan.report) {
         s->report_path = film_joiner_report(&f->plan, s->label.part);
         ret = s->report_path
-                  ? run_report_open_part(&s->report, &f->options, s->report_path, &f->error)
+                  ? run_report_open(&s->report, &f->options, s->report_path, NULL, NULL, &f->error)
                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
     }
     return ret;
@@ -636,7 +636,7 @@ int job_step_join(JobFilm *f, int *code)
         ret = stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file, f->stop,
                          &f->error);
     if (ret >= 0)
-        ret = run_report_open(&j.report, &f->options, &f->source->file, f->stop, &f->error);
+        ret = run_report_open(&j.report, &f->options, NULL, &f->source->file, f->stop, &f->error);
     if (ret >= 0) {
         f->progress.frames = f->plan.frames;
         job_film_begin(f);

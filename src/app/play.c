@@ -32,7 +32,6 @@ struct Play {
     atomic_int *stop;
     Engine engine;
     WindowSettings settings;
-    LumeqParams params;      /* of `settings` */
     OptionsInput next_input; /* of an opened input that is not played yet */
     StatsFile *rows;
     int64_t row;
@@ -50,6 +49,11 @@ struct Play {
     StartWindow *start;            /* whose window the player takes over; borrowed, or NULL */
     Player *player;
 };
+
+static LumeqParams params_of(const Play *p)
+{
+    return window_settings_all(&p->settings).params;
+}
 
 /* ---- the list of files ---- */
 
@@ -128,9 +132,9 @@ static const char *engine(void *opaque, int lost)
 
 static void print_decision(void *opaque, const Frame *frame, char *text, size_t size)
 {
-    const AVFrame *in = frame->decoded.frame;
+    const LumeqParams params = params_of(opaque);
     const Decision decision =
-        decision_find(&frame->stats, &((Play *)opaque)->params, equalizer_depth(in),
+        decision_find(&frame->stats, &params, equalizer_depth(frame->decoded.frame),
                       frame->out->color_range == AVCOL_RANGE_JPEG);
     decision_text(&decision, "2", text, size);
 }
@@ -164,7 +168,6 @@ static void change(void *opaque, PlayerSetting setting, int step, const LumeqFra
     Play *p = opaque;
     window_settings_change(&p->settings, setting, step, seen, text, size);
     *changed = window_settings_all(&p->settings);
-    p->params = changed->params;
 }
 
 static void list_settings(void *opaque, OsdSettings *rows)
@@ -176,7 +179,7 @@ static void set_meter(void *opaque, LumeqRect part, LumeqParams *changed, char *
 {
     Play *p = opaque;
     window_settings_meter(&p->settings, part, text, size);
-    *changed = p->params = window_settings_all(&p->settings).params;
+    *changed = params_of(p);
 }
 
 /* ---- the recording ---- */
@@ -281,9 +284,8 @@ static int replace_source(void *opaque, LumeqParams *params)
     if (!window_recording_let_go(&p->recording))
         return AVERROR(EAGAIN);
     window_settings_next(&p->settings, p->next_input);
-    p->params = window_settings_all(&p->settings).params;
     atomic_store(&p->live, p->next_live);
-    *params = p->params;
+    *params = params_of(p);
     return 0;
 }
 
@@ -442,7 +444,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .start = p->start,
         .stage = {.equalizer = p->engine.equalizer,
                   .gpu = p->engine.gpu,
-                  .params = p->params,
+                  .params = settings.params,
                   .memory = p->engine.memory,
                   .copies = p->engine.gpu != NULL,
                   .wants = is_recorded,
@@ -472,7 +474,6 @@ static int open_playable(Play *p, Source **source, MediaError *error)
             break;
         atomic_store(&p->live, (*source)->live);
         window_settings_next(&p->settings, engine_input(p->options, *source, NULL));
-        p->params = window_settings_all(&p->settings).params;
     }
     return ret;
 }
@@ -482,6 +483,7 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
 {
     Play *p = calloc(1, sizeof(*p));
     Source *source = NULL;
+    LumeqParams params;
     *play = p;
     if (!p)
         return media_fail(error, MEDIA_INPUT, "out of memory");
@@ -506,14 +508,14 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
         ret = window_recording_start(&p->recording, source, error);
     if (ret >= 0) {
         const OptionsInput input = engine_input(options, source, NULL);
-        ret = engine_params(&p->params, options, input, source, error);
+        ret = engine_params(&params, options, input, source, error);
         window_settings_open(&p->settings, options, input);
     }
     if (ret >= 0) {
         p->remembered = options->remember ? remembered_open() : NULL;
         if (p->remembered)
             remembered_apply(p->remembered, &p->settings);
-        p->params = window_settings_all(&p->settings).params;
+        params = params_of(p);
     }
     if (ret >= 0 && options->stats)
         ret = stats_open(&p->rows, options->stats, options->overwrite, &source->file, source->stop,
@@ -522,7 +524,7 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
     if (ret >= 0)
         ret = engine_open(&p->engine, options, 1, error);
     if (ret >= 0)
-        ret = engine_set_params(&p->engine, &p->params, error);
+        ret = engine_set_params(&p->engine, &params, error);
     if (ret >= 0)
         ret = open_playable(p, &source, error);
     if (ret < 0) {

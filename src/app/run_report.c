@@ -14,11 +14,13 @@ struct RunReport {
     int failed; /* writing failed */
 };
 
-/* Calls report_open(), or report_open_part() for a part. */
-static int open_report(RunReport **report, const Options *options, const char *part,
-                       const struct stat *input, const atomic_int *stop, MediaError *error)
+int run_report_open(RunReport **report, const Options *options, const char *part,
+                    const struct stat *input, const atomic_int *stop, MediaError *error)
 {
     MediaError why = {0};
+    *report = NULL;
+    if (!options->report)
+        return 0;
     RunReport *r = *report = calloc(1, sizeof(*r));
     if (!r)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
@@ -30,20 +32,6 @@ static int open_report(RunReport **report, const Options *options, const char *p
         return 0;
     run_report_close(report);
     return media_fail(error, why.fault, "--report %s: %s", media_quote(options->report), why.text);
-}
-
-int run_report_open(RunReport **report, const Options *options, const struct stat *input,
-                    const atomic_int *stop, MediaError *error)
-{
-    *report = NULL;
-    return options->report ? open_report(report, options, NULL, input, stop, error) : 0;
-}
-
-int run_report_open_part(RunReport **report, const Options *options, const char *path,
-                         MediaError *error)
-{
-    *report = NULL;
-    return options->report ? open_report(report, options, path, NULL, NULL, error) : 0;
 }
 
 static int take_frame(void *self, Frame *f)

@@ -15,6 +15,7 @@
 #include "panel/scope_plot.h"
 #include "panel/text.h"
 #include "player/osd/osd_bar.h"
+#include "run/run.h"
 
 #define DEFAULT_PIECES 8
 
@@ -432,7 +433,7 @@ static int try_piece(Sample *s, int i)
     trial->frame = take_still;
     trial->step = note_step;
     trial->opaque = s;
-    trial_begin(trial);
+    trial->began = run_now_us() * 1e-6;
     const int code = headless_run(&options, s->stop, &result);
     if (trial->no_frames)
         return skip_piece(s, i, result.why);

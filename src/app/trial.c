@@ -19,11 +19,6 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void trial_begin(Trial *t)
-{
-    t->began = now();
-}
-
 void trial_opened(Trial *t)
 {
     if (!t)

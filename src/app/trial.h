@@ -7,6 +7,7 @@
 /* Times of the video are in seconds from 0. Not thread-safe. */
 typedef struct Trial {
     /* Set by the caller. */
+    double began;  /* start: monotonic, in seconds */
     double length; /* packets of this many seconds count; the rest is for the encoder's lookahead */
     /* Receives each decoded and written frame, which the run owns; or NULL. */
     void (*frame)(void *opaque, const AVFrame *before, const AVFrame *after, double time);
@@ -17,9 +18,8 @@ typedef struct Trial {
     Writer *writer; /* set by the run, which owns it */
 
     /* Results. */
-    /* Start, input open, first frame encoded, end: monotonic, in seconds. */
-    double began, opened, encoded, ended;
-    double cpu; /* processor time after `opened`, divided by the cores */
+    double opened, encoded, ended; /* input open, first frame encoded, end: as `began` */
+    double cpu;                    /* processor time after `opened`, divided by the cores */
     int64_t frames;
     double begin, end;     /* of all frames, in the video */
     int64_t packets, keys; /* counted packets without the first; key frames among them */
@@ -31,8 +31,6 @@ typedef struct Trial {
     int no_frames;           /* the run failed: no frame could be decoded */
     int damaged;             /* because the input is damaged */
 } Trial;
-
-void trial_begin(Trial *trial);
 
 /* Call after the output is complete. */
 void trial_end(Trial *trial);

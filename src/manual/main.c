@@ -17,16 +17,15 @@ static const struct {
 
 static int write_file(int i, FILE *to, const char *header_name, const char *date)
 {
-    if (files[i].page)
+    if (files[i].page) {
         files[i].page(to, date);
-    else {
-        FILE *header = fopen(header_name, "r");
-        const int ret = header ? page_library(to, date, header) : -1;
-        if (header)
-            fclose(header);
-        return ret;
+        return 0;
     }
-    return 0;
+    FILE *header = fopen(header_name, "r");
+    const int ret = header ? page_library(to, date, header) : -1;
+    if (header)
+        fclose(header);
+    return ret;
 }
 
 int main(int argc, char **argv)

@@ -143,12 +143,6 @@ void page_program(FILE *to, const char *date)
 
 /* ---- lumeq(5) ---- */
 
-/* The values that an option takes in the file. */
-static const char *values(const Option *o)
-{
-    return o->type == OPTION_FLAG ? "yes|no" : o->choices ? o->choices : "";
-}
-
 static void print_example(FILE *to)
 {
     static const char *const lines[] = {
@@ -190,7 +184,10 @@ void page_settings(FILE *to, const char *date)
             roff_subsection(to, heading);
         heading = NULL;
         roff_escape(name, sizeof(name), o->name);
-        roff_escape(choices, sizeof(choices), values(o));
+        roff_escape(choices, sizeof(choices),
+                    o->type == OPTION_FLAG ? "yes|no"
+                    : o->choices           ? o->choices
+                                           : "");
         snprintf(tag, sizeof(tag), "\\fB%s\\fR = \\fI%s\\fR", name, choices);
         roff_tagged(to, tag, o->help);
     }

@@ -189,8 +189,8 @@ void act_loop(Player *p)
         screen_say(p->screen, "Can't loop live video");
         return;
     }
-    p->wanted.loop = !p->wanted.loop;
-    screen_say(p->screen, "Loop: %s", p->wanted.loop ? "on" : "off");
+    p->options.loop = !p->options.loop;
+    screen_say(p->screen, "Loop: %s", p->options.loop ? "on" : "off");
 }
 
 void act_repeat(Player *p)
@@ -223,15 +223,15 @@ void act_position(Player *p)
 
 static void set_volume(Player *p, int volume, int muted)
 {
-    p->wanted.volume = SDL_clamp(volume, 0, PLAYER_MAX_VOLUME);
-    p->wanted.muted = muted;
-    playback_set_volume(p->playback, p->wanted.volume, muted);
-    screen_say(p->screen, "Volume: %d %%%s", p->wanted.volume, muted ? " (muted)" : "");
+    p->options.volume = SDL_clamp(volume, 0, PLAYER_MAX_VOLUME);
+    p->options.mute = muted;
+    playback_set_volume(p->playback, p->options.volume, muted);
+    screen_say(p->screen, "Volume: %d %%%s", p->options.volume, muted ? " (muted)" : "");
 }
 
 void act_volume(Player *p)
 {
-    set_volume(p, p->wanted.volume + p->command.arg * VOLUME_STEP, p->wanted.muted);
+    set_volume(p, p->options.volume + p->command.arg * VOLUME_STEP, p->options.mute);
 }
 
 void act_volume_to(Player *p)
@@ -242,7 +242,7 @@ void act_volume_to(Player *p)
 
 void act_mute(Player *p)
 {
-    set_volume(p, p->wanted.volume, !p->wanted.muted);
+    set_volume(p, p->options.volume, !p->options.mute);
 }
 
 /* Returns the next track of this type, or NULL after the last one. */
@@ -359,18 +359,18 @@ static void set_params(Player *p, const LumeqParams *params, const char *text)
  * again. */
 static void set_decoding(Player *p, const PlayerSettings *settings)
 {
-    Wanted *w = &p->wanted;
+    PlayerOptions *o = &p->options;
     const int is_deep_gray =
         code_range_suits(convert_nearest_direct(played(p)->source->video->codecpar->format));
-    const int decodes_anew = settings->deinterlace != w->deinterlace ||
-                             settings->range != w->range ||
-                             (settings->codes != w->codes && is_deep_gray);
-    w->range = settings->range;
-    w->deinterlace = settings->deinterlace;
-    w->codes = settings->codes;
-    video_feed_deinterlace(played(p)->feed, w->deinterlace);
-    video_feed_set_range(played(p)->feed, w->range);
-    video_feed_set_codes(played(p)->feed, w->codes);
+    const int decodes_anew = settings->deinterlace != o->deinterlace ||
+                             settings->range != o->range ||
+                             (settings->codes != o->codes && is_deep_gray);
+    o->range = settings->range;
+    o->deinterlace = settings->deinterlace;
+    o->codes = settings->codes;
+    video_feed_deinterlace(played(p)->feed, o->deinterlace);
+    video_feed_set_range(played(p)->feed, o->range);
+    video_feed_set_codes(played(p)->feed, o->codes);
     if (decodes_anew && playback_can_seek(p->playback))
         player_go(p, (FeedStart){.position = player_position(p)}); /* or its end */
 }

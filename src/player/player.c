@@ -79,16 +79,7 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
         return media_fail(error, MEDIA_INPUT, "out of memory");
     p->options = *options;
     p->host = &p->options.host;
-    p->wanted = (Wanted){
-        .loop = options->loop,
-        .muted = options->mute,
-        .volume = options->volume,
-        .deinterlace = options->deinterlace,
-        .range = options->range,
-        .codes = options->codes,
-        .from = -1,
-        .to = -1,
-    };
+    p->wanted.from = p->wanted.to = -1;
     p->files = p->dropped = (FileList){.at = -1};
     if (options->files) { /* moves the list out of the options */
         p->files = *options->files;
@@ -153,7 +144,7 @@ static void begin_again(Player *p)
 /* True if playback will repeat from the beginning of the file or section. */
 static int comes_again(const Player *p)
 {
-    return (p->wanted.loop || repeats(p)) && playback_can_seek(p->playback) && !played(p)->pending;
+    return (p->options.loop || repeats(p)) && playback_can_seek(p->playback) && !played(p)->pending;
 }
 
 static void end_or_go_on(Player *p)
@@ -404,12 +395,12 @@ PlayerState player_state(const Player *p)
         .lost = p->camera.lost,
         .paused = played(p)->paused,
         .on_gpu = p->shown->frame && gpu_frame_is(p->shown->frame->decoded.frame),
-        .muted = p->wanted.muted,
-        .volume = p->wanted.volume,
+        .muted = p->options.mute,
+        .volume = p->options.volume,
         .fullscreen = screen_is_fullscreen(p->screen),
         .width = width,
         .height = height,
-        .loop = p->wanted.loop,
+        .loop = p->options.loop,
         .speed = played(p)->speed,
         .look = p->seen->look,
         .ended = p->ended,

@@ -10,12 +10,8 @@
 #include "player/preview.h"
 #include "player/showing.h"
 
-/* Playback settings that the user can change. */
+/* What the user can change besides PlayerOptions. */
 typedef struct Wanted {
-    int loop, muted, volume;
-    DeinterlaceMode deinterlace;
-    CodeRangeMode codes;
-    int range;                           /* as in PlayerOptions */
     int64_t from, to;                    /* the section that repeats; -1: not set */
     int64_t subtitle_delay, sound_delay; /* positive: later, in microseconds */
 } Wanted;
@@ -37,7 +33,7 @@ typedef struct Pointed {
 } Pointed;
 
 struct Player {
-    PlayerOptions options;
+    PlayerOptions options;  /* as the user changes them */
     const PlayerHost *host; /* of the options */
     char path[PATH_MAX];
     uint32_t wake_event;

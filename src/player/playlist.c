@@ -40,9 +40,9 @@ static PlaybackOptions playback_options(Player *p, const Source *source, const c
                               .gpu = p->options.stage.gpu,
                               .gpu_frames = GPU_FRAMES,
                               .budget = p->options.gpu_budget,
-                              .codes = {.mode = p->wanted.codes, .levels = p->wanted.range}},
-                  .range = p->wanted.range,
-                  .deinterlace = p->wanted.deinterlace,
+                              .codes = {.mode = p->options.codes, .levels = p->options.range}},
+                  .range = p->options.range,
+                  .deinterlace = p->options.deinterlace,
                   .end = part && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
                   .frames = part ? p->options.frames : -1,
                   .wake = wake_for_decoded,
@@ -107,7 +107,7 @@ static void show_playback(Player *p, const char *path)
 {
     snprintf(p->path, sizeof(p->path), "%s", path);
     playback_equalize(p->playback, p->stage);
-    playback_set_volume(p->playback, p->wanted.volume, p->wanted.muted);
+    playback_set_volume(p->playback, p->options.volume, p->options.mute);
     playback_set_sound_delay(p->playback, p->wanted.sound_delay);
     player_show_subtitles(p);
     p->titled = 0;

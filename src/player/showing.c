@@ -51,16 +51,6 @@ static void note_time(double *mean, double us)
     *mean += (*mean > 0 ? TIMING_WEIGHT : 1) * (us - *mean);
 }
 
-static void note_stages(Showing *s)
-{
-    Timings *t = &s->shown.measured.timings;
-    note_time(&t->decode, s->frame->decoded.decode_us);
-    note_time(&t->upload, s->frame->stats.upload_us);
-    note_time(&t->equalize, s->frame->stats.equalize_us);
-    note_time(&t->download, s->frame->stats.download_us);
-    note_time(&t->fill, screen_state(s->screen)->upload_us);
-}
-
 static void note_drawing(Showing *s, const Playback *b, int64_t now)
 {
     const PlaybackState *is = playback_state(b);
@@ -158,8 +148,14 @@ static int show_next(Showing *s, Playback *b, int64_t due, MediaError *error)
     s->due = due;
     equalize_stage_shown(s->stage, next);
     const int ret = upload(s, b, error);
-    if (ret >= 0)
-        note_stages(s);
+    if (ret < 0)
+        return ret;
+    Timings *t = &s->shown.measured.timings;
+    note_time(&t->decode, next->decoded.decode_us);
+    note_time(&t->upload, next->stats.upload_us);
+    note_time(&t->equalize, next->stats.equalize_us);
+    note_time(&t->download, next->stats.download_us);
+    note_time(&t->fill, screen_state(s->screen)->upload_us);
     return ret;
 }
 

@@ -55,8 +55,8 @@ void status_bar(const Player *p, OsdBar *bar)
     bar->from = p->wanted.from;
     bar->to = p->wanted.to;
     bar->paused = b->paused;
-    bar->volume = p->wanted.volume;
-    bar->muted = p->wanted.muted;
+    bar->volume = p->options.volume;
+    bar->muted = p->options.mute;
     bar->most = b->sound ? PLAYER_MAX_VOLUME : 0;
     const int chapters = source_chapters(b->source);
     for (int i = 0; can_seek && i < chapters && i < OSD_BAR_MARKS; i++)
@@ -202,22 +202,13 @@ static void add_queues(const Player *p, StatusRows *r)
     add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", c.decoded, c.room,
         equalize_stage_waiting(p->stage) + played(p)->ahead, c.video, c.sound);
     if (c.has_sound)
-        add(r, "sound", "volume %d %%%s, %lld underruns", p->wanted.volume,
-            p->wanted.muted ? " (muted)" : "", (long long)c.ran_dry);
-}
-
-static void add_strength(const LumeqFrameStats *stats, StatusRows *r)
-{
-    char noise[32] = "";
-    if (stats->noise >= 0)
-        snprintf(noise, sizeof(noise), ", noise %.1f", stats->noise);
-    add(r, "strength", "%.2f, shadow contrast up to %.1fx%s", stats->strength, stats->noise_gain,
-        noise);
+        add(r, "sound", "volume %d %%%s, %lld underruns", p->options.volume,
+            p->options.mute ? " (muted)" : "", (long long)c.ran_dry);
 }
 
 void status_rows(const Player *p, StatusRows *r)
 {
-    char text[128];
+    char text[128], noise[32] = "";
     const double frame = (double)p->shown->duration / played(p)->speed;
     const double latency = p->shown->measured.timings.latency;
     r->count = 0;
@@ -229,7 +220,11 @@ void status_rows(const Player *p, StatusRows *r)
     add(r, "equalizer", "%s", p->host->engine(p->host->opaque, equalize_stage_is_lost(p->stage)));
     p->host->decided(p->host->opaque, p->shown->frame, text, sizeof(text));
     add(r, "picture", "%s", text);
-    add_strength(&p->shown->frame->stats, r);
+    const LumeqFrameStats *stats = &p->shown->frame->stats;
+    if (stats->noise >= 0)
+        snprintf(noise, sizeof(noise), ", noise %.1f", stats->noise);
+    add(r, "strength", "%.2f, shadow contrast up to %.1fx%s", stats->strength, stats->noise_gain,
+        noise);
     add_stages(p, r);
     if (frame > 0)
         add(r, "latency", "%.0f ms from decoder to screen, %.1f frames", latency * 1e-3,

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/doctor/probes.h"
+#include "app/doctor/doctor_section.h"
 #include "app/run_end.h"
 #include "app/terminal.h"
 #include "lumeq/lumeq.h"
@@ -58,26 +58,20 @@ static const Probe probes[] = {
 
 /* ---- in the process of a probe ---- */
 
-/* Silences libraries and core dumps. */
-static void be_quiet(void)
-{
-    const struct rlimit none = {0, 0};
-    const int null = open("/dev/null", O_RDWR);
-    for (int fd = 0; null >= 0 && fd <= 2; fd++)
-        (void)dup2(null, fd);
-    (void)setrlimit(RLIMIT_CORE, &none);
-}
-
 /* Writes the section, then the members of its object. */
 static int answer(void *probe, int output)
 {
     Section section = {.verdict = SECTION_NONE, .first = 1};
+    const struct rlimit none = {0, 0};
+    const int null = open("/dev/null", O_RDWR);
     char *members = NULL;
     size_t size = 0;
     section.members = open_memstream(&members, &size);
     if (!section.members)
         _exit(1);
-    be_quiet();
+    for (int fd = 0; null >= 0 && fd <= 2; fd++)
+        (void)dup2(null, fd); /* libraries print messages */
+    (void)setrlimit(RLIMIT_CORE, &none);
     ((const Probe *)probe)->run(&section);
     if (fclose(section.members) != 0)
         _exit(1);

@@ -42,4 +42,22 @@ void section_end(Section *section, char bracket);                    /* ']' or '
 /* Prints a JSON string; invalid UTF-8 becomes U+FFFD. */
 void section_quote(FILE *to, const char *text);
 
+/* ---- the probes: each runs in a process of its own ---- */
+
+void probe_versions(Section *section);
+void probe_processor(Section *section);
+void probe_sandbox(Section *section);
+
+void probe_gpu(Section *section);
+void probe_nvdec(Section *section);
+
+void probe_encoders(Section *section);
+void probe_hardware_encoders(Section *section);
+
+void probe_cameras(Section *section);
+void probe_virtual_camera(Section *section);
+
+void probe_display(Section *section);
+void probe_sound(Section *section);
+
 #endif

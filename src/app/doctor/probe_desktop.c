@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/doctor/probes.h"
+#include "app/doctor/doctor_section.h"
 #include "player/desktop_check.h"
 
 static void say_no_display(Section *s)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/doctor/probes.h"
+#include "app/doctor/doctor_section.h"
 #include "media/camera/camera.h"
 #include "media/camera/camera_output.h"
 #include "media/error.h"

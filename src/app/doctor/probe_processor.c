@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "app/doctor/probes.h"
+#include "app/doctor/doctor_section.h"
 #include "app/engine.h"
 #include "app/sandbox.h"
 #include "lumeq/lumeq.h"

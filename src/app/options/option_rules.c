@@ -288,25 +288,20 @@ static int check_file(const Options *o, const unsigned char *given, const Refusa
     return 0;
 }
 
-static int has_url(const Options *o)
-{
-    int found = options_is_url(o);
-    for (int i = 0; i < o->input_count; i++)
-        found |= options_opens_url(o, o->inputs[i]);
-    return found;
-}
-
 static int check_url(const Options *o, const unsigned char *given, const Refusal *refusal)
 {
     char known[256];
     struct stat file;
     const int is_url = options_is_url(o);
+    int has_url = is_url; /* among all INPUTs */
     static const char *const for_urls[] = {"network-timeout", "reconnect", "no-reconnect"};
     if (option_is_given(given, "network") && o->network && o->no_network)
         return refuse(refusal, "--network and --no-network contradict each other");
     if (option_is_given(given, "reconnect") && o->reconnect > 0 && o->no_reconnect)
         return refuse(refusal, "--reconnect and --no-reconnect contradict each other");
-    for (int i = 0; o->network && !o->no_network && !has_url(o) && i < COUNT(for_urls); i++)
+    for (int i = 0; i < o->input_count; i++)
+        has_url |= options_opens_url(o, o->inputs[i]);
+    for (int i = 0; o->network && !o->no_network && !has_url && i < COUNT(for_urls); i++)
         if (option_is_given(given, for_urls[i]))
             return refuse(refusal, "--%s needs a URL: INPUT is not one", for_urls[i]);
     if (is_url || !o->input || !url_scheme_length(o->input) || stat(o->input, &file) == 0)
@@ -417,14 +412,6 @@ static const Why not_with_run[] = {
 /* Options for parts; all but the last are for one film only. */
 static const char *const parts_only[] = {"parts", "part-seconds", "no-measure", "devices"};
 
-static const char *find_given(const char *const *names, int count, const unsigned char *given)
-{
-    for (int i = 0; i < count; i++)
-        if (option_is_given(given, names[i]))
-            return names[i];
-    return NULL;
-}
-
 static int check_film(const Options *o, const unsigned char *given, int is_plan, const char *name,
                       const Refusal *refusal)
 {
@@ -460,7 +447,9 @@ static int check_parts(const Options *o, const unsigned char *given, int is_plan
                        : o->resume    ? "--resume"
                                       : NULL;
     const int many = options_many(o);
-    const char *other = find_given(parts_only, COUNT(parts_only) - many, given);
+    const char *other = NULL;
+    for (int i = 0; !other && i < COUNT(parts_only) - many; i++)
+        other = option_is_given(given, parts_only[i]) ? parts_only[i] : NULL;
     const char *devices = o->devices && strcmp(o->devices, "all") != 0 ? o->devices : NULL;
     size_t n = 0;
     while (devices && (n = strspn(devices, "0123456789")) >= 1 && n <= MAX_DEVICE_DIGITS &&

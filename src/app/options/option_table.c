@@ -320,38 +320,3 @@ int option_may_stand_alone(const Option *option)
     return option->type == OPTION_FLAG || option->type == OPTION_HELP ||
            option->type == OPTION_MAY_TEXT || option->type == OPTION_MAY_INTEGER;
 }
-
-size_t option_size(const Option *option)
-{
-    switch (option->type) {
-    case OPTION_FLAG:
-    case OPTION_HELP:
-    case OPTION_CHOICE:
-    case OPTION_PROFILE: return sizeof(int);
-    case OPTION_NUMBER:
-    case OPTION_AUTO_NUMBER:
-    case OPTION_LOOKAHEAD:
-    case OPTION_ANY_NUMBER:
-    case OPTION_OFF_NUMBER: return sizeof(double);
-    case OPTION_TILES: return sizeof(OptionsTiles);
-    case OPTION_SIZE: return sizeof(OptionsSize);
-    case OPTION_PART: return sizeof(LumeqRect);
-    case OPTION_INTEGER:
-    case OPTION_MAY_INTEGER:
-    case OPTION_TRACK:
-    case OPTION_RATE:
-    case OPTION_BYTES:
-    case OPTION_TIME: return sizeof(int64_t);
-    case OPTION_MAY_TEXT:
-    case OPTION_TEXT: return sizeof(const char *);
-    case OPTION_LIST: return sizeof(((Options *)0)->encoder_options);
-    }
-    return 0;
-}
-
-void option_copy(const Option *option, Options *to, const Options *from)
-{
-    memcpy((char *)to + option->offset, (const char *)from + option->offset, option_size(option));
-    if (option->offset == offsetof(Options, strength))
-        to->is_profile_strength = from->is_profile_strength;
-}

@@ -70,10 +70,4 @@ int option_is_given(const unsigned char *given, const char *name);
 /* Finds the option with the most similar name; NULL if none is similar. */
 const Option *option_nearest(const char *name, size_t n);
 
-/* Size of the option's field, in bytes. */
-size_t option_size(const Option *option);
-
-/* Copies the option's field; strings are shared. */
-void option_copy(const Option *option, Options *to, const Options *from);
-
 #endif

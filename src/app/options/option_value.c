@@ -322,25 +322,51 @@ static int set_list(const Setting *s)
     return 0;
 }
 
+static const struct {
+    int (*set)(const Setting *);
+    size_t size; /* of the field */
+} types[] = {
+    [OPTION_FLAG] = {set_flag, sizeof(int)},
+    [OPTION_HELP] = {set_help, sizeof(int)},
+    [OPTION_CHOICE] = {set_choice, sizeof(int)},
+    [OPTION_PROFILE] = {set_profile, sizeof(int)},
+    [OPTION_NUMBER] = {set_number, sizeof(double)},
+    [OPTION_AUTO_NUMBER] = {set_number, sizeof(double)},
+    [OPTION_ANY_NUMBER] = {set_number, sizeof(double)},
+    [OPTION_OFF_NUMBER] = {set_number, sizeof(double)},
+    [OPTION_LOOKAHEAD] = {set_lookahead, sizeof(double)},
+    [OPTION_TILES] = {set_pair, sizeof(OptionsTiles)},
+    [OPTION_SIZE] = {set_pair, sizeof(OptionsSize)},
+    [OPTION_PART] = {set_part, sizeof(LumeqRect)},
+    [OPTION_INTEGER] = {set_integer, sizeof(int64_t)},
+    [OPTION_TRACK] = {set_integer, sizeof(int64_t)},
+    [OPTION_MAY_INTEGER] = {set_may_integer, sizeof(int64_t)},
+    [OPTION_RATE] = {set_rate, sizeof(int64_t)},
+    [OPTION_BYTES] = {set_bytes, sizeof(int64_t)},
+    [OPTION_TIME] = {set_time, sizeof(int64_t)},
+    [OPTION_TEXT] = {set_text, sizeof(const char *)},
+    [OPTION_MAY_TEXT] = {set_may_text, sizeof(const char *)},
+    [OPTION_LIST] = {set_list, sizeof(((Options *)0)->encoder_options)},
+};
+
+size_t option_size(const Option *option)
+{
+    return types[option->type].size;
+}
+
+void option_copy(const Option *option, Options *to, const Options *from)
+{
+    memcpy((char *)to + option->offset, (const char *)from + option->offset, option_size(option));
+    if (option->offset == offsetof(Options, strength))
+        to->is_profile_strength = from->is_profile_strength;
+}
+
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
-    static int (*const setters[])(const Setting *) = {
-        [OPTION_FLAG] = set_flag,           [OPTION_HELP] = set_help,
-        [OPTION_CHOICE] = set_choice,       [OPTION_NUMBER] = set_number,
-        [OPTION_TIME] = set_time,           [OPTION_RATE] = set_rate,
-        [OPTION_BYTES] = set_bytes,         [OPTION_INTEGER] = set_integer,
-        [OPTION_TEXT] = set_text,           [OPTION_TRACK] = set_integer,
-        [OPTION_LIST] = set_list,           [OPTION_AUTO_NUMBER] = set_number,
-        [OPTION_TILES] = set_pair,          [OPTION_PROFILE] = set_profile,
-        [OPTION_SIZE] = set_pair,           [OPTION_MAY_TEXT] = set_may_text,
-        [OPTION_PART] = set_part,           [OPTION_ANY_NUMBER] = set_number,
-        [OPTION_OFF_NUMBER] = set_number,   [OPTION_MAY_INTEGER] = set_may_integer,
-        [OPTION_LOOKAHEAD] = set_lookahead,
-    };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     if (option->offset == offsetof(Options, strength))
         options->is_profile_strength = 0;
-    return setters[option->type](&setting);
+    return types[option->type].set(&setting);
 }
 
 void option_set_profile(Options *options)

@@ -18,6 +18,12 @@ int refuse(const Refusal *refusal, const char *format, ...) __attribute__((forma
  * copied. Returns 0, or -1 with a sentence that names the option, the value and what is allowed. */
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal);
 
+/* Size of the option's field, in bytes. */
+size_t option_size(const Option *option);
+
+/* Copies the option's field; strings are shared. */
+void option_copy(const Option *option, Options *to, const Options *from);
+
 /* Applies the settings of options->profile, if any. */
 void option_set_profile(Options *options);
 
