@@ -11,6 +11,7 @@ import test_mutants
 
 KINDS = ["byte", "burst", "lost", "doubled", "swapped", "cut3", "cut6", "cut9"]
 SECOND = 24  # frames
+HARMLESS = ("mmco: unref short failure", "first frame is no keyframe")  # whole streams cause these, too (src/media/log.c)
 NAMES[None] = "damaged without a sign"
 
 
@@ -59,7 +60,8 @@ class SilentLoss(Trial):
                 result, ours = self.frames_of(path, (DONE, INPUT, DAMAGED))
                 lost = collections.Counter(whole) - collections.Counter(ours)
                 if result.code == DONE and lost and not self.is_documented(name, kind, whole, ours):
-                    theirs, messages = self.ffmpegs(path)
+                    theirs, said = self.ffmpegs(path)
+                    messages = "".join(line for line in said.splitlines(True) if not any(h in line for h in HARMLESS))
                     self.assertGreaterEqual(len(ours), theirs, "FFmpeg decodes more frames: %s" % messages)
                     self.assertEqual(messages, "", "%d frames are lost or changed, and FFmpeg says why" % sum(lost.values()))
                     counts[DONE] -= 1
