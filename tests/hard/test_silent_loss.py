@@ -11,7 +11,7 @@ import test_mutants
 
 KINDS = ["byte", "burst", "lost", "doubled", "swapped", "cut3", "cut6", "cut9"]
 SECOND = 24  # frames
-HARMLESS = ("mmco: unref short failure", "first frame is no keyframe")  # whole streams cause these, too (src/media/log.c)
+HARMLESS = ("mmco: unref short failure", "first frame is no keyframe")  # from whole streams, too (src/media/log.c)
 NAMES[None] = "damaged without a sign"
 
 
@@ -38,8 +38,9 @@ class SilentLoss(Trial):
 
     def ffmpegs(self, path):
         """(number of frames, messages) of FFmpeg's own program."""
-        p = warm.run(["ffmpeg", "-v", "error", "-nostdin", "-threads", "1", "-flags", "+output_corrupt", "-i", path, "-map",
-                      "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5", "-"], dict(os.environ), timeout=LIVENESS)
+        p = warm.run(["ffmpeg", "-v", "error", "-nostdin", "-threads", "1", "-flags", "+output_corrupt", "-i", path,
+                      "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5", "-"], dict(os.environ),
+                     timeout=LIVENESS)
         return sum(not line.startswith(b"#") for line in p.stdout.splitlines()), p.stderr.decode("utf-8", "replace")
 
     def is_documented(self, name, kind, whole, ours):
@@ -63,7 +64,7 @@ class SilentLoss(Trial):
                     theirs, said = self.ffmpegs(path)
                     messages = "".join(line for line in said.splitlines(True) if not any(h in line for h in HARMLESS))
                     self.assertGreaterEqual(len(ours), theirs, "FFmpeg decodes more frames: %s" % messages)
-                    self.assertEqual(messages, "", "%d frames are lost or changed, and FFmpeg says why" % sum(lost.values()))
+                    self.assertEqual(messages, "", "%d frames are lost or changed, and FFmpeg says why" % lost.total())
                     counts[DONE] -= 1
                     counts[None] += 1
 
