@@ -58,7 +58,7 @@ typedef struct Converter {
  */
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
 
-/* True for full range; unspecified means full only for gray. */
+/* True for full range: by its tag, for RGB, and for gray without a tag. */
 int convert_is_full(const AVFrame *frame);
 
 /* True if crop_* are not all 0. They are the sizes of the black margins around the picture. */

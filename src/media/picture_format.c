@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <libavutil/csp.h>
 #include <libavutil/frame.h>
 #include <libavutil/mastering_display_metadata.h>
 #include <libavutil/pixdesc.h>
@@ -61,14 +62,9 @@ static void set_matrix(PictureFormat *f, enum AVColorSpace space)
         space != AVCOL_SPC_SMPTE170M && space != AVCOL_SPC_SMPTE240M &&
         space != AVCOL_SPC_BT2020_NCL && space != AVCOL_SPC_BT2020_CL)
         space = f->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
-    switch (space) {
-    case AVCOL_SPC_BT709: f->kr = 0.2126, f->kb = 0.0722; break;
-    case AVCOL_SPC_FCC: f->kr = 0.30, f->kb = 0.11; break;
-    case AVCOL_SPC_SMPTE240M: f->kr = 0.212, f->kb = 0.087; break;
-    case AVCOL_SPC_BT2020_NCL:
-    case AVCOL_SPC_BT2020_CL: f->kr = 0.2627, f->kb = 0.0593; break;
-    default: f->kr = 0.299, f->kb = 0.114; break; /* BT.601 */
-    }
+    const AVLumaCoefficients *luma = av_csp_luma_coeffs_from_avcsp(space);
+    f->kr = av_q2d(luma->cr);
+    f->kb = av_q2d(luma->cb);
 }
 
 /* The stream's MaxCLL, or else the mastering display's peak. */

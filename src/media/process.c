@@ -136,13 +136,6 @@ int process_wait(Process *p, int ms)
 
 /* ---- several at a time ---- */
 
-static void tell_to_end(const Process *processes, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (processes[i].pid)
-            (void)kill(processes[i].pid, SIGTERM);
-}
-
 static int start_some(const ProcessPool *pool, Process *processes, int *running)
 {
     int ret = 1;
@@ -187,7 +180,9 @@ int process_pool_run(const ProcessPool *pool)
         if (ret >= 0 && start_some(pool, processes, &running) < 0)
             ret = -1;
         if ((ret < 0 || atomic_load(pool->stop)) && !told++)
-            tell_to_end(processes, pool->jobs);
+            for (int i = 0; i < pool->jobs; i++)
+                if (processes[i].pid)
+                    (void)kill(processes[i].pid, SIGTERM);
     }
     free(processes);
     free(ends);

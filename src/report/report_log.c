@@ -58,14 +58,6 @@ static int code_digits(const BlockSamples *s)
     return s->depth > 8 ? DIGITS : DIGITS / 2;
 }
 
-static void print_blocks(OutputFile *file, const BlockSamples *s)
-{
-    print(file, s->depth);
-    output_file_print(file, s->count ? " " : " -");
-    for (int i = 0; i < s->count * SAMPLES; i++)
-        output_file_print(file, "%0*x", code_digits(s), s->code[i / SAMPLES][i % SAMPLES]);
-}
-
 /* Without blocks, noise is unknown there. */
 void report_log_samples(OutputFile *file, const ReportSamples *s)
 {
@@ -74,8 +66,13 @@ void report_log_samples(OutputFile *file, const ReportSamples *s)
                             before->active.y, before->active.width, before->active.height};
     output_file_print(file, "samples");
     print_all(file, head, SAMPLES_NUMBERS);
-    for (int side = 0; side < REPORT_SIDES; side++)
-        print_blocks(file, &s->of[side]);
+    for (int side = 0; side < REPORT_SIDES; side++) {
+        const BlockSamples *b = &s->of[side];
+        print(file, b->depth);
+        output_file_print(file, b->count ? " " : " -");
+        for (int i = 0; i < b->count * SAMPLES; i++)
+            output_file_print(file, "%0*x", code_digits(b), b->code[i / SAMPLES][i % SAMPLES]);
+    }
     output_file_print(file, "\n");
 }
 

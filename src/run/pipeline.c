@@ -157,7 +157,8 @@ static int ask_stats(const Pipeline *p, Frame *frame, MediaError *error)
 static Frame *pop_flying(Pipeline *p)
 {
     Frame *frame = p->flying[0];
-    (void)apply_pool_wait(p->pool, frame);
+    MediaError ignored = {0};
+    (void)apply_pool_wait(p->pool, frame, &ignored);
     p->flying_count--;
     memmove(&p->flying[0], &p->flying[1], (size_t)p->flying_count * sizeof(frame));
     return frame;
@@ -219,13 +220,11 @@ static int lose_flying(Pipeline *p)
 /* Waits for the oldest frame in flight and sends it, or marks it as lost to be decoded again. */
 static int land(Pipeline *p, MediaError *error)
 {
-    int ret = apply_pool_wait(p->pool, p->flying[0]);
+    int ret = apply_pool_wait(p->pool, p->flying[0], error);
     if (ret == 1 && leave_source(p, p->flying[0], error) == EQUALIZE_LOST)
         ret = PLANNED_LOST;
     if (ret == PLANNED_LOST)
         return lose_flying(p);
-    if (!error->fault && ret < 0)
-        *error = *apply_pool_error(p->pool);
     Frame *frame = pop_flying(p);
     for (int i = 0; i < FRAME_PREVIOUS; i++)
         gpu_frame_free(&frame->previous[i]);

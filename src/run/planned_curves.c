@@ -183,18 +183,15 @@ void apply_pool_start(ApplyPool *pool, Frame *frame)
     pthread_mutex_unlock(&pool->lock);
 }
 
-int apply_pool_wait(ApplyPool *pool, Frame *frame)
+int apply_pool_wait(ApplyPool *pool, Frame *frame, MediaError *error)
 {
     pthread_mutex_lock(&pool->lock);
     while (!frame->is_done)
         pthread_cond_wait(&pool->changed, &pool->lock);
+    if (frame->result < 0 && !error->fault)
+        *error = pool->error;
     pthread_mutex_unlock(&pool->lock);
     return frame->result;
-}
-
-const MediaError *apply_pool_error(const ApplyPool *pool)
-{
-    return &pool->error;
 }
 
 void apply_pool_close(ApplyPool **pool)

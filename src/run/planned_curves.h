@@ -58,12 +58,10 @@ typedef struct ApplyPool ApplyPool;
 ApplyPool *apply_pool_create(const PlannedCurves *planned, int threads, int writes);
 
 /* Equalizes a frame by its curve and `previous`. At most APPLY_MOST frames may be started and not
- * waited for. apply_pool_wait() returns 1, PLANNED_LOST or MEDIA_INPUT. */
+ * waited for. apply_pool_wait() returns 1, PLANNED_LOST, or MEDIA_INPUT with the first error of any
+ * frame. */
 void apply_pool_start(ApplyPool *pool, Frame *frame);
-int apply_pool_wait(ApplyPool *pool, Frame *frame);
-
-/* The first error of any frame, after apply_pool_wait(). */
-const MediaError *apply_pool_error(const ApplyPool *pool);
+int apply_pool_wait(ApplyPool *pool, Frame *frame, MediaError *error);
 
 /* No frame may be in work. *pool may be NULL. */
 void apply_pool_close(ApplyPool **pool);

@@ -74,14 +74,6 @@ static void empty(Queue *q)
         free_first(q);
 }
 
-static void make_room(Queue *q, void *item, int64_t bytes)
-{
-    while (!has_room(q, bytes)) {
-        q->options.drop(item_at(q, 0), q->count > 1 ? item_at(q, 1) : item);
-        free_first(q);
-    }
-}
-
 static int is_over(const Queue *q)
 {
     return q->stopped || q->end;
@@ -101,8 +93,10 @@ static int state(const Queue *q)
 int queue_put(Queue *q, void *item, int64_t bytes, QueueWait wait)
 {
     pthread_mutex_lock(&q->lock);
-    if (q->options.drop && !is_over(q))
-        make_room(q, item, bytes);
+    while (q->options.drop && !is_over(q) && !has_room(q, bytes)) {
+        q->options.drop(item_at(q, 0), q->count > 1 ? item_at(q, 1) : item);
+        free_first(q);
+    }
     while (wait == QUEUE_WAIT && !is_over(q) && !has_room(q, bytes))
         pthread_cond_wait(&q->changed, &q->lock);
     int ret = 0;

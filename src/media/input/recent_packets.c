@@ -64,21 +64,16 @@ static int make_room(RecentPackets *r)
     return 0;
 }
 
-/* Drops the oldest packets up to the next key frame, or one packet if there is no other one. */
-static void forget_group(RecentPackets *r)
-{
-    int next = 1;
-    while (next < r->count && !is_key(r, next))
-        next++;
-    forget(r, next < r->count ? next : 1);
-}
-
 AVPacket *recent_packets_add(RecentPackets *r, const AVPacket *packet, int hurried)
 {
     if (packet->flags & AV_PKT_FLAG_KEY)
         forget(r, last_key(r));
-    while (r->count && r->bytes + packet_bytes(packet) > MOST_BYTES)
-        forget_group(r);
+    while (r->count && r->bytes + packet_bytes(packet) > MOST_BYTES) {
+        int next = 1; /* the next key frame, or one packet if there is no other one */
+        while (next < r->count && !is_key(r, next))
+            next++;
+        forget(r, next < r->count ? next : 1);
+    }
     AVPacket *kept = make_room(r) < 0 ? NULL : av_packet_clone(packet);
     if (!kept)
         return NULL;

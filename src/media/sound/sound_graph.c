@@ -37,15 +37,6 @@ static double add_tempo(AVBPrint *text, double speed, int rate)
     return early + tempo_is_early(rate) * stretched;
 }
 
-/* Channels without known positions cannot be mixed: keep the first ones. */
-static void add_first_channels(AVBPrint *text, int channels)
-{
-    av_bprintf(text, "pan=%dc", channels);
-    for (int i = 0; i < channels; i++)
-        av_bprintf(text, "|c%d=c%d", i, i);
-    av_bprintf(text, ",");
-}
-
 static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
 {
     AVChannelLayout out;
@@ -56,8 +47,13 @@ static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
                g->rate, av_get_sample_fmt_name(g->format));
     av_channel_layout_describe_bprint(&g->layout, text);
     av_bprintf(text, ",");
-    if (g->layout.order == AV_CHANNEL_ORDER_UNSPEC && g->layout.nb_channels > to->channels)
-        add_first_channels(text, to->channels);
+    /* Channels without known positions cannot be mixed: keep the first ones. */
+    if (g->layout.order == AV_CHANNEL_ORDER_UNSPEC && g->layout.nb_channels > to->channels) {
+        av_bprintf(text, "pan=%dc", to->channels);
+        for (int i = 0; i < to->channels; i++)
+            av_bprintf(text, "|c%d=c%d", i, i);
+        av_bprintf(text, ",");
+    }
     /* rematrix_maxval keeps downmixed channels within -1..1 */
     av_channel_layout_describe(&out, name, sizeof(name));
     av_bprintf(text,
@@ -68,19 +64,6 @@ static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
     av_bprintf(text, "abuffersink@out");
 }
 
-static int build(SoundGraph *g, const SoundFormat *to)
-{
-    AVBPrint text;
-    av_bprint_init(&text, 0, AV_BPRINT_SIZE_UNLIMITED);
-    describe(&text, g, to);
-    const int ret = av_bprint_is_complete(&text) ? filter_graph_open(&g->filters, text.str, 1)
-                                                 : AVERROR(ENOMEM);
-    av_bprint_finalize(&text, NULL);
-    if (ret >= 0)
-        av_buffersink_set_frame_size(g->filters.out, (unsigned)to->block);
-    return ret;
-}
-
 int sound_graph_open(SoundGraph *g, const AVFrame *frame, const SoundFormat *to)
 {
     sound_graph_close(g);
@@ -88,10 +71,18 @@ int sound_graph_open(SoundGraph *g, const AVFrame *frame, const SoundFormat *to)
         return AVERROR_INVALIDDATA;
     g->rate = frame->sample_rate;
     g->format = frame->format;
+    AVBPrint text;
+    av_bprint_init(&text, 0, AV_BPRINT_SIZE_UNLIMITED);
     int ret = av_channel_layout_copy(&g->layout, &frame->ch_layout);
+    if (ret >= 0) {
+        describe(&text, g, to);
+        ret = av_bprint_is_complete(&text) ? filter_graph_open(&g->filters, text.str, 1)
+                                           : AVERROR(ENOMEM);
+    }
+    av_bprint_finalize(&text, NULL);
     if (ret >= 0)
-        ret = build(g, to);
-    if (ret < 0)
+        av_buffersink_set_frame_size(g->filters.out, (unsigned)to->block);
+    else
         sound_graph_close(g);
     return ret;
 }
