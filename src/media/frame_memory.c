@@ -60,17 +60,6 @@ FrameMemory *frame_memory_create(const FrameAllocator *allocator)
     return m;
 }
 
-static void remove_block(FrameMemory *m, const uint8_t *data)
-{
-    pthread_mutex_lock(&m->blocks_lock);
-    for (int i = 0; i < m->block_count; i++)
-        if (m->blocks[i].data == data) {
-            m->blocks[i] = m->blocks[--m->block_count];
-            break;
-        }
-    pthread_mutex_unlock(&m->blocks_lock);
-}
-
 int frame_memory_owns(FrameMemory *m, const uint8_t *data)
 {
     int found = 0;
@@ -84,7 +73,13 @@ int frame_memory_owns(FrameMemory *m, const uint8_t *data)
 static void free_fast(void *opaque, uint8_t *data)
 {
     FrameMemory *m = opaque;
-    remove_block(m, data);
+    pthread_mutex_lock(&m->blocks_lock);
+    for (int i = 0; i < m->block_count; i++)
+        if (m->blocks[i].data == data) {
+            m->blocks[i] = m->blocks[--m->block_count];
+            break;
+        }
+    pthread_mutex_unlock(&m->blocks_lock);
     m->allocator.free(m->allocator.opaque, data);
 }
 

@@ -1,6 +1,5 @@
 #include "media/natural_order.h"
 
-#include <dirent.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
@@ -28,9 +27,4 @@ int natural_order(const char *a, const char *b)
     }
     const int order = (int)(unsigned char)*x - (int)(unsigned char)*y;
     return order ? order : strcmp(a, b); /* leading zeros may differ */
-}
-
-int natural_order_entries(const struct dirent **a, const struct dirent **b)
-{
-    return natural_order((*a)->d_name, (*b)->d_name);
 }

@@ -2,12 +2,7 @@
 #ifndef LUMEQ_MEDIA_NATURAL_ORDER_H
 #define LUMEQ_MEDIA_NATURAL_ORDER_H
 
-struct dirent;
-
 /* Like strcmp(), but "part 2" comes before "part 10". Different names are never equal. */
 int natural_order(const char *a, const char *b);
-
-/* The same for scandir(). */
-int natural_order_entries(const struct dirent **a, const struct dirent **b);
 
 #endif

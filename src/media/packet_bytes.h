@@ -1,8 +1,10 @@
-/* The memory use of a packet, for limits on queued packets. */
+/* Queued packets: their memory use, and those in an AVFifo of AVPacket *. */
 #ifndef LUMEQ_MEDIA_PACKET_BYTES_H
 #define LUMEQ_MEDIA_PACKET_BYTES_H
 
 #include <libavcodec/packet.h>
+#include <libavutil/error.h>
+#include <libavutil/fifo.h>
 
 /* Structs, buffer and padding of a packet: 317 bytes measured for one byte of data. */
 #define PACKET_OVERHEAD 320
@@ -13,6 +15,24 @@ static inline size_t packet_bytes(const AVPacket *packet)
     for (int i = 0; i < packet->side_data_elems; i++)
         bytes += sizeof(*packet->side_data) + packet->side_data[i].size;
     return bytes;
+}
+
+/* Moves the first packet into a blank one. AVERROR_EOF: there is none. The queue may be NULL. */
+static inline int packets_take(AVFifo *packets, AVPacket *packet)
+{
+    AVPacket *first;
+    if (!packets || av_fifo_read(packets, &first, 1) < 0)
+        return AVERROR_EOF;
+    av_packet_move_ref(packet, first);
+    av_packet_free(&first);
+    return 0;
+}
+
+static inline void packets_drop(AVFifo *packets)
+{
+    AVPacket *packet;
+    while (packets && av_fifo_read(packets, &packet, 1) >= 0)
+        av_packet_free(&packet);
 }
 
 #endif

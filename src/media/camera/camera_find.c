@@ -257,13 +257,8 @@ int camera_list_devices(CameraDevice **devices, MediaError *error)
         if (kind == NODE_OTHER)
             continue;
         av_strlcpy(device.problem, why.text, sizeof(device.problem));
-        CameraDevice *more = av_realloc_array(*devices, (size_t)count + 1, sizeof(**devices));
-        if (!more) {
-            camera_free(devices);
+        if (!av_dynarray2_add((void **)devices, &count, sizeof(device), (const uint8_t *)&device))
             return media_no_memory(error, MEDIA_INPUT);
-        }
-        *devices = more;
-        more[count++] = device;
     }
     return count;
 }

@@ -41,13 +41,8 @@ typedef struct ModeList {
 
 static void add(ModeList *list, const CameraMode *mode)
 {
-    CameraMode *more = av_realloc_array(list->modes, (size_t)list->count + 1, sizeof(*more));
-    if (!more) {
-        list->failed = 1;
-        return;
-    }
-    list->modes = more;
-    more[list->count++] = *mode;
+    list->failed |= !av_dynarray2_add((void **)&list->modes, &list->count, sizeof(*mode),
+                                      (const uint8_t *)mode);
 }
 
 static AVRational rate_of(struct v4l2_fract interval)

@@ -297,22 +297,19 @@ int demuxer_restart(Demuxer *d, int64_t position, MediaError *error)
 static int take(Demuxer *d, DemuxKind kind, AVPacket *packet)
 {
     PacketQueue *queue = &d->queues[kind];
-    AVPacket *first;
     if (d->stop || (d->paused && kind == DEMUX_VIDEO))
         return AVERROR_EXIT;
     if (!queue->stream && kind != DEMUX_SUBTITLE)
         return AVERROR_EOF;
-    if (av_fifo_read(queue->packets, &first, 1) < 0) {
+    if (packets_take(queue->packets, packet) < 0) {
         if (kind == DEMUX_VIDEO && !d->lacks_picture) {
             d->lacks_picture = 1;
             pthread_cond_broadcast(&d->changed);
         }
         return d->ended ? d->ended : AVERROR(EAGAIN);
     }
-    queue->duration -= first->duration;
-    d->bytes -= packet_bytes(first);
-    av_packet_move_ref(packet, first);
-    av_packet_free(&first);
+    queue->duration -= packet->duration;
+    d->bytes -= packet_bytes(packet);
     pthread_cond_broadcast(&d->changed);
     return 0;
 }

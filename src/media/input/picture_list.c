@@ -96,6 +96,11 @@ static int is_seen(const struct dirent *entry)
     return entry->d_name[0] != '.' && picture_codec(entry->d_name) != AV_CODEC_ID_NONE;
 }
 
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return natural_order((*a)->d_name, (*b)->d_name);
+}
+
 static int add_entry(PictureList *list, const char *folder, const char *name, MediaError *error)
 {
     const size_t length = strlen(folder);
@@ -121,7 +126,7 @@ static int add_folder(PictureList *list, const char *folder, MediaError *error)
 {
     struct dirent **names;
     int ret = 0;
-    const int count = scandir(folder, &names, is_seen, natural_order_entries);
+    const int count = scandir(folder, &names, is_seen, by_name);
     if (count < 0)
         return media_fail(error, MEDIA_INPUT, "cannot read the folder %s: %s", media_quote(folder),
                           strerror(errno));

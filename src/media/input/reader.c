@@ -235,12 +235,8 @@ static void note_times(Reader *r)
 /* Reads the next packet into r->packet. */
 static int read_packet(Reader *r)
 {
-    AVPacket *ahead;
-    if (av_fifo_read(r->ahead, &ahead, 1) >= 0) {
-        av_packet_move_ref(r->packet, ahead);
-        av_packet_free(&ahead);
+    if (packets_take(r->ahead, r->packet) >= 0)
         return 0;
-    }
     const int ret = source_read(r->source, r->packet);
     if (ret >= 0)
         note_times(r);
@@ -465,10 +461,8 @@ static int take_frame(Reader *r, AVFrame *frame)
 
 static void begin_again(Reader *r, int64_t position)
 {
-    AVPacket *ahead;
     gpu_frame_free(&r->ready);
-    while (av_fifo_read(r->ahead, &ahead, 1) >= 0)
-        av_packet_free(&ahead);
+    packets_drop(r->ahead);
     av_packet_unref(r->packet);
     r->input_ended = r->frames_ended = r->tail_ended = 0;
     r->end = r->to;
@@ -691,9 +685,7 @@ void reader_close(Reader **reader)
         return;
     for (int i = 0; i < r->pending_count; i++)
         av_packet_free(&r->pending[i]);
-    AVPacket *ahead;
-    while (r->ahead && av_fifo_read(r->ahead, &ahead, 1) >= 0)
-        av_packet_free(&ahead);
+    packets_drop(r->ahead);
     av_fifo_freep2(&r->ahead);
     av_freep(&r->begins);
     av_freep(&r->held);

@@ -41,16 +41,9 @@ static char join_mark;
 #define LOOK_BACK_US 10000000
 #define LOOK_BACK_BYTES (16 << 20)
 
-static void drop_packets(AVFifo *packets)
-{
-    AVPacket *packet;
-    while (packets && av_fifo_read(packets, &packet, 1) >= 0)
-        av_packet_free(&packet);
-}
-
 static void drop_held(Source *s)
 {
-    drop_packets(s->held);
+    packets_drop(s->held);
     s->held_bytes = 0;
 }
 
@@ -61,7 +54,7 @@ static void forget_times(Source *s)
     s->jump = s->last_jump = 0;
     s->clock = s->latest = AV_NOPTS_VALUE;
     drop_held(s);
-    drop_packets(s->ahead);
+    packets_drop(s->ahead);
 }
 
 int64_t source_start(const Source *s)
@@ -529,23 +522,13 @@ static void smooth_times(Source *s, AVPacket *packet)
     move(packet, by, stream);
 }
 
-static int take_first(AVFifo *packets, AVPacket *packet)
-{
-    AVPacket *first;
-    if (!packets || av_fifo_read(packets, &first, 1) < 0)
-        return AVERROR_EOF;
-    av_packet_move_ref(packet, first);
-    av_packet_free(&first);
-    return 0;
-}
-
 /* Keeps the packet until the first key frame. Drops it if memory is short. */
 static void hold(Source *s, AVPacket *packet)
 {
     AVPacket *held = av_packet_alloc();
     if (!s->held)
         s->held = av_fifo_alloc2(SOURCE_PACKETS_TO_KEY, sizeof(held), 0);
-    while (held && s->held_bytes > MAX_HELD_BYTES && take_first(s->held, held) == 0) {
+    while (held && s->held_bytes > MAX_HELD_BYTES && packets_take(s->held, held) == 0) {
         s->held_bytes -= packet_bytes(held);
         av_packet_unref(held);
     }
@@ -636,9 +619,9 @@ static int take_packet(Source *s, AVPacket *packet)
 static int read_frame(Source *s, AVPacket *packet)
 {
     /* A file without a key frame loses nothing. */
-    if (!s->wants_key && take_first(s->held, packet) == 0)
+    if (!s->wants_key && packets_take(s->held, packet) == 0)
         return 0;
-    if (take_first(s->ahead, packet) == 0)
+    if (packets_take(s->ahead, packet) == 0)
         return 0;
     if (!s->network)
         return av_read_frame(s->format, packet);
@@ -739,7 +722,7 @@ int source_read_own(Source *s, AVPacket *packet)
             note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
         s->clocks[i].corrupt = 0;
     }
-    if (ret != AVERROR_EOF || take_first(s->held, packet) < 0)
+    if (ret != AVERROR_EOF || packets_take(s->held, packet) < 0)
         return ret;
     hand_out(s, packet);
     return 0;
@@ -827,7 +810,7 @@ void source_free(Source **source)
     network_close(&s->network);
     picture_list_free(&s->pictures);
     drop_held(s);
-    drop_packets(s->ahead);
+    packets_drop(s->ahead);
     av_fifo_freep2(&s->held);
     av_fifo_freep2(&s->ahead);
     av_freep(&s->counted);

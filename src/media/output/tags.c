@@ -174,21 +174,18 @@ static int add_chapter(AVFormatContext *to, const AVChapter *from, int64_t start
                        int with_tags)
 {
     AVChapter *chapter = av_mallocz(sizeof(*chapter));
-    unsigned count = to->nb_chapters;
+    int count = (int)to->nb_chapters;
     if (!chapter)
         return AVERROR(ENOMEM);
     chapter->id = from->id;
     chapter->time_base = AV_TIME_BASE_Q;
     chapter->start = start;
     chapter->end = end;
-    AVChapter **list = av_realloc_array(to->chapters, count + 1, sizeof(*list));
-    if (!list) {
+    if (av_dynarray_add_nofree(&to->chapters, &count, chapter) < 0) {
         av_free(chapter);
         return AVERROR(ENOMEM);
     }
-    to->chapters = list;
-    to->chapters[count] = chapter;
-    to->nb_chapters = count + 1;
+    to->nb_chapters = (unsigned)count;
     return with_tags ? copy_first(&chapter->metadata, from->metadata) : 0;
 }
 

@@ -260,13 +260,6 @@ static int fill(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opa
     return 0;
 }
 
-/* Appends silence in place of sound that could not be decoded. */
-static int fill_lost(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opaque)
-{
-    t->lost += samples;
-    return fill(t, samples, take, opaque);
-}
-
 static int prepare_resampler(AudioTranscoder *t, const AVFrame *frame)
 {
     if (t->resampler && frame->sample_rate == t->in_rate && frame->format == t->in_format &&
@@ -348,7 +341,8 @@ static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, voi
         return jump(t, to, take, opaque);
     if (!missing)
         return 0;
-    return lossy ? fill_lost(t, gap, take, opaque) : fill(t, gap, take, opaque);
+    t->lost += lossy ? gap : 0;
+    return fill(t, gap, take, opaque);
 }
 
 /* Aligns the output with the frame's time. Returns 1, 0 if the frame is too late, or an error. */
@@ -380,12 +374,14 @@ static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take
     if (ret >= 0)
         ret = align(t, frame, take, opaque);
     /* Decoders conceal damage with a buzz or noise, which is worse than silence. */
-    if (ret > 0 && (frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT)))
-        ret =
-            fill_lost(t, av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate),
-                      take, opaque);
-    else if (ret > 0)
+    if (ret > 0 && (frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT))) {
+        const int64_t lost =
+            av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate);
+        t->lost += lost;
+        ret = fill(t, lost, take, opaque);
+    } else if (ret > 0) {
         ret = resample(t, frame);
+    }
     return ret < 0 ? ret : encode(t, 0, take, opaque);
 }
 
