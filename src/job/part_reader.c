@@ -18,7 +18,7 @@ int64_t part_seek_again(const JobPart *part, int tries)
     return part->seek_us > back ? part->seek_us - back : -1;
 }
 
-static void close_try(PartPlace *p)
+void part_reader_close(PartPlace *p)
 {
     for (int i = 0; i < BEFORE; i++)
         av_frame_free(&p->before[i]);
@@ -29,7 +29,7 @@ static void close_try(PartPlace *p)
 /* Opens the film again; frames are converted to `depth` bits. */
 static int open_try(PartPlace *p, int depth, MediaError *error)
 {
-    close_try(p);
+    part_reader_close(p);
     p->reader.span = &p->span;
     int ret = p->open(p->opaque, &p->source, error);
     if (ret >= 0)
@@ -94,9 +94,4 @@ int part_reader_open(PartPlace *p, const JobPlan *plan, const JobPart *part, Med
                             "%s gave other frames than when it was measured: all steps need the "
                             "same file",
                             p->source ? p->source->name : media_quote(plan->input));
-}
-
-void part_reader_close(PartPlace *p)
-{
-    close_try(p);
 }

@@ -114,13 +114,8 @@ static int64_t usual_duration(const Source *source)
  * or give no frame then, do not need it. */
 static void clear(const AVCodecContext *codec, AVFrame *frame)
 {
-    switch (codec->codec_id) {
-    case AV_CODEC_ID_H264:
-    case AV_CODEC_ID_VP8:
-    case AV_CODEC_ID_VP9:
-    case AV_CODEC_ID_AV1: return;
-    default: break;
-    }
+    if (av_match_name(avcodec_get_name(codec->codec_id), "h264,vp8,vp9,av1"))
+        return;
     for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++)
         memset(frame->buf[i]->data, 0, frame->buf[i]->size);
 }

@@ -202,9 +202,6 @@ static int has_fields(enum AVFieldOrder order)
  * fields in the container. */
 static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track)
 {
-    static const enum AVCodecID knowing[] = {AV_CODEC_ID_H264,  AV_CODEC_ID_MPEG2VIDEO,
-                                             AV_CODEC_ID_MPEG4, AV_CODEC_ID_PRORES,
-                                             AV_CODEC_ID_DNXHD, AV_CODEC_ID_NONE};
     c->field_order = track->field_order;
     /* Single frames of an interlaced track may be progressive, but not the other way round. */
     if (FRAME_IS_INTERLACED(first) && !has_fields(c->field_order))
@@ -214,9 +211,8 @@ static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTra
     /* x264 needs a height that is a multiple of 4 for interlaced video. */
     if (c->codec_id == AV_CODEC_ID_H264 && c->height % 4)
         return;
-    for (const enum AVCodecID *id = knowing; *id != AV_CODEC_ID_NONE; id++)
-        if (*id == c->codec_id)
-            c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
+    if (av_match_name(avcodec_get_name(c->codec_id), "h264,mpeg2video,mpeg4,prores,dnxhd"))
+        c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
 }
 
 static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack *track)

@@ -406,20 +406,12 @@ int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum 
 
 int encoder_usual_quantizer(enum AVCodecID id)
 {
-    switch (id) {
-    case AV_CODEC_ID_MJPEG: return 2;
-    case AV_CODEC_ID_MPEG1VIDEO:
-    case AV_CODEC_ID_MPEG2VIDEO:
-    case AV_CODEC_ID_MPEG4:
-    case AV_CODEC_ID_MSMPEG4V2:
-    case AV_CODEC_ID_MSMPEG4V3:
-    case AV_CODEC_ID_WMV1:
-    case AV_CODEC_ID_WMV2:
-    case AV_CODEC_ID_H263:
-    case AV_CODEC_ID_FLV1: return 3;
-    case AV_CODEC_ID_THEORA: return 8; /* 0 to 10; higher is better */
-    default: return 0;
-    }
+    if (av_match_name(avcodec_get_name(id), "mpeg1video,mpeg2video,mpeg4,msmpeg4v2,msmpeg4v3,"
+                                            "wmv1,wmv2,h263,flv1"))
+        return 3;
+    if (id == AV_CODEC_ID_THEORA)
+        return 8; /* 0 to 10; higher is better */
+    return id == AV_CODEC_ID_MJPEG ? 2 : 0;
 }
 
 /* ---- parts ---- */
