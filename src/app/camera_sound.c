@@ -24,12 +24,6 @@ struct CameraSound {
     int64_t frame_end; /* for the sink, in the source's time */
 };
 
-static int is_off(const Options *o)
-{
-    return !o->camera || (o->microphone && strcmp(o->microphone, "off") == 0) ||
-           (o->acodec && strcmp(o->acodec, "none") == 0) || (o->output && o->low_latency);
-}
-
 static int open_microphone(CameraSound *s, const Options *o, MediaError *error)
 {
     MediaError why = {0};
@@ -45,7 +39,8 @@ int camera_sound_open(CameraSound **sound, const Options *o, const Writer *write
                       TrackOptions *tracks, MediaError *error)
 {
     *sound = NULL;
-    if (is_off(o))
+    if (!o->camera || (o->microphone && strcmp(o->microphone, "off") == 0) ||
+        (o->acodec && strcmp(o->acodec, "none") == 0) || (o->output && o->low_latency))
         return 0;
     if (!writer_takes_sound(writer))
         return option_is_given(o->given, "microphone")

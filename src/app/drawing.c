@@ -56,26 +56,20 @@ static BlendPlace find_place(const Displayed *w, Rect rect, const AVFrame *frame
     return (BlendPlace){x, y, (int)fmax(x1, x2) - x, (int)fmax(y1, y2) - y};
 }
 
-/* The canvas' pixels in the order of the stored frame. */
-static BlendPicture turn_back(const Canvas *canvas, PictureTurn turn)
-{
-    const PictureSteps steps =
-        picture_steps(picture_turn_back(turn), canvas->width, canvas->height, 4, canvas->stride);
-    return (BlendPicture){
-        .pixels = canvas->pixels + steps.first,
-        .column = steps.column,
-        .row = steps.row,
-        .width = turn.xx ? canvas->width : canvas->height,
-        .height = turn.xx ? canvas->height : canvas->width,
-    };
-}
-
 /* Blends a canvas into a rectangle of the displayed picture. Returns like blend_picture(). */
 static int displayed_blend(const Displayed *w, Blender *blender, AVFrame *frame, Rect rect,
                            const Canvas *canvas)
 {
     const BlendPlace place = find_place(w, rect, frame);
-    const BlendPicture picture = turn_back(canvas, w->turn);
+    const PictureSteps steps =
+        picture_steps(picture_turn_back(w->turn), canvas->width, canvas->height, 4, canvas->stride);
+    const BlendPicture picture = {
+        .pixels = canvas->pixels + steps.first, /* in the order of the stored frame */
+        .column = steps.column,
+        .row = steps.row,
+        .width = w->turn.xx ? canvas->width : canvas->height,
+        .height = w->turn.xx ? canvas->height : canvas->width,
+    };
     return place.width > 0 && place.height > 0 ? blend_picture(blender, frame, place, &picture) : 0;
 }
 
@@ -202,7 +196,6 @@ static int out_of_memory(MediaError *error)
 static int comparison_open(Comparison *c, const Options *options, MediaError *error)
 {
     c->kind = (ViewCompare)options->compare;
-    c->with_panel = options->overlay;
     if (osd_open(&c->osd) < 0)
         return out_of_memory(error);
     if (text_open(&c->text) < 0)
@@ -340,7 +333,7 @@ static int comparison_make(Comparison *c, const AVFrame *decoded, AVFrame *equal
 /* ---- both ---- */
 
 struct Drawing {
-    int with_panel, compares;
+    int compares;
     FrameOverlay overlay;
     Comparison comparison;
 };
@@ -354,9 +347,9 @@ int drawing_open(Drawing **drawing, const Options *options, MediaError *error)
     Drawing *d = *drawing = calloc(1, sizeof(*d));
     if (!d)
         return media_fail(error, MEDIA_INPUT, "out of memory for drawing");
-    d->with_panel = options->overlay;
+    d->comparison.with_panel = options->overlay;
     d->compares = options->compare != VIEW_COMPARE_OFF;
-    if (d->with_panel)
+    if (options->overlay)
         ret = overlay_open(&d->overlay, options, error);
     if (ret >= 0 && d->compares)
         ret = comparison_open(&d->comparison, options, error);
@@ -378,7 +371,7 @@ static int draw(void *self, Frame *f)
     if (d->overlay.scopes)
         (void)frame_scopes_count(d->overlay.scopes, frame, 0);
     const int ret = drawing_compare(d, f->decoded.frame, frame, f->error);
-    return ret >= 0 && d->with_panel
+    return ret >= 0 && d->comparison.with_panel
                ? overlay_draw(&d->overlay, frame, &f->stats, f->words, f->error)
                : ret;
 }

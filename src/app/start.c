@@ -28,25 +28,18 @@ static void lose_display(void *opaque)
     _exit(EXIT_OUTPUT);
 }
 
-/* Several files, or the videos of a folder, are tried when they play. */
-static int is_several(const FileList *files)
-{
-    struct stat there;
-    return files->count > 1 ||
-           (stat(files->entries[0].path, &there) == 0 && S_ISDIR(there.st_mode));
-}
-
 /* Begins to open the chosen file while the window stays. Returns 1 if there is nothing to wait for.
  */
 static int begin(StartWindow *w, const Options *options, const atomic_int *stop,
                  const FileList *files, SourceOpening **opening)
 {
     MediaError why = {0};
+    struct stat there;
     char line[512];
-    source_opening_cancel(opening, 0);
-    if (is_several(files))
-        return 1;
     const char *path = files->entries[0].path;
+    source_opening_cancel(opening, 0);
+    if (files->count > 1 || (stat(path, &there) == 0 && S_ISDIR(there.st_mode)))
+        return 1; /* several files, or the videos of a folder, are tried when they play */
     const int ret = engine_start_opening(opening, options, path, stop, &why);
     snprintf(line, sizeof(line), "Opening %.480s", files->entries[0].name);
     start_window_say(w, ret < 0 ? why.text : line);

@@ -394,22 +394,15 @@ static void add_steps(Bench *b)
     add_step(b, encoder_alone, -1, NULL, (PipelineJob){0});
 }
 
-/* Computes what the encoder adds to the two steps before it. */
-static void subtract(Step *alone, int64_t round)
-{
-    const PipelineResult *decode = &alone[-2].results[round], *both = &alone[-1].results[round];
-    PipelineResult *r = &alone->results[round];
-    *r = *decode;
-    r->wall_us = both->wall_us - decode->wall_us;
-    r->cpu_us = both->cpu_us - decode->cpu_us;
-    r->memory_mib = r->decode_busy = NAN;
-}
-
 static int run_step(const Bench *b, Step *step, int64_t round)
 {
     PipelineResult *result = &step->results[round];
-    if (!step->work) {
-        subtract(step, round);
+    if (!step->work) { /* what the encoder adds to the two steps before it */
+        const PipelineResult *both = &step[-1].results[round];
+        *result = step[-2].results[round];
+        result->wall_us = both->wall_us - result->wall_us;
+        result->cpu_us = both->cpu_us - result->cpu_us;
+        result->memory_mib = result->decode_busy = NAN;
         return 0;
     }
     if (pipeline_child(step->work, &step->job, result) < 0)

@@ -206,14 +206,6 @@ static int film_open(Film *f, const StreamsOptions *options, const Options *o, c
     return 0;
 }
 
-static void film_close(Film *f)
-{
-    for (int i = 0; i < f->count; i++)
-        av_packet_free(&f->packets[i]);
-    av_freep(&f->packets);
-    source_close(&f->source);
-}
-
 /* ---- one stream ---- */
 
 static int out_of_memory(Stream *s)
@@ -601,8 +593,12 @@ int bench_streams(int argc, char **argv)
     }
     for (int i = 0; i < b.count; i++)
         free(b.streams[i].delays);
-    for (int i = 0; i < b.options.file_count; i++)
-        film_close(&b.films[i]);
+    for (Film *f = b.films; f < b.films + b.options.file_count; f++) {
+        for (int i = 0; i < f->count; i++)
+            av_packet_free(&f->packets[i]);
+        av_freep(&f->packets);
+        source_close(&f->source);
+    }
     options_free(&b.program);
     return failed;
 }

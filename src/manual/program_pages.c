@@ -143,21 +143,6 @@ void page_program(FILE *to, const char *date)
 
 /* ---- lumeq(5) ---- */
 
-static void print_example(FILE *to)
-{
-    static const char *const lines[] = {
-        "strength = 0.6",
-        "vcodec = libx265      # a comment",
-        "vopt = \"x265-params=keyint=50\"",
-        "no-metadata = yes     # flags take yes or no",
-    };
-    roff_section(to, "Example");
-    roff_begin_example(to);
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-        roff_line(to, lines[i]);
-    roff_end_example(to);
-}
-
 void page_settings(FILE *to, const char *date)
 {
     roff_title(to, "lumeq", 5, date, "the settings file of lumeq");
@@ -170,7 +155,13 @@ void page_settings(FILE *to, const char *date)
     roff_paragraph(to, "lumeq refuses a wrong line and names file, line and allowed values. "
                        "--no-config ignores the file, and -v names the file in use. Options for a "
                        "single run are taken from the command line only.");
-    print_example(to);
+    roff_section(to, "Example");
+    roff_begin_example(to);
+    roff_line(to, "strength = 0.6");
+    roff_line(to, "vcodec = libx265      # a comment");
+    roff_line(to, "vopt = \"x265-params=keyint=50\"");
+    roff_line(to, "no-metadata = yes     # flags take yes or no");
+    roff_end_example(to);
     roff_section(to, "Settings");
     const char *heading = NULL;
     for (int i = 0; i < option_count; i++) {

@@ -503,8 +503,8 @@ static void draw_scopes_ground(const Panel *p)
     }
 }
 
-/* Everything independent of counts and curve, except headers with numbers. */
-static void draw_plots_ground(const Panel *p)
+/* The plots without counts and curve, and the texts. */
+static void draw_ground(const Panel *p)
 {
     const Rect all = {0, 0, p->canvas->width, p->canvas->height};
     const Rect histograms[] = {p->layout.input, p->layout.output};
@@ -519,6 +519,11 @@ static void draw_plots_ground(const Panel *p)
     if (p->layout.curve.width)
         draw_curve_ground(p, p->layout.curve);
     draw_scopes_ground(p);
+    if (p->data->translucent)
+        canvas_round(p->canvas, p->layout.text / 2);
+    draw_histogram_header(p, p->layout.input, "input", PANEL_INPUT, &p->input);
+    draw_histogram_header(p, p->layout.output, "output", PANEL_OUTPUT, &p->output);
+    draw_words(p);
 }
 
 /* Up to this many outliers (black bars, a caption) may be cut off so that they do not flatten the
@@ -741,16 +746,6 @@ static Panel make_panel(const PanelData *data, const Canvas *canvas, Text *text)
     };
 }
 
-static void draw_ground(const Panel *p)
-{
-    draw_plots_ground(p);
-    if (p->data->translucent)
-        canvas_round(p->canvas, p->layout.text / 2);
-    draw_histogram_header(p, p->layout.input, "input", PANEL_INPUT, &p->input);
-    draw_histogram_header(p, p->layout.output, "output", PANEL_OUTPUT, &p->output);
-    draw_words(p);
-}
-
 /* The parts that change with each frame. */
 static void draw_live(const Panel *p)
 {
@@ -851,18 +846,6 @@ static int same_marks(const PanelMarks *a, const PanelMarks *b)
            a->low == b->low && a->high == b->high;
 }
 
-static void redraw_ground(PanelCache *c, const Panel *p)
-{
-    Panel ground = *p;
-    ground.canvas = &c->ground;
-    draw_ground(&ground);
-    text_draw(p->text, &c->ground);
-    canvas_copy(&c->canvas, &c->ground, (Rect){0, 0, c->canvas.width, c->canvas.height});
-    c->input = p->input;
-    c->output = p->output;
-    snprintf(c->words, sizeof(c->words), "%s", p->data->words ? p->data->words : "");
-}
-
 /* Erases what draw_live() drew. */
 static void restore_plots(const PanelCache *c, const Panel *p)
 {
@@ -897,7 +880,14 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     find_ground(&ground, &p);
     c->late = !same_numbers && interval == c->interval;
     if (resized || memcmp(&ground, &c->drawn, sizeof(ground)) != 0 || (!same_numbers && !c->late)) {
-        redraw_ground(c, &p);
+        Panel below = p;
+        below.canvas = &c->ground;
+        draw_ground(&below);
+        text_draw(text, &c->ground);
+        canvas_copy(&c->canvas, &c->ground, (Rect){0, 0, width, height});
+        c->input = p.input;
+        c->output = p.output;
+        snprintf(c->words, sizeof(c->words), "%s", data->words ? data->words : "");
         c->drawn = ground;
         c->late = 0;
     } else {

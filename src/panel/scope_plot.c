@@ -29,11 +29,6 @@ static double chroma_reach(const Scopes *s)
 }
 
 /* The middle of a level, in pixels. */
-static double level_x(Rect rect, double level)
-{
-    return rect.x + (level + 0.5) * rect.width / SCOPES_LEVELS;
-}
-
 static double level_y(Rect rect, double level)
 {
     return rect.y + rect.height - (level + 0.5) * rect.height / SCOPES_LEVELS;
@@ -166,7 +161,8 @@ static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue 
     const double luma = s->kr * hue->r + (1 - s->kr - s->kb) * hue->g + s->kb * hue->b;
     /* chroma relative to the maximum: 0 (gray) to 0.5 */
     const double cb = (hue->b - luma) / (2 * (1 - s->kb)), cr = (hue->r - luma) / (2 * (1 - s->kr));
-    const double x = level_x(rect, 127.5 + 2 * MARKED * cb * chroma_reach(s));
+    const double x =
+        rect.x + (127.5 + 2 * MARKED * cb * chroma_reach(s) + 0.5) * rect.width / SCOPES_LEVELS;
     const double y = level_y(rect, 127.5 + 2 * MARKED * cr * chroma_reach(s));
     const double half = fmax(3, MARK * unit), length = hypot(cb, cr);
     const double beside = half + 0.75 * p->size, radius = chroma_reach(s) * unit;

@@ -145,29 +145,20 @@ static int escape_one(const unsigned char *s, char *out)
     return length ? length : 1;
 }
 
-/* `head` and the escaped line, in memory that libass frees. */
-static char *event_text(const char *head, const char *line)
-{
-    const size_t start = strlen(head);
-    char *out = malloc(start + strlen(line) * MAX_ESCAPED + 1);
-    if (!out)
-        return NULL;
-    memcpy(out, head, start + 1);
-    const unsigned char *next = (const unsigned char *)line;
-    for (char *end = out + start; *next; end += strlen(end))
-        next += escape_one(next, end);
-    return out;
-}
-
 /* `head`: the line's override tags. */
 static void add_event(ASS_Track *track, const char *head, const char *line)
 {
-    char *full = event_text(head, line);
+    const size_t start = strlen(head);
+    char *full = malloc(start + strlen(line) * MAX_ESCAPED + 1); /* libass frees it */
     const int id = full ? ass_alloc_event(track) : -1;
     if (id < 0) {
         free(full);
         return;
     }
+    memcpy(full, head, start + 1);
+    const unsigned char *next = (const unsigned char *)line;
+    for (char *end = full + start; *next; end += strlen(end))
+        next += escape_one(next, end);
     ASS_Event *event = &track->events[id];
     event->Duration = 1;
     event->ReadOrder = id;
@@ -291,18 +282,15 @@ Rect ass_images_ink(const ASS_Image *image)
     return all;
 }
 
-static void blend(const Canvas *canvas, int left, int top, const ASS_Image *image)
+void ass_images_blend(const Canvas *canvas, int left, int top, const ASS_Image *image)
 {
-    const int opacity = 255 - (int)(image->color & 0xFF);
-    for (int y = 0; y < image->h; y++) {
-        const uint8_t *row = image->bitmap + (ptrdiff_t)y * image->stride;
-        for (int x = 0; x < image->w; x++)
-            canvas_blend(canvas, left + x, top + y, image->color >> 8, row[x] * opacity / 255);
+    for (; image; image = image->next) {
+        const int opacity = 255 - (int)(image->color & 0xFF);
+        for (int y = 0; y < image->h; y++) {
+            const uint8_t *row = image->bitmap + (ptrdiff_t)y * image->stride;
+            for (int x = 0; x < image->w; x++)
+                canvas_blend(canvas, image->dst_x - left + x, image->dst_y - top + y,
+                             image->color >> 8, row[x] * opacity / 255);
+        }
     }
-}
-
-void ass_images_blend(const Canvas *canvas, int x, int y, const ASS_Image *image)
-{
-    for (; image; image = image->next)
-        blend(canvas, image->dst_x - x, image->dst_y - y, image);
 }

@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <SDL.h>
 
 #include "media/convert.h"
 #include "media/input/track_choice.h"
+#include "media/output/file_name.h"
 #include "player/playlist.h"
 #include "player/status.h"
 
@@ -282,24 +282,17 @@ static void set_look(Player *p, Look look)
     equalize_stage_redo(p->stage);
 }
 
-static void say_subtitles(Player *p)
-{
-    const PlaybackState *b = played(p);
-    if (!b->file) {
-        say_track(p, "Subtitles", b->subtitle);
-        return;
-    }
-    const char *path = b->file->source->format->url, *slash = strrchr(path, '/');
-    screen_say(p->screen, "Subtitles: %s", slash ? slash + 1 : path);
-}
-
 static void show_subtitles(Player *p)
 {
     Look look = p->seen->look;
+    const PlaybackState *b = played(p);
     player_show_subtitles(p);
     look.subtitles_on = 1;
     set_look(p, look);
-    say_subtitles(p);
+    if (b->file)
+        screen_say(p->screen, "Subtitles: %s", file_name_base(b->file->source->format->url));
+    else
+        say_track(p, "Subtitles", b->subtitle);
 }
 
 /* Order: tracks of the video, subtitle files, none. */

@@ -185,7 +185,8 @@ static int open_and_start_sound(Playback *p, MediaError *error)
     if (!w->audio) {
         if (audio_open(&w->audio, w->sound, error) < 0)
             return -1;
-        audio_pause(w->audio, 1); /* until the first frame is there */
+        /* until the first frame is there */
+        audio_queue_pause(audio_queue(w->audio), 1, clock_now());
     }
     if (position != AV_NOPTS_VALUE)
         position -= w->sound_delay;
@@ -356,7 +357,7 @@ static void detach(Playback *p)
         equalize_stage_detach(p->stage);
     p->is.attached = 0;
     if (p->audio)
-        audio_pause(p->audio, 1);
+        audio_queue_pause(audio_queue(p->audio), 1, clock_now());
     playback_drop_ahead(p);
     frame_free(&p->redone);
     clock_pause(&p->clock, clock_now(), 1);
@@ -477,14 +478,15 @@ int64_t playback_late(const Playback *p)
 int64_t playback_heard(const Playback *p, int64_t now)
 {
     int64_t position;
-    if (!p->audio || p->is.paused || p->is.pending || !audio_position(p->audio, now, &position))
+    if (!p->audio || p->is.paused || p->is.pending ||
+        !audio_queue_position(audio_queue(p->audio), now, &position))
         return AV_NOPTS_VALUE;
     return position + p->sound_delay;
 }
 
 int playback_is_silent(const Playback *p, int64_t now)
 {
-    return !p->audio || audio_is_over(p->audio, now);
+    return !p->audio || audio_queue_is_over(audio_queue(p->audio), now);
 }
 
 int playback_has_played_out(Playback *p, int64_t now)
@@ -501,7 +503,7 @@ int playback_has_played_out(Playback *p, int64_t now)
 static void run(Playback *p, int64_t now)
 {
     if (p->audio)
-        audio_pause(p->audio, p->is.paused);
+        audio_queue_pause(audio_queue(p->audio), p->is.paused, clock_now());
     clock_pause(&p->clock, now, p->is.paused);
 }
 
@@ -517,7 +519,7 @@ void playback_arrived(Playback *p, int64_t now)
     p->is.pending = 0;
     p->stopped_at = position;
     if (p->audio && !inside && asked != AV_NOPTS_VALUE)
-        audio_skip(p->audio, position - p->sound_delay);
+        audio_queue_skip(audio_queue(p->audio), position - p->sound_delay);
     clock_set(&p->clock, now, position, !playback_is_silent(p, now));
     run(p, now);
 }
@@ -574,7 +576,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
         p->stopped_at = shown;
     } else {
         if (p->audio && shown != p->stopped_at) /* frames were stepped through */
-            audio_skip(p->audio, shown - p->sound_delay);
+            audio_queue_skip(audio_queue(p->audio), shown - p->sound_delay);
         clock_set(&p->clock, now, shown, !playback_is_silent(p, now));
     }
     run(p, now);
@@ -659,7 +661,7 @@ PlaybackCounts playback_counts(const Playback *p)
         .video = demuxer_waiting(p->demuxer, DEMUX_VIDEO),
         .sound = demuxer_waiting(p->demuxer, DEMUX_AUDIO),
         .has_sound = p->audio != NULL,
-        .ran_dry = p->audio ? audio_underruns(p->audio) : 0,
+        .ran_dry = p->audio ? audio_queue_underruns(audio_queue(p->audio)) : 0,
     };
 }
 

@@ -195,10 +195,9 @@ int screen_has_room_for_all(const Screen *s)
 
 static Rect to_pixels(const Screen *s, Rect part)
 {
-    Rect pixels;
-    window_to_pixels(s->window, part.x, part.y, &pixels.x, &pixels.y);
-    window_to_pixels(s->window, part.width, part.height, &pixels.width, &pixels.height);
-    return pixels;
+    const double density = window_density(s->window);
+    return (Rect){(int)(part.x * density), (int)(part.y * density), (int)(part.width * density),
+                  (int)(part.height * density)};
 }
 
 static ViewScene scene_of(const Screen *s)

@@ -84,20 +84,6 @@ void start_window_say(StartWindow *w, const char *line)
     screen_touch(w->screen);
 }
 
-static void browse(StartWindow *w)
-{
-    if (file_dialog_show(w->dialog) < 0)
-        start_window_say(w, "Install zenity or kdialog to browse, or drop a file here");
-}
-
-static void leave_fullscreen_or_end(StartWindow *w)
-{
-    if (screen_is_fullscreen(w->screen))
-        screen_toggle_fullscreen(w->screen);
-    else
-        w->over = 1;
-}
-
 static void choose(StartWindow *w, const char *path)
 {
     if (file_list_add(&w->chosen, path, 0) < 0)
@@ -106,16 +92,13 @@ static void choose(StartWindow *w, const char *path)
 
 static void take_key(StartWindow *w, const SDL_Keysym *key)
 {
-    switch (key->sym) {
-    case SDLK_ESCAPE: leave_fullscreen_or_end(w); break;
-    case SDLK_q: w->over = 1; break;
-    case SDLK_f: screen_toggle_fullscreen(w->screen); break;
-    case SDLK_o:
-        if (key->mod & KMOD_CTRL)
-            browse(w);
-        break;
-    default: break;
-    }
+    const int is_escape = key->sym == SDLK_ESCAPE;
+    if (key->sym == SDLK_f || (is_escape && screen_is_fullscreen(w->screen)))
+        screen_toggle_fullscreen(w->screen);
+    else if (key->sym == SDLK_q || is_escape)
+        w->over = 1;
+    else if (key->sym == SDLK_o && (key->mod & KMOD_CTRL) && file_dialog_show(w->dialog) < 0)
+        start_window_say(w, "Install zenity or kdialog to browse, or drop a file here");
 }
 
 static void take_event(StartWindow *w, SDL_Event *event)

@@ -196,16 +196,6 @@ static void add_stages(const Player *p, StatusRows *r)
     add(r, "draw", "%.2f ms, panel and text %.2f ms", t->view * 1e-3, t->layers * 1e-3);
 }
 
-static void add_queues(const Player *p, StatusRows *r)
-{
-    const PlaybackCounts c = playback_counts(p->playback);
-    add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", c.decoded, c.room,
-        equalize_stage_waiting(p->stage) + played(p)->ahead, c.video, c.sound);
-    if (c.has_sound)
-        add(r, "sound", "volume %d %%%s, %lld underruns", p->options.volume,
-            p->options.mute ? " (muted)" : "", (long long)c.ran_dry);
-}
-
 void status_rows(const Player *p, StatusRows *r)
 {
     char text[128], noise[32] = "";
@@ -229,7 +219,12 @@ void status_rows(const Player *p, StatusRows *r)
     if (frame > 0)
         add(r, "latency", "%.0f ms from decoder to screen, %.1f frames", latency * 1e-3,
             latency / frame);
-    add_queues(p, r);
+    const PlaybackCounts c = playback_counts(p->playback);
+    add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", c.decoded, c.room,
+        equalize_stage_waiting(p->stage) + played(p)->ahead, c.video, c.sound);
+    if (c.has_sound)
+        add(r, "sound", "volume %d %%%s, %lld underruns", p->options.volume,
+            p->options.mute ? " (muted)" : "", (long long)c.ran_dry);
     add(r, "window", "%s", screen_state(p->screen)->renderer);
 }
 

@@ -381,13 +381,6 @@ double window_density(const Window *window)
     return width > 0 && pixels > width ? (double)pixels / width : 1;
 }
 
-void window_to_pixels(const Window *window, int x, int y, int *pixel_x, int *pixel_y)
-{
-    const double density = window_density(window);
-    *pixel_x = (int)(x * density);
-    *pixel_y = (int)(y * density);
-}
-
 void window_swap(Window *window)
 {
     SDL_GL_SwapWindow(window->window);

@@ -53,9 +53,6 @@ void window_size(const Window *window, int *width, int *height);
 /* Pixels per unit of SDL's events and window sizes, at least 1. */
 double window_density(const Window *window);
 
-/* Converts a mouse position to pixels. */
-void window_to_pixels(const Window *window, int x, int y, int *pixel_x, int *pixel_y);
-
 /* Shows the drawn frame; waits for vsync. */
 void window_swap(Window *window);
 

@@ -77,7 +77,8 @@ static int64_t wait_for_position(Playing *p)
 {
     int64_t position = -1;
     const int64_t until = clock_now() + PATIENCE_US;
-    while (!audio_position(p->audio, clock_now(), &position) && clock_now() < until)
+    while (!audio_queue_position(audio_queue(p->audio), clock_now(), &position) &&
+           clock_now() < until)
         usleep(1000);
     return position;
 }
@@ -91,14 +92,15 @@ TEST(plays_to_the_end)
     int64_t last = 0, position = 0;
     start(&p, 500000, 2);
     CHECK(wait_for_position(&p) >= 500000, "nothing is heard");
-    while (!audio_is_over(p.audio, clock_now()) && clock_now() < begin + PATIENCE_US) {
-        if (audio_position(p.audio, clock_now(), &position)) {
+    while (!audio_queue_is_over(audio_queue(p.audio), clock_now()) &&
+           clock_now() < begin + PATIENCE_US) {
+        if (audio_queue_position(audio_queue(p.audio), clock_now(), &position)) {
             CHECK(position >= last, "back from %lld to %lld", (long long)last, (long long)position);
             last = position;
         }
         usleep(1000);
     }
-    CHECK(audio_is_over(p.audio, clock_now()), "it does not end");
+    CHECK(audio_queue_is_over(audio_queue(p.audio), clock_now()), "it does not end");
     CHECK(llabs(last - SECONDS * 1000000) < CHECK_SLOWER * 200000, "the last position was %lld",
           (long long)last);
     CHECK(clock_now() - begin > 1500000, "3.5 s at speed 2 took %lld us",
@@ -131,9 +133,9 @@ static double play_to_disk(int volume, int mute, BeepFinder *beeps, int64_t *und
     audio_set_volume(p.audio, volume, mute);
     start(&p, 0, 1);
     const int64_t until = clock_now() + PATIENCE_US;
-    while (!audio_is_over(p.audio, clock_now()) && clock_now() < until)
+    while (!audio_queue_is_over(audio_queue(p.audio), clock_now()) && clock_now() < until)
         usleep(1000);
-    *underruns = audio_underruns(p.audio);
+    *underruns = audio_queue_underruns(audio_queue(p.audio));
     finish(&p);
     float *samples = heard(&count);
     for (int i = 0; i < count; i++) {
@@ -191,15 +193,15 @@ TEST(restarts)
             usleep((unsigned)check_below(&random, 80000));
         }
         const int64_t now = clock_now();
-        if (audio_position(p.audio, now, &position)) {
+        if (audio_queue_position(audio_queue(p.audio), now, &position)) {
             const int64_t passed = clock_now() - begin; /* the device may have asked since `now` */
             CHECK(position >= from && position <= from + 2 * passed + 20000,
                   "%lld after a start at %lld", (long long)position, (long long)from);
         }
         stop(&p);
-        CHECK(!audio_position(p.audio, clock_now(), &position), "stopped, it is at %lld",
-              (long long)position);
-        CHECK(audio_is_over(p.audio, clock_now()), "stopped, it goes on");
+        CHECK(!audio_queue_position(audio_queue(p.audio), clock_now(), &position),
+              "stopped, it is at %lld", (long long)position);
+        CHECK(audio_queue_is_over(audio_queue(p.audio), clock_now()), "stopped, it goes on");
     }
     finish(&p);
 }
@@ -210,13 +212,13 @@ TEST(pauses)
     int64_t position;
     if (!prepare(&p, "dummy"))
         return;
-    audio_pause(p.audio, 1);
+    audio_queue_pause(audio_queue(p.audio), 1, clock_now());
     start(&p, 1000000, 1);
     usleep(300000);
-    CHECK(!audio_position(p.audio, clock_now(), &position), "paused, it is at %lld",
-          (long long)position);
-    CHECK(!audio_is_over(p.audio, clock_now()), "paused is not over");
-    audio_pause(p.audio, 0);
+    CHECK(!audio_queue_position(audio_queue(p.audio), clock_now(), &position),
+          "paused, it is at %lld", (long long)position);
+    CHECK(!audio_queue_is_over(audio_queue(p.audio), clock_now()), "paused is not over");
+    audio_queue_pause(audio_queue(p.audio), 0, clock_now());
     position = wait_for_position(&p);
     CHECK(position >= 1000000 && position < 1000000 + PATIENCE_US, "%lld", (long long)position);
     finish(&p);

@@ -510,26 +510,19 @@ static int run_case(Run *run)
     return ret;
 }
 
-/* Sizes grow by a factor of 4, up to `max`. */
-static int next_size(HistogramJob *job, int number, int64_t max)
-{
-    const int64_t elements = number < 11 ? (int64_t)1024 << (2 * number) : INT64_MAX;
-    if (number > 0 && elements / 4 >= max)
-        return 0;
-    job->width = (int)(elements < max ? elements : max);
-    job->pitch = (size_t)job->width * (size_t)job->sample_size;
-    return 1;
-}
-
 /* Sets up the case of that number. Returns 0 after the last. */
 static int next_case(Run *run, int number)
 {
     const HistogramOptions *const o = &run->options;
     HistogramJob *const job = &run->job;
+    const int64_t elements = number < 11 ? (int64_t)1024 << (2 * number) : INT64_MAX;
     *job = o->job;
     run->content = o->content;
     switch (o->sweep) {
-    case SWEEP_SIZES: return next_size(job, number, o->elements);
+    case SWEEP_SIZES: /* they grow by a factor of 4, up to --elements */
+        job->width = (int)(elements < o->elements ? elements : o->elements);
+        job->pitch = (size_t)job->width * (size_t)job->sample_size;
+        return number == 0 || elements / 4 < o->elements;
     case SWEEP_LOAD_FACTOR: job->load_factor = 1 << number; return number <= 8;
     case SWEEP_CONTENT: run->content = bench_contents[number]; return run->content != NULL;
     case SWEEP_BINS:

@@ -8,7 +8,6 @@
 
 #include "media/sound/sound.h"
 #include "player/clock.h"
-#include "player/sound/audio_queue.h"
 
 /* Device buffer length, rounded to a power of two samples. */
 #define BUFFER_MS 20
@@ -154,14 +153,9 @@ void audio_stop(Audio *a)
     sound_close(&a->sound);
 }
 
-void audio_pause(Audio *a, int paused)
+AudioQueue *audio_queue(const Audio *a)
 {
-    audio_queue_pause(a->queue, paused, clock_now());
-}
-
-void audio_skip(Audio *a, int64_t position)
-{
-    audio_queue_skip(a->queue, position);
+    return a->queue;
 }
 
 void audio_set_volume(Audio *a, int volume, int muted)
@@ -173,21 +167,6 @@ void audio_set_volume(Audio *a, int volume, int muted)
 void audio_set_speed(Audio *a, double speed)
 {
     a->speed = speed;
-}
-
-int audio_position(Audio *a, int64_t now, int64_t *position)
-{
-    return audio_queue_position(a->queue, now, position);
-}
-
-int audio_is_over(Audio *a, int64_t now)
-{
-    return audio_queue_is_over(a->queue, now);
-}
-
-int64_t audio_underruns(Audio *a)
-{
-    return audio_queue_underruns(a->queue);
 }
 
 int64_t audio_damage(const Audio *a)

@@ -6,6 +6,7 @@
 
 #include "media/error.h"
 #include "media/input/demuxer.h"
+#include "player/sound/audio_queue.h"
 
 #define AUDIO_MAX_VOLUME 100
 
@@ -30,11 +31,9 @@ int audio_start(Audio *audio, Demuxer *demuxer, int64_t origin_us, int64_t posit
  * because the thread may be waiting for it. No effect when stopped. */
 void audio_stop(Audio *audio);
 
-/* Pause, volume and mute persist across audio_stop() and audio_start(). */
-void audio_pause(Audio *audio, int paused);
-
-/* Skips forward to this position. For short distances; for longer ones restarting is faster. */
-void audio_skip(Audio *audio, int64_t position_us);
+/* What is heard: its functions that are thread-safe pause, skip, and tell the position and the
+ * number of underruns. Pause and volume persist across audio_stop() and audio_start(). */
+AudioQueue *audio_queue(const Audio *audio);
 
 /* 0 to AUDIO_MAX_VOLUME, effective at once. Perceived loudness: samples are multiplied by (volume /
  * AUDIO_MAX_VOLUME)^3, so 50 is -18 dB and 10 is -60 dB. */
@@ -44,17 +43,7 @@ void audio_set_volume(Audio *audio, int volume, int muted);
  * */
 void audio_set_speed(Audio *audio, double speed);
 
-/* Returns nonzero with the audible position. Returns 0 if it is unknown and the clock must run on
- * its own: before the first sample, when paused, stopped, finished or out of data, and when the
- * device has not asked for samples for 0.5 s. When such a device returns, sound resumes where it
- * would be by then. */
-int audio_position(Audio *audio, int64_t now_us, int64_t *position_us);
-
-/* Returns nonzero if the whole track has been heard or nothing plays. */
-int audio_is_over(Audio *audio, int64_t now_us);
-
-/* Statistics: number of underruns, and amount of damage in the tracks. */
-int64_t audio_underruns(Audio *audio);
+/* The amount of damage in the tracks. */
 int64_t audio_damage(const Audio *audio);
 
 void audio_close(Audio **audio);

@@ -50,8 +50,9 @@ void audio_queue_gain(AudioQueue *queue, double gain);
  * while one block is copied. */
 void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_us);
 
-/* Returns nonzero with the audible position; 0 if unknown: nothing is audible, underrun, paused, or
- * the device is gone. The position decreases only if that of a block is lower than that of the
+/* Returns nonzero with the audible position; 0 if unknown, so that the clock must run on its own:
+ * nothing is audible, underrun, paused, or the device is gone. If that returns, sound resumes where
+ * it would be by then. The position decreases only if that of a block is lower than that of the
  * block before. Thread-safe. */
 int audio_queue_position(AudioQueue *queue, int64_t now_us, int64_t *position);
 
