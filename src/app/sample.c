@@ -163,19 +163,13 @@ typedef struct Pair {
 
 struct SampleSheet {
     Converter converters[2];
-    Pair *pairs;
     int count, room;
+    Pair pairs[];
 };
 
 SampleSheet *sample_sheet_create(int room)
 {
-    SampleSheet *s = calloc(1, sizeof(*s));
-    if (s)
-        s->pairs = calloc((size_t)room, sizeof(*s->pairs));
-    if (s && !s->pairs) {
-        free(s);
-        return NULL;
-    }
+    SampleSheet *s = calloc(1, sizeof(*s) + (size_t)room * sizeof(s->pairs[0]));
     if (s)
         s->room = room;
     return s;
@@ -277,7 +271,6 @@ void sample_sheet_free(SampleSheet **sheet)
     }
     convert_close(&s->converters[0]);
     convert_close(&s->converters[1]);
-    free(s->pairs);
     free(s);
     *sheet = NULL;
 }

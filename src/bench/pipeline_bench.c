@@ -397,7 +397,7 @@ static void add_steps(Bench *b)
 static int run_step(const Bench *b, Step *step, int64_t round)
 {
     PipelineResult *result = &step->results[round];
-    if (!step->work) { /* what the encoder adds to the two steps before it */
+    if (!step->work) { /* the difference of the two steps before it */
         const PipelineResult *both = &step[-1].results[round];
         *result = step[-2].results[round];
         result->wall_us = both->wall_us - result->wall_us;

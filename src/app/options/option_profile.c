@@ -1,9 +1,6 @@
 #include "app/options/option_profile.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "app/options/options.h"
 
 const Profile profiles[] = {
     {"fog",
@@ -41,24 +38,6 @@ const Profile profiles[] = {
 };
 
 const int profile_count = sizeof(profiles) / sizeof(profiles[0]);
-
-int profile_find(const char *name)
-{
-    if (strcmp(name, "help") == 0)
-        return PROFILE_HELP;
-    for (int i = 0; i < profile_count; i++)
-        if (strcmp(name, profiles[i].name) == 0)
-            return i + 1;
-    return 0;
-}
-
-void profile_names(char *text, size_t size)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < profile_count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", profiles[i].name);
-}
 
 void profile_print_all(void)
 {

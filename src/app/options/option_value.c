@@ -132,13 +132,20 @@ static int set_choice(const Setting *s)
 
 static int set_profile(const Setting *s)
 {
-    char names[128];
-    const int number = profile_find(s->value);
-    if (number) {
-        *(int *)s->field = number;
+    char names[128] = "";
+    size_t used = 0;
+    if (strcmp(s->value, "help") == 0) {
+        *(int *)s->field = PROFILE_HELP;
         return 0;
     }
-    profile_names(names, sizeof(names));
+    for (int i = 0; i < profile_count && used < sizeof(names); i++) {
+        if (strcmp(s->value, profiles[i].name) == 0) {
+            *(int *)s->field = i + 1;
+            return 0;
+        }
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+                                 profiles[i].name);
+    }
     return refuse_value(s, "one of %s, or help", names);
 }
 

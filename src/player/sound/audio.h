@@ -31,8 +31,8 @@ int audio_start(Audio *audio, Demuxer *demuxer, int64_t origin_us, int64_t posit
  * because the thread may be waiting for it. No effect when stopped. */
 void audio_stop(Audio *audio);
 
-/* What is heard: its functions that are thread-safe pause, skip, and tell the position and the
- * number of underruns. Pause and volume persist across audio_stop() and audio_start(). */
+/* The queue that the device plays. Its thread-safe functions pause, skip, and tell the position and
+ * the number of underruns. Pause and volume persist across audio_stop() and audio_start(). */
 AudioQueue *audio_queue(const Audio *audio);
 
 /* 0 to AUDIO_MAX_VOLUME, effective at once. Perceived loudness: samples are multiplied by (volume /
