@@ -328,6 +328,12 @@ int output_file_fail(const OutputFile *file, int averror, MediaError *error)
                       media_av_text(averror), detail[0] ? "; " : "", detail);
 }
 
+int output_file_refuses(int averror)
+{
+    return averror == AVERROR_INVALIDDATA || averror == AVERROR_PATCHWELCOME ||
+           averror == AVERROR(EINVAL);
+}
+
 void output_file_print(OutputFile *file, const char *format, ...)
 {
     va_list args;

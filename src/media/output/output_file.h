@@ -69,6 +69,9 @@ int64_t output_file_bytes(const OutputFile *file);
 /* Reports a failed write, with FFmpeg's message since media_log_clear(). Returns MEDIA_OUTPUT. */
 int output_file_fail(const OutputFile *file, int averror, MediaError *error);
 
+/* Returns 1 if a muxer refused a packet: its input is at fault, not the file. */
+int output_file_refuses(int averror);
+
 /* Prints text to an open file. output_file_has_failed() returns 1 after a failed write, and
  * output_file_flush() returns its error. */
 void output_file_print(OutputFile *file, const char *format, ...)

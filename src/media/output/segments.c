@@ -51,6 +51,7 @@ struct Segments {
     int64_t due;              /* earliest time of the next cut, AV_TIME_BASE units */
     AVFifo *cuts;             /* Cut, oldest first */
     int64_t count, bytes;     /* of completed segments */
+    int64_t refused;
     char *name;
     AVPacket **held;
     int held_count;
@@ -313,9 +314,9 @@ static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, Me
     av_packet_rescale_ts(packet, out->time_base, piece->format->streams[out->index]->time_base);
     media_log_clear();
     const int ret = av_interleaved_write_frame(piece->format, packet);
-    if ((ret == AVERROR_INVALIDDATA || ret == AVERROR_PATCHWELCOME) && out != s->video)
-        return ret;
-    if (ret < 0)
+    if (output_file_refuses(ret) && out != s->video)
+        s->refused++;
+    else if (ret < 0)
         return output_file_fail(&piece->file, ret, error);
     if (!s->previous.has_header || is_previous)
         return 0;
@@ -383,9 +384,8 @@ static int release(Segments *s, MediaError *error)
             s->held_bytes += held_bytes(packet);
             continue;
         }
-        const int wrote = ret < 0 ? ret : write_to_piece(s, packet, out, error);
-        if (wrote != AVERROR_INVALIDDATA && wrote != AVERROR_PATCHWELCOME)
-            ret = wrote;
+        if (ret >= 0)
+            ret = write_to_piece(s, packet, out, error);
         av_packet_free(&packet);
     }
     return ret;
@@ -442,7 +442,8 @@ int segments_finish(Segments *s, MediaError *error)
 SegmentTotals segments_totals(const Segments *s)
 {
     const int64_t open = output_file_bytes(&s->previous.file) + output_file_bytes(&s->current.file);
-    return (SegmentTotals){s->bytes + open, s->count, kept_pieces_deleted(s->kept), s->name};
+    return (SegmentTotals){s->bytes + open, s->count, kept_pieces_deleted(s->kept), s->refused,
+                           s->name};
 }
 
 void segments_close(Segments **segments)

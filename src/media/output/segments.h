@@ -44,8 +44,7 @@ int segments_is_due(const Segments *segments, int64_t pts, AVRational base);
  * later. MEDIA_OUTPUT. */
 int segments_cut(Segments *segments, int64_t pts, AVRational base, MediaError *error);
 
-/* Writes a packet into its segment and leaves it blank. Returns MEDIA_OUTPUT, or the AVERROR of a
- * muxer that rejects the packet, with `error` unchanged. */
+/* Writes a packet into its segment and leaves it blank. MEDIA_OUTPUT. */
 int segments_write(Segments *segments, AVPacket *packet, const AVStream *out, MediaError *error);
 
 /* Completes all open segments. MEDIA_OUTPUT. */
@@ -54,6 +53,7 @@ int segments_finish(Segments *segments, MediaError *error);
 typedef struct SegmentTotals {
     int64_t bytes;          /* of all segments */
     int64_t count, deleted; /* completed ones, and those of them that `keep` deleted */
+    int64_t refused;        /* copied packets that the muxer refused: the input is damaged */
     const char *name;       /* path of the last completed one, or NULL */
 } SegmentTotals;
 

@@ -68,15 +68,15 @@ struct Writer {
     char about[96];    /* see writer_video() */
     int dynamic_noted; /* the note about dropped dynamic HDR was given */
     int user_data_noted, fields_noted;
-    int64_t bytes; /* size of the closed file */
-    int64_t lost_packets;
-    AVFifo *held;          /* AVPacket *: packets that came before the first frame */
-    size_t held_bytes;     /* of these, by packet_bytes() */
-    Segments *segments;    /* NULL: one file */
-    int64_t next_pts;      /* in segments: time of the next picture, ... */
-    AVRational next_base;  /* ... and its time base */
-    int64_t last_duration; /* of the last packet written */
-    AVFrame *shown;        /* at a constant rate: copy of the last frame */
+    int64_t bytes;                    /* size of the closed file */
+    int64_t lost_packets, refused_at; /* by the muxer; video packets written at the last refusal */
+    AVFifo *held;                     /* AVPacket *: packets that came before the first frame */
+    size_t held_bytes;                /* of these, by packet_bytes() */
+    Segments *segments;               /* NULL: one file */
+    int64_t next_pts;                 /* in segments: time of the next picture, ... */
+    AVRational next_base;             /* ... and its time base */
+    int64_t last_duration;            /* of the last packet written */
+    AVFrame *shown;                   /* at a constant rate: copy of the last frame */
     int64_t first_pts, first_index, shown_end, next_index, repeated, dropped;
     int awaits_cut, cut_noted; /* waiting for the packet that begins a segment; the note about a
                                missing key frame was given */
@@ -223,12 +223,14 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     activity_note();
     if (w->segments && out == w->video)
         note_cut(w, packet);
-    const int ret = w->segments ? segments_write(w->segments, packet, out, error)
-                                : av_interleaved_write_frame(w->format, packet);
-    if (w->segments && ret < 0 && error->fault)
-        return error->fault;
-    if ((ret == AVERROR_INVALIDDATA || ret == AVERROR_PATCHWELCOME) && out != w->video) {
-        w->lost_packets++; /* the muxer rejects a copied packet: the input is damaged */
+    if (w->segments)
+        return segments_write(w->segments, packet, out, error);
+    const int ret = av_interleaved_write_frame(w->format, packet);
+    /* The muxer refuses a copied packet, as the input is damaged. It may be an earlier one, which
+     * waited for this packet of the video. */
+    if (output_file_refuses(ret) && (out != w->video || w->video->nb_frames > w->refused_at)) {
+        w->refused_at = w->video->nb_frames;
+        w->lost_packets++;
         return 0;
     }
     return ret < 0 ? output_file_fail(&w->file, ret, error) : 0;
@@ -837,7 +839,11 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     if (ret >= 0 || partial) {
         set_trailer_options(w, partial);
         media_log_clear();
-        const int wrote = av_write_trailer(w->format);
+        while (output_file_refuses(av_interleaved_write_frame(w->format, NULL)))
+            w->lost_packets++; /* and the next ones that waited are written */
+        int wrote = av_write_trailer(w->format);
+        if (wrote >= 0 && w->lost_packets && !w->video->nb_frames)
+            wrote = AVERROR_INVALIDDATA; /* the video was refused, too */
         w->header_written = 0;
         w->format->pb = NULL;
         ret = wrote < 0 ? output_file_fail(&w->file, wrote, error) : 0;
@@ -881,7 +887,7 @@ int64_t writer_bytes(const Writer *w)
 TrackLosses writer_losses(const Writer *w)
 {
     TrackLosses losses = w->tracks ? tracks_losses(w->tracks) : (TrackLosses){0};
-    losses.packets += w->lost_packets;
+    losses.packets += w->segments ? segments_totals(w->segments).refused : w->lost_packets;
     return losses;
 }
 
