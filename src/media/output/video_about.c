@@ -66,7 +66,7 @@ static const char end[] = " - H.26";
 
 static size_t find_text(const uint8_t *bytes, size_t size, const char *text)
 {
-    const uint8_t *at = memmem(bytes, size, text, strlen(text));
+    const uint8_t *at = size ? memmem(bytes, size, text, strlen(text)) : NULL;
     return at ? (size_t)(at - bytes) : size;
 }
 
@@ -75,8 +75,10 @@ int encoder_version_find(const uint8_t *bytes, size_t size, char text[ENCODER_VE
     text[0] = '\0';
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
         const size_t at = find_text(bytes, size, begins[i]);
+        if (at == size)
+            continue;
         const size_t length = find_text(bytes + at, size - at, end);
-        if (at == size || at + length == size || length >= ENCODER_VERSION_BYTES)
+        if (at + length == size || length >= ENCODER_VERSION_BYTES)
             continue;
         memcpy(text, bytes + at, length);
         text[length] = '\0';
