@@ -17,7 +17,7 @@ static inline size_t packet_bytes(const AVPacket *packet)
     return bytes;
 }
 
-/* Moves the first packet into a blank one. AVERROR_EOF: there is none. The queue may be NULL. */
+/* Moves the first packet into a blank one. AVERROR_EOF: the queue is empty, or NULL. */
 static inline int packets_take(AVFifo *packets, AVPacket *packet)
 {
     AVPacket *first;

@@ -28,11 +28,12 @@ int packet_set_add(PacketSet *set, const AVPacket *packet)
     hash = hash_bytes(hash, &packet->pts, sizeof(packet->pts));
     hash = hash_bytes(hash, &packet->duration, sizeof(packet->duration));
     hash = hash_bytes(hash, packet->data, (size_t)packet->size);
+    const uintptr_t key = (uintptr_t)hash;
     struct AVTreeNode *node = av_tree_node_alloc();
     if (!node)
         return 0;
-    (void)av_tree_insert(&set->root, (void *)(uintptr_t)hash, compare, &node);
-    const int was_there = node != NULL; /* not used */
+    (void)av_tree_insert(&set->root, (void *)(key ? key : 1), compare, &node); /* not NULL */
+    const int was_there = node != NULL;                                        /* not used */
     av_free(node);
     return was_there;
 }

@@ -10,7 +10,7 @@
 #include "player/preview.h"
 #include "player/showing.h"
 
-/* What the user can change besides PlayerOptions. */
+/* The user's settings besides PlayerOptions. */
 typedef struct Wanted {
     int64_t from, to;                    /* the section that repeats; -1: not set */
     int64_t subtitle_delay, sound_delay; /* positive: later, in microseconds */

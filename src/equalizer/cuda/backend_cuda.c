@@ -108,7 +108,7 @@ typedef struct CudaBackend {
     HostMemory *on_host;
     LumeqCudaHistory history; /* after the last frame that was launched */
 
-    int batch, room;   /* most frames of a batch: asked for, and with the memory that there is */
+    int batch, room;   /* most frames of a batch: requested; fewer if the GPU lacks memory */
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first`; all but the last have
                         * been launched */
     int first, in_flight;
@@ -425,8 +425,7 @@ static int grow(CudaBackend *cuda, Slot *slot, size_t size, int at_once, char *t
     return error ? refuse(cuda, error, "freeing memory", text, text_size) : 0;
 }
 
-/* Frees the pictures of all slots, of which none is in flight, for batches of half as many frames.
- */
+/* Frees the pictures of all slots, for batches of half as many frames. No slot is in flight. */
 static int halve_batches(CudaBackend *cuda, char *text, size_t text_size)
 {
     cuda->room /= 2;
