@@ -255,6 +255,12 @@ class Damaged(Case):
         data = read_bytes(clip("cut.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=5, sound=5))
         self.damaged(self.write("cut.mkv", data[:len(data) // 2]), "damaged")
 
+    def test_matroska_whose_index_is_cut(self):
+        """FFmpeg's message has no context."""
+        source = self.write("index.mkv", read_bytes(clip("index.mkv", "-c:v", "rawvideo", "-r", 8, seconds=1))[:-20])
+        result = self.exits(DAMAGED, source, "--null")
+        self.assertIn("Truncating packet", result.lines[-1])
+
     def test_a_little_less_than_was_declared(self):
         """Declared durations are seldom exact: up to a second missing is no damage."""
         with open(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5),
