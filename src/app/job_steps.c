@@ -356,7 +356,6 @@ static int write_frames(Segment *s)
     sinks_add(&loop.sinks, (Sink){.self = s, .frame = end_frame});
     (void)run_pipeline(&loop, &parts, &f->error);
     if (!f->error.fault && decoder_changes(reader_decoder(s->place.open_reader)))
-        /* an error, because --jobs shows only errors of its processes */
         say(SAY_ERRORS, "%s", decoder_changes(reader_decoder(s->place.open_reader)));
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
@@ -373,6 +372,7 @@ static int write_segment(Segment *s)
     JobFilm *f = s->film;
     int size = 0;
     int ret = open_segment(s);
+    f->writer_options.tracks.note = say_error; /* of changes: --jobs shows only errors of parts */
     if (ret >= 0) {
         f->progress.frames = s->part->frames;
         job_film_begin(f);

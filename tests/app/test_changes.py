@@ -70,6 +70,26 @@ class Range(Case):
         self.assertIn("matrix", result.err)
 
 
+class Format(Case):
+    def test_lost_samples(self):
+        """A later format that holds more than the first one is named; one that holds less is not."""
+        kinds = {f: clip("%s.ts" % f, *X264, "-pix_fmt", f, size="64x48", seconds=0.4)
+                 for f in ("yuv420p", "yuv444p", "yuv420p10le")}
+        for first, second in ("yuv420p", "yuv444p"), ("yuv420p", "yuv420p10le"), ("yuv444p", "yuv420p"):
+            with self.subTest(first + second):
+                result = self.ok(joined(first + second + ".ts", kinds[first], kinds[second]), "-o", self.path("out.mkv"),
+                                 *OFF, "-y")
+                self.assertEqual("its format is %s, and converted to %s" % (second, first) in result.err,
+                                 first == "yuv420p", str(result))
+
+    def test_late_alpha(self):
+        for number, pix_fmt in enumerate(("rgb24", "rgba", "gray")):
+            make(self.path("f%d.png" % number), "-frames:v", 1, "-update", 1, "-pix_fmt", pix_fmt, size="64x48")
+        for name, encoder in ("out.mkv", "ffv1"), ("out.mov", "png"), ("out.mp4", "libx264"):
+            result = self.ok("--sequence", self.path("f%d.png"), "-o", self.path(name), "--vcodec", encoder, *OFF)
+            self.assertIn("from 0.040 s on its format is rgba, and converted to yuv444p", result.err)
+
+
 class Shape(Case):
     def check(self, source, size, bars, *options):
         """Checks that discs stay round and frames keep their size. `bars`: rows or columns of bars around the last

@@ -218,11 +218,18 @@ class Alpha(Case):
         self.converted(clip("opaque.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.2), "a.mp4", *QUICK)
 
     def test_late_alpha(self):
-        source = clip("later.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.4,
+        """Transparency after the first frame does not end the run, alone or in parts."""
+        source = clip("later.mkv", *FFV1, "-g", 1, "-pix_fmt", "yuva420p", seconds=2,
                       filters="format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':"
-                              "a='if(gt(N,5),128,255)'")
-        self.exits(USAGE, source, "-o", self.path("a.mp4"), *QUICK)
-        self.assertEqual(self.files(), [])
+                              "a='if(gt(N,24),128,255)'")
+        for name, options in (("a.mp4", QUICK), ("b.ts", QUICK), ("c.gif", ()),
+                              ("d.mkv", (*QUICK, "--jobs", 2, "--part-seconds", 1))):
+            with self.subTest(name):
+                result = self.ok(source, "-o", self.path(name), *options)
+                self.assertEqual(len([l for l in result.lines if "from 1.000 s on, transparency is left out" in l]), 1,
+                                 str(result))
+                self.assertEqual(len(frame_times(self.path(name))), 50)
+        self.assertNotIn("left out", self.ok(source, "-o", self.path("e.mkv"), "--vcodec", "ffv1").err)
 
 
 def rgb(path, size="2x2"):

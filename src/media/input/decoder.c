@@ -934,8 +934,6 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     set_range(d->raw);
     if (d->format == AV_PIX_FMT_NONE)
         take_first(d, d->raw);
-    if (source_check_picture(d->source, d->raw, d->shape.width, d->shape.height, error) < 0)
-        return error->fault;
     const int differs = is_different(d, d->raw);
     if (d->options.bars)
         video_shape_tell(&d->shape, d->raw,

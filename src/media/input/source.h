@@ -193,11 +193,6 @@ double source_byte_rate(const Source *source);
 /* The video's frame rate as declared; {0, 1}: unknown. */
 AVRational source_frame_rate(const Source *source);
 
-/* Checks that a frame of a picture list has the size of the previous ones. Returns 0 or
- * MEDIA_INPUT. */
-int source_check_picture(const Source *source, const AVFrame *frame, int width, int height,
-                         MediaError *error);
-
 /* Returns 1 if it was halted or stopped. */
 int source_is_stopped(const Source *source);
 

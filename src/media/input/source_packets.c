@@ -659,19 +659,6 @@ AVRational source_frame_rate(const Source *s)
     return av_guess_frame_rate(s->format, s->video, NULL);
 }
 
-int source_check_picture(const Source *s, const AVFrame *frame, int width, int height,
-                         MediaError *error)
-{
-    if (!s->pictures.count || (frame->width == width && frame->height == height))
-        return 0;
-    const int number = (int)av_clip64(frame->pts, 0, s->pictures.count - 1);
-    return media_fail(error, MEDIA_INPUT,
-                      "%s has %dx%d pixels, and those before it %dx%d: pictures of one video have "
-                      "one size",
-                      media_quote(s->pictures.paths[number]), frame->width, frame->height, width,
-                      height);
-}
-
 static int read_packet(Source *s, AVPacket *packet)
 {
     for (;;) {

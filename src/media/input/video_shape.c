@@ -8,6 +8,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "media/convert.h"
+#include "media/gpu_frame.h"
 
 /* A more extreme pixel aspect is a broken header. */
 #define MOST_OBLONG 20.0
@@ -18,7 +19,7 @@
 /* Smaller differences of shape are rounding errors. */
 #define SAME_RATIO 0.002
 
-enum { SIZE = 1, RANGE = 2, MATRIX = 4, TAGS = 8 };
+enum { SIZE = 1, RANGE = 2, MATRIX = 4, TAGS = 8, FORMAT = 16 };
 
 int video_shape_same_matrix(enum AVColorSpace a, enum AVColorSpace b)
 {
@@ -114,8 +115,25 @@ static int differ(int a, int b)
     return a != b && a != AVCOL_PRI_UNSPECIFIED && b != AVCOL_PRI_UNSPECIFIED;
 }
 
+/* True if the shape's format lacks something of the other one; only the order of samples may
+ * differ. */
+static int loses_samples(enum AVPixelFormat shape, enum AVPixelFormat other)
+{
+    const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(shape);
+    const AVPixFmtDescriptor *from = av_pix_fmt_desc_get(convert_nearest_direct(other));
+    const int finer =
+        from && from->nb_components > 2 &&
+        (from->log2_chroma_w < to->log2_chroma_w || from->log2_chroma_h < to->log2_chroma_h);
+    return finer || (from && (from->nb_components > to->nb_components ||
+                              from->comp[0].depth > to->comp[0].depth));
+}
+
 void video_shape_tell(const VideoShape *s, const AVFrame *frame, double position, VideoChanges *c)
 {
+    const enum AVPixelFormat format = gpu_frame_format(frame);
+    if (loses_samples(s->format, format))
+        add(c, FORMAT, position, "its format is %s, and converted to %s",
+            av_get_pix_fmt_name(format), av_get_pix_fmt_name(s->format));
     const int resized = frame->width != s->width || frame->height != s->height;
     if (resized || !video_shape_fills(s, frame)) {
         char size[64], shape[64];

@@ -21,7 +21,7 @@ typedef struct VideoShape {
 /* Changes in the video, each kind described once. {0}: none. */
 typedef struct VideoChanges {
     unsigned kinds;
-    char text[400];
+    char text[640];
 } VideoChanges;
 
 /* True if the matrices are equal or one is unknown. */

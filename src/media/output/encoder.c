@@ -54,7 +54,7 @@ struct Encoder {
     int wants_key; /* the next frame should be a key frame */
     EncoderNotes notes;
     int top_first;        /* field order of the last interlaced frame */
-    int loses_alpha;      /* an error if a frame is transparent */
+    int loses_alpha;      /* frames may be transparent, which is not stored */
     AVFrame *first_frame; /* first frame of SVT-AV1, see feed_one(); or NULL */
 };
 
@@ -324,6 +324,8 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
 static int is_transparent(const AVFrame *frame)
 {
     const int depth = convert_depth(frame->format);
+    if (!frame->data[3])
+        return 0;
     for (int y = 0; y < frame->height; y++) {
         const uint8_t *row = frame->data[3] + (ptrdiff_t)y * frame->linesize[3];
         for (int x = 0; x < frame->width; x++)
@@ -331,17 +333,6 @@ static int is_transparent(const AVFrame *frame)
                 return 1;
     }
     return 0;
-}
-
-static int check_alpha(const Encoder *e, const AVFrame *frame, MediaError *error)
-{
-    if (!e->loses_alpha || !frame->data[3] || !is_transparent(frame))
-        return 0;
-    return media_fail(error, MEDIA_USAGE,
-                      "the picture has transparency, which the encoder %s or its container cannot "
-                      "store: use --vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng, "
-                      "or drop it with --pix-fmt %s",
-                      e->codec->codec->name, av_get_pix_fmt_name(e->codec->pix_fmt));
 }
 
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
@@ -362,7 +353,12 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
     if (ret >= 0) {
         e->loses_alpha = format_has_alpha(first->format) && !options->pixel_format &&
                          (!format_has_alpha(e->codec->pix_fmt) || track->no_alpha);
-        ret = check_alpha(e, first, error);
+        if (e->loses_alpha && is_transparent(first))
+            ret = media_fail(error, MEDIA_USAGE,
+                             "the picture has transparency, which the encoder %s or its container "
+                             "cannot store: use --vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png "
+                             "or apng, or drop it with --pix-fmt %s",
+                             codec->name, av_get_pix_fmt_name(e->codec->pix_fmt));
     }
     if (ret >= 0) {
         e->adapted = av_frame_alloc();
@@ -447,15 +443,14 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     AVFrame *first_frame = e->first_frame;
     e->first_frame = NULL;
     av_frame_free(&first_frame);
-    int ret = frame ? check_alpha(e, frame, error) : 0;
-    if (ret < 0)
-        return ret;
+    int ret = 0;
     if (is_lost(e) || (frame && e->codec->hw_frames_ctx && !gpu_frame_is(frame)))
         return fail_lost(e, error);
     media_log_clear();
     e->ended |= !frame;
     if (frame) {
         const AVRational from = frame->time_base;
+        e->notes.loses_alpha |= e->loses_alpha && !e->notes.loses_alpha && is_transparent(frame);
         ret = adapter_run(e->adapter, frame, e->adapted);
         if (ret >= 0) {
             match_fields(e, e->adapted);

@@ -67,7 +67,7 @@ struct Writer {
     int sent;          /* frames were encoded here */
     char about[96];    /* see writer_video() */
     int dynamic_noted; /* the note about dropped dynamic HDR was given */
-    int user_data_noted, fields_noted;
+    int user_data_noted, fields_noted, alpha_noted;
     int64_t bytes;                    /* size of the closed file */
     int64_t lost_packets, refused_at; /* by the muxer; video packets written at the last refusal */
     AVFifo *held;                     /* AVPacket *: packets that came before the first frame */
@@ -693,6 +693,11 @@ static void note_losses(Writer *w, double time)
     const TrackOptions *to = &w->options->tracks;
     if (notes->fields && !w->fields_noted++)
         tracks_note(to, "from %.3f s on, %s %s", time, w->codec->name, notes->fields);
+    if (notes->loses_alpha && !w->alpha_noted++)
+        tracks_note(to,
+                    "from %.3f s on, transparency is left out: the encoder %s or its container "
+                    "does not store it; --vcodec ffv1 (mkv) or libvpx-vp9 (webm, mkv) keeps it",
+                    time, w->codec->name);
     if (notes->dropped && !w->dynamic_noted++)
         tracks_note(to, "%s is left out: it describes the brightness of the original picture",
                     notes->dropped);
