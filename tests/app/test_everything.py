@@ -208,6 +208,30 @@ class ToOthers(Case):
         self.assertEqual(kinds(self.path("out.avi")),
                          [("video", "h264"), ("audio", "flac"), ("audio", "pcm_s24le")])
 
+    def test_flags_of_tracks(self):
+        """Flags of copied and converted tracks are kept, or a message names them."""
+        source = self.path("flags.mkv")
+        flags = {("audio", "comment"): "a:0", ("subtitle", "forced"): "s:0", ("subtitle", "hearing_impaired"): "s:1"}
+        subtitles = text_file("s.srt", b"1\n00:00:00,100 --> 00:00:00,900\nWords\n")
+        ffmpeg("-i", simple(), "-f", "lavfi", "-i", "sine=duration=1", "-i", subtitles, "-i", subtitles, "-map", "0:v",
+               "-map", "1:a", "-map", 2, "-map", 3, "-c:v", "copy", "-c:a", "aac", "-c:s", "subrip",
+               *(a for (_, flag), track in flags.items() for a in ("-disposition:" + track, flag)), source)
+        lost = {}
+        for name in "out.mov", "out.m4v", "out.mp4", "out.mkv", "out.webm", "out.ts", "out.avi":
+            result = self.ok(source, "-o", self.path(name), "--vopt", "deadline=realtime", "--vcodec", "libvpx-vp9") \
+                if name == "out.webm" else self.ok(source, "-o", self.path(name), *QUICK)
+            lost[name] = 0
+            for (kind, flag), track in flags.items():
+                tracks = streams(self.path(name), kind)
+                if not tracks:
+                    continue
+                kept = tracks[int(track[2:])]["disposition"][flag]
+                noted = "%s track %s (%s) is not marked as %s" % (kind, track[2:], "aac" if kind == "audio" else "subrip",
+                                                                  flag)
+                self.assertNotEqual(kept, noted in result.err, name + str(result))
+                lost[name] += not kept
+        self.assertEqual((lost["out.mov"], lost["out.m4v"], lost["out.mp4"], lost["out.mkv"]), (3, 3, 0, 0))
+
     PHONE = {"com.apple.quicktime.make": "Apple", "com.apple.quicktime.model": "iPhone 12",
              "com.apple.quicktime.creationdate": "2024-05-06T07:08:09+0200",
              "com.apple.quicktime.location.iso6709": "+48.1374+011.5755+519.000/",

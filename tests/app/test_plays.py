@@ -199,6 +199,32 @@ class Encoder(Case):
                 mixed = sum(len(set(column)) > 1 for column in columns)
                 self.assertGreater(mixed, 20)  # of 64 columns, those between two codes of 8 bits
 
+    def large(self, size):
+        return clip("large-%s.mkv" % size, *FFV1, "-pix_fmt", "yuv420p", source="color=gray:size=%s:rate=25" % size,
+                    seconds=0.04)
+
+    def test_larger_than_hardware_decodes(self):
+        """H.264 up to the largest picture of level 5.2, which is 4096x2304 or as large; HEVC above."""
+        for size, name, codec in (("4096x2304", "out.mp4", "h264"), ("2304x4112", "out.mp4", "hevc"),
+                                  ("4112x2304", "out.mov", "hevc"), ("8672x64", "out.mkv", "h264"),
+                                  ("64x8704", "out.mkv", "hevc"), ("64x8704", "out.ts", "h264")):
+            with self.subTest(size, name=name):
+                self.assertEqual(self.written(self.large(size), name, *QUICK)[0][::2], (codec, "yuv420p"))
+        self.assertEqual(self.written(self.large("64x8704"), "out.mkv", "--vcodec", "libx264", *QUICK)[0][0], "h264")
+        self.ok(self.large("64x8704"), "-o", self.path("job.mp4"), "--jobs", 2, *QUICK)
+        self.assertEqual(video(self.path("job.mp4"))["codec_tag_string"], "hvc1")
+
+    def test_large_without_x265(self):
+        for name, library in (("out.mp4", NO_X265), ("out.m4v", None)):
+            if library == "":
+                continue
+            env = environment()
+            if library:
+                env.update(LD_PRELOAD=library, ASAN_OPTIONS=env["ASAN_OPTIONS"] + ":verify_asan_link_order=0")
+            result = self.ends(start(self.large("64x8704"), "-o", self.path(name), *QUICK, env=env))
+            self.assertEqual(video(self.path(name))["codec_name"], "h264")
+            self.assertEqual(sum("hardware decodes no H.264 of 64x8704" in line for line in result.lines), 1, str(result))
+
     def test_summary(self):
         for name, args, words in (("out.mkv", ("--vcodec", "ffv1"), "FFV1, yuv420p10le"), ("out.mp4", (), "HEVC Main 10, yuv420p10le"),
                                   ("out.mp4", ("--pix-fmt", "yuv420p"), "H.264 High, yuv420p"),

@@ -215,40 +215,59 @@ int container_passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
     return ret >= 0;
 }
 
-/* Returns 1 if the matrix changes the header, or AVERROR if the codec alone does not suffice for
- * one. */
-static int shows_matrix(const AVOutputFormat *muxer, AVCodecParameters *par, const int32_t *matrix)
+/* Returns 1 if the matrix or disposition of `trial` changes the header, or AVERROR if the codec
+ * alone does not suffice for one. */
+static int changes_header(const AVOutputFormat *muxer, Trial trial)
 {
-    const AVRational rate = {25, 1};
-    Trial trial = {.par = par, .time_base = av_inv_q(rate), .frame_rate = rate, .early = 1};
-    uint8_t *plain, *turned;
+    uint8_t *plain, *changed;
+    trial.time_base = av_inv_q(trial.frame_rate);
+    trial.early = 1;
+    const int changed_size = try_header(muxer, &trial, &changed);
+    trial.matrix = NULL;
+    trial.disposition = 0;
     const int size = try_header(muxer, &trial, &plain);
-    trial.matrix = matrix;
-    const int turned_size = try_header(muxer, &trial, &turned);
-    int ret = FFMIN(size, turned_size);
+    int ret = FFMIN(size, changed_size);
     if (ret >= 0)
-        ret = size != turned_size || memcmp(plain, turned, (size_t)size) != 0;
+        ret = size != changed_size || memcmp(plain, changed, (size_t)size) != 0;
     av_free(plain);
-    av_free(turned);
+    av_free(changed);
     return ret;
 }
 
-int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9])
+/* Also tries MPEG-4 and VP8, since some codecs need extradata from an encoder; most containers
+ * accept one of these without. */
+static int keeps(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t *matrix,
+                 int disposition)
 {
-    /* Some codecs need extradata from an encoder; most containers accept MPEG-4 without. */
-    const enum AVCodecID ids[] = {id, AV_CODEC_ID_MPEG4};
+    const enum AVCodecID ids[] = {id, AV_CODEC_ID_MPEG4, AV_CODEC_ID_VP8};
     AVCodecParameters *par = avcodec_parameters_alloc();
     int ret = par ? AVERROR(EINVAL) : AVERROR(ENOMEM);
     for (size_t i = 0; par && ret < 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
-        par->codec_type = AVMEDIA_TYPE_VIDEO;
+        par->codec_type = avcodec_get_type(ids[i]);
         par->codec_id = ids[i];
         par->format = AV_PIX_FMT_YUV420P;
         par->width = TRIAL_WIDTH;
         par->height = TRIAL_HEIGHT;
-        ret = shows_matrix(muxer, par, matrix);
+        ret = changes_header(muxer, (Trial){.par = par,
+                                            .frame_rate = {25, 1},
+                                            .matrix = matrix,
+                                            .disposition = disposition});
     }
     avcodec_parameters_free(&par);
     return ret > 0;
+}
+
+int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9])
+{
+    return keeps(muxer, id, matrix, 0);
+}
+
+int container_keeps_disposition(const AVOutputFormat *muxer, enum AVCodecID id, int disposition)
+{
+    if (strcmp(muxer->name, "mpegts") == 0) /* writes its tables after the header */
+        return (disposition & (AV_DISPOSITION_CLEAN_EFFECTS | AV_DISPOSITION_HEARING_IMPAIRED |
+                               AV_DISPOSITION_VISUAL_IMPAIRED)) != 0;
+    return keeps(muxer, id, NULL, disposition);
 }
 
 int container_keeps_start(const AVOutputFormat *muxer)

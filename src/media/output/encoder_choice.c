@@ -17,6 +17,11 @@
 /* Bits of the deepest video that phones, TVs and browsers decode: HEVC Main 10. */
 #define COMMON_DEPTH 10
 
+/* Largest picture in 16x16 macroblocks, and longest side, of H.264 level 5.2 (ITU-T H.264, A.3.1):
+ * hardware decodes no level above it. 4096x2304 has as many macroblocks. */
+#define MOST_MACROBLOCKS 36864
+#define MOST_SIDE 543
+
 static const AVCodec *usual_encoder(const AVOutputFormat *format, const char *path)
 {
     static const struct {
@@ -145,26 +150,36 @@ static int is_one_of(enum AVPixelFormat format, const enum AVPixelFormat *list)
     return 0;
 }
 
+static int is_large(int width, int height)
+{
+    const int columns = (width + 15) / 16, rows = (height + 15) / 16;
+    return (int64_t)columns * rows > MOST_MACROBLOCKS || FFMAX(columns, rows) > MOST_SIDE;
+}
+
 void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
-                            const AVOutputFormat *format, enum AVPixelFormat from)
+                            const AVOutputFormat *format, enum AVPixelFormat from, int width,
+                            int height)
 {
     const AVCodec *h264 = avcodec_find_encoder_by_name("libx264");
     const AVCodec *hevc = avcodec_find_encoder_by_name("libx265");
     const enum AVPixelFormat asked =
         options->pixel_format ? av_get_pix_fmt(options->pixel_format) : from;
-    options->eight_bits = 0;
+    const int deep = convert_depth(asked) > 8;
+    options->eight_bits = options->too_large = 0;
     if (options->codec || !h264 || (*codec != h264 && *codec != hevc) ||
         (!container_is_mp4(format) && strcmp(format->name, "matroska") != 0))
         return;
     *codec = h264;
-    if (convert_depth(asked) <= 8 || encoder_is_lossless(h264, options))
+    if ((!deep && !is_large(width, height)) || encoder_is_lossless(h264, options))
         return;
     if (hevc && avformat_query_codec(format, AV_CODEC_ID_HEVC, FF_COMPLIANCE_NORMAL) == 1 &&
         (!options->pixel_format || is_one_of(asked, codec_pixel_formats(hevc)) ||
-         !is_one_of(asked, codec_pixel_formats(h264))))
+         !is_one_of(asked, codec_pixel_formats(h264)))) {
         *codec = hevc;
-    else
-        options->eight_bits = !options->pixel_format && !options->keep_format;
+        return;
+    }
+    options->eight_bits = deep && !options->pixel_format && !options->keep_format;
+    options->too_large = is_large(width, height);
 }
 
 static int has_chroma(enum AVPixelFormat format)

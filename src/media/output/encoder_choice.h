@@ -18,6 +18,7 @@ typedef struct EncoderOptions {
     const char *pixel_format;
     int keep_format;            /* not 0: use the format nearest to that of the frames */
     int eight_bits;             /* not 0: at most 8 bits for H.264; see encoder_choose_default() */
+    int too_large;              /* set by encoder_choose_default(): see there */
     const char *const *options; /* "key=value" strings, NULL-terminated; or NULL */
     int threads;
     int deinterlaced; /* not 0: frames are progressive, whatever their track says */
@@ -35,13 +36,15 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                  const char *path, MediaError *error);
 
 /*
- * Chooses the usual encoder of mp4, mov and mkv once the format of the frames is known: libx264 for
- * 8-bit output, libx265 for more, and libx264 with `eight_bits` if libx265 is missing or the
- * container does not hold HEVC. Changes nothing if options name an encoder or the container has
+ * Chooses the usual encoder of mp4, mov and mkv once the format and size of the frames are known
+ * (0: unknown): libx264 for 8-bit output that hardware decodes as H.264, else libx265. If libx265
+ * is missing or the container does not hold HEVC: libx264, with `eight_bits` for deep frames, and
+ * with `too_large` for large ones. Changes nothing if options name an encoder or the container has
  * another usual one.
  */
 void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
-                            const AVOutputFormat *format, enum AVPixelFormat from);
+                            const AVOutputFormat *format, enum AVPixelFormat from, int width,
+                            int height);
 
 /* True if the encoder has a private option of this name. */
 int encoder_has_option(const AVCodec *codec, const char *name);

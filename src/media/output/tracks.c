@@ -21,6 +21,13 @@
 /* Longest reordering delay of a video codec, in frames. */
 #define MAX_DELAY 16
 
+/* Flags of tracks that matter to viewers. */
+#define NOTED_FLAGS                                                                                \
+    (AV_DISPOSITION_DUB | AV_DISPOSITION_ORIGINAL | AV_DISPOSITION_COMMENT |                       \
+     AV_DISPOSITION_LYRICS | AV_DISPOSITION_KARAOKE | AV_DISPOSITION_FORCED |                      \
+     AV_DISPOSITION_HEARING_IMPAIRED | AV_DISPOSITION_VISUAL_IMPAIRED |                            \
+     AV_DISPOSITION_CLEAN_EFFECTS | AV_DISPOSITION_DESCRIPTIONS)
+
 /* The output's view of an input stream. The thread that reads the input owns the stream itself. */
 typedef struct Track {
     AVStream *out;       /* NULL: left out */
@@ -211,6 +218,20 @@ static int delays_one_frame(const AVStream *stream)
     return id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO || id == AV_CODEC_ID_MPEG4;
 }
 
+/* Notes flags of a track, such as "forced", that the container does not store. */
+static void note_flags(const Tracks *t, const AVStream *out, const char *name)
+{
+    char lost[128] = "";
+    for (int flag = AV_DISPOSITION_DUB; flag <= AV_DISPOSITION_DESCRIPTIONS; flag *= 2)
+        if ((out->disposition & flag & NOTED_FLAGS) &&
+            !container_keeps_disposition(t->to->oformat, out->codecpar->codec_id, flag))
+            av_strlcatf(lost, sizeof(lost), "%s%s", lost[0] ? ", " : "",
+                        av_disposition_to_string(flag));
+    if (lost[0])
+        tracks_note(t->options, "%s is not marked as %s: the container %s does not store it", name,
+                    lost, t->to->oformat->name);
+}
+
 static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaError *error)
 {
     AVStream *out;
@@ -229,6 +250,7 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     t->tracks[in->index].out = out;
     t->tracks[in->index].key_pts = INT64_MAX;
     describe(source, in, name, sizeof(name));
+    note_flags(t, out, name);
     /* AVI and MPEG program streams omit the pts of reordered frames. libavformat can derive them if
      * the codec reorders by at most one frame. */
     if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && delays_one_frame(in) &&
@@ -403,6 +425,7 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
         else if (reason)
             tracks_note(t->options, "%s is converted to %s: %s", track_name,
                         avcodec_get_name(encoder->id), reason);
+        note_flags(t, out, track_name);
     }
     avformat_free_context(scratch);
     return ret;

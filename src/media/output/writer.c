@@ -55,6 +55,7 @@ struct Writer {
     AVFrame *turned;
     AVFrame *original; /* see take_original(); NULL until needed */
     int keeps_rgb;
+    int is_photo;     /* the input is one picture, or several files */
     PictureTurn turn; /* of the first frame */
     int turn_noted;   /* the note about a different turn was given */
     AVStream *video;
@@ -161,6 +162,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
         w->format->max_interleave_delta = LATENCY_US;
     }
+    w->is_photo = source_is_still(source) || source->pictures.count;
     w->dynamic_noted = side_data_dolby_vision_profile(in) != 0; /* the source already says so */
     w->format->strict_std_compliance = container_compliance(w->muxer);
     w->track = (EncoderTrack){
@@ -186,7 +188,8 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     }
     if (w->codec)
         encoder_choose_default(&w->codec, &w->encoding, w->muxer,
-                               convert_nearest_direct(in->codecpar->format));
+                               convert_nearest_direct(in->codecpar->format), in->codecpar->width,
+                               in->codecpar->height);
     const int ret =
         tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
     return ret >= 0 && w->options->copy_video ? map_copy(w, in, error) : ret;
@@ -405,15 +408,31 @@ static void note_adaptation(const Writer *w, const AVFrame *first)
     tracks_note(&w->options->tracks, "frames are %s for %s%s", adaptation, w->codec->name, why);
 }
 
+/* No encoder writes the tags of photos. Turned upright, a photo needs no orientation. */
+static void note_photo_tags(const Writer *w, const AVFrame *first)
+{
+    const int has_orientation = av_dict_get(first->metadata, "Orientation", NULL, 0) != NULL;
+    const int count = av_dict_count(first->metadata) - has_orientation;
+    if (w->is_photo && count > 0)
+        tracks_note(&w->options->tracks, "%d tag%s of the photo (EXIF or text) %s left out", count,
+                    count == 1 ? "" : "s", count == 1 ? "is" : "are");
+}
+
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
-    encoder_choose_default(&w->codec, &w->encoding, w->muxer, first->format);
+    encoder_choose_default(&w->codec, &w->encoding, w->muxer, first->format, first->width,
+                           first->height);
     int ret =
         encoder_open(&w->encoder, w->codec, &w->encoding, first, &w->track, global_header, error);
     if (ret < 0)
         return ret;
     note_adaptation(w, first);
+    note_photo_tags(w, first);
+    if (w->encoding.too_large)
+        tracks_note(&w->options->tracks,
+                    "hardware decodes no H.264 of %dx%d, and HEVC is not available here for %s",
+                    first->width, first->height, w->muxer->name);
     const AVCodecContext *c = encoder_context(w->encoder);
     if (c->codec_id == AV_CODEC_ID_HEVC && c->field_order > AV_FIELD_PROGRESSIVE)
         tracks_note(
@@ -531,7 +550,7 @@ int writer_depth(const Writer *w, enum AVPixelFormat from)
     enum AVPixelFormat to;
     if (!codec || from == AV_PIX_FMT_NONE)
         return 0;
-    encoder_choose_default(&codec, &video, w->muxer, from);
+    encoder_choose_default(&codec, &video, w->muxer, from, 0, 0);
     return encoder_choose_format(&to, codec, &video, from, &none) >= 0 ? convert_depth(to) : 0;
 }
 
