@@ -22,7 +22,9 @@
  * instead, or do nothing.
  *
  * Threads. "Any thread" means that calls may run concurrently, even on the same object. Objects are
- * independent of each other, and each type states how threads may use it.
+ * independent of each other, and each type states how threads may use it. After fork(), the child
+ * may use and destroy its copies, but without a GPU: that counts as lost. If another thread was in
+ * a call on a copy, and the object is no context, the child can only destroy it.
  *
  * Ownership. The caller owns all images, structs and byte buffers that it passes; the library keeps
  * no pointer to them after the call, except to the planes of submitted frames. The caller owns the

@@ -1,6 +1,7 @@
 #include "equalizer/arguments.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "equalizer/settings.h"
@@ -197,6 +198,41 @@ int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
     return 0;
 }
 
+/* Rows of a plane in the order of their addresses. */
+typedef struct Rows {
+    uintptr_t next, size, stride;
+    uintptr_t left;
+} Rows;
+
+static Rows rows_of(const LumeqImage *image, int plane)
+{
+    const ptrdiff_t stride = image->stride[plane], last = lumeq_height(image, plane) - 1;
+    return (Rows){
+        .next = (uintptr_t)image->plane[plane] + (uintptr_t)(stride < 0 ? stride * last : 0),
+        .size = (uintptr_t)lumeq_row_size(image, plane),
+        .stride = (uintptr_t)(stride < 0 ? -stride : stride),
+        .left = (uintptr_t)last + 1,
+    };
+}
+
+/* True if they share bytes; rows of one may lie between those of the other. */
+static bool overlap(Rows a, Rows b)
+{
+    while (a.left && b.left) {
+        Rows *low = a.next < b.next ? &a : &b;
+        const uintptr_t high = a.next < b.next ? b.next : a.next;
+        uintptr_t skipped = (high - low->next) / low->stride;
+        if (skipped >= low->left)
+            skipped = low->left - 1;
+        low->next += skipped * low->stride;
+        if (high - low->next < low->size)
+            return true;
+        low->next += low->stride;
+        low->left -= skipped + 1;
+    }
+    return false;
+}
+
 static int check_output(const LumeqImage *in, const LumeqImage *out, const LumeqBackend *backend,
                         Text why)
 {
@@ -214,8 +250,9 @@ static int check_output(const LumeqImage *in, const LumeqImage *out, const Lumeq
         return refuse(why, "the output's chroma planes are not like the input's");
     for (int i = 0; i < lumeq_planes(out); i++)
         for (int k = 0; k < lumeq_planes(in); k++)
-            if (out->plane[i] == in->plane[k])
-                return refuse(why, "the output needs memory of its own: a plane is the input's");
+            if (overlap(rows_of(out, i), rows_of(in, k)))
+                return refuse(why, "the output needs memory of its own: a plane overlaps the "
+                                   "input");
     return 0;
 }
 

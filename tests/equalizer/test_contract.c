@@ -555,6 +555,47 @@ TEST(images_out_of_range)
     close_bench(&b);
 }
 
+/* The output of the first frame at an offset from the input, in a buffer that is three times as
+ * large each way. */
+static int process_at(Bench *b, uint8_t *memory, int x, int y, int turned)
+{
+    const ptrdiff_t pitch = 3 * WIDTH;
+    uint8_t *const in = memory + pitch * HEIGHT + WIDTH, *out = in + x + pitch * y;
+    LumeqFrame frame = frame_of(b);
+    for (int k = 1; k < 3; k++)
+        frame.in.plane[k] = frame.out.plane[k] = NULL;
+    frame.in.plane[0] = turned & 1 ? in + pitch * (HEIGHT - 1) : in;
+    frame.in.stride[0] = turned & 1 ? -pitch : pitch;
+    frame.out.plane[0] = turned & 2 ? out + pitch * (HEIGHT - 1) : out;
+    frame.out.stride[0] = turned & 2 ? -pitch : pitch;
+    return lumeq_process(b->eq, &frame, NULL);
+}
+
+/* An output may lie between the rows of the input, but not overlap it. */
+TEST(overlapping_output)
+{
+    static const int xs[] = {-WIDTH, 1 - WIDTH, -1, 0, 1, WIDTH - 1, WIDTH},
+                     ys[] = {-HEIGHT, 1 - HEIGHT, -1, 0, 1, HEIGHT - 1, HEIGHT};
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    uint8_t *memory = calloc(9, WIDTH * HEIGHT);
+    for (int i = 0; i < COUNT(xs); i++)
+        for (int k = 0; k < COUNT(ys); k++)
+            for (int turned = 0; turned < 4; turned++) {
+                const int shared = abs(xs[i]) < WIDTH && abs(ys[k]) < HEIGHT;
+                const int ret = process_at(&b, memory, xs[i], ys[k], turned);
+                CHECK(ret == (shared ? LUMEQ_ERR_ARGUMENT : 0), "%d at %d, %d, turned %d", ret,
+                      xs[i], ys[k], turned);
+            }
+    free(memory);
+    LumeqFrame frame = frame_of(&b);
+    frame.out.plane[2] = (uint8_t *)frame.in.plane[0] + frame.in.stride[0] - 1;
+    REFUSED(b.eq, lumeq_process(b.eq, &frame, NULL));
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, &b.in, NULL, 0, &frame.out, NULL));
+    close_bench(&b);
+}
+
 TEST(deep_images_out_of_range)
 {
     Bench b;

@@ -231,12 +231,13 @@ static int open_lift(Apply *a)
     const size_t size = (size_t)a->bands * a->lift_size;
     if (size <= team->lift_size)
         return 0;
-    free(team->lift_memory);
-    team->lift_memory = aligned_alloc(ALIGNMENT, size);
-    team->lift_size = team->lift_memory ? size : 0;
-    if (!team->lift_memory)
+    uint8_t *memory = aligned_alloc(ALIGNMENT, size), *old = team->lift_memory;
+    if (!memory)
         return LUMEQ_ERR_MEMORY;
-    memset(team->lift_memory, 0, size);
+    memset(memory, 0, size);
+    team->lift_memory = memory;
+    team->lift_size = size;
+    free(old);
     return 0;
 }
 

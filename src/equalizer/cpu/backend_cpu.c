@@ -163,6 +163,7 @@ static int no_memory(const char *what, char *text, size_t text_size)
 static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
 {
     CpuBackend *cpu = priv;
+    lumeq_workers_after_fork(cpu->team.workers, &cpu->lock);
     cpu->begin_us = now_us() - cpu->opened_us;
     if (job->clahe && !cpu->clahe)
         cpu->clahe = malloc(sizeof(*cpu->clahe));
@@ -202,6 +203,7 @@ static int measure_cpu(void *priv, const LumeqMeasureJob *job, void **pending, c
     (void)text;
     (void)text_size;
     *pending = NULL;
+    lumeq_workers_after_fork(cpu->team.workers, &cpu->lock);
     pthread_mutex_lock(&cpu->lock);
     lumeq_cpu_measure(&cpu->team, job);
     pthread_mutex_unlock(&cpu->lock);
@@ -211,6 +213,7 @@ static int measure_cpu(void *priv, const LumeqMeasureJob *job, void **pending, c
 static int apply_cpu(void *priv, const LumeqApplyJob *job, char *text, size_t text_size)
 {
     CpuBackend *cpu = priv;
+    lumeq_workers_after_fork(cpu->team.workers, &cpu->lock);
     pthread_mutex_lock(&cpu->lock);
     const int ret = lumeq_cpu_apply(&cpu->team, job);
     pthread_mutex_unlock(&cpu->lock);

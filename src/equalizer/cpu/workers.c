@@ -1,9 +1,12 @@
 #include "equalizer/cpu/workers.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct LumeqWorkers {
+    _Atomic pid_t process; /* that has the threads: fork() copies none */
     pthread_mutex_t lock;
     pthread_cond_t start, done;
     void (*band)(void *context, int index);
@@ -11,7 +14,7 @@ struct LumeqWorkers {
     int bands, next,
         finished; /* of the current run: number of bands, the next one, and how many are done */
     int quit;
-    int count;
+    int count, most; /* threads: now, and wanted */
     pthread_t threads[];
 };
 
@@ -41,38 +44,61 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
+static void start(LumeqWorkers *w)
+{
+    w->bands = w->next = w->count = 0;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->start, NULL);
+    pthread_cond_init(&w->done, NULL);
+    while (w->count < w->most && pthread_create(&w->threads[w->count], NULL, thread_main, w) == 0)
+        w->count++;
+    atomic_store(&w->process, getpid());
+}
+
 LumeqWorkers *lumeq_workers_create(int threads)
 {
     LumeqWorkers *w = calloc(1, sizeof(*w) + (size_t)threads * sizeof(w->threads[0]));
     if (!w)
         return NULL;
-    pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->start, NULL);
-    pthread_cond_init(&w->done, NULL);
-    while (w->count < threads - 1) {
-        if (pthread_create(&w->threads[w->count], NULL, thread_main, w) != 0) {
-            lumeq_workers_destroy(&w);
-            return NULL;
-        }
-        w->count++;
-    }
+    w->most = threads - 1;
+    start(w);
+    if (w->count < w->most)
+        lumeq_workers_destroy(&w);
     return w;
+}
+
+static bool are_here(const LumeqWorkers *w)
+{
+    return atomic_load(&w->process) == getpid();
+}
+
+void lumeq_workers_after_fork(LumeqWorkers *w, pthread_mutex_t *lock)
+{
+    static pthread_mutex_t one_thread = PTHREAD_MUTEX_INITIALIZER;
+    if (are_here(w))
+        return;
+    pthread_mutex_lock(&one_thread);
+    if (!are_here(w)) {
+        pthread_mutex_init(lock, NULL);
+        start(w);
+    }
+    pthread_mutex_unlock(&one_thread);
 }
 
 void lumeq_workers_destroy(LumeqWorkers **workers)
 {
     LumeqWorkers *w = *workers;
-    if (!w)
-        return;
-    pthread_mutex_lock(&w->lock);
-    w->quit = 1;
-    pthread_cond_broadcast(&w->start);
-    pthread_mutex_unlock(&w->lock);
-    for (int i = 0; i < w->count; i++)
-        pthread_join(w->threads[i], NULL);
-    pthread_cond_destroy(&w->done);
-    pthread_cond_destroy(&w->start);
-    pthread_mutex_destroy(&w->lock);
+    if (w && are_here(w)) {
+        pthread_mutex_lock(&w->lock);
+        w->quit = 1;
+        pthread_cond_broadcast(&w->start);
+        pthread_mutex_unlock(&w->lock);
+        for (int i = 0; i < w->count; i++)
+            pthread_join(w->threads[i], NULL);
+        pthread_cond_destroy(&w->done);
+        pthread_cond_destroy(&w->start);
+        pthread_mutex_destroy(&w->lock);
+    }
     free(w);
     *workers = NULL;
 }

@@ -2,11 +2,18 @@
 #ifndef LUMEQ_WORKERS_H
 #define LUMEQ_WORKERS_H
 
+#include <pthread.h>
+
 typedef struct LumeqWorkers LumeqWorkers;
 
 /* `threads` includes the caller of lumeq_workers_run(), 1..256. NULL: out of memory or threads. */
 LumeqWorkers *lumeq_workers_create(int threads);
+/* In a process that was forked, it only frees memory, unless threads were started there. */
 void lumeq_workers_destroy(LumeqWorkers **workers);
+
+/* Call this before others in any thread. In a process that was forked, it starts the threads again,
+ * as many as it can, and makes `lock` anew: a thread that is missing now may hold it. */
+void lumeq_workers_after_fork(LumeqWorkers *workers, pthread_mutex_t *lock);
 
 /*
  * Calls band(context, 0..bands-1), each once, on all threads, and returns when all are done; what a

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cuda_runtime_api.h>
 
@@ -288,6 +289,7 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
     CudaBackend *cuda = priv;
     cuda->home = (LumeqCudaHome){config->device, config->cuda_context};
     cuda->loss.number = config->device;
+    cuda->loss.process = getpid();
     cuda->sharing = config->share_streams != 0;
     cuda->waits = config->real_time ? LUMEQ_CUDA_NAP : LUMEQ_CUDA_SPIN;
     cuda->timed = !config->no_stage_times;

@@ -39,7 +39,10 @@ static int count_devices(char *text, size_t text_size)
         return LUMEQ_ERR_UNAVAILABLE;
     }
     if (error) {
-        snprintf(text, text_size, "CUDA does not start: %s", cudaGetErrorString(error));
+        snprintf(text, text_size, "CUDA does not start: %s%s", cudaGetErrorString(error),
+                 error == cudaErrorInitializationError
+                     ? "; a process that was forked after CUDA started cannot use it"
+                     : "");
         return LUMEQ_ERR_UNAVAILABLE;
     }
     return count;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "lumeq/lumeq.h"
 
@@ -9,12 +10,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all texts */
 
 int lumeq_cuda_is_lost(LumeqCudaLoss *loss)
 {
-    return atomic_load(&loss->lost);
+    return atomic_load(&loss->lost) || loss->process != getpid();
 }
 
 int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what, char *text,
                     size_t text_size)
 {
+    if (loss->process != getpid()) {
+        snprintf(text, text_size, "GPU %d cannot be used after fork()", loss->number);
+        return LUMEQ_ERR_GPU;
+    }
     pthread_mutex_lock(&lock);
     if (!atomic_load(&loss->lost)) {
         if (error == cudaErrorNotReady)

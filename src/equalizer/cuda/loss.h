@@ -5,11 +5,13 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include <cuda_runtime_api.h>
 
 typedef struct LumeqCudaLoss {
-    int number; /* of the device */
+    int number;    /* of the device */
+    pid_t process; /* CUDA works in no process that it forks */
     atomic_int lost;
     char text[256];
 } LumeqCudaLoss;
