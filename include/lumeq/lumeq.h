@@ -587,26 +587,24 @@ LUMEQ_API void lumeq_history_destroy(LumeqHistory **history);
 LUMEQ_API int lumeq_history_put(LumeqHistory *history, const LumeqMeasure *measure,
                                 const LumeqMoment *moment);
 
-/* Everything needed to equalize one frame. Immutable and reference-counted. Any thread. */
+/* Everything needed to equalize one frame. Immutable. Any thread. */
 typedef struct LumeqCurve LumeqCurve;
 
 /* Returns the next frame's curve; release it with lumeq_curve_unref(). On failure *curve is NULL.
  * Errors: ARGUMENT, AGAIN (more measures are needed), END, MEMORY (retry for the same curve). */
 LUMEQ_API int lumeq_history_get(LumeqHistory *history, LumeqCurve **curve);
 
-/*
- * Serialize and restore the state, by the rules of lumeq_measure_pack(): later curves are those
- * that the saved history would have given. Loading replaces the state and keeps the history's
- * parameters, so that the same frames can be tried with others. A state saved with a different
- * lookahead is an ARGUMENT error. Errors: save: ARGUMENT, AGAIN (take out a curve first); load:
- * ARGUMENT, MEMORY.
- */
-LUMEQ_API int lumeq_history_save(const LumeqHistory *history, void *bytes, size_t *size);
-LUMEQ_API int lumeq_history_load(LumeqHistory *history, const void *bytes, size_t size);
+/* Sets the parameters of the frames put from now on. If they change the curve's target, the next
+ * curve is not smoothed: users expect to see their changes at once. Errors: ARGUMENT (also a
+ * history with lookahead, whose parameters are fixed). */
+LUMEQ_API int lumeq_history_set_params(LumeqHistory *history, const LumeqParams *params);
 
-/* Add and release a reference. Each unref sets *curve to NULL; the last one frees the curve.
- * lumeq_curve_ref() returns the curve. NULL, and a pointer to NULL, are allowed. */
-LUMEQ_API LumeqCurve *lumeq_curve_ref(LumeqCurve *curve);
+/* Copies the state and the parameters of `from`, but not a curve that can be got from it; one that
+ * could be got from `to` is dropped. To return to an earlier frame, keep a copy from before it.
+ * Errors: ARGUMENT (also a history with lookahead). */
+LUMEQ_API int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from);
+
+/* Frees the curve and sets *curve to NULL. *curve may be NULL. */
 LUMEQ_API void lumeq_curve_unref(LumeqCurve **curve);
 
 /* Writes the statistics of the frame and its curve. Error: ARGUMENT. */
@@ -620,14 +618,6 @@ LUMEQ_API int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t s
 /* Like lumeq_curve_pack(), but without the histograms, which only lumeq_curve_stats() reads; those
  * of the restored curve are empty. Histograms vary with noise and hardly compress. */
 LUMEQ_API int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t *size);
-
-/*
- * Restores the histograms of a curve from lumeq_curve_pack_bare(): `measure` is a new, finished
- * measure of the same frame. The caller must hold the only reference to the curve. Errors: ARGUMENT
- * (also a measure of another kind of frame, and a curve of mode CLAHE), AGAIN (not finished); the
- * curve then stays unchanged.
- */
-LUMEQ_API int lumeq_curve_count(LumeqCurve *curve, const LumeqMeasure *measure);
 
 /*
  * Equalizes `in` by the curve into `out`, with the same results as lumeq_submit(). The images obey
@@ -735,10 +725,6 @@ LUMEQ_API int lumeq_rewind(LumeqEqualizer *equalizer, int frames);
 /* Clears the history, after a seek for example: the curve of the next frame depends on that frame
  * alone. Frames in flight are not affected. */
 LUMEQ_API void lumeq_reset(LumeqEqualizer *equalizer);
-
-/* Creates a history, without lookahead and with the current parameters, in the state after the
- * frame received last. The caller owns it. Errors: ARGUMENT, MEMORY; *history is then NULL. */
-LUMEQ_API int lumeq_get_history(LumeqEqualizer *equalizer, LumeqHistory **history);
 
 /*
  * Host memory that the backend accesses fastest (pinned for CUDA, ordinary for the CPU), aligned to

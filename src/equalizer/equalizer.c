@@ -9,7 +9,6 @@
 #include "equalizer/backend.h"
 #include "equalizer/context.h"
 #include "equalizer/frame_stats.h"
-#include "equalizer/history.h"
 #include "equalizer/measure.h"
 #include "equalizer/settings.h"
 
@@ -405,32 +404,12 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     return ret < 0 ? ret : redo_frames(eq);
 }
 
-/* True if both make the same curve from the same histogram. Strength and mode OFF do not affect the
- * history. */
-static int same_target(const LumeqParams *a, const LumeqParams *b)
+/* The parameters of the frame before the next one. */
+static const LumeqParams *last_params(LumeqEqualizer *eq)
 {
-    const int same_mode =
-        a->mode == b->mode || a->mode == LUMEQ_MODE_OFF || b->mode == LUMEQ_MODE_OFF;
-    return same_mode && a->clip == b->clip && a->denoise == b->denoise &&
-           a->brightness == b->brightness && a->gamma == b->gamma;
-}
-
-/* After a change of parameters, replaces the curve at once instead of smoothing it: users expect to
- * see their changes, even while paused. */
-static void apply_changed_params(LumeqEqualizer *eq, CurveParams *curve)
-{
-    const LumeqParams *before =
-        eq->in_flight && !eq->rewound
-            ? &eq->params_in_flight[job_at(eq, eq->in_flight - 1) - eq->jobs]
-            : &history_at(eq, 0)->params;
-    if (!eq->clock.started || eq->reset)
-        return;
-    const int counts =
-        before->bars == eq->params.bars && lumeq_same_meter(&before->meter, &eq->params.meter);
-    if (!counts || !same_target(before, &eq->params))
-        curve->alpha = CURVE_ONE;
-    if (!counts)
-        curve->slow = CURVE_ONE;
+    if (!eq->in_flight || eq->rewound)
+        return &history_at(eq, 0)->params;
+    return &eq->params_in_flight[job_at(eq, eq->in_flight - 1) - eq->jobs];
 }
 
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock)
@@ -443,7 +422,8 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     job->curve = lumeq_curve_params(&eq->params, &frame->in, clock);
     job->curve.past = frame->previous != NULL;
     job->curve.first = lumeq_is_first(&eq->params, &eq->clock);
-    apply_changed_params(eq, &job->curve);
+    if (eq->clock.started && !eq->reset)
+        lumeq_change_params(&job->curve, last_params(eq), &eq->params);
     job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
     job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
@@ -605,17 +585,6 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return ret;
     lumeq_flush(eq);
     return lumeq_receive(eq, frame, stats);
-}
-
-int lumeq_get_history(LumeqEqualizer *eq, LumeqHistory **history)
-{
-    if (!eq)
-        return no_equalizer();
-    if (!history)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no place for the history");
-    const PastHistory *past = history_at(eq, 0);
-    *history = lumeq_history_from(&eq->params, &past->state, &past->clock);
-    return *history ? 0 : fail(eq, LUMEQ_ERR_MEMORY, "no memory for a history");
 }
 
 void lumeq_flush(LumeqEqualizer *eq)

@@ -6,7 +6,6 @@
 #define LUMEQ_HISTORY_H
 
 #include "equalizer/backend.h"
-#include "equalizer/bytes.h"
 #include "equalizer/plan.h"
 #include "equalizer/settings.h"
 #include "lumeq/lumeq.h"
@@ -20,9 +19,8 @@ typedef struct HistoryWork {
 } HistoryWork;
 
 struct LumeqHistory {
-    LumeqParams params;
-    int64_t lookahead;
-    LumeqPlan *plan; /* NULL: no lookahead; only then the members below are used */
+    LumeqParams params, last_params; /* of the next frame and of the previous one */
+    LumeqPlan *plan;                 /* NULL: no lookahead; only then the members below are used */
     LumeqClock clock;
     LumeqState states[2];
     int last; /* index of the previous frame's state */
@@ -30,10 +28,5 @@ struct LumeqHistory {
     LumeqCurve *ready; /* the curve to return next; NULL: none yet */
     HistoryWork work;
 };
-
-/* Creates a history without lookahead that continues from this state. The parameters are already
- * checked. NULL: out of memory. */
-LumeqHistory *lumeq_history_from(const LumeqParams *params, const LumeqState *state,
-                                 const LumeqClock *clock);
 
 #endif

@@ -154,6 +154,23 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     return 0;
 }
 
+static void put_meter(ByteWriter *w, const LumeqRect *meter)
+{
+    const uint32_t fields[] = {(uint32_t)meter->x, (uint32_t)meter->y, (uint32_t)meter->width,
+                               (uint32_t)meter->height};
+    lumeq_put32s(w, fields, 4);
+}
+
+static LumeqRect take_meter(ByteReader *r, const MeasureShape *s)
+{
+    LumeqRect m = {.x = lumeq_take_range(r, 0, s->width - 1)};
+    m.y = lumeq_take_range(r, 0, s->height - 1);
+    m.width = lumeq_take_range(r, 0, s->width - m.x);
+    m.height = lumeq_take_range(r, 0, s->height - m.y);
+    r->bad |= !m.width != !m.height || (!m.width && (m.x || m.y));
+    return m;
+}
+
 int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
 {
     if (!measure || !size)
@@ -166,7 +183,7 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
     const LumeqCounts *c = &measure->counts;
     ByteWriter w = lumeq_bytes_begin(bytes, *size, LETTERS, FORMAT);
     lumeq_put_shape(&w, s);
-    lumeq_put_meter(&w, &s->meter);
+    put_meter(&w, &s->meter);
     lumeq_put32s(&w, c->hist, (size_t)s->bins);
     for (int i = 0; i < MEASURE_CELLS; i++)
         lumeq_put64(&w, c->cells[i]);
@@ -212,70 +229,6 @@ MeasureShape lumeq_take_shape(ByteReader *r)
               (!s.reference && (s.tiles_x > s.width || s.tiles_y > s.height)) ||
               (int64_t)s.width * s.height > INT32_MAX;
     return s;
-}
-
-int lumeq_same_meter(const LumeqRect *a, const LumeqRect *b)
-{
-    return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height;
-}
-
-void lumeq_put_meter(ByteWriter *w, const LumeqRect *meter)
-{
-    const uint32_t fields[] = {(uint32_t)meter->x, (uint32_t)meter->y, (uint32_t)meter->width,
-                               (uint32_t)meter->height};
-    lumeq_put32s(w, fields, 4);
-}
-
-LumeqRect lumeq_take_meter(ByteReader *r, const MeasureShape *s)
-{
-    LumeqRect m = {.x = lumeq_take_range(r, 0, s->width - 1)};
-    m.y = lumeq_take_range(r, 0, s->height - 1);
-    m.width = lumeq_take_range(r, 0, s->width - m.x);
-    m.height = lumeq_take_range(r, 0, s->height - m.y);
-    r->bad |= !m.width != !m.height || (!m.width && (m.x || m.y));
-    return m;
-}
-
-void lumeq_put_bars(ByteWriter *w, const BarsState *b)
-{
-    const int32_t fields[] = {b->width,    b->height,   b->depth,        b->range,
-                              b->active.x, b->active.y, b->active.width, b->active.height};
-    for (int i = 0; i < 8; i++)
-        lumeq_put32(w, (uint32_t)fields[i]);
-    for (int i = 0; i < BARS_DIRECTIONS; i++) {
-        const BarsPair *pair = &b->pair[i];
-        lumeq_put32(w, (uint32_t)pair->known);
-        for (int side = 0; side < 2; side++) {
-            lumeq_put32(w, (uint32_t)pair->held[side]);
-            lumeq_put32(w, (uint32_t)pair->found[side]);
-        }
-        lumeq_put64(w, (uint64_t)pair->since);
-    }
-}
-
-void lumeq_take_bars(ByteReader *r, BarsState *b)
-{
-    b->width = lumeq_take_range(r, 0, LUMEQ_MAX_SIDE);
-    b->height = lumeq_take_range(r, 0, LUMEQ_MAX_SIDE);
-    b->depth = lumeq_take_range(r, 0, 16);
-    b->range = lumeq_take_range(r, 0, 1);
-    b->active.x = lumeq_take_range(r, 0, LUMEQ_MAX_SIDE);
-    b->active.y = lumeq_take_range(r, 0, LUMEQ_MAX_SIDE);
-    b->active.width = lumeq_take_range(r, 0, LUMEQ_MAX_SIDE);
-    b->active.height = lumeq_take_range(r, 0, LUMEQ_MAX_SIDE);
-    for (int i = 0; i < BARS_DIRECTIONS; i++) {
-        BarsPair *pair = &b->pair[i];
-        const int size = i == BARS_ROWS ? b->height : b->width;
-        pair->known = lumeq_take_range(r, 0, 1);
-        for (int side = 0; side < 2; side++) {
-            pair->held[side] = lumeq_take_range(r, 0, size / 2);
-            pair->found[side] = lumeq_take_range(r, 0, size / 2);
-        }
-        pair->since = (int64_t)lumeq_take64(r);
-        r->bad |= pair->since < 0 || pair->since > BARS_HOLD_LONE;
-    }
-    b->area = 0; /* both belong to a single frame */
-    b->grew = 0;
 }
 
 /* A histogram has at most the picture's samples, so sums of counts fit 32 bits. */
@@ -326,7 +279,7 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
         return lumeq_refuse("there is nothing to unpack, or no place for it");
     ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     MeasureShape shape = lumeq_take_shape(&r);
-    shape.meter = lumeq_take_meter(&r, &shape);
+    shape.meter = take_meter(&r, &shape);
     if (r.bad)
         return lumeq_refuse("these bytes are no measure of this version");
     LumeqMeasure *made = calloc(1, sizeof(*made));

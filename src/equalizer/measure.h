@@ -36,16 +36,6 @@ void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
 void lumeq_put_shape(ByteWriter *w, const MeasureShape *shape);
 MeasureShape lumeq_take_shape(ByteReader *r);
 
-int lumeq_same_meter(const LumeqRect *a, const LumeqRect *b);
-
-/* Serialize and restore the metered region of such a frame; sets `bad` if it is invalid. */
-void lumeq_put_meter(ByteWriter *w, const LumeqRect *meter);
-LumeqRect lumeq_take_meter(ByteReader *r, const MeasureShape *s);
-
-/* Write and read the history of bars; reading sets `bad` if it is invalid. */
-void lumeq_put_bars(ByteWriter *w, const BarsState *bars);
-void lumeq_take_bars(ByteReader *r, BarsState *bars);
-
 /* Allocates the counts of this shape; the measure is invalid until they are filled. On MEMORY it
  * stays unchanged. */
 int lumeq_measure_prepare(LumeqMeasure *measure, const MeasureShape *shape);

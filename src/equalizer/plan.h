@@ -22,7 +22,6 @@
 #define LUMEQ_PLAN_H
 
 #include "equalizer/backend.h"
-#include "equalizer/bytes.h"
 #include "equalizer/measure.h"
 #include "equalizer/settings.h"
 
@@ -37,11 +36,6 @@ void lumeq_plan_destroy(LumeqPlan **plan);
 int lumeq_plan_put(LumeqPlan *plan, const LumeqMeasure *measure, const LumeqMoment *moment);
 void lumeq_plan_end(LumeqPlan *plan);
 int lumeq_plan_get(LumeqPlan *plan, LumeqCurve **curve);
-
-/* Serialize and restore the state. Loading reports `bad` for bytes that are not a state of such a
- * plan, or MEMORY; the plan then stays unchanged. */
-void lumeq_plan_save(const LumeqPlan *plan, ByteWriter *w);
-int lumeq_plan_load(LumeqPlan *plan, ByteReader *r);
 
 /* The rest is for plan_*.c only. */
 

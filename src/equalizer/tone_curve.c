@@ -37,7 +37,6 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
         return NULL;
     memset(memory, 0, own + result + tables + more);
     LumeqCurve *curve = (LumeqCurve *)(void *)memory;
-    atomic_init(&curve->references, 1);
     curve->shape = *shape;
     if (!grid) /* its measure may have counted tiles anyway */
         curve->shape.tiles_x = curve->shape.tiles_y = curve->shape.reference = 0;
@@ -74,19 +73,11 @@ void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveT
     memcpy(curve->tile_curve_sum, tile_result->curve_sum, sizeof(tile_result->curve_sum));
 }
 
-LumeqCurve *lumeq_curve_ref(LumeqCurve *curve)
-{
-    if (curve)
-        atomic_fetch_add_explicit(&curve->references, 1, memory_order_relaxed);
-    return curve;
-}
-
 void lumeq_curve_unref(LumeqCurve **curve)
 {
-    if (!curve || !*curve)
+    if (!curve)
         return;
-    if (atomic_fetch_sub_explicit(&(*curve)->references, 1, memory_order_acq_rel) == 1)
-        free(*curve);
+    free(*curve);
     *curve = NULL;
 }
 
@@ -156,31 +147,6 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
     return 0;
 }
 
-/* Counts the frame without its bars, like the planner. */
-int lumeq_curve_count(LumeqCurve *curve, const LumeqMeasure *measure)
-{
-    CurveWork work;
-    if (!curve || !measure)
-        return lumeq_refuse("there is no curve, or no measure of its frame");
-    if (measure->pending)
-        return lumeq_refuse_with(LUMEQ_ERR_AGAIN, "the measure is not finished");
-    const MeasureShape *s = &measure->shape;
-    const LumeqImage image = lumeq_shape_image(s);
-    if (!measure->valid || curve->grid)
-        return lumeq_refuse(curve->grid ? "a curve of mode CLAHE keeps its histograms"
-                                        : "the measure has no frame");
-    if (lumeq_curve_fits(curve, &image) < 0)
-        return LUMEQ_ERR_ARGUMENT;
-    CurveResult *result = curve->result;
-    CurveParams params = curve->params;
-    params.meter = s->meter;
-    for (int i = 0; i < params.bins; i++)
-        result->bin[i].hist = measure->counts.hist[i];
-    curve_exclude(&params, curve_bars(&params, &result->bars.active, result->bars.area),
-                  result->bin, &work);
-    return 0;
-}
-
 static void put_tiles(ByteWriter *w, const LumeqCurve *curve, int bare)
 {
     const TileInside *in = &curve->tables->inside;
@@ -243,7 +209,7 @@ static int is_edge(int at, int size)
     return at % BARS_ALIGNMENT == 0 || at == size;
 }
 
-LumeqRect lumeq_take_active(ByteReader *r, const MeasureShape *s)
+static LumeqRect take_active(ByteReader *r, const MeasureShape *s)
 {
     LumeqRect a = {.x = lumeq_take_range(r, 0, s->width - 1)};
     a.y = lumeq_take_range(r, 0, s->height - 1);
@@ -318,7 +284,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     params.chroma = lumeq_take_range(&r, 0, 1);
     params.reference = lumeq_take_range(&r, 0, shape.depth == 8);
     params.frame = lumeq_take32(&r);
-    const LumeqRect active = lumeq_take_active(&r, &shape);
+    const LumeqRect active = take_active(&r, &shape);
     r.bad |= shape.tiles_x && shape.reference != params.reference;
     if (r.bad)
         return lumeq_refuse("these bytes are no curve of this version");

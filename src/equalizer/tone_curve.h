@@ -2,7 +2,6 @@
 #ifndef LUMEQ_TONE_CURVE_H
 #define LUMEQ_TONE_CURVE_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include "equalizer/backend.h"
@@ -10,7 +9,6 @@
 #include "lumeq/lumeq.h"
 
 struct LumeqCurve {
-    atomic_int references;
     MeasureShape shape; /* of the frame */
     CurveParams params;
     int fields;     /* the frame is interlaced */
@@ -25,7 +23,7 @@ struct LumeqCurve {
 };
 
 /*
- * Creates a curve with one reference and with shape, params and grid; the caller fills in the rest.
+ * Creates a curve with shape, params and grid; the caller fills in the rest.
  * `grid` NULL: no tiles. NULL: out of memory.
  */
 LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
@@ -47,8 +45,5 @@ const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTabl
 
 /* The job for a backend; borrows the curve's memory. */
 LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, const LumeqImage *out);
-
-/* Reads an active picture; sets `bad` if the frame cannot have it. */
-LumeqRect lumeq_take_active(ByteReader *r, const MeasureShape *shape);
 
 #endif

@@ -163,7 +163,6 @@ static void *read_shared(void *arg)
               lumeq_measure_pack(r->measure, bytes, &packed) == 0,
           "%s", lumeq_last_error(NULL));
     r->hash = check_fnv(hash_of(&out, 0), bytes, packed);
-    lumeq_curve_unref(&r->curve);
     layout_free(&out);
     return NULL;
 }
@@ -186,16 +185,16 @@ TEST(shared_curve)
           "%s", lumeq_last_error(NULL));
     lumeq_history_destroy(&history);
     for (int i = 0; i < THREADS; i++) {
-        readers[i] = (Reader){context, lumeq_curve_ref(curve), measure, &in, 0, pthread_self()};
+        readers[i] = (Reader){context, curve, measure, &in, 0, pthread_self()};
         if (!CHECK(pthread_create(&readers[i].thread, NULL, read_shared, &readers[i]) == 0,
                    "no thread"))
             exit(1);
     }
-    lumeq_curve_unref(&curve);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(readers[i].thread, NULL);
         CHECK(readers[i].hash == readers[0].hash, "thread %d sees another curve", i);
     }
+    lumeq_curve_unref(&curve);
 }
 
 TEST_MAIN

@@ -1,6 +1,6 @@
 /*
- * Measures, curves and histories as bytes: packed objects come back equal, and all other bytes are
- * refused or give a usable object.
+ * Measures and curves as bytes: packed objects come back equal, and all other bytes are refused or
+ * give a usable object.
  */
 #include "../check.h"
 #include "all_stats.h"
@@ -9,7 +9,6 @@
 
 #define WIDTH 40
 #define HEIGHT 36
-#define LOOKAHEAD INT64_C(120000000) /* three frames */
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* Objects of one frame of a film, and their bytes. */
@@ -18,19 +17,17 @@ typedef struct Packed {
     size_t size;
 } Packed;
 
-/* PLAN: a history that looks ahead. */
-typedef enum Kind { MEASURE, CURVE, HISTORY, PLAN, KINDS } Kind;
+typedef enum Kind { MEASURE, CURVE, KINDS } Kind;
 
-static const char *const kind_names[KINDS] = {"measure", "curve", "history", "plan"};
+static const char *const kind_names[KINDS] = {"measure", "curve"};
 
 typedef struct Film {
     LumeqContext *context;
     LumeqParams params;
     LumeqImage in, out, before;
     LumeqMeasure *measure;
-    LumeqHistory *history, *plan;
+    LumeqHistory *history;
     LumeqCurve *curve;
-    uint64_t planned; /* hash of the curves of the plan */
     int frames;
 } Film;
 
@@ -81,16 +78,6 @@ static uint64_t hash_curve(const LumeqCurve *curve, uint64_t hash)
     return hash;
 }
 
-/* All curves that the plan has ready. */
-static void drain_plan(Film *f)
-{
-    LumeqCurve *curve = NULL;
-    while (lumeq_history_get(f->plan, &curve) == 0) {
-        f->planned = hash_curve(curve, f->planned);
-        lumeq_curve_unref(&curve);
-    }
-}
-
 static void next_frame(Film *f)
 {
     const LumeqMoment moment = {.number = f->frames, .time = f->frames * INT64_C(40000000)};
@@ -102,8 +89,6 @@ static void next_frame(Film *f)
     must(lumeq_history_put(f->history, f->measure, &moment), "put");
     lumeq_curve_unref(&f->curve);
     must(lumeq_history_get(f->history, &f->curve), "get");
-    must(lumeq_history_put(f->plan, f->measure, &moment), "plan");
-    drain_plan(f);
     f->frames++;
 }
 
@@ -130,7 +115,6 @@ static void open_film(Film *f, const Case *c)
     layout_alloc(&f->out, LAYOUT_PLANAR);
     must(lumeq_context_create(&f->context, &config, NULL, 0), "a context");
     must(lumeq_history_create(&f->history, &f->params, 0), "a history");
-    must(lumeq_history_create(&f->plan, &f->params, LOOKAHEAD), "a plan");
     for (int i = 0; i < 5; i++)
         next_frame(f);
 }
@@ -140,7 +124,6 @@ static void close_film(Film *f)
     lumeq_curve_unref(&f->curve);
     lumeq_measure_free(&f->measure);
     lumeq_history_destroy(&f->history);
-    lumeq_history_destroy(&f->plan);
     lumeq_context_destroy(&f->context);
     layout_free(&f->in);
     layout_free(&f->before);
@@ -149,12 +132,8 @@ static void close_film(Film *f)
 
 static int pack_object(const Film *f, Kind kind, void *bytes, size_t *size)
 {
-    switch (kind) {
-    case MEASURE: return lumeq_measure_pack(f->measure, bytes, size);
-    case CURVE: return lumeq_curve_pack(f->curve, bytes, size);
-    case PLAN: return lumeq_history_save(f->plan, bytes, size);
-    default: return lumeq_history_save(f->history, bytes, size);
-    }
+    return kind == MEASURE ? lumeq_measure_pack(f->measure, bytes, size)
+                           : lumeq_curve_pack(f->curve, bytes, size);
 }
 
 /* In memory of exactly that size, so that the address sanitizer sees overruns. */
@@ -192,51 +171,19 @@ static void use_curve(const Film *f, const LumeqCurve *curve)
     (void)lumeq_apply(f->context, curve, &f->in, NULL, 0, &f->out, NULL);
 }
 
-static int use_curves(const Film *f, LumeqHistory *history)
-{
-    LumeqCurve *curve = NULL;
-    int got = 0;
-    for (; lumeq_history_get(history, &curve) == 0; got++) {
-        use_curve(f, curve);
-        lumeq_curve_unref(&curve);
-    }
-    return got;
-}
-
-static void use_history(const Film *f, LumeqHistory *history)
-{
-    const LumeqMoment moment = {.number = 6, .time = INT64_C(240000000)};
-    int got = use_curves(f, history);
-    CHECK(lumeq_history_put(history, f->measure, &moment) == 0, "the history has no next: %s",
-          lumeq_last_error(NULL));
-    got += use_curves(f, history);
-    CHECK(lumeq_history_put(history, NULL, NULL) == 0, "no end: %s", lumeq_last_error(NULL));
-    got += use_curves(f, history);
-    CHECK(got > 0, "the history has no curve");
-}
-
 /* Unpacks and uses the object; returns 0 on success. */
-static int unpack(const Film *f, Kind kind, const uint8_t *bytes, size_t size,
-                  LumeqHistory *history)
+static int unpack(const Film *f, Kind kind, const uint8_t *bytes, size_t size)
 {
     LumeqMeasure *measure = NULL;
     LumeqCurve *curve = NULL;
-    int ret = LUMEQ_ERR_ARGUMENT;
-    if (kind == MEASURE)
-        ret = lumeq_measure_unpack(&measure, bytes, size);
-    else if (kind == CURVE)
-        ret = lumeq_curve_unpack(&curve, bytes, size);
-    else
-        ret = lumeq_history_load(history, bytes, size);
-    if (kind < HISTORY)
-        CHECK((ret == 0) == (measure || curve), "%d, but an object was %smade", ret,
-              measure || curve ? "" : "not ");
+    const int ret = kind == MEASURE ? lumeq_measure_unpack(&measure, bytes, size)
+                                    : lumeq_curve_unpack(&curve, bytes, size);
+    CHECK((ret == 0) == (measure || curve), "%d, but an object was %smade", ret,
+          measure || curve ? "" : "not ");
     if (measure)
         use_measure(f, measure);
     if (curve)
         use_curve(f, curve);
-    if (kind >= HISTORY && ret == 0)
-        use_history(f, history);
     lumeq_measure_free(&measure);
     lumeq_curve_unref(&curve);
     return ret;
@@ -261,9 +208,7 @@ static void check_followers(Film *f, Kind kind, Film *other)
     layout_alloc(&expected, LAYOUT_PLANAR);
     if (kind == MEASURE) {
         const LumeqMoment moment = {.number = 5, .time = INT64_C(200000000)};
-        Packed state = pack(f, HISTORY);
-        must(lumeq_history_load(other->history, state.bytes, state.size), "load");
-        free(state.bytes);
+        must(lumeq_history_copy(other->history, f->history), "copy");
         for (int i = 0; i < 2; i++) {
             Film *film = i ? other : f;
             must(lumeq_history_put(film->history, film->measure, &moment), "put");
@@ -271,22 +216,13 @@ static void check_followers(Film *f, Kind kind, Film *other)
             must(lumeq_history_get(film->history, &film->curve), "get");
         }
     }
-    for (int n = 0; n < (kind >= HISTORY ? 5 : 1); n++) {
-        if (kind >= HISTORY) {
-            next_frame(f);
-            next_frame(other);
-        }
-        if (kind == PLAN)
-            continue;
-        CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
-                  lumeq_curve_stats(other->curve, ask_stats(&same)) == 0 &&
-                  same_stats(&stats, &same),
-              "other statistics from a %s, frame %d", kind_names[kind], n);
-        CHECK(lumeq_apply(f->context, f->curve, &f->in, NULL, 0, &f->out, NULL) == 0 &&
-                  lumeq_apply(f->context, other->curve, &f->in, NULL, 0, &expected, NULL) == 0 &&
-                  !layout_differences(&f->out, &expected),
-              "other bits from a %s, frame %d", kind_names[kind], n);
-    }
+    CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
+              lumeq_curve_stats(other->curve, ask_stats(&same)) == 0 && same_stats(&stats, &same),
+          "other statistics from a %s", kind_names[kind]);
+    CHECK(lumeq_apply(f->context, f->curve, &f->in, NULL, 0, &f->out, NULL) == 0 &&
+              lumeq_apply(f->context, other->curve, &f->in, NULL, 0, &expected, NULL) == 0 &&
+              !layout_differences(&f->out, &expected),
+          "other bits from a %s", kind_names[kind]);
     layout_free(&expected);
 }
 
@@ -303,17 +239,13 @@ static void round_trip_of(Film *f, Kind kind)
     for (int i = 0; i < 4; i++) /* to make it different */
         next_frame(&other);
     other.frames = f->frames;
-    other.planned = f->planned;
     const int ret = kind == MEASURE ? lumeq_measure_unpack(&other.measure, p.bytes, p.size)
-                    : kind == CURVE ? lumeq_curve_unpack(&other.curve, p.bytes, p.size)
-                    : kind == PLAN  ? lumeq_history_load(other.plan, p.bytes, p.size)
-                                    : lumeq_history_load(other.history, p.bytes, p.size);
+                                    : lumeq_curve_unpack(&other.curve, p.bytes, p.size);
     CHECK(ret == 0, "%s: %s", kind_names[kind], lumeq_last_error(NULL));
     again = pack(&other, kind);
     CHECK(p.size == again.size && !memcmp(p.bytes, again.bytes, p.size),
           "a %s packed again is another", kind_names[kind]);
     check_followers(f, kind, &other);
-    CHECK(kind != PLAN || (f->planned && f->planned == other.planned), "another plan follows");
     free(p.bytes);
     free(again.bytes);
     close_film(&other);
@@ -322,29 +254,6 @@ static void round_trip_of(Film *f, Kind kind)
 TEST(round_trip)
 {
     for_each_case(round_trip_of);
-}
-
-/* A new measure restores the histograms of a bare curve. */
-static void count_again(Film *f, LumeqCurve *curve, const FrameStats *stats)
-{
-    static FrameStats again;
-    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
-    LumeqImage lower = f->in;
-    lower.height /= 2;
-    must(lumeq_measure(f->context, &measure, &f->params, &lower, NULL, NULL), "measure");
-    CHECK(lumeq_curve_count(curve, measure) == LUMEQ_ERR_ARGUMENT, "histograms of another picture");
-    must(lumeq_measure(f->context, &measure, &f->params, &f->in, NULL, NULL), "measure");
-    if (f->params.mode == LUMEQ_MODE_CLAHE) {
-        CHECK(lumeq_curve_count(curve, measure) == LUMEQ_ERR_ARGUMENT, "histograms of tiles");
-    } else {
-        CHECK(lumeq_curve_count(curve, measure) == 0, "%s", lumeq_last_error(NULL));
-        CHECK(lumeq_curve_stats(curve, ask_stats(&again)) == 0 &&
-                  again.values.mean_in == stats->values.mean_in &&
-                  again.values.mean_out == stats->values.mean_out &&
-                  memcmp(again.values.hist_in, stats->values.hist_in,
-                         (size_t)stats->values.bins * sizeof(*stats->values.hist_in)) == 0,
-              "other histograms: mean %g of %g", again.values.mean_in, stats->values.mean_in);
-    }
 }
 
 /* Without histograms: the same size and output; only the histograms' statistics differ. */
@@ -371,7 +280,6 @@ static void bare_of(Film *f, Kind kind)
     CHECK(again.values.strength == stats.values.strength &&
               again.values.noise_gain == stats.values.noise_gain,
           "other statistics");
-    count_again(f, curve, &stats);
     free(p.bytes);
     layout_free(&expected);
 }
@@ -426,19 +334,15 @@ static void seal(const Packed *p)
 static void check_refused(const Film *f, Kind kind, const uint8_t *bytes, size_t size,
                           const char *what, size_t at)
 {
-    const int ret = unpack(f, kind, bytes, size, kind == PLAN ? f->plan : f->history);
+    const int ret = unpack(f, kind, bytes, size);
     CHECK(ret == LUMEQ_ERR_ARGUMENT, "a %s %s %zu: %d", kind_names[kind], what, at, ret);
 }
 
-/* A history that refused bytes stays unchanged. */
 static void damage_of(Film *f, Kind kind)
 {
-    Packed p = pack(f, kind), after;
-    const Kind home = kind == PLAN ? PLAN : HISTORY;
-    CHECK(unpack(f, kind, p.bytes, p.size, kind == PLAN ? f->plan : f->history) == 0, "whole: %s",
-          lumeq_last_error(NULL));
+    Packed p = pack(f, kind);
+    CHECK(unpack(f, kind, p.bytes, p.size) == 0, "whole: %s", lumeq_last_error(NULL));
     const size_t step = p.size > 3000 ? p.size / check_rounds(80) : 1;
-    Packed state = pack(f, home);
     for (size_t size = 0; size < p.size; size += step) {
         uint8_t *cut = malloc(size ? size : 1);
         if (cut && size)
@@ -451,12 +355,7 @@ static void damage_of(Film *f, Kind kind)
         check_refused(f, kind, p.bytes, p.size, "with another byte", i);
         p.bytes[i] ^= (uint8_t)(1 << i % 8);
     }
-    after = pack(f, home);
-    CHECK(after.size == state.size && !memcmp(after.bytes, state.bytes, state.size),
-          "refused bytes have changed the history");
     free(p.bytes);
-    free(state.bytes);
-    free(after.bytes);
 }
 
 TEST(damage)
@@ -468,25 +367,22 @@ TEST(damage)
 static void forged_of(Film *f, Kind kind)
 {
     static const uint8_t patterns[] = {0x01, 0x80, 0xFF};
-    LumeqHistory *history = NULL;
     CheckRandom random = check_random(kind);
     Packed p = pack(f, kind);
     const size_t head = check_rounds(200), step = p.size / check_rounds(30) + 1;
-    must(lumeq_history_create(&history, &f->params, kind == PLAN ? LOOKAHEAD : 0), "a history");
     int refused = 0;
     for (size_t i = 8; i < p.size - 4;
          i += i < head ? 1 : 1 + (size_t)check_below(&random, (int)step)) {
         const uint8_t was = p.bytes[i];
         p.bytes[i] ^= patterns[check_below(&random, COUNT(patterns))];
         seal(&p);
-        const int ret = unpack(f, kind, p.bytes, p.size, history);
+        const int ret = unpack(f, kind, p.bytes, p.size);
         CHECK(ret == 0 || ret == LUMEQ_ERR_ARGUMENT || ret == LUMEQ_ERR_MEMORY,
               "a %s, forged at %zu: %d", kind_names[kind], i, ret);
         refused += ret < 0;
         p.bytes[i] = was;
     }
     CHECK(refused > 0, "nothing that a %s says is checked", kind_names[kind]);
-    lumeq_history_destroy(&history);
     free(p.bytes);
 }
 
@@ -498,22 +394,19 @@ TEST(forged)
 /* Random bytes over several places at once, and one version's objects for another's. */
 static void forged_at_random_of(Film *f, Kind kind)
 {
-    LumeqHistory *history = NULL;
     Packed p = pack(f, kind);
     CheckRandom random = check_random(100 + (uint64_t)kind);
     Packed bad = {.bytes = malloc(p.size), .size = p.size};
-    const int64_t lookahead = kind == PLAN ? LOOKAHEAD : 0;
-    must(bad.bytes ? lumeq_history_create(&history, &f->params, lookahead) : -1, "a history");
+    must(bad.bytes ? 0 : -1, "memory");
     for (int round = 0; round < check_rounds(50); round++) {
         memcpy(bad.bytes, p.bytes, p.size);
         for (int n = 1 + check_below(&random, 6); n > 0; n--)
             bad.bytes[8 + check_below(&random, check_below(&random, 2) ? 120 : (int)p.size - 12)] =
                 (uint8_t)check_below(&random, 256);
         seal(&bad);
-        const int ret = unpack(f, kind, bad.bytes, bad.size, history);
+        const int ret = unpack(f, kind, bad.bytes, bad.size);
         CHECK(ret <= 0, "a %s: %d", kind_names[kind], ret);
     }
-    lumeq_history_destroy(&history);
     free(p.bytes);
     free(bad.bytes);
 }

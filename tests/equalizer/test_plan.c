@@ -1084,48 +1084,6 @@ TEST(reference)
     }
 }
 
-static uint8_t *saved(const LumeqHistory *h, size_t *size)
-{
-    *size = 0;
-    must(lumeq_history_save(h, NULL, size) == 0, "size");
-    uint8_t *bytes = malloc(*size);
-    must(bytes && lumeq_history_save(h, bytes, size) == 0, "save");
-    return bytes;
-}
-
-static void replace(LumeqHistory **h, const LumeqParams *params, int64_t lookahead)
-{
-    size_t size;
-    uint8_t *bytes = saved(*h, &size);
-    lumeq_history_destroy(h);
-    *h = history(params, lookahead);
-    CHECK(lumeq_history_load(*h, bytes, size) == 0, "%s", lumeq_last_error(NULL));
-    free(bytes);
-}
-
-/* Saving and loading at any time changes nothing. */
-TEST(save)
-{
-    for (int round = 0; round < check_rounds(10); round++) {
-        CheckRandom random = check_random(1000 + (uint64_t)round);
-        const Film f = any_film(&random);
-        const LumeqParams params = any_params(&random);
-        const int64_t lookahead = SECOND / 5 + check_below(&random, 1000) * (SECOND / 1000);
-        FREED_BY(free_run) Run *expected = run_film(&f, &params, lookahead);
-        FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, lookahead);
-        LumeqCurve *curve;
-        int n = 0, got = 0;
-        while (next_curve(h, &f, &params, &n, &curve) == 0) {
-            CHECK(same_bytes(curve, expected->curve[got]), "round %d: frame %d", round, got);
-            lumeq_curve_unref(&curve);
-            got++;
-            if (check_below(&random, 6) == 0)
-                replace(&h, &params, lookahead);
-        }
-        CHECK(got == f.frames, "%d curves", got);
-    }
-}
-
 /* In the dark nothing needs strength: the past loses weight, and the curves stay the same. */
 TEST(long_dark)
 {
@@ -1141,69 +1099,8 @@ TEST(long_dark)
         CHECK(expected->stats[got].strength < params.strength + 0.001, "frame %d: a strength of %g",
               got, expected->stats[got].strength);
         lumeq_curve_unref(&curve);
-        if (got % 3 == 0)
-            replace(&h, &params, lookahead);
     }
     CHECK(got == f.frames, "%d curves", got);
-}
-
-/* CRC-32 as in zlib. */
-static uint32_t crc_of(const uint8_t *bytes, size_t size)
-{
-    uint32_t crc = ~0u;
-    for (size_t i = 0; i < size; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-    }
-    return ~crc;
-}
-
-static void seal(uint8_t *bytes, size_t size)
-{
-    const uint32_t crc = crc_of(bytes, size - 4);
-    for (int i = 0; i < 4; i++)
-        bytes[size - 4 + (size_t)i] = (uint8_t)(crc >> (8 * i));
-}
-
-static int64_t number_at(const uint8_t *bytes)
-{
-    uint64_t number = 0;
-    for (int i = 7; i >= 0; i--)
-        number = number << 8 | bytes[i];
-    return (int64_t)number;
-}
-
-/* A fade that leads to itself: its frames' numbers, durations and plateaus are adjacent. */
-TEST(forged_fade)
-{
-    const LumeqParams params = usual();
-    const Film f = film(fade_in, 140);
-    const int end = FADE_START + FADE_FRAMES;
-    FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, LOOKAHEAD);
-    LumeqCurve *curve;
-    int n = 0, found = 0;
-    for (int i = 0; i < FADE_START + 4; i++) {
-        must(next_curve(h, &f, &params, &n, &curve) == 0, "curve");
-        lumeq_curve_unref(&curve);
-    }
-    size_t size;
-    uint8_t *bytes = saved(h, &size);
-    CHECK(lumeq_history_load(h, bytes, size) == 0, "%s", lumeq_last_error(NULL));
-    for (size_t at = 0; at + 24 < size; at++) {
-        const int64_t number = number_at(bytes + at), plateau = number_at(bytes + at + 16);
-        if (number_at(bytes + at + 8) != STEP || number <= FADE_START + 4 || number >= end ||
-            plateau <= number || plateau > end)
-            continue;
-        found++;
-        memcpy(bytes + at + 16, bytes + at, 8);
-        seal(bytes, size);
-        CHECK(lumeq_history_load(h, bytes, size) < 0, "frame %d leads nowhere", (int)number);
-        for (int i = 0; i < 8; i++)
-            bytes[at + 16 + (size_t)i] = (uint8_t)((uint64_t)plateau >> (8 * i));
-    }
-    CHECK(found > 10, "%d frames of a fade", found);
-    free(bytes);
 }
 
 /* Each call fails without memory, then succeeds; the results are the same. */
@@ -1254,33 +1151,6 @@ TEST(no_memory)
         got++;
     }
     CHECK(got == f.frames, "%d curves", got);
-}
-
-TEST(load_without_memory)
-{
-    const LumeqParams params = usual();
-    const Film f = film(scene_a, 60);
-    LumeqHistory *from = history(&params, SECOND), *to = history(&params, SECOND);
-    for (int i = 0; i < 20; i++)
-        must(put(from, &f, &params, i) == 0 && (i > 5 || put(to, &f, &params, i) == 0), "put");
-    size_t sizes[3];
-    uint8_t *bytes = saved(from, &sizes[0]), *was = saved(to, &sizes[1]);
-    int ret = LUMEQ_ERR_MEMORY;
-    for (int enough = 0; ret == LUMEQ_ERR_MEMORY; enough++) {
-        uint8_t *is = saved(to, &sizes[2]);
-        CHECK(sizes[1] == sizes[2] && !memcmp(was, is, sizes[1]), "%d allocations", enough);
-        free(is);
-        allocations_left = enough;
-        ret = lumeq_history_load(to, bytes, sizes[0]);
-        allocations_left = -1;
-    }
-    uint8_t *is = saved(to, &sizes[2]);
-    CHECK(ret == 0 && sizes[0] == sizes[2] && !memcmp(bytes, is, sizes[0]), "load answers %d", ret);
-    free(is);
-    free(was);
-    free(bytes);
-    lumeq_history_destroy(&from);
-    lumeq_history_destroy(&to);
 }
 
 TEST_MAIN

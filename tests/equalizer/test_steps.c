@@ -236,18 +236,13 @@ static LumeqCurve *curve_as_bytes(LumeqCurve *curve)
 }
 
 /* Continues the history in another object. */
-static void move_history(const Film *f, LumeqHistory **history, int64_t lookahead)
+static void move_history(const Film *f, LumeqHistory **history)
 {
-    size_t size = 0;
     LumeqHistory *other = NULL;
-    must(lumeq_history_save(*history, NULL, &size), "size", lumeq_last_error(NULL));
-    void *bytes = malloc(size);
-    must(bytes ? lumeq_history_save(*history, bytes, &size) : -1, "save", lumeq_last_error(NULL));
-    must(lumeq_history_create(&other, &f->params, lookahead), "a history", lumeq_last_error(NULL));
-    must(lumeq_history_load(other, bytes, size), "load", lumeq_last_error(NULL));
+    must(lumeq_history_create(&other, &f->params, 0), "a history", lumeq_last_error(NULL));
+    must(lumeq_history_copy(other, *history), "copy", lumeq_last_error(NULL));
     lumeq_history_destroy(history);
     *history = other;
-    free(bytes);
 }
 
 static int take_curves(LumeqHistory *history, LumeqCurve **curves, int got)
@@ -259,7 +254,7 @@ static int take_curves(LumeqHistory *history, LumeqCurve **curves, int got)
     return got;
 }
 
-/* All measures in order; `moves`: the history is saved and loaded on the way. */
+/* All measures in order; `moves`: the history is copied on the way. */
 static void run_history(Crew *crew, int64_t lookahead, int moves)
 {
     const Film *f = crew->film;
@@ -275,8 +270,8 @@ static void run_history(Crew *crew, int64_t lookahead, int moves)
                                     .interlaced = is_interlaced(f, n)};
         must(lumeq_history_put(history, crew->measures[n], &moment), "put", lumeq_last_error(NULL));
         got = take_curves(history, crew->curves, got);
-        if (moves && check_hash(f->seed, 300 + (uint64_t)n) % 4 == 0)
-            move_history(f, &history, lookahead);
+        if (moves && !lookahead && check_hash(f->seed, 300 + (uint64_t)n) % 4 == 0)
+            move_history(f, &history);
     }
     must(lumeq_history_put(history, NULL, NULL), "end", lumeq_last_error(NULL));
     got = take_curves(history, crew->curves, got);

@@ -229,9 +229,6 @@ static int call_equalizer(World *w)
     case 10: lumeq_flush(*eq); return 0;
     case 11: lumeq_reset(*eq); return 0;
     case 12: drain(w, i); return lumeq_rewind(*eq, below(w, LUMEQ_MAX_REWIND + 2) - 1);
-    case 13:
-        lumeq_history_destroy(&w->histories[i]);
-        return lumeq_get_history(*eq, &w->histories[i]);
     default: break;
     }
     if (!*eq || w->memory[i])
@@ -270,7 +267,7 @@ static int call_step(World *w)
     LumeqParams params;
     LumeqImage in, previous;
     LumeqMoment moment;
-    switch (below(w, 18)) {
+    switch (below(w, 20)) {
     case 0:
         if (*context)
             return 0;
@@ -307,52 +304,27 @@ static int call_step(World *w)
         return lumeq_history_put(*history, *measure, *measure ? &moment : NULL);
     case 12:
     case 13: lumeq_curve_unref(curve); return lumeq_history_get(*history, curve);
-    case 14:
-        if (!*curve)
-            return lumeq_curve_stats(*curve, ask_stats(&w->stats));
-        if (k) {
-            lumeq_curve_unref(&w->curves[0]);
-            w->curves[0] = lumeq_curve_ref(*curve);
-        }
-        return lumeq_curve_stats(w->curves[0], ask_stats(&w->stats));
+    case 14: return lumeq_curve_stats(*curve, ask_stats(&w->stats));
     case 15: return lumeq_history_put(*history, NULL, NULL);
+    case 16: params = any_params(w); return lumeq_history_set_params(*history, &params);
+    case 17: return lumeq_history_copy(*history, w->histories[below(w, FEW)]);
     default: return apply(w);
     }
-}
-
-/* A curve of its own, so that no other reference sees the change. */
-static int count_curve(World *w)
-{
-    LumeqCurve *copy = NULL;
-    size_t size = sizeof(w->bytes);
-    int ret = lumeq_curve_pack_bare(w->curves[below(w, FEW)], w->bytes, &size);
-    w->size = 0;
-    if (ret == 0)
-        ret = lumeq_curve_unpack(&copy, w->bytes, size);
-    FUZZ_CHECK(!copy == (ret != 0), "%d", ret);
-    if (ret == 0)
-        ret = lumeq_curve_count(copy, w->measures[below(w, FEW)]);
-    lumeq_curve_unref(&copy);
-    return ret;
 }
 
 static int call_bytes(World *w)
 {
     const int i = below(w, FEW);
     LumeqMeasure **measure = &w->measures[i];
-    LumeqHistory **history = &w->histories[i];
     LumeqCurve **curve = &w->curves[i];
     size_t size = below(w, 8) ? sizeof(w->bytes) : (size_t)below(w, 256) * 20;
     int ret;
-    switch (below(w, 8)) {
+    switch (below(w, 5)) {
     case 0: ret = lumeq_measure_pack(*measure, w->bytes, &size); break;
     case 1: ret = lumeq_curve_pack(*curve, w->bytes, &size); break;
-    case 2: ret = lumeq_history_save(*history, w->bytes, &size); break;
-    case 3: ret = lumeq_curve_pack_bare(*curve, w->bytes, &size); break;
-    case 4: return lumeq_measure_unpack(measure, w->bytes, w->size);
-    case 5: return lumeq_curve_unpack(curve, w->bytes, w->size);
-    case 6: return lumeq_history_load(*history, w->bytes, w->size);
-    default: return count_curve(w);
+    case 2: ret = lumeq_curve_pack_bare(*curve, w->bytes, &size); break;
+    case 3: return lumeq_measure_unpack(measure, w->bytes, w->size);
+    default: return lumeq_curve_unpack(curve, w->bytes, w->size);
     }
     w->size = ret == 0 ? size : 0;
     return ret;

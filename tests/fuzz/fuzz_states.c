@@ -1,4 +1,4 @@
-/* Packed measures, curves and histories with any content. An input is an object without its
+/* Packed measures and curves with any content. An input is an object without its
  * checksum, after one byte of flags: which parameters read it. */
 #include <zlib.h>
 
@@ -8,7 +8,6 @@
 
 #define CHECKSUM 4
 #define MOST_PIXELS 10000 /* of pictures that are equalized */
-#define FRAMES 6          /* that follow a loaded history */
 #define LOOKAHEAD INT64_C(100000000)
 
 enum { FLAG_LOOKAHEAD = 1, FLAG_CLAHE = 2, FLAG_DULL = 4, FLAG_REFERENCE = 8 };
@@ -59,11 +58,6 @@ static int pack_measure(const void *measure, void *bytes, size_t *size)
 static int pack_curve(const void *curve, void *bytes, size_t *size)
 {
     return lumeq_curve_pack(curve, bytes, size);
-}
-
-static int save_history(const void *history, void *bytes, size_t *size)
-{
-    return lumeq_history_save(history, bytes, size);
 }
 
 /* The curve rises, and packs to bytes that give the same curve. */
@@ -183,46 +177,6 @@ static void read_curve(const uint8_t *bytes, size_t size)
     free(again);
 }
 
-/* A frame of 32x24 pixels, measured. */
-static LumeqMeasure *usual_measure(int flags)
-{
-    static uint8_t luma[24][32];
-    const LumeqParams params = params_of(flags);
-    const LumeqImage image = {
-        .plane = {luma[0]}, .stride = {sizeof(luma[0])}, .width = 32, .height = 24, .depth = 8};
-    LumeqMeasure *measure = NULL;
-    for (int i = 0; i < 24 * 32; i++)
-        luma[i / 32][i % 32] = (uint8_t)(16 + i % 100);
-    FUZZ_CHECK(lumeq_measure(context, &measure, &params, &image, NULL, NULL) == 0, "%s",
-               lumeq_last_error(NULL));
-    return measure;
-}
-
-/* A refused history changes nothing; a loaded one gives valid curves. */
-static void read_history(const uint8_t *bytes, size_t size, int flags)
-{
-    LumeqHistory *history = make_history(flags);
-    size_t before_size, after_size;
-    uint8_t *before = packed(save_history, history, &before_size);
-    const int ret = lumeq_history_load(history, bytes, size);
-    uint8_t *after = packed(save_history, history, &after_size);
-    if (ret < 0)
-        FUZZ_CHECK(before_size == after_size && memcmp(before, after, after_size) == 0,
-                   "a refused history has changed it");
-    else
-        FUZZ_CHECK(lumeq_history_load(history, after, after_size) == 0, "%s",
-                   lumeq_last_error(NULL));
-    fuzz_valid += ret == 0;
-    if (ret == 0) {
-        LumeqMeasure *measure = usual_measure(flags);
-        run_history(history, measure, FRAMES);
-        lumeq_measure_free(&measure);
-    }
-    lumeq_history_destroy(&history);
-    free(before);
-    free(after);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     if (size < 9)
@@ -241,10 +195,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         object[length + (size_t)i] = (uint8_t)(sum >> 8 * i);
     if (memcmp(object, "LQms", 4) == 0)
         read_measure(object, length + CHECKSUM, bytes[0]);
-    else if (memcmp(object, "LQcv", 4) == 0)
-        read_curve(object, length + CHECKSUM);
     else
-        read_history(object, length + CHECKSUM, bytes[0]);
+        read_curve(object, length + CHECKSUM);
     free(object);
     return 0;
 }

@@ -23,7 +23,7 @@ static void write_seed(const char *target, const char *name, const void *bytes, 
     fuzz_write(path, bytes, size);
 }
 
-/* ---- measures, curves and histories ---- */
+/* ---- measures and curves ---- */
 
 /* After one byte of flags, and without the checksum. */
 static void write_state(const char *name, int flags, uint8_t *bytes, size_t size)
@@ -82,10 +82,6 @@ static void write_states(LumeqContext *context, const char *kind, int flags, int
     size = MOST;
     FUZZ_CHECK(lumeq_curve_pack(curve, bytes, &size) == 0, "curve");
     snprintf(name, sizeof(name), "curve-%s", kind);
-    write_state(name, flags, bytes, size);
-    size = MOST;
-    FUZZ_CHECK(lumeq_history_save(history, bytes, &size) == 0, "history");
-    snprintf(name, sizeof(name), "history-%s", kind);
     write_state(name, flags, bytes, size);
     lumeq_curve_unref(&curve);
     lumeq_measure_free(&measure);
