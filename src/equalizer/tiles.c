@@ -70,7 +70,8 @@ void lumeq_tile_find(const TileGrid *grid, int tile, const uint32_t *padding,
 {
     const int has_history = tile_has_history(grid, before);
     CurveBin was[TILE_CELLS] = {0}, now[TILE_CELLS] = {0};
-    CurveWork curve = {0};
+    CurveWork curve; /* clearing all of it would take a third of the time */
+    memset(curve.cum, 0, TILE_CELLS * sizeof(curve.cum[0]));
     for (int i = 0; i < TILE_CELLS; i++) {
         now[i].hist = work->hist[tile][i] + (padding ? padding[i] : 0);
         if (has_history)
