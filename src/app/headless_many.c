@@ -13,6 +13,7 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/job_run.h"
+#include "app/made.h"
 #include "app/sandbox.h"
 #include "app/terminal.h"
 #include "job/many_files.h"
@@ -33,6 +34,7 @@ typedef struct Many {
     atomic_int *stop;
     ManyFiles list;
     TextList made; /* folders, in order of creation */
+    int unmarked;  /* not 0: --resume cannot recognize a finished file */
     int most;      /* files at a time */
     int next;      /* the next file to start */
     Slot *slots;
@@ -144,6 +146,7 @@ static int start(Many *m, int file, int slot, Process *process)
     m->shares[slot] = (ProgressShare){0};
     m->slots[slot].file = file;
     m->slot = slot;
+    m->list.files[file].how = made_how(m->options, m->list.files[file].input);
     const int reason = process_start(process, &options);
     if (!reason)
         return 1;
@@ -164,9 +167,8 @@ static int start_next(void *many, int slot, Process *process)
         if (file->why) {
             fail(m, number, -file->fault, file->why);
         } else if (file->done) {
-            say(SAY_NORMAL, "%s is done: it exists and is not older than its input",
+            say(SAY_NORMAL, "%s is done: an earlier run has made it with these settings",
                 media_quote(file->output));
-            file->code = EXIT_DONE;
         } else {
             started = start(m, number, slot, process);
         }
@@ -189,7 +191,10 @@ static int end_file(void *many, int slot, int status)
     m->frames += result.frames;
     m->seconds += result.seconds;
     if (WIFEXITED(status)) {
-        note(m, file, WEXITSTATUS(status), result.why);
+        const int code = WEXITSTATUS(status);
+        note(m, file, code, result.why);
+        if (code == EXIT_DONE || code == EXIT_DAMAGED)
+            m->unmarked |= made_note(m->list.files[file].output, m->list.files[file].how, code);
         return 0;
     }
     char why[600];
@@ -307,6 +312,11 @@ static int finish(Many *m)
         say(SAY_ERRORS, "interrupted: %d of %d file%s %s not begun; --resume continues with %s",
             left, m->list.count, m->list.count == 1 ? "" : "s", left == 1 ? "was" : "were",
             left == 1 ? "it" : "them");
+    if (m->unmarked && (left || m->options->resume))
+        say(SAY_WARNINGS,
+            "--resume cannot recognize all finished files: %s takes no extended "
+            "attributes",
+            media_quote(m->options->output));
     return exit_code(m);
 }
 
@@ -325,7 +335,8 @@ static int run_files(Many *m)
         return EXIT_INPUT;
     }
     for (int i = 0; i < m->list.count; i++)
-        m->list.files[i].code = -1;
+        if (!m->list.files[i].done)
+            m->list.files[i].code = -1;
     for (int i = 0; i < m->most; i++)
         m->slots[i].file = -1;
     if (make_folders(m, m->options->output, why, sizeof(why)) < 0) {
@@ -393,6 +404,13 @@ static int wants(void *opaque, const char *path)
     return answer;
 }
 
+static int is_done(void *opaque, ListedFile *file)
+{
+    const Many *m = opaque;
+    file->code = made_code(file->output, made_how(m->options, file->input));
+    return file->code >= 0;
+}
+
 static int list_files(Many *m, MediaError *error)
 {
     const Options *o = m->options;
@@ -405,6 +423,7 @@ static int list_files(Many *m, MediaError *error)
         .overwrite = o->overwrite,
         .resume = o->resume,
         .wanted = wants,
+        .is_done = is_done,
         .opaque = m,
     };
     const int ret = many_files_make(&m->list, &wanted, error);

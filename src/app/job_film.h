@@ -110,8 +110,8 @@ int job_is_joined_since(const JobFilm *film, const char *damage, int *code);
  * its film. MEDIA_OUTPUT. */
 int job_begin(const Options *options, int resume, MediaError *error);
 
-/* True if the output is complete: it exists with its statistics and its report, is not older than
- * the input, and has no unfinished job. Then prints a message. */
-int job_is_done(const Options *options);
+/* True if an earlier run has made the output like this (made_how()), its statistics and its report
+ * exist, and there is no unfinished job. Then prints a message; `code`: that run's exit code. */
+int job_is_done(const Options *options, uint32_t how, int *code);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "app/headless.h"
 #include "app/job_film.h"
+#include "app/made.h"
 #include "app/sandbox.h"
 #include "app/signals.h"
 #include "app/terminal.h"
@@ -374,10 +375,11 @@ int job_run(const Options *options, atomic_int *stop)
     JobRun r = {.options = options, .stop = stop};
     JobFilm *f = &r.film;
     int code = EXIT_DONE;
+    const uint32_t how = made_how(options, options->input);
     f->seen = job_file_look(options->output);
     if (options->resume &&
         (job_is_joined(options->output, options->stats, options->report, &code) ||
-         job_is_done(options)))
+         job_is_done(options, how, &code)))
         return code;
     if (job_begin(options, options->resume, &f->error) < 0) {
         say(SAY_ERRORS, "%s", f->error.text);
@@ -401,6 +403,8 @@ int job_run(const Options *options, atomic_int *stop)
         code = -f->error.fault;
     if (r.path || f->progress.frame)
         progress_end(&f->progress, run_end_state(code));
+    if (r.joined && (code == EXIT_DONE || code == EXIT_DAMAGED))
+        (void)made_note(options->output, how, code);
     if (!r.joined && code == EXIT_INTERRUPTED)
         say(SAY_ERRORS, "interrupted%s", r.path ? RESUME : "; nothing was written");
     else if (!r.joined)

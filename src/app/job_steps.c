@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/drawing.h"
+#include "app/made.h"
 #include "app/run_end.h"
 #include "app/run_report.h"
 #include "app/run_summary.h"
@@ -168,21 +169,17 @@ int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
     return is;
 }
 
-int job_is_done(const Options *o)
+int job_is_done(const Options *o, uint32_t how, int *code)
 {
-    const char *output = o->output;
-    struct stat in, out;
-    char *folder = job_folder(output);
-    const int is =
-        folder && !job_folder_has_job(folder) && stat(o->input, &in) == 0 &&
-        stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
-        (in.st_dev != out.st_dev || in.st_ino != out.st_ino) && is_later(out.st_mtim, in.st_mtim) &&
-        (!o->stats || access(o->stats, F_OK) == 0) && (!o->report || access(o->report, F_OK) == 0);
+    char *folder = job_folder(o->output);
+    *code = folder && !job_folder_has_job(folder) ? made_code(o->output, how) : -1;
+    const int is = *code >= 0 && (!o->stats || access(o->stats, F_OK) == 0) &&
+                   (!o->report || access(o->report, F_OK) == 0);
     if (is)
         say(SAY_NORMAL,
-            "%s is done: it exists and is not older than its input; to make it again, use -y "
+            "%s is done: an earlier run has made it with these settings; to make it again, use -y "
             "without --resume",
-            media_quote(output));
+            media_quote(o->output));
     free(folder);
     return is;
 }

@@ -152,12 +152,6 @@ static int check_names(const ManyFiles *list, MediaError *error)
     return ret;
 }
 
-static int is_older(const struct stat *a, const struct stat *b)
-{
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
-                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
-}
-
 /* Checks an output that exists; `there`: its stat(). `inputs`: stat() of the inputs, by index.
  * Returns 1 if the user must choose -y or --resume, 0 if the run may continue, or a fault. */
 static int check_output(const ManyFiles *list, ListedFile *file, const struct stat *there,
@@ -170,13 +164,14 @@ static int check_output(const ManyFiles *list, ListedFile *file, const struct st
                               media_quote(file->output), media_quote(list->files[i].input));
     if (!S_ISREG(there->st_mode) || !own->st_ino)
         return 0; /* it will fail when it is processed */
-    file->done = o->resume && !is_older(there, own);
+    file->done = o->resume && o->is_done(o->opaque, file);
     if (file->done || o->overwrite)
         return 0;
     if (!o->resume)
         return 1;
     file->fault = MEDIA_USAGE;
-    file->why = text_print("the output %s is older than its input; -y overwrites it",
+    file->why = text_print("the output %s exists, and nothing shows that it was made from this "
+                           "input with these settings; -y overwrites it",
                            media_quote(file->output));
     return file->why ? 0 : media_no_memory(error, MEDIA_INPUT);
 }

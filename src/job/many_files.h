@@ -6,6 +6,18 @@
 
 #include "media/error.h"
 
+typedef struct ListedFile {
+    char *input, *output;
+    char *why; /* not NULL: why it cannot be processed */
+    int fault; /* with it, as in MediaError */
+    int done;  /* nonzero: an earlier run has made its output */
+    /* The caller's. */
+    uint32_t how; /* its output is made */
+    int code;     /* its exit code */
+    char *said;   /* why it failed, or NULL; freed with the list */
+    int64_t size; /* of the input in bytes */
+} ListedFile;
+
 typedef struct ManyFilesOptions {
     const char *const *inputs; /* files and folders */
     int input_count;
@@ -13,23 +25,14 @@ typedef struct ManyFilesOptions {
     const char *format; /* the container; NULL: that of each input's name */
     int recursive;      /* nonzero: includes subfolders */
     int overwrite;      /* nonzero: outputs may exist */
-    int resume;         /* nonzero: they may exist; those not older than their inputs are done */
+    int resume;         /* nonzero: those that `is_done` accepts may exist */
     /* Returns 1 for a file in a folder that should be processed, 0 for others; less than 0 ends the
      * listing. */
     int (*wanted)(void *opaque, const char *path);
+    /* True if an earlier run has made this file's output, which exists, in the same way. */
+    int (*is_done)(void *opaque, ListedFile *file);
     void *opaque;
 } ManyFilesOptions;
-
-typedef struct ListedFile {
-    char *input, *output;
-    char *why; /* not NULL: why it cannot be processed */
-    int fault; /* with it, as in MediaError */
-    int done;  /* nonzero: its output exists, and is not older than the input */
-    /* The caller's. */
-    int code;     /* its exit code */
-    char *said;   /* why it failed, or NULL; freed with the list */
-    int64_t size; /* of the input in bytes */
-} ListedFile;
 
 /* {0} is empty. */
 typedef struct ManyFiles {

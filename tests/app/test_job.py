@@ -1061,7 +1061,7 @@ class Run(JobCase):
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(simple())))
 
     def test_done_before(self):
-        """As with many files: a complete output that is not older than the input is left alone."""
+        """As with many files: an output that these settings made from this input is left alone."""
         source = self.path("in.mp4")
         shutil.copy(simple(), source)
         self.ends(self.job("-q", source=source, parts=1))
@@ -1071,6 +1071,7 @@ class Run(JobCase):
             self.assertIn("out.mkv' is done", result.err)
         for missing in (("--stats", self.path("s.csv")), ("--report", self.path("r.html"))):
             self.refused(finish(self.job("--resume", "-q", *missing, source=source, parts=1)), USAGE, "exists")
+        self.refused(finish(self.job("--resume", "-q", "--gamma", "2", source=source, parts=1)), USAGE, "exists")
         self.assertEqual(os.stat(self.path("out.mkv")), state)
         os.utime(source, ns=(0, state.st_mtime_ns + 1))
         self.refused(finish(self.job("--resume", "-q", source=source, parts=1)), USAGE, "exists")

@@ -304,6 +304,13 @@ class AtATime(ManyCase):
 
 
 class Resume(ManyCase):
+    def setUp(self):
+        super().setUp()
+        try:
+            os.setxattr(self.folder, "user.lumeq.test", b"")
+        except OSError as error:
+            self.skipTest("the folder for tests has no extended attributes: %s" % error)
+
     def test_finished_outputs_are_left_alone(self):
         for name in ("a.mkv", "b.mkv"):
             self.put(name)
@@ -317,29 +324,55 @@ class Resume(ManyCase):
             self.assertEqual(os.stat(self.path("out/a.mkv")).st_ino, before.st_ino)
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
 
-    def test_older_than_its_input(self):
-        """Such an output belongs to another input: the others are processed, and -y replaces it."""
-        for name in ("a.mkv", "b.mkv", "out/a.mkv"):
-            self.put(name)
-        os.utime(self.path("out/a.mkv"), (1000, 1000))
-        result = self.many("a.mkv", "b.mkv", "-o", "out/", "--resume")
-        self.assertEqual(result.code, USAGE, str(result))
-        self.assertIn("'out/a.mkv' is older than its input; -y overwrites it", result.lines[-1])
-        self.assertEqual(os.stat(self.path("out/a.mkv")).st_mtime, 1000)
-        self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
-        result = self.many("a.mkv", "b.mkv", "-o", "out/", "--resume", "-y")
-        self.assertEqual(result.code, DONE, str(result))
-        self.assertIn("2 files: 1 done, 1 done before", result.lines[-1])
-        self.assertGreater(os.stat(self.path("out/a.mkv")).st_mtime, 1000)
+    def resumed(self, *args, code, count):
+        """Continues, and returns which outputs were made. `count`: the files that were done before."""
+        before = {name: os.stat(self.path("out/" + name)).st_ino for name in self.below("out")}
+        result = self.many(*args, "-o", "out/", "--resume")
+        self.assertEqual(result.code, code, str(result))
+        self.assertIn("%d done before" % count if count else "", result.err)
+        self.assertEqual("done before" in result.err, count > 0, str(result))
+        return [name for name in self.below("out") if os.stat(self.path("out/" + name)).st_ino != before.get(name)]
+
+    def test_other_settings_or_inputs(self):
+        """Only outputs that the same settings made from the same input count as done; -y makes the others again."""
+        names = ["a.mkv", "b.mkv", "sub/c.mkv"]
+        for name in names:
+            self.put("in/" + name)
+        self.assertEqual(self.many("in", "-o", "out/", "--recursive").code, DONE)
+        same = ("in", "--recursive")
+        self.assertEqual(self.resumed(*same, code=DONE, count=3), [])
+        self.assertEqual(self.resumed(*same, "-y", "--progress", "none", "--threads", 1, code=DONE, count=3), [])
+        for settings in (("--gamma", 2), ("--pix-fmt", "yuv422p"), ("--crf", 30), ("--two-pass", "on"), ("--vopt", "g=5")):
+            with self.subTest(settings):
+                self.assertEqual(self.resumed(*same, *settings, code=USAGE, count=0), [])
+                self.assertEqual(self.resumed(*same, *settings, "-y", code=DONE, count=0), names)
+                self.assertEqual(self.resumed(*same, *settings, code=DONE, count=3), [])
+        self.assertEqual(self.resumed(*same, "-y", code=DONE, count=0), names)
+        for change in (lambda: self.put("in/b.mkv"), lambda: os.utime(self.path("in/b.mkv"), (1000, 1000)),
+                       lambda: self.put("out/b.mkv"), lambda: os.utime(self.path("out/b.mkv"), (5e9, 5e9))):
+            change()
+            self.assertEqual(self.resumed(*same, code=USAGE, count=2), [])
+            self.assertEqual(self.resumed(*same, "-y", code=DONE, count=2), ["b.mkv"])
+        self.put("other/a.mkv", self.path("in/a.mkv"))
+        shutil.copystat(self.path("in/a.mkv"), self.path("other/a.mkv"))
+        self.refused(self.many("other/a.mkv", "-o", "out/", "--resume"), USAGE, "'out/a.mkv' exists", "-y overwrites it")
+
+    def test_damage_is_told_again(self):
+        data = read_bytes(clip("index-first.mp4", *X264, "-movflags", "+faststart", seconds=4))
+        self.write("a.mp4", data[:len(data) // 2])
+        self.put("b.mkv")
+        self.assertEqual(self.many("a.mp4", "b.mkv", "-o", "out/").code, DAMAGED)
+        self.assertEqual(self.resumed("a.mp4", "b.mkv", code=DAMAGED, count=1), [])
 
 
 class Signals(ManyCase):
-    def started(self):
+    def started(self, *more):
         """Waits until the second of three files is being written. Returns the run and that file's process."""
         self.put("a.mkv")
         self.put("b.mkv", long_clip())
         self.put("c.mkv")
-        process = self.start("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder)
+        process = self.start("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", *more,
+                             cwd=self.folder)
         self.assertTrue(wait_for(lambda: any(f.endswith(".part") and ".b." in f for f in self.hidden())), "it never begins")
         with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as f:
             child, = f.read().split()
@@ -360,10 +393,31 @@ class Signals(ManyCase):
                 self.assertIn("3 files: 1 done, 1 interrupted, 1 not begun", result.err)
                 self.assertIn("interrupted: 1 of 3 files was not begun; --resume", result.lines[-1])
                 shutil.copy(simple(), self.path("b.mkv"))
-                result = self.many("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--resume")
+                result = lumeq("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1",
+                               "--resume", cwd=self.folder)
                 self.assertEqual(result.code, DONE, str(result))
                 self.assertIn("3 files: 2 done, 1 done before", result.lines[-1])
                 shutil.rmtree(self.path("out"))
+
+    def test_interrupted_over_old_outputs(self):
+        """The old outputs that were not replaced yet are not done."""
+        names = ["a.mkv", "b.mkv", "c.mkv"]
+        for name in names:
+            self.put("out/" + name)
+            os.utime(self.path("out/" + name), (5e9, 5e9))  # newer than their inputs
+        process, _ = self.started("-y")
+        process.send_signal(SIGINT)
+        self.assertIn("--resume continues", self.ends(process, INTERRUPTED, SOON).lines[-1])
+        shutil.copy(simple(), self.path("b.mkv"))
+        again = (*names, "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", "--resume")
+        result = lumeq(*again, cwd=self.folder)
+        self.assertEqual(result.code, USAGE, str(result))
+        self.assertIn("3 files: 1 done before, 2 failed", result.err)
+        result = lumeq(*again, "-y", cwd=self.folder)
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertIn("3 files: 2 done, 1 done before", result.lines[-1])
+        for name in names:
+            self.assertEqual(video(self.path("out/" + name))["codec_name"], "ffv1")
 
     def test_all_of_a_terminal(self):
         """The signal reaches every process of the group, and counts once."""
