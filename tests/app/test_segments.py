@@ -4,7 +4,7 @@ import os
 import re
 import time
 
-from common import (LIVENESS, USAGE, X264, Case, clip, environment, ffmpeg, frame_times, has_encoder, lumeq, packets,
+from common import (LIVENESS, OUTPUT, USAGE, X264, Case, clip, environment, ffmpeg, frame_times, has_encoder, lumeq, packets,
                     payloads, probe, simple, some, start, streams, trickle, wait_for)
 
 PATTERN = "cam-%Y%m%d-%H%M%S"
@@ -162,30 +162,72 @@ class Segments(Case):
         self.assertNotEqual(os.stat(self.path(first)).st_ino, before)
         self.assertEqual(len(self.files()), 2)
 
-    def test_only_old_pieces_are_deleted(self):
-        """--keep deletes pieces by the pattern, oldest first, and nothing else."""
-        old = ["cam-20200101-00000%d.mkv" % i for i in range(3)] + ["cam-20200101-000002-2.mkv"]
-        others = ["cam-20200101-000000.mp4", "cam2-20200101-000000.mkv", "cam-20201301-000000.mkv", "cam-2020.mkv",
-                  "cam-20200101-000000.mkv.txt", "cam-20200101-000000-x.mkv", "film.mkv"]
-        for i, name in enumerate(old + others):
+    def kept(self, *more, source=None):
+        """Records with --keep; returns the messages."""
+        return self.ok(source or film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M",
+                       "--vcodec", "ffv1", *more).err
+
+    def size(self, names):
+        return sum(os.path.getsize(self.path(name)) for name in names)
+
+    def test_only_own_pieces_are_deleted(self):
+        """--keep deletes what its own recordings have written, and never a file that just has such a name."""
+        others = ["cam-20200101-000000.mkv", "cam-20200101-000000-2.mkv", "cam-20200101-000000.mp4", "film.mkv"]
+        for i, name in enumerate(others):
             self.write(name, bytes(1100000))
             os.utime(self.path(name), (1e9 + i, 1e9 + i))
-        os.utime(self.path(old[0]), (4e9, 4e9))  # from before the clock was set back
-        os.symlink(self.path("film.mkv"), self.path("cam-20200101-000009.mkv"))
-        os.mkdir(self.path("cam-20200101-000008.mkv"))
-        self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 2, "--keep", "1M", "--vcodec",
+        self.ok(simple(), "-o", self.path("cam-%Y%m%d-%H%M%S.mkv"), "--segment-time", 5)
+        others += [name for name in self.files() if name not in others]
+        said = self.kept()
+        own = set(self.files()) - set(others)
+        self.assertLess(len(own), 6, own)
+        self.assertEqual(set(others) - set(self.files()), set())
+        first = re.findall(r"--keep deletes the oldest pieces of this recording, first (.*)", said)
+        self.assertEqual(len(first), 1, said)
+        for path in re.findall("'([^']*)'", first[0]):
+            self.assertFalse(os.path.exists(path), path)
+            self.assertRegex(path, r"/cam-\d{8}-\d{6}(-\d+)?\.mkv$")
+
+    def test_the_next_recording_deletes_on(self):
+        """It deletes the pieces of the first one, except those that somebody has changed, moved or replaced."""
+        self.kept("--frames", 50)
+        first = [os.path.basename(path) for path in self.pieces()]
+        self.assertGreater(len(first), 1)
+        changed = first[0]
+        os.utime(self.path(changed), (1e9, 1e9))
+        os.mkdir(self.path("elsewhere"))
+        self.ok(film(), "-o", self.path("elsewhere/" + PATTERN + ".mkv"), "--segment-time", 1, "--keep", "100M", "--vcodec",
                 "ffv1")
-        left = set(self.files())
-        self.assertFalse(set(old) & left, left)
-        self.assertTrue(set(others) | {"cam-20200101-000009.mkv", "cam-20200101-000008.mkv"} <= left, left)
-        new = [path for path in self.pieces() if "cam-2020" not in path]
-        self.assertTrue(new)
-        self.assertLessEqual(sum(os.path.getsize(path) for path in new[:-1]), 1e6)
+        others = []
+        for name in self.files(self.path("elsewhere")):
+            others.append("cam-20200101-%06d.mkv" % len(others))
+            os.rename(self.path("elsewhere/" + name), self.path(others[-1]))
+        said = self.kept()
+        left = self.files()
+        self.assertIn(changed, left)
+        self.assertFalse(set(first[1:]) & set(left), left)
+        self.assertIn(first[1], said)
+        self.assertEqual(set(others) - set(left), set())
+
+    def test_a_list_that_somebody_wrote(self):
+        """It names no file in another folder."""
+        self.kept("--frames", 50)
+        name, = [name for name in self.files() if name.startswith(".lumeq-pieces-")]
+        victim = self.write("victim.mkv", bytes(1100000))
+        os.mkdir(self.path("cams"))
+        os.rename(self.path(name), self.path("cams/" + name))
+        with open(self.path("cams/" + name), "ab") as f:
+            f.write(b"1100000 %d/../victim.mkv\0broken\0\0" % os.stat(victim).st_mtime_ns)
+        self.ok(film(), "-o", self.path("cams/" + PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M", "--vcodec", "ffv1")
+        self.assertTrue(os.path.exists(victim))
+        os.unlink(self.path("cams/" + name))
+        os.symlink(victim, self.path("cams/" + name))
+        self.refused(lumeq(film(), "-o", self.path("cams/" + PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M"), OUTPUT,
+                     "--keep cannot read", name)
 
     def test_the_order_is_that_of_the_run(self):
-        """The newest pieces of a run stay. A piece that cannot be deleted does not protect others."""
-        self.write("cam-20200101-000000.mkv", bytes(9000000))
-        self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M", "--vcodec", "ffv1")
+        """The newest pieces of a run stay."""
+        self.kept()
         left = self.pieces()
         self.assertLess(len(left), 5)
         self.assertEqual(payloads(left[-1]), payloads(film())[-len(payloads(left[-1])):])

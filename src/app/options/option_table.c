@@ -38,8 +38,8 @@ const Option option_table[] = {
      "split output into pieces of this length; OUTPUT has to contain the time, as in "
      "cam-%Y%m%d-%H%M%S.mkv"},
     {"keep", 0, OPTION_BYTES, ONCE | UNPLANNED, FIELD(keep), 1e6, 1e15, "N[M|G|T]",
-     "with --segment-time: delete the oldest pieces, with names like OUTPUT, beyond this many "
-     "bytes [keep all]"},
+     "with --segment-time: delete the oldest pieces that recordings with --keep have written to "
+     "OUTPUT, beyond this many bytes [keep all]"},
     {"sample", 0, OPTION_MAY_INTEGER, ONCE | UNPLANNED, FIELD(sample), 1, OPTIONS_SAMPLE_MOST, "N",
      "try N pieces of 6 s, estimate time and size of the whole run, and draw before and after into "
      "OUTPUT.sample.png; write nothing else [8]"},

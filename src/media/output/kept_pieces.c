@@ -1,141 +1,179 @@
 #include "media/output/kept_pieces.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
+#include "media/checksum.h"
 #include "media/output/file_name.h"
+#include "media/regular_file.h"
+
+/* The list has the bytes and time of each piece, then a slash, the name, and a NUL, since names may
+ * have any other character. */
+#define LINE "%" PRId64 " %" PRId64 "/"
+#define LINE_SCAN "%" SCNd64 " %" SCNd64 "/%n"
 
 typedef struct Piece {
     char *path;
-    int64_t bytes;
-    struct timespec written;
+    int64_t bytes, written_ns;
 } Piece;
 
 struct KeptPieces {
-    Piece *pieces; /* oldest first */
+    char *folder, *list; /* `folder`: "", or it ends in a slash; `list`: path of the list on disk */
+    Piece *pieces;       /* oldest first */
     int count;
-    int64_t bytes, limit; /* of all pieces */
-    int64_t deleted;
+    int64_t limit, deleted;
+    void (*note)(const char *line); /* or NULL */
+    int has_complained;
 };
 
-/* True for a name that the pattern gives for some time, or that name with a number, as in
- * NAME-2.EXT. */
-static int is_piece_name(const char *pattern, const char *name)
+static int64_t time_of(const struct stat *file)
 {
-    char plain[NAME_MAX + 1], again[NAME_MAX + 1];
-    const char *dot = strrchr(name, '.'), *end = dot ? dot : name + strlen(name), *digits = end;
-    for (int has_number = 0; has_number < 2; has_number++) {
-        struct tm time = {.tm_mday = 1};
-        const int length = (int)((has_number ? digits - 1 : end) - name);
-        if (snprintf(plain, sizeof(plain), "%.*s%s", length, name, end) < (int)sizeof(plain)) {
-            const char *rest = strptime(plain, pattern, &time);
-            if (rest && !*rest && strftime(again, sizeof(again), pattern, &time) > 0 &&
-                strcmp(again, plain) == 0)
-                return 1;
-        }
-        while (digits > name && av_isdigit(digits[-1]))
-            digits--;
-        if (digits == end || digits == name || digits[-1] != '-')
-            return 0;
-    }
-    return 0;
+    return (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec;
 }
 
-/* Takes ownership of the path, which may be NULL. */
-static int append(KeptPieces *k, char *path, int64_t bytes, struct timespec written)
+/* True if the file is there, and nobody has changed or replaced it. */
+static int is_ours(const Piece *piece)
 {
+    struct stat file;
+    return lstat(piece->path, &file) == 0 && S_ISREG(file.st_mode) &&
+           file.st_size == piece->bytes && time_of(&file) == piece->written_ns;
+}
+
+/* Returns 0 or an errno. */
+static int append(KeptPieces *k, const char *name, int64_t bytes, int64_t written_ns)
+{
+    char *path = av_asprintf("%s%s", k->folder, name);
     Piece *more = path ? av_realloc_array(k->pieces, (size_t)k->count + 1, sizeof(*more)) : NULL;
     if (!more) {
         av_free(path);
         return ENOMEM;
     }
     k->pieces = more;
-    more[k->count++] = (Piece){path, bytes, written};
-    k->bytes += bytes;
+    more[k->count++] = (Piece){path, bytes, written_ns};
     return 0;
 }
 
 static void forget(KeptPieces *k, int at)
 {
-    k->bytes -= k->pieces[at].bytes;
     av_free(k->pieces[at].path);
     k->count--;
     memmove(k->pieces + at, k->pieces + at + 1, (size_t)(k->count - at) * sizeof(*k->pieces));
 }
 
-static int compare_age(const void *a, const void *b)
+/* Reads the list, which may be missing. Returns 0 or an errno. */
+static int read_list(KeptPieces *k)
 {
-    const Piece *one = a, *other = b;
-    const struct timespec x = one->written, y = other->written;
-    return x.tv_sec != y.tv_sec     ? (x.tv_sec > y.tv_sec ? 1 : -1)
-           : x.tv_nsec != y.tv_nsec ? (x.tv_nsec > y.tv_nsec ? 1 : -1)
-                                    : strcmp(one->path, other->path);
-}
-
-/* Returns 0 or an errno. */
-static int list(KeptPieces *k, const char *path, const char *pattern)
-{
-    int ret = 0;
-    DIR *folder = opendir(path);
-    if (!folder)
-        return errno;
-    for (struct dirent *entry; !ret && (entry = readdir(folder));) {
-        struct stat file;
-        if (is_piece_name(pattern, entry->d_name) &&
-            fstatat(dirfd(folder), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(file.st_mode))
-            ret = append(k, av_asprintf("%s/%s", path, entry->d_name), file.st_size, file.st_mtim);
+    FILE *list = regular_file_stream(k->list, O_NOFOLLOW);
+    int ret = list || errno == ENOENT ? 0 : errno ? errno : EINVAL;
+    char *line = NULL;
+    size_t room = 0;
+    while (list && !ret && getdelim(&line, &room, '\0', list) > 0) {
+        int64_t bytes, written_ns;
+        int length = 0;
+        if (sscanf(line, LINE_SCAN, &bytes, &written_ns, &length) < 2 || !length ||
+            strchr(line + length, '/'))
+            continue;
+        ret = append(k, line + length, bytes, written_ns);
+        if (!ret && !is_ours(&k->pieces[k->count - 1]))
+            forget(k, k->count - 1);
     }
-    closedir(folder);
-    if (k->count)
-        qsort(k->pieces, (size_t)k->count, sizeof(*k->pieces), compare_age);
+    free(line);
+    if (list)
+        (void)fclose(list);
     return ret;
 }
 
-int kept_pieces_open(KeptPieces **kept, const char *pattern, int64_t limit, MediaError *error)
+int kept_pieces_open(KeptPieces **kept, const char *pattern, int64_t limit,
+                     void (*note)(const char *line), MediaError *error)
 {
     KeptPieces *k = *kept = av_mallocz(sizeof(*k));
-    char *folder = file_name_folder(pattern);
-    int ret = k && folder ? list(k, folder, file_name_base(pattern)) : ENOMEM;
-    if (ret)
-        media_fail(error, MEDIA_OUTPUT, "--keep cannot list the folder of %s: %s",
-                   media_quote(pattern), strerror(ret));
-    else
-        k->limit = limit;
-    av_free(folder);
-    return ret ? error->fault : 0;
+    const char *base = file_name_base(pattern);
+    if (!k)
+        return media_no_memory(error, MEDIA_OUTPUT);
+    k->limit = limit;
+    k->note = note;
+    k->folder = av_strndup(pattern, (size_t)(base - pattern));
+    if (k->folder)
+        k->list = av_asprintf("%s.lumeq-pieces-%08x", k->folder, checksum(0, base, strlen(base)));
+    const int ret = k->list ? read_list(k) : ENOMEM;
+    return !ret ? 0
+                : media_fail(error, MEDIA_OUTPUT, "--keep cannot read %s, its list of pieces: %s",
+                             media_quote(k->list ? k->list : pattern), strerror(ret));
 }
 
-int kept_pieces_add(KeptPieces *k, const char *path, int64_t bytes, const char **failed)
+/* Problems are told once. */
+static void complain(KeptPieces *k, const char *what, const char *path, int reason)
 {
+    char line[512];
+    snprintf(line, sizeof(line), "--keep cannot %s %s: %s", what, media_quote(path),
+             strerror(reason));
+    if (k->note && !k->has_complained++)
+        k->note(line);
+}
+
+/* Appends a piece to the list on disk. Returns 0 or an errno. */
+static int write_line(const KeptPieces *k, const char *name, const struct stat *file)
+{
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const int fd = open(k->list, flags, 0666);
+    const int failed =
+        fd < 0 || dprintf(fd, LINE "%s%c", (int64_t)file->st_size, time_of(file), name, '\0') < 0 ||
+        fdatasync(fd) < 0;
+    const int reason = failed ? errno : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return reason;
+}
+
+/* Deletes the oldest pieces, but never the newest one. Appends their names to `names`. */
+static void delete_oldest(KeptPieces *k, char *names, size_t size)
+{
+    int64_t bytes = 0;
     for (int i = 0; i < k->count; i++)
-        if (strcmp(file_name_base(k->pieces[i].path), file_name_base(path)) == 0)
-            forget(k, i); /* it was replaced */
-    int ret = append(k, av_strdup(path), bytes, (struct timespec){0});
-    *failed = path;
-    for (int i = 0; i < k->count - 1 && k->bytes > k->limit;) {
-        const int gone = unlink(k->pieces[i].path) == 0;
-        k->deleted += gone;
-        if (gone || errno == ENOENT) {
-            forget(k, i);
+        bytes += k->pieces[i].bytes;
+    for (int i = 0; i < k->count - 1 && bytes > k->limit;) {
+        const Piece *old = &k->pieces[i];
+        const int deletes = is_ours(old);
+        if (deletes && unlink(old->path) < 0) {
+            complain(k, "delete", old->path, errno);
+            i++;
             continue;
         }
-        *failed = ret ? *failed : k->pieces[i].path;
-        ret = ret ? ret : errno;
-        i++;
+        if (deletes)
+            av_strlcatf(names, size, "%s%s", *names ? ", " : "", media_quote(old->path));
+        k->deleted += deletes;
+        bytes -= old->bytes;
+        forget(k, i);
     }
-    return ret;
+}
+
+void kept_pieces_add(KeptPieces *k, const char *path)
+{
+    const char *name = file_name_base(path);
+    const int is_first = !k->deleted;
+    char names[1024] = "", line[1200];
+    struct stat file;
+    for (int i = k->count - 1; i >= 0; i--)
+        if (strcmp(file_name_base(k->pieces[i].path), name) == 0)
+            forget(k, i); /* it was replaced */
+    int ret = lstat(path, &file) < 0 ? errno : append(k, name, file.st_size, time_of(&file));
+    ret = ret ? ret : write_line(k, name, &file);
+    if (ret)
+        complain(k, "list", path, ret);
+    delete_oldest(k, names, sizeof(names));
+    snprintf(line, sizeof(line), "--keep deletes the oldest pieces of this recording, first %s",
+             names);
+    if (is_first && *names && k->note)
+        k->note(line);
 }
 
 int64_t kept_pieces_deleted(const KeptPieces *k)
@@ -151,5 +189,7 @@ void kept_pieces_close(KeptPieces **kept)
     while (k->count)
         forget(k, k->count - 1);
     av_free(k->pieces);
+    av_free(k->folder);
+    av_free(k->list);
     av_freep(kept);
 }

@@ -56,9 +56,8 @@ struct Segments {
     AVPacket **held;
     int held_count;
     size_t held_bytes;
-    KeptPieces *kept;   /* NULL: all are kept */
-    int has_complained; /* not 0: `keep` could not delete */
-    int is_full;        /* the limit was reached; until the next segment */
+    KeptPieces *kept; /* NULL: all are kept */
+    int is_full;      /* the limit was reached; until the next segment */
 };
 
 /* ---- names ---- */
@@ -212,20 +211,6 @@ static void close_piece(Piece *piece)
     *piece = (Piece){0};
 }
 
-/* A piece that cannot be deleted is told once. */
-static void keep_newest(Segments *s, const Piece *piece, int64_t bytes)
-{
-    const char *failed = NULL;
-    const int ret = kept_pieces_add(s->kept, piece->file.name, bytes, &failed);
-    if (ret && !s->has_complained && s->options->note) {
-        char line[512];
-        snprintf(line, sizeof(line), "--keep cannot delete %s: %s", media_quote(failed),
-                 strerror(ret));
-        s->options->note(line);
-    }
-    s->has_complained |= ret != 0;
-}
-
 static int finish_piece(Segments *s, Piece *piece, MediaError *error)
 {
     if (!piece->has_header) {
@@ -245,8 +230,8 @@ static int finish_piece(Segments *s, Piece *piece, MediaError *error)
         s->count++;
         av_free(s->name);
         s->name = av_strdup(piece->file.name);
-        if (s->kept)
-            keep_newest(s, piece, size);
+        if (s->kept && s->name)
+            kept_pieces_add(s->kept, s->name);
     }
     close_piece(piece);
     return ret;
@@ -267,7 +252,7 @@ int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
     if (!s->has_moved || !s->cuts || av_dict_copy(&s->muxer, muxer, 0) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
     const SegmentOptions *o = s->options;
-    if (o->keep > 0 && kept_pieces_open(&s->kept, o->path, o->keep, error) < 0)
+    if (o->keep > 0 && kept_pieces_open(&s->kept, o->path, o->keep, o->note, error) < 0)
         return error->fault;
     const Cut cut = cut_at(s, pts, base);
     return begin(s, &s->current, &cut, error);

@@ -52,7 +52,7 @@ int segments_finish(Segments *segments, MediaError *error);
 
 typedef struct SegmentTotals {
     int64_t bytes;          /* of all segments */
-    int64_t count, deleted; /* completed ones, and those of them that `keep` deleted */
+    int64_t count, deleted; /* completed ones, and those that `keep` deleted */
     int64_t refused;        /* copied packets that the muxer refused: the input is damaged */
     const char *name;       /* path of the last completed one, or NULL */
 } SegmentTotals;
