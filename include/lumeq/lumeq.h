@@ -134,6 +134,23 @@ typedef struct LumeqRect {
     int x, y, width, height;
 } LumeqRect;
 
+/* Order of the colours of a pixel. */
+typedef enum LumeqOrder {
+    LUMEQ_ORDER_BGR = 0,
+    LUMEQ_ORDER_RGB = 1,
+} LumeqOrder;
+
+/* A colour picture in host memory. Plain data; it does not own its pixels. Any alignment, but even
+ * addresses for 16 bits; stride as in LumeqImage. Like LumeqImage it never changes. */
+typedef struct LumeqPixels {
+    void *data;        /* the first row */
+    ptrdiff_t stride;  /* bytes from one row to the next */
+    int width, height; /* 1..LUMEQ_MAX_SIDE each */
+    int channels;      /* 3, or 4: the fourth, such as alpha, is copied */
+    int depth;         /* 8 or 16 bits per channel */
+    LumeqOrder order;
+} LumeqPixels;
+
 /* ---- parameters ----------------------------------------------------------------------------- */
 
 typedef enum LumeqMode {
@@ -706,6 +723,18 @@ LUMEQ_API int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqF
 /* Submits a frame, waits for it and returns it in the same struct. stats may be NULL. Errors: AGAIN
  * (other frames are in flight), otherwise those of lumeq_submit() and lumeq_receive(). */
 LUMEQ_API int lumeq_process(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
+
+/*
+ * Like lumeq_process() for a colour picture, which is converted to planes and back: Y, Cb and Cr of
+ * full range BT.601 (JPEG's, and OpenCV's YCrCb), 10 bits for 8 and 16 for 16. Colours of 8 bits
+ * that need no change keep their values. `out` differs from `in` in data and stride only and may be
+ * the same memory. The picture before is the noise reference if it had the same shape. Means in
+ * `stats` are in codes of the picture; histograms and curve are those of the planes. Time and
+ * duration: as in LumeqFrame. Errors: as lumeq_process().
+ */
+LUMEQ_API int lumeq_process_pixels(LumeqEqualizer *equalizer, const LumeqPixels *in,
+                                   const LumeqPixels *out, int64_t time, int64_t duration,
+                                   LumeqFrameStats *stats);
 
 /* Ends input for now: lumeq_receive() waits for each frame in flight and then returns END. The next
  * submit resumes; the history is kept. */

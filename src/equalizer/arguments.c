@@ -278,3 +278,28 @@ int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
     return ret < 0 || !frame->out.plane[0] ? ret
                                            : check_output(&frame->in, &frame->out, backend, why);
 }
+
+int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out, char *text, size_t text_size)
+{
+    const Text why = {text, text_size};
+    if (!in || !out || !in->data || !out->data)
+        return refuse(why, "there is no picture, or no place for the output");
+    if (in->channels < 3 || in->channels > 4 || (in->depth != 8 && in->depth != 16) ||
+        (in->order != LUMEQ_ORDER_BGR && in->order != LUMEQ_ORDER_RGB))
+        return refuse(why, "pixels have 3 or 4 channels of 8 or 16 bits, as BGR or RGB");
+    if (in->width < 1 || in->width > LUMEQ_MAX_SIDE || in->height < 1 ||
+        in->height > LUMEQ_MAX_SIDE)
+        return refuse(why, "a picture of %dx%d; sides are 1 to %d", in->width, in->height,
+                      LUMEQ_MAX_SIDE);
+    if (in->width != out->width || in->height != out->height || in->channels != out->channels ||
+        in->depth != out->depth || in->order != out->order)
+        return refuse(why, "the output's size or format is not the picture's");
+    const ptrdiff_t row = (ptrdiff_t)in->width * in->channels * (in->depth / 8);
+    const ptrdiff_t strides[2] = {in->stride, out->stride};
+    for (int i = 0; i < 2; i++) {
+        const ptrdiff_t size = strides[i] < 0 ? -strides[i] : strides[i];
+        if (size < row || size > INT32_MAX)
+            return refuse(why, "a stride of %td bytes does not fit rows of %td", strides[i], row);
+    }
+    return 0;
+}

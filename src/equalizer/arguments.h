@@ -26,4 +26,6 @@ int lumeq_check_pair(const LumeqImage *in, const LumeqImage *out, const LumeqBac
 int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
                       const LumeqBackend *backend, char *text, size_t text_size);
 
+int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out, char *text, size_t text_size);
+
 #endif

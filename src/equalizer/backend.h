@@ -195,6 +195,13 @@ typedef struct LumeqApplyJob {
     const LumeqSync *sync;
 } LumeqApplyJob;
 
+/* Colours to convert: `in` to the planes or, if out.data is not NULL, the planes to `out`, with the
+ * fourth channel of `in`. */
+typedef struct LumeqPixelsJob {
+    LumeqPixels in, out;
+    LumeqImage planes;
+} LumeqPixelsJob;
+
 #define LUMEQ_BARS 4
 
 /* Finds the bars around the active picture of a frame of this size, and returns their number. Bars
@@ -244,6 +251,8 @@ typedef struct LumeqBackend {
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait,
                           char *text, size_t text_size);
     int (*apply)(void *priv, const LumeqApplyJob *job, char *text, size_t text_size);
+    /* Set in the CPU backend; priv may be NULL: in the calling thread. */
+    void (*convert)(void *priv, const LumeqPixelsJob *job);
     void *(*alloc_host)(void *priv, size_t size);
     void (*free_host)(void *priv, void *memory);
     /* Both NULL: there is no device, and outputs in LUMEQ_MEMORY_CUDA are never submitted. */

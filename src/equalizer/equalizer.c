@@ -65,6 +65,11 @@ struct LumeqEqualizer {
     LumeqClock clocks_in_flight[LUMEQ_MAX_SLOTS];
     LumeqParams params_in_flight[LUMEQ_MAX_SLOTS];
 
+    /* Planes of lumeq_process_pixels(): of the last two pictures, in turn, and of the output. */
+    LumeqImage planes[3];
+    int last_planes;     /* index of the last picture's */
+    int has_last_planes; /* it was the last frame */
+
     char error[ERROR_SIZE];
 };
 
@@ -219,6 +224,8 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
     LumeqEqualizer *eq = *equalizer;
     for (int i = 0; i < eq->relocated_count; i++)
         eq->backend->free_host(eq->priv, eq->relocated[i]);
+    for (int i = 0; i < 3; i++)
+        free(eq->planes[i].plane[0]);
     LumeqWork now = {eq->backend, eq->priv}, first = {eq->first_backend, eq->first_priv};
     if (now.priv != first.priv)
         lumeq_close_backend(&now);
@@ -451,6 +458,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
         return ret;
     eq->lost_input[job - eq->jobs] = 0;
     eq->in_flight++;
+    eq->has_last_planes = 0;
     eq->flushing = eq->reset = eq->rewound = 0;
     eq->clock = *clock;
     return 0;
@@ -486,6 +494,7 @@ int lumeq_rewind(LumeqEqualizer *eq, int frames)
         eq->clock = history_at(eq, 0)->clock;
     if (!frames)
         return 0;
+    eq->has_last_planes = 0;
     eq->past = (eq->past + HISTORIES - frames) % HISTORIES;
     eq->received -= frames;
     eq->clock = history_at(eq, 0)->clock;
@@ -587,6 +596,77 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     return lumeq_receive(eq, frame, stats);
 }
 
+/* Makes room for a picture's planes, and keeps planes of the same shape. */
+static int make_planes(LumeqEqualizer *eq, LumeqImage *planes, const LumeqPixels *pixels)
+{
+    const LumeqImage before = *planes;
+    const int depth = pixels->depth == 8 ? 10 : 16;
+    if (before.width == pixels->width && before.height == pixels->height && before.depth == depth)
+        return 0;
+    free(before.plane[0]);
+    *planes = (LumeqImage){.width = pixels->width,
+                           .height = pixels->height,
+                           .depth = depth,
+                           .range = LUMEQ_RANGE_FULL};
+    const size_t row = ((size_t)pixels->width * 2 + RELOCATED_ALIGNMENT - 1) / RELOCATED_ALIGNMENT *
+                       RELOCATED_ALIGNMENT;
+    const size_t size = row * (size_t)pixels->height;
+    uint8_t *memory = aligned_alloc(RELOCATED_ALIGNMENT, 3 * size);
+    if (!memory) {
+        *planes = (LumeqImage){.width = 0};
+        return fail(eq, LUMEQ_ERR_MEMORY, "no memory for the planes of a picture");
+    }
+    for (int i = 0; i < 3; i++) {
+        planes->plane[i] = memory + (size_t)i * size;
+        planes->stride[i] = (ptrdiff_t)row;
+    }
+    return 0;
+}
+
+/* The CPU's threads, if the equalizer has them. */
+static void convert(LumeqEqualizer *eq, const LumeqPixelsJob *job)
+{
+    lumeq_backend_cpu.convert(eq->backend == &lumeq_backend_cpu ? eq->priv : NULL, job);
+}
+
+int lumeq_process_pixels(LumeqEqualizer *eq, const LumeqPixels *in, const LumeqPixels *out,
+                         int64_t time, int64_t duration, LumeqFrameStats *stats)
+{
+    if (!eq)
+        return no_equalizer();
+    if (eq->in_flight)
+        return LUMEQ_ERR_AGAIN;
+    const int next = !eq->last_planes;
+    const LumeqImage *last = &eq->planes[eq->last_planes];
+    int ret = lumeq_check_pixels(in, out, eq->error, sizeof(eq->error));
+    if (ret == 0)
+        ret = make_planes(eq, &eq->planes[next], in);
+    if (ret == 0)
+        ret = make_planes(eq, &eq->planes[2], in);
+    if (ret < 0)
+        return ret;
+    convert(eq, &(LumeqPixelsJob){.in = *in, .planes = eq->planes[next]});
+    LumeqFrame frame = {
+        .in = eq->planes[next], .out = eq->planes[2], .time = time, .duration = duration};
+    if (eq->has_last_planes && last->width == frame.in.width && last->height == frame.in.height &&
+        last->depth == frame.in.depth)
+        frame.previous = last;
+    ret = lumeq_process(eq, &frame, stats);
+    if (ret < 0)
+        return ret;
+    eq->last_planes = next;
+    eq->has_last_planes = 1;
+    convert(eq, &(LumeqPixelsJob){.in = *in, .out = *out, .planes = frame.out});
+    if (stats && in->depth == 8) {
+        LumeqFrameStats known;
+        (void)lumeq_take_struct(&known, sizeof(known), stats);
+        known.mean_in *= 255.0 / 1023;
+        known.mean_out *= 255.0 / 1023;
+        (void)lumeq_give_struct(stats, &known, sizeof(known));
+    }
+    return 0;
+}
+
 void lumeq_flush(LumeqEqualizer *eq)
 {
     if (eq)
@@ -599,6 +679,7 @@ void lumeq_reset(LumeqEqualizer *eq)
     if (!eq)
         return;
     eq->reset = 1;
+    eq->has_last_planes = 0;
     eq->received = 0;
     if (!eq->in_flight)
         clear_history(eq);

@@ -220,6 +220,17 @@ static int apply_cpu(void *priv, const LumeqApplyJob *job, char *text, size_t te
     return ret < 0 ? no_memory("the output", text, text_size) : 0;
 }
 
+static void convert_cpu(void *priv, const LumeqPixelsJob *job)
+{
+    CpuBackend *cpu = priv;
+    CpuTeam alone = {0};
+    if (cpu)
+        lumeq_workers_after_fork(cpu->team.workers, &cpu->lock);
+    else
+        lumeq_kernels_init(&alone.kernels, lumeq_cpu_flags());
+    lumeq_cpu_convert(cpu ? &cpu->team : &alone, job);
+}
+
 static void *alloc_cpu(void *priv, size_t size)
 {
     (void)priv;
@@ -243,6 +254,7 @@ const LumeqBackend lumeq_backend_cpu = {
     .receive = receive_cpu,
     .measure = measure_cpu,
     .apply = apply_cpu,
+    .convert = convert_cpu,
     .alloc_host = alloc_cpu,
     .free_host = free_cpu,
     .close = close_cpu,

@@ -244,5 +244,9 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .tile_row8 = lumeq_tile_row8,
                               .tile_row16 = lumeq_tile_row16,
                               .tile_row_reference = tile_row_reference,
+                              .pixels_to_planes8 = lumeq_pixels_to_planes8,
+                              .pixels_to_planes16 = lumeq_pixels_to_planes16,
+                              .planes_to_pixels8 = lumeq_planes_to_pixels8,
+                              .planes_to_pixels16 = lumeq_planes_to_pixels16,
                               .lift = lumeq_lift_c};
 }

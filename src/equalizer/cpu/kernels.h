@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "equalizer/cpu/lift_kernels.h"
+#include "equalizer/cpu/pixels.h"
 #include "equalizer/curve.h"
 #include "equalizer/noise.h"
 #include "equalizer/tiles.h"
@@ -79,6 +80,8 @@ typedef struct LumeqKernels {
     LumeqBoundKernel *bound8, *bound16;
     LumeqTileRowKernel *tile_row8, *tile_row16;
     LumeqTileRowKernel *tile_row_reference; /* OpenCV's arithmetic */
+    LumeqToPlanesKernel *pixels_to_planes8, *pixels_to_planes16;
+    LumeqToPixelsKernel *planes_to_pixels8, *planes_to_pixels16;
     LiftKernels lift;
 } LumeqKernels;
 
@@ -108,7 +111,9 @@ typedef int LumeqFewCellsKernel(uint32_t *hist, const void *src, ptrdiff_t strid
     LumeqHistogramKernel lumeq_histogram8_##set, lumeq_histogram16_##set;                          \
     LumeqFewCellsKernel lumeq_count_few_cells_##set;                                               \
     LumeqChromaKernel lumeq_chroma8_##set, lumeq_chroma16_##set;                                   \
-    LumeqTileRowKernel lumeq_tile_row8_##set;
+    LumeqTileRowKernel lumeq_tile_row8_##set;                                                      \
+    LumeqToPlanesKernel lumeq_pixels_to_planes8_##set;                                             \
+    LumeqToPixelsKernel lumeq_planes_to_pixels8_##set;
 
 LUMEQ_VECTOR_KERNELS(sse42)
 LUMEQ_VECTOR_KERNELS(avx2)

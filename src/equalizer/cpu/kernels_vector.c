@@ -398,5 +398,7 @@ void VECTOR_NAME(lumeq_kernels)(LumeqKernels *kernels)
     kernels->tile_row8 = VECTOR_NAME(lumeq_tile_row8);
     kernels->tile_row16 = tile_row16;
     kernels->tile_row_reference = tile_row_reference;
+    kernels->pixels_to_planes8 = VECTOR_NAME(lumeq_pixels_to_planes8);
+    kernels->planes_to_pixels8 = VECTOR_NAME(lumeq_planes_to_pixels8);
     kernels->lift = VECTOR_NAME(lumeq_lift);
 }

@@ -231,11 +231,11 @@ class Equalizer:
         picture = np.asarray(picture)
         if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] not in (3, 4):
             raise ValueError("a colour picture is a uint8 array of (rows, columns, 3 or 4)")
+        if picture.strides[1:] != (picture.shape[2] * picture.itemsize, picture.itemsize):
+            picture = np.ascontiguousarray(picture)
         if out is None:
-            out = np.empty_like(picture)
+            out = np.empty(picture.shape, picture.dtype)
         self._native.bgr(picture, out, bool(rgb), time, 1 / self.fps)
-        if picture.shape[2] == 4:
-            np.asarray(out)[..., 3] = picture[..., 3]
         return out
 
     def finish(self) -> None:

@@ -2,8 +2,6 @@
  * The native part of the Python package: lumeq.h for arrays. __init__.py has the interface and its
  * documentation. Library calls run without the GIL; a mutex keeps threads of Python apart.
  */
-#include "bgr.h"
-
 #include <lumeq/lumeq.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -307,22 +305,25 @@ std::vector<Picture> pictures(nb::handle batch, const Format &format, bool writa
     return made;
 }
 
-// Finds the channels of a picture of 8 bits; the first one is blue unless `rgb`.
-Bgr bgr_picture(const Array &a, bool rgb)
+// Describes a colour picture, whose channels are contiguous.
+LumeqPixels pixels_of(const Array &a, bool rgb)
 {
     if (a.on_gpu)
         raise(PyExc_ValueError, "bgr() and rgb() need arrays in host memory");
-    if (a.bytes != 1 || a.dimensions != 3 || a.shape[2] < 3 || a.shape[2] > 4)
-        raise(PyExc_ValueError, "a colour picture is a uint8 array of (rows, columns, 3 or 4)");
+    if (a.dimensions != 3 || a.stride[2] != a.bytes || a.stride[1] != a.shape[2] * a.bytes)
+        raise(PyExc_ValueError, "the output is not of (rows, columns, channels), or the channels "
+                                "of a row are not contiguous");
     if (a.shape[0] > LUMEQ_MAX_SIDE || a.shape[1] > LUMEQ_MAX_SIDE)
         raise(PyExc_ValueError, "a picture has more than 65535 rows or columns");
-    auto *first = static_cast<uint8_t *>(a.data);
-    uint8_t *last = first + 2 * a.stride[2];
-    return {{rgb ? last : first, first + a.stride[2], rgb ? first : last},
-            a.stride[0],
-            a.stride[1],
-            int(a.shape[1]),
-            int(a.shape[0])};
+    LumeqPixels pixels = {};
+    pixels.data = a.data;
+    pixels.stride = ptrdiff_t(a.stride[0]);
+    pixels.width = int(a.shape[1]);
+    pixels.height = int(a.shape[0]);
+    pixels.channels = int(a.shape[2]);
+    pixels.depth = 8 * a.bytes;
+    pixels.order = rgb ? LUMEQ_ORDER_RGB : LUMEQ_ORDER_BGR;
+    return pixels;
 }
 
 // ---- parameters and statistics ------------------------------------------------------------------
@@ -602,34 +603,16 @@ class Equalizer
         }
         receive_all();
     }
-    // Colours are equalized in planes of 10 bits.
     void bgr(nb::handle in, nb::handle out, bool rgb, nb::handle time, double duration)
     {
         const Array source = from_object(in, false), target = from_object(out, true);
-        const Bgr from = bgr_picture(source, rgb), to = bgr_picture(target, rgb);
-        if (!std::equal(source.shape, source.shape + 3, target.shape))
-            raise(PyExc_ValueError, "the output's size is not the picture's");
-        const int64_t when = moment(time);
-        const size_t area = size_t(from.width) * size_t(from.height);
+        const LumeqPixels from = pixels_of(source, rgb), to = pixels_of(target, rgb);
+        const int64_t when = moment(time), length = nanoseconds(duration);
         const Lock lock(mutex);
-        scratch[0].swap(scratch[1]); // the frame before stays as it is
-        scratch[0].resize(6 * area);
-        LumeqImage image = {};
-        image.width = from.width;
-        image.height = from.height;
-        image.depth = 10;
-        image.range = LUMEQ_RANGE_FULL;
-        Flight next = {{image, {}}, {image, {}}, {}};
-        Yuv before, after;
-        for (size_t i = 0; i < 3; i++) {
-            next.in.image.plane[i] = before.plane[i] = &scratch[0][i * area];
-            next.out.image.plane[i] = after.plane[i] = &scratch[0][(i + 3) * area];
-            next.in.image.stride[i] = next.out.image.stride[i] = 2 * from.width;
-        }
-        without_gil([&] { return bgr_to_yuv(from, before), 0; });
-        run(next, when, duration, true, false, Sync({}));
         receive_all();
-        without_gil([&] { return yuv_to_bgr(after, to), 0; });
+        previous = {};
+        test(without_gil(
+            [&] { return lumeq_process_pixels(eq, &from, &to, when, length, &stats.c); }));
     }
     void finish()
     {
@@ -706,8 +689,6 @@ class Equalizer
     Stats stats;
     std::deque<Flight> flights;
     Picture previous;
-    std::vector<uint16_t>
-        scratch[2]; // of bgr(): planes in and out of this frame and the one before
 };
 
 // ---- step by step -------------------------------------------------------------------------------
