@@ -85,6 +85,25 @@ class Formats(Case):
         settings = read_bytes(self.converted(simple(), "out.mp4"))
         self.assertIn(b"crf=18.0", settings)
 
+    def test_names_that_muxers_look_at(self):
+        """A .m2ts has packets of 192 bytes: the muxer is told the final name, not the temporary one."""
+        def packet(data):
+            return next((size for size in (188, 192) if len(data) % size == 0 and all(
+                data[at] == 0x47 for at in range(size - 188, len(data), size))), None)
+
+        once = (simple(), "--preset", "ultrafast", "-q")
+        for name, size, args in (("o.m2ts", 192, ()), ("o.M2TS", 192, ()), ("o.ts", 188, ()), ("o", 192, ("--format", "m2ts")),
+                                 ("p.m2ts", 192, ("--jobs", 2, "--parts", 2))):
+            with self.subTest(name):
+                self.ok(*once, "-o", self.path(name), *args)
+                self.assertEqual(packet(self.read(name)), size)
+        self.ok(*once, "-o", self.path("s%Y%m%d%H%M%S.m2ts"), "--segment-time", 5)
+        piece, = [name for name in self.files() if name.startswith("s")]
+        self.assertEqual(packet(self.read(piece)), 192)
+        with open(self.path("pipe"), "wb") as f:
+            self.ok(*once, "-o", "-", "--format", "m2ts", stdout=f)
+        self.assertEqual(packet(self.read("pipe")), 192)
+
     def test_y4m_to_standard_output(self):
         result = self.ok(simple(), "-o", "-")
         self.assertTrue(result.out.startswith(b"YUV4MPEG2 W160 H90 F25:1"), result.out[:80])

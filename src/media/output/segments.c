@@ -150,7 +150,7 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
 /* Copies everything but the chapters, whose times refer to the whole output. */
 static int copy_format(Piece *piece, const AVFormatContext *like)
 {
-    if (avformat_alloc_output_context2(&piece->format, like->oformat, NULL, NULL) < 0 ||
+    if (avformat_alloc_output_context2(&piece->format, like->oformat, NULL, like->url) < 0 ||
         av_dict_copy(&piece->format->metadata, like->metadata, 0) < 0)
         return AVERROR(ENOMEM);
     piece->format->strict_std_compliance = like->strict_std_compliance;

@@ -156,7 +156,10 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     if (w->options->sequence &&
         picture_sequence_check_inputs(w->options->path, &source->pictures, error) < 0)
         return error->fault;
-    if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, NULL) < 0)
+    /* Some muxers look at the final name: .m2ts has other packets than .ts. That of pictures would
+     * take it for a pattern. */
+    const char *name = container_is_picture(w->muxer) ? NULL : w->options->path;
+    if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, name) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
     if (w->options->low_latency) {
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
@@ -317,6 +320,9 @@ static int set_muxer_options(Writer *w, AVDictionary **options)
     if (ret >= 0 && tags_want_keys(w->format) &&
         (ret = tags_name_for_quicktime(&w->format->metadata)) >= 0)
         ret = av_dict_set(options, "movflags", "+use_metadata_tags", AV_DICT_APPEND);
+    const char *format = w->options->format;
+    if (ret >= 0 && format && strcmp(w->muxer->name, "mpegts") == 0 && strcmp(format, "m2ts") == 0)
+        ret = av_dict_set(options, "mpegts_m2ts_mode", "1", 0);
     if (ret < 0)
         return ret;
     if (w->options->low_latency && strcmp(w->muxer->name, "mpegts") == 0)
