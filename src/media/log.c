@@ -17,6 +17,7 @@
 
 #include "media/compat.h"
 #include "media/input/url.h"
+#include "media/text_list.h"
 
 #define LINE_SIZE 1024
 
@@ -88,18 +89,14 @@ static int is_harmless(const char *line)
     return 0;
 }
 
-/* Two of each URL: the one that plays, the next one, and some that are being closed. */
-#define SECRETS 8
-
 static struct {
     int level;
     void (*print)(const char *line);
     void (*print_fatal)(const char *line);
     pthread_mutex_t lock; /* protects all below and the notes of codecs */
-    /* Secrets in the latest URLs, with neighbouring characters, so that a short one does not
+    /* Secrets in all URLs so far, with neighbouring characters, so that a short one does not
      * match common words. */
-    char secrets[SECRETS][LINE_SIZE];
-    int next_secret;
+    TextList secrets;
     CodecLog *codecs;
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -155,12 +152,16 @@ void media_log_hide(const char *url)
 {
     size_t at = 0, n, from = 0;
     pthread_mutex_lock(&log_state.lock);
-    for (int i = 0; i < 2; i++, log_state.next_secret = (log_state.next_secret + 1) % SECRETS) {
-        char *secret = log_state.secrets[log_state.next_secret];
-        n = url_secret(url, from, &at);
-        const size_t before = n && (i || strchr("?# ", url[at - 1])), after = n && !before;
-        snprintf(secret, LINE_SIZE, "%.*s", (int)(n + before + after), url + (n ? at - before : 0));
-        from = at + n;
+    TextList *list = &log_state.secrets;
+    for (int part = 0; part < 2 && (n = url_secret(url, from, &at)) > 0; part++, from = at + n) {
+        const size_t before = part || strchr("?# ", url[at - 1]);
+        char *secret = text_print("%.*s", (int)n + 1, url + at - before);
+        int i = 0;
+        while (secret && i < list->count && strcmp(list->all[i], secret) != 0)
+            i++;
+        if (secret && i == list->count) /* without memory, hide_urls() remains */
+            (void)text_list_add(list, secret);
+        free(secret);
     }
     pthread_mutex_unlock(&log_state.lock);
 }
@@ -204,8 +205,8 @@ static void finish_line(void)
     for (char *c = current.line; *c; c++)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
     pthread_mutex_lock(&log_state.lock);
-    for (int i = 0; i < SECRETS; i++)
-        hide(current.line, sizeof(current.line), log_state.secrets[i]);
+    for (int i = 0; i < log_state.secrets.count; i++)
+        hide(current.line, sizeof(current.line), log_state.secrets.all[i]);
     hide_urls(current.line, sizeof(current.line));
     LogNote *note = find_note(current.owner);
     const char *at = strstr(current.line, no_size);
