@@ -2,6 +2,7 @@
 reason why it is not run."""
 
 import contextlib
+import fnmatch
 import glob
 import os
 import re
@@ -36,6 +37,7 @@ NOT_RUN = [
 OTHERS = {"all", "hosts", "no-install", "build", "prefix", "install", "cflags", "libs", "test-dir",
           "output-on-failure", "preset", "parallel"}
 HIDDEN = {"complete", "two-pass"}
+BUILT = {"lumeq-params.hook"}
 
 
 def pages():
@@ -203,6 +205,24 @@ class Texts(unittest.TestCase):
                                      check=True, timeout=10 * SLOWER).stdout.decode()
                 for option in re.findall(r"--[\w-]+", command):
                     self.assertIn(option, out, page)
+
+    def test_files_are_there(self):
+        """A page names files by their names, by a pattern, or by a path from here or from the top."""
+        every = [name for name in subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                                 cwd=ROOT, stdout=subprocess.PIPE, check=True,
+                                                 encoding="utf-8").stdout.split("\0") if name]
+        found, missing = 0, []
+        for page in pages():
+            for word in re.findall(r"[^\s`]+", " ".join(re.findall(r"`([^`\n]+)`", without_blocks(page)))):
+                word = word.rstrip(",;:")
+                if word in BUILT or not re.fullmatch(r"[\w*-][\w./*-]*\.(c|h|cu|cuh|py|sh|md|hook|glsl)", word):
+                    continue
+                found += 1
+                here = os.path.normpath(os.path.join(os.path.dirname(page), word))
+                if not any(fnmatch.fnmatch(name, pattern) for name in every for pattern in (word, "*/" + word, here)):
+                    missing.append("%s: %s" % (page, word))
+        self.assertGreater(found, 500)
+        self.assertEqual(missing, [])
 
     def test_options_are_there(self):
         """Every option that the pages name is in the help."""
