@@ -118,6 +118,22 @@ class Names(ManyCase):
         self.assertEqual(self.below("out"), ["a.mkv"])
 
 
+    def test_an_existing_folder_needs_no_slash(self):
+        """As with cp; a name that does not exist is a file."""
+        self.put("a.mkv")
+        self.put("b.mkv")
+        os.mkdir(self.path("out"))
+        os.mkdir(self.path("film.mkv"))
+        os.symlink("out", self.path("link"))
+        for folder, names in (("out", ["a.mkv"]), ("film.mkv", ["a.mkv", "b.mkv"]), ("link", ["b.mkv"])):
+            result = self.many(*names, "-o", folder)
+            self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(self.below("."), ["a.mkv", "b.mkv", "film.mkv/a.mkv", "film.mkv/b.mkv", "out/a.mkv", "out/b.mkv"])
+        self.refused(self.many("a.mkv", "-o", "."), USAGE, "'a.mkv' lies in the folder './'")
+        self.refused(self.many("a.mkv", "-o", "new"), USAGE, "'new' does not tell a container")
+        self.refused(self.many("a.mkv", "-o", "out", "--sample"), USAGE, "--sample", "folder of outputs")
+
+
 class Refused(ManyCase):
     """Errors that are found before anything is written."""
 

@@ -194,6 +194,15 @@ class Options(Case):
         self.assertIn(b"bitrate=200 ", self.read("a.mkv"))
         self.assertEqual(video(output)["pix_fmt"], "yuv444p")
 
+    def test_options_after_names_alone(self):
+        """After -- everything is a name: lumeq says so, and does not suggest to write into a file named like an option."""
+        for args, option in ((("--", "-x.mp4", "--null"), "--null"), (("--", "a.mp4", "-o", "b.mp4"), "-o"),
+                             (("--", "a.mp4", "--crf=20"), "--crf=20"), (("--null", "--", "-y", "a.mp4"), "-y")):
+            result = lumeq(*args)
+            self.refused(result, USAGE, "'%s' comes after --" % option)
+            self.assertNotIn("did you mean", result.err)
+        self.refused(lumeq("--", "a.mp4", "-y.mp4"), USAGE, "did you mean -o -y.mp4")
+
     def test_missing_backend(self):
         version = self.ok("--version").out.decode()
         if "CPU only" not in version:

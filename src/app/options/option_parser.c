@@ -1,12 +1,14 @@
 /* options_parse(): the command line overrides the settings file, which overrides the defaults. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app/options/config.h"
 #include "app/options/option_profile.h"
 #include "app/options/option_rules.h"
 #include "app/options/option_value.h"
 #include "media/error.h"
+#include "media/text_list.h"
 
 typedef struct Parser {
     Options *options;
@@ -14,6 +16,7 @@ typedef struct Parser {
     OptionNames names;
     unsigned char given[OPTION_MAX]; /* on the command line */
     int is_plan;                     /* for `lumeq plan` */
+    char *output_folder;             /* see Options */
 } Parser;
 
 typedef struct Habit {
@@ -203,10 +206,22 @@ static int put_over_file(Parser *p)
     return 0;
 }
 
+/* An OUTPUT that is an existing folder needs no slash, as with cp. */
+static int find_folder(Parser *p)
+{
+    Options *o = p->options;
+    struct stat there;
+    if (!o->input || !o->output || options_many(o) || stat(o->output, &there) < 0 ||
+        !S_ISDIR(there.st_mode))
+        return 0;
+    o->output = p->output_folder = text_print("%s/", o->output);
+    return o->output ? 0 : refuse(&p->refusal, "out of memory");
+}
+
 static int parse(Parser *p, int argc, char **argv)
 {
     Options *options = p->options;
-    if (take_arguments(p, argc, argv) < 0)
+    if (take_arguments(p, argc, argv) < 0 || find_folder(p) < 0)
         return -1;
     if (options_ask(options))
         return options->help ? 0 : option_rules_check_question(options, &p->refusal);
@@ -234,6 +249,7 @@ static int parse_line(Options *options, int is_plan, int argc, char **argv, char
     const int ret = p.names.all ? parse(&p, argc, argv) : refuse(&p.refusal, "out of memory");
     options->inputs = p.names.all;
     options->input_count = p.names.count;
+    options->output_folder = p.output_folder;
     return ret;
 }
 

@@ -91,11 +91,24 @@ static int may_be_output(const char *name)
     return !exists(name) && !url_scheme_length(name);
 }
 
+/* True for a name, after --, that would be an option before it. */
+static int is_option(const char *name)
+{
+    if (exists(name) || name[0] != '-' || !name[1])
+        return 0;
+    return name[1] == '-' ? option_find(name + 2, strcspn(name + 2, "=")) != NULL
+                          : !name[2] && option_find_letter(name[1]);
+}
+
 int option_rules_check_names(const OptionNames *names, const Options *o, const Refusal *refusal)
 {
     char message[1200], first[512], text[512], why[600] = "lumeq takes one INPUT";
     if (names->count < 2)
         return 0;
+    for (int i = 0; i < names->count; i++)
+        if (is_option(names->all[i]))
+            return refuse(refusal, "%s comes after --, which makes it a name: give options first",
+                          media_quote(names->all[i]));
     if (!options_headless(o) && may_be_output(names->last) && strcmp(names->last, "-") != 0)
         snprintf(why, sizeof(why), "there is no %s", media_quote(names->last));
     snprintf(first, sizeof(first), "%s", media_quote(o->input));

@@ -112,6 +112,7 @@ void options_free(Options *options)
     free(options->config_path);
     free(options->config_text);
     free(options->inputs);
+    free(options->output_folder);
     *options = options_default();
 }
 

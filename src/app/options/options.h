@@ -61,6 +61,7 @@ typedef struct Options {
     const char **inputs; /* all INPUTs, beginning with `input`; Options owns the array */
     int input_count;
     const char *output;
+    char *output_folder; /* owned: OUTPUT with a slash, if it is an existing folder without one */
     int null_output, overwrite, overlay;
     double segment_time; /* of each piece; 0: one piece */
     int64_t keep;        /* bytes of pieces to keep; 0: all */
