@@ -77,12 +77,17 @@ as_root() {
 install_packages() {
     [ "$(id -u)" = 0 ] || have sudo ||
         fail "not root, and there is no sudo: install these first: $missing"
-    say "Installing with apt-get: $missing"
-    as_root apt-get update -q ||
+    local log=$root/build/packages.log
+    mkdir -p -- "$root/build"
+    say "Installing with apt-get (often 2 to 10 minutes; log: build/packages.log): $missing"
+    as_root apt-get update -q >"$log" 2>&1 ||
         say "apt-get update failed; using the package lists on this machine"
     # shellcheck disable=SC2086 # a list of words
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-        $missing || fail "apt-get could not install: $missing"
+        $missing >>"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        fail "apt-get could not install: $missing; see $log"
+    }
 }
 
 # prepare INSTALL TOOL...: installs missing packages (INSTALL 1) or lists them (0, or without apt-get).

@@ -8,9 +8,9 @@ usage() {
     cat <<END
 usage: demo.sh [--no-install] [VIDEO]
 
-Builds lumeq in build/ and equalizes VIDEO (default: the bundled clip). The equalized video, its
-statistics and a contact sheet go to build/demo/. On Debian and Ubuntu, missing packages are installed
-unless --no-install is given.
+Builds lumeq in build/, ready for sudo cmake --install build, and equalizes VIDEO (default: the bundled
+clip). The equalized video, its statistics and a contact sheet go to build/demo/. On Debian and Ubuntu,
+missing packages are installed unless --no-install is given.
 END
 }
 
@@ -46,13 +46,19 @@ mkdir -p -- "$out"
 rm -f -- "$out"/{equalized.mkv,stats.jsonl,contact-sheet.png}
 prepare "$install"
 cd -- "$root"
+how_to_use_cuda="cmake -B build -DLUMEQ_CUDA=AUTO builds it"
 cuda=()
-# An existing build keeps its configuration.
-[ -f build/CMakeCache.txt ] || choose_cuda "cmake -B build -DLUMEQ_CUDA=AUTO builds it"
+# An existing build keeps its choice of CUDA.
+[ -f build/CMakeCache.txt ] || choose_cuda "$how_to_use_cuda"
 
+configure() {
+    cmake "$@" -S . -B build -DCMAKE_BUILD_TYPE=Release -DLUMEQ_PROGRAM=ON -DBUILD_TESTING=OFF "${cuda[@]}"
+}
+
+# Builds all that is installed. A folder that cannot be configured again, such as a moved one, starts afresh.
 build() {
-    cmake -S . -B build -DCMAKE_BUILD_TYPE=Release "${cuda[@]}" &&
-        cmake --build build --parallel "$(cores)" --target lumeq lumeq-contact-sheet
+    configure || { choose_cuda "$how_to_use_cuda" && configure --fresh; } || return
+    cmake --build build --parallel "$(cores)"
 }
 
 say "Building lumeq in build/ (the first time this takes minutes; log: build/demo/build.log)"
@@ -68,4 +74,5 @@ build/samples/lumeq-contact-sheet "$clip" "$out/equalized.mkv" "$out/stats.jsonl
 say
 say "Before and after: $out/contact-sheet.png"
 say "Equalized video:  $out/equalized.mkv"
-say "Now try:          build/lumeq YOUR_VIDEO"
+say "Now try:          build/lumeq YOUR_VIDEO
+                  sudo cmake --install build"

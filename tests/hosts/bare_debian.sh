@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The two commands of the README on a minimal Debian 12: a new root, in which the committed tree is built
-# and tested. Needs a network, 4 GB of disk, and as much time as the tests. DEBIAN_MIRROR names another
+# The README's first steps on a minimal Debian 12, in its order: a new root, in which the committed tree is
+# built by the demo, installed, used, and tested. Needs a network, 4 GB of disk, and as much time as the tests. DEBIAN_MIRROR names another
 # mirror than Debian's own.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
@@ -45,5 +45,9 @@ inside() {
         DEBIAN_FRONTEND=noninteractive bash -c "cd /lumeq && $*" </dev/null
 }
 
-inside tests/run.sh
 inside samples/demo.sh
+inside cmake --install build
+inside 'lumeq --version && lumeq-bench --help >/dev/null && test -s /usr/local/share/man/man1/lumeq.1'
+inside 'cc samples/embed.c -o /tmp/embed $(pkg-config --cflags --libs lumeq) && head -c 460800 /dev/zero |
+    /tmp/embed 640 480 >/tmp/embedded.yuv && test "$(stat -c %s /tmp/embedded.yuv)" = 460800'
+inside tests/run.sh
