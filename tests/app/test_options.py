@@ -88,11 +88,25 @@ class Options(Case):
     def test_nearest_choice(self):
         for option, typed, meant in (("--mode", "globl", "global"), ("--mode", "Off", "off"),
                                      ("--backend", "cdua", "cuda"), ("--range", "lim", "limited"),
-                                     ("--color", "alway", "always"), ("--help", "ful", "full")):
+                                     ("--color", "alway", "always"), ("--help", "ful", "full"),
+                                     ("--profile", "nigth", "night"), ("--profile", "Fog", "fog"),
+                                     ("--profile", "surveilance", "surveillance"), ("--profile", "hlep", "help")):
             with self.subTest(typed):
                 self.refuse(*self.NULL, "%s=%s" % (option, typed),
                             words=("%s '%s'" % (option, typed), "did you mean %s?" % meant))
         self.assertNotIn("did you mean", lumeq(*self.NULL, "--mode", "histeq").err)
+
+    def test_choice_as_an_option(self):
+        for typed, meant in (("--night", "--profile night"), ("-fog", "--profile fog"), ("--screen", "--profile screen"),
+                             ("--clahe", "--mode clahe"), ("--haze=1", "--mode haze"), ("--split", "--compare split")):
+            with self.subTest(typed):
+                self.refuse(*self.NULL, typed, words=("unknown option '%s'; did you mean %s?" % (typed, meant), ))
+
+    def test_loops_without_end(self):
+        for option in ("--loop", "--loop-all"):
+            self.refused(lumeq(*self.NULL, option + "=inf"), INPUT, "none.mp4")
+            self.refuse(*self.NULL, option + "=3", words=(option, "takes no value"))
+        self.refuse(*self.NULL, "--mute=inf", words=("--mute takes no value", ))
 
     def test_lists_of_nothing(self):
         """Having nothing to list is no failure, whatever this machine has."""
@@ -142,13 +156,25 @@ class Options(Case):
                 (("-o", "noextension",), ("noextension", "--format")),
                 (("-o", "a.mkv", "--format", "nosuch"), ("--format", "nosuch")),
                 (("-o", "a.webm", "--vcodec", "libx264"), ("webm", "h264")),
-                (("-o", "a.wav",), ("wav",)),
+                (("-o", "a.mkv", "--format", "mp3"), ("--format 'mp3'", "holds no video")),
+                (("-o", "-", "--format", "wav"), ("--format 'wav'", "holds no video")),
+                (("-o", "a.mp3", "--vcodec", "png"), ("'a.mp3'", "without video")),
                 (("-o", "a.m3u8",), ("hls",)),
                 (("-o", "a.mkv", "--format", "segment"), ("segment",)),
                 (("-o", "a.mkv", "--format", "tee"), ("tee",)),
                 (("-o", "-", "--format", "dash"), ("dash",))):
             with self.subTest(" ".join(args)):
                 self.refuse("none.mp4", *args, words=words)
+
+    def test_containers_without_video(self):
+        """A cover picture is no video; containers that hold both are refused by names of sound files."""
+        for end in ("mp3", "flac", "aiff", "wav", "oga", "opus", "m4a", "m4b", "wma", "mka", "aac", "ac3", "srt"):
+            with self.subTest(end):
+                self.refuse("none.mp4", "-o", "a." + end, words=("'a.%s'" % end, "without video", ".mkv", "--format"))
+        for end in ("mp3", "flac"):
+            self.assertNotIn(end.encode() + b" ", self.ok("--format", "help").out)
+            self.refused(lumeq(simple(), "-o", self.path("a." + end), "--jobs", 2), USAGE, "without video")
+        self.ok(simple(), "-o", self.path("a.m4a"), "--format", "mp4", "--frames", 2)
 
     def test_video_is_not_written_to_a_terminal(self):
         for args in ((simple(),), ("none.mp4",), (simple(), "--format", "mpegts")):

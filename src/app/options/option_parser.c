@@ -1,4 +1,5 @@
 /* options_parse(): the command line overrides the settings file, which overrides the defaults. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,6 +66,10 @@ static const Habit habits[] = {
     {"loglevel,msg-level", ": use -q for errors only, -v for details"},
     {"really-quiet,silent", ": use -q"},
     {"hide_banner,nostdin,nostats", " is not needed here"},
+    {"V", ": use --version"},
+    {"?,usage,list-options", ": use --help=full"},
+    {"profiles,list-profiles", ": use --profile help"},
+    {"list-cameras,list-sources", ": use --list-devices"},
 };
 
 /* True if the list has the name; a track number at its end is ignored. */
@@ -92,14 +97,32 @@ static const char *find_habit(const char *name, size_t n)
     return NULL;
 }
 
+/* Finds the option with this choice, as in --night for --profile night; NULL if there is none. */
+static const char *find_choice(const char *name, size_t n)
+{
+    static const char *const options[] = {"profile", "mode", "compare"};
+    char value[32];
+    Options unused = {0};
+    const Refusal refusal = {value, sizeof(value), ""};
+    for (size_t i = 0; n < sizeof(value) && i < sizeof(options) / sizeof(options[0]); i++) {
+        snprintf(value, sizeof(value), "%.*s", (int)n, name);
+        if (option_set(option_find(options[i], strlen(options[i])), &unused, value, &refusal) >= 0)
+            return options[i];
+    }
+    return NULL;
+}
+
 static int unknown_option(const Parser *p, const char *arg)
 {
     const char *name = arg + strspn(arg, "-");
     const size_t n = strcspn(name, "=");
-    const char *habit = find_habit(name, n);
+    const char *habit = find_habit(name, n), *with = find_choice(name, n);
     const Option *near = NULL;
     if (habit)
         return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habit);
+    if (with)
+        return refuse(&p->refusal, "unknown option %s; did you mean --%s %.*s?", media_quote(arg),
+                      with, (int)n, name);
     if (n > 1) /* other programs write -crf */
         near = option_find(name, n) ? option_find(name, n) : option_nearest(name, n);
     if (near)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,9 @@ static int read_time(const char *text, int64_t *us)
 static int set_flag(const Setting *s)
 {
     const int no = s->value && (strcmp(s->value, "no") == 0 || strcmp(s->value, "off") == 0);
-    if (s->value && !no && strcmp(s->value, "yes") != 0 && strcmp(s->value, "on") != 0) {
+    const bool loops = s->value && strcmp(s->value, "inf") == 0 && /* as in mpv */
+                       strncmp(s->option->name, "loop", strlen("loop")) == 0;
+    if (s->value && !no && !loops && strcmp(s->value, "yes") != 0 && strcmp(s->value, "on") != 0) {
         if (*s->refusal->dashes)
             return refuse(s->refusal, "%s%s takes no value, or =yes or =no: not %s",
                           s->refusal->dashes, s->option->name, media_quote(s->value));
@@ -100,31 +103,31 @@ static int set_flag(const Setting *s)
     return 0;
 }
 
-/* Returns the index in choices, or -1. */
-static int read_choice(const Setting *s)
+/* Returns the index of the value in the list, which is separated by |, or -1. */
+static int read_choice(const Setting *s, const char *choices)
 {
-    const char *choice = s->option->choices;
+    const char *choice = choices;
     Nearest nearest;
     nearest_start(&nearest, s->value, strlen(s->value));
     for (int i = 0;; i++) {
         const size_t n = strcspn(choice, "|");
         if (strlen(s->value) == n && strncmp(choice, s->value, n) == 0)
             return i;
-        nearest_try(&nearest, choice, n, (int)(choice - s->option->choices));
+        nearest_try(&nearest, choice, n, (int)(choice - choices));
         if (choice[n] == '\0')
             break;
         choice += n + 1;
     }
     if (nearest.index < 0)
-        return refuse_value(s, "one of %s", s->option->choices);
-    const char *meant = s->option->choices + nearest.index;
-    return refuse_value(s, "one of %s; did you mean %.*s?", s->option->choices,
-                        (int)strcspn(meant, "|"), meant);
+        return refuse_value(s, "one of %s", choices);
+    const char *meant = choices + nearest.index;
+    return refuse_value(s, "one of %s; did you mean %.*s?", choices, (int)strcspn(meant, "|"),
+                        meant);
 }
 
 static int set_choice(const Setting *s)
 {
-    const int index = read_choice(s);
+    const int index = read_choice(s, s->option->choices);
     if (index >= 0)
         *(int *)s->field = index;
     return index < 0 ? -1 : 0;
@@ -133,25 +136,18 @@ static int set_choice(const Setting *s)
 static int set_profile(const Setting *s)
 {
     char names[128] = "";
-    size_t used = 0;
-    if (strcmp(s->value, "help") == 0) {
-        *(int *)s->field = PROFILE_HELP;
-        return 0;
-    }
-    for (int i = 0; i < profile_count && used < sizeof(names); i++) {
-        if (strcmp(s->value, profiles[i].name) == 0) {
-            *(int *)s->field = i + 1;
-            return 0;
-        }
-        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
-                                 profiles[i].name);
-    }
-    return refuse_value(s, "one of %s, or help", names);
+    for (int i = 0; i < profile_count; i++)
+        snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s|", profiles[i].name);
+    snprintf(names + strlen(names), sizeof(names) - strlen(names), "help");
+    const int index = read_choice(s, names);
+    if (index >= 0)
+        *(int *)s->field = index < profile_count ? index + 1 : PROFILE_HELP;
+    return index < 0 ? -1 : 0;
 }
 
 static int set_help(const Setting *s)
 {
-    const int index = s->value ? read_choice(s) : 0;
+    const int index = s->value ? read_choice(s, s->option->choices) : 0;
     if (index >= 0)
         *(int *)s->field = index + 1;
     return index < 0 ? -1 : 0;

@@ -112,7 +112,7 @@ void codec_list_sound(void (*print)(const char *line))
         }
 }
 
-/* Skips containers for sound, which hold pictures only as covers, and those that write no file. */
+/* Skips containers without video, and those that write no file. */
 void codec_list_containers(void (*print)(const char *line))
 {
     const EncoderOptions usual = {.crf = -1, .bitrate = -1};
@@ -122,9 +122,8 @@ void codec_list_containers(void (*print)(const char *line))
         MediaError unused = {0};
         const AVCodec *codec;
         char line[LINE_SIZE] = "";
-        const int is_video = muxer->extensions && muxer->video_codec != AV_CODEC_ID_PNG;
-        if (!is_video || container_find(&found, muxer->name, NULL, &unused) < 0 || found != muxer ||
-            encoder_find(&codec, &usual, muxer, "", &unused) < 0)
+        if (!muxer->extensions || container_find(&found, muxer->name, NULL, &unused) < 0 ||
+            found != muxer || encoder_find(&codec, &usual, muxer, "", &unused) < 0)
             continue;
         add_column(line, 0, muxer->name);
         add_column(line, 19, codec->name);

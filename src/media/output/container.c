@@ -28,6 +28,16 @@ static const AVOutputFormat *by_name(const char *name)
     return muxer ? muxer : av_guess_format(NULL, file, NULL);
 }
 
+/* Extensions of sound files whose containers could hold video. */
+#define SOUND_NAMES "m4a,m4b,wma,mka,oga,opus,spx"
+
+/* Muxers for sound have PNG as video codec, for covers. */
+static int holds_video(const AVOutputFormat *muxer)
+{
+    return muxer->video_codec != AV_CODEC_ID_NONE &&
+           (muxer->video_codec != AV_CODEC_ID_PNG || muxer->audio_codec == AV_CODEC_ID_NONE);
+}
+
 int container_find(const AVOutputFormat **muxer, const char *name, const char *path,
                    MediaError *error)
 {
@@ -55,6 +65,16 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
             "the container %s opens files itself, which is not supported; use mp4, mkv, "
             "webm, mov or y4m",
             *muxer ? (*muxer)->name : "image2");
+    if (name && !holds_video(*muxer))
+        return media_fail(error, MEDIA_USAGE,
+                          "--format %s: this container holds no video; --format help lists those "
+                          "that do",
+                          media_quote(name));
+    if (!holds_video(*muxer) || (!name && av_match_ext(path, SOUND_NAMES)))
+        return media_fail(error, MEDIA_USAGE,
+                          "the name %s stands for a file without video; end it in .mp4, .mkv, "
+                          ".webm, .mov or .y4m, or name a container with --format",
+                          media_quote(path));
     return 0;
 }
 
@@ -70,15 +90,10 @@ const char *container_extension(const char *name, const char *path)
     return first;
 }
 
-/* Extensions of sound files whose containers could hold video. */
-#define SOUND_NAMES "m4a,m4b,wma,mka,oga,ogg,opus,spx"
-
-/* Muxers for sound have PNG as video codec, for covers. */
 int container_promises_video(const char *path)
 {
     const AVOutputFormat *muxer = av_guess_format(NULL, path, NULL);
-    return muxer && !av_match_ext(path, SOUND_NAMES) && muxer->video_codec != AV_CODEC_ID_NONE &&
-           (muxer->video_codec != AV_CODEC_ID_PNG || muxer->audio_codec == AV_CODEC_ID_NONE);
+    return muxer && !av_match_ext(path, SOUND_NAMES ",ogg") && holds_video(muxer);
 }
 
 int container_is_picture(const AVOutputFormat *muxer)

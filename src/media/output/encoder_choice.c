@@ -110,10 +110,10 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         options->codec ? avcodec_find_encoder_by_name(options->codec) : usual_encoder(format, path);
     if (!*codec && options->codec)
         return no_encoder(options->codec, error);
-    if (!*codec || format->video_codec == AV_CODEC_ID_NONE)
+    if (!*codec)
         return media_fail(error, MEDIA_USAGE,
-                          "the container %s holds no video, or no encoder for it "
-                          "is in this FFmpeg",
+                          "this FFmpeg has no video encoder for the container %s; name one with "
+                          "--vcodec",
                           format->name);
     if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
         return media_fail(error, MEDIA_USAGE,
