@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,12 +23,15 @@
 #include "media/camera/camera.h"
 #include "media/error.h"
 #include "media/input/source.h"
+#include "media/input/url.h"
 #include "media/log.h"
 #include "media/output/codec_list.h"
 #include "media/process.h"
+#include "media/text_list.h"
 #include "player/sound/microphone.h"
 
 static atomic_int stop = RUN_ON;
+static TextList own; /* copies of arguments with secrets */
 
 static void print_version(void)
 {
@@ -247,7 +251,61 @@ static int print_information(const Options *options)
     return EXIT_OUTPUT;
 }
 
-static int run(const Options *options)
+/* Overwrites secrets of URLs in the program's arguments, which `ps` shows to everybody. */
+static void hide_secrets(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        char *shown = argv[i];
+        if (!url_scheme_length(shown) || text_list_add(&own, shown) < 0)
+            continue;
+        argv[i] = own.all[own.count - 1];
+        for (size_t at = 0, from = 0, n; (n = url_secret(argv[i], from, &at)); from = at + n)
+            memset(shown + at, '*', n);
+    }
+}
+
+/* Returns the first line of --password-file, which the caller frees, or NULL with an error. */
+static char *read_password(const char *path, MediaError *error)
+{
+    char *line = NULL;
+    size_t room = 0;
+    FILE *file = fopen(path, "re");
+    const ssize_t n = file ? getline(&line, &room, file) : -1;
+    if (!file || ferror(file))
+        media_fail(error, MEDIA_USAGE, "cannot read --password-file %s: %s", media_quote(path),
+                   strerror(errno));
+    else if (n <= 0 || strcspn(line, "\r\n") == 0)
+        media_fail(error, MEDIA_USAGE, "--password-file %s: its first line is empty",
+                   media_quote(path));
+    if (file)
+        (void)fclose(file);
+    if (!error->fault)
+        line[strcspn(line, "\r\n")] = '\0';
+    return line;
+}
+
+/* Adds the password of --password-file to the URLs with a user. */
+static int add_password(Options *o, MediaError *error)
+{
+    int added = 0;
+    char *password = read_password(o->password_file, error);
+    for (int i = 0; !error->fault && i < o->input_count; i++) {
+        char *url =
+            options_opens_url(o, o->inputs[i]) ? url_add_password(o->inputs[i], password) : NULL;
+        if (url && text_list_add(&own, url) == 0)
+            o->inputs[i] = own.all[own.count - 1], added++;
+        free(url);
+    }
+    free(password);
+    o->input = o->inputs[0];
+    if (!error->fault && !added)
+        media_fail(error, MEDIA_USAGE,
+                   "--password-file needs a URL with a user and without a password, such as "
+                   "rtsp://user@camera.lan/stream");
+    return error->fault;
+}
+
+static int run(Options *options)
 {
     MediaError error = {0};
     if (options_ask(options))
@@ -256,6 +314,10 @@ static int run(const Options *options)
     media_log_install(options->verbose, say_detail, say_error);
     if (options->config_path)
         say(SAY_DETAILS, "settings file: %s", media_quote(options->config_path));
+    if (options->password_file && add_password(options, &error) < 0) {
+        say(SAY_ERRORS, "%s", error.text);
+        return EXIT_USAGE;
+    }
     signals_install(&stop);
     if (options_many(options))
         return headless_many_run(options, &stop);
@@ -290,6 +352,7 @@ int main(int argc, char **argv)
     char text[1400];
     int code = EXIT_USAGE;
     signals_install(NULL);
+    hide_secrets(argc, argv);
     if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
         complete(argc - 2, argv + 2);
         return EXIT_DONE;

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_ERROR_H
 #define LUMEQ_MEDIA_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ enum {
 /* {0} means no error. Keeps the first error and ignores later ones. Not thread-safe. */
 typedef struct MediaError {
     int fault;
+    bool is_final; /* another attempt cannot succeed */
     char text[1024];
 } MediaError;
 

@@ -1,6 +1,8 @@
 """--network: URLs as INPUT, over the loopback interface."""
 
+import base64
 import functools
+import hashlib
 import http.server
 import math
 import os
@@ -14,7 +16,7 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, INPUT, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SHORT, SLOWER, SMALL, SOON, TRIALS, USAGE, X264,
+from common import (DAMAGED, DONE, INPUT, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SHORT, SLOWER, SMALL, SOON, TRIALS, USAGE, X264,
                     Case, clip, ffmpeg, finish, frame_times, lumeq, packets, read_bytes, simple, start, streams,
                     wait_for)
 from window import MISSING, WindowCase
@@ -23,17 +25,42 @@ SILENCE = 2  # seconds of silence that tests of timeouts allow
 IMPATIENT = ("--network", "--network-timeout", SILENCE)
 
 
+PASSWORD = "p@ss/w:\u00f6 rd?#%&+"  # with all that has a meaning in URLs
+
+
+def is_allowed(method, authorization):
+    """Checks the header of user bob, in either of HTTP's and RTSP's schemes."""
+    if (authorization or "").startswith("Basic "):
+        return base64.b64decode(authorization[6:]).decode() == "bob:" + PASSWORD
+    md5 = lambda *parts: hashlib.md5(":".join(parts).encode()).hexdigest()
+    field = dict(re.findall(r'(\w+)="(.*?)"', authorization or ""))
+    return bool(field) and field["username"] == "bob" and field["response"] == md5(
+        md5("bob", "here", PASSWORD), "once", md5(method, field["uri"]))
+
+
+CHALLENGES = ('Basic realm="here"', 'Digest realm="here", nonce="once"')
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder. `cut`: the connection ends after this many bytes; `ranges`: ranges are supported."""
+    """Serves a folder. `cut`: the connection ends after this many bytes; `ranges`: ranges are supported; `challenge`:
+    asks for a password; `answer`: an error for every request."""
     cut = None
     tls = None
     ranges = False
+    challenge = None
+    answer = None
 
     def log_message(self, *args):
         pass
 
     def do_GET(self):
         self.server.asked.append((self.path, self.headers.get("Authorization")))
+        if self.answer or self.challenge and not is_allowed("GET", self.headers.get("Authorization")):
+            self.send_response(self.answer or 401)
+            if self.challenge:
+                self.send_header("WWW-Authenticate", self.challenge)
+            self.end_headers()
+            return
         if self.path.startswith("/moved/"):
             self.send_response(302)
             self.send_header("Location", self.path[6:])
@@ -377,9 +404,9 @@ class Headless(NetworkCase):
                 self.assertIn(result.code, (0, DAMAGED), str(result))
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60 / SLOWER)
 
-    def serve_rtsp(self, stream, seconds=0):
-        """Serves one RTSP session that sends a transport stream in its connection, within `seconds`; returns the
-        URL."""
+    def serve_rtsp(self, stream, seconds=0, challenge=None):
+        """Serves RTSP sessions that send a transport stream in their connection, within `seconds`; returns the
+        URL. `challenge`: asks for a password."""
         sdp = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 33\r\na=control:track\r\n"
         more = {"OPTIONS": "Public: DESCRIBE, SETUP, PLAY, TEARDOWN\r\n",
                 "DESCRIBE": "Content-Type: application/sdp\r\nContent-Length: %d\r\n" % len(sdp),
@@ -389,7 +416,14 @@ class Headless(NetworkCase):
             with connection, connection.makefile("rb") as lines:
                 while True:
                     asked = lines.readline().decode().split()
-                    number = [line for line in iter(lines.readline, b"\r\n") if line.startswith(b"CSeq")][0].decode()
+                    if not asked:
+                        return
+                    headers = dict(line.decode().strip().split(": ", 1) for line in iter(lines.readline, b"\r\n"))
+                    number = "CSeq: %s\r\n" % headers["CSeq"]
+                    if challenge and not is_allowed(asked[0], headers.get("Authorization")):
+                        connection.sendall(("RTSP/1.0 401 Unauthorized\r\n%sWWW-Authenticate: %s\r\n\r\n" % (
+                            number, challenge)).encode())
+                        continue
                     connection.sendall(("RTSP/1.0 200 OK\r\n%s%s\r\n%s" % (
                         number, more[asked[0]], sdp if asked[0] == "DESCRIBE" else "")).encode())
                     if asked[0] == "PLAY":
@@ -407,6 +441,50 @@ class Headless(NetworkCase):
         result = lumeq("--no-reconnect", url, "-o", self.path("o.mkv"))
         self.assertIn(result.code, (0, DAMAGED), str(result))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 90)
+
+    def test_passwords(self):
+        """They are taken from a file, whatever is in them, and refused ones are called so, without another attempt."""
+        path = clip("rtsp.ts", *X264, "-g", "10", seconds=4)
+        data = read_bytes(path)
+        self.write("password", PASSWORD.encode() + b"\r\nanother line\n")
+        for challenge in CHALLENGES:
+            for url in (self.serve_file(path, challenge=challenge), self.serve_rtsp(data, challenge=challenge)):
+                with self.subTest(url=url, challenge=challenge):
+                    bob, wrong = url.replace("://", "://bob@"), url.replace("://", "://bob:hunter2@")
+                    result = lumeq("--no-reconnect", "--password-file", self.path("password"), bob, "--null")
+                    self.assertIn(result.code, (DONE, DAMAGED), str(result))
+                    self.assertRegex(result.err, r" \d\d+ frames")
+                    for more in ((), ("--reconnect", )):
+                        self.refused(lumeq(*more, wrong, "--null"), INPUT, "user name or password refused")
+                    self.refused(lumeq(url, "--null"), INPUT, "needs a user name and a password", "--password-file")
+
+    def test_password_file(self):
+        self.write("empty", b"\nsecond line\n")
+        self.write("full", b"x\n")
+        for name, url, words in (("none", "rtsp://bob@h/x", ("'%s'" % self.path("none"), "No such file")),
+                                 (".", "rtsp://bob@h/x", ("Is a directory", )),
+                                 ("empty", "rtsp://bob@h/x", ("first line is empty", )),
+                                 ("full", "rtsp://h/x", ("URL with a user", "rtsp://user@")),
+                                 ("full", "rtsp://bob:y@h/x", ("without a password", )),
+                                 ("full", simple(), ("--password-file needs a URL", ))):
+            with self.subTest(name=name, url=url):
+                self.refused(lumeq("--password-file", self.path(name), url, "--null"), USAGE, *words)
+
+    def test_other_refusals(self):
+        for answer in (403, 404, 500):
+            self.refused(lumeq(self.serve_file(simple(), answer=answer), "--null"), INPUT, "cannot open", str(answer)[0])
+
+    def test_list_of_processes(self):
+        """Passwords and keys in the command line are overwritten there."""
+        asked = threading.Event()
+        port = self.listen(lambda connection: asked.set())
+        url = "http://alice:hunter2@127.0.0.1:%d/x.mkv?key=Pa55word" % port
+        process = subprocess.Popen([LUMEQ, "--no-config", "--null", url], stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertTrue(asked.wait(LIVENESS))
+        shown = read_bytes("/proc/%d/cmdline" % process.pid).decode()
+        self.assertEqual(shown.split("\0")[3], re.sub("alice:hunter2|key=Pa55word", lambda m: "*" * len(m[0]), url))
 
     def test_redirect_keeps_its_secrets(self):
         def talk(connection):

@@ -114,6 +114,7 @@ UNTRIED = {
     "sub-file": "fuzzed by itself",
     "quiet": "every trial is quiet", "verbose": "no fixed number of lines",
     "network": "the default", "reconnect": "URLs", "no-reconnect": "URLs", "network-timeout": "URLs",
+    "password-file": "URLs",
     "help": "opens no input", "version": "opens no input", "doctor": "opens no input", "json": "opens no input",
     "list-gpus": "opens no input", "list-devices": "opens no input", "list-formats": "cameras",
     "camera": "cameras", "video-size": "cameras", "framerate": "cameras", "input-format": "cameras",

@@ -307,7 +307,8 @@ static int check_url(const Options *o, const unsigned char *given, const Refusal
     struct stat file;
     const int is_url = options_is_url(o);
     int has_url = is_url; /* among all INPUTs */
-    static const char *const for_urls[] = {"network-timeout", "reconnect", "no-reconnect"};
+    static const char *const for_urls[] = {"network-timeout", "reconnect", "no-reconnect",
+                                           "password-file"};
     if (option_is_given(given, "network") && o->network && o->no_network)
         return refuse(refusal, "--network and --no-network contradict each other");
     if (option_is_given(given, "reconnect") && o->reconnect > 0 && o->no_reconnect)

@@ -232,6 +232,9 @@ const Option option_table[] = {
      "open an INPUT that is a URL, such as http://, rtsp:// or udp:// [yes]"},
     {"no-network", 0, OPTION_FLAG, ONCE | MACHINE, FIELD(no_network), 0, 0, NULL,
      "refuse URLs; so does network = off in the settings file"},
+    {"password-file", 0, OPTION_TEXT, ONCE | UNPLANNED, FIELD(password_file), 0, 0, "FILE",
+     "take the password of a URL's USER@ from the first line of FILE: other users cannot see it "
+     "there"},
     {"network-timeout", 0, OPTION_NUMBER, UNPLANNED, FIELD(network_timeout), 1, 3600, "SECONDS",
      "treat a URL as lost after this long without data [10]"},
     {"reconnect", 0, OPTION_FLAG, UNPLANNED, FIELD(reconnect), 0, 0, NULL,

@@ -99,6 +99,7 @@ typedef struct Options {
     int64_t from_us, to_us, frames, max_pixels;
     int network, no_network, allow_playlists, force_dovi;
     int sandbox; /* an OptionsSwitch; AUTO: as far as the kernel can; ON: or fail */
+    const char *password_file;
     double network_timeout, open_timeout;
     int reconnect, no_reconnect; /* `reconnect`: -1 for live streams only */
 

@@ -125,13 +125,29 @@ int network_fail_to_reach(const char *url, int averror, MediaError *error)
     } reasons[] = {{AVERROR(ECONNREFUSED), "connection refused"},
                    {AVERROR(EHOSTUNREACH), "no route to the host"},
                    {AVERROR(ENETUNREACH), "no network"}};
+    static const int answers[] = {AVERROR_HTTP_BAD_REQUEST, AVERROR_HTTP_FORBIDDEN,
+                                  AVERROR_HTTP_NOT_FOUND, AVERROR_HTTP_OTHER_4XX,
+                                  AVERROR_HTTP_SERVER_ERROR};
     char host[300];
     url_host(url, host, sizeof(host));
+    /* The text is RTMP's. */
+    if (averror == AVERROR_HTTP_UNAUTHORIZED || strstr(media_log_error(), "Incorrect username")) {
+        error->is_final = true;
+        return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", media_quote(url),
+                          url_has_user(url)
+                              ? "user name or password refused"
+                              : "it needs a user name and a password: put USER:PASSWORD@ before "
+                                "the host, or USER@ with --password-file");
+    }
     for (size_t i = 0; i < FF_ARRAY_ELEMS(reasons); i++)
         if (averror == reasons[i].code)
             return media_fail(error, MEDIA_INPUT, "cannot reach %s (%s)", host, reasons[i].why);
     if (averror == AVERROR(EIO) && strstr(media_log_error(), "Failed to resolve hostname"))
         return media_fail(error, MEDIA_INPUT, "cannot reach %s (no such host)", host);
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(answers); i++)
+        if (averror == answers[i])
+            return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", media_quote(url),
+                              media_av_text(averror));
     return 0;
 }
 

@@ -38,8 +38,8 @@ const NetworkScheme *network_scheme(const char *name);
 /* Lists the supported schemes: "http://, https://, ...". */
 void network_list_schemes(char *text, size_t size);
 
-/* Reports a host that cannot be reached, such as "cannot reach cam (connection refused)". Returns 0
- * for other errors. */
+/* Reports a host that cannot be reached, such as "cannot reach cam (connection refused)", or that
+ * refuses. Returns 0 for other errors. */
 int network_fail_to_reach(const char *url, int averror, MediaError *error);
 
 /* Connects; only prepares a session. MEDIA_INPUT with a message; *network is then NULL. */

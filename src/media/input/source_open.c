@@ -657,9 +657,9 @@ static int take_result(SourceOpening **opening, Source **source, MediaError *err
     *opening = NULL;
     pthread_join(o->thread, NULL);
     int ret = o->error.fault;
-    if (ret < 0)
-        (void)media_fail(error, ret, "%s", o->error.text);
-    else
+    if (ret < 0 && !error->fault)
+        *error = o->error;
+    else if (ret >= 0)
         ret = source_take_video(o->source, &o->options, error);
     if (o->options.no_video)
         *o->options.no_video = o->source->no_video;

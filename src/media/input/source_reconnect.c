@@ -124,7 +124,7 @@ static int open_first(Reconnect *r, MediaError *error)
             say(r, "%s is there", r->outer->name);
         if (ret >= 0)
             return 0;
-        if (ret != AVERROR_EXIT && (answered || why.fault == MEDIA_USAGE))
+        if (ret != AVERROR_EXIT && (answered || why.is_final || why.fault == MEDIA_USAGE))
             return media_fail(error, why.fault, "%s", why.text);
         if (ret != AVERROR_EXIT && !said)
             say(r, "%s; waiting for it", why.text);

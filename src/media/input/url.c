@@ -1,6 +1,7 @@
 #include "media/input/url.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
@@ -48,6 +49,32 @@ size_t url_secret(const char *url, size_t from, size_t *start)
     const size_t rest = *start + length, query = rest + strcspn(url + rest, "?# ");
     *start = query + 1;
     return url[query] && from <= *start ? strlen(url + *start) : 0;
+}
+
+bool url_has_user(const char *url)
+{
+    size_t length;
+    const char *authority = find_authority(url, &length), *at = find_at(authority, length);
+    return url_scheme_length(url) && at && at > authority;
+}
+
+char *url_add_password(const char *url, const char *password)
+{
+    size_t length;
+    const char *authority = find_authority(url, &length), *at = find_at(authority, length);
+    if (!url_has_user(url) || memchr(authority, ':', (size_t)(at - authority)))
+        return NULL;
+    const size_t size = strlen(url) + 3 * strlen(password) + sizeof(":");
+    const bool is_plain = av_strncasecmp(url, "rtmp", 4) == 0; /* FFmpeg decodes it elsewhere */
+    char *whole = malloc(size);
+    int n = whole ? snprintf(whole, size, "%.*s:", (int)(at - url), url) : 0;
+    for (const char *c = password; whole && *c; c++)
+        n += snprintf(whole + n, size - (size_t)n,
+                      is_plain || is_letter(*c) || av_isdigit(*c) ? "%c" : "%%%02X",
+                      (unsigned char)*c);
+    if (whole)
+        snprintf(whole + n, size - (size_t)n, "%s", at);
+    return whole;
 }
 
 void url_host(const char *url, char *host, size_t size)

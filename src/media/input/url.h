@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_URL_H
 #define LUMEQ_MEDIA_URL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Length of "SCHEME" in "SCHEME://...", or 0 if it is not a URL. */
@@ -10,6 +11,13 @@ size_t url_scheme_length(const char *name);
 /* Finds the next secret from `from` on: user and password, or a query, which may hold a key.
  * Returns its length and sets `*at`; 0 if there are none. */
 size_t url_secret(const char *url, size_t from, size_t *at);
+
+/* True if the URL names a user. */
+bool url_has_user(const char *url);
+
+/* Returns the URL with a password for its user, which the caller frees. NULL: the URL has no user
+ * or already a password, or out of memory. */
+char *url_add_password(const char *url, const char *password);
 
 /* Copies the host and port, without user and password. */
 void url_host(const char *url, char *host, size_t size);
