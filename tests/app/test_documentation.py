@@ -224,6 +224,13 @@ class Texts(unittest.TestCase):
         self.assertGreater(found, 500)
         self.assertEqual(missing, [])
 
+    def test_build_is_the_program_alone(self):
+        """Builds without the program have folders of their own: build/ is what README installs."""
+        found = [c for _, c in commands() if "LUMEQ_PROGRAM=OFF" in c]
+        self.assertGreater(len(found), 2)
+        for command in found:
+            self.assertRegex(command, r" -B build/\w+ ")
+
     def test_options_are_there(self):
         """Every option that the pages name is in the help."""
         shown = set(re.findall(r"--([a-z][\w-]+)", lumeq("--help=full").out.decode()))

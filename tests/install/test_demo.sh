@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# samples/demo.sh: it builds all that is installed, also in a folder that was configured for something else or
+# moved; and a failed installation of packages shows the end of its log. Nothing is compiled or installed.
+# Arguments: cmake, the source folder.
+set -euo pipefail
+real_cmake=$1 source=$2
+command -v make >/dev/null || {
+    echo "skipped: demo.sh needs make"
+    exit 77
+}
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree=$work/tree
+mkdir "$work/bin" "$tree"
+cp -r "$source"/{CMakeLists.txt,include,samples,shaders,src} "$tree"
+
+# Configures, but instead of building it writes programs that do nothing.
+cat >"$work/bin/cmake" <<END
+#!/bin/sh
+[ "\$1" = --build ] || exec "$real_cmake" "\$@"
+echo "\$@" >>"$work/built"
+mkdir -p "\$2/samples"
+printf '#!/bin/sh\n' | tee "\$2/lumeq" >"\$2/samples/lumeq-contact-sheet"
+chmod +x "\$2/lumeq" "\$2/samples/lumeq-contact-sheet"
+END
+chmod +x "$work/bin/cmake"
+export PATH=$work/bin:$PATH
+
+cached() {
+    sed -n "s/^$1:.*=//p" "$tree/build/CMakeCache.txt"
+}
+
+demo() {
+    rm -f "$work/built"
+    "$tree/samples/demo.sh" --no-install >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+    ! grep -e --target "$work/built" || fail "the demo builds less than is installed"
+    [ "$(cached LUMEQ_PROGRAM), $(cached BUILD_TESTING)" = "ON, OFF" ] || fail "the demo builds no program, or tests"
+}
+
+"$real_cmake" -S "$tree" -B "$tree/build" -DLUMEQ_PROGRAM=OFF -DLUMEQ_CUDA=OFF >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+demo
+[ "$(cached LUMEQ_CUDA)" = OFF ] || fail "an existing folder loses its choice of CUDA"
+mv "$tree" "$work/moved"
+tree=$work/moved
+demo
+
+cat >"$work/bin/apt-get" <<'END'
+#!/bin/sh
+seq 1000
+echo "the reason of apt-get"
+[ ! -e "$0.fails" ]
+END
+chmod +x "$work/bin/apt-get"
+ln -s "$(command -v env)" "$work/bin/sudo"
+install() {
+    (
+        set --
+        # shellcheck source=samples/build.sh
+        . "$tree/samples/build.sh"
+        missing="one two"
+        install_packages
+    ) >"$work/log" 2>&1
+}
+install || fail "$(cat "$work/log")"
+[ "$(wc -l <"$work/log")" = 1 ] || fail "$(wc -l <"$work/log") lines about an installation"
+grep -q "minutes.*build/packages.log.*one two" "$work/log" || fail "$(cat "$work/log")"
+touch "$work/bin/apt-get.fails"
+! install || fail "a failed installation succeeds"
+[ "$(wc -l <"$work/log")" -lt 30 ] || fail "$(wc -l <"$work/log") lines about a failed installation"
+grep -q "the reason of apt-get" "$work/log" && grep -q "one two.*$tree/build/packages.log" "$work/log" || fail "$(cat "$work/log")"
