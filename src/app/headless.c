@@ -56,7 +56,7 @@ typedef struct Run {
     Progress progress;
     Trial *trial; /* or NULL */
     RunFigures figures;
-    int is_of_many;   /* one of several files */
+    RunResult *many;  /* of one of several files, or NULL */
     int days;         /* of video in pieces, as last told */
     int64_t lost;     /* frames lost with a GPU */
     Missed missed;    /* by a camera */
@@ -400,19 +400,24 @@ static void say_details(const Run *run)
         say(SAY_DETAILS, "%s", memory);
 }
 
-/* Prints what was done to the picture, with the file's name if there are several, and the totals.
- */
+/* Prints what was done to the picture, and the totals. */
 static void say_summary(const Run *run)
 {
-    char text[512];
+    char text[256];
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output;
     const char *video = run->writer ? writer_video(run->writer) : "";
     char counts[128];
     decisions_text(&run->figures.decisions, text, sizeof(text));
+    if (run->many) {
+        snprintf(run->many->summary, sizeof(run->many->summary),
+                 "%lld frame%s, %.2f s of video in %.2f s%s%s", (long long)run->progress.frame,
+                 run->progress.frame == 1 ? "" : "s", run->progress.time, seconds,
+                 text[0] ? "; " : "", text);
+        return;
+    }
     if (text[0])
-        say(SAY_NORMAL, "%s%s%s", run->is_of_many ? media_quote(output) : "",
-            run->is_of_many ? ": " : "", text);
+        say(SAY_NORMAL, "%s", text);
     say(SAY_NORMAL, "%s%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx)%s on %s%s%s",
         output ? media_quote(output) : "", output ? ": " : "",
         print_counts(run, counts, sizeof(counts)), (long long)run->progress.frame,
@@ -599,7 +604,7 @@ static void say_interrupted(const Run *run)
 int headless_run(const Options *options, atomic_int *stop, RunResult *result)
 {
     Run run = {.options = options, .stop = stop, .trial = result ? result->trial : NULL};
-    run.is_of_many = result && !result->trial;
+    run.many = result && !result->trial ? result : NULL;
     int code = run_all(&run, result ? result->share : NULL);
     if (run.error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;

@@ -17,6 +17,7 @@ typedef struct RunResult {
     int64_t frames;
     double seconds;       /* of video */
     char why[1024];       /* the last message, unless the exit code is EXIT_DONE */
+    char summary[512];    /* instead of a printed one; "" if the run failed */
     ProgressShare *share; /* set by the caller: updated during the run; or NULL */
     Trial *trial; /* set by the caller: write nothing, print no progress and no summary; or NULL */
 } RunResult;

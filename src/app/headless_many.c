@@ -1,7 +1,9 @@
 #include "app/headless_many.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +23,21 @@
 #include "media/text_list.h"
 
 #define LINE_BYTES 4096 /* buffer for a line of messages */
+#define SCREENFUL 20    /* of lines that a person reads */
 #define LOOK_MS 100
+
+/* Answer of a file's process. */
+typedef struct Answer {
+    RunResult result;
+    char notes[1024]; /* lines */
+} Answer;
+
+_Static_assert(sizeof(Answer) <= PIPE_BUF, "an answer arrives whole");
 
 /* A process and its file. */
 typedef struct Slot {
     int file; /* -1: none */
-    RunResult result;
+    Answer answer;
 } Slot;
 
 typedef struct Many {
@@ -35,13 +46,14 @@ typedef struct Many {
     ManyFiles list;
     TextList made; /* folders, in order of creation */
     int unmarked;  /* not 0: --resume cannot recognize a finished file */
+    TextList told; /* notes about files */
     int most;      /* files at a time */
     int next;      /* the next file to start */
     Slot *slots;
     int slot; /* of the process that is being started */
     int64_t frames;
     double seconds; /* of video */
-    /* Used if several run at a time. */
+    int looked;     /* files in folders that were looked at */
     Progress progress;
     ProgressShare *shares; /* by slot, in memory shared with the processes */
     double size, done;     /* bytes of all inputs, and of those that are done */
@@ -50,6 +62,12 @@ typedef struct Many {
 static int is_stopped(const Many *m)
 {
     return atomic_load(m->stop) != RUN_ON;
+}
+
+/* True if the lines of all files would not be read. */
+static bool says_little(const Many *m)
+{
+    return m->list.count > SCREENFUL && !m->options->verbose;
 }
 
 /* ---- folders ---- */
@@ -91,19 +109,35 @@ static int make_folders(Many *m, const char *output, char *why, size_t size)
 
 /* ---- one file ---- */
 
-static void note(Many *m, int number, int code, const char *why)
+static void note(Many *m, int number, int code)
 {
     ListedFile *file = &m->list.files[number];
     file->code = code;
-    file->said = code == EXIT_DONE ? NULL : strdup(why);
     m->progress.files_done += !file->why;
     m->done += (double)file->size;
 }
 
+static void add_text(char *text, size_t size, const char *more)
+{
+    const size_t n = strlen(text);
+    snprintf(text + n, size - n, "%s%s", n && *more ? "; " : "", more);
+}
+
+static void say_failure(const ListedFile *file, const char *why)
+{
+    const bool named =
+        strstr(why, media_quote(file->input)) || strstr(why, media_quote(file->output));
+    const char *what = file->code == EXIT_DAMAGED       ? "damaged: "
+                       : file->code == EXIT_INTERRUPTED ? ""
+                                                        : "failed: ";
+    say(SAY_ERRORS, "%s%s%s%s", what, named ? "" : media_quote(file->input),
+        named || !*why ? "" : ": ", why);
+}
+
 static void fail(Many *m, int file, int code, const char *why)
 {
-    say(SAY_ERRORS, "%s", why);
-    note(m, file, code, why);
+    note(m, file, code);
+    say_failure(&m->list.files[file], why);
 }
 
 /* Runs in the child process. */
@@ -112,25 +146,24 @@ static int run_file(void *many, int pipe)
     const Many *m = many;
     const ListedFile *file = &m->list.files[m->slots[m->slot].file];
     Options one = *m->options;
-    RunResult result = {0};
+    Answer answer = {.result.share = &m->shares[m->slot]};
     one.device = job_run_device(m->options, m->slot);
     one.input = file->input;
     one.output = file->output;
     one.jobs = 0;
-    if (m->most > 1) {
-        one.progress = PROGRESS_NONE; /* the parent shows one for all */
-        result.share = &m->shares[m->slot];
-        if (m->progress.style == PROGRESS_BAR)
-            say_over_bottom();
-        (void)setvbuf(stderr, NULL, _IOLBF, LINE_BYTES); /* keeps lines whole */
-    }
+    one.progress = PROGRESS_NONE; /* the parent shows one for all */
+    if (m->progress.style == PROGRESS_BAR)
+        say_over_bottom();
+    (void)setvbuf(stderr, NULL, _IOLBF, LINE_BYTES); /* keeps lines whole */
+    if (!one.verbose)
+        say_collect(answer.notes, sizeof(answer.notes));
     MediaError error = {0};
     int code = -sandbox_enter(&one, SANDBOX_RUN, &error);
     if (code)
         say(SAY_ERRORS, "%s", error.text);
     else
-        code = headless_run(&one, m->stop, &result);
-    (void)!write(pipe, &result, sizeof(result)); /* short enough to be atomic */
+        code = headless_run(&one, m->stop, &answer.result);
+    (void)!write(pipe, &answer, sizeof(answer)); /* short enough to be atomic */
     return code;
 }
 
@@ -167,7 +200,8 @@ static int start_next(void *many, int slot, Process *process)
         if (file->why) {
             fail(m, number, -file->fault, file->why);
         } else if (file->done) {
-            say(SAY_NORMAL, "%s is done: an earlier run has made it with these settings",
+            say(says_little(m) ? SAY_DETAILS : SAY_NORMAL,
+                "%s is done: an earlier run has made it with these settings",
                 media_quote(file->output));
         } else {
             started = start(m, number, slot, process);
@@ -178,21 +212,53 @@ static int start_next(void *many, int slot, Process *process)
 
 static int take_result(void *many, int slot, Process *process)
 {
-    RunResult *result = &((Many *)many)->slots[slot].result;
-    return process_read(process, result, sizeof(*result), 0) != 0;
+    Answer *answer = &((Many *)many)->slots[slot].answer;
+    return process_read(process, answer, sizeof(*answer), 0) != 0;
+}
+
+/* Prints one line about a file that has ended: its summary, and notes that no other file had. Among
+ * many, good files without such notes get none. */
+static void say_file(Many *m, const ListedFile *file, Answer *answer)
+{
+    const bool is_done = file->code == EXIT_DONE;
+    bool has_notes = false;
+    char text[LINE_BYTES] = "", *rest = answer->notes;
+    add_text(text, sizeof(text), answer->result.summary);
+    for (const char *line; (line = strsep(&rest, "\n"));) {
+        bool is_told = false;
+        for (int i = 0; i < m->told.count; i++)
+            is_told |= strcmp(m->told.all[i], line) == 0;
+        if (!*line || (is_done && is_told))
+            continue;
+        (void)text_list_add(&m->told, line); /* else it is repeated */
+        add_text(text, sizeof(text), line);
+        has_notes = true;
+    }
+    if (is_done && !has_notes && says_little(m))
+        return;
+    if (is_done)
+        say(SAY_NORMAL, "%s: %s", media_quote(file->output), text);
+    else
+        say_failure(file, *text ? text : answer->result.why);
 }
 
 static int end_file(void *many, int slot, int status)
 {
     Many *m = many;
     const int file = m->slots[slot].file;
-    const RunResult result = m->slots[slot].result;
+    Answer answer = m->slots[slot].answer;
+    RunResult *result = &answer.result;
     m->slots[slot] = (Slot){.file = -1};
-    m->frames += result.frames;
-    m->seconds += result.seconds;
+    m->frames += result->frames;
+    m->seconds += result->seconds;
     if (WIFEXITED(status)) {
         const int code = WEXITSTATUS(status);
-        note(m, file, code, result.why);
+        /* A process that hostile media has taken over may send anything. */
+        result->why[sizeof(result->why) - 1] = '\0';
+        result->summary[sizeof(result->summary) - 1] = '\0';
+        answer.notes[sizeof(answer.notes) - 1] = '\0';
+        note(m, file, code);
+        say_file(m, &m->list.files[file], &answer);
         if (code == EXIT_DONE || code == EXIT_DAMAGED)
             m->unmarked |= made_note(m->list.files[file].output, m->list.files[file].how, code);
         return 0;
@@ -218,7 +284,6 @@ static void begin_progress(Many *m)
         file->size = stat(file->input, &there) == 0 ? there.st_size : 0;
         m->size += (double)file->size;
     }
-    m->progress.style = m->most > 1 ? headless_progress(m->options) : PROGRESS_NONE;
     progress_start(&m->progress);
 }
 
@@ -270,21 +335,6 @@ static void say_total(const Many *m)
         m->seconds, progress_elapsed(&m->progress));
 }
 
-/* Repeats the errors, which were shown between messages about other files. */
-static void say_failed(const Many *m)
-{
-    for (int i = 0; i < m->list.count && !m->options->quiet; i++) {
-        const ListedFile *file = &m->list.files[i];
-        if (file->code <= EXIT_DONE || file->code == EXIT_INTERRUPTED)
-            continue;
-        const char *why = file->said ? file->said : "";
-        const int named = strstr(why, media_quote(file->input)) != NULL ||
-                          strstr(why, media_quote(file->output)) != NULL;
-        say(SAY_ERRORS, "%s: %s%s%s", file->code == EXIT_DAMAGED ? "damaged" : "failed",
-            named ? "" : media_quote(file->input), named || !*why ? "" : ": ", why);
-    }
-}
-
 /* The exit code of the first file that failed, unless a signal came before all were done. */
 static int exit_code(const Many *m)
 {
@@ -304,10 +354,8 @@ static int finish(Many *m)
     int left = 0;
     for (int i = 0; i < m->list.count; i++)
         left += m->list.files[i].code < 0;
-    if (m->list.count > 1) {
+    if (m->list.count > 1)
         say_total(m);
-        say_failed(m);
-    }
     if (left)
         say(SAY_ERRORS, "interrupted: %d of %d file%s %s not begun; --resume continues with %s",
             left, m->list.count, m->list.count == 1 ? "" : "s", left == 1 ? "was" : "were",
@@ -387,12 +435,16 @@ static int look_at_file(void *wanted, int pipe)
 /* If the process crashes or does not start, the file counts as video: its own run says why. */
 static int wants(void *opaque, const char *path)
 {
-    const Many *m = opaque;
+    Many *m = opaque;
     Wanted wanted = {m, path};
     const ProcessOptions options = {.body = look_at_file, .opaque = &wanted};
     const char *why;
     Process process;
     int answer = 1;
+    char text[64];
+    snprintf(text, sizeof(text), "looking for videos: %d files", ++m->looked);
+    if (m->progress.style == PROGRESS_BAR)
+        say_bottom(text);
     if (!sandbox_suits(m->options, &why))
         return engine_wants(m->options, path, m->stop);
     if (process_start(&process, &options))
@@ -440,15 +492,19 @@ static int list_files(Many *m, MediaError *error)
 
 int headless_many_run(const Options *options, atomic_int *stop)
 {
-    Many m = {.options = options, .stop = stop};
+    Many m = {.options = options, .stop = stop, .progress.style = headless_progress(options)};
     MediaError error = {0};
+    progress_start(&m.progress);
     int code = list_files(&m, &error);
+    if (m.progress.style == PROGRESS_BAR)
+        say_bottom("");
     if (code < 0 && is_stopped(&m))
         say(SAY_ERRORS, "interrupted before the first file was begun");
     else if (code < 0)
         say(SAY_ERRORS, "%s", error.text);
     code = code >= 0 ? run_files(&m) : is_stopped(&m) ? EXIT_INTERRUPTED : -code;
     text_list_free(&m.made);
+    text_list_free(&m.told);
     free(m.slots);
     if (m.shares)
         (void)munmap(m.shares, (size_t)m.most * sizeof(*m.shares));

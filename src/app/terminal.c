@@ -18,6 +18,8 @@ static int colored;
 static char bottom[256];
 static atomic_int has_bottom;
 static int over_bottom; /* another process shows the line */
+static char *collected; /* or NULL */
+static size_t collected_size;
 
 #define ERASE_LINE "\r\033[K"
 #define DEFAULT_COLUMNS 80
@@ -73,8 +75,12 @@ void say(Verbosity level, const char *format, ...)
     print_line(line, sizeof(line), format, args);
     va_end(args);
     pthread_mutex_lock(&lock);
-    fputs(bottom[0] || over_bottom ? ERASE_LINE : "", stderr);
-    if (level == SAY_NORMAL) /* normal messages have no colour */
+    const size_t used = collected ? strlen(collected) : 0;
+    if (!collected)
+        fputs(bottom[0] || over_bottom ? ERASE_LINE : "", stderr);
+    if (collected)
+        snprintf(collected + used, collected_size - used, "%s\n", line);
+    else if (level == SAY_NORMAL) /* normal messages have no colour */
         fprintf(stderr, "lumeq: %s\n%s", line, bottom);
     else
         fprintf(stderr, "%slumeq:%s %s\n%s", say_paint(paints[level]), say_paint(PAINT_OFF), line,
@@ -111,6 +117,12 @@ void say_error(const char *line)
 void say_detail(const char *line)
 {
     say(SAY_DETAILS, "%s", line);
+}
+
+void say_collect(char *text, size_t size)
+{
+    collected = text;
+    collected_size = size;
 }
 
 void say_over_bottom(void)

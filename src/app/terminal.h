@@ -3,6 +3,8 @@
 #ifndef LUMEQ_APP_TERMINAL_H
 #define LUMEQ_APP_TERMINAL_H
 
+#include <stddef.h>
+
 typedef enum Verbosity {
     SAY_ERRORS, /* -q */
     SAY_WARNINGS,
@@ -48,6 +50,9 @@ void say_error(const char *line);  /* SAY_ERRORS */
 /* Prints a line in three parts from a signal handler that ends the program. Async-signal-safe;
  * gives up if nobody reads it. */
 void say_in_signal(const char *before, const char *name, const char *after);
+
+/* Collects the lines in `text`, each with an end, instead of printing them. */
+void say_collect(char *text, size_t size);
 
 /* Another process shows the line at the bottom: messages of this one overwrite it. */
 void say_over_bottom(void);

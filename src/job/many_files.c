@@ -225,7 +225,6 @@ void many_files_free(ManyFiles *list)
         free(list->files[i].input);
         free(list->files[i].output);
         free(list->files[i].why);
-        free(list->files[i].said);
     }
     free(list->files);
     free(list->left_aside);

@@ -14,7 +14,6 @@ typedef struct ListedFile {
     /* The caller's. */
     uint32_t how; /* its output is made */
     int code;     /* its exit code */
-    char *said;   /* why it failed, or NULL; freed with the list */
     int64_t size; /* of the input in bytes */
 } ListedFile;
 

@@ -48,7 +48,7 @@ class Names(ManyCase):
         self.put("a.mkv")
         result = self.many("a.mkv", "-o", "out/")
         self.assertEqual(result.code, DONE, str(result))
-        self.assertEqual(len(result.lines), 2, str(result))
+        self.assertEqual(len(result.lines), 1, str(result))
         self.assertEqual(self.below("out"), ["a.mkv"])
 
     def test_container_by_option(self):
@@ -80,7 +80,7 @@ class Names(ManyCase):
         result = self.many("in", "-o", "out/", "--format", "mkv", "--frames", "1", "--pix-fmt", "source")
         self.assertEqual(result.code, DONE, str(result))
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv"])
-        self.assertEqual(len(result.lines), 8, str(result))
+        self.assertEqual(len(result.lines), 1 + 3 + 1, str(result))
         self.assertIn("5 files without video are left alone", result.lines[0])
 
     def test_folders_within(self):
@@ -212,7 +212,7 @@ class Refused(ManyCase):
 
 class Failures(ManyCase):
     def test_one_does_not_stop_the_rest(self):
-        """Failures are listed at the end, and the exit code is that of the first one."""
+        """Each failure gets one line, and the exit code is that of the first one."""
         self.put("a.mkv")
         self.put("b.mkv")
         self.write("text.mkv", b"no video\n" * 100)
@@ -224,9 +224,9 @@ class Failures(ManyCase):
                 self.assertEqual(result.code, code, str(result))
                 self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
                 self.assertIn("4 files: 2 done, 2 failed; 10 frames, 0.40 s of video", result.err)
-                last = [l for l in result.lines if "failed: " in l]
-                self.assertEqual(result.lines[-2:], last)
-                self.assertEqual(["text.mkv" in l for l in last], ["text.mkv" in o for o in order if o[0] in "tc"])
+                self.assertEqual(len(result.lines), 4 + 1, str(result))
+                told = [l for l in result.lines if "failed: " in l]
+                self.assertEqual(["text.mkv" in l for l in told], ["text.mkv" in o for o in order if o[0] in "tc"])
                 shutil.rmtree(self.path("out"))
 
     def test_damaged(self):
@@ -237,7 +237,7 @@ class Failures(ManyCase):
         result = self.many("a.mp4", "b.mkv", "-o", "out/")
         self.assertEqual(result.code, DAMAGED, str(result))
         self.assertIn("2 files: 1 done, 1 done, but damaged", result.err)
-        self.assertRegex(result.lines[-1], "damaged: 'a.mp4'")
+        self.assertRegex(result.lines[0], "damaged: 'a.mp4': .* frames, .*; the input is damaged: ")
         self.assertEqual(self.below("out"), ["a.mp4", "b.mkv"])
 
     def test_nothing_is_left_of_failures(self):
@@ -247,6 +247,36 @@ class Failures(ManyCase):
         result = self.many("text.mkv", "in", "-o", "out/", "--recursive")
         self.assertEqual(result.code, INPUT, str(result))
         self.assertEqual(self.files(), ["in", "text.mkv"])
+
+    def test_notes_are_told_once(self):
+        """Each file has one line; what concerns several is in the first of theirs."""
+        for name in ("a.mkv", "b.mkv", "c.mkv"):
+            self.put("in/" + name, clip("444.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv444p", seconds=0.2))
+        result = self.many("in", "-o", "out/")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(["converted from yuv444p" in line for line in result.lines], [True, False, False, False])
+        for name, line in zip("abc", result.lines):
+            self.assertRegex(line, "'out/%s.mkv': 5 frames, .* s of video in " % name)
+
+    def test_many_pictures(self):
+        """Good ones get no line without a new note; each failure gets one."""
+        os.makedirs(self.path("in"))
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=32x32:r=10:d=3", self.path("in/p%02d.png"))
+        self.write("in/p07.png", b"no picture")
+        result = lumeq("in", "-o", "out/", cwd=self.folder)
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertEqual(len(self.below("out")), 29)
+        self.assertEqual(len(result.lines), 3, str(result))
+        self.assertRegex(result.lines[0], "'out/p01.png': 1 frame, .*; frames are converted ")
+        self.assertRegex(result.lines[1], "failed: 'in/p07.png'")
+        self.assertRegex(result.lines[2], "30 files: 29 done, 1 failed; 29 frames")
+        self.assertEqual(len(lumeq("in", "-o", "out/", "-y", "-q", cwd=self.folder).lines), 1)
+        self.assertEqual(len(re.findall("'out/p", lumeq("in", "-o", "out/", "-y", "-v", cwd=self.folder).err)), 29)
+        self.assertEqual(len(lumeq("in", "-o", "out/", "--resume", cwd=self.folder).lines), 2)
+        shown = self.on_terminal("in", "-o", "out/", "-y", code=INPUT, cwd=self.folder)
+        self.assertRegex(shown, r"looking for videos: 30 files")
+        self.assertRegex(shown, r"[12]\d/30 files ")
+        self.assertEqual(len(re.findall("lumeq:", shown)), 3)
 
     def test_quiet(self):
         """With -q, each error appears once, and nothing else."""
@@ -279,9 +309,9 @@ class AtATime(ManyCase):
         result = self.many(*names, "-o", "out/", "--jobs", "4")
         self.assertEqual(result.code, INPUT, str(result))
         self.assertEqual(self.below("out"), sorted(n for n in names if n != "5.mkv"))
-        self.assertEqual(len(result.lines), 2 * 11 + 1 + 2, str(result))
+        self.assertEqual(len(result.lines), 12 + 1, str(result))
         for line in result.lines:
-            self.assertRegex(line, r"^lumeq: ('out/|failed: |12 files: 11 done, 1 failed; 55 frames|'5\.mkv' is )")
+            self.assertRegex(line, r"^lumeq: ('out/|failed: '5\.mkv' is |12 files: 11 done, 1 failed; 55 frames)")
 
     def test_progress(self):
         """There is one progress for all files."""
@@ -309,7 +339,7 @@ class AtATime(ManyCase):
         self.assertTrue(bars)
         self.assertEqual(bars, sorted(bars))
         said = re.findall(r"[^\r\n]*lumeq: [^\r\n]*", shown)
-        self.assertEqual(len(said), 2 * 4 + 1)
+        self.assertEqual(len(said), 4 + 1)
         for line in said:
             self.assertRegex(line, r"^(\x1b\[K)?lumeq: ")
 
@@ -451,7 +481,7 @@ class Signals(ManyCase):
         process, child = self.started()
         os.kill(child, signal.SIGKILL)
         result = self.ends(process, INPUT)
-        self.assertIn("failed: 'b.mkv' could not be processed: the process ended by signal 9", result.lines[-1])
+        self.assertIn("failed: 'b.mkv' could not be processed: the process ended by signal 9", result.err)
         self.assertIn("3 files: 2 done, 1 failed", result.err)
         self.assertEqual([f for f in self.hidden() if not f.endswith(".part")], ["a.mkv", "c.mkv"])
 
