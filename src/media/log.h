@@ -24,7 +24,7 @@ typedef struct LogNote {
     /* size of a picture that FFmpeg refused as too large, or 0 */
     unsigned refused_width, refused_height;
     int most_streams; /* limit of streams, if the file exceeds it; else 0 */
-    int damage;       /* demuxer errors that indicate damage, see the table in log.c */
+    int damage, cut_off; /* not 0: a demuxer reported damage, or a cut file; see log.c */
 } LogNote;
 
 /* Clears the calling thread's note, so that the next calls can be examined. */

@@ -11,7 +11,7 @@ import test_mutants
 
 KINDS = ["byte", "burst", "lost", "doubled", "swapped", "cut3", "cut6", "cut9"]
 SECOND = 24  # frames
-HARMLESS = ("mmco: unref short failure", "first frame is no keyframe")  # from whole streams, too (src/media/log.c)
+HARMLESS = ("mmco: unref short failure", "first frame is no keyframe")  # from whole streams, too
 NAMES[None] = "damaged without a sign"
 
 

@@ -21,16 +21,17 @@ TEST(demuxers_tell_of_damage)
 {
     static const struct {
         const char *demuxer, *line;
-        int level, damage;
+        int level, damage, cut_off;
     } said[] = {
         {"matroska", "Element at 0x1 ending at 0x9 exceeds containing master element", AV_LOG_ERROR,
-         1},
-        {"matroska", "0x00 at pos 5 (0x5) invalid as first byte of an EBML number", AV_LOG_ERROR,
-         1},
-        {"matroska", "File ended prematurely at pos. 7 (0x7)", AV_LOG_ERROR, 0},
-        {"matroska", "Unknown entry", AV_LOG_WARNING, 0},
-        {"ogg", "CRC mismatch!", AV_LOG_ERROR, 1},
-        {"asf", "ff asf skip 7 (unknown stream)", AV_LOG_ERROR, 0},
+         1, 0},
+        {"matroska", "0x00 at pos 5 (0x5) invalid as first byte of an EBML number", AV_LOG_ERROR, 1,
+         0},
+        {"matroska", "File ended prematurely at pos. 7 (0x7)", AV_LOG_ERROR, 0, 1},
+        {"matroska", "an error of a later version", AV_LOG_ERROR, 0, 0},
+        {"ogg", "CRC mismatch!", AV_LOG_WARNING, 0, 0},
+        {"ogg", "CRC mismatch!", AV_LOG_ERROR, 1, 0},
+        {"asf", "ff asf skip 7 (unknown stream)", AV_LOG_ERROR, 0, 0},
     };
     media_log_install(0, NULL, NULL);
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
@@ -39,6 +40,8 @@ TEST(demuxers_tell_of_damage)
         media_log_clear();
         av_log(format, said[i].level, "%s\n", said[i].line);
         CHECK(media_log_note()->damage == said[i].damage, "%s: %s", said[i].demuxer, said[i].line);
+        CHECK(media_log_note()->cut_off == said[i].cut_off, "%s: %s", said[i].demuxer,
+              said[i].line);
         avformat_free_context(format);
     }
 }
@@ -196,7 +199,7 @@ TEST(broken_packets_have_numbers)
         av_log(codec, AV_LOG_ERROR, "error while decoding MB 2 3\n");
     }
     codec->reordered_opaque = 8;
-    av_log(codec, AV_LOG_ERROR, "mmco: unref short failure\n"); /* harmless */
+    av_log(codec, AV_LOG_ERROR, "mmco: unref short failure\n"); /* does not count */
     av_log(codec, AV_LOG_WARNING, "a warning\n");
     CHECK(!codec_log_take_broken(&log, 8), "packet 8 is whole");
     CHECK(codec_log_take_broken(&log, 7), "packet 7 is broken");

@@ -8,6 +8,9 @@
 /* A video that ends earlier than declared by this much is cut off. */
 #define CUT_OFF_SECONDS 1.0
 
+/* Some writers say that they do not know it: all ones. */
+#define UNKNOWN_MP4_LENGTH UINT32_MAX
+
 /* The declared end of the video, absolute; AV_NOPTS_VALUE: unknown. `*any`: declared for the whole
  * file, so that any track may reach it. */
 static int64_t declared_end(const Source *source, int *any)
@@ -20,9 +23,9 @@ static int64_t declared_end(const Source *source, int *any)
     int64_t duration = is_end ? source_tagged_length(video) : 0;
     if (duration)
         return duration;
-    if (!is_end && video->duration > 0) {
+    if (!is_end && video->duration > 0 && video->duration != UNKNOWN_MP4_LENGTH) {
         duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
-    } else {
+    } else if (!source_has_fragments(source)) { /* each of which says its own length */
         duration = source->format->duration;
         *any = 1;
     }
@@ -39,7 +42,8 @@ static int64_t lost_packets(const DamageReport *r)
 /* True if the input itself is damaged. */
 static int input_is_damaged(const DamageReport *r)
 {
-    return lost_packets(r) + r->frames.decode_errors + r->frames.corrupt_frames > 0;
+    return r->packets.cut_off ||
+           lost_packets(r) + r->frames.decode_errors + r->frames.corrupt_frames > 0;
 }
 
 int damage_any(const DamageReport *r)
@@ -49,6 +53,7 @@ int damage_any(const DamageReport *r)
 
 static void add(Damage *damage, const Damage *next)
 {
+    damage->cut_off |= next->cut_off;
     damage->read_errors += next->read_errors;
     damage->corrupt_packets += next->corrupt_packets;
     damage->decode_errors += next->decode_errors;
@@ -92,6 +97,9 @@ static int describe_input(const Source *source, const DamageReport *report, char
                     part->frames, total);
     else if (missing > 0)
         av_strlcatf(text, size, ": its video ends %.1f s early", missing);
+    if (report->packets.cut_off)
+        av_strlcatf(text, size, "%s it ends inside %s", strchr(text, ':') ? ";" : ":",
+                    elements_name(source->format->iformat->name));
     if (lost)
         av_strlcatf(text, size, "; %" PRId64 " packet%s unreadable or corrupt", lost,
                     lost == 1 ? "" : "s");

@@ -24,11 +24,6 @@
 #define MOST_KINDS 8
 #define MOST_DEPTH 3
 
-/* Known top-level boxes of ISO/IEC 14496-12 and QuickTime. */
-#define USUAL                                                                                      \
-    "ftyp,moov,mdat,free,skip,wide,pnot,PICT,udta,uuid,meta,moof,mfra,sidx,ssix,styp,prft,emsg,"   \
-    "pdin,imda,junk"
-
 /* Boxes in which dashcams store place and motion, and the boxes that contain them. */
 #define PLACES "moov,udta,free,skip"
 #define PLACE_DATA "gps ,gps0,gsen,gsea,3gf "
@@ -121,7 +116,7 @@ void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size)
     for (; at + HEADER <= end && read_box(&s, &box, at, end); at = box.end) {
         if (av_match_name(box.type, PLACES))
             look_into(&s, &box, 0);
-        else if (!av_match_name(box.type, USUAL))
+        else if (!av_match_name(box.type, MP4_BOXES))
             add(&s, box.type, box.end - box.begin);
     }
     text[0] = '\0';
@@ -134,7 +129,7 @@ void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size)
     int is_data = 0; /* zeros are padding */
     for (int64_t i = 0; i < got; i++)
         is_data |= bytes[i];
-    if (at && at + HEADER <= end && !av_match_name(box.type, USUAL) && s.boxes <= MOST_BOXES &&
+    if (at && at + HEADER <= end && !av_match_name(box.type, MP4_BOXES) && s.boxes <= MOST_BOXES &&
         is_data)
         av_strlcatf(text, size, "%s%" PRId64 " bytes after the last box", s.count ? ", " : "",
                     end - at);

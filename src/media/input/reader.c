@@ -258,14 +258,18 @@ static int read_one(Reader *r)
     av_packet_unref(r->packet);
     if (r->tail_ended)
         return 0;
+    const Damage before = r->source->damage;
     const int ret = read_packet(r);
+    const int64_t time = ret < 0 ? AV_NOPTS_VALUE : packet_time(r, r->packet);
+    const int is_late = time == AV_NOPTS_VALUE ? r->frames_ended : time >= r->end;
+    if (r->end != AV_NOPTS_VALUE && is_late)
+        r->source->damage = before; /* what follows the part is not lost */
     if (ret == AVERROR(ENOMEM))
         return ret;
     if (ret < 0) {
         r->input_ended = 1;
         return ret == AVERROR_EXIT ? ret : 0;
     }
-    const int64_t time = packet_time(r, r->packet);
     if (r->frames_ended && r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE &&
         time > r->end + SOURCE_INTERLEAVE_US)
         r->tail_ended = 1;
@@ -407,9 +411,12 @@ static void drop_stray(Reader *r)
     r->end = r->av_end + SOURCE_STRAY_US;
 }
 
-static void end_frames(Reader *r)
+/* `complete`: nothing of the part is missing, even if the file is cut off behind it. */
+static void end_frames(Reader *r, int complete)
 {
     r->frames_ended = 1;
+    if (complete)
+        r->source->damage.cut_off = 0;
     if (r->end == AV_NOPTS_VALUE && r->options.packets_only)
         r->end = r->options.film_end;
     else if (r->end == AV_NOPTS_VALUE && r->options.frames >= 0 && r->frames == r->options.frames)
@@ -435,7 +442,7 @@ static int take_frame(Reader *r, AVFrame *frame)
     const int64_t time = frame_time(r, frame, 0);
     const int64_t end = frame_time(r, frame, FRAME_DURATION(frame));
     if ((r->to != AV_NOPTS_VALUE && time >= r->to) || frame->pts >= r->span.end_pts) {
-        end_frames(r);
+        end_frames(r, 1);
         return 0;
     }
     note_end(&r->video_end, end);
@@ -537,7 +544,7 @@ static int decode_one(Reader *r, MediaError *error)
     if (ret >= 0 || ret == AVERROR_EOF)
         ret = has_come(r, ret == AVERROR_EOF, frame, error);
     if (ret == AVERROR_EOF)
-        end_frames(r);
+        end_frames(r, 0);
     if (ret == 0 && take_frame(r, frame)) {
         r->ready = frame;
         return 0;
@@ -554,7 +561,7 @@ static int advance(Reader *r, MediaError *error)
         if (atomic_load(r->source->stop))
             return AVERROR_EOF;
         if (!r->frames_ended && r->options.frames >= 0 && r->frames >= r->options.frames)
-            end_frames(r);
+            end_frames(r, 1);
         if (!r->frames_ended)
             ret = decode_one(r, error);
         if (ret == AVERROR(EAGAIN))

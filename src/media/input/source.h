@@ -10,6 +10,7 @@
 
 #include "media/camera/camera.h"
 #include "media/error.h"
+#include "media/input/cut_off.h"
 #include "media/input/network.h"
 #include "media/input/picture_list.h"
 #include "media/log.h"
@@ -44,6 +45,7 @@ typedef struct SourceOptions {
 
 /* Known damage of an input's packets, and of the frames decoded from them. */
 typedef struct Damage {
+    int64_t cut_off; /* 1: the file ends inside an element, see cut_off.h */
     int64_t read_errors, corrupt_packets, decode_errors, corrupt_frames;
     int64_t lost_frames;    /* that a GPU had failed at, and software could not go back to */
     char first[256];        /* FFmpeg's first message about it, or "" */
@@ -92,7 +94,9 @@ typedef struct Source {
     int live;         /* not 0: prefer the newest data */
     struct stat file; /* zeros: not a file */
     Damage damage;
-    PictureList pictures; /* each is a frame; empty: a single file */
+    Elements elements;                    /* of a pipe */
+    int64_t last_packet, last_packet_end; /* the highest positions of packets read; -1: none */
+    PictureList pictures;                 /* each is a frame; empty: a single file */
     int next_picture;
 
     int64_t max_pixels;
@@ -299,8 +303,8 @@ void source_keep_errno(Source *source);
 /* Returns `time`, or AV_NOPTS_VALUE if it is more than a hundred years from 0. */
 int64_t source_sane_time(int64_t time, AVRational base);
 
-/* Counts damage if the demuxer has logged more than `before` errors since media_log_clear(). */
-void source_note_logged(Source *source, int before);
+/* Counts damage that the demuxer has logged since media_log_clear(). */
+void source_note_logged(Source *source);
 
 /* Returns 1 if the format holds a single picture. */
 int source_is_one_picture(const Source *source);

@@ -68,6 +68,7 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
         s->network ? network_read(s->network, buffer, size) : read_file(s, buffer, size);
     if (got > 0)
         s->bytes_read += (size_t)got;
+    elements_take(&s->elements, buffer, got);
     return got;
 }
 
@@ -237,12 +238,6 @@ static int check_order(const Source *s, MediaError *error)
 
 static int find_streams(Source *s, const char *path, MediaError *error)
 {
-    const char *name = s->format->iformat->name;
-    /* Header errors count in formats whose headers are made of packets, and in AVI, which finds the
-     * packets by its header's sizes; elsewhere most are about metadata. */
-    const int counts =
-        av_match_name("matroska", name) || av_match_name("ogg", name) || av_match_name("avi", name);
-    const int harmless = counts ? 0 : media_log_note()->damage;
     if (s->network)
         network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
@@ -250,7 +245,7 @@ static int find_streams(Source *s, const char *path, MediaError *error)
         return fail_to_open(s, path, ret, error);
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
-    source_note_logged(s, harmless);
+    source_note_logged(s);
     /* Sanitize declared times; packet times are checked when read. */
     s->format->start_time = source_sane_time(s->format->start_time, AV_TIME_BASE_Q);
     s->format->duration = source_sane_time(s->format->duration, AV_TIME_BASE_Q);
@@ -294,6 +289,10 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     }
     if (ret >= 0 && check_format(s, input, options, error) < 0)
         return error->fault;
+    if (ret >= 0 && !s->network && !S_ISREG(s->file.st_mode)) { /* the first bytes are read */
+        elements_start(&s->elements, input->name);
+        elements_take(&s->elements, s->io->buf_ptr, s->io->buf_end - s->io->buf_ptr);
+    }
     if (ret >= 0 && options->allow_playlists && !options->network && strcmp(path, "-") != 0) {
         /* Lets the demuxer open local files, relative to the playlist. */
         s->format->io_open = s->open_other;
@@ -568,6 +567,7 @@ Source *source_create(const SourceOptions *options)
     s->fd = -1;
     s->stop = options->stop;
     s->max_pixels = options->max_pixels;
+    s->last_packet = s->last_packet_end = -1;
     s->pipe = options->pipe;
     s->pipe_side = options->pipe_side;
     s->live = options->camera || options->low_latency;

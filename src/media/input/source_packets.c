@@ -28,6 +28,12 @@
 /* Containers without an index, and bare streams. */
 #define CUT_ANYWHERE "mpegts,mpeg,h264,hevc,mpegvideo,m4v,vc1"
 
+/* Files that are frames alone, one after the other. */
+#define WHOLE_PACKETS "dv,yuv4mpegpipe"
+
+/* What FFmpeg's demuxer of GXF returns at the end. */
+#define GXF_END (-1)
+
 /* Limit for the video packets before the first key frame, which are kept in case none follows. */
 #define MAX_HELD_BYTES (64 << 20)
 
@@ -422,10 +428,28 @@ static void note_damage(Source *s, int64_t *count, int ret)
         damage_note(&s->damage, count, media_log_note(), ret);
 }
 
-void source_note_logged(Source *s, int before)
+void source_note_logged(Source *s)
 {
-    if (media_log_note()->damage > before)
+    const LogNote *note = media_log_note();
+    if (note->cut_off && !s->damage.cut_off)
+        damage_note(&s->damage, &s->damage.cut_off, note, 0);
+    if (note->damage)
         note_damage(s, &s->damage.read_errors, AVERROR_INVALIDDATA);
+}
+
+/* After the end. Playlists have ends of their own, and networks lose the end otherwise. */
+static int is_cut_off(Source *s)
+{
+    const char *name = s->format->iformat->name;
+    if (s->network)
+        return 0;
+    if (s->last_packet_end > 0 && av_match_name(name, WHOLE_PACKETS))
+        return s->last_packet_end != avio_tell(s->io);
+    if (S_ISREG(s->file.st_mode)) {
+        elements_start(&s->elements, name);
+        elements_take_file(&s->elements, s->fd, s->file.st_size, s->last_packet);
+    }
+    return elements_are_cut(&s->elements);
 }
 
 static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
@@ -583,6 +607,8 @@ static void hand_out(Source *s, AVPacket *packet)
     const AVStream *stream = s->format->streams[packet->stream_index];
     check_times(packet, stream);
     note_gap(s, packet);
+    s->last_packet = FFMAX(s->last_packet, packet->pos);
+    s->last_packet_end = FFMAX(s->last_packet_end, packet->pos + packet->size);
     packet->dts = unwrap(s, packet->dts, stream);
     packet->pts = unwrap(s, packet->pts, stream);
     smooth_times(s, packet);
@@ -665,11 +691,13 @@ static int read_packet(Source *s, AVPacket *packet)
         media_log_clear();
         source_watch_memory(s);
         int ret = read_frame(s, packet);
+        if (ret == GXF_END && avio_feof(s->io))
+            ret = AVERROR_EOF;
         const int had_no_memory = s->no_memory || errno == ENOMEM;
         const int goes_on = ret == 0 || ret == AVERROR_EOF;
-        if (goes_on)
-            source_note_logged(s, 0);
-        const int is_logged = media_log_note()->damage > 0;
+        const int is_logged = media_log_note()->damage || media_log_note()->cut_off;
+        if (goes_on || media_log_note()->cut_off)
+            source_note_logged(s);
         if (source_lacks_memory(s)) {
             av_packet_unref(packet);
             ret = AVERROR(ENOMEM);
@@ -688,7 +716,7 @@ static int read_packet(Source *s, AVPacket *packet)
             return ret;
         if (ret != AVERROR_EXIT) { /* reported late: a seek interrupted the read before it */
             const int64_t at = s->io ? avio_tell(s->io) : 0;
-            if (!s->failures || at != s->failed_at)
+            if (!is_logged && (!s->failures || at != s->failed_at))
                 note_damage(s, &s->damage.read_errors, ret);
             s->failed_at = at;
         }
@@ -704,6 +732,8 @@ int source_read_own(Source *s, AVPacket *packet)
     if (s->pictures.count)
         return read_picture(s, packet);
     const int ret = read_packet(s, packet);
+    if (ret == AVERROR_EOF)
+        s->damage.cut_off |= is_cut_off(s);
     for (unsigned i = 0; ret == AVERROR_EOF && i < s->stream_count; i++) {
         if (s->clocks[i].corrupt) /* no later packet shows that nothing is missing */
             note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);

@@ -1,0 +1,241 @@
+#include "media/input/cut_off.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/common.h>
+#include <libavutil/intreadwrite.h>
+
+#include "media/input/mp4_boxes.h"
+
+#define READ_BYTES 4096
+
+/* The size of the element that begins with `n` bytes of its header; 0: more bytes are needed; -1:
+ * no known element, or none with a size. */
+typedef int64_t ElementSize(Elements *e, const uint8_t *b, size_t n);
+
+typedef struct ElementRule {
+    const char *demuxer, *element;
+    ElementSize *size; /* NULL: the last packet tells, see source_packets.c */
+    size_t optional;   /* bytes of an incomplete header that may be the last ones */
+    bool from_packet; /* packets begin with an element, so that the last one will do as the start */
+} ElementRule;
+
+static int64_t avi_size(Elements *e, const uint8_t *b, size_t n)
+{
+    (void)e;
+    if (!b[0]) /* padding */
+        return 1;
+    if (n < 8)
+        return 0;
+    if (memcmp(b, "RIFF", 4) == 0)
+        return 12;
+    const uint32_t size = AV_RL32(b + 4);
+    const bool is_known = !memcmp(b, "LIST", 4) || !memcmp(b, "idx1", 4) || !memcmp(b, "JUNK", 4);
+    return is_known && size && size < UINT32_MAX ? 8 + (int64_t)size : -1;
+}
+
+static int64_t asf_size(Elements *e, const uint8_t *b, size_t n)
+{
+    (void)e;
+    if (n < 24)
+        return 0;
+    const uint64_t size = AV_RL64(b + 16);
+    return size > 50 && size < INT64_MAX / 2 ? (int64_t)size : -1; /* 50: data without a size */
+}
+
+static int64_t flv_size(Elements *e, const uint8_t *b, size_t n)
+{
+    if (n < 9)
+        return 0;
+    if (!e->at)
+        return memcmp(b, "FLV", 3) == 0 ? (int64_t)AV_RB32(b + 5) : -1;
+    const int type = b[4] & 0x1f; /* after the size of the tag before: sound, video or data */
+    return type == 8 || type == 9 || type == 18 ? 15 + (int64_t)AV_RB24(b + 5) : -1;
+}
+
+/* Colours follow a header, and blocks of up to 255 bytes an introduction. */
+static int64_t gif_size(Elements *e, const uint8_t *b, size_t n)
+{
+    const size_t header = b[0] == ',' ? 10 : 2;
+    if (e->in_blocks) {
+        e->in_blocks = b[0] != 0;
+        return 1 + b[0];
+    }
+    if (!e->at && n < 13)
+        return 0;
+    if (!e->at)
+        return 13 + (b[10] & 0x80 ? 6 << (b[10] & 7) : 0);
+    if (b[0] != ',' && b[0] != '!')
+        return -1;
+    if (n < header)
+        return 0;
+    e->in_blocks = true;
+    return b[0] == '!' ? 2 : 11 + (b[9] & 0x80 ? 6 << (b[9] & 7) : 0);
+}
+
+static int64_t gxf_size(Elements *e, const uint8_t *b, size_t n)
+{
+    (void)e;
+    if (n < 16)
+        return 0;
+    const bool is_packet = !AV_RB32(b) && b[4] == 1 && AV_RB16(b + 14) == 0xe1e2;
+    return is_packet && AV_RB32(b + 6) >= 16 ? (int64_t)AV_RB32(b + 6) : -1;
+}
+
+static int64_t ivf_size(Elements *e, const uint8_t *b, size_t n)
+{
+    if (n < 12)
+        return 0;
+    return e->at ? 12 + (int64_t)AV_RL32(b) : AV_RL16(b + 6);
+}
+
+/* The header and the segment; the demuxer reports what is cut inside a segment of unknown size. */
+static int64_t matroska_size(Elements *e, const uint8_t *b, size_t n)
+{
+    (void)e;
+    if (n < 5)
+        return 0;
+    const int bytes = 8 - av_log2(b[4]);
+    uint64_t size = b[4] & ((1 << (8 - bytes)) - 1);
+    if ((AV_RB32(b) != 0x1a45dfa3 && AV_RB32(b) != 0x18538067) || !b[4])
+        return -1;
+    if (n < 4 + (size_t)bytes)
+        return 0;
+    for (int i = 1; i < bytes; i++)
+        size = size << 8 | b[4 + i];
+    return size < (UINT64_C(1) << 7 * bytes) - 1 ? (int64_t)(n + size) : -1;
+}
+
+static int64_t mp4_size(Elements *e, const uint8_t *b, size_t n)
+{
+    char type[5] = "";
+    (void)e;
+    if (n < 8)
+        return 0;
+    memcpy(type, b + 4, 4);
+    const bool is_long = AV_RB32(b) == 1;
+    if (!av_match_name(type, MP4_BOXES) || AV_RB32(b) == 0) /* 0: up to the end */
+        return -1;
+    if (is_long && n < 16)
+        return 0;
+    const uint64_t size = is_long ? AV_RB64(b + 8) : AV_RB32(b);
+    return size >= n && size < INT64_MAX / 2 ? (int64_t)size : -1;
+}
+
+static int64_t mxf_size(Elements *e, const uint8_t *b, size_t n)
+{
+    (void)e;
+    if (n < 17)
+        return 0;
+    const size_t more = b[16] & 0x80 ? b[16] & 0x7f : 0;
+    int64_t size = more ? 0 : b[16];
+    if (AV_RB32(b) != 0x060e2b34 || b[16] == 0x80 || more > 7)
+        return -1;
+    for (size_t i = 0; i < more && n == 17 + more; i++)
+        size = size << 8 | b[17 + i];
+    return n == 17 + more ? (int64_t)n + size : 0;
+}
+
+static int64_t ogg_size(Elements *e, const uint8_t *b, size_t n)
+{
+    int64_t size = (int64_t)n;
+    (void)e;
+    if (memcmp(b, "OggS", FFMIN(n, 4)) != 0)
+        return -1;
+    if (n < 27 || n < 27u + b[26])
+        return 0;
+    for (int i = 0; i < b[26]; i++)
+        size += b[27 + i];
+    return size;
+}
+
+/* M2TS puts a time before each packet. */
+static int64_t ts_size(Elements *e, const uint8_t *b, size_t n)
+{
+    (void)e;
+    if (b[0] == 'G')
+        return 188;
+    if (n < 5)
+        return 0;
+    return b[4] == 'G' ? 192 : -1;
+}
+
+static const ElementRule rules[] = {
+    {"asf", "an object", asf_size, 0, false},
+    {"avi", "a chunk", avi_size, 7, false},
+    {"flv", "a tag", flv_size, 4, true},
+    {"gif", "a block", gif_size, 0, false},
+    {"gxf", "a packet", gxf_size, 0, false},
+    {"ivf", "a frame", ivf_size, 0, false},
+    {"mov", "a box", mp4_size, 7, false},
+    {"mpegts", "a packet", ts_size, 0, true},
+    {"mxf", "an element", mxf_size, 0, false},
+    {"ogg", "a page", ogg_size, 0, true},
+    {"matroska", "an element", matroska_size, 0, false},
+    {"dv", "a frame", NULL, 0, false},
+    {"yuv4mpegpipe", "a frame", NULL, 0, false},
+};
+
+static const ElementRule *find_rule(const char *demuxer)
+{
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(rules); i++)
+        if (av_match_name(rules[i].demuxer, demuxer))
+            return &rules[i];
+    return NULL;
+}
+
+void elements_start(Elements *e, const char *demuxer)
+{
+    const ElementRule *rule = find_rule(demuxer);
+    *e = (Elements){.rule = rule && rule->size ? rule : NULL};
+}
+
+void elements_take(Elements *e, const uint8_t *data, int64_t size)
+{
+    while (e->rule && size > 0) {
+        const int64_t skipped = FFMIN(e->left, size);
+        data += skipped;
+        size -= skipped;
+        e->left -= skipped;
+        if (!size)
+            return;
+        e->header[e->have++] = *data++;
+        size--;
+        const int64_t whole = e->rule->size(e, e->header, e->have);
+        if (whole < 0 || (!whole && e->have == ELEMENT_HEADER_BYTES))
+            e->rule = NULL;
+        if (whole <= 0)
+            continue;
+        e->at += whole;
+        e->left = whole - (int64_t)e->have;
+        e->have = 0;
+    }
+}
+
+void elements_take_file(Elements *e, int fd, int64_t end, int64_t packet)
+{
+    uint8_t data[READ_BYTES];
+    ssize_t got;
+    if (e->rule && e->rule->from_packet && packet > 0)
+        e->at = packet - (int64_t)e->rule->optional;
+    int64_t at = e->at;
+    while (e->rule && at < end && (got = pread(fd, data, sizeof(data), at)) > 0) {
+        e->left = 0;
+        elements_take(e, data, got);
+        at += got + e->left;
+    }
+    e->left = FFMAX(at - end, 0);
+}
+
+bool elements_are_cut(const Elements *e)
+{
+    return e->rule && (e->left || e->in_blocks || e->have > e->rule->optional);
+}
+
+const char *elements_name(const char *demuxer)
+{
+    const ElementRule *rule = find_rule(demuxer);
+    return rule ? rule->element : "a packet";
+}
