@@ -54,9 +54,8 @@ static const char *const means_damage[] = {
     "exceeds max length",
     "exceeds containing master element",
     "Invalid track number",
-    "Packet mismatch",     /* FLV */
-    "invalid block label", /* GIF */
-    "max_distance",        /* NUT */
+    "Packet mismatch", /* FLV */
+    "max_distance",    /* NUT */
     "must have been damaged",
     "header_idx invalid",
     "packet_obj_size",         /* ASF */

@@ -604,3 +604,92 @@ class CutOff(Case):
         data = read_bytes(self.clip("a.mkv", (*self.AVC, *self.SOUND)))
         result = self.exits(DAMAGED, self.write("cut.mkv", data[:-700]), "-o", self.path("out.mkv"), "--jobs", 2, "-q")
         self.assertEqual(result.err.count("it ends inside an element"), 1, str(result))
+
+
+def unknown_lengths(data, boxes, wide):
+    """A fragmented mp4 whose header has lengths of all ones, in 32 or 64 bits."""
+    result, at = b"", 0
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + (size or len(data) - at)]
+        skip = {b"mvhd": 4, b"mdhd": 4, b"tkhd": 8}.get(kind, 0)  # from the times to the length
+        if kind in (b"moov", b"trak", b"mdia", b"mvex"):
+            body = unknown_lengths(body, boxes, wide)
+        elif kind in boxes and not wide:
+            body = body[:12 + skip] + b"\xff" * 4 + body[16 + skip:]
+        elif kind in boxes:  # version 1: wider times, too
+            body = (b"\1" + body[1:4] + bytes(4) + body[4:8] + bytes(4) + body[8:12 + skip] + b"\xff" * 8 +
+                    body[16 + skip:])
+        if kind == b"mvex":
+            mehd = b"\1\0\0\0" + b"\xff" * 8 if wide else b"\0\0\0\0" + b"\xff" * 4
+            body = struct.pack(">I4s", 8 + len(mehd), b"mehd") + mehd + body
+        result += struct.pack(">I4s", 8 + len(body), kind) + body
+        at += size or len(data) - at
+    return result
+
+
+class Whole(Case):
+    """Files that are not damaged, whatever their headers, or FFmpeg's messages, say."""
+
+    def whole(self, path, *options):
+        """Ends with 0, with as many frames as FFmpeg decodes."""
+        result = self.ok(path, "--null", *options)
+        theirs = ffmpeg("-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5", "-").decode()
+        frames = sum(not line.startswith("#") for line in theirs.splitlines())
+        self.assertIn("%d frames" % frames, result.err)
+        return frames
+
+    def test_unknown_lengths_of_fragmented_mp4(self):
+        data = read_bytes(clip("unknown.mp4", *X264, "-c:a", "aac", "-movflags",
+                               "frag_keyframe+empty_moov+default_base_moof", sound=1))
+        for boxes in ((b"mvhd", b"tkhd", b"mdhd"), (b"mvhd",), (b"tkhd",), (b"mdhd",)):
+            for wide in (False, True):
+                with self.subTest(boxes=boxes, wide=wide):
+                    self.assertEqual(self.whole(self.write("a.mp4", unknown_lengths(data, boxes, wide))), 25)
+
+    def copied(self, name, source, *options, before=()):
+        path = self.path(name)
+        ffmpeg(*before, "-i", source, *options, "-c", "copy", path)
+        return path
+
+    def test_copies_that_begin_inside_a_group(self):
+        """Without a reference or before the picture is refreshed, the first frames are incomplete."""
+        for name, parameters in (("open", "open-gop=1:bframes=3:keyint=12"),
+                                 ("refresh", "intra-refresh=1:keyint=20:bframes=0")):
+            source = clip(name + ".mkv", "-c:v", "libx264", "-x264-params", parameters, size="96x64", seconds=2)
+            for end in (".mkv", ".mp4"):
+                with self.subTest(name + end):
+                    self.whole(self.copied(name + end, source, "-ss", 0.7))
+
+    @unittest.skipUnless(has_encoder("libaom-av1"), "FFmpeg has no libaom")
+    def test_av1_with_packets_of_hidden_frames(self):
+        source = clip("hidden.mp4", "-c:v", "libaom-av1", "-cpu-used", "8", "-lag-in-frames", "25", size="64x48")
+        for end in (".mkv", ".mp4", ".ivf"):
+            with self.subTest(end):
+                path = self.copied("split" + end, source, "-bsf:v", "av1_frame_split")
+                self.assertGreater(len(contents(path)["packets"]), 25)
+                self.assertEqual(self.whole(path), 25)
+        self.whole(self.copied("edit.mp4", source, before=("-ss", 0.7)))  # an edit list hides the beginning
+
+    def test_gif_with_data_after_its_trailer(self):
+        data = read_bytes(clip("a.gif", "-c:v", "gif", rate=10))
+        for more in (b"more data", bytes(30), b";", b"\0;"):
+            with self.subTest(more):
+                self.assertEqual(self.whole(self.write("a.gif", data + more)), 10)
+
+    def test_joined_ogg(self):
+        data = read_bytes(clip("a.ogv", "-c:v", "libtheora", "-c:a", "libvorbis", sound=1))
+        result = self.ok(self.write("a.ogv", data * 2), "--null")  # FFmpeg's own program needs -threads 1
+        self.assertIn("50 frames", result.err)
+
+    def test_gxf(self):
+        self.whole(clip("a.gxf", "-c:v", "mpeg2video", "-r", "25", "-s", "720x576", "-c:a", "pcm_s16le", "-ar", "48000",
+                        sound=1))
+
+    def test_discontinuity_of_a_playlist(self):
+        source = clip("list.ts", *X264, "-g", "10", "-c:a", "aac", seconds=2, sound=2)
+        self.copied("list.m3u8", source, "-hls_time", "0.8", "-hls_list_size", "0")
+        lines = self.read("list.m3u8").decode().split("#EXT-X-ENDLIST")[0]
+        segments = lines[lines.index("#EXTINF"):]
+        path = self.write("twice.m3u8", (lines + "#EXT-X-DISCONTINUITY\n" + segments + "#EXT-X-ENDLIST\n").encode())
+        self.assertIn("100 frames", self.ok(path, "--null", "--allow-playlists").err)

@@ -67,8 +67,12 @@ static int64_t gif_size(Elements *e, const uint8_t *b, size_t n)
         return 0;
     if (!e->at)
         return 13 + (b[10] & 0x80 ? 6 << (b[10] & 7) : 0);
-    if (b[0] != ',' && b[0] != '!')
+    if (b[0] == ';')
         return -1;
+    if (!b[0]) /* padding */
+        return 1;
+    if (b[0] != ',' && b[0] != '!')
+        return INT64_MAX / 2; /* of no known kind: the file can't be read further */
     if (n < header)
         return 0;
     e->in_blocks = true;

@@ -24,6 +24,13 @@
  * is better to show them than nothing. */
 #define MOST_HIDDEN 25
 
+/* Maximum number of frames before the first complete one of a film: those of an open group, and
+ * until the picture is refreshed. */
+#define MOST_LEADING 64
+
+/* First byte of a packet. */
+#define THEORA_COMMENT 0x81
+
 struct Decoder {
     const Source *source; /* its name and limits, which do not change */
     AVCodecContext *codec;
@@ -186,7 +193,9 @@ static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
     }
     codec->pkt_timebase = d->stream->time_base;
     codec->framerate = d->stream->avg_frame_rate;
-    codec->thread_count = d->options.threads;
+    /* Several threads cannot decode Ogg files that were joined. */
+    const bool is_theora = d->stream->codecpar->codec_id == AV_CODEC_ID_THEORA;
+    codec->thread_count = is_theora ? 1 : d->options.threads;
     codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT | (d->options.gpu ? CODEC_NUMBERS : 0);
     codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
     codec->max_pixels = d->source->max_pixels + MAX_ALIGNMENT_PIXELS;
@@ -241,6 +250,7 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     d->last_pts = AV_NOPTS_VALUE;
     d->hides_broken = options->hides_broken || source->live || source->network || source->reconnect;
     d->redo = -1;
+    d->joins = MOST_LEADING;
     d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->codes, (int)options->codes.mode);
@@ -379,14 +389,46 @@ static void note_undecodable(Decoder *d, int ret)
     note_damage(d, &d->damage.decode_errors, ret);
     (void)codec_log_drop_broken(&d->log);
     d->failed++;
+    if (d->joins <= MOST_LEADING)
+        d->joins = 0; /* frames lack references because of the damage */
 }
 
-/* AV1 has one frame for each packet, and its decoder may skip one without an error. */
+/* True if the packet consists of frames that are not shown: AV1 specification, 5.3.2 and 5.9.2. */
+static bool is_hidden_av1(const AVPacket *packet)
+{
+    enum { FRAME_HEADER = 3, FRAME = 6, IS_SHOWN = 0x90 };
+    bool is_hidden = false;
+    const uint8_t *data = packet->data, *end = data + packet->size;
+    while (data < end) {
+        const int type = *data >> 3 & 15, has_size = *data & 2;
+        uint64_t size = 0;
+        data += *data & 4 ? 2 : 1;
+        for (int shift = 0; has_size && data < end && shift < 56; shift += 7) {
+            size |= (uint64_t)(*data & 0x7f) << shift;
+            if (!(*data++ & 0x80))
+                break;
+        }
+        if (data < end && (type == FRAME_HEADER || type == FRAME)) {
+            if (*data & IS_SHOWN) /* now, or shown again */
+                return false;
+            is_hidden = true;
+        }
+        if (!has_size || size > (uint64_t)(end - data))
+            break;
+        data += size;
+    }
+    return is_hidden;
+}
+
+/* AV1 has one frame for each packet that shows one, and its decoder may skip one without an error.
+ */
 static void note_missing(Decoder *d, int64_t next)
 {
     const int has_one_each = d->stream->codecpar->codec_id == AV_CODEC_ID_AV1 && !d->options.gpu;
     for (int64_t i = d->number + 1 + d->failed; has_one_each && i < next; i++)
         note_damage(d, &d->damage.decode_errors, AVERROR_INVALIDDATA);
+    if (next < 0) /* an edit list hides its packet, which has no number */
+        return;
     d->number = next;
     d->failed = 0;
 }
@@ -567,8 +609,10 @@ static int send_packet(Decoder *d, const AVPacket *packet)
             return AVERROR(ENOMEM);
         codec_number(d->codec, kept, d->recent.before + d->recent.count);
     }
-    const int is_counted =
-        packet && !CODEC_NUMBERS && (kept || !(packet->flags & AV_PKT_FLAG_DISCARD));
+    const int is_shown =
+        packet && !(packet->flags & AV_PKT_FLAG_DISCARD) &&
+        (d->stream->codecpar->codec_id != AV_CODEC_ID_AV1 || !is_hidden_av1(packet));
+    const int is_counted = !CODEC_NUMBERS && (kept || is_shown);
     if (!kept && packet && !CODEC_NUMBERS)
         codec_number(d->codec, NULL, is_counted ? d->sent + 1 : -1);
     const int ret = avcodec_send_packet(d->codec, kept ? kept : packet);
@@ -660,6 +704,9 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     d->returned |= source_is_discontinuity(packet);
     if (source_is_discontinuity(packet) && !packet->size)
         return 0;
+    if (packet && packet->size && packet->data[0] == THEORA_COMMENT &&
+        d->parameters->codec_id == AV_CODEC_ID_THEORA)
+        return 0; /* between joined Ogg files */
     media_log_clear();
     errno = 0;
     if (packet) {

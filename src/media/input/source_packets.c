@@ -620,7 +620,7 @@ static void hand_out(Source *s, AVPacket *packet)
         return;
     TrackClock *clock = &s->clocks[packet->stream_index];
     const int may_restart =
-        strcmp(s->format->iformat->name, "mpegts") == 0 && clock->last != AV_NOPTS_VALUE;
+        av_match_name(s->format->iformat->name, "mpegts,hls") && clock->last != AV_NOPTS_VALUE;
     if (!may_restart || clock->corrupt)
         note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
     clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
