@@ -1,11 +1,13 @@
 """The Python module: arrays of all kinds against each other, OpenCV's results, errors, and the examples of its page."""
 
 import gc
+import multiprocessing
 import os
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
 import unittest
 import weakref
@@ -365,6 +367,74 @@ class Errors(unittest.TestCase):
             self.assertNotIn("\n", str(caught.exception))
 
 
+class OnDevice:
+    """An array with this __cuda_array_interface__."""
+
+    def __init__(self, interface):
+        self.__cuda_array_interface__ = interface
+
+
+class Interfaces(unittest.TestCase):
+    GOOD = {"shape": (10, 20), "typestr": "|u1", "data": (4096, False), "strides": (20, 1), "stream": 1, "version": 3}
+
+    def refuse(self, interface):
+        frame, array, eq = picture(10, 20), OnDevice(interface), lumeq.Equalizer(backend="cpu")
+        for call in (lambda: eq.process(array, out=frame), lambda: eq.process(frame, out=array),
+                     lambda: eq.process([frame, array], out=frame), lambda: lumeq.measure(frame, previous=array),
+                     lambda: eq.batch(array, out=array), lambda: lumeq.equalize(array), lambda: lumeq.bgr(array)):
+            with self.subTest(interface), self.assertRaises((TypeError, ValueError)) as caught:
+                call()
+            self.assertNotIn("\n", str(caught.exception))
+
+    def test_malformed(self):
+        wrong = (None, 5, -1, "|u1", b"|u1", ">u2", "\udc80", (), (1,), (1, 2, 3), (-1, 20), (0, 0), (20, 0.5), (1,) * 50,
+                 (2**40, 2**40), (2**63, 1), (2**70, 20), ("a", "b"), (None, None), (1, None), [10, 20], {})
+        for interface in (None, 5, [], {}, "shape"):
+            self.refuse(interface)
+        for name in self.GOOD:
+            for value in wrong:
+                self.refuse({**self.GOOD, name: value})
+            self.refuse({key: value for key, value in self.GOOD.items() if key != name})
+
+
+class Overlaps(unittest.TestCase):
+    """Outputs that share samples with the input are refused, those between its rows are not."""
+
+    def test_frames(self):
+        a, eq = np.zeros((200, 200), np.uint8), lumeq.Equalizer()
+        u, v = (np.zeros((50, 50), np.uint8) for _ in range(2))
+        for frame, out in ((a[:100], a[1:101]), (a[1:101], a[:100]), (a[:100], a[99:199]), (a[:, :90], a[:, 89:179]),
+                           (a[:100], a[:100][::-1]), ((a[:100, :100], u, v), (a[100:, :100], u.copy(), a[99:149, :50])),
+                           ([a[:100, :100], u, v], [a[100:, :100], v, u.copy()])):
+            for call in eq.process, lumeq.equalize:
+                with self.assertRaisesRegex(ValueError, "memory of its own"):
+                    call(frame, out=out)
+        for frame, out in ((a[:100], a[100:]), (a[:, :100], a[:, 100:]), (a[::2], a[1::2]), (a[:100], a[:99:-1])):
+            self.assertIs(eq.process(frame, out=out), out)
+
+    def test_batches(self):
+        a, eq = np.zeros((8, 20, 30), np.uint8), lumeq.Equalizer()
+        for frames, out in ((a, a), (a[:7], a[1:]), (a, a[::-1]), (a[:, :, :16], a[:, :, 14:])):
+            with self.assertRaisesRegex(ValueError, "memory of its own"):
+                eq.batch(frames, out=out)
+        for frames, out in ((a[:4], a[4:]), (a[::2], a[1::2]), (a[:, :, :15], a[:, :, 15:])):
+            self.assertIs(eq.batch(frames, out=out), out)
+
+    def test_colours(self):
+        a = RNG.integers(0, 60, (20, 30, 4)).astype(np.uint8)
+        with self.assertRaisesRegex(ValueError, "overlaps"):
+            lumeq.bgr(a[:-1], out=a[1:])
+        wanted = lumeq.bgr(a)
+        self.assertTrue(same(lumeq.bgr(a, out=a), wanted))
+
+    def test_the_frame_before(self):
+        a, eq = np.zeros((200, 161), np.uint8), lumeq.Equalizer()
+        a[:91] = picture()
+        eq.process(a[:91])
+        eq.process(picture(), out=a[3:94])
+        self.assertEqual(eq.stats.noise, -1)
+
+
 class Temporary:
     """Exports a new array at each use, so that only its reader keeps it."""
 
@@ -455,6 +525,142 @@ class Lifetimes(unittest.TestCase):
             p = subprocess.run([sys.executable, "-W", "error", "-c", code], stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, timeout=300)
             self.assertEqual((p.returncode, p.stdout), (0, ""))
+
+
+class Inside(unittest.TestCase):
+    """Code that Python runs inside a call gets an error if it uses the same object, instead of waiting for ever."""
+
+    def run_code(self, code):
+        code = "import gc, lumeq, numpy, weakref\neq, said = lumeq.Equalizer(), []\n" + textwrap.dedent("""
+            def frame():
+                return numpy.arange(9900, dtype="u1").reshape(90, 110).view(Frame)
+            def use(*_):
+                try:
+                    eq.process(numpy.zeros((90, 110), "u1"))
+                except Exception as e:
+                    said.append(type(e).__name__)
+                    raise
+            class Frame(numpy.ndarray):
+                pass
+            """) + textwrap.dedent(code) + "\nprint(*said)"
+        p = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           timeout=60)
+        self.assertEqual((p.returncode, p.stdout), (0, "RuntimeError\n"), p.stderr)
+
+    def test_weak_reference(self):
+        self.run_code("""
+            a = frame()
+            there = weakref.ref(a, use)
+            eq.process(a)
+            del a
+            eq.process(frame())
+            """)
+
+    def test_finalizer(self):
+        self.run_code("""
+            class Last(Frame):
+                def __del__(self):
+                    use()
+            eq.process(frame().view(Last), out=frame())
+            eq.process(frame())
+            """)
+
+    def test_collector(self):
+        self.run_code("""
+            class Cycle:
+                def __del__(self):
+                    if not said: use()
+            def make(*_):
+                cycle = Cycle()
+                cycle.own = cycle
+            gc.disable()
+            make()
+            a = frame()
+            there = weakref.ref(a, lambda _: gc.collect())
+            eq.process(a)
+            del a
+            eq.process(frame())
+            """)
+
+    def test_conversions(self):
+        for setting in ("strength=Number()", "tiles=(Number(), 8)", "meter=(1, 2, Number(), 4)", "dither=Number()"):
+            self.run_code("""
+                class Number:
+                    def __float__(self):
+                        use()
+                    __index__ = __float__
+                try:
+                    eq.set(%s)
+                except RuntimeError:
+                    pass
+                """ % setting)
+
+    def test_a_history(self):
+        self.run_code("""
+            history = lumeq.History(0)
+            def use_history(_):
+                try:
+                    history.get()
+                except RuntimeError:
+                    said.append("RuntimeError")
+            a = frame()
+            there = weakref.ref(a, use_history)
+            made = lumeq.measure(a)
+            del a
+            history.put(made)
+            """)
+
+
+class Forks(unittest.TestCase):
+    """Objects work in a process that multiprocessing forks, and it ends."""
+
+    def child(self, call):
+        process = multiprocessing.get_context("fork").Process(target=call)
+        process.start()
+        process.join(60)
+        if process.is_alive():
+            process.kill()
+        self.assertEqual(process.exitcode, 0)
+
+    def test_objects(self):
+        frame, eq = picture(), lumeq.Equalizer(mode="stretch", threads=3)
+        wanted, second = lumeq.equalize(frame), [eq.process(frame), eq.process(frame)][1]
+
+        def work():
+            assert same(lumeq.equalize(frame), wanted) and same(eq.process(frame), second)
+
+        for _ in range(3):
+            self.child(work)
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            self.assertTrue(all(same(made, wanted) for made in pool.map(lumeq.equalize, [frame] * 10)))
+        work()
+
+    def test_while_threads_work(self):
+        frame, large, eq, stop = picture(), picture(900, 1600), lumeq.Equalizer(), threading.Event()
+        wanted = lumeq.equalize(frame)
+
+        def busy():
+            while not stop.is_set():
+                eq.process(large)
+                lumeq.equalize(large)
+
+        def work():
+            assert same(lumeq.equalize(frame), wanted)
+            try:
+                eq.process(frame)
+            except RuntimeError as e:
+                assert "forked" in str(e)
+
+        threads = [threading.Thread(target=busy) for _ in range(2)]
+        for t in threads:
+            t.start()
+        try:
+            for _ in range(10):
+                self.child(work)
+        finally:
+            stop.set()
+            for t in threads:
+                t.join()
 
 
 @unittest.skipIf(NO_GPU, NO_GPU)

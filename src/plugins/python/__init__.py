@@ -32,7 +32,7 @@ Settings are keyword arguments, the same everywhere:
 
 Bad arguments raise ValueError or TypeError, lack of memory MemoryError, and a GPU that fails lumeq.Error, each with one
 sentence. The GIL is released while frames are processed. Objects may be used by several threads; calls on one Equalizer
-or History wait for each other.
+or History wait for each other. A call inside another one, by a __del__ for example, raises RuntimeError.
 """
 
 from __future__ import annotations
@@ -147,22 +147,14 @@ def _output(frame: Frame, out: Optional[Frame]) -> Frame:
 
 
 def _stream(frame: Frame, stream: Optional[int]) -> Optional[int]:
-    """The CUDA stream to work on, as an address; None for frames in host memory."""
+    """The CUDA stream to work on, as an address. None: the array's own, or the default stream."""
     array: Any = next(iter(frame), None) if isinstance(frame, (tuple, list)) else frame
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
-    if torch and isinstance(array, torch.Tensor):
-        if not array.is_cuda:
-            return None
-        found = torch.cuda.current_stream(array.device).cuda_stream
-    elif cupy and isinstance(array, cupy.ndarray):
-        found = cupy.cuda.get_current_stream().ptr
-    elif hasattr(array, "__cuda_array_interface__"):
-        found = array.__cuda_array_interface__.get("stream")
-    elif hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == 2:
-        found = None
-    else:
-        return None
-    return stream or found or 1  # 1 is the default stream, whose address is 0
+    if not stream and torch and isinstance(array, torch.Tensor) and array.is_cuda:
+        return torch.cuda.current_stream(array.device).cuda_stream
+    if not stream and cupy and isinstance(array, cupy.ndarray):
+        return cupy.cuda.get_current_stream().ptr
+    return stream
 
 
 def _rate(fps: Any) -> float:

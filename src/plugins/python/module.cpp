@@ -1,6 +1,6 @@
 /*
  * The native part of the Python package: lumeq.h for arrays. __init__.py has the interface and its
- * documentation. Library calls run without the GIL; a mutex keeps threads of Python apart.
+ * documentation. Library calls run without the GIL; a lock keeps threads of Python apart.
  */
 #include <lumeq/lumeq.h>
 #include <nanobind/nanobind.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,22 +76,38 @@ template <class Call> int without_gil(Call call)
     return call();
 }
 
-// A mutex that is waited for without the GIL, so that its owner can take the GIL.
+// Who uses an object: process and thread, or 0. The process tells after fork() that a thread which
+// does not exist there holds it.
+using Owner = std::atomic<uint64_t>;
+
+// Keeps threads apart. The GIL is free while a thread waits, since the owner may need it. Python
+// runs code of others inside calls (finalizers, weak references, __float__), which must not wait
+// for the call that it is in.
 class Lock
 {
   public:
-    explicit Lock(std::mutex &mutex) : mutex(mutex)
+    explicit Lock(Owner &owner) : owner(owner)
     {
-        const WithoutGil release;
-        mutex.lock();
+        const uint64_t process = uint64_t(getpid()), here = process << 32 | uint64_t(gettid());
+        for (uint64_t found = 0; !owner.compare_exchange_strong(found, here); found = 0) {
+            if (found == here)
+                raise(PyExc_RuntimeError, "this object is in a call that has not returned");
+            if (found >> 32 != process)
+                raise(PyExc_RuntimeError, "another thread used this object when the process was "
+                                          "forked: make a new one");
+            const WithoutGil release;
+            owner.wait(found);
+        }
     }
+    Lock(const Lock &) = delete;
     ~Lock()
     {
-        mutex.unlock();
+        owner = 0;
+        owner.notify_one();
     }
 
   private:
-    std::mutex &mutex;
+    Owner &owner;
 };
 
 // ---- arrays -------------------------------------------------------------------------------------
@@ -102,29 +118,55 @@ struct Array {
     int64_t shape[3], stride[3];
     int dimensions, bytes;
     bool writable, on_gpu;
+    uintptr_t stream; // of CUDA, that fills it; 0: unknown
     nb::object owner; // these two keep the samples alive
     nb::ndarray<> samples;
 };
 
+// A part of __cuda_array_interface__, which may be anything.
+template <class Part> Part part(const char *name, nb::handle value)
+{
+    Part found{};
+    if (!nb::try_cast(value, found))
+        raise(PyExc_TypeError, "__cuda_array_interface__ has no valid " + std::string(name));
+    return found;
+}
+
+// Products of a side and a stride stay far from the ends of 64 bits.
+constexpr int64_t max_side = int64_t(1) << 28, max_stride = int64_t(1) << 33;
+
 Array from_dictionary(nb::handle source)
 {
-    nb::dict about = nb::cast<nb::dict>(source.attr("__cuda_array_interface__"));
+    const auto about = part<nb::dict>("dictionary", source.attr("__cuda_array_interface__"));
+    const auto entry = [&](const char *name) {
+        return about.contains(name) ? nb::object(about[name]) : nb::none();
+    };
     Array array = {};
-    auto shape = nb::cast<nb::tuple>(about["shape"]);
-    auto type = nb::cast<std::string>(about["typestr"]);
-    auto data = nb::cast<nb::tuple>(about["data"]);
+    const auto shape = part<nb::tuple>("shape", entry("shape"));
+    const auto data = part<nb::tuple>("data", entry("data"));
+    const auto type = part<std::string>("typestr", entry("typestr"));
+    const nb::object strides = entry("strides"), stream = entry("stream");
+    if (data.size() != 2 ||
+        (!strides.is_none() && part<nb::tuple>("strides", strides).size() != shape.size()))
+        raise(PyExc_ValueError,
+              "__cuda_array_interface__ has too few or too many values in data or strides");
     array.dimensions = int(shape.size());
     array.bytes = type == "|u1" ? 1 : type == "<u2" ? 2 : 0;
-    array.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(data[0]));
-    array.writable = !nb::cast<bool>(data[1]);
+    array.data = reinterpret_cast<void *>(part<uintptr_t>("data", data[0]));
+    array.writable = !part<bool>("data", data[1]);
     array.on_gpu = true;
+    array.stream = stream.is_none() ? 0 : part<uintptr_t>("stream", stream);
     array.owner = nb::borrow(source);
-    nb::object strides = about.contains("strides") ? nb::object(about["strides"]) : nb::none();
     int64_t step = array.bytes;
     for (int i = array.dimensions - 1; i >= 0 && array.dimensions <= 3; i--) {
-        array.shape[i] = nb::cast<int64_t>(shape[size_t(i)]);
-        array.stride[i] = strides.is_none() ? step : nb::cast<int64_t>(strides[i]);
-        step *= array.shape[i];
+        const auto side = part<int64_t>("shape", shape[size_t(i)]);
+        const auto stride =
+            strides.is_none() ? step : part<int64_t>("strides", nb::object(strides[i]));
+        if (side < 0 || side > max_side || stride < -max_stride || stride > max_stride)
+            raise(PyExc_ValueError, "__cuda_array_interface__ has impossible sides or strides");
+        array.shape[i] = side;
+        array.stride[i] = stride;
+        step = stride * side;
     }
     return array;
 }
@@ -169,12 +211,49 @@ Array from_object(nb::handle source, bool writable)
         raise(PyExc_ValueError, "an array has neither two dimensions nor three");
     if (writable && !array.writable)
         raise(PyExc_ValueError, "an output array is read-only");
-    if (!array.shape[0] || !array.shape[1])
+    if (!array.data || !array.shape[0] || !array.shape[1])
         raise(PyExc_ValueError, "an array is empty");
     if (array.shape[0] == 1) // of any stride
         array.stride[0] =
             array.bytes * array.shape[1] * (array.dimensions == 3 ? array.shape[2] : 1);
     return array;
+}
+
+// The addresses of the first and the last byte.
+std::pair<intptr_t, intptr_t> ends(const Array &a)
+{
+    auto low = reinterpret_cast<intptr_t>(a.data), high = low + a.bytes - 1;
+    for (int i = 0; i < a.dimensions; i++)
+        (a.stride[i] < 0 ? low : high) += (a.shape[i] - 1) * a.stride[i];
+    return {low, high};
+}
+
+// True if both have bytes in common. NumPy knows it exactly, as for the halves of a wide picture.
+bool overlap(const Array &a, const Array &b)
+{
+    const auto [a_low, a_high] = ends(a);
+    const auto [b_low, b_high] = ends(b);
+    if (a_high < b_low || b_high < a_low)
+        return false;
+    const auto view = [](const Array &array) {
+        const auto n = size_t(array.dimensions);
+        size_t shape[4];
+        int64_t stride[4];
+        std::copy(array.shape, array.shape + n, shape);
+        std::copy(array.stride, array.stride + n, stride);
+        shape[n] = size_t(array.bytes);
+        stride[n] = 1;
+        return nb::cast(nb::ndarray<nb::numpy, uint8_t>(array.data, n + 1, shape, {}, stride),
+                        nb::rv_policy::reference);
+    };
+    return nb::cast<bool>(nb::module_::import_("numpy").attr("shares_memory")(view(a), view(b)));
+}
+
+bool overlap(const std::vector<Array> &a, const std::vector<Array> &b)
+{
+    return std::any_of(a.begin(), a.end(), [&](const Array &x) {
+        return std::any_of(b.begin(), b.end(), [&](const Array &y) { return overlap(x, y); });
+    });
 }
 
 // How samples are stored. Depth 0: all bits of the array's type.
@@ -284,25 +363,20 @@ Picture picture(nb::handle frame, const Format &format, bool writable)
     return picture(plane_arrays(frame, writable), format);
 }
 
-// Describes each frame of a batch, whose planes are arrays of (frames, rows, columns).
-std::vector<Picture> pictures(nb::handle batch, const Format &format, bool writable)
+// Describes a frame of a batch, whose planes are arrays of (frames, rows, columns).
+Picture picture_at(int64_t i, std::vector<Array> planes, const Format &format)
 {
-    const std::vector<Array> planes = plane_arrays(batch, writable);
-    std::vector<Picture> made;
-    for (int64_t i = 0; i < planes[0].shape[0]; i++) {
-        std::vector<Array> frame = planes;
-        for (Array &plane : frame) {
-            if (plane.dimensions != 3 || plane.shape[0] != planes[0].shape[0])
-                raise(PyExc_ValueError, "the planes of a batch are arrays of (frames, rows, "
-                                        "columns), with the same number of frames");
-            plane.data = static_cast<char *>(plane.data) + i * plane.stride[0];
-            plane.dimensions = 2;
-            std::copy(plane.shape + 1, plane.shape + 3, plane.shape);
-            std::copy(plane.stride + 1, plane.stride + 3, plane.stride);
-        }
-        made.push_back(picture(frame, format));
+    const int64_t count = planes[0].shape[0];
+    for (Array &plane : planes) {
+        if (plane.dimensions != 3 || plane.shape[0] != count)
+            raise(PyExc_ValueError, "the planes of a batch are arrays of (frames, rows, columns), "
+                                    "with the same number of frames");
+        plane.data = static_cast<char *>(plane.data) + i * plane.stride[0];
+        plane.dimensions = 2;
+        std::copy(plane.shape + 1, plane.shape + 3, plane.shape);
+        std::copy(plane.stride + 1, plane.stride + 3, plane.stride);
     }
-    return made;
+    return picture(planes, format);
 }
 
 // Describes a colour picture, whose channels are contiguous.
@@ -341,32 +415,46 @@ int choice(const char *name, nb::handle value, std::initializer_list<const char 
     raise(PyExc_ValueError, std::string(name) + " is not one of " + all);
 }
 
+// Replaces Python's error about a wrong type or size by a sentence. Errors of the caller's own
+// __float__ or __index__ stay.
+void check_conversion(const std::string &sentence)
+{
+    PyObject *error = PyErr_Occurred();
+    if (!error)
+        return;
+    if (!PyErr_GivenExceptionMatches(error, PyExc_TypeError) &&
+        !PyErr_GivenExceptionMatches(error, PyExc_OverflowError))
+        throw nb::python_error();
+    PyErr_Clear();
+    raise(PyExc_TypeError, sentence);
+}
+
 // A number, or `automatic` for the word "auto" if that is allowed.
 double number(const char *name, nb::handle value, std::optional<double> automatic = {})
 {
-    double found = 0;
     std::string word;
     if (automatic && nb::try_cast(value, word) && word == "auto")
         return *automatic;
-    if (!nb::try_cast(value, found))
-        raise(PyExc_TypeError, std::string(name) + (automatic ? " is neither a number nor 'auto'"
-                                                              : " is no number"));
+    const double found = PyFloat_AsDouble(value.ptr());
+    check_conversion(std::string(name) +
+                     (automatic ? " is neither a number nor 'auto'" : " is no number"));
     return found;
 }
 
 int integer(const char *name, nb::handle value)
 {
-    int found = 0;
-    if (!nb::try_cast(value, found))
-        raise(PyExc_TypeError, std::string(name) + " takes integers of 32 bits");
-    return found;
+    const long found = PyLong_AsLong(value.ptr());
+    const std::string sentence = std::string(name) + " takes integers of 32 bits";
+    check_conversion(sentence);
+    if (found != int(found))
+        raise(PyExc_TypeError, sentence);
+    return int(found);
 }
 
 int truth(const char *name, nb::handle value)
 {
-    double found = 0;
-    if (!nb::try_cast(value, found))
-        raise(PyExc_TypeError, std::string(name) + " is neither True nor False");
+    const double found = PyFloat_AsDouble(value.ptr());
+    check_conversion(std::string(name) + " is neither True nor False");
     return found != 0;
 }
 
@@ -501,10 +589,16 @@ struct Stats {
 
 struct Sync {
     LumeqSync c = {};
-    explicit Sync(std::optional<uintptr_t> stream, void *LumeqSync::*use = &LumeqSync::stream)
+    Sync() = default;
+    // The stream of a picture on a GPU: `given`, or the array's own, or the default stream, 1.
+    Sync(const Picture &picture, std::optional<uintptr_t> given,
+         void *LumeqSync::*use = &LumeqSync::stream)
     {
+        if (picture.image.memory == LUMEQ_MEMORY_HOST)
+            return;
+        const uintptr_t own = picture.arrays[0].stream;
         c.size = sizeof(c);
-        c.*use = stream ? reinterpret_cast<void *>(*stream) : nullptr;
+        c.*use = reinterpret_cast<void *>(given && *given ? *given : own ? own : 1);
     }
     const LumeqSync *get() const
     {
@@ -535,15 +629,10 @@ int64_t moment(nb::handle time)
     return time.is_none() ? LUMEQ_NO_TIME : nanoseconds(number("time", time));
 }
 
-bool same_memory(const LumeqImage &a, const LumeqImage &b)
-{
-    return a.plane[0] == b.plane[0];
-}
-
 bool can_follow(const LumeqImage &a, const LumeqImage &b)
 {
-    return !same_memory(a, b) && a.width == b.width && a.height == b.height && a.depth == b.depth &&
-           a.shift == b.shift && a.range == b.range && a.memory == b.memory &&
+    return a.plane[0] != b.plane[0] && a.width == b.width && a.height == b.height &&
+           a.depth == b.depth && a.shift == b.shift && a.range == b.range && a.memory == b.memory &&
            !a.plane[1] == !b.plane[1] && !a.plane[2] == !b.plane[2] && a.chroma_x == b.chroma_x &&
            a.chroma_y == b.chroma_y;
 }
@@ -568,7 +657,7 @@ class Equalizer
     }
     void set(const nb::dict &settings)
     {
-        const Lock lock(mutex);
+        const Lock lock(owner);
         Params next = params;
         next.set(settings);
         test(lumeq_set_params(eq, &next.c));
@@ -580,9 +669,10 @@ class Equalizer
     {
         Flight next = {picture(in, format, false), picture(out, format, true), {}};
         const int64_t when = moment(time);
-        const Lock lock(mutex);
-        run(next, when, duration, follows, interlaced, Sync(stream));
-        if (!stream)
+        const Sync sync(next.in, stream);
+        const Lock lock(owner);
+        run(next, when, duration, follows, interlaced, sync);
+        if (!sync.get())
             receive_all();
     }
     // Frames in a row, so that the library may process several at once. The outputs are complete.
@@ -590,13 +680,16 @@ class Equalizer
     void batch(nb::handle in, nb::handle out, const Format &format, double duration,
                std::optional<uintptr_t> stream)
     {
-        std::vector<Picture> from = pictures(in, format, false), to = pictures(out, format, true);
-        if (from.size() != to.size())
+        const std::vector<Array> from = plane_arrays(in, false), to = plane_arrays(out, true);
+        const int64_t count = from[0].shape[0];
+        if (count != to[0].shape[0])
             raise(PyExc_ValueError, "the output's number of frames is not the input's");
-        const Lock lock(mutex);
-        for (size_t i = 0; i < from.size(); i++) {
-            Flight next = {std::move(from[i]), std::move(to[i]), {}};
-            const Sync sync(i ? std::nullopt : stream, &LumeqSync::after);
+        if (overlap(from, to))
+            raise(PyExc_ValueError, "the output needs memory of its own: it overlaps the input");
+        const Lock lock(owner);
+        for (int64_t i = 0; i < count; i++) {
+            Flight next = {picture_at(i, from, format), picture_at(i, to, format), {}};
+            const Sync sync = i ? Sync() : Sync(next.in, stream, &LumeqSync::after);
             run(next, LUMEQ_NO_TIME, duration, true, false, sync);
             if (sync.get())
                 receive_all();
@@ -608,7 +701,9 @@ class Equalizer
         const Array source = from_object(in, false), target = from_object(out, true);
         const LumeqPixels from = pixels_of(source, rgb), to = pixels_of(target, rgb);
         const int64_t when = moment(time), length = nanoseconds(duration);
-        const Lock lock(mutex);
+        if (source.data != target.data && overlap(source, target))
+            raise(PyExc_ValueError, "the output overlaps a part of the picture");
+        const Lock lock(owner);
         receive_all();
         previous = {};
         test(without_gil(
@@ -616,23 +711,23 @@ class Equalizer
     }
     void finish()
     {
-        const Lock lock(mutex);
+        const Lock lock(owner);
         receive_all();
     }
     void reset()
     {
-        const Lock lock(mutex);
+        const Lock lock(owner);
         lumeq_reset(eq);
         previous = {};
     }
     nb::object get_stats()
     {
-        const Lock lock(mutex);
+        const Lock lock(owner);
         return stats.object();
     }
     std::string backend()
     {
-        const Lock lock(mutex);
+        const Lock lock(owner);
         return lumeq_backend_name(eq);
     }
 
@@ -653,7 +748,7 @@ class Equalizer
         frame.interlaced = interlaced;
         next.previous = previous;
         if (follows && can_follow(previous.image, frame.in) &&
-            !same_memory(previous.image, frame.out))
+            !overlap(previous.arrays, next.out.arrays))
             frame.previous = &next.previous.image;
         frame.sync = sync.get();
         int code;
@@ -684,7 +779,7 @@ class Equalizer
     }
 
     LumeqEqualizer *eq = nullptr;
-    std::mutex mutex;
+    Owner owner{0};
     Params params;
     Stats stats;
     std::deque<Flight> flights;
@@ -703,7 +798,7 @@ void test_step(int code)
 struct Measure {
     LumeqMeasure *c = nullptr;
     Picture in, previous; // used until the measure is finished
-    std::mutex mutex;     // of finishing
+    Owner owner{0};       // of finishing
     Measure() = default;
     Measure(const Measure &) = delete;
     ~Measure()
@@ -754,7 +849,7 @@ class Context
         if (!previous.is_none())
             made->previous = picture(previous, format, false);
         const LumeqImage *before = previous.is_none() ? nullptr : &made->previous.image;
-        const Sync sync(stream);
+        const Sync sync(made->in, stream);
         test_step(without_gil([&] {
             return lumeq_measure(context, &made->c, &params.c, &made->in.image, before, sync.get());
         }));
@@ -770,7 +865,7 @@ class Context
             before.push_back(picture(frame, format, false));
             images.push_back(before.back().image);
         }
-        const Sync sync(stream);
+        const Sync sync(from, stream);
         test_step(without_gil([&] {
             return lumeq_apply(context, curve.c, &from.image, images.data(), int(images.size()),
                                &to.image, sync.get());
@@ -805,7 +900,7 @@ class History
         about.duration = nanoseconds(duration);
         about.discontinuity = discontinuity;
         about.interlaced = interlaced;
-        const Lock lock(mutex), finishing(measure.mutex);
+        const Lock lock(owner), finishing(measure.owner);
         about.number = count;
         test_step(without_gil([&] { return lumeq_measure_finish(measure.c, 1); }));
         measure.in = measure.previous = {};
@@ -814,14 +909,14 @@ class History
     }
     void end()
     {
-        const Lock lock(mutex);
+        const Lock lock(owner);
         test_step(lumeq_history_put(history, nullptr, nullptr));
         count = 0;
     }
     // None: later frames are needed, or no frames are left.
     std::unique_ptr<Curve> get()
     {
-        const Lock lock(mutex);
+        const Lock lock(owner);
         auto made = std::make_unique<Curve>();
         const int code = without_gil([&] { return lumeq_history_get(history, &made->c); });
         if (code == LUMEQ_ERR_AGAIN || code == LUMEQ_ERR_END)
@@ -832,7 +927,7 @@ class History
 
   private:
     LumeqHistory *history = nullptr;
-    std::mutex mutex;
+    Owner owner{0};
     int64_t count = 0;
 };
 
