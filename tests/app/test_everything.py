@@ -1,6 +1,7 @@
 """Everything beside the video: tracks, tags, chapters, covers; copied, converted or left out."""
 
 import os
+import struct
 import random
 import re
 import shutil
@@ -405,6 +406,37 @@ class Converted(Case):
         output = self.converted(source, "out.mkv", "--acodec", "flac", *QUICK)
         self.assertAlmostEqual(len(decoded(source)), len(decoded(output)), delta=80)
         self.assertEqual(max(decoded(source)), max(decoded(output)))
+
+    def with_channels(self, count):
+        """Sound of `count` channels in mov, which names the layouts that it knows."""
+        tone = struct.pack("<%dh" % count, *range(500, 500 + 300 * count, 300))
+        raw_sound = self.write("sound.raw", b"".join(tone if i % 40 < 20 else bytes(2 * count) for i in range(8000)))
+        source = self.path("%d.mov" % count)
+        ffmpeg("-i", simple(), "-f", "s16le", "-ar", 8000, "-channels", count, "-i", raw_sound, "-map", "0:v", "-map", "1:a",
+               "-c", "copy", source)
+        return source
+
+    def test_more_channels_than_layouts_have(self):
+        """The film is written whatever its channels are. Fewer channels, or none, only with a message."""
+        for count in some((3, 5, 7, 9, 10, 16, 24)):
+            source = self.with_channels(count)
+            for name, codec in (("a.mp4", ()), ("b.mov", ()), ("c.mkv", ("flac",)), ("d.webm", ()), ("e.ts", ()),
+                                ("f.avi", ()), ("g.flv", ()), ("h.mp4", ("ac3",)), ("i.mkv", ("libopus",)),
+                                ("j.mov", ("pcm_s24le",)), ("k.mxf", ())):
+                options = (*(("--acodec", *codec) if codec else ()), *(QUICK if name[-2:] in ("p4", "ov", "kv") else ()))
+                with self.subTest(name, count=count):
+                    result = self.ok(source, "-o", self.path(name), "-y", *options)
+                    tracks = streams(self.path(name), "audio")
+                    if not tracks:
+                        self.assertIn("audio track 0 (pcm_s16le) is left out", result.err)
+                        self.assertIn("its %d channels, which have no layout" % count, result.err)
+                        continue
+                    got = tracks[0]["channels"]
+                    said = "audio track 0 (pcm_s16le) is mixed from %d channels to %d for" % (count, got)
+                    self.assertEqual(got < count, said in result.err, str(result))
+                    if name in ("b.mov", "j.mov", "f.avi", "k.mxf"):
+                        self.assertEqual(got, count)
+                    self.assertGreater(len(decoded(self.path(name))), 7000)
 
     def test_six_channels_and_odd_rates(self):
         for name, layout, rate, wanted in some((("six.mkv", "5.1", 48000, 6), ("side.mkv", "5.1(side)", 44100, 6),

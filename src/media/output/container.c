@@ -13,11 +13,17 @@
 #define TRIAL_WIDTH 320
 #define TRIAL_HEIGHT 240
 
+/* Place of the mapping family in the header of Opus (RFC 7845, 5.1). */
+#define OPUS_FAMILY 18
+
 /* Stream type of PES packets with private data (ISO/IEC 13818-1). */
 #define TS_PRIVATE_DATA 6
 
 /* The only rate that FFmpeg's MXF muxer writes. */
 #define MXF_SOUND_RATE 48000
+
+/* The highest of the few rates that FLV has a code for. */
+#define FLV_SOUND_RATE 44100
 
 /* Finds a muxer by its FFmpeg name or usual file extension. */
 static const AVOutputFormat *by_name(const char *name)
@@ -296,8 +302,10 @@ int container_wants_video_first(const AVOutputFormat *muxer)
     return is_mxf(muxer) || strcmp(muxer->name, "gxf") == 0;
 }
 
-int container_sound_rate(const AVOutputFormat *muxer)
+int container_sound_rate(const AVOutputFormat *muxer, enum AVCodecID id)
 {
+    if (strcmp(muxer->name, "flv") == 0)
+        return id == AV_CODEC_ID_AAC ? 0 : FLV_SOUND_RATE;
     return is_mxf(muxer) ? MXF_SOUND_RATE : 0;
 }
 
@@ -315,6 +323,18 @@ int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
            keeps_format(muxer, stream->codecpar) && container_passes_trial(muxer, stream);
 }
 
+/* True if the muxer writes fewer channels without an error: FLV marks them as stereo, except AAC,
+ * which describes itself, and transport streams lack a code for some layouts of Opus. */
+static int hides_channels(const AVOutputFormat *muxer, const AVCodecParameters *par)
+{
+    const int channels = par->ch_layout.nb_channels;
+    if (strcmp(muxer->name, "flv") == 0)
+        return par->codec_id != AV_CODEC_ID_AAC && channels > 2;
+    const int has_family = par->codec_id == AV_CODEC_ID_OPUS && par->extradata_size > OPUS_FAMILY;
+    return strcmp(muxer->name, "mpegts") == 0 && has_family &&
+           (par->extradata[OPUS_FAMILY] > 1 || channels == 7);
+}
+
 const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream)
 {
     const AVCodecParameters *par = stream->codecpar;
@@ -330,10 +350,11 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
         return "the container holds the video alone";
     if (!container_takes(muxer, par->codec_type, par->codec_id) && !is_private)
         return "the container does not hold this codec";
-    const int rate = container_sound_rate(muxer);
-    const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && rate && par->sample_rate != rate;
+    const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && is_mxf(muxer) &&
+                      par->sample_rate != MXF_SOUND_RATE;
     /* The MXF muxer writes no header without video. */
-    if (other || (!is_mxf(muxer) && !container_passes_trial(muxer, stream)))
+    if (other || hides_channels(muxer, par) ||
+        (!is_mxf(muxer) && !container_passes_trial(muxer, stream)))
         return "the container does not hold it in this form";
     return NULL;
 }

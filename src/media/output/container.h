@@ -49,8 +49,8 @@ int container_keeps_start(const AVOutputFormat *muxer);
 /* Returns 1 if the video must be the first track. */
 int container_wants_video_first(const AVOutputFormat *muxer);
 
-/* The only sound sample rate it accepts; 0: any. */
-int container_sound_rate(const AVOutputFormat *muxer);
+/* The sample rate to encode sound of this codec with; 0: any. */
+int container_sound_rate(const AVOutputFormat *muxer, enum AVCodecID id);
 
 /* FFmpeg's strictness for this muxer: experimental, as for FLAC in mp4, but not for FLV, whose
  * unofficial codecs nothing can play. */

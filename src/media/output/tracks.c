@@ -405,8 +405,12 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
         avformat_free_context(scratch);
         if (copy)
             return add_copy(t, source, in, error);
-        snprintf(more, sizeof(more), "%sit cannot be converted to %s (%s)", reason ? ", and " : "",
-                 encoder->name, media_av_text(ret));
+        if (ret == AVERROR(EINVAL) && in->codecpar->ch_layout.order != AV_CHANNEL_ORDER_NATIVE)
+            snprintf(more, sizeof(more), "%s%s cannot hold its %d channels, which have no layout",
+                     reason ? ", and " : "", encoder->name, in->codecpar->ch_layout.nb_channels);
+        else
+            snprintf(more, sizeof(more), "%sit cannot be converted to %s (%s)",
+                     reason ? ", and " : "", encoder->name, media_av_text(ret));
         drop_track(t, source, in, reason ? reason : "", more);
         return 0;
     }
@@ -425,6 +429,10 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
         else if (reason)
             tracks_note(t->options, "%s is converted to %s: %s", track_name,
                         avcodec_get_name(encoder->id), reason);
+        if (out->codecpar->ch_layout.nb_channels < in->codecpar->ch_layout.nb_channels)
+            tracks_note(t->options, "%s is mixed from %d channels to %d for %s", track_name,
+                        in->codecpar->ch_layout.nb_channels, out->codecpar->ch_layout.nb_channels,
+                        encoder->name);
         note_flags(t, out, track_name);
     }
     avformat_free_context(scratch);

@@ -29,6 +29,12 @@ int transcode_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in
 #define BITS_PER_CHANNEL 96000
 #define VORBIS_QUALITY 6
 
+/* Most channels that the default layouts of all encoders have. */
+#define MOST_DEFAULT 8
+
+/* Channels of Opus without a layout (RFC 7845, 5.1.1). */
+#define OPUS_DISCRETE 255
+
 /* Samples per packet if the encoder accepts any number. */
 #define USUAL_FRAME 1024
 
@@ -80,29 +86,32 @@ static int choose_rate(const AVCodec *codec, int rate)
     return best;
 }
 
-/* Chooses the same channels, else the same number in another order, else stereo, else the encoder's
- * first layout. */
-static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AVChannelLayout *in)
+/* Channels that cannot be mixed, since their positions are unknown. */
+static int is_unnamed(const AVChannelLayout *layout)
 {
-    const AVChannelLayout *list = codec_channel_layouts(codec), *same_count = NULL, *stereo = NULL;
-    if (!list) { /* the encoder knows only the default layout for a channel count */
-        av_channel_layout_default(layout, in->nb_channels > 8 ? 2 : in->nb_channels);
-        return 0;
-    }
-    for (const AVChannelLayout *l = list; l->nb_channels; l++) {
-        if (av_channel_layout_compare(l, in) == 0)
-            return av_channel_layout_copy(layout, l);
-        if (l->nb_channels == in->nb_channels && !same_count)
-            same_count = l;
-        if (l->nb_channels == 2 && !stereo)
-            stereo = l;
-    }
-    return av_channel_layout_copy(layout, same_count ? same_count : stereo ? stereo : list);
+    return layout->order != AV_CHANNEL_ORDER_NATIVE;
+}
+
+/* Chooses a layout with this many channels. Returns 0 if the encoder has none, or AVERROR. */
+static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AVChannelLayout *in,
+                         int channels)
+{
+    const AVChannelLayout *list = codec_channel_layouts(codec), *found = NULL;
+    av_channel_layout_uninit(layout);
+    for (const AVChannelLayout *l = list; l && l->nb_channels; l++)
+        if (av_channel_layout_compare(l, in) == 0 || (l->nb_channels == channels && !found))
+            found = l;
+    if (!list && channels == in->nb_channels && channels > MOST_DEFAULT)
+        found = in; /* the encoder knows only the default layout for smaller numbers */
+    const int ret = found ? av_channel_layout_copy(layout, found) : 0;
+    if (!list && !found)
+        av_channel_layout_default(layout, channels);
+    return ret < 0 ? ret : layout->nb_channels == channels;
 }
 
 /* A `bitrate` of 0 leaves the choice to the encoder. */
 static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
-                       int64_t bitrate)
+                       int channels, int64_t bitrate)
 {
     const AVCodecParameters *in = t->from;
     const enum AVSampleFormat *formats = codec_sample_formats(codec);
@@ -112,11 +121,13 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputF
         return AVERROR(ENOMEM);
     AVCodecContext *c = t->encoder;
     c->sample_fmt = formats ? formats[0] : AV_SAMPLE_FMT_S16;
-    c->sample_rate = choose_rate(codec, container_sound_rate(muxer) ? container_sound_rate(muxer)
-                                                                    : in->sample_rate);
-    const int ret = choose_layout(&c->ch_layout, codec, &in->ch_layout);
-    if (ret < 0)
-        return ret;
+    const int rate = container_sound_rate(muxer, codec->id);
+    c->sample_rate = choose_rate(codec, rate ? rate : in->sample_rate);
+    const int ret = choose_layout(&c->ch_layout, codec, &in->ch_layout, channels);
+    if (ret <= 0)
+        return ret < 0 ? ret : AVERROR(EINVAL);
+    if (is_unnamed(&c->ch_layout) && codec->id == AV_CODEC_ID_OPUS)
+        (void)av_opt_set_int(c, "mapping_family", OPUS_DISCRETE, AV_OPT_SEARCH_CHILDREN);
     c->time_base = (AVRational){1, c->sample_rate};
     if (codec->id == AV_CODEC_ID_VORBIS) { /* it accepts only few bit rates */
         c->flags |= AV_CODEC_FLAG_QSCALE;
@@ -127,6 +138,38 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputF
     if (muxer->flags & AVFMT_GLOBALHEADER)
         c->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     return avcodec_open2(c, codec, NULL);
+}
+
+/* Opens a resampler to the encoder's format. Channels without names keep their order. */
+static int open_resampler(const AudioTranscoder *t, SwrContext **resampler,
+                          const AVChannelLayout *from, int format, int rate)
+{
+    AVCodecContext *c = t->encoder;
+    AVChannelLayout in = *from;
+    if (is_unnamed(from) && from->nb_channels == c->ch_layout.nb_channels)
+        in = c->ch_layout;
+    else if (is_unnamed(from))
+        in = (AVChannelLayout){.nb_channels = from->nb_channels};
+    const int ret = swr_alloc_set_opts2(resampler, &c->ch_layout, c->sample_fmt, c->sample_rate,
+                                        &in, format, rate, 0, NULL);
+    return ret < 0 ? ret : swr_init(*resampler);
+}
+
+/* Opens the encoder with as many channels as it takes, of those that the sound can be mixed to. */
+static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer)
+{
+    const AVChannelLayout *in = &t->from->ch_layout;
+    int ret = AVERROR(EINVAL);
+    for (int n = in->nb_channels; ret < 0 && n > 0; n = n > MOST_DEFAULT ? MOST_DEFAULT : n - 1) {
+        ret = try_encoder(t, codec, muxer, n, BITS_PER_CHANNEL);
+        if (ret < 0)
+            ret = try_encoder(t, codec, muxer, n, 0);
+        if (ret >= 0)
+            ret =
+                open_resampler(t, &t->resampler, in, t->encoder->sample_fmt, t->from->sample_rate);
+        swr_free(&t->resampler); /* the first frame has the right format */
+    }
+    return ret;
 }
 
 /* Packets with a wrong checksum become silence rather than noise. FLAC's decoder fails on them only
@@ -157,9 +200,7 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
     if (ret >= 0)
         ret = open_decoder(t, &t->decoder);
     if (ret >= 0)
-        ret = try_encoder(t, encoder, muxer, BITS_PER_CHANNEL) < 0
-                  ? try_encoder(t, encoder, muxer, 0)
-                  : 0;
+        ret = open_encoder(t, encoder, muxer);
     if (ret >= 0)
         ret = avcodec_parameters_from_context(out->codecpar, t->encoder);
     if (ret >= 0) {
@@ -268,11 +309,9 @@ static int prepare_resampler(AudioTranscoder *t, const AVFrame *frame)
     swr_free(&t->resampler);
     int ret = av_channel_layout_copy(&t->in_layout, &frame->ch_layout);
     if (ret >= 0)
-        ret = swr_alloc_set_opts2(&t->resampler, &t->encoder->ch_layout, t->encoder->sample_fmt,
-                                  t->encoder->sample_rate, &t->in_layout, frame->format,
-                                  frame->sample_rate, 0, NULL);
-    if (ret >= 0)
-        ret = swr_init(t->resampler);
+        ret = open_resampler(t, &t->resampler, &t->in_layout, frame->format, frame->sample_rate);
+    if (ret < 0)
+        swr_free(&t->resampler);
     t->in_rate = frame->sample_rate;
     t->in_format = frame->format;
     return ret;
@@ -370,11 +409,12 @@ static int align(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, voi
 
 static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
 {
-    int ret = prepare_resampler(t, frame);
-    if (ret >= 0)
-        ret = align(t, frame, take, opaque);
-    /* Decoders conceal damage with a buzz or noise, which is worse than silence. */
-    if (ret > 0 && (frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT))) {
+    const int prepared = prepare_resampler(t, frame);
+    int ret = prepared == AVERROR(ENOMEM) ? prepared : align(t, frame, take, opaque);
+    /* Decoders conceal damage with a buzz or noise, which is worse than silence. Channels without
+     * names may be impossible to mix. */
+    if (ret > 0 &&
+        (prepared < 0 || frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT))) {
         const int64_t lost =
             av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate);
         t->lost += lost;
