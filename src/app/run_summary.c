@@ -231,6 +231,11 @@ void losses_add_tracks(char *text, size_t size, const Writer *writer)
         return;
     const TrackLosses loss = writer_losses(writer);
     add_sound_loss(text, size, &loss.sound);
+    const size_t length = strlen(text);
+    if (loss.missing)
+        snprintf(text + length, size - length,
+                 "%s%.2f s of sound is missing where the track changes", length ? "; " : "",
+                 (double)loss.missing / AV_TIME_BASE);
     add_loss(text, size, loss.packets, "other tracks could not be copied");
 }
 

@@ -9,6 +9,7 @@
 #include "media/codec_name.h"
 #include "media/input/track_choice.h"
 #include "media/log.h"
+#include "media/output/changed_sound.h"
 #include "media/output/container.h"
 #include "media/output/encoder_choice.h"
 #include "media/output/live_sound.h"
@@ -34,6 +35,7 @@ typedef struct Track {
     AVRational in_base;  /* time base of its packets */
     AVRational own_base; /* time base of the converter's packets */
     AudioTranscoder *audio;
+    ChangedSound *changed; /* of copied sound, or NULL */
     TextTranscoder *text;
     AVBSFContext *filter;         /* bitstream filter for copied packets, or NULL */
     AVPacket *picture;            /* cover picture, written first */
@@ -258,6 +260,10 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
         source->format->flags |= AVFMT_FLAG_GENPTS;
     if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && t->start != AV_NOPTS_VALUE)
         t->tracks[in->index].name = av_strdup(name);
+    if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
+        !(t->tracks[in->index].changed =
+              changed_sound_create(in, t->to->oformat, name, t->options->note)))
+        return media_no_memory(error, MEDIA_OUTPUT);
     if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_keeps_start(t->to->oformat))
         t->tracks[in->index].early_name = av_strdup(name);
     if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && container_is_mp4(t->to->oformat) &&
@@ -397,7 +403,7 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
     int ret = AVERROR(ENOMEM);
     if (like && encoder->type == AVMEDIA_TYPE_AUDIO)
         ret = audio_transcoder_open(&track->audio, in, like, encoder, t->to->oformat,
-                                    t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE);
+                                    t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE, NULL);
     else if (like)
         ret = text_transcoder_open(&track->text, in, like, encoder);
     if (ret < 0) {
@@ -503,9 +509,9 @@ static int add_live_sound(Tracks *t, MediaError *error)
     track->in_base = in->time_base;
     track->last_dts = AV_NOPTS_VALUE;
     track->out->disposition = AV_DISPOSITION_DEFAULT;
-    const int ret =
-        encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder, t->to->oformat, 0)
-                : AVERROR_ENCODER_NOT_FOUND;
+    const int ret = encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder,
+                                                    t->to->oformat, 0, NULL)
+                            : AVERROR_ENCODER_NOT_FOUND;
     track->own_base = track->out->time_base;
     /* Matroska's reader subtracts the encoder's padding from all times; times below 0 would delay
      * the video. */
@@ -776,6 +782,21 @@ static int convert_audio(Tracks *t, Track *track, const AVPacket *packet, MediaE
     return ret < 0 ? failed(ret, error) : 0;
 }
 
+static int take_changed(void *opaque, AVPacket *packet)
+{
+    const Taker *taker = opaque;
+    const AVRational base = changed_sound_base(taker->track->changed);
+    return write_packet(taker->tracks, taker->track, packet, base, taker->error);
+}
+
+/* Returns 1 if the packet can be copied. A NULL `packet` marks the end. */
+static int check_sound(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
+{
+    Taker taker = {t, track, error};
+    const int ret = changed_sound_run(track->changed, packet, take_changed, &taker);
+    return ret < 0 ? failed(ret, error) : ret;
+}
+
 /* Cuts a subtitle or data packet that begins before time 0, because muxers would shift the whole
  * output to it. Returns 0 if nothing is left. A packet without a duration lasts until the next
  * one. */
@@ -801,8 +822,13 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
         av_packet_unref(packet);
         return 0;
     }
-    if (!track->audio && !track->text)
-        return write_packet(t, track, packet, track->in_base, error);
+    if (!track->audio && !track->text) {
+        const int copies = track->changed ? check_sound(t, track, packet, error) : 1;
+        if (copies > 0)
+            return write_packet(t, track, packet, track->in_base, error);
+        av_packet_unref(packet);
+        return copies;
+    }
     if (packet->stream_index == tracks_live(t))
         packet->pts += t->live_delay;
     int ret = track->audio ? convert_audio(t, track, packet, error)
@@ -821,6 +847,8 @@ int tracks_finish(Tracks *t, MediaError *error)
     for (int i = 0; i < t->all && ret >= 0; i++) {
         if (t->tracks[i].audio)
             ret = convert_audio(t, &t->tracks[i], NULL, error);
+        else if (t->tracks[i].changed)
+            ret = check_sound(t, &t->tracks[i], NULL, error);
         if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
             tracks_note(t->options, "%s is left out: it has no key frame in the part",
                         t->tracks[i].name);
@@ -837,9 +865,13 @@ TrackLosses tracks_losses(const Tracks *t)
 {
     TrackLosses all = {.packets = t->lost};
     for (int i = 0; i < t->all; i++) {
-        if (!t->tracks[i].audio)
-            continue;
-        const SoundLoss loss = audio_transcoder_loss(t->tracks[i].audio);
+        SoundLoss loss = {0};
+        int64_t missing = 0;
+        if (t->tracks[i].audio)
+            loss = audio_transcoder_loss(t->tracks[i].audio);
+        else if (t->tracks[i].changed)
+            loss = changed_sound_loss(t->tracks[i].changed, &missing);
+        all.missing += missing;
         all.sound.silence += loss.silence;
         all.sound.errors += loss.errors;
     }
@@ -853,6 +885,7 @@ void tracks_close(Tracks **tracks)
         return;
     for (int i = 0; t->tracks && i < t->all; i++) {
         audio_transcoder_close(&t->tracks[i].audio);
+        changed_sound_close(&t->tracks[i].changed);
         text_transcoder_close(&t->tracks[i].text);
         av_packet_free(&t->tracks[i].picture);
         av_bsf_free(&t->tracks[i].filter);
