@@ -318,6 +318,27 @@ class Tracks(Case):
                 self.assertEqual(payloads(output), payloads(source))
                 self.assertEqual(self.read(name)[4] >> 6, 1)  # a pack header of MPEG-2
 
+    def test_field_order(self):
+        """The bitstream says which field comes first. ffprobe's frames do not show that of H.264."""
+        def orders(path):
+            said = subprocess.run(["ffmpeg", "-v", "trace", "-i", path, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null",
+                                   "-"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True).stderr
+            return set(re.findall(rb" (?:pic_struct|top_field_first) .*= (\d+)", said))
+
+        for order, flag in (("bff", 0), ("tff", 1)):
+            sources = [clip(order + ".mpg", "-vf", "setfield=" + order, "-c:v", "mpeg2video", "-flags", "+ildct+ilme",
+                            size="160x96", seconds=0.4)]
+            if order == "bff":
+                sources.append(clip("tape.dv", "-vf", "setfield=bff", "-c:v", "dvvideo", "-pix_fmt", "yuv420p",
+                                    size="720x576", seconds=0.4))
+            for source in sources:
+                for name, value, args in (("a.mp4", 4 - flag, ()), ("b.mkv", 4 - flag, ("--vopt", "x264-params=keyint=5")),
+                                          ("c.ts", 4 - flag, ("--jobs", 2, "--parts", 2)), ("d.mpg", flag, ())):
+                    with self.subTest(order, source=source, name=name):
+                        self.ok(source, "-o", self.path(name), *args, "-y", "-q")
+                        self.assertEqual(orders(self.path(name)), {b"%d" % value})
+        self.assertIn(b"keyint=5 ", self.read("b.mkv"))
+
     def test_mxf_of_a_file_with_sound_first(self):
         source = self.path("sound-first.mkv")
         ffmpeg("-i", clip("pcm.mkv", *FFV1, "-c:a", "pcm_s16le", "-ar", "48000", sound=1), "-map", "0:a", "-map", "0:v",

@@ -1,6 +1,7 @@
 #include "media/output/encoder.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
@@ -198,21 +199,38 @@ static int has_fields(enum AVFieldOrder order)
     return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
 }
 
+/* True if the upper field is shown first. */
+static bool is_top_first(const AVFrame *first, enum AVFieldOrder order)
+{
+    return FRAME_IS_INTERLACED(first) ? FRAME_IS_TOP_FIRST(first)
+                                      : order == AV_FIELD_TT || order == AV_FIELD_BT;
+}
+
 /* Keeps interlaced video interlaced: sets field coding in encoders that have it, and the order of
  * fields in the container. */
-static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track)
+static int set_fields(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec,
+                      const AVFrame *first, const EncoderTrack *track)
 {
+    const bool top_first = is_top_first(first, track->field_order);
     c->field_order = track->field_order;
     /* Single frames of an interlaced track may be progressive, but not the other way round. */
-    if (FRAME_IS_INTERLACED(first) && !has_fields(c->field_order))
-        c->field_order = FRAME_IS_TOP_FIRST(first) ? AV_FIELD_TT : AV_FIELD_BB;
+    if (FRAME_IS_INTERLACED(first) && c->field_order != AV_FIELD_TB &&
+        c->field_order != AV_FIELD_BT)
+        c->field_order = top_first ? AV_FIELD_TT : AV_FIELD_BB;
     if (!has_fields(c->field_order))
-        return;
+        return 0;
     /* x264 needs a height that is a multiple of 4 for interlaced video. */
     if (c->codec_id == AV_CODEC_ID_H264 && c->height % 4)
-        return;
+        return 0;
     if (av_match_name(avcodec_get_name(c->codec_id), "h264,mpeg2video,mpeg4,prores,dnxhd"))
         c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
+    if (top_first || !av_match_name(codec->name, "libx264,libx264rgb"))
+        return 0;
+    /* FFmpeg tells x264 the order once it runs, which is too late. Options of the user follow. */
+    const AVDictionaryEntry *more = av_dict_get(*dict, "x264-params", NULL, 0);
+    char *params = av_asprintf("bff=1%s%s", more ? ":" : "", more ? more->value : "");
+    return params ? av_dict_set(dict, "x264-params", params, AV_DICT_DONT_STRDUP_VAL)
+                  : AVERROR(ENOMEM);
 }
 
 static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack *track)
@@ -300,9 +318,9 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     }
     if (ret >= 0) {
         set_picture(e->codec, first, pad);
-        set_fields(e->codec, first, track);
         set_time(e->codec, codec, track);
-        if ((options->low_latency && set_low_latency(&dict, e->codec, codec, track) < 0) ||
+        if (set_fields(&dict, e->codec, codec, first, track) < 0 ||
+            (options->low_latency && set_low_latency(&dict, e->codec, codec, track) < 0) ||
             (options->cuts && set_cuts(&dict, e->codec, codec) < 0))
             ret = media_no_memory(error, MEDIA_OUTPUT);
     }
@@ -375,9 +393,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         encoder_close(&e);
         return error->fault;
     }
-    e->top_first = FRAME_IS_INTERLACED(first) ? FRAME_IS_TOP_FIRST(first)
-                                              : e->codec->field_order == AV_FIELD_TT ||
-                                                    e->codec->field_order == AV_FIELD_BT;
+    e->top_first = is_top_first(first, e->codec->field_order);
     if (strcmp(codec->name, "libsvtav1") == 0)
         e->first_frame = av_frame_clone(first);
     *encoder = e;
