@@ -142,6 +142,7 @@ TEST(habits)
         {{"in.mp4", "-encoders"}, "-encoders: use --vcodec help"},
         {{"in.mp4", "-stream_loop", "1"}, "-stream_loop: use --loop"},
         {{"in.mp4", "--fs"}, "--fs: use --fullscreen"},
+        {{"in.mp4", "--vo=gpu"}, "--vo is not needed here"},
         {{"-V"}, "-V: use --version"},
         {{"--list-options"}, "--list-options: use --help=full"},
         {{"-?"}, "-?: use --help=full"},

@@ -458,6 +458,14 @@ class Headless(NetworkCase):
                         self.refused(lumeq(*more, wrong, "--null"), INPUT, "user name or password refused")
                     self.refused(lumeq(url, "--null"), INPUT, "needs a user name and a password", "--password-file")
 
+    def test_passwords_that_end_the_host(self):
+        """What usually ends the host is not shown either, and the message says how to write it."""
+        for secret in ("hun#ter", "hun/ter", "hun?ter", "hun/t@e#r"):
+            for scheme in ("rtsp", "http"):
+                result = lumeq("%s://bob:%s@127.0.0.1:9/x" % (scheme, secret), "--null")
+                self.refused(result, INPUT, "%s://...@127.0.0.1:9/x" % scheme, "%23", "--password-file")
+                self.assertNotRegex(result.err, "bob|hun|er@")
+
     def test_password_file(self):
         self.write("empty", b"\nsecond line\n")
         self.write("full", b"x\n")

@@ -130,6 +130,13 @@ int network_fail_to_reach(const char *url, int averror, MediaError *error)
                                   AVERROR_HTTP_SERVER_ERROR};
     char host[300];
     url_host(url, host, sizeof(host));
+    size_t at = 0;
+    const size_t n = url_has_user(url) ? url_secret(url, 0, &at) : 0;
+    if (averror == AVERROR(EINVAL) && strcspn(url + at, "/?#") < n)
+        return media_fail(error, MEDIA_INPUT,
+                          "cannot open %s: write / ? and # in a password as %%2F, %%3F and %%23, "
+                          "or use --password-file",
+                          media_quote(url));
     /* The text is RTMP's. */
     if (averror == AVERROR_HTTP_UNAUTHORIZED || strstr(media_log_error(), "Incorrect username")) {
         error->is_final = true;

@@ -20,11 +20,16 @@ size_t url_scheme_length(const char *name)
     return strncmp(name + n, "://", 3) == 0 ? n : 0;
 }
 
-/* Returns the authority: user, password, host and port. */
+/* Returns the authority: user, password, host and port. After a colon without a port, what usually
+ * ends it is part of a password. */
 static const char *find_authority(const char *url, size_t *length)
 {
-    const char *authority = url + url_scheme_length(url) + 3;
+    const char *authority = url + url_scheme_length(url) + 3, *at = strrchr(authority, '@');
     *length = strcspn(authority, "/?# ");
+    const char *colon = memchr(authority, ':', *length);
+    if (at && colon && at > authority + *length &&
+        colon + 1 + strspn(colon + 1, "0123456789") < authority + *length)
+        *length = (size_t)(at - authority) + strcspn(at, "/?# ");
     return authority;
 }
 
