@@ -9,9 +9,13 @@
 #include "app/terminal.h"
 #include "media/activity.h"
 #include "media/output/temp_file.h"
+#include "media/process.h"
 
 #define TOGETHER_NS 1000000000LL /* signals within this time count as one */
 #define PATIENCE_S 5             /* without activity */
+
+/* In the handler the signal stops the process. */
+#define PAUSE_FLAGS (SA_RESTART | SA_RESETHAND | SA_NODEFER)
 
 #define AGAIN "interrupted again: "
 #define STUCK "interrupted, and stuck for 5 s: "
@@ -77,6 +81,7 @@ static void on_signal(int number)
     const long long now = now_ns();
     long long first = 0;
     int on = RUN_ON;
+    process_signal_all(number);
     if (!run_stop) {
         say_in_signal("interrupted", "", "");
         _exit(EXIT_INTERRUPTED);
@@ -90,10 +95,22 @@ static void on_signal(int number)
     }
 }
 
+/* Ctrl-Z: stops the children, then this process as if there were no handler. */
+static void on_pause(int number)
+{
+    const struct sigaction again = {.sa_handler = on_pause, .sa_flags = PAUSE_FLAGS};
+    process_signal_all(number);
+    (void)raise(number);
+    (void)sigaction(number, &again, NULL);
+    process_signal_all(SIGCONT);
+}
+
 static void install(int number)
 {
     struct sigaction act = {.sa_handler = on_signal}, before;
     sigfillset(&act.sa_mask);
+    if (number == SIGTSTP)
+        act = (struct sigaction){.sa_handler = on_pause, .sa_flags = PAUSE_FLAGS};
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(number, &act, NULL);
 }
@@ -111,6 +128,7 @@ void signals_install(atomic_int *stop)
     install(SIGHUP);
     if (!stop)
         return;
+    install(SIGTSTP);
     sigaction(SIGXFSZ, &ignore, NULL); /* writing too large a file then fails */
     sigaction(SIGPIPE, &ignore, NULL); /* writing to a closed pipe then fails */
 }

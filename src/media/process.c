@@ -17,8 +17,52 @@
 #include "media/activity.h"
 
 #define ASIDE 10 /* as nice(1) does it */
+#define MOST_CHILDREN 300
 #define LOOK_MS 100
 #define NAP_MS 2
+
+/* The children, for signals. */
+static struct {
+    atomic_int pid; /* 0: none; -1: not started yet */
+    int output;
+} children[MOST_CHILDREN];
+
+/* Returns its number; MOST_CHILDREN: there are too many. */
+static int add_child(void)
+{
+    int i = 0, none = 0;
+    while (i < MOST_CHILDREN && !atomic_compare_exchange_strong(&children[i].pid, &none, -1)) {
+        none = 0;
+        i++;
+    }
+    return i;
+}
+
+static void remove_child(pid_t pid)
+{
+    for (int i = 0; i < MOST_CHILDREN; i++)
+        if (atomic_load(&children[i].pid) == pid)
+            atomic_store(&children[i].pid, 0);
+}
+
+void process_signal_all(int number)
+{
+    const int before = errno;
+    for (int i = 0; i < MOST_CHILDREN; i++) {
+        const pid_t pid = atomic_load(&children[i].pid);
+        if (pid > 0)
+            (void)kill(-pid, number);
+    }
+    errno = before;
+}
+
+/* A child cannot read the output of its parent's other children, or signal them. */
+static void forget_children(void)
+{
+    for (int i = 0; i < MOST_CHILDREN; i++)
+        if (atomic_exchange(&children[i].pid, 0) > 0)
+            close(children[i].output);
+}
 
 /* Returns an errno: the program was not started. */
 static int execute(const ProcessOptions *o, int output)
@@ -27,10 +71,8 @@ static int execute(const ProcessOptions *o, int output)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (nothing < 0 || dup2(fd == o->stream ? output : nothing, fd) < 0)
             return errno;
-    if (o->aside) {
-        (void)setpgid(0, 0);
+    if (o->aside)
         (void)!nice(ASIDE);
-    }
     if (strcmp(o->argv[0], PROCESS_SELF) == 0)
         execv("/proc/self/exe", o->argv);
     else
@@ -44,6 +86,10 @@ static void become(const ProcessOptions *o, pid_t parent, int output, int failed
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(1);
+    /* The terminal's signals come through the parent, and nothing typed into it is for a child. */
+    (void)setpgid(0, 0);
+    (void)signal(SIGTTOU, SIG_IGN);
+    forget_children();
     if (!o->argv) {
         close(failed);
         exit(o->body(o->opaque, output));
@@ -66,10 +112,17 @@ int process_start(Process *p, const ProcessOptions *o)
         return reason;
     }
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    const pid_t parent = getpid(), pid = fork();
+    const int number = add_child();
+    const pid_t parent = getpid(), pid = number < MOST_CHILDREN ? fork() : -1;
     if (pid == 0)
         become(o, parent, ends[1], failed[1]);
-    reason = pid < 0 ? errno : 0;
+    reason = number == MOST_CHILDREN ? EAGAIN : pid < 0 ? errno : 0;
+    if (pid > 0)
+        (void)setpgid(pid, pid); /* in both, as either may be first */
+    if (number < MOST_CHILDREN) {
+        children[number].output = ends[0];
+        atomic_store(&children[number].pid, pid > 0 ? pid : 0);
+    }
     close(ends[1]);
     close(failed[1]);
     *p = (Process){.pid = pid, .output = ends[0]};
@@ -128,6 +181,7 @@ int process_wait(Process *p, int ms)
             (void)nanosleep(&nap, NULL);
         ms -= ms < 0 ? 0 : NAP_MS;
     } while ((gone == 0 && ms > 0) || (gone < 0 && errno == EINTR));
+    remove_child(p->pid);
     close(p->output);
     status = gone == p->pid ? status : -1;
     *p = (Process){.memory_kib = used.ru_maxrss};

@@ -1,7 +1,7 @@
 /*
  * Child processes: other programs, this program again, or a function in a fork of this process.
- * Callers can read the output of a child. A child gets SIGTERM when the thread that started it
- * ends.
+ * Callers can read the output of a child. A child has a process group of its own, and gets SIGTERM
+ * when the thread that started it ends.
  */
 #ifndef LUMEQ_MEDIA_PROCESS_H
 #define LUMEQ_MEDIA_PROCESS_H
@@ -24,7 +24,7 @@ typedef struct ProcessOptions {
     /* The program and its arguments, NULL at the end. Its other standard streams are /dev/null. */
     char *const *argv; /* argv[0] is looked for in PATH; PROCESS_SELF is this program */
     int stream;        /* STDOUT_FILENO or STDERR_FILENO goes to the pipe */
-    int aside;         /* not 0: runs at low priority, and a terminal's signals are not for it */
+    int aside;         /* not 0: runs at low priority */
     /* If argv is NULL: returns the exit code, and writes to `output`. */
     int (*body)(void *opaque, int output);
     void *opaque;
@@ -34,6 +34,9 @@ typedef struct ProcessOptions {
 
 /* Returns 0 or an errno, also if there is no such program. */
 int process_start(Process *process, const ProcessOptions *options);
+
+/* Sends a signal to all children and their groups, as a terminal does not. Async-signal-safe. */
+void process_signal_all(int number);
 
 /* Reads the bytes that have arrived; waits at most `ms` for some, -1: until there are. Returns
  * their number; 0: the child has closed its end; -1: nothing yet. */

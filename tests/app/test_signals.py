@@ -116,6 +116,38 @@ class Signals(Case):
         self.assertEqual(finish(first).code, INTERRUPTED)
         self.assertEqual(self.files(), ["out.mkv", "out.partial.mkv"])
 
+    def family(self, process):
+        """The states of a run and its children: T is stopped."""
+        states = {}
+        for pid in [process.pid] + [int(p) for p in subprocess.run(
+                ["ps", "--ppid", str(process.pid), "-o", "pid="], stdout=subprocess.PIPE).stdout.split()]:
+            try:
+                with open("/proc/%d/stat" % pid) as f:
+                    states[pid] = f.read().rpartition(")")[2].split()[0]
+            except OSError:
+                pass
+        return states
+
+    def test_a_terminal_and_children(self):
+        """Children have groups of their own; Ctrl-Z and Ctrl-C reach them through their parent."""
+        for args in (("-o", self.path("out.mkv"), "--jobs", 2), ("-o", self.path("many/"))):
+            with self.subTest(args):
+                process = start(long_clip(), *args, "--vcodec", "ffv1", preexec_fn=os.setpgrp)
+                self.addCleanup(process.kill)
+                self.assertTrue(wait_for(lambda: len(self.family(process)) > 1), "there are no children")
+                for pid in self.family(process):
+                    if pid != process.pid:
+                        self.assertTrue(wait_for(lambda: not os.path.exists("/proc/%d" % pid) or os.getpgid(pid) == pid))
+                time.sleep(0.3)
+                for _ in range(2):
+                    os.killpg(process.pid, signal.SIGTSTP)
+                    self.assertTrue(wait_for(lambda: set(self.family(process).values()) == {"T"}), self.family(process))
+                    self.assertGreater(len(self.family(process)), 1)
+                    os.killpg(process.pid, signal.SIGCONT)
+                    self.assertTrue(wait_for(lambda: "T" not in self.family(process).values()), self.family(process))
+                os.killpg(process.pid, SIGINT)
+                self.ends(process, INTERRUPTED)
+
     def test_leftover_of_someone_else(self):
         leftover = self.write(".out.mkv.lumeq-0123abcd.part", b"x")
         if os.geteuid() != 0:
