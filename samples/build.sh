@@ -54,6 +54,7 @@ missing_packages() {
     done
     has_module sdl2 || say libsdl2-dev
     has_module zlib || say zlib1g-dev
+    has_module libseccomp || say libseccomp-dev
     [ "$(uname -m)" != aarch64 ] || [ -e /usr/include/simde ] || say libsimde-dev
     has_font || say fonts-dejavu-core
     local tool

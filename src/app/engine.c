@@ -548,6 +548,13 @@ const AVCodec *engine_find_encoder(const Options *o)
                : NULL;
 }
 
+int engine_check_parts(const Options *o, MediaError *error)
+{
+    const AVCodec *codec = engine_find_encoder(o);
+    const EncoderOptions options = engine_encoder(o);
+    return codec ? encoder_check_parts(codec, &options, error) : 0;
+}
+
 int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Options *o,
                          MediaError *error)
 {

@@ -93,6 +93,9 @@ SegmentOptions engine_segments(const Options *options);
 /* The encoder that the options name or imply; NULL if it does not exist. */
 const AVCodec *engine_find_encoder(const Options *options);
 
+/* Fails with MEDIA_USAGE if that cannot encode a film in parts. */
+int engine_check_parts(const Options *options, MediaError *error);
+
 /* Options of the writer, and its creation, before the input is open. Returns like writer_create().
  */
 WriterOptions engine_writer(const Options *options, const atomic_int *stop);

@@ -14,6 +14,7 @@
 #include "app/run_choices.h"
 #include "app/run_report.h"
 #include "app/run_summary.h"
+#include "app/sandbox.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "app/virtual_camera.h"
@@ -78,6 +79,7 @@ static int check_output(Run *run)
     if (!o->output)
         return 0;
     run->writer_options = engine_writer(o, run->stop);
+    run->writer_options.video.hint = sandbox_hint(o);
     run->writer_options.encoded = note_encoded;
     run->writer_options.encoded_opaque = run;
     if (run->trial)

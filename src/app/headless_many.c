@@ -34,6 +34,10 @@ typedef struct Answer {
 
 _Static_assert(sizeof(Answer) <= PIPE_BUF, "an answer arrives whole");
 
+/* Limits of what a process reports, which hostile media may have taken over. */
+#define MOST_FRAMES (INT64_C(1) << 40)
+#define MOST_SECONDS 1e9
+
 /* A process and its file. */
 typedef struct Slot {
     int file; /* -1: none */
@@ -249,9 +253,9 @@ static int end_file(void *many, int slot, int status)
     Answer answer = m->slots[slot].answer;
     RunResult *result = &answer.result;
     m->slots[slot] = (Slot){.file = -1};
-    m->frames += result->frames;
-    m->seconds += result->seconds;
-    if (WIFEXITED(status)) {
+    m->frames += av_clip64(result->frames, 0, MOST_FRAMES);
+    m->seconds += result->seconds > 0 ? FFMIN(result->seconds, MOST_SECONDS) : 0; /* or no number */
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_DAMAGED) {
         const int code = WEXITSTATUS(status);
         /* A process that hostile media has taken over may send anything. */
         result->why[sizeof(result->why) - 1] = '\0';
@@ -266,6 +270,9 @@ static int end_file(void *many, int slot, int status)
     char why[600];
     snprintf(why, sizeof(why), "%s could not be processed: the process ended by signal %d (%s)",
              media_quote(m->list.files[file].input), WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (WIFEXITED(status))
+        snprintf(why, sizeof(why), "%s could not be processed: the process ended with %d",
+                 media_quote(m->list.files[file].input), WEXITSTATUS(status));
     fail(m, file, EXIT_INPUT, why);
     return 0;
 }
@@ -298,10 +305,10 @@ static void show_progress(void *many)
         const ProgressShare *share = &m->shares[i];
         if (m->slots[i].file < 0)
             continue;
-        p->frame += atomic_load(&share->frames);
+        p->frame += av_clip64(atomic_load(&share->frames), 0, MOST_FRAMES);
         p->time += (double)atomic_load(&share->time_us) / 1e6;
-        done += (double)m->list.files[m->slots[i].file].size * atomic_load(&share->done) /
-                PROGRESS_WHOLE;
+        done += (double)m->list.files[m->slots[i].file].size *
+                av_clip(atomic_load(&share->done), 0, PROGRESS_WHOLE) / PROGRESS_WHOLE;
     }
     p->files_share = m->size > 0 ? done / m->size : 0;
     progress_update(p);
@@ -495,7 +502,9 @@ int headless_many_run(const Options *options, atomic_int *stop)
     Many m = {.options = options, .stop = stop, .progress.style = headless_progress(options)};
     MediaError error = {0};
     progress_start(&m.progress);
-    int code = list_files(&m, &error);
+    int code = sandbox_say(options, &error);
+    if (code >= 0)
+        code = list_files(&m, &error);
     if (m.progress.style == PROGRESS_BAR)
         say_bottom("");
     if (code < 0 && is_stopped(&m))

@@ -9,6 +9,7 @@
 #include "app/headless.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_table.h"
+#include "app/sandbox.h"
 #include "app/terminal.h"
 #include "media/log.h"
 #include "media/output/video_about.h"
@@ -158,11 +159,11 @@ int job_film_open(JobFilm *f)
     /* With take_encoded no file is written, so an existing output is no error. */
     f->writer_options.overwrite |= before.take_encoded != NULL;
     f->writer_options.video.closed = 1;
+    f->writer_options.video.hint = sandbox_hint(o);
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
     if (engine_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
         (o->lookahead_for && check_files(f) < 0) || /* the plan's */
-        writer_check_parts(f->writer, &f->error) < 0 ||
         engine_open(&f->engine, o, 0, &f->error) < 0 ||
         engine_open_context(&f->engine, o, &f->error) < 0)
         return f->error.fault;

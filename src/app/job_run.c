@@ -1,6 +1,8 @@
 #include "app/job_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include "app/terminal.h"
 #include "job/film_joiner.h"
 #include "job/frame_file.h"
+#include "media/activity.h"
 #include "media/log.h"
 #include "media/process.h"
 
@@ -25,7 +28,7 @@
 #define MOST_DEVICES 64
 #define MOST_SLOTS 256 /* --jobs */
 #define RESUME "; --resume continues"
-#define TRIES 2 /* for each part */
+#define TRIES 2 /* for each part and step */
 
 /* A process that makes a part. */
 typedef struct Worker {
@@ -44,28 +47,69 @@ typedef struct JobRun {
     const Options *options;
     atomic_int *stop;
     JobFilm film;
+    int rows;                                /* of the pictures; 0: unknown */
     int jobs, measures;                      /* parts that are encoded, and measured, at a time */
     char *path;                              /* of the plan */
     const char *step;                        /* the current one: `measure` or `segment` */
     int devices[MOST_DEVICES], device_count; /* GPUs that still work */
     Worker *slots;
+    int slot;       /* of the process that is being started */
     Todo *parts;    /* of the step */
     int64_t before; /* frames of parts that are done */
     int said;       /* a message of a part was shown */
     int joined;
 } JobRun;
 
+/* A step of the whole film, which a process of its own takes. This process is not in the sandbox,
+ * so it opens no media, and checks each number of the answer. */
+typedef struct FilmStep {
+    JobRun *run;
+    int (*take)(struct FilmStep *step, JobFilm *film);
+    struct {
+        MediaError error;
+        int joined, code; /* the output is there, with this exit code */
+        int rows;         /* of the pictures; 0: unknown */
+        int64_t frame, bytes;
+    } told;
+} FilmStep;
+
+#define LOOK_MS 100
+#define MOST_ROWS 65536
+
+/* Runs in a child process: CUDA does not work after fork() if this process has used it. */
+static int count_gpus(void *opaque, int pipe)
+{
+    char why[128];
+    const int count = lumeq_list_gpus(NULL, 0, why, sizeof(why));
+    (void)opaque;
+    (void)!write(pipe, &count, sizeof(count));
+    _exit(0); /* skip exit handlers of drivers */
+}
+
+static int all_gpus(void)
+{
+    static int count = -1; /* also for processes that this one starts */
+    const ProcessOptions options = {.body = count_gpus};
+    Process process;
+    if (count >= 0)
+        return count;
+    count = 0;
+    if (process_start(&process, &options) == 0) {
+        (void)process_read(&process, &count, sizeof(count), -1);
+        (void)process_wait(&process, -1);
+    }
+    return count = av_clip(count, 0, MOST_DEVICES);
+}
+
 /* Lists the GPUs of --devices. Returns 0 without that option. */
 static int list_devices(const Options *o, int numbers[MOST_DEVICES])
 {
-    char why[128];
     int count = 0;
     if (!o->devices)
         return 0;
     if (strcmp(o->devices, "all") == 0)
-        for (const int all = lumeq_list_gpus(NULL, 0, why, sizeof(why)); count < all; count++)
-            if (count < MOST_DEVICES)
-                numbers[count] = count;
+        for (const int all = all_gpus(); count < all; count++)
+            numbers[count] = count;
     for (const char *at = o->devices; *at >= '0' && *at <= '9' && count < MOST_DEVICES;) {
         char *end;
         numbers[count++] = (int)strtol(at, &end, 10);
@@ -109,28 +153,6 @@ int job_run_device(const Options *o, int slot)
     return count ? numbers[slot % count] : (int)o->device;
 }
 
-/* ---- the plan ---- */
-
-static int make_plan(JobRun *r)
-{
-    JobFilm *f = &r->film;
-    f->stop = r->stop;
-    f->options = *r->options;
-    f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
-    f->options.inputs = NULL;
-    f->options.device = job_run_device(r->options, 0);
-    f->within = 1;
-    f->resume = r->options->resume;
-    f->at_a_time = r->jobs;
-    f->measures = r->measures;
-    f->progress.style = headless_progress(r->options);
-    f->progress.passes = 2;
-    progress_start(&f->progress);
-    const int ret = job_step_plan(f);
-    r->path = ret < 0 ? NULL : job_path(f->plan.folder, "plan");
-    return ret < 0 || r->path ? ret : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
-}
-
 /* ---- the parts ---- */
 
 static const char measure[] = "measure", segment[] = "segment";
@@ -150,35 +172,49 @@ static int at_a_time(const JobRun *r)
     return r->step == segment ? r->jobs : r->measures;
 }
 
-static int start_part(JobRun *r, int slot, int number, Process *process)
+static void set_up(JobFilm *f);
+static int end_step(JobFilm *f, int ret, int code);
+
+/* Runs in a child process. */
+static int make_part(void *run, int pipe)
 {
-    const int share = process_cores() / at_a_time(r);
-    const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
-    static const char *const sandboxes[] = {[OPTIONS_AUTO] = "--sandbox=auto",
-                                            [OPTIONS_ON] = "--sandbox=on",
-                                            [OPTIONS_OFF] = "--sandbox=off"};
-    char part[MOST_TEXT], threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
-    char *const argv[] = {(char *)PROCESS_SELF,
-                          (char *)r->step,
-                          r->path,
-                          part,
-                          (char *)"-q",
-                          (char *)"--progress=json",
-                          threads,
-                          gpu,
-                          timeout,
-                          (char *)backend_of(r),
-                          (char *)sandboxes[r->options->sandbox],
-                          NULL};
-    const ProcessOptions options = {.argv = argv, .stream = STDERR_FILENO};
-    snprintf(part, sizeof(part), "%d", number);
+    const JobRun *r = run;
+    const Worker *w = &r->slots[r->slot];
+    const int share = process_cores() / at_a_time(r), null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    JobFilm film = {.stop = r->stop};
+    char threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
+    char *arguments[] = {(char *)"-q", (char *)"--progress=json", threads, gpu,
+                         timeout,      (char *)backend_of(r)};
     snprintf(threads, sizeof(threads), "--threads=%d",
              r->options->threads > 0 ? (int)r->options->threads
              : share < 1             ? 1
                                      : share);
-    snprintf(gpu, sizeof(gpu), "--device=%d", device);
+    snprintf(gpu, sizeof(gpu), "--device=%d", w->device);
     snprintf(timeout, sizeof(timeout), "--open-timeout=%g", r->options->open_timeout);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+        dup2(pipe, STDERR_FILENO) < 0)
+        return EXIT_OUTPUT;
+    say_over_bottom();
+    say_set_color(SAY_COLOR_NEVER);
+    say_set_verbosity(SAY_ERRORS);
+    int ret = sandbox_enter(r->options, SANDBOX_STEP, &film.error);
+    if (ret >= 0)
+        ret = job_film_read(&film, r->path, (int)(sizeof(arguments) / sizeof(arguments[0])),
+                            arguments);
+    if (ret >= 0) {
+        set_up(&film);
+        ret = r->step == segment ? job_step_segment(&film, w->part)
+                                 : job_step_measure(&film, w->part);
+    }
+    return end_step(&film, ret, EXIT_DONE);
+}
+
+static int start_part(JobRun *r, int slot, int number, Process *process)
+{
+    const ProcessOptions options = {.body = make_part, .opaque = r};
+    const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
     r->slots[slot] = (Worker){.part = number, .device = device};
+    r->slot = slot;
     r->parts[number].tries++;
     r->parts[number].taken = 1;
     const int reason = process_start(process, &options);
@@ -204,7 +240,7 @@ static void take_line(void *worker, const char *line)
     Worker *w = worker;
     static const char key[] = "{\"frame\":";
     if (strncmp(line, key, strlen(key)) == 0)
-        w->frames = strtoll(line + strlen(key), NULL, 10);
+        w->frames = av_clip64(strtoll(line + strlen(key), NULL, 10), 0, JOB_MOST_COUNT);
     else if (*line)
         snprintf(w->last, sizeof(w->last), "%s", process_words(line));
 }
@@ -318,45 +354,7 @@ static int make_parts(JobRun *r, const char *step)
     return f->error.fault;
 }
 
-/* Joins, or finishes the plan if `code` is NULL, in this process. *code: the exit code of the
- * join. */
-static int take_step(JobRun *r, int *code)
-{
-    JobFilm film = {.stop = r->stop, .within = 1};
-    char timeout[MOST_TEXT];
-    char *arguments[] = {(char *)"--backend=cpu", timeout, (char *)"-y"};
-    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", r->options->open_timeout);
-    int ret = job_film_read(&film, r->path, r->options->overwrite ? 3 : 2, arguments);
-    film.progress = r->film.progress;
-    film.progress.style = PROGRESS_NONE;
-    if (ret >= 0)
-        ret = code ? job_step_join(&film, code) : job_step_finish(&film);
-    else if (code && job_is_joined_since(&r->film, r->film.plan.damage, code))
-        ret = 0;
-    if (film.error.fault)
-        r->film.error = film.error;
-    if (ret >= 0)
-        FFSWAP(JobPlan, film.plan, r->film.plan);
-    r->film.progress.bytes = film.progress.bytes;
-    job_film_close(&film);
-    return ret;
-}
-
-static int do_parts(JobRun *r)
-{
-    r->device_count = list_devices(r->options, r->devices);
-    if (!r->device_count && !r->options->devices) {
-        r->devices[0] = (int)r->options->device;
-        r->device_count = 1;
-    }
-    if (!r->film.plan.ready &&
-        (make_parts(r, measure) < 0 || atomic_load(r->stop) != RUN_ON || take_step(r, NULL) < 0))
-        return r->film.error.fault;
-    if (atomic_load(r->stop) != RUN_ON)
-        return 0;
-    progress_second_pass(&r->film.progress);
-    return make_parts(r, segment);
-}
+/* ---- steps of the whole film ---- */
 
 /* The height of the pictures; 0: the film cannot be opened, which is reported later. */
 static int find_rows(const JobRun *r)
@@ -370,6 +368,155 @@ static int find_rows(const JobRun *r)
     return rows;
 }
 
+static void choose_jobs(JobRun *r, int rows)
+{
+    r->jobs = FFMIN(job_run_at_a_time(r->options, rows), MOST_SLOTS);
+    r->measures = FFMIN(measures_at_a_time(r->options, r->jobs), MOST_SLOTS);
+}
+
+static int plan(FilmStep *s, JobFilm *f)
+{
+    JobRun *r = s->run;
+    s->told.rows = r->options->jobs > 0 ? 0 : find_rows(r);
+    choose_jobs(r, s->told.rows);
+    f->options = *r->options;
+    f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
+    f->options.inputs = NULL;
+    f->options.device = job_run_device(r->options, 0);
+    f->resume = r->options->resume;
+    f->at_a_time = r->jobs;
+    f->measures = r->measures;
+    const int ret = job_step_plan(f);
+    if (ret < 0 && f->plan.mark && atomic_load(r->stop) == RUN_ON)
+        s->told.joined = job_is_joined_since(f, f->plan.damage, &s->told.code);
+    return ret;
+}
+
+/* Reads the plan for a step that needs no GPU. */
+static int read_film(const FilmStep *s, JobFilm *f)
+{
+    const JobRun *r = s->run;
+    char timeout[MOST_TEXT];
+    char *arguments[] = {(char *)"--backend=cpu", timeout, (char *)"-y"};
+    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", r->options->open_timeout);
+    return job_film_read(f, r->path, r->options->overwrite ? 3 : 2, arguments);
+}
+
+static int finish(FilmStep *s, JobFilm *f)
+{
+    const int ret = read_film(s, f);
+    return ret < 0 ? ret : job_step_finish(f);
+}
+
+static int join(FilmStep *s, JobFilm *f)
+{
+    int ret = read_film(s, f);
+    f->progress.style = PROGRESS_NONE; /* the parent shows it */
+    if (ret >= 0)
+        ret = job_step_join(f, &s->told.code);
+    s->told.joined = ret >= 0;
+    return ret;
+}
+
+/* Runs in a child process. */
+static int run_film_step(void *step, int pipe)
+{
+    FilmStep *s = step;
+    JobFilm film = {.stop = s->run->stop, .within = 1, .seen = s->run->film.seen};
+    film.progress = s->run->film.progress;
+    int ret = sandbox_enter(s->run->options, SANDBOX_STEP, &film.error);
+    if (ret >= 0)
+        ret = s->take(s, &film);
+    if (ret < 0)
+        s->told.error = film.error;
+    s->told.frame = film.progress.frame;
+    s->told.bytes = film.progress.bytes;
+    job_film_close(&film);
+    (void)!write(pipe, &s->told, sizeof(s->told)); /* short enough to be atomic */
+    return -ret;
+}
+
+/* Returns 0, a fault, or -ECHILD: the process ended early. *code: the exit code, if the film is
+ * joined. */
+static int try_step(JobRun *r, int (*take)(FilmStep *step, JobFilm *film), int *code)
+{
+    FilmStep s = {.run = r, .take = take};
+    const ProcessOptions options = {.body = run_film_step, .opaque = &s};
+    JobFilm *f = &r->film;
+    Process process;
+    size_t size = 0;
+    ssize_t n;
+    const int reason = process_start(&process, &options);
+    if (reason)
+        return media_fail(&f->error, MEDIA_OUTPUT, "no process can be started: %s",
+                          strerror(reason));
+    for (int ended = 0; (n = process_read(&process, (char *)&s.told + size, sizeof(s.told) - size,
+                                          LOOK_MS)) != 0;) {
+        size += n > 0 ? (size_t)n : 0;
+        activity_note(); /* the process has a watchdog of its own */
+        if (atomic_load(r->stop) != RUN_ON && !ended++)
+            (void)kill(process.pid, SIGTERM);
+    }
+    const int status = process_wait(&process, -1), fault = s.told.error.fault;
+    if (size < sizeof(s.told) || !WIFEXITED(status) || WEXITSTATUS(status) != -fault) {
+        *code = status;
+        return -ECHILD;
+    }
+    s.told.error.text[sizeof(s.told.error.text) - 1] = '\0';
+    if (!r->path)
+        f->progress.frame = av_clip64(s.told.frame, 0, JOB_MOST_COUNT);
+    f->progress.bytes = av_clip64(s.told.bytes, 0, JOB_MOST_COUNT);
+    r->rows = av_clip(s.told.rows, 0, MOST_ROWS);
+    r->joined = s.told.joined == 1;
+    *code = s.told.code == EXIT_DAMAGED || s.told.code == EXIT_OUTPUT ? s.told.code : EXIT_DONE;
+    return fault ? media_fail(&f->error, av_clip(fault, MEDIA_OUTPUT, MEDIA_USAGE), "%s",
+                              s.told.error.text)
+                 : 0;
+}
+
+/* The same, but tries again after a process that ended early. Returns 0 or a fault. */
+static int take_step(JobRun *r, int (*take)(FilmStep *step, JobFilm *film), int *code)
+{
+    int ret = -ECHILD;
+    for (int i = 0; i < TRIES && ret == -ECHILD && (!i || atomic_load(r->stop) == RUN_ON); i++)
+        ret = try_step(r, take, code);
+    return ret == -ECHILD
+               ? media_fail(&r->film.error, MEDIA_OUTPUT, "its process was ended by %s, twice",
+                            WIFSIGNALED(*code) ? strsignal(WTERMSIG(*code)) : "itself")
+               : ret;
+}
+
+/* Reads the plan that a process has written. */
+static int read_plan(JobRun *r)
+{
+    JobFilm *f = &r->film;
+    char program[400];
+    char *folder = job_folder(r->options->output);
+    if (!r->path)
+        r->path = folder ? job_path(folder, "plan") : NULL;
+    free(folder);
+    if (!r->path)
+        return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    job_program(program, sizeof(program));
+    job_plan_free(&f->plan);
+    const int ret = job_plan_read(&f->plan, r->path, program, &f->error);
+    return ret == -ENOENT
+               ? media_fail(&f->error, MEDIA_INPUT, "the plan %s was removed", media_quote(r->path))
+               : ret;
+}
+
+static int do_parts(JobRun *r)
+{
+    int code;
+    if (!r->film.plan.ready && (make_parts(r, measure) < 0 || atomic_load(r->stop) != RUN_ON ||
+                                take_step(r, finish, &code) < 0 || read_plan(r) < 0))
+        return r->film.error.fault;
+    if (atomic_load(r->stop) != RUN_ON)
+        return 0;
+    progress_second_pass(&r->film.progress);
+    return make_parts(r, segment);
+}
+
 int job_run(const Options *options, atomic_int *stop)
 {
     JobRun r = {.options = options, .stop = stop};
@@ -381,22 +528,31 @@ int job_run(const Options *options, atomic_int *stop)
         (job_is_joined(options->output, options->stats, options->report, &code) ||
          job_is_done(options, how, &code)))
         return code;
-    if (job_begin(options, options->resume, &f->error) < 0) {
+    if (job_begin(options, options->resume, &f->error) < 0 ||
+        engine_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
         say(SAY_ERRORS, "%s", f->error.text);
         return -f->error.fault;
     }
-    r.jobs = FFMIN(job_run_at_a_time(options, options->jobs > 0 ? 0 : find_rows(&r)), MOST_SLOTS);
-    r.measures = FFMIN(measures_at_a_time(options, r.jobs), MOST_SLOTS);
-    int ret = make_plan(&r);
+    r.device_count = list_devices(options, r.devices);
+    if (!r.device_count && !options->devices) {
+        r.devices[0] = (int)options->device;
+        r.device_count = 1;
+    }
+    f->progress.style = headless_progress(options);
+    f->progress.passes = 2;
+    progress_start(&f->progress);
+    int ret = take_step(&r, plan, &code);
+    if (f->progress.style == PROGRESS_BAR)
+        say_over_bottom();
+    if (ret >= 0)
+        ret = read_plan(&r);
+    choose_jobs(&r, r.rows);
     if (ret >= 0 && atomic_load(stop) == RUN_ON)
         ret = do_parts(&r);
-    if (ret < 0 && atomic_load(stop) == RUN_ON) {
-        r.joined = f->plan.mark && /* there was a plan */
-                   job_is_joined_since(f, f->plan.damage, &code);
-    } else if (ret >= 0 && atomic_load(stop) == RUN_ON) {
-        ret = take_step(&r, &code);
-        r.joined = ret >= 0;
-    }
+    if (ret >= 0 && atomic_load(stop) == RUN_ON)
+        ret = take_step(&r, join, &code);
+    if (ret < 0 && !r.joined && f->plan.mark && atomic_load(stop) == RUN_ON)
+        r.joined = job_is_joined_since(f, f->plan.damage, &code);
     if (!r.joined && atomic_load(stop) == RUN_INTERRUPTED)
         code = EXIT_INTERRUPTED;
     else if (!r.joined && ret < 0)
@@ -488,6 +644,18 @@ static void set_up(JobFilm *f)
     f->progress.style = headless_progress(o);
 }
 
+/* Prints the error of a step. Returns the exit code. */
+static int end_step(JobFilm *f, int ret, int code)
+{
+    if (ret < 0) {
+        code = atomic_load(f->stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -f->error.fault;
+        say(SAY_ERRORS, "%s",
+            code == EXIT_INTERRUPTED ? "interrupted; finished parts stay" : f->error.text);
+    }
+    job_film_close(f);
+    return code;
+}
+
 /* Looks for an earlier join of a plan that no longer exists. Returns 1 if its folder says that the
  * output is its film; 0: the plan exists; or a fault. */
 static int look_at_output(JobFilm *f, const char *plan, int *code)
@@ -541,7 +709,8 @@ static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
                           "there is no part %ld: the plan has %d, from 0 to %d", part, count,
                           count - 1);
     set_up(f);
-    if (sandbox_enter(&f->options, SANDBOX_STEP, &f->error) < 0)
+    if (engine_check_parts(&f->options, &f->error) < 0 ||
+        sandbox_enter(&f->options, SANDBOX_STEP, &f->error) < 0)
         return f->error.fault;
     switch (command) {
     case MEASURE: return job_step_measure(f, (int)part);
@@ -569,8 +738,10 @@ static int plan_new(JobFilm *f, int argc, char **argv)
     if (!f->options.output)
         return media_fail(&f->error, MEDIA_USAGE,
                           "lumeq plan IN -o OUT needs the name of the film to write: -o OUT");
-    const int ret = sandbox_enter(&f->options, SANDBOX_STEP, &f->error);
-    return ret < 0 ? ret : job_step_plan(f);
+    if (engine_check_parts(&f->options, &f->error) < 0 ||
+        sandbox_enter(&f->options, SANDBOX_STEP, &f->error) < 0)
+        return f->error.fault;
+    return job_step_plan(f);
 }
 
 /* True for `lumeq plan IN -o OUT` and for help; otherwise `lumeq plan PLAN` is meant. */
@@ -594,11 +765,5 @@ int job_command(int argc, char **argv, atomic_int *stop)
         ret = plan_new(&film, argc - 1, argv + 1);
     else
         ret = run_step(&film, command, argc - 2, argv + 2, &code);
-    if (ret < 0)
-        code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -film.error.fault;
-    if (ret < 0)
-        say(SAY_ERRORS, "%s",
-            code == EXIT_INTERRUPTED ? "interrupted; finished parts stay" : film.error.text);
-    job_film_close(&film);
-    return code;
+    return end_step(&film, ret, code);
 }

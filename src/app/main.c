@@ -321,17 +321,18 @@ static int run(Options *options)
     signals_install(&stop);
     if (options_many(options))
         return headless_many_run(options, &stop);
-    if (!options_headless(options))
+    if (!options_headless(options)) {
+        sandbox_enter_window(options);
         return play_run(options, &stop);
-    const int parts = options->jobs != 0 || options->resume;
-    if (sandbox_enter(options, parts ? SANDBOX_JOB : SANDBOX_RUN, &error) < 0) {
+    }
+    if (options->jobs != 0 || options->resume)
+        return job_run(options, &stop);
+    if (sandbox_enter(options, SANDBOX_RUN, &error) < 0) {
         say(SAY_ERRORS, "%s", error.text);
         return EXIT_USAGE;
     }
     if (options->sample)
         return sample_run(options, &stop);
-    if (parts)
-        return job_run(options, &stop);
     const int raw = options->camera && options->output && options->record_raw;
     return raw ? recording_raw_run(options, &stop) : headless_run(options, &stop, NULL);
 }

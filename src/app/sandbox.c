@@ -1,23 +1,22 @@
 #include "app/sandbox.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <link.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -26,6 +25,7 @@
 
 #include "app/engine.h"
 #include "app/terminal.h"
+#include "media/input/network.h"
 #include "media/output/output_file.h"
 #include "media/process.h"
 
@@ -137,15 +137,6 @@ static int allow_library(struct dl_phdr_info *library, size_t size, void *rules)
     return 0;
 }
 
-/* Allows the loader, which starting this program needs. */
-static int allow_loader(struct dl_phdr_info *library, size_t size, void *rules)
-{
-    (void)size;
-    if (library->dlpi_addr == getauxval(AT_BASE))
-        allow(rules, library->dlpi_name, EXECUTE | READ);
-    return 0;
-}
-
 /* Allows the folders of a list such as LD_LIBRARY_PATH. */
 static void allow_listed(Rules *r, const char *variable)
 {
@@ -159,10 +150,14 @@ static void allow_listed(Rules *r, const char *variable)
 static const char *const gpus[] = {"/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/nvgpu*",
                                    "/dev/dxg"};
 
+/* True if the run may use CUDA, in the equalizer or in an encoder. */
 static int uses_gpu(const Options *o)
 {
+    const int equalizes = o->backend != LUMEQ_BACKEND_CPU &&
+                          strncmp(lumeq_build_info(), "CPU only", strlen("CPU only")) != 0;
+    const int encodes = o->vcodec && strstr(o->vcodec, "nvenc");
     int found = 0;
-    for (size_t i = 0; i < COUNT(gpus) && o->backend != LUMEQ_BACKEND_CPU; i++) {
+    for (size_t i = 0; i < COUNT(gpus) && (equalizes || encodes); i++) {
         glob_t paths;
         found |= glob(gpus[i], GLOB_NOSORT, NULL, &paths) == 0;
         globfree(&paths);
@@ -232,10 +227,12 @@ static void allow_pictures(Rules *r, const char *folder)
     char *path;
     DIR *entries = opendir(folder);
     const struct dirent *entry;
+    struct stat there;
     while (entries && (entry = readdir(entries))) {
-        if (entry->d_type != DT_LNK || asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+        if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
             continue;
-        allow(r, path, READ_FILE);
+        if (stat(path, &there) == 0 && S_ISREG(there.st_mode))
+            allow(r, path, READ_FILE);
         free(path);
     }
     if (entries)
@@ -271,7 +268,7 @@ static void allow_output(Rules *r, const char *path, SandboxKind kind)
     if (!path || strcmp(path, "-") == 0 || output_file_place(path, place) < 0)
         return;
     if (stat(place, &there) == 0 && !S_ISDIR(there.st_mode))
-        allow(r, place, WRITE_FILE | READ_FILE | IOCTL_DEV);
+        allow(r, place, WRITE_FILE | IOCTL_DEV);
     else
         allow(r, place, kind == SANDBOX_RUN ? WRITE : WRITE | MAKE_FOLDER | REMOVE_FOLDER);
 }
@@ -280,12 +277,8 @@ static void allow_output(Rules *r, const char *path, SandboxKind kind)
 static int limit_files(const Options *o, SandboxKind kind)
 {
     const int version = sandbox_landlock();
-    /* The steps of a job inherit its limits, and their threads are not there yet. */
-    const uint64_t unlimited = kind == SANDBOX_JOB && uses_gpu(o) ? WRITE_FILE | TRUNCATE : 0;
     const RulesetAttributes all = {
-        .files =
-            (ALL_OF_1 | REFER | (version >= 3 ? TRUNCATE : 0) | (version >= 5 ? IOCTL_DEV : 0)) &
-            ~unlimited,
+        .files = ALL_OF_1 | REFER | (version >= 3 ? TRUNCATE : 0) | (version >= 5 ? IOCTL_DEV : 0),
         .network = version >= 4 && !options_is_url(o) ? ALL_TCP : 0,
         .scopes = version >= 6 ? ALL_SCOPES : 0,
     };
@@ -298,252 +291,356 @@ static int limit_files(const Options *o, SandboxKind kind)
     allow_output(&r, o->output, kind);
     allow_output(&r, o->stats, kind);
     allow_output(&r, o->report, kind);
-    if (kind == SANDBOX_JOB) {
-        allow(&r, "/proc/self/exe", EXECUTE | READ);
-        (void)dl_iterate_phdr(allow_loader, &r);
-    }
     if (!r.reason && syscall(RESTRICT_SELF, r.fd, 0) < 0)
         r.reason = errno;
     close(r.fd);
     return r.reason;
 }
 
+/* ---- descriptors ---- */
+
+/* True if an option names the file of this inherited descriptor, as in <(command) of a shell. */
+static int is_named(const Options *o, int fd)
+{
+    const char *const paths[] = {o->input, o->output, o->stats, o->report};
+    const int standard[] = {STDIN_FILENO, STDOUT_FILENO, -1, -1}; /* what "-" stands for */
+    struct stat file, named;
+    char number[16];
+    snprintf(number, sizeof(number), "/%d", fd);
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        const char *path = paths[i] ? paths[i] : "", *slash = strrchr(path, '/');
+        if (strcmp(path, "-") == 0 && fd == standard[i])
+            return 1;
+        if (fstat(fd, &file) < 0 || stat(path, &named) < 0 || file.st_dev != named.st_dev ||
+            file.st_ino != named.st_ino)
+            continue;
+        if (!S_ISREG(file.st_mode) || (slash && strcmp(slash, number) == 0))
+            return 1;
+    }
+    return 0;
+}
+
+/* Replaces a descriptor by a file that is opened. */
+static int replace(int fd, const char *path, int flags)
+{
+    const int other = open(path, flags | O_NOCTTY | O_CLOEXEC);
+    const int ret = other < 0 ? -1 : dup2(other, fd);
+    if (other >= 0)
+        close(other);
+    return ret;
+}
+
+/* Closes inherited descriptors that no option names, and gives up the right to read terminals, as
+ * the next user of a terminal is the shell. Returns 0 or an errno. */
+static int limit_descriptors(const Options *o)
+{
+    char path[32];
+    const struct dirent *entry;
+    DIR *open_files = opendir("/proc/self/fd");
+    int reason = open_files ? 0 : errno;
+    while (open_files && (entry = readdir(open_files))) {
+        const int fd = atoi(entry->d_name), flags = fcntl(fd, F_GETFD);
+        /* Descriptors of this program, and of libraries, have FD_CLOEXEC. */
+        if (fd > STDERR_FILENO && !(flags & FD_CLOEXEC) && !is_named(o, fd))
+            close(fd);
+    }
+    if (open_files)
+        closedir(open_files);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        if (fd == STDIN_FILENO && is_named(o, fd))
+            continue;
+        if (isatty(fd) && replace(fd, path, O_WRONLY) < 0 && fd != STDIN_FILENO)
+            reason = errno; /* the terminal of another user, as after su */
+        else if (fd == STDIN_FILENO && fcntl(fd, F_GETFD) >= 0 && !isatty(fd))
+            (void)replace(fd, "/dev/null", O_RDONLY);
+    }
+    return reason;
+}
+
 /* ---- seccomp ---- */
 
-#if defined(__x86_64__) && !defined(__ILP32__)
-#define PROCESSOR AUDIT_ARCH_X86_64
-#define FIRST_OF_X32 0x40000000
-#elif defined(__aarch64__) && !defined(__ILP32__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define PROCESSOR AUDIT_ARCH_AARCH64
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__ILP32__)
+#define KNOWN_CALLS 1
 #else
-#define PROCESSOR 0
+#define KNOWN_CALLS 0
 #endif
 
 int sandbox_can_filter(void)
 {
     const uint32_t action = SECCOMP_RET_ERRNO;
-    return PROCESSOR && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+    return KNOWN_CALLS && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-#if PROCESSOR
-#define FORBID (SECCOMP_RET_ERRNO | EPERM)
+/* Calls that neither a run nor a window needs, nor a dialog that a window starts. */
+static const char never[] =
+    "acct add_key adjtimex bpf clock_adjtime clock_settime delete_module fanotify_init "
+    "finit_module init_module io_uring_enter io_uring_register io_uring_setup ioperm iopl "
+    "kexec_file_load kexec_load keyctl lookup_dcookie modify_ldt open_by_handle_at "
+    "perf_event_open process_madvise process_vm_readv process_vm_writev ptrace quotactl "
+    "quotactl_fd reboot request_key settimeofday swapoff swapon syslog userfaultfd vhangup";
 
-typedef struct Filter {
-    struct sock_filter code[256];
-    unsigned short length;
-} Filter;
+/* By class: processes and signals, attributes of files, names and mounts, messages and memory that
+ * processes share. */
+static const char forbidden[] =
+    "execve execveat fork get_robust_list ioprio_set kcmp migrate_pages move_pages "
+    "pidfd_getfd pidfd_open pidfd_send_signal process_mrelease rt_sigqueueinfo "
+    "rt_tgsigqueueinfo setpgid setsid tkill vfork "
+    "chmod chown fchmodat fchmodat2 fchown fchownat file_setattr fremovexattr fsetxattr futimesat "
+    "lchown lremovexattr lsetxattr removexattr removexattrat setxattr setxattrat truncate utime "
+    "utimensat utimes "
+    "chroot fsconfig fsmount fsopen fspick mknod mknodat mount mount_setattr move_mount open_tree "
+    "personality pivot_root seccomp setdomainname sethostname setns umount2 unshare "
+    "mq_getsetattr mq_notify mq_open mq_timedreceive mq_timedsend mq_unlink msgctl msgget msgrcv "
+    "msgsnd semctl semget semop semtimedop shmat shmctl shmdt shmget socketpair";
 
-static void add(Filter *f, int code, uint32_t value, int if_true, int if_false)
-{
-    f->code[f->length++] =
-        (struct sock_filter){(uint16_t)code, (uint8_t)if_true, (uint8_t)if_false, value};
-}
+/* All that a run without CUDA may call. */
+static const char allowed[] =
+    /* files */
+    "access close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64 "
+    "fallocate fcntl fdatasync fgetxattr flistxattr flock fstat fstatfs fsync ftruncate getcwd "
+    "getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek lstat mkdir "
+    "mkdirat newfstatat open openat pipe pipe2 poll ppoll pread64 preadv preadv2 pselect6 pwrite64 "
+    "pwritev pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir "
+    "select sendfile splice stat statfs statx symlink symlinkat sync_file_range tee umask unlink "
+    "unlinkat vmsplice write writev "
+    /* memory */
+    "brk get_mempolicy madvise map_shadow_stack mbind membarrier memfd_create mincore mlock mlock2 "
+    "mmap mprotect mremap mseal msync munlock munmap pkey_alloc pkey_free pkey_mprotect "
+    "set_mempolicy "
+    /* threads, signals and this process */
+    "arch_prctl capget clone exit exit_group futex futex_requeue futex_wait futex_waitv futex_wake "
+    "get_thread_area getcpu getegid geteuid getgid getgroups getpgid getpgrp getpid getppid "
+    "getpriority getresgid getresuid getrlimit getrusage getsid gettid getuid kill pause prctl "
+    "prlimit64 restart_syscall rseq rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn "
+    "rt_sigsuspend rt_sigtimedwait sched_get_priority_max sched_get_priority_min "
+    "sched_getaffinity sched_getattr sched_getparam sched_getscheduler sched_rr_get_interval "
+    "sched_setaffinity sched_setattr sched_setparam sched_setscheduler sched_yield set_robust_list "
+    "set_tid_address setpriority sigaltstack tgkill times wait4 waitid "
+    /* limited or forbidden by the other filter, which is loaded later */
+    "connect seccomp socket "
+    /* time and the machine */
+    "alarm clock_getres clock_gettime clock_nanosleep epoll_create epoll_create1 epoll_ctl "
+    "epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 getitimer getrandom gettimeofday "
+    "nanosleep setitimer sysinfo time timer_create timer_delete timer_getoverrun timer_gettime "
+    "timer_settime timerfd_create timerfd_gettime timerfd_settime uname";
 
-static void load(Filter *f, size_t offset)
-{
-    add(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
-}
+static const char internet[] =
+    "accept accept4 bind getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg "
+    "sendmmsg sendmsg sendto setsockopt shutdown";
 
-/* Ends with `action` if a comparison with the loaded value is true. */
-static void end_if(Filter *f, int comparison, uint32_t value, uint32_t action)
-{
-    add(f, BPF_JMP | comparison | BPF_K, value, 0, 1);
-    add(f, BPF_RET | BPF_K, action, 0, 0);
-}
+#define REFUSE SCMP_ACT_ERRNO(EPERM)
 
-static void end_unless(Filter *f, uint32_t value, uint32_t action)
-{
-    add(f, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
-    add(f, BPF_RET | BPF_K, action, 0, 0);
-}
+/* Conditions for the low half of an argument, which is all that the kernel uses of an int, and for
+ * the whole. */
+#define IS(argument, value)                                                                        \
+    {                                                                                              \
+        argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value                                            \
+    }
+#define HAS(argument, mask, value)                                                                 \
+    {                                                                                              \
+        argument, SCMP_CMP_MASKED_EQ, mask, value                                                  \
+    }
+#define IS_NOT(argument, value)                                                                    \
+    {                                                                                              \
+        argument, SCMP_CMP_NE, value, 0                                                            \
+    }
 
-/* Loads the low half of an argument, which is all that the kernel uses of an int. */
-static void load_argument(Filter *f, int number)
-{
-    load(f, offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)number);
-}
-
-/* Begins the instructions for one system call, after which the next ones are compared. */
-static unsigned short begin_call(Filter *f, long call)
-{
-    add(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 0);
-    return f->length;
-}
-
-static void end_call(Filter *f, unsigned short first, uint32_t otherwise)
-{
-    add(f, BPF_RET | BPF_K, otherwise, 0, 0);
-    f->code[first - 1].jf = (uint8_t)(f->length - first);
-}
-
-/* Programs, other processes, sockets, other ways to do the same, and parts of the kernel that no
- * run needs. */
-static const int forbidden[] = {
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_kcmp,
-    SYS_tkill,
-    SYS_rt_sigqueueinfo,
-    SYS_rt_tgsigqueueinfo,
-    SYS_pidfd_send_signal,
-    SYS_pidfd_open,
-    SYS_io_uring_setup,
-    SYS_io_uring_enter,
-    SYS_io_uring_register,
-    SYS_mount,
-    SYS_umount2,
-    SYS_pivot_root,
-    SYS_chroot,
-    SYS_move_mount,
-    SYS_open_tree,
-    SYS_fsopen,
-    SYS_fsconfig,
-    SYS_fsmount,
-    SYS_fspick,
-    SYS_open_by_handle_at,
-    SYS_unshare,
-    SYS_setns,
-    SYS_keyctl,
-    SYS_add_key,
-    SYS_request_key,
-    SYS_bpf,
-    SYS_userfaultfd,
-    SYS_perf_event_open,
-    SYS_fanotify_init,
-    SYS_init_module,
-    SYS_finit_module,
-    SYS_delete_module,
-    SYS_kexec_load,
-    SYS_reboot,
-    SYS_swapon,
-    SYS_swapoff,
-    SYS_quotactl,
-    SYS_acct,
-    SYS_syslog,
-    SYS_settimeofday,
-    SYS_clock_settime,
-    SYS_clock_adjtime,
-    SYS_adjtimex,
-    SYS_sethostname,
-    SYS_setdomainname,
-    SYS_personality,
-    SYS_vhangup,
-    SYS_mknodat,
-#ifdef SYS_mknod
-    SYS_mknod,
-#endif
-#ifdef SYS_pidfd_getfd
-    SYS_pidfd_getfd,
-#endif
-#ifdef SYS_process_madvise
-    SYS_process_madvise,
-#endif
-#ifdef SYS_mount_setattr
-    SYS_mount_setattr,
-#endif
-#ifdef SYS_kexec_file_load
-    SYS_kexec_file_load,
-#endif
-#ifdef SYS_iopl
-    SYS_iopl,
-    SYS_ioperm,
-    SYS_modify_ldt,
-#endif
+/* Calls that are forbidden under one or two conditions. */
+static const struct {
+    const char *calls;
+    struct scmp_arg_cmp when[2];
+    unsigned count;
+} conditions[] = {
+    {"clone", {HAS(0, CLONE_THREAD, 0)}, 1}, /* processes */
+    {"clone", {HAS(0, CLONE_NEWNS, CLONE_NEWNS)}, 1},
+    {"clone", {HAS(0, CLONE_NEWCGROUP, CLONE_NEWCGROUP)}, 1},
+    {"clone", {HAS(0, CLONE_NEWUTS, CLONE_NEWUTS)}, 1},
+    {"clone", {HAS(0, CLONE_NEWIPC, CLONE_NEWIPC)}, 1},
+    {"clone", {HAS(0, CLONE_NEWUSER, CLONE_NEWUSER)}, 1},
+    {"clone", {HAS(0, CLONE_NEWPID, CLONE_NEWPID)}, 1},
+    {"clone", {HAS(0, CLONE_NEWNET, CLONE_NEWNET)}, 1},
+    {"prctl", {IS(0, PR_SET_PDEATHSIG)}, 1}, /* a child ends with its parent */
+    {"prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler",
+     {IS_NOT(0, 0)},
+     1},
+    {"prlimit64", {IS_NOT(2, 0)}, 1}, /* new limits */
+    {"setpriority", {IS_NOT(0, PRIO_PROCESS)}, 1},
+    {"setpriority", {IS_NOT(1, 0)}, 1},
+    /* Without a right to write, before Linux 6.2. */
+    {"open", {HAS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY)}, 1},
+    {"open", {HAS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_ACCMODE)}, 1},
+    {"openat", {HAS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY)}, 1},
+    {"openat", {HAS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_ACCMODE)}, 1},
+    /* Signals that a file sends. */
+    {"fcntl", {IS(1, F_SETOWN)}, 1},
+    {"fcntl", {IS(1, F_SETOWN_EX)}, 1},
+    {"fcntl", {IS(1, F_SETSIG)}, 1},
+    {"fcntl", {IS(1, F_SETLEASE)}, 1},
+    {"fcntl", {IS(1, F_NOTIFY)}, 1},
+    {"fcntl", {IS(1, F_SETFL), HAS(2, O_ASYNC, O_ASYNC)}, 2},
 };
-#define NEW_SPACES                                                                                 \
-    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
-     CLONE_NEWNET)
+
+/* A run without CUDA may use these requests of ioctl(), one with CUDA all but the others. */
+static const unsigned long harmless[] = {FIOCLEX, FIONBIO, FIONCLEX, FIONREAD, TCGETS, TIOCGWINSZ};
+static const unsigned long harmful[] = {FIOASYNC,  FIOSETOWN, FS_IOC_FSSETXATTR, FS_IOC_SETFLAGS,
+                                        SIOCSPGRP, TCSETS,    TCSETSF,           TCSETSW,
+                                        TIOCCONS,  TIOCLINUX, TIOCNOTTY,         TIOCSCTTY,
+                                        TIOCSETD,  TIOCSPGRP, TIOCSTI,           TIOCSWINSZ};
+
+/* Adds a rule for each call of a list. Calls that this processor lacks need none. Returns 0 or a
+ * negative errno, as all below. */
+static int add_rules(scmp_filter_ctx filter, uint32_t action, const char *calls, unsigned count,
+                     const struct scmp_arg_cmp *when)
+{
+    char name[32];
+    int length, ret = 0;
+    for (; ret >= 0 && sscanf(calls, "%31s%n", name, &length) == 1; calls += length) {
+        const int call = seccomp_syscall_resolve_name(name);
+        if (call >= 0)
+            ret = seccomp_rule_add_array(filter, action, call, count, when);
+    }
+    return ret;
+}
+
+static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *calls,
+                    struct scmp_arg_cmp when)
+{
+    return add_rules(filter, action, calls, 1, &when);
+}
 
 /* CUDA starts only if it can listen at a socket of local packets, by which processes share memory.
  * It looks for its Multi-Process Service with another one, and does without. */
-static void limit_sockets(Filter *f, int network)
+static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
 {
-    const unsigned short call = begin_call(f, SYS_socket);
-    load_argument(f, 0);
-    if (network) {
-        end_if(f, BPF_JEQ, AF_INET, SECCOMP_RET_ALLOW);
-        end_if(f, BPF_JEQ, AF_INET6, SECCOMP_RET_ALLOW);
-        end_if(f, BPF_JEQ, AF_NETLINK, SECCOMP_RET_ALLOW); /* asked for addresses */
+    const uint32_t families = (gpu || !network ? 1U << AF_UNIX : 0) |
+                              (network ? 1U << AF_INET | 1U << AF_INET6 | 1U << AF_NETLINK : 0);
+    int ret =
+        add_rule(filter, REFUSE, "socket", (struct scmp_arg_cmp){0, SCMP_CMP_GT, AF_NETLINK, 0});
+    for (unsigned i = 0; ret >= 0 && i <= AF_NETLINK; i++)
+        if (!(families >> i & 1))
+            ret = add_rule(filter, REFUSE, "socket", (struct scmp_arg_cmp)IS(0, i));
+    for (unsigned i = 0; ret >= 0 && i <= SOCK_PACKET; i++) {
+        const struct scmp_arg_cmp type[] = {IS(0, AF_UNIX), HAS(1, 0xf, i)};
+        if (i != SOCK_SEQPACKET)
+            ret = add_rules(filter, REFUSE, "socket", 2, type);
     }
-    end_unless(f, AF_UNIX, FORBID);
-    load_argument(f, 1);
-    add(f, BPF_ALU | BPF_AND | BPF_K, ~(uint32_t)(SOCK_CLOEXEC | SOCK_NONBLOCK), 0, 0);
-    end_unless(f, SOCK_SEQPACKET, FORBID);
-    end_call(f, call, SECCOMP_RET_ALLOW);
-    if (!network)
-        end_if(f, BPF_JEQ, SYS_connect, SECCOMP_RET_ERRNO | ENOENT);
+    const struct scmp_arg_cmp other[] = {IS(0, AF_NETLINK), IS_NOT(2, 0)}; /* not for addresses */
+    if (ret >= 0 && network)
+        ret = add_rules(filter, REFUSE, "socket", 2, other);
+    if (ret >= 0 && !network)
+        ret = add_rule(filter, REFUSE, "sendto", (struct scmp_arg_cmp)IS_NOT(4, 0));
+    return ret < 0 || network ? ret : add_rules(filter, SCMP_ACT_ERRNO(ENOENT), "connect", 0, NULL);
 }
 
 /* Signals to this process, and questions if another one exists. */
-static void limit_signals(Filter *f)
+static int limit_signals(scmp_filter_ctx filter)
 {
-    static const int calls[] = {SYS_kill, SYS_tgkill};
-    for (int i = 0; i < 2; i++) {
-        const unsigned short call = begin_call(f, calls[i]);
-        load_argument(f, 0);
-        end_if(f, BPF_JEQ, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
-        load_argument(f, i + 1);
-        end_if(f, BPF_JEQ, 0, SECCOMP_RET_ALLOW);
-        end_call(f, call, FORBID);
-    }
+    const struct scmp_arg_cmp other[] = {IS_NOT(0, (uint64_t)getpid()), IS_NOT(1, 0)};
+    const int ret = add_rules(filter, REFUSE, "kill", 2, other);
+    return ret < 0 ? ret : add_rule(filter, REFUSE, "tgkill", other[0]);
 }
 
-static void make_filter(Filter *f, SandboxKind kind, int network)
+/* Makes a filter whose answer to other processors' calls is ENOSYS. */
+static scmp_filter_ctx new_filter(uint32_t otherwise)
 {
-    load(f, offsetof(struct seccomp_data, arch));
-    end_unless(f, PROCESSOR, FORBID);
-    load(f, offsetof(struct seccomp_data, nr));
-#ifdef FIRST_OF_X32
-    end_if(f, BPF_JGE, FIRST_OF_X32, FORBID);
-#endif
-    for (size_t i = 0; i < COUNT(forbidden); i++)
-        end_if(f, BPF_JEQ, (uint32_t)forbidden[i], FORBID);
-    /* Its flags are in memory; the C library then uses clone(). */
-    end_if(f, BPF_JEQ, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
-    unsigned short call = begin_call(f, SYS_clone);
-    load_argument(f, 0);
-    end_if(f, BPF_JSET, NEW_SPACES, FORBID);
-    end_call(f, call, SECCOMP_RET_ALLOW);
-    call = begin_call(f, SYS_ioctl); /* typing into the terminal */
-    load_argument(f, 1);
-    end_if(f, BPF_JEQ, TIOCSTI, FORBID);
-    end_if(f, BPF_JEQ, TIOCLINUX, FORBID);
-    end_call(f, call, SECCOMP_RET_ALLOW);
-    limit_sockets(f, network);
-    if (kind != SANDBOX_JOB) {
-        end_if(f, BPF_JEQ, SYS_execve, FORBID);
-        end_if(f, BPF_JEQ, SYS_execveat, FORBID);
-        limit_signals(f);
+    scmp_filter_ctx filter = seccomp_init(otherwise);
+    if (filter && (seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)) < 0 ||
+                   seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) < 0)) {
+        seccomp_release(filter);
+        filter = NULL;
     }
-    add(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    return filter;
+}
+
+/* Forbids calls, alone or by their arguments. */
+static int forbid_calls(const Options *o)
+{
+    const int gpu = uses_gpu(o), network = options_is_url(o);
+    scmp_filter_ctx filter = new_filter(SCMP_ACT_ALLOW);
+    int ret = filter ? 0 : -ENOMEM;
+    if (ret >= 0)
+        ret = add_rules(filter, REFUSE, never, 0, NULL);
+    if (ret >= 0)
+        ret = add_rules(filter, REFUSE, forbidden, 0, NULL);
+    if (ret >= 0) /* their flags are in memory; the C library then uses the older ones */
+        ret = add_rules(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3 openat2", 0, NULL);
+    for (size_t i = 0; ret >= 0 && i < COUNT(conditions); i++)
+        ret =
+            add_rules(filter, REFUSE, conditions[i].calls, conditions[i].count, conditions[i].when);
+    for (size_t i = 0; ret >= 0 && i < COUNT(harmful); i++)
+        ret = add_rule(filter, REFUSE, "ioctl", (struct scmp_arg_cmp)IS(1, harmful[i]));
+    if (ret >= 0)
+        ret = limit_sockets(filter, gpu, network);
+    if (ret >= 0)
+        ret = limit_signals(filter);
+    if (ret >= 0)
+        ret = seccomp_load(filter);
+    seccomp_release(filter);
+    return ret;
+}
+
+/* The permissions that a run may set: those of files that it replaces, or only to read. */
+static int allow_modes(scmp_filter_ctx filter, const Options *o)
+{
+    const char *const paths[] = {o->output, o->stats, o->report};
+    const mode_t mask = umask(0);
+    struct stat old;
+    int ret = add_rule(filter, SCMP_ACT_ALLOW, "fchmod", (struct scmp_arg_cmp)IS(1, 0444 & ~mask));
+    (void)umask(mask);
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        if (!paths[i] || stat(paths[i], &old) < 0)
+            continue;
+        const mode_t mode = old.st_mode & 0777, modes[] = {mode, mode & ~mask, mode & ~mask & 0555};
+        for (size_t k = 0; ret >= 0 && k < COUNT(modes); k++)
+            ret = add_rule(filter, SCMP_ACT_ALLOW, "fchmod", (struct scmp_arg_cmp)IS(1, modes[k]));
+    }
+    return ret;
+}
+
+/* Allows the listed calls alone. */
+static int allow_calls(const Options *o)
+{
+    scmp_filter_ctx filter = new_filter(SCMP_ACT_ERRNO(ENOSYS));
+    int ret = filter ? 0 : -ENOMEM;
+    if (ret >= 0)
+        ret = add_rules(filter, SCMP_ACT_ALLOW, allowed, 0, NULL);
+    if (ret >= 0 && options_is_url(o))
+        ret = add_rules(filter, SCMP_ACT_ALLOW, internet, 0, NULL);
+    for (size_t i = 0; ret >= 0 && i < COUNT(harmless); i++)
+        ret = add_rule(filter, SCMP_ACT_ALLOW, "ioctl", (struct scmp_arg_cmp)IS(1, harmless[i]));
+    if (ret >= 0)
+        ret = allow_modes(filter, o);
+    if (ret >= 0)
+        ret = seccomp_load(filter);
+    seccomp_release(filter);
+    return ret;
 }
 
 /* Returns 0 or an errno. */
-static int limit_calls(SandboxKind kind, int network)
+static int limit_calls(const Options *o)
 {
-    Filter f = {.length = 0};
-    make_filter(&f, kind, network);
-    const struct sock_fprog program = {.len = f.length, .filter = f.code};
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0 ? errno : 0;
+    int ret = uses_gpu(o) ? 0 : allow_calls(o); /* what CUDA's driver calls cannot be listed */
+    if (ret >= 0)
+        ret = forbid_calls(o);
+    return -ret;
 }
-#else
-static int limit_calls(SandboxKind kind, int network)
-{
-    (void)kind;
-    (void)network;
-    return ENOSYS;
-}
-#endif
 
 /* ---- the decision ---- */
+
+static int is_limited; /* the files that this process opens */
+
+const char *sandbox_hint(const Options *o)
+{
+    return is_limited && o->encoder_options[0] ? "; if a --vopt names a file: --sandbox off" : NULL;
+}
 
 const char *sandbox_lack(void)
 {
     if (sandbox_landlock() < LEAST_LANDLOCK)
         return "this kernel lacks Landlock 2, which Linux 5.19 and later have if "
                "/sys/kernel/security/lsm lists landlock";
-    if (PROCESSOR && !sandbox_can_filter())
+    if (KNOWN_CALLS && !sandbox_can_filter())
         return "this kernel lacks seccomp, which filters system calls";
     return NULL;
 }
@@ -555,26 +652,6 @@ static int names_file(const char *value)
     while (dot && (dot[1] < 'A' || dot == value))
         dot = strchr(dot + 1, '.');
     return dot || strchr(value, '/');
-}
-
-/* CUDA's Multi-Process Service is reached by a socket. Files of others are not believed. */
-static int has_mps(void)
-{
-    char path[PATH_MAX];
-    struct stat there;
-    const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
-    snprintf(path, sizeof(path), "%s/control", folder ? folder : "/tmp/nvidia-mps");
-    return stat(path, &there) == 0 && (there.st_uid == 0 || there.st_uid == geteuid());
-}
-
-/* The service that knows names such as camera.local is reached by a socket. */
-static int has_local_name(const char *url)
-{
-    static const char ending[] = ".local";
-    const char *at = strcasestr(url, ending);
-    while (at && !strchr(":/?#", at[strlen(ending)])) /* or the end */
-        at = strcasestr(at + 1, ending);
-    return at != NULL;
 }
 
 int sandbox_suits(const Options *o, const char **why)
@@ -592,11 +669,29 @@ int sandbox_suits(const Options *o, const char **why)
             *why = "a --vopt may name a file";
     if (encoder && (encoder->capabilities & AV_CODEC_CAP_HARDWARE) && !strstr(o->vcodec, "nvenc"))
         *why = "this encoder needs a device";
-    if (options_is_url(o) && has_local_name(o->input))
+    if (options_is_url(o) && network_is_local(o->input))
         *why = "names in .local need the socket of a service";
-    if (has_mps())
-        *why = "CUDA's Multi-Process Service needs sockets";
+    /* The default place is in a folder where anybody may create files. */
+    if (uses_gpu(o) && getenv("CUDA_MPS_PIPE_DIRECTORY"))
+        *why = "CUDA_MPS_PIPE_DIRECTORY names a service that needs sockets";
     return !*why;
+}
+
+int sandbox_say(const Options *o, MediaError *error)
+{
+    static int is_said; /* also for processes that this one starts */
+    const char *why;
+    const int suits = sandbox_suits(o, &why), filters = sandbox_can_filter();
+    const char *lack = suits ? sandbox_lack() : why;
+    const int is_usual = o->sandbox == OPTIONS_OFF || o->camera || o->virtual_camera;
+    if (lack && suits && o->sandbox == OPTIONS_ON)
+        return media_fail(error, MEDIA_USAGE, "--sandbox on: %s; --sandbox auto runs without it",
+                          lack);
+    if (lack && !is_said)
+        say(is_usual ? SAY_DETAILS : SAY_NORMAL, "%s: %s",
+            suits && filters ? "sandbox: seccomp alone" : "no sandbox", lack);
+    is_said |= lack != NULL;
+    return suits;
 }
 
 /* A program outside has to make the GPU's devices before the first use of CUDA. */
@@ -613,33 +708,40 @@ static void make_devices(void)
 
 int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
 {
-    const char *why;
-    const int suits = sandbox_suits(o, &why), version = sandbox_landlock();
-    if (suits && o->sandbox == OPTIONS_ON && sandbox_lack())
-        return media_fail(error, MEDIA_USAGE, "--sandbox on: %s; --sandbox auto runs without it",
-                          sandbox_lack());
-    if (!suits) {
-        say(SAY_DETAILS, "no sandbox: %s", why);
-        return 0;
-    }
+    const int suits = sandbox_say(o, error);
+    if (suits <= 0)
+        return suits;
     make_devices();
     tzset(); /* reads the file that TZ names */
+    const int version = sandbox_landlock(), filters = sandbox_can_filter();
+    const int terminal = limit_descriptors(o);
     int reason = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
-    const int limits = !reason && version >= LEAST_LANDLOCK, filters = sandbox_can_filter();
-    if (limits)
+    if (!reason && version >= LEAST_LANDLOCK)
         reason = limit_files(o, kind);
+    is_limited = !reason && version >= LEAST_LANDLOCK;
     if (!reason && filters)
-        reason = limit_calls(kind, options_is_url(o));
+        reason = limit_calls(o);
     if (reason && o->sandbox == OPTIONS_ON)
         return media_fail(error, MEDIA_USAGE, "--sandbox on: the kernel refuses it: %s",
                           strerror(reason));
     if (reason)
-        say(SAY_DETAILS, "the sandbox is incomplete: the kernel refuses a part: %s",
+        say(SAY_NORMAL, "the sandbox is incomplete: the kernel refuses a part: %s",
             strerror(reason));
-    else if (limits)
+    else if (is_limited)
         say(SAY_DETAILS, "sandbox: Landlock %d%s", version, filters ? " and seccomp" : "");
-    else
-        say(SAY_DETAILS, "%s: %s", filters ? "sandbox: seccomp alone" : "no sandbox",
-            sandbox_lack());
+    if (terminal)
+        say(SAY_DETAILS, "the sandbox can read the terminal: %s", strerror(terminal));
     return 0;
+}
+
+void sandbox_enter_window(const Options *o)
+{
+    if (o->sandbox == OPTIONS_OFF || !sandbox_can_filter())
+        return;
+    make_devices();
+    scmp_filter_ctx filter = new_filter(SCMP_ACT_ALLOW);
+    const int ret = filter ? add_rules(filter, REFUSE, never, 0, NULL) : -ENOMEM;
+    if (ret < 0 || seccomp_load(filter) < 0)
+        say(SAY_DETAILS, "the window's system calls are not limited");
+    seccomp_release(filter);
 }

@@ -12,7 +12,6 @@
 typedef enum SandboxKind {
     SANDBOX_RUN,  /* reads the input; writes the output, the statistics and the report */
     SANDBOX_STEP, /* a step of a job: also makes and removes folders beside the output */
-    SANDBOX_JOB,  /* also starts this program for its steps, which stay in the sandbox */
 } SandboxKind;
 
 /* The kernel's version of Landlock; 0: missing. */
@@ -27,8 +26,18 @@ const char *sandbox_lack(void);
 /* True if a run with these options has a sandbox. *why: NULL, or why not. */
 int sandbox_suits(const Options *options, const char **why);
 
-/* Gives up the rights for good, also those of future threads and processes. Call before the first
- * thread, and before a driver is loaded. MEDIA_USAGE: --sandbox on, and the kernel cannot. */
+/* Returns 1, or 0 after a line that says why not, which a process says once, also for those that it
+ * starts later. MEDIA_USAGE: --sandbox on, and the kernel cannot. */
+int sandbox_say(const Options *options, MediaError *error);
+
+/* Gives up the rights for good. Call before the first thread, and before a driver is loaded. Closes
+ * inherited files that no option names. MEDIA_USAGE: as above. */
 int sandbox_enter(const Options *options, SandboxKind kind, MediaError *error);
+
+/* A hint for an encoder that cannot be opened, if that may be due to the sandbox; else NULL. */
+const char *sandbox_hint(const Options *options);
+
+/* Gives up system calls that no player needs, unless --sandbox off. */
+void sandbox_enter_window(const Options *options);
 
 #endif

@@ -128,7 +128,7 @@ void say_collect(char *text, size_t size)
 void say_over_bottom(void)
 {
     bottom[0] = '\0';
-    over_bottom = 1;
+    over_bottom = say_on_terminal();
 }
 
 void say_bottom(const char *text)

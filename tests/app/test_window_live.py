@@ -1,5 +1,6 @@
 """The window beside playing: writing what it shows, keys and mouse on a real X server, and remembered state."""
 
+import errno
 import os
 import re
 import shlex
@@ -8,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from common import DONE, LUMEQ, SMALL, X264, clip, ffmpeg, make, raw, some, wait_for, write_bytes
+from common import DONE, LUMEQ, SANITIZED, SMALL, X264, clip, ffmpeg, make, raw, some, wait_for, write_bytes
 from window import MISSING, WIDTH, WindowCase
 
 BAR = 338  # the bar's row in a window of 360 rows
@@ -53,6 +54,40 @@ class Window(WindowCase):
         self.ok(*command[1:], "--no-config", "--two-pass", "on", "--backend", "cpu")
         self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq.mkv")))
         self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq-2.mkv")))
+
+    @unittest.skipUnless(os.environ.get("ATTACKER_LIBRARY"), "run by ctest, which builds the library")
+    @unittest.skipIf(SANITIZED, "the sandbox is off with a sanitizer")
+    def test_calls_that_no_player_needs(self):
+        """A decoder that was taken over cannot call these, but the window is not in the sandbox."""
+        film, other = (make(self.path(name), *X264) for name in ("film.mkv", "other.mkv"))
+        server = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        for name in ("outside", "inside"):
+            os.mkdir(self.path(name))
+        for name in ("secret", "other", "kept"):
+            write_bytes(self.path("outside/" + name), b"x")
+        more = {"LD_PRELOAD": os.environ["ATTACKER_LIBRARY"], "ATTACK_OUTSIDE": self.path("outside"),
+                "ATTACK_INSIDE": self.path("inside"), "ATTACK_INPUT": other, "ATTACK_SOCKET": self.path("none"),
+                "ATTACK_VICTIM": str(server.pid)}
+        needless = ("ptrace", "process_vm_readv", "io_uring", "bpf", "keyctl", "userfaultfd")
+        for option in ("auto", "off"):
+            write_bytes(self.path("log"), b"")
+            process = self.play(film, "--loop", "--sandbox", option,
+                                env=self.environment(**more, ATTACK_LOG=self.path("log")))
+            self.window(process)
+            found = {}
+
+            def look():
+                with open(self.path("log")) as f:
+                    found.update({line.split()[1]: int(line.split()[2]) for line in f if line.endswith("\n")})
+                return "bpf" in found
+            self.assertTrue(wait_for(look), found)
+            self.key("q")
+            self.ends(process)
+            refused = all(found[name] == errno.EPERM for name in needless)
+            self.assertEqual(refused, option == "auto", {name: found[name] for name in needless})
+            self.assertEqual((found["exec"], found["socket-unix"]), (0, 0), "dialogs and sound need these")
 
     def test_the_textbook_is_written_as_shown(self):
         """With --reference, settings without effect are not in the command, nor is --reference while the equalizer is

@@ -3,11 +3,14 @@
  * libavcodec starts in a process tries what it should not be able to do, and writes a line for each
  * attempt: the process, the attempt and an errno, or 0 for success.
  *   ATTACK_LOG=FILE        takes the lines
- *   ATTACK_OUTSIDE=FOLDER  with the files `secret` and `other`, which no option names
+ *   ATTACK_OUTSIDE=FOLDER  with the files `secret`, `other` and `kept`, which no option names
  *   ATTACK_INSIDE=FOLDER   the folder of the output
  *   ATTACK_INPUT=FILE      the input
- *   ATTACK_SOCKET=PATH     a server, SOCK_SEQPACKET
+ *   ATTACK_SOCKET=PATH     a server, SOCK_SEQPACKET; PATH-datagrams is one for datagrams
+ *   ATTACK_VICTIM=PID      another process of this user
+ *   ATTACK_MESSAGE=CODE    writes nonsense into all pipes and ends the process, instead of all else
  *   NO_LANDLOCK=1, NO_SECCOMP=1  the kernel seems to lack these
+ *   LANDLOCK_VERSION=N     the kernel seems to be as old as this version of Landlock
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -18,21 +21,31 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+#include <utime.h>
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-#define FIRST_OF_LANDLOCK 444
+#define FIRST_OF_LANDLOCK 444 /* makes a set of rules, or asks for the version */
 #define LAST_OF_LANDLOCK 446
 
 static char outside[4096], inside[4096], input[4096]; /* paths, made by in() */
@@ -111,15 +124,53 @@ static void attack_files(void)
     (void)unlink("/usr/lumeq-attack");
 }
 
-/* Returns what happens in a child process: -1 with errno, or 0 if the program started. */
-static int start(int (*execute)(void))
+/* Permissions, owners, times and attributes, of a file outside and of the input. */
+static void attack_attributes(void)
+{
+    const struct timespec times[2] = {{1, 0}, {1, 0}};
+    const struct timeval older[2] = {{1, 0}, {1, 0}};
+    const struct utimbuf oldest = {1, 1};
+    const char *secret = out("kept");
+    snprintf(input, sizeof(input), "%s", getenv("ATTACK_INPUT"));
+    const int fd = open(input, O_RDONLY | O_CLOEXEC);
+    tell("chmod", chmod(secret, 0777));
+    tell("fchmod", fchmod(fd, 0777));
+    tell("fchmodat", fchmodat(AT_FDCWD, secret, 0777, 0));
+    tell("fchmodat2", syscall(452, AT_FDCWD, secret, 0777, AT_SYMLINK_NOFOLLOW));
+    tell("chown", chown(secret, geteuid(), getegid()));
+    tell("fchown", fchown(fd, geteuid(), getegid()));
+    tell("lchown", lchown(secret, geteuid(), getegid()));
+    tell("fchownat", fchownat(AT_FDCWD, secret, geteuid(), getegid(), 0));
+    tell("utimensat", utimensat(AT_FDCWD, secret, times, 0));
+    tell("futimens", futimens(fd, times));
+    tell("utimes", utimes(secret, older));
+    tell("utime", utime(secret, &oldest));
+    tell("setxattr", setxattr(secret, "user.lumeq", "x", 1, 0));
+    tell("fsetxattr", fsetxattr(fd, "user.lumeq", "x", 1, 0));
+    tell("lsetxattr", lsetxattr(secret, "user.lumeq", "x", 1, 0));
+    tell("removexattr", removexattr(secret, "user.lumeq"));
+    close(fd);
+    tell("truncate", truncate(secret, 1));
+    tell("truncate-input", truncate(input, 100));
+    tell("open-truncate", open_close(input, O_RDONLY | O_TRUNC));
+    tell("open-truncate-3", open_close(input, O_ACCMODE | O_TRUNC));
+    tell("openat2", syscall(437, AT_FDCWD, input, (uint64_t[3]){O_RDONLY}, 24));
+}
+
+/* In a child process if there can be one, and else here: a program that does not exist. */
+static int start(int (*execute)(const char *program))
 {
     int failed[2], reason = 0;
     if (pipe2(failed, O_CLOEXEC) < 0)
         return 0;
     const pid_t child = fork();
+    if (child < 0) {
+        close(failed[0]);
+        close(failed[1]);
+        return execute("/none");
+    }
     if (child == 0) {
-        execute();
+        execute("/bin/true");
         reason = errno;
         (void)!write(failed[1], &reason, sizeof(reason));
         _exit(1);
@@ -132,56 +183,137 @@ static int start(int (*execute)(void))
     return reason ? -1 : 0;
 }
 
-static int execute_by_name(void)
+static int execute_by_name(const char *program)
 {
     char *const argv[] = {(char *)"true", NULL};
-    return execv("/bin/true", argv);
+    return execv(program, argv);
 }
 
-static int execute_by_descriptor(void)
+static int execute_by_descriptor(const char *program)
 {
     char *const argv[] = {(char *)"true", NULL};
-    return fexecve(open("/bin/true", O_RDONLY), argv, environ);
+    const int fd = open(program, O_RDONLY);
+    return fexecve(fd < 0 ? lines : fd, argv, environ); /* the log is no program */
 }
 
-static int unshare_names(void)
+/* Returns how the start of a process ends, which then ends. */
+static long start_process(long number, long flags)
 {
-    if (unshare(CLONE_NEWUTS) == 0)
+    const long child = number == SYS_clone ? syscall(number, flags, 0, 0, 0, 0) : syscall(number);
+    if (child == 0)
         _exit(0);
-    return -1;
-}
-
-/* A child that does nothing until the pipe is closed. */
-static pid_t start_victim(int ends[2])
-{
-    char byte;
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -1;
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[1]);
-        (void)!read(ends[0], &byte, 1);
-        _exit(0);
-    }
-    close(ends[0]);
+    if (child > 0)
+        (void)waitpid((pid_t)child, NULL, __WALL);
     return child;
 }
 
 static void attack_processes(void)
 {
+    const pid_t victim = (pid_t)atoi(getenv("ATTACK_VICTIM"));
+    const struct sched_param normal = {0};
+    const struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY};
+    struct rlimit limit;
+    cpu_set_t cores;
     char byte;
-    int ends[2];
-    const pid_t victim = start_victim(ends);
     const struct iovec near = {&byte, 1}, far = {outside, 1};
     tell("exec", start(execute_by_name));
     tell("fexecve", start(execute_by_descriptor));
-    tell("process_vm_readv", process_vm_readv(victim, &near, 1, &far, 1, 0));
-    tell("unshare", start(unshare_names));
+#ifdef SYS_fork
+    tell("fork", start_process(SYS_fork, 0));
+#endif
+    tell("clone", start_process(SYS_clone, SIGCHLD));
+    tell("clone-no-signal", start_process(SYS_clone, 0));
+    tell("clone3", syscall(SYS_clone3, NULL, 0));
+    tell("setsid", setsid());
+    tell("setpgid", setpgid(0, 0));
+    tell("death-signal", prctl(PR_SET_PDEATHSIG, 0));
+    tell("unshare", unshare(CLONE_NEWUTS));
     tell("kill", kill(victim, SIGURG)); /* which is ignored */
+    tell("tgkill", syscall(SYS_tgkill, victim, victim, SIGURG));
+    tell("tkill", syscall(SYS_tkill, victim, SIGURG));
     tell("kill-own", kill(getpid(), 0));
+    tell("pidfd_open", syscall(SYS_pidfd_open, victim, 0));
+    tell("process_vm_readv", process_vm_readv(victim, &near, 1, &far, 1, 0));
+    tell("prlimit", prlimit(victim, RLIMIT_CORE, &most, NULL));
+    tell("prlimit-own", prlimit(0, RLIMIT_CORE, &most, NULL));
+    tell("prlimit-read", prlimit(0, RLIMIT_CORE, NULL, &limit));
+    (void)sched_getaffinity(0, sizeof(cores), &cores);
+    tell("affinity", sched_setaffinity(victim, sizeof(cores), &cores));
+    tell("affinity-own", sched_setaffinity(0, sizeof(cores), &cores));
+    tell("scheduler", sched_setscheduler(victim, SCHED_OTHER, &normal));
+    tell("scheduler-own", sched_setscheduler(0, SCHED_OTHER, &normal));
+    tell("parameters", sched_setparam(victim, &normal));
+    tell("priority", setpriority(PRIO_PROCESS, (id_t)victim, 0));
+    tell("priority-group", setpriority(PRIO_PGRP, 0, 0));
+    tell("priority-user", setpriority(PRIO_USER, 0, 0));
+    tell("priority-own", setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0)));
+    tell("ioprio", syscall(SYS_ioprio_set, 1, victim, 2 << 13 | 4));
     tell("ptrace", ptrace(PTRACE_SEIZE, victim, NULL, NULL));
+    (void)ptrace(PTRACE_DETACH, victim, NULL, NULL);
+}
+
+/* Memory, semaphores and messages that processes share. */
+static void attack_ipc(void)
+{
+    const int memory = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    tell("shmget", memory);
+    (void)shmctl(memory, IPC_RMID, NULL);
+    const int semaphore = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+    tell("semget", semaphore);
+    (void)semctl(semaphore, 0, IPC_RMID);
+    const int messages = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+    tell("msgget", messages);
+    (void)msgctl(messages, IPC_RMID, NULL);
+    tell("mq_open", syscall(SYS_mq_open, "lumeq-attack", O_CREAT | O_RDWR, 0600, NULL));
+    (void)syscall(SYS_mq_unlink, "lumeq-attack");
+}
+
+/* Signals that a file sends to another process. */
+static void attack_by_files(void)
+{
+    int ends[2], victim = atoi(getenv("ATTACK_VICTIM"));
+    const struct f_owner_ex owner = {F_OWNER_PID, victim};
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    tell("F_SETOWN", fcntl(ends[0], F_SETOWN, victim));
+    tell("F_SETOWN_EX", fcntl(ends[0], F_SETOWN_EX, &owner));
+    tell("F_SETSIG", fcntl(ends[0], F_SETSIG, SIGURG));
+    tell("O_ASYNC", fcntl(ends[0], F_SETFL, O_ASYNC));
+    tell("O_NONBLOCK", fcntl(ends[0], F_SETFL, O_NONBLOCK));
+    tell("FIOSETOWN", ioctl(ends[0], FIOSETOWN, &victim));
+    tell("SIOCSPGRP", ioctl(ends[0], SIOCSPGRP, &victim));
+    tell("F_NOTIFY", fcntl(ends[0], F_NOTIFY, 0));
+    close(ends[0]);
     close(ends[1]);
-    (void)waitpid(victim, NULL, 0);
+}
+
+/* Lists open files, and reads terminals. */
+static void attack_descriptors(void)
+{
+    char name[32];
+    for (int fd = 0; fd < 64; fd++) {
+        struct stat file;
+        if (fd != lines && fstat(fd, &file) == 0 && (S_ISCHR(file.st_mode) || fd > 2)) {
+            snprintf(name, sizeof(name), "descriptor-%d", fd);
+            tell(name, 0);
+        }
+        if (fd <= 2 && isatty(fd)) {
+            snprintf(name, sizeof(name), "read-terminal-%d", fd);
+            tell(name, fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || read(fd, name, 0) < 0 ? -1 : 0);
+        }
+    }
+}
+
+/* A result that the parent must not believe. */
+static void send_nonsense(int code)
+{
+    char nonsense[8192];
+    struct stat file;
+    memset(nonsense, 'x', sizeof(nonsense));
+    for (int fd = 3; fd < 64; fd++)
+        if (fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode) && fcntl(fd, F_GETFL) & O_WRONLY)
+            (void)!write(fd, nonsense, sizeof(nonsense));
+    _exit(code);
 }
 
 static int open_socket(int family)
@@ -206,8 +338,23 @@ static int connect_local(void)
     return ret;
 }
 
+/* Sends a datagram through one end of a pair, to a server. */
+static int send_datagram(void)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int ends[2], ret = socketpair(AF_UNIX, SOCK_DGRAM, 0, ends);
+    snprintf(name.sun_path, sizeof(name.sun_path), "%s-datagrams", getenv("ATTACK_SOCKET"));
+    if (ret == 0)
+        ret = sendto(ends[0], "x", 1, 0, (struct sockaddr *)&name, sizeof(name)) < 0 ? -1 : 0;
+    return ret;
+}
+
 static void attack_kernel(void)
 {
+    tell("datagram", send_datagram());
+    tell("unknown-call", syscall(1000));
+    tell("keyctl", syscall(SYS_keyctl, 0, -1, 0));
+    tell("userfaultfd", syscall(SYS_userfaultfd, 0));
     tell("socket-inet", open_socket(AF_INET));
     tell("socket-unix", open_socket(AF_UNIX));
     tell("socket-packet", open_socket(AF_PACKET));
@@ -229,8 +376,14 @@ static void *run_thread(void *given)
 {
     const Thread thread = *(Thread *)given;
     free(given);
+    if (getenv("ATTACK_MESSAGE"))
+        send_nonsense(atoi(getenv("ATTACK_MESSAGE")));
+    attack_descriptors();
     attack_files();
+    attack_attributes();
     attack_processes();
+    attack_ipc();
+    attack_by_files();
     attack_kernel();
     return thread.run(thread.argument);
 }
@@ -251,6 +404,21 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return REAL(pthread_create)(thread, attributes, run_thread, own);
 }
 
+/* Returns the error of an older kernel for these rules, or 0. */
+static int refuse_newer(const uint64_t *attributes, long size, int version)
+{
+    const uint64_t files = (UINT64_C(1) << (version < 2   ? 13
+                                            : version < 3 ? 14
+                                            : version < 5 ? 15
+                                                          : 16)) -
+                           1;
+    if (size > 8 && version < 4 && attributes[1])
+        return E2BIG;
+    if (size > 16 && version < 6 && attributes[2])
+        return E2BIG;
+    return attributes[0] & ~files ? EINVAL : 0;
+}
+
 long syscall(long number, ...)
 {
     long a[6];
@@ -264,5 +432,11 @@ long syscall(long number, ...)
         errno = ENOSYS;
         return -1;
     }
+    const char *version = getenv("LANDLOCK_VERSION");
+    if (version && number == FIRST_OF_LANDLOCK && !a[0])
+        return atoi(version);
+    if (version && number == FIRST_OF_LANDLOCK &&
+        (errno = refuse_newer((const uint64_t *)a[0], a[1], atoi(version))) != 0)
+        return -1;
     return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -46,7 +46,7 @@ Dir::Etc::SourceParts "-";
 END
     export APT_CONFIG=$apt/config
     apt-get update -qq && apt-get install -qq --download-only --no-install-recommends libc6-dev libgcc-12-dev \
-        libavfilter-dev libass-dev libsdl2-dev libsimde-dev zlib1g-dev >/dev/null || return 1
+        libavfilter-dev libass-dev libsdl2-dev libseccomp-dev libsimde-dev zlib1g-dev >/dev/null || return 1
     unset APT_CONFIG
     rm -rf --one-file-system "$LUMEQ_ARM64_ROOT"
     for package in "$apt"/archives/*.deb; do

@@ -50,6 +50,18 @@ const NetworkScheme *network_scheme(const char *name)
     return NULL;
 }
 
+int network_is_local(const char *url)
+{
+    static const char ending[] = ".local";
+    char host[256];
+    int port;
+    av_url_split(NULL, 0, NULL, 0, host, sizeof(host), &port, NULL, 0, url);
+    size_t n = strlen(host);
+    n -= n && host[n - 1] == '.';
+    return n >= strlen(ending) &&
+           av_strncasecmp(host + n - strlen(ending), ending, strlen(ending)) == 0;
+}
+
 void network_list_schemes(char *text, size_t size)
 {
     text[0] = '\0';

@@ -35,6 +35,9 @@ typedef struct Network {
 /* The scheme of a URL; NULL: not a URL, or unsupported by this FFmpeg. */
 const NetworkScheme *network_scheme(const char *name);
 
+/* True if the name of a URL's host ends in ".local". */
+int network_is_local(const char *url);
+
 /* Lists the supported schemes: "http://, https://, ...". */
 void network_list_schemes(char *text, size_t size);
 

@@ -386,10 +386,10 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
     }
     if (ret < 0) {
         const LogNote note = codec_log_take(&e->log);
-        media_fail(error, MEDIA_OUTPUT, "the encoder %s cannot be opened for %dx%d %s: %s%s%s%s",
+        media_fail(error, MEDIA_OUTPUT, "the encoder %s cannot be opened for %dx%d %s: %s%s%s%s%s",
                    codec->name, first->width, first->height, av_get_pix_fmt_name(first->format),
                    media_av_text(ret), note.error[0] ? "; " : "", note.error,
-                   size_hint(first->width, first->height));
+                   size_hint(first->width, first->height), options->hint ? options->hint : "");
         encoder_close(&e);
         return error->fault;
     }

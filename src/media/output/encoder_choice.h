@@ -20,6 +20,7 @@ typedef struct EncoderOptions {
     int eight_bits;             /* not 0: at most 8 bits for H.264; see encoder_choose_default() */
     int too_large;              /* set by encoder_choose_default(): see there */
     const char *const *options; /* "key=value" strings, NULL-terminated; or NULL */
+    const char *hint;           /* for errors, or NULL */
     int threads;
     int deinterlaced; /* not 0: frames are progressive, whatever their track says */
     int live;         /* not 0: prefer speed to size, since frames arrive in real time */

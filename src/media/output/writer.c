@@ -629,11 +629,6 @@ int writer_open_encoder(Writer *w, const AVFrame *first, MediaError *error)
     return prepare(w, &first, error);
 }
 
-int writer_check_parts(const Writer *w, MediaError *error)
-{
-    return encoder_check_parts(w->codec, &w->encoding, error);
-}
-
 /* At a constant rate, frames have indices instead of times. Up to three quarters of a frame of
  * jitter before the first index keeps indices even when times are not quite even. */
 static int64_t index_at(Writer *w, int64_t pts, AVRational base)

@@ -76,9 +76,6 @@ int writer_takes_gpu_frames(const Writer *writer);
  * its frame. MEDIA_USAGE, MEDIA_OUTPUT. */
 int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
 
-/* Fails with MEDIA_USAGE if the video cannot be encoded in parts. */
-int writer_check_parts(const Writer *writer, MediaError *error);
-
 /* For a film encoded in parts: opens the encoder for frames like the film's first, and the file,
  * but encodes nothing. MEDIA_USAGE, MEDIA_OUTPUT. */
 int writer_open_encoder(Writer *writer, const AVFrame *first, MediaError *error);
