@@ -442,6 +442,54 @@ TEST(caps_change_in_mid_stream)
     free_pair(&p);
 }
 
+/* The same samples with a GstVideoMeta, in rows that are `padding` bytes longer. */
+static GstBuffer *pad_rows(const Pair *p, GstBuffer *from, int padding)
+{
+    gsize offset[GST_VIDEO_MAX_PLANES] = {0}, size = 0;
+    gint stride[GST_VIDEO_MAX_PLANES] = {0};
+    GstVideoFrame in, out;
+    for (int i = 0; i < p->format->planes; i++) {
+        stride[i] = p->info.stride[i] + padding * (i + 1);
+        offset[i] = size;
+        size += (gsize)stride[i] * (gsize)rows(p, i);
+    }
+    GstBuffer *to = gst_buffer_new_allocate(NULL, size, NULL);
+    gst_buffer_memset(to, 0, 255, size);
+    gst_buffer_add_video_meta_full(to, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&p->info),
+                                   (guint)p->info.width, (guint)p->info.height,
+                                   (guint)p->format->planes, offset, stride);
+    gst_video_frame_map(&in, &p->info, from, GST_MAP_READ);
+    gst_video_frame_map(&out, &p->info, to, GST_MAP_WRITE);
+    for (int i = 0; i < p->format->planes; i++)
+        for (int y = 0; y < rows(p, i); y++)
+            memcpy((uint8_t *)out.data[i] + y * stride[i],
+                   (uint8_t *)in.data[i] + y * in.info.stride[i], (size_t)row_bytes(p, i));
+    gst_video_frame_unmap(&out);
+    gst_video_frame_unmap(&in);
+    gst_buffer_copy_into(to, from, GST_BUFFER_COPY_TIMESTAMPS, 0, (gsize)-1);
+    return to;
+}
+
+/* Each buffer has the strides of its GstVideoMeta, or those of the caps without one. */
+TEST(strides_change_from_buffer_to_buffer)
+{
+    static const int paddings[] = {0, 300, 0, 16, 300, 64, 0, 1000, 0, 0, 16, 2};
+    for (int f = 0; f < FORMATS; f++) {
+        Pair p = new_pair(&formats[f], 161, 91, "bt709");
+        for (int i = 0; i < 12; i++) {
+            GstBuffer *plain = draw(&p, i, 30);
+            GstBuffer *sent =
+                paddings[i] ? pad_rows(&p, plain, paddings[i]) : gst_buffer_ref(plain);
+            GstBuffer *got = send(&p, sent);
+            CHECK(got && is_same(&p, plain, got), "%s: frame %d differs", formats[f].name, i);
+            gst_clear_buffer(&got);
+            gst_buffer_unref(sent);
+            gst_buffer_unref(plain);
+        }
+        free_pair(&p);
+    }
+}
+
 TEST(interlaced_frames_are_filtered_by_field)
 {
     Pair p = new_pair(&formats[0], 160, 90, "bt709");
@@ -541,14 +589,50 @@ TEST(refused_settings_leave_the_old_ones)
     lumeq_set_params(p.model, &p.params);
     run(&p, 4, 2, 60);
 
-    g_object_set(p.harness->element, "clip", 0.5, NULL); /* a stream cannot begin with it */
-    gst_harness_set_src_caps_str(p.harness,
-                                 "video/x-raw,format=I420,width=32,height=32,framerate=25/1");
-    text = message_text(bus, GST_MESSAGE_ERROR);
+    g_object_set(p.harness->element, "clip", 0.5, "gamma", 2.0, NULL);
+    set_caps(&p, &formats[2], 32, 32, "1:4:0:1");
+    run(&p, 6, 2, 60);
+    text = message_text(bus, GST_MESSAGE_WARNING);
     CHECK(text && strstr(text, "clip 0.5 is neither 0 nor within 1..1000"), "%s", text);
+    g_free(text);
+    set_caps(&p, &formats[6], 64, 48, "bt2100-pq"); /* HDR, at half strength as always */
+    p.params.strength = 0.4;
+    p.params.adaptive = 1;
+    lumeq_set_params(p.model, &p.params);
+    run(&p, 8, 2, 60);
+    text = message_text(bus, GST_MESSAGE_ERROR);
+    CHECK(!text, "%s", text);
     g_free(text);
     end_watch(&p, bus);
     free_pair(&p);
+}
+
+TEST(a_stream_does_not_begin_with_refused_settings)
+{
+    GstHarness *harness = gst_harness_new("lumeq");
+    for (int i = 0; i < 2; i++) { /* again after a stop */
+        GstBus *bus = gst_bus_new();
+        gst_element_set_bus(harness->element, bus);
+        g_object_set(harness->element, "clip", 0.5, NULL);
+        gst_harness_set_src_caps_str(harness,
+                                     "video/x-raw,format=I420,width=32,height=32,framerate=25/1");
+        char *text = message_text(bus, GST_MESSAGE_ERROR);
+        CHECK(text && strstr(text, "clip 0.5 is neither 0 nor within 1..1000"), "%s", text);
+        g_free(text);
+        while ((text = message_text(bus, GST_MESSAGE_ERROR))) /* the caps are tried again */
+            g_free(text);
+        g_object_set(harness->element, "clip", 2.0, NULL);
+        gst_harness_set_src_caps_str(harness,
+                                     "video/x-raw,format=I420,width=64,height=32,framerate=25/1");
+        text = message_text(bus, GST_MESSAGE_ERROR);
+        CHECK(!text, "%s", text);
+        g_free(text);
+        gst_element_set_bus(harness->element, NULL);
+        gst_object_unref(bus);
+        gst_element_set_state(harness->element, GST_STATE_READY);
+        gst_element_set_state(harness->element, GST_STATE_PLAYING);
+    }
+    gst_harness_teardown(harness);
 }
 
 TEST(a_missing_backend_is_an_error)

@@ -32,7 +32,8 @@ typedef struct Settings {
 typedef struct GstLumeq {
     GstVideoFilter parent;
     Settings settings;
-    int changed; /* the equalizer does not have settings.params yet */
+    int changed;          /* the equalizer does not have settings.params yet */
+    LumeqParams accepted; /* the last ones that the equalizer took since the start; size 0: none */
     LumeqEqualizer *equalizer;
     int in_cuda;         /* pictures are in CUDA memory, and the equalizer works in `context` */
     GstObject *context;  /* the pipeline's for CUDA; NULL: none yet */
@@ -221,11 +222,10 @@ static GParamSpec *new_spec(const Property *p, double value)
     return g_param_spec_enum(p->name, p->nick, p->about, type, (int)value, flags);
 }
 
-/* The parameters for the next frame. The properties of the metering area change one by one, so
- * every combination of them means something. */
-static LumeqParams chosen_params(const GstLumeq *self)
+/* The parameters that properties stand for. Those of the metering area change one by one, so every
+ * combination of them means something. */
+static LumeqParams chosen_params(const GstLumeq *self, LumeqParams params)
 {
-    LumeqParams params = self->settings.params;
     LumeqRect *m = &params.meter;
     if (m->width == 0 || m->height == 0)
         *m = (LumeqRect){0, 0, 0, 0};
@@ -238,14 +238,32 @@ static LumeqParams chosen_params(const GstLumeq *self)
     return params;
 }
 
-static int update_params(GstLumeq *self)
+/* Refused settings are an error at the start; later, those before them stay. */
+static gboolean update_params(GstLumeq *self)
 {
     GST_OBJECT_LOCK(self);
-    const LumeqParams params = chosen_params(self);
+    const LumeqParams wanted = self->settings.params;
     const int changed = self->changed;
     self->changed = 0;
     GST_OBJECT_UNLOCK(self);
-    return changed ? lumeq_set_params(self->equalizer, &params) : 0;
+    LumeqParams params = chosen_params(self, wanted);
+    if (!changed)
+        return TRUE;
+    if (lumeq_set_params(self->equalizer, &params) == 0) {
+        self->accepted = wanted;
+        return TRUE;
+    }
+    if (!self->accepted.size) {
+        GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
+                          ("Cannot use these settings: %s.", lumeq_last_error(self->equalizer)),
+                          (NULL));
+        return FALSE;
+    }
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
+                        ("The settings stay as they were: %s.", lumeq_last_error(self->equalizer)),
+                        (NULL));
+    params = chosen_params(self, self->accepted);
+    return lumeq_set_params(self->equalizer, &params) == 0;
 }
 
 /* ---- frames ---- */
@@ -290,10 +308,12 @@ static gboolean map_frame(GstLumeq *self, GstVideoFrame *frame, const GstVideoIn
 
 static int process(GstLumeq *self, GstVideoFrame *in, GstVideoFrame *out)
 {
+    /* Not in->info: its strides are those of one buffer's GstVideoMeta. */
+    const GstVideoInfo *info = &GST_VIDEO_FILTER(self)->in_info;
     const GstBuffer *buffer = in->buffer;
     GstVideoFrame previous;
     const int has_previous =
-        self->previous && map_frame(self, &previous, &in->info, self->previous, GST_MAP_READ);
+        self->previous && map_frame(self, &previous, info, self->previous, GST_MAP_READ);
     const LumeqImage before =
         has_previous ? image_of(&previous, self->in_cuda) : (LumeqImage){.width = 0};
     LumeqFrame frame = {
@@ -316,10 +336,8 @@ static GstFlowReturn transform_frame(GstVideoFilter *filter, GstVideoFrame *in, 
     GstLumeq *self = (GstLumeq *)filter;
     if (GST_BUFFER_IS_DISCONT(in->buffer))
         forget(self);
-    if (update_params(self) < 0)
-        GST_ELEMENT_WARNING(
-            self, LIBRARY, SETTINGS,
-            ("The settings stay as they were: %s.", lumeq_last_error(self->equalizer)), (NULL));
+    if (!update_params(self))
+        return GST_FLOW_ERROR;
     const int ret = process(self, in, out);
     if (ret < 0) {
         GST_ELEMENT_ERROR(self, STREAM, FAILED,
@@ -395,6 +413,7 @@ static gboolean start(GstBaseTransform *trans)
 {
     GstLumeq *self = (GstLumeq *)trans;
     gst_segment_init(&self->segment, GST_FORMAT_UNDEFINED);
+    self->accepted.size = 0;
     return open_equalizer(self, 0);
 }
 
@@ -414,12 +433,7 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in_caps, GstVideoInfo 
         transfer == GST_VIDEO_TRANSFER_SMPTE2084 || transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67;
     self->changed = 1;
     GST_OBJECT_UNLOCK(self);
-    if (update_params(self) == 0)
-        return TRUE;
-    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
-                      ("Cannot use these settings: %s.", lumeq_last_error(self->equalizer)),
-                      (NULL));
-    return FALSE;
+    return update_params(self);
 }
 
 /* Senders repeat segments with another end or position; these continue the video. */
