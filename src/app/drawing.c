@@ -56,21 +56,27 @@ static BlendPlace find_place(const Displayed *w, Rect rect, const AVFrame *frame
     return (BlendPlace){x, y, (int)fmax(x1, x2) - x, (int)fmax(y1, y2) - y};
 }
 
-/* Blends a canvas into a rectangle of the displayed picture. Returns like blend_picture(). */
+/* Blends a canvas into a rectangle of its size, where that lies in the displayed picture. Returns
+ * like blend_picture(). */
 static int displayed_blend(const Displayed *w, Blender *blender, AVFrame *frame, Rect rect,
                            const Canvas *canvas)
 {
-    const BlendPlace place = find_place(w, rect, frame);
+    const Rect seen = rect_intersect(rect, (Rect){0, 0, w->width, w->height});
+    const BlendPlace place = find_place(w, seen, frame);
+    if (place.width == 0 || place.height == 0)
+        return 0;
     const PictureSteps steps =
-        picture_steps(picture_turn_back(w->turn), canvas->width, canvas->height, 4, canvas->stride);
+        picture_steps(picture_turn_back(w->turn), seen.width, seen.height, 4, canvas->stride);
     const BlendPicture picture = {
-        .pixels = canvas->pixels + steps.first, /* in the order of the stored frame */
+        /* in the order of the stored frame */
+        .pixels = canvas->pixels + (seen.y - rect.y) * canvas->stride +
+                  (ptrdiff_t)(seen.x - rect.x) * 4 + steps.first,
         .column = steps.column,
         .row = steps.row,
-        .width = w->turn.xx ? canvas->width : canvas->height,
-        .height = w->turn.xx ? canvas->height : canvas->width,
+        .width = w->turn.xx ? seen.width : seen.height,
+        .height = w->turn.xx ? seen.height : seen.width,
     };
-    return place.width > 0 && place.height > 0 ? blend_picture(blender, frame, place, &picture) : 0;
+    return blend_picture(blender, frame, place, &picture);
 }
 
 /* ---- the panel ---- */
