@@ -32,7 +32,8 @@
 struct ChangedSound {
     const AVOutputFormat *muxer;
     AVCodecParameters *first, *now; /* at the track's beginning, and now */
-    unsigned shape, shape_now;      /* of AAC: aac_shape(); 0: unknown */
+    unsigned shape, shape_now;      /* of AAC: adts_shape(); 0: unknown */
+    unsigned shape_before;          /* of the last packet with a header */
     uint8_t adts[ADTS_BYTES];       /* header of the first packet, or zeros */
     uint32_t mpeg_audio;            /* of the first packet, see MPEG_AUDIO_HEADER; or 0 */
     int began, describes_itself;    /* frames of the first codec have headers */
@@ -42,8 +43,8 @@ struct ChangedSound {
     AVCodecParserContext *parser; /* of another codec, whose frames the demuxer did not find */
     AVCodecContext *parsed;
     AVPacket *frame;
-    AVPacket *held;     /* a packet without a header, until the next one */
-    int is_unknown;     /* the packet has no header of the track's codec */
+    AVPacket *held;     /* an unknown packet, until the next one */
+    int is_unknown;     /* it has no header of the track's codec, or another one than before */
     int64_t copied_end; /* of the last copied packet */
     int64_t resumes;    /* time of the next copied packet */
     int64_t end;        /* of the last packet */
@@ -144,24 +145,44 @@ static int is_own(const ChangedSound *c, const AVPacket *packet)
                       ac3_length(packet->data + length, packet->size - length));
 }
 
+/* Layers 2 and 3 only. */
+static int mpeg_audio_length(const uint8_t *d, int size)
+{
+    static const uint16_t kbps[3][14] = {
+        {32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384}, /* MPEG-1, layer 2 */
+        {32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320},  /* MPEG-1, layer 3 */
+        {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160},      /* MPEG-2 */
+    };
+    static const int rates[] = {44100, 48000, 32000};
+    const uint32_t h = mpeg_audio_header(d, size) ? AV_RB32(d) : 0;
+    const int version = h >> 19 & 3, is_layer_3 = (h >> 17 & 3) == 1;
+    if (!h || (h >> 17 & 3) == 3)
+        return 0;
+    const int rate = rates[h >> 10 & 3] / (version == 3 ? 1 : 4 - version);
+    const int bits = kbps[version == 3 ? is_layer_3 : 2][(h >> 12 & 15) - 1] * 1000;
+    return (is_layer_3 && version != 3 ? 72 : 144) * bits / rate + (h >> 9 & 1);
+}
+
 /* Finds two frames of another codec in a row, or returns the first codec. In a transport stream,
  * the demuxer does not notice that the codec changes. */
 static enum AVCodecID find_other(const AVPacket *packet, enum AVCodecID first)
 {
-    for (int i = 0; i < packet->size; i++) {
-        const uint8_t *d = packet->data + i;
-        const int left = packet->size - i;
-        const int aac = first == AV_CODEC_ID_AAC ? 0 : adts_length(d, left);
-        const int ac3 = is_ac3(first) ? 0 : ac3_length(d, left);
-        const uint32_t header = is_mpeg_audio(first) ? 0 : mpeg_audio_header(d, left);
-        if (aac && aac < left && adts_length(d + aac, left - aac) && AV_RB16(d) == AV_RB16(d + aac))
-            return AV_CODEC_ID_AAC;
-        if (ac3 && ac3 < left && ac3_length(d + ac3, left - ac3))
-            return AV_CODEC_ID_AC3;
-        for (int k = MPEG_AUDIO_BYTES; header && k < left; k++)
-            if (mpeg_audio_header(d + k, left - k) == header)
-                return (d[1] >> 1 & 3) == 1 ? AV_CODEC_ID_MP3 : AV_CODEC_ID_MP2;
-    }
+    const struct {
+        int (*length)(const uint8_t *d, int size);
+        enum AVCodecID codec;
+        int is_first;
+    } others[] = {{adts_length, AV_CODEC_ID_AAC, first == AV_CODEC_ID_AAC},
+                  {ac3_length, AV_CODEC_ID_AC3, is_ac3(first)},
+                  {mpeg_audio_length, AV_CODEC_ID_MP2, is_mpeg_audio(first)}};
+    for (int i = 0; i < packet->size; i++)
+        for (int k = 0; k < 3; k++) {
+            const uint8_t *d = packet->data + i;
+            const int left = packet->size - i;
+            const int length = others[k].is_first ? 0 : others[k].length(d, left);
+            if (length && length < left && others[k].length(d + length, left - length) &&
+                AV_RB16(d) == AV_RB16(d + length))
+                return others[k].codec;
+        }
     return first;
 }
 
@@ -213,8 +234,12 @@ static int look(ChangedSound *c, const AVPacket *packet)
         differs = 1;
     }
     if (shape && c->first->codec_id == AV_CODEC_ID_AAC && now->codec_id == AV_CODEC_ID_AAC &&
-        !av_match_name(c->muxer->name, ADTS_MUXERS))
-        c->shape_now = shape;
+        !av_match_name(c->muxer->name, ADTS_MUXERS)) {
+        /* Two headers are no damage. */
+        c->is_unknown |= shape != c->shape_now && shape != c->shape_before;
+        c->shape_now = c->is_unknown ? c->shape_now : shape;
+        c->shape_before = shape;
+    }
     return differs || c->shape_now != before;
 }
 
@@ -418,6 +443,8 @@ static int release(ChangedSound *c, int copies)
         ret = c->take(c->opaque, c->held);
     } else if (c->parser) {
         ret = parse(c, c->held->data, c->held->size, c->held->pts);
+    } else if (c->transcoder) {
+        ret = audio_transcoder_run(c->transcoder, c->held, pass, c);
     }
     av_packet_unref(c->held);
     return ret;
