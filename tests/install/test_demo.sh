@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # samples/demo.sh: it builds all that is installed, also in a folder that was configured for something else or
-# moved; and a failed installation of packages shows the end of its log. Nothing is compiled or installed.
+# moved; and a failed installation of packages shows the end of its log. No lumeq is compiled, and nothing is installed.
 # Arguments: cmake, the source folder.
 set -euo pipefail
 real_cmake=$1 source=$2
@@ -43,7 +43,11 @@ demo() {
     [ "$(cached LUMEQ_PROGRAM), $(cached BUILD_TESTING)" = "ON, OFF" ] || fail "the demo builds no program, or tests"
 }
 
-"$real_cmake" -S "$tree" -B "$tree/build" -DLUMEQ_PROGRAM=OFF -DLUMEQ_CUDA=OFF >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+# A changed option leaves a folder that can be configured.
+for option in LUMEQ_PROGRAM=ON LUMEQ_CUDA=AUTO LUMEQ_CUDA=OFF BUILD_SHARED_LIBS=OFF BUILD_SHARED_LIBS=ON LUMEQ_PROGRAM=OFF; do
+    "$real_cmake" -S "$tree" -B "$tree/build" "-D$option" -DBUILD_TESTING=OFF -DCMAKE_CUDA_ARCHITECTURES=80 \
+        >"$work/log" 2>&1 || fail "-D$option: $(cat "$work/log")"
+done
 demo
 [ "$(cached LUMEQ_CUDA)" = OFF ] || fail "an existing folder loses its choice of CUDA"
 mv "$tree" "$work/moved"
