@@ -1,5 +1,6 @@
 """Every frame, timestamp and audio packet is kept, between all containers."""
 
+import fractions
 
 from common import *
 
@@ -226,6 +227,43 @@ class Times(Case):
         ffmpeg("-i", short, "-c", "copy", "-video_track_timescale", "1000", "-bsf:v",
                r"setts=pts=PTS:dts=DTS:duration=if(eq(N\,2)\,60000\,1000)", source)
         return source
+
+    def test_constant_rates_in_rough_clocks(self):
+        """A clock of 1 ms or 90 kHz rounds most rates; in mp4 and mov all frames have the same duration again."""
+        def distances(path, key="dts"):
+            times = sorted(int(p[key]) for p in contents(path)["packets"] if p["codec_type"] == "video")
+            return [b - a for a, b in zip(times, times[1:])]
+
+        for rate, name, more in (("60000/1001", "a.ts", ()), ("60000/1001", "b.mkv", ()), ("30000/1001", "c.mkv", ()),
+                                 ("24000/1001", "d.mkv", ("--ss", "0.4")), ("30", "e.flv", ()), ("60", "f.mkv", ()),
+                                 ("30000/1001", "g.flv", ("--vcodec", "libx265")), ("24", "h.mkv", ("--jobs", 2, "--parts", 3)),
+                                 ("60000/1001", "i.ts", ("--jobs", 2, "--parts", 3))):
+            source = clip(name, *X264, "-bf", "2", "-c:a", "aac", rate=rate, seconds=2, sound=2)
+            for ending in ("mp4", "mov"):
+                with self.subTest(rate, source=name, ending=ending):
+                    output = self.path("o." + ending)
+                    result = self.ok(source, "-o", output, "-y", "--preset", "ultrafast", *more)
+                    for key in ("dts", "pts"):
+                        self.assertEqual(len(set(distances(output, key))), 1, distances(output, key))
+                    step = distances(output)[0] * fractions.Fraction(video(output)["time_base"])
+                    self.assertEqual(1 / step, fractions.Fraction(rate), result.err)
+                    if not more:
+                        for was, now in zip(frame_times(source), frame_times(output)):
+                            self.assertAlmostEqual(was - frame_times(source)[0], now - frame_times(output)[0], delta=0.0011)
+
+    def test_times_that_have_no_rate(self):
+        """Frames that are not where the declared rate has them keep their times, and those that are stay."""
+        source = self.path("vfr.mkv")
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x96:r=30:d=3", "-vf",
+               "settb=1/1000,setpts='PTS+if(eq(mod(N,5),2),0.009,0)/TB',select='not(eq(mod(n,7),3))'", "-fps_mode", "vfr", "-enc_time_base",
+               "1/1000", "-c:v", "libx264", source)
+        output = self.path("o.mp4")
+        self.ok(source, "-o", output, "--preset", "ultrafast")
+        was, now = frame_times(source), frame_times(output)
+        self.assertEqual(len(was), len(now))
+        for a, b in zip(was, now):
+            self.assertAlmostEqual(a - was[0], b - now[0], delta=0.0021)
+        self.assertGreater(len({round(b - a, 3) for a, b in zip(now, now[1:])}), 3)
 
     def test_still_at_the_end(self):
         """The third decoded packet lasts a minute; with B-frames it is shown second."""

@@ -3,6 +3,8 @@
 #include "media/output/encoder_choice.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,6 +42,18 @@
 /* Limit for them: over 40 minutes of uncompressed stereo sound. */
 #define HELD_BYTES (512 << 20)
 
+/* Two times that a source's clock has rounded are this many ticks off their distance, at most. */
+#define ROUNDING_TICKS 2
+
+/* Rates of a track, estimated in two ways, agree within this. */
+#define RATE_TOLERANCE 0.0005
+
+/* Relative error of a rate that was stored as a duration or a fraction of small numbers. */
+#define RATE_ROUNDING 1e-5
+
+/* Highest number of ticks per second in an mp4: some players use 32 bits for times. */
+#define MAX_TICKS 1000000
+
 /* Longer gaps, in frames, are not filled: the muxer handles them. */
 #define MAX_REPEATS 6000
 
@@ -74,10 +88,14 @@ struct Writer {
     AVFifo *held;                     /* AVPacket *: packets that came before the first frame */
     size_t held_bytes;                /* of these, by packet_bytes() */
     Segments *segments;               /* NULL: one file */
-    int64_t next_pts;                 /* in segments: time of the next picture, ... */
-    AVRational next_base;             /* ... and its time base */
-    int64_t last_duration;            /* of the last packet written */
-    AVFrame *shown;                   /* at a constant rate: copy of the last frame */
+    /* In mp4 and mov: frames per second of a source whose clock rounds times, or {0}; time of the
+     * first frame, and the last decoding time. */
+    AVRational rate;
+    int64_t grid_start, last_dts;
+    int64_t next_pts;      /* in segments: time of the next picture, ... */
+    AVRational next_base;  /* ... and its time base */
+    int64_t last_duration; /* of the last packet written */
+    AVFrame *shown;        /* at a constant rate: copy of the last frame */
     int64_t first_pts, first_index, shown_end, next_index, repeated, dropped;
     int awaits_cut, cut_noted; /* waiting for the packet that begins a segment; the note about a
                                missing key frame was given */
@@ -150,6 +168,28 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     return side_data_copy_all(w->video, in) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
+/* The usual rate that a rounded one stands for: Matroska stores frame durations in ns. */
+static AVRational usual_rate(AVRational rate)
+{
+    const AVRational whole = {(int)lrint(av_q2d(rate)), 1};
+    const AVRational ntsc = {(int)lrint(av_q2d(rate) * 1.001) * 1000, 1001};
+    if (fabs(av_q2d(whole) / av_q2d(rate) - 1) < RATE_ROUNDING)
+        return whole;
+    return fabs(av_q2d(ntsc) / av_q2d(rate) - 1) < RATE_ROUNDING ? ntsc : rate;
+}
+
+/* The rate that the source declares, if two estimates agree; else {0}. */
+static AVRational declared_rate(const AVStream *in)
+{
+    const AVRational a = in->avg_frame_rate, r = in->r_frame_rate;
+    if (a.num <= 0 || a.den <= 0 || r.num <= 0 || r.den <= 0)
+        return (AVRational){0};
+    for (int fields = 1; fields <= 2; fields++) /* of interlaced video, one may count fields */
+        if (fabs(av_q2d(a) * fields / av_q2d(r) - 1) < RATE_TOLERANCE)
+            return usual_rate(av_div_q(r, (AVRational){fields, 1}));
+    return (AVRational){0};
+}
+
 int writer_map(Writer *w, const Source *source, MediaError *error)
 {
     AVStream *in = source->video;
@@ -177,6 +217,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
                     (w->codec->id == AV_CODEC_ID_VP8 || w->codec->id == AV_CODEC_ID_VP9) &&
                     !av_match_name(w->muxer->name, "matroska,webm"),
     };
+    w->rate = declared_rate(in);
     w->track.constant_rate = strcmp(w->muxer->name, "avi") == 0;
     if (w->track.constant_rate) {
         if (w->track.frame_rate.num <= 0 || w->track.frame_rate.den <= 0)
@@ -263,6 +304,50 @@ static int write_encoded(Writer *w, MediaError *error)
     }
 }
 
+/* Chooses a time base for a constant rate that the source's clock cannot express, as 59.94 frames
+ * at 90 kHz, or most rates in ms. It can also express the source's times. */
+static void choose_grid(Writer *w)
+{
+    const AVRational from = w->video->time_base, rate = w->rate;
+    w->rate = (AVRational){0};
+    if (!rate.num || from.num != 1 || w->segments || w->track.constant_rate ||
+        !container_is_mp4(w->muxer))
+        return;
+    const int64_t ticks = (int64_t)from.den / av_gcd(from.den, rate.num) * rate.num;
+    const bool is_exact = (int64_t)from.den * rate.den % rate.num == 0;
+    if (is_exact || ticks > MAX_TICKS || av_q2d(av_mul_q(rate, from)) * 4 * ROUNDING_TICKS > 1)
+        return;
+    w->rate = rate;
+    w->last_dts = INT64_MIN;
+    w->video->time_base = (AVRational){1, (int)ticks};
+}
+
+/* Moves a time to the declared rate if it is there but for the rounding of the source's clock.
+ * Converts it to the track's time base. */
+static int64_t snap(const Writer *w, int64_t time, AVRational from)
+{
+    const AVRational to = w->video->time_base, step = av_inv_q(w->rate);
+    const int64_t own = av_rescale_q(time, from, to), start = av_rescale_q(w->grid_start, from, to);
+    const int64_t even = start + av_rescale_q(av_rescale_q(own - start, to, step), step, to);
+    return llabs(even - own) <= av_rescale_q(ROUNDING_TICKS, from, to) ? even : own;
+}
+
+/* Gives a packet even times. Times that only the source's rounding tells apart stay in order. */
+static void snap_packet(Writer *w, AVPacket *packet, AVRational from)
+{
+    const bool is_first = w->last_dts == INT64_MIN;
+    const int64_t next = packet->dts + packet->duration;
+    if (is_first)
+        w->grid_start = packet->pts;
+    packet->duration = snap(w, next, from) - snap(w, packet->dts, from);
+    packet->pts = snap(w, packet->pts, from);
+    packet->dts = snap(w, packet->dts, from);
+    if (!is_first && packet->dts <= w->last_dts)
+        packet->dts = w->last_dts + 1;
+    packet->pts = FFMAX(packet->pts, packet->dts);
+    w->last_dts = packet->dts;
+}
+
 int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
 {
     if (!w->about[0])
@@ -274,7 +359,10 @@ int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
         packet->pts = packet->dts = FFMAX(packet->dts, w->next_index);
         w->next_index = packet->dts + 1;
     }
-    av_packet_rescale_ts(packet, writer_encoded_base(w), w->video->time_base);
+    if (w->rate.num)
+        snap_packet(w, packet, writer_encoded_base(w));
+    else
+        av_packet_rescale_ts(packet, writer_encoded_base(w), w->video->time_base);
     w->last_duration = av_clip64(packet->duration, 0, INT32_MAX);
     return mux(w, packet, w->video, error);
 }
@@ -455,6 +543,7 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     if (c->codec_id == AV_CODEC_ID_HEVC && container_is_mp4(w->muxer))
         w->video->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1'); /* Apple plays no hev1 */
     w->video->time_base = c->time_base;
+    choose_grid(w);
     w->video->avg_frame_rate = c->framerate;
     w->video->sample_aspect_ratio = c->sample_aspect_ratio;
     if (w->options->sequence)
