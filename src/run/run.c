@@ -58,7 +58,7 @@ int run_pipeline(RunLoop *run, const PipelineParts *parts, MediaError *error)
     int ret = pipeline_start(&pipeline, parts, error);
     if (ret >= 0)
         ret = run_frames(run, receive, pipeline, error);
-    if (ret != AVERROR_EOF)
+    if (ret != AVERROR_EOF && run->stop)
         atomic_compare_exchange_strong(run->stop, &on, RUN_OVER);
     pipeline_join(&pipeline, error);
     return error->fault;
