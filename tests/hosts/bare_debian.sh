@@ -48,6 +48,7 @@ inside() {
 inside samples/demo.sh
 inside cmake --install build
 inside 'lumeq --version && lumeq-bench --help >/dev/null && test -s /usr/local/share/man/man1/lumeq.1'
+# shellcheck disable=SC2016 # expanded inside
 inside 'cc samples/embed.c -o /tmp/embed $(pkg-config --cflags --libs lumeq) && head -c 460800 /dev/zero |
     /tmp/embed 640 480 >/tmp/embedded.yuv && test "$(stat -c %s /tmp/embedded.yuv)" = 460800'
 inside tests/run.sh
