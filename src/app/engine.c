@@ -352,8 +352,9 @@ static CameraOptions camera_options(const Options *o)
         .width = o->video_size.width,
         .height = o->video_size.height,
         .rate = o->framerate > 0 ? av_d2q(o->framerate, MAX_RATE_TERM) : (AVRational){0, 0},
-        .wait = !options_headless(o) || o->virtual_camera,
+        .wait = !o->no_reconnect && o->reconnect,
         .newest = o->virtual_camera && o->null_output,
+        .note = say_line,
     };
 }
 

@@ -528,7 +528,7 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
     if (ret >= 0)
         ret = open_playable(p, &source, error);
     if (ret < 0) {
-        (void)window_recording_end(&p->recording, 0); /* its thread reads the source */
+        window_recording_close(&p->recording); /* its thread reads the source */
         source_close(&source);
         play_close(play);
     }
@@ -608,9 +608,11 @@ static int finish(Play *p)
             "%.1f ms",
             state.delay_ms, state.delay_95_ms, state.delay_most_ms);
     engine_say_memory(&p->engine);
-    if (!player_damage(p->player, damage, sizeof(damage)))
+    const int is_damaged = player_damage(p->player, damage, sizeof(damage));
+    if (is_damaged)
+        say(SAY_ERRORS, "%s", damage);
+    else if (!state.gone)
         return EXIT_DONE;
-    say(SAY_ERRORS, "%s", damage);
     return state.ended ? EXIT_DAMAGED : EXIT_DONE;
 }
 

@@ -52,6 +52,7 @@ struct Recorder {
     WriterOptions writer_options;
     Writer *writer;
     const Source *source;
+    int losses;         /* of the source before the recording */
     CameraSound *sound; /* or NULL */
     Drawing *drawing;
     Queue *queue; /* of Frame *: a picture or a packet */
@@ -103,15 +104,22 @@ static void wait_recorder(Recorder *w)
 
 static void describe_file(const Recorder *w, char *line, size_t size)
 {
-    char dropped[64] = "";
+    char outages[32] = "", dropped[64] = "";
     const RecorderState *s = &w->state;
     const char *name = writer_name(w->writer);
+    const int losses = source_losses(w->source) - w->losses;
+    if (losses)
+        snprintf(outages, sizeof(outages), ", %d outage%s", losses, losses == 1 ? "" : "s");
     if (s->dropped)
         snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)s->dropped);
     const char *video = writer_video(w->writer);
-    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s%s%s",
-             media_quote(name ? name : w->path), (long long)s->frames, s->frames == 1 ? "" : "s",
-             (double)s->length_us * 1e-6, dropped, *video ? "; " : "", video);
+    if (!s->frames)
+        snprintf(line, size, "nothing was recorded");
+    else
+        snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s%s%s%s",
+                 media_quote(name ? name : w->path), (long long)s->frames,
+                 s->frames == 1 ? "" : "s", (double)s->length_us * 1e-6, outages, dropped,
+                 *video ? "; " : "", video);
 }
 
 /* Waits until the file is complete, and frees the recorder, which may be NULL. `line` describes the
@@ -125,7 +133,7 @@ static int close_recorder(Recorder **writer, char *line, size_t size, MediaError
         return 0;
     end_recorder(w, atomic_load(&w->partial));
     wait_recorder(w);
-    if (line && w->state.frames && !w->error.fault)
+    if (line && !w->error.fault)
         describe_file(w, line, size);
     const int ret = w->error.fault ? media_fail(error, w->error.fault, "%s", w->error.text) : 0;
     camera_sound_close(&w->sound);
@@ -202,8 +210,10 @@ static int create_recorder(Recorder **writer, const Options *options, int named,
 /* Returns the time of the first frame or packet, which becomes 0. */
 static int64_t shift_of(Recorder *w, int64_t time)
 {
-    if (w->first == AV_NOPTS_VALUE)
+    if (w->first == AV_NOPTS_VALUE) {
         w->first = time;
+        w->losses = source_losses(w->source);
+    }
     return w->first;
 }
 
@@ -473,11 +483,6 @@ static void begin(WindowRecording *r, const Source *source, char *text, size_t s
     set_writer(r, writer);
 }
 
-static int is_gone(const Source *source)
-{
-    return source->camera && camera_status(source->camera).state == CAMERA_GONE;
-}
-
 void window_recording_toggle(WindowRecording *r, const Source *source, char *text, size_t size)
 {
     if (r->writer && !r->ending) {
@@ -485,8 +490,6 @@ void window_recording_toggle(WindowRecording *r, const Source *source, char *tex
         snprintf(text, size, "Completing the recording");
     } else if (r->ending) {
         snprintf(text, size, "Still completing the last recording");
-    } else if (is_gone(source)) {
-        snprintf(text, size, "No recording: the camera is gone");
     } else {
         begin(r, source, text, size);
     }
@@ -527,8 +530,6 @@ void window_recording_follow(WindowRecording *r, PlayerRecording *to)
         to->message[0] = (char)toupper((unsigned char)to->message[0]);
         return;
     }
-    if (!r->ending && is_gone(r->source))
-        begin_end(r, 0);
     if (!r->ending)
         tick(r);
     to->on = !r->ending;
@@ -622,8 +623,7 @@ static int finish_raw(Raw *r, int interrupted)
     progress_end(&r->progress, interrupted ? "interrupted" : ret < 0 ? "failed" : "done");
     if (ret < 0)
         return -r->error.fault;
-    say(interrupted ? SAY_ERRORS : SAY_NORMAL, "%s%s", interrupted ? "interrupted: " : "",
-        *line ? line : "nothing was recorded");
+    say(interrupted ? SAY_ERRORS : SAY_NORMAL, "%s%s", interrupted ? "interrupted: " : "", line);
     if (interrupted)
         return EXIT_INTERRUPTED;
     if (!losses_camera_gone(r->source, r->count, r->options, gone, sizeof(gone)))

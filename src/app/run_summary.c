@@ -161,9 +161,11 @@ void losses_count_missed(Missed *missed, const Source *source, int64_t time_us)
 {
     const AVRational rate = camera_setting(source->camera)->rate;
     const int64_t apart = rate.num > 0 ? av_rescale(AV_TIME_BASE, rate.den, rate.num) : 0;
-    if (missed->late && apart > 0)
+    const int losses = source_losses(source);
+    if (missed->late && apart > 0 && losses == missed->losses)
         missed->frames += FFMAX((time_us - missed->last_us + apart / 2) / apart - 1, 0);
     missed->last_us = time_us;
+    missed->losses = losses;
     missed->late = run_now_us() - (double)camera_captured_at(source->camera, time_us) > LATE_US;
 }
 

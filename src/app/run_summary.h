@@ -61,6 +61,7 @@ typedef struct Missed {
     int64_t frames;
     int64_t last_us; /* the camera's time of the previous frame */
     int late;        /* the previous frame was written late */
+    int losses;      /* of the camera up to it */
 } Missed;
 
 /* Call after each frame of a camera, with its time in AV_TIME_BASE units. */

@@ -10,7 +10,7 @@
 void camera_watch(CameraWatch *w, Camera *camera, int came, int64_t now,
                   void (*note)(const char *line))
 {
-    char line[256], notice[256] = "";
+    char notice[256] = "";
     if (!camera) { /* a new input replaced the camera */
         *w = (CameraWatch){0};
         return;
@@ -26,12 +26,6 @@ void camera_watch(CameraWatch *w, Camera *camera, int came, int64_t now,
         now - w->since > DAMAGED_US && status.frames - w->packets >= DAMAGED_PACKETS;
     if (damaged && !w->damaged)
         note("the camera's pictures are damaged: none can be shown");
-    if (gone != w->gone) {
-        snprintf(line, sizeof(line),
-                 gone ? "the camera is gone: %s; waiting for it" : "the camera is back",
-                 status.why);
-        note(line);
-    }
     w->lost = status.missed;
     w->damaged = damaged;
     w->gone = gone;
@@ -42,7 +36,5 @@ void camera_watch(CameraWatch *w, Camera *camera, int came, int64_t now,
                  gone      ? "camera gone, waiting"
                  : damaged ? "the camera's pictures are damaged"
                            : "");
-    if (status.unusable && strcmp(notice, w->notice) != 0)
-        note(notice);
     snprintf(w->notice, sizeof(w->notice), "%s", notice);
 }

@@ -6,7 +6,7 @@
 
 /* Starts as {0}; changed only by camera_watch(). */
 typedef struct CameraWatch {
-    int gone;         /* the camera is disconnected, and this was reported */
+    int gone;         /* the camera is disconnected */
     int damaged;      /* its pictures cannot be decoded, and this was reported */
     int64_t lost;     /* frames lost in the camera */
     char notice[256]; /* notice that stays in the window; "": none */

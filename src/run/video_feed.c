@@ -46,7 +46,6 @@ struct VideoFeed {
     int previewed;
     int hurried;     /* number of next frames that may follow a skipped one */
     int64_t end;     /* end of the frame before, or AV_NOPTS_VALUE */
-    int64_t returns; /* CameraStatus.returns at the frame before */
     int64_t dropped; /* demuxer_dropped() at the frame before */
     double busy_us;
 };
@@ -157,11 +156,6 @@ static int decode_one(VideoFeed *f, Decoded *decoded, MediaError *error)
     f->busy_us = 0;
     frame.skipped = count_skipped(f, &frame);
     frame.returned = decoder_take_return(f->decoder);
-    if (f->camera) {
-        const int64_t before = f->returns;
-        f->returns = camera_status(f->camera).returns;
-        frame.returned |= f->returns != before;
-    }
     *decoded = frame;
     return choose(f, decoded);
 }

@@ -86,6 +86,16 @@ class CameraCase:
         self.near(times, [times[0] + (n - seen[0]) / rate for n in seen], 0.0021, str(seen))
         return times, seen
 
+    def has_an_outage(self, path):
+        """Checks the intervals of frames, of which one is a second or more longer: the fake camera counts on."""
+        times, seen = frame_times(path), numbers(path)
+        self.assertEqual(len(times), len(seen))
+        extra = [b - a - (n - m) / RATE for a, b, m, n in zip(times, times[1:], seen, seen[1:])]
+        longest = extra.index(max(extra))
+        self.assertGreater(extra.pop(longest), 0.9)
+        self.near(extra, [0] * len(extra), 0.0041, str(times))
+        return times
+
 
 @unittest.skipIf(not FAKE, "FAKE_CAMERA_LIBRARY names no fake camera")
 class Headless(CameraCase, Case):
@@ -258,7 +268,7 @@ class Headless(CameraCase, Case):
             with self.subTest(raw_too):
                 self.control("")
                 process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "-y", "--progress", "json",
-                                     *raw_too, env=camera_environment(self.folder))
+                                     "--reconnect", "off", *raw_too, env=camera_environment(self.folder))
                 self.has_done(10)
                 self.control("gone")
                 result = self.finished(process, DAMAGED)
@@ -279,10 +289,47 @@ class Headless(CameraCase, Case):
                 os.unlink(self.path("x.partial.mkv"))
 
     def test_stalled(self):
-        process = self.start("--camera", "--null", env=camera_environment(self.folder))
+        process = self.start("--camera", "--null", "--no-reconnect", env=camera_environment(self.folder))
         self.waits_for("camera Fake")
         self.control("stall")
         self.assertIn("no picture for", self.finished(process, DAMAGED).err)
+
+    def test_goes_on_when_it_returns(self):
+        """The outage stays as time, and frames around it are whole."""
+        for name, *more in (("x.mkv",), ("x.mkv", "--record-raw"), ("x.mp4",), ("x.avi",), ("x.ts",)):
+            with self.subTest(name + str(more)):
+                self.control("")
+                process = self.start("--camera", "-o", name, "--frames", "50", "-y", "--progress", "json", *more,
+                                     env=camera_environment(self.folder))
+                self.has_done(10)
+                self.control("gone")
+                self.waits_for("lumeq: the camera is gone: unplugged (No such device); waiting for it")
+                time.sleep(1)
+                self.control("")
+                result = self.finished(process)
+                self.assertRegex(result.err, r"the camera is back after \d+\.\d s\n")
+                self.assertRegex(result.lines[-1], "1 outage, 50 frames" if not more else "50 frames, .*, 1 outage")
+                missed = re.search(r"(\d+) frames? of the camera w.* dropped", result.err)  # by a busy machine
+                self.assertLess(int(missed.group(1)) if missed else 0, 0.8 * RATE, result.err)
+                if name == "x.avi":  # repeats frames instead
+                    self.assertGreater(len(frame_times(self.path(name))), 50 + 0.8 * RATE)
+                    continue
+                self.assertEqual(len(self.has_an_outage(self.path(name))), 50)
+
+    def test_signal_while_it_is_gone(self):
+        for more in ((), ("--record-raw",)):
+            with self.subTest(more):
+                self.control("")
+                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "--progress", "json", *more,
+                                     env=camera_environment(self.folder))
+                self.has_done(10)
+                self.control("gone")
+                self.waits_for("waiting for it")
+                process.send_signal(signal.SIGINT)
+                self.finished(process, INTERRUPTED)
+                self.assertFalse(os.path.exists(self.path("x.mkv")))
+                self.has_capture_times(self.path("x.partial.mkv"))
+                os.unlink(self.path("x.partial.mkv"))
 
     def test_frames_lost_by_the_camera_are_counted(self):
         """Every fourth frame is lost; a busy machine may lose more."""
@@ -483,14 +530,50 @@ class Window(CameraCase, WindowCase):
         count = int(re.search(r"recorded 'x.mkv': (\d+) frame", result.err).group(1))
         self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
 
-    def test_a_recording_is_whole_when_the_camera_goes(self):
+    def test_a_recording_goes_on_when_the_camera_returns(self):
+        for more in ((), ("--record-raw",)):
+            with self.subTest(more):
+                self.control("")
+                process = self.preview("-o", "x.mkv", "-y", *more)
+                time.sleep(FILM)
+                self.control("gone")
+                self.waits_for("the camera is gone")
+                time.sleep(1)
+                self.control("")
+                self.waits_for("the camera is back")
+                time.sleep(FILM)
+                result = self.quits(process)
+                self.assertRegex(result.err, r"recorded 'x.mkv': \d+ frames, .* s, 1 outage")
+                self.has_an_outage(self.path("x.mkv"))
+
+    def test_the_key_while_the_camera_is_gone(self):
+        """A recording ends, one without frames leaves no file, and one begins with the camera's return."""
         process = self.preview("-o", "x.mkv")
         time.sleep(FILM)
         self.control("gone")
+        self.waits_for("the camera is gone")
+        self.key("R")
         self.waits_for("recorded 'x.mkv'")
-        self.assertIsNone(process.poll())
         self.has_capture_times(self.path("x.mkv"))
-        self.quits(process)
+        self.key("R")
+        self.assertTrue(wait_for(lambda: self.share(self.grab(), 0, WIDTH, self.is_red) > 1e-5), "no red light")
+        self.key("R")
+        self.waits_for("nothing was recorded")
+        self.key("R")
+        self.control("")
+        self.waits_for("the camera is back")
+        time.sleep(FILM)
+        result = self.quits(process)
+        self.assertNotIn("outage", result.err)
+        self.assertEqual(len(self.recordings()), 1)
+        self.assertEqual(self.has_capture_times(self.recordings()[0])[0][0], 0)
+
+    def test_a_lost_camera_ends_it_without_reconnecting(self):
+        process = self.preview("-o", "x.mkv", "--reconnect", "off")
+        time.sleep(FILM)
+        self.control("gone")
+        self.assertIn("the camera is gone: unplugged", self.finished(process, DAMAGED).err)
+        self.has_capture_times(self.path("x.mkv"))
 
     def test_signal(self):
         process = self.preview("-o", "x.mkv")

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/options/config.h"
 #include "app/options/option_profile.h"
@@ -133,6 +134,12 @@ static int unknown_option(const Parser *p, const char *arg)
     return refuse(&p->refusal, "unknown option %s; lumeq --help=full lists them", media_quote(arg));
 }
 
+/* True for a word that sets a flag and is no file. */
+static int is_switch(const char *word)
+{
+    return (strcmp(word, "on") == 0 || strcmp(word, "off") == 0) && access(word, F_OK) < 0;
+}
+
 /* Takes the option at argv[i] and its value. Returns the number of arguments used, or -1. */
 static int take_option(Parser *p, int argc, char **argv, int i)
 {
@@ -155,6 +162,8 @@ static int take_option(Parser *p, int argc, char **argv, int i)
     }
     if (!value && option->type == OPTION_MAY_INTEGER && i + 1 < argc && *argv[i + 1] &&
         strspn(argv[i + 1], "0123456789") == strlen(argv[i + 1]))
+        value = argv[i + taken++];
+    if (!value && option->type == OPTION_FLAG && i + 1 < argc && is_switch(argv[i + 1]))
         value = argv[i + taken++];
     p->given[option - option_table] = 1;
     return option_set(option, p->options, value, &p->refusal) < 0 ? -1 : taken;

@@ -307,15 +307,16 @@ static int check_url(const Options *o, const unsigned char *given, const Refusal
     struct stat file;
     const int is_url = options_is_url(o);
     int has_url = is_url; /* among all INPUTs */
-    static const char *const for_urls[] = {"network-timeout", "reconnect", "no-reconnect",
-                                           "password-file"};
+    static const char *const for_urls[] = {"network-timeout", "password-file", "reconnect",
+                                           "no-reconnect"};
+    const int count = o->camera ? 2 : COUNT(for_urls); /* a camera can return, too */
     if (option_is_given(given, "network") && o->network && o->no_network)
         return refuse(refusal, "--network and --no-network contradict each other");
     if (option_is_given(given, "reconnect") && o->reconnect > 0 && o->no_reconnect)
         return refuse(refusal, "--reconnect and --no-reconnect contradict each other");
     for (int i = 0; i < o->input_count; i++)
         has_url |= options_opens_url(o, o->inputs[i]);
-    for (int i = 0; o->network && !o->no_network && !has_url && i < COUNT(for_urls); i++)
+    for (int i = 0; o->network && !o->no_network && !has_url && i < count; i++)
         if (option_is_given(given, for_urls[i]))
             return refuse(refusal, "--%s needs a URL: INPUT is not one", for_urls[i]);
     if (is_url || !o->input || !url_scheme_length(o->input) || stat(o->input, &file) == 0)

@@ -238,8 +238,8 @@ const Option option_table[] = {
     {"network-timeout", 0, OPTION_NUMBER, UNPLANNED, FIELD(network_timeout), 1, 3600, "SECONDS",
      "treat a URL as lost after this long without data [10]"},
     {"reconnect", 0, OPTION_FLAG, UNPLANNED, FIELD(reconnect), 0, 0, NULL,
-     "reopen a URL that ends, fails or is not up yet, after pauses of 1 to 30 s; =off: never [a "
-     "live stream that has begun]"},
+     "reopen a URL that ends, fails or is not up yet, after pauses of 1 to 30 s; off: never, and "
+     "end with a lost camera [a live stream that has begun]"},
     {"no-reconnect", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(no_reconnect), 0, 0, NULL,
      "same as --reconnect=off"},
     {"open-timeout", 0, OPTION_NUMBER, MACHINE, FIELD(open_timeout), 1, 3600, "SECONDS",

@@ -2,6 +2,7 @@
 #include "media/camera/camera.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,6 +45,8 @@ struct Camera {
     int (*is_stopped)(void *opaque);
     void *opaque;
     int wait, newest;
+    void (*note)(const char *line); /* see CameraOptions */
+    int64_t gone_at;                /* time of the loss */
     CameraSetting setting;
     V4l2Setting chosen;
     CameraDevice first_device; /* the device it was opened as first */
@@ -86,12 +89,26 @@ static int open_device(Camera *c, const char *path)
 
 /* ---- losing and reopening the device ---- */
 
+static void note(const Camera *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(const Camera *c, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (c->note)
+        c->note(line);
+}
+
 static void set_gone(Camera *c, const char *why)
 {
     v4l2_device_close(&c->device);
     c->retry_after = RETRY_US;
     c->tries = 0;
-    c->retry = av_gettime_relative() + c->retry_after;
+    c->gone_at = av_gettime_relative();
+    c->retry = c->gone_at + c->retry_after;
+    note(c, "the camera is gone: %s%s", why, c->wait ? "; waiting for it" : "");
     pthread_mutex_lock(&c->lock);
     c->status.state = CAMERA_GONE;
     c->status.unusable = 0;
@@ -108,6 +125,8 @@ static void set_there(Camera *c, int ret)
                       : ret == AVERROR(EACCES) ? "no permission to use it"
                       : ret == AVERROR(ENOSPC) ? "no room on its USB bus"
                                                : media_av_text(ret);
+    if (ret != 0 && (!c->status.unusable || strcmp(why, c->status.why) != 0))
+        note(c, "camera: %s, waiting", why);
     pthread_mutex_lock(&c->lock);
     c->status.unusable = ret != 0;
     av_strlcpy(c->status.why, why, sizeof(c->status.why));
@@ -177,6 +196,9 @@ static int64_t captured(Camera *c, const V4l2Stamp *stamp)
 static void count(Camera *c, int is_damaged, uint32_t missed)
 {
     CameraStatus *s = &c->status;
+    if (s->state == CAMERA_GONE && !is_damaged)
+        note(c, "the camera is back after %.1f s",
+             (double)(av_gettime_relative() - c->gone_at) / AV_TIME_BASE);
     pthread_mutex_lock(&c->lock);
     s->missed += missed;
     if (is_damaged) {
@@ -420,6 +442,7 @@ int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)
     c->opaque = opaque;
     c->wait = options->wait;
     c->newest = options->newest;
+    c->note = options->note;
     c->scratch = av_packet_alloc();
     c->origin = AV_NOPTS_VALUE;
     c->first = av_packet_alloc();

@@ -21,6 +21,7 @@ typedef struct CameraOptions {
     int wait;          /* not 0: wait for an unplugged camera; 0: that ends the input */
     /* not 0: read only the newest waiting packet, except for codecs that depend on earlier ones */
     int newest;
+    void (*note)(const char *line); /* receives lines about losses and returns. Any thread */
 } CameraOptions;
 
 #define CAMERA_RATES 16 /* most rates kept per mode, highest first */

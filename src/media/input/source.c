@@ -85,10 +85,19 @@ int source_losses(const Source *s)
     return atomic_load(&s->losses);
 }
 
+static int read_camera(Source *s, AVPacket *packet)
+{
+    const int ret = camera_read(s->camera, packet);
+    const int returns = (int)camera_status(s->camera).returns;
+    if (ret >= 0 && atomic_exchange(&s->losses, returns) != returns)
+        source_mark_discontinuity(packet);
+    return ret;
+}
+
 int source_read(Source *s, AVPacket *packet)
 {
     if (s->camera)
-        return camera_read(s->camera, packet);
+        return read_camera(s, packet);
     return s->reconnect ? source_reconnect_read(s->reconnect, packet) : source_read_own(s, packet);
 }
 

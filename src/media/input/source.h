@@ -112,7 +112,8 @@ typedef struct Source {
     atomic_int patient;          /* not 0: a pipe, whose writer may be slow */
     Network *network;            /* NULL: a file */
     struct Reconnect *reconnect; /* NULL: never reopened */
-    atomic_int away, losses;     /* of `reconnect`: lost now, and how often */
+    atomic_int away;             /* not 0: `reconnect` is lost now */
+    atomic_int losses;           /* see source_losses() */
     const struct Source *within; /* the reconnecting source of this connection, or NULL */
     AVIOContext *io;             /* NULL: a network session or a camera */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
@@ -200,13 +201,14 @@ AVRational source_frame_rate(const Source *source);
 /* Returns 1 if it was halted or stopped. */
 int source_is_stopped(const Source *source);
 
-/* Returns 1 while a reconnecting URL is lost, and how often it was. Any thread. */
+/* Returns 1 while a reconnecting URL is lost; how often it or a camera was lost and came back. Any
+ * thread. */
 int source_is_lost(const Source *source);
 int source_losses(const Source *source);
 
-/* Returns 1 if the packet is a discontinuity of a reconnecting URL, unrelated to earlier packets of
- * its track. On a loss, the video gets a packet without data; on return, the first packet is
- * marked, for the video a key frame. */
+/* Returns 1 if the packet is a discontinuity of a reconnecting URL or a camera, unrelated to
+ * earlier packets of its track. On a loss, a URL's video gets a packet without data; on return, the
+ * first packet is marked, for a URL's video a key frame. */
 int source_is_discontinuity(const AVPacket *packet);
 
 /* Returns 1 for a stream's first key frame if packets before it may be missing. Frames that refer
@@ -316,6 +318,9 @@ typedef struct Reconnect Reconnect;
  * readable video; MEDIA_USAGE. */
 int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, Source *outer,
                           Source *first, MediaError *error);
+
+/* Makes the packet one, see source_is_discontinuity(). */
+void source_mark_discontinuity(AVPacket *packet);
 
 /* Like source_read(). AVERROR_EOF: it came back with another codec, which counts as damage. */
 int source_reconnect_read(Reconnect *reconnect, AVPacket *packet);

@@ -68,6 +68,11 @@ static void say(const Reconnect *r, const char *format, ...)
         r->options.note(line);
 }
 
+void source_mark_discontinuity(AVPacket *packet)
+{
+    packet->opaque = &return_mark;
+}
+
 int source_is_discontinuity(const AVPacket *packet)
 {
     return packet && packet->opaque == &return_mark;
@@ -266,7 +271,7 @@ static int report_loss(Reconnect *r, AVPacket *packet)
     if (av_new_packet(packet, 0) < 0)
         return AVERROR(ENOMEM);
     packet->stream_index = r->outer->video->index;
-    packet->opaque = &return_mark;
+    source_mark_discontinuity(packet);
     return 0;
 }
 
@@ -306,7 +311,7 @@ static int64_t to_us(int64_t time, const AVStream *stream)
 static int mark_return(const Reconnect *r, AVPacket *packet, int is_video)
 {
     const AVCodecParameters *par = r->inner->video->codecpar;
-    packet->opaque = &return_mark;
+    source_mark_discontinuity(packet);
     if (!is_video || !par->extradata_size)
         return 0;
     uint8_t *data =
