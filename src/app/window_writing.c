@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/engine.h"
 #include "app/options/option_arguments.h"
 #include "app/run_end.h"
 #include "app/terminal.h"
@@ -19,7 +21,7 @@
 #include "media/text_list.h"
 
 #define MAX_NUMBERS 1000
-#define ENDING_ROOM 32 /* for "-lumeq-N.mkv" and the name of the temporary file */
+#define ENDING_ROOM 32 /* for "-lumeq-N.EXT" and the name of the temporary file */
 
 /* ---- the command line ---- */
 
@@ -34,7 +36,7 @@ static int add_settings(TextList *a, const Options *o)
 }
 
 /* Returns a free name in `folder`, or in the current one if NULL. Free it with free(). */
-static char *free_name(const char *folder, const char *path)
+static char *free_name(const char *folder, const char *path, const char *extension)
 {
     const char *base = file_name_base(path), *dot = strrchr(base, '.');
     const size_t room = file_name_room(folder ? folder : ".");
@@ -46,8 +48,9 @@ static char *free_name(const char *folder, const char *path)
         char number[16] = "";
         if (i > 1)
             snprintf(number, sizeof(number), "-%d", i);
-        const int n = snprintf(name, sizeof(name), "%s%s%s-lumeq%s.mkv", folder ? folder : "",
-                               folder && strcmp(folder, "/") != 0 ? "/" : "", stem, number);
+        const int n =
+            snprintf(name, sizeof(name), "%s%s%s-lumeq%s.%s", folder ? folder : "",
+                     folder && strcmp(folder, "/") != 0 ? "/" : "", stem, number, extension);
         if (n >= (int)sizeof(name))
             return NULL;
         if (lstat(name, &there) < 0)
@@ -64,12 +67,35 @@ static void print_folder(const char *path, char *folder, size_t size)
     snprintf(folder, size, "%.*s", length, slash ? path : ".");
 }
 
-static char *find_output(const char *path)
+/* True if the output's container holds what the options ask for. */
+static int is_possible(const Options *o, const char *output)
 {
+    Options film = *o;
+    film.output = output;
+    const WriterOptions wanted = engine_writer(&film, NULL);
+    MediaError none = {0};
+    Writer *writer;
+    const int ret = writer_create(&writer, &wanted, NULL, &none);
+    writer_close(&writer);
+    return ret >= 0;
+}
+
+/* mp4 and mov stay what they are, if possible; others become Matroska, which holds all tracks. */
+static char *find_output(const Options *o, const char *path)
+{
+    static const char *const kept[][2] = {{".mp4", "mp4"}, {".m4v", "mp4"}, {".mov", "mov"}};
+    const char *dot = strrchr(file_name_base(path), '.'), *extension = NULL;
     char folder[PATH_MAX];
     print_folder(path, folder, sizeof(folder));
     const int beside = strchr(path, '/') && access(folder, W_OK | X_OK) == 0;
-    return free_name(beside ? folder : NULL, path);
+    for (size_t i = 0; dot && i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (strcasecmp(dot, kept[i][0]) == 0)
+            extension = kept[i][1];
+    char *output = extension ? free_name(beside ? folder : NULL, path, extension) : NULL;
+    if (output && is_possible(o, output))
+        return output;
+    free(output);
+    return free_name(beside ? folder : NULL, path, "mkv");
 }
 
 static void forget_output(WindowWriting *w)
@@ -117,7 +143,7 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
 {
     MediaError error = {0};
     TextList a = {0};
-    ProcessOptions options = {.stream = STDERR_FILENO, .aside = 1};
+    ProcessOptions options = {.stream = STDERR_FILENO};
     int reason;
     text[0] = '\0';
     if (w->output) {
@@ -126,7 +152,7 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
     }
     if (!can_write(path, source, text, size))
         return;
-    *w = (WindowWriting){.output = find_output(path)};
+    *w = (WindowWriting){.output = find_output(o, path)};
     if (!w->output || add_all(&a, o, path, w->output) < 0)
         (void)media_fail(&error, MEDIA_OUTPUT, "no free name");
     options.argv = a.all;
@@ -253,7 +279,7 @@ char *window_writing_command(const Options *o, const char *path, const Source *s
     size_t length;
     if (!can_write(path, source, text, size))
         return NULL;
-    output = find_output(path);
+    output = find_output(o, path);
     int ret = output ? text_list_add(&a, "lumeq") : -1;
     ret = ret < 0 ? ret : add_file(&a, "", path);
     ret = ret < 0 ? ret : text_list_add(&a, "-o");

@@ -16,7 +16,6 @@
 
 #include "media/activity.h"
 
-#define ASIDE 10 /* as nice(1) does it */
 #define MOST_CHILDREN 300
 #define LOOK_MS 100
 #define NAP_MS 2
@@ -71,8 +70,6 @@ static int execute(const ProcessOptions *o, int output)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (nothing < 0 || dup2(fd == o->stream ? output : nothing, fd) < 0)
             return errno;
-    if (o->aside)
-        (void)!nice(ASIDE);
     if (strcmp(o->argv[0], PROCESS_SELF) == 0)
         execv("/proc/self/exe", o->argv);
     else

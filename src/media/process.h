@@ -24,7 +24,6 @@ typedef struct ProcessOptions {
     /* The program and its arguments, NULL at the end. Its other standard streams are /dev/null. */
     char *const *argv; /* argv[0] is looked for in PATH; PROCESS_SELF is this program */
     int stream;        /* STDOUT_FILENO or STDERR_FILENO goes to the pipe */
-    int aside;         /* not 0: runs at low priority */
     /* If argv is NULL: returns the exit code, and writes to `output`. */
     int (*body)(void *opaque, int output);
     void *opaque;

@@ -9,7 +9,8 @@ import subprocess
 import time
 import unittest
 
-from common import DONE, LUMEQ, SANITIZED, SMALL, X264, clip, ffmpeg, make, raw, some, wait_for, write_bytes
+from common import (DONE, LUMEQ, SANITIZED, SMALL, X264, clip, ffmpeg, make, probe, raw, some, wait_for,
+                    write_bytes)
 from window import MISSING, WIDTH, WindowCase
 
 BAR = 338  # the bar's row in a window of 360 rows
@@ -105,6 +106,34 @@ class Window(WindowCase):
         self.assertIn("--profile=night", options[2])
         for command in commands:
             self.ok(*command[1:], "-y", "--no-config", "--two-pass", "on", "--backend", "cpu")
+
+    def test_the_container_of_the_source(self):
+        """mp4 and mov stay, unless the given encoder needs another."""
+        film = clip("film.mp4", *X264, seconds=1)
+        for name, options, written in (("film.mp4", (), "film-lumeq.mp4"), ("film.MOV", (), "film-lumeq.mov"),
+                                       ("film.m4v", (), "film-lumeq.mp4"), ("film.3gp", (), "film-lumeq.mkv"),
+                                       ("film.mov", ("--vcodec", "libx265"), "film-lumeq.mov"),
+                                       ("film.mp4", ("--vcodec", "ffv1"), "film-lumeq.mkv")):
+            with self.subTest(name + str(options)):
+                shutil.copy(film, self.path(name))
+                process = self.play(self.path(name), "--loop", *options)
+                self.window(process)
+                self.key("W", "w")
+                self.whole(name, written)
+                self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+                self.key("q")
+                command = shlex.split(self.ends(process).out.decode())
+                self.assertEqual(command[3], self.path(written))
+                kind = probe(command[3], "-show_format")["format"]["format_name"]
+                self.assertIn(written.rsplit(".", 1)[1].replace("mkv", "matroska"), kind)
+                os.unlink(self.path(name))
+                os.unlink(command[3])
+
+    def test_it_gets_its_share_of_the_processor(self):
+        process = self.writes_long()
+        child, = self.children(process)
+        self.assertEqual(*(os.getpriority(os.PRIO_PROCESS, pid) for pid in (child, process.pid)))
+        self.interrupt(process)
 
     def writes_long(self):
         """Starts a long write from a paused window, which computes nothing meanwhile."""
