@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/options/option_arguments.h"
+
 #define CODES 256
 
 /* Smaller changes are not visible, and not mentioned. */
@@ -89,14 +91,15 @@ static double mean_change(const LumeqFrameStats *s, int depth)
     return count > 0 ? sum / count * CODES / (1 << depth) : -1;
 }
 
-Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, int depth,
-                       int full_range)
+Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
+                       const Options *options, int depth, int full_range)
 {
     Decision d = {.kind = DECISION_ORDERED,
                   .mode = params->mode,
                   .limit = params->limit,
                   .adaptive = params->adaptive,
                   .light = params->brightness != 0 || (params->gamma != 0 && params->gamma != 1),
+                  .options = options,
                   /* Filtering noise below one code makes no visible difference. */
                   .denoised = stats->filtered && stats->previous > 0 &&
                               stats->noise * stats->lift >= VISIBLE_NOISE,
@@ -120,11 +123,8 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, 
 /* Names the option that decided instead of the picture, or HDR, which is adaptive without one. */
 static void name_option(const Decision *d, char *text, size_t size)
 {
-    static const char *const modes[] = {[LUMEQ_MODE_CLAHE] = "--mode clahe",
-                                        [LUMEQ_MODE_STRETCH] = "--mode stretch",
-                                        [LUMEQ_MODE_HAZE] = "--mode haze"};
     if (d->mode != LUMEQ_MODE_GLOBAL)
-        snprintf(text, size, "%s", modes[d->mode]);
+        option_print_given(d->options, "mode", text, size);
     else if (d->limit == LUMEQ_LIMIT_DARKEN)
         snprintf(text, size, "--limit darken");
     else if (d->adaptive)
@@ -182,9 +182,26 @@ static int is_equalized(const Decision *d)
     }
 }
 
+/* "midtones lightened by --profile night" */
+static void name_light(const Decision *d, char *text, size_t size)
+{
+    const Options *o = d->options;
+    char name[64] = "--brightness and --gamma";
+    if (o->brightness == 0 || o->gamma == 1)
+        option_print_given(o, o->gamma == 1 ? "brightness" : "gamma", name, sizeof(name));
+    const int lightens = o->brightness >= 0 && o->gamma >= 1;
+    const int darkens = o->brightness <= 0 && o->gamma <= 1;
+    snprintf(text, size, "midtones %s by %s",
+             lightens  ? "lightened"
+             : darkens ? "darkened"
+                       : "changed",
+             name);
+}
+
 /* Describes the change; "" if situation() says everything. */
 static void action(const Decision *d, char *text, size_t size)
 {
+    char light[96];
     text[0] = '\0';
     if (d->kind == DECISION_OFF || d->kind == DECISION_REFERENCE)
         return;
@@ -197,15 +214,18 @@ static void action(const Decision *d, char *text, size_t size)
         snprintf(text, size, "%s, strength %.2g", raised(d), d->strength);
     else if (is_equalized(d))
         snprintf(text, size, "%s", raised(d));
-    else if (d->light)
-        snprintf(text, size, "only brightness and gamma changed");
-    else
+    else if (!d->light)
         snprintf(text, size, "%s", d->kind >= DECISION_PAGE ? "left alone" : "hardly changed");
+    if (!d->light)
+        return;
+    const size_t used = strlen(text);
+    name_light(d, light, sizeof(light));
+    snprintf(text + used, size - used, "%s%s", used ? ", " : "only ", light);
 }
 
 static void whole_text(const Decision *d, const char *share, char *text, size_t size)
 {
-    char is[64], done[128];
+    char is[64], done[192];
     if (d->kind == DECISION_ORDERED)
         name_option(d, is, sizeof(is));
     else
@@ -231,6 +251,7 @@ void decisions_add(Decisions *all, const Decision *d)
     sum->limit = d->limit;
     sum->adaptive = d->adaptive;
     sum->light = d->light;
+    sum->options = d->options;
     sum->denoised += d->denoised;
     sum->dark += d->dark;
     sum->lift += d->lift;
@@ -262,7 +283,7 @@ void decisions_text(const Decisions *all, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < MAX_KINDS && used < size; i++) {
-        char share[32] = "", line[192];
+        char share[32] = "", line[288];
         int kind = 0; /* the most frequent one not named yet */
         for (int k = 1; k < DECISION_KINDS; k++)
             if (!named[k] && (named[kind] || all->of[k].frames > all->of[kind].frames))

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lumeq/lumeq.h"
+#include "app/options/options.h"
 
 typedef enum DecisionKind {
     DECISION_OFF,
@@ -30,16 +30,17 @@ typedef struct Decision {
     LumeqLimit limit;
     int adaptive;                /* the strength was chosen for the picture */
     int light;                   /* --brightness or --gamma is set */
+    const Options *options;      /* borrowed, for their names */
     int denoised;                /* visible noise was filtered */
     double dark, lift, strength; /* as in LumeqFrameStats */
     double noise;                /* as in LumeqFrameStats; -1: unknown */
     double change;               /* mean difference of luma in 8-bit codes; -1: unknown */
 } Decision;
 
-/* `stats` must have `hist_in`; without `curve` the change is unknown. `params`: used for the frame;
- * `depth`: bits per sample. */
-Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, int depth,
-                       int full_range);
+/* `stats` must have `hist_in`; without `curve` the change is unknown. `params`: used for the frame,
+ * by the options; `depth`: bits per sample. */
+Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
+                       const Options *options, int depth, int full_range);
 
 /* Prints a sentence without full stop. `key`: the key that strengthens a hardly changed picture, or
  * NULL. */

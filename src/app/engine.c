@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/options/option_arguments.h"
 #include "app/run_choices.h"
 #include "app/terminal.h"
 #include "media/convert.h"
@@ -241,17 +242,15 @@ static int check_meter(const Options *o, const Source *source, MediaError *error
     return 0;
 }
 
-/* Returns the option that rules out any lift, or NULL. */
-static const char *never_lifted(const LumeqParams *params, const Options *o, const char *hdr)
+/* Returns the option that rules out any lift, perhaps in `mode`, or NULL. */
+static const char *never_lifted(const LumeqParams *params, const Options *o, const char *hdr,
+                                char mode[64])
 {
-    static const char *const modes[] = {[LUMEQ_MODE_OFF] = "--mode off",
-                                        [LUMEQ_MODE_CLAHE] = "--mode clahe",
-                                        [LUMEQ_MODE_STRETCH] = "--mode stretch",
-                                        [LUMEQ_MODE_HAZE] = "--mode haze"};
+    option_print_given(o, "mode", mode, 64);
     if (o->reference)
         return "--reference";
     if (params->mode != LUMEQ_MODE_GLOBAL)
-        return modes[params->mode];
+        return mode;
     if (params->limit == LUMEQ_LIMIT_DARKEN)
         return "--limit darken";
     return params->lift ? NULL : o->strength >= 0 ? "a number for --strength" : hdr;
@@ -276,7 +275,8 @@ int engine_params(LumeqParams *params, const Options *o, OptionsInput input, con
             "this is HDR video (%s): equalizing at half strength, %.2g at most; override with "
             "--strength",
             hdr, params->strength);
-    const char *why = never_lifted(params, o, hdr);
+    char mode[64];
+    const char *why = never_lifted(params, o, hdr, mode);
     if (o->denoise != LUMEQ_DENOISE_AUTO && why)
         say(SAY_WARNINGS, "--denoise has no effect: %s rules out a lift", why);
     const int depth = convert_depth(source->video->codecpar->format);

@@ -315,6 +315,7 @@ static int show_progress(void *opaque, Frame *f)
 static void add_sinks(Run *run, Sinks *s)
 {
     run->figures.params = &run->params;
+    run->figures.options = run->options;
     if (run->source->camera || run->paced)
         sinks_add(s, (Sink){.self = run, .frame = keep_time});
     sinks_add(s, figures_sink(&run->figures));

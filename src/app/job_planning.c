@@ -402,8 +402,9 @@ static void judge(Planning *p, const MeasuredFrame *frame, const LumeqCurve *cur
         convert_deeper((enum AVPixelFormat)frame->format, p->film->plan.depth);
     if (lumeq_curve_stats(curve, &stats) < 0)
         return;
-    const Decision decision = decision_find(&stats, &p->film->params, convert_depth(format),
-                                            frame->range == AVCOL_RANGE_JPEG);
+    const Decision decision =
+        decision_find(&stats, &p->film->params, &p->film->options, convert_depth(format),
+                      frame->range == AVCOL_RANGE_JPEG);
     decisions_add(&p->decisions, &decision);
 }
 

@@ -344,6 +344,7 @@ static int write_frames(Segment *s)
         .note = say_line,
     };
     s->figures.params = &f->params;
+    s->figures.options = &f->options;
     if (s->report || f->options.overlay)
         sinks_add(&loop.sinks, figures_sink(&s->figures));
     sinks_add(&loop.sinks, run_report_sink(s->report));

@@ -133,9 +133,9 @@ static const char *engine(void *opaque, int lost)
 static void print_decision(void *opaque, const Frame *frame, char *text, size_t size)
 {
     const LumeqParams params = params_of(opaque);
-    const Decision decision =
-        decision_find(&frame->stats, &params, equalizer_depth(frame->decoded.frame),
-                      frame->out->color_range == AVCOL_RANGE_JPEG);
+    const Decision decision = decision_find(
+        &frame->stats, &params, &((const Play *)opaque)->settings.now,
+        equalizer_depth(frame->decoded.frame), frame->out->color_range == AVCOL_RANGE_JPEG);
     decision_text(&decision, "2", text, size);
 }
 

@@ -104,8 +104,8 @@ static int count_frame(void *self, Frame *f)
     const AVFrame *frame = f->out;
     const int depth = equalizer_depth(frame);
     if (f->arrays) {
-        const Decision decision =
-            decision_find(stats, r->params, depth, frame->color_range == AVCOL_RANGE_JPEG);
+        const Decision decision = decision_find(stats, r->params, r->options, depth,
+                                                frame->color_range == AVCOL_RANGE_JPEG);
         decision_text(&decision, NULL, r->words, sizeof(r->words));
         decisions_add(&r->decisions, &decision);
         f->words = r->words;
@@ -150,7 +150,8 @@ void figures_say_details(const RunFigures *r, int planned)
         say(SAY_DETAILS, "noise of %.2f 8-bit codes in still dark areas",
             r->noise / (double)r->noise_count);
     if (r->params->mode != LUMEQ_MODE_OFF)
-        say(SAY_DETAILS, "shadow contrast and noise amplified at most %.1fx", r->noise_gain);
+        say(SAY_DETAILS, "dark parts have at most %.1f times the contrast and grain of before",
+            r->noise_gain);
 }
 
 /* ---- frames of a camera ---- */

@@ -33,10 +33,11 @@ typedef struct Pumping {
     int64_t count; /* of differences */
 } Pumping;
 
-/* Initialize with {0} and the parameters. */
+/* Initialize with {0}, the parameters and their options. */
 typedef struct RunFigures {
     const LumeqParams *params;
-    char words[128]; /* describe the current frame */
+    const Options *options;
+    char words[256]; /* describe the current frame */
     Decisions decisions;
     Timeline timeline;
     Pumping pumping;

@@ -89,6 +89,9 @@ static void value_text(const Options *o, PlayerSetting setting, char *text, size
         snprintf(text, size, "off");
     else if (setting == PLAYER_METER && o->meter.width < 0)
         snprintf(text, size, "centre");
+    else if (setting == PLAYER_METER)
+        snprintf(text, size, "%dx%d at %d,%d", o->meter.width, o->meter.height, o->meter.x,
+                 o->meter.y);
     else
         snprintf(text, size, "%s", value);
 }
@@ -152,11 +155,14 @@ static void say_setting(const WindowSettings *s, PlayerSetting setting, char *te
 {
     static const char *const deinterlace[] = {
         [OPTIONS_AUTO] = "interlaced frames", [OPTIONS_ON] = "all frames", [OPTIONS_OFF] = "off"};
-    char value[OSD_SETTING_TEXT];
+    char value[2 * OSD_SETTING_TEXT];
     const char *idle = why_idle(s, setting);
     value_text(&s->now, setting, value, sizeof(value));
     if (setting == PLAYER_METER && s->now.meter.width <= 0)
         snprintf(value, sizeof(value), "the %s", s->now.meter.width ? "centre" : "whole picture");
+    else if (setting == PLAYER_METER)
+        snprintf(value, sizeof(value), "only the marked part, %dx%d pixels", s->now.meter.width,
+                 s->now.meter.height);
     if (setting == PLAYER_DEINTERLACE)
         snprintf(text, size, "Deinterlace: %s", deinterlace[s->now.deinterlace]);
     else if (idle)

@@ -231,7 +231,7 @@ static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
 
 static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
-    char words[128] = "";
+    char words[256] = "";
     OsdSettings settings = {0};
     const PlaybackState *b = played(p);
     int64_t position = p->shown->position; /* of the subtitles */

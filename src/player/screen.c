@@ -221,6 +221,12 @@ static OsdPlace osd_place(const Screen *s)
     return place;
 }
 
+void screen_set_help(Screen *s, int (*help)(OsdRow *rows, int room))
+{
+    s->options.help = help;
+    s->state.look.help = 0;
+}
+
 int screen_help_parts(const Screen *s)
 {
     const OsdPlace place = osd_place(s);

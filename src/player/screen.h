@@ -61,6 +61,9 @@ void screen_show(Screen *screen);
 const ScreenState *screen_state(const Screen *screen);
 int screen_is_fullscreen(const Screen *screen);
 
+/* Replaces ScreenOptions.help from the next screen_set_look() on. */
+void screen_set_help(Screen *screen, int (*help)(OsdRow *rows, int room));
+
 /* Number of help pages. */
 int screen_help_parts(const Screen *screen);
 

@@ -7,6 +7,7 @@
 #include <SDL.h>
 
 #include "player/clock.h"
+#include "player/controls.h"
 #include "player/file_dialog.h"
 #include "player/library_log.h"
 
@@ -21,8 +22,10 @@ struct StartWindow {
     Screen *screen;
     FileDialog *dialog;
     Uint32 wake_event;
+    double scale; /* of text, by the options */
     char line[512];
     FileList chosen;
+    int shows_keys;  /* instead of the prompt */
     int is_dropping; /* files that follow belong to the same drop */
     int closed;      /* the user closed the window */
     int over;
@@ -37,10 +40,31 @@ static void wake(void *opaque)
 
 static int prompt(OsdRow *rows, int room)
 {
-    if (room < 1)
+    if (room < 2)
         return 0;
     rows[0] = (OsdRow){NULL, "Drop a video here, or press Ctrl+O"};
-    return 1;
+    rows[1] = (OsdRow){NULL, "? shows all keys"};
+    return 2;
+}
+
+/* Shows the prompt, or a page of the keys. */
+static int show_rows(StartWindow *w, int page, MediaError *error)
+{
+    Look look = screen_state(w->screen)->look;
+    w->options.osd_scale = w->scale * (w->shows_keys ? 1 : PROMPT_SCALE);
+    look.help = page;
+    screen_set_help(w->screen, w->shows_keys ? controls_help : prompt);
+    return screen_set_look(w->screen, &look, NULL, error);
+}
+
+/* The next page of the keys; after the last one, the prompt. */
+static void turn_page(StartWindow *w)
+{
+    MediaError none = {0}; /* there is no picture to fail */
+    const int page = screen_state(w->screen)->look.help;
+    const int goes_on = w->shows_keys && page < screen_help_parts(w->screen);
+    w->shows_keys = goes_on || !w->shows_keys;
+    (void)show_rows(w, goes_on ? page + 1 : 1, &none);
 }
 
 static int open_all(StartWindow *w, MediaError *error)
@@ -53,10 +77,9 @@ static int open_all(StartWindow *w, MediaError *error)
     if (ret < 0)
         return ret;
     w->wake_event = SDL_RegisterEvents(1);
-    Look look = screen_state(w->screen)->look;
-    look.help = 1;
+    SDL_StartTextInput();
     screen_show(w->screen);
-    return screen_set_look(w->screen, &look, NULL, error);
+    return show_rows(w, 1, error);
 }
 
 int start_window_open(StartWindow **window, const PlayerOptions *options, MediaError *error)
@@ -68,7 +91,7 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     w->options = *options;
     w->options.histogram = w->options.fullscreen_histogram = PANEL_OFF;
     w->options.compare = VIEW_COMPARE_OFF;
-    w->options.osd_scale *= PROMPT_SCALE;
+    w->scale = options->osd_scale;
     w->options.device = -1; /* it has no frames */
     w->chosen.at = -1;
     library_log_take(w->options.host.detail);
@@ -95,6 +118,10 @@ static void take_key(StartWindow *w, const SDL_Keysym *key)
     const int is_escape = key->sym == SDLK_ESCAPE;
     if (key->sym == SDLK_f || (is_escape && screen_is_fullscreen(w->screen)))
         screen_toggle_fullscreen(w->screen);
+    else if (key->sym == SDLK_F1)
+        turn_page(w);
+    else if (key->sym == SDLK_TAB)
+        start_window_say(w, "Tab shows the settings once a video is open");
     else if (key->sym == SDLK_q || is_escape)
         w->over = 1;
     else if (key->sym == SDLK_o && (key->mod & KMOD_CTRL) && file_dialog_show(w->dialog) < 0)
@@ -115,6 +142,10 @@ static void take_event(StartWindow *w, SDL_Event *event)
     case SDL_DROPFILE:
         choose(w, event->drop.file);
         SDL_free(event->drop.file);
+        break;
+    case SDL_TEXTINPUT:
+        if (strcmp(event->text.text, "?") == 0)
+            turn_page(w);
         break;
     case SDL_KEYDOWN: take_key(w, &event->key.keysym); break;
     case SDL_MOUSEBUTTONDOWN:

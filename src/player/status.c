@@ -213,8 +213,8 @@ void status_rows(const Player *p, StatusRows *r)
     const LumeqFrameStats *stats = &p->shown->frame->stats;
     if (stats->noise >= 0)
         snprintf(noise, sizeof(noise), ", noise %.1f", stats->noise);
-    add(r, "strength", "%.2f, shadow contrast up to %.1fx%s", stats->strength, stats->noise_gain,
-        noise);
+    add(r, "strength", "%.2f%s", stats->strength, noise);
+    add(r, "dark parts", "at most %.1f times the contrast and grain", stats->noise_gain);
     add_stages(p, r);
     if (frame > 0)
         add(r, "latency", "%.0f ms from decoder to screen, %.1f frames", latency * 1e-3,

@@ -340,7 +340,7 @@ static const char *const style[] = {
     ".hover{fill:transparent}.hover:hover{fill:var(--soft);opacity:.15}\n"
     "article{margin:0 0 2rem;padding:1rem;background:var(--card);border-radius:.5rem}\n"
     "article p{margin:.25rem 0 "
-    ".75rem;max-width:none}.decided::first-letter{text-transform:uppercase}\n"
+    ".75rem;max-width:none}\n"
     ".look{display:grid;gap:1rem;grid-template-columns:1fr}\n"
     ".look img{display:block;width:auto;height:auto;max-width:100%;max-height:26rem}\n"
     ".look figcaption{font-size:.85rem;color:var(--soft);padding-top:.25rem}\n"

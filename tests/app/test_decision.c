@@ -2,6 +2,8 @@
 #include "../check.h"
 
 #include "app/decision.h"
+#include "app/options/option_table.h"
+#include "app/options/option_value.h"
 
 static LumeqParams usual(void)
 {
@@ -40,6 +42,17 @@ static const Case cases[] = {
     {150, 220, 0, 0, 0, 1, 0.5, 0.5, "low contrast: contrast raised"},
 };
 
+/* The options that give these parameters. */
+static const Options *options_of(const LumeqParams *params)
+{
+    static Options o;
+    o = options_default();
+    o.mode = params->mode;
+    o.brightness = params->brightness;
+    o.gamma = params->gamma != 0 ? params->gamma : 1;
+    return &o;
+}
+
 static Decision find(const Case *c, const LumeqParams *params, int depth, int full_range)
 {
     static uint32_t hist[4096];
@@ -67,7 +80,7 @@ static Decision find(const Case *c, const LumeqParams *params, int depth, int fu
                                    .previous = c->noise > 1,
                                    .strength = c->strength,
                                    .noise = c->noise};
-    return decision_find(&stats, params, depth, full_range);
+    return decision_find(&stats, params, options_of(params), depth, full_range);
 }
 
 TEST(pictures)
@@ -98,9 +111,13 @@ TEST(orders)
         {LUMEQ_MODE_OFF, 1, 0, 1, 0, 0, 1, "not equalized (--mode off)"},
         {LUMEQ_MODE_OFF, 1, 0, 1, 0, 0, 0, "not equalized (--mode off)"},
         {LUMEQ_MODE_OFF, 1, 0, 1, 0, 0, 1.3,
-         "not equalized (--mode off): only brightness and gamma changed"},
+         "not equalized (--mode off): only midtones lightened by --gamma 1.3"},
         {LUMEQ_MODE_OFF, 1, 0, 1, 0, 0.3, 1,
-         "not equalized (--mode off): only brightness and gamma changed"},
+         "not equalized (--mode off): only midtones lightened by --brightness 0.3"},
+        {LUMEQ_MODE_OFF, 1, 0, 1, 0, -0.3, 0.5,
+         "not equalized (--mode off): only midtones darkened by --brightness and --gamma"},
+        {LUMEQ_MODE_OFF, 1, 0, 1, 0, 0.3, 0.5,
+         "not equalized (--mode off): only midtones changed by --brightness and --gamma"},
         {LUMEQ_MODE_GLOBAL, 0, 0, 0, 0, 0, 1, "--strength 0.8: contrast raised"},
         {LUMEQ_MODE_GLOBAL, 0, 0, 1, 0, 0, 1, "HDR: contrast raised"},
         {LUMEQ_MODE_GLOBAL, 1, 0, 1, LUMEQ_LIMIT_DARKEN, 0, 1, "--limit darken: darkened"},
@@ -122,6 +139,63 @@ TEST(orders)
         params.brightness = all[i].brightness;
         params.gamma = all[i].gamma;
         const Decision d = find(&c, &params, 8, 0);
+        decision_text(&d, "2", text, sizeof(text));
+        CHECK(strcmp(text, all[i].text) == 0, "\"%s\" for \"%s\"", text, all[i].text);
+    }
+}
+
+/* A profile is named for what it set, an option that overrides it for the rest. */
+TEST(profile_names)
+{
+    static const struct {
+        const char *profile, *option, *value;
+        Case picture;
+        const char *text;
+    } all[] = {
+        {"night",
+         NULL,
+         NULL,
+         {16, 52, 0, 0, 1, 3, 0, 2, ""},
+         "dark: lifted 3.0x, noise reduced, midtones lightened by --profile night"},
+        {"night",
+         NULL,
+         NULL,
+         {16, 235, 0, 0, 0, 1, 0.1, 0.2, ""},
+         "well exposed: only midtones lightened by --profile night, 2 for more"},
+        {"night",
+         "brightness",
+         "0.2",
+         {16, 52, 0, 0, 1, 3, 0, 0.1, ""},
+         "dark: lifted 3.0x, midtones lightened by --brightness 0.2"},
+        {"fog",
+         NULL,
+         NULL,
+         {16, 52, 0, 0, 0, 1, 0.8, 0.2, ""},
+         "--profile fog: haze removed, strength 0.8"},
+        {"fog",
+         "mode",
+         "clahe",
+         {16, 52, 0, 0, 0, 1, 0.8, 0.2, ""},
+         "--mode clahe: contrast raised in tiles, strength 0.8"},
+        {"fog",
+         "gamma",
+         "0.8",
+         {16, 52, 0, 0, 0, 1, 0.8, 0.2, ""},
+         "--profile fog: haze removed, strength 0.8, midtones darkened by --gamma 0.8"},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char text[256];
+        Options o = options_default();
+        const Refusal refusal = {text, sizeof(text), "--"};
+        CHECK(option_set(option_find("profile", 7), &o, all[i].profile, &refusal) == 0, "%s", text);
+        option_set_profile(&o);
+        if (all[i].option)
+            CHECK(option_set(option_find(all[i].option, strlen(all[i].option)), &o, all[i].value,
+                             &refusal) == 0,
+                  "%s", text);
+        const LumeqParams params = options_params(&o, (OptionsInput){0});
+        Decision d = find(&all[i].picture, &params, 8, 0);
+        d.options = &o;
         decision_text(&d, "2", text, sizeof(text));
         CHECK(strcmp(text, all[i].text) == 0, "\"%s\" for \"%s\"", text, all[i].text);
     }
@@ -157,7 +231,7 @@ TEST(curves)
                                            .bins = bins,
                                            .lift = 1,
                                            .strength = 0.8};
-            const Decision d = decision_find(&stats, &params, depth, 0);
+            const Decision d = decision_find(&stats, &params, options_of(&params), depth, 0);
             decision_text(&d, NULL, text, sizeof(text));
             CHECK(strcmp(text, all[i].text) == 0, "%d bits: \"%s\" for \"%s\"", depth, text,
                   all[i].text);

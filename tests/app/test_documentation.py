@@ -257,6 +257,13 @@ class Texts(unittest.TestCase):
             for option in re.findall(r"--[a-z][\w-]*", command):
                 self.assertRegex(out, re.escape(option) + r"\b", command)
 
+    def test_quoted_decisions_are_printed(self):
+        said = lumeq(clip("fine.mkv", "-c:v", "ffv1", source="testsrc2=s=160x90:r=25"), "--null", "--no-config").err
+        quotes = [(page, quote) for page in pages() for quote in re.findall(r'"(well exposed: [^"]+)"', read(page))]
+        self.assertGreater(len(quotes), 1)
+        for page, quote in quotes:
+            self.assertIn(quote, said, page)
+
     def test_profiles_are_there(self):
         names = re.findall(r"^(\S+) ", lumeq("--profile", "help").out.decode(), re.M)
         self.assertEqual(re.findall(r"^\| ([\w-]+) \| .*`--", read("src/app/options/README.md").split("## Profiles")[1],

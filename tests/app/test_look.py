@@ -140,8 +140,8 @@ class Look(Case):
         for args, words in ((("--mode", "off"), "--mode off rules out a lift"),
                             (("--mode", "off", "--gamma", 2), "--mode off rules out a lift"),
                             (("--mode", "clahe"), "--mode clahe rules out a lift"),
-                            (("--profile", "screen"), "--mode stretch rules out a lift"),
-                            (("--profile", "fog"), "--mode haze rules out a lift"),
+                            (("--profile", "screen"), "--profile screen rules out a lift"),
+                            (("--profile", "fog"), "--profile fog rules out a lift"),
                             (("--limit", "darken"), "--limit darken rules out a lift"),
                             (("--strength", 0.5), "a number for --strength rules out a lift"),
                             ((), "had no effect: lumeq lifted nothing")):
@@ -183,15 +183,22 @@ class Look(Case):
     def test_summary_of_requested_settings(self):
         dark = clip("dark-ramp.mkv", *FFV1, source=RAMP.replace("80+X/8", "16+X/6"))
         for args, words in ((("--mode", "off"), "not equalized (--mode off)"),
-                            (("--mode", "off", "--gamma", 1.2), "not equalized (--mode off): only brightness and gamma changed"),
+                            (("--mode", "off", "--gamma", 1.2), "not equalized (--mode off): only midtones lightened by --gamma 1.2"),
                             (("--strength", 0.3), "--strength 0.3: contrast raised"),
                             (("--strength", 0), "--strength 0: hardly changed"),
                             (("--mode", "clahe", "--strength", 1), "--mode clahe: contrast raised in tiles, strength 1"),
                             (("--mode", "stretch", "--strength", 1), "--mode stretch: contrast raised, strength 1"),
-                            (("--profile", "fog"), "--mode haze: haze removed, strength 1"),
+                            (("--profile", "fog"), "--profile fog: haze removed, strength 1"),
+                            (("--profile", "fog", "--mode", "clahe"), "--mode clahe: contrast raised in tiles, strength 1"),
+                            (("--profile", "screen"), "--profile screen: contrast raised, strength 0.8"),
                             (("--reference",), "equalized like OpenCV (--reference)")):
             with self.subTest(args=args):
                 self.assertEqual(self.ok(dark, "--null", *args).lines[-2], "lumeq: " + words)
+        for args, words in ((("--profile", "night"), "midtones lightened by --profile night"),
+                            (("--profile", "night", "--brightness", -0.1), "midtones darkened by --brightness -0.1")):
+            for output in ("--null",), ("-o", self.path("a.mkv"), "-y", "--jobs", 2, "--parts", 2):
+                with self.subTest(args=args, output=output):
+                    self.assertRegex(self.ok(dark, *output, *args).lines[-2], r"^lumeq: dark: lifted [\d.]+x.*, %s$" % words)
         self.assertTrue(self.ok(dark, "--null", "--limit", "darken").lines[-2].startswith("lumeq: --limit darken: "))
 
     def test_summary_of_many(self):
@@ -433,4 +440,4 @@ class Look(Case):
 
     def test_noise_is_told(self):
         result = self.ok(simple(), "--null", "-v")
-        self.assertRegex(result.err, r"shadow contrast and noise amplified at most \d\.\dx")
+        self.assertRegex(result.err, r"dark parts have at most \d\.\d times the contrast")

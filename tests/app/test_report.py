@@ -209,6 +209,16 @@ class Figures(Base):
         self.assertAlmostEqual(sum(s["figures"]["contrast"]["after"]["mean"] * s["frames"] for s in shots), whole,
                                delta=0.01)
 
+    def test_the_words_of_a_profile(self):
+        """They begin with two dashes, which the page leaves as they are."""
+        self.ok(simple(), "--null", "--profile", "fog", "--report", self.path("r.json"))
+        for shot in self.report()["shots"]:
+            self.assertIn("--profile fog: haze removed", shot["picture"]["words"])
+        self.ok(simple(), "--null", "--profile", "fog", "--report", self.path("r.html"))
+        page = self.read("r.html").decode()
+        self.assertIn("--profile fog: haze removed", page)
+        self.assertNotIn("text-transform", page)
+
     def test_a_black_picture(self):
         """Unknown figures are null, and none is NaN."""
         source = make(self.path("black.mkv"), *FFV1, source="color=black:size=4x4:rate=25", seconds=0.04)

@@ -100,6 +100,19 @@ OPEN_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(1 * SECOND))
     SESSION_UNTIL(&session, state.fullscreen);
 }
 
+/* A drawn part is named in words. */
+OPEN_TEST(the_metered_part_is_told, open_at(1 * SECOND))
+{
+    session_type("z");
+    send_mouse(SDL_MOUSEBUTTONDOWN, 100, 60);
+    send_mouse(SDL_MOUSEBUTTONUP, 200, 120);
+    SESSION_UNTIL(&session, strncmp(state.message, "Metering: only the marked part, ", 32) == 0);
+    int width = 0, height = 0;
+    const char *size = session_state(&session).message + 32;
+    CHECK(sscanf(size, "%dx%d pixels", &width, &height) == 2 && width > 0 && height > 0,
+          "it says %s", size);
+}
+
 /* Pixels that differ above the bar, around a column. */
 static int differ_above(const Grab *a, const Grab *b, const OsdBarPlaces *at, int x)
 {

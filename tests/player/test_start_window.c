@@ -63,6 +63,39 @@ TEST(prompts_and_says)
     }
 }
 
+/* Waits until less text than this is visible. */
+static void wait_for_less(StartWindow *w, int than)
+{
+    int count = than;
+    for (const int64_t end = session_now() + LIVENESS_US; session_now() < end && count >= than;) {
+        turns(w, 1);
+        count = count_bright(w);
+    }
+    CHECK(count < than, "the text stays");
+}
+
+/* The keys have more text than the prompt, which follows their last page. */
+TEST(shows_keys_and_explains_tab)
+{
+    StartWindow *w;
+    if (!has_text() || open_it(&w) < 0)
+        return;
+    const int prompt = wait_for_more(w, 200);
+    for (int way = 0; way < 2; way++) {
+        way ? session_press(SDLK_F1) : session_type("?");
+        const int keys = wait_for_more(w, 2 * prompt);
+        for (int page = 0; page < 4 && count_bright(w) > 2 * prompt; page++) {
+            way ? session_press(SDLK_F1) : session_type("?");
+            turns(w, 3);
+        }
+        wait_for_less(w, keys / 2);
+    }
+    session_press(SDLK_TAB);
+    wait_for_more(w, prompt + 200);
+    CHECK(turns(w, 1) == 0, "Tab ends it");
+    start_window_close(&w);
+}
+
 TEST(takes_files_dropped_together)
 {
     StartWindow *w;

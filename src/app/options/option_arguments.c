@@ -130,3 +130,16 @@ int option_arguments(const Options *o, int (*take)(void *opaque, const char *arg
     }
     return ret;
 }
+
+void option_print_given(const Options *o, const char *name, char *text, size_t size)
+{
+    const Option *option = option_find(name, strlen(name));
+    char plain[64];
+    const char *value =
+        option_value_text(option, (const char *)o + option->offset, plain, sizeof(plain));
+    const Profile *profile = o->profile > 0 ? &profiles[o->profile - 1] : NULL;
+    snprintf(text, size, "--%s %s", name, value);
+    for (const ProfileSetting *s = profile ? profile->settings : NULL; s && s->option; s++)
+        if (strcmp(s->option, name) == 0 && strcmp(s->value, value) == 0)
+            snprintf(text, size, "--profile %s", profile->name);
+}

@@ -13,6 +13,10 @@ int option_arguments(const Options *options, int (*take)(void *opaque, const cha
  * points to the option's field. Not for OPTION_HELP and OPTION_LIST. */
 const char *option_value_text(const Option *option, const void *field, char *text, size_t size);
 
+/* Prints what the user gave for the option with this name: "--mode haze", or "--profile fog" if
+ * that gave it this value. */
+void option_print_given(const Options *options, const char *name, char *text, size_t size);
+
 /* True if option_arguments() could produce this argument: an edited plan may hold no others. */
 int option_arguments_is_carried(const char *argument);
 

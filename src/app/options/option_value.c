@@ -103,6 +103,15 @@ static int set_flag(const Setting *s)
     return 0;
 }
 
+/* True for the name of a profile. */
+static bool is_profile(const char *name)
+{
+    for (int i = 0; i < profile_count; i++)
+        if (strcmp(name, profiles[i].name) == 0)
+            return true;
+    return false;
+}
+
 /* Returns the index of the value in the list, which is separated by |, or -1. */
 static int read_choice(const Setting *s, const char *choices)
 {
@@ -118,6 +127,9 @@ static int read_choice(const Setting *s, const char *choices)
             break;
         choice += n + 1;
     }
+    if (strcmp(s->option->name, "mode") == 0 && is_profile(s->value))
+        return refuse_value(s, "one of %s; did you mean %sprofile %s?", choices, s->refusal->dashes,
+                            s->value);
     if (nearest.index < 0)
         return refuse_value(s, "one of %s", choices);
     const char *meant = choices + nearest.index;
