@@ -344,6 +344,14 @@ static int is_live(const char *path, int network)
     return known == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
+/* True if the output is a pipe or a device. */
+static int is_piped(const Options *o)
+{
+    struct stat file;
+    return o->output &&
+           (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)));
+}
+
 static CameraOptions camera_options(const Options *o)
 {
     return (CameraOptions){
@@ -353,6 +361,8 @@ static CameraOptions camera_options(const Options *o)
         .height = o->video_size.height,
         .rate = o->framerate > 0 ? av_d2q(o->framerate, MAX_RATE_TERM) : (AVRational){0, 0},
         .wait = !o->no_reconnect && o->reconnect,
+        .ends_changed = options_headless(o) && !o->virtual_camera && !is_piped(o),
+        .awaits = o->piece,
         .newest = o->virtual_camera && o->null_output,
         .note = say_line,
     };
@@ -457,14 +467,6 @@ int engine_start_opening(SourceOpening **opening, const Options *options, const 
     if (wanted.network)
         media_log_hide(path);
     return source_opening_start(opening, &wanted, error);
-}
-
-/* True if the output is a pipe or a device. */
-static int is_piped(const Options *o)
-{
-    struct stat file;
-    return o->output &&
-           (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)));
 }
 
 /* True if the output must not be delayed: it is watched live. */

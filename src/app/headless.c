@@ -607,7 +607,7 @@ static void say_interrupted(const Run *run)
 int headless_run(const Options *options, atomic_int *stop, RunResult *result)
 {
     Run run = {.options = options, .stop = stop, .trial = result ? result->trial : NULL};
-    run.many = result && !result->trial ? result : NULL;
+    run.many = result && !result->trial && !options->camera ? result : NULL;
     int code = run_all(&run, result ? result->share : NULL);
     if (run.error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;
@@ -617,6 +617,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
         say(SAY_ERRORS, "%s", run.error.text);
     if (result) {
         result->frames = run.progress.frame;
+        result->is_changed = run.source && losses_camera_changed(run.source);
         result->seconds = run.progress.time;
         snprintf(result->why, sizeof(result->why), "%s",
                  run.error.fault ? run.error.text : run.damage);

@@ -15,6 +15,7 @@ ProgressStyle headless_progress(const Options *options);
 /* The result of a run, for callers with many. */
 typedef struct RunResult {
     int64_t frames;
+    int is_changed;       /* a camera came back with another size, format or rate */
     double seconds;       /* of video */
     char why[1024];       /* the last message, unless the exit code is EXIT_DONE */
     char summary[512];    /* instead of a printed one; "" if the run failed */

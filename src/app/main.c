@@ -333,8 +333,8 @@ static int run(Options *options)
     }
     if (options->sample)
         return sample_run(options, &stop);
-    const int raw = options->camera && options->output && options->record_raw;
-    return raw ? recording_raw_run(options, &stop) : headless_run(options, &stop, NULL);
+    return options->camera ? recording_camera_run(options, &stop)
+                           : headless_run(options, &stop, NULL);
 }
 
 /* Skips exit handlers if a thread still opens a file, since it uses what they free. */

@@ -1,6 +1,7 @@
 #include "app/recording.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@
 #include "app/run_choices.h"
 #include "app/run_summary.h"
 #include "app/terminal.h"
-#include "media/camera/camera.h"
 #include "media/compat.h"
+#include "media/output/file_name.h"
 #include "media/output/writer.h"
 #include "player/clock.h"
 #include "run/queue.h"
@@ -632,7 +633,8 @@ static int finish_raw(Raw *r, int interrupted)
     return EXIT_DAMAGED;
 }
 
-int recording_raw_run(const Options *options, atomic_int *stop)
+/* Records packets. Returns like headless_run(). */
+static int run_raw(const Options *options, atomic_int *stop, RunResult *result)
 {
     Raw r = {.options = options};
     int code = EXIT_DONE;
@@ -647,6 +649,8 @@ int recording_raw_run(const Options *options, atomic_int *stop)
         progress_start(&r.progress);
         pass_packets(&r);
         code = finish_raw(&r, atomic_load(stop) == RUN_INTERRUPTED);
+        result->frames = r.count;
+        result->is_changed = losses_camera_changed(r.source);
     }
     if (r.error.fault) {
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -r.error.fault;
@@ -654,5 +658,45 @@ int recording_raw_run(const Options *options, atomic_int *stop)
     }
     close_recorder(&r.writer, NULL, 0, &(MediaError){0});
     source_close(&r.source);
+    return code;
+}
+
+/* ---- a camera without a window ---- */
+
+/* Prints a free name beside `first` with a number from `piece` on: "talk-2.mkv". */
+static const char *name_piece(const char *first, int piece, char name[PATH_MAX])
+{
+    struct stat there;
+    char word[16], *folder = first ? file_name_folder(first) : NULL;
+    for (int found = 0; folder && !found && piece < MAX_NAMES; piece++) {
+        snprintf(word, sizeof(word), "-%d", piece);
+        char *with = file_name_with(first, word, file_name_room(folder));
+        snprintf(name, PATH_MAX, "%s", with ? with : "");
+        found = lstat(name, &there) < 0;
+        av_free(with);
+    }
+    av_free(folder);
+    return first ? name : NULL;
+}
+
+int recording_camera_run(const Options *options, atomic_int *stop)
+{
+    const int raw = options->output && options->record_raw;
+    char names[3][PATH_MAX];
+    Options o = *options;
+    int code = EXIT_DONE, is_over = 0;
+    for (int piece = 2; !is_over; piece++) {
+        RunResult result = {0};
+        const int ret = raw ? run_raw(&o, stop, &result) : headless_run(&o, stop, &result);
+        code = code ? code : ret;
+        is_over = !result.is_changed || (ret != EXIT_DONE && ret != EXIT_DAMAGED);
+        o.piece = piece;
+        if (o.segment_time <= 0)
+            o.output = name_piece(options->output, piece, names[0]);
+        o.stats = name_piece(options->stats, piece, names[1]);
+        o.report = name_piece(options->report, piece, names[2]);
+        o.frames -= o.frames >= 0 ? result.frames : 0;
+        is_over |= o.frames == 0;
+    }
     return code;
 }

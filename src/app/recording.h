@@ -58,7 +58,8 @@ int window_recording_end(WindowRecording *recording, int partial);
 /* Call after all threads that bring frames and packets have ended. */
 void window_recording_close(WindowRecording *recording);
 
-/* Records a camera's packets without a window. Returns like headless_run(). */
-int recording_raw_run(const Options *options, atomic_int *stop);
+/* Runs a camera without a window. If it comes back with another size, format or rate, the next file
+ * goes on: "talk-2.mkv". Returns like headless_run(). */
+int recording_camera_run(const Options *options, atomic_int *stop);
 
 #endif

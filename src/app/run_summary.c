@@ -202,6 +202,11 @@ int losses_camera_gone(const Source *source, int64_t frames, const Options *o, c
     return 1;
 }
 
+int losses_camera_changed(const Source *source)
+{
+    return source->camera && camera_status(source->camera).state == CAMERA_CHANGED;
+}
+
 /* ---- damage of the input ---- */
 
 static void add_loss(char *text, size_t size, int64_t count, const char *what)

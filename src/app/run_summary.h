@@ -78,6 +78,9 @@ void losses_say_lost(const Source *source);
 int losses_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
                        size_t size);
 
+/* True if the source is a camera that came back with another size, format or rate. */
+int losses_camera_changed(const Source *source);
+
 /* Prints the last line if something is lost, and returns EXIT_DAMAGED, else EXIT_DONE. `damage`: of
  * the video, or "". `writer` may be NULL. */
 int losses_say_damage(const char *damage, const Writer *writer);

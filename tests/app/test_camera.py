@@ -316,6 +316,44 @@ class Headless(CameraCase, Case):
                     continue
                 self.assertEqual(len(self.has_an_outage(self.path(name))), 50)
 
+    def test_another_shape_goes_on_in_a_second_file(self):
+        self.write("x-2.mkv", b"mine")  # stays
+        for words, size, more in (("size=160x120", (160, 120), ()), ("rate=15", (320, 240), ()),
+                                  ("refuse=MJPG", (320, 240), ("--stats", "x.csv")),
+                                  ("size=160x120", (160, 120), ("--record-raw",))):
+            with self.subTest(words + str(more)):
+                self.control("")
+                process = self.start("--camera", "-o", "x.mkv", "--frames", "50", "-y", "--progress", "json", *more,
+                                     env=camera_environment(self.folder))
+                self.has_done(10)
+                self.control("gone")
+                self.waits_for("the camera is gone: unplugged")
+                self.control(words)
+                result = self.finished(process)
+                self.assertRegex(result.err, r"the camera is back after \d+\.\d s with another size, format or rate\n")
+                self.assertIn("'x-3.mkv': ", result.lines[-1])
+                counts = [len(numbers(self.path(name))) for name in ("x.mkv", "x-3.mkv")]
+                self.assertEqual(sum(counts), 50)
+                self.assertGreater(min(counts), 5)
+                self.assertEqual([video(self.path(n))["width"] for n in ("x.mkv", "x-3.mkv")], [320, size[0]])
+                if "--stats" in more:
+                    rows = [self.read(name).count(b"\n") - 1 for name in ("x.csv", "x-3.csv", "x-2.csv")
+                            if os.path.exists(self.path(name))]
+                    self.assertEqual(rows, counts)
+                os.unlink(self.path("x-3.mkv"))
+        self.assertEqual(self.read("x-2.mkv"), b"mine")
+
+    def test_another_shape_in_a_pipe_is_waited_for(self):
+        process = self.start("--camera", "--null", "--virtual-camera=/dev/video9", "--frames", "40", "--progress", "json",
+                             env=camera_environment(self.folder, FAKE_OUTPUT="/dev/video9"))
+        self.has_done(10)
+        self.control("gone")
+        self.waits_for("the camera is gone: unplugged")
+        self.control("size=160x120")
+        self.waits_for("camera: other size or format than before, waiting")
+        self.control("")
+        self.finished(process)
+
     def test_signal_while_it_is_gone(self):
         for more in ((), ("--record-raw",)):
             with self.subTest(more):

@@ -40,7 +40,7 @@
  *   sensor        its sensor must be set up; unlinked: it is not
  *   stall         no frames come
  *   eio           taking a frame fails
- *   rate=N        it always sets this rate
+ *   rate=N        it always sets this rate; size=WxH: this size
  *   norate        it does not report its rate
  *   refuse=CODE   it refuses this format, though it offers it
  *   malformed     its JPEGs are garbage

@@ -505,6 +505,8 @@ static int set_format(struct v4l2_format *format, int fd)
     cam.mode = best;
     cam.width = fits ? wanted.width : best->width;
     cam.height = fits ? wanted.height : best->height;
+    if (fake_after("size="))
+        sscanf(fake_after("size="), "%ux%u", &cam.width, &cam.height);
     cam.rate = best->rate_count ? best->rates[0] : 30;
     fill_format(format);
     return 0;

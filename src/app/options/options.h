@@ -102,6 +102,7 @@ typedef struct Options {
     const char *password_file;
     double network_timeout, open_timeout;
     int reconnect, no_reconnect; /* `reconnect`: -1 for live streams only */
+    int piece; /* not 0: the camera came back with another size: this goes on in another file */
 
     int64_t video_track, audio_track, sub_track; /* number among its kind, from 0 */
     int no_subs, no_chapters, no_metadata;

@@ -44,7 +44,7 @@ typedef enum CameraClock {
 struct Camera {
     int (*is_stopped)(void *opaque);
     void *opaque;
-    int wait, newest;
+    int wait, ends_changed, newest;
     void (*note)(const char *line); /* see CameraOptions */
     int64_t gone_at;                /* time of the loss */
     CameraSetting setting;
@@ -133,12 +133,24 @@ static void set_there(Camera *c, int ret)
     pthread_mutex_unlock(&c->lock);
 }
 
+static void set_changed(Camera *c)
+{
+    note(c, "the camera is back after %.1f s with another size, format or rate",
+         (double)(av_gettime_relative() - c->gone_at) / AV_TIME_BASE);
+    pthread_mutex_lock(&c->lock);
+    c->status.state = CAMERA_CHANGED;
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* Decoders and files need the same format as before. */
 static int is_same(const Camera *c)
 {
     const AVCodecParameters *was = c->format->streams[0]->codecpar;
     const AVCodecParameters *is = v4l2_device_parameters(c->device);
     if (is->codec_id != was->codec_id || (is_raw(was) && is->format != was->format))
+        return 0;
+    const AVRational rate = v4l2_device_rate(c->device), old = c->setting.rate;
+    if (c->ends_changed && (int64_t)rate.num * old.den != (int64_t)old.num * rate.den)
         return 0;
     return is->width == c->setting.width && is->height == c->setting.height;
 }
@@ -162,6 +174,10 @@ static void reopen(Camera *c)
         if (ret >= 0 && !is_same(c)) {
             v4l2_device_close(&c->device);
             ret = 1;
+        }
+        if (c->ends_changed && (ret == 1 || ret == AVERROR(EINVAL))) {
+            set_changed(c);
+            return;
         }
         if (ret != 0)
             c->retry_after = FFMIN(2 * c->retry_after, MOST_RETRY_US);
@@ -246,7 +262,7 @@ static int read_device(Camera *c, AVPacket *packet)
  * AVERROR(ENOMEM). */
 static int poll_device(Camera *c, AVPacket *packet)
 {
-    if (!c->device && !c->wait)
+    if (!c->device && (!c->wait || c->status.state == CAMERA_CHANGED))
         return AVERROR_EOF;
     if (!c->device && av_gettime_relative() >= c->retry)
         reopen(c);
@@ -441,6 +457,7 @@ int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)
     c->is_stopped = is_stopped;
     c->opaque = opaque;
     c->wait = options->wait;
+    c->ends_changed = options->ends_changed;
     c->newest = options->newest;
     c->note = options->note;
     c->scratch = av_packet_alloc();
@@ -448,6 +465,11 @@ int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)
     c->first = av_packet_alloc();
     int ret = c->first && c->scratch ? open_chosen(c, options, error)
                                      : media_no_memory(error, MEDIA_INPUT);
+    while (ret == MEDIA_INPUT && options->awaits && !is_stopped(opaque)) {
+        av_usleep(RETRY_US);
+        *error = (MediaError){0};
+        ret = open_chosen(c, options, error);
+    }
     if (ret >= 0 && describe(c) < 0)
         ret = media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0)

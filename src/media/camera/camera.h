@@ -42,6 +42,7 @@ typedef enum CameraState {
     /* unplugged or silent; with CameraOptions.wait it is reopened with the same settings when
      * possible */
     CAMERA_GONE,
+    CAMERA_CHANGED, /* see CameraOptions.ends_changed */
 } CameraState;
 
 typedef struct CameraStatus {

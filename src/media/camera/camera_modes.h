@@ -19,6 +19,10 @@ typedef struct CameraOptions {
     int width, height; /* 0: the largest that reaches the rate, or 30 if no rate is requested */
     AVRational rate;   /* frames per second; {0}: the highest */
     int wait;          /* not 0: wait for an unplugged camera; 0: that ends the input */
+    /* not 0: if it returns with another size, format or rate, the input ends (CAMERA_CHANGED); 0:
+     * wait until it has its size and format again */
+    int ends_changed;
+    int awaits; /* not 0: also wait for it when opening */
     /* not 0: read only the newest waiting packet, except for codecs that depend on earlier ones */
     int newest;
     void (*note)(const char *line); /* receives lines about losses and returns. Any thread */
