@@ -11,175 +11,153 @@
 
 #define READ_BYTES 4096
 
-/* The size of the element that begins with `n` bytes of its header; 0: more bytes are needed; -1:
- * no known element, or none with a size. */
-typedef int64_t ElementSize(Elements *e, const uint8_t *b, size_t n);
+/* The size of the element that begins with the bytes of e->header, as `b`; 0: more bytes are
+ * needed; UNKNOWN: no known element, or none with a size. */
+typedef int64_t ElementSize(Elements *e, const uint8_t *b);
+
+#define UNKNOWN (-1)
 
 typedef struct ElementRule {
     const char *demuxer, *element;
     ElementSize *size; /* NULL: the last packet tells, see source_packets.c */
+    size_t header;     /* bytes that `size` needs at least */
     size_t optional;   /* bytes of an incomplete header that may be the last ones */
     bool from_packet; /* packets begin with an element, so that the last one will do as the start */
 } ElementRule;
 
-static int64_t avi_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t checked(bool is_known, uint64_t size)
 {
-    (void)e;
+    return is_known && size < INT64_MAX / 2 ? (int64_t)size : UNKNOWN;
+}
+
+static int64_t avi_size(Elements *e, const uint8_t *b)
+{
     if (!b[0]) /* padding */
         return 1;
-    if (n < 8)
+    if (e->have < 8)
         return 0;
     if (memcmp(b, "RIFF", 4) == 0)
         return 12;
     const uint32_t size = AV_RL32(b + 4);
     const bool is_known = !memcmp(b, "LIST", 4) || !memcmp(b, "idx1", 4) || !memcmp(b, "JUNK", 4);
-    return is_known && size && size < UINT32_MAX ? 8 + (int64_t)size : -1;
+    return checked(is_known && size && size < UINT32_MAX, UINT64_C(8) + size);
 }
 
-static int64_t asf_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t asf_size(Elements *e, const uint8_t *b)
 {
     (void)e;
-    if (n < 24)
-        return 0;
-    const uint64_t size = AV_RL64(b + 16);
-    return size > 50 && size < INT64_MAX / 2 ? (int64_t)size : -1; /* 50: data without a size */
+    return checked(AV_RL64(b + 16) > 50, AV_RL64(b + 16)); /* 50: data without a size */
 }
 
-static int64_t flv_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t flv_size(Elements *e, const uint8_t *b)
 {
-    if (n < 9)
-        return 0;
-    if (!e->at)
-        return memcmp(b, "FLV", 3) == 0 ? (int64_t)AV_RB32(b + 5) : -1;
     const int type = b[4] & 0x1f; /* after the size of the tag before: sound, video or data */
-    return type == 8 || type == 9 || type == 18 ? 15 + (int64_t)AV_RB24(b + 5) : -1;
+    if (!e->at)
+        return checked(memcmp(b, "FLV", 3) == 0, 9);
+    return e->have < 15 ? 0 : checked(type == 8 || type == 9 || type == 18, 15 + AV_RB24(b + 5));
 }
 
 /* Colours follow a header, and blocks of up to 255 bytes an introduction. */
-static int64_t gif_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t gif_size(Elements *e, const uint8_t *b)
 {
     const size_t header = b[0] == ',' ? 10 : 2;
     if (e->in_blocks) {
         e->in_blocks = b[0] != 0;
         return 1 + b[0];
     }
-    if (!e->at && n < 13)
-        return 0;
     if (!e->at)
-        return 13 + (b[10] & 0x80 ? 6 << (b[10] & 7) : 0);
-    if (b[0] == ';')
-        return -1;
-    if (!b[0]) /* padding */
-        return 1;
+        return e->have < 13 ? 0 : 13 + (b[10] & 0x80 ? 6 << (b[10] & 7) : 0);
+    if (!b[0] || b[0] == ';') /* padding, or the trailer */
+        return b[0] ? UNKNOWN : 1;
     if (b[0] != ',' && b[0] != '!')
         return INT64_MAX / 2; /* of no known kind: the file can't be read further */
-    if (n < header)
+    if (e->have < header)
         return 0;
     e->in_blocks = true;
     return b[0] == '!' ? 2 : 11 + (b[9] & 0x80 ? 6 << (b[9] & 7) : 0);
 }
 
-static int64_t gxf_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t gxf_size(Elements *e, const uint8_t *b)
 {
     (void)e;
-    if (n < 16)
-        return 0;
-    const bool is_packet = !AV_RB32(b) && b[4] == 1 && AV_RB16(b + 14) == 0xe1e2;
-    return is_packet && AV_RB32(b + 6) >= 16 ? (int64_t)AV_RB32(b + 6) : -1;
+    return checked(!AV_RB32(b) && b[4] == 1 && AV_RB16(b + 14) == 0xe1e2, AV_RB32(b + 6));
 }
 
-static int64_t ivf_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t ivf_size(Elements *e, const uint8_t *b)
 {
-    if (n < 12)
-        return 0;
     return e->at ? 12 + (int64_t)AV_RL32(b) : AV_RL16(b + 6);
 }
 
-/* The header and the segment; the demuxer reports what is cut inside a segment of unknown size. */
-static int64_t matroska_size(Elements *e, const uint8_t *b, size_t n)
+/* The header and the segment. The demuxer reports cuts in a segment of unknown size. */
+static int64_t matroska_size(Elements *e, const uint8_t *b)
 {
-    (void)e;
-    if (n < 5)
-        return 0;
     const int bytes = 8 - av_log2(b[4]);
     uint64_t size = b[4] & ((1 << (8 - bytes)) - 1);
     if ((AV_RB32(b) != 0x1a45dfa3 && AV_RB32(b) != 0x18538067) || !b[4])
-        return -1;
-    if (n < 4 + (size_t)bytes)
+        return UNKNOWN;
+    if (e->have < 4 + (size_t)bytes)
         return 0;
     for (int i = 1; i < bytes; i++)
         size = size << 8 | b[4 + i];
-    return size < (UINT64_C(1) << 7 * bytes) - 1 ? (int64_t)(n + size) : -1;
+    return checked(size < (UINT64_C(1) << 7 * bytes) - 1, e->have + size);
 }
 
-static int64_t mp4_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t mp4_size(Elements *e, const uint8_t *b)
 {
+    const bool is_long = AV_RB32(b) == 1;
     char type[5] = "";
-    (void)e;
-    if (n < 8)
+    if (is_long && e->have < 16)
         return 0;
     memcpy(type, b + 4, 4);
-    const bool is_long = AV_RB32(b) == 1;
-    if (!av_match_name(type, MP4_BOXES) || AV_RB32(b) == 0) /* 0: up to the end */
-        return -1;
-    if (is_long && n < 16)
-        return 0;
-    const uint64_t size = is_long ? AV_RB64(b + 8) : AV_RB32(b);
-    return size >= n && size < INT64_MAX / 2 ? (int64_t)size : -1;
+    const uint64_t size = is_long ? AV_RB64(b + 8) : AV_RB32(b); /* 0: up to the end */
+    return checked(av_match_name(type, MP4_BOXES) && size >= e->have, size);
 }
 
-static int64_t mxf_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t mxf_size(Elements *e, const uint8_t *b)
 {
-    (void)e;
-    if (n < 17)
+    const size_t more = b[16] & 0x80 ? b[16] & 0x7f : 0; /* bytes of the size */
+    uint64_t size = more ? 0 : b[16];
+    if (more < 8 && e->have < 17 + more)
         return 0;
-    const size_t more = b[16] & 0x80 ? b[16] & 0x7f : 0;
-    int64_t size = more ? 0 : b[16];
-    if (AV_RB32(b) != 0x060e2b34 || b[16] == 0x80 || more > 7)
-        return -1;
-    for (size_t i = 0; i < more && n == 17 + more; i++)
+    for (size_t i = 0; i < more && more < 8; i++)
         size = size << 8 | b[17 + i];
-    return n == 17 + more ? (int64_t)n + size : 0;
+    return checked(AV_RB32(b) == 0x060e2b34 && b[16] != 0x80 && more < 8, e->have + size);
 }
 
-static int64_t ogg_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t ogg_size(Elements *e, const uint8_t *b)
 {
-    int64_t size = (int64_t)n;
-    (void)e;
-    if (memcmp(b, "OggS", FFMIN(n, 4)) != 0)
-        return -1;
-    if (n < 27 || n < 27u + b[26])
+    uint64_t size = e->have;
+    if (memcmp(b, "OggS", FFMIN(e->have, 4)) != 0)
+        return UNKNOWN;
+    if (e->have < 27 || e->have < 27u + b[26])
         return 0;
     for (int i = 0; i < b[26]; i++)
         size += b[27 + i];
-    return size;
+    return checked(true, size);
 }
 
 /* M2TS puts a time before each packet. */
-static int64_t ts_size(Elements *e, const uint8_t *b, size_t n)
+static int64_t ts_size(Elements *e, const uint8_t *b)
 {
-    (void)e;
     if (b[0] == 'G')
         return 188;
-    if (n < 5)
-        return 0;
-    return b[4] == 'G' ? 192 : -1;
+    return e->have < 5 ? 0 : checked(b[4] == 'G', 192);
 }
 
 static const ElementRule rules[] = {
-    {"asf", "an object", asf_size, 0, false},
-    {"avi", "a chunk", avi_size, 7, false},
-    {"flv", "a tag", flv_size, 4, true},
-    {"gif", "a block", gif_size, 0, false},
-    {"gxf", "a packet", gxf_size, 0, false},
-    {"ivf", "a frame", ivf_size, 0, false},
-    {"mov", "a box", mp4_size, 7, false},
-    {"mpegts", "a packet", ts_size, 0, true},
-    {"mxf", "an element", mxf_size, 0, false},
-    {"ogg", "a page", ogg_size, 0, true},
-    {"matroska", "an element", matroska_size, 0, false},
-    {"dv", "a frame", NULL, 0, false},
-    {"yuv4mpegpipe", "a frame", NULL, 0, false},
+    {"asf", "an object", asf_size, 24, 0, false},
+    {"avi", "a chunk", avi_size, 1, 7, false},
+    {"dv", "a frame", NULL, 0, 0, false},
+    {"flv", "a tag", flv_size, 9, 4, true},
+    {"gif", "a block", gif_size, 1, 0, false},
+    {"gxf", "a packet", gxf_size, 16, 0, false},
+    {"ivf", "a frame", ivf_size, 12, 0, false},
+    {"matroska", "an element", matroska_size, 5, 4, false},
+    {"mov", "a box", mp4_size, 8, 7, false},
+    {"mpegts", "a packet", ts_size, 1, 0, true},
+    {"mxf", "an element", mxf_size, 17, 0, false},
+    {"ogg", "a page", ogg_size, 1, 0, true},
+    {"yuv4mpegpipe", "a frame", NULL, 0, 0, false},
 };
 
 static const ElementRule *find_rule(const char *demuxer)
@@ -207,8 +185,8 @@ void elements_take(Elements *e, const uint8_t *data, int64_t size)
             return;
         e->header[e->have++] = *data++;
         size--;
-        const int64_t whole = e->rule->size(e, e->header, e->have);
-        if (whole < 0 || (!whole && e->have == ELEMENT_HEADER_BYTES))
+        const int64_t whole = e->have < e->rule->header ? 0 : e->rule->size(e, e->header);
+        if (whole == UNKNOWN)
             e->rule = NULL;
         if (whole <= 0)
             continue;

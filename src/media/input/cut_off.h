@@ -9,7 +9,7 @@
 /* The longest header of an element: an Ogg page. */
 #define ELEMENT_HEADER_BYTES (27 + 255)
 
-/* The elements of a file, one after the other. {0}: the format's elements are unknown. */
+/* The elements of a file, in order. {0}: those of the format are unknown. */
 typedef struct Elements {
     const struct ElementRule *rule; /* NULL: unknown */
     int64_t at, left;               /* position of the element, and its bytes still to come */

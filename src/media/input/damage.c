@@ -25,7 +25,7 @@ static int64_t declared_end(const Source *source, int *any)
         return duration;
     if (!is_end && video->duration > 0 && video->duration != UNKNOWN_MP4_LENGTH) {
         duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
-    } else if (!source_has_fragments(source)) { /* each of which says its own length */
+    } else if (!source_has_fragments(source)) { /* fragments have lengths of their own */
         duration = source->format->duration;
         *any = 1;
     }

@@ -28,7 +28,7 @@
 /* Containers without an index, and bare streams. */
 #define CUT_ANYWHERE "mpegts,mpeg,h264,hevc,mpegvideo,m4v,vc1"
 
-/* Files that are frames alone, one after the other. */
+/* Files that consist of frames. */
 #define WHOLE_PACKETS "dv,yuv4mpegpipe"
 
 /* What FFmpeg's demuxer of GXF returns at the end. */
