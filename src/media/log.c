@@ -58,17 +58,21 @@ static const char *const means_damage[] = {
     "max_distance",    /* NUT */
     "must have been damaged",
     "header_idx invalid",
-    "packet_obj_size",         /* ASF */
-    "CRC mismatch",            /* Ogg, FFV1 */
-    "error while decoding MB", /* H.264 and other codecs with macroblocks */
+    "packet_obj_size",                               /* ASF */
+    "unable to compute the size of the last packet", /* MXF */
+    "CRC mismatch",                                  /* Ogg, FFV1 */
+    "error while decoding MB",                       /* H.264 and other codecs with macroblocks */
     "reference picture missing during reorder",
     "Missing reference picture",
     "co located POCs unavailable", /* H.264 */
     "Could not find ref with POC", /* HEVC */
-    "error dc",                    /* JPEG */
+    "Error at MB",                 /* H.261 and others */
+    "unsupported coding type",     /* JPEG */
+    "error dc",
     "error count",
     "overread",
-    "overflow", /* WMV, Theora and others */
+    "overflow at",    /* WMV and others */
+    "index overflow", /* Theora */
     "illegal ac vlc",
     "Coefficient damaged", /* Snow */
     "out of bounds",       /* TIFF, MS Video 1 and others */
