@@ -54,6 +54,7 @@ static const char *const means_damage[] = {
     "exceeds max length",
     "exceeds containing master element",
     "Invalid track number",
+    "Error parsing frame sizes",
     "Packet mismatch", /* FLV */
     "max_distance",    /* NUT */
     "must have been damaged",
