@@ -411,7 +411,7 @@ static void drop_stray(Reader *r)
     r->end = r->av_end + SOURCE_STRAY_US;
 }
 
-/* `complete`: nothing of the part is missing, even if the file is cut off behind it. */
+/* `complete`: nothing of the part is missing, even if the file is cut off after it. */
 static void end_frames(Reader *r, int complete)
 {
     r->frames_ended = 1;
