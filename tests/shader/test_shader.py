@@ -133,9 +133,10 @@ class Source(unittest.TestCase):
 @unittest.skipIf(WHY, WHY)
 class InFfmpeg(Case):
     def both(self, source, size=SIZE):
-        """Frames of the source, the shader and the program."""
+        """Frames of the source, the shader and the program, without their noise filters."""
         shaded, written = self.path("shaded.y4m"), self.path("program.y4m")
-        shade(source, shaded)
+        write_bytes(self.path("sharp.hook"), setting("denoise", "0.0").encode())
+        shade(source, shaded, self.path("sharp.hook"))
         result = lumeq(source, "-o", written, "--lookahead", "off", "--dither", "off", "--denoise", "off")
         self.assertEqual(result.code, 0, result.err)
         frames = [luma(path, size) for path in (source, shaded, written)]
@@ -191,6 +192,31 @@ class InFfmpeg(Case):
         for frame in zip(before, after, program):
             self.assertGreater(frame[1], 1.5 * frame[0])
             self.assertLess(abs(frame[1] - frame[2]), 2)
+
+    def test_noise_filter(self):
+        """It removes most of the noise of a dark picture, keeps its edges, and leaves flat curves alone."""
+        def noise(frame):
+            return sum(abs(frame[i - 1] - 2 * frame[i] + frame[i + 1]) for i in range(1, len(frame) - 1)) / len(frame)
+
+        def rows(frame):
+            """Means of columns of the left third and of the right one, across an edge."""
+            return [mean([frame[y * SIZE[0] + x] for y in range(SIZE[1])]) for x in (SIZE[0] // 2 - 3, SIZE[0] // 2 + 3)]
+
+        source, sharp, soft = (self.path(name) for name in ("edge.y4m", "sharp.y4m", "soft.y4m"))
+        ffmpeg("-filter_complex", "color=s=%dx%d:r=25:d=1.4,format=yuv420p,geq=lum='if(lt(X,%d),30,60)':cb=128:cr=128,"
+               "noise=c0s=6:c0f=t" % (*SIZE, SIZE[0] // 2), source)
+        write_bytes(self.path("sharp.hook"), setting("denoise", "0.0").encode())
+        shade(source, sharp, self.path("sharp.hook"))
+        shade(source, soft)
+        before, off, on = (luma(path)[-1] for path in (source, sharp, soft))
+        self.assertGreater(noise(off), 1.2 * noise(before))
+        self.assertLess(noise(on), 0.5 * noise(off))
+        for a, b in zip(rows(on), rows(off)):
+            self.assertLess(abs(a - b), 4)
+        source = self.draw("exposed", frames=SECOND)
+        shade(source, sharp, self.path("sharp.hook"))
+        shade(source, soft)
+        self.assertLess(mean([abs(a - b) for a, b in zip(luma(sharp)[-1], luma(soft)[-1])]), 0.3)
 
     def test_settings(self):
         """Strength 0 changes nothing; half of the picture stays with split 0.5."""
