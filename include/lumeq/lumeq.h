@@ -190,6 +190,13 @@ typedef enum LumeqLimit {
     LUMEQ_LIMIT_LIGHTEN = 2, /* no code becomes darker than it was */
 } LumeqLimit;
 
+/* Whether to stretch deep gray that uses few of its codes. */
+typedef enum LumeqCodeRange {
+    LUMEQ_CODE_RANGE_FULL = 0, /* never */
+    LUMEQ_CODE_RANGE_AUTO = 1, /* if the used codes span less than 8 % of all */
+    LUMEQ_CODE_RANGE_USED = 2, /* always */
+} LumeqCodeRange;
+
 /* Parameters that may change from frame to frame. Start from lumeq_params_default(): zeros have
  * meanings of their own. */
 typedef struct LumeqParams {
@@ -258,6 +265,8 @@ typedef struct LumeqParams {
      * noise filter, as if `denoise` were 0; with LIGHTEN the filter may still darken single
      * samples. Ignored with `reference`. */
     LumeqLimit limit;
+    /* For lumeq_stretch_window(). Everything else ignores it and equalizes pictures as they are. */
+    LumeqCodeRange code_range;
 } LumeqParams;
 
 #define LUMEQ_STRENGTH_AUTO (-1.0)
@@ -278,6 +287,16 @@ typedef struct LumeqParams {
  * params->size is invalid. Any thread.
  */
 LUMEQ_API void lumeq_params_default(LumeqParams *params);
+
+/*
+ * Sets the defaults and then a profile, which is a set of parameters for a kind of video: "fog",
+ * "medical-gray", "night", "screen", "surveillance", "thermal" or "water". `await_noise` stays. As
+ * far as params->size reaches. Error: ARGUMENT, and the parameters stay. Any thread.
+ */
+LUMEQ_API int lumeq_params_profile(LumeqParams *params, const char *name);
+
+/* The name of a profile, from 0; NULL: there are no more. Static storage. Any thread. */
+LUMEQ_API const char *lumeq_profile_name(int index);
 
 /* ---- backends ------------------------------------------------------------------------------- */
 
@@ -647,6 +666,52 @@ LUMEQ_API int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t
 LUMEQ_API int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage *in,
                           const LumeqImage *previous, int count, const LumeqImage *out,
                           const LumeqSync *sync);
+
+/* ---- deep gray ------------------------------------------------------------------------------ */
+
+/*
+ * Thermal cameras send gray of 14 or 16 bits that uses a few hundred codes. Stretch such pictures
+ * before they are measured or submitted: the used codes fill the output but for a sixteenth at each
+ * end, which other codes share. Images of this section are gray, deeper than 8 bits, and in host
+ * memory. Errors leave a sentence in lumeq_last_error(NULL).
+ */
+
+/* First and last code. */
+typedef struct LumeqCodes {
+    int low, high;
+} LumeqCodes;
+
+/* Measures the codes that a picture uses, without 0.1 % of its samples at each end, and the
+ * standard deviation of its noise in codes (NULL: not wanted). Returns 1, or 0 if noise alone
+ * explains these codes, as with a capped lens. Errors: ARGUMENT, MEMORY. Any thread. */
+LUMEQ_API int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *noise);
+
+/* 1: AUTO stretches these codes of `all`, black to white; `held`: it already stretches this
+ * stream. */
+LUMEQ_API int lumeq_is_sliver(const LumeqCodes *used, const LumeqCodes *all, int held);
+
+/* The state of one stream. One thread at a time. */
+typedef struct LumeqStretch LumeqStretch;
+
+/* `fixed`: stretch these codes in all pictures; NULL: the window follows the pictures with a time
+ * constant of 2 s. Errors: ARGUMENT, MEMORY; *stretch is then NULL. */
+LUMEQ_API int lumeq_stretch_create(LumeqStretch **stretch, const LumeqCodes *fixed);
+
+/* Frees the stretch and sets *stretch to NULL. *stretch may be NULL. */
+LUMEQ_API void lumeq_stretch_destroy(LumeqStretch **stretch);
+
+/* After a seek: the next picture sets the window at once. */
+LUMEQ_API void lumeq_stretch_reset(LumeqStretch *stretch);
+
+/* Takes the next picture of the stream into account; `time` in nanoseconds. Returns 1 with the
+ * window to stretch it from, or 0: it stays as it is. Errors: ARGUMENT, MEMORY. */
+LUMEQ_API int lumeq_stretch_window(LumeqStretch *stretch, LumeqCodeRange mode, const LumeqImage *in,
+                                   int64_t time, LumeqCodes *window);
+
+/* Writes the stretched picture; `out` has the size and depth of `in`, and may be `in`. Error:
+ * ARGUMENT. */
+LUMEQ_API int lumeq_stretch_write(LumeqStretch *stretch, const LumeqCodes *window,
+                                  const LumeqImage *in, const LumeqImage *out);
 
 /* ---- live ----------------------------------------------------------------------------------- */
 

@@ -37,12 +37,11 @@ static int check_params(const LumeqParams *params, Text why)
         return refuse(why, "mode %s has no reference; global and clahe have one",
                       params->mode == LUMEQ_MODE_HAZE ? "haze" : "stretch");
     if (params->strength != LUMEQ_STRENGTH_AUTO && !in_range(params->strength, 0, 1))
-        return refuse(why, "strength %g is neither within 0..1 nor LUMEQ_STRENGTH_AUTO",
-                      params->strength);
+        return refuse(why, "strength %g is neither automatic nor within 0..1", params->strength);
     if (params->clip != 0 && params->clip != LUMEQ_CLIP_AUTO &&
         !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
-        return refuse(why, "clip %g is neither 0 nor within 1..%g, nor LUMEQ_CLIP_AUTO",
-                      params->clip, LUMEQ_MAX_CLIP);
+        return refuse(why, "clip %g is neither 0 nor within 1..%g, nor automatic", params->clip,
+                      LUMEQ_MAX_CLIP);
     if (!in_range(params->smooth, 0, LUMEQ_MAX_SMOOTH))
         return refuse(why, "smooth %g is not within 0..%g seconds", params->smooth,
                       LUMEQ_MAX_SMOOTH);
@@ -56,6 +55,8 @@ static int check_params(const LumeqParams *params, Text why)
         return refuse(why, "unknown treatment %d of bars", (int)params->bars);
     if (params->limit < LUMEQ_LIMIT_NONE || params->limit > LUMEQ_LIMIT_LIGHTEN)
         return refuse(why, "unknown limit %d", (int)params->limit);
+    if (params->code_range < LUMEQ_CODE_RANGE_FULL || params->code_range > LUMEQ_CODE_RANGE_USED)
+        return refuse(why, "unknown code range %d", (int)params->code_range);
     const LumeqRect *m = &params->meter;
     const int named = m->width == m->height && (m->width == 0 || m->width == -1);
     if (m->x < 0 || m->y < 0 || (!named && (m->width < 1 || m->height < 1)))
@@ -64,8 +65,7 @@ static int check_params(const LumeqParams *params, Text why)
     if (!in_range(params->deflicker, 0, 1))
         return refuse(why, "deflicker %g is not within 0..1", params->deflicker);
     if (params->denoise != LUMEQ_DENOISE_AUTO && !in_range(params->denoise, 0, 1))
-        return refuse(why, "denoise %g is neither within 0..1 nor LUMEQ_DENOISE_AUTO",
-                      params->denoise);
+        return refuse(why, "denoise %g is neither automatic nor within 0..1", params->denoise);
     if (!in_range(params->brightness, -1, 1))
         return refuse(why, "brightness %g is not within -1..1", params->brightness);
     if (params->gamma != 0 && !in_range(params->gamma, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA))

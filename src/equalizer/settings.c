@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "equalizer/decay.h"
+#include "equalizer/last_error.h"
 
 /* Frame duration if neither timestamps nor the caller give it: 25 frames a second. */
 #define FALLBACK_DURATION_NS 40000000
@@ -287,4 +288,66 @@ void lumeq_params_default(LumeqParams *params)
     };
     if (params)
         (void)lumeq_give_struct(params, &defaults, sizeof(defaults));
+}
+
+typedef struct Profile {
+    const char *name;
+    LumeqMode mode;
+    double strength, clip;
+    int tiles_x, tiles_y;
+    double smooth;
+    LumeqChroma chroma;
+    LumeqBars bars;
+    double brightness;
+    LumeqCodeRange code_range;
+} Profile;
+
+static const Profile profiles[] = {
+    {"fog", LUMEQ_MODE_HAZE, 1, 4, 16, 16, 0.5, LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0, 0},
+    {"medical-gray", LUMEQ_MODE_CLAHE, 1, 2, 4, 4, 0.1, LUMEQ_CHROMA_KEEP, LUMEQ_BARS_IGNORE, 0, 0},
+    {"night", LUMEQ_MODE_GLOBAL, LUMEQ_STRENGTH_AUTO, LUMEQ_CLIP_AUTO, 8, 8, 0.5,
+     LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0.12, 0},
+    {"screen", LUMEQ_MODE_STRETCH, 0.8, LUMEQ_CLIP_AUTO, 8, 8, 0.5, LUMEQ_CHROMA_SCALE,
+     LUMEQ_BARS_AUTO, 0, 0},
+    {"surveillance", LUMEQ_MODE_CLAHE, 0.9, 2.8, 4, 3, 2, LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0,
+     0},
+    {"thermal", LUMEQ_MODE_CLAHE, 0.8, 4, 4, 3, 2, LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0,
+     LUMEQ_CODE_RANGE_USED},
+    {"water", LUMEQ_MODE_HAZE, 1, 4, 16, 16, 0.5, LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0, 0},
+};
+
+#define PROFILES ((int)(sizeof(profiles) / sizeof(profiles[0])))
+
+const char *lumeq_profile_name(int index)
+{
+    return index >= 0 && index < PROFILES ? profiles[index].name : NULL;
+}
+
+int lumeq_params_profile(LumeqParams *params, const char *name)
+{
+    LumeqParams made;
+    if (!params || !name || lumeq_take_struct(&made, sizeof(made), params) < 0)
+        return lumeq_refuse("there is no profile, or the parameters have an unknown size");
+    const int await_noise = made.await_noise;
+    for (int i = 0; i < PROFILES; i++) {
+        const Profile *p = &profiles[i];
+        if (strcmp(name, p->name) != 0)
+            continue;
+        lumeq_params_default(&made);
+        made.mode = p->mode;
+        made.strength = p->strength;
+        made.clip = p->clip;
+        made.tiles_x = p->tiles_x;
+        made.tiles_y = p->tiles_y;
+        made.smooth = p->smooth;
+        made.chroma = p->chroma;
+        made.bars = p->bars;
+        made.brightness = p->brightness;
+        made.code_range = p->code_range;
+        made.await_noise = await_noise;
+        return lumeq_give_struct(params, &made, sizeof(made));
+    }
+    return lumeq_refuse("profile '%.40s' is not one of fog, medical-gray, night, screen, "
+                        "surveillance, thermal and water",
+                        name);
 }

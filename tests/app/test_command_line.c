@@ -7,6 +7,7 @@
 #include "app/engine.h"
 #include "app/job_run.h"
 #include "app/options/option_arguments.h"
+#include "app/options/option_profile.h"
 #include "app/options/option_table.h"
 #include "check.h"
 
@@ -348,6 +349,35 @@ TEST(options_reach_the_library)
         snprintf(argument, sizeof(argument), "--%s=%s", name, value);
         const LumeqParams params = params_of(argument);
         CHECK(!is_same(&params, &usual), "%s changes nothing", argument);
+    }
+}
+
+/* A profile of the program is the library's profile of the same name. */
+TEST(profiles_are_the_librarys)
+{
+    CHECK(!lumeq_profile_name(-1) && !lumeq_profile_name(profile_count), "other profiles");
+    for (int i = 0; i < profile_count; i++) {
+        char argument[64], text[1400] = "";
+        char *argv[] = {(char *)"lumeq", (char *)"in.mkv", (char *)"--null", (char *)"--no-config",
+                        argument};
+        Options options;
+        LumeqParams p = {.size = sizeof(p)};
+        const char *name = lumeq_profile_name(i);
+        CHECK(name && lumeq_params_profile(&p, name) == 0, "%d: %s", i, lumeq_last_error(NULL));
+        snprintf(argument, sizeof(argument), "--profile=%s", name);
+        CHECK(options_parse(&options, 5, argv, text, sizeof(text)) == 0, "%s", text);
+        const LumeqParams got = options_params(&options, (OptionsInput){0});
+        CHECK(got.mode == p.mode && got.strength == p.strength && got.clip == p.clip &&
+                  got.tiles_x == p.tiles_x && got.tiles_y == p.tiles_y && got.smooth == p.smooth &&
+                  got.chroma == p.chroma && got.bars == p.bars && got.dither == p.dither &&
+                  got.brightness == p.brightness && got.gamma == p.gamma && got.limit == p.limit &&
+                  got.denoise == p.denoise && got.scene_cut == p.scene_cut &&
+                  got.reference == p.reference,
+              "%s is not the library's", name);
+        CHECK((options.code_range == OPTIONS_CODE_RANGE_USED) ==
+                  (p.code_range == LUMEQ_CODE_RANGE_USED),
+              "%s: another range of codes", name);
+        options_free(&options);
     }
 }
 

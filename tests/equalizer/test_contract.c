@@ -887,4 +887,78 @@ TEST(wanted_arrays)
     }
 }
 
+TEST(profiles)
+{
+    LumeqParams p = {.size = sizeof(p)};
+    lumeq_params_default(&p);
+    p.await_noise = 1;
+    CHECK(lumeq_params_profile(&p, "thermal") == 0 && p.mode == LUMEQ_MODE_CLAHE &&
+              p.code_range == LUMEQ_CODE_RANGE_USED && p.await_noise,
+          "%s", lumeq_last_error(NULL));
+    CHECK(lumeq_params_profile(&p, "night") == 0 && p.mode == LUMEQ_MODE_GLOBAL &&
+              p.code_range == LUMEQ_CODE_RANGE_FULL,
+          "the profile before is left");
+    const LumeqParams before = p;
+    CHECK(lumeq_params_profile(&p, "nigth") == LUMEQ_ERR_ARGUMENT &&
+              strstr(lumeq_last_error(NULL), "medical-gray, night"),
+          "%s", lumeq_last_error(NULL));
+    CHECK(lumeq_params_profile(&p, NULL) == LUMEQ_ERR_ARGUMENT, "NULL");
+    CHECK(lumeq_params_profile(NULL, "fog") == LUMEQ_ERR_ARGUMENT, "NULL");
+    CHECK(!memcmp(&before, &p, sizeof(p)), "a refused profile changed parameters");
+}
+
+/* 100 codes of 14 bits, stored with a shift, bottom up: the outermost ones become a 16th of all
+ * codes and the rest. */
+TEST(stretch)
+{
+    uint16_t samples[64 * 100], out[64 * 100];
+    for (int i = 0; i < 64 * 100; i++)
+        samples[i] = (uint16_t)((8000 + i / 64) << 2 | 3);
+    LumeqImage in = {.plane = {samples + 64 * 99},
+                     .stride = {-128},
+                     .width = 64,
+                     .height = 100,
+                     .depth = 14,
+                     .shift = 2,
+                     .range = LUMEQ_RANGE_FULL};
+    LumeqImage to = in;
+    to.plane[0] = out;
+    to.stride[0] = 128;
+    to.shift = 0;
+    LumeqCodes used = {0, 0}, window = {0, 0};
+    int noise = 0;
+    FREED_BY(lumeq_stretch_destroy) LumeqStretch *s = NULL;
+    CHECK(lumeq_stretch_create(&s, NULL) == 0, "no memory");
+    CHECK(lumeq_measure_codes(&in, &used, &noise) == 1 && used.low == 8000 && used.high == 8099 &&
+              noise == 1,
+          "%d to %d, noise %d", used.low, used.high, noise);
+    CHECK(lumeq_stretch_window(s, LUMEQ_CODE_RANGE_FULL, &in, 0, &window) == 0, "FULL");
+    CHECK(lumeq_stretch_window(s, LUMEQ_CODE_RANGE_AUTO, &in, 0, &window) == 1 &&
+              window.low == 8000 && window.high == 8099,
+          "AUTO: %d to %d", window.low, window.high);
+    CHECK(lumeq_stretch_write(s, &window, &in, &to) == 0 && out[0] == 16383 - 1023 &&
+              out[64 * 99] == 1023,
+          "%d and %d", out[0], out[64 * 99]);
+    CHECK(lumeq_stretch_write(s, &window, &in, &in) == 0 && samples[0] == 1023 << 2, "in place: %d",
+          samples[0]);
+
+    LumeqImage bad[] = {in, in, in, in};
+    bad[0].depth = 8;
+    bad[1].memory = LUMEQ_MEMORY_CUDA;
+    bad[2].plane[1] = out;
+    bad[3].width = 0;
+    for (int i = 0; i < 4; i++) {
+        CHECK(lumeq_measure_codes(&bad[i], &used, NULL) == LUMEQ_ERR_ARGUMENT, "%d", i);
+        CHECK(lumeq_stretch_write(s, &window, &in, &bad[i]) == LUMEQ_ERR_ARGUMENT, "%d", i);
+        CHECK(lumeq_stretch_window(s, LUMEQ_CODE_RANGE_USED, &bad[i], 0, &window) ==
+                  LUMEQ_ERR_ARGUMENT,
+              "%d", i);
+    }
+    const LumeqCodes wrong[] = {{100, 100}, {-1, 9}, {0, 16384}};
+    for (int i = 0; i < 3; i++)
+        CHECK(lumeq_stretch_write(s, &wrong[i], &in, &to) == LUMEQ_ERR_ARGUMENT, "window %d", i);
+    CHECK(lumeq_stretch_window(s, (LumeqCodeRange)3, &in, 0, &window) == LUMEQ_ERR_ARGUMENT, "3");
+    CHECK(lumeq_stretch_create(NULL, NULL) == LUMEQ_ERR_ARGUMENT, "NULL");
+}
+
 TEST_MAIN

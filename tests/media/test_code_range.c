@@ -62,8 +62,8 @@ TEST(the_limit)
     };
     FREED_BY(av_frame_free) AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, 0, 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const CodeUse low = {{10000, 10100}, 1, 1}, high = {{11000, cases[i].high}, 1, 1};
-        const CodeUse capped = {{500, 520}, 6, 0};
+        const CodeUse low = {{10000, 10100}, 1}, high = {{11000, cases[i].high}, 1};
+        const CodeUse capped = {{500, 520}, 0};
         CodeRange range = {.mode = cases[i].mode, .levels = cases[i].levels};
         code_range_add(&range, frame, &high);
         code_range_add(&range, frame, &capped);

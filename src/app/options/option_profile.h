@@ -1,4 +1,4 @@
-/* Profiles: named sets of options, each for a kind of video. */
+/* Profiles: named sets of options, each for a kind of video; the library's profiles as options. */
 #ifndef LUMEQ_APP_OPTION_PROFILE_H
 #define LUMEQ_APP_OPTION_PROFILE_H
 

@@ -1,14 +1,11 @@
-/*
- * Stretches deep gray video that uses few of its codes, as from thermal cameras: measures the used
- * range and maps it linearly to most of the codes.
- */
+/* Stretches frames of deep gray that uses few codes, by the library's rule. */
 #ifndef LUMEQ_MEDIA_CODE_RANGE_H
 #define LUMEQ_MEDIA_CODE_RANGE_H
 
 #include <libavutil/frame.h>
 
 typedef enum CodeRangeMode {
-    CODE_RANGE_FULL, /* never stretch */
+    CODE_RANGE_FULL, /* never stretch; the order is LumeqCodeRange's */
     CODE_RANGE_AUTO, /* stretch if few codes are used */
     CODE_RANGE_USED, /* always stretch the used codes */
 } CodeRangeMode;
@@ -26,10 +23,9 @@ typedef struct CodeRange {
     CodeWindow window, all;   /* all: black and white of a measured file */
 } CodeRange;
 
-/* Codes and noise of one picture. */
+/* Codes of one picture. */
 typedef struct CodeUse {
     CodeWindow window; /* without 0.1 % of the samples at each end */
-    int noise;         /* standard deviation in codes, at least 1 */
     int has_content;   /* it spans more codes than noise explains */
 } CodeUse;
 
