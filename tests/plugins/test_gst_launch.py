@@ -1,5 +1,6 @@
 """GStreamer's own programs with the element lumeq: the program's bits, the commands of the page, errors."""
 
+import array
 import os
 import re
 import shutil
@@ -87,6 +88,7 @@ class GstLaunch(Case):
         cases = [("yuv420p", "i420", "", ""), ("nv12", "nv12", "", ""),
                  ("yuv420p10le", "i420-10le", "", ""), ("yuv444p", "y444", "", ""),
                  ("gray", "gray8", "", "--range full"), ("gray16le", "gray16-le", "", "--range full"),
+                 ("yuv420p", "i420", "profile=surveillance brightness=0.1", "--profile surveillance --brightness 0.1"),
                  ("yuv420p", "i420", "mode=clahe strength=0.7 clip=2.5 tiles-x=6", "--mode clahe --strength 0.7 --clip 2.5 "
                   "--tiles 6x8"),
                  ("yuv420p", "i420", "brightness=0.3 gamma=1.4 limit=lighten chroma=keep smooth=2",
@@ -156,6 +158,30 @@ class GstLaunch(Case):
         listed = set(re.findall(r"^  ([a-z-]+) +: ", said.split("Element Properties:")[1], re.M))
         self.assertEqual(listed - described, {"name", "parent", "qos"})
         self.assertRegex(said, r"License +BSD")
+
+    def test_thermal(self):
+        """A hundred codes of 16 bits fill the output, in each frame."""
+        planes, out = self.path("in.raw"), self.path("out.raw")
+        samples = array.array("H", (7754 + (x + y * 3 + 5 * frame) % 100 for frame in range(5) for y in range(100)
+                                    for x in range(176)))
+        write_bytes(planes, samples.tobytes())
+        for properties in "profile=thermal", "code-range=auto":
+            self.launch("filesrc location=%s ! rawvideoparse width=176 height=100 framerate=25/1 format=gray16-le" %
+                        planes, "! lumeq", properties, "! filesink location=%s" % out)
+            made = array.array("H", read_bytes(out))
+            for i in range(5):
+                frame = sorted(made[i * 17600:(i + 1) * 17600])
+                self.assertGreater(frame[-1000] - frame[1000], 30000)
+
+    def test_a_wrong_word_names_the_right_ones(self):
+        for words, known in (("mode=best", "global, off, clahe, stretch, haze"), ("profile=nigth", "none, fog, "),
+                             ("code-range=9", "full, auto, used")):
+            code, said = gst("videotestsrc", "num-buffers=1", "!", "lumeq", words, "!", "fakesink")
+            self.assertNotEqual(code, 0)
+            self.assertIn("lumeq: '%s' is not one of %s" % (words.split("=")[1], known), said)
+        for words in "mode=2", "mode=clahe", "profile=thermal":
+            code, said = gst("videotestsrc", "num-buffers=1", "!", "lumeq", words, "!", "fakesink")
+            self.assertEqual(code, 0, said)
 
     def test_error_is_the_sentence_of_the_library(self):
         """gst-launch-1.0 sometimes stays after an early error."""

@@ -26,6 +26,7 @@ GST_DEBUG_CATEGORY_STATIC(lumeq_debug);
 
 typedef struct Settings {
     LumeqParams params;
+    int profile;        /* number of the last chosen one from 1; 0: none */
     LumeqConfig config; /* of the next start */
 } Settings;
 
@@ -40,6 +41,10 @@ typedef struct GstLumeq {
     GstBuffer *previous; /* input; NULL: none, or not related to the next frame */
     GstSegment segment;
     int is_hdr;
+    LumeqCodeRange code_range; /* of the equalizer's parameters */
+    LumeqStretch *stretch;
+    LumeqImage stretched[2]; /* this frame and the one before, in turn, in memory of the element */
+    int last_stretched;      /* index of the frame before; -1: it was not stretched */
 } GstLumeq;
 
 typedef GstVideoFilterClass GstLumeqClass;
@@ -69,6 +74,20 @@ static const GEnumValue limits[] = {{LUMEQ_LIMIT_NONE, "Darken and lighten", "no
                                     {LUMEQ_LIMIT_DARKEN, "Only darken", "darken"},
                                     {LUMEQ_LIMIT_LIGHTEN, "Only lighten", "lighten"},
                                     {0, NULL, NULL}};
+static const GEnumValue code_ranges[] = {
+    {LUMEQ_CODE_RANGE_FULL, "Never stretch", "full"},
+    {LUMEQ_CODE_RANGE_AUTO, "Stretch gray that uses few codes", "auto"},
+    {LUMEQ_CODE_RANGE_USED, "Stretch the used codes", "used"},
+    {0, NULL, NULL}};
+static const GEnumValue profiles[] = {{0, "None", "none"},
+                                      {1, "Fog, haze, smoke", "fog"},
+                                      {2, "X-ray, ultrasound", "medical-gray"},
+                                      {3, "Rooms, roads and faces in the dark", "night"},
+                                      {4, "Screen recordings", "screen"},
+                                      {5, "Fixed cameras", "surveillance"},
+                                      {6, "Thermal cameras", "thermal"},
+                                      {7, "Under water", "water"},
+                                      {0, NULL, NULL}};
 static const GEnumValue backends[] = {{LUMEQ_BACKEND_AUTO, "CUDA if it works, else CPU", "auto"},
                                       {LUMEQ_BACKEND_CPU, "CPU", "cpu"},
                                       {LUMEQ_BACKEND_CUDA, "CUDA", "cuda"},
@@ -88,6 +107,11 @@ typedef struct Property {
 #define CONFIG(field) offsetof(Settings, config.field)
 
 static const Property properties[] = {
+    {"profile", "Profile",
+     "Sets the other parameters for a kind of video; set it before those that differ",
+     offsetof(Settings, profile), CHOICE, 0, 0, "GstLumeqProfile", profiles},
+    {"code-range", "Code range", "Stretch GRAY16_LE in system memory that uses few of its codes",
+     PARAM(code_range), CHOICE, 0, 0, "GstLumeqCodeRange", code_ranges},
     {"mode", "Mode", "How the picture is equalized", PARAM(mode), CHOICE, 0, 0, "GstLumeqMode",
      modes},
     {"reference", "Reference",
@@ -181,6 +205,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     case FLAG: *(int *)at = g_value_get_boolean(value); break;
     case CHOICE: *(int *)at = g_value_get_enum(value); break;
     }
+    if (p->choices == profiles && self->settings.profile)
+        (void)lumeq_params_profile(&self->settings.params,
+                                   profiles[self->settings.profile].value_nick);
     self->changed = 1;
     GST_OBJECT_UNLOCK(self);
 }
@@ -201,6 +228,30 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     }
 }
 
+/* Like GStreamer's for enums, but names the values if `text` is none of them. */
+static gboolean read_choice(GValue *to, const gchar *text)
+{
+    GEnumClass *class = (GEnumClass *)g_type_class_ref(G_VALUE_TYPE(to));
+    const GEnumValue *found = g_enum_get_value_by_nick(class, text);
+    char *end = NULL;
+    const gint64 number = g_ascii_strtoll(text, &end, 0);
+    if (!found)
+        found = g_enum_get_value_by_name(class, text);
+    if (!found && *text && !*end && number == (gint)number)
+        found = g_enum_get_value(class, (gint)number);
+    if (found) {
+        g_value_set_enum(to, found->value);
+    } else {
+        GString *names = g_string_new(NULL);
+        for (guint i = 0; i < class->n_values; i++)
+            g_string_append_printf(names, "%s%s", i ? ", " : "", class->values[i].value_nick);
+        g_warning("lumeq: '%s' is not one of %s", text, names->str);
+        g_string_free(names, TRUE);
+    }
+    g_type_class_unref(class);
+    return found != NULL;
+}
+
 static GParamSpec *new_spec(const Property *p, double value)
 {
     const GParamFlags flags =
@@ -219,6 +270,10 @@ static GParamSpec *new_spec(const Property *p, double value)
     }
     type = g_enum_register_static(p->type, p->choices);
     gst_type_mark_as_plugin_api(type, 0);
+    GstValueTable *table = g_new0(GstValueTable, 1); /* GStreamer keeps the pointer */
+    table->type = type;
+    table->deserialize = read_choice;
+    gst_value_register(table);
     return g_param_spec_enum(p->name, p->nick, p->about, type, (int)value, flags);
 }
 
@@ -251,6 +306,7 @@ static gboolean update_params(GstLumeq *self)
         return TRUE;
     if (lumeq_set_params(self->equalizer, &params) == 0) {
         self->accepted = wanted;
+        self->code_range = params.code_range;
         return TRUE;
     }
     if (!self->accepted.size) {
@@ -294,6 +350,8 @@ static LumeqImage image_of(const GstVideoFrame *frame, int in_cuda)
 
 static void forget(GstLumeq *self)
 {
+    lumeq_stretch_reset(self->stretch);
+    self->last_stretched = -1;
     gst_buffer_replace(&self->previous, NULL);
     if (self->equalizer)
         lumeq_reset(self->equalizer);
@@ -304,6 +362,28 @@ static gboolean map_frame(GstLumeq *self, GstVideoFrame *frame, const GstVideoIn
 {
     return self->in_cuda ? gst_lumeq_cuda_map(frame, info, buffer, flags, self->context)
                          : gst_video_frame_map(frame, info, buffer, flags);
+}
+
+/* Stretches deep gray into the element's memory. Returns 1, or 0 if it stays as it is. */
+static int stretch_gray(GstLumeq *self, const LumeqFrame *frame)
+{
+    const LumeqImage *in = &frame->in;
+    LumeqImage *to = &self->stretched[self->last_stretched == 0];
+    const int64_t time = frame->time == LUMEQ_NO_TIME ? 0 : frame->time;
+    LumeqCodes window;
+    if (!self->code_range || in->plane[1] || in->depth <= 8 || self->in_cuda)
+        return 0;
+    if (!self->stretch && lumeq_stretch_create(&self->stretch, NULL) < 0)
+        return LUMEQ_ERR_MEMORY;
+    const int ret = lumeq_stretch_window(self->stretch, self->code_range, in, time, &window);
+    if (ret <= 0)
+        return ret;
+    void *memory = to->plane[0];
+    const gsize row = (gsize)in->width * sizeof(uint16_t);
+    *to = *in;
+    to->stride[0] = (ptrdiff_t)row;
+    to->plane[0] = g_realloc(memory, row * (gsize)in->height);
+    return lumeq_stretch_write(self->stretch, &window, in, to) < 0 ? LUMEQ_ERR_ARGUMENT : 1;
 }
 
 static int process(GstLumeq *self, GstVideoFrame *in, GstVideoFrame *out)
@@ -325,7 +405,18 @@ static int process(GstLumeq *self, GstVideoFrame *in, GstVideoFrame *out)
         .previous = has_previous ? &before : NULL,
         .interlaced = GST_VIDEO_FRAME_IS_INTERLACED(in),
     };
-    const int ret = lumeq_process(self->equalizer, &frame, NULL);
+    int ret = stretch_gray(self, &frame);
+    const int is_stretched = ret > 0, last = self->last_stretched;
+    if (is_stretched) {
+        self->last_stretched = last == 0;
+        frame.in = self->stretched[self->last_stretched];
+        if (last >= 0 && has_previous)
+            frame.previous = &self->stretched[last];
+    } else {
+        self->last_stretched = -1;
+    }
+    if (ret >= 0)
+        ret = lumeq_process(self->equalizer, &frame, NULL);
     if (has_previous)
         gst_video_frame_unmap(&previous);
     return ret;
@@ -517,6 +608,10 @@ static gboolean stop(GstBaseTransform *trans)
     GstLumeq *self = (GstLumeq *)trans;
     gst_buffer_replace(&self->previous, NULL);
     lumeq_destroy(&self->equalizer);
+    lumeq_stretch_destroy(&self->stretch);
+    for (int i = 0; i < 2; i++)
+        g_clear_pointer(&self->stretched[i].plane[0], g_free);
+    self->last_stretched = -1;
     gst_clear_object(&self->context);
     return TRUE;
 }
@@ -570,6 +665,7 @@ static void gst_lumeq_init(GstLumeq *self)
 {
     self->settings = default_settings();
     self->changed = 1;
+    self->last_stretched = -1;
 }
 
 static gboolean plugin_init(GstPlugin *plugin)
