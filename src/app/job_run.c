@@ -82,8 +82,8 @@ static int count_gpus(void *opaque, int pipe)
     char why[128];
     const int count = lumeq_list_gpus(NULL, 0, why, sizeof(why));
     (void)opaque;
-    (void)!write(pipe, &count, sizeof(count));
-    _exit(0); /* skip exit handlers of drivers */
+    (void)pipe;
+    _exit(av_clip(count, 0, MOST_DEVICES)); /* skip exit handlers of drivers */
 }
 
 static int all_gpus(void)
@@ -91,14 +91,11 @@ static int all_gpus(void)
     static int count = -1; /* also for processes that this one starts */
     const ProcessOptions options = {.body = count_gpus};
     Process process;
-    if (count >= 0)
-        return count;
-    count = 0;
-    if (process_start(&process, &options) == 0) {
-        (void)process_read(&process, &count, sizeof(count), -1);
-        (void)process_wait(&process, -1);
+    if (count < 0) {
+        const int status = process_start(&process, &options) ? -1 : process_wait(&process, -1);
+        count = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     }
-    return count = av_clip(count, 0, MOST_DEVICES);
+    return count;
 }
 
 /* Lists the GPUs of --devices. Returns 0 without that option. */
@@ -458,14 +455,14 @@ static int try_step(JobRun *r, int (*take)(FilmStep *step, JobFilm *film), int *
             (void)kill(process.pid, SIGTERM);
     }
     const int status = process_wait(&process, -1), fault = s.told.error.fault;
-    if (size < sizeof(s.told) || !WIFEXITED(status) || WEXITSTATUS(status) != -fault) {
+    if (size < sizeof(s.told) || !WIFEXITED(status) || fault != -WEXITSTATUS(status)) {
         *code = status;
         return -ECHILD;
     }
     s.told.error.text[sizeof(s.told.error.text) - 1] = '\0';
     if (!r->path)
         f->progress.frame = av_clip64(s.told.frame, 0, JOB_MOST_COUNT);
-    f->progress.bytes = av_clip64(s.told.bytes, 0, JOB_MOST_COUNT);
+    f->progress.bytes = av_clip64(s.told.bytes, -1, JOB_MOST_COUNT);
     r->rows = av_clip(s.told.rows, 0, MOST_ROWS);
     r->joined = s.told.joined == 1;
     *code = s.told.code == EXIT_DAMAGED || s.told.code == EXIT_OUTPUT ? s.told.code : EXIT_DONE;

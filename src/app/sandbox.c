@@ -453,13 +453,6 @@ static const struct {
     unsigned count;
 } conditions[] = {
     {"clone", {HAS(0, CLONE_THREAD, 0)}, 1}, /* processes */
-    {"clone", {HAS(0, CLONE_NEWNS, CLONE_NEWNS)}, 1},
-    {"clone", {HAS(0, CLONE_NEWCGROUP, CLONE_NEWCGROUP)}, 1},
-    {"clone", {HAS(0, CLONE_NEWUTS, CLONE_NEWUTS)}, 1},
-    {"clone", {HAS(0, CLONE_NEWIPC, CLONE_NEWIPC)}, 1},
-    {"clone", {HAS(0, CLONE_NEWUSER, CLONE_NEWUSER)}, 1},
-    {"clone", {HAS(0, CLONE_NEWPID, CLONE_NEWPID)}, 1},
-    {"clone", {HAS(0, CLONE_NEWNET, CLONE_NEWNET)}, 1},
     {"prctl", {IS(0, PR_SET_PDEATHSIG)}, 1}, /* a child ends with its parent */
     {"prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler",
      {IS_NOT(0, 0)},
