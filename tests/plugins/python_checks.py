@@ -221,6 +221,60 @@ class Video(unittest.TestCase):
         self.assertTrue(same(out[1:91, 5:165], made))
         self.assertEqual(int(out[0].max()) + int(out[:, :5].max()), 0)
 
+    def test_colour_of_all_kinds(self):
+        colours = (RNG.integers(0, 256, (90, 160, 3)) * 0.2).astype(np.uint8)
+        wanted = lumeq.bgr(colours).astype(float)
+        deep = lumeq.bgr(colours.astype(np.uint16) * 257)
+        self.assertEqual(deep.dtype, np.uint16)
+        self.assertLess(abs(deep / 257 - wanted).mean(), 3)
+        for kind in np.float32, np.float64:
+            made = lumeq.bgr((colours / 255).astype(kind))
+            self.assertEqual(made.dtype, kind)
+            self.assertLess(abs(made * 65535 - deep).max(), 1)
+            self.assertTrue(0 <= made.min() and made.max() <= 1)
+        out = np.zeros(colours.shape, np.float32)
+        self.assertIs(lumeq.bgr((colours / 255).astype(np.float32), out=out), out)
+        self.assertGreater(out.mean(), 0)
+        unchanged = lumeq.bgr(colours.astype(np.uint16) * 257, mode="off").astype(int)
+        self.assertLessEqual(abs(unchanged - colours.astype(int) * 257).max(), 2)
+        many, one = lumeq.Equalizer(), lumeq.Equalizer()
+        batch = np.stack([colours, colours // 2, colours])
+        self.assertTrue(same(many.bgr(batch), np.stack([one.bgr(frame) for frame in batch])))
+        self.assertTrue(same(lumeq.Equalizer().rgb(batch[..., ::-1]), lumeq.Equalizer().bgr(batch)[..., ::-1]))
+
+    def test_floats(self):
+        frame = picture(depth=16)
+        wanted = lumeq.equalize(frame)
+        made = lumeq.equalize(frame / 65535)
+        self.assertTrue(same(made, wanted / 65535))
+        planes = tuple(p / 65535 for p in yuv(depth=16))
+        self.assertEqual([p.dtype for p in lumeq.Equalizer().process(planes)], [np.float64] * 3)
+
+    def test_thermal(self):
+        """100 of 16,384 codes: the profile fills the output."""
+        heat = picture(brightest=98).astype(np.uint16) + np.uint16(7754)
+        self.assertLess(lumeq.equalize(heat, depth=14, mode="clahe", clip=4).std(), 200)
+        made = lumeq.equalize(heat, depth=14, profile="thermal")
+        self.assertGreater(made.std(), 16384 / 7)
+        eq = lumeq.Equalizer(depth=14, profile="thermal")
+        for _ in range(3):
+            self.assertGreater(eq.process(heat).std(), 16384 / 7)
+        self.assertGreater(list(lumeq.film([heat] * 3, depth=14, code_range="auto"))[2].std(), 16384 / 7)
+        frame = picture()
+        self.assertTrue(same(lumeq.equalize(frame, profile="thermal"),
+                             lumeq.equalize(frame, mode="clahe", strength=0.8, clip=4, tiles=(4, 3), smooth=2)))
+        self.assertTrue(same(lumeq.equalize(frame, profile="fog", mode="global", strength="auto", clip="auto"),
+                             lumeq.equalize(frame)))
+
+    def test_equalizer_as_an_object(self):
+        self.assertRegex(lumeq.__version__, r"^\d+\.\d+\.\d+$")
+        with lumeq.Equalizer(backend="cpu", depth=10, profile="fog", clip=3) as eq:
+            self.assertEqual(repr(eq), "lumeq.Equalizer(fps=30.0, backend='cpu', depth=10, profile='fog', clip=3)")
+            eq.set(clip="auto")
+            self.assertIn("clip='auto'", repr(eq))
+            eq.set(profile="night")
+            self.assertNotIn("clip", repr(eq))
+
     def test_bgr_luma_is_opencvs(self):
         colours = RNG.integers(0, 256, (90, 160, 3)).astype(np.uint8)
         eq = lumeq.Equalizer(mode="off")
@@ -299,11 +353,23 @@ class Errors(unittest.TestCase):
         y, u, v = yuv()
         colours, larger = np.zeros((9, 9, 3), np.uint8), np.zeros((900, 900, 3), np.uint8)
         for error, words, call in (
-                (TypeError, "a frame is an array", lambda: lumeq.equalize(None)),
-                (TypeError, "a frame is an array", lambda: lumeq.equalize(["a"])),
+                (TypeError, "a frame is an array.*got None: did cv2.imread", lambda: lumeq.equalize(None)),
+                (TypeError, "got None: did cv2.imread", lambda: lumeq.bgr(None)),
+                (ValueError, "got float64 .* 0..1", lambda: lumeq.equalize(frame.astype(float))),
+                (ValueError, "got float32 .* 0..1", lambda: lumeq.bgr(np.full((9, 9, 3), np.nan, np.float32))),
+                (ValueError, "got int16", lambda: lumeq.bgr(np.zeros((9, 9, 3), np.int16))),
+                (ValueError, "profile 'nigth' is not one of fog", lambda: lumeq.equalize(frame, profile="nigth")),
+                (TypeError, "profile", lambda: lumeq.equalize(frame, profile=1)),
+                (ValueError, "more than depth=12 bits", lambda: lumeq.equalize(deep, depth=12)),
+                (ValueError, "more than depth=12 bits", lambda: lumeq.Equalizer(depth=12).process(deep)),
+                (ValueError, "more than depth=12 bits", lambda: lumeq.Equalizer(depth=12).batch(deep[None])),
+                (ValueError, "stretch", lambda: lumeq.History(profile="thermal")),
+                (ValueError, "stretch", lambda: lumeq.Equalizer(profile="thermal").batch(frame[None])),
+                (ValueError, "automatic", lambda: lumeq.equalize(frame, strength=3)),
+                (TypeError, "a frame is an array.*got str", lambda: lumeq.equalize(["a"])),
+                (TypeError, "got None: did cv2.imread", lambda: lumeq.Equalizer().process(None)),
                 (ValueError, "one to three planes", lambda: lumeq.equalize([])),
-                (ValueError, "neither uint8 nor uint16", lambda: lumeq.equalize(frame.astype(float))),
-                (ValueError, "neither uint8 nor uint16", lambda: lumeq.equalize(frame.astype(np.int16))),
+                (ValueError, "neither uint8 nor uint16.*got int16", lambda: lumeq.equalize(frame.astype(np.int16))),
                 (ValueError, "dimensions", lambda: lumeq.equalize(frame[0])),
                 (ValueError, "bgr\\(\\)", lambda: lumeq.equalize(np.dstack([frame] * 3))),
                 (ValueError, "contiguous", lambda: lumeq.equalize(frame[:, ::2])),
@@ -324,7 +390,7 @@ class Errors(unittest.TestCase):
                 (ValueError, "'full', 'limited'", lambda: lumeq.equalize(frame, range="tv")),
                 (ValueError, "3/2", lambda: lumeq.equalize(frame, format="nv12")),
                 (ValueError, "'yuv420p'", lambda: lumeq.equalize(frame, format="rgb24")),
-                (ValueError, "colour picture", lambda: lumeq.bgr(frame)),
+                (ValueError, "colour picture.*got \\(91, 161\\): equalize", lambda: lumeq.bgr(frame)),
                 (ValueError, "fps", lambda: lumeq.Equalizer(fps=0)),
                 (ValueError, "threads", lambda: lumeq.Equalizer(threads=-1)),
                 (ValueError, "batch", lambda: lumeq.Equalizer(batch=17)),
@@ -346,7 +412,7 @@ class Errors(unittest.TestCase):
                 (ValueError, "stride 0", lambda: lumeq.equalize(np.broadcast_to(frame[:1], frame.shape))),
                 (ValueError, "3/2", lambda: lumeq.equalize((y, u), format="nv12")),
                 (ValueError, "3/2", lambda: lumeq.equalize(None, format="yuv420p")),
-                (ValueError, "colour picture", lambda: lumeq.bgr(cv2.imread("missing.png"))),
+                (TypeError, "colour picture", lambda: lumeq.bgr(cv2.imread("missing.png"))),
                 (ValueError, "output's size", lambda: lumeq.bgr(colours, out=larger)),
                 (ValueError, "output's size", lambda: lumeq.bgr(np.dstack([frame] * 4), out=np.dstack([frame] * 3))),
                 (TypeError, "neither True nor False", lambda: lumeq.equalize(frame, dither="no")),
@@ -365,6 +431,7 @@ class Errors(unittest.TestCase):
             with self.subTest(words), self.assertRaisesRegex(error, words) as caught:
                 call()
             self.assertNotIn("\n", str(caught.exception))
+            self.assertNotRegex(str(caught.exception), "LUMEQ_(?!CUDA=)")
 
 
 class OnDevice:

@@ -54,6 +54,11 @@ class Python(unittest.TestCase):
         self.assertEqual(code, 0)
         code, said = run(self.python, "-m", "mypy", "-p", "lumeq", cwd=self.folder)
         self.assertEqual(code, 0, said)
+        wrong = "import lumeq\nlumeq.Equalizer(stregth=1)\nlumeq.equalize(None, mode='best')\nlumeq.bgr(b, tiles=8)\n"
+        code, said = run(self.python, "-m", "mypy", "-c", wrong.replace("(b,", "(lumeq.planes(0, ''),"), cwd=self.folder)
+        self.assertEqual(code, 1, said)
+        for line in 2, 3, 4:
+            self.assertIn("<string>:%d: error" % line, said)
 
 
 if __name__ == "__main__":

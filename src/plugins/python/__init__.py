@@ -10,12 +10,14 @@
 A frame is an array, or a tuple of arrays: luma, Cb and Cr (yuv420p and its kin), or luma and interleaved Cb and Cr
 (NV12, P010). With format='yuv420p' or 'nv12' it is one array that holds all planes, as PyAV's to_ndarray() and OpenCV
 have it. Arrays are uint8, or uint16 with 9 to 16 bits, of (rows, columns). They are neither copied nor changed: any
-distance between rows is fine, also a negative one, but the samples of a row must be contiguous. NumPy arrays and
-PyTorch tensors on the CPU are equalized there, or by the GPU if one is found. CuPy arrays, PyTorch tensors and others
+distance between rows is fine, also a negative one, but the samples of a row must be contiguous. NumPy arrays
+may also be floats from 0 to 1. NumPy arrays and PyTorch tensors on the CPU are equalized there, or by the GPU if one is found. CuPy arrays, PyTorch tensors and others
 with __cuda_array_interface__ or __dlpack__ on an NVIDIA GPU stay there: the work is queued on the current stream.
 
 Settings are keyword arguments, the same everywhere:
 
+    profile     'fog', 'medical-gray', 'night', 'screen', 'surveillance', 'thermal' or 'water': several settings at
+                once, which the others here override
     mode        'global' (default), 'clahe', 'haze', 'stretch' or 'off'
     strength    'auto' (default: as much as the picture needs), or 0 to 1
     brightness  -1 to 1; gamma: 0.1 to 10; limit: 'none', 'darken' or 'lighten'
@@ -28,6 +30,8 @@ Settings are keyword arguments, the same everywhere:
     bars        'auto' (black bars are left alone) or 'ignore'
     meter       'all', 'centre' or (x, y, width, height): the area that determines the curve
     reference   True: OpenCV's equalizeHist (or CLAHE, with mode='clahe'), bit for bit, for 8 bits
+    code_range  'full' (default), 'auto' or 'used': stretch deep gray that uses few codes, as from thermal cameras, in
+                equalize(), film() and Equalizer.process()
     dither, adaptive, lift, await_noise: as in lumeq.h, which has the details of all of them
 
 Bad arguments raise ValueError or TypeError, lack of memory MemoryError, and a GPU that fails lumeq.Error, each with one
@@ -41,21 +45,64 @@ import collections
 import functools
 import numbers
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union
 
 import numpy as np
 
 from . import _core
 from ._core import Curve, Error, Measure
 
-__all__ = ["Context", "Curve", "Equalizer", "Error", "History", "Measure", "Stats", "apply", "bgr", "build_info",
-           "equalize", "film", "measure", "planes", "rgb"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Context", "Curve", "Equalizer", "Error", "History", "Measure", "Settings", "Stats", "apply", "bgr",
+           "build_info", "equalize", "film", "measure", "planes", "rgb"]
+
+__version__ = "%d.%d.%d" % (_core.version() // 1000000, _core.version() // 1000 % 1000, _core.version() % 1000)
 
 Array = Any  #: of NumPy, CuPy, PyTorch, or with __cuda_array_interface__ or __dlpack__
 Frame = Union[Array, Sequence[Array]]  #: luma, or luma and its chroma planes
 Made = Any  #: an array, or a tuple of arrays, like the frame
+
+
+class Settings(TypedDict, total=False):
+    """The settings, all optional: see the module."""
+
+    profile: Literal["fog", "medical-gray", "night", "screen", "surveillance", "thermal", "water", None]
+    mode: Literal["global", "clahe", "haze", "stretch", "off"]
+    strength: Union[float, Literal["auto"]]
+    brightness: float
+    gamma: float
+    limit: Literal["none", "darken", "lighten"]
+    clip: Union[float, Literal["auto"]]
+    tiles: tuple[int, int]
+    smooth: float
+    scene_cut: bool
+    denoise: Union[float, Literal["auto"]]
+    deflicker: float
+    chroma: Literal["scale", "keep"]
+    bars: Literal["auto", "ignore"]
+    meter: Union[tuple[int, int, int, int], Literal["all", "centre"]]
+    reference: bool
+    code_range: Literal["full", "auto", "used"]
+    dither: bool
+    adaptive: bool
+    lift: bool
+    await_noise: bool
+
+
+class Options(Settings, total=False):
+    """Settings, and how frames are stored and where they are equalized: see Equalizer."""
+
+    backend: Literal["auto", "cpu", "cuda"]
+    device: int
+    threads: int
+    depth: Optional[int]
+    shift: int
+    range: Literal["full", "limited", None]
+    format: Literal["gray", "yuv420p", "nv12", None]
 
 
 def build_info() -> str:
@@ -65,7 +112,8 @@ def build_info() -> str:
 
 @dataclass(frozen=True, eq=False)
 class Stats:
-    """Statistics of a frame and its curve. Luma is in codes of the frame's depth; from 13 bits on, a bin counts several codes."""
+    """Statistics of a frame and its curve. Luma is in codes of the frame's depth; from 13 bits on, a bin counts several
+    codes. After bgr() of 8 bits, means are in codes of 8 bits; histograms and the curve are those of luma of 10 bits."""
 
     strength: float  #: of the equalization, 0 to 1
     lift: float  #: gain of the darkest tones before equalization, at least 1
@@ -133,6 +181,8 @@ def _like(array: Array) -> Array:
         return np.empty(array.shape, array.dtype)
     if hasattr(library, "empty_like"):
         return library.empty_like(array)
+    if array is None:
+        raise TypeError("a frame is an array, or a tuple of arrays; got None: did cv2.imread() find the file?")
     raise TypeError("no array can be made like %s: pass out=" % type(array).__name__)
 
 
@@ -157,6 +207,60 @@ def _stream(frame: Frame, stream: Optional[int]) -> Optional[int]:
     return stream
 
 
+def _is_float(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype.kind == "f"
+
+
+def _codes(array: np.ndarray) -> np.ndarray:
+    """Floats from 0 to 1 as uint16."""
+    if not array.size or not (array.min() >= 0 and array.max() <= 1):
+        raise ValueError("got %s whose values are not all within 0..1: divide by the white level, or use uint8 or uint16"
+                         % array.dtype)
+    return np.rint(array * 65535).astype(np.uint16)
+
+
+def _with_codes(call: Callable[[Any, Any], Made], frame: Frame, out: Optional[Frame]) -> Made:
+    """call(frame, out), and for floats the same with codes of 16 bits."""
+    many = isinstance(frame, (tuple, list))
+    arrays: list[Any] = list(frame) if many else [frame]
+    if not any(map(_is_float, arrays)):
+        return call(frame, out)
+    if not all(map(_is_float, arrays)):
+        raise ValueError("planes are either all floats or none")
+    codes = [_codes(array) for array in arrays]
+    result = call(tuple(codes) if many else codes[0], None)
+    made = [plane.astype(array.dtype) / array.dtype.type(65535)
+            for plane, array in zip(result if many else [result], arrays)]
+    if out is None:
+        return tuple(made) if many else made[0]
+    for to, plane in zip(out if many else [out], made):
+        if not _is_float(to) or to.shape != plane.shape:
+            raise ValueError("the output's size or type is not the frame's")
+        to[...] = plane
+    return out
+
+
+class _Stretch:
+    """Stretches gray of more than 8 bits if the settings say so."""
+
+    def __init__(self, layout: _Layout, settings: Any):
+        self._layout, self._native, self._mode = layout, _core.Stretch(), _core.code_range(dict(settings))
+
+    def set(self, settings: Any) -> None:
+        self._mode = _core.code_range(dict(settings))
+
+    def reset(self) -> None:
+        self._native.reset()
+
+    def frame(self, frame: Frame, time: float) -> Frame:
+        samples = self._layout.planes(frame)
+        gray = samples[0] if isinstance(samples, (tuple, list)) and len(samples) == 1 else samples
+        if not self._mode or isinstance(gray, (tuple, list)) or getattr(gray, "dtype", None) == np.uint8:
+            return frame
+        made = _like(gray)
+        return made if self._native.frame(gray, made, self._layout.samples(frame), self._mode, time) else frame
+
+
 def _rate(fps: Any) -> float:
     if not isinstance(fps, numbers.Real) or not float(fps) > 0:
         raise ValueError("fps is no number greater than 0")
@@ -175,15 +279,35 @@ class Equalizer:
 
     def __init__(self, *, fps: float = 30, backend: str = "auto", device: int = 0, threads: int = 0,
                  batch: int = 0, depth: Optional[int] = None, shift: int = 0, range: Optional[str] = None,
-                 format: Optional[str] = None, **settings: Any):
+                 format: Optional[str] = None, **settings: Unpack[Settings]):
         self.fps = _rate(fps)
         self._layout = _Layout(depth, shift, range, format)
         self._native = _core.Equalizer(backend, device, threads, batch)
-        self.set(**{"await_noise": True, **settings})
+        self._settings: dict[str, Any] = {}
+        self._stretch = _Stretch(self._layout, {})
+        self._count = 0
+        self._native.set({"await_noise": True})
+        self.set(**settings)
 
-    def set(self, **settings: Any) -> None:
-        """Changes settings, fully visible in the next frame. After an error, all stay as they were."""
-        self._native.set(settings)
+    def __enter__(self) -> Equalizer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.finish()
+
+    def __repr__(self) -> str:
+        shown = {"fps": self.fps, "backend": self.backend, **vars(self._layout), **self._settings}
+        return "lumeq.Equalizer(%s)" % ", ".join("%s=%r" % (name, value) for name, value in shown.items()
+                                                 if value is not None and (name, value) != ("shift", 0))
+
+    def set(self, **settings: Unpack[Settings]) -> None:
+        """Changes settings, fully visible in the next frame. A profile sets all but await_noise. After an error, all stay
+        as they were."""
+        self._native.set(dict(settings))
+        if settings.get("profile"):
+            self._settings = {name: value for name, value in self._settings.items() if name == "await_noise"}
+        self._settings.update(settings)
+        self._stretch.set(self._settings)
 
     def process(self, frame: Frame, *, out: Optional[Frame] = None, time: Optional[float] = None,
                 follows: bool = True, interlaced: bool = False, stream: Optional[int] = None) -> Made:
@@ -195,11 +319,17 @@ class Equalizer:
         current stream (or on `stream`, an address) has completed, and frames keep references to their arrays until
         later calls or finish().
         """
-        out = _output(frame, out)
-        layout = self._layout
-        self._native.process(layout.planes(frame), layout.planes(out), layout.samples(frame), time, 1 / self.fps,
-                             bool(follows), bool(interlaced), _stream(frame, stream))
-        return out
+        def call(frame: Frame, out: Optional[Frame]) -> Made:
+            layout = self._layout
+            out = _output(frame, out)
+            known = isinstance(time, numbers.Real)
+            frame = self._stretch.frame(frame, float(time) if known else self._count / self.fps)  # type: ignore
+            self._native.process(layout.planes(frame), layout.planes(out), layout.samples(frame), time, 1 / self.fps,
+                                 bool(follows), bool(interlaced), _stream(frame, stream))
+            self._count += 1
+            return out
+
+        return _with_codes(call, frame, out)
 
     def batch(self, frames: Frame, *, out: Optional[Frame] = None, stream: Optional[int] = None) -> Made:
         """Equalizes several frames in a row, and returns `out`, or new arrays.
@@ -210,19 +340,37 @@ class Equalizer:
         """
         if self._layout.format not in (None, "gray"):
             raise ValueError("batch() takes planes: make the Equalizer without format='%s'" % self._layout.format)
+        if _core.code_range(self._settings):
+            raise ValueError("batch() does not stretch codes: use process(), or code_range='full'")
         out = _output(frames, out)
         self._native.batch(frames, out, self._layout.samples(frames), 1 / self.fps, _stream(frames, stream))
         return out
 
     def bgr(self, picture: np.ndarray, *, out: Optional[np.ndarray] = None, time: Optional[float] = None,
             rgb: bool = False) -> np.ndarray:
-        """Equalizes a uint8 picture of (rows, columns, 3 or 4), as OpenCV has it; a fourth channel is copied.
+        """Equalizes a picture of (rows, columns, 3 or 4), as OpenCV has it, or several of (pictures, rows, columns, 3 or 4).
 
-        The picture is equalized in YCbCr with 10 bits, so colours that do not change keep their exact values.
+        Channels are uint8, uint16, or floats from 0 to 1; a fourth one is copied. Pictures of 8 bits are equalized in YCbCr
+        with 10 bits, so colours that do not change keep their exact values.
         """
         picture = np.asarray(picture)
-        if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] not in (3, 4):
-            raise ValueError("a colour picture is a uint8 array of (rows, columns, 3 or 4)")
+        if picture.dtype == object:
+            raise TypeError("a colour picture is an array; got %s" % (
+                "None: did cv2.imread() find the file?" if picture.ndim == 0 and picture[()] is None else "objects"))
+        if picture.ndim not in (3, 4) or picture.shape[-1] not in (3, 4):
+            raise ValueError("a colour picture is an array of (rows, columns, 3 or 4); got %r%s" % (
+                picture.shape, ": equalize() takes gray pictures" if picture.ndim == 2 else ""))
+        if _is_float(picture):
+            return _with_codes(lambda codes, made: self.bgr(codes, out=made, time=time, rgb=rgb), picture, out)
+        if picture.dtype not in (np.uint8, np.uint16):
+            raise ValueError("got %s; a colour picture has uint8, uint16, or floats from 0 to 1" % picture.dtype)
+        if picture.ndim == 4:
+            out = np.empty(picture.shape, picture.dtype) if out is None else out
+            if np.shape(out) != picture.shape:
+                raise ValueError("the output's size is not the pictures'")
+            for one, made in zip(picture, out):
+                self.bgr(one, out=made, time=time, rgb=rgb)
+            return out
         if picture.strides[1:] != (picture.shape[2] * picture.itemsize, picture.itemsize):
             picture = np.ascontiguousarray(picture)
         if out is None:
@@ -230,12 +378,17 @@ class Equalizer:
         self._native.bgr(picture, out, bool(rgb), time, 1 / self.fps)
         return out
 
+    def rgb(self, picture: np.ndarray, *, out: Optional[np.ndarray] = None, time: Optional[float] = None) -> np.ndarray:
+        """bgr() for pictures whose first channel is red, as Pillow and imageio have them."""
+        return self.bgr(picture, out=out, time=time, rgb=True)
+
     def finish(self) -> None:
         """Waits for frames on a GPU, so that `stats` describes the last one. Other frames are always complete."""
         self._native.finish()
 
     def reset(self) -> None:
         """Forgets the frames before, after a seek for example."""
+        self._stretch.reset()
         self._native.reset()
 
     @property
@@ -258,12 +411,12 @@ class Context:
         self._native = _core.Context(backend, device, threads)
 
     def measure(self, frame: Frame, *, previous: Optional[Frame] = None, stream: Optional[int] = None,
-                **settings: Any) -> Measure:
+                **settings: Unpack[Settings]) -> Measure:
         """Measures a frame for History.put(). previous is the frame before, to measure noise. Only the settings
         mode, tiles and reference matter here."""
         layout = self._layout
         before = None if previous is None else layout.planes(previous)
-        return self._native.measure(layout.planes(frame), before, layout.samples(frame), settings,
+        return self._native.measure(layout.planes(frame), before, layout.samples(frame), dict(settings),
                                     _stream(frame, stream))
 
     def apply(self, curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Optional[Frame] = None,
@@ -286,9 +439,11 @@ class History:
     film, so that get() returns the remaining curves and then None.
     """
 
-    def __init__(self, lookahead: float = 2.0, *, fps: float = 30, **settings: Any):
+    def __init__(self, lookahead: float = 2.0, *, fps: float = 30, **settings: Unpack[Settings]):
         self.fps = _rate(fps)
-        self._native = _core.History(settings, lookahead)
+        if _core.code_range(dict(settings)):
+            raise ValueError("a History does not stretch codes: use film() or Equalizer, or code_range='full'")
+        self._native = _core.History(dict(settings), lookahead)
 
     def put(self, measure: Measure, *, time: Optional[float] = None, cut: bool = False,
             interlaced: bool = False) -> None:
@@ -314,21 +469,21 @@ def _context(**options: Any) -> Context:
 _OPTIONS = ("backend", "device", "threads", "depth", "shift", "range", "format")
 
 
-def _split(arguments: dict[str, Any]) -> tuple[Context, dict[str, Any]]:
+def _split(arguments: Any) -> tuple[Context, Any]:
     """The shared context for these options, and the settings among them."""
     options = {name: arguments.pop(name) for name in _OPTIONS if name in arguments}
     return _context(**options), arguments
 
 
 def measure(frame: Frame, *, previous: Optional[Frame] = None, stream: Optional[int] = None,
-            **options: Any) -> Measure:
+            **options: Unpack[Options]) -> Measure:
     """Context.measure() with a shared context; its options (backend, depth and so on) may be passed here."""
     context, settings = _split(options)
     return context.measure(frame, previous=previous, stream=stream, **settings)
 
 
 def apply(curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Optional[Frame] = None,
-          stream: Optional[int] = None, **options: Any) -> Made:
+          stream: Optional[int] = None, **options: Unpack[Options]) -> Made:
     """Context.apply() with a shared context; its options (backend, depth and so on) may be passed here."""
     context, rest = _split(options)
     if rest:
@@ -336,23 +491,31 @@ def apply(curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Op
     return context.apply(curve, frame, previous=previous, out=out, stream=stream)
 
 
-def equalize(frame: Frame, *, out: Optional[Frame] = None, stream: Optional[int] = None, **options: Any) -> Made:
+def equalize(frame: Frame, *, out: Optional[Frame] = None, stream: Optional[int] = None,
+             **options: Unpack[Options]) -> Made:
     """Equalizes one picture, and returns `out`, or new arrays. Options and settings: see Equalizer and the module."""
     context, settings = _split(options)
-    history = History(0, **settings)
-    history.put(context.measure(frame, stream=stream, **settings))
-    curve: Any = history.get()  # there is one for each measure
-    return context.apply(curve, frame, out=out, stream=stream)
+
+    def call(frame: Frame, out: Optional[Frame]) -> Made:
+        history = History(0, **{**settings, "code_range": "full"})
+        frame = _Stretch(context._layout, settings).frame(frame, 0)
+        history.put(context.measure(frame, stream=stream, **settings))
+        curve: Any = history.get()  # there is one for each measure
+        return context.apply(curve, frame, out=out, stream=stream)
+
+    return _with_codes(call, frame, out)
 
 
-def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30, **options: Any) -> Iterator[Made]:
+def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30,
+         **options: Unpack[Options]) -> Iterator[Made]:
     """Yields the equalized frames of a film, with curves that know the next `lookahead` seconds.
 
     Holds the frames of that time; each must have arrays of its own. Cuts are then exact and fades smooth. Options and
     settings: see Equalizer and the module.
     """
     context, settings = _split(options)
-    history = History(lookahead, fps=fps, **settings)
+    history = History(lookahead, fps=fps, **{**settings, "code_range": "full"})
+    stretch = _Stretch(context._layout, settings)
     ahead: collections.deque[Any] = collections.deque()
     before: collections.deque[Any] = collections.deque(maxlen=3)
 
@@ -365,7 +528,8 @@ def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30, **
             before.appendleft(frame)
 
     last: Any = None
-    for frame in frames:
+    for i, frame in enumerate(frames):
+        frame = stretch.frame(frame, i / fps)
         same = last is not None and _shapes(last) == _shapes(frame)
         history.put(context.measure(frame, previous=last if same else None, **settings))
         ahead.append(frame)
@@ -375,11 +539,13 @@ def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30, **
     yield from ready()
 
 
-def bgr(picture: np.ndarray, *, out: Optional[np.ndarray] = None, rgb: bool = False, **options: Any) -> np.ndarray:
+def bgr(picture: np.ndarray, *, out: Optional[np.ndarray] = None, rgb: bool = False,
+        **options: Unpack[Options]) -> np.ndarray:
     """Equalizes one picture from cv2.imread(). For video, see Equalizer.bgr()."""
-    return Equalizer(**{"await_noise": False, **options}).bgr(picture, out=out, rgb=rgb)
+    arguments: Any = {"await_noise": False, **options}
+    return Equalizer(**arguments).bgr(picture, out=out, rgb=rgb)
 
 
-def rgb(picture: np.ndarray, *, out: Optional[np.ndarray] = None, **options: Any) -> np.ndarray:
+def rgb(picture: np.ndarray, *, out: Optional[np.ndarray] = None, **options: Unpack[Options]) -> np.ndarray:
     """Equalizes one picture whose first channel is red, as Pillow and imageio have it."""
     return bgr(picture, out=out, rgb=True, **options)

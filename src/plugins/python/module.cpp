@@ -191,6 +191,17 @@ template <class Samples> Array from_samples(const Samples &samples, bool writabl
     return array;
 }
 
+// "float64" and the like, or the type of something else.
+std::string kind_of(nb::handle source)
+{
+    if (source.is_none())
+        return "None: did cv2.imread() find the file?";
+    if (nb::hasattr(source, "dtype"))
+        return nb::cast<std::string>(
+            nb::steal<nb::str>(PyObject_Str(nb::object(source.attr("dtype")).ptr())));
+    return nb::cast<std::string>(source.type().attr("__name__"));
+}
+
 // CUDA's interface comes first: unlike __dlpack__(), it never makes streams wait for each other.
 Array from_object(nb::handle source, bool writable)
 {
@@ -204,11 +215,17 @@ Array from_object(nb::handle source, bool writable)
     else if (nb::try_cast(source, read_only, false))
         array = from_samples(read_only, false);
     else if (!nb::hasattr(source, "dtype"))
-        raise(PyExc_TypeError, "a frame is an array, or a tuple of arrays: luma, then Cb and Cr");
+        raise(PyExc_TypeError,
+              "a frame is an array, or a tuple of arrays: luma, then Cb and Cr; got " +
+                  kind_of(source));
     if (!array.bytes)
-        raise(PyExc_ValueError, "samples are neither uint8 nor uint16 in the machine's byte order");
+        raise(PyExc_ValueError,
+              "samples are neither uint8 nor uint16 in the machine's byte order, nor "
+              "floats from 0 to 1: got " +
+                  kind_of(source));
     if (array.dimensions < 2 || array.dimensions > 3)
-        raise(PyExc_ValueError, "an array has neither two dimensions nor three");
+        raise(PyExc_ValueError, "an array has neither two dimensions nor three, but " +
+                                    std::to_string(array.dimensions));
     if (writable && !array.writable)
         raise(PyExc_ValueError, "an output array is read-only");
     if (!array.data || !array.shape[0] || !array.shape[1])
@@ -324,7 +341,7 @@ Picture picture(const std::vector<Array> &planes, const Format &format)
             raise(PyExc_ValueError, pairs
                                         ? "interleaved chroma has two samples in its last dimension"
                                         : "a plane has one sample for each pixel: pass a tuple of "
-                                          "planes, or use bgr() for BGR pictures");
+                                          "planes, or use bgr() or rgb() for colour pictures");
         if ((array.dimensions == 3 && array.shape[2] > 1 && array.stride[2] != array.bytes) ||
             (array.shape[1] > 1 &&
              array.stride[1] != array.bytes * (array.dimensions == 3 ? array.shape[2] : 1)))
@@ -356,6 +373,28 @@ Picture picture(const std::vector<Array> &planes, const Format &format)
     image->shift = format.shift;
     image->range = format.range;
     return made;
+}
+
+// Refuses samples beyond the depth, which the library would take for the last code.
+void check_depth(const Picture &picture)
+{
+    const LumeqImage &image = picture.image;
+    const int bits = image.depth + image.shift;
+    for (const Array &plane : picture.arrays) {
+        unsigned all = 0;
+        for (int64_t y = 0; plane.bytes == 2 && !plane.on_gpu && bits < 16 && y < plane.shape[0];
+             y++) {
+            const char *row = static_cast<const char *>(plane.data) + y * plane.stride[0];
+            const auto *sample = reinterpret_cast<const uint16_t *>(row);
+            const int64_t count = plane.shape[1] * (plane.dimensions == 3 ? plane.shape[2] : 1);
+            for (int64_t x = 0; x < count; x++)
+                all |= sample[x];
+        }
+        if (all >> bits)
+            raise(PyExc_ValueError,
+                  "samples have more than depth=" + std::to_string(image.depth) + " bits" +
+                      (image.shift ? " above shift=" + std::to_string(image.shift) : ""));
+    }
 }
 
 Picture picture(nb::handle frame, const Format &format, bool writable)
@@ -488,6 +527,8 @@ void set_parameter(LumeqParams *p, const std::string &name, nb::handle value)
         p->chroma = LumeqChroma(choice(n, value, {"scale", "keep"}));
     else if (name == "bars")
         p->bars = LumeqBars(choice(n, value, {"auto", "ignore"}));
+    else if (name == "code_range")
+        p->code_range = LumeqCodeRange(choice(n, value, {"full", "auto", "used"}));
     else if (name == "limit")
         p->limit = LumeqLimit(choice(n, value, {"none", "darken", "lighten"}));
     else if (name == "strength")
@@ -521,10 +562,12 @@ void set_parameter(LumeqParams *p, const std::string &name, nb::handle value)
     else if (name == "meter")
         set_rectangle(&p->meter, value);
     else
-        raise(PyExc_TypeError, "unknown setting '" + name +
-                                   "'; settings are mode, strength, clip, smooth, scene_cut, "
-                                   "brightness, gamma, limit, denoise, chroma, bars, meter, tiles, "
-                                   "dither, deflicker, adaptive, lift, await_noise and reference");
+        raise(PyExc_TypeError,
+              "unknown setting '" + name +
+                  "'; settings are profile, mode, strength, clip, smooth, scene_cut, "
+                  "brightness, gamma, limit, denoise, chroma, bars, meter, tiles, "
+                  "dither, deflicker, adaptive, lift, await_noise, code_range and "
+                  "reference");
 }
 
 struct Params {
@@ -537,10 +580,17 @@ struct Params {
     void set(const nb::dict &settings)
     {
         LumeqParams next = c;
+        if (settings.contains("profile") && !settings["profile"].is_none()) {
+            std::string profile;
+            if (!nb::try_cast(settings["profile"], profile))
+                raise(PyExc_TypeError, "profile is no string");
+            check(lumeq_params_profile(&next, profile.c_str()), lumeq_last_error(nullptr));
+        }
         for (auto [name, value] : settings) {
             std::string text;
             nb::try_cast(name, text);
-            set_parameter(&next, text, value);
+            if (text != "profile")
+                set_parameter(&next, text, value);
         }
         c = next;
     }
@@ -637,6 +687,47 @@ bool can_follow(const LumeqImage &a, const LumeqImage &b)
            a.chroma_y == b.chroma_y;
 }
 
+// Stretches the codes of one stream of deep gray.
+class Stretch
+{
+  public:
+    Stretch()
+    {
+        check(lumeq_stretch_create(&stretch, nullptr), lumeq_last_error(nullptr));
+    }
+    Stretch(const Stretch &) = delete;
+    ~Stretch()
+    {
+        lumeq_stretch_destroy(&stretch);
+    }
+    // False: the frame stays as it is, and `out` is not written.
+    bool frame(nb::handle in, nb::handle out, const Format &format, int mode, double time)
+    {
+        const Picture from = picture(in, format, false), to = picture(out, format, true);
+        LumeqCodes window;
+        const int64_t when = nanoseconds(time);
+        const Lock lock(owner);
+        const int code = without_gil([&] {
+            const int found =
+                lumeq_stretch_window(stretch, LumeqCodeRange(mode), &from.image, when, &window);
+            const int ret =
+                found > 0 ? lumeq_stretch_write(stretch, &window, &from.image, &to.image) : found;
+            return ret < 0 ? ret : found;
+        });
+        check(code, lumeq_last_error(nullptr));
+        return code > 0;
+    }
+    void reset()
+    {
+        const Lock lock(owner);
+        lumeq_stretch_reset(stretch);
+    }
+
+  private:
+    LumeqStretch *stretch = nullptr;
+    Owner owner{0};
+};
+
 // ---- live ---------------------------------------------------------------------------------------
 
 class Equalizer
@@ -668,6 +759,7 @@ class Equalizer
                  double duration, bool follows, bool interlaced, std::optional<uintptr_t> stream)
     {
         Flight next = {picture(in, format, false), picture(out, format, true), {}};
+        check_depth(next.in);
         const int64_t when = moment(time);
         const Sync sync(next.in, stream);
         const Lock lock(owner);
@@ -689,6 +781,7 @@ class Equalizer
         const Lock lock(owner);
         for (int64_t i = 0; i < count; i++) {
             Flight next = {picture_at(i, from, format), picture_at(i, to, format), {}};
+            check_depth(next.in);
             const Sync sync = i ? Sync() : Sync(next.in, stream, &LumeqSync::after);
             run(next, LUMEQ_NO_TIME, duration, true, false, sync);
             if (sync.get())
@@ -846,6 +939,7 @@ class Context
         Params params;
         params.set(settings);
         made->in = picture(in, format, false);
+        check_depth(made->in);
         if (!previous.is_none())
             made->previous = picture(previous, format, false);
         const LumeqImage *before = previous.is_none() ? nullptr : &made->previous.image;
@@ -938,6 +1032,15 @@ NB_MODULE(_core, m)
     nb::set_leak_warnings(false); // at exit, daemon threads and cycles may still hold objects
     error_class = nb::exception<std::runtime_error>(m, "Error", PyExc_RuntimeError).release().ptr();
     m.def("build_info", &lumeq_build_info);
+    m.def("version", &lumeq_version);
+    m.def(
+        "code_range",
+        [](const nb::dict &settings) {
+            Params params;
+            params.set(settings);
+            return int(params.c.code_range);
+        },
+        "settings"_a);
     nb::class_<Format>(m, "Format")
         .def(
             "__init__",
@@ -960,6 +1063,10 @@ NB_MODULE(_core, m)
         .def("reset", &Equalizer::reset)
         .def_prop_ro("stats", &Equalizer::get_stats, nb::sig("def stats(self) -> lumeq.Stats"))
         .def_prop_ro("backend", &Equalizer::backend);
+    nb::class_<Stretch>(m, "Stretch")
+        .def(nb::init<>())
+        .def("frame", &Stretch::frame, "frame"_a.none(), "out"_a, "format"_a, "mode"_a, "time"_a)
+        .def("reset", &Stretch::reset);
     nb::class_<Measure>(m, "Measure");
     nb::class_<Curve>(m, "Curve")
         .def_prop_ro("stats", &Curve::get_stats, nb::sig("def stats(self) -> lumeq.Stats"));
