@@ -179,7 +179,7 @@ typedef struct MeasuresText {
     {                                                                                              \
         KEY_SUM("plan", (label).plan), KEY_NUMBERS("part", (label).part, 1, 0, JOB_MOST_PARTS),    \
             KEY_NUMBERS("before", (m)->before[0], 2, 0, UINT32_MAX),                               \
-            KEY_NUMBERS("packets-damage", (m)->damage.packets.cut_off, 3, 0, JOB_MOST_COUNT),  \
+            KEY_NUMBERS("packets-damage", (m)->damage.packets.cut_off, 3, 0, JOB_MOST_COUNT),      \
             KEY_NUMBERS("frames-damage", (m)->damage.frames.decode_errors, 2, 0, JOB_MOST_COUNT),  \
             KEY_NUMBERS("ends", (m)->damage.part.video_end, 2, INT64_MIN, JOB_MOST_US),            \
             KEY_TEXT("first-of-packets", (label).first[0]),                                        \

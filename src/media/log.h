@@ -23,7 +23,7 @@ typedef struct LogNote {
     char error[256]; /* the first line of an error, or "" */
     /* size of a picture that FFmpeg refused as too large, or 0 */
     unsigned refused_width, refused_height;
-    int most_streams; /* limit of streams, if the file exceeds it; else 0 */
+    int most_streams;    /* limit of streams, if the file exceeds it; else 0 */
     int damage, cut_off; /* not 0: a demuxer reported damage, or a cut file; see log.c */
 } LogNote;
 

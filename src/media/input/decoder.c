@@ -710,6 +710,9 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     media_log_clear();
     errno = 0;
     if (packet) {
+        /* Without any key frame no picture may ever become complete. */
+        if (!d->sent && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
+            d->joins = 0;
         d->packet_size = (size_t)packet->size;
         d->irregular |= av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, NULL) != NULL;
     }

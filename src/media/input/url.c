@@ -20,25 +20,26 @@ size_t url_scheme_length(const char *name)
     return strncmp(name + n, "://", 3) == 0 ? n : 0;
 }
 
+/* The last @ in a text, or NULL. */
+static const char *find_at(const char *text, size_t length)
+{
+    while (length && text[length - 1] != '@')
+        length--;
+    return length ? text + length - 1 : NULL;
+}
+
 /* Returns the authority: user, password, host and port. After a colon without a port, what usually
  * ends it is part of a password. */
 static const char *find_authority(const char *url, size_t *length)
 {
-    const char *authority = url + url_scheme_length(url) + 3, *at = strrchr(authority, '@');
+    const char *authority = url + url_scheme_length(url) + 3, *other = strstr(authority, "://");
+    const char *at = find_at(authority, other ? (size_t)(other - authority) : strlen(authority));
     *length = strcspn(authority, "/?# ");
     const char *colon = memchr(authority, ':', *length);
     if (at && colon && at > authority + *length &&
         colon + 1 + strspn(colon + 1, "0123456789") < authority + *length)
         *length = (size_t)(at - authority) + strcspn(at, "/?# ");
     return authority;
-}
-
-/* The end of user and password: the last @ before the host, or NULL. */
-static const char *find_at(const char *authority, size_t length)
-{
-    while (length && authority[length - 1] != '@')
-        length--;
-    return length ? authority + length - 1 : NULL;
 }
 
 size_t url_secret(const char *url, size_t from, size_t *start)
