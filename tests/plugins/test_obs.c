@@ -310,10 +310,22 @@ static obs_data_t *settings_of(int i, LumeqParams *params)
         obs_data_set_bool(s, "middle", true);
         params->meter = (LumeqRect){0, 0, -1, -1};
         break;
+    case 9:
+        obs_data_set_string(s, "profile", "surveillance");
+        CHECK(lumeq_params_profile(params, "surveillance") == 0, "%s", lumeq_last_error(NULL));
+        break;
+    case 10: /* what was changed overrides the profile */
+        obs_data_set_string(s, "profile", "night");
+        obs_data_set_int(s, "brightness", 30);
+        obs_data_set_int(s, "mode", LUMEQ_MODE_STRETCH);
+        CHECK(lumeq_params_profile(params, "night") == 0, "%s", lumeq_last_error(NULL));
+        params->brightness = 0.3;
+        break;
+    case 11: obs_data_set_string(s, "profile", "of a later version"); break;
     }
     return s;
 }
-#define SETTINGS 9
+#define SETTINGS 12
 
 TEST(every_setting_reaches_the_library)
 {

@@ -415,23 +415,35 @@ static void get_defaults(obs_data_t *settings)
     obs_data_set_default_int(settings, "denoise", 100);
 }
 
+/* Sets the parameters of a profile or, without one, of a mode. Names and modes of a later version
+ * are ignored. */
+static void begin_params(LumeqParams *params, obs_data_t *settings)
+{
+    const char *profile = obs_data_get_string(settings, "profile");
+    const LumeqMode mode = (LumeqMode)obs_data_get_int(settings, "mode");
+    lumeq_params_default(params);
+    if (*profile && lumeq_params_profile(params, profile) == 0)
+        return;
+    if (mode == LUMEQ_MODE_HAZE)
+        (void)lumeq_params_profile(params, "fog");
+    params->mode = mode_text(mode) ? mode : LUMEQ_MODE_GLOBAL;
+}
+
+/* Changed settings override those of a profile. */
 static void update(void *data, obs_data_t *settings)
 {
     Filter *f = data;
     LumeqParams params = {.size = sizeof(params)};
-    lumeq_params_default(&params);
+    begin_params(&params, settings);
     if (!obs_data_get_bool(settings, "automatic"))
         params.strength = (double)obs_data_get_int(settings, "strength") / 100;
-    const LumeqMode mode = (LumeqMode)obs_data_get_int(settings, "mode");
-    params.mode = mode_text(mode) ? mode : LUMEQ_MODE_GLOBAL; /* of a later version, or damaged */
-    if (params.mode == LUMEQ_MODE_HAZE) { /* as in the program's profile "fog" */
-        params.tiles_x = params.tiles_y = 16;
-        params.clip = 4;
-        params.strength = params.strength < 0 ? 1 : params.strength;
-    }
-    params.brightness = (double)obs_data_get_int(settings, "brightness") / 100;
-    params.smooth = obs_data_get_double(settings, "smooth");
-    params.chroma = obs_data_get_bool(settings, "colour") ? LUMEQ_CHROMA_SCALE : LUMEQ_CHROMA_KEEP;
+    if (obs_data_has_user_value(settings, "brightness"))
+        params.brightness = (double)obs_data_get_int(settings, "brightness") / 100;
+    if (obs_data_has_user_value(settings, "smooth"))
+        params.smooth = obs_data_get_double(settings, "smooth");
+    if (obs_data_has_user_value(settings, "colour"))
+        params.chroma =
+            obs_data_get_bool(settings, "colour") ? LUMEQ_CHROMA_SCALE : LUMEQ_CHROMA_KEEP;
     params.denoise = (double)obs_data_get_int(settings, "denoise") / 100;
     params.await_noise = 1;
     if (obs_data_get_bool(settings, "middle"))
@@ -444,12 +456,14 @@ static void update(void *data, obs_data_t *settings)
     pthread_mutex_unlock(&f->mutex);
 }
 
-static bool show_strength(obs_properties_t *properties, obs_property_t *unused,
-                          obs_data_t *settings)
+/* Hides the strength if it is automatic, and the mode if a profile sets it. */
+static bool hide_unused(obs_properties_t *properties, obs_property_t *unused, obs_data_t *settings)
 {
     UNUSED_PARAMETER(unused);
     obs_property_set_visible(obs_properties_get(properties, "strength"),
                              !obs_data_get_bool(settings, "automatic"));
+    obs_property_set_visible(obs_properties_get(properties, "mode"),
+                             !*obs_data_get_string(settings, "profile"));
     return true;
 }
 
@@ -470,8 +484,14 @@ static obs_properties_t *get_properties(void *data)
 
     obs_properties_t *all = obs_properties_create();
     obs_properties_add_text(all, "decision", text, OBS_TEXT_INFO);
-    obs_property_t *p = obs_properties_add_bool(all, "automatic", obs_module_text("Automatic"));
-    obs_property_set_modified_callback(p, show_strength);
+    obs_property_t *p = obs_properties_add_list(all, "profile", obs_module_text("Profile"),
+                                                OBS_COMBO_TYPE_LIST, OBS_COMBO_FORMAT_STRING);
+    obs_property_set_modified_callback(p, hide_unused);
+    obs_property_list_add_string(p, obs_module_text("NoProfile"), "");
+    for (int i = 0; lumeq_profile_name(i); i++)
+        obs_property_list_add_string(p, lumeq_profile_name(i), lumeq_profile_name(i));
+    p = obs_properties_add_bool(all, "automatic", obs_module_text("Automatic"));
+    obs_property_set_modified_callback(p, hide_unused);
     add_percent(all, "strength", "Strength", 0);
     p = obs_properties_add_list(all, "mode", obs_module_text("Mode"), OBS_COMBO_TYPE_LIST,
                                 OBS_COMBO_FORMAT_INT);
