@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import typing
 import unittest
 import weakref
 
@@ -432,6 +433,17 @@ class Errors(unittest.TestCase):
                 call()
             self.assertNotIn("\n", str(caught.exception))
             self.assertNotRegex(str(caught.exception), "LUMEQ_(?!CUDA=)")
+
+    def test_the_types_name_what_the_module_takes(self):
+        with self.assertRaises(TypeError) as caught:
+            lumeq.Equalizer(sharpen=1)
+        named = set(re.findall(r"\w+", str(caught.exception).partition("settings are ")[2])) - {"and"}
+        types = typing.get_type_hints(lumeq.Settings)
+        self.assertEqual(named, set(types))
+        for name, kind in types.items():
+            for choice in (kind, *typing.get_args(kind)):
+                for word in typing.get_args(choice) if typing.get_origin(choice) is typing.Literal else ():
+                    lumeq.Equalizer(**{name: word})
 
 
 class OnDevice:
