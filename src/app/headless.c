@@ -403,7 +403,7 @@ static void say_details(const Run *run)
         say(SAY_DETAILS, "%s", memory);
 }
 
-/* Prints what was done to the picture, and the totals. */
+/* Prints the decision about the picture, and the totals. */
 static void say_summary(const Run *run)
 {
     char text[256];

@@ -87,7 +87,7 @@ class CameraCase:
         return times, seen
 
     def has_an_outage(self, path):
-        """Checks the intervals of frames, of which one is a second or more longer: the fake camera counts on."""
+        """Checks that one interval of frames is a second or more longer: the fake camera counts on."""
         times, seen = frame_times(path), numbers(path)
         self.assertEqual(len(times), len(seen))
         extra = [b - a - (n - m) / RATE for a, b, m, n in zip(times, times[1:], seen, seen[1:])]

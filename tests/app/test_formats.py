@@ -87,7 +87,7 @@ class Formats(Case):
         self.assertIn(b"crf=18.0", settings)
 
     def test_names_that_muxers_look_at(self):
-        """A .m2ts has packets of 192 bytes: the muxer is told the final name, not the temporary one."""
+        """A .m2ts has packets of 192 bytes: the muxer sees the final name, not the temporary one."""
         def packet(data):
             return next((size for size in (188, 192) if len(data) % size == 0 and all(
                 data[at] == 0x47 for at in range(size - 188, len(data), size))), None)

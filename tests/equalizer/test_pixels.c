@@ -150,7 +150,7 @@ static void draw(Colours *p, int channels, int depth, LumeqOrder order, CheckRan
             }
 }
 
-/* Of green, in codes of 8 bits. */
+/* Mean of green, in codes of 8 bits. */
 static int mean(const Colours *p)
 {
     const int step = p->pixels.channels;

@@ -314,7 +314,7 @@ static obs_data_t *settings_of(int i, LumeqParams *params)
         obs_data_set_string(s, "profile", "surveillance");
         CHECK(lumeq_params_profile(params, "surveillance") == 0, "%s", lumeq_last_error(NULL));
         break;
-    case 10: /* what was changed overrides the profile */
+    case 10: /* a changed setting overrides the profile */
         obs_data_set_string(s, "profile", "night");
         obs_data_set_int(s, "brightness", 30);
         obs_data_set_int(s, "mode", LUMEQ_MODE_STRETCH);

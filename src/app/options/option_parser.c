@@ -99,7 +99,7 @@ static const char *find_habit(const char *name, size_t n)
     return NULL;
 }
 
-/* Finds the option with this choice, as in --night for --profile night; NULL if there is none. */
+/* Finds the option with this choice, as in --night for --profile night, or returns NULL. */
 static const char *find_choice(const char *name, size_t n)
 {
     static const char *const options[] = {"profile", "mode", "compare"};

@@ -62,7 +62,7 @@ void lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
 void lumeq_noise_count(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
                        const LumeqImage *previous, const CurveParams *params, int from, int to);
 
-/* Converts pixels to planes, or back. Without threads if the team has none. */
+/* Converts pixels to planes, or back; in the calling thread if the team has no others. */
 void lumeq_cpu_convert(const CpuTeam *team, const LumeqPixelsJob *job);
 
 /* Writes the job's output. Returns 0 or LUMEQ_ERR_MEMORY; the latter only if the output has another

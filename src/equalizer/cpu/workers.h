@@ -12,7 +12,7 @@ LumeqWorkers *lumeq_workers_create(int threads);
 void lumeq_workers_destroy(LumeqWorkers **workers);
 
 /* Call this before others in any thread. In a process that was forked, it starts the threads again,
- * as many as it can, and makes `lock` anew: a thread that is missing now may hold it. */
+ * as many as it can, and initializes `lock` again: a thread that is gone may hold it. */
 void lumeq_workers_after_fork(LumeqWorkers *workers, pthread_mutex_t *lock);
 
 /*

@@ -110,7 +110,7 @@ int kept_pieces_open(KeptPieces **kept, const char *pattern, int64_t limit,
                              media_quote(k->list ? k->list : pattern), strerror(ret));
 }
 
-/* Problems are told once. */
+/* Reports the first problem only. */
 static void complain(KeptPieces *k, const char *what, const char *path, int reason)
 {
     char line[512];

@@ -96,7 +96,7 @@ static int is_unnamed(const AVChannelLayout *layout)
     return layout->order != AV_CHANNEL_ORDER_NATIVE;
 }
 
-/* Chooses a layout with this many channels. Returns 0 if the encoder has none, or AVERROR. */
+/* Chooses a layout with this many channels. Returns 0 if the encoder lacks one, or AVERROR. */
 static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AVChannelLayout *in,
                          int channels)
 {

@@ -196,8 +196,8 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     if (w->options->sequence &&
         picture_sequence_check_inputs(w->options->path, &source->pictures, error) < 0)
         return error->fault;
-    /* Some muxers look at the final name: .m2ts has other packets than .ts. That of pictures would
-     * take it for a pattern. */
+    /* Some muxers look at the final name: .m2ts has other packets than .ts. The muxer of pictures
+     * would take it for a pattern. */
     const char *name = container_is_picture(w->muxer) ? NULL : w->options->path;
     if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, name) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);

@@ -228,7 +228,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     }
 }
 
-/* Like GStreamer's for enums, but names the values if `text` is none of them. */
+/* Like GStreamer's for enums, but names the values if `text` is another word. */
 static gboolean read_choice(GValue *to, const gchar *text)
 {
     GEnumClass *class = (GEnumClass *)g_type_class_ref(G_VALUE_TYPE(to));

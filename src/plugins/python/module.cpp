@@ -76,8 +76,8 @@ template <class Call> int without_gil(Call call)
     return call();
 }
 
-// Who uses an object: process and thread, or 0. The process tells after fork() that a thread which
-// does not exist there holds it.
+// The user of an object: process and thread, or 0. After fork() the process shows that the thread
+// does not exist here.
 using Owner = std::atomic<uint64_t>;
 
 // Keeps threads apart. The GIL is free while a thread waits, since the owner may need it. Python
