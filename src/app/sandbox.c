@@ -274,7 +274,7 @@ static void allow_output(Rules *r, const char *path, SandboxKind kind)
 }
 
 /* Returns 0 or an errno. */
-static int limit_files(const Options *o, SandboxKind kind)
+static int limit_files(const Options *o, SandboxKind kind, int gpu)
 {
     const int version = sandbox_landlock();
     const RulesetAttributes all = {
@@ -286,7 +286,7 @@ static int limit_files(const Options *o, SandboxKind kind)
     r.fd = (int)syscall(CREATE_RULESET, &all, sizeof(all), 0);
     if (r.fd < 0)
         return errno;
-    allow_system(&r, uses_gpu(o));
+    allow_system(&r, gpu);
     allow_input(&r, o);
     allow_output(&r, o->output, kind);
     allow_output(&r, o->stats, kind);
@@ -547,9 +547,9 @@ static scmp_filter_ctx new_filter(uint32_t otherwise)
 }
 
 /* Forbids calls, alone or by their arguments. */
-static int forbid_calls(const Options *o)
+static int forbid_calls(const Options *o, int gpu)
 {
-    const int gpu = uses_gpu(o), network = options_is_url(o);
+    const int network = options_is_url(o);
     scmp_filter_ctx filter = new_filter(SCMP_ACT_ALLOW);
     int ret = filter ? 0 : -ENOMEM;
     if (ret >= 0)
@@ -611,11 +611,11 @@ static int allow_calls(const Options *o)
 }
 
 /* Returns 0 or an errno. */
-static int limit_calls(const Options *o)
+static int limit_calls(const Options *o, int gpu)
 {
-    int ret = uses_gpu(o) ? 0 : allow_calls(o); /* what CUDA's driver calls cannot be listed */
+    int ret = gpu ? 0 : allow_calls(o); /* what CUDA's driver calls cannot be listed */
     if (ret >= 0)
-        ret = forbid_calls(o);
+        ret = forbid_calls(o, gpu);
     return -ret;
 }
 
@@ -707,13 +707,14 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
     make_devices();
     tzset(); /* reads the file that TZ names */
     const int version = sandbox_landlock(), filters = sandbox_can_filter();
+    const int gpu = uses_gpu(o); /* looks into /dev, which is forbidden below */
     const int terminal = limit_descriptors(o);
     int reason = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
     if (!reason && version >= LEAST_LANDLOCK)
-        reason = limit_files(o, kind);
+        reason = limit_files(o, kind, gpu);
     is_limited = !reason && version >= LEAST_LANDLOCK;
     if (!reason && filters)
-        reason = limit_calls(o);
+        reason = limit_calls(o, gpu);
     if (reason && o->sandbox == OPTIONS_ON)
         return media_fail(error, MEDIA_USAGE, "--sandbox on: the kernel refuses it: %s",
                           strerror(reason));
