@@ -56,7 +56,9 @@ class Existing(Case):
         self.assertEqual(self.files(), ["bad.mp4", "out.mkv"])
 
     def test_directory(self):
-        self.refused(lumeq(simple(), "-o", self.folder, "--format", "mkv"), USAGE, "directory")
+        """An existing folder gets the input's name, with the ending of the format."""
+        self.assertEqual(lumeq(simple(), "-o", self.folder, "--format", "mkv", "--preset", "ultrafast").code, 0)
+        self.assertEqual(self.files(), ["simple.mkv"])
 
     def test_output_is_input(self):
         data = read_bytes(simple())

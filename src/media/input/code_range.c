@@ -128,8 +128,8 @@ int code_stretch_frame(CodeStretch *s, AVFrame *frame)
     if (is_unused || !code_range_suits(frame->format))
         return 0;
     const LumeqImage image = image_of(frame, s->range.levels);
-    const int64_t time =
-        av_rescale_q(frame->pts, frame->time_base, (AVRational){1, 1000000}) * 1000;
+    const int64_t us = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
+    const int64_t time = av_clip64(us, INT64_MIN / 1000, INT64_MAX / 1000) * 1000;
     LumeqCodes window;
     int ret =
         lumeq_stretch_window(s->stretch, (LumeqCodeRange)s->range.mode, &image, time, &window);
