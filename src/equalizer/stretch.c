@@ -158,7 +158,7 @@ static int update_window(LumeqStretch *s, LumeqCodeRange mode, const LumeqImage 
     const LumeqCodes levels = levels_of(in);
     const int64_t now = time / 1000, apart = now - s->last_us;
     const int64_t us = apart < 0 ? 0 : apart < MAX_STEP_US ? apart : MAX_STEP_US;
-    LumeqCodes used;
+    LumeqCodes used = {0, 0};
     const int ret = lumeq_measure_codes(in, &used, NULL);
     s->last_us = now;
     if (ret <= 0)
