@@ -14,8 +14,7 @@
 #define TOGETHER_NS 1000000000LL /* signals within this time count as one */
 #define PATIENCE_S 5             /* without activity */
 
-/* In the handler the signal stops the process. */
-#define PAUSE_FLAGS (SA_RESTART | SA_RESETHAND | SA_NODEFER)
+#define PAUSE_FLAGS (SA_RESTART | SA_RESETHAND)
 
 #define AGAIN "interrupted again: "
 #define STUCK "interrupted, and stuck for 5 s: "
@@ -99,8 +98,12 @@ static void on_signal(int number)
 static void on_pause(int number)
 {
     const struct sigaction again = {.sa_handler = on_pause, .sa_flags = PAUSE_FLAGS};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
     process_signal_all(number);
     (void)raise(number);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* the process stops here */
     (void)sigaction(number, &again, NULL);
     process_signal_all(SIGCONT);
 }
