@@ -2,8 +2,7 @@
  * The interface between the public functions and the backends that compute.
  *
  * The public functions (equalizer.c, context.c) check every argument, keep frames in order and turn
- * parameters and timestamps into a CurveParams. Backends rely on that. One thread at a time calls a
- * backend, except for the functions that allocate and free memory.
+ * parameters and timestamps into a CurveParams. Backends rely on that.
  */
 #ifndef LUMEQ_BACKEND_H
 #define LUMEQ_BACKEND_H
@@ -117,17 +116,14 @@ static inline int lumeq_batch(const LumeqConfig *config)
     return config->batch > 1 && !config->real_time ? config->batch : 1;
 }
 
-/* The work on one frame. Valid from submit until receive returns it. */
+/* A frame of the reference, which has no history: the GPU does all of it at once. Valid from submit
+ * until receive returns it. */
 typedef struct LumeqJob {
-    LumeqFrame frame;    /* sync and previous are valid during submit only */
-    LumeqImage previous; /* the previous frame, for noise; its first plane is NULL if not known */
+    LumeqFrame frame; /* sync is valid during submit only */
     CurveParams curve;
-    BarsParams bars;
     int clahe; /* use the tiles of `grid` */
     TileGrid grid;
     int write; /* number of planes to write; 0: only measure, out has no memory */
-    /* History to start from; NULL: continue from the last submitted frame. Read during submit. */
-    const LumeqState *restore;
 
     /* The caller sets it to 0. Submit sets it, even if it fails, to 1 if a copy into `out` is
      * queued, which a hung GPU may still perform at any time. */
@@ -168,15 +164,24 @@ typedef struct LumeqCounts {
                                       * otherwise NULL */
 } LumeqCounts;
 
+/* A frame that is measured and then written by the same equalizer: a GPU keeps its pictures. */
+typedef struct LumeqFlight {
+    LumeqImage out;
+    int write;          /* planes to write: 0, 1, or all of out's */
+    const void *before; /* the pending frame in flight before it, or NULL */
+} LumeqFlight;
+
 /* A frame to measure. Valid until the work is finished. */
 typedef struct LumeqMeasureJob {
-    LumeqImage in, previous; /* previous: as in LumeqJob */
+    LumeqImage in, previous; /* previous: the frame before, for noise; plane[0] is NULL if it is
+                              * not known */
     CurveParams curve;       /* sample format and bins */
     BarsParams bars;         /* format for the profile */
     int clahe;
     TileGrid grid;
-    LumeqCounts counts;    /* output, in any host memory */
+    LumeqCounts counts;    /* output, in any host memory; cells NULL: not wanted */
     const LumeqSync *sync; /* NULL: none */
+    const LumeqFlight *flight; /* NULL: a step of its own */
 } LumeqMeasureJob;
 
 /* A frame to equalize with a curve. */
@@ -193,6 +198,8 @@ typedef struct LumeqApplyJob {
     const TileGrid *grid;     /* with clahe */
     const TileTables *tables; /* with clahe; nodes for as many tiles as in the grid */
     const LumeqSync *sync;
+    void *flight; /* what measure left pending of the frame in flight; NULL: a step of its own */
+    int *late;    /* of a frame in flight: as in LumeqJob */
 } LumeqApplyJob;
 
 /* Colours to convert: `in` to the planes or, if out.data is not NULL, the planes to `out`, with the
@@ -227,30 +234,40 @@ typedef struct LumeqBackend {
     const char *name;
     const char *build_info; /* for lumeq_build_info(); set in the CUDA backend and its stub */
     size_t priv_size;
-    int slots; /* maximum number of batches in flight, of jobs that are launched together */
+    int slots; /* maximum number of frames in flight */
 
     /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, even on success. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
-    /* Accepts a job; fewer than `slots` batches are in flight. It may wait for more jobs until its
-     * receive. AGAIN: one has to be received first. `text` is set on other failures. GPU: the
-     * device is lost, and all jobs in flight with it. Other errors do not affect those: MEMORY and
-     * UNAVAILABLE: the backend cannot do this job; ARGUMENT: no backend can, as a plane is not
-     * where the caller claims, which only the backend can tell. */
-    int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);
-    /* Finishes the oldest job. wait == 0: returns LUMEQ_ERR_AGAIN if it is not done yet. GPU: the
-     * device is lost, and all jobs in flight with it. */
-    int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
     /*
-     * Step by step; any thread at any time. Without sync they return when everything is done. With
-     * sync, which only a backend with alloc_device gets, measure returns at once and sets *pending
-     * for measure_finish, which writes to the counts passed to it, not to the job's. Errors as for
-     * submit.
+     * Any thread at any time. Without sync they return when everything is done. With sync, which
+     * only a backend with alloc_device gets, measure returns at once and sets *pending for
+     * measure_finish, which writes to the counts passed to it, not to the job's. wait == 0: AGAIN
+     * if it is not done yet. `text` is set on other failures. GPU: the device is lost, and
+     * everything pending with it. Other errors do not affect that: MEMORY and UNAVAILABLE: the
+     * backend cannot do this job; ARGUMENT: no backend can, as a plane is not where the caller
+     * claims, which only the backend can tell.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
                    size_t text_size);
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait,
                           char *text, size_t text_size);
     int (*apply)(void *priv, const LumeqApplyJob *job, char *text, size_t text_size);
+    /*
+     * Frames in flight, in a backend with a device; else NULL. Their measure and apply do not wait,
+     * unless memory of the caller is not pinned, and pending stays until `leave`, which may come
+     * once the frame that has it as `before` was landed. `land` finishes apply, or measure if
+     * nothing is written, and sets the times of the stages.
+     */
+    int (*land)(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
+                double end_us[LUMEQ_STAGES], char *text, size_t text_size);
+    void (*leave)(void *priv, void *pending);
+    /*
+     * Frames of the reference, in a backend with a device; else NULL. Fewer than `slots` batches are
+     * in flight. Submit may wait for more jobs until its receive. AGAIN: one has to be received
+     * first. Receive finishes the oldest job. Errors as above; one thread at a time.
+     */
+    int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);
+    int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
     /* Set in the CPU backend; priv may be NULL: in the calling thread. */
     void (*convert)(void *priv, const LumeqPixelsJob *job);
     void *(*alloc_host)(void *priv, size_t size);

@@ -4,13 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "equalizer/arguments.h"
 #include "equalizer/backend.h"
 #include "equalizer/context.h"
 #include "equalizer/frame_stats.h"
+#include "equalizer/history.h"
 #include "equalizer/measure.h"
 #include "equalizer/settings.h"
+#include "equalizer/tone_curve.h"
 
 #define ERROR_SIZE LUMEQ_ERROR_SIZE
 
@@ -18,17 +21,30 @@
 
 #define RELOCATED_ALIGNMENT 64
 
-/* Jobs that are used in turn, unless batches need more. */
-#define RING 8
+/* Frames in flight on a GPU, but for the reference: two are measured, one is written and one is
+ * received. */
+#define FLIGHTS 4
 
-/* The history after a frame. */
-typedef struct PastHistory {
-    LumeqState state;
+/* Histories that are kept: to rewind to, and of the frames in flight. */
+#define PASTS (LUMEQ_MAX_REWIND + 1 + LUMEQ_MAX_SLOTS)
+
+/* A frame in flight. */
+typedef struct Flight {
+    LumeqJob job;        /* of the reference on a GPU all of it, else frame, write and late */
+    LumeqImage previous; /* plane[0] is NULL: not known */
+    LumeqParams params;
     LumeqClock clock;
-    LumeqParams params; /* of that frame */
-} PastHistory;
-
-#define HISTORIES (LUMEQ_MAX_REWIND + 1)
+    int afresh;    /* it begins a new history */
+    int reference; /* the GPU does all of it at once */
+    int gpu_input; /* only the GPU has the input */
+    LumeqMeasure measure;
+    void *pending;     /* what the GPU keeps of it */
+    LumeqCurve *curve; /* NULL: it is still being measured */
+    int entry;         /* of eq->pasts, after it; -1: none yet */
+    int landed;        /* it is finished, or `error` tells why it is lost */
+    int error;
+    double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES]; /* of the stages */
+} Flight;
 
 struct LumeqEqualizer {
     const LumeqBackend *backend;
@@ -38,38 +54,32 @@ struct LumeqEqualizer {
     /* The backend that host memory comes from: the original one, which may be lost. */
     const LumeqBackend *first_backend;
     void *first_priv;
-    int finished; /* oldest frames in flight that were finished when the backend was replaced */
-    /* The history that a new backend starts from. NULL: the backend has the history. */
-    const LumeqState *restart_from;
-    int must_redo; /* the new backend has not received all frames in flight yet */
-    /* For each job: only the GPU has its input; it was lost with the GPU. */
-    int gpu_input[LUMEQ_MAX_SLOTS], lost_input[LUMEQ_MAX_SLOTS];
+    int must_redo; /* the CPU has not done all frames of the lost GPU yet */
     void *relocated[LUMEQ_MAX_SLOTS]; /* replacements for outputs that a lost GPU may still write to
                                        */
     int relocated_count;
     LumeqParams params;
 
-    LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring of `ring`: `in_flight` jobs, the oldest at `first` */
-    int ring, first, in_flight;
-    int full; /* the backend accepts no job until one is received */
+    Flight flights[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
+    int first, in_flight;
+    void *received_pending; /* of the frame that was received last */
+    int full;               /* the backend accepts no frame until one is received */
     int flushing;
 
-    PastHistory histories[HISTORIES]; /* a ring */
-    int past;                         /* index of the entry of the frame received last */
-    int received;                     /* entries before it that can be rewound to */
-    LumeqState empty;
+    LumeqPast pasts[PASTS]; /* a ring of `kept` */
+    int kept;
+    int made, past; /* index of the entry of the last curve, and of the last frame received */
+    int received;   /* entries before `past` that can be rewound to */
+    LumeqFollowWork work;
     int reset;        /* the next frame starts with an empty history */
-    int rewound;      /* the next frame continues the history of the frame received last */
     LumeqClock clock; /* after the last submitted frame */
-    /* For each job. */
-    LumeqClock clocks_in_flight[LUMEQ_MAX_SLOTS];
-    LumeqParams params_in_flight[LUMEQ_MAX_SLOTS];
 
     /* Planes of lumeq_process_pixels(): of the last two pictures, in turn, and of the output. */
     LumeqImage planes[3];
     int last_planes;     /* index of the last picture's */
     int has_last_planes; /* it was the last frame */
 
+    double opened_us;
     char error[ERROR_SIZE];
 };
 
@@ -157,10 +167,23 @@ static int fail(LumeqEqualizer *eq, int error, const char *format, ...)
     return error;
 }
 
+static Flight *flight_at(LumeqEqualizer *eq, int index)
+{
+    return &eq->flights[(eq->first + index) % LUMEQ_MAX_SLOTS];
+}
+
+/* True if the GPU makes the next frame's curve: only the reference needs no history. */
+static int is_reference(const LumeqEqualizer *eq, const LumeqParams *params)
+{
+    return eq->backend->submit && params->reference && params->mode != LUMEQ_MODE_OFF;
+}
+
 /* Most frames in flight. */
 static int slots_of(const LumeqEqualizer *eq)
 {
-    return eq->backend->slots * (eq->backend->alloc_device ? lumeq_batch(&eq->config) : 1);
+    return is_reference(eq, &eq->params) ? eq->backend->slots * lumeq_batch(&eq->config)
+           : eq->backend->land           ? FLIGHTS
+                                         : 1;
 }
 
 static void log_line(const LumeqEqualizer *eq, LumeqLogLevel level)
@@ -169,18 +192,11 @@ static void log_line(const LumeqEqualizer *eq, LumeqLogLevel level)
         eq->config.log(eq->config.log_user, level, eq->error);
 }
 
-/* The history `back` frames before the last received one. */
-static PastHistory *history_at(LumeqEqualizer *eq, int back)
+static double now_us(void)
 {
-    return &eq->histories[(eq->past + HISTORIES - back) % HISTORIES];
-}
-
-static void clear_history(LumeqEqualizer *eq)
-{
-    PastHistory *past = history_at(eq, 0);
-    lumeq_copy_state(&past->state, &eq->empty);
-    past->clock = (LumeqClock){0};
-    eq->received = 0;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
 int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why, size_t why_size)
@@ -208,7 +224,9 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     }
     (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
     eq->reset = 1;
-    eq->ring = lumeq_batch(&eq->config) > 1 ? LUMEQ_MAX_SLOTS : RING;
+    eq->opened_us = now_us();
+    eq->kept = LUMEQ_MAX_REWIND + 1 +
+               (lumeq_batch(&eq->config) > 1 ? LUMEQ_MAX_SLOTS : 2 * FLIGHTS);
     eq->backend = eq->first_backend = work.backend;
     eq->priv = eq->first_priv = work.priv;
     log_line(eq, LUMEQ_LOG_INFO);
@@ -230,6 +248,10 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
     if (now.priv != first.priv)
         lumeq_close_backend(&now);
     lumeq_close_backend(&first);
+    for (int i = 0; i < LUMEQ_MAX_SLOTS; i++) {
+        free(eq->flights[i].measure.memory);
+        lumeq_curve_unref(&eq->flights[i].curve);
+    }
     free(eq);
     *equalizer = NULL;
 }
@@ -291,18 +313,6 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *frame, TakenFrame *t
     return lumeq_check_frame(&to->frame, &eq->params, eq->backend, eq->error, sizeof(eq->error));
 }
 
-static int submit_job(LumeqEqualizer *eq, LumeqJob *job)
-{
-    const LumeqState *restore = job->restore;
-    if (!restore)
-        job->restore = eq->restart_from;
-    const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
-    job->restore = restore;
-    if (ret == 0)
-        eq->restart_from = NULL;
-    return ret;
-}
-
 static ptrdiff_t relocated_stride(const LumeqImage *image, int plane)
 {
     return (lumeq_row_size(image, plane) + RELOCATED_ALIGNMENT - 1) / RELOCATED_ALIGNMENT *
@@ -329,28 +339,7 @@ static int relocate_output(LumeqEqualizer *eq, LumeqJob *job)
     return 0;
 }
 
-/* Submits a job to the CPU. If the output is in CUDA memory, the frame is only measured. If the
- * input is there, or not known to be complete, the frame is lost. */
-static int submit_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
-{
-    int ret = 0;
-    if (eq->gpu_input[job - eq->jobs])
-        return LUMEQ_ERR_GPU;
-    if (job->frame.out.memory != LUMEQ_MEMORY_HOST) {
-        job->frame.out.plane[0] = NULL;
-        job->write = 0;
-    } else if (job->late) {
-        ret = relocate_output(eq, job);
-    }
-    return ret < 0 ? ret : submit_job(eq, job);
-}
-
-/* Frame number `index` of those in flight, 0 being the oldest. */
-static LumeqJob *job_at(LumeqEqualizer *eq, int index)
-{
-    return &eq->jobs[(eq->first + index) % eq->ring];
-}
-
+/* Replaces the GPU by the CPU. The GPU's backend stays open: its memory is still in use. */
 static int replace_backend(LumeqEqualizer *eq)
 {
     char reason[ERROR_SIZE];
@@ -360,108 +349,276 @@ static int replace_backend(LumeqEqualizer *eq)
         return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
     eq->backend = cpu.backend;
     eq->priv = cpu.priv;
-    eq->restart_from =
-        eq->finished ? &job_at(eq, eq->finished - 1)->result : &history_at(eq, 0)->state;
+    eq->received_pending = NULL;
     fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
     log_line(eq, LUMEQ_LOG_WARNING);
     return 0;
 }
 
-static int finish_oldest(LumeqEqualizer *eq)
+/* Begins to measure a frame. `before`: the one before it in flight, or NULL. */
+static int measure(LumeqEqualizer *eq, Flight *f, const Flight *before)
 {
-    LumeqJob *job = job_at(eq, eq->finished);
-    const int ret = eq->backend->receive(eq->priv, job, 1, eq->error, sizeof(eq->error));
-    eq->finished += ret == 0;
+    const LumeqFrame *frame = &f->job.frame;
+    const LumeqImage *in = &frame->in;
+    const MeasureShape shape = lumeq_measure_shape(&f->params, in);
+    if (lumeq_measure_prepare(&f->measure, &shape) < 0)
+        return fail(eq, LUMEQ_ERR_MEMORY, "no memory for a measure");
+    const LumeqFlight flight = {frame->out, f->job.write,
+                                before ? before->pending : eq->received_pending};
+    LumeqMeasureJob job = {
+        .in = *in,
+        .previous = f->previous,
+        .curve = lumeq_curve_params(&f->params, in, &f->clock),
+        .bars = lumeq_bars_params(&f->params, in, 0),
+        .counts = f->measure.counts,
+        .sync = frame->sync,
+        .flight = &flight,
+    };
+    job.clahe = lumeq_tiles_params(&job.grid, &f->params, in, &job.curve);
+    job.counts.cells = NULL;
+    f->begin_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
+    return eq->backend->measure(eq->priv, &job, &f->pending, eq->error, sizeof(eq->error));
+}
+
+/* The GPU cannot do this frame, and others may still succeed. */
+static int is_refused(int ret)
+{
+    return ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE;
+}
+
+/* True if the CPU may do a frame that the GPU refuses. */
+static int may_replace(const LumeqEqualizer *eq, const Flight *f)
+{
+    return eq->backend == &lumeq_backend_cpu ||
+           (eq->config.backend != LUMEQ_BACKEND_CUDA && !f->gpu_input);
+}
+
+/* Begins to write a frame with its curve. */
+static int write_frame(LumeqEqualizer *eq, Flight *f)
+{
+    LumeqApplyJob job = lumeq_curve_job(f->curve, &f->job.frame.in, &f->job.frame.out);
+    job.write = f->job.write;
+    job.sync = f->job.frame.sync;
+    job.flight = f->pending;
+    job.late = &f->job.late;
+    if (f->previous.plane[0]) {
+        job.previous[0] = f->previous;
+        job.previous_count = 1;
+    }
+    int ret = 0;
+    if (job.write || f->pending)
+        ret = eq->backend->apply(eq->priv, &job, eq->error, sizeof(eq->error));
+    f->landed = ret == 0 && !f->pending;
+    f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
+    if (!is_refused(ret) || may_replace(eq, f))
+        return ret;
+    f->error = LUMEQ_ERR_UNAVAILABLE;
+    f->landed = 1;
+    return 0;
+}
+
+/* Index of the entry after a frame. A new history begins with an empty entry before it. */
+static int next_entry(LumeqEqualizer *eq, const Flight *f)
+{
+    static const LumeqPast none;
+    int at = eq->made;
+    if (f->afresh) {
+        at = (at + 1) % eq->kept;
+        lumeq_copy_past(&eq->pasts[at], &none);
+    }
+    at = (at + 1) % eq->kept;
+    eq->pasts[at].params = f->params;
+    eq->pasts[at].clock = f->clock;
+    return at;
+}
+
+/* Makes the curve of the oldest frame that has none, and begins to write it. AGAIN: its measure is
+ * not finished. */
+static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
+{
+    int ret = 0;
+    if (f->pending)
+        ret = eq->backend->measure_finish(eq->priv, f->pending, &f->measure.counts, wait, eq->error,
+                                          sizeof(eq->error));
+    if (ret < 0)
+        return ret;
+    const LumeqFollow follow = {&f->measure, f->afresh || f->reference, f->job.frame.interlaced,
+                                f->previous.plane[0] != NULL};
+    const int next = next_entry(eq, f);
+    if (lumeq_follow(&follow, &eq->pasts[eq->made], &eq->pasts[next], &eq->work, &f->curve) < 0)
+        return fail(eq, LUMEQ_ERR_MEMORY, "%s", lumeq_error_text());
+    if (f->entry < 0) /* else its place in the history is known: the reference */
+        eq->made = f->entry = next;
+    return write_frame(eq, f);
+}
+
+/* Makes the curves of all frames whose measures are finished. `wait`: number of frames, the oldest
+ * first, to wait for. */
+static int make_curves(LumeqEqualizer *eq, int wait)
+{
+    int ret = 0;
+    for (int i = 0; i < eq->in_flight && ret == 0; i++) {
+        Flight *f = flight_at(eq, i);
+        if (!f->reference && !f->curve && !f->landed)
+            ret = make_curve(eq, f, i < wait);
+    }
     return ret;
+}
+
+/* Finishes the oldest frame that is not. */
+static int land(LumeqEqualizer *eq, Flight *f, int wait)
+{
+    int ret = 0;
+    if (f->reference) {
+        ret = eq->backend->receive(eq->priv, &f->job, wait, eq->error, sizeof(eq->error));
+        memcpy(f->begin_us, f->job.stage_begin_us, sizeof(f->begin_us));
+        memcpy(f->end_us, f->job.stage_end_us, sizeof(f->end_us));
+    } else {
+        ret = eq->backend->land(eq->priv, f->pending, wait, f->begin_us, f->end_us, eq->error,
+                                sizeof(eq->error));
+    }
+    f->landed = ret == 0;
+    return ret;
+}
+
+/* Repeats a frame of the GPU on the CPU. If the output is in CUDA memory, the frame is only
+ * measured. If the input is there, or not known to be complete, the frame is lost. */
+static int redo_frame(LumeqEqualizer *eq, Flight *f)
+{
+    int ret = 0;
+    if (f->gpu_input) {
+        f->error = LUMEQ_ERR_GPU;
+        f->landed = 1;
+        return 0;
+    }
+    if (f->job.frame.out.memory != LUMEQ_MEMORY_HOST) {
+        f->job.frame.out.plane[0] = NULL;
+        f->job.write = 0;
+    } else if (f->job.late) {
+        ret = relocate_output(eq, &f->job);
+    }
+    if (ret == 0 && f->curve)
+        return write_frame(eq, f);
+    if (ret == 0)
+        ret = measure(eq, f, NULL);
+    return ret < 0 ? ret : make_curve(eq, f, 1);
 }
 
 /* If memory runs out, the next receive resumes here. */
 static int redo_frames(LumeqEqualizer *eq)
 {
     int ret = 0;
-    while (ret == 0 && eq->finished < eq->in_flight) {
-        LumeqJob *job = job_at(eq, eq->finished);
-        if (eq->gpu_input[job - eq->jobs]) { /* lost: the history skips it */
-            eq->lost_input[job - eq->jobs] = 1;
-            if (job->restore)
-                eq->restart_from = job->restore;
-            eq->finished++;
-            continue;
-        }
-        ret = submit_to_cpu(eq, job);
-        if (ret == 0)
-            ret = finish_oldest(eq);
+    for (int i = 0; i < eq->in_flight && ret == 0; i++) {
+        Flight *f = flight_at(eq, i);
+        f->pending = NULL;
+        if (!f->landed)
+            ret = redo_frame(eq, f);
     }
     eq->must_redo = ret < 0;
     return ret;
 }
 
 /*
- * Replaces the GPU by the CPU, which continues from the history of the last received frame. A GPU
- * that only refuses new frames finishes those in flight first. The frames of a lost GPU are redone
- * from their input, so that no frame is missing and the results stay identical. Their outputs are
- * relocated, since a GPU that recovers writes the old ones from whatever the input holds by then.
- * The GPU's backend stays open: its memory is still in use.
+ * Replaces the GPU by the CPU. A GPU that only refuses a frame finishes those in flight first. The
+ * frames of a lost GPU are repeated, so that no frame is missing and the results stay identical.
+ * Their outputs are relocated, since a GPU that recovers writes the old ones from whatever the input
+ * holds by then.
  */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
-    while (!lost && eq->finished < eq->in_flight)
-        lost = finish_oldest(eq) < 0;
+    char reason[ERROR_SIZE];
+    memcpy(reason, eq->error, sizeof(reason));
+    for (int i = 0; !lost && i < eq->in_flight; i++) {
+        Flight *f = flight_at(eq, i);
+        if (!f->reference && !f->curve && !f->landed)
+            lost = make_curve(eq, f, 1) == LUMEQ_ERR_GPU;
+        if (!lost && !f->landed && (f->reference || f->curve))
+            lost = land(eq, f, 1) < 0;
+    }
+    memcpy(eq->error, reason, sizeof(reason));
     const int ret = replace_backend(eq);
     return ret < 0 ? ret : redo_frames(eq);
 }
 
-/* The parameters of the frame before the next one. */
-static const LumeqParams *last_params(LumeqEqualizer *eq)
+/* What a failed call means: the CPU takes over if it may. */
+static int not_done(LumeqEqualizer *eq, const Flight *f, int ret)
 {
-    if (!eq->in_flight || eq->rewound)
-        return &history_at(eq, 0)->params;
-    return &eq->params_in_flight[job_at(eq, eq->in_flight - 1) - eq->jobs];
+    const int refused = is_refused(ret);
+    if (eq->backend == &lumeq_backend_cpu || (ret != LUMEQ_ERR_GPU && !refused))
+        return ret;
+    return refused && !may_replace(eq, f) ? LUMEQ_ERR_UNAVAILABLE : switch_to_cpu(eq, !refused);
+}
+
+/* Begins a frame on the backend. */
+static int begin(LumeqEqualizer *eq, Flight *f)
+{
+    LumeqJob *job = &f->job;
+    if (!f->reference)
+        return measure(eq, f, eq->in_flight ? flight_at(eq, eq->in_flight - 1) : NULL);
+    const LumeqImage *in = &job->frame.in;
+    int ret = make_curves(eq, eq->in_flight); /* its place in the history is behind theirs */
+    if (ret < 0)
+        return ret;
+    job->curve = lumeq_curve_params(&f->params, in, &f->clock);
+    job->clahe = lumeq_tiles_params(&job->grid, &f->params, in, &job->curve);
+    ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
+    if (ret < 0)
+        return ret;
+    f->entry = next_entry(eq, f);
+    lumeq_pass_over(in, &eq->pasts[(f->entry + eq->kept - 1) % eq->kept], &eq->pasts[f->entry]);
+    eq->made = f->entry;
+    return 0;
 }
 
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock)
 {
-    LumeqJob *job = job_at(eq, eq->in_flight);
-    eq->clocks_in_flight[job - eq->jobs] = *clock;
-    eq->params_in_flight[job - eq->jobs] = eq->params;
-    job->frame = *frame;
-    job->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
-    job->curve = lumeq_curve_params(&eq->params, &frame->in, clock);
-    job->curve.past = frame->previous != NULL;
-    job->curve.first = lumeq_is_first(&eq->params, &eq->clock);
-    if (eq->clock.started && !eq->reset)
-        lumeq_change_params(&job->curve, last_params(eq), &eq->params);
-    job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
-    job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);
-    job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
-    job->restore = eq->reset ? &eq->empty : eq->rewound ? &history_at(eq, 0)->state : NULL;
-    job->late = 0;
-    const int by_gpu = eq->backend == &lumeq_backend_cuda;
-    int *gpu_input = &eq->gpu_input[job - eq->jobs];
-    *gpu_input = frame->in.memory != LUMEQ_MEMORY_HOST ||
-                 job->previous.memory != LUMEQ_MEMORY_HOST ||
-                 (frame->sync && (frame->sync->ready || frame->sync->stream || frame->sync->after));
-    int ret = submit_job(eq, job);
-    const int refused = by_gpu && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
-    if (refused && (eq->config.backend == LUMEQ_BACKEND_CUDA || *gpu_input))
-        return LUMEQ_ERR_UNAVAILABLE; /* CUDA was requested, or only the GPU has the input */
-    if (refused || ret == LUMEQ_ERR_GPU) {
-        job->late &= !refused;
-        ret = switch_to_cpu(eq, !refused);
-        if (ret == 0)
-            ret = submit_to_cpu(eq, job);
-    }
+    Flight *f = flight_at(eq, eq->in_flight);
+    const LumeqSync *sync = frame->sync;
+    f->job.frame = *frame;
+    f->job.write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
+    f->job.late = 0;
+    f->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
+    f->params = eq->params;
+    f->clock = *clock;
+    f->afresh = eq->reset;
+    f->reference = is_reference(eq, &eq->params);
+    f->gpu_input = frame->in.memory != LUMEQ_MEMORY_HOST ||
+                   f->previous.memory != LUMEQ_MEMORY_HOST ||
+                   (sync && (sync->ready || sync->stream || sync->after));
+    f->pending = NULL;
+    f->entry = -1;
+    f->landed = f->error = 0;
+    lumeq_curve_unref(&f->curve);
+    memset(f->begin_us, 0, sizeof(f->begin_us));
+    memset(f->end_us, 0, sizeof(f->end_us));
+    const int made = eq->made;
+    int ret = begin(eq, f);
     eq->full = ret == LUMEQ_ERR_AGAIN;
-    job->frame.sync = NULL; /* the caller's; invalid after submit */
-    job->frame.previous = NULL;
+    if (ret < 0 && !eq->full && eq->backend != &lumeq_backend_cpu) {
+        ret = not_done(eq, f, ret);
+        f->job.late &= !is_refused(ret);
+        f->reference = 0;
+        if (ret == 0)
+            ret = f->gpu_input ? LUMEQ_ERR_GPU : redo_frame(eq, f);
+    }
     if (ret < 0)
         return ret;
-    eq->lost_input[job - eq->jobs] = 0;
     eq->in_flight++;
+    /* With sync, `finished` must be recorded before this returns. */
+    ret = f->landed ? 0 : make_curves(eq, sync ? eq->in_flight : 0);
+    if (ret < 0 && ret != LUMEQ_ERR_AGAIN)
+        ret = not_done(eq, f, ret);
+    f->job.frame.sync = NULL; /* the caller's; invalid after submit */
+    f->job.frame.previous = NULL;
+    if (ret < 0 && eq->backend == &lumeq_backend_cpu) {
+        eq->in_flight--;
+        eq->made = made;
+        return ret;
+    }
     eq->has_last_planes = 0;
-    eq->flushing = eq->reset = eq->rewound = 0;
+    eq->flushing = eq->reset = 0;
     eq->clock = *clock;
-    return 0;
+    return 0; /* if it failed on a GPU, receive says so */
 }
 
 int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
@@ -490,37 +647,36 @@ int lumeq_rewind(LumeqEqualizer *eq, int frames)
     if (frames < 0 || frames > eq->received)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d can", frames,
                     eq->received);
-    if (!eq->reset) /* lost frames are not part of the history */
-        eq->clock = history_at(eq, 0)->clock;
     if (!frames)
         return 0;
     eq->has_last_planes = 0;
-    eq->past = (eq->past + HISTORIES - frames) % HISTORIES;
+    eq->past = eq->made = (eq->past + eq->kept - frames) % eq->kept;
     eq->received -= frames;
-    eq->clock = history_at(eq, 0)->clock;
+    eq->clock = eq->pasts[eq->made].clock;
     eq->reset = 0;
-    eq->rewound = 1;
     return 0;
 }
 
-static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqState *before)
+static void fill_stats(LumeqFrameStats *stats, const Flight *f)
 {
-    const TileResult *tiles = &job->result.tiles;
-    const FrameSummary summary = {
-        .params = &job->curve,
-        .result = &job->result.curve,
-        .tiles = job->clahe ? tiles->tiles_x * tiles->tiles_y : 0,
-        .tile_hist_out = tiles->hist_out,
-        .tile_curve_sum = tiles->curve_sum,
-        .moved = lumeq_curve_moved(&job->curve, &before->curve, &job->result.curve),
-    };
-    const double *begin = job->stage_begin_us, *end = job->stage_end_us;
-    lumeq_fill_stats(stats, &summary);
-    stats->upload_us = end[LUMEQ_STAGE_UPLOAD] - begin[LUMEQ_STAGE_UPLOAD];
-    stats->equalize_us = end[LUMEQ_STAGE_EQUALIZE] - begin[LUMEQ_STAGE_EQUALIZE];
-    stats->download_us = end[LUMEQ_STAGE_DOWNLOAD] - begin[LUMEQ_STAGE_DOWNLOAD];
-    memcpy(stats->stage_begin_us, begin, sizeof(stats->stage_begin_us));
-    memcpy(stats->stage_end_us, end, sizeof(stats->stage_end_us));
+    if (f->curve) {
+        (void)lumeq_curve_stats(f->curve, stats);
+    } else {
+        const TileResult *tiles = &f->job.result.tiles;
+        const FrameSummary summary = {
+            .params = &f->job.curve,
+            .result = &f->job.result.curve,
+            .tiles = f->job.clahe ? tiles->tiles_x * tiles->tiles_y : 0,
+            .tile_hist_out = tiles->hist_out,
+            .tile_curve_sum = tiles->curve_sum,
+        };
+        lumeq_fill_stats(stats, &summary);
+    }
+    stats->upload_us = f->end_us[LUMEQ_STAGE_UPLOAD] - f->begin_us[LUMEQ_STAGE_UPLOAD];
+    stats->equalize_us = f->end_us[LUMEQ_STAGE_EQUALIZE] - f->begin_us[LUMEQ_STAGE_EQUALIZE];
+    stats->download_us = f->end_us[LUMEQ_STAGE_DOWNLOAD] - f->begin_us[LUMEQ_STAGE_DOWNLOAD];
+    memcpy(stats->stage_begin_us, f->begin_us, sizeof(stats->stage_begin_us));
+    memcpy(stats->stage_end_us, f->end_us, sizeof(stats->stage_end_us));
 }
 
 /* Checks the output structs; NULL is allowed for both. */
@@ -546,39 +702,35 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return LUMEQ_ERR_ARGUMENT;
     if (stats)
         (void)lumeq_take_struct(&filled, sizeof(filled), stats);
-    LumeqJob *job = job_at(eq, 0);
+    Flight *f = flight_at(eq, 0);
     const int wait = eq->flushing || eq->full || eq->in_flight >= slots_of(eq);
-    int ret = 0;
-    if (eq->must_redo)
-        ret = redo_frames(eq);
-    else if (!eq->finished)
-        ret = eq->backend->receive(eq->priv, job, wait, eq->error, sizeof(eq->error));
-    if (ret == LUMEQ_ERR_GPU)
-        ret = switch_to_cpu(eq, 1);
-    if (ret < 0)
+    int ret = eq->must_redo ? redo_frames(eq) : f->landed ? 0 : make_curves(eq, wait);
+    if (ret == LUMEQ_ERR_AGAIN && (f->curve || f->reference))
+        ret = 0; /* another one has to wait */
+    if (ret == 0 && !f->landed)
+        ret = land(eq, f, wait);
+    if (ret < 0 && ret != LUMEQ_ERR_AGAIN && !f->landed)
+        ret = not_done(eq, f, ret);
+    if (ret < 0 && !f->landed)
         return ret;
-    if (eq->finished)
-        eq->finished--;
-    eq->first = (eq->first + 1) % eq->ring;
+    eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
     eq->full = 0;
     if (frame)
-        (void)lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
-    if (job->restore == &eq->empty)
-        clear_history(eq);
-    if (eq->lost_input[job - eq->jobs])
-        return LUMEQ_ERR_GPU;
-
-    eq->past = (eq->past + 1) % HISTORIES;
-    lumeq_copy_state(&history_at(eq, 0)->state, &job->result);
-    history_at(eq, 0)->clock = eq->clocks_in_flight[job - eq->jobs];
-    history_at(eq, 0)->params = eq->params_in_flight[job - eq->jobs];
-    eq->received += eq->received < LUMEQ_MAX_REWIND;
-    if (stats) {
-        fill_stats(&filled, job, &history_at(eq, 1)->state);
+        (void)lumeq_give_struct(frame, &f->job.frame, sizeof(f->job.frame));
+    if (eq->received_pending)
+        eq->backend->leave(eq->priv, eq->received_pending);
+    eq->received_pending = f->pending;
+    if (f->entry >= 0) {
+        eq->received = f->afresh ? 1 : eq->received + (eq->received < LUMEQ_MAX_REWIND);
+        eq->past = f->entry;
+    }
+    if (stats && !f->error) {
+        fill_stats(&filled, f);
         (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     }
-    return 0;
+    lumeq_curve_unref(&f->curve);
+    return f->error;
 }
 
 int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
@@ -673,7 +825,6 @@ void lumeq_flush(LumeqEqualizer *eq)
         eq->flushing = 1;
 }
 
-/* Keeps the old history while frames are in flight: they may have to be redone. */
 void lumeq_reset(LumeqEqualizer *eq)
 {
     if (!eq)
@@ -681,8 +832,6 @@ void lumeq_reset(LumeqEqualizer *eq)
     eq->reset = 1;
     eq->has_last_planes = 0;
     eq->received = 0;
-    if (!eq->in_flight)
-        clear_history(eq);
 }
 
 void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)

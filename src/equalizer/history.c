@@ -68,18 +68,15 @@ int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from)
     if (to == from)
         return 0;
     to->params = from->params;
-    to->last_params = from->last_params;
-    to->clock = from->clock;
     to->ended = from->ended;
-    lumeq_copy_state(&to->states[to->last], &from->states[from->last]);
+    lumeq_copy_past(&to->pasts[to->last], &from->pasts[from->last]);
     lumeq_curve_unref(&to->ready);
     return 0;
 }
 
-static void find_tiles(LumeqHistory *h, const LumeqMeasure *m, const TileGrid *grid,
-                       const LumeqState *before, LumeqState *now)
+static void find_tiles(const LumeqMeasure *m, const TileGrid *grid, const LumeqState *before,
+                       LumeqState *now, ClaheWork *work)
 {
-    ClaheWork *work = &h->work.clahe;
     for (int tile = 0; tile < tile_count(grid); tile++) {
         memcpy(work->hist[tile], m->counts.tiles[tile], sizeof(work->hist[tile]));
         lumeq_tile_find(grid, tile, m->counts.padding ? m->counts.padding[tile] : NULL, &now->curve,
@@ -88,45 +85,73 @@ static void find_tiles(LumeqHistory *h, const LumeqMeasure *m, const TileGrid *g
     lumeq_tile_sum(grid, &now->curve.bars, &now->tiles, work);
 }
 
-/* Makes the next curve by the arithmetic of lumeq_process() on the CPU. */
+int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now,
+                 LumeqFollowWork *work, LumeqCurve **curve)
+{
+    static const LumeqState none;
+    const LumeqMeasure *m = frame->measure;
+    const LumeqState *old = frame->afresh ? &none : &before->state;
+    LumeqState *state = &now->state;
+    const LumeqImage image = lumeq_shape_image(&m->shape);
+    CurveParams params = lumeq_curve_params(&now->params, &image, &now->clock);
+    params.first = lumeq_is_first(&now->params, &before->clock);
+    params.past = frame->past;
+    if (before->clock.started && !frame->afresh)
+        lumeq_change_params(&params, &before->params, &now->params);
+    const BarsParams bars = lumeq_bars_params(&now->params, &image, now->clock.step);
+    TileGrid grid;
+    const int tiles = lumeq_tiles_params(&grid, &now->params, &image, &params);
+    LumeqCurve *made = lumeq_curve_new(&m->shape, &params, tiles ? &grid : NULL);
+    if (!made)
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a curve");
+
+    if (!bars.ignore)
+        lumeq_profile_of(&work->profile, m);
+    state->curve.bars = bars_update(&bars, &old->curve.bars, &work->profile, &work->bars);
+    state->curve.noise = noise_of(m->counts.noise);
+    for (int i = 0; i < params.bins; i++)
+        state->curve.bin[i].hist = m->counts.hist[i];
+    curve_compute(&params, &old->curve, old->curve.bin, &state->curve, state->curve.bin,
+                  &work->table, &work->curve);
+    lumeq_no_tiles(&state->tiles);
+    if (tiles)
+        find_tiles(m, &grid, old, state, &work->clahe);
+    lumeq_curve_take(made, &state->curve, &work->table, &work->clahe.tables, &state->tiles);
+    made->moved = lumeq_curve_moved(&params, &old->curve, &state->curve);
+    made->fields = frame->interlaced != 0;
+    made->past = frame->past;
+    *curve = made;
+    return 0;
+}
+
+void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast *now)
+{
+    const CurveParams params = lumeq_curve_params(&now->params, image, &now->clock);
+    const BarsParams bars = lumeq_bars_params(&now->params, image, now->clock.step);
+    const CurveResult *old = &before->state.curve;
+    CurveResult *curve = &now->state.curve;
+    curve->bars = bars_update(&bars, &old->bars, NULL, NULL);
+    curve->noise = NOISE_UNKNOWN;
+    curve->bins = (uint32_t)params.bins;
+    curve_keep_history(&params, curve_history(&params, old), old->bin, curve, curve->bin);
+    lumeq_no_tiles(&now->state.tiles);
+}
+
+/* The next curve of a history without lookahead. */
 static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *moment)
 {
     static const LumeqClock beginning;
-    const LumeqClock clock = lumeq_clock_next(moment->discontinuity ? &beginning : &h->clock,
-                                              moment->number, moment->time, moment->duration);
-    const LumeqImage image = lumeq_shape_image(&m->shape);
-    CurveParams params = lumeq_curve_params(&h->params, &image, &clock);
-    params.first = lumeq_is_first(&h->params, &h->clock);
-    if (h->clock.started && !moment->discontinuity)
-        lumeq_change_params(&params, &h->last_params, &h->params);
-    const BarsParams bars = lumeq_bars_params(&h->params, &image, clock.step);
-    TileGrid grid;
-    const int tiles = lumeq_tiles_params(&grid, &h->params, &image, &params);
-    LumeqCurve *curve = lumeq_curve_new(&m->shape, &params, tiles ? &grid : NULL);
-    if (!curve)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a curve");
-
-    LumeqState *before = &h->states[h->last], *now = &h->states[!h->last];
-    if (moment->discontinuity)
-        memset(before, 0, sizeof(*before));
-    lumeq_profile_of(&h->work.profile, m);
-    now->curve.bars = bars_update(&bars, &before->curve.bars, &h->work.profile, &h->work.bars);
-    now->curve.noise = noise_of(m->counts.noise);
-    for (int i = 0; i < params.bins; i++)
-        now->curve.bin[i].hist = m->counts.hist[i];
-    curve_compute(&params, &before->curve, before->curve.bin, &now->curve, now->curve.bin,
-                  &h->work.table, &h->work.curve);
-    lumeq_no_tiles(&now->tiles);
-    if (tiles)
-        find_tiles(h, m, &grid, before, now);
-    lumeq_curve_take(curve, &now->curve, &h->work.table, &h->work.clahe.tables, &now->tiles);
-    curve->moved = lumeq_curve_moved(&params, &before->curve, &now->curve);
-    curve->fields = moment->interlaced != 0;
-    curve->past = 1; /* like lumeq_process() */
+    const LumeqFollow frame = {m, moment->discontinuity, moment->interlaced, 0};
+    const LumeqPast *before = &h->pasts[h->last];
+    LumeqPast *now = &h->pasts[!h->last];
+    now->params = h->params;
+    now->clock = lumeq_clock_next(moment->discontinuity ? &beginning : &before->clock,
+                                  moment->number, moment->time, moment->duration);
+    const int ret = lumeq_follow(&frame, before, now, &h->work, &h->ready);
+    if (ret < 0)
+        return ret;
+    h->ready->past = 1; /* like lumeq_process() */
     h->last = !h->last;
-    h->last_params = h->params;
-    h->clock = clock;
-    h->ready = curve;
     return 0;
 }
 

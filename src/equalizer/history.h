@@ -6,27 +6,58 @@
 #define LUMEQ_HISTORY_H
 
 #include "equalizer/backend.h"
+#include "equalizer/measure.h"
 #include "equalizer/plan.h"
 #include "equalizer/settings.h"
 #include "lumeq/lumeq.h"
 
-typedef struct HistoryWork {
+/* The history after a frame. Zero: none. */
+typedef struct LumeqPast {
+    LumeqState state;
+    LumeqClock clock;
+    LumeqParams params; /* of that frame */
+} LumeqPast;
+
+/* Scratch memory of lumeq_follow(). */
+typedef struct LumeqFollowWork {
     BarsProfile profile;
     BarsWork bars;
     CurveWork curve;
     CurveTable table;
     ClaheWork clahe;
-} HistoryWork;
+} LumeqFollowWork;
+
+static inline void lumeq_copy_past(LumeqPast *to, const LumeqPast *from)
+{
+    lumeq_copy_state(&to->state, &from->state);
+    to->clock = from->clock;
+    to->params = from->params;
+}
+
+/* A frame whose curve is to be made. */
+typedef struct LumeqFollow {
+    const LumeqMeasure *measure; /* finished, with what the parameters need */
+    int afresh;                  /* it begins a new history; only the clock of the one before counts */
+    int interlaced;
+    int past; /* previous frames that the filter may use */
+} LumeqFollow;
+
+/* Makes the curve of a frame from the history before it, and the history after it, whose clock and
+ * params the caller has set. MEMORY, with a sentence in lumeq_error_text(). */
+int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now,
+                 LumeqFollowWork *work, LumeqCurve **curve);
+
+/* The history after a frame of the reference, whose curve is made elsewhere. */
+void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast *now);
 
 struct LumeqHistory {
-    LumeqParams params, last_params; /* of the next frame and of the previous one */
-    LumeqPlan *plan;                 /* NULL: no lookahead; only then the members below are used */
-    LumeqClock clock;
-    LumeqState states[2];
-    int last; /* index of the previous frame's state */
+    LumeqParams params; /* of the next frame */
+    LumeqPlan *plan;    /* NULL: no lookahead; only then the members below are used */
+    LumeqPast pasts[2];
+    int last; /* index of the previous frame's */
     int ended;
     LumeqCurve *ready; /* the curve to return next; NULL: none yet */
-    HistoryWork work;
+    LumeqFollowWork work;
 };
 
 #endif
