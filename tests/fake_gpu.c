@@ -5,13 +5,20 @@
 
 #include "equalizer/backend.h"
 
-#define SLOTS 3
+#define SLOTS 4 /* frames in flight of an equalizer */
 #define BLOCKS 512
+
+/* A frame in flight. */
+typedef struct Pending {
+    struct Pending *next;
+    LumeqMeasureJob job;
+    LumeqImage out;
+    int landed;
+} Pending;
 
 typedef struct Fake {
     _Alignas(max_align_t) char cpu[1 << 20];
-    LumeqJob *waiting[SLOTS];
-    int count;
+    Pending *pending; /* newest first */
     int device, received;
 } Fake;
 
@@ -67,40 +74,70 @@ static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t s
     return lumeq_backend_cpu.open(fake->cpu, config, text, size);
 }
 
-static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
+static int begin_frame(Fake *fake, const LumeqMeasureJob *job, void **pending, char *text,
+                       size_t size)
 {
-    Fake *fake = priv;
+    int count = 1;
     pass_gate();
-    job->late = 1;
-    int ret = lumeq_backend_cpu.submit(fake->cpu, job, text, size);
-    if (ret == 0)
-        ret = lumeq_backend_cpu.receive(fake->cpu, job, 1, text, size);
-    fake->waiting[fake->count++] = job;
+    Pending *made = calloc(1, sizeof(*made));
+    if (!made) {
+        snprintf(text, size, "no memory for a made-up frame");
+        return LUMEQ_ERR_MEMORY;
+    }
+    made->job = *job;
+    made->out = job->flight->out;
+    for (const Pending *p = fake->pending; p; p = p->next)
+        count += !p->landed;
+    made->next = fake->pending;
+    *pending = fake->pending = made;
     pthread_mutex_lock(&lock);
-    most = fake->count > most ? fake->count : most;
+    most = count > most ? count : most;
     pthread_mutex_unlock(&lock);
-    return ret;
+    return 0;
 }
 
-static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t size)
+/* What `finish` waits for is done only then. */
+static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
+                               char *text, size_t size)
+{
+    Pending *p = pending;
+    if (!wait)
+        return LUMEQ_ERR_AGAIN;
+    p->job.counts = *counts;
+    return lumeq_backend_cpu.measure(((Fake *)priv)->cpu, &p->job, &(void *){NULL}, text, size);
+}
+
+static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
+                     double end_us[LUMEQ_STAGES], char *text, size_t size)
 {
     Fake *fake = priv;
-    (void)job;
+    int left = 0;
+    (void)begin_us;
+    (void)end_us;
     if (!wait)
         return LUMEQ_ERR_AGAIN;
     pthread_mutex_lock(&lock);
     lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
-    for (int i = 0; i < fake->count && lost; i++)
-        late[i] = fake->waiting[i]->frame.out;
+    for (const Pending *p = fake->pending; p && lost; p = p->next)
+        if (!p->landed && left < SLOTS)
+            late[left++] = p->out;
     pthread_mutex_unlock(&lock);
     if (lost) {
         snprintf(text, size, "no progress");
         return LUMEQ_ERR_GPU;
     }
-    memmove(fake->waiting, fake->waiting + 1, sizeof(fake->waiting) - sizeof(fake->waiting[0]));
-    fake->count--;
+    ((Pending *)pending)->landed = 1;
     fake->received++;
     return 0;
+}
+
+static void leave_fake(void *priv, void *pending)
+{
+    Pending **at = &((Fake *)priv)->pending;
+    while (*at != pending)
+        at = &(*at)->next;
+    *at = ((Pending *)pending)->next;
+    free(pending);
 }
 
 static void *alloc_fake(void *priv, size_t size)
@@ -166,6 +203,8 @@ static void close_fake(void *priv)
     Fake *fake = priv;
     if (fake_gpu_closed)
         fake_gpu_closed(fake->device, fake->received);
+    while (fake->pending)
+        leave_fake(fake, fake->pending);
     lumeq_backend_cpu.close(fake->cpu);
 }
 
@@ -173,6 +212,8 @@ static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, 
                         size_t size)
 {
     Fake *fake = priv;
+    if (job->flight)
+        return begin_frame(fake, job, pending, text, size);
     pthread_mutex_lock(&lock);
     const int gone = (only < 0 || only == fake->device) && measures_left-- <= 0;
     pthread_mutex_unlock(&lock);
@@ -185,6 +226,10 @@ static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, 
 static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
 {
     Fake *fake = priv;
+    if (job->flight) {
+        *job->late = 1;
+        return job->write ? lumeq_backend_cpu.apply(fake->cpu, job, text, size) : 0;
+    }
     pthread_mutex_lock(&lock);
     lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
     const int ret = lost ? LUMEQ_ERR_GPU : 0;
@@ -201,12 +246,12 @@ const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
     .build_info = "CPU and CUDA 13.0, made up",
     .priv_size = sizeof(Fake),
-    .slots = SLOTS,
     .open = open_fake,
-    .submit = submit_fake,
-    .receive = receive_fake,
     .measure = measure_fake,
+    .measure_finish = measure_finish_fake,
     .apply = apply_fake,
+    .land = land_fake,
+    .leave = leave_fake,
     .alloc_host = alloc_fake,
     .free_host = free_fake,
     .alloc_device = alloc_fake,

@@ -41,6 +41,7 @@ typedef struct Flight {
     void *pending;     /* what the GPU keeps of it */
     LumeqCurve *curve; /* NULL: it is still being measured */
     int entry;         /* of eq->pasts, after it; -1: none yet */
+    int writing;       /* it is being written with `curve` */
     int landed;        /* it is finished, or `error` tells why it is lost */
     int error;
     double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES]; /* of the stages */
@@ -408,7 +409,8 @@ static int write_frame(LumeqEqualizer *eq, Flight *f)
     int ret = 0;
     if (job.write || f->pending)
         ret = eq->backend->apply(eq->priv, &job, eq->error, sizeof(eq->error));
-    f->landed = ret == 0 && !f->pending;
+    f->writing = ret == 0;
+    f->landed = f->writing && !f->pending;
     f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
     if (!is_refused(ret) || may_replace(eq, f))
         return ret;
@@ -530,10 +532,12 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     memcpy(reason, eq->error, sizeof(reason));
     for (int i = 0; !lost && i < eq->in_flight; i++) {
         Flight *f = flight_at(eq, i);
+        int ret = 0;
         if (!f->reference && !f->curve && !f->landed)
-            lost = make_curve(eq, f, 1) == LUMEQ_ERR_GPU;
-        if (!lost && !f->landed && (f->reference || f->curve))
-            lost = land(eq, f, 1) < 0;
+            ret = make_curve(eq, f, 1);
+        if (ret == 0 && !f->landed && (f->writing || f->reference))
+            ret = land(eq, f, 1);
+        lost = ret == LUMEQ_ERR_GPU;
     }
     memcpy(eq->error, reason, sizeof(reason));
     const int ret = replace_backend(eq);
@@ -587,7 +591,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
                    (sync && (sync->ready || sync->stream || sync->after));
     f->pending = NULL;
     f->entry = -1;
-    f->landed = f->error = 0;
+    f->writing = f->landed = f->error = 0;
     lumeq_curve_unref(&f->curve);
     memset(f->begin_us, 0, sizeof(f->begin_us));
     memset(f->end_us, 0, sizeof(f->end_us));

@@ -122,7 +122,6 @@ static void free_cpu(void *priv, void *memory)
 const LumeqBackend lumeq_backend_cpu = {
     .name = "cpu",
     .priv_size = sizeof(CpuBackend),
-    .slots = 1,
     .open = open_cpu,
     .measure = measure_cpu,
     .apply = apply_cpu,
