@@ -377,7 +377,8 @@ static int measure(LumeqEqualizer *eq, Flight *f, const Flight *before)
     };
     job.clahe = lumeq_tiles_params(&job.grid, &f->params, in, &job.curve);
     job.counts.cells = NULL;
-    f->begin_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
+    if (!eq->backend->land) /* others set the times themselves */
+        f->begin_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
     return eq->backend->measure(eq->priv, &job, &f->pending, eq->error, sizeof(eq->error));
 }
 
@@ -411,7 +412,8 @@ static int write_frame(LumeqEqualizer *eq, Flight *f)
         ret = eq->backend->apply(eq->priv, &job, eq->error, sizeof(eq->error));
     f->writing = ret == 0;
     f->landed = f->writing && !f->pending;
-    f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
+    if (!eq->backend->land)
+        f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
     if (!is_refused(ret) || may_replace(eq, f))
         return ret;
     f->error = LUMEQ_ERR_UNAVAILABLE;
@@ -473,6 +475,7 @@ static int land(LumeqEqualizer *eq, Flight *f, int wait)
     int ret = 0;
     if (f->reference) {
         ret = eq->backend->receive(eq->priv, &f->job, wait, eq->error, sizeof(eq->error));
+        f->job.result.curve.bars = eq->pasts[f->entry].state.curve.bars;
         memcpy(f->begin_us, f->job.stage_begin_us, sizeof(f->begin_us));
         memcpy(f->end_us, f->job.stage_end_us, sizeof(f->end_us));
     } else {

@@ -46,23 +46,10 @@ _Static_assert(STREAMS == LUMEQ_CUDA_STREAMS, "as many as there are");
 
 static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize"};
 
-typedef struct DeviceMemory {
-    LumeqState restore[SLOTS], empty;
-    LumeqCudaFrame frames[]; /* of each slot, as many as there are in a batch */
-} DeviceMemory;
-
-/* Pinned memory on the host for the same. */
-typedef struct HostMemory {
-    LumeqState restore[SLOTS];
-    LumeqState result[];
-} HostMemory;
-
 /* A frame of a batch. */
 typedef struct Item {
     LumeqJob *job;
     LumeqCudaPictures pictures;
-    LumeqImage host;  /* the input, if it was in host memory; else plane[0] is NULL */
-    int misses;       /* its previous frame must be uploaded */
     int pageable_out; /* number of output planes in ordinary memory */
 } Item;
 
@@ -78,7 +65,6 @@ typedef struct Slot {
     LumeqCudaWork work[LUMEQ_MAX_BATCH]; /* of the items */
     int count, received;                 /* items; 0: none, or the launch failed */
     int launched;
-    int restores; /* the first frame continues from on_host->restore */
     double begin_us[STAGES], end_us[STAGES];
 } Slot;
 
@@ -103,11 +89,9 @@ typedef struct CudaBackend {
     cudaEvent_t mark;              /* to wait for work on a shared stream */
     cudaStream_t decoder;          /* for the caller's decoder; NULL: not created yet */
     cudaStream_t named; /* the caller's stream of the frame that is being submitted, or NULL */
-    int was_named;      /* the previous frame had one */
     Outgrown *outgrown;
-    DeviceMemory *on_device;
-    HostMemory *on_host;
-    LumeqCudaHistory history; /* after the last frame that was launched */
+    LumeqCudaFrame *frames; /* of each slot, as many as there are in a batch; on the device */
+    LumeqState *results;    /* the same on the host, pinned */
 
     int batch, room;   /* most frames of a batch: requested; fewer if the GPU lacks memory */
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first`; all but the last have
@@ -116,10 +100,7 @@ typedef struct CudaBackend {
     int passed;      /* stages that the oldest frame has finished */
     double progress; /* seconds: when it last finished a stage, or became the oldest */
 
-    cudaEvent_t anchor; /* recorded anchor_us after the backend was opened */
-    double anchor_us;
-
-    LumeqCudaSteps steps;
+    LumeqCudaSteps steps; /* of all other frames */
     LumeqCudaLoss loss;
 } CudaBackend;
 
@@ -209,8 +190,7 @@ static cudaError_t create_events(Slot *slot, int timed)
 static cudaError_t create_all(CudaBackend *cuda)
 {
     const size_t frames = (size_t)SLOTS * (size_t)cuda->batch;
-    const size_t on_device = sizeof(*cuda->on_device) + frames * sizeof(cuda->on_device->frames[0]);
-    const size_t on_host = sizeof(*cuda->on_host) + frames * sizeof(cuda->on_host->result[0]);
+    const size_t on_device = frames * sizeof(*cuda->frames);
     cudaError_t error = lumeq_cuda_streams_open(&cuda->all_streams, &cuda->home, cuda->sharing);
     if (!error)
         memcpy(cuda->streams, cuda->all_streams->stream, sizeof(cuda->streams));
@@ -219,19 +199,19 @@ static cudaError_t create_all(CudaBackend *cuda)
     for (int i = 0; i < SLOTS && !error; i++)
         error = create_events(&cuda->slots[i], cuda->timed);
     if (!error)
-        error = lumeq_device_take(&cuda->home, (void **)&cuda->on_device, on_device);
+        error = lumeq_device_take(&cuda->home, (void **)&cuda->frames, on_device);
     if (!error) {
-        cuda->on_host = lumeq_pinned_alloc_needed(&cuda->home, on_host);
-        error = cuda->on_host ? cudaSuccess : cudaErrorMemoryAllocation;
+        cuda->results = lumeq_pinned_alloc_needed(&cuda->home, frames * sizeof(*cuda->results));
+        error = cuda->results ? cudaSuccess : cudaErrorMemoryAllocation;
     }
     if (!error)
-        error = cudaMemsetAsync(cuda->on_device, 0, on_device, cuda->streams[EQUALIZE]);
+        error = cudaMemsetAsync(cuda->frames, 0, on_device, cuda->streams[EQUALIZE]);
     if (!error)
-        error = cudaEventCreate(&cuda->anchor);
+        error = cudaEventCreate(&cuda->steps.anchor);
     if (!error)
-        error = cudaEventRecord(cuda->anchor, cuda->streams[EQUALIZE]);
+        error = cudaEventRecord(cuda->steps.anchor, cuda->streams[EQUALIZE]);
     if (!error)
-        error = lumeq_cuda_await_event(cuda->anchor, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
+        error = lumeq_cuda_await_event(cuda->steps.anchor, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     return error;
 }
 
@@ -301,11 +281,16 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
         ret = start(cuda, text, text_size);
     if (ret < 0)
         return ret;
+    cuda->steps.waits = cuda->waits;
+    cuda->steps.timed = cuda->timed;
+    if (cuda->sharing) {
+        cuda->steps.shared[0] = cuda->streams[UPLOAD];
+        cuda->steps.shared[1] = cuda->streams[EQUALIZE];
+    }
     if (lumeq_cuda_steps_open(&cuda->steps, &cuda->home, &cuda->device, &cuda->loss) < 0) {
         snprintf(text, text_size, "out of memory");
         return LUMEQ_ERR_MEMORY;
     }
-    cuda->history = (LumeqCudaHistory){&cuda->on_device->empty.curve, NULL};
     snprintf(text, text_size, "%s (GPU %d)", cuda->name, cuda->home.number);
     return 0;
 }
@@ -342,14 +327,14 @@ static void destroy_all(CudaBackend *cuda)
     for (int i = 0; i < SLOTS; i++)
         destroy_slot(&cuda->slots[i]);
     free_outgrown(cuda);
-    destroy_event(cuda->anchor);
+    destroy_event(cuda->steps.anchor);
     destroy_event(cuda->mark);
     lumeq_cuda_streams_close(&cuda->all_streams, 0);
     if (cuda->decoder)
         cudaStreamDestroy(cuda->decoder);
-    (void)lumeq_device_give(cuda->on_device);
-    if (cuda->on_host)
-        lumeq_pinned_free(&cuda->home, cuda->on_host);
+    (void)lumeq_device_give(cuda->frames);
+    if (cuda->results)
+        lumeq_pinned_free(&cuda->home, cuda->results);
 }
 
 /* Frees host memory only: a lost device may still use the rest. */
@@ -443,77 +428,17 @@ static int halve_batches(CudaBackend *cuda, char *text, size_t text_size)
     return 0;
 }
 
-static Slot *slot_before(CudaBackend *cuda, int index)
-{
-    return &cuda->slots[(index + SLOTS - 1) % SLOTS];
-}
-
-/* The frame before item `number` of a slot; NULL: none. */
-static const Item *item_before(CudaBackend *cuda, int index, int number)
-{
-    const Slot *slot = number ? &cuda->slots[index] : slot_before(cuda, index);
-    const int last = number ? number - 1 : slot->count - 1;
-    return last < 0 ? NULL : &slot->items[last];
-}
-
-static int same_luma(const LumeqImage *a, const LumeqImage *b)
-{
-    return a->plane[0] == b->plane[0] && a->stride[0] == b->stride[0] && a->width == b->width &&
-           a->height == b->height && a->depth == b->depth && a->shift == b->shift;
-}
-
-/* True if the previous frame is not on the device yet. */
-static int misses_previous(CudaBackend *cuda, int index, int number, const LumeqImage *previous)
-{
-    const Item *before = item_before(cuda, index, number);
-    return previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST &&
-           !(before && same_luma(previous, &before->host));
-}
-
-/* Returns the previous frame on the device; plane[0] is NULL if it is unknown. If it is uploaded
- * for this frame, it follows this frame's pictures in memory. */
-static LumeqImage find_previous(CudaBackend *cuda, int index, int number, uint8_t *behind)
-{
-    const Item *item = &cuda->slots[index].items[number];
-    const LumeqImage *previous = &item->job->previous;
-    if (!previous->plane[0] || previous->memory != LUMEQ_MEMORY_HOST)
-        return *previous;
-    return item->misses ? lumeq_pictures_on_device(behind, previous, 1)
-                        : item_before(cuda, index, number)->pictures.in;
-}
-
-/* Uploads the history from which the batch continues. */
-static cudaError_t upload_history(CudaBackend *cuda, int index)
-{
-    const cudaStream_t stream = cuda->slots[index].streams[UPLOAD];
-    LumeqState *const to = &cuda->on_device->restore[index];
-    const LumeqState *const from = &cuda->on_host->restore[index];
-    cudaError_t error =
-        cudaMemcpyAsync(&to->curve, &from->curve, lumeq_result_size(from->curve.bins),
-                        cudaMemcpyHostToDevice, stream);
-    if (!error)
-        error = cudaMemcpyAsync(&to->tiles, &from->tiles, lumeq_tiles_size(&from->tiles),
-                                cudaMemcpyHostToDevice, stream);
-    cuda->history = (LumeqCudaHistory){&to->curve, &to->tiles};
-    return error;
-}
-
 static cudaError_t stage_begins(const CudaBackend *cuda, const Slot *slot, int stage,
                                 cudaStream_t stream)
 {
     return cuda->timed ? cudaEventRecord(slot->begin[stage], stream) : cudaSuccess;
 }
 
-/* Makes the stream wait for the caller's events, and for the previous frame, whose history this one
- * needs, if either of them is on a stream of the caller. */
-static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const LumeqSync *sync,
-                                   cudaStream_t stream)
+/* Makes the stream wait for the caller's events. */
+static cudaError_t wait_for_others(const LumeqSync *sync, cudaStream_t stream)
 {
-    const Slot *before = &cuda->slots[(index + SLOTS - 1) % SLOTS];
     cudaError_t error = cudaSuccess;
-    if (cuda->named || cuda->was_named)
-        error = cudaStreamWaitEvent(stream, before->end[DOWNLOAD], 0);
-    if (!error && sync && sync->ready)
+    if (sync && sync->ready)
         error = cudaStreamWaitEvent(stream, (cudaEvent_t)sync->ready, 0);
     if (!error && sync && sync->after)
         error = lumeq_cuda_follow(stream, (cudaStream_t)sync->after);
@@ -530,8 +455,7 @@ static cudaError_t prepare_upload(const CudaBackend *cuda, const LumeqImage *in,
                : cudaSuccess;
 }
 
-static cudaError_t upload_item(const CudaBackend *cuda, const Item *item, const LumeqCudaWork *work,
-                               cudaStream_t stream)
+static cudaError_t upload_item(const CudaBackend *cuda, const Item *item, cudaStream_t stream)
 {
     const LumeqJob *job = item->job;
     const LumeqImage *in = &job->frame.in;
@@ -541,20 +465,15 @@ static cudaError_t upload_item(const CudaBackend *cuda, const Item *item, const 
     if (!error && in->memory == LUMEQ_MEMORY_HOST)
         error = lumeq_pictures_copy(&item->pictures.in, in, item->pictures.planes,
                                     cudaMemcpyHostToDevice, stream);
-    if (error || !item->misses)
-        return error;
-    error = prepare_upload(cuda, &job->previous, 1, job, stream);
-    return error ? error
-                 : lumeq_pictures_copy(&work->previous, &job->previous, 1, cudaMemcpyHostToDevice,
-                                       stream);
+    return error;
 }
 
 /* True if there is anything to upload, or if uploads are timed. */
 static int uploads(const CudaBackend *cuda, const Slot *slot)
 {
-    int any = cuda->timed || slot->restores;
+    int any = cuda->timed;
     for (int i = 0; i < slot->count; i++)
-        any |= slot->items[i].job->frame.in.memory == LUMEQ_MEMORY_HOST || slot->items[i].misses;
+        any |= slot->items[i].job->frame.in.memory == LUMEQ_MEMORY_HOST;
     return any;
 }
 
@@ -566,17 +485,13 @@ static cudaError_t upload(CudaBackend *cuda, int index)
     Slot *slot = &cuda->slots[index];
     const LumeqSync *sync = slot->items[0].job->frame.sync;
     if (!uploads(cuda, slot))
-        return wait_for_others(cuda, index, sync, slot->streams[EQUALIZE]);
+        return wait_for_others(sync, slot->streams[EQUALIZE]);
     const cudaStream_t stream = slot->streams[UPLOAD];
-    cudaError_t error = wait_for_others(cuda, index, sync, stream);
-    if (!error) /* the frame in the next slot reads the luma and results that are in this one */
-        error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].end[EQUALIZE], 0);
+    cudaError_t error = wait_for_others(sync, stream);
     if (!error)
         error = stage_begins(cuda, slot, UPLOAD, stream);
     for (int i = 0; i < slot->count && !error; i++)
-        error = upload_item(cuda, &slot->items[i], &slot->work[i], stream);
-    if (!error && slot->restores)
-        error = upload_history(cuda, index);
+        error = upload_item(cuda, &slot->items[i], stream);
     if (!error)
         error = cudaEventRecord(slot->end[UPLOAD], stream);
     return error ? error : cudaStreamWaitEvent(slot->streams[EQUALIZE], slot->end[UPLOAD], 0);
@@ -585,12 +500,12 @@ static cudaError_t upload(CudaBackend *cuda, int index)
 /* The results of a slot's first frame, on the device and on the host. */
 static LumeqCudaFrame *frames_of(const CudaBackend *cuda, int index)
 {
-    return &cuda->on_device->frames[index * cuda->batch];
+    return &cuda->frames[index * cuda->batch];
 }
 
 static LumeqState *results_of(const CudaBackend *cuda, int index)
 {
-    return &cuda->on_host->result[index * cuda->batch];
+    return &cuda->results[index * cuda->batch];
 }
 
 /* Makes stream `to` wait for the curves. */
@@ -606,19 +521,13 @@ static cudaError_t equalize(CudaBackend *cuda, int index)
     const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
     const LumeqJob *job = slot->items[0].job;
     LumeqCudaFrame *frames = frames_of(cuda, index);
-    const LumeqCudaFrame *last = &frames[slot->count - 1];
     const LumeqCudaReport report = {&results_of(cuda, index)->curve, &frames->result.curve,
                                     lumeq_result_size((uint32_t)job->curve.bins),
                                     sizeof(LumeqState)};
-    LumeqCudaHistory before = cuda->history;
-    if (!before.tiles)
-        before.tiles = &cuda->on_device->empty.tiles;
     cudaError_t error = stage_begins(cuda, slot, EQUALIZE, stream);
     if (!error)
         error =
-            lumeq_cuda_find_curve(slot->device, slot->work, slot->count, before, frames, stream);
-    cuda->history =
-        (LumeqCudaHistory){&last->result.curve, job->clahe ? &last->result.tiles : NULL};
+            lumeq_cuda_find_curve(slot->device, slot->work, slot->count, frames, stream);
     if (!error && write != stream)
         error = wait_for_curve(slot, stream, write);
     if (!error)
@@ -685,17 +594,12 @@ static cudaError_t download(CudaBackend *cuda, int index)
     return error;
 }
 
-/* Undoes a frame that failed halfway: clears its counters, and goes back to the history before it.
- */
-static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int ret, char *text,
-                     size_t text_size)
+/* Undoes a frame that failed halfway: clears its counters. */
+static int take_back(CudaBackend *cuda, int index, int ret, char *text, size_t text_size)
 {
     LumeqCudaFrame *frame = frames_of(cuda, index);
     const cudaStream_t stream = cuda->streams[EQUALIZE];
-    cuda->history = history;
     cudaError_t error = cudaMemsetAsync(&frame->counters, 0, sizeof(frame->counters), stream);
-    if (!error)
-        error = cudaMemsetAsync(&frame->survey, 0, sizeof(frame->survey), stream);
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
     if (!error) /* the next frame may come on any stream */
@@ -724,7 +628,6 @@ static int launch(CudaBackend *cuda, const LumeqJob *submitted, char *text, size
     cudaError_t (*const stages[STAGES])(CudaBackend *, int) = {upload, equalize, download};
     const int index = (cuda->first + cuda->in_flight - 1) % SLOTS;
     Slot *slot = &cuda->slots[index];
-    const LumeqCudaHistory history = cuda->history;
     int ret = 0;
     choose_streams(cuda, slot, slot->items[0].job->frame.sync);
     for (int stage = 0; stage < STAGES && ret == 0; stage++) {
@@ -733,11 +636,10 @@ static int launch(CudaBackend *cuda, const LumeqJob *submitted, char *text, size
             ret = refuse(cuda, error, stream_names[stage], text, text_size);
         if (error && ret != LUMEQ_ERR_GPU)
             ret = slot->items[0].job == submitted
-                      ? take_back(cuda, index, history, ret, text, text_size)
+                      ? take_back(cuda, index, ret, text, text_size)
                       : lose(cuda, error, stream_names[stage], text, text_size);
     }
     if (ret == 0) {
-        cuda->was_named = cuda->named != NULL;
         slot->launched = 1;
     } else {
         slot->count = 0;
@@ -764,14 +666,10 @@ static Slot *open_slot(CudaBackend *cuda)
     return cuda->in_flight && !last->launched ? last : NULL;
 }
 
-/* Bytes on the device for the pictures of the next item of a slot. */
-static size_t size_of(CudaBackend *cuda, int index, int number, const LumeqJob *job)
+/* Bytes on the device for the pictures of a job. */
+static size_t size_of(const LumeqJob *job)
 {
-    const size_t size =
-        lumeq_pictures_place(NULL, &job->frame.in, &job->frame.out, job->write).size;
-    return misses_previous(cuda, index, number, &job->previous)
-               ? size + lumeq_pictures_size(&job->previous, 1)
-               : size;
+    return lumeq_pictures_place(NULL, &job->frame.in, &job->frame.out, job->write).size;
 }
 
 /* Describes the next item of a slot, whose memory is large enough. */
@@ -781,29 +679,25 @@ static void place_item(CudaBackend *cuda, int index, LumeqJob *job, int pageable
     const int number = slot->count;
     Item *item = &slot->items[number];
     uint8_t *const memory = slot->pictures + (size_t)number * slot->each;
-    const LumeqImage none = {.plane = {NULL}};
-    item->misses = misses_previous(cuda, index, number, &job->previous);
     item->job = job;
     item->pageable_out = pageable_out;
     item->pictures = lumeq_pictures_place(memory, &job->frame.in, &job->frame.out, job->write);
-    item->host = job->frame.in.memory == LUMEQ_MEMORY_HOST ? job->frame.in : none;
     slot->work[number] = (LumeqCudaWork){
         .job = job,
         .in = item->pictures.in,
-        .previous = find_previous(cuda, index, number, memory + item->pictures.size),
         .out = item->pictures.written,
     };
 }
 
 /* Adds the frame to the slot that is open, if there is one and the frame fits. Frames that are
- * synchronized with the caller's, or begin a new history, are launched by themselves. */
+ * synchronized with the caller's are launched by themselves. */
 static int joins(CudaBackend *cuda, LumeqJob *job, int pageable_out)
 {
     Slot *slot = open_slot(cuda);
-    if (!slot || job->restore || job->frame.sync)
+    if (!slot || job->frame.sync)
         return 0;
     const int index = (int)(slot - cuda->slots);
-    if (size_of(cuda, index, slot->count, job) > slot->each)
+    if (size_of(job) > slot->each)
         return 0;
     place_item(cuda, index, job, pageable_out);
     if (!lumeq_cuda_same_shape(&slot->work[0], &slot->work[slot->count]))
@@ -822,7 +716,7 @@ static int begin_slot(CudaBackend *cuda, LumeqJob *job, int pageable_out, char *
     Slot *slot = &cuda->slots[index];
     slot->count = slot->received = slot->launched = 0;
     slot->each =
-        (size_of(cuda, index, 0, job) + BATCH_ALIGNMENT - 1) / BATCH_ALIGNMENT * BATCH_ALIGNMENT;
+        (size_of(job) + BATCH_ALIGNMENT - 1) / BATCH_ALIGNMENT * BATCH_ALIGNMENT;
     const size_t size = slot->each * (size_t)(sync ? 1 : cuda->room);
     int ret = size > slot->size ? grow(cuda, slot, size, at_once, text, text_size) : 0;
     if (ret == LUMEQ_ERR_MEMORY && size > slot->each) {
@@ -833,9 +727,6 @@ static int begin_slot(CudaBackend *cuda, LumeqJob *job, int pageable_out, char *
     }
     if (ret < 0)
         return ret;
-    slot->restores = job->restore != NULL;
-    if (job->restore)
-        lumeq_copy_state(&cuda->on_host->restore[index], job->restore);
     place_item(cuda, index, job, pageable_out);
     slot->count = 1;
     cuda->in_flight++;
@@ -851,9 +742,6 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
     if (ret == 0)
         ret = lumeq_check_places(&cuda->home, &job->frame.out, job->write, "output", &pageable_out,
                                  text, text_size);
-    if (ret == 0 && job->previous.plane[0])
-        ret = lumeq_check_places(&cuda->home, &job->previous, 1, "frame before", NULL, text,
-                                 text_size);
     if (ret < 0)
         return ret;
     job->late =
@@ -890,8 +778,8 @@ static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
 static cudaError_t time_of(const CudaBackend *cuda, cudaEvent_t event, double *us)
 {
     float ms = 0;
-    const cudaError_t error = cudaEventElapsedTime(&ms, cuda->anchor, event);
-    *us = cuda->anchor_us + 1e3 * (double)ms;
+    const cudaError_t error = cudaEventElapsedTime(&ms, cuda->steps.anchor, event);
+    *us = cuda->steps.anchor_us + 1e3 * (double)ms;
     return error;
 }
 
@@ -905,10 +793,10 @@ static cudaError_t read_times(CudaBackend *cuda, Slot *slot)
         if (!error)
             error = time_of(cuda, slot->end[stage], &slot->end_us[stage]);
     }
-    if (!error && slot->begin_us[UPLOAD] - cuda->anchor_us > ANCHOR_MAX_US) {
-        const cudaEvent_t old = cuda->anchor;
-        cuda->anchor = slot->begin[UPLOAD];
-        cuda->anchor_us = slot->begin_us[UPLOAD];
+    if (!error && slot->begin_us[UPLOAD] - cuda->steps.anchor_us > ANCHOR_MAX_US) {
+        const cudaEvent_t old = cuda->steps.anchor;
+        cuda->steps.anchor = slot->begin[UPLOAD];
+        cuda->steps.anchor_us = slot->begin_us[UPLOAD];
         slot->begin[UPLOAD] = old;
     }
     return error;
@@ -1024,6 +912,23 @@ static int measure_finish_cuda(void *priv, void *pending, const LumeqCounts *cou
     return ret;
 }
 
+static int land_cuda(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
+                     double end_us[LUMEQ_STAGES], char *text, size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    int ret = enter(cuda, text, text_size);
+    if (ret < 0)
+        return ret;
+    ret = lumeq_cuda_steps_land(&cuda->steps, pending, wait, begin_us, end_us, text, text_size);
+    lumeq_cuda_leave(&cuda->home);
+    return ret;
+}
+
+static void leave_cuda(void *priv, void *pending)
+{
+    lumeq_cuda_steps_leave(&((CudaBackend *)priv)->steps, pending);
+}
+
 static int apply_cuda(void *priv, const LumeqApplyJob *job, char *text, size_t text_size)
 {
     CudaBackend *cuda = priv;
@@ -1096,6 +1001,8 @@ const LumeqBackend lumeq_backend_cuda = {
     .measure = measure_cuda,
     .measure_finish = measure_finish_cuda,
     .apply = apply_cuda,
+    .land = land_cuda,
+    .leave = leave_cuda,
     .alloc_host = alloc_cuda,
     .free_host = free_cuda,
     .alloc_device = alloc_device_cuda,

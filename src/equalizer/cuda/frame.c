@@ -118,10 +118,10 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     LumeqCudaCounts *const counts = p->depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
     cudaError_t error =
         counts(device, &counted, p->shift + p->fraction, p->bins, c->hist, tally, stream);
-    if (!error)
+    if (!error && !job->bars.ignore)
         error =
             lumeq_cuda_profile(&luma, &job->bars, c->lit[BARS_COLUMNS], c->lit[BARS_ROWS], stream);
-    if (!error)
+    if (!error && c->cells)
         error = lumeq_cuda_cells(&luma, p->depth, p->shift, c->cells, stream);
     if (!error && job->previous.plane[0]) {
         const LumeqCudaPlane before = lumeq_pictures_plane(&job->previous, 0);
@@ -162,9 +162,8 @@ int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other
     const LumeqJob *a = first->job, *b = other->job;
     const CurveParams params = timeless(&a->curve), same = timeless(&b->curve);
     return a->write == b->write && a->clahe == b->clahe &&
-           a->frame.interlaced == b->frame.interlaced && a->bars.ignore == b->bars.ignore &&
+           a->frame.interlaced == b->frame.interlaced &&
            !memcmp(&params, &same, sizeof(same)) && same_image(&first->in, &other->in) &&
-           same_image(&first->previous, &other->previous) &&
            (!a->write || same_image(&first->out, &other->out)) &&
            (!a->clahe || (a->grid.haze == b->grid.haze && a->grid.limit == b->grid.limit &&
                           !memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
@@ -174,7 +173,7 @@ int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other
 static LumeqCudaBatch batch_of(const LumeqCudaWork *work, int count)
 {
     LumeqCudaBatch batch = {.count = count,
-                            .together = count == 1 || work->job->curve.reference,
+                            .together = 1,
                             .distance = sizeof(LumeqCudaFrame)};
     for (int i = 0; i < count; i++) {
         const LumeqCudaWork *w = &work[i];
@@ -183,44 +182,29 @@ static LumeqCudaBatch batch_of(const LumeqCudaWork *work, int count)
             of->in[k] = (uint8_t *)w->in.plane[k] - (uint8_t *)work->in.plane[k];
             of->out[k] = (uint8_t *)w->out.plane[k] - (uint8_t *)work->out.plane[k];
         }
-        of->previous = (uint8_t *)w->previous.plane[0] - (uint8_t *)work->previous.plane[0];
-        of->alpha = w->job->curve.alpha;
-        of->slow = w->job->curve.slow;
         of->frame = w->job->curve.frame;
-        of->step = w->job->bars.step;
     }
     return batch;
 }
 
 static LumeqCudaCurve curve_of(LumeqCudaFrame *frames)
 {
-    return (LumeqCudaCurve){&frames->result.curve, &frames->table, &frames->counters,
-                            &frames->begun};
+    return (LumeqCudaCurve){&frames->result.curve, &frames->table, &frames->counters, NULL};
 }
 
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *work,
-                                  int count, LumeqCudaHistory before, LumeqCudaFrame *frames,
-                                  cudaStream_t stream)
+                                  int count, LumeqCudaFrame *frames, cudaStream_t stream)
 {
     const LumeqJob *job = work->job;
     const LumeqCudaBatch batch = batch_of(work, count);
-    const LumeqCudaSurveyJob survey = {
-        .now = lumeq_pictures_plane(&work->in, 0),
-        .before = lumeq_pictures_plane(&work->previous, 0),
-        .bars = job->bars,
-        .work = &frames->survey,
-    };
     const LumeqCudaCurve curve = curve_of(frames);
-    const LumeqImage metered = lumeq_metered(&work->in, &job->curve);
-    const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
-    LumeqCudaHistogram *const histogram =
-        job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    const cudaError_t error =
-        histogram(device, &counted, &job->curve, before.curve, &curve, &survey, &batch, stream);
+    const LumeqCudaPlane luma = lumeq_pictures_plane(&work->in, 0);
+    const cudaError_t error = lumeq_cuda_histogram8(
+        device, &luma, &job->curve, &frames->result.curve, &curve, NULL, &batch, stream);
     return error || !job->clahe
                ? error
-               : lumeq_cuda_clahe_histogram(device, &survey.now, &job->grid, &frames->result.curve,
-                                            before.tiles, &frames->result.tiles, &frames->tables,
+               : lumeq_cuda_clahe_histogram(device, &luma, &job->grid, &frames->result.curve,
+                                            &frames->result.tiles, &frames->result.tiles, &frames->tables,
                                             &frames->tile_counters, &batch, stream);
 }
 
@@ -233,8 +217,6 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork 
     const LumeqApplyJob apply = {
         .in = work->in,
         .out = work->out,
-        .previous = {work->previous},
-        .previous_count = work->previous.plane[0] != NULL,
         .fields = job->frame.interlaced,
         .write = job->write > 1 ? lumeq_planes(&work->in) : 1,
         .curve = job->curve,
@@ -244,14 +226,6 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork 
         .grid = &job->grid,
         .tables = &frames->tables,
     };
-    if (job->write && lumeq_cuda_leaves_tables(&batch)) {
-        const LumeqCudaCurve curve = curve_of(frames);
-        LumeqCudaMakeTables *const make =
-            job->curve.depth > 8 ? lumeq_cuda_tables16 : lumeq_cuda_tables8;
-        const cudaError_t error = make(&job->curve, &curve, &batch, stream);
-        if (error)
-            return error;
-    }
     if (job->write)
         return apply_curves(device, &apply, report, &batch, behind_curve, stream);
     return report ? lumeq_cuda_report(report, &batch, stream) : cudaSuccess;

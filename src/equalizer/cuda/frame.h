@@ -8,37 +8,27 @@
 
 /* A frame's device memory besides its pictures. Zero it before the first use. */
 typedef struct LumeqCudaFrame {
-    LumeqCudaSurvey survey;
     LumeqCudaCounters counters;
     TileCounters tile_counters; /* like `tables`, only used in mode CLAHE */
     LumeqState result;
     CurveTable table;
     TileTables tables;
-    LumeqCudaBegun begun; /* only used in batches */
 } LumeqCudaFrame;
 
-/* Results of the previous frame, on the device. */
-typedef struct LumeqCudaHistory {
-    const CurveResult *curve;
-    const TileResult *tiles;
-} LumeqCudaHistory;
-
-/* A job and its pictures on the device. `previous` is the previous frame; plane[0] is NULL if it is
- * unknown. `out` has the layout of `in`. */
+/* A job and its pictures on the device. `out` has the layout of `in`. */
 typedef struct LumeqCudaWork {
     const LumeqJob *job;
-    LumeqImage in, previous, out;
+    LumeqImage in, out;
 } LumeqCudaWork;
 
 /* True if the second can be in a batch that begins with the first: the same shape, alignment and
  * parameters except for times. */
 int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other);
 
-/* Computes bars, noise, histogram and curve of `count` frames in a row, all of the same shape;
- * `frames`: their memory, one after another. All batches use the same stream, in order. */
+/* Computes histogram and curve of `count` frames of the reference, all of the same shape; `frames`:
+ * their memory, one after another. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *work,
-                                  int count, LumeqCudaHistory before, LumeqCudaFrame *frames,
-                                  cudaStream_t stream);
+                                  int count, LumeqCudaFrame *frames, cudaStream_t stream);
 
 /* Computes all counts of a frame. Luma and counts are on the device; the caller has zeroed counts
  * and tally. */

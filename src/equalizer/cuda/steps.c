@@ -19,13 +19,18 @@
  * much memory as the largest. */
 #define LEAST_MEMORY ((size_t)64 << 10)
 
+/* Times are measured relative to an event at most this old, since CUDA reports them in float32. */
+#define ANCHOR_MAX_US 1e6
+
 /* Memory and events for work on one frame. */
 struct LumeqCudaStep {
     LumeqCudaStep *next;
-    int busy; /* belongs to a call, or to a pending measure */
+    int busy; /* belongs to a call, to a pending measure, or to a frame in flight */
     int used; /* `done` has been recorded, and is not known to have passed */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
+    /* Of frames in flight, as `done`; begun and written only if stages are timed. */
+    cudaEvent_t begun, uploaded, written;
     uint8_t *device, *host;
     size_t device_size, host_size;
 
@@ -33,6 +38,12 @@ struct LumeqCudaStep {
     MeasureShape shape;
     LumeqCounts counts;
     double asked; /* time of the first lumeq_cuda_steps_finish(); 0: none yet */
+
+    int flight;                 /* it is a frame in flight; only then the members below count */
+    LumeqImage host_image;      /* the input, if it was in host memory; else plane[0] is NULL */
+    LumeqCudaPictures pictures; /* on the device */
+    LumeqImage previous;
+    size_t curve; /* offset of the curve's parts in device and host memory */
 };
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -58,8 +69,10 @@ static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what
 /* The device must have finished with the step. */
 static void destroy(const LumeqCudaSteps *steps, LumeqCudaStep *step)
 {
-    if (step->done)
-        cudaEventDestroy(step->done);
+    const cudaEvent_t events[] = {step->done, step->begun, step->uploaded, step->written};
+    for (int i = 0; i < 4; i++)
+        if (events[i])
+            cudaEventDestroy(events[i]);
     if (step->stream)
         cudaStreamDestroy(step->stream);
     if (step->host)
@@ -109,8 +122,10 @@ static size_t memory_for(size_t size)
 static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
 {
     cudaError_t error = cudaStreamCreateWithFlags(&step->stream, cudaStreamNonBlocking);
-    if (!error)
-        error = cudaEventCreateWithFlags(&step->done, cudaEventDisableTiming);
+    cudaEvent_t *const events[] = {&step->done, &step->uploaded, &step->begun, &step->written};
+    for (int i = 0; i < (steps->timed ? 4 : 2) && !error; i++)
+        error = cudaEventCreateWithFlags(events[i], steps->timed ? cudaEventDefault
+                                                                 : cudaEventDisableTiming);
     if (!error) {
         step->host = lumeq_pinned_alloc_needed(steps->home, step->host_size);
         error = step->host ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -173,6 +188,7 @@ static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t h
 /* Returns a step. `done`: its work is known to have finished. */
 static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
 {
+    step->flight = 0;
     pthread_mutex_lock(&steps->lock);
     step->used = !done;
     step->busy = 0;
@@ -194,7 +210,7 @@ static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t strea
         step ? lumeq_cuda_await_stream(stream, lumeq_cuda_now()) : cudaFree(NULL);
     if (after)
         return lose(steps, after, what, text, text_size);
-    if (step)
+    if (step && !step->flight)
         give_step(steps, step, 1);
     snprintf(text, text_size, "%s failed on GPU %d: %s", what, steps->home->number,
              cudaGetErrorString(error));
@@ -260,7 +276,8 @@ static cudaError_t download(const LumeqCudaSteps *steps, const LumeqCudaStep *st
     const LumeqImage *to = &job->out;
     if (to->memory != LUMEQ_MEMORY_HOST)
         return cudaSuccess;
-    const int first = waits(job->sync) || lumeq_pageable_planes(steps->home, to, job->write) > 0;
+    const int first = (!step->flight && waits(job->sync)) ||
+                      lumeq_pageable_planes(steps->home, to, job->write) > 0;
     const cudaError_t error = first ? finish_so_far(step, stream) : cudaSuccess;
     return error ? error
                  : lumeq_pictures_copy(to, from, job->write, cudaMemcpyDeviceToHost, stream);
@@ -272,6 +289,21 @@ static size_t part_of(size_t *used, size_t size)
     const size_t start = *used;
     *used += (size + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
     return start;
+}
+
+/* Bytes of the used part of a curve's table. */
+static size_t table_size(const CurveParams *p)
+{
+    const size_t bins = (size_t)p->bins;
+    return offsetof(CurveTable, codes8) + (curve_has_nodes(p) ? (bins + 1) * sizeof(uint32_t)
+                                           : p->depth == 8    ? bins
+                                                              : bins * sizeof(uint16_t));
+}
+
+/* The same for the tables of tiles. */
+static size_t tiles_size(size_t tiles)
+{
+    return tiles ? offsetof(TileTables, nodes) + tiles * sizeof(((TileTables *)NULL)->nodes[0]) : 0;
 }
 
 /* ---- measure ------------------------------------------------------------------------------- */
@@ -298,11 +330,12 @@ static void copy_counts(const LumeqCounts *to, const LumeqCounts *from, const Me
 {
     const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
     memcpy(to->hist, from->hist, (size_t)shape->bins * sizeof(*to->hist));
-    memcpy(to->cells, from->cells, MEASURE_CELLS * sizeof(*to->cells));
+    if (to->cells)
+        memcpy(to->cells, from->cells, MEASURE_CELLS * sizeof(*to->cells));
     memcpy(to->noise, from->noise, sizeof(*to->noise));
     memcpy(to->lit[BARS_COLUMNS], from->lit[BARS_COLUMNS], (size_t)shape->width);
     memcpy(to->lit[BARS_ROWS], from->lit[BARS_ROWS], (size_t)shape->height);
-    if (tiles)
+    if (to->tiles && tiles)
         memcpy(to->tiles, from->tiles, tiles * sizeof(*to->tiles));
     if (tiles && shape->reference)
         memcpy(to->padding, from->padding, tiles * sizeof(*to->padding));
@@ -327,6 +360,24 @@ static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShap
     return at;
 }
 
+/* Counts a picture on the device, and copies the counts to the host. */
+static cudaError_t count(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                         const LumeqMeasureJob *job, const MeasurePlaces *at, cudaStream_t stream)
+{
+    LumeqMeasureJob on_device = *job;
+    const int cells = job->counts.cells != NULL;
+    lumeq_place_counts(&on_device.counts, &step->shape, step->device + at->counts);
+    if (!cells)
+        on_device.counts.cells = NULL;
+    LumeqCudaTally *tally = (LumeqCudaTally *)(void *)(step->device + at->tally);
+    cudaError_t error = cudaMemsetAsync(step->device, 0, at->counts + at->counts_size, stream);
+    if (!error)
+        error = lumeq_cuda_measure(&steps->device, &on_device, tally, stream);
+    return error ? error
+                 : cudaMemcpyAsync(step->host, step->device + at->counts, at->counts_size,
+                                   cudaMemcpyDeviceToHost, stream);
+}
+
 static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *step,
                                  const LumeqMeasureJob *job, const MeasurePlaces *at,
                                  cudaStream_t stream)
@@ -334,28 +385,125 @@ static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *ste
     static const LumeqImage none;
     const LumeqCudaPictures pictures =
         lumeq_pictures_place(step->device + at->pictures, &job->in, &none, 0);
-    LumeqCudaTally *tally = (LumeqCudaTally *)(void *)(step->device + at->tally);
     LumeqMeasureJob on_device = *job;
     on_device.in = pictures.in;
     if (job->previous.plane[0])
         on_device.previous =
             lumeq_pictures_place(step->device + at->previous, &job->previous, &none, 0).in;
-    lumeq_place_counts(&on_device.counts, &step->shape, step->device + at->counts);
     lumeq_place_counts(&step->counts, &step->shape, step->host);
 
     cudaError_t error = begin(job->sync, stream);
-    if (!error)
-        error = cudaMemsetAsync(step->device, 0, at->counts + at->counts_size, stream);
     if (!error)
         error = upload(steps, step, &pictures.in, &job->in, pictures.planes, stream);
     if (!error && job->previous.plane[0])
         error = upload(steps, step, &on_device.previous, &job->previous, 1, stream);
     if (!error)
-        error = lumeq_cuda_measure(&steps->device, &on_device, tally, stream);
-    if (!error)
-        error = cudaMemcpyAsync(step->host, step->device + at->counts, at->counts_size,
-                                cudaMemcpyDeviceToHost, stream);
+        error = count(steps, step, &on_device, at, stream);
     return error ? error : end(step, job->sync, stream);
+}
+
+/* ---- frames in flight: measure --------------------------------------------------------------- */
+
+static size_t curve_size(const LumeqMeasureJob *job)
+{
+    const size_t tiles = job->clahe ? (size_t)tile_count(&job->grid) : 0;
+    size_t size = 0;
+    part_of(&size, table_size(&job->curve));
+    part_of(&size, tiles_size(tiles));
+    part_of(&size, sizeof(BarsState));
+    return size;
+}
+
+static int same_luma(const LumeqImage *a, const LumeqImage *b)
+{
+    return a->plane[0] == b->plane[0] && a->stride[0] == b->stride[0] && a->width == b->width &&
+           a->height == b->height && a->depth == b->depth && a->shift == b->shift;
+}
+
+/* Uploads a frame, and counts it. `missed`: the previous frame must be uploaded as well. */
+static cudaError_t start_flight(const LumeqCudaSteps *steps, LumeqCudaStep *step,
+                                const LumeqMeasureJob *job, const MeasurePlaces *at, int missed,
+                                cudaStream_t stream)
+{
+    const LumeqCudaStep *before = job->flight->before;
+    LumeqMeasureJob on_device = *job;
+    on_device.in = step->pictures.in;
+    on_device.previous = step->previous;
+    lumeq_place_counts(&step->counts, &step->shape, step->host);
+    cudaError_t error = begin(job->sync, stream);
+    if (!error && before && job->previous.plane[0])
+        error = cudaStreamWaitEvent(stream, before->uploaded, 0);
+    if (!error && steps->timed)
+        error = cudaEventRecord(step->begun, stream);
+    if (!error)
+        error = upload(steps, step, &step->pictures.in, &job->in, step->pictures.planes, stream);
+    if (!error && missed)
+        error = upload(steps, step, &step->previous, &job->previous, 1, stream);
+    if (!error)
+        error = cudaEventRecord(step->uploaded, stream);
+    if (!error)
+        error = count(steps, step, &on_device, at, stream);
+    return error ? error : cudaEventRecord(step->done, stream);
+}
+
+static cudaStream_t stream_of_flight(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                                     const LumeqSync *sync, int part)
+{
+    return steps->shared[part] && !(sync && sync->stream) ? steps->shared[part]
+                                                          : stream_of(step, sync);
+}
+
+static int begin_flight(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
+                        char *text, size_t text_size)
+{
+    const LumeqFlight *flight = job->flight;
+    const LumeqCudaStep *before = flight->before;
+    const LumeqImage *previous = &job->previous;
+    const int planes = flight->write > 1 ? lumeq_planes(&job->in) : 1;
+    int ret = lumeq_check_places(steps->home, &job->in, planes, "input", NULL, text, text_size);
+    if (ret == 0)
+        ret = lumeq_check_places(steps->home, &flight->out, flight->write, "output", NULL, text,
+                                 text_size);
+    if (ret == 0 && previous->plane[0])
+        ret = lumeq_check_places(steps->home, previous, 1, "frame before", NULL, text, text_size);
+    if (ret < 0)
+        return ret;
+    const int missed = previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST &&
+                       !(before && same_luma(previous, &before->host_image));
+    const MeasureShape shape = shape_of(job);
+    LumeqCounts counts;
+    MeasurePlaces at = {.counts_size = lumeq_place_counts(&counts, &shape, NULL)};
+    at.tally = part_of(&at.size, sizeof(LumeqCudaTally));
+    at.counts = part_of(&at.size, at.counts_size);
+    const size_t curve = part_of(&at.size, curve_size(job)), host_size = at.size;
+    at.pictures = part_of(
+        &at.size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
+    if (missed)
+        at.previous = part_of(&at.size, lumeq_pictures_size(previous, 1));
+    LumeqCudaStep *step;
+    cudaError_t error = take_step(steps, at.size, host_size, &step);
+    if (error)
+        return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
+    step->shape = shape;
+    step->asked = 0;
+    step->curve = curve;
+    step->host_image = (LumeqImage){.plane = {NULL}};
+    if (job->in.memory == LUMEQ_MEMORY_HOST)
+        step->host_image = job->in;
+    step->pictures =
+        lumeq_pictures_place(step->device + at.pictures, &job->in, &flight->out, flight->write);
+    step->previous = *previous;
+    if (missed)
+        step->previous = lumeq_pictures_on_device(step->device + at.previous, previous, 1);
+    else if (previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST)
+        step->previous = before->pictures.in;
+    const cudaStream_t stream = stream_of_flight(steps, step, job->sync, 0);
+    error = start_flight(steps, step, job, &at, missed, stream);
+    if (error)
+        return refuse(steps, step, stream, error, "a measure", text, text_size);
+    step->flight = 1;
+    *pending = step;
+    return 0;
 }
 
 int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
@@ -363,6 +511,8 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
 {
     LumeqCudaStep *step;
     *pending = NULL;
+    if (job->flight)
+        return begin_flight(steps, job, pending, text, text_size);
     int ret = lumeq_check_places(steps->home, &job->in, 1, "input", NULL, text, text_size);
     if (ret == 0 && job->previous.plane[0])
         ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before", NULL, text,
@@ -406,33 +556,21 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
     const cudaError_t error =
-        lumeq_cuda_await_event(step->done, since, wait ? LUMEQ_CUDA_SPIN : LUMEQ_CUDA_LOOK);
+        lumeq_cuda_await_event(step->done, since,
+                               !wait          ? LUMEQ_CUDA_LOOK
+                               : step->flight ? steps->waits
+                                              : LUMEQ_CUDA_SPIN);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
         return lose(steps, error, "a measure", text, text_size);
     copy_counts(counts, &step->counts, &step->shape);
-    give_step(steps, step, 1);
+    if (!step->flight)
+        give_step(steps, step, 1);
     return 0;
 }
 
 /* ---- apply --------------------------------------------------------------------------------- */
-
-/* Bytes of the used part of a curve's table. */
-static size_t table_size(const CurveParams *p)
-{
-    const size_t bins = (size_t)p->bins;
-    return offsetof(CurveTable, codes8) + (curve_has_nodes(p) ? (bins + 1) * sizeof(uint32_t)
-                                           : p->depth == 8    ? bins
-                                                              : bins * sizeof(uint16_t));
-}
-
-static size_t tiles_size(const LumeqApplyJob *job)
-{
-    return job->clahe ? offsetof(TileTables, nodes) +
-                            (size_t)tile_count(job->grid) * sizeof(job->tables->nodes[0])
-                      : 0;
-}
 
 /* Offsets of the curve's parts in host and device memory; in device memory pictures follow. */
 typedef struct ApplyPlaces {
@@ -448,11 +586,16 @@ static int count_previous(const LumeqApplyJob *job)
     return used < job->previous_count ? used : job->previous_count;
 }
 
+static size_t tiles_of(const LumeqApplyJob *job)
+{
+    return job->clahe ? (size_t)tile_count(job->grid) : 0;
+}
+
 static ApplyPlaces place_apply(const LumeqApplyJob *job)
 {
     ApplyPlaces at = {0};
     at.table = part_of(&at.size, table_size(&job->curve));
-    at.tiles = part_of(&at.size, tiles_size(job));
+    at.tiles = part_of(&at.size, tiles_size(tiles_of(job)));
     at.bars = part_of(&at.size, sizeof(*job->bars));
     at.curve_size = at.size;
     at.pictures =
@@ -462,15 +605,21 @@ static ApplyPlaces place_apply(const LumeqApplyJob *job)
     return at;
 }
 
-static cudaError_t upload_curve(const LumeqCudaStep *step, const LumeqApplyJob *job,
+/* Uploads the curve's parts, and sets them in the job. */
+static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job,
                                 const ApplyPlaces *at, cudaStream_t stream)
 {
-    memcpy(step->host + at->table, job->table, table_size(&job->curve));
+    uint8_t *const host = step->host + at->table, *const device = step->device + at->table;
+    const size_t tiles = at->tiles - at->table, bars = at->bars - at->table;
+    job->curve.lift = job->table->lift.luma_on || job->table->lift.chroma_on;
+    memcpy(host, job->table, table_size(&job->curve));
     if (job->clahe)
-        memcpy(step->host + at->tiles, job->tables, tiles_size(job));
-    memcpy(step->host + at->bars, job->bars, sizeof(*job->bars));
-    return cudaMemcpyAsync(step->device, step->host, at->curve_size, cudaMemcpyHostToDevice,
-                           stream);
+        memcpy(host + tiles, job->tables, tiles_size(tiles_of(job)));
+    memcpy(host + bars, job->bars, sizeof(*job->bars));
+    job->table = (const CurveTable *)(const void *)device;
+    job->tables = (const TileTables *)(const void *)(device + tiles);
+    job->bars = (const BarsState *)(const void *)(device + bars);
+    return cudaMemcpyAsync(device, host, at->curve_size, cudaMemcpyHostToDevice, stream);
 }
 
 /* Uploads the luma of previous frames that are not on the device. */
@@ -499,14 +648,10 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep 
     on_device.in = pictures.in;
     on_device.out = pictures.written;
     on_device.write = pictures.planes;
-    on_device.curve.lift = job->table->lift.luma_on || job->table->lift.chroma_on;
-    on_device.table = (const CurveTable *)(const void *)(step->device + at->table);
-    on_device.tables = (const TileTables *)(const void *)(step->device + at->tiles);
-    on_device.bars = (const BarsState *)(const void *)(step->device + at->bars);
 
     cudaError_t error = begin(job->sync, stream);
     if (!error)
-        error = upload_curve(step, job, at, stream);
+        error = upload_curve(step, &on_device, at, stream);
     if (!error)
         error = upload(steps, step, &pictures.in, &job->in, pictures.planes, stream);
     if (!error)
@@ -520,10 +665,102 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep 
     return error ? error : end(step, job->sync, stream);
 }
 
+/* ---- frames in flight: apply ----------------------------------------------------------------- */
+
+static cudaError_t write_pictures(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                                  const LumeqApplyJob *job, cudaStream_t stream)
+{
+    const LumeqCudaPictures *pictures = &step->pictures;
+    ApplyPlaces at = {.size = step->curve};
+    at.table = part_of(&at.size, table_size(&job->curve));
+    at.tiles = part_of(&at.size, tiles_size(tiles_of(job)));
+    at.bars = part_of(&at.size, sizeof(*job->bars));
+    at.curve_size = at.size - at.table;
+    LumeqApplyJob on_device = *job;
+    on_device.in = pictures->in;
+    on_device.out = pictures->written;
+    on_device.write = pictures->planes;
+    on_device.previous[0] = step->previous;
+    on_device.previous_count = count_previous(job);
+    cudaError_t error = upload_curve(step, &on_device, &at, stream);
+    if (!error)
+        error = lumeq_cuda_apply_curve(&steps->device, &on_device, stream);
+    return error ? error : lumeq_pictures_convert(pictures, stream);
+}
+
+static int write_flight(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
+                        size_t text_size)
+{
+    LumeqCudaStep *step = job->flight;
+    const cudaStream_t stream = stream_of_flight(steps, step, job->sync, 1);
+    cudaError_t error = job->write ? write_pictures(steps, step, job, stream) : cudaSuccess;
+    step->asked = 0;
+    if (!error && steps->timed)
+        error = cudaEventRecord(step->written, stream);
+    if (!error && job->write)
+        error = download(steps, step, job, &step->pictures.out, stream);
+    *job->late = job->write && job->out.memory == LUMEQ_MEMORY_HOST &&
+                 lumeq_pageable_planes(steps->home, &job->out, job->write) < job->write;
+    if (!error)
+        error = end(step, job->sync, stream);
+    return error ? refuse(steps, step, stream, error, "a frame", text, text_size) : 0;
+}
+
+static cudaError_t time_of(const LumeqCudaSteps *steps, cudaEvent_t event, double *us)
+{
+    float ms = 0;
+    const cudaError_t error = cudaEventElapsedTime(&ms, steps->anchor, event);
+    *us = steps->anchor_us + 1e3 * (double)ms;
+    return error;
+}
+
+static cudaError_t read_times(LumeqCudaSteps *steps, LumeqCudaStep *step,
+                              double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
+{
+    cudaError_t error = time_of(steps, step->begun, &begin_us[LUMEQ_STAGE_UPLOAD]);
+    if (!error)
+        error = time_of(steps, step->uploaded, &end_us[LUMEQ_STAGE_UPLOAD]);
+    if (!error)
+        error = time_of(steps, step->written, &end_us[LUMEQ_STAGE_EQUALIZE]);
+    if (!error)
+        error = time_of(steps, step->done, &end_us[LUMEQ_STAGE_DOWNLOAD]);
+    begin_us[LUMEQ_STAGE_EQUALIZE] = end_us[LUMEQ_STAGE_UPLOAD];
+    begin_us[LUMEQ_STAGE_DOWNLOAD] = end_us[LUMEQ_STAGE_EQUALIZE];
+    if (!error && begin_us[LUMEQ_STAGE_UPLOAD] - steps->anchor_us > ANCHOR_MAX_US) {
+        const cudaEvent_t old = steps->anchor;
+        steps->anchor = step->begun;
+        steps->anchor_us = begin_us[LUMEQ_STAGE_UPLOAD];
+        step->begun = old;
+    }
+    return error;
+}
+
+int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
+                          double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
+                          size_t text_size)
+{
+    LumeqCudaStep *step = pending;
+    const double since = waiting_since(steps, step, wait);
+    cudaError_t error =
+        lumeq_cuda_await_event(step->done, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
+    if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
+        return LUMEQ_ERR_AGAIN;
+    if (!error && steps->timed)
+        error = read_times(steps, step, begin_us, end_us);
+    return error ? lose(steps, error, "a frame", text, text_size) : 0;
+}
+
+void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
+{
+    give_step(steps, pending, 1);
+}
+
 int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
                            size_t text_size)
 {
     LumeqCudaStep *step;
+    if (job->flight)
+        return write_flight(steps, job, text, text_size);
     const int planes = job->write > 1 ? lumeq_planes(&job->in) : 1;
     int ret = lumeq_check_places(steps->home, &job->in, planes, "input", NULL, text, text_size);
     if (ret == 0)

@@ -1,5 +1,6 @@
-/* Single steps: any thread may measure or equalize a frame at any time. Each frame has memory and
- * an event of its own. */
+/* Steps: any thread may measure or equalize a frame at any time. Each frame has memory, events and,
+ * unless they are shared, a stream of its own. Frames in flight of an equalizer keep them between
+ * the steps. */
 #ifndef LUMEQ_CUDA_STEPS_H
 #define LUMEQ_CUDA_STEPS_H
 
@@ -10,6 +11,7 @@
 #include "equalizer/cuda/cuda_context.h"
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/loss.h"
+#include "equalizer/cuda/waiting.h"
 
 typedef struct LumeqCudaStep LumeqCudaStep;
 
@@ -17,6 +19,12 @@ typedef struct LumeqCudaSteps {
     const LumeqCudaHome *home;
     LumeqCudaLoss *loss;
     LumeqCudaDevice device;
+    LumeqCudaWait waits;    /* how `land` and frames in flight wait */
+    int timed;              /* the stages of frames in flight are timed */
+    cudaStream_t shared[2]; /* of all frames in flight: for upload and measure, and for the rest;
+                             * NULL: each has its own */
+    cudaEvent_t anchor;     /* recorded anchor_us after the start, for times */
+    double anchor_us;
     int opened; /* `lock` exists */
     pthread_mutex_t lock;
     /* Guarded by `lock`: */
@@ -24,7 +32,8 @@ typedef struct LumeqCudaSteps {
     double progress; /* when a step last finished, in seconds */
 } LumeqCudaSteps;
 
-/* `steps` must be zeroed; `home` and `loss` must outlive it. Returns 0 or LUMEQ_ERR_MEMORY. */
+/* `steps` must be zeroed but for `waits`, `timed`, `shared` and `anchor`; `home` and `loss` must
+ * outlive it. Returns 0 or LUMEQ_ERR_MEMORY. */
 int lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
                           const LumeqCudaDevice *device, LumeqCudaLoss *loss);
 
@@ -39,5 +48,9 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
                             int wait, char *text, size_t text_size);
 int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
                            size_t text_size);
+int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
+                          double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
+                          size_t text_size);
+void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending);
 
 #endif
