@@ -82,7 +82,11 @@ typedef struct BarsParams {
 } BarsParams;
 
 #ifndef BARS_FN
+#ifdef __CUDACC__
+#define BARS_FN static inline __host__ __device__
+#else
 #define BARS_FN static inline
+#endif
 
 /* BARS_EACH_SIDE runs its body in one thread per side, `far` = 0 and 1; other threads skip it.
  * BARS_WAIT is a barrier. */

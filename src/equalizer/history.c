@@ -130,10 +130,16 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
     const BarsParams bars = lumeq_bars_params(&now->params, image, now->clock.step);
     const CurveResult *old = &before->state.curve;
     CurveResult *curve = &now->state.curve;
-    curve->bars = bars_update(&bars, &old->bars, NULL, NULL);
-    curve->noise = NOISE_UNKNOWN;
+    if (curve_history(&params, old))
+        memcpy(curve, old, lumeq_result_size(old->bins));
+    else
+        memset(curve, 0, lumeq_result_size((uint32_t)params.bins));
     curve->bins = (uint32_t)params.bins;
-    curve_keep_history(&params, curve_history(&params, old), old->bin, curve, curve->bin);
+    curve->white = (uint32_t)params.white;
+    curve->strength = CURVE_ONE;
+    curve->scene_cut = curve->alpha = curve->blank = 0;
+    curve->lift.ignored = 1; /* its noise */
+    curve->bars = bars_update(&bars, &old->bars, NULL, NULL);
     lumeq_no_tiles(&now->state.tiles);
 }
 

@@ -12,7 +12,11 @@
 #include <stdint.h>
 
 #ifndef NOISE_FN
+#ifdef __CUDACC__
+#define NOISE_FN static inline __host__ __device__
+#else
 #define NOISE_FN static inline
+#endif
 #endif
 
 #define NOISE_BLOCK 16 /* side length in samples */

@@ -577,9 +577,6 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-/* Before each frame of the batch whose curves were computed last. */
-static LumeqState history[LUMEQ_MAX_BATCH];
-
 static void *cpu_backend(void)
 {
     static _Alignas(max_align_t) char cpu[1 << 20];
@@ -593,16 +590,45 @@ static void *cpu_backend(void)
     return cpu;
 }
 
-/* Computes the job of frame `i` of the batch on the CPU, from that history. */
-static cudaError_t compute(LumeqJob *job, int i)
+/* Counts a frame of the reference on the CPU, and makes its curve. */
+static void find_curve(const LumeqCudaWork *of, LumeqCudaFrame *frame)
 {
-    void *cpu = cpu_backend();
+    static uint32_t hist[LUMEQ_MAX_BINS], tiles[TILES_MAX][TILE_CELLS], padding[TILES_MAX][TILE_CELLS];
+    static NoiseProfile noise;
+    static BarsProfile lines;
+    static CurveWork work;
+    static ClaheWork clahe;
+    static LumeqState none;
+    const LumeqJob *job = of->job;
+    LumeqState *result = &frame->result;
     char text[256];
-    job->restore = &history[i];
-    if (lumeq_backend_cpu.submit(cpu, job, text, sizeof(text)) < 0 ||
-        lumeq_backend_cpu.receive(cpu, job, 1, text, sizeof(text)) < 0)
+    void *pending;
+    const LumeqMeasureJob measure = {
+        .in = of->in,
+        .curve = job->curve,
+        .bars = {.ignore = 1},
+        .clahe = job->clahe,
+        .grid = job->grid,
+        .counts = {.hist = hist,
+                   .noise = &noise,
+                   .lit = {lines.lit[BARS_COLUMNS], lines.lit[BARS_ROWS]},
+                   .tiles = job->clahe ? tiles : NULL,
+                   .padding = job->clahe ? padding : NULL},
+    };
+    if (lumeq_backend_cpu.measure(cpu_backend(), &measure, &pending, text, sizeof(text)) < 0)
         abort();
-    return cudaSuccess;
+    for (int i = 0; i < job->curve.bins; i++)
+        result->curve.bin[i].hist = hist[i];
+    curve_compute(&job->curve, &none.curve, none.curve.bin, &result->curve, result->curve.bin,
+                  &frame->table, &work);
+    for (int i = 0; job->clahe && i < tile_count(&job->grid); i++) {
+        memcpy(clahe.hist[i], tiles[i], sizeof(tiles[i]));
+        lumeq_tile_find(&job->grid, i, padding[i], &result->curve, &none.tiles, &result->tiles,
+                        &clahe);
+    }
+    if (job->clahe)
+        lumeq_tile_sum(&job->grid, &result->curve.bars, &result->tiles, &clahe);
+    frame->tables = clahe.tables;
 }
 
 int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other)
@@ -613,29 +639,17 @@ int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other
 }
 
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *of, int count,
-                                  LumeqCudaHistory before, LumeqCudaFrame *frames,
-                                  cudaStream_t stream)
+                                  LumeqCudaFrame *frames, cudaStream_t stream)
 {
     (void)device;
     CALL();
-    static LumeqJob measured;
     work(stream);
     fake_cuda.batches += count > 1;
     for (int i = 0; i < count; i++) {
-        LumeqCudaFrame *frame = &frames[i];
-        memcpy(&history[i].curve, before.curve, sizeof(history[i].curve));
-        memcpy(&history[i].tiles, before.tiles, sizeof(history[i].tiles));
-        measured = *of[i].job;
-        measured.frame.in = of[i].in;
-        measured.previous = of[i].previous;
-        measured.write = 0;
-        compute(&measured, i);
-        frame->result = measured.result;
-        if (frame->survey.noise.repeated)
-            abort();                   /* counts of a failed frame were not cleared */
-        frame->counters.blocks_done++; /* half done, until it is written */
-        frame->survey.noise.repeated = 1;
-        before = (LumeqCudaHistory){&frame->result.curve, &frame->result.tiles};
+        if (!of[i].job->curve.reference)
+            abort(); /* others go step by step */
+        find_curve(&of[i], &frames[i]);
+        frames[i].counters.blocks_done++; /* half done, until it is written */
     }
     return cudaSuccess;
 }
@@ -646,38 +660,51 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork 
 {
     (void)device, (void)behind_curve;
     CALL();
-    static LumeqJob written;
+    char text[256];
     work(stream);
     for (int i = 0; i < count; i++) {
         LumeqCudaFrame *frame = &frames[i];
+        const LumeqJob *job = of[i].job;
         if (frame->counters.blocks_done != 1)
             abort(); /* counts of a failed frame were not cleared */
-        frame->counters.blocks_done = frame->survey.noise.repeated = 0;
-        written = *of[i].job;
-        written.frame.in = of[i].in;
-        written.frame.out = of[i].out;
-        written.previous = of[i].previous;
-        written.write = written.write > 1 ? lumeq_planes(&of[i].in) : written.write;
+        frame->counters.blocks_done = 0;
         if (report)
             memcpy((char *)report->host + i * report->distance,
                    (const char *)report->from + i * (ptrdiff_t)sizeof(*frame), report->size);
-        if (written.write)
-            compute(&written, i);
+        const LumeqApplyJob apply = {
+            .in = of[i].in,
+            .out = of[i].out,
+            .write = job->write > 1 ? lumeq_planes(&of[i].in) : job->write,
+            .curve = job->curve,
+            .bars = &frame->result.curve.bars,
+            .table = &frame->table,
+            .clahe = job->clahe,
+            .grid = &job->grid,
+            .tables = &frame->tables,
+        };
+        if (job->write && lumeq_backend_cpu.apply(cpu_backend(), &apply, text, sizeof(text)) < 0)
+            abort();
     }
     return cudaSuccess;
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaTally *tally, cudaStream_t stream)
+                               LumeqCudaTally *tally, LumeqCudaTally *host, cudaStream_t stream)
 {
+    static NoiseProfile noise;
     char text[256];
     void *pending;
     CALL();
-    if (device->early_launches || tally->bin[0] || job->counts.hist[0] || job->counts.cells[0])
+    if (device->early_launches || tally->blocks_done ||
+        (job->counts.cells && job->counts.cells[0]))
         abort();
-    tally->bin[0] = 1; /* to be cleared by the next one */
     work(stream);
-    if (lumeq_backend_cpu.measure(cpu_backend(), job, &pending, text, sizeof(text)) < 0)
+    LumeqMeasureJob counted = *job;
+    counted.counts.hist = host->hist;
+    counted.counts.noise = job->previous.plane[0] ? &host->noise : &noise;
+    counted.counts.lit[BARS_COLUMNS] = host->lit[BARS_COLUMNS];
+    counted.counts.lit[BARS_ROWS] = host->lit[BARS_ROWS];
+    if (lumeq_backend_cpu.measure(cpu_backend(), &counted, &pending, text, sizeof(text)) < 0)
         abort();
     return cudaSuccess;
 }

@@ -1,6 +1,6 @@
 /* Measures lumeq's kernels alone: in a replayed graph on two streams as in the library, but without
- * uploads and events for times between frames. */
-#include <math.h>
+ * uploads and events for times between frames. Of other modes than the reference, whose curves the
+ * host makes, only the histogram. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "bench/replay.h"
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/pictures.h"
-#include "equalizer/decay.h"
+#include "equalizer/settings.h"
 
 /* Frames that may be in flight at the same time; then the graph waits for all of them. */
 #define FRAMES 64
@@ -22,21 +22,11 @@ _Static_assert(FRAMES >= LUMEQ_MAX_BATCH, "a batch's frames are one after anothe
 
 #define PLANES 3 /* luma and 4:2:0 chroma */
 
-#define FRAME_NS 16666667 /* 60 frames per second */
-
-/* The library's values: the time constant of the lift's statistics, and the clip limit without a
- * lift. */
-#define LIFT_NS INT64_C(3000000000)
-#define USUAL_CLIP 3.0
-#define USUAL_STRENGTH 0.8
-
 #define UNTOUCHED 0x5A /* outputs are filled with it before they are checked */
 
 typedef struct Memory {
     LumeqCudaFrame frames[FRAMES];
-    LumeqState empty;
-    LumeqCudaTally tallies[FRAMES];
-    uint32_t counts[LUMEQ_MAX_BINS];
+    LumeqCudaTally tallies[FRAMES], counts;
 } Memory;
 
 typedef struct Bench {
@@ -44,7 +34,6 @@ typedef struct Bench {
     LumeqCudaDevice device;
     LumeqImage input; /* on the host */
     LumeqJob job;     /* the same for all frames */
-    int history;      /* each frame continues from the one before */
     Memory *memory;
     uint8_t *pictures; /* alternately an input and an output */
     size_t picture_size;
@@ -53,60 +42,16 @@ typedef struct Bench {
     cudaEvent_t event;
 } Bench;
 
-static uint32_t to_q16(double value)
-{
-    return (uint32_t)lrint(value * CURVE_ONE);
-}
-
-/* Mirrors what the library derives from its parameters; a difference shows up in the checked
- * results. */
-static CurveParams curve_of(const LumeqParams *params, int depth)
-{
-    const int fraction = depth > 12 ? depth - 12 : 0, on = params->mode != LUMEQ_MODE_OFF;
-    const int reference = on && params->reference;
-    const int is_auto = params->strength == LUMEQ_STRENGTH_AUTO;
-    const int lift =
-        is_auto && params->lift && !reference && (params->mode == LUMEQ_MODE_GLOBAL || !on);
-    const double clip = params->clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP : params->clip;
-    return (CurveParams){.depth = depth,
-                         .bins = 1 << (depth - fraction),
-                         .fraction = fraction,
-                         .black = 16 << (depth - 8),
-                         .white = 235 << (depth - 8),
-                         .clip = lift && params->clip == LUMEQ_CLIP_AUTO ? CURVE_CLIP_AUTO
-                                                                         : to_q16(clip),
-                         .alpha = lumeq_decay(FRAME_NS, llrint(params->smooth * 1e9)),
-                         .strength = !on    ? 0
-                                     : lift ? CURVE_ONE
-                                            : to_q16(is_auto ? USUAL_STRENGTH : params->strength),
-                         .adaptive = params->adaptive || is_auto,
-                         .lift = lift,
-                         .slow = lift ? lumeq_decay(FRAME_NS, LIFT_NS) : 0,
-                         .denoise = lift ? CURVE_ONE : 0,
-                         .stretch = params->mode == LUMEQ_MODE_STRETCH,
-                         .scene_cut = params->scene_cut,
-                         .reference = reference,
-                         .chroma = on && !reference};
-}
-
 static void make_job(Bench *bench, const EqualizeMode *mode)
 {
     const LumeqParams params = equalize_params(mode);
+    const LumeqClock clock = {0};
     LumeqJob *job = &bench->job;
     memset(job, 0, sizeof(*job));
     job->frame.in = job->frame.out = bench->input;
-    job->curve = curve_of(&params, bench->input.depth);
-    job->bars = (BarsParams){.width = bench->input.width,
-                             .height = bench->input.height,
-                             .depth = bench->input.depth,
-                             .range = bench->input.range,
-                             .ignore = params.reference,
-                             .step = FRAME_NS};
+    job->curve = lumeq_curve_params(&params, &bench->input, &clock);
     job->write = 1;
-    job->clahe = params.mode == LUMEQ_MODE_CLAHE;
-    if (job->clahe)
-        lumeq_tile_grid(&job->grid, bench->input.width, bench->input.height, params.tiles_x,
-                        params.tiles_y, &job->curve, USUAL_CLIP);
+    job->clahe = lumeq_tiles_params(&job->grid, &params, &bench->input, &job->curve);
 }
 
 static LumeqImage picture_of(const Bench *bench, int piece, int written)
@@ -140,15 +85,13 @@ static cudaError_t join_streams(const Bench *bench, int piece, cudaStream_t stre
         error = link_streams(bench, bench->write, stream);
     return error || end
                ? error
-               : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
+               : cudaMemsetAsync(&bench->memory->counts, 0, sizeof(uint32_t), stream);
 }
 
 static LumeqCudaWork work_of(const Bench *bench, int piece)
 {
     return (LumeqCudaWork){.job = &bench->job,
                            .in = picture_of(bench, piece, 0),
-                           .previous =
-                               picture_of(bench, (piece + bench->pieces - 1) % bench->pieces, 0),
                            .out = picture_of(bench, piece, 1)};
 }
 
@@ -165,11 +108,7 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     for (int i = 0; i < count; i++)
         work[i] = work_of(bench, first + i);
     LumeqCudaFrame *const frames = &m->frames[first % all];
-    const LumeqState *const before =
-        bench->history ? &m->frames[(first + all - 1) % all].result : &m->empty;
-    cudaError_t error =
-        lumeq_cuda_find_curve(&bench->device, work, count,
-                              (LumeqCudaHistory){&before->curve, &before->tiles}, frames, stream);
+    cudaError_t error = lumeq_cuda_find_curve(&bench->device, work, count, frames, stream);
     /* Like the library: a single frame is written on the stream of its curve. */
     const cudaStream_t write = bench->alone ? stream : bench->write;
     if (!error && write != stream)
@@ -185,11 +124,12 @@ static cudaError_t count(void *data, int piece, cudaStream_t stream)
     Bench *const bench = data;
     Memory *const m = bench->memory;
     const LumeqImage in = picture_of(bench, piece, 0);
-    const LumeqCudaPlane luma = lumeq_pictures_plane(&in, 0);
-    LumeqCudaCounts *const counts =
-        bench->job.curve.depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-    const cudaError_t error = counts(&bench->device, &luma, 0, bench->job.curve.bins, m->counts,
-                                     &m->tallies[piece % FRAMES], stream);
+    const CurveParams *p = &bench->job.curve;
+    const LumeqCudaCount count = {.counted = lumeq_pictures_plane(&in, 0),
+                                  .params = p,
+                                  .tally = &m->tallies[piece % FRAMES],
+                                  .host = &m->counts};
+    const cudaError_t error = lumeq_cuda_counter(p->depth, p->bins)(&bench->device, &count, stream);
     return error ? error : join_streams(bench, piece, stream);
 }
 
@@ -200,7 +140,7 @@ static cudaError_t apply(void *data, int piece, cudaStream_t stream)
     const LumeqCudaFrame *const frame = &bench->memory->frames[0];
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
     const LumeqCudaPlane from = lumeq_pictures_plane(&in, 0), to = lumeq_pictures_plane(&out, 0);
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&bench->job.curve, 0);
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&bench->job.curve);
     return bench->job.clahe ? lumeq_cuda_clahe_apply(&bench->device, &to, &from, &bench->job.grid,
                                                      &frame->tables, NULL, &one, stream)
                             : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table, NULL,
@@ -281,14 +221,13 @@ static cudaError_t time_work(Bench *bench, BenchWork *work, int alone, BenchTime
 static cudaError_t equalize_all(Bench *bench)
 {
     cudaError_t error = cudaSuccess;
-    bench->history = bench->alone = 0;
+    bench->alone = 0;
     for (int i = 0; i < bench->pieces && !error; i++) {
         const LumeqImage out = picture_of(bench, i, 1);
         error = cudaMemsetAsync(out.plane[0], UNTOUCHED, bench->picture_size, 0);
     }
     for (int i = 0; i < bench->pieces && !error; i++)
         error = equalize(bench, i, 0);
-    bench->history = 1;
     return error ? error : cudaDeviceSynchronize();
 }
 
@@ -312,8 +251,7 @@ static int compare_all(Bench *bench, const LumeqImage *expected)
     return ret;
 }
 
-/* Compares all outputs with plain C. The pictures are all the same, so a history of such frames
- * changes nothing. */
+/* Compares all outputs with plain C. */
 static int check_outputs(Bench *bench, const EqualizeMode *mode)
 {
     LumeqImage expected = {.plane = {NULL}};
@@ -366,15 +304,25 @@ static cudaError_t time_whole(Bench *bench, BenchValue *row)
     return error;
 }
 
+/* The histogram of a mode whose curves the host makes. */
+static int measure_count(Bench *bench, BenchValue *row)
+{
+    BenchTime time = {0};
+    cudaError_t error = time_work(bench, count, 0, &time);
+    row[EQ_HISTOGRAM_US].number = time.us;
+    if (!error)
+        error = time_work(bench, copy, 0, &time);
+    row[EQ_COPY_US].number = time.us;
+    return error ? check_cuda(error) : equalize_copies(bench->of, row);
+}
+
 static int measure_mode(Bench *bench, BenchValue *row)
 {
     const EqualizeMode *const mode = bench->of->mode;
     make_job(bench, mode);
+    if (!mode->reference)
+        return measure_count(bench, row);
     int ret = check(bench, mode); /* loads the kernels as well */
-    if (ret == 0)                 /* a history of another mode must not be used */
-        ret = check_cuda(cudaMemset(bench->memory, 0, sizeof(*bench->memory)));
-    if (ret == 0)
-        ret = check_cuda(cudaDeviceSynchronize());
     if (ret == 0)
         ret = check_cuda(time_whole(bench, row));
     if (ret == 0)
@@ -386,20 +334,8 @@ static int measure_mode(Bench *bench, BenchValue *row)
     return ret < 0 ? ret : check(bench, mode);
 }
 
-/* Checks and times the job as it is set up. */
-static int measure_job(Bench *bench, const EqualizeMode *mode, BenchValue *value)
-{
-    BenchTime time = {0};
-    int ret = check(bench, mode);
-    if (ret == 0)
-        ret = check_cuda(time_work(bench, equalize, 0, &time));
-    value->number = time.us;
-    return ret;
-}
-
 int equalize_device(const EqualizeCase *c, BenchValue *row)
 {
-    static const EqualizeMode clahe = {"clahe", LUMEQ_MODE_CLAHE, 0};
     static Bench bench;
     memset(&bench, 0, sizeof(bench));
     bench.of = c;
@@ -407,14 +343,6 @@ int equalize_device(const EqualizeCase *c, BenchValue *row)
     int ret = bench.input.plane[0] ? check_cuda(bench_open(&bench)) : -1;
     if (ret == 0)
         ret = measure_mode(&bench, row);
-    if (ret == 0 && bench.job.curve.chroma) {
-        bench.job.write = PLANES;
-        ret = measure_job(&bench, c->mode, &row[EQ_CHROMA_US]);
-    }
-    if (ret == 0 && c->mode->mode == LUMEQ_MODE_GLOBAL && !c->mode->reference) {
-        make_job(&bench, &clahe);
-        ret = measure_job(&bench, &clahe, &row[EQ_CLAHE_US]);
-    }
     bench_close(&bench);
     return ret;
 }

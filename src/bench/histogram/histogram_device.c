@@ -337,10 +337,13 @@ static cudaError_t count_lumeq(const Gpu *g, const HistogramPlane *plane, int pi
     const LumeqCudaPlane luma = {(uint8_t *)plane->data,
                                  plane->height == 1 ? 0 : (ptrdiff_t)plane->pitch,
                                  (int)plane->width, (int)plane->height};
-    LumeqCudaCounts *const counts =
-        job->sample_size == 2 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-    return counts(&g->device, &luma, 0, job->bins, g->results->counts[piece],
-                  &g->results->tallies[piece], stream);
+    const int depth = job->sample_size == 2 ? 16 : 8;
+    const CurveParams params = {.depth = depth, .bins = job->bins};
+    const LumeqCudaCount count = {.counted = luma,
+                                  .params = &params,
+                                  .tally = &g->results->tallies[piece],
+                                  .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
+    return lumeq_cuda_counter(depth, job->bins)(&g->device, &count, stream);
 }
 
 /* Counts a piece; a BenchWork. */

@@ -22,14 +22,12 @@ typedef struct TileCounters {
 cudaError_t lumeq_cuda_load_clahe_histogram(void);
 cudaError_t lumeq_cuda_load_clahe_apply(void);
 
-/* Computes the histograms of all tiles of `src`, which has the size of the grid; then from them,
- * `before` and the whole picture's result `frame` all of `result` and `tables`. Queue it right
- * after the histogram that makes `frame`: it may start early. */
-cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                       const TileGrid *grid, const CurveResult *frame,
-                                       const TileResult *before, TileResult *result,
-                                       TileTables *tables, TileCounters *counters,
-                                       const LumeqCudaBatch *batch, cudaStream_t stream);
+/* Computes the histograms of all tiles of `src`, which has the size of the grid, a reference one;
+ * then from them the sums of `result`, and `tables`. */
+cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                       const TileGrid *grid, TileResult *result, TileTables *tables,
+                                       TileCounters *counters, const LumeqCudaBatch *batch,
+                                       cudaStream_t stream);
 
 /* Adds the histograms of all tiles to `hist` and, for a reference grid, to `padding`; the caller
  * has zeroed both. */

@@ -103,32 +103,31 @@ static cudaError_t apply_curves(const LumeqCudaDevice *device, const LumeqApplyJ
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    cudaStream_t stream)
 {
-    const LumeqCudaBatch batch = lumeq_cuda_batch_of_one(&job->curve, 0);
+    const LumeqCudaBatch batch = lumeq_cuda_batch_of_one(&job->curve);
     return apply_curves(device, job, NULL, &batch, 0, stream);
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaTally *tally, cudaStream_t stream)
+                               LumeqCudaTally *tally, LumeqCudaTally *host, cudaStream_t stream)
 {
     const CurveParams *p = &job->curve;
     const LumeqCounts *c = &job->counts;
-    const LumeqCudaPlane luma = lumeq_pictures_plane(&job->in, 0);
     const LumeqImage metered = lumeq_metered(&job->in, p);
-    const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
-    LumeqCudaCounts *const counts = p->depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-    cudaError_t error =
-        counts(device, &counted, p->shift + p->fraction, p->bins, c->hist, tally, stream);
-    if (!error && !job->bars.ignore)
-        error =
-            lumeq_cuda_profile(&luma, &job->bars, c->lit[BARS_COLUMNS], c->lit[BARS_ROWS], stream);
+    const LumeqCudaCount count = {
+        .counted = lumeq_pictures_plane(&metered, 0),
+        .luma = lumeq_pictures_plane(&job->in, 0),
+        .before = lumeq_pictures_plane(&job->previous, 0),
+        .bars = job->bars,
+        .params = p,
+        .tally = tally,
+        .host = host,
+    };
+    cudaError_t error = lumeq_cuda_counter(p->depth, p->bins)(device, &count, stream);
     if (!error && c->cells)
-        error = lumeq_cuda_cells(&luma, p->depth, p->shift, c->cells, stream);
-    if (!error && job->previous.plane[0]) {
-        const LumeqCudaPlane before = lumeq_pictures_plane(&job->previous, 0);
-        error = lumeq_cuda_noise_counts(&luma, &before, p, c->noise, stream);
-    }
+        error = lumeq_cuda_cells(&count.luma, p->depth, p->shift, c->cells, stream);
     if (!error && job->clahe)
-        error = lumeq_cuda_clahe_counts(device, &luma, &job->grid, c->tiles, c->padding, stream);
+        error = lumeq_cuda_clahe_counts(device, &count.luma, &job->grid, c->tiles, c->padding,
+                                        stream);
     return error;
 }
 
@@ -173,7 +172,6 @@ int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other
 static LumeqCudaBatch batch_of(const LumeqCudaWork *work, int count)
 {
     LumeqCudaBatch batch = {.count = count,
-                            .together = 1,
                             .distance = sizeof(LumeqCudaFrame)};
     for (int i = 0; i < count; i++) {
         const LumeqCudaWork *w = &work[i];
@@ -187,25 +185,20 @@ static LumeqCudaBatch batch_of(const LumeqCudaWork *work, int count)
     return batch;
 }
 
-static LumeqCudaCurve curve_of(LumeqCudaFrame *frames)
-{
-    return (LumeqCudaCurve){&frames->result.curve, &frames->table, &frames->counters, NULL};
-}
-
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *work,
                                   int count, LumeqCudaFrame *frames, cudaStream_t stream)
 {
     const LumeqJob *job = work->job;
     const LumeqCudaBatch batch = batch_of(work, count);
-    const LumeqCudaCurve curve = curve_of(frames);
     const LumeqCudaPlane luma = lumeq_pictures_plane(&work->in, 0);
-    const cudaError_t error = lumeq_cuda_histogram8(
-        device, &luma, &job->curve, &frames->result.curve, &curve, NULL, &batch, stream);
+    const cudaError_t error =
+        lumeq_cuda_reference(device, &luma, &job->curve, frames->result.curve.bin, &frames->table,
+                             &frames->counters, &batch, stream);
     return error || !job->clahe
                ? error
-               : lumeq_cuda_clahe_histogram(device, &luma, &job->grid, &frames->result.curve,
-                                            &frames->result.tiles, &frames->result.tiles, &frames->tables,
-                                            &frames->tile_counters, &batch, stream);
+               : lumeq_cuda_clahe_reference(device, &luma, &job->grid, &frames->result.tiles,
+                                            &frames->tables, &frames->tile_counters, &batch,
+                                            stream);
 }
 
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork *work, int count,

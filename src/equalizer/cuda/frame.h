@@ -30,10 +30,10 @@ int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *work,
                                   int count, LumeqCudaFrame *frames, cudaStream_t stream);
 
-/* Computes all counts of a frame. Luma and counts are on the device; the caller has zeroed counts
- * and tally. */
+/* Computes all counts of a frame. Luma is on the device. `host` gets histogram, lines and noise;
+ * cells and tiles of the job's counts, if wanted, are on the device, zeroed by the caller. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaTally *tally, cudaStream_t stream);
+                               LumeqCudaTally *tally, LumeqCudaTally *host, cudaStream_t stream);
 
 /* Writes a frame with its curve. All data are on the device, including the luma of previous frames;
  * only the grid is on the host. `out` has the layout of `in`; `write` is the number of its planes

@@ -5,8 +5,7 @@
  * stride (also negative), and any alignment to whole samples.
  *
  * From compute capability 9 on, a kernel may start while the one before it on its stream still
- * runs, so that a frame is counted while the curve of the previous frame is computed. Results are
- * in order all the same. But kernels that are still queued on that stream must not write the
+ * runs. Results are in order all the same. But kernels that are still queued on that stream must not write the
  * samples, or use the counters and results.
  */
 #ifndef LUMEQ_CUDA_KERNELS_H
@@ -21,6 +20,7 @@
 #include "equalizer/curve.h"
 #include "equalizer/lift_filter.h"
 #include "equalizer/noise.h"
+#include "equalizer/reference.h"
 #include "equalizer/tiles.h"
 
 #ifdef __cplusplus
@@ -42,65 +42,40 @@ typedef struct LumeqCudaPlane {
     int width, height;
 } LumeqCudaPlane;
 
-/* Shared by the blocks of one histogram. Zero it before the first use; each kernel leaves it zeroed
- * for a later one. */
-typedef struct LumeqCudaCounters {
-    uint32_t hist[LUMEQ_MAX_BINS];
-    uint32_t blocks_done;
-} LumeqCudaCounters;
-
 /*
  * A batch: frames of one shape that one launch processes. A launcher's other arguments are for the
  * first frame; its results, tables and counters are followed by those of the next after `distance`
  * bytes, and so on.
  */
 typedef struct LumeqCudaBatch {
-    int count;    /* 1..LUMEQ_MAX_BATCH */
-    int together; /* no frame's curve depends on the one before; otherwise each continues from it */
+    int count; /* 1..LUMEQ_MAX_BATCH */
     ptrdiff_t distance;
     struct LumeqCudaInBatch {
-        ptrdiff_t in[3], out[3], previous; /* planes: distance from the first frame's, in bytes */
-        uint32_t alpha, slow, frame;       /* as in CurveParams */
-        int64_t step;                      /* as in BarsParams */
+        ptrdiff_t in[3], out[3]; /* planes: distance from the first frame's, in bytes */
+        uint32_t frame;          /* as in CurveParams */
     } of[LUMEQ_MAX_BATCH];
 } LumeqCudaBatch;
 
-static inline LumeqCudaBatch lumeq_cuda_batch_of_one(const CurveParams *params, int64_t step)
+static inline LumeqCudaBatch lumeq_cuda_batch_of_one(const CurveParams *params)
 {
     LumeqCudaBatch batch;
     batch.count = 1;
-    batch.together = 1;
     batch.distance = 0;
     memset(&batch.of[0], 0, sizeof(batch.of[0]));
-    batch.of[0].alpha = params->alpha;
-    batch.of[0].slow = params->slow;
     batch.of[0].frame = params->frame;
-    batch.of[0].step = step;
     return batch;
 }
-
-/* The first half of a curve, which waits in memory for the frame before. */
-typedef struct LumeqCudaBegun {
-    CurveMeasured seen;
-    int32_t edges;                                      /* bars_edges() */
-    uint32_t hist[LUMEQ_MAX_BINS], cum[LUMEQ_MAX_BINS]; /* of CurveWork */
-    CurveBin now[LUMEQ_MAX_BINS];
-    CurveScene scene; /* with a lift, as the next two */
-    LiftChoice choice;
-    uint32_t lifted[CURVE_CELLS]; /* codes, in w->hist */
-} LumeqCudaBegun;
 
 /* Query a device and load all kernels into the current context, which belongs to it. The first one
  * selects the device for the calling thread before. */
 cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_code_version(int *version); /* compute capability of the code, e.g. 90 */
-cudaError_t lumeq_cuda_load_histogram8(void);
-cudaError_t lumeq_cuda_load_counts8(void);
-cudaError_t lumeq_cuda_load_histogram10(void);
-cudaError_t lumeq_cuda_load_histogram16(void);
+cudaError_t lumeq_cuda_load_count8(void);
+cudaError_t lumeq_cuda_load_count10(void);
+cudaError_t lumeq_cuda_load_count16(void);
+cudaError_t lumeq_cuda_load_reference(void);
 cudaError_t lumeq_cuda_load_apply(void);
-cudaError_t lumeq_cuda_load_survey(void);
 cudaError_t lumeq_cuda_load_chroma(void);
 cudaError_t lumeq_cuda_load_report(void);
 cudaError_t lumeq_cuda_load_cells(void);
@@ -108,76 +83,55 @@ cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
 cudaError_t lumeq_cuda_load_lift_chroma(void);
 
-/* Shared by the blocks of one survey; zeroed like LumeqCudaCounters. */
-typedef struct LumeqCudaSurvey {
-    BarsProfile lines;
+/* Counts of a frame, as in LumeqCounts. Zero it before the first use; each kernel leaves it zeroed
+ * for a later one. */
+typedef struct LumeqCudaTally {
+    uint32_t hist[LUMEQ_MAX_BINS];
     NoiseProfile noise;
-} LumeqCudaSurvey;
-
-/* Measurements of a frame besides its histogram: black bars, which depend on earlier frames, and
- * noise (noise_of()). */
-typedef struct LumeqCudaSurveyJob {
-    LumeqCudaPlane now, before; /* luma, also of the previous frame; data NULL: unknown */
-    BarsParams bars;
-    LumeqCudaSurvey *work;
-} LumeqCudaSurveyJob;
-
-/* Output of a histogram. */
-typedef struct LumeqCudaCurve {
-    CurveResult *result;
-    CurveTable *table;
-    LumeqCudaCounters *counters;
-    LumeqCudaBegun *begun; /* for batches that are not together; otherwise NULL is enough */
-} LumeqCudaCurve;
-
-/* Computes the histograms of a batch's planes, and from them and `before`, the result of the frame
- * before the batch, all of the results and tables. A survey's bars and noise go into the result
- * first; survey NULL: they are already there. */
-typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                       const CurveParams *params, const CurveResult *before,
-                                       const LumeqCudaCurve *curve,
-                                       const LumeqCudaSurveyJob *survey,
-                                       const LumeqCudaBatch *batch, cudaStream_t stream);
-LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram10, lumeq_cuda_histogram16;
-
-/* True if the histograms of the batch leave out the tables, so that no curve waits for the table of
- * the one before. */
-static inline int lumeq_cuda_leaves_tables(const LumeqCudaBatch *batch)
-{
-    return batch->count > 1 && !batch->together;
-}
-
-/* Makes these tables, on any stream. */
-typedef cudaError_t LumeqCudaMakeTables(const CurveParams *params, const LumeqCudaCurve *curve,
-                                        const LumeqCudaBatch *batch, cudaStream_t stream);
-LumeqCudaMakeTables lumeq_cuda_tables8, lumeq_cuda_tables10, lumeq_cuda_tables16;
-
-/* Shared by the blocks of a histogram without a curve; zeroed like LumeqCudaCounters. */
-typedef union LumeqCudaTally {
-    unsigned long long bin[LUMEQ_MAX_BINS]; /* low 16 bits: number of additions; above: the sum */
-    LumeqCudaCounters counters;             /* used instead with many bins */
+    uint32_t blocks_done;
+    uint8_t lit[BARS_DIRECTIONS][(LUMEQ_MAX_SIDE + 16) / 16 * 16] __attribute__((aligned(16)));
 } LumeqCudaTally;
 
-/* Computes the histogram only: 256 bins for 8 bits, up to LUMEQ_MAX_BINS for deeper samples. The
- * bin is sample >> shift; larger values count in the last bin. */
-typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                    int shift, int bins, uint32_t *hist, LumeqCudaTally *tally,
-                                    cudaStream_t stream);
-LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts10, lumeq_cuda_counts16;
+/* What to count. */
+typedef struct LumeqCudaCount {
+    LumeqCudaPlane counted;     /* for the histogram: luma, or the metered part of it */
+    LumeqCudaPlane luma;        /* for bars and noise; data NULL: neither */
+    LumeqCudaPlane before;      /* luma of the previous frame, for noise; data NULL: unknown */
+    BarsParams bars;            /* `ignore`: rows and columns are not counted */
+    const CurveParams *params;  /* format and bins; samples past the last bin count there */
+    LumeqCudaTally *tally;      /* on the device */
+    LumeqCudaTally *host;       /* pinned: gets what was counted */
+} LumeqCudaCount;
 
-/* Computes for the bars which columns and rows of luma are lit. `columns` has an entry for each
- * column, `rows` one for each row. */
-cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *params,
-                               uint8_t *columns, uint8_t *rows, cudaStream_t stream);
+/* Counts a frame: 8 bits and 256 bins, 16-bit samples and up to 1024 bins, or more. */
+typedef cudaError_t LumeqCudaCounter(const LumeqCudaDevice *device, const LumeqCudaCount *count,
+                                     cudaStream_t stream);
+LumeqCudaCounter lumeq_cuda_count8, lumeq_cuda_count10, lumeq_cuda_count16;
+
+#define LUMEQ_CUDA_FEW_BINS 1024
+
+static inline LumeqCudaCounter *lumeq_cuda_counter(int depth, int bins)
+{
+    return depth == 8                    ? lumeq_cuda_count8
+           : bins <= LUMEQ_CUDA_FEW_BINS ? lumeq_cuda_count10
+                                         : lumeq_cuda_count16;
+}
+
+/* Shared by the blocks of one frame of the reference; zeroed like LumeqCudaTally. */
+typedef struct LumeqCudaCounters {
+    uint32_t hist[REFERENCE_CODES];
+    uint32_t blocks_done;
+} LumeqCudaCounters;
+
+/* Computes OpenCV's curves of a batch of 8-bit planes: `hist` and `curve` of `bins`, and `table`. */
+cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                 const CurveParams *params, CurveBin *bins, CurveTable *table,
+                                 LumeqCudaCounters *counters, const LumeqCudaBatch *batch,
+                                 cudaStream_t stream);
 
 /* Adds the codes of luma to cells[MEASURE_CELLS], which the caller has zeroed. */
 cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift, uint64_t *cells,
                              cudaStream_t stream);
-
-/* Adds the counts for noise_of() to `counts`, which the caller has zeroed. */
-cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
-                                    const CurveParams *params, NoiseProfile *counts,
-                                    cudaStream_t stream);
 
 /* A small copy from device memory to pinned host memory; addresses and size are multiples of 16
  * bytes. A kernel makes it, because a copy engine would finish large copies first. */
@@ -280,6 +234,17 @@ template <typename Result>
 static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCudaAlone &, int)
 {
     return first;
+}
+
+/* Distance of a frame's luma from that of the first one. */
+static __device__ __forceinline__ ptrdiff_t luma_in(const LumeqCudaBatch &batch, int frame)
+{
+    return batch.of[frame].in[0];
+}
+
+static __device__ __forceinline__ ptrdiff_t luma_in(const LumeqCudaAlone &, int)
+{
+    return 0;
 }
 #endif
 

@@ -624,7 +624,6 @@ static __device__ __noinline__ void find_pictures(const LumaWork &first,
     Active *const active = &shared->active;
     luma.in.data += batch.of[frame].in[0];
     luma.out.data += batch.of[frame].out[0];
-    luma.previous[0].data += batch.of[frame].previous;
     lift_find_active(active, in_batch(first.bars, batch, frame), luma.in.width, luma.in.height);
     const int fields = luma.fields && active->bottom - active->top > 1;
     shared->pictures = 1 + fields;

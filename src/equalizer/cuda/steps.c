@@ -17,7 +17,9 @@
 /* Smallest memory of a step. Sizes are powers of two, and steps are kept until the end, because
  * freeing memory waits for the whole device. So all steps that became too small take at most as
  * much memory as the largest. */
-#define LEAST_MEMORY ((size_t)64 << 10)
+#define LEAST_MEMORY ((size_t)256 << 10)
+
+_Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "it comes first, on the device and host");
 
 /* Times are measured relative to an event at most this old, since CUDA reports them in float32. */
 #define ANCHOR_MAX_US 1e6
@@ -36,11 +38,13 @@ struct LumeqCudaStep {
 
     /* For a pending measure; the counts are in `host`. */
     MeasureShape shape;
-    LumeqCounts counts;
+    LumeqCounts counts; /* only cells and tiles */
+    int noise;          /* noise was counted */
     double asked; /* time of the first lumeq_cuda_steps_finish(); 0: none yet */
 
     int flight;                 /* it is a frame in flight; only then the members below count */
     LumeqImage host_image;      /* the input, if it was in host memory; else plane[0] is NULL */
+    int waited_for;             /* it is there only after `uploaded` */
     LumeqCudaPictures pictures; /* on the device */
     LumeqImage previous;
     size_t curve; /* offset of the curve's parts in device and host memory */
@@ -132,7 +136,9 @@ static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
     }
     if (!error)
         error = lumeq_device_take(steps->home, (void **)&step->device, step->device_size);
-    return error;
+    if (!error) /* each use leaves the tally zeroed */
+        error = cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), step->stream);
+    return error ? error : lumeq_cuda_await_stream(step->stream, lumeq_cuda_now());
 }
 
 /* Returns the smallest free step that is large enough, or NULL. */
@@ -326,34 +332,67 @@ static MeasureShape shape_of(const LumeqMeasureJob *job)
     return shape;
 }
 
-static void copy_counts(const LumeqCounts *to, const LumeqCounts *from, const MeasureShape *shape)
+static void copy_counts(const LumeqCounts *to, const LumeqCudaStep *step)
+{
+    const MeasureShape *shape = &step->shape;
+    const LumeqCudaTally *tally = (const LumeqCudaTally *)(const void *)step->host;
+    const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
+    memcpy(to->hist, tally->hist, (size_t)shape->bins * sizeof(*to->hist));
+    if (step->noise)
+        memcpy(to->noise, &tally->noise, sizeof(*to->noise));
+    else
+        memset(to->noise, 0, sizeof(*to->noise));
+    memcpy(to->lit[BARS_COLUMNS], tally->lit[BARS_COLUMNS], (size_t)shape->width);
+    memcpy(to->lit[BARS_ROWS], tally->lit[BARS_ROWS], (size_t)shape->height);
+    if (step->counts.cells)
+        memcpy(to->cells, step->counts.cells, MEASURE_CELLS * sizeof(*to->cells));
+    if (tiles)
+        memcpy(to->tiles, step->counts.tiles, tiles * sizeof(*to->tiles));
+    if (tiles && shape->reference)
+        memcpy(to->padding, step->counts.padding, tiles * sizeof(*to->padding));
+}
+
+/* Places cells and tiles in `memory` (NULL: nowhere), and returns their size. */
+static size_t place_counts(LumeqCounts *counts, const MeasureShape *shape, int cells,
+                           uint8_t *memory)
 {
     const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
-    memcpy(to->hist, from->hist, (size_t)shape->bins * sizeof(*to->hist));
-    if (to->cells)
-        memcpy(to->cells, from->cells, MEASURE_CELLS * sizeof(*to->cells));
-    memcpy(to->noise, from->noise, sizeof(*to->noise));
-    memcpy(to->lit[BARS_COLUMNS], from->lit[BARS_COLUMNS], (size_t)shape->width);
-    memcpy(to->lit[BARS_ROWS], from->lit[BARS_ROWS], (size_t)shape->height);
-    if (to->tiles && tiles)
-        memcpy(to->tiles, from->tiles, tiles * sizeof(*to->tiles));
-    if (tiles && shape->reference)
-        memcpy(to->padding, from->padding, tiles * sizeof(*to->padding));
+    size_t size = 0;
+    const size_t at[] = {
+        part_of(&size, cells ? MEASURE_CELLS * sizeof(*counts->cells) : 0),
+        part_of(&size, tiles * sizeof(*counts->tiles)),
+        part_of(&size, shape->reference ? tiles * sizeof(*counts->padding) : 0),
+    };
+    *counts = (LumeqCounts){0};
+    if (memory && cells)
+        counts->cells = (uint64_t *)(void *)(memory + at[0]);
+    if (memory && tiles)
+        counts->tiles = (uint32_t(*)[TILE_CELLS])(void *)(memory + at[1]);
+    if (memory && tiles && shape->reference)
+        counts->padding = (uint32_t(*)[TILE_CELLS])(void *)(memory + at[2]);
+    return size;
 }
 
 /* Offsets of a measure's parts in device memory. */
 typedef struct MeasurePlaces {
-    size_t tally, counts, pictures, previous;
+    size_t counts, pictures, previous;
     size_t counts_size, size;
 } MeasurePlaces;
+
+static MeasurePlaces begin_places(const LumeqMeasureJob *job, const MeasureShape *shape)
+{
+    LumeqCounts counts;
+    MeasurePlaces at = {.counts_size =
+                            place_counts(&counts, shape, job->counts.cells != NULL, NULL)};
+    part_of(&at.size, sizeof(LumeqCudaTally));
+    at.counts = part_of(&at.size, at.counts_size);
+    return at;
+}
 
 static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShape *shape)
 {
     static const LumeqImage none;
-    LumeqCounts counts;
-    MeasurePlaces at = {.counts_size = lumeq_place_counts(&counts, shape, NULL)};
-    at.tally = part_of(&at.size, sizeof(LumeqCudaTally));
-    at.counts = part_of(&at.size, at.counts_size);
+    MeasurePlaces at = begin_places(job, shape);
     at.pictures = part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &none, 0).size);
     if (job->previous.plane[0])
         at.previous = part_of(&at.size, lumeq_pictures_place(NULL, &job->previous, &none, 0).size);
@@ -361,21 +400,24 @@ static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShap
 }
 
 /* Counts a picture on the device, and copies the counts to the host. */
-static cudaError_t count(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+static cudaError_t count(const LumeqCudaSteps *steps, LumeqCudaStep *step,
                          const LumeqMeasureJob *job, const MeasurePlaces *at, cudaStream_t stream)
 {
     LumeqMeasureJob on_device = *job;
+    uint8_t *const counts = step->device + at->counts, *const host = step->host + at->counts;
     const int cells = job->counts.cells != NULL;
-    lumeq_place_counts(&on_device.counts, &step->shape, step->device + at->counts);
-    if (!cells)
-        on_device.counts.cells = NULL;
-    LumeqCudaTally *tally = (LumeqCudaTally *)(void *)(step->device + at->tally);
-    cudaError_t error = cudaMemsetAsync(step->device, 0, at->counts + at->counts_size, stream);
+    step->noise = job->previous.plane[0] != NULL;
+    place_counts(&on_device.counts, &step->shape, cells, counts);
+    place_counts(&step->counts, &step->shape, cells, host);
+    cudaError_t error =
+        at->counts_size ? cudaMemsetAsync(counts, 0, at->counts_size, stream) : cudaSuccess;
     if (!error)
-        error = lumeq_cuda_measure(&steps->device, &on_device, tally, stream);
-    return error ? error
-                 : cudaMemcpyAsync(step->host, step->device + at->counts, at->counts_size,
-                                   cudaMemcpyDeviceToHost, stream);
+        error = lumeq_cuda_measure(&steps->device, &on_device,
+                                   (LumeqCudaTally *)(void *)step->device,
+                                   (LumeqCudaTally *)(void *)step->host, stream);
+    return error || !at->counts_size ? error
+                                     : cudaMemcpyAsync(host, counts, at->counts_size,
+                                                       cudaMemcpyDeviceToHost, stream);
 }
 
 static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *step,
@@ -390,7 +432,6 @@ static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *ste
     if (job->previous.plane[0])
         on_device.previous =
             lumeq_pictures_place(step->device + at->previous, &job->previous, &none, 0).in;
-    lumeq_place_counts(&step->counts, &step->shape, step->host);
 
     cudaError_t error = begin(job->sync, stream);
     if (!error)
@@ -429,9 +470,8 @@ static cudaError_t start_flight(const LumeqCudaSteps *steps, LumeqCudaStep *step
     LumeqMeasureJob on_device = *job;
     on_device.in = step->pictures.in;
     on_device.previous = step->previous;
-    lumeq_place_counts(&step->counts, &step->shape, step->host);
     cudaError_t error = begin(job->sync, stream);
-    if (!error && before && job->previous.plane[0])
+    if (!error && before && job->previous.plane[0] && before->waited_for)
         error = cudaStreamWaitEvent(stream, before->uploaded, 0);
     if (!error && steps->timed)
         error = cudaEventRecord(step->begun, stream);
@@ -439,7 +479,7 @@ static cudaError_t start_flight(const LumeqCudaSteps *steps, LumeqCudaStep *step
         error = upload(steps, step, &step->pictures.in, &job->in, step->pictures.planes, stream);
     if (!error && missed)
         error = upload(steps, step, &step->previous, &job->previous, 1, stream);
-    if (!error)
+    if (!error && (step->waited_for || steps->timed))
         error = cudaEventRecord(step->uploaded, stream);
     if (!error)
         error = count(steps, step, &on_device, at, stream);
@@ -471,10 +511,7 @@ static int begin_flight(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void 
     const int missed = previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST &&
                        !(before && same_luma(previous, &before->host_image));
     const MeasureShape shape = shape_of(job);
-    LumeqCounts counts;
-    MeasurePlaces at = {.counts_size = lumeq_place_counts(&counts, &shape, NULL)};
-    at.tally = part_of(&at.size, sizeof(LumeqCudaTally));
-    at.counts = part_of(&at.size, at.counts_size);
+    MeasurePlaces at = begin_places(job, &shape);
     const size_t curve = part_of(&at.size, curve_size(job)), host_size = at.size;
     at.pictures = part_of(
         &at.size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
@@ -492,6 +529,7 @@ static int begin_flight(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void 
         step->host_image = job->in;
     step->pictures =
         lumeq_pictures_place(step->device + at.pictures, &job->in, &flight->out, flight->write);
+    step->waited_for = job->in.memory == LUMEQ_MEMORY_HOST || job->sync;
     step->previous = *previous;
     if (missed)
         step->previous = lumeq_pictures_on_device(step->device + at.previous, previous, 1);
@@ -521,7 +559,7 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
         return ret;
     const MeasureShape shape = shape_of(job);
     const MeasurePlaces at = place_measure(job, &shape);
-    cudaError_t error = take_step(steps, at.size, at.counts_size, &step);
+    cudaError_t error = take_step(steps, at.size, at.counts + at.counts_size, &step);
     if (error)
         return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
     step->shape = shape;
@@ -564,7 +602,7 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
         return LUMEQ_ERR_AGAIN;
     if (error)
         return lose(steps, error, "a measure", text, text_size);
-    copy_counts(counts, &step->counts, &step->shape);
+    copy_counts(counts, step);
     if (!step->flight)
         give_step(steps, step, 1);
     return 0;
@@ -593,11 +631,11 @@ static size_t tiles_of(const LumeqApplyJob *job)
 
 static ApplyPlaces place_apply(const LumeqApplyJob *job)
 {
-    ApplyPlaces at = {0};
+    ApplyPlaces at = {.size = sizeof(LumeqCudaTally)}; /* which stays zeroed */
     at.table = part_of(&at.size, table_size(&job->curve));
     at.tiles = part_of(&at.size, tiles_size(tiles_of(job)));
     at.bars = part_of(&at.size, sizeof(*job->bars));
-    at.curve_size = at.size;
+    at.curve_size = at.size - at.table;
     at.pictures =
         part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &job->out, job->write).size);
     for (int i = 0; i < count_previous(job); i++)
@@ -772,7 +810,7 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char
     if (ret < 0)
         return ret;
     const ApplyPlaces at = place_apply(job);
-    cudaError_t error = take_step(steps, at.size, at.curve_size, &step);
+    cudaError_t error = take_step(steps, at.size, at.table + at.curve_size, &step);
     if (error)
         return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
     const cudaStream_t stream = stream_of(step, job->sync);

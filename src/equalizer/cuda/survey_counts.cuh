@@ -2,7 +2,7 @@
  * Counts for the survey: how much of each row and column is lit, for the bars, and how blocks of
  * samples differ from the previous frame, for the noise.
  *
- * Before including it, a .cu file includes survey_group.cuh and defines THREADS.
+ * Before including it, a .cu file defines THREADS.
  */
 #ifndef LUMEQ_CUDA_SURVEY_COUNTS_CUH
 #define LUMEQ_CUDA_SURVEY_COUNTS_CUH
@@ -14,7 +14,6 @@
 
 #define WARPS (THREADS / 32)
 
-static_assert(32 * BARS_WORDS <= THREADS, "a thread for each line that is looked at");
 static_assert(NOISE_BINS == 32, "each lane has a bin");
 
 #define NOISE_COUNTS ((int)(sizeof(NoiseProfile) / sizeof(uint32_t)))
@@ -45,25 +44,6 @@ static inline Luma luma_of(const LumeqCudaPlane *plane)
 }
 
 /* ---- bars ---------------------------------------------------------------------------------- */
-
-BARS_FN void bars_mark(const BarsLines *lines, int far, BarsMarks *marks)
-{
-    const int k = (int)threadIdx.x, word = k / 32;
-    if (word >= BARS_WORDS)
-        return;
-    const bool looked = k < lines->looked;
-    const int percent = looked ? bars_percent(lines, far, k * lines->stride) : 0;
-    const uint32_t picture = __ballot_sync(~0u, looked && percent >= BARS_PICTURE);
-    const uint32_t text = __ballot_sync(~0u, looked && percent > BARS_TEXT);
-    const uint32_t quiet = __ballot_sync(~0u, looked && percent <= BARS_BUSY);
-    const uint32_t clean = __ballot_sync(~0u, looked && percent <= BARS_CLEAN);
-    if (k % 32 == 0) {
-        marks->picture[word] = picture;
-        marks->text[word] = text;
-        marks->quiet[word] = quiet;
-        marks->clean[word] = clean;
-    }
-}
 
 /* Loads a sample without a test whether it exists: branches would serialize the loads. */
 template <typename Sample>
@@ -358,12 +338,10 @@ static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const LumeqCuda
     return codes;
 }
 
-/* For each of `count` frames. */
-static inline int noise_blocks(const NoiseCodes *codes, int count)
+static inline int noise_blocks(const NoiseCodes *codes)
 {
-    const int most = MOST_NOISE_BLOCKS > count ? MOST_NOISE_BLOCKS / count : 1;
     const int blocks = codes->rows.rows * codes->rows.columns / (WARPS * NOISE_AT_ONCE);
-    return blocks < most ? blocks + 1 : most;
+    return blocks < MOST_NOISE_BLOCKS ? blocks + 1 : MOST_NOISE_BLOCKS;
 }
 
 #endif

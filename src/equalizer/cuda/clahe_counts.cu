@@ -1,13 +1,11 @@
 /*
- * Histograms and curves of tiles. Several blocks count each tile, into tables in shared memory, and
- * add them to the tile's counters. The last of them computes the tile's curve, and the last of all
- * blocks stores the sums over all tiles.
+ * Histograms of tiles, and OpenCV's curves of them. Several blocks count each tile, into tables in
+ * shared memory, and add them to the tile's counters. For the reference the last of them computes
+ * the tile's curve, and the last of all blocks stores the sums over all tiles.
  */
 #include <stdint.h>
 
-#define CURVE_THREADS 256
-#define CURVE_BINS 256
-#include "equalizer/cuda/curve_group.cuh"
+#include "equalizer/cuda/group.cuh"
 
 #define THREADS 512
 #define CHUNKS_AT_ONCE 1
@@ -16,7 +14,7 @@
 #include "equalizer/cuda/last_block.cuh"
 #include "equalizer/cuda/parts.cuh"
 
-static_assert(CURVE_TURNS == 1 && CURVE_BINS == TILE_CELLS, "a thread a cell");
+static_assert(GROUP_THREADS == TILE_CELLS, "a thread for each cell");
 
 /* Tables of a block, shared by its warps; there is one more for the padding. */
 #define WARP_TABLES 4
@@ -32,16 +30,6 @@ static_assert(CURVE_TURNS == 1 && CURVE_BINS == TILE_CELLS, "a thread a cell");
 #else
 #define BLOCKS_AT_LEAST 3
 #endif
-
-typedef union Memory {
-    uint32_t tables[TABLES * TILE_CELLS];
-    CurveWork work; /* after the tables are no longer used */
-} Memory;
-
-/* A block's tile and its number. */
-typedef struct Tile {
-    int x, y, number;
-} Tile;
 
 static __device__ __forceinline__ uint32_t take(uint32_t *counter)
 {
@@ -108,77 +96,61 @@ static __device__ void count_mirrored(uint32_t *table, const PartPlane &src, con
     }
 }
 
-/* Adds the block's tables to the tile's. */
+/* The group adds the block's tables to the tile's. */
 static __device__ __forceinline__ void add_up(const uint32_t *tables, int has_padding,
                                               uint32_t *hist, uint32_t *padding)
 {
-    CURVE_EACH (i, TILE_CELLS) {
-        uint32_t sum = 0;
+    const int i = (int)threadIdx.x;
+    uint32_t sum = 0;
 #pragma unroll
-        for (int k = 0; k < WARP_TABLES; k++)
-            sum += tables[k * TILE_CELLS + i];
-        if (sum)
-            atomicAdd(&hist[i], sum);
-        const uint32_t mirrored = has_padding ? tables[WARP_TABLES * TILE_CELLS + i] : 0;
-        if (mirrored)
-            atomicAdd(&padding[i], mirrored);
-    }
+    for (int k = 0; k < WARP_TABLES; k++)
+        sum += tables[k * TILE_CELLS + i];
+    if (sum)
+        atomicAdd(&hist[i], sum);
+    const uint32_t mirrored = has_padding ? tables[WARP_TABLES * TILE_CELLS + i] : 0;
+    if (mirrored)
+        atomicAdd(&padding[i], mirrored);
 }
 
-/* Computes the tile's curve and table, and its part of the history and of the sums. */
+/* The group computes the tile's curve and table, and its part of the sums. */
 static __device__ __forceinline__ void finish_tile(const TileGrid &grid, int tile,
-                                                   const CurveResult *frame, int has_history,
-                                                   const TileResult *before, TileResult *result,
                                                    TileTables *tables, TileCounters *counters,
-                                                   CurveWork *work)
+                                                   uint32_t sums[2][GROUP_WARPS])
 {
-    const int reference = grid.curve.reference;
-    CurveBin was[CURVE_TURNS] = {}, now[CURVE_TURNS] = {};
-    uint32_t inside[CURVE_TURNS];
-    CURVE_EACH (i, TILE_CELLS) {
-        CURVE_OWN(inside, i) = take(&counters->hist[tile][i]);
-        CURVE_OWN(now, i).hist = CURVE_OWN(inside, i);
-        if (reference)
-            CURVE_OWN(now, i).hist += take(&counters->padding[tile][i]);
-        if (has_history)
-            CURVE_OWN(was, i).smooth = before->smooth[tile][i];
-    }
-    tile_curve(&grid, tile, frame, has_history, was, now, work);
-    CURVE_EACH (i, TILE_CELLS) {
-        if (!reference) /* without the bars */
-            CURVE_OWN(inside, i) = CURVE_OWN(now, i).hist;
-        const uint32_t node = tile_node(CURVE_OWN(now, i).curve);
-        tables->nodes[tile][i] = node;
-        if (!reference)
-            result->smooth[tile][i] = CURVE_OWN(now, i).smooth;
-        atomicAdd(&counters->curve_sum[i], node);
-        if (CURVE_OWN(inside, i))
-            atomicAdd(&counters->hist_out[tile_cell_out(node, grid.curve.fraction)],
-                      CURVE_OWN(inside, i));
-    }
-    CURVE_EACH (i, 1)
+    const uint32_t cell = threadIdx.x;
+    const uint32_t inside = take(&counters->hist[tile][cell]);
+    const uint32_t count = inside + take(&counters->padding[tile][cell]);
+    const uint32_t excess = group_sum(count > grid.limit ? count - grid.limit : 0, sums[0]);
+    const uint32_t sum = group_scan(reference_clipped(cell, count, grid.limit, excess), sums[1]);
+    const int width = grid.x.padded / grid.x.tiles, height = grid.y.padded / grid.y.tiles;
+    const float scale = 255.0f / (float)((uint32_t)width * (uint32_t)height);
+    const uint32_t node = tile_node(reference_rounded(sum, scale) << 16);
+    tables->nodes[tile][cell] = node;
+    atomicAdd(&counters->curve_sum[cell], node);
+    if (inside)
+        atomicAdd(&counters->hist_out[tile_cell_out(node, grid.curve.fraction)], inside);
+    if (cell == 0)
         tables->nodes[tile][TILE_CELLS] = tile_last_node(grid.curve.depth);
 }
 
-static __device__ __forceinline__ void finish_all(const TileGrid &grid, const CurveResult *frame,
-                                                  TileResult *result, TileTables *tables,
-                                                  TileCounters *counters)
+static __device__ __forceinline__ void finish_all(const TileGrid &grid, TileResult *result,
+                                                  TileTables *tables, TileCounters *counters)
 {
-    CURVE_EACH (i, TILE_CELLS) {
-        result->hist_out[i] = take(&counters->hist_out[i]);
-        result->curve_sum[i] = take(&counters->curve_sum[i]);
-    }
-    CURVE_EACH (i, 1) {
-        tables->inside = tile_inside(&grid, &frame->bars);
-        result->tiles_x = (uint32_t)grid.x.tiles;
-        result->tiles_y = (uint32_t)grid.y.tiles;
-        result->depth = grid.curve.reference ? 0 : (uint32_t)grid.curve.depth;
-        result->white = (uint32_t)grid.curve.white;
-    }
+    static const __device__ BarsState none = {};
+    const int i = (int)threadIdx.x;
+    result->hist_out[i] = take(&counters->hist_out[i]);
+    result->curve_sum[i] = take(&counters->curve_sum[i]);
+    if (i > 0)
+        return;
+    tables->inside = tile_inside(&grid, &none);
+    result->tiles_x = (uint32_t)grid.x.tiles;
+    result->tiles_y = (uint32_t)grid.y.tiles;
+    result->depth = 0;
+    result->white = (uint32_t)grid.curve.white;
 }
 
-/* Waits for the whole picture's histogram, if this kernel started early. */
-static __device__ __forceinline__ void wait_for_frame(void)
+/* Waits for the previous kernel on the stream, if this one started early. */
+static __device__ __forceinline__ void wait_for_kernel_before(void)
 {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
@@ -215,14 +187,13 @@ static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPla
     return tile;
 }
 
-template <typename Sample>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
-    clahe_histogram(const __grid_constant__ PartPlane first, const __grid_constant__ TileGrid grid,
-                    const CurveResult *frame, const TileResult *before, TileResult *result,
-                    TileTables *tables, TileCounters *counters,
+    clahe_reference(const __grid_constant__ PartPlane first, const __grid_constant__ TileGrid grid,
+                    TileResult *result, TileTables *tables, TileCounters *counters,
                     const __grid_constant__ LumeqCudaBatch batch)
 {
-    __shared__ __align__(16) Memory memory;
+    __shared__ __align__(16) uint32_t counts[TABLES * TILE_CELLS];
+    __shared__ uint32_t sums[2][GROUP_WARPS];
     const int number = (int)blockIdx.z % batch.count;
     const Slice slice = {(int)blockIdx.z / batch.count, (int)gridDim.z / batch.count};
     PartPlane src = first;
@@ -231,28 +202,18 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     /* The next kernel may start now: it loads its samples, then waits for the end of this one. */
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
-    const int tile = count_tile<Sample>(memory.tables, src, grid, slice);
-    if (threadIdx.x >= CURVE_THREADS)
+    const int tile = count_tile<uint8_t>(counts, src, grid, slice);
+    if (threadIdx.x >= GROUP_THREADS)
         return;
     TileCounters *const own = in_batch(counters, batch, number);
-    const bool chain = !batch.together;
-    add_up(memory.tables, grid.curve.reference, own->hist[tile], own->padding[tile]);
-    if (!is_last_block<curve_barrier>(&(chain ? counters : own)->blocks_done[tile],
-                                      (uint32_t)(chain ? slice.count * batch.count : slice.count)))
+    TileTables *const nodes = in_batch(tables, batch, number);
+    add_up(counts, 1, own->hist[tile], own->padding[tile]);
+    if (!is_last_block<group_barrier>(&own->blocks_done[tile], (uint32_t)slice.count))
         return;
-    wait_for_frame();
-    for (int i = chain ? 0 : number; i < (chain ? batch.count : number + 1); i++) {
-        const CurveResult *const curve = in_batch(frame, batch, i);
-        TileResult *const to = in_batch(result, batch, i);
-        TileTables *const nodes = in_batch(tables, batch, i);
-        TileCounters *const counted = in_batch(counters, batch, i);
-        /* Within a batch the frame before has the same tiles, but they may not be complete. */
-        const int goes_on = chain && i > 0 ? 1 : tile_has_history(&grid, before);
-        finish_tile(grid, tile, curve, goes_on, before, to, nodes, counted, &memory.work);
-        if (is_last_block<curve_barrier>(&counted->tiles_done, gridDim.x * gridDim.y))
-            finish_all(grid, curve, to, nodes, counted);
-        before = to;
-    }
+    wait_for_kernel_before();
+    finish_tile(grid, tile, nodes, own, sums);
+    if (is_last_block<group_barrier>(&own->tiles_done, gridDim.x * gridDim.y))
+        finish_all(grid, in_batch(result, batch, number), nodes, own);
 }
 
 /* Counts only, without curves. */
@@ -265,26 +226,17 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     const Slice slice = {(int)blockIdx.z, (int)gridDim.z};
     const int tile = count_tile<Sample>(tables, src, grid, slice);
     const int has_padding = grid.curve.reference;
-    if (threadIdx.x < CURVE_THREADS)
+    if (threadIdx.x < GROUP_THREADS)
         add_up(tables, has_padding, hist[tile], has_padding ? padding[tile] : NULL);
-}
-
-template <typename Sample> static cudaError_t load(void)
-{
-    cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, clahe_histogram<Sample>);
-    return error ? error
-                 : cudaFuncSetAttribute(clahe_histogram<Sample>,
-                                        cudaFuncAttributePreferredSharedMemoryCarveout,
-                                        cudaSharedmemCarveoutMaxShared);
 }
 
 extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
 {
     cudaFuncAttributes attributes;
-    cudaError_t error = load<uint8_t>();
+    cudaError_t error = cudaFuncGetAttributes(&attributes, clahe_reference);
     if (!error)
-        error = load<uint16_t>();
+        error = cudaFuncSetAttribute(clahe_reference, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared);
     if (!error)
         error = cudaFuncGetAttributes(&attributes, clahe_counts<uint8_t>);
     return error ? error : cudaFuncGetAttributes(&attributes, clahe_counts<uint16_t>);
@@ -305,11 +257,11 @@ static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *gri
     return parts > 1 ? (unsigned)parts : 1;
 }
 
-template <typename Sample>
-static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                          const TileGrid *grid, const CurveResult *frame, const TileResult *before,
-                          TileResult *result, TileTables *tables, TileCounters *counters,
-                          const LumeqCudaBatch *batch, cudaStream_t stream)
+extern "C" cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device,
+                                                  const LumeqCudaPlane *src, const TileGrid *grid,
+                                                  TileResult *result, TileTables *tables,
+                                                  TileCounters *counters,
+                                                  const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -317,27 +269,13 @@ static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *s
 
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles,
-                          parts_of_tile(device, grid, (int)sizeof(Sample), batch->count) *
-                              (unsigned)batch->count);
+                          parts_of_tile(device, grid, 1, batch->count) * (unsigned)batch->count);
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, clahe_histogram<Sample>,
-                              part_plane(src, src, (int)sizeof(Sample)), *grid, frame, before,
-                              result, tables, counters, *batch);
-}
-
-extern "C" cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device,
-                                                  const LumeqCudaPlane *src, const TileGrid *grid,
-                                                  const CurveResult *frame,
-                                                  const TileResult *before, TileResult *result,
-                                                  TileTables *tables, TileCounters *counters,
-                                                  const LumeqCudaBatch *batch, cudaStream_t stream)
-{
-    return (grid->curve.depth > 8 ? launch<uint16_t> : launch<uint8_t>)(device, src, grid, frame,
-                                                                        before, result, tables,
-                                                                        counters, batch, stream);
+    return cudaLaunchKernelEx(&config, clahe_reference, part_plane(src, src, 1), *grid, result,
+                              tables, counters, *batch);
 }
 
 template <typename Sample>

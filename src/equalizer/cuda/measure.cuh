@@ -1,0 +1,64 @@
+/*
+ * A frame's counts in one kernel: some blocks count the histogram, others count for bars and noise,
+ * and the block that finishes last hands the counts over to the host.
+ *
+ * Before including it, a .cu file includes chunks.cuh, with THREADS.
+ */
+#ifndef LUMEQ_CUDA_MEASURE_CUH
+#define LUMEQ_CUDA_MEASURE_CUH
+
+#include "equalizer/cuda/count.cuh"
+#include "equalizer/cuda/survey.cuh"
+
+/* Moves words to the host, and clears them. All threads of a block call it. */
+static __device__ __forceinline__ void hand_over(uint32_t *host, uint32_t *from, int words)
+{
+    for (int i = (int)threadIdx.x; i < words; i += THREADS) {
+        host[i] = __ldcg(&from[i]);
+        from[i] = 0;
+    }
+}
+
+/* Copies the bytes of lines to the host. */
+static __device__ __forceinline__ void hand_lines_over(uint8_t *host, const uint8_t *from, int size)
+{
+    for (int i = (int)threadIdx.x; i < (size + 15) / 16; i += THREADS)
+        ((uint4 *)host)[i] = __ldcg((const uint4 *)from + i);
+}
+
+template <typename Sample, int bins, int tables>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
+    measure(const __grid_constant__ Chunks chunks, const Codes in_bins,
+            const __grid_constant__ SurveyWork survey, LumeqCudaTally *tally, LumeqCudaTally *host)
+{
+    __shared__ __align__(16) uint32_t own[Tables<bins, tables>::words];
+    if ((int)blockIdx.x < chunks.blocks) {
+        count_plane<Sample, bins, tables>(own, chunks, in_bins);
+        merge<bins, tables>(own, tally->hist);
+    } else {
+        survey_count<Sample>(survey, (int)blockIdx.x - chunks.blocks, tally);
+    }
+    if (!is_last_block<block_barrier>(&tally->blocks_done, gridDim.x))
+        return;
+    hand_over(host->hist, tally->hist, (int)in_bins.last + 1);
+    if (survey.noise_blocks)
+        hand_over((uint32_t *)&host->noise, (uint32_t *)&tally->noise, NOISE_COUNTS);
+    if (!survey.lines.column_blocks)
+        return;
+    hand_lines_over(host->lit[BARS_COLUMNS], tally->lit[BARS_COLUMNS], survey.bars.width);
+    hand_lines_over(host->lit[BARS_ROWS], tally->lit[BARS_ROWS], survey.bars.height);
+}
+
+template <typename Sample, typename Kernel>
+static cudaError_t launch_measure(Kernel kernel, const LumeqCudaDevice *device,
+                                  const LumeqCudaCount *count, cudaStream_t stream)
+{
+    const CurveParams *p = count->params;
+    const SurveyWork survey = survey_of(count);
+    const int shift = sizeof(Sample) > 1 ? p->shift + p->fraction : 0;
+    const Codes in_bins = {shift, (uint32_t)p->bins - 1};
+    return launch_over<Sample>(kernel, device, &count->counted, 1, survey_blocks(&survey), stream,
+                               in_bins, survey, count->tally, count->host);
+}
+
+#endif

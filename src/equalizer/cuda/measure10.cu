@@ -1,0 +1,19 @@
+/* Counts 16-bit samples with up to 1024 bins: 9 and 10 bits. */
+#include <stdint.h>
+
+#define THREADS 512
+#include "equalizer/cuda/chunks.cuh"
+#include "equalizer/cuda/measure.cuh"
+
+#define MEASURE measure<uint16_t, 1024, 4>
+
+extern "C" cudaError_t lumeq_cuda_load_count10(void)
+{
+    return load(MEASURE);
+}
+
+extern "C" cudaError_t lumeq_cuda_count10(const LumeqCudaDevice *device, const LumeqCudaCount *count,
+                                         cudaStream_t stream)
+{
+    return launch_measure<uint16_t>(MEASURE, device, count, stream);
+}

@@ -1,0 +1,19 @@
+/* Counts 16-bit samples with more bins: 11 to 16 bits. */
+#include <stdint.h>
+
+#define THREADS 1024
+#include "equalizer/cuda/chunks.cuh"
+#include "equalizer/cuda/measure.cuh"
+
+#define MEASURE measure<uint16_t, LUMEQ_MAX_BINS, 1>
+
+extern "C" cudaError_t lumeq_cuda_load_count16(void)
+{
+    return load(MEASURE);
+}
+
+extern "C" cudaError_t lumeq_cuda_count16(const LumeqCudaDevice *device, const LumeqCudaCount *count,
+                                         cudaStream_t stream)
+{
+    return launch_measure<uint16_t>(MEASURE, device, count, stream);
+}

@@ -1,0 +1,84 @@
+/* OpenCV's equalizeHist: histogram, curve and table in one kernel. The last block of a frame to
+ * finish counting makes its curve. */
+#include <stdint.h>
+
+#include "equalizer/cuda/group.cuh"
+
+#define THREADS 512
+#include "equalizer/cuda/chunks.cuh"
+#include "equalizer/cuda/count.cuh"
+#include "equalizer/reference.h"
+
+#define TABLES 8
+
+static_assert(GROUP_THREADS == REFERENCE_CODES, "a thread for each code");
+
+typedef struct Scratch {
+    uint32_t sums[2][GROUP_WARPS], first, base, total;
+} Scratch;
+
+/* The group of threads makes a frame's curve from its counters, and clears them. */
+static __device__ __forceinline__ void make_curve(const CurveParams &params, uint32_t *hist,
+                                                  CurveBin *bins, CurveTable *table,
+                                                  Scratch *scratch)
+{
+    const uint32_t code = threadIdx.x, count = __ldcg(&hist[code]);
+    hist[code] = 0;
+    const uint32_t sum = group_scan(count, scratch->sums[0]);
+    const uint32_t first = group_sum(sum == 0, scratch->sums[1]);
+    if (code == first)
+        scratch->base = sum;
+    if (code == REFERENCE_CODES - 1)
+        scratch->total = sum;
+    group_barrier();
+    const uint32_t base = scratch->base, total = scratch->total;
+    const uint32_t out = reference_code(code, sum, first, base, total, reference_scale(base, total));
+    wait_for_kernel_before(); /* waiting for this kernel then includes that one */
+    bins[code].hist = count;
+    bins[code].curve = out << 16;
+    table->codes8[code] = (uint8_t)out;
+    table->gain[code] = curve_gain_over(&params, code << 16, out << 16, curve_gain_rule());
+    if (code == 0)
+        table->lift.luma_on = table->lift.chroma_on = 0;
+}
+
+/* The frames of a batch are side by side in the grid's second dimension. */
+template <typename Batch>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
+    reference(const __grid_constant__ Chunks chunks, const __grid_constant__ CurveParams params,
+              CurveBin *bins, CurveTable *table, LumeqCudaCounters *counters,
+              const __grid_constant__ Batch batch)
+{
+    __shared__ __align__(16) uint32_t own[Tables<REFERENCE_CODES, TABLES>::words];
+    __shared__ Scratch scratch;
+    const Codes codes = {0, REFERENCE_CODES - 1};
+    const int frame = (int)blockIdx.y;
+    LumeqCudaCounters *const counted = in_batch(counters, batch, frame);
+    Chunks in_frame = chunks;
+    in_frame.data += luma_in(batch, frame);
+    let_next_kernel_start();
+    count_plane<uint8_t, REFERENCE_CODES, TABLES>(own, in_frame, codes);
+    merge<REFERENCE_CODES, TABLES>(own, counted->hist);
+    if (is_last_block<block_barrier>(&counted->blocks_done, gridDim.x) &&
+        threadIdx.x < GROUP_THREADS)
+        make_curve(params, counted->hist, in_batch(bins, batch, frame), in_batch(table, batch, frame),
+                   &scratch);
+}
+
+extern "C" cudaError_t lumeq_cuda_load_reference(void)
+{
+    const cudaError_t error = load(reference<LumeqCudaAlone>);
+    return error ? error : load(reference<LumeqCudaBatch>);
+}
+
+extern "C" cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                            const CurveParams *params, CurveBin *bins,
+                                            CurveTable *table, LumeqCudaCounters *counters,
+                                            const LumeqCudaBatch *batch, cudaStream_t stream)
+{
+    return batch->count > 1
+               ? launch_over<uint8_t>(reference<LumeqCudaBatch>, device, src, batch->count, 0,
+                                      stream, *params, bins, table, counters, *batch)
+               : launch_over<uint8_t>(reference<LumeqCudaAlone>, device, src, 1, 0, stream,
+                                      *params, bins, table, counters, LumeqCudaAlone());
+}
