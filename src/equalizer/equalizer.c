@@ -63,6 +63,7 @@ struct LumeqEqualizer {
 
     Flight flights[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
+    int curved; /* of those, the oldest ones that need no curve any more */
     void *received_pending; /* of the frame that was received last */
     int full;               /* the backend accepts no frame until one is received */
     int flushing;
@@ -461,10 +462,11 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 static int make_curves(LumeqEqualizer *eq, int wait)
 {
     int ret = 0;
-    for (int i = 0; i < eq->in_flight && ret == 0; i++) {
-        Flight *f = flight_at(eq, i);
+    while (eq->curved < eq->in_flight && ret == 0) {
+        Flight *f = flight_at(eq, eq->curved);
         if (!f->reference && !f->curve && !f->landed)
-            ret = make_curve(eq, f, i < wait);
+            ret = make_curve(eq, f, eq->curved < wait);
+        eq->curved += ret == 0;
     }
     return ret;
 }
@@ -475,7 +477,7 @@ static int land(LumeqEqualizer *eq, Flight *f, int wait)
     int ret = 0;
     if (f->reference) {
         ret = eq->backend->receive(eq->priv, &f->job, wait, eq->error, sizeof(eq->error));
-        f->job.result.curve.bars = eq->pasts[f->entry].state.curve.bars;
+        memcpy(&f->job.result.curve, &eq->pasts[f->entry].state.curve, offsetof(CurveResult, bin));
         memcpy(f->begin_us, f->job.stage_begin_us, sizeof(f->begin_us));
         memcpy(f->end_us, f->job.stage_end_us, sizeof(f->end_us));
     } else {
@@ -519,6 +521,7 @@ static int redo_frames(LumeqEqualizer *eq)
         if (!f->landed)
             ret = redo_frame(eq, f);
     }
+    eq->curved = eq->in_flight;
     eq->must_redo = ret < 0;
     return ret;
 }
@@ -619,6 +622,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     f->job.frame.previous = NULL;
     if (ret < 0 && eq->backend == &lumeq_backend_cpu) {
         eq->in_flight--;
+        eq->curved = 0;
         eq->made = made;
         return ret;
     }
@@ -722,6 +726,7 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return ret;
     eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
+    eq->curved -= eq->curved > 0;
     eq->full = 0;
     if (frame)
         (void)lumeq_give_struct(frame, &f->job.frame, sizeof(f->job.frame));

@@ -847,7 +847,10 @@ static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, 
         return ret;
     memcpy(job->stage_begin_us, slot->begin_us, sizeof(job->stage_begin_us));
     memcpy(job->stage_end_us, slot->end_us, sizeof(job->stage_end_us));
-    lumeq_copy_state(&job->result, &results_of(cuda, cuda->first)[slot->received++]);
+    const LumeqState *result = &results_of(cuda, cuda->first)[slot->received++];
+    memcpy(job->result.curve.bin, result->curve.bin,
+           (size_t)job->curve.bins * sizeof(result->curve.bin[0]));
+    memcpy(&job->result.tiles, &result->tiles, lumeq_tiles_size(&result->tiles));
     if (slot->received < slot->count)
         return 0;
     cuda->first = (cuda->first + 1) % SLOTS;
