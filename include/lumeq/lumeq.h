@@ -1,17 +1,16 @@
 /*
  * liblumeq: equalizes the luma of video frames on the GPU or on the CPU, with identical results.
  *
- * There are two ways to use it. Live, a LumeqEqualizer does all the work: lumeq_submit() takes
- * frames and lumeq_receive() returns them in the same order. Step by step, three parts share the
- * work, and each is useful alone:
+ * Three steps share the work, and each is useful alone. A LumeqEqualizer takes them for frames in a
+ * row: lumeq_submit() takes frames and lumeq_receive() returns them in the same order.
  *
  *   lumeq_measure()                           frame -> measure (histogram and other statistics)
  *   lumeq_history_put(), lumeq_history_get()  measures, in order -> curves
  *   lumeq_apply()                             frame and its curve -> equalized frame
  *
  * Only the history has state. Frames may therefore be measured and equalized in any order, on any
- * number of threads, processes and machines, on GPUs and CPUs, with identical results. A history
- * without lookahead gives the same results as the live way.
+ * number of threads, processes and machines, on GPUs and CPUs, with identical results. An equalizer
+ * gives those of a history without lookahead.
  *
  * The library knows no files, codecs or windows. It never prints, never exits, never reads the
  * environment, and never asserts on its input.
@@ -339,15 +338,16 @@ typedef struct LumeqConfig {
      * frame that waits (LumeqSync) delays all later ones, and work that never ends loses the GPU
      * for all of them. */
     int share_streams;
-    /* Not 0: for live sources such as a camera or a window. lumeq_receive() then sleeps while it
-     * waits for the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later. */
+    /* Not 0: for live sources such as a camera or a window. Calls then sleep while they wait for
+     * the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later. */
     int real_time;
-    /* Not 0: on a GPU, the stage times in LumeqFrameStats stay 0, which saves nine CUDA calls per
+    /* Not 0: on a GPU, the stage times in LumeqFrameStats stay 0, which saves CUDA calls for each
      * frame. */
     int no_stage_times;
     /*
-     * The most frames that a GPU processes together: 0 (like 1: each frame by itself) to
-     * LUMEQ_MAX_BATCH. Small frames then cost less, as they share launches. lumeq_submit() keeps
+     * The most frames of the reference (LumeqParams.reference) that a GPU processes together: 0
+     * (like 1: each frame by itself) to LUMEQ_MAX_BATCH. Small frames then cost less, as they share
+     * launches. Other frames are not batched. lumeq_submit() keeps
      * frames of the same shape until there are that many, and lumeq_receive() starts those that are
      * there; lumeq_destroy() drops them. A frame with LumeqSync starts at once. Stage times are
      * those of all frames together. If the GPU fails to start frames that were kept, it counts as
@@ -360,8 +360,10 @@ typedef struct LumeqConfig {
 
 /*
  * Synchronizes a call with the caller's own work on the GPU. With `stream` or `finished` set, no
- * call waits for the GPU on the host if all images are in CUDA memory or pinned memory; copies from
- * and to pageable memory may wait, and so may a call that fails. The results are ready when the
+ * call waits for the GPU on the host if all images are in CUDA memory or pinned memory, but for
+ * lumeq_submit(): the host makes the curve of a frame, so it waits for the frame's measure unless
+ * the frame is of the reference. Copies from and to pageable memory may wait, and so may a call
+ * that fails. The results are ready when the
  * work queued on the stream, or `finished`, has completed.
  *
  * If the caller's own earlier work delays a wait by more than 10 seconds without completing, the
@@ -407,8 +409,7 @@ typedef struct LumeqFrame {
     /* Frame number in the stream, 0 or more; selects the dither pattern. 0: one more than the
      * previous frame, or 0 for the first frame and after a reset. */
     int64_t number;
-    /* NULL: none. Read by lumeq_submit(), which then does not wait for the GPU; lumeq_receive()
-     * still does. NULL when the frame is returned. */
+    /* NULL: none. Read by lumeq_submit(). NULL when the frame is returned. */
     const LumeqSync *sync;
     /* The frame before `in`, with the same size, depth, shift and range; the reference for noise
      * measurement. NULL if unknown or if `in` does not follow it. Borrowed like `in`, and unchanged
@@ -749,8 +750,9 @@ LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
  *
  * Inputs in CUDA memory, and inputs with LumeqSync.stream or ready, are lost with the GPU. For each
  * of these frames lumeq_receive() returns GPU once and returns the frame with an undefined output;
- * the history continues without it. A GPU that merely cannot take such a frame is kept, and the
- * submit fails with UNAVAILABLE. Events of frames that were in flight are meaningless.
+ * the history continues without it if it was not measured yet. A GPU that merely cannot take such a
+ * frame is kept, and the submit fails with UNAVAILABLE, or the receive if it cannot write the frame.
+ * Events of frames that were in flight are meaningless.
  */
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -768,7 +770,7 @@ LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *par
 /*
  * Submits the next frame, in presentation order. The equalizer borrows the planes of both images
  * until lumeq_receive() returns the frame; on failure it borrows nothing. Errors: AGAIN (all slots
- * are in flight: receive a frame first), ARGUMENT (also a frame deeper than 8 bits with
+ * are in flight, on a GPU four, or three batches of the reference: receive a frame first), ARGUMENT (also a frame deeper than 8 bits with
  * params.reference), MEMORY, GPU, UNAVAILABLE (the GPU cannot take this frame, and the CPU may not:
  * LUMEQ_BACKEND_CUDA was requested, or the input is in CUDA memory; other frames may still
  * succeed).
