@@ -11,7 +11,7 @@
 #include "bench/replay.h"
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/pictures.h"
-#include "equalizer/decay.h"
+#include "equalizer/rule/decay.h"
 
 /* Frames that may be in flight at the same time; then the graph waits for all of them. */
 #define FRAMES 64

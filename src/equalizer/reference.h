@@ -1,0 +1,53 @@
+/*
+ * OpenCV's arithmetic, code by code, for the reference on all backends: counts, their prefix sums
+ * and the tables made from them. Needs a build without fused multiply-add. Interpolation between
+ * tiles is in tiles.h.
+ *
+ * Sources: OpenCV 4.x, modules/imgproc/src/histogram.cpp, EqualizeHistLut, and
+ * modules/imgproc/src/clahe.cpp, CLAHE_CalcLut_Body.
+ */
+#ifndef LUMEQ_REFERENCE_H
+#define LUMEQ_REFERENCE_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "equalizer/samples.h"
+
+#define REFERENCE_CODES 256
+
+/* A sum times a float32 factor, rounded half to even. */
+CURVE_INLINE uint32_t reference_rounded(uint32_t sum, float scale)
+{
+    const float value = rintf((float)(int32_t)sum * scale);
+    return value >= 255.0f ? 255 : (uint32_t)value;
+}
+
+/* equalizeHist: `first` is the first code with a count, `base` its count, `total` all counts. If
+ * they are equal, all codes become `first`. */
+CURVE_INLINE float reference_scale(uint32_t base, uint32_t total)
+{
+    return 255.0f / (float)(base == total ? 1 : total - base);
+}
+
+/* The output of a code; `sum`: the counts up to it. */
+CURVE_INLINE uint32_t reference_code(uint32_t code, uint32_t sum, uint32_t first, uint32_t base,
+                                     uint32_t total, float scale)
+{
+    if (base == total)
+        return first;
+    return code > first ? reference_rounded(sum - base, scale) : 0;
+}
+
+/* CLAHE: the count of a tile's cell after clipping, if `excess` counts of all cells are over the
+ * limit. They are spread once, the remainder as one count each to evenly spaced cells. */
+CURVE_INLINE uint32_t reference_clipped(uint32_t cell, uint32_t count, uint32_t limit,
+                                        uint32_t excess)
+{
+    const uint32_t rest = excess % REFERENCE_CODES, step = rest ? REFERENCE_CODES / rest : 1;
+    const uint32_t number = cell / step;
+    return (count < limit ? count : limit) + excess / REFERENCE_CODES +
+           (number * step == cell && number < rest);
+}
+
+#endif
